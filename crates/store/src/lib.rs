@@ -1,1 +1,25 @@
-//! placeholder
+//! The catalog and the object backends of a vault.
+//!
+//! This is the only crate that knows a database. It stores rows and bytes and checks what a database can
+//! check (uniqueness, order, compare-and-set of refs); what a tree, a workspace or an undo *means* is decided
+//! above it. The formats are specified in `docs/design/storage-format.md`.
+
+mod catalog;
+pub mod conformance;
+mod error;
+mod id;
+mod memory;
+mod object;
+mod presence;
+mod sqlite;
+
+pub use catalog::{
+    AuditRow, Catalog, LayerRow, NewOperation, OpenOptions, OperationRow, Reader, RefChange,
+    RefKey, RefRow, SnapshotRow, StackRow, Writer,
+};
+pub use error::StoreError;
+pub use id::{Id, ParseIdError};
+pub use memory::MemoryBackend;
+pub use object::{Hash, ObjectBackend, ObjectKind, Put};
+pub use presence::{Presence, unclean_stop};
+pub use sqlite::SqliteBackend;

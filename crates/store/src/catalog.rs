@@ -1,0 +1,150 @@
+//! The catalog: snapshots, refs, operations, audit events and layers of one vault, in SQLite.
+
+mod connection;
+mod reader;
+mod rows;
+mod schema;
+mod writer;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+pub(crate) use connection::{Sync, connect};
+pub use reader::Reader;
+pub use rows::{
+    AuditRow, LayerRow, NewOperation, OperationRow, RefChange, RefKey, RefRow, SnapshotRow,
+    StackRow,
+};
+pub use writer::Writer;
+
+use crate::StoreError;
+use crate::error::from_sqlite;
+
+/// How to open a catalog.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenOptions {
+    /// How long to wait for another process's write lock.
+    pub busy_timeout: Duration,
+    /// Open for reading only; works where nothing may be written.
+    pub read_only: bool,
+}
+
+impl Default for OpenOptions {
+    fn default() -> Self {
+        Self {
+            busy_timeout: Duration::from_secs(30),
+            read_only: false,
+        }
+    }
+}
+
+/// An open catalog. Reads see one consistent state; writes are `BEGIN IMMEDIATE` and durable when they return.
+#[derive(Debug)]
+pub struct Catalog {
+    connection: Mutex<Connection>,
+    path: PathBuf,
+    options: OpenOptions,
+}
+
+impl Catalog {
+    /// Makes a new catalog file of the newest format. Fails where one exists.
+    pub fn create(path: &Path, options: OpenOptions) -> Result<Self, StoreError> {
+        connection::create(path, &options)?;
+        Self::open(path, options)
+    }
+
+    /// Opens a catalog, bringing an older format up to date unless it is opened for reading only.
+    pub fn open(path: &Path, options: OpenOptions) -> Result<Self, StoreError> {
+        let mut connection = connect(path, &options, Sync::Full)?;
+        schema::upgrade(&mut connection, path, &options)?;
+        Ok(Self {
+            connection: Mutex::new(connection),
+            path: path.to_owned(),
+            options,
+        })
+    }
+
+    /// Where the catalog is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How it was opened.
+    pub fn options(&self) -> &OpenOptions {
+        &self.options
+    }
+
+    /// Runs `work` over one consistent state of the catalog.
+    pub fn read<T, E: From<StoreError>>(
+        &self,
+        work: impl FnOnce(&Reader<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut connection = self.lock();
+        let transaction = connection
+            .transaction_with_behavior(TransactionBehavior::Deferred)
+            .map_err(|error| self.error(error))?;
+        work(&Reader::new(&transaction, &self.path))
+    }
+
+    /// Runs `work` with the write lock held and commits what it did; an error from it changes nothing.
+    pub fn write<T, E: From<StoreError>>(
+        &self,
+        work: impl FnOnce(&mut Writer<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut connection = self.lock();
+        let transaction = connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(|error| self.error(error))?;
+        let mut writer = Writer::new(&transaction, &self.path)?;
+        let value = work(&mut writer)?;
+        writer.finish()?;
+        transaction.commit().map_err(|error| self.error(error))?;
+        Ok(value)
+    }
+
+    /// Asks SQLite to check the file; `Ok` means that it found nothing wrong.
+    pub fn check(&self, thorough: bool) -> Result<(), StoreError> {
+        let pragma = if thorough {
+            "PRAGMA integrity_check(5)"
+        } else {
+            "PRAGMA quick_check(5)"
+        };
+        let connection = self.lock();
+        let mut statement = connection
+            .prepare(pragma)
+            .map_err(|error| self.error(error))?;
+        let lines: Result<Vec<String>, _> = statement
+            .query_map([], |row| row.get(0))
+            .and_then(Iterator::collect);
+        let lines = lines.map_err(|error| self.error(error))?;
+        if lines == ["ok"] {
+            return Ok(());
+        }
+        Err(StoreError::Damaged {
+            path: self.path.clone(),
+            detail: lines.join("; "),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Connection> {
+        // A panic inside a transaction rolls it back when the transaction is dropped.
+        self.connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn error(&self, source: rusqlite::Error) -> StoreError {
+        connection::busy_or(&self.path, &self.options, source)
+    }
+}
+
+/// The error for something SQLite reported while reading or writing `path`.
+fn sqlite_error(path: &Path) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
+    move |source| from_sqlite(path, source)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,111 @@
+//! Opening SQLite the way a catalog needs it.
+
+use std::path::Path;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use super::{OpenOptions, schema};
+use crate::StoreError;
+use crate::error::from_sqlite;
+
+/// How much of a commit is on disk when it returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sync {
+    /// The WAL is synced: the commit survives a power cut.
+    Full,
+    /// Written, in order, but not synced: a later synced commit covers it.
+    Ordered,
+}
+
+/// Pages of WAL after which it is moved into the database file. The first process to open a vault reads the whole
+/// WAL, so a short one keeps the start of every command fast.
+const CHECKPOINT_PAGES: u32 = 256;
+
+/// Opens an existing catalog file.
+pub(crate) fn connect(
+    path: &Path,
+    options: &OpenOptions,
+    sync: Sync,
+) -> Result<Connection, StoreError> {
+    let access = if options.read_only {
+        OpenFlags::SQLITE_OPEN_READ_ONLY
+    } else {
+        OpenFlags::SQLITE_OPEN_READ_WRITE
+    };
+    let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        .map_err(|error| open_error(path, error))?;
+    configure(&connection, options, sync).map_err(|error| busy_or(path, options, error))?;
+    Ok(connection)
+}
+
+/// Makes a new catalog file.
+pub(super) fn create(path: &Path, options: &OpenOptions) -> Result<(), StoreError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    // SQLite itself cannot be asked to fail where the file exists.
+    std::fs::File::create_new(path).map_err(|error| crate::error::from_io(path, error))?;
+    let mut connection =
+        Connection::open_with_flags(path, flags).map_err(|error| open_error(path, error))?;
+    let prepare = |connection: &Connection| {
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        connection.pragma_update(None, "application_id", schema::APPLICATION_ID)?;
+        configure(connection, options, Sync::Full)
+    };
+    prepare(&connection).map_err(|error| from_sqlite(path, error))?;
+    schema::upgrade(&mut connection, path, options)
+}
+
+fn configure(connection: &Connection, options: &OpenOptions, sync: Sync) -> rusqlite::Result<()> {
+    connection.busy_timeout(options.busy_timeout)?;
+    // The last process to close would otherwise move the WAL into the file with two more syncs, at the end of
+    // every command.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+    connection.pragma_update(None, "temp_store", "memory")?;
+    connection.pragma_update(
+        None,
+        "synchronous",
+        match sync {
+            Sync::Full => "FULL",
+            Sync::Ordered => "NORMAL",
+        },
+    )?;
+    connection.set_prepared_statement_cache_capacity(64);
+    Ok(())
+}
+
+/// A lock that was not to be had in time is our own error; SQLite's words never reach a user.
+pub(super) fn busy_or(path: &Path, options: &OpenOptions, source: rusqlite::Error) -> StoreError {
+    match source.sqlite_error_code() {
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy {
+            path: path.to_owned(),
+            seconds: options.busy_timeout.as_secs(),
+        },
+        _ => from_sqlite(path, source),
+    }
+}
+
+/// SQLite says only that it cannot open a file; the file system knows why.
+fn open_error(path: &Path, source: rusqlite::Error) -> StoreError {
+    match std::fs::metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let parent_is_there = path.parent().is_some_and(Path::is_dir);
+            let cannot_create = source.sqlite_error_code() == Some(ErrorCode::CannotOpen);
+            if parent_is_there && cannot_create && parent_is_read_only(path) {
+                StoreError::ReadOnly(path.to_owned())
+            } else {
+                StoreError::Missing(path.to_owned())
+            }
+        }
+        Err(error) => crate::error::from_io(path, error),
+        Ok(_) => match source.sqlite_error_code() {
+            Some(ErrorCode::CannotOpen) => StoreError::ReadOnly(path.to_owned()),
+            _ => from_sqlite(path, source),
+        },
+    }
+}
+
+fn parent_is_read_only(path: &Path) -> bool {
+    path.parent()
+        .is_some_and(|parent| rustix::fs::access(parent, rustix::fs::Access::WRITE_OK).is_err())
+}

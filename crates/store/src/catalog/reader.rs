@@ -1,0 +1,317 @@
+//! Queries over one consistent state.
+
+use std::path::Path;
+
+use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OptionalExtension, Params, Row, params};
+
+use super::rows::{
+    AuditRow, LayerRow, NewOperation, OperationRow, RefKey, RefRow, SnapshotRow, StackRow,
+};
+use super::sqlite_error;
+use crate::{Hash, Id, StoreError};
+
+/// Reads one consistent state of the catalog.
+#[derive(Debug)]
+pub struct Reader<'a> {
+    pub(super) connection: &'a Connection,
+    pub(super) path: &'a Path,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(connection: &'a Connection, path: &'a Path) -> Self {
+        Self { connection, path }
+    }
+
+    /// A value of the `meta` table.
+    pub fn meta(&self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        self.one("SELECT value FROM meta WHERE key = ?1", [key], |row| {
+            row.get(0)
+        })
+    }
+
+    /// A snapshot by its id.
+    pub fn snapshot(&self, id: &Id) -> Result<Option<SnapshotRow>, StoreError> {
+        let sql = "SELECT id, root, content, parents, time_ms, actor, reason, message, operation
+                   FROM snapshots WHERE id = ?1";
+        self.one(sql, [id], snapshot_row)
+    }
+
+    /// The ids of all snapshots, oldest first.
+    pub fn snapshot_ids(&self) -> Result<Vec<Id>, StoreError> {
+        self.all("SELECT id FROM snapshots ORDER BY id", [], |row| row.get(0))
+    }
+
+    /// The ids of snapshots between two ids, both included; at most `limit`.
+    pub fn snapshots_between(
+        &self,
+        low: &Id,
+        high: &Id,
+        limit: u32,
+    ) -> Result<Vec<Id>, StoreError> {
+        let sql = "SELECT id FROM snapshots WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3";
+        self.all(sql, params![low, high, limit], |row| row.get(0))
+    }
+
+    /// The state of a ref.
+    pub fn get_ref(&self, key: &RefKey) -> Result<Option<RefRow>, StoreError> {
+        let sql = "SELECT scope, name, value FROM refs WHERE kind = ?1 AND id = ?2";
+        self.one(sql, [&key.kind, &key.id], |row| {
+            Ok(RefRow {
+                scope: row.get(0)?,
+                name: row.get(1)?,
+                value: row.get(2)?,
+            })
+        })
+    }
+
+    /// The ref of a kind that has this name in this scope.
+    pub fn ref_by_name(
+        &self,
+        kind: &str,
+        scope: &str,
+        name: &str,
+    ) -> Result<Option<(RefKey, RefRow)>, StoreError> {
+        let sql = "SELECT kind, id, scope, name, value FROM refs
+                   WHERE kind = ?1 AND scope = ?2 AND name = ?3";
+        self.one(sql, [kind, scope, name], keyed_ref)
+    }
+
+    /// All refs of a kind, by id.
+    pub fn refs(&self, kind: &str) -> Result<Vec<(RefKey, RefRow)>, StoreError> {
+        let sql = "SELECT kind, id, scope, name, value FROM refs WHERE kind = ?1 ORDER BY id";
+        self.all(sql, [kind], keyed_ref)
+    }
+
+    /// All refs there are, by kind and id.
+    pub fn all_refs(&self) -> Result<Vec<(RefKey, RefRow)>, StoreError> {
+        self.all(
+            "SELECT kind, id, scope, name, value FROM refs ORDER BY kind, id",
+            [],
+            keyed_ref,
+        )
+    }
+
+    /// An operation by its id.
+    pub fn operation(&self, id: &Id) -> Result<Option<OperationRow>, StoreError> {
+        let sql = format!("{SELECT_OPERATION} WHERE id = ?1");
+        self.one(&sql, [id], operation_row)
+    }
+
+    /// The ids of operations between two ids, both included; at most `limit`.
+    pub fn operations_between(
+        &self,
+        low: &Id,
+        high: &Id,
+        limit: u32,
+    ) -> Result<Vec<Id>, StoreError> {
+        let sql = "SELECT id FROM operations WHERE id BETWEEN ?1 AND ?2 ORDER BY id LIMIT ?3";
+        self.all(sql, params![low, high, limit], |row| row.get(0))
+    }
+
+    /// Operations before place `before` in the log, newest first, at most `limit`; of one scope or of all.
+    pub fn operations(
+        &self,
+        scope: Option<&str>,
+        before: Option<i64>,
+        limit: u32,
+    ) -> Result<Vec<OperationRow>, StoreError> {
+        let before = before.unwrap_or(i64::MAX);
+        match scope {
+            Some(scope) => {
+                let sql = format!(
+                    "{SELECT_OPERATION} WHERE scope = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3"
+                );
+                self.all(&sql, params![scope, before, limit], operation_row)
+            }
+            None => {
+                let sql = format!("{SELECT_OPERATION} WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2");
+                self.all(&sql, params![before, limit], operation_row)
+            }
+        }
+    }
+
+    /// The newest operation of each scope that has one, newest first.
+    pub fn latest_scopes(&self) -> Result<Vec<String>, StoreError> {
+        let sql = "SELECT scope FROM operations WHERE scope <> ''
+                   GROUP BY scope ORDER BY max(seq) DESC";
+        self.all(sql, [], |row| row.get(0))
+    }
+
+    /// How many operations there are.
+    pub fn operation_count(&self) -> Result<u64, StoreError> {
+        let count = self.one("SELECT count(*) FROM operations", [], |row| row.get(0))?;
+        Ok(count.unwrap_or(0))
+    }
+
+    /// Audit events after place `after`, oldest first, at most `limit`.
+    pub fn audit(&self, after: i64, limit: u32) -> Result<Vec<AuditRow>, StoreError> {
+        let sql = "SELECT seq, time_ms, operation, event, chain FROM audit
+                   WHERE seq > ?1 ORDER BY seq LIMIT ?2";
+        self.all(sql, params![after, limit], |row| {
+            Ok(AuditRow {
+                seq: row.get(0)?,
+                time_ms: row.get(1)?,
+                operation: row.get(2)?,
+                event: row.get(3)?,
+                chain: row.get(4)?,
+            })
+        })
+    }
+
+    /// The chain after the newest audit event.
+    pub(super) fn audit_head(&self) -> Result<Option<Hash>, StoreError> {
+        self.one(
+            "SELECT chain FROM audit ORDER BY seq DESC LIMIT 1",
+            [],
+            |row| row.get(0),
+        )
+    }
+
+    /// All sealed layers, oldest first.
+    pub fn layers(&self) -> Result<Vec<LayerRow>, StoreError> {
+        self.all(
+            "SELECT id, kind, root, bytes, created_ms FROM layers ORDER BY id",
+            [],
+            |row| {
+                Ok(LayerRow {
+                    id: row.get(0)?,
+                    kind: row.get(1)?,
+                    root: row.get(2)?,
+                    bytes: row.get(3)?,
+                    created_ms: row.get(4)?,
+                })
+            },
+        )
+    }
+
+    /// The stack that shows a root, if one is recorded.
+    pub fn stack(&self, root: &Hash) -> Result<Option<StackRow>, StoreError> {
+        let layers: Option<Vec<u8>> =
+            self.one("SELECT layers FROM stacks WHERE root = ?1", [root], |row| {
+                row.get(0)
+            })?;
+        Ok(layers.map(|layers| StackRow {
+            root: *root,
+            layers: split_ids(&layers),
+        }))
+    }
+
+    /// The roots that have a stack.
+    pub fn stack_roots(&self) -> Result<Vec<Hash>, StoreError> {
+        self.all("SELECT root FROM stacks ORDER BY root", [], |row| {
+            row.get(0)
+        })
+    }
+
+    fn one<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        map: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, StoreError> {
+        let mut statement = self
+            .connection
+            .prepare_cached(sql)
+            .map_err(sqlite_error(self.path))?;
+        statement
+            .query_row(params, map)
+            .optional()
+            .map_err(sqlite_error(self.path))
+    }
+
+    fn all<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        let mut statement = self
+            .connection
+            .prepare_cached(sql)
+            .map_err(sqlite_error(self.path))?;
+        let rows = statement
+            .query_map(params, map)
+            .map_err(sqlite_error(self.path))?;
+        rows.collect::<Result<_, _>>()
+            .map_err(sqlite_error(self.path))
+    }
+}
+
+const SELECT_OPERATION: &str =
+    "SELECT seq, id, time_ms, actor, kind, scope, summary, reverts, changes FROM operations";
+
+fn operation_row(row: &Row<'_>) -> rusqlite::Result<OperationRow> {
+    let operation = NewOperation {
+        id: row.get(1)?,
+        time_ms: row.get(2)?,
+        actor: row.get(3)?,
+        kind: row.get(4)?,
+        scope: row.get(5)?,
+        summary: row.get(6)?,
+        reverts: row.get(7)?,
+        changes: row.get(8)?,
+    };
+    Ok(OperationRow {
+        seq: row.get(0)?,
+        operation,
+    })
+}
+
+fn snapshot_row(row: &Row<'_>) -> rusqlite::Result<SnapshotRow> {
+    let parents: Vec<u8> = row.get(3)?;
+    Ok(SnapshotRow {
+        id: row.get(0)?,
+        root: row.get(1)?,
+        content: row.get(2)?,
+        parents: split_ids(&parents),
+        time_ms: row.get(4)?,
+        actor: row.get(5)?,
+        reason: row.get(6)?,
+        message: row.get(7)?,
+        operation: row.get(8)?,
+    })
+}
+
+fn keyed_ref(row: &Row<'_>) -> rusqlite::Result<(RefKey, RefRow)> {
+    let key = RefKey {
+        kind: row.get(0)?,
+        id: row.get(1)?,
+    };
+    Ok((
+        key,
+        RefRow {
+            scope: row.get(2)?,
+            name: row.get(3)?,
+            value: row.get(4)?,
+        },
+    ))
+}
+
+fn split_ids(bytes: &[u8]) -> Vec<Id> {
+    let (ids, _) = bytes.as_chunks::<16>();
+    ids.iter().map(|bytes| Id::from_bytes(*bytes)).collect()
+}
+
+pub(super) fn join_ids(ids: &[Id]) -> Vec<u8> {
+    ids.iter().flat_map(|id| *id.as_bytes()).collect()
+}
+
+impl ToSql for Id {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(ValueRef::Blob(self.as_bytes())))
+    }
+}
+
+impl FromSql for Id {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
+        let bytes = value.as_blob()?;
+        let bytes = bytes
+            .try_into()
+            .map_err(|_| FromSqlError::InvalidBlobSize {
+                expected_size: 16,
+                blob_size: bytes.len(),
+            })?;
+        Ok(Self::from_bytes(bytes))
+    }
+}

@@ -1,0 +1,142 @@
+//! The rows of the catalog as plain data.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Hash, Id};
+
+/// A node of history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SnapshotRow {
+    /// Its id.
+    pub id: Id,
+    /// The root it points at.
+    pub root: Hash,
+    /// The content hash of that root.
+    pub content: Hash,
+    /// The snapshots it came from.
+    pub parents: Vec<Id>,
+    /// When it was made.
+    pub time_ms: u64,
+    /// Who made it, as JSON.
+    pub actor: String,
+    /// Why it was made.
+    pub reason: String,
+    /// What its maker said about it.
+    pub message: Option<String>,
+    /// The operation that made it.
+    pub operation: Id,
+}
+
+/// Names one ref.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct RefKey {
+    /// The kind of ref.
+    pub kind: String,
+    /// Its id, unique for the kind.
+    pub id: String,
+}
+
+/// The state of one ref.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefRow {
+    /// Inside what its name is unique: empty for the vault, else a workspace's id.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub scope: String,
+    /// Its name, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What it holds, as JSON.
+    pub value: String,
+}
+
+/// What an operation did to one ref. `None` is a ref that is not there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefChange {
+    /// Which ref.
+    pub key: RefKey,
+    /// Its state before.
+    pub before: Option<RefRow>,
+    /// Its state after.
+    pub after: Option<RefRow>,
+}
+
+impl RefChange {
+    /// The change that takes this one back.
+    #[must_use]
+    pub fn reversed(&self) -> Self {
+        Self {
+            key: self.key.clone(),
+            before: self.after.clone(),
+            after: self.before.clone(),
+        }
+    }
+}
+
+/// An operation about to be recorded.
+#[derive(Clone, Debug)]
+pub struct NewOperation {
+    /// Its id.
+    pub id: Id,
+    /// When.
+    pub time_ms: u64,
+    /// Who, as JSON.
+    pub actor: String,
+    /// What kind of operation.
+    pub kind: String,
+    /// The workspace it belongs to; empty for the vault.
+    pub scope: String,
+    /// One line for people.
+    pub summary: String,
+    /// The operation that this one takes back or brings back.
+    pub reverts: Option<Id>,
+    /// The refs it changed, as JSON.
+    pub changes: String,
+}
+
+/// A recorded operation.
+#[derive(Clone, Debug)]
+pub struct OperationRow {
+    /// Its place in the log.
+    pub seq: i64,
+    /// What was recorded.
+    pub operation: NewOperation,
+}
+
+/// A recorded audit event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditRow {
+    /// Its place in the chain.
+    pub seq: i64,
+    /// When.
+    pub time_ms: u64,
+    /// The operation it belongs to.
+    pub operation: Id,
+    /// What happened, as JSON.
+    pub event: String,
+    /// The hash over everything up to and with this event.
+    pub chain: Hash,
+}
+
+/// A sealed layer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LayerRow {
+    /// Its id, and the name of its directory.
+    pub id: Id,
+    /// base, delta or content.
+    pub kind: String,
+    /// The root that a base or delta layer was made for.
+    pub root: Option<Hash>,
+    /// The bytes of the files in it.
+    pub bytes: u64,
+    /// When it was sealed.
+    pub created_ms: u64,
+}
+
+/// The layers that show a root.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StackRow {
+    /// The root.
+    pub root: Hash,
+    /// The layers, topmost first.
+    pub layers: Vec<Id>,
+}

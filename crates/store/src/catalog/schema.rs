@@ -1,0 +1,135 @@
+//! The tables, and how older catalogs become new ones.
+
+use std::path::Path;
+
+use rusqlite::{Connection, TransactionBehavior};
+
+use super::{OpenOptions, connection, sqlite_error};
+use crate::StoreError;
+
+/// "Offs": marks the file as ours.
+pub(super) const APPLICATION_ID: i64 = 0x4f66_6673;
+
+/// One step from each version to the next. Steps are never changed once released.
+const MIGRATIONS: [&str; 1] = [VERSION_1];
+
+/// The newest format.
+const NEWEST: i64 = MIGRATIONS.len() as i64;
+
+const VERSION_1: &str = "
+CREATE TABLE meta (
+    key   TEXT PRIMARY KEY,
+    value BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE objects (
+    kind  INTEGER NOT NULL,
+    id    BLOB NOT NULL,
+    value BLOB NOT NULL,
+    PRIMARY KEY (kind, id)
+) STRICT;
+
+CREATE TABLE snapshots (
+    id        BLOB PRIMARY KEY,
+    root      BLOB NOT NULL,
+    content   BLOB NOT NULL,
+    parents   BLOB NOT NULL,
+    time_ms   INTEGER NOT NULL,
+    actor     TEXT NOT NULL,
+    reason    TEXT NOT NULL,
+    message   TEXT,
+    operation BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE refs (
+    kind  TEXT NOT NULL,
+    id    TEXT NOT NULL,
+    scope TEXT NOT NULL,
+    name  TEXT,
+    value TEXT NOT NULL,
+    PRIMARY KEY (kind, id)
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX refs_by_name ON refs (kind, scope, name) WHERE name IS NOT NULL;
+
+CREATE TABLE operations (
+    seq     INTEGER PRIMARY KEY AUTOINCREMENT,
+    id      BLOB NOT NULL UNIQUE,
+    time_ms INTEGER NOT NULL,
+    actor   TEXT NOT NULL,
+    kind    TEXT NOT NULL,
+    scope   TEXT NOT NULL,
+    summary TEXT NOT NULL,
+    reverts BLOB,
+    changes TEXT NOT NULL
+) STRICT;
+CREATE INDEX operations_by_scope ON operations (scope, seq);
+
+CREATE TABLE audit (
+    seq       INTEGER PRIMARY KEY AUTOINCREMENT,
+    time_ms   INTEGER NOT NULL,
+    operation BLOB NOT NULL,
+    event     TEXT NOT NULL,
+    chain     BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE layers (
+    id         BLOB PRIMARY KEY,
+    kind       TEXT NOT NULL,
+    root       BLOB,
+    bytes      INTEGER NOT NULL,
+    created_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE stacks (
+    root   BLOB PRIMARY KEY,
+    layers BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+";
+
+/// Checks that the file is ours and of a known format, and runs what migrations it lacks.
+pub(super) fn upgrade(
+    connection: &mut Connection,
+    path: &Path,
+    options: &OpenOptions,
+) -> Result<(), StoreError> {
+    if version(connection, path, options)? == NEWEST || options.read_only {
+        return Ok(());
+    }
+    let transaction = connection
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .map_err(|error| connection::busy_or(path, options, error))?;
+    // Another process may have done it while this one waited for the lock.
+    let found = version(&transaction, path, options)?;
+    let missing = usize::try_from(found).map_or(&[][..], |done| &MIGRATIONS[done..]);
+    for migration in missing {
+        transaction
+            .execute_batch(migration)
+            .map_err(sqlite_error(path))?;
+    }
+    transaction
+        .pragma_update(None, "user_version", NEWEST)
+        .map_err(sqlite_error(path))?;
+    transaction
+        .commit()
+        .map_err(|error| connection::busy_or(path, options, error))
+}
+
+fn version(connection: &Connection, path: &Path, options: &OpenOptions) -> Result<i64, StoreError> {
+    let pragma = |name: &str| -> Result<i64, StoreError> {
+        connection
+            .pragma_query_value(None, name, |row| row.get(0))
+            .map_err(|error| connection::busy_or(path, options, error))
+    };
+    if pragma("application_id")? != APPLICATION_ID {
+        return Err(StoreError::Foreign(path.to_owned()));
+    }
+    let found = pragma("user_version")?;
+    if !(0..=NEWEST).contains(&found) {
+        return Err(StoreError::Newer {
+            path: path.to_owned(),
+            found,
+            known: NEWEST,
+        });
+    }
+    Ok(found)
+}

@@ -1,0 +1,75 @@
+//! A backend in memory: the plainest thing that keeps the contract, for tests and as an example.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::{Hash, ObjectBackend, ObjectKind, Put, StoreError};
+
+type Objects = BTreeMap<(ObjectKind, Hash), Vec<u8>>;
+
+/// Keeps objects in a map; they are gone with it.
+#[derive(Debug, Default)]
+pub struct MemoryBackend {
+    objects: Mutex<Objects>,
+}
+
+impl MemoryBackend {
+    fn objects(&self) -> MutexGuard<'_, Objects> {
+        // Every change of the map is a single call, so a panicking holder cannot leave it half changed.
+        self.objects.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl ObjectBackend for MemoryBackend {
+    fn get(&self, kind: ObjectKind, id: &Hash) -> Result<Option<Vec<u8>>, StoreError> {
+        Ok(self.objects().get(&(kind, *id)).cloned())
+    }
+
+    fn contains(&self, kind: ObjectKind, id: &Hash) -> Result<bool, StoreError> {
+        Ok(self.objects().contains_key(&(kind, *id)))
+    }
+
+    fn put(&self, batch: &[Put]) -> Result<(), StoreError> {
+        let mut objects = self.objects();
+        for put in batch {
+            objects
+                .entry((put.kind, put.id))
+                .or_insert_with(|| put.value.clone());
+        }
+        Ok(())
+    }
+
+    fn replace(&self, put: &Put) -> Result<(), StoreError> {
+        self.objects().insert((put.kind, put.id), put.value.clone());
+        Ok(())
+    }
+
+    fn remove(&self, kind: ObjectKind, ids: &[Hash]) -> Result<(), StoreError> {
+        let mut objects = self.objects();
+        for id in ids {
+            objects.remove(&(kind, *id));
+        }
+        Ok(())
+    }
+
+    fn list(
+        &self,
+        kind: ObjectKind,
+        after: Option<&Hash>,
+        limit: usize,
+    ) -> Result<Vec<Hash>, StoreError> {
+        let objects = self.objects();
+        let of_kind = objects
+            .keys()
+            .filter(|(k, _)| *k == kind)
+            .map(|(_, id)| *id);
+        Ok(of_kind
+            .filter(|id| after.is_none_or(|after| id > after))
+            .take(limit)
+            .collect())
+    }
+
+    fn flush(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,67 @@
+//! The contract between a vault and whatever keeps its objects.
+
+use crate::StoreError;
+
+/// A BLAKE3 hash.
+pub type Hash = [u8; 32];
+
+/// What an object is. The numbers are part of the storage format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum ObjectKind {
+    /// Where the bytes of a file are, or the bytes themselves.
+    Blob = 1,
+    /// A directory node.
+    Node = 2,
+    /// A root.
+    Root = 3,
+}
+
+impl ObjectKind {
+    /// All kinds, in the order of their numbers.
+    pub const ALL: [Self; 3] = [Self::Blob, Self::Node, Self::Root];
+}
+
+/// One value to store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Put {
+    /// The kind of object.
+    pub kind: ObjectKind,
+    /// Its id.
+    pub id: Hash,
+    /// Its value.
+    pub value: Vec<u8>,
+}
+
+/// Keeps objects: values under (kind, id).
+///
+/// A backend does not verify hashes and does not know what a value means; the vault does. The suite in
+/// [`crate::conformance`] says in code what is promised here in words.
+pub trait ObjectBackend: Send + Sync {
+    /// The value, or `None` where there is none.
+    fn get(&self, kind: ObjectKind, id: &Hash) -> Result<Option<Vec<u8>>, StoreError>;
+
+    /// Whether there is a value.
+    fn contains(&self, kind: ObjectKind, id: &Hash) -> Result<bool, StoreError>;
+
+    /// Stores all of the batch or, on error, none of it. A value that is already there is kept as it is.
+    /// Readers of this and other processes see the batch when this returns.
+    fn put(&self, batch: &[Put]) -> Result<(), StoreError>;
+
+    /// Stores one value in place of the one that is there, atomically; for values that say where bytes are.
+    fn replace(&self, put: &Put) -> Result<(), StoreError>;
+
+    /// Removes all of the batch or, on error, none of it. Ids that are not there are passed over.
+    fn remove(&self, kind: ObjectKind, ids: &[Hash]) -> Result<(), StoreError>;
+
+    /// Up to `limit` ids of a kind, in ascending order, that come after `after`.
+    fn list(
+        &self,
+        kind: ObjectKind,
+        after: Option<&Hash>,
+        limit: usize,
+    ) -> Result<Vec<Hash>, StoreError>;
+
+    /// After this, no later commit of the catalog can be durable before the values put until now are.
+    fn flush(&self) -> Result<(), StoreError>;
+}

@@ -1,0 +1,168 @@
+//! Who has a vault open for writing, and whether the last one stopped cleanly.
+//!
+//! Each writing process keeps one locked file in `<vault>/open/` and removes it when it is done. The kernel
+//! drops the lock when the process dies, however it dies; so a file there that nobody has locked is the mark of
+//! an unclean stop. After a power cut such marks may be lost, so the first open after a boot counts as unclean.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+
+use crate::{Id, StoreError};
+
+/// This process's mark on a vault; removed when dropped.
+#[derive(Debug)]
+pub struct Presence {
+    path: PathBuf,
+    _locked: File,
+}
+
+impl Presence {
+    /// Marks the vault as open for writing by this process.
+    pub fn enter(vault: &Path) -> Result<Self, StoreError> {
+        let folder = vault.join("open");
+        let path = folder.join(Id::random().to_string());
+        // Made under a hidden name and locked before it gets its own, so that nobody finds it unlocked.
+        let hidden = folder.join(format!(".{}", Id::random()));
+        let enter = || -> io::Result<File> {
+            let file = create_in(&folder, &hidden)?;
+            flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+            fs::rename(&hidden, &path)?;
+            Ok(file)
+        };
+        let file = enter().map_err(|source| io_error(&path, source))?;
+        Ok(Self {
+            path,
+            _locked: file,
+        })
+    }
+}
+
+impl Drop for Presence {
+    fn drop(&mut self) {
+        // A mark that cannot be removed only costs the next open a check.
+        drop(fs::remove_file(&self.path));
+    }
+}
+
+/// If the last writer did not stop cleanly, or the machine was booted since, runs `check` and clears the marks.
+/// Returns whether the check ran. With `check` failing the marks stay, so that the next open checks again.
+pub fn unclean_stop<E: From<StoreError>>(
+    vault: &Path,
+    check: impl FnOnce() -> Result<(), E>,
+) -> Result<bool, E> {
+    let abandoned = abandoned_marks(&vault.join("open"))?;
+    let boot = boot_id();
+    let seen_this_boot = fs::read_to_string(vault.join("checked")).is_ok_and(|text| text == boot);
+    if abandoned.is_empty() && seen_this_boot {
+        return Ok(false);
+    }
+    check()?;
+    for path in &abandoned {
+        // Another process may have cleared it first.
+        drop(fs::remove_file(path));
+    }
+    // Where the vault is read-only the check simply runs again next time.
+    drop(record_check(vault, &boot));
+    Ok(true)
+}
+
+fn record_check(vault: &Path, boot: &str) -> io::Result<()> {
+    let hidden = vault.join(format!(".checked-{}", Id::random()));
+    File::create(&hidden)?.write_all(boot.as_bytes())?;
+    fs::rename(&hidden, vault.join("checked"))
+}
+
+fn abandoned_marks(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(source) => return Err(io_error(folder, source)),
+    };
+    let mut abandoned = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(|source| io_error(folder, source))?.path();
+        if path
+            .file_name()
+            .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+        {
+            continue;
+        }
+        // A file that vanished or may not be opened belongs to a process that is alive or to another user.
+        let Ok(file) = File::open(&path) else {
+            continue;
+        };
+        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+            abandoned.push(path);
+        }
+    }
+    Ok(abandoned)
+}
+
+fn create_in(folder: &Path, path: &Path) -> io::Result<File> {
+    let create = || OpenOptions::new().write(true).create_new(true).open(path);
+    match create() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            fs::create_dir_all(folder)?;
+            create()
+        }
+        other => other,
+    }
+}
+
+fn boot_id() -> String {
+    fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default()
+}
+
+fn io_error(path: &Path, source: io::Error) -> StoreError {
+    crate::error::from_io(path, source)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_runs(vault: &Path) -> bool {
+        unclean_stop::<StoreError>(vault, || Ok(())).unwrap()
+    }
+
+    #[test]
+    fn first_open_after_a_boot_checks_and_the_next_does_not() {
+        let vault = tempfile::tempdir().unwrap();
+        assert!(check_runs(vault.path()));
+        assert!(!check_runs(vault.path()));
+        fs::write(vault.path().join("checked"), "another boot").unwrap();
+        assert!(check_runs(vault.path()));
+    }
+
+    #[test]
+    fn a_living_writer_is_no_unclean_stop_and_a_clean_one_leaves_nothing() {
+        let vault = tempfile::tempdir().unwrap();
+        check_runs(vault.path());
+        let presence = Presence::enter(vault.path()).unwrap();
+        assert!(!check_runs(vault.path()));
+        drop(presence);
+        assert!(!check_runs(vault.path()));
+        assert_eq!(fs::read_dir(vault.path().join("open")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_mark_without_an_owner_is_found_even_beside_a_living_writer() {
+        let vault = tempfile::tempdir().unwrap();
+        check_runs(vault.path());
+        let _alive = Presence::enter(vault.path()).unwrap();
+        fs::write(vault.path().join("open").join("dead"), "").unwrap();
+        assert!(check_runs(vault.path()));
+        assert!(!check_runs(vault.path()));
+    }
+
+    #[test]
+    fn a_failing_check_runs_again() {
+        let vault = tempfile::tempdir().unwrap();
+        let failing = || Err(StoreError::Foreign(PathBuf::from("x")));
+        assert!(unclean_stop(vault.path(), failing).is_err());
+        assert!(check_runs(vault.path()));
+    }
+}
