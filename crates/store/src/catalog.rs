@@ -34,10 +34,7 @@ pub struct OpenOptions {
 
 impl Default for OpenOptions {
     fn default() -> Self {
-        Self {
-            busy_timeout: Duration::from_secs(30),
-            read_only: false,
-        }
+        Self { busy_timeout: Duration::from_secs(30), read_only: false }
     }
 }
 
@@ -60,11 +57,7 @@ impl Catalog {
     pub fn open(path: &Path, options: OpenOptions) -> Result<Self, StoreError> {
         let mut connection = connect(path, &options, Sync::Full)?;
         schema::upgrade(&mut connection, path, &options)?;
-        Ok(Self {
-            connection: Mutex::new(connection),
-            path: path.to_owned(),
-            options,
-        })
+        Ok(Self { connection: Mutex::new(connection), path: path.to_owned(), options })
     }
 
     /// Where the catalog is.
@@ -107,33 +100,21 @@ impl Catalog {
 
     /// Asks SQLite to check the file; `Ok` means that it found nothing wrong.
     pub fn check(&self, thorough: bool) -> Result<(), StoreError> {
-        let pragma = if thorough {
-            "PRAGMA integrity_check(5)"
-        } else {
-            "PRAGMA quick_check(5)"
-        };
+        let pragma = if thorough { "PRAGMA integrity_check(5)" } else { "PRAGMA quick_check(5)" };
         let connection = self.lock();
-        let mut statement = connection
-            .prepare(pragma)
-            .map_err(|error| self.error(error))?;
-        let lines: Result<Vec<String>, _> = statement
-            .query_map([], |row| row.get(0))
-            .and_then(Iterator::collect);
+        let mut statement = connection.prepare(pragma).map_err(|error| self.error(error))?;
+        let lines: Result<Vec<String>, _> =
+            statement.query_map([], |row| row.get(0)).and_then(Iterator::collect);
         let lines = lines.map_err(|error| self.error(error))?;
         if lines == ["ok"] {
             return Ok(());
         }
-        Err(StoreError::Damaged {
-            path: self.path.clone(),
-            detail: lines.join("; "),
-        })
+        Err(StoreError::Damaged { path: self.path.clone(), detail: lines.join("; ") })
     }
 
     fn lock(&self) -> MutexGuard<'_, Connection> {
         // A panic inside a transaction rolls it back when the transaction is dropped.
-        self.connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn error(&self, source: rusqlite::Error) -> StoreError {

@@ -32,11 +32,7 @@ fn hash(byte: u8) -> Hash {
 }
 
 fn put(kind: ObjectKind, byte: u8, value: &[u8]) -> Put {
-    Put {
-        kind,
-        id: hash(byte),
-        value: value.to_vec(),
-    }
+    Put { kind, id: hash(byte), value: value.to_vec() }
 }
 
 fn ok<T>(result: Result<T, StoreError>) -> Result<T, String> {
@@ -44,11 +40,7 @@ fn ok<T>(result: Result<T, StoreError>) -> Result<T, String> {
 }
 
 fn expect<T: PartialEq + std::fmt::Debug>(what: &str, got: T, want: T) -> Result<(), String> {
-    if got == want {
-        Ok(())
-    } else {
-        Err(format!("{what}: got {got:?}, not {want:?}"))
-    }
+    if got == want { Ok(()) } else { Err(format!("{what}: got {got:?}, not {want:?}")) }
 }
 
 fn empty_has_nothing(backend: &dyn ObjectBackend) -> Result<(), String> {
@@ -65,10 +57,8 @@ fn empty_has_nothing(backend: &dyn ObjectBackend) -> Result<(), String> {
 fn round_trip(backend: &dyn ObjectBackend) -> Result<(), String> {
     let large: Vec<u8> = (0..200_000u32).flat_map(u32::to_le_bytes).collect();
     let values: [&[u8]; 4] = [b"", b"\0", b"value", &large];
-    let batch: Vec<Put> = (0u8..)
-        .zip(values)
-        .map(|(byte, value)| put(ObjectKind::Blob, byte, value))
-        .collect();
+    let batch: Vec<Put> =
+        (0u8..).zip(values).map(|(byte, value)| put(ObjectKind::Blob, byte, value)).collect();
     ok(backend.put(&batch))?;
     ok(backend.flush())?;
     for put in &batch {
@@ -81,87 +71,39 @@ fn round_trip(backend: &dyn ObjectBackend) -> Result<(), String> {
 }
 
 fn kinds_are_apart(backend: &dyn ObjectBackend) -> Result<(), String> {
-    ok(backend.put(&[
-        put(ObjectKind::Blob, 1, b"blob"),
-        put(ObjectKind::Node, 1, b"node"),
-    ]))?;
-    expect(
-        "blob",
-        ok(backend.get(ObjectKind::Blob, &hash(1)))?,
-        Some(b"blob".to_vec()),
-    )?;
-    expect(
-        "node",
-        ok(backend.get(ObjectKind::Node, &hash(1)))?,
-        Some(b"node".to_vec()),
-    )?;
+    ok(backend.put(&[put(ObjectKind::Blob, 1, b"blob"), put(ObjectKind::Node, 1, b"node")]))?;
+    expect("blob", ok(backend.get(ObjectKind::Blob, &hash(1)))?, Some(b"blob".to_vec()))?;
+    expect("node", ok(backend.get(ObjectKind::Node, &hash(1)))?, Some(b"node".to_vec()))?;
     expect("root", ok(backend.get(ObjectKind::Root, &hash(1)))?, None)
 }
 
 fn put_keeps(backend: &dyn ObjectBackend) -> Result<(), String> {
-    ok(backend.put(&[
-        put(ObjectKind::Blob, 1, b"first"),
-        put(ObjectKind::Blob, 1, b"twice"),
-    ]))?;
-    ok(backend.put(&[
-        put(ObjectKind::Blob, 2, b"other"),
-        put(ObjectKind::Blob, 1, b"second"),
-    ]))?;
-    expect(
-        "kept",
-        ok(backend.get(ObjectKind::Blob, &hash(1)))?,
-        Some(b"first".to_vec()),
-    )?;
-    expect(
-        "new",
-        ok(backend.get(ObjectKind::Blob, &hash(2)))?,
-        Some(b"other".to_vec()),
-    )
+    ok(backend.put(&[put(ObjectKind::Blob, 1, b"first"), put(ObjectKind::Blob, 1, b"twice")]))?;
+    ok(backend.put(&[put(ObjectKind::Blob, 1, b"second"), put(ObjectKind::Blob, 2, b"other")]))?;
+    expect("kept", ok(backend.get(ObjectKind::Blob, &hash(1)))?, Some(b"first".to_vec()))?;
+    expect("new", ok(backend.get(ObjectKind::Blob, &hash(2)))?, Some(b"other".to_vec()))
 }
 
 fn replace_replaces(backend: &dyn ObjectBackend) -> Result<(), String> {
     ok(backend.replace(&put(ObjectKind::Blob, 1, b"new")))?;
     ok(backend.replace(&put(ObjectKind::Blob, 1, b"newer")))?;
-    expect(
-        "value",
-        ok(backend.get(ObjectKind::Blob, &hash(1)))?,
-        Some(b"newer".to_vec()),
-    )?;
-    expect(
-        "count",
-        ok(backend.list(ObjectKind::Blob, None, 10))?.len(),
-        1,
-    )
+    expect("value", ok(backend.get(ObjectKind::Blob, &hash(1)))?, Some(b"newer".to_vec()))?;
+    expect("count", ok(backend.list(ObjectKind::Blob, None, 10))?.len(), 1)
 }
 
 fn remove_removes(backend: &dyn ObjectBackend) -> Result<(), String> {
-    let batch: Vec<Put> = (1..=4)
-        .map(|byte| put(ObjectKind::Node, byte, &[byte]))
-        .collect();
+    let batch: Vec<Put> = (1..=4).map(|byte| put(ObjectKind::Node, byte, &[byte])).collect();
     ok(backend.put(&batch))?;
     ok(backend.put(&[put(ObjectKind::Blob, 2, b"other kind")]))?;
     ok(backend.remove(ObjectKind::Node, &[hash(2), hash(9), hash(4)]))?;
-    expect(
-        "left",
-        ok(backend.list(ObjectKind::Node, None, 10))?,
-        vec![hash(1), hash(3)],
-    )?;
-    expect(
-        "gone",
-        ok(backend.contains(ObjectKind::Node, &hash(2)))?,
-        false,
-    )?;
-    expect(
-        "other kind",
-        ok(backend.contains(ObjectKind::Blob, &hash(2)))?,
-        true,
-    )
+    expect("left", ok(backend.list(ObjectKind::Node, None, 10))?, vec![hash(1), hash(3)])?;
+    expect("gone", ok(backend.contains(ObjectKind::Node, &hash(2)))?, false)?;
+    expect("other kind", ok(backend.contains(ObjectKind::Blob, &hash(2)))?, true)
 }
 
 fn list_pages(backend: &dyn ObjectBackend) -> Result<(), String> {
-    let shuffled: Vec<Put> = (0..=255u8)
-        .map(|i| put(ObjectKind::Blob, i.wrapping_mul(37), &[i]))
-        .collect();
+    let shuffled: Vec<Put> =
+        (0..=255u8).map(|i| put(ObjectKind::Blob, i.wrapping_mul(37), &[i])).collect();
     ok(backend.put(&shuffled))?;
     ok(backend.put(&[put(ObjectKind::Root, 5, b"other kind")]))?;
     let mut seen: Vec<Hash> = Vec::new();
@@ -182,28 +124,17 @@ fn threads_share(backend: &dyn ObjectBackend) -> Result<(), String> {
         for i in 0..16u8 {
             let byte = worker * 16 + i;
             ok(backend.put(&[put(ObjectKind::Blob, byte, &[byte])]))?;
-            expect(
-                "own",
-                ok(backend.get(ObjectKind::Blob, &hash(byte)))?,
-                Some(vec![byte]),
-            )?;
+            expect("own", ok(backend.get(ObjectKind::Blob, &hash(byte)))?, Some(vec![byte]))?;
         }
         Ok(())
     };
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..4).map(|n| scope.spawn(move || worker(n))).collect();
         threads.into_iter().try_for_each(|thread| {
-            thread
-                .join()
-                .map_err(|_| "a thread panicked".to_owned())
-                .and_then(|result| result)
+            thread.join().map_err(|_| "a thread panicked".to_owned()).and_then(|result| result)
         })
     })?;
-    expect(
-        "count",
-        ok(backend.list(ObjectKind::Blob, None, 1000))?.len(),
-        64,
-    )
+    expect("count", ok(backend.list(ObjectKind::Blob, None, 1000))?.len(), 64)
 }
 
 #[cfg(test)]
@@ -228,11 +159,7 @@ mod tests {
 
     impl Broken {
         fn kind(&self, kind: ObjectKind) -> ObjectKind {
-            if matches!(self.1, Fault::MixesKinds) {
-                ObjectKind::Blob
-            } else {
-                kind
-            }
+            if matches!(self.1, Fault::MixesKinds) { ObjectKind::Blob } else { kind }
         }
     }
 
@@ -245,10 +172,7 @@ mod tests {
         }
         fn put(&self, batch: &[Put]) -> Result<(), StoreError> {
             for put in batch {
-                let put = Put {
-                    kind: self.kind(put.kind),
-                    ..put.clone()
-                };
+                let put = Put { kind: self.kind(put.kind), ..put.clone() };
                 match self.1 {
                     Fault::PutOverwrites => self.0.replace(&put)?,
                     Fault::ForgetsEmptyValues if put.value.is_empty() => {}

@@ -87,10 +87,7 @@ pub(crate) fn from_io(path: &std::path::Path, source: io::Error) -> StoreError {
         io::ErrorKind::ReadOnlyFilesystem | io::ErrorKind::PermissionDenied => {
             StoreError::ReadOnly(path.to_owned())
         }
-        _ => StoreError::Io {
-            path: path.to_owned(),
-            source,
-        },
+        _ => StoreError::Io { path: path.to_owned(), source },
     }
 }
 
@@ -102,10 +99,9 @@ pub(crate) fn from_sqlite(path: &std::path::Path, source: rusqlite::Error) -> St
         Some(ErrorCode::DiskFull) => StoreError::Full(path),
         Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => StoreError::ReadOnly(path),
         Some(ErrorCode::NotADatabase) => StoreError::Foreign(path),
-        Some(ErrorCode::DatabaseCorrupt) => StoreError::Damaged {
-            path,
-            detail: source.to_string(),
-        },
+        Some(ErrorCode::DatabaseCorrupt) => {
+            StoreError::Damaged { path, detail: source.to_string() }
+        }
         _ => StoreError::Sqlite { path, source },
     }
 }

@@ -63,9 +63,7 @@ impl Id {
 pub(crate) fn now_ms() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
-        .map_or(0, |elapsed| {
-            u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
-        })
+        .map_or(0, |elapsed| u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX))
 }
 
 impl fmt::Display for Id {
@@ -128,12 +126,7 @@ mod tests {
 
     #[test]
     fn text_that_is_no_id_is_refused() {
-        for bad in [
-            "",
-            "x",
-            "01h455vb4pex5vsknk084sn02",
-            "uuuuuuuuuuuuuuuuuuuuuuuuuu",
-        ] {
+        for bad in ["", "x", "01h455vb4pex5vsknk084sn02", "uuuuuuuuuuuuuuuuuuuuuuuuuu"] {
             assert!(bad.parse::<Id>().is_err(), "{bad} parsed");
         }
     }

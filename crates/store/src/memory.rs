@@ -32,9 +32,7 @@ impl ObjectBackend for MemoryBackend {
     fn put(&self, batch: &[Put]) -> Result<(), StoreError> {
         let mut objects = self.objects();
         for put in batch {
-            objects
-                .entry((put.kind, put.id))
-                .or_insert_with(|| put.value.clone());
+            objects.entry((put.kind, put.id)).or_insert_with(|| put.value.clone());
         }
         Ok(())
     }
@@ -59,14 +57,8 @@ impl ObjectBackend for MemoryBackend {
         limit: usize,
     ) -> Result<Vec<Hash>, StoreError> {
         let objects = self.objects();
-        let of_kind = objects
-            .keys()
-            .filter(|(k, _)| *k == kind)
-            .map(|(_, id)| *id);
-        Ok(of_kind
-            .filter(|id| after.is_none_or(|after| id > after))
-            .take(limit)
-            .collect())
+        let of_kind = objects.keys().filter(|(k, _)| *k == kind).map(|(_, id)| *id);
+        Ok(of_kind.filter(|id| after.is_none_or(|after| id > after)).take(limit).collect())
     }
 
     fn flush(&self) -> Result<(), StoreError> {

@@ -33,10 +33,7 @@ impl Presence {
             Ok(file)
         };
         let file = enter().map_err(|source| io_error(&path, source))?;
-        Ok(Self {
-            path,
-            _locked: file,
-        })
+        Ok(Self { path, _locked: file })
     }
 }
 
@@ -84,10 +81,7 @@ fn abandoned_marks(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let mut abandoned = Vec::new();
     for entry in entries {
         let path = entry.map_err(|source| io_error(folder, source))?.path();
-        if path
-            .file_name()
-            .is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
-        {
+        if path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b".")) {
             continue;
         }
         // A file that vanished or may not be opened belongs to a process that is alive or to another user.

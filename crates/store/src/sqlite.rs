@@ -24,16 +24,11 @@ impl SqliteBackend {
     /// Opens the objects of the catalog at `path`.
     pub fn open(path: &Path, options: &OpenOptions) -> Result<Self, StoreError> {
         let connection = connect(path, options, Sync::Ordered)?;
-        Ok(Self {
-            connection: Mutex::new(connection),
-            path: path.to_owned(),
-        })
+        Ok(Self { connection: Mutex::new(connection), path: path.to_owned() })
     }
 
     fn lock(&self) -> MutexGuard<'_, Connection> {
-        self.connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn error(&self) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
@@ -71,9 +66,7 @@ impl ObjectBackend for SqliteBackend {
         let mut statement = connection
             .prepare_cached("SELECT 1 FROM objects WHERE kind = ?1 AND id = ?2")
             .map_err(self.error())?;
-        statement
-            .exists(params![kind as u8, id])
-            .map_err(self.error())
+        statement.exists(params![kind as u8, id]).map_err(self.error())
     }
 
     fn put(&self, batch: &[Put]) -> Result<(), StoreError> {

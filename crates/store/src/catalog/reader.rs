@@ -25,9 +25,7 @@ impl<'a> Reader<'a> {
 
     /// A value of the `meta` table.
     pub fn meta(&self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        self.one("SELECT value FROM meta WHERE key = ?1", [key], |row| {
-            row.get(0)
-        })
+        self.one("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0))
     }
 
     /// A snapshot by its id.
@@ -57,11 +55,7 @@ impl<'a> Reader<'a> {
     pub fn get_ref(&self, key: &RefKey) -> Result<Option<RefRow>, StoreError> {
         let sql = "SELECT scope, name, value FROM refs WHERE kind = ?1 AND id = ?2";
         self.one(sql, [&key.kind, &key.id], |row| {
-            Ok(RefRow {
-                scope: row.get(0)?,
-                name: row.get(1)?,
-                value: row.get(2)?,
-            })
+            Ok(RefRow { scope: row.get(0)?, name: row.get(1)?, value: row.get(2)? })
         })
     }
 
@@ -85,11 +79,7 @@ impl<'a> Reader<'a> {
 
     /// All refs there are, by kind and id.
     pub fn all_refs(&self) -> Result<Vec<(RefKey, RefRow)>, StoreError> {
-        self.all(
-            "SELECT kind, id, scope, name, value FROM refs ORDER BY kind, id",
-            [],
-            keyed_ref,
-        )
+        self.all("SELECT kind, id, scope, name, value FROM refs ORDER BY kind, id", [], keyed_ref)
     }
 
     /// An operation by its id.
@@ -161,47 +151,32 @@ impl<'a> Reader<'a> {
 
     /// The chain after the newest audit event.
     pub(super) fn audit_head(&self) -> Result<Option<Hash>, StoreError> {
-        self.one(
-            "SELECT chain FROM audit ORDER BY seq DESC LIMIT 1",
-            [],
-            |row| row.get(0),
-        )
+        self.one("SELECT chain FROM audit ORDER BY seq DESC LIMIT 1", [], |row| row.get(0))
     }
 
     /// All sealed layers, oldest first.
     pub fn layers(&self) -> Result<Vec<LayerRow>, StoreError> {
-        self.all(
-            "SELECT id, kind, root, bytes, created_ms FROM layers ORDER BY id",
-            [],
-            |row| {
-                Ok(LayerRow {
-                    id: row.get(0)?,
-                    kind: row.get(1)?,
-                    root: row.get(2)?,
-                    bytes: row.get(3)?,
-                    created_ms: row.get(4)?,
-                })
-            },
-        )
+        self.all("SELECT id, kind, root, bytes, created_ms FROM layers ORDER BY id", [], |row| {
+            Ok(LayerRow {
+                id: row.get(0)?,
+                kind: row.get(1)?,
+                root: row.get(2)?,
+                bytes: row.get(3)?,
+                created_ms: row.get(4)?,
+            })
+        })
     }
 
     /// The stack that shows a root, if one is recorded.
     pub fn stack(&self, root: &Hash) -> Result<Option<StackRow>, StoreError> {
         let layers: Option<Vec<u8>> =
-            self.one("SELECT layers FROM stacks WHERE root = ?1", [root], |row| {
-                row.get(0)
-            })?;
-        Ok(layers.map(|layers| StackRow {
-            root: *root,
-            layers: split_ids(&layers),
-        }))
+            self.one("SELECT layers FROM stacks WHERE root = ?1", [root], |row| row.get(0))?;
+        Ok(layers.map(|layers| StackRow { root: *root, layers: split_ids(&layers) }))
     }
 
     /// The roots that have a stack.
     pub fn stack_roots(&self) -> Result<Vec<Hash>, StoreError> {
-        self.all("SELECT root FROM stacks ORDER BY root", [], |row| {
-            row.get(0)
-        })
+        self.all("SELECT root FROM stacks ORDER BY root", [], |row| row.get(0))
     }
 
     fn one<T>(
@@ -210,14 +185,8 @@ impl<'a> Reader<'a> {
         params: impl Params,
         map: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Option<T>, StoreError> {
-        let mut statement = self
-            .connection
-            .prepare_cached(sql)
-            .map_err(sqlite_error(self.path))?;
-        statement
-            .query_row(params, map)
-            .optional()
-            .map_err(sqlite_error(self.path))
+        let mut statement = self.connection.prepare_cached(sql).map_err(sqlite_error(self.path))?;
+        statement.query_row(params, map).optional().map_err(sqlite_error(self.path))
     }
 
     fn all<T>(
@@ -226,15 +195,9 @@ impl<'a> Reader<'a> {
         params: impl Params,
         map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>, StoreError> {
-        let mut statement = self
-            .connection
-            .prepare_cached(sql)
-            .map_err(sqlite_error(self.path))?;
-        let rows = statement
-            .query_map(params, map)
-            .map_err(sqlite_error(self.path))?;
-        rows.collect::<Result<_, _>>()
-            .map_err(sqlite_error(self.path))
+        let mut statement = self.connection.prepare_cached(sql).map_err(sqlite_error(self.path))?;
+        let rows = statement.query_map(params, map).map_err(sqlite_error(self.path))?;
+        rows.collect::<Result<_, _>>().map_err(sqlite_error(self.path))
     }
 }
 
@@ -252,10 +215,7 @@ fn operation_row(row: &Row<'_>) -> rusqlite::Result<OperationRow> {
         reverts: row.get(7)?,
         changes: row.get(8)?,
     };
-    Ok(OperationRow {
-        seq: row.get(0)?,
-        operation,
-    })
+    Ok(OperationRow { seq: row.get(0)?, operation })
 }
 
 fn snapshot_row(row: &Row<'_>) -> rusqlite::Result<SnapshotRow> {
@@ -274,18 +234,8 @@ fn snapshot_row(row: &Row<'_>) -> rusqlite::Result<SnapshotRow> {
 }
 
 fn keyed_ref(row: &Row<'_>) -> rusqlite::Result<(RefKey, RefRow)> {
-    let key = RefKey {
-        kind: row.get(0)?,
-        id: row.get(1)?,
-    };
-    Ok((
-        key,
-        RefRow {
-            scope: row.get(2)?,
-            name: row.get(3)?,
-            value: row.get(4)?,
-        },
-    ))
+    let key = RefKey { kind: row.get(0)?, id: row.get(1)? };
+    Ok((key, RefRow { scope: row.get(2)?, name: row.get(3)?, value: row.get(4)? }))
 }
 
 fn split_ids(bytes: &[u8]) -> Vec<Id> {
@@ -306,12 +256,10 @@ impl ToSql for Id {
 impl FromSql for Id {
     fn column_result(value: ValueRef<'_>) -> FromSqlResult<Self> {
         let bytes = value.as_blob()?;
-        let bytes = bytes
-            .try_into()
-            .map_err(|_| FromSqlError::InvalidBlobSize {
-                expected_size: 16,
-                blob_size: bytes.len(),
-            })?;
+        let bytes = bytes.try_into().map_err(|_| FromSqlError::InvalidBlobSize {
+            expected_size: 16,
+            blob_size: bytes.len(),
+        })?;
         Ok(Self::from_bytes(bytes))
     }
 }

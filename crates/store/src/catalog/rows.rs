@@ -64,11 +64,7 @@ impl RefChange {
     /// The change that takes this one back.
     #[must_use]
     pub fn reversed(&self) -> Self {
-        Self {
-            key: self.key.clone(),
-            before: self.after.clone(),
-            after: self.before.clone(),
-        }
+        Self { key: self.key.clone(), before: self.after.clone(), after: self.before.clone() }
     }
 }
 

@@ -102,16 +102,10 @@ pub(super) fn upgrade(
     let found = version(&transaction, path, options)?;
     let missing = usize::try_from(found).map_or(&[][..], |done| &MIGRATIONS[done..]);
     for migration in missing {
-        transaction
-            .execute_batch(migration)
-            .map_err(sqlite_error(path))?;
+        transaction.execute_batch(migration).map_err(sqlite_error(path))?;
     }
-    transaction
-        .pragma_update(None, "user_version", NEWEST)
-        .map_err(sqlite_error(path))?;
-    transaction
-        .commit()
-        .map_err(|error| connection::busy_or(path, options, error))
+    transaction.pragma_update(None, "user_version", NEWEST).map_err(sqlite_error(path))?;
+    transaction.commit().map_err(|error| connection::busy_or(path, options, error))
 }
 
 fn version(connection: &Connection, path: &Path, options: &OpenOptions) -> Result<i64, StoreError> {
@@ -125,11 +119,7 @@ fn version(connection: &Connection, path: &Path, options: &OpenOptions) -> Resul
     }
     let found = pragma("user_version")?;
     if !(0..=NEWEST).contains(&found) {
-        return Err(StoreError::Newer {
-            path: path.to_owned(),
-            found,
-            known: NEWEST,
-        });
+        return Err(StoreError::Newer { path: path.to_owned(), found, known: NEWEST });
     }
     Ok(found)
 }

@@ -12,26 +12,15 @@ fn scratch() -> (tempfile::TempDir, PathBuf) {
 }
 
 fn named(name: &str, value: &str) -> RefRow {
-    RefRow {
-        scope: String::new(),
-        name: Some(name.to_owned()),
-        value: value.to_owned(),
-    }
+    RefRow { scope: String::new(), name: Some(name.to_owned()), value: value.to_owned() }
 }
 
 fn key(id: &str) -> RefKey {
-    RefKey {
-        kind: "workspace".to_owned(),
-        id: id.to_owned(),
-    }
+    RefKey { kind: "workspace".to_owned(), id: id.to_owned() }
 }
 
 fn change(id: &str, before: Option<RefRow>, after: Option<RefRow>) -> RefChange {
-    RefChange {
-        key: key(id),
-        before,
-        after,
-    }
+    RefChange { key: key(id), before, after }
 }
 
 fn apply(catalog: &Catalog, changes: &[RefChange]) -> Result<(), StoreError> {
@@ -46,10 +35,7 @@ fn refs_are_compared_before_they_are_set() {
     let stale = apply(&catalog, &[change("1", None, Some(named("a", "y")))]);
     assert!(matches!(stale, Err(StoreError::Stale { .. })), "{stale:?}");
     let taken = apply(&catalog, &[change("2", None, Some(named("a", "y")))]);
-    assert!(
-        matches!(taken, Err(StoreError::NameTaken { .. })),
-        "{taken:?}"
-    );
+    assert!(matches!(taken, Err(StoreError::NameTaken { .. })), "{taken:?}");
     let rows = catalog.read(|reader| reader.refs("workspace")).unwrap();
     assert_eq!(rows, [(key("1"), named("a", "x"))]);
 }
@@ -59,22 +45,12 @@ fn refs_can_trade_names_in_one_step() {
     let (_folder, path) = scratch();
     let catalog = Catalog::create(&path, OpenOptions::default()).unwrap();
     let (a, b) = (named("a", "1"), named("b", "2"));
-    apply(
-        &catalog,
-        &[
-            change("1", None, Some(a.clone())),
-            change("2", None, Some(b.clone())),
-        ],
-    )
-    .unwrap();
-    let trade = [
-        change("1", Some(a), Some(named("b", "1"))),
-        change("2", Some(b), Some(named("a", "2"))),
-    ];
-    apply(&catalog, &trade).unwrap();
-    let found = catalog
-        .read(|reader| reader.ref_by_name("workspace", "", "a"))
+    apply(&catalog, &[change("1", None, Some(a.clone())), change("2", None, Some(b.clone()))])
         .unwrap();
+    let trade =
+        [change("1", Some(a), Some(named("b", "1"))), change("2", Some(b), Some(named("a", "2")))];
+    apply(&catalog, &trade).unwrap();
+    let found = catalog.read(|reader| reader.ref_by_name("workspace", "", "a")).unwrap();
     assert_eq!(found.unwrap().0, key("2"));
 }
 
@@ -97,9 +73,7 @@ fn ids_go_up_even_when_the_clock_goes_back() {
     let future = (u64::MAX >> 16) - 10_000;
     let write = || catalog.write(|writer| Ok::<Id, StoreError>(writer.new_id()));
     let first = write().unwrap();
-    catalog
-        .write(|writer| writer.set_meta("last_id_ms", &future.to_be_bytes()))
-        .unwrap();
+    catalog.write(|writer| writer.set_meta("last_id_ms", &future.to_be_bytes())).unwrap();
     let second = write().unwrap();
     let third = write().unwrap();
     assert!(first < second && second < third);
@@ -110,32 +84,16 @@ fn ids_go_up_even_when_the_clock_goes_back() {
 fn a_newer_format_and_a_foreign_file_are_refused_untouched() {
     let (folder, path) = scratch();
     Catalog::create(&path, OpenOptions::default()).unwrap();
-    Connection::open(&path)
-        .unwrap()
-        .pragma_update(None, "user_version", 99)
-        .unwrap();
+    Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let newer = Catalog::open(&path, OpenOptions::default());
-    assert!(
-        matches!(newer, Err(StoreError::Newer { found: 99, .. })),
-        "{newer:?}"
-    );
+    assert!(matches!(newer, Err(StoreError::Newer { found: 99, .. })), "{newer:?}");
 
     let text = folder.path().join("text");
-    std::fs::write(
-        &text,
-        "not a database, but long enough to look like one".repeat(40),
-    )
-    .unwrap();
+    std::fs::write(&text, "not a database, but long enough to look like one".repeat(40)).unwrap();
     let foreign = Catalog::open(&text, OpenOptions::default());
-    assert!(
-        matches!(foreign, Err(StoreError::Foreign(_))),
-        "{foreign:?}"
-    );
+    assert!(matches!(foreign, Err(StoreError::Foreign(_))), "{foreign:?}");
     let missing = Catalog::open(&folder.path().join("none"), OpenOptions::default());
-    assert!(
-        matches!(missing, Err(StoreError::Missing(_))),
-        "{missing:?}"
-    );
+    assert!(matches!(missing, Err(StoreError::Missing(_))), "{missing:?}");
 }
 
 #[test]
@@ -155,13 +113,7 @@ fn many_writers_never_see_a_lock() {
         }
     });
     let catalog = Catalog::open(&path, OpenOptions::default()).unwrap();
-    assert_eq!(
-        catalog
-            .read(|reader| reader.refs("workspace"))
-            .unwrap()
-            .len(),
-        120
-    );
+    assert_eq!(catalog.read(|reader| reader.refs("workspace")).unwrap().len(), 120);
     catalog.check(true).unwrap();
 }
 
@@ -169,10 +121,7 @@ fn many_writers_never_see_a_lock() {
 fn a_lock_that_is_never_freed_is_our_own_error() {
     let (_folder, path) = scratch();
     let holder = Catalog::create(&path, OpenOptions::default()).unwrap();
-    let hasty = OpenOptions {
-        busy_timeout: Duration::from_millis(50),
-        ..OpenOptions::default()
-    };
+    let hasty = OpenOptions { busy_timeout: Duration::from_millis(50), ..OpenOptions::default() };
     holder
         .write(|_| {
             let other = Catalog::open(&path, hasty)?;
@@ -189,35 +138,19 @@ fn a_damaged_file_is_reported_as_damaged() {
     let catalog = Catalog::create(&path, OpenOptions::default()).unwrap();
     for i in 0..200 {
         let name = format!("{i}");
-        apply(
-            &catalog,
-            &[change(&name, None, Some(named(&name, &"v".repeat(500))))],
-        )
-        .unwrap();
+        apply(&catalog, &[change(&name, None, Some(named(&name, &"v".repeat(500))))]).unwrap();
     }
     drop(catalog);
     let connection = Connection::open(&path).unwrap();
-    connection
-        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
-        .unwrap();
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
     drop(connection);
     let status = Command::new("dd")
-        .args([
-            "if=/dev/zero",
-            "bs=4096",
-            "seek=10",
-            "count=20",
-            "conv=notrunc",
-            "status=none",
-        ])
+        .args(["if=/dev/zero", "bs=4096", "seek=10", "count=20", "conv=notrunc", "status=none"])
         .arg(format!("of={}", path.display()))
         .status()
         .unwrap();
     assert!(status.success());
     let catalog = Catalog::open(&path, OpenOptions::default()).unwrap();
     let damaged = catalog.check(false);
-    assert!(
-        matches!(damaged, Err(StoreError::Damaged { .. })),
-        "{damaged:?}"
-    );
+    assert!(matches!(damaged, Err(StoreError::Damaged { .. })), "{damaged:?}");
 }

@@ -30,14 +30,8 @@ impl<'a> Deref for Writer<'a> {
 impl<'a> Writer<'a> {
     pub(super) fn new(connection: &'a Connection, path: &'a Path) -> Result<Self, StoreError> {
         let reader = Reader::new(connection, path);
-        let last = reader
-            .meta("last_id_ms")?
-            .and_then(|bytes| bytes.try_into().ok());
-        Ok(Self {
-            reader,
-            last_id_ms: last.map_or(0, u64::from_be_bytes),
-            gave_ids: false,
-        })
+        let last = reader.meta("last_id_ms")?.and_then(|bytes| bytes.try_into().ok());
+        Ok(Self { reader, last_id_ms: last.map_or(0, u64::from_be_bytes), gave_ids: false })
     }
 
     pub(super) fn finish(&mut self) -> Result<(), StoreError> {
@@ -115,10 +109,7 @@ impl<'a> Writer<'a> {
         );
         match inserted {
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
-                Err(StoreError::NameTaken {
-                    kind: key.kind.clone(),
-                    name: display_name(change),
-                })
+                Err(StoreError::NameTaken { kind: key.kind.clone(), name: display_name(change) })
             }
             other => other.map(drop).map_err(sqlite_error(self.path)),
         }
@@ -176,20 +167,12 @@ impl<'a> Writer<'a> {
     }
 
     fn execute(&self, sql: &str, params: impl Params) -> Result<(), StoreError> {
-        let mut statement = self
-            .connection
-            .prepare_cached(sql)
-            .map_err(sqlite_error(self.path))?;
-        statement
-            .execute(params)
-            .map(drop)
-            .map_err(sqlite_error(self.path))
+        let mut statement = self.connection.prepare_cached(sql).map_err(sqlite_error(self.path))?;
+        statement.execute(params).map(drop).map_err(sqlite_error(self.path))
     }
 }
 
 fn display_name(change: &RefChange) -> String {
     let named = change.after.as_ref().or(change.before.as_ref());
-    named
-        .and_then(|row| row.name.clone())
-        .unwrap_or_else(|| change.key.id.clone())
+    named.and_then(|row| row.name.clone()).unwrap_or_else(|| change.key.id.clone())
 }
