@@ -1,1 +1,46 @@
-//! placeholder
+//! The heart of Offshoot: a state of files is one hash.
+//!
+//! Files are blobs, directories are Merkle nodes, a state of files is a root. Forking, checkpointing and undoing move
+//! pointers; diffing compares hashes. Everything durable goes through [`Vault::transact`]. The vault does not know what a
+//! mount, a process or a policy is. The formats are specified in `docs/design/storage-format.md`.
+
+mod actor;
+mod codec;
+mod disk;
+mod edit;
+mod entry;
+mod error;
+mod hash;
+mod home;
+mod import;
+mod layer;
+mod materialize;
+mod name;
+mod node;
+mod objects;
+mod operation;
+mod path;
+mod refs;
+mod snapshot;
+mod transact;
+mod tree;
+mod vault;
+
+pub use actor::Actor;
+pub use edit::TreeEditor;
+pub use entry::{Body, DirRef, Entry, EntryKind, Meta, Mtime};
+pub use error::{Result, VaultError};
+pub use hash::{BlobId, ContentId, NodeId, RootId};
+pub use home::{Created, Home, HomeError, Listed};
+pub use import::{ImportOptions, ImportReport, Imported, Progress, SkipReason, Skipped};
+pub use name::{NameError, check_name, name_from};
+pub use node::{Child, Node};
+pub use objects::{Batch, BlobReader, Objects, Place};
+pub use offshoot_store::{Id, StoreError};
+pub use operation::{CREATE, Operation, REDO, Reverted, Scope, UNDO};
+pub use path::{PathError, VaultPath, display_bytes};
+pub use refs::{Binding, Checkpoint, CheckpointState, Workspace, WorkspaceState};
+pub use snapshot::Snapshot;
+pub use transact::{Committed, NewSnapshot, Transaction};
+pub use tree::Tree;
+pub use vault::{Vault, VaultOptions};

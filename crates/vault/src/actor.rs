@@ -1,0 +1,23 @@
+//! Who did something.
+
+use serde::{Deserialize, Serialize};
+
+/// Who did something: a person, and the agent and session that acted for them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Actor {
+    /// The user's name.
+    pub user: String,
+    /// The agent, if one acted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// The agent's session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+}
+
+impl Actor {
+    /// A person who acts alone.
+    pub fn user(name: impl Into<String>) -> Self {
+        Self { user: name.into(), ..Self::default() }
+    }
+}

@@ -1,0 +1,155 @@
+//! What can go wrong in a vault.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use offshoot_store::{Id, StoreError};
+
+use crate::path::PathError;
+
+/// An error of a vault. Nothing was changed when one is returned, unless its text says otherwise.
+#[derive(Debug, thiserror::Error)]
+pub enum VaultError {
+    /// The catalog or the object backend failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The text is not a path inside a vault.
+    #[error(transparent)]
+    Path(#[from] PathError),
+    /// A file operation failed.
+    #[error("cannot {action} {}: {source}", .path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// An object or the file that holds its bytes is not what its hash says.
+    #[error("{object} is damaged in {place}: {detail}")]
+    Damaged {
+        /// Which object.
+        object: String,
+        /// Where it is kept.
+        place: String,
+        /// What is wrong.
+        detail: String,
+    },
+    /// An object that something refers to is not there.
+    #[error("{0} is missing")]
+    MissingObject(String),
+    /// There is nothing at the path.
+    #[error("there is no {path}")]
+    NoEntry {
+        /// The path.
+        path: String,
+    },
+    /// A directory is needed.
+    #[error("{path} is not a directory")]
+    NotADirectory {
+        /// The path.
+        path: String,
+    },
+    /// A file is needed.
+    #[error("{path} is a {kind}, not a file")]
+    NotAFile {
+        /// The path.
+        path: String,
+        /// What it is.
+        kind: &'static str,
+    },
+    /// There is something at the path already.
+    #[error("{path} exists already")]
+    EntryExists {
+        /// The path.
+        path: String,
+    },
+    /// The directory is not empty.
+    #[error("{path} is a directory with {entries} entries in it")]
+    NotEmpty {
+        /// The path.
+        path: String,
+        /// How many entries are beneath.
+        entries: u64,
+    },
+    /// A directory would become part of itself.
+    #[error("{from} cannot be put inside itself, at {to}")]
+    IntoItself {
+        /// The directory.
+        from: String,
+        /// Where it was to go.
+        to: String,
+    },
+    /// Symbolic links lead around in a circle, or through too many others.
+    #[error("{path} leads through too many symbolic links")]
+    LinkLoop {
+        /// The path.
+        path: String,
+    },
+    /// The symbolic link leads to a place that is not part of the vault.
+    #[error("{path} is a symbolic link to {target}, which is outside of the vault")]
+    LinkOutside {
+        /// The link.
+        path: String,
+        /// Where it leads.
+        target: String,
+    },
+    /// A snapshot that something refers to is not there.
+    #[error("there is no snapshot {0}")]
+    NoSnapshot(Id),
+    /// There is no operation of that id.
+    #[error("there is no operation {0}")]
+    NoOperation(Id),
+    /// Nothing is left to undo.
+    #[error("there is nothing to undo")]
+    NothingToUndo,
+    /// Nothing is left to redo.
+    #[error("there is nothing to redo")]
+    NothingToRedo,
+    /// What an operation changed was changed again since, so it cannot be taken back alone.
+    #[error("operation {operation} cannot be {verb}: {because}")]
+    Overtaken {
+        /// The operation.
+        operation: Id,
+        /// "undone" or "redone".
+        verb: &'static str,
+        /// Which ref stands in the way.
+        because: String,
+    },
+    /// A record in the catalog cannot be read.
+    #[error("{what} in the catalog cannot be read: {source}")]
+    BadRecord {
+        /// Which record.
+        what: String,
+        /// Why.
+        source: serde_json::Error,
+    },
+    /// The destination of an export is in use.
+    #[error("{} exists already and is not an empty directory", .0.display())]
+    DestinationExists(PathBuf),
+    /// The number of worker threads could not be started.
+    #[error("cannot start worker threads: {0}")]
+    Threads(String),
+}
+
+/// The result of anything a vault does.
+pub type Result<T, E = VaultError> = std::result::Result<T, E>;
+
+/// Turns a failed file operation into an error that says what was tried on what.
+pub(crate) fn io_error<E: Into<io::Error>>(
+    action: &'static str,
+    path: &Path,
+) -> impl FnOnce(E) -> VaultError {
+    move |source| {
+        let source = source.into();
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                StoreError::Full(path).into()
+            }
+            io::ErrorKind::ReadOnlyFilesystem => StoreError::ReadOnly(path).into(),
+            _ => VaultError::Io { action, path, source },
+        }
+    }
+}

@@ -1,0 +1,419 @@
+//! A home: the place of many vaults, found by name or by the directory they are bound to.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, symlink};
+use std::path::{Path, PathBuf};
+
+use offshoot_store::Id;
+
+use crate::actor::Actor;
+use crate::disk;
+use crate::error::{VaultError, io_error};
+use crate::import::{ImportOptions, ImportReport, Source};
+use crate::layer::DirLock;
+use crate::name::{NameError, check_name};
+use crate::vault::{Vault, VaultOptions};
+
+/// An error about the vaults of a home.
+#[derive(Debug, thiserror::Error)]
+pub enum HomeError {
+    /// The vault itself failed.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// The text cannot be a name.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// There is no vault of that name.
+    #[error("there is no vault named {0}")]
+    NoVault(String),
+    /// The name is in use.
+    #[error("there is already a vault named {0}")]
+    NameTaken(String),
+    /// The directory belongs to a vault already.
+    #[error("{} belongs to the vault {vault} already", .dir.display())]
+    AlreadyBound {
+        /// The directory.
+        dir: PathBuf,
+        /// The vault's name.
+        vault: String,
+    },
+    /// What was to be imported is not a directory.
+    #[error("{} is not a directory", .0.display())]
+    NotADirectory(PathBuf),
+}
+
+type Result<T, E = HomeError> = std::result::Result<T, E>;
+
+/// A home of vaults.
+#[derive(Clone, Debug)]
+pub struct Home {
+    dir: PathBuf,
+    options: VaultOptions,
+}
+
+/// A vault as the home lists it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Its name.
+    pub name: String,
+    /// Its id.
+    pub id: Id,
+    /// Its directory.
+    pub dir: PathBuf,
+}
+
+/// A vault that was just made.
+#[derive(Debug)]
+pub struct Created {
+    /// The vault, open.
+    pub vault: Vault,
+    /// Its name.
+    pub name: String,
+    /// What came in.
+    pub report: ImportReport,
+}
+
+impl Home {
+    /// A home in a directory, which is made with the first vault.
+    pub fn new(dir: PathBuf, options: VaultOptions) -> Self {
+        Self { dir, options }
+    }
+
+    /// Where the home is.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// All vaults by name.
+    pub fn list(&self) -> Result<Vec<Listed>> {
+        self.heal()?;
+        let mut listed = self.linked()?;
+        listed.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(listed)
+    }
+
+    /// Opens a vault by its name.
+    pub fn open(&self, name: &str) -> Result<Vault> {
+        let mut id = self.id_of(name)?;
+        if id.is_none() {
+            self.heal()?;
+            id = self.id_of(name)?;
+        }
+        let id = id.ok_or_else(|| HomeError::NoVault(name.to_owned()))?;
+        Ok(Vault::open(&self.vault_dir(&id), id, &self.options)?)
+    }
+
+    /// The vault whose binding holds `dir`, with its name and the bound directory; the innermost if several do.
+    pub fn find_bound(&self, dir: &Path) -> Result<Option<(Listed, PathBuf)>> {
+        let found = self.look_up_bound(dir)?;
+        if found.is_some() || !self.heal()? {
+            return Ok(found);
+        }
+        self.look_up_bound(dir)
+    }
+
+    fn look_up_bound(&self, dir: &Path) -> Result<Option<(Listed, PathBuf)>> {
+        for candidate in dir.ancestors() {
+            let Some(id) = read_link(&self.binding_link(candidate))? else { continue };
+            let name = self.name_of(&id)?.unwrap_or_else(|| id.to_string());
+            let listed = Listed { name, id, dir: self.vault_dir(&id) };
+            return Ok(Some((listed, candidate.to_owned())));
+        }
+        Ok(None)
+    }
+
+    /// Opens a listed vault.
+    pub fn open_listed(&self, listed: &Listed) -> Result<Vault> {
+        Ok(Vault::open(&listed.dir, listed.id, &self.options)?)
+    }
+
+    /// Makes a vault, empty or from a directory that it is then bound to. It appears whole or not at all.
+    pub fn create(
+        &self,
+        name: &str,
+        source: Option<&Path>,
+        import: &ImportOptions,
+        actor: &Actor,
+    ) -> Result<Created> {
+        check_name(name)?;
+        if self.id_of(name)?.is_some() {
+            return Err(HomeError::NameTaken(name.to_owned()));
+        }
+        let source = source.map(|dir| self.check_source(dir)).transpose()?;
+        self.make_dirs()?;
+        let id = Id::random();
+        let staged = self.vaults().join(format!("{id}.tmp"));
+        let lock = DirLock::create(&staged).map_err(io_error("create", &staged))?;
+        let made = self.build(&staged, id, name, source.as_deref(), import, actor);
+        let report = match made {
+            Ok(report) => report,
+            Err(error) => {
+                // The error that stopped the making is the one to report; what is left is cleared by the next heal.
+                drop(disk::remove_tree(&staged));
+                return Err(error);
+            }
+        };
+        self.publish(&staged, id, name, source.as_deref())?;
+        drop(lock);
+        let vault = Vault::open(&self.vault_dir(&id), id, &self.options)?;
+        Ok(Created { vault, name: name.to_owned(), report })
+    }
+
+    fn check_source(&self, dir: &Path) -> Result<PathBuf> {
+        let dir = dir.canonicalize().map_err(io_error("open", dir))?;
+        if !dir.is_dir() {
+            return Err(HomeError::NotADirectory(dir));
+        }
+        if let Some(id) = read_link(&self.binding_link(&dir))? {
+            let vault = self.name_of(&id)?.unwrap_or_else(|| id.to_string());
+            return Err(HomeError::AlreadyBound { dir, vault });
+        }
+        Ok(dir)
+    }
+
+    fn build(
+        &self,
+        staged: &Path,
+        id: Id,
+        name: &str,
+        source: Option<&Path>,
+        import: &ImportOptions,
+        actor: &Actor,
+    ) -> Result<ImportReport> {
+        let vault = Vault::create(staged, id, &self.options)?;
+        let mut import = import.clone();
+        import.never.push(self.dir.clone());
+        let source = source.map_or(Source::Nothing, Source::Directory);
+        let report = vault.found(name, source, &import, actor)?;
+        vault.sync_dirs()?;
+        Ok(report)
+    }
+
+    /// The point of no return, and the links that make the vault findable.
+    fn publish(&self, staged: &Path, id: Id, name: &str, source: Option<&Path>) -> Result<()> {
+        let dir = self.vault_dir(&id);
+        fs::rename(staged, &dir).map_err(io_error("rename", staged))?;
+        self.sync(&self.vaults())?;
+        let linked = self.link(&id, name, source);
+        if linked.is_err() {
+            // Somebody took the name or the directory meanwhile: theirs stays, this one goes.
+            self.remove(&id)?;
+        }
+        linked
+    }
+
+    fn link(&self, id: &Id, name: &str, source: Option<&Path>) -> Result<()> {
+        if !claim(&self.dir.join("names").join(name), id)? {
+            return Err(HomeError::NameTaken(name.to_owned()));
+        }
+        if let Some(source) = source {
+            let link = self.binding_link(source);
+            if !claim(&link, id)? {
+                let other = read_link(&link)?.map(|id| self.name_of(&id)).transpose()?.flatten();
+                let vault = other.unwrap_or_default();
+                return Err(HomeError::AlreadyBound { dir: source.to_owned(), vault });
+            }
+        }
+        self.sync(&self.dir.join("names"))?;
+        self.sync(&self.dir.join("bindings"))
+    }
+
+    /// Gives a vault another name.
+    pub fn rename(&self, name: &str, new: &str) -> Result<()> {
+        check_name(new)?;
+        self.open(name)?;
+        let names = self.dir.join("names");
+        let (from, to) = (names.join(name), names.join(new));
+        let flags = rustix::fs::RenameFlags::NOREPLACE;
+        match rustix::fs::renameat_with(rustix::fs::CWD, &from, rustix::fs::CWD, &to, flags) {
+            Err(rustix::io::Errno::EXIST) => Err(HomeError::NameTaken(new.to_owned())),
+            other => {
+                other.map_err(io_error("rename", &from))?;
+                self.sync(&names)
+            }
+        }
+    }
+
+    /// Deletes a vault with everything in it. This cannot be undone.
+    pub fn delete(&self, name: &str) -> Result<()> {
+        let id = self.id_of(name)?.ok_or_else(|| HomeError::NoVault(name.to_owned()))?;
+        self.remove(&id)
+    }
+
+    fn remove(&self, id: &Id) -> Result<()> {
+        let dir = self.vault_dir(id);
+        let doomed = self.vaults().join(format!("{id}.del"));
+        match fs::rename(&dir, &doomed) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                return Err(io_error("rename", &dir)(error).into());
+            }
+            _ => self.sync(&self.vaults())?,
+        }
+        for folder in ["names", "bindings"] {
+            self.unlink_all(&self.dir.join(folder), id)?;
+        }
+        disk::remove_tree(&doomed).map_err(io_error("remove", &doomed))?;
+        Ok(())
+    }
+
+    fn unlink_all(&self, folder: &Path, id: &Id) -> Result<()> {
+        for link in entries(folder)? {
+            if read_link(&link)?.as_ref() == Some(id) {
+                fs::remove_file(&link).map_err(io_error("remove", &link))?;
+            }
+        }
+        self.sync(folder)
+    }
+
+    /// Links vaults that a crash left without links and clears what one left half made or half deleted. Returns whether
+    /// anything was linked. Where the home is read-only nothing is done.
+    fn heal(&self) -> Result<bool> {
+        if rustix::fs::access(&self.dir, rustix::fs::Access::WRITE_OK).is_err() {
+            return Ok(false);
+        }
+        let linked = self.linked()?;
+        let mut healed = false;
+        for path in entries(&self.vaults())? {
+            let name = path.file_name().unwrap_or_default().as_bytes();
+            if name.ends_with(b".del") {
+                disk::remove_tree(&path).map_err(io_error("remove", &path))?;
+            } else if name.ends_with(b".tmp") {
+                clear_unless_locked(&path)?;
+            } else if let Some(id) = parse_id(name) {
+                let known = linked.iter().any(|listed| listed.id == id);
+                healed |= !known && self.link_again(id)?;
+            }
+        }
+        Ok(healed)
+    }
+
+    fn link_again(&self, id: Id) -> Result<bool> {
+        let vault = Vault::open(&self.vault_dir(&id), id, &self.options)?;
+        let recorded = vault.recorded_name()?;
+        let mut name = recorded.clone();
+        for number in 2.. {
+            if claim(&self.dir.join("names").join(&name), &id)? {
+                break;
+            }
+            name = format!("{recorded}-{number}");
+        }
+        for binding in vault.bindings()? {
+            // A directory that was bound again meanwhile stays with the newer vault.
+            claim(&self.binding_link(disk::bytes_path(&binding.path)), &id)?;
+        }
+        Ok(true)
+    }
+
+    fn linked(&self) -> Result<Vec<Listed>> {
+        let mut listed = Vec::new();
+        for link in entries(&self.dir.join("names"))? {
+            let name = link.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if let Some(id) = read_link(&link)? {
+                let dir = self.vault_dir(&id);
+                if dir.is_dir() {
+                    listed.push(Listed { name, id, dir });
+                }
+            }
+        }
+        Ok(listed)
+    }
+
+    /// The name of a vault.
+    pub fn name_of(&self, id: &Id) -> Result<Option<String>> {
+        Ok(self.linked()?.into_iter().find(|listed| listed.id == *id).map(|listed| listed.name))
+    }
+
+    fn id_of(&self, name: &str) -> Result<Option<Id>> {
+        if check_name(name).is_err() {
+            return Ok(None);
+        }
+        let id = read_link(&self.dir.join("names").join(name))?;
+        Ok(id.filter(|id| self.vault_dir(id).is_dir()))
+    }
+
+    fn make_dirs(&self) -> Result<()> {
+        for folder in ["vaults", "names", "bindings"] {
+            make_private_dir(&self.dir.join(folder))?;
+        }
+        Ok(())
+    }
+
+    fn vaults(&self) -> PathBuf {
+        self.dir.join("vaults")
+    }
+
+    fn vault_dir(&self, id: &Id) -> PathBuf {
+        self.vaults().join(id.to_string())
+    }
+
+    fn binding_link(&self, dir: &Path) -> PathBuf {
+        let hash = blake3::hash(dir.as_os_str().as_bytes());
+        self.dir.join("bindings").join(hash.to_hex().as_str())
+    }
+
+    fn sync(&self, dir: &Path) -> Result<()> {
+        Ok(disk::sync_dir(dir).map_err(io_error("sync", dir))?)
+    }
+}
+
+/// Makes a link to a vault; `false` where the name is taken by another.
+fn claim(link: &Path, id: &Id) -> Result<bool> {
+    let target = format!("../vaults/{id}");
+    for _ in 0..2 {
+        match symlink(&target, link) {
+            Ok(()) => return Ok(true),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(io_error("create", link)(error).into()),
+        }
+        if read_link(link)?.as_ref() == Some(id) {
+            return Ok(true);
+        }
+        // A link to a vault that is gone is left from a deletion that was cut short.
+        let dangling = !link.exists();
+        if !dangling {
+            return Ok(false);
+        }
+        fs::remove_file(link).map_err(io_error("remove", link))?;
+    }
+    Ok(false)
+}
+
+fn read_link(link: &Path) -> Result<Option<Id>> {
+    match fs::read_link(link) {
+        Ok(target) => Ok(target.file_name().and_then(|name| parse_id(name.as_bytes()))),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::InvalidInput) => {
+            Ok(None)
+        }
+        Err(error) => Err(io_error("read", link)(error).into()),
+    }
+}
+
+fn parse_id(name: &[u8]) -> Option<Id> {
+    std::str::from_utf8(name).ok()?.parse().ok()
+}
+
+fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
+    match fs::read_dir(folder) {
+        Ok(found) => {
+            let paths: std::io::Result<Vec<PathBuf>> =
+                found.map(|entry| entry.map(|entry| entry.path())).collect();
+            Ok(paths.map_err(io_error("read", folder))?)
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(io_error("read", folder)(error).into()),
+    }
+}
+
+fn make_private_dir(dir: &Path) -> Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    Ok(builder.recursive(true).mode(0o700).create(dir).map_err(io_error("create", dir))?)
+}
+
+fn clear_unless_locked(path: &Path) -> Result<()> {
+    if DirLock::take(path).is_ok() {
+        disk::remove_tree(path).map_err(io_error("remove", path))?;
+    }
+    Ok(())
+}

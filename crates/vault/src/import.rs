@@ -1,0 +1,280 @@
+//! Bringing host directories into a vault.
+//!
+//! In passes, each with its own type: *scan* lists and stats everything in parallel; *read* reads, hashes and copies the
+//! files that the stat cache does not know; *build* makes the tree. A second import of an unchanged directory does
+//! stats only.
+
+mod build;
+mod cache;
+mod ignore;
+mod read;
+mod scan;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use offshoot_store::{Id, LayerRow, StackRow};
+
+use crate::actor::Actor;
+use crate::entry::{Entry, Meta, Mtime};
+use crate::error::{Result, VaultError, io_error};
+use crate::hash::{ContentId, RootId};
+use crate::layer::{LayerKind, LayerStage};
+use crate::objects::Batch;
+use crate::operation::CREATE;
+use crate::refs::Binding;
+use crate::transact::{NewSnapshot, Transaction};
+use crate::vault::Vault;
+
+/// Told how far an import is; called from several threads.
+pub trait Progress: Send + Sync {
+    /// So many entries were found, all told.
+    fn found(&self, entries: u64);
+    /// So many files are to be read, with so many bytes.
+    fn reading(&self, files: u64, bytes: u64);
+    /// Another file was read.
+    fn read(&self, bytes: u64);
+}
+
+/// How to import.
+#[derive(Clone, Default)]
+pub struct ImportOptions {
+    /// Worker threads; 0 for one per core.
+    pub threads: usize,
+    /// Directories that are never entered, such as the home of the vaults.
+    pub never: Vec<PathBuf>,
+    /// Whom to tell about progress.
+    pub progress: Option<Arc<dyn Progress>>,
+}
+
+impl std::fmt::Debug for ImportOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { threads, never, progress: _ } = self;
+        f.debug_struct("ImportOptions")
+            .field("threads", threads)
+            .field("never", never)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Something that did not come in, or not whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    /// Its path below the imported directory.
+    pub path: Vec<u8>,
+    /// Why.
+    pub why: SkipReason,
+}
+
+/// Why something did not come in, or not whole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SkipReason {
+    /// It could not be read.
+    Unreadable(String),
+    /// It is a socket.
+    Socket,
+    /// It is a device.
+    Device,
+    /// It is the home of the vaults.
+    Home,
+    /// These attributes are not kept; the rest came in.
+    Attributes(Vec<String>),
+    /// It kept changing while it was read; what came in is one of its states, or a mix of several.
+    Unstable,
+}
+
+/// What an import did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ImportReport {
+    /// Files that came in.
+    pub files: u64,
+    /// Directories, without the top.
+    pub directories: u64,
+    /// Symbolic links.
+    pub symlinks: u64,
+    /// Named pipes.
+    pub fifos: u64,
+    /// Bytes of all files.
+    pub bytes: u64,
+    /// Files that were not read because the stat cache knew them.
+    pub unchanged: u64,
+    /// Entries that an ignore file kept out.
+    pub ignored: u64,
+    /// What did not come in, or not whole, by path.
+    pub skipped: Vec<Skipped>,
+}
+
+/// Where a new vault's files come from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Source<'a> {
+    /// Nowhere: it starts empty.
+    Nothing,
+    /// A host directory, which the vault is bound to.
+    Directory(&'a Path),
+}
+
+/// Files that came in, stored but not yet part of any history.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// The state of the imported directory.
+    pub root: RootId,
+    /// Its content.
+    pub content: ContentId,
+    /// Its top directory.
+    pub top: Entry,
+    /// What happened.
+    pub report: ImportReport,
+    /// The layer that holds the bytes, to be recorded with the import.
+    layer: Option<LayerRow>,
+    stack: Option<StackRow>,
+}
+
+impl Imported {
+    /// Records the layers that the import made; belongs into the transaction that first mentions its root.
+    pub fn record(&self, tx: &mut Transaction<'_, '_>) -> Result<()> {
+        if let Some(layer) = &self.layer {
+            tx.add_layer(layer)?;
+        }
+        if let Some(stack) = &self.stack {
+            tx.set_stack(stack)?;
+        }
+        Ok(())
+    }
+}
+
+impl Vault {
+    /// Reads a host directory and stores what is new in it.
+    pub fn import(&self, source: &Path, options: &ImportOptions) -> Result<Imported> {
+        self.enter()?;
+        let source = source.canonicalize().map_err(io_error("open", source))?;
+        self.import_as(LayerKind::Content, &source, options)
+    }
+
+    fn import_as(
+        &self,
+        kind: LayerKind,
+        source: &Path,
+        options: &ImportOptions,
+    ) -> Result<Imported> {
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(options.threads)
+            // Directories are scanned by recursion, and their depth is up to whoever made them.
+            .stack_size(64 << 20)
+            .build()
+            .map_err(|error| VaultError::Threads(error.to_string()))?;
+        pool.install(|| self.run_import(kind, source, options))
+    }
+
+    fn run_import(
+        &self,
+        kind: LayerKind,
+        source: &Path,
+        options: &ImportOptions,
+    ) -> Result<Imported> {
+        let objects = self.objects()?;
+        let cache_file = cache::file_for(self.dir(), source);
+        let bytes = cache::load(&cache_file);
+        let known = cache::parse(&bytes);
+        let started = Mtime::now();
+        let scanned = scan::scan(source, options)?;
+        let plan = read::Plan::new(&scanned, &known, kind);
+        let reader = read::Reader { objects, source, options, kind, layers: self.layers_dir() };
+        let contents = reader.run(&scanned, &plan)?;
+        let built = build::build(&scanned, &plan, contents.files);
+        let mut batch = built.batch;
+        let layer = contents.stage.map(|stage| stage.seal(Some(built.root))).transpose()?;
+        if let Some(layer) = &layer {
+            contents.blobs.add_to(&mut batch, layer.id);
+        }
+        if layer.is_some() || objects.root(&built.root).is_err() {
+            objects.store(&batch)?;
+        }
+        cache::save(&cache_file, &built.cache, started);
+        let stack = layer.as_ref().filter(|_| kind == LayerKind::Base);
+        let stack = stack.map(|layer| StackRow { root: built.root.0, layers: vec![layer.id] });
+        let mut report = built.report;
+        report.skipped.extend(contents.skipped);
+        report.skipped.sort_by(|a, b| a.path.cmp(&b.path));
+        let content = built.content;
+        Ok(Imported { root: built.root, content, top: built.top, report, layer, stack })
+    }
+
+    /// Makes the first state of a new vault.
+    pub(crate) fn found(
+        &self,
+        name: &str,
+        source: Source<'_>,
+        options: &ImportOptions,
+        actor: &Actor,
+    ) -> Result<ImportReport> {
+        let imported = match source {
+            Source::Directory(dir) => self.import_as(LayerKind::Base, dir, options)?,
+            Source::Nothing => self.empty()?,
+        };
+        self.transact(CREATE, actor, |tx| {
+            imported.record(tx)?;
+            let reason = if matches!(source, Source::Nothing) { "create" } else { "import" };
+            let snapshot = tx.add_snapshot(NewSnapshot {
+                root: imported.root,
+                content: imported.content,
+                parents: Vec::new(),
+                reason: reason.to_owned(),
+                message: None,
+            })?;
+            tx.set_head(snapshot.id)?;
+            if let Source::Directory(dir) = source {
+                let path = dir.as_os_str().as_encoded_bytes().to_vec();
+                let (id, created_ms) = (tx.new_id(), tx.time_ms());
+                tx.set_binding(&Binding { id, path, created_ms })?;
+            }
+            tx.summary(format!("create vault {name}"));
+            Ok(())
+        })?;
+        self.record_name(name)?;
+        Ok(imported.report)
+    }
+
+    fn empty(&self) -> Result<Imported> {
+        let meta = Meta {
+            mode: 0o755,
+            uid: rustix::process::geteuid().as_raw(),
+            gid: rustix::process::getegid().as_raw(),
+            mtime: Mtime::now(),
+            xattrs: Vec::new(),
+        };
+        let mut batch = Batch::default();
+        let dir = batch.directory(&[]);
+        let body = crate::entry::Body::Directory(dir);
+        let top = Entry { name: Vec::new(), meta, group: None, body };
+        let root = batch.root(&top);
+        self.objects()?.store(&batch)?;
+        // An empty layer, so that there is a stack to build upon.
+        let stage = LayerStage::begin(&self.layers_dir(), LayerKind::Base)?;
+        let layer = stage.seal(Some(root))?;
+        let stack = StackRow { root: root.0, layers: vec![layer.id] };
+        let report = ImportReport::default();
+        let (layer, stack) = (Some(layer), Some(stack));
+        Ok(Imported { root, content: dir.content, top, report, layer, stack })
+    }
+
+    fn record_name(&self, name: &str) -> Result<()> {
+        let id = self.id();
+        self.catalog().write(|writer| {
+            writer.set_meta("vault", id.as_bytes())?;
+            Ok(writer.set_meta("name", name.as_bytes())?)
+        })
+    }
+
+    /// The name that the vault was made with.
+    pub(crate) fn recorded_name(&self) -> Result<String> {
+        let name = self.read(|reader| Ok(reader.meta("name")?))?;
+        let name = name.and_then(|bytes| String::from_utf8(bytes).ok());
+        Ok(name.unwrap_or_else(|| self.id().to_string()))
+    }
+
+    /// The id that the catalog says the vault has.
+    pub(crate) fn recorded_id(&self) -> Result<Option<Id>> {
+        let id = self.read(|reader| Ok(reader.meta("vault")?))?;
+        Ok(id.and_then(|bytes| bytes.try_into().ok()).map(Id::from_bytes))
+    }
+}

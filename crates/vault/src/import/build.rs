@@ -1,0 +1,113 @@
+//! The third pass: make the tree.
+
+use std::collections::HashMap;
+
+use rustix::fs::Stat;
+
+use super::ImportReport;
+use super::cache::CacheEntry;
+use super::read::{FileContent, Plan};
+use super::scan::{Scanned, ScannedBody, ScannedDir, ScannedEntry, inode};
+use crate::disk::Xattr;
+use crate::entry::{Body, DirRef, Entry, Meta};
+use crate::hash::{ContentId, RootId};
+use crate::materialize::{join, mtime_of};
+use crate::objects::Batch;
+
+/// A tree, ready to be stored.
+pub(super) struct Built {
+    pub(super) root: RootId,
+    pub(super) content: ContentId,
+    pub(super) top: Entry,
+    pub(super) batch: Batch,
+    pub(super) report: ImportReport,
+    pub(super) cache: Vec<CacheEntry>,
+}
+
+struct Builder<'a> {
+    plan: &'a Plan<'a>,
+    read: HashMap<Vec<u8>, FileContent>,
+    batch: Batch,
+    report: ImportReport,
+    cache: Vec<CacheEntry>,
+}
+
+pub(super) fn build(
+    scanned: &Scanned,
+    plan: &Plan<'_>,
+    read: HashMap<Vec<u8>, FileContent>,
+) -> Built {
+    let mut builder = Builder {
+        plan,
+        read,
+        batch: Batch::default(),
+        report: ImportReport::default(),
+        cache: Vec::new(),
+    };
+    let dir = builder.directory(&[], &scanned.top);
+    let meta = meta(&scanned.stat, scanned.top.xattrs.clone());
+    let top = Entry { name: Vec::new(), meta, group: None, body: Body::Directory(dir) };
+    let root = builder.batch.root(&top);
+    builder.report.bytes = dir.bytes;
+    builder.report.ignored = scanned.ignored;
+    builder.report.skipped = scanned.skipped.clone();
+    let Builder { batch, report, cache, .. } = builder;
+    Built { root, content: dir.content, top, batch, report, cache }
+}
+
+impl Builder<'_> {
+    fn directory(&mut self, path: &[u8], scanned: &ScannedDir) -> DirRef {
+        let mut entries = Vec::with_capacity(scanned.entries.len());
+        for child in &scanned.entries {
+            entries.extend(self.entry(join(path, &child.name), child));
+        }
+        self.batch.directory(&entries)
+    }
+
+    fn entry(&mut self, path: Vec<u8>, child: &ScannedEntry) -> Option<Entry> {
+        let group = self.plan.groups.get(&inode(&child.stat)).copied();
+        let (meta, body) = match &child.body {
+            ScannedBody::File => return self.file(path, child, group),
+            ScannedBody::Directory(dir) => {
+                self.report.directories += 1;
+                let below = self.directory(&path, dir);
+                (meta(&child.stat, dir.xattrs.clone()), Body::Directory(below))
+            }
+            ScannedBody::Symlink(target) => {
+                self.report.symlinks += 1;
+                (meta(&child.stat, Vec::new()), Body::Symlink { target: target.clone() })
+            }
+            ScannedBody::Fifo => {
+                self.report.fifos += 1;
+                (meta(&child.stat, Vec::new()), Body::Fifo)
+            }
+        };
+        let group = group.filter(|_| !matches!(body, Body::Directory(_)));
+        Some(Entry { name: child.name.clone(), meta, group, body })
+    }
+
+    fn file(&mut self, path: Vec<u8>, child: &ScannedEntry, group: Option<u64>) -> Option<Entry> {
+        // A file that was neither known nor read is in the report.
+        let content = self.read.remove(&path).or_else(|| self.plan.known.get(&path).cloned())?;
+        self.report.files += 1;
+        self.report.unchanged += u64::from(content.cached);
+        let entry = Entry {
+            name: child.name.clone(),
+            meta: meta(&content.stat, content.xattrs.clone()),
+            group,
+            body: Body::File { size: content.size, blob: content.blob },
+        };
+        self.cache.push(CacheEntry::new(path, &content));
+        Some(entry)
+    }
+}
+
+fn meta(stat: &Stat, xattrs: Vec<Xattr>) -> Meta {
+    Meta {
+        mode: (stat.st_mode & 0o7777) as u16,
+        uid: stat.st_uid,
+        gid: stat.st_gid,
+        mtime: mtime_of(stat),
+        xattrs,
+    }
+}

@@ -1,0 +1,180 @@
+//! The stat cache: which files need not be read again.
+//!
+//! A flat file that may vanish or be wrong in any way without harm: it ends in its own hash, and an entry counts only if
+//! device, inode, size and both times of a file are still the same. A file changed in the same tick of the clock in which
+//! it was read would look unchanged, so files that young are not entered.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use offshoot_store::Id;
+use rustix::fs::Stat;
+
+use super::read::FileContent;
+use crate::codec::{FormatError, Input, put_bytes, put_varint, put_zigzag};
+use crate::disk::Xattr;
+use crate::entry::Mtime;
+use crate::hash::BlobId;
+
+const MAGIC: &[u8; 4] = b"OSC\x01";
+/// Longer than a tick of any kernel's clock.
+const TICK_NS: i128 = 20_000_000;
+/// For file systems that keep whole seconds only.
+const COARSE_TICK_NS: i128 = 2_100_000_000;
+
+/// What identifies the state of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct State {
+    device: u64,
+    inode: u64,
+    size: u64,
+    mtime: Mtime,
+    ctime: Mtime,
+}
+
+impl State {
+    fn of(stat: &Stat) -> Self {
+        Self {
+            device: stat.st_dev,
+            inode: stat.st_ino,
+            size: stat.st_size as u64,
+            mtime: Mtime { seconds: stat.st_mtime, nanoseconds: stat.st_mtime_nsec as u32 },
+            ctime: Mtime { seconds: stat.st_ctime, nanoseconds: stat.st_ctime_nsec as u32 },
+        }
+    }
+
+    /// Whether a change after `started` would be sure to show.
+    fn is_settled(&self, started: Mtime) -> bool {
+        let tick = if self.ctime.nanoseconds == 0 { COARSE_TICK_NS } else { TICK_NS };
+        nanoseconds(self.ctime) + tick <= nanoseconds(started)
+    }
+}
+
+fn nanoseconds(time: Mtime) -> i128 {
+    i128::from(time.seconds) * 1_000_000_000 + i128::from(time.nanoseconds)
+}
+
+/// A file to remember.
+pub(super) struct CacheEntry {
+    path: Vec<u8>,
+    known: Known,
+}
+
+/// A file that is remembered.
+pub(super) struct Known {
+    state: State,
+    blob: BlobId,
+    xattrs: Vec<Xattr>,
+}
+
+impl CacheEntry {
+    pub(super) fn new(path: Vec<u8>, content: &FileContent) -> Self {
+        let state = State::of(&content.stat);
+        Self { path, known: Known { state, blob: content.blob, xattrs: content.xattrs.clone() } }
+    }
+}
+
+impl Known {
+    pub(super) fn matches(&self, stat: &Stat) -> bool {
+        self.state == State::of(stat)
+    }
+
+    pub(super) fn content(&self, stat: Stat) -> FileContent {
+        let (blob, size, xattrs) = (self.blob, self.state.size, self.xattrs.clone());
+        FileContent { stat, blob, size, xattrs, cached: true }
+    }
+}
+
+/// The cache file of a source directory.
+pub(super) fn file_for(vault: &Path, source: &Path) -> PathBuf {
+    let hash = blake3::hash(source.as_os_str().as_bytes());
+    vault.join("cache").join(format!("stat-{}", &hash.to_hex()[..32]))
+}
+
+/// The bytes of a cache file; empty where there is none that is whole.
+pub(super) fn load(file: &Path) -> Vec<u8> {
+    let mut bytes = fs::read(file).unwrap_or_default();
+    let Some(end) = bytes.len().checked_sub(32) else { return Vec::new() };
+    if blake3::hash(&bytes[..end]).as_bytes() != &bytes[end..] {
+        return Vec::new();
+    }
+    bytes.truncate(end);
+    bytes
+}
+
+/// What a cache file remembers, by path.
+pub(super) fn parse(bytes: &[u8]) -> HashMap<&[u8], Known> {
+    parse_all(bytes).unwrap_or_default()
+}
+
+fn parse_all(bytes: &[u8]) -> Result<HashMap<&[u8], Known>, FormatError> {
+    let mut input = Input::new(bytes);
+    if input.take(4)? != MAGIC {
+        return Err(FormatError("another version"));
+    }
+    let count = input.varint()?;
+    let mut known = HashMap::with_capacity(usize::try_from(count).unwrap_or(0).min(bytes.len()));
+    for _ in 0..count {
+        let path = input.bytes()?;
+        let state = State {
+            device: input.varint()?,
+            inode: input.varint()?,
+            size: input.varint()?,
+            mtime: parse_time(&mut input)?,
+            ctime: parse_time(&mut input)?,
+        };
+        let blob = BlobId(input.array()?);
+        let xattrs: Result<Vec<Xattr>, FormatError> = (0..input.varint()?)
+            .map(|_| Ok((input.bytes()?.to_vec(), input.bytes()?.to_vec())))
+            .collect();
+        known.insert(path, Known { state, blob, xattrs: xattrs? });
+    }
+    Ok(known)
+}
+
+fn parse_time(input: &mut Input<'_>) -> Result<Mtime, FormatError> {
+    Ok(Mtime { seconds: input.zigzag()?, nanoseconds: input.varint_u32()? })
+}
+
+/// Writes a cache file. Failing to is no error: the next import reads more.
+pub(super) fn save(file: &Path, entries: &[CacheEntry], started: Mtime) {
+    let settled = |entry: &&CacheEntry| entry.known.state.is_settled(started);
+    let mut out = MAGIC.to_vec();
+    put_varint(&mut out, entries.iter().filter(settled).count() as u64);
+    for entry in entries.iter().filter(settled) {
+        let Known { state, blob, xattrs } = &entry.known;
+        put_bytes(&mut out, &entry.path);
+        for number in [state.device, state.inode, state.size] {
+            put_varint(&mut out, number);
+        }
+        for time in [state.mtime, state.ctime] {
+            put_zigzag(&mut out, time.seconds);
+            put_varint(&mut out, u64::from(time.nanoseconds));
+        }
+        out.extend_from_slice(&blob.0);
+        put_varint(&mut out, xattrs.len() as u64);
+        for (name, value) in xattrs {
+            put_bytes(&mut out, name);
+            put_bytes(&mut out, value);
+        }
+    }
+    out.extend_from_slice(blake3::hash(&out).as_bytes());
+    drop(replace(file, &out));
+}
+
+fn replace(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let folder = file.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder)?;
+    let hidden = folder.join(format!(".{}", Id::random()));
+    let written = fs::File::create(&hidden).and_then(|mut out| out.write_all(bytes));
+    match written.and_then(|()| fs::rename(&hidden, file)) {
+        Ok(()) => Ok(()),
+        Err(error) => {
+            drop(fs::remove_file(&hidden));
+            Err(error)
+        }
+    }
+}

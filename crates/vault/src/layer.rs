@@ -1,0 +1,11 @@
+//! Sealed layers: directories in overlayfs format that hold a root, or its difference to another.
+//!
+//! A layer is written under a temporary name, made durable, and renamed; from then on it never changes. The vault does
+//! not know what a mount is: it only promises that a stack of layers, mounted, shows a root.
+
+mod lock;
+
+mod stage;
+
+pub(crate) use lock::DirLock;
+pub(crate) use stage::{LayerKind, LayerStage, clear_abandoned};

@@ -1,0 +1,289 @@
+//! The operation log: undo, redo, and going back to an earlier operation.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use offshoot_store::{Id, OperationRow, Reader, RefChange, RefKey, RefRow, StoreError};
+
+use crate::actor::Actor;
+use crate::error::{Result, VaultError};
+use crate::refs::{WORKSPACE, from_json};
+use crate::vault::Vault;
+
+/// The kind of an operation that takes another back.
+pub const UNDO: &str = "undo";
+/// The kind of an operation that brings back one that was undone.
+pub const REDO: &str = "redo";
+/// The kind of the operation that made the vault; it cannot be undone.
+pub const CREATE: &str = "vault create";
+
+/// Operations are read from the log in pages of this many.
+const PAGE: u32 = 64;
+
+/// One entry of the operation log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// Its place in the log.
+    pub seq: i64,
+    /// Its id.
+    pub id: Id,
+    /// When.
+    pub time_ms: u64,
+    /// Who.
+    pub actor: Actor,
+    /// What kind of operation.
+    pub kind: String,
+    /// The workspace it belongs to, if it is one's alone.
+    pub workspace: Option<Id>,
+    /// One line for people.
+    pub summary: String,
+    /// The operation it took back or brought back.
+    pub reverts: Option<Id>,
+    /// The refs it changed.
+    pub changes: Vec<RefChange>,
+}
+
+impl Operation {
+    fn from_row(row: OperationRow) -> Result<Self> {
+        let OperationRow { seq, operation } = row;
+        let what = format!("operation {}", operation.id);
+        Ok(Self {
+            seq,
+            id: operation.id,
+            time_ms: operation.time_ms,
+            actor: from_json(&what, &operation.actor)?,
+            kind: operation.kind,
+            workspace: operation.scope.parse().ok(),
+            summary: operation.summary,
+            reverts: operation.reverts,
+            changes: from_json(&what, &operation.changes)?,
+        })
+    }
+}
+
+/// Whose operations are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Those of one workspace.
+    Workspace(Id),
+    /// All of the vault.
+    Vault,
+}
+
+impl Scope {
+    fn key(self) -> Option<String> {
+        match self {
+            Self::Workspace(id) => Some(id.to_string()),
+            Self::Vault => None,
+        }
+    }
+}
+
+/// What an undo or redo did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reverted {
+    /// The operation that was taken back or brought back.
+    pub target: Operation,
+    /// The operation that did it.
+    pub operation: Id,
+}
+
+impl Vault {
+    /// Operations newest first, at most `limit`, older than `before` if given.
+    pub fn operations(
+        &self,
+        scope: Scope,
+        before: Option<i64>,
+        limit: u32,
+    ) -> Result<Vec<Operation>> {
+        self.catalog().read(|reader| page(reader, scope, before, limit))
+    }
+
+    /// One operation.
+    pub fn operation(&self, id: &Id) -> Result<Operation> {
+        let row = self.catalog().read(|reader| reader.operation(id))?;
+        Operation::from_row(row.ok_or(VaultError::NoOperation(*id))?)
+    }
+
+    /// Takes back the newest operation of the scope that is not taken back yet.
+    pub fn undo(&self, scope: Scope, actor: &Actor) -> Result<Reverted> {
+        self.revert(UNDO, scope, actor, undo_target)
+    }
+
+    /// Brings back what the last undo took back, unless something else happened since.
+    pub fn redo(&self, scope: Scope, actor: &Actor) -> Result<Reverted> {
+        self.revert(REDO, scope, actor, redo_target)
+    }
+
+    /// Makes the refs what they were right after an operation: all of the vault's or one workspace's.
+    /// Returns the operation that did it, or `None` where they are that already.
+    pub fn restore_operation(&self, id: &Id, scope: Scope, actor: &Actor) -> Result<Option<Id>> {
+        let target = self.operation(id)?;
+        let committed = self.transact("op restore", actor, |tx| {
+            let changes = changes_back_to(tx.reader(), &target, scope)?;
+            tx.summary(format!("restore to operation {}", id.short()));
+            if let Scope::Workspace(workspace) = scope {
+                tx.scope(workspace);
+            }
+            tx.apply(changes)
+        });
+        Ok(committed.map_err(|error| overtaken(error, *id, "restored"))?.operation)
+    }
+
+    fn revert(
+        &self,
+        kind: &'static str,
+        scope: Scope,
+        actor: &Actor,
+        find: fn(&Reader<'_>, Scope) -> Result<Operation>,
+    ) -> Result<Reverted> {
+        let mut found = None;
+        let verb = if kind == UNDO { "undone" } else { "redone" };
+        let committed = self.transact(kind, actor, |tx| {
+            let target = find(tx.reader(), scope)?;
+            tx.summary(format!("{kind} {}: {}", target.id.short(), target.summary));
+            tx.reverts(target.id);
+            if let Some(workspace) = target.workspace {
+                tx.scope(workspace);
+            }
+            let changes = target.changes.iter();
+            let changes = match kind {
+                UNDO => changes.map(RefChange::reversed).collect(),
+                _ => changes.cloned().collect(),
+            };
+            found = Some(target.clone());
+            tx.apply(changes)?;
+            Ok(target)
+        });
+        match (committed, found) {
+            (Ok(committed), _) => Ok(Reverted {
+                target: committed.value,
+                operation: committed.operation.expect("recorded operations change a ref"),
+            }),
+            (Err(error), Some(target)) => Err(overtaken(error, target.id, verb)),
+            (Err(error), None) => Err(error),
+        }
+    }
+}
+
+/// Says what stands in the way of a revert in terms of the operation.
+fn overtaken(error: VaultError, operation: Id, verb: &'static str) -> VaultError {
+    let because = match &error {
+        VaultError::Store(StoreError::Stale { .. } | StoreError::NameTaken { .. }) => {
+            error.to_string()
+        }
+        _ => return error,
+    };
+    VaultError::Overtaken { operation, verb, because }
+}
+
+fn page(
+    reader: &Reader<'_>,
+    scope: Scope,
+    before: Option<i64>,
+    limit: u32,
+) -> Result<Vec<Operation>> {
+    let rows = reader.operations(scope.key().as_deref(), before, limit)?;
+    rows.into_iter().map(Operation::from_row).collect()
+}
+
+/// Looks through the log from its end until `decide` has an answer.
+fn search(
+    reader: &Reader<'_>,
+    scope: Scope,
+    mut decide: impl FnMut(Operation) -> Option<Result<Operation>>,
+    nothing: VaultError,
+) -> Result<Operation> {
+    let mut before = None;
+    loop {
+        let operations = page(reader, scope, before, PAGE)?;
+        let Some(last) = operations.last() else { return Err(nothing) };
+        before = Some(last.seq);
+        for operation in operations {
+            if let Some(answer) = decide(operation) {
+                return answer;
+            }
+        }
+    }
+}
+
+/// The newest operation that stands: the latest word on it is not an undo.
+fn undo_target(reader: &Reader<'_>, scope: Scope) -> Result<Operation> {
+    let mut decided: BTreeSet<Id> = BTreeSet::new();
+    let mut undone: BTreeSet<Id> = BTreeSet::new();
+    let decide = |operation: Operation| match (operation.kind.as_str(), operation.reverts) {
+        (UNDO, Some(target)) => {
+            if decided.insert(target) {
+                undone.insert(target);
+            }
+            None
+        }
+        (REDO, Some(target)) => {
+            decided.insert(target);
+            None
+        }
+        (CREATE, _) => Some(Err(VaultError::NothingToUndo)),
+        _ if undone.contains(&operation.id) => None,
+        _ => Some(Ok(operation)),
+    };
+    search(reader, scope, decide, VaultError::NothingToUndo)
+}
+
+/// What the newest undo took back that no redo brought back, if nothing else happened since.
+fn redo_target(reader: &Reader<'_>, scope: Scope) -> Result<Operation> {
+    let mut redone: BTreeSet<Id> = BTreeSet::new();
+    let decide = |operation: Operation| match (operation.kind.as_str(), operation.reverts) {
+        (REDO, Some(target)) => {
+            redone.insert(target);
+            None
+        }
+        (UNDO, Some(target)) if redone.contains(&target) => {
+            redone.remove(&target);
+            None
+        }
+        (UNDO, Some(target)) => Some(load(reader, &target)),
+        _ => Some(Err(VaultError::NothingToRedo)),
+    };
+    search(reader, scope, decide, VaultError::NothingToRedo)
+}
+
+fn load(reader: &Reader<'_>, id: &Id) -> Result<Operation> {
+    Operation::from_row(reader.operation(id)?.ok_or(VaultError::NoOperation(*id))?)
+}
+
+/// The changes that lead from the refs as they are to the refs right after `target`.
+fn changes_back_to(
+    reader: &Reader<'_>,
+    target: &Operation,
+    scope: Scope,
+) -> Result<Vec<RefChange>> {
+    let mut back: BTreeMap<RefKey, Option<RefRow>> = BTreeMap::new();
+    let mut before = None;
+    'log: loop {
+        let operations = page(reader, Scope::Vault, before, PAGE)?;
+        let Some(last) = operations.last() else { break };
+        before = Some(last.seq);
+        for operation in operations {
+            if operation.seq <= target.seq {
+                break 'log;
+            }
+            for change in operation.changes {
+                if in_scope(&change, scope) {
+                    back.insert(change.key, change.before);
+                }
+            }
+        }
+    }
+    let mut changes = Vec::new();
+    for (key, after) in back {
+        changes.push(RefChange { before: reader.get_ref(&key)?, key, after });
+    }
+    Ok(changes)
+}
+
+/// Whether a ref belongs to the scope: the workspace itself or something in it.
+fn in_scope(change: &RefChange, scope: Scope) -> bool {
+    let Scope::Workspace(id) = scope else { return true };
+    let id = id.to_string();
+    let row = change.after.as_ref().or(change.before.as_ref());
+    (change.key.kind == WORKSPACE && change.key.id == id) || row.is_some_and(|row| row.scope == id)
+}

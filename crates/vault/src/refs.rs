@@ -1,0 +1,176 @@
+//! Typed refs: everything that an operation can change and undo.
+
+use offshoot_store::{Id, RefKey, RefRow};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Result, VaultError};
+
+/// A named, mutable line of snapshots.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Workspace {
+    /// Its id, which stays when it is renamed.
+    pub id: Id,
+    /// Its name, unique in the vault.
+    pub name: String,
+    /// Where it is in its history.
+    pub state: WorkspaceState,
+}
+
+/// What a workspace's ref holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkspaceState {
+    /// Its newest snapshot.
+    pub head: Id,
+    /// The snapshot it was forked from.
+    pub base: Id,
+    /// The workspace it was forked from, if it was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Id>,
+    /// When it was made.
+    pub created_ms: u64,
+    /// For an ephemeral one: when it may be cleaned up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires_ms: Option<u64>,
+}
+
+/// A ref to a snapshot of a workspace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checkpoint {
+    /// Its id.
+    pub id: Id,
+    /// The workspace it belongs to.
+    pub workspace: Id,
+    /// Its name, unique in the workspace.
+    pub name: String,
+    /// What it points at.
+    pub state: CheckpointState,
+}
+
+/// What a checkpoint's ref holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckpointState {
+    /// The snapshot.
+    pub snapshot: Id,
+    /// Made by Offshoot, not asked for.
+    pub automatic: bool,
+    /// When it was made.
+    pub created_ms: u64,
+    /// Why it was made.
+    pub reason: String,
+}
+
+/// A host directory that the vault was made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Binding {
+    /// Its id.
+    pub id: Id,
+    /// The canonical host path, as bytes.
+    pub path: Vec<u8>,
+    /// When it was bound.
+    pub created_ms: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct BindingState {
+    path: StoredPath,
+    created_ms: u64,
+}
+
+/// A path in JSON: text where it is UTF-8, else its bytes.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum StoredPath {
+    Text(String),
+    Bytes { bytes: Vec<u8> },
+}
+
+#[derive(Serialize, Deserialize)]
+struct HeadState {
+    snapshot: Id,
+}
+
+pub(crate) const WORKSPACE: &str = "workspace";
+pub(crate) const CHECKPOINT: &str = "checkpoint";
+pub(crate) const BINDING: &str = "binding";
+
+pub(crate) fn head_key() -> RefKey {
+    RefKey { kind: "head".to_owned(), id: "head".to_owned() }
+}
+
+pub(crate) fn key(kind: &str, id: &Id) -> RefKey {
+    RefKey { kind: kind.to_owned(), id: id.to_string() }
+}
+
+pub(crate) fn head_row(snapshot: Id) -> RefRow {
+    RefRow { scope: String::new(), name: None, value: to_json(&HeadState { snapshot }) }
+}
+
+pub(crate) fn head_snapshot(row: &RefRow) -> Result<Id> {
+    Ok(from_json::<HeadState>("the head", &row.value)?.snapshot)
+}
+
+impl Workspace {
+    pub(crate) fn row(&self) -> RefRow {
+        RefRow { scope: String::new(), name: Some(self.name.clone()), value: to_json(&self.state) }
+    }
+
+    pub(crate) fn from_row(key: &RefKey, row: RefRow) -> Result<Self> {
+        let name = row.name.unwrap_or_default();
+        let state = from_json(&format!("workspace {name}"), &row.value)?;
+        Ok(Self { id: parse_id(key)?, name, state })
+    }
+}
+
+impl Checkpoint {
+    pub(crate) fn row(&self) -> RefRow {
+        RefRow {
+            scope: self.workspace.to_string(),
+            name: Some(self.name.clone()),
+            value: to_json(&self.state),
+        }
+    }
+
+    pub(crate) fn from_row(key: &RefKey, row: RefRow) -> Result<Self> {
+        let name = row.name.unwrap_or_default();
+        let state = from_json(&format!("checkpoint {name}"), &row.value)?;
+        let workspace = RefKey { kind: WORKSPACE.to_owned(), id: row.scope };
+        Ok(Self { id: parse_id(key)?, workspace: parse_id(&workspace)?, name, state })
+    }
+}
+
+impl Binding {
+    pub(crate) fn row(&self) -> RefRow {
+        let path = match String::from_utf8(self.path.clone()) {
+            Ok(text) => StoredPath::Text(text),
+            Err(error) => StoredPath::Bytes { bytes: error.into_bytes() },
+        };
+        let value = to_json(&BindingState { path, created_ms: self.created_ms });
+        RefRow { scope: String::new(), name: None, value }
+    }
+
+    pub(crate) fn from_row(key: &RefKey, row: &RefRow) -> Result<Self> {
+        let state: BindingState = from_json("a binding", &row.value)?;
+        let path = match state.path {
+            StoredPath::Text(text) => text.into_bytes(),
+            StoredPath::Bytes { bytes } => bytes,
+        };
+        Ok(Self { id: parse_id(key)?, path, created_ms: state.created_ms })
+    }
+}
+
+fn parse_id(key: &RefKey) -> Result<Id> {
+    key.id.parse().map_err(|error| VaultError::BadRecord {
+        what: format!("the id of a {}", key.kind),
+        source: serde::de::Error::custom(error),
+    })
+}
+
+pub(crate) fn from_json<T: DeserializeOwned>(what: &str, text: &str) -> Result<T> {
+    serde_json::from_str(text)
+        .map_err(|source| VaultError::BadRecord { what: what.to_owned(), source })
+}
+
+pub(crate) fn to_json<T: Serialize>(value: &T) -> String {
+    serde_json::to_string(value).expect("plain structs with text keys always become JSON")
+}

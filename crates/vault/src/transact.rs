@@ -1,0 +1,271 @@
+//! The only door to refs.
+//!
+//! A transaction collects changes to refs and writes them together with the operation that made them and its audit
+//! event, in one commit. Objects and layers it mentions are already durable, or become so with it.
+
+use std::collections::BTreeMap;
+
+use offshoot_store::{Id, LayerRow, NewOperation, RefChange, RefKey, RefRow, StackRow, Writer};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::actor::Actor;
+use crate::error::Result;
+use crate::hash::{ContentId, RootId, audit_chain};
+use crate::refs::{
+    BINDING, Binding, CHECKPOINT, Checkpoint, WORKSPACE, Workspace, head_key, head_row,
+    head_snapshot, key, to_json,
+};
+use crate::snapshot::Snapshot;
+
+/// A snapshot about to be made.
+#[derive(Clone, Debug)]
+pub struct NewSnapshot {
+    /// The state of files; its objects are stored.
+    pub root: RootId,
+    /// The content of that state.
+    pub content: ContentId,
+    /// What it came from.
+    pub parents: Vec<Id>,
+    /// Why it is made.
+    pub reason: String,
+    /// What its maker says about it.
+    pub message: Option<String>,
+}
+
+/// What a committed transaction was recorded as.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Committed<T> {
+    /// What the work returned.
+    pub value: T,
+    /// The operation, unless no ref was changed.
+    pub operation: Option<Id>,
+}
+
+/// Changes to the refs of a vault, committed together.
+#[derive(Debug)]
+pub struct Transaction<'a, 'b> {
+    writer: &'a mut Writer<'b>,
+    actor: Actor,
+    kind: String,
+    operation: Id,
+    time_ms: u64,
+    scope: Option<Id>,
+    summary: String,
+    reverts: Option<Id>,
+    /// The state of each touched ref before this transaction, and now.
+    touched: BTreeMap<RefKey, (Option<RefRow>, Option<RefRow>)>,
+    details: serde_json::Map<String, Value>,
+}
+
+#[derive(Serialize)]
+struct AuditEvent<'a> {
+    operation: Id,
+    time_ms: u64,
+    actor: &'a Actor,
+    kind: &'a str,
+    workspace: Option<Id>,
+    summary: &'a str,
+    changes: &'a [RefChange],
+    #[serde(skip_serializing_if = "serde_json::Map::is_empty")]
+    details: serde_json::Map<String, Value>,
+}
+
+impl<'a, 'b> Transaction<'a, 'b> {
+    pub(crate) fn new(writer: &'a mut Writer<'b>, kind: &str, actor: &Actor) -> Self {
+        let operation = writer.new_id();
+        Self {
+            writer,
+            actor: actor.clone(),
+            kind: kind.to_owned(),
+            operation,
+            time_ms: operation.time_ms(),
+            scope: None,
+            summary: kind.to_owned(),
+            reverts: None,
+            touched: BTreeMap::new(),
+            details: serde_json::Map::new(),
+        }
+    }
+
+    /// The time of the operation.
+    pub fn time_ms(&self) -> u64 {
+        self.time_ms
+    }
+
+    /// A new id, later than all before.
+    pub fn new_id(&mut self) -> Id {
+        self.writer.new_id()
+    }
+
+    /// Says in one line what the operation does.
+    pub fn summary(&mut self, text: impl Into<String>) {
+        self.summary = text.into();
+    }
+
+    /// Says which workspace the operation belongs to, for undo.
+    pub fn scope(&mut self, workspace: Id) {
+        self.scope = Some(workspace);
+    }
+
+    /// Adds something to the audit event.
+    pub fn detail(&mut self, name: &str, value: impl Into<Value>) {
+        self.details.insert(name.to_owned(), value.into());
+    }
+
+    pub(crate) fn reverts(&mut self, operation: Id) {
+        self.reverts = Some(operation);
+    }
+
+    /// The reader of the state under the write lock, without the changes of this transaction.
+    pub fn reader(&self) -> &Writer<'b> {
+        self.writer
+    }
+
+    /// A snapshot.
+    pub fn snapshot(&self, id: &Id) -> Result<Snapshot> {
+        Snapshot::load(self.writer, id)
+    }
+
+    /// Makes a snapshot.
+    pub fn add_snapshot(&mut self, new: NewSnapshot) -> Result<Snapshot> {
+        let snapshot = Snapshot {
+            id: self.writer.new_id(),
+            root: new.root,
+            content: new.content,
+            parents: new.parents,
+            time_ms: self.time_ms,
+            actor: self.actor.clone(),
+            reason: new.reason,
+            message: new.message,
+            operation: self.operation,
+        };
+        self.writer.add_snapshot(&snapshot.row())?;
+        Ok(snapshot)
+    }
+
+    /// Records a sealed layer.
+    pub fn add_layer(&mut self, layer: &LayerRow) -> Result<()> {
+        Ok(self.writer.add_layer(layer)?)
+    }
+
+    /// Records the stack that shows a root.
+    pub fn set_stack(&mut self, stack: &StackRow) -> Result<()> {
+        Ok(self.writer.set_stack(stack)?)
+    }
+
+    /// The vault's main line.
+    pub fn head(&mut self) -> Result<Option<Id>> {
+        self.current(head_key())?.map(|row| head_snapshot(&row)).transpose()
+    }
+
+    /// Moves the vault's main line.
+    pub fn set_head(&mut self, snapshot: Id) -> Result<()> {
+        self.set(head_key(), Some(head_row(snapshot)))
+    }
+
+    /// A workspace by its id.
+    pub fn workspace(&mut self, id: &Id) -> Result<Option<Workspace>> {
+        let key = key(WORKSPACE, id);
+        let row = self.current(key.clone())?;
+        row.map(|row| Workspace::from_row(&key, row)).transpose()
+    }
+
+    /// Makes or changes a workspace.
+    pub fn set_workspace(&mut self, workspace: &Workspace) -> Result<()> {
+        self.set(key(WORKSPACE, &workspace.id), Some(workspace.row()))
+    }
+
+    /// Removes a workspace and its checkpoints.
+    pub fn remove_workspace(&mut self, id: &Id) -> Result<()> {
+        for (checkpoint, row) in self.writer.refs(CHECKPOINT)? {
+            if row.scope == id.to_string() {
+                self.set(checkpoint, None)?;
+            }
+        }
+        self.set(key(WORKSPACE, id), None)
+    }
+
+    /// A checkpoint by its id.
+    pub fn checkpoint(&mut self, id: &Id) -> Result<Option<Checkpoint>> {
+        let key = key(CHECKPOINT, id);
+        let row = self.current(key.clone())?;
+        row.map(|row| Checkpoint::from_row(&key, row)).transpose()
+    }
+
+    /// Makes or changes a checkpoint.
+    pub fn set_checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<()> {
+        self.set(key(CHECKPOINT, &checkpoint.id), Some(checkpoint.row()))
+    }
+
+    /// Removes a checkpoint.
+    pub fn remove_checkpoint(&mut self, id: &Id) -> Result<()> {
+        self.set(key(CHECKPOINT, id), None)
+    }
+
+    /// Makes or changes a binding.
+    pub fn set_binding(&mut self, binding: &Binding) -> Result<()> {
+        self.set(key(BINDING, &binding.id), Some(binding.row()))
+    }
+
+    /// Applies changes as they are, each only if the ref holds its state before.
+    pub(crate) fn apply(&mut self, changes: Vec<RefChange>) -> Result<()> {
+        for change in changes {
+            self.touched.insert(change.key, (change.before, change.after));
+        }
+        Ok(())
+    }
+
+    fn current(&mut self, key: RefKey) -> Result<Option<RefRow>> {
+        if let Some((_, now)) = self.touched.get(&key) {
+            return Ok(now.clone());
+        }
+        Ok(self.writer.get_ref(&key)?)
+    }
+
+    fn set(&mut self, key: RefKey, row: Option<RefRow>) -> Result<()> {
+        let before = match self.touched.get(&key) {
+            Some((before, _)) => before.clone(),
+            None => self.writer.get_ref(&key)?,
+        };
+        self.touched.insert(key, (before, row));
+        Ok(())
+    }
+
+    /// Writes the refs, the operation and its audit event. Without a changed ref there is no operation.
+    pub(crate) fn finish(self) -> Result<Option<Id>> {
+        let changes: Vec<RefChange> = self
+            .touched
+            .into_iter()
+            .filter(|(_, (before, after))| before != after)
+            .map(|(key, (before, after))| RefChange { key, before, after })
+            .collect();
+        if changes.is_empty() {
+            return Ok(None);
+        }
+        self.writer.change_refs(&changes)?;
+        self.writer.add_operation(&NewOperation {
+            id: self.operation,
+            time_ms: self.time_ms,
+            actor: to_json(&self.actor),
+            kind: self.kind.clone(),
+            scope: self.scope.map_or_else(String::new, |id| id.to_string()),
+            summary: self.summary.clone(),
+            reverts: self.reverts,
+            changes: to_json(&changes),
+        })?;
+        let event = to_json(&AuditEvent {
+            operation: self.operation,
+            time_ms: self.time_ms,
+            actor: &self.actor,
+            kind: &self.kind,
+            workspace: self.scope,
+            summary: &self.summary,
+            changes: &changes,
+            details: self.details,
+        });
+        let chain = |before: &_| audit_chain(before, event.as_bytes());
+        self.writer.add_audit(self.time_ms, &self.operation, &event, chain)?;
+        Ok(Some(self.operation))
+    }
+}

@@ -1,0 +1,125 @@
+//! Finding things in a tree.
+
+use crate::entry::{Body, DirRef, Entry, EntryKind};
+use crate::error::{Result, VaultError};
+use crate::hash::RootId;
+use crate::objects::Objects;
+use crate::path::{VaultPath, display_bytes};
+
+/// As many symbolic links as the kernel follows.
+const MOST_LINKS: usize = 40;
+
+/// One state of files, to look at.
+#[derive(Debug)]
+pub struct Tree<'a> {
+    objects: &'a Objects,
+    top: Entry,
+}
+
+impl<'a> Tree<'a> {
+    /// Opens the tree of a root.
+    pub fn open(objects: &'a Objects, root: &RootId) -> Result<Self> {
+        Ok(Self { objects, top: objects.root(root)? })
+    }
+
+    /// The top directory.
+    pub fn top(&self) -> &Entry {
+        &self.top
+    }
+
+    /// The entry at a path as it is written: no symbolic link is followed.
+    pub fn get(&self, path: &VaultPath) -> Result<Option<Entry>> {
+        let mut entry = self.top.clone();
+        for name in path.names() {
+            let Some(dir) = entry.directory() else { return Ok(None) };
+            match self.objects.entry(dir, name)? {
+                Some(next) => entry = next,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(entry))
+    }
+
+    /// The entry at a path, or an error that names it.
+    pub fn find(&self, path: &VaultPath) -> Result<Entry> {
+        self.get(path)?.ok_or_else(|| VaultError::NoEntry { path: path.to_string() })
+    }
+
+    /// Follows symbolic links, relative ones, inside the tree; gives where they lead and what is there.
+    pub fn resolve(&self, path: &VaultPath) -> Result<(VaultPath, Entry)> {
+        let mut pending: Vec<Vec<u8>> = path.names().iter().rev().cloned().collect();
+        let mut at = VaultPath::top();
+        let mut entry = self.top.clone();
+        let mut links = 0;
+        while let Some(name) = pending.pop() {
+            let next_path = at.join(&name);
+            let missing = || VaultError::NoEntry { path: next_path.to_string() };
+            let dir = entry.directory().ok_or_else(missing)?;
+            let next = self.objects.entry(dir, &name)?.ok_or_else(missing)?;
+            let Body::Symlink { target } = &next.body else {
+                (at, entry) = (next_path, next);
+                continue;
+            };
+            links += 1;
+            if links > MOST_LINKS {
+                return Err(VaultError::LinkLoop { path: path.to_string() });
+            }
+            let outside = || VaultError::LinkOutside {
+                path: next_path.to_string(),
+                target: display_bytes(target),
+            };
+            if target.starts_with(b"/") {
+                return Err(outside());
+            }
+            // The target is read from the link's own directory, which `at` already has free of links. A `..` in it
+            // is taken by name; that differs from the kernel only behind a link inside the target itself.
+            let joined = [at.to_bytes(), target.clone()].join(&b'/');
+            let led = VaultPath::parse(&joined).map_err(|_| outside())?;
+            pending.extend(led.names().iter().rev().cloned());
+            (at, entry) = (VaultPath::top(), self.top.clone());
+        }
+        Ok((at, entry))
+    }
+
+    /// The entries of a directory that was found in this tree.
+    pub fn list(&self, dir: &DirRef) -> Result<Vec<Entry>> {
+        self.objects.entries(dir)
+    }
+
+    /// Calls `visit` for everything below `path`, parents first, in byte order of names.
+    pub fn walk(
+        &self,
+        path: &VaultPath,
+        dir: &DirRef,
+        visit: &mut dyn FnMut(&VaultPath, &Entry) -> Result<()>,
+    ) -> Result<()> {
+        // A list instead of recursion: the depth of a tree is whatever somebody made it.
+        let mut pending: Vec<(VaultPath, Entry)> = Vec::new();
+        let push = |pending: &mut Vec<(VaultPath, Entry)>, path: &VaultPath, dir: &DirRef| {
+            let entries = self.objects.entries(dir)?;
+            let below = entries.into_iter().rev();
+            pending.extend(below.map(|entry| (path.join(&entry.name), entry)));
+            Ok::<(), VaultError>(())
+        };
+        push(&mut pending, path, dir)?;
+        while let Some((path, entry)) = pending.pop() {
+            visit(&path, &entry)?;
+            if let Some(dir) = entry.directory() {
+                push(&mut pending, &path, dir)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl EntryKind {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::File => "file",
+            Self::Directory => "directory",
+            Self::Symlink => "symlink",
+            Self::Fifo => "fifo",
+        }
+    }
+}

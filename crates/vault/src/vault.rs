@@ -1,0 +1,259 @@
+//! One open vault.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use offshoot_store::{Catalog, Id, OpenOptions, Presence, Reader, SqliteBackend, StoreError};
+
+use crate::actor::Actor;
+use crate::disk;
+use crate::error::{Result, VaultError, io_error};
+use crate::hash::RootId;
+use crate::layer;
+use crate::objects::Objects;
+use crate::operation::Scope;
+use crate::refs::{
+    BINDING, Binding, CHECKPOINT, Checkpoint, WORKSPACE, Workspace, head_key, head_snapshot,
+};
+use crate::snapshot::{self, Snapshot};
+use crate::transact::{Committed, Transaction};
+use crate::tree::Tree;
+
+/// How to open a vault.
+#[derive(Clone, Copy, Debug)]
+pub struct VaultOptions {
+    /// How long to wait for another process that writes.
+    pub busy_timeout: Duration,
+}
+
+impl Default for VaultOptions {
+    fn default() -> Self {
+        Self { busy_timeout: OpenOptions::default().busy_timeout }
+    }
+}
+
+/// One open vault. Can be shared by threads; several processes can have it open.
+#[derive(Debug)]
+pub struct Vault {
+    dir: PathBuf,
+    id: Id,
+    catalog: Catalog,
+    /// Opened when first needed: moving refs does not touch objects.
+    objects: OnceLock<Objects>,
+    /// This process's mark, made by its first change.
+    presence: Mutex<Option<Presence>>,
+}
+
+impl Vault {
+    /// Opens the vault in a directory; read-only where nothing can be written there.
+    pub fn open(dir: &Path, id: Id, options: &VaultOptions) -> Result<Self> {
+        let read_only = rustix::fs::access(dir, rustix::fs::Access::WRITE_OK).is_err();
+        let open = OpenOptions { busy_timeout: options.busy_timeout, read_only };
+        let catalog = Catalog::open(&dir.join("catalog.db"), open)?;
+        let vault = Self::new(dir, id, catalog);
+        offshoot_store::unclean_stop(dir, || vault.recover())?;
+        Ok(vault)
+    }
+
+    /// Makes the files of an empty vault in an existing directory.
+    pub(crate) fn create(dir: &Path, id: Id, options: &VaultOptions) -> Result<Self> {
+        let layers = dir.join("layers");
+        std::fs::create_dir(&layers).map_err(io_error("create", &layers))?;
+        let open = OpenOptions { busy_timeout: options.busy_timeout, read_only: false };
+        let catalog = Catalog::create(&dir.join("catalog.db"), open)?;
+        Ok(Self::new(dir, id, catalog))
+    }
+
+    fn new(dir: &Path, id: Id, catalog: Catalog) -> Self {
+        let (objects, presence) = (OnceLock::new(), Mutex::new(None));
+        Self { dir: dir.to_owned(), id, catalog, objects, presence }
+    }
+
+    /// The vault's id.
+    pub fn id(&self) -> Id {
+        self.id
+    }
+
+    /// Where the vault is.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Whether it was opened where nothing can be written.
+    pub fn is_read_only(&self) -> bool {
+        self.catalog.options().read_only
+    }
+
+    pub(crate) fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// The objects of the vault.
+    pub fn objects(&self) -> Result<&Objects> {
+        if let Some(objects) = self.objects.get() {
+            return Ok(objects);
+        }
+        let backend = SqliteBackend::open(self.catalog.path(), self.catalog.options())?;
+        let opened = Objects::new(Box::new(backend), self.layers_dir());
+        Ok(self.objects.get_or_init(|| opened))
+    }
+
+    pub(crate) fn layers_dir(&self) -> PathBuf {
+        self.dir.join("layers")
+    }
+
+    /// Runs `work` over refs and commits what it changed, with its operation and audit event, durably.
+    ///
+    /// `kind` names the operation. An error from `work` changes nothing.
+    pub fn transact<T>(
+        &self,
+        kind: &str,
+        actor: &Actor,
+        work: impl FnOnce(&mut Transaction<'_, '_>) -> Result<T>,
+    ) -> Result<Committed<T>> {
+        self.enter()?;
+        self.catalog.write(|writer| {
+            let mut transaction = Transaction::new(writer, kind, actor);
+            let value = work(&mut transaction)?;
+            Ok(Committed { value, operation: transaction.finish()? })
+        })
+    }
+
+    /// Marks this process as one that writes; called before anything is changed.
+    pub(crate) fn enter(&self) -> Result<()> {
+        if self.is_read_only() {
+            return Err(StoreError::ReadOnly(self.dir.clone()).into());
+        }
+        let mut presence = self.presence.lock().unwrap_or_else(PoisonError::into_inner);
+        if presence.is_none() {
+            *presence = Some(Presence::enter(&self.dir)?);
+        }
+        Ok(())
+    }
+
+    /// What an open after an unclean stop does before anything else.
+    fn recover(&self) -> Result<()> {
+        self.catalog.check(false)?;
+        let heads = self.catalog.read(reachable_heads)?;
+        for snapshot in heads {
+            let root = self.snapshot(&snapshot)?.root;
+            self.objects()?.root(&root)?;
+        }
+        if !self.is_read_only() {
+            layer::clear_abandoned(&self.layers_dir())?;
+        }
+        Ok(())
+    }
+
+    /// The vault's main line.
+    pub fn head(&self) -> Result<Snapshot> {
+        self.read(|reader| {
+            let row = reader.get_ref(&head_key())?;
+            let row = row.ok_or_else(|| VaultError::MissingObject("the head".to_owned()))?;
+            Snapshot::load(reader, &head_snapshot(&row)?)
+        })
+    }
+
+    /// A snapshot.
+    pub fn snapshot(&self, id: &Id) -> Result<Snapshot> {
+        self.read(|reader| Snapshot::load(reader, id))
+    }
+
+    /// A snapshot and what came before it, newest first.
+    pub fn ancestry(&self, from: Id, limit: usize) -> Result<Vec<Snapshot>> {
+        self.read(|reader| snapshot::ancestry(reader, from, limit))
+    }
+
+    /// Snapshots whose ids start with this text; at most three are looked for.
+    pub fn snapshots_by_prefix(&self, prefix: &str) -> Result<Vec<Id>> {
+        let Some((low, high)) = prefix_range(prefix) else { return Ok(Vec::new()) };
+        self.read(|reader| Ok(reader.snapshots_between(&low, &high, 3)?))
+    }
+
+    /// Operations whose ids start with this text; at most three are looked for.
+    pub fn operations_by_prefix(&self, prefix: &str) -> Result<Vec<Id>> {
+        let Some((low, high)) = prefix_range(prefix) else { return Ok(Vec::new()) };
+        self.read(|reader| Ok(reader.operations_between(&low, &high, 3)?))
+    }
+
+    /// All workspaces, oldest first.
+    pub fn workspaces(&self) -> Result<Vec<Workspace>> {
+        let rows = self.read(|reader| Ok(reader.refs(WORKSPACE)?))?;
+        rows.into_iter().map(|(key, row)| Workspace::from_row(&key, row)).collect()
+    }
+
+    /// The workspace of a name.
+    pub fn workspace_named(&self, name: &str) -> Result<Option<Workspace>> {
+        let found = self.read(|reader| Ok(reader.ref_by_name(WORKSPACE, "", name)?))?;
+        found.map(|(key, row)| Workspace::from_row(&key, row)).transpose()
+    }
+
+    /// The ids of workspaces by their last operation, newest first; those that are gone among them.
+    pub fn recently_used(&self) -> Result<Vec<Id>> {
+        let scopes = self.read(|reader| Ok(reader.latest_scopes()?))?;
+        Ok(scopes.iter().filter_map(|scope| scope.parse().ok()).collect())
+    }
+
+    /// All checkpoints, oldest first.
+    pub fn checkpoints(&self) -> Result<Vec<Checkpoint>> {
+        let rows = self.read(|reader| Ok(reader.refs(CHECKPOINT)?))?;
+        rows.into_iter().map(|(key, row)| Checkpoint::from_row(&key, row)).collect()
+    }
+
+    /// The host directories that the vault is bound to.
+    pub fn bindings(&self) -> Result<Vec<Binding>> {
+        let rows = self.read(|reader| Ok(reader.refs(BINDING)?))?;
+        rows.iter().map(|(key, row)| Binding::from_row(key, row)).collect()
+    }
+
+    /// A state of files, to look at.
+    pub fn tree(&self, root: &RootId) -> Result<Tree<'_>> {
+        Tree::open(self.objects()?, root)
+    }
+
+    /// The newest operation of a scope.
+    pub fn last_operation(&self, scope: Scope) -> Result<Option<crate::operation::Operation>> {
+        Ok(self.operations(scope, None, 1)?.pop())
+    }
+
+    pub(crate) fn read<T>(&self, work: impl FnOnce(&Reader<'_>) -> Result<T>) -> Result<T> {
+        self.catalog.read(work)
+    }
+
+    /// Makes the vault's own directory entries durable.
+    pub(crate) fn sync_dirs(&self) -> Result<()> {
+        for dir in [&self.layers_dir(), &self.dir] {
+            disk::sync_dir(dir).map_err(io_error("sync", dir))?;
+        }
+        Ok(())
+    }
+}
+
+/// The snapshots that refs point at.
+pub(crate) fn reachable_heads(reader: &Reader<'_>) -> Result<Vec<Id>> {
+    let mut heads = Vec::new();
+    for (key, row) in reader.all_refs()? {
+        match key.kind.as_str() {
+            "head" => heads.push(head_snapshot(&row)?),
+            WORKSPACE => {
+                let workspace = Workspace::from_row(&key, row)?;
+                heads.extend([workspace.state.head, workspace.state.base]);
+            }
+            CHECKPOINT => heads.push(Checkpoint::from_row(&key, row)?.state.snapshot),
+            _ => {}
+        }
+    }
+    heads.sort_unstable();
+    heads.dedup();
+    Ok(heads)
+}
+
+/// The first and last id that start with this text.
+fn prefix_range(prefix: &str) -> Option<(Id, Id)> {
+    if prefix.is_empty() || prefix.len() > 26 || !prefix.is_ascii() {
+        return None;
+    }
+    let padded = |with: &str| format!("{prefix}{}", with.repeat(26 - prefix.len()));
+    Some((padded("0").parse().ok()?, padded("z").parse().ok()?))
+}
