@@ -1,1 +1,3 @@
-//! Support for the end-to-end tests.
+//! Support for end-to-end tests of the `offshoot` binary.
+
+pub mod rng;
