@@ -1,3 +1,4 @@
 //! Support for end-to-end tests of the `offshoot` binary.
 
 pub mod rng;
+pub mod scan;
