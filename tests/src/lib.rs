@@ -1,4 +1,5 @@
 //! Support for end-to-end tests of the `offshoot` binary.
 
+pub mod awkward;
 pub mod rng;
 pub mod scan;
