@@ -3,3 +3,4 @@
 pub mod awkward;
 pub mod rng;
 pub mod scan;
+pub mod trace;
