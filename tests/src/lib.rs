@@ -1,1 +1,13 @@
-//! Support for the end-to-end tests.
+//! Support for end-to-end tests of the `offshoot` binary.
+//!
+//! This crate is an independent witness: it depends on no crate of the product, so that a mistake
+//! there cannot hide itself here. It makes trees that are hard to keep ([`awkward`]), says what is
+//! in a tree ([`scan`]), runs a program while it breaks its system calls ([`trace`]), offers small
+//! file systems that lose power ([`image`]), and says what this machine cannot test ([`skip`]).
+
+pub mod awkward;
+pub mod image;
+pub mod rng;
+pub mod scan;
+pub mod skip;
+pub mod trace;

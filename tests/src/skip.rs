@@ -1,0 +1,170 @@
+//! What this machine can test, and a record of what it could not.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+use std::{env, thread};
+
+use rustix::fs::XattrFlags;
+
+use crate::{awkward, image, trace};
+
+/// The environment variable that names the file to which [`need`] appends what was skipped.
+pub const LOG_VARIABLE: &str = "OFFSHOOT_SKIP_LOG";
+
+/// Something that a test needs and a machine may lack.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Feature {
+    /// To be the root user.
+    Root,
+    /// To be an ordinary user, who is refused what root is not.
+    NotRoot,
+    /// To mount an ext4 image through a loop device.
+    LoopMount,
+    /// To trace system calls, as [`crate::trace::run`] does.
+    Ptrace,
+    /// To mount an overlay with the `userxattr` option in a mount namespace of one's own.
+    Overlay,
+    /// To set `user.` attributes in the directory for temporary files.
+    UserXattr,
+    /// To make a user namespace.
+    UserNamespace,
+    /// A program in the search path.
+    Program(&'static str),
+}
+
+/// True if this machine has `feature`. If not, says so on standard error as
+/// `SKIPPED: <test>: <why>`, and in the file named by `OFFSHOOT_SKIP_LOG`, so that a run that must
+/// not skip anything can fail. The test is named by its thread.
+///
+/// # Panics
+///
+/// If the log cannot be written: a skip that nobody hears of looks like a success.
+pub fn need(feature: Feature) -> bool {
+    let Err(why) = probe(feature) else {
+        return true;
+    };
+    let thread = thread::current();
+    let line = format!(
+        "SKIPPED: {}: {why}\n",
+        thread.name().unwrap_or("unnamed test")
+    );
+    record(&line).unwrap_or_else(|error| panic!("cannot record \"{}\": {error}", line.trim_end()));
+    false
+}
+
+/// Nothing if this machine has `feature`, else why it has not. Says nothing to anybody.
+pub fn probe(feature: Feature) -> Result<(), String> {
+    static LOOP_MOUNT: OnceLock<Result<(), String>> = OnceLock::new();
+    static PTRACE: OnceLock<Result<(), String>> = OnceLock::new();
+    static OVERLAY: OnceLock<Result<(), String>> = OnceLock::new();
+    let root = rustix::process::geteuid().is_root();
+    match feature {
+        Feature::Root if root => Ok(()),
+        Feature::Root => Err("needs root".to_owned()),
+        Feature::NotRoot if root => Err("needs a user other than root".to_owned()),
+        Feature::NotRoot => Ok(()),
+        Feature::LoopMount => LOOP_MOUNT.get_or_init(loop_mount).clone(),
+        Feature::Ptrace => PTRACE.get_or_init(ptrace).clone(),
+        Feature::Overlay => OVERLAY.get_or_init(overlay).clone(),
+        Feature::UserXattr => user_xattr(),
+        Feature::UserNamespace => succeeds("user namespace", &["unshare", "-Ur", "true"]),
+        Feature::Program(name) => program(name),
+    }
+}
+
+fn record(line: &str) -> io::Result<()> {
+    io::stderr().write_all(line.as_bytes())?;
+    match env::var_os(LOG_VARIABLE) {
+        // One write in append mode, so that lines of parallel tests do not mix.
+        Some(path) => OpenOptions::new()
+            .append(true)
+            .create(true)
+            .open(path)?
+            .write_all(line.as_bytes()),
+        None => Ok(()),
+    }
+}
+
+fn loop_mount() -> Result<(), String> {
+    probe(Feature::Root)?;
+    let attempt = || image::LoopImage::create(4 << 20)?.mount().map(drop);
+    // In a thread of its own, because a mount changes the namespace of the thread that makes it.
+    match thread::scope(|scope| scope.spawn(attempt).join()) {
+        Ok(result) => result.map_err(|error| format!("no loop mounts: {error}")),
+        Err(_) => Err("no loop mounts: the probe panicked".to_owned()),
+    }
+}
+
+fn ptrace() -> Result<(), String> {
+    let command = ["true".into()];
+    match trace::run(&command, &[], None, trace::Fault::None) {
+        Ok(trace) if trace.status.success() => Ok(()),
+        Ok(trace) => Err(format!("no ptrace: `true` ended with {}", trace.status)),
+        Err(error) => Err(format!("no ptrace: {error}")),
+    }
+}
+
+fn overlay() -> Result<(), String> {
+    let attempt = || -> io::Result<Result<(), String>> {
+        let dir = tempfile::tempdir()?;
+        for name in ["lower", "upper", "work", "merged"] {
+            fs::create_dir(dir.path().join(name))?;
+        }
+        let script = "cd \"$1\" && exec mount -t overlay overlay merged \
+                      -o userxattr,lowerdir=lower,upperdir=upper,workdir=work";
+        let flags = if rustix::process::geteuid().is_root() {
+            "-m"
+        } else {
+            "-Urm"
+        };
+        let path = dir.path().to_string_lossy();
+        let result = succeeds(
+            "overlay",
+            &["unshare", flags, "sh", "-c", script, "sh", &path],
+        );
+        // The kernel leaves a directory of mode 0 in `work`, which keeps an ordinary user out.
+        awkward::clear(dir.path())?;
+        Ok(result)
+    };
+    attempt().unwrap_or_else(|error| Err(format!("no overlay: {error}")))
+}
+
+fn user_xattr() -> Result<(), String> {
+    let attempt = || -> io::Result<()> {
+        let file = tempfile::tempfile()?;
+        Ok(rustix::fs::fsetxattr(
+            &file,
+            "user.probe",
+            b"",
+            XattrFlags::empty(),
+        )?)
+    };
+    attempt().map_err(|error| format!("no user xattrs in {}: {error}", env::temp_dir().display()))
+}
+
+fn program(name: &str) -> Result<(), String> {
+    let found = env::var_os("PATH")
+        .is_some_and(|path| env::split_paths(&path).any(|dir| dir.join(name).is_file()));
+    if found {
+        Ok(())
+    } else {
+        Err(format!("needs the program {name}"))
+    }
+}
+
+fn succeeds(what: &str, command: &[&str]) -> Result<(), String> {
+    let output = Command::new(command[0])
+        .args(&command[1..])
+        .stdin(Stdio::null())
+        .output();
+    match output {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(format!(
+            "no {what}: {}",
+            String::from_utf8_lossy(&output.stderr).trim()
+        )),
+        Err(error) => Err(format!("no {what}: {error}")),
+    }
+}
