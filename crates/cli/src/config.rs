@@ -1,0 +1,145 @@
+//! Settings: what can be configured, where it may be set, and which place wins.
+//!
+//! Five places are read, each overriding the ones before it: the built-in defaults, the user's file, the project's
+//! file, the environment, and `--config KEY=VALUE` flags. Every place is checked whole and on its own, so a mistake is
+//! reported where it stands even if a later place overrides it. Nothing here reads the process environment but
+//! [`Sources::from_process`]; `docs/configuration.md` is the user's description, and a test holds it to the code.
+
+mod duration;
+mod error;
+mod file;
+mod keys;
+mod layer;
+mod load;
+mod origin;
+mod show;
+mod size;
+mod sources;
+mod value;
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+pub(crate) use error::ConfigError;
+pub(crate) use load::{Loaded, Setting, load};
+pub(crate) use origin::Origin;
+pub(crate) use show::render_human;
+pub(crate) use sources::Sources;
+
+/// All settings, ready to use.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Config {
+    /// How output looks.
+    pub(crate) ui: Ui,
+    /// How changes are shown.
+    pub(crate) diff: Diff,
+    /// Defaults of new workspaces.
+    pub(crate) workspace: Workspace,
+    /// How a directory is taken into a vault.
+    pub(crate) import: Import,
+    /// How the vault's catalog is used.
+    pub(crate) store: Store,
+}
+
+/// Section `ui`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Ui {
+    /// Whether output is coloured.
+    pub(crate) color: When,
+    /// Whether progress is shown on standard error.
+    pub(crate) progress: When,
+}
+
+/// Section `diff`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Diff {
+    /// Unchanged lines shown around each change.
+    pub(crate) context: u32,
+    /// Whether a removed and an added file that resemble each other are shown as one rename.
+    pub(crate) renames: bool,
+    /// Percentage of equal content from which two files count as a rename.
+    pub(crate) rename_similarity: u8,
+    /// Files larger than this are compared as binary.
+    pub(crate) max_text_bytes: u64,
+}
+
+/// Section `workspace`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Workspace {
+    /// How long an ephemeral workspace is kept.
+    #[serde(with = "duration")]
+    pub(crate) ephemeral_ttl: Duration,
+}
+
+/// Section `import`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Import {
+    /// Threads that read and hash; 0 means one for each core.
+    pub(crate) threads: u16,
+}
+
+/// Section `store`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Store {
+    /// How long to wait for another process that is writing to the same vault.
+    #[serde(with = "duration")]
+    pub(crate) busy_timeout: Duration,
+}
+
+/// A choice that may be left to what the output turns out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum When {
+    /// Only if the output is a terminal.
+    Auto,
+    /// In any case.
+    Always,
+    /// In no case.
+    Never,
+}
+
+impl Default for Ui {
+    fn default() -> Self {
+        Self {
+            color: When::Auto,
+            progress: When::Auto,
+        }
+    }
+}
+
+impl Default for Diff {
+    fn default() -> Self {
+        Self {
+            context: 3,
+            renames: true,
+            rename_similarity: 50,
+            max_text_bytes: 16 << 20,
+        }
+    }
+}
+
+impl Default for Workspace {
+    fn default() -> Self {
+        Self {
+            ephemeral_ttl: Duration::from_secs(24 * 60 * 60),
+        }
+    }
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        Self {
+            busy_timeout: Duration::from_secs(30),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

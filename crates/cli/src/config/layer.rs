@@ -1,0 +1,104 @@
+//! The settings of one place, checked, as figment combines them.
+
+use std::ffi::OsStr;
+
+use figment::util::nest;
+use figment::value::{Dict, Map, Value};
+use figment::{Metadata, Profile, Provider};
+use serde_json::Value as Json;
+
+use super::error::{ConfigError, Place};
+use super::keys;
+use super::origin::Origin;
+use super::sources::{PREFIX, is_reserved, key_of};
+use super::value::Written;
+
+/// Settings from one place; a key set twice has the later value.
+#[derive(Debug)]
+pub(super) struct Layer {
+    origin: Origin,
+    values: Vec<(&'static str, Json)>,
+}
+
+impl Layer {
+    pub(super) fn new(origin: Origin) -> Self {
+        Self {
+            origin,
+            values: Vec::new(),
+        }
+    }
+
+    /// Adds a setting if it is one.
+    pub(super) fn set(
+        &mut self,
+        name: &str,
+        written: &Written,
+        place: Place,
+    ) -> Result<(), ConfigError> {
+        let Some(key) = keys::find(name) else {
+            return Err(ConfigError::UnknownKey {
+                place,
+                key: name.to_owned(),
+            });
+        };
+        let Some(checked) = key.kind.check(written) else {
+            return Err(ConfigError::Value {
+                place,
+                key: name.to_owned(),
+                value: written.shown(),
+                allowed: key.kind.allowed(),
+            });
+        };
+        self.values.push((key.name, checked));
+        Ok(())
+    }
+}
+
+/// The setting of one environment variable, or nothing if the variable is none.
+pub(super) fn from_variable(name: &OsStr, value: &OsStr) -> Result<Option<Layer>, ConfigError> {
+    // A name that is not Unicode is no key; it is still reported if it claims to be one.
+    let name = name.to_string_lossy();
+    if !name.starts_with(PREFIX) || is_reserved(&name) || value.is_empty() {
+        return Ok(None);
+    }
+    let mut layer = Layer::new(Origin::Environment(name.to_string()));
+    let written = Written::Text(value.to_string_lossy().into_owned());
+    let place = Place::Environment(name.to_string());
+    layer.set(&key_of(&name), &written, place)?;
+    Ok(Some(layer))
+}
+
+/// The settings of all flags.
+pub(super) fn from_flags(flags: &[String]) -> Result<Layer, ConfigError> {
+    let mut layer = Layer::new(Origin::Flag);
+    for flag in flags {
+        let Some((name, value)) = flag.split_once('=') else {
+            return Err(ConfigError::FlagForm { flag: flag.clone() });
+        };
+        layer.set(name.trim(), &Written::Text(value.to_owned()), Place::Flag)?;
+    }
+    Ok(layer)
+}
+
+impl Provider for Layer {
+    fn metadata(&self) -> Metadata {
+        self.origin.to_metadata()
+    }
+
+    fn data(&self) -> Result<Map<Profile, Dict>, figment::Error> {
+        let mut sections = Dict::new();
+        for (name, checked) in &self.values {
+            let nested = nest(name, Value::serialize(checked)?).into_dict();
+            for (section, entries) in nested.unwrap_or_default() {
+                let entries = entries.into_dict().unwrap_or_default();
+                match sections.get_mut(&section) {
+                    Some(Value::Dict(_, present)) => present.extend(entries),
+                    _ => {
+                        sections.insert(section, entries.into());
+                    }
+                }
+            }
+        }
+        Ok(Profile::Default.collect(sections))
+    }
+}

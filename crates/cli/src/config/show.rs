@@ -1,0 +1,35 @@
+//! Settings for people to read.
+
+use std::fmt::Write;
+
+use super::error::printable;
+use super::keys;
+use super::load::Loaded;
+
+/// One line for each setting, in TOML that a configuration file takes; with the origin behind it as a comment.
+pub(crate) fn render_human(loaded: &Loaded, show_origin: bool) -> String {
+    let lines: Vec<String> = loaded
+        .origins
+        .iter()
+        .map(|setting| {
+            let value = match keys::find(setting.key) {
+                Some(key) => key.kind.to_toml(&setting.value),
+                None => setting.value.to_string(),
+            };
+            format!("{} = {value}", setting.key)
+        })
+        .collect();
+    let width = lines.iter().map(String::len).max().unwrap_or(0);
+    let mut text = String::new();
+    for (line, setting) in lines.iter().zip(&loaded.origins) {
+        let written = if show_origin {
+            // A path may hold a line break; a comment may not.
+            let origin = printable(&setting.origin.to_string());
+            writeln!(text, "{line:width$}  # {origin}")
+        } else {
+            writeln!(text, "{line}")
+        };
+        written.expect("writing to a string cannot fail");
+    }
+    text
+}

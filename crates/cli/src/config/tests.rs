@@ -1,0 +1,530 @@
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value as Json, json};
+use tempfile::TempDir;
+
+use super::keys::KEYS;
+use super::*;
+
+/// A directory with room for a user file and a project, and the inputs that point into it.
+struct Fixture {
+    directory: TempDir,
+    sources: Sources,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let directory = TempDir::new().unwrap();
+        let project = directory.path().join("project/deep/er");
+        fs::create_dir_all(&project).unwrap();
+        let sources = Sources {
+            user_file: Some(directory.path().join("user.toml")),
+            project_start_dir: Some(project),
+            ..Sources::default()
+        };
+        Self { directory, sources }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.directory.path().join(name)
+    }
+
+    fn file(self, name: &str, text: impl AsRef<[u8]>) -> Self {
+        fs::write(self.path(name), text).unwrap();
+        self
+    }
+
+    fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        let value = value.as_ref().to_owned();
+        self.sources.env.push((OsString::from(name), value));
+        self
+    }
+
+    fn flag(mut self, flag: &str) -> Self {
+        self.sources.flags.push(flag.to_owned());
+        self
+    }
+
+    fn load(&self) -> Loaded {
+        load(&self.sources).unwrap()
+    }
+
+    /// The message and the hint of the failure, with the directory's own path taken out.
+    fn failure(&self) -> (String, String) {
+        let error = load(&self.sources).unwrap_err();
+        let place = format!("{}/", self.directory.path().display());
+        let hint = error.hint().unwrap_or_default();
+        (error.to_string().replace(&place, ""), hint)
+    }
+
+    fn message(&self) -> String {
+        self.failure().0
+    }
+
+    fn origin_of(&self, key: &str) -> Origin {
+        setting(&self.load(), key).origin.clone()
+    }
+}
+
+fn setting<'loaded>(loaded: &'loaded Loaded, key: &str) -> &'loaded Setting {
+    let found = loaded.origins.iter().find(|setting| setting.key == key);
+    found.expect("every key is listed")
+}
+
+fn leaves(prefix: &str, value: &Json, into: &mut Vec<String>) {
+    match value.as_object() {
+        Some(object) => {
+            for (name, inner) in object {
+                leaves(&format!("{prefix}.{name}"), inner, into);
+            }
+        }
+        None => into.push(prefix.trim_start_matches('.').to_owned()),
+    }
+}
+
+#[test]
+fn the_table_and_the_type_have_the_same_keys() {
+    let mut of_type = Vec::new();
+    leaves(
+        "",
+        &serde_json::to_value(Config::default()).unwrap(),
+        &mut of_type,
+    );
+    let mut of_table: Vec<String> = KEYS.iter().map(|key| key.name.to_owned()).collect();
+    of_type.sort();
+    of_table.sort();
+    assert_eq!(of_type, of_table);
+}
+
+#[test]
+fn without_any_source_everything_is_default() {
+    let loaded = load(&Sources::default()).unwrap();
+    assert_eq!(loaded.config, Config::default());
+    assert!(loaded.origins.iter().all(|s| s.origin == Origin::Default));
+    assert_eq!(loaded, Fixture::new().load(), "missing files are fine");
+    assert_eq!(
+        setting(&loaded, "diff.max_text_bytes").value,
+        json!(16_777_216)
+    );
+    assert_eq!(
+        setting(&loaded, "workspace.ephemeral_ttl").value,
+        json!("24h")
+    );
+}
+
+#[test]
+fn each_place_overrides_the_one_before() {
+    let mut fixture = Fixture::new();
+    let mut contexts = vec![fixture.load().config.diff.context];
+    fixture = fixture.file("user.toml", "diff.context = 4");
+    let user = Origin::UserFile(fixture.path("user.toml"));
+    assert_eq!(fixture.origin_of("diff.context"), user);
+    contexts.push(fixture.load().config.diff.context);
+    fixture = fixture.file("project/offshoot.toml", "[diff]\ncontext = 5");
+    let project = Origin::ProjectFile(fixture.path("project/offshoot.toml"));
+    assert_eq!(fixture.origin_of("diff.context"), project);
+    contexts.push(fixture.load().config.diff.context);
+    fixture = fixture.env("OFFSHOOT_DIFF__CONTEXT", "6");
+    let variable = Origin::Environment("OFFSHOOT_DIFF__CONTEXT".to_owned());
+    assert_eq!(fixture.origin_of("diff.context"), variable);
+    contexts.push(fixture.load().config.diff.context);
+    fixture = fixture.flag("diff.context=7");
+    assert_eq!(fixture.origin_of("diff.context"), Origin::Flag);
+    contexts.push(fixture.load().config.diff.context);
+    fixture = fixture.flag("diff.context=8");
+    contexts.push(fixture.load().config.diff.context);
+    assert_eq!(contexts, [3, 4, 5, 6, 7, 8]);
+    assert_eq!(fixture.origin_of("diff.renames"), Origin::Default);
+}
+
+#[test]
+fn places_that_set_different_keys_of_a_section_add_up() {
+    let fixture = Fixture::new()
+        .file("user.toml", "[diff]\ncontext = 1\nrenames = false")
+        .env("OFFSHOOT_DIFF__RENAME_SIMILARITY", "70")
+        .flag("diff.max_text_bytes=1KiB")
+        .flag("ui.progress=never");
+    let config = fixture.load().config;
+    let diff = Diff {
+        context: 1,
+        renames: false,
+        rename_similarity: 70,
+        max_text_bytes: 1024,
+    };
+    assert_eq!(config.diff, diff);
+    assert_eq!(config.ui.progress, When::Never);
+    assert_eq!(config.ui.color, When::Auto);
+}
+
+#[test]
+fn every_key_reaches_its_field() {
+    let config = Fixture::new()
+        .flag("ui.color=always")
+        .flag("ui.progress=never")
+        .flag("diff.context=1000")
+        .flag("diff.renames=false")
+        .flag("diff.rename_similarity=100")
+        .flag("diff.max_text_bytes=1GiB")
+        .flag("workspace.ephemeral_ttl=1d")
+        .flag("import.threads=256")
+        .flag("store.busy_timeout=0s")
+        .load()
+        .config;
+    let expected = json!({
+        "ui": {"color": "always", "progress": "never"},
+        "diff": {
+            "context": 1000, "renames": false, "rename_similarity": 100, "max_text_bytes": 1 << 30
+        },
+        "workspace": {"ephemeral_ttl": "24h"},
+        "import": {"threads": 256},
+        "store": {"busy_timeout": "0s"},
+    });
+    assert_eq!(serde_json::to_value(config).unwrap(), expected);
+}
+
+#[test]
+fn the_nearest_project_file_counts_and_only_that() {
+    let fixture = Fixture::new()
+        .file(
+            "project/offshoot.toml",
+            "diff.context = 1\nimport.threads = 2",
+        )
+        .file("project/deep/offshoot.toml", "diff.context = 9");
+    let config = fixture.load().config;
+    assert_eq!(config.diff.context, 9);
+    assert_eq!(config.import.threads, 0);
+}
+
+#[test]
+fn offshoot_config_names_another_user_file() {
+    let fixture = Fixture::new()
+        .file("user.toml", "this is not even TOML")
+        .file("project/deep/er/mine.toml", "diff.context = 8");
+    let relative = fixture.env("OFFSHOOT_CONFIG", "mine.toml");
+    assert_eq!(relative.load().config.diff.context, 8);
+    let missing = Fixture::new().env("OFFSHOOT_CONFIG", "absent.toml");
+    let (message, hint) = missing.failure();
+    assert_eq!(
+        message,
+        "OFFSHOOT_CONFIG names project/deep/er/absent.toml, which does not exist"
+    );
+    assert!(hint.contains("unset OFFSHOOT_CONFIG"), "{hint}");
+    let none = Fixture::new()
+        .file("user.toml", "diff.context = 8")
+        .env("OFFSHOOT_CONFIG", "/dev/null");
+    assert_eq!(none.load().config, Config::default());
+    let empty = Fixture::new().env("OFFSHOOT_CONFIG", "");
+    assert_eq!(empty.load().config, Config::default());
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_an_error() {
+    // A directory in its place fails for every user, root included.
+    let fixture = Fixture::new();
+    fs::create_dir(fixture.path("user.toml")).unwrap();
+    assert_eq!(
+        fixture.message(),
+        "cannot read the configuration file user.toml"
+    );
+    let fixture = Fixture::new();
+    fs::create_dir(fixture.path("project/offshoot.toml")).unwrap();
+    let expected = "cannot read the configuration file project/offshoot.toml";
+    assert_eq!(fixture.message(), expected);
+    let endless = Fixture::new().env("OFFSHOOT_CONFIG", "/dev/zero");
+    assert!(endless.message().contains("larger than 1048576 bytes"));
+}
+
+#[test]
+fn a_file_where_a_directory_should_be_is_no_user_file() {
+    let mut fixture = Fixture::new().file("plain", "");
+    fixture.sources.user_file = Some(fixture.path("plain/config.toml"));
+    assert_eq!(fixture.load().config, Config::default());
+}
+
+#[test]
+fn reserved_and_foreign_variables_are_left_alone() {
+    let mut fixture = Fixture::new();
+    for name in [
+        "OFFSHOOT_HOME",
+        "OFFSHOOT_WORKSPACE",
+        "OFFSHOOT_VAULT",
+        "OFFSHOOT_AGENT",
+        "OFFSHOOT_SESSION",
+        "OFFSHOOT_SKIP_LOG",
+        "OFFSHOOT_SEED",
+        "OFFSHOOT_TEST_TIER",
+        "OFFSHOOT_TEST_CASES",
+        "DIFF__CONTEXT",
+        "NO_OFFSHOOT_DIFF__CONTEXT",
+        "offshoot_diff__context",
+    ] {
+        fixture = fixture.env(name, "anything");
+    }
+    fixture = fixture.env("OFFSHOOT_DIFF__CONTEXT", "");
+    assert_eq!(fixture.load().config, Config::default());
+}
+
+#[test]
+fn unknown_keys_are_named_with_what_was_meant() {
+    let check = |fixture: Fixture, message: &str, hint: &str| {
+        assert_eq!(fixture.failure(), (message.to_owned(), hint.to_owned()));
+    };
+    check(
+        Fixture::new().file("user.toml", "\n[diff]\n  contxt = 3\n"),
+        "user.toml:3:3: unknown key \"diff.contxt\"",
+        "did you mean diff.context?",
+    );
+    check(
+        Fixture::new().file("project/offshoot.toml", "[dif]\ncontext = 3\n"),
+        "project/offshoot.toml:2:1: unknown key \"dif.context\"",
+        "did you mean diff.context?",
+    );
+    check(
+        Fixture::new().file("user.toml", "color = \"never\""),
+        "user.toml:1:1: unknown key \"color\"",
+        "did you mean ui.color?",
+    );
+    check(
+        Fixture::new().env("OFFSHOOT_DIFF_CONTEXT", "3"),
+        "environment variable OFFSHOOT_DIFF_CONTEXT: unknown key \"diff_context\"",
+        "did you mean OFFSHOOT_DIFF__CONTEXT?",
+    );
+    check(
+        Fixture::new().flag("import.thread=3"),
+        "--config: unknown key \"import.thread\"",
+        "did you mean import.threads?",
+    );
+    let (_, hint) = Fixture::new().flag("zzz=1").failure();
+    assert!(hint.starts_with("the keys are ui.color, ui.progress, "));
+    let (message, _) = Fixture::new().file("user.toml", "[zzz]\n").failure();
+    assert_eq!(message, "user.toml:1:2: unknown key \"zzz\"");
+}
+
+#[test]
+fn bad_values_are_named_with_what_is_allowed() {
+    let check = |fixture: Fixture, message: &str| assert_eq!(fixture.message(), message);
+    check(
+        Fixture::new().file("user.toml", "[diff]\ncontext = 1001"),
+        "user.toml:2:1: diff.context cannot be 1001: expected a whole number from 0 to 1000",
+    );
+    check(
+        Fixture::new().file("user.toml", "diff.context = \"3\""),
+        "user.toml:1:6: diff.context cannot be \"3\": expected a whole number from 0 to 1000",
+    );
+    check(
+        Fixture::new().file("user.toml", "diff.context.deeper = 1"),
+        "user.toml:1:6: diff.context cannot be a TOML table: expected a whole number from 0 to 1000",
+    );
+    check(
+        Fixture::new().file("user.toml", "diff = 3"),
+        "user.toml:1:1: diff cannot be 3: expected a section, as in [diff]",
+    );
+    check(
+        Fixture::new().env("OFFSHOOT_UI__COLOR", "sometimes"),
+        "environment variable OFFSHOOT_UI__COLOR: ui.color cannot be \"sometimes\": \
+         expected one of \"auto\", \"always\", \"never\"",
+    );
+    check(
+        Fixture::new().env("OFFSHOOT_UI__COLOR", OsStr::from_bytes(b"al\xffways")),
+        "environment variable OFFSHOOT_UI__COLOR: ui.color cannot be \"al\u{fffd}ways\": \
+         expected one of \"auto\", \"always\", \"never\"",
+    );
+    check(
+        Fixture::new().flag("store.busy_timeout=30"),
+        "--config: store.busy_timeout cannot be \"30\": \
+         expected a duration with its unit such as \"90m\", from \"0s\" to \"24h\"",
+    );
+    check(
+        Fixture::new().flag("diff.max_text_bytes=2GiB"),
+        "--config: diff.max_text_bytes cannot be \"2GiB\": \
+         expected a number of bytes or a size such as \"16MiB\", at most \"1GiB\"",
+    );
+    check(
+        Fixture::new().flag("diff.renames=maybe"),
+        "--config: diff.renames cannot be \"maybe\": expected true or false",
+    );
+}
+
+#[test]
+fn limits_hold_at_both_ends() {
+    for (good, bad) in [
+        ("diff.context=0", "diff.context=-1"),
+        ("diff.context=1000", "diff.context=1001"),
+        ("diff.rename_similarity=1", "diff.rename_similarity=0"),
+        ("diff.rename_similarity=100", "diff.rename_similarity=101"),
+        ("diff.max_text_bytes=0", "diff.max_text_bytes=-1"),
+        (
+            "diff.max_text_bytes=1073741824",
+            "diff.max_text_bytes=1073741825",
+        ),
+        (
+            "workspace.ephemeral_ttl=1s",
+            "workspace.ephemeral_ttl=999ms",
+        ),
+        (
+            "workspace.ephemeral_ttl=365d",
+            "workspace.ephemeral_ttl=366d",
+        ),
+        ("import.threads=256", "import.threads=257"),
+        ("store.busy_timeout=24h", "store.busy_timeout=25h"),
+    ] {
+        Fixture::new().flag(good).load();
+        let message = Fixture::new().flag(bad).message();
+        assert!(message.contains("expected"), "{bad}: {message}");
+    }
+}
+
+#[test]
+fn a_mistake_is_reported_even_where_a_later_place_overrides_it() {
+    let fixture = Fixture::new()
+        .file("user.toml", "diff.context = -1")
+        .flag("diff.context=3");
+    assert!(fixture.message().starts_with("user.toml:1:6: diff.context"));
+}
+
+#[test]
+fn what_is_not_toml_is_named_by_line_and_column() {
+    let message = Fixture::new()
+        .file("user.toml", "[ui]\ncolor = \"\u{e4}\" oops\n")
+        .message();
+    assert!(message.starts_with("user.toml:2:13: "), "{message}");
+    let message = Fixture::new().file("user.toml", "[ui").message();
+    assert!(message.starts_with("user.toml:1:"), "{message}");
+    assert!(!message.contains('\n'));
+    let message = Fixture::new()
+        .file("user.toml", "[ui]\ncolor = \"never\"\ncolor = \"auto\"")
+        .message();
+    assert!(message.starts_with("user.toml:3:1: "), "{message}");
+    let message = Fixture::new()
+        .file("user.toml", b"[ui]\n\xc3\xa4\xff")
+        .message();
+    assert_eq!(message, "user.toml:2:2: not UTF-8");
+}
+
+#[test]
+fn files_of_other_systems_are_read() {
+    let fixture = Fixture::new().file("user.toml", "\u{feff}[diff]\r\ncontext = 7\r\n");
+    assert_eq!(fixture.load().config.diff.context, 7);
+}
+
+#[test]
+fn a_flag_needs_a_key_and_a_value() {
+    let (message, hint) = Fixture::new().flag("diff.context").failure();
+    assert_eq!(
+        message,
+        "--config \"diff.context\": not of the form KEY=VALUE"
+    );
+    assert_eq!(hint, "write it as in --config diff.context=5");
+    assert!(Fixture::new().flag("=3").message().contains("unknown key"));
+    assert!(
+        Fixture::new()
+            .flag("ui.color=")
+            .message()
+            .contains("cannot be \"\"")
+    );
+}
+
+#[test]
+fn what_is_shown_can_be_read_back() {
+    let fixture = Fixture::new()
+        .flag("diff.max_text_bytes=1001")
+        .flag("workspace.ephemeral_ttl=90m");
+    let shown = render_human(&fixture.load(), false);
+    let again = Fixture::new().file("user.toml", &shown).load();
+    assert_eq!(again.config, fixture.load().config);
+    let with_origin = render_human(&fixture.load(), true);
+    let again = Fixture::new().file("user.toml", &with_origin).load();
+    assert_eq!(again.config, fixture.load().config);
+}
+
+#[test]
+fn origins_are_shown_beside_the_values() {
+    let mut fixture = Fixture::new()
+        .env("OFFSHOOT_DIFF__CONTEXT", "5")
+        .flag("diff.renames=false");
+    let odd = fixture.path("line\nbreak.toml");
+    fs::write(&odd, "ui.color = \"never\"").unwrap();
+    fixture.sources.user_file = Some(odd);
+    let place = fixture.directory.path().display().to_string();
+    let shown = render_human(&fixture.load(), true).replace(&place, "DIR");
+    let expected = "\
+ui.color = \"never\"               # user file DIR/line\\nbreak.toml
+ui.progress = \"auto\"             # default
+diff.context = 5                 # environment variable OFFSHOOT_DIFF__CONTEXT
+diff.renames = false             # flag --config
+diff.rename_similarity = 50      # default
+diff.max_text_bytes = \"16MiB\"    # default
+workspace.ephemeral_ttl = \"24h\"  # default
+import.threads = 0               # default
+store.busy_timeout = \"30s\"       # default
+";
+    assert_eq!(shown, expected);
+}
+
+/// `docs/configuration.md` describes each key under a heading of its own, with its default and an example.
+mod document {
+    use super::*;
+
+    fn text() -> String {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/configuration.md");
+        fs::read_to_string(path).unwrap()
+    }
+
+    /// Key and description of every heading that is a key.
+    fn sections(text: &str) -> Vec<(String, String)> {
+        text.split("\n### `")
+            .skip(1)
+            .filter_map(|section| section.split_once("`\n"))
+            .map(|(key, body)| {
+                let end = body.find("\n## ").unwrap_or(body.len());
+                (key.to_owned(), body[..end].to_owned())
+            })
+            .collect()
+    }
+
+    fn fenced_toml(body: &str) -> Option<&str> {
+        let (_, rest) = body.split_once("```toml\n")?;
+        rest.split_once("```").map(|(example, _)| example)
+    }
+
+    #[test]
+    fn lists_every_key_in_order_and_no_other() {
+        let text = text();
+        let documented = sections(&text);
+        let names: Vec<&str> = documented.iter().map(|(key, _)| key.as_str()).collect();
+        let keys: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+        assert_eq!(names, keys);
+    }
+
+    #[test]
+    fn states_the_true_defaults() {
+        let defaults = load(&Sources::default()).unwrap();
+        for (key, body) in sections(&text()) {
+            let kind = &keys::find(&key).unwrap().kind;
+            let value = kind.to_toml(&setting(&defaults, &key).value);
+            let line = format!("Default: `{value}`");
+            assert!(body.contains(&line), "{key} lacks {line:?}");
+            let variable = sources::variable_of(&key);
+            assert!(body.contains(&variable), "{key} lacks {variable}");
+        }
+    }
+
+    #[test]
+    fn shows_examples_that_load_and_set_their_key() {
+        for (key, body) in sections(&text()) {
+            let example = fenced_toml(&body).unwrap_or_else(|| panic!("{key} has no example"));
+            let fixture = Fixture::new().file("user.toml", example);
+            let user = Origin::UserFile(fixture.path("user.toml"));
+            assert_eq!(fixture.origin_of(&key), user, "{key}");
+            let default = load(&Sources::default()).unwrap();
+            assert_ne!(
+                setting(&fixture.load(), &key).value,
+                setting(&default, &key).value,
+                "{key}: the example shows the default"
+            );
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Which crate may depend on which: the architecture as a table.
+
+use std::collections::BTreeMap;
+
+use toml::Value;
+
+use crate::listing::Listing;
+use crate::manifests::{Manifest, parse};
+
+/// What one crate may depend on, among the crates of this repository.
+pub(crate) struct Rule {
+    pub(crate) name: &'static str,
+    /// What it depends on: no more, and no less, so that the table stays true.
+    pub(crate) uses: &'static [&'static str],
+    /// What it is free to depend on or not.
+    pub(crate) may_use: &'static [&'static str],
+    /// What its tests may depend on besides.
+    pub(crate) tests_may_use: &'static [&'static str],
+}
+
+const NOTHING: Rule = Rule {
+    name: "",
+    uses: &[],
+    may_use: &[],
+    tests_may_use: &[],
+};
+
+const PRODUCT: &[&str] = &[
+    "offshoot-protocol",
+    "offshoot-store",
+    "offshoot-vault",
+    "offshoot-workspace",
+];
+
+/// Every crate of the repository.
+pub(crate) const RULES: &[Rule] = &[
+    Rule {
+        name: "offshoot-store",
+        ..NOTHING
+    },
+    Rule {
+        name: "offshoot-protocol",
+        ..NOTHING
+    },
+    Rule {
+        name: "offshoot-vault",
+        uses: &["offshoot-store"],
+        ..NOTHING
+    },
+    Rule {
+        name: "offshoot-workspace",
+        uses: &["offshoot-protocol", "offshoot-store", "offshoot-vault"],
+        ..NOTHING
+    },
+    Rule {
+        name: "offshoot-cli",
+        may_use: PRODUCT,
+        ..NOTHING
+    },
+    // The support library must not share code with what it judges; a test may still look inside.
+    Rule {
+        name: "offshoot-tests",
+        tests_may_use: PRODUCT,
+        ..NOTHING
+    },
+    Rule {
+        name: "offshoot-benches",
+        uses: &["offshoot-tests"],
+        ..NOTHING
+    },
+    Rule {
+        name: "xtask",
+        ..NOTHING
+    },
+];
+
+/// Fails on a crate or an edge that the table lacks, and on one that only the table has.
+pub(crate) fn check(listing: &Listing, rules: &[Rule]) -> Vec<String> {
+    let manifests = Manifest::all(listing);
+    let aliases = aliases(listing);
+    let exists = |name: &str| manifests.iter().any(|manifest| manifest.name == name);
+    let mut problems = Vec::new();
+    for manifest in &manifests {
+        match rules.iter().find(|rule| rule.name == manifest.name) {
+            Some(rule) => {
+                let edges = edges(manifest, &aliases, exists);
+                problems.extend(compare(&manifest.name, &edges, rule));
+            }
+            None => problems.push(format!("{} is not in the table of crates", manifest.name)),
+        }
+    }
+    for rule in rules {
+        let named = [&[rule.name], rule.may_use, rule.tests_may_use].concat();
+        let gone = named.iter().filter(|name| !exists(name));
+        problems.extend(gone.map(|name| format!("the table has {name}, which is no crate")));
+    }
+    problems
+}
+
+/// The crates of this repository that a manifest names, and whether only for tests.
+fn edges(
+    manifest: &Manifest,
+    aliases: &BTreeMap<String, String>,
+    exists: impl Fn(&str) -> bool,
+) -> Vec<(String, bool)> {
+    manifest
+        .dependencies()
+        .iter()
+        .map(|dependency| {
+            let own = dependency.value.get("package").and_then(Value::as_str);
+            let alias = aliases.get(dependency.name).map(String::as_str);
+            let name = own.or(alias).unwrap_or(dependency.name);
+            (name.to_owned(), dependency.dev)
+        })
+        .filter(|(name, _)| exists(name))
+        .collect()
+}
+
+fn compare(name: &str, edges: &[(String, bool)], rule: &Rule) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (to, dev) in edges {
+        let to = to.as_str();
+        let for_all = rule.uses.contains(&to) || rule.may_use.contains(&to);
+        let for_tests = *dev && rule.tests_may_use.contains(&to);
+        if !for_all && !for_tests {
+            problems.push(format!("{name} may not depend on {to}"));
+        }
+    }
+    for expected in rule.uses {
+        if !edges.iter().any(|(to, dev)| to == expected && !dev) {
+            problems.push(format!("the table has {name} -> {expected}, which is gone"));
+        }
+    }
+    problems
+}
+
+/// Packages that the workspace gives another name.
+fn aliases(listing: &Listing) -> BTreeMap<String, String> {
+    let Some(text) = listing.text("Cargo.toml") else {
+        return BTreeMap::new();
+    };
+    let table = parse("Cargo.toml", &text);
+    let entries = table
+        .get("workspace")
+        .and_then(|workspace| workspace.get("dependencies"))
+        .and_then(Value::as_table);
+    entries
+        .into_iter()
+        .flatten()
+        .filter_map(|(name, value)| {
+            let package = value.get("package")?.as_str()?;
+            Some((name.clone(), package.to_owned()))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROOT: &str = "[workspace.dependencies]\nother = { package = \"top\", path = \"top\" }\n";
+
+    const TABLE: &[Rule] = &[
+        Rule {
+            name: "base",
+            tests_may_use: &["helper"],
+            ..NOTHING
+        },
+        Rule {
+            name: "top",
+            uses: &["base"],
+            may_use: &["helper"],
+            ..NOTHING
+        },
+        Rule {
+            name: "helper",
+            ..NOTHING
+        },
+    ];
+
+    /// The problems of three crates, to two of which these lines are added.
+    fn problems(base: &str, top: &str) -> Vec<String> {
+        let manifest = |name: &str, rest: &str| format!("[package]\nname = \"{name}\"\n{rest}\n");
+        check(
+            &Listing::of(&[
+                ("Cargo.toml", ROOT),
+                ("base/Cargo.toml", &manifest("base", base)),
+                ("helper/Cargo.toml", &manifest("helper", "")),
+                ("top/Cargo.toml", &manifest("top", top)),
+            ]),
+            TABLE,
+        )
+    }
+
+    const TO_BASE: &str = "[dependencies]\nbase.workspace = true\n";
+
+    #[test]
+    fn the_allowed_is_allowed() {
+        assert!(problems("[dependencies]\nserde.workspace = true", TO_BASE).is_empty());
+        let more = format!("{TO_BASE}helper.workspace = true");
+        let for_tests = "[dev-dependencies]\nhelper.workspace = true";
+        assert!(problems(for_tests, &more).is_empty());
+    }
+
+    #[test]
+    fn another_edge_fails_in_every_disguise() {
+        for edge in [
+            "[dependencies]\ntop.workspace = true",
+            "[dev-dependencies]\ntop.workspace = true",
+            "[build-dependencies]\ntop.workspace = true",
+            "[target.'cfg(unix)'.dependencies]\ntop.workspace = true",
+            "[dependencies]\nother.workspace = true",
+            "[dependencies]\nx = { package = \"top\", path = \"../top\" }",
+        ] {
+            assert_eq!(
+                problems(edge, TO_BASE),
+                ["base may not depend on top"],
+                "{edge}"
+            );
+        }
+        let for_all = "[dependencies]\nhelper.workspace = true";
+        assert_eq!(
+            problems(for_all, TO_BASE),
+            ["base may not depend on helper"]
+        );
+    }
+
+    #[test]
+    fn a_table_that_is_out_of_date_fails() {
+        assert_eq!(
+            problems("", ""),
+            ["the table has top -> base, which is gone"]
+        );
+        let only_tests = "[dev-dependencies]\nbase.workspace = true";
+        assert_eq!(
+            problems("", only_tests),
+            ["the table has top -> base, which is gone"]
+        );
+        let empty = Listing::of(&[]);
+        assert_eq!(
+            check(&empty, &TABLE[2..]),
+            ["the table has helper, which is no crate"]
+        );
+        let new = Listing::of(&[("n/Cargo.toml", "[package]\nname = \"new\"\n")]);
+        assert_eq!(check(&new, &[]), ["new is not in the table of crates"]);
+    }
+}
