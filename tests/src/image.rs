@@ -58,18 +58,13 @@ impl LoopImage {
     pub fn create(size_bytes: u64) -> io::Result<Self> {
         let image = Self::blank()?;
         File::create(image.file())?.set_len(size_bytes)?;
-        let (block, journal) = if size_bytes < SMALL {
-            ("1024", "size=1")
-        } else {
-            ("4096", "size=4")
-        };
+        let (block, journal) =
+            if size_bytes < SMALL { ("1024", "size=1") } else { ("4096", "size=4") };
         let mut mkfs = Command::new("mkfs.ext4");
-        mkfs.args([
-            "-q", "-F", "-m", "0", "-I", "256", "-b", block, "-J", journal,
-        ])
-        // Else a kernel thread goes on writing after the mount.
-        .args(["-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard"])
-        .arg(image.file());
+        mkfs.args(["-q", "-F", "-m", "0", "-I", "256", "-b", block, "-J", journal])
+            // Else a kernel thread goes on writing after the mount.
+            .args(["-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard"])
+            .arg(image.file());
         succeed(&mut mkfs)?;
         Ok(image)
     }
@@ -84,21 +79,14 @@ impl LoopImage {
         private_mounts()?;
         let point = self.shared.dir.path().join("mnt");
         if self.shared.mounted.swap(true, Ordering::SeqCst) {
-            return Err(io::Error::new(
-                io::ErrorKind::ResourceBusy,
-                "image is mounted already",
-            ));
+            return Err(io::Error::new(io::ErrorKind::ResourceBusy, "image is mounted already"));
         }
         let mounted = mount_loop(&self.file(), &point);
         if mounted.is_err() {
             self.shared.mounted.store(false, Ordering::SeqCst);
         }
         mounted?;
-        Ok(MountGuard {
-            shared: Some(Arc::clone(&self.shared)),
-            point,
-            thread_bound: PhantomData,
-        })
+        Ok(MountGuard { shared: Some(Arc::clone(&self.shared)), point, thread_bound: PhantomData })
     }
 
     /// A copy of the image as it is now, mounted or not: what a power cut at this moment would leave.
@@ -113,18 +101,9 @@ impl LoopImage {
         let mut builder = tempfile::Builder::new();
         builder.prefix("offshoot-image-");
         let memory = Path::new("/dev/shm");
-        let dir = if memory.is_dir() {
-            builder.tempdir_in(memory)?
-        } else {
-            builder.tempdir()?
-        };
+        let dir = if memory.is_dir() { builder.tempdir_in(memory)? } else { builder.tempdir()? };
         fs::create_dir(dir.path().join("mnt"))?;
-        Ok(Self {
-            shared: Arc::new(Shared {
-                dir,
-                mounted: AtomicBool::new(false),
-            }),
-        })
+        Ok(Self { shared: Arc::new(Shared { dir, mounted: AtomicBool::new(false) }) })
     }
 }
 
@@ -176,10 +155,7 @@ impl Drop for MountGuard {
         if let Err(error) = self.leave()
             && !thread::panicking()
         {
-            panic!(
-                "{} was still in use at the end of its test: {error}",
-                self.point.display()
-            );
+            panic!("{} was still in use at the end of its test: {error}", self.point.display());
         }
     }
 }
@@ -198,10 +174,7 @@ pub fn private_mounts() -> io::Result<()> {
 
 fn mount_loop(file: &Path, point: &Path) -> io::Result<()> {
     let mut command = Command::new("mount");
-    command
-        .args(["-t", "ext4", "-o", OPTIONS])
-        .arg(file)
-        .arg(point);
+    command.args(["-t", "ext4", "-o", OPTIONS]).arg(file).arg(point);
     // Two programs that look for a free loop device at the same time may find the same one.
     for _ in 0..4 {
         if succeed(&mut command).is_ok() {
@@ -219,11 +192,7 @@ fn succeed(command: &mut Command) -> io::Result<()> {
     }
     let program = command.get_program().display();
     let message = String::from_utf8_lossy(&output.stderr);
-    Err(io::Error::other(format!(
-        "{program} ended with {}: {}",
-        output.status,
-        message.trim()
-    )))
+    Err(io::Error::other(format!("{program} ended with {}: {}", output.status, message.trim())))
 }
 
 fn copy_with_holes(from: &File, to: &File) -> io::Result<()> {

@@ -108,10 +108,7 @@ mod tests {
         for _ in 0..6000 {
             seen[rng.below(6) as usize] += 1;
         }
-        assert!(
-            seen.iter().all(|count| (800..1200).contains(count)),
-            "{seen:?}"
-        );
+        assert!(seen.iter().all(|count| (800..1200).contains(count)), "{seen:?}");
         assert_eq!(rng.below(0), 0);
         assert_eq!(rng.pick::<u8>(&[]), None);
     }

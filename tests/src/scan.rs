@@ -68,10 +68,7 @@ pub struct Node {
 /// What cannot be read for lack of permission becomes a node with an `error`; any other failure
 /// fails the scan.
 pub fn scan(dir: &Path) -> io::Result<Scan> {
-    let mut scanner = Scanner {
-        nodes: BTreeMap::new(),
-        inodes: HashMap::new(),
-    };
+    let mut scanner = Scanner { nodes: BTreeMap::new(), inodes: HashMap::new() };
     let top = fs::open(dir, DIRECTORY, Mode::empty())?;
     let stat = fs::fstat(&top)?;
     let mut node = node_from(&stat);
@@ -81,15 +78,11 @@ pub fn scan(dir: &Path) -> io::Result<Scan> {
     scanner.finish()
 }
 
-const DIRECTORY: OFlags = OFlags::RDONLY
-    .union(OFlags::DIRECTORY)
-    .union(OFlags::NOFOLLOW)
-    .union(OFlags::CLOEXEC);
+const DIRECTORY: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 /// Without `NONBLOCK`, a fifo that replaced the file meanwhile would stop the scan for ever.
-const FILE: OFlags = OFlags::RDONLY
-    .union(OFlags::NOFOLLOW)
-    .union(OFlags::NONBLOCK)
-    .union(OFlags::CLOEXEC);
+const FILE: OFlags =
+    OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
 
 struct Scanner {
     nodes: BTreeMap<Vec<u8>, Node>,
@@ -105,8 +98,7 @@ impl Scanner {
                 path.push(b'/');
             }
             path.extend_from_slice(name.to_bytes());
-            self.entry(fd.as_fd(), &name, path)
-                .map_err(|error| with_path(error, path))?;
+            self.entry(fd.as_fd(), &name, path).map_err(|error| with_path(error, path))?;
             path.truncate(length);
         }
         Ok(())
@@ -116,10 +108,7 @@ impl Scanner {
         let stat = fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
         let mut node = node_from(&stat);
         if stat.st_nlink > 1 && node.kind != Kind::Directory {
-            self.inodes
-                .entry((stat.st_dev, stat.st_ino))
-                .or_default()
-                .push(path.clone());
+            self.inodes.entry((stat.st_dev, stat.st_ino)).or_default().push(path.clone());
         }
         let mut below = None;
         match node.kind {
@@ -233,10 +222,7 @@ fn user_xattrs(fd: BorrowedFd) -> io::Result<BTreeMap<Vec<u8>, Vec<u8>>> {
         Err(error) => return Err(error.into()),
     };
     let mut xattrs = BTreeMap::new();
-    for name in list[..length]
-        .split(|byte| *byte == 0)
-        .filter(|name| name.starts_with(b"user."))
-    {
+    for name in list[..length].split(|byte| *byte == 0).filter(|name| name.starts_with(b"user.")) {
         let mut value = vec![0; XATTR_MAX];
         let length = fs::fgetxattr(fd, name, &mut value[..])?;
         value.truncate(length);

@@ -46,10 +46,7 @@ pub fn need(feature: Feature) -> bool {
         return true;
     };
     let thread = thread::current();
-    let line = format!(
-        "SKIPPED: {}: {why}\n",
-        thread.name().unwrap_or("unnamed test")
-    );
+    let line = format!("SKIPPED: {}: {why}\n", thread.name().unwrap_or("unnamed test"));
     record(&line).unwrap_or_else(|error| panic!("cannot record \"{}\": {error}", line.trim_end()));
     false
 }
@@ -78,11 +75,9 @@ fn record(line: &str) -> io::Result<()> {
     io::stderr().write_all(line.as_bytes())?;
     match env::var_os(LOG_VARIABLE) {
         // One write in append mode, so that lines of parallel tests do not mix.
-        Some(path) => OpenOptions::new()
-            .append(true)
-            .create(true)
-            .open(path)?
-            .write_all(line.as_bytes()),
+        Some(path) => {
+            OpenOptions::new().append(true).create(true).open(path)?.write_all(line.as_bytes())
+        }
         None => Ok(()),
     }
 }
@@ -114,16 +109,9 @@ fn overlay() -> Result<(), String> {
         }
         let script = "cd \"$1\" && exec mount -t overlay overlay merged \
                       -o userxattr,lowerdir=lower,upperdir=upper,workdir=work";
-        let flags = if rustix::process::geteuid().is_root() {
-            "-m"
-        } else {
-            "-Urm"
-        };
+        let flags = if rustix::process::geteuid().is_root() { "-m" } else { "-Urm" };
         let path = dir.path().to_string_lossy();
-        let result = succeeds(
-            "overlay",
-            &["unshare", flags, "sh", "-c", script, "sh", &path],
-        );
+        let result = succeeds("overlay", &["unshare", flags, "sh", "-c", script, "sh", &path]);
         // The kernel leaves a directory of mode 0 in `work`, which keeps an ordinary user out.
         awkward::clear(dir.path())?;
         Ok(result)
@@ -134,12 +122,7 @@ fn overlay() -> Result<(), String> {
 fn user_xattr() -> Result<(), String> {
     let attempt = || -> io::Result<()> {
         let file = tempfile::tempfile()?;
-        Ok(rustix::fs::fsetxattr(
-            &file,
-            "user.probe",
-            b"",
-            XattrFlags::empty(),
-        )?)
+        Ok(rustix::fs::fsetxattr(&file, "user.probe", b"", XattrFlags::empty())?)
     };
     attempt().map_err(|error| format!("no user xattrs in {}: {error}", env::temp_dir().display()))
 }
@@ -147,24 +130,14 @@ fn user_xattr() -> Result<(), String> {
 fn program(name: &str) -> Result<(), String> {
     let found = env::var_os("PATH")
         .is_some_and(|path| env::split_paths(&path).any(|dir| dir.join(name).is_file()));
-    if found {
-        Ok(())
-    } else {
-        Err(format!("needs the program {name}"))
-    }
+    if found { Ok(()) } else { Err(format!("needs the program {name}")) }
 }
 
 fn succeeds(what: &str, command: &[&str]) -> Result<(), String> {
-    let output = Command::new(command[0])
-        .args(&command[1..])
-        .stdin(Stdio::null())
-        .output();
+    let output = Command::new(command[0]).args(&command[1..]).stdin(Stdio::null()).output();
     match output {
         Ok(output) if output.status.success() => Ok(()),
-        Ok(output) => Err(format!(
-            "no {what}: {}",
-            String::from_utf8_lossy(&output.stderr).trim()
-        )),
+        Ok(output) => Err(format!("no {what}: {}", String::from_utf8_lossy(&output.stderr).trim())),
         Err(error) => Err(format!("no {what}: {error}")),
     }
 }

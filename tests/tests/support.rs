@@ -1,9 +1,6 @@
 //! Tests of the test support itself, against ordinary programs: a witness must be able to say no.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test fails by panicking, in its helpers too"
-)]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
 #[path = "support/children.rs"]
 mod children;

@@ -23,12 +23,7 @@ use listing::{Listing, repository_root};
 /// Fails with every problem, one a line.
 #[track_caller]
 fn assert_none(problems: &[String]) {
-    assert!(
-        problems.is_empty(),
-        "{} problem(s):\n  {}",
-        problems.len(),
-        problems.join("\n  ")
-    );
+    assert!(problems.is_empty(), "{} problem(s):\n  {}", problems.len(), problems.join("\n  "));
 }
 
 #[test]

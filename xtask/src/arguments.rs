@@ -79,9 +79,7 @@ pub(crate) fn unknown(task: &str, argument: &Argument<'_>) -> TaskError {
         Argument::Flag(name, Some(value)) => format!("{name}={value}"),
         Argument::Flag(text, None) | Argument::Plain(text) => (*text).to_owned(),
     };
-    TaskError::Usage(format!(
-        "{task} takes no {text:?}; see `cargo xtask {task} --help`"
-    ))
+    TaskError::Usage(format!("{task} takes no {text:?}; see `cargo xtask {task} --help`"))
 }
 
 #[cfg(test)]

@@ -40,19 +40,10 @@ pub(crate) fn run(command: &mut Command) -> Result<(), TaskError> {
 /// The command as one could type it.
 fn shown(command: &Command) -> String {
     let variables = command.get_envs().filter_map(|(name, value)| {
-        Some(format!(
-            "{}={}",
-            name.to_string_lossy(),
-            value?.to_string_lossy()
-        ))
+        Some(format!("{}={}", name.to_string_lossy(), value?.to_string_lossy()))
     });
-    let arguments = command
-        .get_args()
-        .map(|argument| argument.to_string_lossy().into_owned());
-    let words: Vec<String> = variables
-        .chain(["cargo".to_owned()])
-        .chain(arguments)
-        .collect();
+    let arguments = command.get_args().map(|argument| argument.to_string_lossy().into_owned());
+    let words: Vec<String> = variables.chain(["cargo".to_owned()]).chain(arguments).collect();
     words.join(" ")
 }
 

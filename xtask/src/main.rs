@@ -35,28 +35,22 @@ fn main() -> ExitCode {
         Err(error) => {
             report::complain(&error.to_string());
             // Wrong usage and failed work are told apart, as most programs do.
-            ExitCode::from(if matches!(error, TaskError::Usage(_)) {
-                2
-            } else {
-                1
-            })
+            ExitCode::from(if matches!(error, TaskError::Usage(_)) { 2 } else { 1 })
         }
     }
 }
 
 fn run(arguments: &[String]) -> Result<(), TaskError> {
     let Some((task, rest)) = arguments.split_first() else {
-        return Err(TaskError::Usage(
-            "which task? see `cargo xtask --help`".to_owned(),
-        ));
+        return Err(TaskError::Usage("which task? see `cargo xtask --help`".to_owned()));
     };
     match task.as_str() {
         "soak" => soak::run(soak::Options::parse(rest)?),
         "bench" => bench::run(&bench::Options::parse(rest)?),
         "schema" => schema::run(&schema::Options::parse(rest)?),
         "--help" | "-h" | "help" => Err(TaskError::Help(HELP)),
-        other => Err(TaskError::Usage(format!(
-            "no task is called {other:?}; see `cargo xtask --help`"
-        ))),
+        other => {
+            Err(TaskError::Usage(format!("no task is called {other:?}; see `cargo xtask --help`")))
+        }
     }
 }

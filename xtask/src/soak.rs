@@ -80,10 +80,7 @@ impl Options {
     /// The command line that does the same again.
     fn again(self, seed: u64) -> String {
         let quick = if self.quick { " --quick" } else { "" };
-        let cases = self
-            .cases
-            .map(|cases| format!(" --cases {cases}"))
-            .unwrap_or_default();
+        let cases = self.cases.map(|cases| format!(" --cases {cases}")).unwrap_or_default();
         format!("cargo xtask soak{quick} --seed {seed}{cases}")
     }
 }
@@ -94,17 +91,12 @@ pub(crate) fn run(options: Options) -> Result<(), TaskError> {
     let seed = options.seed_or_new();
     let again = options.again(seed);
     report::say(&format!("soak: {} tier, seed {seed}", options.tier()));
-    let outcomes: Vec<Outcome> = TESTS
-        .iter()
-        .map(|test| run_one(test, options, seed))
-        .collect();
+    let outcomes: Vec<Outcome> = TESTS.iter().map(|test| run_one(test, options, seed)).collect();
     report::say(&summary(&outcomes));
     if outcomes.iter().all(|outcome| outcome.error.is_none()) {
         Ok(())
     } else {
-        Err(TaskError::Failed(format!(
-            "soak failed; to repeat: {again}"
-        )))
+        Err(TaskError::Failed(format!("soak failed; to repeat: {again}")))
     }
 }
 
@@ -125,18 +117,12 @@ fn check_tests_exist(tests: &[&str], directory: &Path) -> Result<(), TaskError> 
 fn run_one(test: &'static str, options: Options, seed: u64) -> Outcome {
     let start = Instant::now();
     let error = cargo::run(&mut test_command(test, options, seed)).err();
-    Outcome {
-        test,
-        time: start.elapsed(),
-        error,
-    }
+    Outcome { test, time: start.elapsed(), error }
 }
 
 fn test_command(test: &str, options: Options, seed: u64) -> Command {
     let mut command = cargo::command(["test", "--release", "-p", "offshoot-tests", "--test", test]);
-    command
-        .env("OFFSHOOT_TEST_TIER", options.tier())
-        .env("OFFSHOOT_SEED", seed.to_string());
+    command.env("OFFSHOOT_TEST_TIER", options.tier()).env("OFFSHOOT_SEED", seed.to_string());
     match options.cases {
         Some(cases) => command.env("OFFSHOOT_TEST_CASES", cases.to_string()),
         // One that is set outside must not quietly shorten the run.
@@ -148,11 +134,7 @@ fn test_command(test: &str, options: Options, seed: u64) -> Command {
 fn summary(outcomes: &[Outcome]) -> String {
     let mut lines = vec!["soak summary, builds included:".to_owned()];
     for outcome in outcomes {
-        let word = if outcome.error.is_none() {
-            "ok"
-        } else {
-            "FAILED"
-        };
+        let word = if outcome.error.is_none() { "ok" } else { "FAILED" };
         let time = report::seconds(outcome.time);
         lines.push(format!("  {:<12} {word:<7} {time:>10}", outcome.test));
     }
@@ -167,9 +149,7 @@ mod tests {
     use crate::arguments::words;
 
     fn variable(command: &Command, name: &str) -> Option<String> {
-        let (_, value) = command
-            .get_envs()
-            .find(|(key, _)| *key == OsStr::new(name))?;
+        let (_, value) = command.get_envs().find(|(key, _)| *key == OsStr::new(name))?;
         value.map(|value| value.to_string_lossy().into_owned())
     }
 
@@ -177,22 +157,13 @@ mod tests {
     fn options_reach_the_tests() {
         let options = Options::parse(&words("--quick --seed 7 --cases=9")).unwrap();
         let command = test_command("model", options, options.seed_or_new());
-        assert_eq!(
-            variable(&command, "OFFSHOOT_TEST_TIER").as_deref(),
-            Some("quick")
-        );
+        assert_eq!(variable(&command, "OFFSHOOT_TEST_TIER").as_deref(), Some("quick"));
         assert_eq!(variable(&command, "OFFSHOOT_SEED").as_deref(), Some("7"));
-        assert_eq!(
-            variable(&command, "OFFSHOOT_TEST_CASES").as_deref(),
-            Some("9")
-        );
+        assert_eq!(variable(&command, "OFFSHOOT_TEST_CASES").as_deref(), Some("9"));
         let arguments = command.get_args().map(|word| word.to_string_lossy());
         let expected = words("test --release -p offshoot-tests --test model");
         assert!(arguments.eq(expected));
-        assert_eq!(
-            options.again(7),
-            "cargo xtask soak --quick --seed 7 --cases 9"
-        );
+        assert_eq!(options.again(7), "cargo xtask soak --quick --seed 7 --cases 9");
     }
 
     #[test]
@@ -208,14 +179,7 @@ mod tests {
     #[test]
     fn refuses_what_it_does_not_know() {
         let refused = |text| Options::parse(&words(text)).unwrap_err();
-        for wrong in [
-            "--qick",
-            "model",
-            "--seed",
-            "--seed x",
-            "--cases -1",
-            "--quick=1",
-        ] {
+        for wrong in ["--qick", "model", "--seed", "--seed x", "--cases -1", "--quick=1"] {
             assert!(matches!(refused(wrong), TaskError::Usage(_)), "{wrong}");
         }
         assert_eq!(refused("--help"), TaskError::Help(HELP));
@@ -231,11 +195,7 @@ mod tests {
 
     #[test]
     fn the_summary_has_a_line_for_each_test() {
-        let outcome = |test, error| Outcome {
-            test,
-            time: Duration::from_millis(12_340),
-            error,
-        };
+        let outcome = |test, error| Outcome { test, time: Duration::from_millis(12_340), error };
         let failed = Some(TaskError::Failed("x".to_owned()));
         let text = summary(&[outcome("model", None), outcome("crash", failed)]);
         let expected = "\

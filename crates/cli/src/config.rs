@@ -107,37 +107,25 @@ pub(crate) enum When {
 
 impl Default for Ui {
     fn default() -> Self {
-        Self {
-            color: When::Auto,
-            progress: When::Auto,
-        }
+        Self { color: When::Auto, progress: When::Auto }
     }
 }
 
 impl Default for Diff {
     fn default() -> Self {
-        Self {
-            context: 3,
-            renames: true,
-            rename_similarity: 50,
-            max_text_bytes: 16 << 20,
-        }
+        Self { context: 3, renames: true, rename_similarity: 50, max_text_bytes: 16 << 20 }
     }
 }
 
 impl Default for Workspace {
     fn default() -> Self {
-        Self {
-            ephemeral_ttl: Duration::from_secs(24 * 60 * 60),
-        }
+        Self { ephemeral_ttl: Duration::from_secs(24 * 60 * 60) }
     }
 }
 
 impl Default for Store {
     fn default() -> Self {
-        Self {
-            busy_timeout: Duration::from_secs(30),
-        }
+        Self { busy_timeout: Duration::from_secs(30) }
     }
 }
 

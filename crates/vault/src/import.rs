@@ -13,7 +13,7 @@ mod scan;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offshoot_store::{Id, LayerRow, StackRow};
+use offshoot_store::{LayerRow, StackRow};
 
 use crate::actor::Actor;
 use crate::entry::{Entry, Meta, Mtime};
@@ -270,11 +270,5 @@ impl Vault {
         let name = self.read(|reader| Ok(reader.meta("name")?))?;
         let name = name.and_then(|bytes| String::from_utf8(bytes).ok());
         Ok(name.unwrap_or_else(|| self.id().to_string()))
-    }
-
-    /// The id that the catalog says the vault has.
-    pub(crate) fn recorded_id(&self) -> Result<Option<Id>> {
-        let id = self.read(|reader| Ok(reader.meta("vault")?))?;
-        Ok(id.and_then(|bytes| bytes.try_into().ok()).map(Id::from_bytes))
     }
 }

@@ -4,8 +4,10 @@
 //! not know what a mount is: it only promises that a stack of layers, mounted, shows a root.
 
 mod lock;
-
+mod stack;
 mod stage;
+
+pub use stack::Stack;
 
 pub(crate) use lock::DirLock;
 pub(crate) use stage::{LayerKind, LayerStage, clear_abandoned};

@@ -5,11 +5,14 @@
 //! mount, a process or a policy is. The formats are specified in `docs/design/storage-format.md`.
 
 mod actor;
+mod check;
 mod codec;
+pub mod diff;
 mod disk;
 mod edit;
 mod entry;
 mod error;
+mod export;
 mod hash;
 mod home;
 mod import;
@@ -27,12 +30,15 @@ mod tree;
 mod vault;
 
 pub use actor::Actor;
+pub use check::{CheckDepth, CheckReport};
 pub use edit::TreeEditor;
 pub use entry::{Body, DirRef, Entry, EntryKind, Meta, Mtime};
 pub use error::{Result, VaultError};
+pub use export::ExportOptions;
 pub use hash::{BlobId, ContentId, NodeId, RootId};
 pub use home::{Created, Home, HomeError, Listed};
 pub use import::{ImportOptions, ImportReport, Imported, Progress, SkipReason, Skipped};
+pub use layer::Stack;
 pub use name::{NameError, check_name, name_from};
 pub use node::{Child, Node};
 pub use objects::{Batch, BlobReader, Objects, Place};

@@ -109,10 +109,6 @@ impl Objects {
         Self { backend, layers }
     }
 
-    pub(crate) fn backend(&self) -> &dyn ObjectBackend {
-        self.backend.as_ref()
-    }
-
     /// Stores a batch; a catalog transaction that follows makes it durable with itself.
     pub(crate) fn store(&self, batch: &Batch) -> Result<()> {
         self.backend.put(&batch.puts)?;
@@ -217,10 +213,6 @@ impl Objects {
     /// Where a path of a layer is on the host.
     pub(crate) fn layer_file(&self, layer: &Id, path: &[u8]) -> PathBuf {
         self.layers.join(layer.to_string()).join("fs").join(disk::bytes_path(path))
-    }
-
-    pub(crate) fn layers_dir(&self) -> &Path {
-        &self.layers
     }
 
     fn value(

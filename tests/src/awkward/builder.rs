@@ -11,10 +11,8 @@ use rustix::fs::{UTIME_OMIT, XattrFlags};
 
 use crate::rng::Rng;
 
-const DIRECTORY: OFlags = OFlags::RDONLY
-    .union(OFlags::DIRECTORY)
-    .union(OFlags::NOFOLLOW)
-    .union(OFlags::CLOEXEC);
+const DIRECTORY: OFlags =
+    OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
 /// A tree under construction.
 pub(super) struct Builder {
@@ -33,11 +31,7 @@ struct Finish {
 
 impl Builder {
     pub(super) fn new(dir: &Path, rng: Rng) -> io::Result<Self> {
-        Ok(Self {
-            top: fs::open(dir, DIRECTORY, Mode::empty())?,
-            rng,
-            last: Vec::new(),
-        })
+        Ok(Self { top: fs::open(dir, DIRECTORY, Mode::empty())?, rng, last: Vec::new() })
     }
 
     pub(super) fn root_user(&self) -> bool {
@@ -61,11 +55,7 @@ impl Builder {
         mtime: (i64, u32),
     ) -> io::Result<()> {
         fs::mkdirat(&self.top, path.as_ref(), Mode::from_raw_mode(0o700))?;
-        self.last.push(Finish {
-            path: path.as_ref().to_vec(),
-            mode,
-            mtime,
-        });
+        self.last.push(Finish { path: path.as_ref().to_vec(), mode, mtime });
         Ok(())
     }
 
@@ -92,12 +82,7 @@ impl Builder {
     /// A new file that is still open, for callers that write it in their own way.
     pub(super) fn create(&self, path: impl AsRef<[u8]>) -> io::Result<File> {
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::RDWR | OFlags::CLOEXEC;
-        Ok(File::from(fs::openat(
-            &self.top,
-            path.as_ref(),
-            flags,
-            Mode::from_raw_mode(0o600),
-        )?))
+        Ok(File::from(fs::openat(&self.top, path.as_ref(), flags, Mode::from_raw_mode(0o600))?))
     }
 
     pub(super) fn symlink(&mut self, target: &[u8], path: impl AsRef<[u8]>) -> io::Result<()> {
@@ -106,13 +91,7 @@ impl Builder {
     }
 
     pub(super) fn hard_link(&self, from: &str, to: &str) -> io::Result<()> {
-        Ok(fs::linkat(
-            &self.top,
-            from,
-            &self.top,
-            to,
-            AtFlags::empty(),
-        )?)
+        Ok(fs::linkat(&self.top, from, &self.top, to, AtFlags::empty())?)
     }
 
     pub(super) fn fifo(&mut self, path: &str, mode: u32) -> io::Result<()> {
@@ -137,12 +116,7 @@ impl Builder {
     /// Sets a time of its own on anything, links themselves included.
     pub(super) fn touch(&mut self, path: impl AsRef<[u8]>) -> io::Result<()> {
         let times = timestamps(self.some_time());
-        Ok(fs::utimensat(
-            &self.top,
-            path.as_ref(),
-            &times,
-            AtFlags::SYMLINK_NOFOLLOW,
-        )?)
+        Ok(fs::utimensat(&self.top, path.as_ref(), &times, AtFlags::SYMLINK_NOFOLLOW)?)
     }
 
     /// Sets a time of its own on what is open.
@@ -160,18 +134,8 @@ impl Builder {
     pub(super) fn finish(mut self) -> io::Result<()> {
         for Finish { path, mode, mtime } in self.last.iter().rev() {
             let path = path.as_slice();
-            fs::chmodat(
-                &self.top,
-                path,
-                Mode::from_raw_mode(*mode),
-                AtFlags::empty(),
-            )?;
-            fs::utimensat(
-                &self.top,
-                path,
-                &timestamps(*mtime),
-                AtFlags::SYMLINK_NOFOLLOW,
-            )?;
+            fs::chmodat(&self.top, path, Mode::from_raw_mode(*mode), AtFlags::empty())?;
+            fs::utimensat(&self.top, path, &timestamps(*mtime), AtFlags::SYMLINK_NOFOLLOW)?;
         }
         let mtime = self.some_time();
         Ok(fs::futimens(&self.top, &timestamps(mtime))?)
@@ -205,20 +169,12 @@ fn open_up_below(directory: OwnedFd) -> io::Result<()> {
 fn names(directory: &OwnedFd) -> io::Result<Vec<CString>> {
     let names = Dir::read_from(directory)?.map(|entry| Ok(entry?.file_name().to_owned()));
     let special = |name: &CStr| name == c"." || name == c"..";
-    names
-        .filter(|name| !name.as_ref().is_ok_and(|name| special(name)))
-        .collect()
+    names.filter(|name| !name.as_ref().is_ok_and(|name| special(name))).collect()
 }
 
 fn timestamps((seconds, nanoseconds): (i64, u32)) -> Timestamps {
     Timestamps {
-        last_access: Timespec {
-            tv_sec: 0,
-            tv_nsec: UTIME_OMIT,
-        },
-        last_modification: Timespec {
-            tv_sec: seconds,
-            tv_nsec: nanoseconds.into(),
-        },
+        last_access: Timespec { tv_sec: 0, tv_nsec: UTIME_OMIT },
+        last_modification: Timespec { tv_sec: seconds, tv_nsec: nanoseconds.into() },
     }
 }

@@ -12,9 +12,8 @@ use super::builder::{Builder, step_into};
 
 /// Every mode bit alone, and the combinations that programs use.
 pub(super) fn modes(builder: &mut Builder) -> io::Result<()> {
-    const USUAL: [u32; 12] = [
-        0o444, 0o600, 0o640, 0o644, 0o666, 0o700, 0o755, 0o1644, 0o2755, 0o4755, 0o6711, 0o7777,
-    ];
+    const USUAL: [u32; 12] =
+        [0o444, 0o600, 0o640, 0o644, 0o666, 0o700, 0o755, 0o1644, 0o2755, 0o4755, 0o6711, 0o7777];
     builder.directory("modes")?;
     for mode in USUAL {
         let mtime = builder.some_time();
@@ -113,10 +112,7 @@ pub(super) fn names(builder: &mut Builder) -> io::Result<()> {
     ];
     builder.directory("names")?;
     for (index, name) in odd.iter().enumerate() {
-        builder.file(
-            [b"names/", *name].concat(),
-            format!("name {index}").as_bytes(),
-        )?;
+        builder.file([b"names/", *name].concat(), format!("name {index}").as_bytes())?;
     }
     builder.directory([b"names/dir \n\xff", &b"d".repeat(249)[..]].concat())?;
     builder.directory("names/-directory\\")?;
@@ -128,10 +124,7 @@ pub(super) fn names(builder: &mut Builder) -> io::Result<()> {
 pub(super) fn contents(builder: &mut Builder) -> io::Result<()> {
     builder.directory("contents")?;
     builder.file("contents/empty", b"")?;
-    builder.file(
-        "contents/crlf.txt",
-        b"first\r\nsecond\r\n\r\nno newline at the end",
-    )?;
+    builder.file("contents/crlf.txt", b"first\r\nsecond\r\n\r\nno newline at the end")?;
     builder.file("contents/bom.txt", b"\xef\xbb\xbfwith a byte order mark\n")?;
     builder.file("contents/nul.txt", b"text and\0a zero\n")?;
     builder.file("contents/zeros", &[0; 10_000])?;
@@ -139,29 +132,12 @@ pub(super) fn contents(builder: &mut Builder) -> io::Result<()> {
     builder.file("contents/same-1", &same)?;
     builder.file("contents/same-2", &same)?;
     // Around the sizes where a store changes its mind: pages, hash chunks, inline objects.
-    for size in [
-        1,
-        1023,
-        1024,
-        1025,
-        4095,
-        4096,
-        4097,
-        65_535,
-        65_536,
-        65_537,
-        1 << 20,
-    ] {
+    for size in [1, 1023, 1024, 1025, 4095, 4096, 4097, 65_535, 65_536, 65_537, 1 << 20] {
         let bytes = builder.rng.bytes(size);
         builder.file(format!("contents/size-{size}"), &bytes)?;
     }
     sparse(builder, "contents/holes", 64 << 20, &[8 << 20, 32 << 20])?;
-    sparse(
-        builder,
-        "contents/hole-inside",
-        1 << 20,
-        &[0, (1 << 20) - 4096],
-    )?;
+    sparse(builder, "contents/hole-inside", 1 << 20, &[0, (1 << 20) - 4096])?;
     sparse(builder, "contents/only-hole", (64 << 20) + 1, &[])
 }
 
@@ -241,10 +217,7 @@ pub(super) fn xattrs(builder: &mut Builder, large: bool) -> io::Result<()> {
     builder.xattr("xattrs/opaque-x/whiteout", "user.overlay.whiteout", b"y")?;
     builder.directory("xattrs/redirect")?;
     builder.xattr("xattrs/redirect", "user.overlay.redirect", b"/modes")?;
-    builder.file(
-        "xattrs/metacopy",
-        b"these bytes must not be taken from elsewhere",
-    )?;
+    builder.file("xattrs/metacopy", b"these bytes must not be taken from elsewhere")?;
     builder.xattr("xattrs/metacopy", "user.overlay.metacopy", b"")?;
     builder.file("xattrs/escaped", b"")?;
     builder.xattr("xattrs/escaped", "user.overlay.overlay.opaque", b"y")?;
@@ -269,12 +242,7 @@ fn chain(builder: &mut Builder, top: &OwnedFd, name: &[u8], depth: usize) -> io:
     }
     let bottom = &steps[depth - 1];
     let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
-    let mut file = File::from(fs::openat(
-        bottom,
-        "bottom",
-        flags,
-        Mode::from_raw_mode(0o600),
-    )?);
+    let mut file = File::from(fs::openat(bottom, "bottom", flags, Mode::from_raw_mode(0o600))?);
     file.write_all(b"far down\n")?;
     steps.push(file.into());
     for step in steps.iter().rev() {
@@ -307,10 +275,7 @@ pub(super) fn owners(builder: &mut Builder) -> io::Result<()> {
 pub(super) fn many(builder: &mut Builder, count: usize) -> io::Result<()> {
     builder.directory("many")?;
     for index in 0..count {
-        builder.file(
-            format!("many/entry {index}"),
-            format!("{}", index % 97).as_bytes(),
-        )?;
+        builder.file(format!("many/entry {index}"), format!("{}", index % 97).as_bytes())?;
     }
     Ok(())
 }
@@ -339,8 +304,6 @@ pub(super) fn socket(builder: &mut Builder) -> io::Result<()> {
     // The address of a socket has 108 bytes at most, so the way there is by descriptor.
     let top = fs::openat(builder.top(), "sockets", OFlags::DIRECTORY, Mode::empty())?;
     let number = std::os::fd::AsRawFd::as_raw_fd(&top);
-    drop(UnixListener::bind(format!(
-        "/proc/self/fd/{number}/socket"
-    ))?);
+    drop(UnixListener::bind(format!("/proc/self/fd/{number}/socket"))?);
     builder.touch("sockets/socket")
 }

@@ -56,10 +56,7 @@ impl CompareOptions {
     }
 
     fn covers(&self, path: &[u8], node: &Node) -> bool {
-        let special = matches!(
-            node.kind,
-            Kind::Socket | Kind::CharacterDevice | Kind::BlockDevice
-        );
+        let special = matches!(node.kind, Kind::Socket | Kind::CharacterDevice | Kind::BlockDevice);
         (self.top || !path.is_empty()) && (self.special || !special)
     }
 }
@@ -78,53 +75,31 @@ pub fn compare(a: &Scan, b: &Scan, options: &CompareOptions) -> Vec<String> {
             (None, Some(node)) => vec![format!("only in the second ({:?})", node.kind)],
             (None, None) => Vec::new(),
         };
-        differences.extend(
-            found
-                .into_iter()
-                .map(|what| format!("{}: {what}", printable(path))),
-        );
+        differences.extend(found.into_iter().map(|what| format!("{}: {what}", printable(path))));
     }
     differences
 }
 
 /// A path as one line of printable ASCII; the empty path is the top.
 pub fn printable(path: &[u8]) -> String {
-    if path.is_empty() {
-        "(top)".to_owned()
-    } else {
-        path.escape_ascii().to_string()
-    }
+    if path.is_empty() { "(top)".to_owned() } else { path.escape_ascii().to_string() }
 }
 
 /// The name of a field, whether it differs, and how it is shown.
 type Field = (&'static str, bool, fn(&Node) -> String);
 
 fn compare_nodes(a: &Node, b: &Node, options: &CompareOptions) -> Vec<String> {
-    let times = if a.kind == Kind::Directory {
-        options.directory_mtimes
-    } else {
-        options.mtimes
-    };
+    let times = if a.kind == Kind::Directory { options.directory_mtimes } else { options.mtimes };
     let fields: [Field; 10] = [
         ("kind", a.kind != b.kind, |node| format!("{:?}", node.kind)),
         ("size", a.size != b.size, |node| node.size.to_string()),
-        ("hash", a.hash != b.hash, |node| {
-            node.hash.map_or("none".to_owned(), hex)
+        ("hash", a.hash != b.hash, |node| node.hash.map_or("none".to_owned(), hex)),
+        ("error", a.error != b.error, |node| format!("{:?}", node.error)),
+        ("target", a.target != b.target, |node| printable(node.target.as_deref().unwrap_or(b""))),
+        ("mode", options.modes && a.mode != b.mode, |node| format!("{:04o}", node.mode)),
+        ("owner", options.owners && (a.uid, a.gid) != (b.uid, b.gid), |node| {
+            format!("{}:{}", node.uid, node.gid)
         }),
-        ("error", a.error != b.error, |node| {
-            format!("{:?}", node.error)
-        }),
-        ("target", a.target != b.target, |node| {
-            printable(node.target.as_deref().unwrap_or(b""))
-        }),
-        ("mode", options.modes && a.mode != b.mode, |node| {
-            format!("{:04o}", node.mode)
-        }),
-        (
-            "owner",
-            options.owners && (a.uid, a.gid) != (b.uid, b.gid),
-            |node| format!("{}:{}", node.uid, node.gid),
-        ),
         ("mtime", times && a.mtime != b.mtime, |node| {
             format!("{}s+{}ns", node.mtime.0, node.mtime.1)
         }),
@@ -132,9 +107,7 @@ fn compare_nodes(a: &Node, b: &Node, options: &CompareOptions) -> Vec<String> {
         ("links", options.hard_links && a.links != b.links, links),
     ];
     let differing = fields.into_iter().filter(|(_, differs, _)| *differs);
-    differing
-        .map(|(name, _, show)| format!("{name} {} != {}", show(a), show(b)))
-        .collect()
+    differing.map(|(name, _, show)| format!("{name} {} != {}", show(a), show(b))).collect()
 }
 
 fn hex(hash: [u8; 32]) -> String {
@@ -145,19 +118,9 @@ fn xattrs(node: &Node) -> String {
     let show = |(name, value): (&Vec<u8>, &Vec<u8>)| {
         format!("{}={}", name.escape_ascii(), value.escape_ascii())
     };
-    format!(
-        "[{}]",
-        node.xattrs.iter().map(show).collect::<Vec<_>>().join(", ")
-    )
+    format!("[{}]", node.xattrs.iter().map(show).collect::<Vec<_>>().join(", "))
 }
 
 fn links(node: &Node) -> String {
-    format!(
-        "[{}]",
-        node.links
-            .iter()
-            .map(|path| printable(path))
-            .collect::<Vec<_>>()
-            .join(", ")
-    )
+    format!("[{}]", node.links.iter().map(|path| printable(path)).collect::<Vec<_>>().join(", "))
 }

@@ -43,43 +43,20 @@ const fn one(number: c_long, name: &'static str, first: At) -> Kind {
 }
 
 const fn two(number: c_long, name: &'static str, first: At, second: At) -> Kind {
-    Kind {
-        number,
-        name,
-        first,
-        second,
-        changes: Changes::Always,
-    }
+    Kind { number, name, first, second, changes: Changes::Always }
 }
 
 const fn sync(number: c_long, name: &'static str, first: At) -> Kind {
-    Kind {
-        number,
-        name,
-        first,
-        second: Nothing,
-        changes: Changes::Sync,
-    }
+    Kind { number, name, first, second: Nothing, changes: Changes::Sync }
 }
 
 const fn when(number: c_long, name: &'static str, first: At, changes: Changes) -> Kind {
-    Kind {
-        number,
-        name,
-        first,
-        second: Nothing,
-        changes,
-    }
+    Kind { number, name, first, second: Nothing, changes }
 }
 
 /// `FICLONE`, `FICLONERANGE`, `FIDEDUPERANGE`, `FS_IOC_SETFLAGS`, `FS_IOC_FSSETXATTR`.
-const CHANGING_REQUESTS: &[u64] = &[
-    0x4004_9409,
-    0x4020_940d,
-    0xc018_9436,
-    0x4008_6602,
-    0x401c_5820,
-];
+const CHANGING_REQUESTS: &[u64] =
+    &[0x4004_9409, 0x4020_940d, 0xc018_9436, 0x4008_6602, 0x401c_5820];
 const SYS_SETXATTRAT: c_long = 463;
 const SYS_REMOVEXATTRAT: c_long = 466;
 
@@ -163,14 +140,7 @@ pub(super) fn decode(entry: &Entry) -> Option<Call> {
     }
     let second = locate(entry, kind.second);
     let thread = entry.pid.as_raw();
-    Some(Call {
-        name: kind.name,
-        path,
-        second,
-        sync,
-        thread,
-        result: None,
-    })
+    Some(Call { name: kind.name, path, second, sync, thread, result: None })
 }
 
 fn creates(flags: u64) -> bool {
@@ -184,11 +154,7 @@ fn locate(entry: &Entry, at: At) -> Option<PathBuf> {
         Descriptor(index) => entry.descriptor(index),
         At::Path(index) => {
             let path = entry.string(index)?;
-            Some(
-                std::fs::read_link(format!("/proc/{}/cwd", entry.pid))
-                    .ok()?
-                    .join(path),
-            )
+            Some(std::fs::read_link(format!("/proc/{}/cwd", entry.pid)).ok()?.join(path))
         }
         Relative(directory, index) => match entry.string(index) {
             Some(path) if path.is_absolute() => Some(path),

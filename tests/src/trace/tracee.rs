@@ -40,11 +40,7 @@ impl Entry {
     pub(super) fn of(pid: Pid) -> Result<Self, Errno> {
         let regs = ptrace::getregs(pid)?;
         let args = [regs.rdi, regs.rsi, regs.rdx, regs.r10, regs.r8, regs.r9];
-        Ok(Self {
-            pid,
-            number: regs.orig_rax as i64,
-            args,
-        })
+        Ok(Self { pid, number: regs.orig_rax as i64, args })
     }
 
     /// Makes the kernel skip the call: there is none with the number -1.
@@ -74,10 +70,7 @@ impl Entry {
         while bytes.len() <= libc::PATH_MAX as usize {
             // Never past the end of a page: the next one may not exist.
             let mut chunk = vec![0; (PAGE - address % PAGE) as usize];
-            let length = memory
-                .read_at(&mut chunk, address)
-                .ok()
-                .filter(|length| *length > 0)?;
+            let length = memory.read_at(&mut chunk, address).ok().filter(|length| *length > 0)?;
             let text = &chunk[..length];
             if let Some(end) = text.iter().position(|byte| *byte == 0) {
                 bytes.extend_from_slice(&text[..end]);
@@ -92,9 +85,7 @@ impl Entry {
     /// The 64-bit number that argument `index` points to.
     pub(super) fn number_at(&self, index: usize) -> Option<u64> {
         let mut bytes = [0; 8];
-        self.memory()?
-            .read_exact_at(&mut bytes, self.args[index])
-            .ok()?;
+        self.memory()?.read_exact_at(&mut bytes, self.args[index]).ok()?;
         Some(u64::from_ne_bytes(bytes))
     }
 

@@ -36,11 +36,7 @@ pub(super) fn run(
     if let Some(cwd) = cwd {
         starter.current_dir(cwd);
     }
-    starter
-        .process_group(0)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    starter.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // A tracer is a thread. One of its own waits for nobody's children but its own, so that tests can
     // run beside each other, and takes its tracees along if it panics.
     let traced = thread::scope(|scope| scope.spawn(|| follow(starter, fault)).join());
@@ -66,18 +62,9 @@ fn follow(mut starter: Command, fault: Fault) -> io::Result<Trace> {
         let message = format!("cannot start: {}", String::from_utf8_lossy(&stderr).trim());
         return Err(io::Error::new(io::ErrorKind::NotFound, message));
     }
-    let status = tracer
-        .status
-        .ok_or_else(|| io::Error::other("the program's end was not seen"))?;
+    let status = tracer.status.ok_or_else(|| io::Error::other("the program's end was not seen"))?;
     let mutating = tracer.calls.len() as u64;
-    Ok(Trace {
-        calls: tracer.calls,
-        status,
-        stdout,
-        stderr,
-        mutating,
-        syncs: tracer.syncs,
-    })
+    Ok(Trace { calls: tracer.calls, status, stdout, stderr, mutating, syncs: tracer.syncs })
 }
 
 /// Waits until the starter has stopped itself, and attaches to it.
@@ -85,9 +72,7 @@ fn seize(root: Pid) -> io::Result<()> {
     match waitpid(root, Some(WaitPidFlag::WUNTRACED))? {
         WaitStatus::Stopped(..) => {}
         other => {
-            return Err(io::Error::other(format!(
-                "the starter did not stop: {other:?}"
-            )));
+            return Err(io::Error::other(format!("the starter did not stop: {other:?}")));
         }
     }
     let options = Options::PTRACE_O_TRACESYSGOOD
@@ -228,11 +213,7 @@ impl Tracer {
             return Ok(());
         };
         self.syncs += u64::from(call.sync);
-        let mut pending = Pending {
-            index: self.calls.len(),
-            result: None,
-            kill: false,
-        };
+        let mut pending = Pending { index: self.calls.len(), result: None, kill: false };
         let action = self.action(&call);
         self.calls.push(call);
         match action {
@@ -277,20 +258,14 @@ impl Tracer {
             tracee::set_result(pid, value)?;
         }
         self.calls[pending.index].result = Some(tracee::result(pid)?);
-        if pending.kill {
-            self.kill_all()
-        } else {
-            Ok(())
-        }
+        if pending.kill { self.kill_all() } else { Ok(()) }
     }
 
     fn kill_all(&mut self) -> Result<(), Errno> {
         self.killed = true;
         alive(killpg(self.root, Signal::SIGKILL))?;
         // Those that have left the group.
-        self.threads
-            .iter()
-            .try_for_each(|pid| alive(kill(*pid, Signal::SIGKILL)))
+        self.threads.iter().try_for_each(|pid| alive(kill(*pid, Signal::SIGKILL)))
     }
 }
 
@@ -319,9 +294,7 @@ fn with_time_limit(group: Pid, work: impl FnOnce(&AtomicBool) -> io::Result<()>)
         drop(done);
         match guard.join() {
             Ok(killed) => result.and(Ok(killed?)),
-            Err(_) => Err(io::Error::other(
-                "the thread that watches the time panicked",
-            )),
+            Err(_) => Err(io::Error::other("the thread that watches the time panicked")),
         }
     })
 }
@@ -337,13 +310,9 @@ fn collect(pipe: Option<impl Read + Send + 'static>) -> Reader {
 }
 
 fn join(reader: Reader) -> io::Result<Vec<u8>> {
-    reader
-        .join()
-        .unwrap_or_else(|_| Err(io::Error::other("the reading thread panicked")))
+    reader.join().unwrap_or_else(|_| Err(io::Error::other("the reading thread panicked")))
 }
 
 fn pid_of(child: &Child) -> io::Result<Pid> {
-    i32::try_from(child.id())
-        .map(Pid::from_raw)
-        .map_err(io::Error::other)
+    i32::try_from(child.id()).map(Pid::from_raw).map_err(io::Error::other)
 }

@@ -15,12 +15,7 @@ const DIRECTORY: &str = "OFFSHOOT_TEST_CHILD_DIRECTORY";
 /// The arguments that make this program run one of the tests below.
 pub(crate) fn arguments(name: &str) -> [String; 4] {
     let name = format!("children::{name}");
-    [
-        "--exact".to_owned(),
-        "--ignored".to_owned(),
-        "--nocapture".to_owned(),
-        name,
-    ]
+    ["--exact".to_owned(), "--ignored".to_owned(), "--nocapture".to_owned(), name]
 }
 
 /// The environment that makes it do so in `directory`.
@@ -35,24 +30,16 @@ pub(crate) fn run_as_ordinary_user(name: &str, directory: &Path) {
     fs::set_permissions(directory, fs::Permissions::from_mode(0o777)).unwrap();
     let mut command = if rustix::process::geteuid().is_root() {
         let mut command = Command::new("setpriv");
-        command
-            .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
-            .arg(&program);
+        command.args(["--reuid=65534", "--regid=65534", "--clear-groups"]).arg(&program);
         command
     } else {
         Command::new(&program)
     };
     let (variable, value) = environment(directory);
-    command
-        .args(arguments(name))
-        .env(variable, value)
-        .current_dir(directory);
+    command.args(arguments(name)).env(variable, value).current_dir(directory);
     let output = command.output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
-    assert!(
-        output.status.success() && text.contains("1 passed"),
-        "{output:?}"
-    );
+    assert!(output.status.success() && text.contains("1 passed"), "{output:?}");
 }
 
 fn directory() -> Option<PathBuf> {
@@ -69,11 +56,7 @@ fn unreadable() {
     let all = scan(&tree).unwrap();
     assert!(all.0.values().all(|node| node.error.is_none()));
 
-    fs::set_permissions(
-        tree.join("contents/same-1"),
-        fs::Permissions::from_mode(0o000),
-    )
-    .unwrap();
+    fs::set_permissions(tree.join("contents/same-1"), fs::Permissions::from_mode(0o000)).unwrap();
     fs::set_permissions(tree.join("names"), fs::Permissions::from_mode(0o000)).unwrap();
     let less = scan(&tree).unwrap();
     let file = &less.0[&b"contents/same-1"[..]];

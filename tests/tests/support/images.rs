@@ -31,9 +31,7 @@ fn has_loop_device(file: &Path) -> bool {
         fs::read_to_string(entry.path().join("loop/backing_file"))
             .is_ok_and(|backing| backing.starts_with(file.to_str().unwrap()))
     };
-    fs::read_dir("/sys/block")
-        .unwrap()
-        .any(|entry| uses(entry.unwrap()))
+    fs::read_dir("/sys/block").unwrap().any(|entry| uses(entry.unwrap()))
 }
 
 fn mounted_here(point: &Path) -> bool {
@@ -84,10 +82,7 @@ fn rename_does_not_sync() {
     let cut = image.power_cut_copy().unwrap();
     let after = cut.mount().unwrap();
     let left = fs::read(after.path().join("file")).unwrap();
-    assert_eq!(
-        left, b"",
-        "renamed without its bytes, as the directory alone was synced"
-    );
+    assert_eq!(left, b"", "renamed without its bytes, as the directory alone was synced");
 }
 
 #[test]
@@ -100,12 +95,7 @@ fn left_out_sync_loses_data() {
     let left = |fault| {
         let image = LoopImage::create(SIZE).unwrap();
         let mount = image.mount().unwrap();
-        assert!(
-            run(&command, &[], Some(mount.path()), fault)
-                .unwrap()
-                .status
-                .success()
-        );
+        assert!(run(&command, &[], Some(mount.path()), fault).unwrap().status.success());
         let cut = image.power_cut_copy().unwrap();
         let after = cut.mount().unwrap();
         fs::read_to_string(after.path().join("file")).map_err(|error| error.kind())
@@ -114,10 +104,7 @@ fn left_out_sync_loses_data() {
     assert_eq!(left(Fault::SkipSync { nth_sync: 1 }).as_deref(), Ok(""));
     assert_eq!(left(Fault::SkipAllSyncs), Err(ErrorKind::NotFound));
     let is_file = |path: &Path| path.ends_with("file");
-    assert_eq!(
-        left(Fault::SkipSyncsOf(Box::new(is_file))).as_deref(),
-        Ok("")
-    );
+    assert_eq!(left(Fault::SkipSyncsOf(Box::new(is_file))).as_deref(), Ok(""));
 }
 
 #[test]
@@ -131,12 +118,7 @@ fn database_survives_power_cuts() {
     let image = LoopImage::create(SIZE).unwrap();
     let mount = image.mount().unwrap();
     let mut command = Command::new("sqlite3");
-    let made = command
-        .arg("db")
-        .arg(create)
-        .current_dir(mount.path())
-        .output()
-        .unwrap();
+    let made = command.arg("db").arg(create).current_dir(mount.path()).output().unwrap();
     assert!(made.status.success(), "{made:?}");
     mount.unmount().unwrap();
 
@@ -149,26 +131,17 @@ fn database_survives_power_cuts() {
         let cut = image.power_cut_copy().unwrap();
         let after = cut.mount().unwrap();
         let query = "PRAGMA integrity_check; SELECT count(*) FROM t";
-        let output = Command::new("sqlite3")
-            .arg("db")
-            .arg(query)
-            .current_dir(after.path())
-            .output();
+        let output =
+            Command::new("sqlite3").arg("db").arg(query).current_dir(after.path()).output();
         let output = String::from_utf8(output.unwrap().stdout).unwrap();
         let said_done = trace.stdout == b"done\n";
-        assert!(
-            output == "ok\n1\n" || !said_done && output == "ok\n0\n",
-            "at {n}: {output}"
-        );
+        assert!(output == "ok\n1\n" || !said_done && output == "ok\n0\n", "at {n}: {output}");
         cases += 1;
         if trace.status.success() {
             break;
         }
     }
-    println!(
-        "{cases} power cuts, {} ms each",
-        start.elapsed().as_millis() / cases
-    );
+    println!("{cases} power cuts, {} ms each", start.elapsed().as_millis() / cases);
     assert!(cases > 3);
 }
 
@@ -198,10 +171,7 @@ fn image_holds_the_awkward_tree() {
     let cut = image.power_cut_copy().unwrap();
     let after = cut.mount().unwrap();
     let after = scan(&after.path().join("tree")).unwrap();
-    assert_eq!(
-        compare(&before, &after, &CompareOptions::default()),
-        Vec::<String>::new()
-    );
+    assert_eq!(compare(&before, &after, &CompareOptions::default()), Vec::<String>::new());
 }
 
 #[test]
@@ -214,11 +184,7 @@ fn nothing_is_left_behind() {
     let (file, mount) = (image.file(), image.mount().unwrap());
     let point = mount.path().to_owned();
     assert!(mounted_here(&point) && has_loop_device(&file));
-    assert!(
-        !fs::read_to_string("/proc/1/mounts")
-            .unwrap()
-            .contains(point.to_str().unwrap())
-    );
+    assert!(!fs::read_to_string("/proc/1/mounts").unwrap().contains(point.to_str().unwrap()));
     let second = image.mount().unwrap_err();
     assert_eq!(second.kind(), ErrorKind::ResourceBusy);
     // The guard alone keeps what it needs.
@@ -256,11 +222,7 @@ fn busy_image_is_an_error() {
     let image = LoopImage::create(SIZE).unwrap();
     let mount = image.mount().unwrap();
     let (file, point) = (image.file(), mount.path().to_owned());
-    let mut user = Command::new("sleep")
-        .arg("100")
-        .current_dir(&point)
-        .spawn()
-        .unwrap();
+    let mut user = Command::new("sleep").arg("100").current_dir(&point).spawn().unwrap();
     let error = mount.unmount().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::ResourceBusy);
     assert!(!mounted_here(&point));
@@ -275,16 +237,8 @@ fn gone(file: &Path, point: &Path) {
     // The kernel takes the device away shortly after its last user.
     let deadline = Instant::now() + Duration::from_secs(5);
     while has_loop_device(file) {
-        assert!(
-            Instant::now() < deadline,
-            "{} has a loop device",
-            file.display()
-        );
+        assert!(Instant::now() < deadline, "{} has a loop device", file.display());
         thread::sleep(Duration::from_millis(10));
     }
-    assert!(
-        !file.parent().unwrap().exists(),
-        "{} is there",
-        file.display()
-    );
+    assert!(!file.parent().unwrap().exists(), "{} is there", file.display());
 }

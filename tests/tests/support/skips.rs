@@ -13,24 +13,15 @@ fn what_is_missing_is_recorded() {
     let log = dir.path().join("log");
     let mut command = Command::new(std::env::current_exe().unwrap());
     let (variable, value) = children::environment(dir.path());
-    command
-        .args(children::arguments("skipping"))
-        .env(variable, value)
-        .env(LOG_VARIABLE, &log);
+    command.args(children::arguments("skipping")).env(variable, value).env(LOG_VARIABLE, &log);
     let output = command.output().unwrap();
     assert!(output.status.success(), "{output:?}");
     let line = "SKIPPED: children::skipping: needs the program no-such-program\n";
     assert_eq!(fs::read_to_string(&log).unwrap(), line);
-    assert!(
-        String::from_utf8_lossy(&output.stderr).contains(line),
-        "{output:?}"
-    );
+    assert!(String::from_utf8_lossy(&output.stderr).contains(line), "{output:?}");
 
     command.env(LOG_VARIABLE, dir.path().join("no/such/directory"));
-    assert!(
-        !command.output().unwrap().status.success(),
-        "a lost record must not pass"
-    );
+    assert!(!command.output().unwrap().status.success(), "a lost record must not pass");
 }
 
 #[test]

@@ -16,19 +16,11 @@ const CREATE_FIVE: &str = ": > f1; : > f2; : > f3; : > f4; : > f5";
 const ENOSPC: i32 = 28;
 
 fn shell(dir: &Path, script: &str, fault: Fault) -> Trace {
-    run(
-        &["sh".into(), "-c".into(), script.into()],
-        &[],
-        Some(dir),
-        fault,
-    )
-    .unwrap()
+    run(&["sh".into(), "-c".into(), script.into()], &[], Some(dir), fault).unwrap()
 }
 
 fn existing(dir: &Path) -> Vec<u32> {
-    (1..=5)
-        .filter(|number| dir.join(format!("f{number}")).exists())
-        .collect()
+    (1..=5).filter(|number| dir.join(format!("f{number}")).exists()).collect()
 }
 
 fn names(trace: &Trace) -> Vec<&'static str> {
@@ -44,18 +36,11 @@ fn changing_calls_are_listed() {
     let script = "echo text > f; mkdir d; mv f d/g; ln -s x d/s; cat d/g; echo error >&2; exit 7";
     let trace = shell(dir.path(), script, Fault::None);
     assert_eq!(trace.status.code(), Some(7));
-    assert_eq!(
-        (&trace.stdout[..], &trace.stderr[..]),
-        (&b"text\n"[..], &b"error\n"[..])
-    );
+    assert_eq!((&trace.stdout[..], &trace.stderr[..]), (&b"text\n"[..], &b"error\n"[..]));
     let listed: Vec<String> = trace.calls.iter().map(ToString::to_string).collect();
     assert_eq!(trace.calls.len(), 5, "{listed:#?}");
     assert_eq!((trace.mutating, trace.syncs), (5, 0));
-    for (call, name) in trace
-        .calls
-        .iter()
-        .zip(["openat", "write", "mkdir", "rename", "symlink"])
-    {
+    for (call, name) in trace.calls.iter().zip(["openat", "write", "mkdir", "rename", "symlink"]) {
         assert!(call.name.starts_with(name), "{listed:#?}");
     }
     let top = fs::canonicalize(dir.path()).unwrap();
@@ -76,10 +61,7 @@ fn kills_before_and_after() {
         let trace = shell(dir.path(), CREATE_FIVE, Fault::KillAt(n));
         assert_eq!(trace.status.signal(), Some(9));
         assert_eq!(existing(dir.path()), (1..n as u32).collect::<Vec<_>>());
-        assert_eq!(
-            (trace.mutating, trace.calls[n as usize - 1].result),
-            (n, None)
-        );
+        assert_eq!((trace.mutating, trace.calls[n as usize - 1].result), (n, None));
 
         let dir = tempfile::tempdir().unwrap();
         let trace = shell(dir.path(), CREATE_FIVE, Fault::KillAfter(n));
@@ -104,10 +86,7 @@ fn one_call_fails() {
         let expected: Vec<u32> = (1..=5).filter(|number| u64::from(*number) != n).collect();
         assert_eq!(existing(dir.path()), expected);
         assert_eq!(trace.calls[n as usize - 1].result, Some(-i64::from(ENOSPC)));
-        assert!(
-            String::from_utf8_lossy(&trace.stderr).contains("No space left"),
-            "{trace:?}"
-        );
+        assert!(String::from_utf8_lossy(&trace.stderr).contains("No space left"), "{trace:?}");
     }
 }
 
@@ -119,11 +98,7 @@ fn syncs_are_left_out() {
     // A fifo cannot be synced, so only a sync that was told to succeeds. That it does not run
     // either is seen on an image (images::left_out_sync_loses_data).
     let dir = tempfile::tempdir().unwrap();
-    let setup = Command::new("mkfifo")
-        .args(["a", "b"])
-        .current_dir(dir.path())
-        .status()
-        .unwrap();
+    let setup = Command::new("mkfifo").args(["a", "b"]).current_dir(dir.path()).status().unwrap();
     assert!(setup.success());
     let script = "sync a && echo a; sync b && echo b; sync -d a && echo a-data";
     let stdout = |fault| {
@@ -145,11 +120,8 @@ fn children_are_followed_and_killed() {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
-    let trace = shell(
-        dir.path(),
-        "(: > f1) & wait; sh -c ': > f2'; setsid sh -c ': > f3'",
-        Fault::None,
-    );
+    let trace =
+        shell(dir.path(), "(: > f1) & wait; sh -c ': > f2'; setsid sh -c ': > f3'", Fault::None);
     assert_eq!(names(&trace), ["openat"; 3]);
 
     let dir = tempfile::tempdir().unwrap();
@@ -158,10 +130,7 @@ fn children_are_followed_and_killed() {
     let trace = shell(dir.path(), script, Fault::KillAt(1));
     assert_eq!(trace.status.signal(), Some(9));
     assert!(existing(dir.path()).is_empty());
-    assert!(
-        start.elapsed() < Duration::from_secs(60),
-        "a child outlived the rest"
-    );
+    assert!(start.elapsed() < Duration::from_secs(60), "a child outlived the rest");
 }
 
 #[test]
@@ -175,18 +144,9 @@ fn threads_are_followed() {
     let (name, value) = children::environment(dir.path());
     let env = [(name.into(), value.into())];
     let trace = run(&command, &env, None, Fault::None).unwrap();
-    assert!(
-        trace.status.success(),
-        "{}",
-        String::from_utf8_lossy(&trace.stdout)
-    );
+    assert!(trace.status.success(), "{}", String::from_utf8_lossy(&trace.stdout));
     let top = fs::canonicalize(dir.path()).unwrap();
-    let ours = || {
-        trace
-            .calls
-            .iter()
-            .filter(|call| call.path.as_ref().unwrap().starts_with(&top))
-    };
+    let ours = || trace.calls.iter().filter(|call| call.path.as_ref().unwrap().starts_with(&top));
     assert_eq!(ours().filter(|call| call.name == "openat").count(), 8);
     assert_eq!(ours().filter(|call| call.name == "write").count(), 8);
     assert!(ours().all(|call| call.result.is_some_and(|result| result >= 0)));
@@ -206,28 +166,15 @@ fn output_and_signals_pass() {
     let dir = tempfile::tempdir().unwrap();
     let script = "head -c 1000000 /dev/zero; head -c 1000000 /dev/zero >&2";
     let trace = shell(dir.path(), script, Fault::None);
-    assert_eq!(
-        (trace.stdout.len(), trace.stderr.len()),
-        (1_000_000, 1_000_000)
-    );
+    assert_eq!((trace.stdout.len(), trace.stderr.len()), (1_000_000, 1_000_000));
     assert_eq!(trace.mutating, 0, "{:?}", names(&trace));
-    let trace = shell(
-        dir.path(),
-        "trap 'echo caught; exit 3' USR1; kill -USR1 $$",
-        Fault::None,
-    );
-    assert_eq!(
-        (trace.status.code(), &trace.stdout[..]),
-        (Some(3), &b"caught\n"[..])
-    );
+    let trace = shell(dir.path(), "trap 'echo caught; exit 3' USR1; kill -USR1 $$", Fault::None);
+    assert_eq!((trace.status.code(), &trace.stdout[..]), (Some(3), &b"caught\n"[..]));
     let trace = shell(dir.path(), "kill -TERM $$", Fault::None);
     assert_eq!(trace.status.signal(), Some(15));
     let variable = [("OFFSHOOT_TEST".into(), "a b\nc".into())];
     let command = ["printenv".into(), "OFFSHOOT_TEST".into()];
-    assert_eq!(
-        run(&command, &variable, None, Fault::None).unwrap().stdout,
-        b"a b\nc\n"
-    );
+    assert_eq!(run(&command, &variable, None, Fault::None).unwrap().stdout, b"a b\nc\n");
     let missing = run(&["no-such-program".into()], &[], None, Fault::None).unwrap_err();
     assert_eq!(missing.kind(), std::io::ErrorKind::NotFound);
 }
@@ -258,30 +205,16 @@ fn database_survives_every_kill() {
     }
     let insert = |dir: &Path, fault| {
         let sql = "PRAGMA synchronous=FULL; INSERT INTO t VALUES (1); INSERT INTO t VALUES (2)";
-        run(
-            &["sqlite3".into(), "db".into(), sql.into()],
-            &[],
-            Some(dir),
-            fault,
-        )
-        .unwrap()
+        run(&["sqlite3".into(), "db".into(), sql.into()], &[], Some(dir), fault).unwrap()
     };
     let query = |dir: &Path, sql: &str| {
-        let output = Command::new("sqlite3")
-            .arg("db")
-            .arg(sql)
-            .current_dir(dir)
-            .output()
-            .unwrap();
+        let output = Command::new("sqlite3").arg("db").arg(sql).current_dir(dir).output().unwrap();
         String::from_utf8(output.stdout).unwrap()
     };
     let mut seen = Vec::new();
     for n in 1.. {
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(
-            query(dir.path(), "PRAGMA journal_mode=WAL; CREATE TABLE t(a)"),
-            "wal\n"
-        );
+        assert_eq!(query(dir.path(), "PRAGMA journal_mode=WAL; CREATE TABLE t(a)"), "wal\n");
         let trace = insert(dir.path(), Fault::KillAt(n));
         assert_eq!(query(dir.path(), "PRAGMA integrity_check"), "ok\n");
         seen.push(query(dir.path(), "SELECT count(*) FROM t"));

@@ -16,11 +16,7 @@ const LICENCES: &[(&str, &[&str])] = &[
     ),
     (
         "LICENSE-APACHE",
-        &[
-            "Apache License",
-            "Version 2.0, January 2004",
-            "The Offshoot contributors",
-        ],
+        &["Apache License", "Version 2.0, January 2004", "The Offshoot contributors"],
     ),
 ];
 
@@ -44,19 +40,13 @@ pub(crate) fn check_changelog(listing: &Listing) -> Vec<String> {
     let open = text
         .lines()
         .any(|line| line.trim_end() == "## [Unreleased]" || line.trim_end() == "## Unreleased");
-    if open {
-        Vec::new()
-    } else {
-        vec!["CHANGELOG.md: has no Unreleased heading".to_owned()]
-    }
+    if open { Vec::new() } else { vec!["CHANGELOG.md: has no Unreleased heading".to_owned()] }
 }
 
 /// Links between documents lead to files and headings that exist.
 pub(crate) fn check_links(listing: &Listing) -> Vec<String> {
-    let headings: BTreeMap<&str, Vec<String>> = listing
-        .ending(".md")
-        .map(|(path, text)| (path, anchors(&text)))
-        .collect();
+    let headings: BTreeMap<&str, Vec<String>> =
+        listing.ending(".md").map(|(path, text)| (path, anchors(&text))).collect();
     let mut problems = Vec::new();
     for (path, text) in listing.ending(".md") {
         for (line, target) in links(&text) {
@@ -122,9 +112,7 @@ fn prose(text: &str) -> Vec<(usize, &str)> {
     let mut fence: Option<&str> = None;
     let mut lines = Vec::new();
     for (index, line) in text.lines().enumerate() {
-        let mark = ["```", "~~~"]
-            .into_iter()
-            .find(|mark| line.trim_start().starts_with(mark));
+        let mark = ["```", "~~~"].into_iter().find(|mark| line.trim_start().starts_with(mark));
         match (fence, mark) {
             (None, Some(mark)) => fence = Some(mark),
             (Some(open), Some(mark)) if open == mark => fence = None,
@@ -198,10 +186,7 @@ mod tests {
     #[test]
     fn a_missing_or_hollow_licence_is_found() {
         let none = check_licences(&Listing::of(&[]));
-        assert_eq!(
-            none,
-            ["LICENSE-MIT is not there", "LICENSE-APACHE is not there"]
-        );
+        assert_eq!(none, ["LICENSE-MIT is not there", "LICENSE-APACHE is not there"]);
         let hollow = Listing::of(&[("LICENSE-MIT", "MIT License"), ("LICENSE-APACHE", "")]);
         assert_eq!(check_licences(&hollow).len(), 5);
     }
@@ -210,12 +195,7 @@ mod tests {
     fn a_closed_changelog_is_found() {
         let problems = |text| check_changelog(&Listing::of(&[("CHANGELOG.md", text)]));
         assert!(problems("# Changelog\n\n## [Unreleased]\n").is_empty());
-        for bad in [
-            "",
-            "# Changelog\n\n## [0.1.0]\n",
-            "Unreleased\n",
-            "### Unreleased\n",
-        ] {
+        for bad in ["", "# Changelog\n\n## [0.1.0]\n", "Unreleased\n", "### Unreleased\n"] {
             assert_eq!(problems(bad).len(), 1, "{bad}");
         }
         assert_eq!(check_changelog(&Listing::of(&[])).len(), 1);
@@ -252,10 +232,7 @@ mod tests {
             ("[x](none.md)", "none.md: no such file"),
             ("![x](none.png)", "none.png: no such file"),
             ("[x](README.md)", "README.md: no such file"),
-            (
-                "[x](../README.md#three)",
-                "../README.md#three: no such heading",
-            ),
+            ("[x](../README.md#three)", "../README.md#three: no such heading"),
             ("[x](#none)", "#none: no such heading"),
             ("[x](../../y)", "../../y: leads out of the repository"),
             ("[x](/docs/a.md)", "/docs/a.md: leads out of the repository"),

@@ -18,60 +18,26 @@ pub(crate) struct Rule {
     pub(crate) tests_may_use: &'static [&'static str],
 }
 
-const NOTHING: Rule = Rule {
-    name: "",
-    uses: &[],
-    may_use: &[],
-    tests_may_use: &[],
-};
+const NOTHING: Rule = Rule { name: "", uses: &[], may_use: &[], tests_may_use: &[] };
 
-const PRODUCT: &[&str] = &[
-    "offshoot-protocol",
-    "offshoot-store",
-    "offshoot-vault",
-    "offshoot-workspace",
-];
+const PRODUCT: &[&str] =
+    &["offshoot-protocol", "offshoot-store", "offshoot-vault", "offshoot-workspace"];
 
 /// Every crate of the repository.
 pub(crate) const RULES: &[Rule] = &[
-    Rule {
-        name: "offshoot-store",
-        ..NOTHING
-    },
-    Rule {
-        name: "offshoot-protocol",
-        ..NOTHING
-    },
-    Rule {
-        name: "offshoot-vault",
-        uses: &["offshoot-store"],
-        ..NOTHING
-    },
+    Rule { name: "offshoot-store", ..NOTHING },
+    Rule { name: "offshoot-protocol", ..NOTHING },
+    Rule { name: "offshoot-vault", uses: &["offshoot-store"], ..NOTHING },
     Rule {
         name: "offshoot-workspace",
         uses: &["offshoot-protocol", "offshoot-store", "offshoot-vault"],
         ..NOTHING
     },
-    Rule {
-        name: "offshoot-cli",
-        may_use: PRODUCT,
-        ..NOTHING
-    },
+    Rule { name: "offshoot-cli", may_use: PRODUCT, ..NOTHING },
     // The support library must not share code with what it judges; a test may still look inside.
-    Rule {
-        name: "offshoot-tests",
-        tests_may_use: PRODUCT,
-        ..NOTHING
-    },
-    Rule {
-        name: "offshoot-benches",
-        uses: &["offshoot-tests"],
-        ..NOTHING
-    },
-    Rule {
-        name: "xtask",
-        ..NOTHING
-    },
+    Rule { name: "offshoot-tests", tests_may_use: PRODUCT, ..NOTHING },
+    Rule { name: "offshoot-benches", uses: &["offshoot-tests"], ..NOTHING },
+    Rule { name: "xtask", ..NOTHING },
 ];
 
 /// Fails on a crate or an edge that the table lacks, and on one that only the table has.
@@ -161,21 +127,9 @@ mod tests {
     const ROOT: &str = "[workspace.dependencies]\nother = { package = \"top\", path = \"top\" }\n";
 
     const TABLE: &[Rule] = &[
-        Rule {
-            name: "base",
-            tests_may_use: &["helper"],
-            ..NOTHING
-        },
-        Rule {
-            name: "top",
-            uses: &["base"],
-            may_use: &["helper"],
-            ..NOTHING
-        },
-        Rule {
-            name: "helper",
-            ..NOTHING
-        },
+        Rule { name: "base", tests_may_use: &["helper"], ..NOTHING },
+        Rule { name: "top", uses: &["base"], may_use: &["helper"], ..NOTHING },
+        Rule { name: "helper", ..NOTHING },
     ];
 
     /// The problems of three crates, to two of which these lines are added.
@@ -212,35 +166,19 @@ mod tests {
             "[dependencies]\nother.workspace = true",
             "[dependencies]\nx = { package = \"top\", path = \"../top\" }",
         ] {
-            assert_eq!(
-                problems(edge, TO_BASE),
-                ["base may not depend on top"],
-                "{edge}"
-            );
+            assert_eq!(problems(edge, TO_BASE), ["base may not depend on top"], "{edge}");
         }
         let for_all = "[dependencies]\nhelper.workspace = true";
-        assert_eq!(
-            problems(for_all, TO_BASE),
-            ["base may not depend on helper"]
-        );
+        assert_eq!(problems(for_all, TO_BASE), ["base may not depend on helper"]);
     }
 
     #[test]
     fn a_table_that_is_out_of_date_fails() {
-        assert_eq!(
-            problems("", ""),
-            ["the table has top -> base, which is gone"]
-        );
+        assert_eq!(problems("", ""), ["the table has top -> base, which is gone"]);
         let only_tests = "[dev-dependencies]\nbase.workspace = true";
-        assert_eq!(
-            problems("", only_tests),
-            ["the table has top -> base, which is gone"]
-        );
+        assert_eq!(problems("", only_tests), ["the table has top -> base, which is gone"]);
         let empty = Listing::of(&[]);
-        assert_eq!(
-            check(&empty, &TABLE[2..]),
-            ["the table has helper, which is no crate"]
-        );
+        assert_eq!(check(&empty, &TABLE[2..]), ["the table has helper, which is no crate"]);
         let new = Listing::of(&[("n/Cargo.toml", "[package]\nname = \"new\"\n")]);
         assert_eq!(check(&new, &[]), ["new is not in the table of crates"]);
     }

@@ -66,11 +66,7 @@ pub(crate) fn closing(tokens: &[Token], open: usize) -> Option<usize> {
 
 /// All tokens of a source file.
 pub(crate) fn tokens(source: &str) -> Vec<Token> {
-    let mut lexer = Lexer {
-        rest: source,
-        line: 1,
-        tokens: Vec::new(),
-    };
+    let mut lexer = Lexer { rest: source, line: 1, tokens: Vec::new() };
     while lexer.step() {}
     lexer.tokens
 }
@@ -188,8 +184,7 @@ impl<'a> Lexer<'a> {
 }
 
 fn word_end(text: &str) -> usize {
-    text.find(|c: char| !c.is_alphanumeric() && c != '_')
-        .unwrap_or(text.len())
+    text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len())
 }
 
 /// The offset of the first `close` that no backslash escapes.
@@ -256,10 +251,7 @@ mod tests {
 
     #[test]
     fn strings_are_not_code() {
-        assert_eq!(
-            shown(r#"f("mod x; \" // ", 1)"#),
-            r#"f ( <mod x; \" // > , 1 )"#
-        );
+        assert_eq!(shown(r#"f("mod x; \" // ", 1)"#), r#"f ( <mod x; \" // > , 1 )"#);
         assert_eq!(shown(r##"r#"a " b"# r"\" c"##), r##"<a " b> <\> c"##);
         assert_eq!(shown(r#"b"x" c"y" br"z" r#type"#), "<x> <y> <z> type");
         assert_eq!(shown("\"never closed"), "<never closed>");
@@ -267,20 +259,15 @@ mod tests {
 
     #[test]
     fn characters_and_lifetimes_are_told_apart() {
-        assert_eq!(
-            shown(r"'a' '\'' '\u{1f}' b'x' 'a, 'static x"),
-            "' ' ' ' ' , ' x"
-        );
+        assert_eq!(shown(r"'a' '\'' '\u{1f}' b'x' 'a, 'static x"), "' ' ' ' ' , ' x");
         assert_eq!(shown("fn f<'a>(x: &'a str)"), "fn f < ' > ( x : & ' str )");
         assert_eq!(shown("'\"' x '/' /"), "' x ' /");
     }
 
     #[test]
     fn lines_are_counted_through_everything() {
-        let lines: Vec<usize> = tokens("a\n/*\n*/ b \"\n\" c\n'x' d")
-            .iter()
-            .map(|token| token.line)
-            .collect();
+        let lines: Vec<usize> =
+            tokens("a\n/*\n*/ b \"\n\" c\n'x' d").iter().map(|token| token.line).collect();
         assert_eq!(lines, [1, 3, 3, 4, 5, 5]);
     }
 

@@ -15,10 +15,7 @@ pub(crate) struct Listing {
 /// The top directory of the repository.
 pub(crate) fn repository_root() -> PathBuf {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
-    package
-        .parent()
-        .expect("the package lies in the repository")
-        .to_owned()
+    package.parent().expect("the package lies in the repository").to_owned()
 }
 
 impl Listing {
@@ -26,21 +23,12 @@ impl Listing {
     pub(crate) fn of_repository() -> Self {
         let root = repository_root();
         let output = Command::new("git")
-            .args([
-                "ls-files",
-                "-z",
-                "--cached",
-                "--others",
-                "--exclude-standard",
-            ])
+            .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
             .current_dir(&root)
             .output()
             .expect("these rules need git");
         let complaint = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            output.status.success(),
-            "git cannot list the files: {complaint}"
-        );
+        assert!(output.status.success(), "git cannot list the files: {complaint}");
         let names = output.stdout.split(|byte| *byte == 0);
         let files: BTreeMap<String, Vec<u8>> = names
             .filter(|name| !name.is_empty())
@@ -49,10 +37,7 @@ impl Listing {
                 Some((name.clone(), content(&root.join(name))?))
             })
             .collect();
-        assert!(
-            files.contains_key("Cargo.toml"),
-            "git lists another directory"
-        );
+        assert!(files.contains_key("Cargo.toml"), "git lists another directory");
         Self { files }
     }
 
@@ -82,9 +67,7 @@ impl Listing {
 
     /// The text of a file, if it is there.
     pub(crate) fn text(&self, path: &str) -> Option<Cow<'_, str>> {
-        self.files
-            .get(path)
-            .map(|bytes| String::from_utf8_lossy(bytes))
+        self.files.get(path).map(|bytes| String::from_utf8_lossy(bytes))
     }
 
     pub(crate) fn has_file(&self, path: &str) -> bool {

@@ -30,12 +30,7 @@ impl Manifest {
                 let table = parse(path, &text);
                 let name = table.get("package")?.get("name")?.as_str()?.to_owned();
                 let directory = path.trim_end_matches("Cargo.toml").trim_end_matches('/');
-                Some(Self {
-                    path: path.to_owned(),
-                    directory: directory.to_owned(),
-                    name,
-                    table,
-                })
+                Some(Self { path: path.to_owned(), directory: directory.to_owned(), name, table })
             })
             .collect()
     }
@@ -81,8 +76,7 @@ impl Manifest {
 }
 
 pub(crate) fn parse(path: &str, text: &str) -> Table {
-    text.parse()
-        .unwrap_or_else(|error| panic!("{path}: {error}"))
+    text.parse().unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
 /// Versions and features are said once, in the workspace.
@@ -162,11 +156,7 @@ mod tests {
     #[test]
     fn lints_must_be_inherited() {
         assert!(check_lints(&crate_with("[lints]\nworkspace = true\n")).is_empty());
-        for bad in [
-            "",
-            "[lints]\nworkspace = false\n",
-            "[lints.rust]\nunsafe_code = \"allow\"\n",
-        ] {
+        for bad in ["", "[lints]\nworkspace = false\n", "[lints.rust]\nunsafe_code = \"allow\"\n"] {
             assert_eq!(check_lints(&crate_with(bad)).len(), 1, "{bad}");
         }
     }
@@ -174,11 +164,8 @@ mod tests {
     #[test]
     fn tests_must_stay_on() {
         assert!(check_targets(&crate_with("[[bin]]\nname = \"one\"\n")).is_empty());
-        for bad in [
-            "[lib]\ntest = false\n",
-            "[[bin]]\ntest = false\n",
-            "[[test]]\ntest = false\n",
-        ] {
+        for bad in ["[lib]\ntest = false\n", "[[bin]]\ntest = false\n", "[[test]]\ntest = false\n"]
+        {
             assert_eq!(check_targets(&crate_with(bad)).len(), 1, "{bad}");
         }
     }

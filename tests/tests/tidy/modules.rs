@@ -10,22 +10,14 @@ use crate::manifests::Manifest;
 
 /// A source file that no `mod` leads to is never compiled, nor are its tests run.
 pub(crate) fn check_reachable(listing: &Listing) -> Vec<String> {
-    let mut walk = Walk {
-        listing,
-        seen: BTreeSet::new(),
-        problems: Vec::new(),
-    };
+    let mut walk = Walk { listing, seen: BTreeSet::new(), problems: Vec::new() };
     for manifest in Manifest::all(listing) {
         for root in roots(&manifest, listing) {
             walk.visit(&root, parent(&root));
         }
     }
-    let Walk {
-        seen, mut problems, ..
-    } = walk;
-    let forgotten = listing
-        .ending(".rs")
-        .filter(|(path, _)| !seen.contains(*path));
+    let Walk { seen, mut problems, .. } = walk;
+    let forgotten = listing.ending(".rs").filter(|(path, _)| !seen.contains(*path));
     problems.extend(forgotten.map(|(path, _)| format!("{path}: no crate has it as a module")));
     problems
 }
@@ -119,25 +111,16 @@ impl Walk<'_> {
             let within = declaration.within.join("/");
             let candidates = match &declaration.path {
                 Some(path) => {
-                    let start = if within.is_empty() {
-                        parent(file)
-                    } else {
-                        directory
-                    };
+                    let start = if within.is_empty() { parent(file) } else { directory };
                     let target = join(&[start, &within, path]);
                     vec![(target.clone(), parent(&target).to_owned())]
                 }
                 None => {
                     let base = join(&[directory, &within, &declaration.name]);
-                    vec![
-                        (format!("{base}.rs"), base.clone()),
-                        (format!("{base}/mod.rs"), base),
-                    ]
+                    vec![(format!("{base}.rs"), base.clone()), (format!("{base}/mod.rs"), base)]
                 }
             };
-            let found = candidates
-                .into_iter()
-                .find(|(path, _)| self.listing.has_file(path));
+            let found = candidates.into_iter().find(|(path, _)| self.listing.has_file(path));
             match found {
                 Some((path, directory)) => self.visit(&path, &directory),
                 None => self.problems.push(format!(
@@ -188,9 +171,7 @@ fn declarations(tokens: &[Token]) -> Vec<Declaration> {
             _ => {}
         }
         // An attribute belongs to the item behind it; only a visibility may stand between.
-        let is_visibility = ["pub", "crate", "super", "in"]
-            .iter()
-            .any(|word| token.is_word(word));
+        let is_visibility = ["pub", "crate", "super", "in"].iter().any(|word| token.is_word(word));
         if !is_visibility && !token.is_mark('(') && !token.is_mark(')') {
             path = None;
         }
@@ -256,15 +237,9 @@ mod tests {
     #[test]
     fn modules_are_followed_as_the_compiler_does() {
         let files = [
-            (
-                "a/src/lib.rs",
-                "pub mod b;\n#[cfg(test)]\nmod tests;\nmod c { mod d; }",
-            ),
+            ("a/src/lib.rs", "pub mod b;\n#[cfg(test)]\nmod tests;\nmod c { mod d; }"),
             ("a/src/b.rs", "pub(crate) mod inner;"),
-            (
-                "a/src/b/inner.rs",
-                "#[path = \"../other/x.rs\"]\npub(crate) mod y;",
-            ),
+            ("a/src/b/inner.rs", "#[path = \"../other/x.rs\"]\npub(crate) mod y;"),
             ("a/src/other/x.rs", "mod beside;"),
             ("a/src/b/other/x.rs", ""),
             ("a/src/b/other/beside.rs", ""),
@@ -277,10 +252,7 @@ mod tests {
             "a/src/b/other/x.rs: no crate has it as a module",
         ];
         let mut found = problems(&files);
-        assert_eq!(
-            found.remove(0),
-            "a/src/other/x.rs:1: the file of mod beside is not there"
-        );
+        assert_eq!(found.remove(0), "a/src/other/x.rs:1: the file of mod beside is not there");
         assert_eq!(found, forgotten);
     }
 
@@ -328,9 +300,8 @@ mod tests {
 
     #[test]
     fn an_attribute_counts_only_for_the_next_item() {
-        let found = declarations(&tokens(
-            "#[path = \"x.rs\"] fn f() {} mod a; mod b { mod c; } mod d;",
-        ));
+        let found =
+            declarations(&tokens("#[path = \"x.rs\"] fn f() {} mod a; mod b { mod c; } mod d;"));
         let shown: Vec<String> = found
             .iter()
             .map(|one| format!("{:?} {} {:?}", one.within, one.name, one.path))
@@ -341,9 +312,6 @@ mod tests {
     #[test]
     fn mod_files_are_found() {
         let listing = Listing::of(&[("a/src/b/mod.rs", ""), ("a/src/model.rs", "")]);
-        assert_eq!(
-            check_names(&listing),
-            ["a/src/b/mod.rs: is to be named for its module"]
-        );
+        assert_eq!(check_names(&listing), ["a/src/b/mod.rs: is to be named for its module"]);
     }
 }

@@ -12,22 +12,15 @@ use crate::manifests::parse;
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 /// Directories that a path on somebody's machine starts with. In pieces, because this file is checked as well.
-const PLACES: &[&str] = &[
-    concat!("/ho", "me/"),
-    concat!("/ro", "ot/"),
-    concat!("/wo", "rk/"),
-    concat!("/Us", "ers/"),
-];
+const PLACES: &[&str] =
+    &[concat!("/ho", "me/"), concat!("/ro", "ot/"), concat!("/wo", "rk/"), concat!("/Us", "ers/")];
 
 /// What this very machine would leave behind: the checkout's place and cargo's.
 pub(crate) fn of_this_machine(checkout: &Path) -> Vec<String> {
     let cargo_home = env::var("CARGO_HOME").ok();
     let all = [Some(checkout.display().to_string()), cargo_home];
     // A path of one name, such as `/src` in a container, is also an honest piece of text.
-    all.into_iter()
-        .flatten()
-        .filter(|path| path.matches('/').count() >= 2)
-        .collect()
+    all.into_iter().flatten().filter(|path| path.matches('/').count() >= 2).collect()
 }
 
 /// No file names a home directory, a build directory, or one of `forbidden`.
@@ -144,10 +137,7 @@ mod tests {
         };
         assert!(lock("").is_empty());
         assert!(lock(&format!("source = \"{CRATES_IO}\"")).is_empty());
-        for other in [
-            "registry+https://mirror.invalid/index",
-            "git+https://git.invalid/a",
-        ] {
+        for other in ["registry+https://mirror.invalid/index", "git+https://git.invalid/a"] {
             let problems = lock(&format!("source = \"{other}\""));
             assert_eq!(problems, ["Cargo.lock: a is not from crates.io"]);
         }

@@ -12,16 +12,10 @@ pub(crate) fn check_crate_docs(listing: &Listing) -> Vec<String> {
     let mut problems = Vec::new();
     for path in crate_roots(listing) {
         let text = listing.text(&path).unwrap_or_default();
-        let docs: Vec<&str> = text
-            .lines()
-            .map_while(|line| line.strip_prefix("//!"))
-            .map(str::trim)
-            .collect();
-        let paragraph: Vec<&str> = docs
-            .iter()
-            .copied()
-            .take_while(|line| !line.is_empty())
-            .collect();
+        let docs: Vec<&str> =
+            text.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim).collect();
+        let paragraph: Vec<&str> =
+            docs.iter().copied().take_while(|line| !line.is_empty()).collect();
         let sentence = paragraph.join(" ");
         let ends = sentence.contains(". ") || sentence.ends_with(['.', ':']);
         if !ends || sentence.split_whitespace().count() < 4 {
@@ -164,10 +158,7 @@ mod tests {
     use super::*;
 
     fn library(text: &str) -> Listing {
-        Listing::of(&[
-            ("a/Cargo.toml", "[package]\nname = \"a\"\n"),
-            ("a/src/lib.rs", text),
-        ])
+        Listing::of(&[("a/Cargo.toml", "[package]\nname = \"a\"\n"), ("a/src/lib.rs", text)])
     }
 
     #[test]
@@ -210,11 +201,7 @@ mod tests {
             "mod a;\nmacro_rules! m { () => {}; }\n",
         ] {
             let problems = check_lib_files(&library(bad));
-            assert_eq!(
-                problems,
-                ["a/src/lib.rs:2: neither a module nor an export"],
-                "{bad}"
-            );
+            assert_eq!(problems, ["a/src/lib.rs:2: neither a module nor an export"], "{bad}");
         }
     }
 
@@ -225,12 +212,9 @@ mod tests {
         assert!(problems(good).is_empty());
         assert_eq!(problems("fn f() {\n todo!(\"x\")\n}"), ["x.rs:2: todo!"]);
         assert_eq!(problems("std::dbg!(1)"), ["x.rs:1: dbg!"]);
-        for bad in [
-            "#[ignore]",
-            "#[ignore = \"slow\"]",
-            "#[cfg_attr(unix, ignore)]",
-            "# [ ignore ]",
-        ] {
+        for bad in
+            ["#[ignore]", "#[ignore = \"slow\"]", "#[cfg_attr(unix, ignore)]", "# [ ignore ]"]
+        {
             assert_eq!(problems(bad), ["x.rs:1: an ignored test"], "{bad}");
         }
     }
@@ -245,11 +229,7 @@ mod tests {
             ["crates/a/src/b.rs: 601 lines without tests, more than 600"]
         );
         assert_eq!(problems("xtask/src/main.rs", &code(601)).len(), 1);
-        for test in [
-            "tests/tests/a.rs",
-            "tests/src/lib.rs",
-            "crates/a/src/b/tests.rs",
-        ] {
+        for test in ["tests/tests/a.rs", "tests/src/lib.rs", "crates/a/src/b/tests.rs"] {
             assert!(problems(test, &code(601)).is_empty(), "{test}");
         }
         let tested = |lines| {

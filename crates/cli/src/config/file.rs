@@ -21,16 +21,12 @@ const LARGEST: u64 = 1 << 20;
 /// The text of a file, or nothing if there is none.
 pub(super) fn read(path: &Path) -> Result<Option<String>, ConfigError> {
     match read_bytes(path) {
-        Ok(bytes) if bytes.len() as u64 > LARGEST => Err(ConfigError::TooLarge {
-            path: path.to_owned(),
-            limit: LARGEST,
-        }),
+        Ok(bytes) if bytes.len() as u64 > LARGEST => {
+            Err(ConfigError::TooLarge { path: path.to_owned(), limit: LARGEST })
+        }
         Ok(bytes) => decode(path, bytes).map(Some),
         Err(error) if is_absent(&error) => Ok(None),
-        Err(source) => Err(ConfigError::Read {
-            path: path.to_owned(),
-            source,
-        }),
+        Err(source) => Err(ConfigError::Read { path: path.to_owned(), source }),
     }
 }
 
@@ -81,28 +77,20 @@ pub(super) fn parse(path: &Path, text: &str, origin: Origin) -> Result<Layer, Co
 
 fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?
-        .take(LARGEST + 1)
-        .read_to_end(&mut bytes)?;
+    File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
 /// Also a file in place of the directory means that there is none.
 fn is_absent(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-    )
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 fn decode(path: &Path, bytes: Vec<u8>) -> Result<String, ConfigError> {
     String::from_utf8(bytes).map_err(|error| {
         let good = error.utf8_error().valid_up_to();
         let before = String::from_utf8_lossy(&error.as_bytes()[..good]);
-        ConfigError::Syntax {
-            place: place(path, &before, good),
-            message: "not UTF-8".to_owned(),
-        }
+        ConfigError::Syntax { place: place(path, &before, good), message: "not UTF-8".to_owned() }
     })
 }
 
@@ -115,10 +103,7 @@ fn not_a_section(place: Place, name: &str, value: Written) -> ConfigError {
             allowed: format!("a section, as in [{name}]"),
         }
     } else {
-        ConfigError::UnknownKey {
-            place,
-            key: name.to_owned(),
-        }
+        ConfigError::UnknownKey { place, key: name.to_owned() }
     }
 }
 

@@ -15,47 +15,20 @@ const WHEN: Kind = Kind::Choice(&["auto", "always", "never"]);
 
 /// Every key, in the order in which they are shown.
 pub(super) const KEYS: &[Key] = &[
-    Key {
-        name: "ui.color",
-        kind: WHEN,
-    },
-    Key {
-        name: "ui.progress",
-        kind: WHEN,
-    },
-    Key {
-        name: "diff.context",
-        kind: Kind::Integer { min: 0, max: 1_000 },
-    },
-    Key {
-        name: "diff.renames",
-        kind: Kind::Boolean,
-    },
-    Key {
-        name: "diff.rename_similarity",
-        kind: Kind::Integer { min: 1, max: 100 },
-    },
-    Key {
-        name: "diff.max_text_bytes",
-        kind: Kind::Size { max: 1 << 30 },
-    },
+    Key { name: "ui.color", kind: WHEN },
+    Key { name: "ui.progress", kind: WHEN },
+    Key { name: "diff.context", kind: Kind::Integer { min: 0, max: 1_000 } },
+    Key { name: "diff.renames", kind: Kind::Boolean },
+    Key { name: "diff.rename_similarity", kind: Kind::Integer { min: 1, max: 100 } },
+    Key { name: "diff.max_text_bytes", kind: Kind::Size { max: 1 << 30 } },
     Key {
         name: "workspace.ephemeral_ttl",
-        kind: Kind::Duration {
-            min_seconds: 1,
-            max_seconds: 365 * 24 * 60 * 60,
-        },
+        kind: Kind::Duration { min_seconds: 1, max_seconds: 365 * 24 * 60 * 60 },
     },
-    Key {
-        name: "import.threads",
-        kind: Kind::Integer { min: 0, max: 256 },
-    },
+    Key { name: "import.threads", kind: Kind::Integer { min: 0, max: 256 } },
     Key {
         name: "store.busy_timeout",
-        kind: Kind::Duration {
-            min_seconds: 0,
-            max_seconds: 24 * 60 * 60,
-        },
+        kind: Kind::Duration { min_seconds: 0, max_seconds: 24 * 60 * 60 },
     },
 ];
 

@@ -22,10 +22,7 @@ pub(super) struct Layer {
 
 impl Layer {
     pub(super) fn new(origin: Origin) -> Self {
-        Self {
-            origin,
-            values: Vec::new(),
-        }
+        Self { origin, values: Vec::new() }
     }
 
     /// Adds a setting if it is one.
@@ -36,10 +33,7 @@ impl Layer {
         place: Place,
     ) -> Result<(), ConfigError> {
         let Some(key) = keys::find(name) else {
-            return Err(ConfigError::UnknownKey {
-                place,
-                key: name.to_owned(),
-            });
+            return Err(ConfigError::UnknownKey { place, key: name.to_owned() });
         };
         let Some(checked) = key.kind.check(written) else {
             return Err(ConfigError::Value {

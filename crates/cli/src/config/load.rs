@@ -65,19 +65,14 @@ fn user_layer(sources: &Sources) -> Result<Option<layer::Layer>, ConfigError> {
 fn combine(figment: &Figment) -> Result<Loaded, ConfigError> {
     let mut origins = Vec::with_capacity(KEYS.len());
     for key in KEYS {
-        let origin = figment
-            .find_metadata(key.name)
-            .map_or(Origin::Default, Origin::from_metadata);
+        let origin = figment.find_metadata(key.name).map_or(Origin::Default, Origin::from_metadata);
         origins.push(Setting {
             key: key.name,
             value: figment.extract_inner(key.name).map_err(fault)?,
             origin,
         });
     }
-    Ok(Loaded {
-        config: figment.extract().map_err(fault)?,
-        origins,
-    })
+    Ok(Loaded { config: figment.extract().map_err(fault)?, origins })
 }
 
 fn fault(error: figment::Error) -> ConfigError {

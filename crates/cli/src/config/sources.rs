@@ -121,9 +121,6 @@ mod tests {
             assert_eq!(key_of(&variable_of(key.name)), key.name);
             assert!(!is_reserved(&variable_of(key.name)), "{}", key.name);
         }
-        assert_eq!(
-            variable_of("diff.max_text_bytes"),
-            "OFFSHOOT_DIFF__MAX_TEXT_BYTES"
-        );
+        assert_eq!(variable_of("diff.max_text_bytes"), "OFFSHOOT_DIFF__MAX_TEXT_BYTES");
     }
 }

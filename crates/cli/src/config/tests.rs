@@ -88,11 +88,7 @@ fn leaves(prefix: &str, value: &Json, into: &mut Vec<String>) {
 #[test]
 fn the_table_and_the_type_have_the_same_keys() {
     let mut of_type = Vec::new();
-    leaves(
-        "",
-        &serde_json::to_value(Config::default()).unwrap(),
-        &mut of_type,
-    );
+    leaves("", &serde_json::to_value(Config::default()).unwrap(), &mut of_type);
     let mut of_table: Vec<String> = KEYS.iter().map(|key| key.name.to_owned()).collect();
     of_type.sort();
     of_table.sort();
@@ -105,14 +101,8 @@ fn without_any_source_everything_is_default() {
     assert_eq!(loaded.config, Config::default());
     assert!(loaded.origins.iter().all(|s| s.origin == Origin::Default));
     assert_eq!(loaded, Fixture::new().load(), "missing files are fine");
-    assert_eq!(
-        setting(&loaded, "diff.max_text_bytes").value,
-        json!(16_777_216)
-    );
-    assert_eq!(
-        setting(&loaded, "workspace.ephemeral_ttl").value,
-        json!("24h")
-    );
+    assert_eq!(setting(&loaded, "diff.max_text_bytes").value, json!(16_777_216));
+    assert_eq!(setting(&loaded, "workspace.ephemeral_ttl").value, json!("24h"));
 }
 
 #[test]
@@ -148,12 +138,7 @@ fn places_that_set_different_keys_of_a_section_add_up() {
         .flag("diff.max_text_bytes=1KiB")
         .flag("ui.progress=never");
     let config = fixture.load().config;
-    let diff = Diff {
-        context: 1,
-        renames: false,
-        rename_similarity: 70,
-        max_text_bytes: 1024,
-    };
+    let diff = Diff { context: 1, renames: false, rename_similarity: 70, max_text_bytes: 1024 };
     assert_eq!(config.diff, diff);
     assert_eq!(config.ui.progress, When::Never);
     assert_eq!(config.ui.color, When::Auto);
@@ -188,10 +173,7 @@ fn every_key_reaches_its_field() {
 #[test]
 fn the_nearest_project_file_counts_and_only_that() {
     let fixture = Fixture::new()
-        .file(
-            "project/offshoot.toml",
-            "diff.context = 1\nimport.threads = 2",
-        )
+        .file("project/offshoot.toml", "diff.context = 1\nimport.threads = 2")
         .file("project/deep/offshoot.toml", "diff.context = 9");
     let config = fixture.load().config;
     assert_eq!(config.diff.context, 9);
@@ -207,14 +189,10 @@ fn offshoot_config_names_another_user_file() {
     assert_eq!(relative.load().config.diff.context, 8);
     let missing = Fixture::new().env("OFFSHOOT_CONFIG", "absent.toml");
     let (message, hint) = missing.failure();
-    assert_eq!(
-        message,
-        "OFFSHOOT_CONFIG names project/deep/er/absent.toml, which does not exist"
-    );
+    assert_eq!(message, "OFFSHOOT_CONFIG names project/deep/er/absent.toml, which does not exist");
     assert!(hint.contains("unset OFFSHOOT_CONFIG"), "{hint}");
-    let none = Fixture::new()
-        .file("user.toml", "diff.context = 8")
-        .env("OFFSHOOT_CONFIG", "/dev/null");
+    let none =
+        Fixture::new().file("user.toml", "diff.context = 8").env("OFFSHOOT_CONFIG", "/dev/null");
     assert_eq!(none.load().config, Config::default());
     let empty = Fixture::new().env("OFFSHOOT_CONFIG", "");
     assert_eq!(empty.load().config, Config::default());
@@ -225,10 +203,7 @@ fn a_file_that_cannot_be_read_is_an_error() {
     // A directory in its place fails for every user, root included.
     let fixture = Fixture::new();
     fs::create_dir(fixture.path("user.toml")).unwrap();
-    assert_eq!(
-        fixture.message(),
-        "cannot read the configuration file user.toml"
-    );
+    assert_eq!(fixture.message(), "cannot read the configuration file user.toml");
     let fixture = Fixture::new();
     fs::create_dir(fixture.path("project/offshoot.toml")).unwrap();
     let expected = "cannot read the configuration file project/offshoot.toml";
@@ -356,18 +331,9 @@ fn limits_hold_at_both_ends() {
         ("diff.rename_similarity=1", "diff.rename_similarity=0"),
         ("diff.rename_similarity=100", "diff.rename_similarity=101"),
         ("diff.max_text_bytes=0", "diff.max_text_bytes=-1"),
-        (
-            "diff.max_text_bytes=1073741824",
-            "diff.max_text_bytes=1073741825",
-        ),
-        (
-            "workspace.ephemeral_ttl=1s",
-            "workspace.ephemeral_ttl=999ms",
-        ),
-        (
-            "workspace.ephemeral_ttl=365d",
-            "workspace.ephemeral_ttl=366d",
-        ),
+        ("diff.max_text_bytes=1073741824", "diff.max_text_bytes=1073741825"),
+        ("workspace.ephemeral_ttl=1s", "workspace.ephemeral_ttl=999ms"),
+        ("workspace.ephemeral_ttl=365d", "workspace.ephemeral_ttl=366d"),
         ("import.threads=256", "import.threads=257"),
         ("store.busy_timeout=24h", "store.busy_timeout=25h"),
     ] {
@@ -379,28 +345,21 @@ fn limits_hold_at_both_ends() {
 
 #[test]
 fn a_mistake_is_reported_even_where_a_later_place_overrides_it() {
-    let fixture = Fixture::new()
-        .file("user.toml", "diff.context = -1")
-        .flag("diff.context=3");
+    let fixture = Fixture::new().file("user.toml", "diff.context = -1").flag("diff.context=3");
     assert!(fixture.message().starts_with("user.toml:1:6: diff.context"));
 }
 
 #[test]
 fn what_is_not_toml_is_named_by_line_and_column() {
-    let message = Fixture::new()
-        .file("user.toml", "[ui]\ncolor = \"\u{e4}\" oops\n")
-        .message();
+    let message = Fixture::new().file("user.toml", "[ui]\ncolor = \"\u{e4}\" oops\n").message();
     assert!(message.starts_with("user.toml:2:13: "), "{message}");
     let message = Fixture::new().file("user.toml", "[ui").message();
     assert!(message.starts_with("user.toml:1:"), "{message}");
     assert!(!message.contains('\n'));
-    let message = Fixture::new()
-        .file("user.toml", "[ui]\ncolor = \"never\"\ncolor = \"auto\"")
-        .message();
+    let message =
+        Fixture::new().file("user.toml", "[ui]\ncolor = \"never\"\ncolor = \"auto\"").message();
     assert!(message.starts_with("user.toml:3:1: "), "{message}");
-    let message = Fixture::new()
-        .file("user.toml", b"[ui]\n\xc3\xa4\xff")
-        .message();
+    let message = Fixture::new().file("user.toml", b"[ui]\n\xc3\xa4\xff").message();
     assert_eq!(message, "user.toml:2:2: not UTF-8");
 }
 
@@ -413,25 +372,16 @@ fn files_of_other_systems_are_read() {
 #[test]
 fn a_flag_needs_a_key_and_a_value() {
     let (message, hint) = Fixture::new().flag("diff.context").failure();
-    assert_eq!(
-        message,
-        "--config \"diff.context\": not of the form KEY=VALUE"
-    );
+    assert_eq!(message, "--config \"diff.context\": not of the form KEY=VALUE");
     assert_eq!(hint, "write it as in --config diff.context=5");
     assert!(Fixture::new().flag("=3").message().contains("unknown key"));
-    assert!(
-        Fixture::new()
-            .flag("ui.color=")
-            .message()
-            .contains("cannot be \"\"")
-    );
+    assert!(Fixture::new().flag("ui.color=").message().contains("cannot be \"\""));
 }
 
 #[test]
 fn what_is_shown_can_be_read_back() {
-    let fixture = Fixture::new()
-        .flag("diff.max_text_bytes=1001")
-        .flag("workspace.ephemeral_ttl=90m");
+    let fixture =
+        Fixture::new().flag("diff.max_text_bytes=1001").flag("workspace.ephemeral_ttl=90m");
     let shown = render_human(&fixture.load(), false);
     let again = Fixture::new().file("user.toml", &shown).load();
     assert_eq!(again.config, fixture.load().config);
@@ -442,9 +392,7 @@ fn what_is_shown_can_be_read_back() {
 
 #[test]
 fn origins_are_shown_beside_the_values() {
-    let mut fixture = Fixture::new()
-        .env("OFFSHOOT_DIFF__CONTEXT", "5")
-        .flag("diff.renames=false");
+    let mut fixture = Fixture::new().env("OFFSHOOT_DIFF__CONTEXT", "5").flag("diff.renames=false");
     let odd = fixture.path("line\nbreak.toml");
     fs::write(&odd, "ui.color = \"never\"").unwrap();
     fixture.sources.user_file = Some(odd);

@@ -58,15 +58,10 @@ impl Kind {
                 };
                 (bytes <= *max).then(|| bytes.into())
             }
-            Self::Duration {
-                min_seconds,
-                max_seconds,
-            } => {
+            Self::Duration { min_seconds, max_seconds } => {
                 let length = duration::parse(written.text()?)?;
                 let allowed = Duration::from_secs(*min_seconds)..=Duration::from_secs(*max_seconds);
-                allowed
-                    .contains(&length)
-                    .then(|| duration::format(length).into())
+                allowed.contains(&length).then(|| duration::format(length).into())
             }
         }
     }
@@ -84,10 +79,7 @@ impl Kind {
                 "a number of bytes or a size such as \"16MiB\", at most \"{}\"",
                 size::format(*max)
             ),
-            Self::Duration {
-                min_seconds,
-                max_seconds,
-            } => format!(
+            Self::Duration { min_seconds, max_seconds } => format!(
                 "a duration with its unit such as \"90m\", from \"{}\" to \"{}\"",
                 duration::format(Duration::from_secs(*min_seconds)),
                 duration::format(Duration::from_secs(*max_seconds))
@@ -168,10 +160,7 @@ mod tests {
         assert_eq!(integer.check(&text("9")), Some(9.into()));
         assert_eq!(integer.check(&string("9")), None);
         assert_eq!(Kind::Boolean.check(&text("false")), Some(false.into()));
-        assert_eq!(
-            Kind::Boolean.check(&Written::Boolean(true)),
-            Some(true.into())
-        );
+        assert_eq!(Kind::Boolean.check(&Written::Boolean(true)), Some(true.into()));
         assert_eq!(Kind::Boolean.check(&string("false")), None);
         assert_eq!(Kind::Boolean.check(&text("yes")), None);
     }
@@ -180,16 +169,9 @@ mod tests {
     fn both_ends_of_a_range_are_in_it() {
         let integer = Kind::Integer { min: 1, max: 3 };
         for (number, fits) in [(-1, false), (0, false), (1, true), (3, true), (4, false)] {
-            assert_eq!(
-                integer.check(&Written::Integer(number)).is_some(),
-                fits,
-                "{number}"
-            );
+            assert_eq!(integer.check(&Written::Integer(number)).is_some(), fits, "{number}");
         }
-        let time = Kind::Duration {
-            min_seconds: 1,
-            max_seconds: 60,
-        };
+        let time = Kind::Duration { min_seconds: 1, max_seconds: 60 };
         for (length, fits) in [("999ms", false), ("1s", true), ("1m", true), ("61s", false)] {
             assert_eq!(time.check(&string(length)).is_some(), fits, "{length}");
         }
@@ -206,10 +188,7 @@ mod tests {
             assert_eq!(bytes.check(&written), Some((1 << 20).into()));
         }
         assert_eq!(bytes.to_toml(&(1 << 20).into()), "\"1MiB\"");
-        let time = Kind::Duration {
-            min_seconds: 0,
-            max_seconds: 86_400,
-        };
+        let time = Kind::Duration { min_seconds: 0, max_seconds: 86_400 };
         assert_eq!(time.check(&string("90m")), Some("1h 30m".into()));
         assert_eq!(time.check(&Written::Integer(90)), None);
     }

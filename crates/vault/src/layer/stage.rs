@@ -73,10 +73,6 @@ impl LayerStage {
         Ok(stage)
     }
 
-    pub(crate) fn id(&self) -> Id {
-        self.id
-    }
-
     /// Where its files go.
     pub(crate) fn fs_dir(&self) -> PathBuf {
         self.staged.join("fs")

@@ -1,0 +1,225 @@
+//! Checking a whole vault: everything that refs reach is there and is what its hash says.
+
+use std::collections::HashSet;
+use std::fs;
+
+use offshoot_store::Id;
+
+use crate::entry::{Body, DirRef, Entry};
+use crate::error::{Result, io_error};
+use crate::hash::{BlobId, NodeId, RootId, audit_chain};
+use crate::node::Node;
+use crate::objects::Place;
+use crate::vault::Vault;
+
+/// How much to check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckDepth {
+    /// Everything but the bytes of files: that they are there, and as long as they should be.
+    Structure,
+    /// The bytes of every file too.
+    Content,
+}
+
+/// What a check found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CheckReport {
+    /// Snapshots looked at.
+    pub snapshots: u64,
+    /// Directory nodes looked at.
+    pub nodes: u64,
+    /// Contents looked at.
+    pub blobs: u64,
+    /// Bytes of file content that were read.
+    pub bytes: u64,
+    /// Operations in the log.
+    pub operations: u64,
+    /// Audit events whose chain holds.
+    pub audit_events: u64,
+    /// What is wrong; empty for a vault in order.
+    pub problems: Vec<String>,
+    /// Layer directories that nothing refers to: left over from a crash, harmless.
+    pub stray_layers: Vec<String>,
+}
+
+struct Checker<'a> {
+    vault: &'a Vault,
+    depth: CheckDepth,
+    report: CheckReport,
+    nodes: HashSet<NodeId>,
+    blobs: HashSet<BlobId>,
+}
+
+impl Vault {
+    /// Checks everything that any snapshot reaches.
+    pub fn check(&self, depth: CheckDepth) -> Result<CheckReport> {
+        let mut checker = Checker {
+            vault: self,
+            depth,
+            report: CheckReport::default(),
+            nodes: HashSet::new(),
+            blobs: HashSet::new(),
+        };
+        checker.catalog();
+        checker.snapshots()?;
+        checker.refs()?;
+        checker.audit()?;
+        checker.layers()?;
+        Ok(checker.report)
+    }
+}
+
+impl Checker<'_> {
+    fn problem(&mut self, text: impl ToString) {
+        self.report.problems.push(text.to_string());
+    }
+
+    /// Notes an error of one step and goes on with the next.
+    fn note<T>(&mut self, result: Result<T>) -> Option<T> {
+        result.map_err(|error| self.problem(error)).ok()
+    }
+
+    fn catalog(&mut self) {
+        let checked = self.vault.catalog().check(true);
+        self.note(checked.map_err(Into::into));
+    }
+
+    fn snapshots(&mut self) -> Result<()> {
+        let ids = self.vault.read(|reader| Ok(reader.snapshot_ids()?))?;
+        for id in ids {
+            self.report.snapshots += 1;
+            let snapshot = self.vault.snapshot(&id);
+            if let Some(snapshot) = self.note(snapshot) {
+                self.root(&snapshot.root);
+                for parent in &snapshot.parents {
+                    let parent = self.vault.snapshot(parent);
+                    self.note(parent);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn root(&mut self, root: &RootId) {
+        let top = self.vault.objects().and_then(|objects| objects.root(root));
+        let Some(top) = self.note(top) else { return };
+        let mut pending: Vec<DirRef> = top.directory().copied().into_iter().collect();
+        while let Some(dir) = pending.pop() {
+            if !self.nodes.insert(dir.node) {
+                continue;
+            }
+            self.report.nodes += 1;
+            let node = self.vault.objects().and_then(|objects| objects.node(&dir.node));
+            match self.note(node) {
+                Some(Node::Index(children)) => {
+                    pending.extend(children.iter().map(|child| child.dir));
+                }
+                Some(Node::Leaf(entries)) => {
+                    pending.extend(entries.iter().filter_map(Entry::directory));
+                    entries.iter().for_each(|entry| self.entry(entry));
+                }
+                None => {}
+            }
+        }
+    }
+
+    fn entry(&mut self, entry: &Entry) {
+        if let Body::File { size, blob } = &entry.body
+            && self.blobs.insert(*blob)
+        {
+            self.report.blobs += 1;
+            let checked = match self.depth {
+                CheckDepth::Content => self.read_blob(blob, *size),
+                CheckDepth::Structure => self.find_blob(blob, *size),
+            };
+            self.note(checked);
+        }
+    }
+
+    fn read_blob(&mut self, blob: &BlobId, size: u64) -> Result<()> {
+        let mut reader = self.vault.objects()?.reader(blob)?;
+        let mut buffer = vec![0u8; 1 << 16];
+        let mut length = 0u64;
+        loop {
+            let got = reader.read(&mut buffer)?;
+            if got == 0 {
+                break;
+            }
+            length += got as u64;
+        }
+        self.report.bytes += length;
+        self.compare_size(blob, size, length);
+        Ok(())
+    }
+
+    fn find_blob(&mut self, blob: &BlobId, size: u64) -> Result<()> {
+        let objects = self.vault.objects()?;
+        let length = match objects.place(blob)? {
+            Place::Inline(bytes) => bytes.len() as u64,
+            Place::Layer { layer, path } => {
+                let file = objects.open_in_layer(blob, &layer, &path)?;
+                let host = objects.layer_file(&layer, &path);
+                file.metadata().map_err(io_error("stat", &host))?.len()
+            }
+        };
+        self.compare_size(blob, size, length);
+        Ok(())
+    }
+
+    fn compare_size(&mut self, blob: &BlobId, expected: u64, found: u64) {
+        if expected != found {
+            self.problem(format!("content {blob} has {found} bytes, not {expected}"));
+        }
+    }
+
+    fn refs(&mut self) -> Result<()> {
+        let heads = self.vault.read(crate::vault::reachable_heads)?;
+        for head in heads {
+            let snapshot = self.vault.snapshot(&head);
+            self.note(snapshot);
+        }
+        Ok(())
+    }
+
+    fn audit(&mut self) -> Result<()> {
+        self.report.operations = self.vault.read(|reader| Ok(reader.operation_count()?))?;
+        let (mut after, mut chain) = (0, [0u8; 32]);
+        loop {
+            let rows = self.vault.read(|reader| Ok(reader.audit(after, 1000)?))?;
+            let Some(last) = rows.last() else { break };
+            after = last.seq;
+            for row in &rows {
+                chain = audit_chain(&chain, row.event.as_bytes());
+                if chain != row.chain {
+                    self.problem(format!("the audit chain is broken at event {}", row.seq));
+                    return Ok(());
+                }
+                self.report.audit_events += 1;
+            }
+        }
+        if self.report.audit_events < self.report.operations {
+            let (events, operations) = (self.report.audit_events, self.report.operations);
+            self.problem(format!("{operations} operations have only {events} audit events"));
+        }
+        Ok(())
+    }
+
+    fn layers(&mut self) -> Result<()> {
+        let recorded = self.vault.read(|reader| Ok(reader.layers()?))?;
+        let folder = self.vault.layers_dir();
+        for layer in &recorded {
+            if !folder.join(layer.id.to_string()).is_dir() {
+                self.problem(format!("layer {} is missing", layer.id));
+            }
+        }
+        for entry in fs::read_dir(&folder).map_err(io_error("read", &folder))? {
+            let entry = entry.map_err(io_error("read", &folder))?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let id: Option<Id> = name.parse().ok();
+            if !recorded.iter().any(|layer| Some(layer.id) == id) {
+                self.report.stray_layers.push(name);
+            }
+        }
+        Ok(())
+    }
+}
