@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{self, AtFlags, Dir, Mode, OFlags, Timespec, Timestamps};
 use rustix::io::Errno;
 
-use crate::entry::Mtime;
+use crate::entry::{Mtime, Xattr};
 
 /// What `user.overlay.` xattrs are called inside a layer, where overlayfs reads the plain ones itself.
 const OVERLAY: &[u8] = b"user.overlay.";
@@ -18,9 +18,6 @@ const ESCAPED_OVERLAY: &[u8] = b"user.overlay.overlay.";
 
 /// Longer paths are opened in steps, since the kernel takes at most 4,096 bytes at once.
 const STEP: usize = 3_800;
-
-/// An extended attribute: name and value.
-pub(crate) type Xattr = (Vec<u8>, Vec<u8>);
 
 pub(crate) fn bytes_path(bytes: &[u8]) -> &Path {
     Path::new(OsStr::from_bytes(bytes))

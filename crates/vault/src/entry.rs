@@ -20,6 +20,9 @@ impl Mtime {
     }
 }
 
+/// An extended attribute: name and value.
+pub type Xattr = (Vec<u8>, Vec<u8>);
+
 /// Metadata that every kind of entry has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Meta {
@@ -32,7 +35,7 @@ pub struct Meta {
     /// When the content was last changed.
     pub mtime: Mtime,
     /// Extended attributes of the `user.` namespace, sorted by name.
-    pub xattrs: Vec<(Vec<u8>, Vec<u8>)>,
+    pub xattrs: Vec<Xattr>,
 }
 
 /// A directory by its hashes, with the sums of what is beneath it.
@@ -244,9 +247,9 @@ fn decode_body(kind: u8, input: &mut Input<'_>) -> Result<Body, FormatError> {
     })
 }
 
-fn decode_xattrs(input: &mut Input<'_>) -> Result<Vec<(Vec<u8>, Vec<u8>)>, FormatError> {
+fn decode_xattrs(input: &mut Input<'_>) -> Result<Vec<Xattr>, FormatError> {
     let count = input.varint()?;
-    let mut xattrs: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
+    let mut xattrs: Vec<Xattr> = Vec::new();
     for _ in 0..count {
         let (name, value) = (input.bytes()?.to_vec(), input.bytes()?.to_vec());
         if xattrs.last().is_some_and(|(before, _)| *before >= name) {

@@ -7,6 +7,7 @@
 mod actor;
 mod check;
 mod codec;
+mod content;
 pub mod diff;
 mod disk;
 mod edit;
@@ -31,8 +32,9 @@ mod vault;
 
 pub use actor::Actor;
 pub use check::{CheckDepth, CheckReport};
+pub use content::NewContent;
 pub use edit::TreeEditor;
-pub use entry::{Body, DirRef, Entry, EntryKind, Meta, Mtime};
+pub use entry::{Body, DirRef, Entry, EntryKind, Meta, Mtime, Xattr};
 pub use error::{Result, VaultError};
 pub use export::ExportOptions;
 pub use hash::{BlobId, ContentId, NodeId, RootId};
@@ -42,7 +44,7 @@ pub use layer::Stack;
 pub use name::{NameError, check_name, name_from};
 pub use node::{Child, Node};
 pub use objects::{Batch, BlobReader, Objects, Place};
-pub use offshoot_store::{Id, StoreError};
+pub use offshoot_store::{Id, RefChange, RefRow, StoreError};
 pub use operation::{CREATE, Operation, REDO, Reverted, Scope, UNDO};
 pub use path::{PathError, VaultPath, display_bytes};
 pub use refs::{Binding, Checkpoint, CheckpointState, Workspace, WorkspaceState};

@@ -84,8 +84,7 @@ impl<'a> Materializer<'a> {
         fs::mkdirat(at, name, Mode::RWXU).map_err(io_error("create", &self.host(path)))?;
         self.count(0);
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        Ok(fs::openat(at, name, flags, Mode::empty())
-            .map_err(io_error("open", &self.host(path)))?)
+        fs::openat(at, name, flags, Mode::empty()).map_err(io_error("open", &self.host(path)))
     }
 
     /// Gives a directory its metadata, after everything in it was written.

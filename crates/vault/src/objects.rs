@@ -72,7 +72,7 @@ impl Batch {
     }
 
     /// Adds a directory of sorted entries.
-    pub(crate) fn directory(&mut self, entries: &[Entry]) -> DirRef {
+    pub fn directory(&mut self, entries: &[Entry]) -> DirRef {
         node::build(entries, &mut |encoded| self.node(encoded))
     }
 

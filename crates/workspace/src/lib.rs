@@ -1,1 +1,25 @@
-//! placeholder
+//! Workspaces, checkpoints, files and change summaries over a vault.
+//!
+//! These are the services that every surface of Offshoot calls. They decide what a command means and leave how it is
+//! stored to the vault; they never print, prompt, or read the environment.
+
+mod change;
+mod checkpoint;
+mod edit;
+mod error;
+mod file;
+mod friendly;
+mod history;
+mod resolve;
+mod suggest;
+mod workspace;
+
+pub use change::{ChangeSummaryService, Summary};
+pub use checkpoint::{CheckpointService, NewCheckpoint, Restored};
+pub use edit::Edited;
+pub use error::{Result, ServiceError};
+pub use file::{CopyOptions, FileContent, FileService, Version};
+pub use friendly::friendly_name;
+pub use history::{HistoryService, LogEntry};
+pub use resolve::{Point, Resolver};
+pub use workspace::{NewWorkspace, Usage, WorkspaceService};

@@ -15,8 +15,7 @@ use rustix::fs::Stat;
 
 use super::read::FileContent;
 use crate::codec::{FormatError, Input, put_bytes, put_varint, put_zigzag};
-use crate::disk::Xattr;
-use crate::entry::Mtime;
+use crate::entry::{Mtime, Xattr};
 use crate::hash::BlobId;
 
 const MAGIC: &[u8; 4] = b"OSC\x01";

@@ -12,9 +12,13 @@ use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, Stat};
 
 use super::ignore::{FILE as IGNORE_FILE, Ignores};
 use super::{ImportOptions, SkipReason, Skipped};
-use crate::disk::{self, Xattr};
+use crate::disk;
+use crate::entry::Xattr;
 use crate::error::{Result, io_error};
 use crate::materialize::join;
+
+/// Paths by device and inode.
+pub(super) type Links = HashMap<(u64, u64), Vec<Vec<u8>>>;
 
 /// Everything below a directory, as `stat` saw it.
 pub(super) struct Scanned {
@@ -23,7 +27,7 @@ pub(super) struct Scanned {
     pub(super) skipped: Vec<Skipped>,
     pub(super) ignored: u64,
     /// The names of each inode that has more than one in the tree, in byte order.
-    pub(super) links: HashMap<(u64, u64), Vec<Vec<u8>>>,
+    pub(super) links: Links,
 }
 
 #[derive(Default)]
@@ -52,7 +56,7 @@ struct Scanner<'a> {
     /// Directories that are never entered, by device and inode.
     never: Vec<(u64, u64)>,
     skipped: Mutex<Vec<Skipped>>,
-    links: Mutex<HashMap<(u64, u64), Vec<Vec<u8>>>>,
+    links: Mutex<Links>,
     ignored: AtomicU64,
     found: AtomicU64,
 }

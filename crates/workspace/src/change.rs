@@ -1,0 +1,55 @@
+//! What changed between two points, for people and programs.
+
+use offshoot_vault::diff::{self, Change, ChangeKind, DiffOptions, FileDiff};
+use offshoot_vault::{RootId, Vault};
+
+use crate::error::Result;
+
+/// The changes between two roots.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// What changed, by path.
+    pub changes: Vec<Change>,
+    /// How many paths changed in their metadata alone; they are in `changes` only when asked for.
+    pub metadata_only: u64,
+}
+
+/// Summarises changes; costs as much as there are changes.
+#[derive(Clone, Copy, Debug)]
+pub struct ChangeSummaryService<'a> {
+    vault: &'a Vault,
+    options: DiffOptions,
+}
+
+impl<'a> ChangeSummaryService<'a> {
+    /// Works on a vault.
+    pub fn new(vault: &'a Vault, options: DiffOptions) -> Self {
+        Self { vault, options }
+    }
+
+    /// What changed from one root to another; times, owners and attributes only where `metadata` is set.
+    pub fn between(&self, before: &RootId, after: &RootId, metadata: bool) -> Result<Summary> {
+        let objects = self.vault.objects()?;
+        let all = diff::compare(objects, before, after)?;
+        let total = all.len();
+        let is_kept = |change: &Change| metadata || change.kind() != ChangeKind::Metadata;
+        let kept: Vec<Change> = all.into_iter().filter(is_kept).collect();
+        let metadata_only = (total - kept.len()) as u64;
+        let changes = diff::detect_renames(objects, kept, &self.options)?;
+        Ok(Summary { changes, metadata_only })
+    }
+
+    /// The lines of a change.
+    pub fn lines(&self, change: &Change) -> Result<FileDiff> {
+        Ok(diff::file_diff(self.vault.objects()?, change, &self.options)?)
+    }
+
+    /// Writes changes as a patch that git reads.
+    pub fn patch(&self, changes: &[Change], out: &mut dyn std::io::Write) -> Result<()> {
+        let objects = self.vault.objects()?;
+        for change in changes {
+            diff::write_change(objects, change, &self.options, out)?;
+        }
+        Ok(())
+    }
+}

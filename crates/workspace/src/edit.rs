@@ -1,0 +1,121 @@
+//! Changing the files of a workspace without a mount.
+
+use offshoot_vault::diff::{self, Change};
+use offshoot_vault::{
+    Actor, Batch, Entry, Id, Mtime, NewSnapshot, RootId, Snapshot, TreeEditor, Vault, Workspace,
+};
+use serde_json::json;
+
+use crate::error::{Result, ServiceError};
+
+/// An edit computed while somebody else changed the workspace is computed again, at most this often.
+const TRIES: usize = 100;
+/// An audit event lists at most this many paths.
+const MOST_AUDITED: usize = 1000;
+
+/// What an edit did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edited {
+    /// The snapshot that it made, or the one that already was as wanted.
+    pub snapshot: Snapshot,
+    /// The operation, unless nothing changed.
+    pub operation: Option<Id>,
+    /// What changed, metadata included.
+    pub changes: Vec<Change>,
+}
+
+/// An edit with the words that describe it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct EditKind<'a> {
+    pub(crate) kind: &'a str,
+    pub(crate) reason: &'a str,
+    pub(crate) summary: &'a str,
+}
+
+/// Applies `change` to the newest state of a workspace and makes the result its next snapshot. `record` adds to the
+/// transaction what the change needs in the catalog.
+pub(crate) fn edit(
+    vault: &Vault,
+    actor: &Actor,
+    workspace: &Workspace,
+    words: EditKind<'_>,
+    mut change: impl FnMut(&mut TreeEditor<'_>) -> Result<()>,
+    mut record: impl FnMut(&mut offshoot_vault::Transaction<'_, '_>) -> offshoot_vault::Result<()>,
+) -> Result<Edited> {
+    for _ in 0..TRIES {
+        let current = current(vault, workspace)?;
+        let before = vault.snapshot(&current.state.head)?;
+        let (root, top, changes) = apply(vault, &before.root, &mut change)?;
+        if root == before.root {
+            return Ok(Edited { snapshot: before, operation: None, changes });
+        }
+        let content = top.directory().map_or(before.content, |dir| dir.content);
+        let committed = vault.transact(words.kind, actor, |tx| {
+            let Some(mut now) = tx.workspace(&current.id)?.filter(|now| now.state == current.state)
+            else {
+                return Ok(None);
+            };
+            record(tx)?;
+            let snapshot = tx.add_snapshot(NewSnapshot {
+                root,
+                content,
+                parents: vec![before.id],
+                reason: words.reason.to_owned(),
+                message: None,
+            })?;
+            now.state.head = snapshot.id;
+            tx.scope(now.id);
+            tx.summary(format!("{} in {}", words.summary, now.name));
+            tx.detail("files", audited(&changes));
+            tx.set_workspace(&now)?;
+            Ok(Some(snapshot))
+        })?;
+        if let Some(snapshot) = committed.value {
+            return Ok(Edited { snapshot, operation: committed.operation, changes });
+        }
+    }
+    Err(ServiceError::Contended(workspace.name.clone()))
+}
+
+fn current(vault: &Vault, workspace: &Workspace) -> Result<Workspace> {
+    let found = vault.workspaces()?.into_iter().find(|found| found.id == workspace.id);
+    found.ok_or(ServiceError::Vanished(workspace.id))
+}
+
+fn apply(
+    vault: &Vault,
+    root: &RootId,
+    change: &mut impl FnMut(&mut TreeEditor<'_>) -> Result<()>,
+) -> Result<(RootId, Entry, Vec<Change>)> {
+    let objects = vault.objects()?;
+    let mut editor = TreeEditor::open(objects, root, Mtime::now())?;
+    change(&mut editor)?;
+    let mut batch = Batch::default();
+    let (edited, top) = editor.finish(&mut batch);
+    vault.store(&batch)?;
+    Ok((edited, top, diff::compare(objects, root, &edited)?))
+}
+
+/// Each path with sizes and checksums before and after, for the audit log.
+fn audited(changes: &[Change]) -> serde_json::Value {
+    let side = |entry: &Option<Entry>| {
+        entry.as_ref().map(|entry| {
+            let checksum: String =
+                entry.content_hash().iter().map(|byte| format!("{byte:02x}")).collect();
+            json!({ "size": entry.size(), "checksum": checksum })
+        })
+    };
+    let files: Vec<serde_json::Value> = changes
+        .iter()
+        .take(MOST_AUDITED)
+        .map(|change| {
+            json!({
+                "path": change.path.to_string(),
+                "kind": change.kind().word(),
+                "before": side(&change.before),
+                "after": side(&change.after),
+            })
+        })
+        .collect();
+    json!({ "count": changes.len(), "changed": files })
+}

@@ -1,0 +1,55 @@
+//! What can go wrong in a service.
+
+use offshoot_vault::{Id, NameError, VaultError};
+
+/// An error of a service. Nothing was changed when one is returned.
+#[derive(Debug, thiserror::Error)]
+pub enum ServiceError {
+    /// The vault failed.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// The text cannot be a name.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// There is nothing of that name or id.
+    #[error("there is no {what} \"{text}\"")]
+    Unknown {
+        /// What was looked for: workspace, checkpoint and so on.
+        what: &'static str,
+        /// What was given.
+        text: String,
+        /// What may have been meant.
+        suggestions: Vec<String>,
+    },
+    /// Several things fit.
+    #[error("\"{text}\" could be any of: {}", .candidates.join(", "))]
+    Ambiguous {
+        /// What was given.
+        text: String,
+        /// What fits.
+        candidates: Vec<String>,
+    },
+    /// The name is in use.
+    #[error("there is already a {what} named {name}")]
+    NameTaken {
+        /// workspace or checkpoint.
+        what: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// The name means something else.
+    #[error("\"{0}\" always means the vault's main line and cannot be a name")]
+    Reserved(String),
+    /// Somebody else kept changing the workspace.
+    #[error("workspace {0} kept being changed by others; nothing was written")]
+    Contended(String),
+    /// The workspace vanished while it was worked on.
+    #[error("workspace {0} was deleted meanwhile")]
+    Vanished(Id),
+    /// The path is a directory and only files have versions.
+    #[error("{0} never was a file in this history")]
+    NoHistory(String),
+}
+
+/// The result of anything a service does.
+pub type Result<T, E = ServiceError> = std::result::Result<T, E>;

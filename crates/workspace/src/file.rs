@@ -1,0 +1,385 @@
+//! Files of a workspace without a mount.
+
+mod regroup;
+
+use std::io::Read;
+use std::path::Path;
+
+use offshoot_vault::{
+    Actor, BlobReader, Body, Entry, EntryKind, ExportOptions, ImportOptions, ImportReport, Meta,
+    Mtime, RootId, Snapshot, Tree, TreeEditor, Vault, VaultError, VaultPath, Workspace,
+};
+
+use crate::edit::{EditKind, Edited, edit};
+use crate::error::{Result, ServiceError};
+use regroup::regroup;
+
+/// How to copy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CopyOptions {
+    /// Directories too, with everything in them.
+    pub recursive: bool,
+}
+
+/// A file, open for reading.
+#[derive(Debug)]
+pub struct FileContent {
+    /// Where it is, symbolic links followed.
+    pub path: VaultPath,
+    /// The file.
+    pub entry: Entry,
+    /// Its bytes.
+    pub reader: BlobReader,
+}
+
+/// One version of a file in a history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version {
+    /// The snapshot that brought it.
+    pub snapshot: Snapshot,
+    /// The file in it; `None` where the snapshot removed it.
+    pub entry: Option<Entry>,
+}
+
+/// Reads and changes the files of workspaces.
+#[derive(Debug)]
+pub struct FileService<'a> {
+    vault: &'a Vault,
+    actor: Actor,
+}
+
+impl<'a> FileService<'a> {
+    /// Works on a vault on behalf of somebody.
+    pub fn new(vault: &'a Vault, actor: &Actor) -> Self {
+        Self { vault, actor: actor.clone() }
+    }
+
+    /// A state of files, to look at.
+    pub fn tree(&self, root: &RootId) -> Result<Tree<'a>> {
+        Ok(self.vault.tree(root)?)
+    }
+
+    /// The entries of a directory, or the one entry where the path is something else. Symbolic links are followed.
+    pub fn list(&self, root: &RootId, path: &VaultPath) -> Result<(VaultPath, Vec<Entry>)> {
+        let tree = self.tree(root)?;
+        let (path, entry) = tree.resolve(path)?;
+        match entry.directory() {
+            Some(dir) => Ok((path, tree.list(dir)?)),
+            None => Ok((path, vec![entry])),
+        }
+    }
+
+    /// What is at a path, a symbolic link itself included.
+    pub fn stat(&self, root: &RootId, path: &VaultPath) -> Result<Entry> {
+        Ok(self.tree(root)?.find(path)?)
+    }
+
+    /// Opens a file for reading; symbolic links are followed.
+    pub fn open(&self, root: &RootId, path: &VaultPath) -> Result<FileContent> {
+        let (path, entry) = self.tree(root)?.resolve(path)?;
+        match entry.body {
+            Body::File { blob, .. } => {
+                let reader = self.vault.objects()?.reader(&blob)?;
+                Ok(FileContent { path, entry, reader })
+            }
+            _ => Err(not_a_file(&path, &entry)),
+        }
+    }
+
+    /// Writes a file from its start; what was there is replaced and its mode and owner are kept.
+    pub fn write(
+        &self,
+        workspace: &Workspace,
+        path: &VaultPath,
+        source: &mut dyn Read,
+        source_name: &Path,
+        parents: bool,
+    ) -> Result<Edited> {
+        // Looked at before the content is read, so that a hopeless call fails at once.
+        let head = self.vault.snapshot(&workspace.state.head)?;
+        self.check_writable(&head.root, path)?;
+        let content = self.vault.add_content(source, source_name)?;
+        let words =
+            EditKind { kind: "fs write", reason: "write", summary: &format!("write {path}") };
+        let change = |editor: &mut TreeEditor<'_>| {
+            if let Some(parent) = path.parent().filter(|_| parents) {
+                editor.make_directories(&parent, &new_meta(0o755))?;
+            }
+            let existing = editor.get(path)?;
+            let meta = match existing {
+                Some(entry) => match entry.body {
+                    Body::File { blob, .. } if blob == content.blob => return Ok(()),
+                    Body::File { .. } => Meta { mtime: Mtime::now(), ..entry.meta },
+                    _ => return Err(not_a_file(path, &entry)),
+                },
+                None => new_meta(0o644),
+            };
+            let body = Body::File { size: content.size, blob: content.blob };
+            Ok(editor.put(path, Entry { name: Vec::new(), meta, group: None, body })?)
+        };
+        edit(self.vault, &self.actor, workspace, words, change, |tx| content.record(tx))
+    }
+
+    fn check_writable(&self, root: &RootId, path: &VaultPath) -> Result<()> {
+        match self.tree(root)?.get(path)? {
+            Some(entry) if entry.kind() != EntryKind::File => Err(not_a_file(path, &entry)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes a directory.
+    pub fn mkdir(&self, workspace: &Workspace, path: &VaultPath, parents: bool) -> Result<Edited> {
+        let words =
+            EditKind { kind: "fs mkdir", reason: "mkdir", summary: &format!("mkdir {path}") };
+        self.edit(workspace, words, |editor| {
+            if parents {
+                return Ok(editor.make_directories(path, &new_meta(0o755))?);
+            }
+            if editor.get(path)?.is_some() {
+                return Err(VaultError::EntryExists { path: path.to_string() }.into());
+            }
+            let directory = editor.empty_directory(new_meta(0o755))?;
+            Ok(editor.put(path, directory)?)
+        })
+    }
+
+    /// Removes files, and directories where `recursive` is set.
+    pub fn remove(
+        &self,
+        workspace: &Workspace,
+        paths: &[VaultPath],
+        recursive: bool,
+    ) -> Result<Edited> {
+        let names: Vec<String> = paths.iter().map(VaultPath::to_string).collect();
+        let summary = format!("remove {}", names.join(" "));
+        let words = EditKind { kind: "fs rm", reason: "rm", summary: &summary };
+        self.edit(workspace, words, |editor| {
+            for path in paths {
+                let entry = find(editor, path)?;
+                if let Some(dir) = entry.directory().filter(|dir| !recursive && dir.entries > 0) {
+                    let (path, entries) = (path.to_string(), dir.entries);
+                    return Err(VaultError::NotEmpty { path, entries }.into());
+                }
+                editor.remove(path)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Moves something; into the target where that is a directory, else in place of it where it is not one.
+    pub fn rename(
+        &self,
+        workspace: &Workspace,
+        from: &VaultPath,
+        to: &VaultPath,
+    ) -> Result<Edited> {
+        let summary = format!("move {from} to {to}");
+        let words = EditKind { kind: "fs mv", reason: "mv", summary: &summary };
+        self.edit(workspace, words, |editor| {
+            let entry = find(editor, from)?;
+            let to = target(editor, from, to)?;
+            if to == *from {
+                return Ok(());
+            }
+            check_target(editor, from, &to, &entry)?;
+            let entry = editor.remove(from)?;
+            Ok(editor.put(&to, entry)?)
+        })
+    }
+
+    /// Copies something; nothing is read, the copy shares its content.
+    pub fn copy(
+        &self,
+        workspace: &Workspace,
+        from: &VaultPath,
+        to: &VaultPath,
+        options: CopyOptions,
+    ) -> Result<Edited> {
+        let summary = format!("copy {from} to {to}");
+        let words = EditKind { kind: "fs cp", reason: "cp", summary: &summary };
+        self.edit(workspace, words, |editor| {
+            let entry = find(editor, from)?;
+            if entry.directory().is_some() && !options.recursive {
+                return Err(not_a_file(from, &entry));
+            }
+            let to = target(editor, from, to)?;
+            check_target(editor, from, &to, &entry)?;
+            // A copy is not another name of the same inode.
+            let entry = regroup(self.vault, entry, &to)?;
+            Ok(editor.put(&to, entry)?)
+        })
+    }
+
+    /// Brings a path back to what it was at another root; removes it where it was not there.
+    pub fn revert(
+        &self,
+        workspace: &Workspace,
+        paths: &[VaultPath],
+        source: &RootId,
+        label: &str,
+    ) -> Result<Edited> {
+        let tree = self.tree(source)?;
+        let names: Vec<String> = paths.iter().map(VaultPath::to_string).collect();
+        let summary = format!("revert {} to {label}", names.join(" "));
+        let words = EditKind { kind: "fs revert", reason: "revert", summary: &summary };
+        self.edit(workspace, words, |editor| {
+            for path in paths {
+                match (tree.get(path)?, editor.get(path)?) {
+                    (None, None) => {
+                        return Err(VaultError::NoEntry { path: path.to_string() }.into());
+                    }
+                    (None, Some(_)) => drop(editor.remove(path)?),
+                    (Some(entry), _) => {
+                        if let Some(parent) = path.parent() {
+                            editor.make_directories(&parent, &new_meta(0o755))?;
+                        }
+                        editor.put(path, entry)?;
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+
+    /// Brings a file or directory of the host in at a path.
+    pub fn import(
+        &self,
+        workspace: &Workspace,
+        source: &Path,
+        path: &VaultPath,
+        options: &ImportOptions,
+    ) -> Result<(Edited, ImportReport)> {
+        let metadata = std::fs::metadata(source).map_err(|error| VaultError::Io {
+            action: "open",
+            path: source.to_owned(),
+            source: error,
+        })?;
+        if metadata.is_dir() {
+            return self.import_directory(workspace, source, path, options);
+        }
+        let mut file = std::fs::File::open(source).map_err(|error| VaultError::Io {
+            action: "open",
+            path: source.to_owned(),
+            source: error,
+        })?;
+        let edited = self.write(workspace, path, &mut file, source, true)?;
+        let report = ImportReport { files: 1, bytes: metadata.len(), ..ImportReport::default() };
+        Ok((edited, report))
+    }
+
+    fn import_directory(
+        &self,
+        workspace: &Workspace,
+        source: &Path,
+        path: &VaultPath,
+        options: &ImportOptions,
+    ) -> Result<(Edited, ImportReport)> {
+        let imported = self.vault.import(source, options)?;
+        let summary = format!("import {} to {path}", source.display());
+        let words = EditKind { kind: "fs import", reason: "import", summary: &summary };
+        let change = |editor: &mut TreeEditor<'_>| {
+            if let Some(parent) = path.parent() {
+                editor.make_directories(&parent, &new_meta(0o755))?;
+            }
+            match editor.get(path)? {
+                Some(_) => Err(VaultError::EntryExists { path: path.to_string() }.into()),
+                None => Ok(editor.put(path, imported.top.clone())?),
+            }
+        };
+        let edited =
+            edit(self.vault, &self.actor, workspace, words, change, |tx| imported.record(tx))?;
+        Ok((edited, imported.report))
+    }
+
+    /// Writes something to the host.
+    pub fn export(
+        &self,
+        root: &RootId,
+        path: &VaultPath,
+        destination: &Path,
+        options: &ExportOptions,
+    ) -> Result<Entry> {
+        Ok(self.vault.export(root, path, destination, options)?)
+    }
+
+    /// The versions of a file, newest first: every snapshot that changed it.
+    pub fn history(&self, from: &Snapshot, path: &VaultPath) -> Result<Vec<Version>> {
+        let snapshots = self.vault.ancestry(from.id, usize::MAX)?;
+        let mut versions = Vec::new();
+        let mut seen_file = false;
+        for (at, snapshot) in snapshots.iter().enumerate() {
+            let entry = self.tree(&snapshot.root)?.get(path)?;
+            seen_file |= entry.is_some();
+            let parent = snapshot.parents.first();
+            let parent = parent.and_then(|id| snapshots[at..].iter().find(|s| s.id == *id));
+            let before = match parent {
+                Some(parent) if parent.root == snapshot.root => continue,
+                Some(parent) => self.tree(&parent.root)?.get(path)?,
+                None => None,
+            };
+            if entry != before {
+                versions.push(Version { snapshot: snapshot.clone(), entry });
+            }
+        }
+        if !seen_file {
+            return Err(ServiceError::NoHistory(path.to_string()));
+        }
+        Ok(versions)
+    }
+
+    fn edit(
+        &self,
+        workspace: &Workspace,
+        words: EditKind<'_>,
+        change: impl FnMut(&mut TreeEditor<'_>) -> Result<()>,
+    ) -> Result<Edited> {
+        edit(self.vault, &self.actor, workspace, words, change, |_| Ok(()))
+    }
+}
+
+/// Metadata of something new that this process makes.
+fn new_meta(mode: u16) -> Meta {
+    Meta {
+        mode,
+        uid: rustix::process::geteuid().as_raw(),
+        gid: rustix::process::getegid().as_raw(),
+        mtime: Mtime::now(),
+        xattrs: Vec::new(),
+    }
+}
+
+fn find(editor: &mut TreeEditor<'_>, path: &VaultPath) -> Result<Entry> {
+    let entry = editor.get(path)?;
+    entry.ok_or_else(|| VaultError::NoEntry { path: path.to_string() }.into())
+}
+
+/// Where something goes: into the target if that is a directory.
+fn target(editor: &mut TreeEditor<'_>, from: &VaultPath, to: &VaultPath) -> Result<VaultPath> {
+    match (editor.get(to)?, from.name()) {
+        (Some(entry), Some(name)) if entry.directory().is_some() && to != from => Ok(to.join(name)),
+        _ => Ok(to.clone()),
+    }
+}
+
+/// Refuses targets inside the source and targets that would swallow a directory.
+fn check_target(
+    editor: &mut TreeEditor<'_>,
+    from: &VaultPath,
+    to: &VaultPath,
+    entry: &Entry,
+) -> Result<()> {
+    if from.is_top() || (entry.directory().is_some() && to.is_within(from)) {
+        let (from, to) = (from.to_string(), to.to_string());
+        return Err(VaultError::IntoItself { from, to }.into());
+    }
+    match editor.get(to)? {
+        Some(existing) if existing.directory().is_some() || entry.directory().is_some() => {
+            Err(VaultError::EntryExists { path: to.to_string() }.into())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn not_a_file(path: &VaultPath, entry: &Entry) -> ServiceError {
+    VaultError::NotAFile { path: path.to_string(), kind: entry.kind().word() }.into()
+}

@@ -1,0 +1,26 @@
+//! "Did you mean".
+
+/// The names most like what was typed, best first, at most three.
+pub(crate) fn similar<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+    let mut scored: Vec<(f64, &str)> = names
+        .into_iter()
+        .map(|name| (strsim::jaro_winkler(typed, name), name))
+        .filter(|(score, _)| *score > 0.75)
+        .collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    scored.dedup_by(|a, b| a.1 == b.1);
+    scored.into_iter().take(3).map(|(_, name)| name.to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::similar;
+
+    #[test]
+    fn slips_are_recognised_and_strangers_are_not() {
+        let names = ["feature-login", "feature-logout", "main"];
+        assert_eq!(similar("feature-lgin", names)[0], "feature-login");
+        assert_eq!(similar("mian", names), ["main"]);
+        assert!(similar("zzz", names).is_empty());
+    }
+}

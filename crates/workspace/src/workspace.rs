@@ -1,0 +1,205 @@
+//! Workspaces: forks of the vault's files that change on their own.
+
+use std::time::Duration;
+
+use offshoot_vault::{
+    Actor, Id, StoreError, Vault, VaultError, Workspace, WorkspaceState, check_name, diff,
+};
+
+use crate::error::{Result, ServiceError};
+use crate::friendly::friendly_name;
+use crate::resolve::{HEAD, Point};
+
+/// A workspace about to be made.
+#[derive(Clone, Debug)]
+pub struct NewWorkspace<'a> {
+    /// Its name; a friendly one is found where there is none.
+    pub name: Option<&'a str>,
+    /// Where it starts.
+    pub from: &'a Point,
+    /// For an ephemeral one: how long it lives without being used.
+    pub lifetime: Option<Duration>,
+}
+
+/// How much a workspace holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Bytes of all its files.
+    pub total_bytes: u64,
+    /// How many entries it has.
+    pub entries: u64,
+    /// Bytes of content that its base does not have.
+    pub own_bytes: u64,
+    /// Bytes that it shares with its base.
+    pub shared_bytes: u64,
+}
+
+/// Makes, lists, changes and removes workspaces.
+#[derive(Debug)]
+pub struct WorkspaceService<'a> {
+    vault: &'a Vault,
+    actor: Actor,
+}
+
+impl<'a> WorkspaceService<'a> {
+    /// Works on a vault on behalf of somebody.
+    pub fn new(vault: &'a Vault, actor: &Actor) -> Self {
+        Self { vault, actor: actor.clone() }
+    }
+
+    /// Forks a workspace: a pointer is copied, whatever the size of the tree.
+    pub fn create(&self, new: &NewWorkspace<'_>) -> Result<Workspace> {
+        self.sweep()?;
+        let existing = self.vault.workspaces()?;
+        let name = match new.name {
+            Some(name) => checked(name)?.to_owned(),
+            None => friendly_name(|name| existing.iter().any(|w| w.name == name)),
+        };
+        let kind = "workspace create";
+        let made = self.vault.transact(kind, &self.actor, |tx| {
+            let created_ms = tx.time_ms();
+            let workspace = Workspace {
+                id: tx.new_id(),
+                name: name.clone(),
+                state: WorkspaceState {
+                    head: new.from.snapshot.id,
+                    base: new.from.snapshot.id,
+                    parent: new.from.workspace.as_ref().map(|w| w.id),
+                    created_ms,
+                    expires_ms: new.lifetime.map(|lifetime| expiry(created_ms, lifetime)),
+                },
+            };
+            tx.scope(workspace.id);
+            tx.summary(format!("create workspace {name} from {}", new.from.label));
+            tx.set_workspace(&workspace)?;
+            Ok(workspace)
+        });
+        Ok(made.map_err(|error| taken(error, &name))?.value)
+    }
+
+    /// Gives a workspace another name.
+    pub fn rename(&self, workspace: &Workspace, name: &str) -> Result<Workspace> {
+        let name = checked(name)?;
+        let renamed = self.vault.transact("workspace rename", &self.actor, |tx| {
+            let mut current =
+                tx.workspace(&workspace.id)?.ok_or(VaultError::Store(stale(workspace)))?;
+            tx.summary(format!("rename workspace {} to {name}", current.name));
+            name.clone_into(&mut current.name);
+            tx.scope(current.id);
+            tx.set_workspace(&current)?;
+            Ok(current)
+        });
+        Ok(renamed.map_err(|error| taken(error, name))?.value)
+    }
+
+    /// Removes a workspace with its checkpoints. Undo brings it back.
+    pub fn delete(&self, workspace: &Workspace) -> Result<Option<Id>> {
+        let deleted = self.vault.transact("workspace delete", &self.actor, |tx| {
+            tx.summary(format!("delete workspace {}", workspace.name));
+            tx.scope(workspace.id);
+            tx.remove_workspace(&workspace.id)
+        })?;
+        Ok(deleted.operation)
+    }
+
+    /// Takes a workspace back to what it was forked from. Undo brings its changes back.
+    pub fn reset(&self, workspace: &Workspace) -> Result<Option<Id>> {
+        let reset = self.vault.transact("discard", &self.actor, |tx| {
+            let mut current =
+                tx.workspace(&workspace.id)?.ok_or(VaultError::Store(stale(workspace)))?;
+            current.state.head = current.state.base;
+            tx.summary(format!("discard the changes of {}", current.name));
+            tx.scope(current.id);
+            tx.set_workspace(&current)
+        })?;
+        Ok(reset.operation)
+    }
+
+    /// All workspaces, oldest first.
+    pub fn list(&self) -> Result<Vec<Workspace>> {
+        Ok(self.vault.workspaces()?)
+    }
+
+    /// The workspace that was changed last.
+    pub fn most_recent(&self) -> Result<Option<Workspace>> {
+        let mut workspaces = self.vault.workspaces()?;
+        for id in self.vault.recently_used()? {
+            if let Some(at) = workspaces.iter().position(|w| w.id == id) {
+                return Ok(Some(workspaces.swap_remove(at)));
+            }
+        }
+        Ok(workspaces.pop())
+    }
+
+    /// How much a workspace holds and shares; costs as much as its changes.
+    pub fn usage(&self, workspace: &Workspace) -> Result<Usage> {
+        let head = self.vault.snapshot(&workspace.state.head)?;
+        let base = self.vault.snapshot(&workspace.state.base)?;
+        let objects = self.vault.objects()?;
+        let top = objects.root(&head.root)?;
+        let mut seen = std::collections::HashSet::new();
+        let mut own_bytes = 0;
+        for change in diff::compare(objects, &base.root, &head.root)? {
+            let same = change.before.as_ref().map(offshoot_vault::Entry::content_hash);
+            if let Some(after) = change.after.filter(|entry| entry.directory().is_none())
+                && Some(after.content_hash()) != same
+                && seen.insert(after.content_hash())
+            {
+                own_bytes += after.size();
+            }
+        }
+        let (total_bytes, entries) = top.directory().map_or((0, 0), |dir| (dir.bytes, dir.entries));
+        let shared_bytes = total_bytes.saturating_sub(own_bytes);
+        Ok(Usage { total_bytes, entries, own_bytes, shared_bytes })
+    }
+
+    /// Removes ephemeral workspaces whose time is over; returns their names.
+    pub fn sweep(&self) -> Result<Vec<String>> {
+        let now = Id::random().time_ms();
+        let mut swept = Vec::new();
+        for workspace in self.vault.workspaces()? {
+            let Some(expires_ms) = workspace.state.expires_ms.filter(|expires| *expires <= now)
+            else {
+                continue;
+            };
+            // Every use moves the end of its life on by its lifetime.
+            let lifetime = expires_ms.saturating_sub(workspace.state.created_ms);
+            let used = self.vault.last_operation(offshoot_vault::Scope::Workspace(workspace.id))?;
+            if used.is_some_and(|operation| operation.time_ms.saturating_add(lifetime) > now) {
+                continue;
+            }
+            self.vault.transact("workspace expire", &self.actor, |tx| {
+                tx.summary(format!("ephemeral workspace {} expired", workspace.name));
+                tx.scope(workspace.id);
+                tx.remove_workspace(&workspace.id)
+            })?;
+            swept.push(workspace.name);
+        }
+        Ok(swept)
+    }
+}
+
+fn expiry(created_ms: u64, lifetime: Duration) -> u64 {
+    created_ms.saturating_add(u64::try_from(lifetime.as_millis()).unwrap_or(u64::MAX))
+}
+
+fn checked(name: &str) -> Result<&str> {
+    check_name(name)?;
+    if name == HEAD {
+        return Err(ServiceError::Reserved(name.to_owned()));
+    }
+    Ok(name)
+}
+
+fn taken(error: VaultError, name: &str) -> ServiceError {
+    match error {
+        VaultError::Store(StoreError::NameTaken { .. }) => {
+            ServiceError::NameTaken { what: "workspace", name: name.to_owned() }
+        }
+        other => other.into(),
+    }
+}
+
+fn stale(workspace: &Workspace) -> StoreError {
+    StoreError::Stale { kind: "workspace".to_owned(), name: workspace.name.clone() }
+}
