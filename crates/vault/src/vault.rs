@@ -141,7 +141,7 @@ impl Vault {
             self.objects()?.root(&root)?;
         }
         if !self.is_read_only() {
-            layer::clear_abandoned(&self.layers_dir())?;
+            layer::clear_layers(&self.layers_dir())?;
         }
         Ok(())
     }
