@@ -113,7 +113,12 @@ impl Home {
     fn look_up_bound(&self, dir: &Path) -> Result<Option<(Listed, PathBuf)>> {
         for candidate in dir.ancestors() {
             let Some(id) = self.bound_to(candidate)? else { continue };
-            let name = self.name_of(&id)?.unwrap_or_else(|| id.to_string());
+            let mut name = self.name_of(&id)?;
+            if name.is_none() {
+                self.heal()?;
+                name = self.name_of(&id)?;
+            }
+            let name = name.unwrap_or_else(|| id.to_string());
             let listed = Listed { name, id, dir: self.vault_dir(&id) };
             return Ok(Some((listed, candidate.to_owned())));
         }

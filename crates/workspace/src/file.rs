@@ -7,8 +7,8 @@ use std::io::Read;
 use std::path::Path;
 
 use offshoot_vault::{
-    Actor, BlobReader, Body, Entry, EntryKind, ExportOptions, ImportOptions, ImportReport, Meta,
-    Mtime, RootId, Snapshot, Tree, TreeEditor, Vault, VaultError, VaultPath, Workspace,
+    Actor, BlobReader, Body, Entry, EntryKind, ExportOptions, Meta, Mtime, RootId, Snapshot, Tree,
+    TreeEditor, Vault, VaultError, VaultPath, Workspace,
 };
 
 use crate::edit::{EditKind, Edited, edit};

@@ -9,6 +9,7 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use offshoot_store::Id;
 use rustix::fs::Stat;
@@ -55,14 +56,13 @@ impl State {
     }
 }
 
-/// Waits until a change to a file that `stat` saw is sure to show in its times.
-pub(super) fn wait_until_settled(stat: &Stat) {
+/// How long until a change to a file that `stat` saw is sure to show in its times; `None` where it is already. The clock
+/// of another machine may be ahead: then there is nothing to wait for.
+pub(super) fn unsettled_for(stat: &Stat) -> Option<Duration> {
     let state = State::of(stat);
     let age = nanoseconds(Mtime::now()) - nanoseconds(state.ctime);
-    if (0..state.tick()).contains(&age) {
-        let left = u64::try_from(state.tick() - age).unwrap_or(0);
-        std::thread::sleep(std::time::Duration::from_nanos(left));
-    }
+    let left = (0..state.tick()).contains(&age).then(|| state.tick() - age)?;
+    Some(Duration::from_nanos(u64::try_from(left).unwrap_or(0)))
 }
 
 fn nanoseconds(time: Mtime) -> i128 {

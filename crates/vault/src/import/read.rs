@@ -228,9 +228,12 @@ impl Pass<'_> {
         into: BorrowedFd<'_>,
         name: &[u8],
     ) -> io::Result<Result<Option<Attempt>>> {
-        // In the tick of its last change a file could change again without a trace.
-        cache::wait_until_settled(&fs::fstat(source)?);
+        // In the tick of its last change a file could change again without a trace, or still be changing.
+        if let Some(left) = cache::unsettled_for(&fs::fstat(source)?) {
+            std::thread::sleep(left);
+        }
         let before = fs::fstat(source)?;
+        let settled = cache::unsettled_for(&before).is_none();
         if FileType::from_raw_mode(before.st_mode) != FileType::RegularFile {
             return Ok(Ok(None));
         }
@@ -241,7 +244,7 @@ impl Pass<'_> {
         };
         let (blob, size) = kept;
         let after = fs::fstat(source)?;
-        let stable = same_state(&before, &after) && size == before.st_size as u64;
+        let stable = settled && same_state(&before, &after) && size == before.st_size as u64;
         let content = FileContent { stat: before, blob, size, xattrs, cached: false };
         Ok(Ok(Some(Attempt { content, stable, dropped })))
     }
