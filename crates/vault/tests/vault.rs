@@ -1,5 +1,7 @@
 //! The vault against ordinary directories, the real kernel, other processes and damaged disks.
 
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests fail as tests do")]
+
 #[path = "vault/children.rs"]
 mod children;
 #[path = "vault/compare.rs"]

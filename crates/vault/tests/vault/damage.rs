@@ -10,7 +10,7 @@ use offshoot_vault::{
 };
 use rusqlite::{Connection, params};
 
-use crate::support::{Scratch, commit, edit, file, head, path, vault_of};
+use crate::support::{Scratch, commit, edit as edit_tree, empty_vault, file, head, path, vault_of};
 
 /// A vault with content in a layer and in the catalog, and an index node.
 fn vault(scratch: &Scratch) -> Vault {
@@ -22,7 +22,8 @@ fn vault(scratch: &Scratch) -> Vault {
     }
     let vault = vault_of(scratch, &source);
     let inline = file(&vault, b"in the catalog");
-    let root = edit(&vault, &head(&vault), |editor| editor.put(&path("/inline"), inline).unwrap());
+    let root =
+        edit_tree(&vault, &head(&vault), |editor| editor.put(&path("/inline"), inline).unwrap());
     commit(&vault, &root);
     assert_eq!(vault.check(CheckDepth::Content).unwrap().problems, Vec::<String>::new());
     vault
@@ -202,7 +203,10 @@ fn the_audit_log_cannot_be_changed_unseen() {
     ];
     for edit in edits {
         let scratch = Scratch::new();
-        let vault = vault(&scratch);
+        let vault = empty_vault(&scratch);
+        let one = file(&vault, b"one");
+        let root = edit_tree(&vault, &head(&vault), |editor| editor.put(&path("/1"), one).unwrap());
+        commit(&vault, &root);
         let catalog = Connection::open(vault.dir().join("catalog.db")).unwrap();
         assert!(catalog.execute(edit, []).unwrap() > 0, "{edit}");
         assert_found(&vault, CheckDepth::Structure, &["audit"]);
