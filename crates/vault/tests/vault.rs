@@ -16,6 +16,8 @@ mod depth;
 mod leftovers;
 #[path = "vault/links.rs"]
 mod links;
+#[path = "vault/read_only.rs"]
+mod read_only;
 #[path = "vault/reimport.rs"]
 mod reimport;
 #[path = "vault/round_trip.rs"]

@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 
 use offshoot_tests::rng::{Rng, seed_from_env_or};
 use offshoot_vault::{
-    Body, CheckDepth, DirRef, Entry, ExportOptions, Node, RootId, Vault, VaultError,
+    Body, CheckDepth, DirRef, Entry, ExportOptions, HomeError, Node, RootId, Vault, VaultError,
 };
 use rusqlite::{Connection, params};
 
-use crate::support::{Scratch, commit, edit as edit_tree, empty_vault, file, head, path, vault_of};
+use crate::support::{
+    Scratch, commit, edit as edit_tree, empty_vault, file, head, home, path, vault_of,
+};
 
 /// A vault with content in a layer and in the catalog, and an index node.
 fn vault(scratch: &Scratch) -> Vault {
@@ -149,6 +151,24 @@ fn flipped_bytes_in_the_catalog_are_found() {
     assert_damaged(objects.root(&root), &root.to_hex(), &catalog);
     assert_damaged(vault.tree(&root), &root.to_hex(), &catalog);
     assert_found(&vault, CheckDepth::Structure, &[&root.to_hex(), "catalog.db"]);
+}
+
+#[test]
+fn a_damaged_vault_does_not_open_after_a_crash_and_can_still_be_checked() {
+    let scratch = Scratch::new();
+    let vault = vault(&scratch);
+    let root = head(&vault);
+    change_object(&vault, 3, &root.0, |value| flip_last(value));
+    fs::write(vault.dir().join("open/dead"), "").unwrap();
+    drop(vault);
+    for _ in 0..2 {
+        match home(&scratch).open("v") {
+            Err(HomeError::Vault(error)) => assert!(error.to_string().contains(&root.to_hex())),
+            other => panic!("{other:?}"),
+        }
+    }
+    let vault = home(&scratch).inspect("v").unwrap();
+    assert_found(&vault, CheckDepth::Structure, &[&root.to_hex()]);
 }
 
 #[test]
