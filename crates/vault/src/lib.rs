@@ -51,4 +51,4 @@ pub use refs::{Binding, Checkpoint, CheckpointState, Workspace, WorkspaceState};
 pub use snapshot::Snapshot;
 pub use transact::{Committed, NewSnapshot, Transaction};
 pub use tree::Tree;
-pub use vault::{Vault, VaultOptions};
+pub use vault::{Figures, Vault, VaultOptions};

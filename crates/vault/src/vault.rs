@@ -257,3 +257,28 @@ fn prefix_range(prefix: &str) -> Option<(Id, Id)> {
     let padded = |with: &str| format!("{prefix}{}", with.repeat(26 - prefix.len()));
     Some((padded("0").parse().ok()?, padded("z").parse().ok()?))
 }
+
+/// Counts and sizes of a vault.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Operations in the log.
+    pub operations: u64,
+    /// Sealed layers.
+    pub layers: u64,
+    /// Bytes of the files in them.
+    pub layers_bytes: u64,
+}
+
+impl Vault {
+    /// Counts and sizes.
+    pub fn figures(&self) -> Result<Figures> {
+        self.read(|reader| {
+            let layers = reader.layers()?;
+            Ok(Figures {
+                operations: reader.operation_count()?,
+                layers: layers.len() as u64,
+                layers_bytes: layers.iter().map(|layer| layer.bytes).sum(),
+            })
+        })
+    }
+}
