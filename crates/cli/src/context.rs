@@ -98,6 +98,9 @@ impl Context {
 
     /// The workspace for a command that changes something: it has to be named.
     pub(crate) fn workspace_to_change(&self, vault: &Vault) -> Result<Workspace> {
+        for expired in WorkspaceService::new(vault, &self.actor).sweep()? {
+            self.output.note(format!("ephemeral workspace {expired} expired and was cleaned up"));
+        }
         if let Some(name) = &self.workspace {
             return Ok(Resolver::new(vault).workspace(name)?);
         }

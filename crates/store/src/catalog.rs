@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-pub(crate) use connection::{Sync, connect};
+pub(crate) use connection::{Sync, busy_or, connect};
 pub use reader::Reader;
 pub use rows::{
     AuditRow, LayerRow, NewOperation, OperationRow, RefChange, RefKey, RefRow, SnapshotRow,

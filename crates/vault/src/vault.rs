@@ -52,7 +52,10 @@ impl Vault {
         let open = OpenOptions { busy_timeout: options.busy_timeout, read_only };
         let catalog = Catalog::open(&dir.join("catalog.db"), open)?;
         let vault = Self::new(dir, id, catalog);
-        offshoot_store::unclean_stop(dir, || vault.recover())?;
+        // Where nothing can be written nothing can be mended, and reads verify what they read anyway.
+        if !read_only {
+            offshoot_store::unclean_stop(dir, || vault.recover())?;
+        }
         Ok(vault)
     }
 
@@ -140,10 +143,7 @@ impl Vault {
             let root = self.snapshot(&snapshot)?.root;
             self.objects()?.root(&root)?;
         }
-        if !self.is_read_only() {
-            layer::clear_abandoned(&self.layers_dir())?;
-        }
-        Ok(())
+        layer::clear_abandoned(&self.layers_dir())
     }
 
     /// The vault's main line.
@@ -189,10 +189,10 @@ impl Vault {
         found.map(|(key, row)| Workspace::from_row(&key, row)).transpose()
     }
 
-    /// The ids of workspaces by their last operation, newest first; those that are gone among them.
+    /// The ids of workspaces by their last operation, newest first.
     pub fn recently_used(&self) -> Result<Vec<Id>> {
-        let scopes = self.read(|reader| Ok(reader.latest_scopes()?))?;
-        Ok(scopes.iter().filter_map(|scope| scope.parse().ok()).collect())
+        let ids = self.read(|reader| Ok(reader.recently_used(WORKSPACE)?))?;
+        Ok(ids.iter().filter_map(|id| id.parse().ok()).collect())
     }
 
     /// All checkpoints, oldest first.

@@ -75,7 +75,7 @@ fn configure(connection: &Connection, options: &OpenOptions, sync: Sync) -> rusq
 }
 
 /// A lock that was not to be had in time is our own error; SQLite's words never reach a user.
-pub(super) fn busy_or(path: &Path, options: &OpenOptions, source: rusqlite::Error) -> StoreError {
+pub(crate) fn busy_or(path: &Path, options: &OpenOptions, source: rusqlite::Error) -> StoreError {
     match source.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             StoreError::Busy { path: path.to_owned(), seconds: options.busy_timeout.as_secs() }
