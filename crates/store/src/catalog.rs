@@ -118,7 +118,7 @@ impl Catalog {
     }
 
     fn error(&self, source: rusqlite::Error) -> StoreError {
-        connection::busy_or(&self.path, &self.options, source)
+        busy_or(&self.path, &self.options, source)
     }
 }
 

@@ -61,15 +61,18 @@ pub fn unclean_stop<E: From<StoreError>>(
         // Another process may have cleared it first.
         drop(fs::remove_file(path));
     }
-    // Where the vault is read-only the check simply runs again next time.
-    drop(record_check(vault, &boot));
+    mark_checked(vault);
     Ok(true)
 }
 
-fn record_check(vault: &Path, boot: &str) -> io::Result<()> {
+/// Notes that the vault was found in order, or just made, under this boot. Where that cannot be noted, the check simply
+/// runs again next time.
+pub fn mark_checked(vault: &Path) {
     let hidden = vault.join(format!(".checked-{}", Id::random()));
-    File::create(&hidden)?.write_all(boot.as_bytes())?;
-    fs::rename(&hidden, vault.join("checked"))
+    let written = File::create(&hidden).and_then(|mut file| file.write_all(boot_id().as_bytes()));
+    if written.and_then(|()| fs::rename(&hidden, vault.join("checked"))).is_err() {
+        drop(fs::remove_file(&hidden));
+    }
 }
 
 fn abandoned_marks(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {

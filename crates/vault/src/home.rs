@@ -187,6 +187,7 @@ impl Home {
         import.never.push(self.dir.clone());
         let source = source.map_or(Source::Nothing, Source::Directory);
         let report = vault.found(name, source, &import, actor)?;
+        offshoot_store::mark_checked(staged);
         vault.sync_dirs()?;
         Ok(report)
     }
