@@ -73,6 +73,9 @@ pub enum VaultError {
         /// How many entries are beneath.
         entries: u64,
     },
+    /// The top directory is always there.
+    #[error("the top directory itself cannot be removed")]
+    TopDirectory,
     /// A directory would become part of itself.
     #[error("{from} cannot be put inside itself, at {to}")]
     IntoItself {

@@ -9,5 +9,5 @@ mod stage;
 
 pub use stack::Stack;
 
-pub(crate) use lock::DirLock;
-pub(crate) use stage::{LayerKind, LayerStage, clear_abandoned};
+pub(crate) use lock::{DirLock, clear_abandoned};
+pub(crate) use stage::{LayerKind, LayerStage, clear_layers};

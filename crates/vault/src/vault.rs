@@ -143,7 +143,7 @@ impl Vault {
             let root = self.snapshot(&snapshot)?.root;
             self.objects()?.root(&root)?;
         }
-        layer::clear_abandoned(&self.layers_dir())
+        layer::clear_layers(&self.layers_dir())
     }
 
     /// The vault's main line.
