@@ -89,7 +89,9 @@ impl From<VaultError> for CliError {
         let message = error.to_string();
         match error {
             VaultError::Store(error) => error.into(),
-            VaultError::Path(_) | VaultError::IntoItself { .. } => Self::usage(message),
+            VaultError::Path(_) | VaultError::IntoItself { .. } | VaultError::TopDirectory => {
+                Self::usage(message)
+            }
             VaultError::Io { source, .. } => {
                 let missing = source.kind() == std::io::ErrorKind::NotFound;
                 Self::new(if missing { ExitCode::NotFound } else { ExitCode::Storage }, message)
