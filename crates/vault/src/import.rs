@@ -11,6 +11,8 @@ mod plan;
 mod read;
 mod scan;
 
+pub(crate) use plan::group_of;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

@@ -1,5 +1,7 @@
 //! The vault against ordinary directories, the real kernel, other processes and damaged disks.
 
+#[path = "vault/adopt.rs"]
+mod adopt;
 #[path = "vault/children.rs"]
 mod children;
 #[path = "vault/compare.rs"]
