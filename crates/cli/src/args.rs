@@ -117,7 +117,10 @@ pub(crate) fn report_parse_error(error: &clap::Error, arguments: &[OsString]) ->
     let json = arguments.iter().take_while(|a| *a != "--").any(|a| a == "--json");
     if json && !asked_for_help {
         let text = error.to_string();
-        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        // The first paragraph says what is wrong, over several lines where arguments are missing.
+        let paragraph = text.lines().take_while(|line| !line.is_empty()).map(str::trim);
+        let message = paragraph.collect::<Vec<_>>().join(" ");
+        let message = message.trim_start_matches("error: ");
         let body = ErrorBody {
             code: ExitCode::Usage.word().to_owned(),
             exit_code: ExitCode::Usage.number(),

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use offshoot_protocol::ExitCode;
 use offshoot_vault::diff::DiffOptions;
 use offshoot_vault::{
-    Actor, Home, ImportOptions, Listed, Vault, VaultOptions, VaultPath, Workspace,
+    Actor, Home, HomeError, ImportOptions, Listed, Vault, VaultError, VaultOptions, VaultPath,
+    Workspace,
 };
 use offshoot_workspace::{Point, Resolver, WorkspaceService, similar};
 
@@ -15,6 +16,7 @@ use crate::config::{self, Loaded, Sources};
 use crate::error::{CliError, Result};
 use crate::output::Output;
 use crate::progress::import_progress;
+use crate::render::host_path;
 
 /// What every command starts from.
 #[derive(Debug)]
@@ -63,17 +65,18 @@ impl Context {
     pub(crate) fn vault_named(&self, name: &str) -> Result<OpenVault> {
         let missing = match self.home.open(name) {
             Ok(vault) => return Ok(OpenVault { vault, name: name.to_owned() }),
-            Err(offshoot_vault::HomeError::NoVault(name)) => name,
+            Err(HomeError::NoVault(name)) => name,
             Err(error) => return Err(error.into()),
         };
         let names = self.vault_names()?;
-        let error = CliError::from(offshoot_vault::HomeError::NoVault(missing));
+        let error = CliError::from(HomeError::NoVault(missing));
         Err(error.suggest(similar(name, names.iter().map(String::as_str))))
     }
 
     fn bound_vault(&self) -> Result<OpenVault> {
         let here = current_dir()?;
-        if let Some((listed, _)) = self.home.find_bound(&here)? {
+        let bound = self.home.find_bound(&here).map_err(|error| self.home_error(error))?;
+        if let Some((listed, _)) = bound {
             return self.open_listed(&listed);
         }
         let names = self.vault_names()?;
@@ -83,13 +86,27 @@ impl Context {
                 format!("`offshoot init` makes one, or name one with --vault: {}", names.join(", "))
             }
         };
-        let message = format!("{} belongs to no vault", here.display());
+        let message = format!("{} belongs to no vault", host_path(&here));
         Err(CliError::new(ExitCode::NotFound, message).hint(hint).candidates(names))
     }
 
     pub(crate) fn open_listed(&self, listed: &Listed) -> Result<OpenVault> {
         let vault = self.home.open_listed(listed)?;
         Ok(OpenVault { vault, name: listed.name.clone() })
+    }
+
+    /// An error about the home, with what can be done where the home itself cannot be written.
+    pub(crate) fn home_error(&self, error: HomeError) -> CliError {
+        let own = match &error {
+            HomeError::Vault(VaultError::Io { path, .. }) => path.starts_with(self.home.dir()),
+            _ => false,
+        };
+        let error = CliError::from(error);
+        if !own {
+            return error;
+        }
+        CliError { code: ExitCode::Storage, ..error }
+            .hint("set OFFSHOOT_HOME to a place you can write to")
     }
 
     fn vault_names(&self) -> Result<Vec<String>> {
@@ -193,7 +210,7 @@ fn home_dir(global: &Global) -> Result<PathBuf> {
 
 fn absolute(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path)
-        .map_err(|error| CliError::usage(format!("{}: {error}", path.display())))
+        .map_err(|error| CliError::usage(format!("{}: {error}", host_path(path))))
 }
 
 /// Who runs this: the user, and the agent that said it acts for them.

@@ -96,11 +96,13 @@ impl From<VaultError> for CliError {
                 let missing = source.kind() == std::io::ErrorKind::NotFound;
                 Self::new(if missing { ExitCode::NotFound } else { ExitCode::Storage }, message)
             }
+            // Which snapshots there are is looked up first, so one that is named and gone is a hole in the catalog.
             VaultError::Damaged { .. }
             | VaultError::MissingObject(_)
+            | VaultError::NoSnapshot(_)
             | VaultError::BadRecord { .. } => Self::new(ExitCode::Damaged, message)
                 .hint("`offshoot vault check` lists everything that is damaged"),
-            VaultError::NoEntry { .. } | VaultError::NoSnapshot(_) | VaultError::NoOperation(_) => {
+            VaultError::NoEntry { .. } | VaultError::NoOperation(_) => {
                 Self::new(ExitCode::NotFound, message)
             }
             VaultError::NotEmpty { .. } => Self::new(ExitCode::Conflict, message)

@@ -107,7 +107,7 @@ mod tests {
     fn variables_and_keys_translate_both_ways() {
         for key in KEYS {
             assert_eq!(key_of(&variable_of(key.name)), key.name);
-            assert!(!is_reserved(&variable_of(key.name)), "{}", key.name);
+            assert!(is_setting(&variable_of(key.name)), "{}", key.name);
         }
         assert_eq!(variable_of("diff.max_text_bytes"), "OFFSHOOT_DIFF__MAX_TEXT_BYTES");
     }
