@@ -1,0 +1,92 @@
+//! Whether a home is in order after something went wrong in it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+use offshoot_tests::trace::Trace;
+
+use crate::scene::Scene;
+use crate::state::State;
+
+/// What was done to the command, for the report.
+pub(crate) fn describe(scene: &Scene, fault: &str, trace: &Trace) -> String {
+    let last = trace.calls.last().map(ToString::to_string).unwrap_or_default();
+    format!("{:?}, {fault} at {last}, which ended with {}", scene.operation, trace.status)
+}
+
+/// Looks at the home after the command ended, however it did. `finished` says that it claimed success.
+pub(crate) fn verify(scene: &Scene, home: &Path, finished: bool) -> Result<(), String> {
+    look_around(scene, home)?;
+    let found = State::read(home, &scene.project())?;
+    if found == scene.after {
+        probe(scene, home)?;
+    } else if found == scene.before && finished {
+        return Err("the command succeeded and what it did is lost".to_owned());
+    } else if found == scene.before {
+        succeed("the command again", &scene.again(home))?;
+        let repeated = State::read(home, &scene.project())?;
+        if repeated != scene.after {
+            return Err(format!("another state after the command again:\n{repeated:#?}"));
+        }
+    } else {
+        let (before, after) = (&scene.before, &scene.after);
+        return Err(format!(
+            "neither before nor after:\n{found:#?}\nbefore: {before:#?}\nafter: {after:#?}"
+        ));
+    }
+    left_over(home)
+}
+
+/// The first commands that somebody would run: they open everything and repair what there is to repair.
+fn look_around(scene: &Scene, home: &Path) -> Result<(), String> {
+    succeed("vault list", &scene.offshoot(home, &["vault", "list", "--json"]))?;
+    if has_vaults(home) {
+        let check = scene.offshoot(home, &["vault", "check", "--json"]);
+        succeed("vault check", &check)?;
+    }
+    left_over(home)
+}
+
+fn probe(scene: &Scene, home: &Path) -> Result<(), String> {
+    let output = scene.offshoot(home, &["workspace", "create", "probe"]);
+    succeed("a change afterwards", &output)
+}
+
+fn succeed(what: &str, output: &Output) -> Result<(), String> {
+    if output.status.success() {
+        return Ok(());
+    }
+    let (out, err) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    Err(format!("{what} ended with {}: {}{}", output.status, out.trim(), err.trim()))
+}
+
+fn has_vaults(home: &Path) -> bool {
+    fs::read_dir(home.join("names")).is_ok_and(|mut names| names.next().is_some())
+}
+
+/// Nothing half-made is left, and nobody is marked as writing.
+fn left_over(home: &Path) -> Result<(), String> {
+    let mut found = Vec::new();
+    look_for_left_overs(home, &mut found).map_err(|error| error.to_string())?;
+    match found.as_slice() {
+        [] => Ok(()),
+        _ => Err(format!("left over: {found:?}")),
+    }
+}
+
+fn look_for_left_overs(dir: &Path, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+        let half_made =
+            name.ends_with(b".tmp") || name.ends_with(b".del") || name.starts_with(b".");
+        if half_made || dir.ends_with("open") {
+            found.push(path);
+        } else if path.is_dir() && !path.is_symlink() && !dir.ends_with("layers") {
+            look_for_left_overs(&path, found)?;
+        }
+    }
+    Ok(())
+}
