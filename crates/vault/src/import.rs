@@ -10,6 +10,8 @@ mod ignore;
 mod read;
 mod scan;
 
+pub(crate) use cache::clear as clear_cache;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

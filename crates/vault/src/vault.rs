@@ -10,6 +10,7 @@ use crate::actor::Actor;
 use crate::disk;
 use crate::error::{Result, VaultError, io_error};
 use crate::hash::RootId;
+use crate::import;
 use crate::layer;
 use crate::objects::Objects;
 use crate::operation::Scope;
@@ -142,6 +143,7 @@ impl Vault {
         }
         if !self.is_read_only() {
             layer::clear_abandoned(&self.layers_dir())?;
+            import::clear_cache(&self.dir);
         }
         Ok(())
     }

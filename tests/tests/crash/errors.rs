@@ -91,3 +91,8 @@ fn undo_fails() {
 fn checkpoint_fails() {
     fail_everywhere(Operation::Checkpoint);
 }
+
+#[test]
+fn delete_fails() {
+    fail_everywhere(Operation::Delete);
+}

@@ -86,3 +86,8 @@ fn undo_is_killed() {
 fn checkpoint_is_killed() {
     kill_everywhere(Operation::Checkpoint);
 }
+
+#[test]
+fn delete_is_killed() {
+    kill_everywhere(Operation::Delete);
+}

@@ -109,3 +109,8 @@ fn power_is_cut_in_an_undo() {
 fn power_is_cut_in_a_checkpoint() {
     cut_everywhere(Operation::Checkpoint);
 }
+
+#[test]
+fn power_is_cut_in_a_delete() {
+    cut_everywhere(Operation::Delete);
+}

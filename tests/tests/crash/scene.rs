@@ -23,10 +23,11 @@ pub(crate) enum Operation {
     Fork,
     Undo,
     Checkpoint,
+    Delete,
 }
 
 impl Operation {
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Init,
         Self::InitAgain,
         Self::WriteSmall,
@@ -34,6 +35,7 @@ impl Operation {
         Self::Fork,
         Self::Undo,
         Self::Checkpoint,
+        Self::Delete,
     ];
 
     fn arguments(self) -> &'static [&'static str] {
@@ -44,6 +46,7 @@ impl Operation {
             Self::Fork => &["workspace", "create", "fork", "--from", "w"],
             Self::Undo => &["undo", "-w", "w"],
             Self::Checkpoint => &["checkpoint", "create", "mark", "-w", "w"],
+            Self::Delete => &["vault", "delete", "project", "--yes"],
         }
     }
 }

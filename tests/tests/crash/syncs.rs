@@ -70,7 +70,9 @@ fn without_syncs_of_the_log_every_change_is_lost() {
     if !can_cut() {
         return;
     }
-    run_all("without_syncs_of_the_log", &Operation::ALL, |operation| {
+    let all = Operation::ALL.map(Some).map(|it| it.filter(|it| *it != Operation::Delete));
+    let all: Vec<Operation> = all.into_iter().flatten().collect();
+    run_all("without_syncs_of_the_log", &all, |operation| {
         let scene = Scene::new(*operation);
         let of_log = || Fault::SkipSyncsOf(Box::new(|path| place(path) == Place::Log));
         let found = is_found(&scene, &Disk::new(&scene), of_log);

@@ -49,8 +49,9 @@ fn look_around(scene: &Scene, home: &Path) -> Result<(), String> {
 }
 
 fn probe(scene: &Scene, home: &Path) -> Result<(), String> {
-    let output = scene.offshoot(home, &["workspace", "create", "probe"]);
-    succeed("a change afterwards", &output)
+    let arguments: &[&str] =
+        if has_vaults(home) { &["workspace", "create", "probe"] } else { &["init"] };
+    succeed("a change afterwards", &scene.offshoot(home, arguments))
 }
 
 fn succeed(what: &str, output: &Output) -> Result<(), String> {
@@ -63,7 +64,10 @@ fn succeed(what: &str, output: &Output) -> Result<(), String> {
 }
 
 fn has_vaults(home: &Path) -> bool {
-    fs::read_dir(home.join("names")).is_ok_and(|mut names| names.next().is_some())
+    // What a deletion left is a link to nothing.
+    let leads_somewhere =
+        |entry: std::io::Result<fs::DirEntry>| entry.is_ok_and(|name| name.path().exists());
+    fs::read_dir(home.join("names")).is_ok_and(|mut names| names.any(leads_somewhere))
 }
 
 /// Nothing half-made is left, and nobody is marked as writing.

@@ -1,11 +1,14 @@
 //! A directory that is being written, and who writes it.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
 use rustix::fs::{FlockOperation, flock};
+
+/// A directory that another process removed as one of nobody's is made again, at most this often.
+const TRIES: usize = 10;
 
 /// Holds a directory until dropped; the kernel lets go of it when the process dies.
 #[derive(Debug)]
@@ -16,12 +19,33 @@ pub(crate) struct DirLock {
 impl DirLock {
     /// Makes a directory that is locked from the first moment it can be found under its name.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
+        for _ in 1..TRIES {
+            match Self::try_create(path) {
+                // Taken for one that was left behind, in the moment before it was locked.
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::NotFound) => {}
+                other => return other,
+            }
+        }
+        Self::try_create(path)
+    }
+
+    fn try_create(path: &Path) -> io::Result<Self> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let hidden = path.with_file_name(format!(".{name}"));
-        fs::DirBuilder::new().mode(0o700).create(&hidden)?;
-        let lock = Self::take(&hidden)?;
-        fs::rename(&hidden, path)?;
-        Ok(lock)
+        match fs::DirBuilder::new().mode(0o700).create(&hidden) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        let made = Self::take(&hidden).and_then(|lock| {
+            fs::rename(&hidden, path)?;
+            Ok(lock)
+        });
+        if made.is_err() {
+            // The first error is the one to report; what is left is cleared like any other that nobody holds.
+            drop(fs::remove_dir(&hidden));
+        }
+        made
     }
 
     /// Locks a directory; fails at once where another process holds it.
