@@ -230,9 +230,8 @@ impl Vault {
                 tx.set_binding(&Binding { id, path, created_ms })?;
             }
             tx.summary(format!("create vault {name}"));
-            Ok(())
+            tx.record_vault(&self.id(), name)
         })?;
-        self.record_name(name)?;
         Ok(imported.report)
     }
 
@@ -257,14 +256,6 @@ impl Vault {
         let report = ImportReport::default();
         let (layer, stack) = (Some(layer), Some(stack));
         Ok(Imported { root, content: dir.content, top, report, layer, stack })
-    }
-
-    fn record_name(&self, name: &str) -> Result<()> {
-        let id = self.id();
-        self.catalog().write(|writer| {
-            writer.set_meta("vault", id.as_bytes())?;
-            Ok(writer.set_meta("name", name.as_bytes())?)
-        })
     }
 
     /// The name that the vault was made with.

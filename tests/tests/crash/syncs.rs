@@ -20,7 +20,7 @@ enum Place {
     LayerDirectory,
     Log,
     Catalog,
-    Directory,
+    Other,
 }
 
 fn place(path: &Path) -> Place {
@@ -36,7 +36,7 @@ fn place(path: &Path) -> Place {
     } else if in_layer {
         Place::LayerDirectory
     } else {
-        Place::Directory
+        Place::Other
     }
 }
 

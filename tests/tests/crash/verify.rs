@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
+use offshoot_tests::scan::{CompareOptions, compare, scan};
 use offshoot_tests::trace::Trace;
 
-use crate::scene::Scene;
+use crate::scene::{Operation, Scene};
 use crate::state::State;
 
 /// What was done to the command, for the report.
@@ -20,6 +21,9 @@ pub(crate) fn verify(scene: &Scene, home: &Path, finished: bool) -> Result<(), S
     look_around(scene, home)?;
     let found = State::read(home, &scene.project())?;
     if found == scene.after {
+        if scene.operation == Operation::Init {
+            compare_layer(scene, home)?;
+        }
         probe(scene, home)?;
     } else if found == scene.before && finished {
         return Err("the command succeeded and what it did is lost".to_owned());
@@ -46,6 +50,20 @@ fn look_around(scene: &Scene, home: &Path) -> Result<(), String> {
         succeed("vault check", &check)?;
     }
     left_over(home)
+}
+
+/// The layer of a new vault shows the project, each of two equal files in it too.
+fn compare_layer(scene: &Scene, home: &Path) -> Result<(), String> {
+    let name = home.join("names/project");
+    let layers = fs::read_dir(name.join("layers")).map_err(|error| error.to_string())?;
+    let layers: Vec<PathBuf> = layers.flatten().map(|layer| layer.path().join("fs")).collect();
+    let [layer] = layers.as_slice() else { return Err(format!("not one layer: {layers:?}")) };
+    let (project, layer) = (scan(&scene.project()), scan(layer));
+    let (project, layer) = (project.unwrap(), layer.map_err(|error| error.to_string())?);
+    match compare(&project, &layer, &CompareOptions::default()).as_slice() {
+        [] => Ok(()),
+        differences => Err(format!("the layer is not the project: {differences:?}")),
+    }
 }
 
 fn probe(scene: &Scene, home: &Path) -> Result<(), String> {

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use offshoot_tests::rng::Rng;
 use offshoot_tests::tier::cases;
@@ -23,6 +23,7 @@ fn writers_are_killed_at_random() {
     println!("writers: {rounds} rounds, OFFSHOOT_SEED={}", seed());
     let mut known: Vec<Option<Vec<u8>>> = vec![None; WRITERS];
     let (mut whole, mut cut) = (0, 0);
+    let mut longest = Duration::from_millis(100);
     for round in 0..rounds {
         let contents: Vec<Vec<u8>> = (0..WRITERS)
             .map(|_| {
@@ -39,9 +40,14 @@ fn writers_are_killed_at_random() {
                 scene.command(home.path(), &arguments).spawn().unwrap()
             })
             .collect();
-        thread::sleep(Duration::from_micros(rng.below(60_000)));
-        for child in &mut children {
-            child.kill().unwrap();
+        let start = Instant::now();
+        if round == 0 {
+            // Nobody is killed: it shows how long they take here.
+            assert!(children.iter_mut().all(|child| child.wait().unwrap().success()));
+            longest = start.elapsed();
+        } else {
+            thread::sleep(longest.mul_f64(rng.below(1100) as f64 / 1000.0));
+            children.iter_mut().for_each(|child| child.kill().unwrap());
         }
         let ends = children.into_iter().map(|child| child.wait_with_output().unwrap().status);
         let finished: Vec<bool> = ends.map(|status| status.success()).collect();
