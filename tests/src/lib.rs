@@ -4,7 +4,7 @@
 //! there cannot hide itself here. It makes trees that are hard to keep ([`awkward`]), says what is
 //! in a tree ([`scan`]), runs a program while it breaks its system calls ([`trace`]), offers small
 //! file systems that lose power ([`image`]), runs the real binary ([`product`]), holds its documents against
-//! their schema ([`schema`]), and says what this machine cannot test ([`skip`]).
+//! their schema ([`schema`]), says how much to do ([`tier`]), and what this machine cannot test ([`skip`]).
 
 pub mod awkward;
 pub mod image;
@@ -13,4 +13,5 @@ pub mod rng;
 pub mod scan;
 pub mod schema;
 pub mod skip;
+pub mod tier;
 pub mod trace;

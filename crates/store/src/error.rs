@@ -106,6 +106,9 @@ pub(crate) fn from_sqlite(path: &std::path::Path, source: rusqlite::Error) -> St
         Some(ErrorCode::DatabaseCorrupt) => {
             StoreError::Damaged { path, detail: source.to_string() }
         }
+        Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => {
+            StoreError::Io { path, source: io::Error::other(source) }
+        }
         _ => StoreError::Sqlite { path, source },
     }
 }

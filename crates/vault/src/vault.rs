@@ -10,6 +10,7 @@ use crate::actor::Actor;
 use crate::disk;
 use crate::error::{Result, VaultError, io_error};
 use crate::hash::RootId;
+use crate::import;
 use crate::layer;
 use crate::objects::Objects;
 use crate::operation::Scope;
@@ -143,7 +144,9 @@ impl Vault {
             let root = self.snapshot(&snapshot)?.root;
             self.objects()?.root(&root)?;
         }
-        layer::clear_layers(&self.layers_dir())
+        layer::clear_layers(&self.layers_dir())?;
+        import::clear_cache(&self.dir);
+        Ok(())
     }
 
     /// The vault's main line.
