@@ -21,9 +21,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use duration::parse as parse_duration;
 pub(crate) use error::ConfigError;
-pub(crate) use load::{Loaded, Setting, load};
-pub(crate) use origin::Origin;
+pub(crate) use load::{Loaded, load};
 pub(crate) use show::render_human;
 pub(crate) use sources::Sources;
 

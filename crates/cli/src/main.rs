@@ -1,26 +1,47 @@
-//! The `offshoot` command line: it reads settings and arguments, and calls the libraries.
+//! The `offshoot` command line: it reads settings and arguments, calls the libraries, and prints what they answer.
 
-use std::io::{self, Write};
+mod args;
+mod commands;
+mod config;
+mod context;
+mod error;
+mod output;
+mod progress;
+mod render;
+
 use std::process::ExitCode;
 
-#[cfg_attr(
-    not(test),
-    expect(
-        dead_code,
-        unused_imports,
-        reason = "the commands that use the settings are not here yet"
-    )
-)]
-mod config;
+use clap::Parser;
+
+use crate::args::Cli;
+use crate::context::Context;
+use crate::error::CliError;
 
 fn main() -> ExitCode {
-    let flags = std::env::args().skip(1).collect();
-    let (text, code) = match config::load(&config::Sources::from_process(flags)) {
-        Ok(loaded) => (config::render_human(&loaded, true), ExitCode::SUCCESS),
-        Err(error) => (format!("{error}\n"), ExitCode::FAILURE),
-    };
-    match io::stdout().write_all(text.as_bytes()) {
-        Ok(()) => code,
-        Err(_) => ExitCode::FAILURE,
+    let arguments: Vec<std::ffi::OsString> = std::env::args_os().collect();
+    match Cli::try_parse_from(&arguments) {
+        Ok(cli) => run(cli),
+        Err(error) => args::report_parse_error(&error, &arguments),
     }
+}
+
+fn run(cli: Cli) -> ExitCode {
+    raise_file_limit();
+    let json = cli.global.json;
+    let outcome = Context::new(&cli.global).and_then(|context| {
+        let code = commands::run(cli.command, &context)?;
+        context.output.finish()?;
+        Ok(code)
+    });
+    let code = outcome.unwrap_or_else(|error: CliError| output::report_error(&error, json));
+    ExitCode::from(code.number())
+}
+
+/// Trees are walked with open directories, and the usual soft limit of 1,024 is for programs that use `select`.
+fn raise_file_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    // Where it is refused, deep trees fail later with an error that says so.
+    let _refused = setrlimit(Resource::Nofile, raised).is_err();
 }

@@ -1,1 +1,38 @@
-//! placeholder
+//! What Offshoot prints for programs: versioned documents and their JSON Schema.
+//!
+//! Every command with `--json` prints exactly one [`Document`]. Documents of one `schema_version` may gain fields and never
+//! lose or change them. This crate holds plain data; it knows no vault and no command line.
+
+mod change;
+mod document;
+mod exit_code;
+mod file;
+mod history;
+mod schema;
+mod text;
+mod tools;
+mod vault;
+mod workspace;
+
+pub use change::{ChangeDoc, ChangeKindDoc, DiffDoc, HunkDoc, LineDoc, SideDoc, StatusDoc};
+pub use document::{Document, ErrorBody, ErrorDocument, Kind, SCHEMA_VERSION};
+pub use exit_code::ExitCode;
+pub use file::{
+    EditDoc, EntryDoc, EntryKindDoc, ExportDoc, FileDoc, HistoryDoc, ImportDoc, ListDoc,
+    SkippedDoc, VersionDoc,
+};
+pub use history::{
+    ActorDoc, LogDoc, LogEntryDoc, OperationDoc, OperationLogDoc, OperationRestoreDoc, RevertDoc,
+    ShowDoc, SnapshotDoc,
+};
+pub use schema::{SchemaFile, schemas};
+pub use text::Text;
+pub use tools::{ConfigDoc, DoctorCheckDoc, DoctorDoc, DoctorState, SettingDoc};
+pub use vault::{
+    CheckDoc, InitDoc, VaultDeletedDoc, VaultDoc, VaultInfoDoc, VaultListDoc, VaultRenamedDoc,
+};
+pub use workspace::{
+    CheckpointDeletedDoc, CheckpointDoc, CheckpointListDoc, CheckpointShowDoc, DiscardDoc,
+    RestoreDoc, TreeNodeDoc, UsageDoc, WorkspaceCreatedDoc, WorkspaceDeletedDoc, WorkspaceDoc,
+    WorkspaceListDoc, WorkspaceRenamedDoc, WorkspaceShowDoc, WorkspaceTreeDoc,
+};

@@ -23,6 +23,9 @@ pub use writer::Writer;
 use crate::StoreError;
 use crate::error::from_sqlite;
 
+/// A WAL longer than this, in bytes, is moved into the database file after a write.
+const LONG_LOG: u64 = 4 << 20;
+
 /// How to open a catalog.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenOptions {
@@ -95,7 +98,26 @@ impl Catalog {
         let value = work(&mut writer)?;
         writer.finish()?;
         transaction.commit().map_err(|error| self.error(error))?;
+        self.shorten_log(&connection);
         Ok(value)
+    }
+
+    /// Moves a long WAL into the database file. The first process that opens a vault reads all of the WAL, so one that a large
+    /// import left long would slow down every command after it. What is committed is safe either way, so failing to is fine.
+    fn shorten_log(&self, connection: &Connection) {
+        let mut log = self.path.clone().into_os_string();
+        log.push("-wal");
+        let length = std::fs::metadata(&log).map_or(0, |metadata| metadata.len());
+        if length <= LONG_LOG {
+            return;
+        }
+        let shorten = || -> rusqlite::Result<()> {
+            // Readers that are in the way are not waited for; the next write tries again.
+            connection.busy_timeout(Duration::ZERO)?;
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        };
+        drop(shorten());
+        drop(connection.busy_timeout(self.options.busy_timeout));
     }
 
     /// Asks SQLite to check the file; `Ok` means that it found nothing wrong.

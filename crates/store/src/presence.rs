@@ -5,12 +5,15 @@
 //! an unclean stop. After a power cut such marks may be lost, so the first open after a boot counts as unclean.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 
 use crate::{Id, StoreError};
+
+/// A mark that another process removed as one of nobody's is made again, at most this often.
+const TRIES: usize = 10;
 
 /// This process's mark on a vault; removed when dropped.
 #[derive(Debug)]
@@ -23,17 +26,35 @@ impl Presence {
     /// Marks the vault as open for writing by this process.
     pub fn enter(vault: &Path) -> Result<Self, StoreError> {
         let folder = vault.join("open");
+        for _ in 1..TRIES {
+            match Self::try_enter(&folder) {
+                // Taken for the mark of a dead process in the moment before it was locked, and perhaps removed.
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        io::ErrorKind::WouldBlock | io::ErrorKind::NotFound
+                    ) => {}
+                other => return other.map_err(|source| io_error(&folder, source)),
+            }
+        }
+        Self::try_enter(&folder).map_err(|source| io_error(&folder, source))
+    }
+
+    fn try_enter(folder: &Path) -> io::Result<Self> {
         let path = folder.join(Id::random().to_string());
         // Made under a hidden name and locked before it gets its own, so that nobody finds it unlocked.
         let hidden = folder.join(format!(".{}", Id::random()));
-        let enter = || -> io::Result<File> {
-            let file = create_in(&folder, &hidden)?;
-            flock(&file, FlockOperation::NonBlockingLockExclusive)?;
-            fs::rename(&hidden, &path)?;
-            Ok(file)
-        };
-        let file = enter().map_err(|source| io_error(&path, source))?;
-        Ok(Self { path, _locked: file })
+        let file = create_in(folder, &hidden)?;
+        let locked =
+            flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(io::Error::from);
+        match locked.and_then(|()| fs::rename(&hidden, &path)) {
+            Ok(()) => Ok(Self { path, _locked: file }),
+            Err(error) => {
+                // The first error is the one to report; what is left is a mark of nobody.
+                drop(fs::remove_file(&hidden));
+                Err(error)
+            }
+        }
     }
 }
 
@@ -61,15 +82,14 @@ pub fn unclean_stop<E: From<StoreError>>(
         // Another process may have cleared it first.
         drop(fs::remove_file(path));
     }
-    // Where the vault is read-only the check simply runs again next time.
-    drop(record_check(vault, &boot));
+    mark_checked(vault);
     Ok(true)
 }
 
-fn record_check(vault: &Path, boot: &str) -> io::Result<()> {
-    let hidden = vault.join(format!(".checked-{}", Id::random()));
-    File::create(&hidden)?.write_all(boot.as_bytes())?;
-    fs::rename(&hidden, vault.join("checked"))
+/// Notes that the vault was found in order, or just made, under this boot. Where that cannot be noted, or is cut short, the
+/// check simply runs again next time.
+pub fn mark_checked(vault: &Path) {
+    drop(fs::write(vault.join("checked"), boot_id()));
 }
 
 fn abandoned_marks(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
@@ -81,9 +101,6 @@ fn abandoned_marks(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
     let mut abandoned = Vec::new();
     for entry in entries {
         let path = entry.map_err(|source| io_error(folder, source))?.path();
-        if path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b".")) {
-            continue;
-        }
         // A file that vanished or may not be opened belongs to a process that is alive or to another user.
         let Ok(file) = File::open(&path) else {
             continue;

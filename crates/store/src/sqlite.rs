@@ -142,6 +142,26 @@ mod tests {
     use crate::{Catalog, conformance};
 
     #[test]
+    fn a_lock_that_is_never_freed_is_our_own_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("catalog.db");
+        let catalog = Catalog::create(&path, OpenOptions::default()).unwrap();
+        let hasty = OpenOptions {
+            busy_timeout: std::time::Duration::from_millis(50),
+            ..OpenOptions::default()
+        };
+        let backend = SqliteBackend::open(&path, &hasty).unwrap();
+        let put = Put { kind: ObjectKind::Blob, id: [1; 32], value: vec![0] };
+        catalog
+            .write(|_| {
+                let busy = backend.put(&[put]);
+                assert!(matches!(busy, Err(StoreError::Busy { .. })), "{busy:?}");
+                Ok::<(), StoreError>(())
+            })
+            .unwrap();
+    }
+
+    #[test]
     fn keeps_the_contract() {
         let mut folders = Vec::new();
         let outcome = conformance::check(|| {

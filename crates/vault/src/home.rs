@@ -110,25 +110,27 @@ impl Home {
     /// The vault whose binding holds `dir`, with its name and the bound directory; the innermost if several do.
     pub fn find_bound(&self, dir: &Path) -> Result<Option<(Listed, PathBuf)>> {
         let found = self.look_up_bound(dir)?;
-        if found.is_some() || !self.heal()? {
+        if found.as_ref().is_some_and(|(listed, _)| listed.name != listed.id.to_string()) {
             return Ok(found);
         }
-        self.look_up_bound(dir)
+        // Neither a vault without a binding nor one without a name is what anybody made.
+        if self.heal()? { self.look_up_bound(dir) } else { Ok(found) }
     }
 
     fn look_up_bound(&self, dir: &Path) -> Result<Option<(Listed, PathBuf)>> {
         for candidate in dir.ancestors() {
             let Some(id) = self.bound_to(candidate)? else { continue };
-            let mut name = self.name_of(&id)?;
-            if name.is_none() {
-                self.heal()?;
-                name = self.name_of(&id)?;
-            }
-            let name = name.unwrap_or_else(|| id.to_string());
+            let name = self.name_of(&id)?.unwrap_or_else(|| id.to_string());
             let listed = Listed { name, id, dir: self.vault_dir(&id) };
             return Ok(Some((listed, candidate.to_owned())));
         }
         Ok(None)
+    }
+
+    /// The vault that a directory is bound to; a link that a deletion left does not count.
+    fn bound_to(&self, dir: &Path) -> Result<Option<Id>> {
+        let id = read_link(&self.binding_link(dir))?;
+        Ok(id.filter(|id| self.vault_dir(id).is_dir()))
     }
 
     /// Opens a listed vault.
@@ -194,6 +196,7 @@ impl Home {
         import.never.push(self.dir.clone());
         let source = source.map_or(Source::Nothing, Source::Directory);
         let report = vault.found(name, source, &import, actor)?;
+        offshoot_store::mark_checked(staged);
         vault.sync_dirs()?;
         Ok(report)
     }
@@ -211,10 +214,8 @@ impl Home {
         linked
     }
 
+    /// The name comes last: a vault that has one is linked whole, and the others are linked again.
     fn link(&self, id: &Id, name: &str, source: Option<&Path>) -> Result<()> {
-        if !claim(&self.dir.join("names").join(name), id)? {
-            return Err(HomeError::NameTaken(name.to_owned()));
-        }
         if let Some(source) = source {
             let link = self.binding_link(source);
             if !claim(&link, id)? {
@@ -222,9 +223,13 @@ impl Home {
                 let vault = other.unwrap_or_default();
                 return Err(HomeError::AlreadyBound { dir: source.to_owned(), vault });
             }
+            self.sync(&self.dir.join("bindings"))?;
         }
-        self.sync(&self.dir.join("names"))?;
-        self.sync(&self.dir.join("bindings"))
+        let names = self.dir.join("names");
+        if !claim(&names.join(name), id)? {
+            return Err(HomeError::NameTaken(name.to_owned()));
+        }
+        self.sync(&names)
     }
 
     /// Gives a vault another name.
@@ -312,6 +317,12 @@ impl Home {
     /// Makes the links of a vault that are missing, from what its own catalog records.
     fn link_again(&self, id: Id, named: bool) -> Result<bool> {
         let vault = Vault::open(&self.vault_dir(&id), id, &self.options)?;
+        let mut linked = !named;
+        for binding in vault.bindings()? {
+            let link = self.binding_link(disk::bytes_path(&binding.path));
+            // A directory that was bound again meanwhile stays with the newer vault.
+            linked |= read_link(&link)?.is_none() && claim(&link, &id)?;
+        }
         let recorded = vault.recorded_name()?;
         let names =
             std::iter::once(recorded.clone()).chain((2..).map(|n| format!("{recorded}-{n}")));
@@ -319,12 +330,6 @@ impl Home {
             if claim(&self.dir.join("names").join(&name), &id)? {
                 break;
             }
-        }
-        let mut linked = !named;
-        for binding in vault.bindings()? {
-            let link = self.binding_link(disk::bytes_path(&binding.path));
-            // A directory that was bound again meanwhile stays with the newer vault.
-            linked |= read_link(&link)?.is_none() && claim(&link, &id)?;
         }
         Ok(linked)
     }
@@ -365,15 +370,15 @@ impl Home {
         Ok(id.filter(|id| self.vault_dir(id).is_dir()))
     }
 
-    /// The vault that a directory is bound to.
-    fn bound_to(&self, dir: &Path) -> Result<Option<Id>> {
-        let id = read_link(&self.binding_link(dir))?;
-        Ok(id.filter(|id| self.vault_dir(id).is_dir()))
-    }
-
     fn make_dirs(&self) -> Result<()> {
+        let new = !self.vaults().is_dir();
         for folder in ["vaults", "names", "bindings"] {
             make_private_dir(&self.dir.join(folder))?;
+        }
+        if new {
+            for dir in [Some(self.dir.as_path()), self.dir.parent()].into_iter().flatten() {
+                self.sync(dir)?;
+            }
         }
         Ok(())
     }

@@ -11,6 +11,9 @@ mod plan;
 mod read;
 mod scan;
 
+pub(crate) use cache::clear as clear_cache;
+pub(crate) use plan::group_of;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -223,9 +226,8 @@ impl Vault {
                 tx.set_binding(&Binding { id, path, created_ms })?;
             }
             tx.summary(format!("create vault {name}"));
-            Ok(())
+            tx.record_vault(&self.id(), name)
         })?;
-        self.record_name(name)?;
         Ok(imported.report)
     }
 
@@ -241,14 +243,6 @@ impl Vault {
         self.stack(&root, &[])?;
         let report = ImportReport::default();
         Ok(Imported { root, content: dir.content, top, report, stack: None })
-    }
-
-    fn record_name(&self, name: &str) -> Result<()> {
-        let id = self.id();
-        self.catalog().write(|writer| {
-            writer.set_meta("vault", id.as_bytes())?;
-            Ok(writer.set_meta("name", name.as_bytes())?)
-        })
     }
 
     /// The name that the vault was made with.

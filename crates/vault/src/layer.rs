@@ -3,10 +3,12 @@
 //! A layer is written under a temporary name, made durable, and renamed; from then on it never changes. The vault does
 //! not know what a mount is: it only promises that a stack of layers, mounted, shows a root.
 
+mod adopt;
 mod lock;
 mod stack;
 mod stage;
 
+pub use adopt::{Adopted, Upper};
 pub use stack::Stack;
 
 pub(crate) use lock::{DirLock, clear_abandoned};

@@ -154,6 +154,12 @@ impl<'a, 'b> Transaction<'a, 'b> {
         Ok(self.writer.set_stack(stack)?)
     }
 
+    /// Records which vault this is and the name that it is made with.
+    pub(crate) fn record_vault(&mut self, id: &Id, name: &str) -> Result<()> {
+        self.writer.set_meta("vault", id.as_bytes())?;
+        Ok(self.writer.set_meta("name", name.as_bytes())?)
+    }
+
     /// The vault's main line.
     pub fn head(&mut self) -> Result<Option<Id>> {
         self.current(head_key())?.map(|row| head_snapshot(&row)).transpose()

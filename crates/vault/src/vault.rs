@@ -10,6 +10,7 @@ use crate::actor::Actor;
 use crate::disk;
 use crate::error::{Result, VaultError, io_error};
 use crate::hash::RootId;
+use crate::import;
 use crate::layer;
 use crate::objects::Objects;
 use crate::operation::Scope;
@@ -49,7 +50,10 @@ impl Vault {
     /// Opens the vault in a directory; read-only where nothing can be written there.
     pub fn open(dir: &Path, id: Id, options: &VaultOptions) -> Result<Self> {
         let vault = Self::inspect(dir, id, options)?;
-        offshoot_store::unclean_stop(dir, || vault.recover())?;
+        // Where nothing can be written nothing can be mended, and reads verify what they read anyway.
+        if !vault.is_read_only() {
+            offshoot_store::unclean_stop(dir, || vault.recover())?;
+        }
         Ok(vault)
     }
 
@@ -145,9 +149,8 @@ impl Vault {
             let root = self.snapshot(&snapshot)?.root;
             self.objects()?.root(&root)?;
         }
-        if !self.is_read_only() {
-            layer::clear_layers(&self.layers_dir())?;
-        }
+        layer::clear_layers(&self.layers_dir())?;
+        import::clear_cache(&self.dir);
         Ok(())
     }
 
@@ -194,10 +197,10 @@ impl Vault {
         found.map(|(key, row)| Workspace::from_row(&key, row)).transpose()
     }
 
-    /// The ids of workspaces by their last operation, newest first; those that are gone among them.
+    /// The ids of workspaces by their last operation, newest first.
     pub fn recently_used(&self) -> Result<Vec<Id>> {
-        let scopes = self.read(|reader| Ok(reader.latest_scopes()?))?;
-        Ok(scopes.iter().filter_map(|scope| scope.parse().ok()).collect())
+        let ids = self.read(|reader| Ok(reader.recently_used(WORKSPACE)?))?;
+        Ok(ids.iter().filter_map(|id| id.parse().ok()).collect())
     }
 
     /// All checkpoints, oldest first.
@@ -261,4 +264,29 @@ fn prefix_range(prefix: &str) -> Option<(Id, Id)> {
     }
     let padded = |with: &str| format!("{prefix}{}", with.repeat(26 - prefix.len()));
     Some((padded("0").parse().ok()?, padded("z").parse().ok()?))
+}
+
+/// Counts and sizes of a vault.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Figures {
+    /// Operations in the log.
+    pub operations: u64,
+    /// Sealed layers.
+    pub layers: u64,
+    /// Bytes of the files in them.
+    pub layers_bytes: u64,
+}
+
+impl Vault {
+    /// Counts and sizes.
+    pub fn figures(&self) -> Result<Figures> {
+        self.read(|reader| {
+            let layers = reader.layers()?;
+            Ok(Figures {
+                operations: reader.operation_count()?,
+                layers: layers.len() as u64,
+                layers_bytes: layers.iter().map(|layer| layer.bytes).sum(),
+            })
+        })
+    }
 }

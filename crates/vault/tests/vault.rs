@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests fail as tests do")]
 
+#[path = "vault/adopt.rs"]
+mod adopt;
 #[path = "vault/children.rs"]
 mod children;
 #[path = "vault/compare.rs"]

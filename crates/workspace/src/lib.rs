@@ -12,6 +12,7 @@ mod friendly;
 mod history;
 mod resolve;
 mod suggest;
+pub mod wire;
 mod workspace;
 
 pub use change::{ChangeSummaryService, Summary};
@@ -22,4 +23,5 @@ pub use file::{CopyOptions, FileContent, FileService, Version};
 pub use friendly::friendly_name;
 pub use history::{HistoryService, LogEntry};
 pub use resolve::{Point, Resolver};
+pub use suggest::similar;
 pub use workspace::{NewWorkspace, Usage, WorkspaceService};

@@ -1,7 +1,7 @@
 //! "Did you mean".
 
 /// The names most like what was typed, best first, at most three.
-pub(crate) fn similar<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
+pub fn similar<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut scored: Vec<(f64, &str)> = names
         .into_iter()
         .map(|name| (strsim::jaro_winkler(typed, name), name))

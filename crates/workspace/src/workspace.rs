@@ -131,13 +131,9 @@ impl<'a> WorkspaceService<'a> {
 
     /// The workspace that was changed last.
     pub fn most_recent(&self) -> Result<Option<Workspace>> {
-        let mut workspaces = self.vault.workspaces()?;
-        for id in self.vault.recently_used()? {
-            if let Some(at) = workspaces.iter().position(|w| w.id == id) {
-                return Ok(Some(workspaces.swap_remove(at)));
-            }
-        }
-        Ok(workspaces.pop())
+        let recent = self.vault.recently_used()?.first().copied();
+        let workspaces = self.vault.workspaces()?;
+        Ok(workspaces.into_iter().find(|workspace| Some(workspace.id) == recent))
     }
 
     /// How much a workspace holds and shares; costs as much as its changes.

@@ -13,9 +13,9 @@ use offshoot_tests::skip::{Feature, need};
 const DIRECTORY: &str = "OFFSHOOT_TEST_CHILD_DIRECTORY";
 
 /// The arguments that make this program run one of the tests below.
-pub(crate) fn arguments(name: &str) -> [String; 4] {
+pub(crate) fn arguments(name: &str) -> [String; 3] {
     let name = format!("children::{name}");
-    ["--exact".to_owned(), "--ignored".to_owned(), "--nocapture".to_owned(), name]
+    ["--exact".to_owned(), "--nocapture".to_owned(), name]
 }
 
 /// The environment that makes it do so in `directory`.
@@ -46,8 +46,8 @@ fn directory() -> Option<PathBuf> {
     env::var_os(DIRECTORY).map(PathBuf::from)
 }
 
+// Run by trees::ordinary_user_gets_error_nodes.
 #[test]
-#[ignore = "run by trees::ordinary_user_gets_error_nodes"]
 fn unreadable() {
     let Some(directory) = directory() else { return };
     let tree = directory.join("tree");
@@ -67,8 +67,8 @@ fn unreadable() {
     assert_eq!(fs::read_dir(&tree).unwrap().count(), 0);
 }
 
+// Run by traces::threads_are_followed.
 #[test]
-#[ignore = "run by traces::threads_are_followed"]
 fn threads() {
     let Some(directory) = directory() else { return };
     let write = |name: usize| fs::write(directory.join(name.to_string()), "from a thread").unwrap();
@@ -79,8 +79,8 @@ fn threads() {
     });
 }
 
+// Run by skips::what_is_missing_is_recorded.
 #[test]
-#[ignore = "run by skips::what_is_missing_is_recorded"]
 fn skipping() {
     if directory().is_some() {
         assert!(need(Feature::Program("sh")));

@@ -6,7 +6,7 @@ use jiff::{SignedDuration, Span, SpanRelativeTo};
 use serde::{Deserialize, Deserializer, Serializer, de};
 
 /// Reads a duration; days count as 24 hours. Nothing for text without units, for months and for negative ones.
-pub(super) fn parse(text: &str) -> Option<Duration> {
+pub(crate) fn parse(text: &str) -> Option<Duration> {
     let span: Span = text.trim().parse().ok()?;
     let signed = span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;
     Duration::try_from(signed).ok()

@@ -122,11 +122,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The newest operation of each scope that has one, newest first.
-    pub fn latest_scopes(&self) -> Result<Vec<String>, StoreError> {
-        let sql = "SELECT scope FROM operations WHERE scope <> ''
-                   GROUP BY scope ORDER BY max(seq) DESC";
-        self.all(sql, [], |row| row.get(0))
+    /// The ids of the refs of a kind by the newest operation of which they are the scope, newest first. Each costs one look
+    /// into an index, however long the log is.
+    pub fn recently_used(&self, kind: &str) -> Result<Vec<String>, StoreError> {
+        let sql = "SELECT id FROM refs WHERE kind = ?1 ORDER BY
+                   (SELECT max(seq) FROM operations WHERE scope = refs.id) DESC, id DESC";
+        self.all(sql, [kind], |row| row.get(0))
     }
 
     /// How many operations there are.

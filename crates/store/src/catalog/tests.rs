@@ -154,3 +154,14 @@ fn a_damaged_file_is_reported_as_damaged() {
     let damaged = catalog.check(false);
     assert!(matches!(damaged, Err(StoreError::Damaged { .. })), "{damaged:?}");
 }
+
+#[test]
+fn a_long_log_is_shortened_by_the_next_write() {
+    let (folder, path) = scratch();
+    let catalog = Catalog::create(&path, OpenOptions::default()).unwrap();
+    let log = folder.path().join("catalog.db-wal");
+    catalog.write(|writer| writer.set_meta("large", &vec![7; 6 << 20])).unwrap();
+    assert!(std::fs::metadata(&log).unwrap().len() < LONG_LOG);
+    let large = catalog.read(|reader| reader.meta("large")).unwrap();
+    assert_eq!(large.map(|bytes| bytes.len()), Some(6 << 20));
+}

@@ -185,6 +185,16 @@ pub(super) fn save(file: &Path, root: &RootId, entries: &[CacheEntry], started: 
     drop(replace(file, &out));
 }
 
+/// Removes caches that were being written when their writer stopped. One that is being written now is lost too, without
+/// harm.
+pub(crate) fn clear(vault: &Path) {
+    for entry in fs::read_dir(vault.join("cache")).into_iter().flatten().flatten() {
+        if entry.file_name().as_bytes().starts_with(b".") {
+            drop(fs::remove_file(entry.path()));
+        }
+    }
+}
+
 fn replace(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let folder = file.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder)?;

@@ -84,7 +84,7 @@ impl Scanned {
 }
 
 /// The group of the names of one inode: from the first of them, so that it is the same on every import.
-fn group_of(first: &[u8]) -> u64 {
+pub(crate) fn group_of(first: &[u8]) -> u64 {
     let hash = BlobId::of(first).0;
     let (start, _) = hash.split_first_chunk::<8>().expect("a hash has 32 bytes");
     u64::from_le_bytes(*start)

@@ -39,13 +39,7 @@ impl Vault {
         };
         let layer = self.build_layer(root, base.as_ref())?;
         layers.insert(0, layer.id);
-        self.catalog().write(|writer| {
-            writer.add_layer(&layer)?;
-            Ok::<(), VaultError>(
-                writer.set_stack(&StackRow { root: root.0, layers: layers.clone() })?,
-            )
-        })?;
-        Ok(self.show(root, &layers))
+        self.record_stack(root, &layer, layers)
     }
 
     /// Makes a layer of a stack again from objects, where its directory was lost or damaged. What it shows is the same;
@@ -53,16 +47,19 @@ impl Vault {
     pub fn rebuild_stack(&self, root: &RootId) -> Result<Stack> {
         let layer = self.build_layer(root, None)?;
         let layers = vec![layer.id];
-        self.catalog().write(|writer| {
-            writer.add_layer(&layer)?;
-            Ok::<(), VaultError>(
-                writer.set_stack(&StackRow { root: root.0, layers: layers.clone() })?,
-            )
-        })?;
-        Ok(self.show(root, &layers))
+        self.record_stack(root, &layer, layers)
     }
 
-    fn recorded_stack(&self, root: &RootId) -> Result<Option<Vec<Id>>> {
+    fn record_stack(&self, root: &RootId, layer: &LayerRow, layers: Vec<Id>) -> Result<Stack> {
+        let stack = StackRow { root: root.0, layers };
+        self.catalog().write(|writer| {
+            writer.add_layer(layer)?;
+            Ok::<(), VaultError>(writer.set_stack(&stack)?)
+        })?;
+        Ok(self.show(root, &stack.layers))
+    }
+
+    pub(super) fn recorded_stack(&self, root: &RootId) -> Result<Option<Vec<Id>>> {
         let stack = self.read(|reader| Ok(reader.stack(&root.0)?))?;
         let layers = stack.map(|stack| stack.layers);
         // A layer that is gone makes the stack useless; another is built in its place.

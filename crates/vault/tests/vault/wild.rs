@@ -35,6 +35,11 @@ impl Wild {
         Self { dir: dir.to_owned(), rng: Rng::new(seed) }
     }
 
+    /// Goes on with a tree that is there.
+    pub(crate) fn at(dir: &Path, seed: u64) -> Self {
+        Self { dir: dir.to_owned(), rng: Rng::new(seed) }
+    }
+
     /// Makes so many changes; some may turn out to be none.
     pub(crate) fn change(&mut self, times: usize) {
         for _ in 0..times {
@@ -99,7 +104,11 @@ impl Wild {
         let Some(from) = self.rng.pick(&sources) else { return };
         if !to.starts_with(from) && !from.starts_with(to) {
             remove(to);
-            fs::rename(from, to).unwrap();
+            match fs::rename(from, to) {
+                // What overlayfs answers where a directory has a layer below.
+                Err(error) if error.kind() == std::io::ErrorKind::CrossesDevices => {}
+                other => other.unwrap(),
+            }
         }
     }
 

@@ -1,0 +1,138 @@
+//! The command line as clap reads it.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode as ProcessExit;
+
+use clap::error::ErrorKind;
+use clap::{Args, Parser, Subcommand};
+use offshoot_protocol::{ErrorBody, ErrorDocument, ExitCode};
+
+use crate::commands::{
+    checkpoint, completions, config, diff, discard, doctor, fs, history, init, log, op, revert,
+    show, snapshot, status, vault, workspace,
+};
+
+const AFTER_HELP: &str = "\
+Start here:
+  offshoot init                          take the files of this folder into a vault
+  offshoot workspace create fix          fork a workspace
+  echo hi | offshoot fs write -w fix /hello.txt
+  offshoot diff                          what changed
+  offshoot undo -w fix                   take it back
+
+Exit codes: 0 success, 1 failure, 2 usage, 3 not found, 4 conflict, 5 damaged, 6 storage,
+7 newer format, 8 busy. A REF is `head`, a workspace, WORKSPACE@CHECKPOINT, WORKSPACE@base, a
+checkpoint, or the start of an id.";
+
+/// Copy-on-write workspaces for agents: fork, change, review, undo.
+#[derive(Debug, Parser)]
+#[command(name = "offshoot", version, after_help = AFTER_HELP, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options that every command takes.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Everywhere")]
+pub(crate) struct Global {
+    /// The workspace to work on [default: the most recently used one, for commands that only read]
+    #[arg(short, long, global = true, env = "OFFSHOOT_WORKSPACE", value_name = "NAME")]
+    pub(crate) workspace: Option<String>,
+    /// The vault to work on [default: the one that this folder belongs to]
+    #[arg(long, global = true, env = "OFFSHOOT_VAULT", value_name = "NAME")]
+    pub(crate) vault: Option<String>,
+    /// Print one JSON document instead of text
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Print nothing but what was asked for
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+    /// Set a configuration key for this command, as KEY=VALUE
+    #[arg(short = 'c', long = "config", global = true, value_name = "KEY=VALUE")]
+    pub(crate) config: Vec<String>,
+    /// Where vaults are kept [default: $XDG_DATA_HOME/offshoot or ~/.local/share/offshoot]
+    #[arg(long, global = true, env = "OFFSHOOT_HOME", value_name = "DIR", hide_env_values = true)]
+    pub(crate) home: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Take the files of a folder into a vault, or bring them up to date
+    Init(init::InitArgs),
+    /// Make, list and check vaults
+    #[command(subcommand)]
+    Vault(vault::VaultCommand),
+    /// Fork, list and remove workspaces
+    #[command(subcommand, visible_alias = "ws")]
+    Workspace(workspace::WorkspaceCommand),
+    /// Mark states of a workspace and come back to them
+    #[command(subcommand)]
+    Checkpoint(checkpoint::CheckpointCommand),
+    /// Another way to make checkpoints
+    #[command(subcommand, hide = true)]
+    Snapshot(snapshot::SnapshotCommand),
+    /// What is changed in a workspace
+    Status(status::StatusArgs),
+    /// The difference of two states
+    Diff(diff::DiffArgs),
+    /// The history of a workspace
+    Log(log::LogArgs),
+    /// A snapshot, checkpoint, workspace or operation in detail
+    Show(show::ShowArgs),
+    /// Take back the last operation
+    Undo(revert::RevertArgs),
+    /// Bring back what was undone
+    Redo(revert::RevertArgs),
+    /// The operation log
+    #[command(subcommand)]
+    Op(op::OpCommand),
+    /// Throw away a workspace and its changes
+    Discard(discard::DiscardArgs),
+    /// Files of a workspace, without mounting it
+    #[command(subcommand)]
+    Fs(fs::FsCommand),
+    /// The versions of a file
+    History(history::HistoryArgs),
+    /// The configuration in force
+    #[command(subcommand)]
+    Config(config::ConfigCommand),
+    /// Whether this machine is fit for Offshoot
+    Doctor(doctor::DoctorArgs),
+    /// Completions for a shell
+    Completions(completions::CompletionsArgs),
+}
+
+/// Prints what clap has to say; as a document where the caller wants JSON.
+pub(crate) fn report_parse_error(error: &clap::Error, arguments: &[OsString]) -> ProcessExit {
+    let asked_for_help = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp
+            | ErrorKind::DisplayVersion
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    );
+    let json = arguments.iter().take_while(|a| *a != "--").any(|a| a == "--json");
+    if json && !asked_for_help {
+        let text = error.to_string();
+        // The first paragraph says what is wrong, over several lines where arguments are missing.
+        let paragraph = text.lines().take_while(|line| !line.is_empty()).map(str::trim);
+        let message = paragraph.collect::<Vec<_>>().join(" ");
+        let message = message.trim_start_matches("error: ");
+        let body = ErrorBody {
+            code: ExitCode::Usage.word().to_owned(),
+            exit_code: ExitCode::Usage.number(),
+            message: message.to_owned(),
+            hint: Some("see --help".to_owned()),
+            candidates: Vec::new(),
+        };
+        crate::output::print_json(&ErrorDocument::new(body));
+    } else {
+        // Nothing is left to tell where even the terminal is gone.
+        drop(error.print());
+    }
+    let code = u8::try_from(error.exit_code()).unwrap_or(ExitCode::Usage.number());
+    ProcessExit::from(code)
+}

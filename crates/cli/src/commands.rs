@@ -1,0 +1,51 @@
+//! One file a command.
+
+pub(crate) mod checkpoint;
+pub(crate) mod completions;
+pub(crate) mod config;
+pub(crate) mod diff;
+pub(crate) mod discard;
+pub(crate) mod doctor;
+pub(crate) mod fs;
+pub(crate) mod history;
+pub(crate) mod init;
+pub(crate) mod log;
+pub(crate) mod op;
+pub(crate) mod revert;
+pub(crate) mod show;
+pub(crate) mod snapshot;
+pub(crate) mod status;
+pub(crate) mod vault;
+pub(crate) mod workspace;
+
+use offshoot_protocol::ExitCode;
+
+use crate::args::Command;
+use crate::context::Context;
+use crate::error::Result;
+
+/// Runs a command; most succeed or fail, a few answer through their exit code.
+pub(crate) fn run(command: Command, context: &Context) -> Result<ExitCode> {
+    match command {
+        Command::Diff(args) => return diff::run(&args, context),
+        Command::Vault(vault::VaultCommand::Check(args)) => return vault::check(&args, context),
+        Command::Doctor(args) => return doctor::run(&args, context),
+        Command::Init(args) => init::run(&args, context),
+        Command::Vault(command) => vault::run(&command, context),
+        Command::Workspace(command) => workspace::run(&command, context),
+        Command::Checkpoint(command) => checkpoint::run(&command, context),
+        Command::Snapshot(command) => snapshot::run(&command, context),
+        Command::Status(args) => status::run(&args, context),
+        Command::Log(args) => log::run(&args, context),
+        Command::Show(args) => show::run(&args, context),
+        Command::Undo(args) => revert::undo(&args, context),
+        Command::Redo(args) => revert::redo(&args, context),
+        Command::Op(command) => op::run(&command, context),
+        Command::Discard(args) => discard::run(&args, context),
+        Command::Fs(command) => fs::run(&command, context),
+        Command::History(args) => history::run(&args, context),
+        Command::Config(command) => config::run(&command, context),
+        Command::Completions(args) => completions::run(&args, context),
+    }?;
+    Ok(ExitCode::Success)
+}

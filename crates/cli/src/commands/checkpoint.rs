@@ -1,0 +1,179 @@
+//! `offshoot checkpoint`: marks to come back to.
+
+use clap::{Args, Subcommand};
+use offshoot_protocol::{CheckpointDeletedDoc, CheckpointListDoc, CheckpointShowDoc, RestoreDoc};
+use offshoot_vault::{Vault, Workspace};
+use offshoot_workspace::{ChangeSummaryService, CheckpointService, NewCheckpoint, Resolver, wire};
+
+use crate::context::Context;
+use crate::error::{CliError, Result};
+use crate::render::{self, DIM, NAME, paint, table};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CheckpointCommand {
+    /// Mark the newest state of a workspace, in constant time
+    #[command(
+        after_help = "Examples:\n  offshoot checkpoint create before-refactor -w fix\n  offshoot checkpoint create -w fix -m 'tests pass'"
+    )]
+    Create(CreateArgs),
+    /// List the checkpoints of a workspace
+    #[command(after_help = "Examples:\n  offshoot checkpoint list -w fix")]
+    List,
+    /// A checkpoint and what changed since
+    #[command(after_help = "Examples:\n  offshoot checkpoint show before-refactor -w fix")]
+    Show(NameArgs),
+    /// Take a workspace back to a checkpoint, or to any REF; undo takes it forward again
+    #[command(
+        after_help = "Examples:\n  offshoot checkpoint restore before-refactor -w fix\n  offshoot checkpoint restore fix@base -w fix"
+    )]
+    Restore(RefArgs),
+    /// Delete a checkpoint; the history stays
+    #[command(after_help = "Examples:\n  offshoot checkpoint delete before-refactor -w fix")]
+    Delete(NameArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CreateArgs {
+    /// Its name [default: one made from its id]
+    name: Option<String>,
+    /// Why it is made
+    #[arg(short, long, value_name = "TEXT", default_value = "")]
+    message: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NameArgs {
+    /// The checkpoint: its name or the start of its id
+    name: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RefArgs {
+    /// A checkpoint, or any other REF
+    #[arg(value_name = "REF")]
+    reference: String,
+}
+
+pub(crate) fn run(command: &CheckpointCommand, context: &Context) -> Result<()> {
+    let vault = &context.vault()?.vault;
+    match command {
+        CheckpointCommand::Create(args) => {
+            let workspace = context.workspace_to_change(vault)?;
+            create(context, vault, &workspace, args.name.as_deref(), &args.message)
+        }
+        CheckpointCommand::List => list(context, vault),
+        CheckpointCommand::Show(args) => show(args, context, vault),
+        CheckpointCommand::Restore(args) => restore(args, context, vault),
+        CheckpointCommand::Delete(args) => delete(args, context, vault),
+    }
+}
+
+pub(crate) fn create(
+    context: &Context,
+    vault: &Vault,
+    workspace: &Workspace,
+    name: Option<&str>,
+    reason: &str,
+) -> Result<()> {
+    let service = CheckpointService::new(vault, &context.actor);
+    let checkpoint =
+        service.create(workspace, &NewCheckpoint { name, automatic: false, reason })?;
+    let document = wire::checkpoint(&checkpoint, std::slice::from_ref(workspace));
+    context.output.done(document, |document| {
+        let name = paint(NAME, &document.name);
+        format!(
+            "checkpoint {name} of {} at {}\n",
+            document.workspace,
+            render::short(&checkpoint.state.snapshot)
+        )
+    })
+}
+
+fn readable_workspace(context: &Context, vault: &Vault) -> Result<Workspace> {
+    context.workspace_to_read(vault)?.ok_or_else(|| {
+        CliError::new(offshoot_protocol::ExitCode::NotFound, "this vault has no workspace yet")
+            .hint("`offshoot workspace create NAME` makes one")
+    })
+}
+
+fn list(context: &Context, vault: &Vault) -> Result<()> {
+    let workspace = readable_workspace(context, vault)?;
+    let checkpoints = CheckpointService::new(vault, &context.actor).list(&workspace)?;
+    let all = [workspace];
+    let document = CheckpointListDoc {
+        workspace: all[0].name.clone(),
+        checkpoints: checkpoints.iter().map(|c| wire::checkpoint(c, &all)).collect(),
+    };
+    context.output.data(document, |_| {
+        let rows = checkpoints.iter().map(|checkpoint| {
+            vec![
+                paint(NAME, &checkpoint.name),
+                render::short(&checkpoint.state.snapshot),
+                paint(DIM, &render::time(checkpoint.state.created_ms)),
+                render::line(&checkpoint.state.reason),
+            ]
+        });
+        table(&rows.collect::<Vec<_>>())
+    })
+}
+
+fn show(args: &NameArgs, context: &Context, vault: &Vault) -> Result<()> {
+    let workspace = readable_workspace(context, vault)?;
+    let checkpoint = Resolver::new(vault).checkpoint(&workspace, &args.name)?;
+    let snapshot = vault.snapshot(&checkpoint.state.snapshot)?;
+    let head = vault.snapshot(&workspace.state.head)?;
+    let changes = ChangeSummaryService::new(vault, context.diff_options());
+    let since = changes.between(&snapshot.root, &head.root, false)?.changes;
+    let document = CheckpointShowDoc {
+        checkpoint: wire::checkpoint(&checkpoint, std::slice::from_ref(&workspace)),
+        snapshot: wire::snapshot(&snapshot),
+        changes_since: since.iter().map(wire::change).collect(),
+    };
+    context.output.data(document, |_| {
+        let row = |name: &str, value: String| vec![paint(DIM, name), value];
+        let mut out = table(&[
+            row("checkpoint", paint(NAME, &checkpoint.name)),
+            row("id", checkpoint.id.to_string()),
+            row("workspace", workspace.name.clone()),
+            row("snapshot", render::short(&snapshot.id)),
+            row("created", render::time(checkpoint.state.created_ms)),
+            row("reason", render::line(&checkpoint.state.reason)),
+            row("changed since", render::change_counts(&since)),
+        ]);
+        out.push_str(&render::changes(&since, "  "));
+        out
+    })
+}
+
+fn restore(args: &RefArgs, context: &Context, vault: &Vault) -> Result<()> {
+    let workspace = context.workspace_to_change(vault)?;
+    let point = Resolver::new(vault).point(&args.reference, Some(&workspace))?;
+    let restored = CheckpointService::new(vault, &context.actor).restore(&workspace, &point)?;
+    let document = RestoreDoc {
+        workspace: workspace.name,
+        to: point.label,
+        snapshot: wire::snapshot(&restored.snapshot),
+        operation: restored.operation.map(|id| id.to_string()),
+    };
+    context.output.done(document, |document| {
+        let RestoreDoc { workspace, to, .. } = document;
+        match document.operation {
+            Some(_) => format!("workspace {workspace} is back at {to}; `offshoot undo -w {workspace}` takes it forward again\n"),
+            None => format!("workspace {workspace} is at {to} already\n"),
+        }
+    })
+}
+
+fn delete(args: &NameArgs, context: &Context, vault: &Vault) -> Result<()> {
+    let workspace = context.workspace_to_change(vault)?;
+    let checkpoint = Resolver::new(vault).checkpoint(&workspace, &args.name)?;
+    let operation = CheckpointService::new(vault, &context.actor).delete(&checkpoint)?;
+    let document = CheckpointDeletedDoc {
+        name: checkpoint.name,
+        workspace: workspace.name,
+        operation: operation.map(|id| id.to_string()),
+    };
+    context.output.done(document, |document| {
+        format!("checkpoint {} of {} deleted\n", document.name, document.workspace)
+    })
+}

@@ -1,0 +1,209 @@
+//! `offshoot diff`: the difference of two states.
+
+use std::ffi::OsString;
+
+use clap::Args;
+use offshoot_protocol::{ChangeDoc, DiffDoc, ExitCode, Text};
+use offshoot_vault::diff::{Change, FileDiff, stat};
+use offshoot_vault::{Vault, VaultPath};
+use offshoot_workspace::{ChangeSummaryService, Point, Resolver, Summary, wire};
+
+use crate::context::{Context, vault_path};
+use crate::error::Result;
+use crate::render::{self, BAD, BOLD, GOOD, NAME, paint};
+
+const EXAMPLES: &str = "\
+Examples:
+  offshoot diff                        what the most recent workspace changed
+  offshoot diff -w fix --stat          in figures
+  offshoot diff fix other              from one workspace to another
+  offshoot diff fix@before fix -- /src only below /src
+  offshoot diff --json --patch         for programs, with lines
+  offshoot diff -w fix | git apply     onto a checkout
+
+Without A the workspace's base is compared with the workspace; with A alone, A with the workspace.";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct DiffArgs {
+    /// The old state: any REF
+    a: Option<String>,
+    /// The new state: any REF
+    b: Option<String>,
+    /// Only what is at or below these paths
+    #[arg(last = true, value_name = "PATH")]
+    paths: Vec<OsString>,
+    /// Show lines, as a patch that git reads (the default for people)
+    #[arg(short, long)]
+    patch: bool,
+    /// Show how many lines changed in each file
+    #[arg(long, conflicts_with = "patch")]
+    stat: bool,
+    /// Show a letter and the path of each change
+    #[arg(long, conflicts_with_all = ["patch", "stat"])]
+    name_status: bool,
+    /// Show the path of each change
+    #[arg(long, conflicts_with_all = ["patch", "stat", "name_status"])]
+    name_only: bool,
+    /// Count changes of times, owners and attributes too
+    #[arg(long)]
+    metadata: bool,
+    /// Exit with 1 where there are differences
+    #[arg(long)]
+    exit_code: bool,
+}
+
+pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<ExitCode> {
+    let vault = &context.vault()?.vault;
+    let (before, after) = points(args, context, vault)?;
+    let paths: Result<Vec<VaultPath>> = args.paths.iter().map(|path| vault_path(path)).collect();
+    let paths = paths?;
+    let service = ChangeSummaryService::new(vault, context.diff_options());
+    let mut summary =
+        service.between(&before.snapshot.root, &after.snapshot.root, args.metadata)?;
+    if !paths.is_empty() {
+        let wanted = |path: &VaultPath| paths.iter().any(|filter| path.is_within(filter));
+        summary.changes.retain(|change| {
+            wanted(&change.path) || change.moved.as_ref().is_some_and(|(from, _)| wanted(from))
+        });
+    }
+    if context.output.is_json() {
+        let document = document(args, &service, &before, &after, &summary)?;
+        context.output.data(document, |_| String::new())?;
+    } else {
+        context.output.print_notes();
+        print(args, &service, &summary, context)?;
+    }
+    let differs = args.exit_code && !summary.changes.is_empty();
+    Ok(if differs { ExitCode::Failure } else { ExitCode::Success })
+}
+
+/// Which two states are meant.
+fn points(args: &DiffArgs, context: &Context, vault: &Vault) -> Result<(Point, Point)> {
+    let resolver = Resolver::new(vault);
+    if let (Some(a), Some(b)) = (&args.a, &args.b) {
+        return Ok((resolver.point(a, None)?, resolver.point(b, None)?));
+    }
+    let Some(workspace) = context.workspace_to_read(vault)? else {
+        let head = resolver.head()?;
+        let before = match &args.a {
+            Some(a) => resolver.point(a, None)?,
+            None => head.clone(),
+        };
+        return Ok((before, head));
+    };
+    let after = resolver.workspace_point(&workspace)?;
+    let base = || resolver.point(&format!("{}@base", workspace.name), None);
+    let before = match &args.a {
+        None => base()?,
+        Some(a) => {
+            let point = resolver.point(a, Some(&workspace))?;
+            // Naming the workspace itself asks for what it changed.
+            if point.label == after.label { base()? } else { point }
+        }
+    };
+    Ok((before, after))
+}
+
+fn document(
+    args: &DiffArgs,
+    service: &ChangeSummaryService<'_>,
+    before: &Point,
+    after: &Point,
+    summary: &Summary,
+) -> Result<DiffDoc> {
+    let mut changes: Vec<ChangeDoc> = summary.changes.iter().map(wire::change).collect();
+    let mut patch = None;
+    if args.patch || args.stat {
+        for (document, change) in changes.iter_mut().zip(&summary.changes) {
+            wire::add_lines(document, &service.lines(change)?, args.patch);
+        }
+    }
+    if args.patch {
+        let mut bytes = Vec::new();
+        service.patch(&summary.changes, &mut bytes)?;
+        patch = Some(Text::new(&bytes));
+    }
+    Ok(DiffDoc {
+        before: before.label.clone(),
+        after: after.label.clone(),
+        before_snapshot: before.snapshot.id.to_string(),
+        after_snapshot: after.snapshot.id.to_string(),
+        changes,
+        metadata_only: summary.metadata_only,
+        patch,
+    })
+}
+
+fn print(
+    args: &DiffArgs,
+    service: &ChangeSummaryService<'_>,
+    summary: &Summary,
+    context: &Context,
+) -> Result<()> {
+    if args.name_only {
+        let shown = render::without_frames(&summary.changes);
+        let lines: String = shown.iter().map(|change| format!("{}\n", change.path)).collect();
+        return context.output.text(&lines);
+    }
+    if args.name_status {
+        return context.output.text(&render::changes(&summary.changes, ""));
+    }
+    if args.stat {
+        return context.output.text(&stat_text(service, &summary.changes)?);
+    }
+    let mut patch = Vec::new();
+    service.patch(&summary.changes, &mut patch)?;
+    // Programs get the exact bytes; people get colours, and no control characters that a file could hide things with.
+    if context.output.is_coloured() {
+        patch = coloured(&patch);
+    }
+    context.output.bytes(&patch)
+}
+
+fn stat_text(service: &ChangeSummaryService<'_>, changes: &[Change]) -> Result<String> {
+    let mut lines = Vec::new();
+    for change in render::without_frames(changes) {
+        let size = |entry: &Option<offshoot_vault::Entry>| entry.as_ref().map_or(0, |e| e.size());
+        let diff = service.lines(change)?;
+        let (added, removed) = match &diff {
+            FileDiff::Text(text) => (Some(text.added), Some(text.removed)),
+            FileDiff::Nothing => (Some(0), Some(0)),
+            FileDiff::Binary | FileDiff::TooLarge => (None, None),
+        };
+        lines.push(stat::StatLine {
+            path: change.path.to_string(),
+            added,
+            removed,
+            binary: matches!(diff, FileDiff::Binary | FileDiff::TooLarge),
+            size_before: size(&change.before),
+            size_after: size(&change.after),
+        });
+    }
+    Ok(stat::render(&lines, terminal_width()))
+}
+
+fn terminal_width() -> usize {
+    std::env::var("COLUMNS")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .filter(|w| *w >= 20)
+        .unwrap_or(80)
+}
+
+fn coloured(patch: &[u8]) -> Vec<u8> {
+    let lines = patch.split_inclusive(|&byte| byte == b'\n');
+    let painted = lines.flat_map(|line| {
+        let text = render::harmless(line.strip_suffix(b"\n").unwrap_or(line));
+        let text = match line {
+            [b'd', b'i', b'f', b'f', b' ', ..] => paint(BOLD, &text),
+            [b'-', b'-', b'-', b' ', ..] | [b'+', b'+', b'+', b' ', ..] => paint(BOLD, &text),
+            [b'@', b'@', ..] => paint(NAME, &text),
+            [b'+', ..] => paint(GOOD, &text),
+            [b'-', ..] => paint(BAD, &text),
+            _ => text,
+        };
+        format!("{text}\n").into_bytes()
+    });
+    painted.collect()
+}

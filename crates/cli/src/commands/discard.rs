@@ -1,0 +1,50 @@
+//! `offshoot discard`: throw away what a workspace changed.
+
+use clap::Args;
+use offshoot_protocol::DiscardDoc;
+use offshoot_workspace::{ChangeSummaryService, WorkspaceService, wire};
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::render;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  offshoot discard -w fix          the workspace goes, with its changes\n  offshoot discard -w fix --keep   it stays, without its changes\n  offshoot undo -w fix             bring it back"
+)]
+pub(crate) struct DiscardArgs {
+    /// Keep the workspace, back at what it was forked from
+    #[arg(long)]
+    keep: bool,
+}
+
+pub(crate) fn run(args: &DiscardArgs, context: &Context) -> Result<()> {
+    let vault = &context.vault()?.vault;
+    let workspace = context.workspace_to_change(vault)?;
+    let base = vault.snapshot(&workspace.state.base)?;
+    let head = vault.snapshot(&workspace.state.head)?;
+    let changes = ChangeSummaryService::new(vault, context.diff_options());
+    let lost = changes.between(&base.root, &head.root, false)?.changes;
+    let service = WorkspaceService::new(vault, &context.actor);
+    let operation =
+        if args.keep { service.reset(&workspace)? } else { service.delete(&workspace)? };
+    let document = DiscardDoc {
+        workspace: workspace.name.clone(),
+        kept: args.keep,
+        changes: lost.iter().map(wire::change).collect(),
+        operation: operation.map(|id| id.to_string()),
+    };
+    context.output.done(document, |document| {
+        let name = &document.workspace;
+        let what = match lost.len() {
+            0 => "it had no changes".to_owned(),
+            _ => format!("{} discarded", render::change_counts(&lost)),
+        };
+        let fate = if args.keep { "is back at its base" } else { "is gone" };
+        let undo = match document.operation {
+            Some(_) => format!("; `offshoot undo -w {name}` brings it back"),
+            None => String::new(),
+        };
+        format!("workspace {name} {fate} ({what}){undo}\n")
+    })
+}

@@ -1,0 +1,66 @@
+//! `offshoot doctor`: whether this machine is fit for Offshoot, and why not.
+
+mod probe;
+
+use clap::Args;
+use offshoot_protocol::{DoctorCheckDoc, DoctorDoc, DoctorState, ExitCode, Text};
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::render::{BAD, DIM, GOOD, WARN, paint};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  offshoot doctor\n  offshoot doctor --json\n\nExits with 1 where something does not work."
+)]
+pub(crate) struct DoctorArgs {}
+
+pub(crate) fn run(_: &DoctorArgs, context: &Context) -> Result<ExitCode> {
+    let mut checks = probe::machine(context.home.dir());
+    checks.extend(vaults(context));
+    let ok = checks.iter().all(|check| check.state != DoctorState::Problem);
+    let document = DoctorDoc {
+        ok,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        home: Text::new(context.home.dir().as_os_str().as_encoded_bytes()),
+        checks,
+    };
+    context.output.data(document, |document| document.checks.iter().map(line).collect())?;
+    Ok(if ok { ExitCode::Success } else { ExitCode::Failure })
+}
+
+fn line(check: &DoctorCheckDoc) -> String {
+    let state = match check.state {
+        DoctorState::Ok => paint(GOOD, "ok     "),
+        DoctorState::Warning => paint(WARN, "warning"),
+        DoctorState::Problem => paint(BAD, "problem"),
+    };
+    let hint = check.hint.as_ref().map(|hint| format!("         {} {hint}\n", paint(DIM, "hint:")));
+    format!("{state}  {}: {}\n{}", check.name, check.detail, hint.unwrap_or_default())
+}
+
+fn vaults(context: &Context) -> Vec<DoctorCheckDoc> {
+    let mut checks = Vec::new();
+    let listed = match context.home.list() {
+        Ok(listed) => listed,
+        Err(error) => {
+            let error = context.home_error(error);
+            let hint = error.hint.as_deref();
+            return vec![probe::check("vaults", DoctorState::Problem, &error.message, hint)];
+        }
+    };
+    for listed in listed {
+        let name = format!("vault {}", listed.name);
+        checks.push(match context.open_listed(&listed) {
+            Ok(opened) if opened.vault.is_read_only() => {
+                probe::check(&name, DoctorState::Warning, "can only be read from here", None)
+            }
+            Ok(_) => probe::check(&name, DoctorState::Ok, "opens", None),
+            Err(error) => {
+                let hint = error.hint.as_deref();
+                probe::check(&name, DoctorState::Problem, &error.message, hint)
+            }
+        });
+    }
+    checks
+}

@@ -1,0 +1,133 @@
+//! Looking at the machine by trying things.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use offshoot_protocol::{DoctorCheckDoc, DoctorState};
+use offshoot_vault::Id;
+use rustix::fs::{FileType, Mode, XattrFlags};
+
+use crate::render::host_path;
+
+pub(super) fn check(
+    name: &str,
+    state: DoctorState,
+    detail: &str,
+    hint: Option<&str>,
+) -> DoctorCheckDoc {
+    DoctorCheckDoc {
+        name: name.to_owned(),
+        state,
+        detail: detail.to_owned(),
+        hint: hint.map(str::to_owned),
+    }
+}
+
+/// Everything about the machine and the place of the vaults.
+pub(super) fn machine(home: &Path) -> Vec<DoctorCheckDoc> {
+    let mut checks = vec![kernel()];
+    // The home is made with the first vault; until then its nearest existing parent tells.
+    let place = existing(home);
+    match Scratch::new(&place) {
+        Ok(scratch) => {
+            let detail = format!("{} can be written", host_path(home));
+            checks.push(check("home", DoctorState::Ok, &detail, None));
+            checks.extend([reflink(&scratch), attributes(&scratch), whiteouts(&scratch)]);
+        }
+        Err(error) => {
+            let detail = format!("{} cannot be written: {error}", host_path(&place));
+            let hint = "set OFFSHOOT_HOME to a place you can write to";
+            checks.push(check("home", DoctorState::Problem, &detail, Some(hint)));
+        }
+    }
+    checks.push(space(&place));
+    checks
+}
+
+fn kernel() -> DoctorCheckDoc {
+    let system = rustix::system::uname();
+    let detail =
+        format!("{} {}", system.sysname().to_string_lossy(), system.release().to_string_lossy());
+    check("kernel", DoctorState::Ok, &detail, None)
+}
+
+fn existing(path: &Path) -> PathBuf {
+    path.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/")).to_owned()
+}
+
+/// A directory for trying things, removed afterwards.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(place: &Path) -> std::io::Result<Self> {
+        let path = place.join(format!(".offshoot-doctor-{}", Id::random()));
+        fs::create_dir(&path)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        // A hidden directory that stays behind is harmless.
+        drop(fs::remove_dir_all(&self.0));
+    }
+}
+
+fn reflink(scratch: &Scratch) -> DoctorCheckDoc {
+    let attempt = || -> std::io::Result<()> {
+        let (from, to) = (scratch.0.join("from"), scratch.0.join("to"));
+        File::create(&from)?.write_all(b"x")?;
+        Ok(rustix::fs::ioctl_ficlone(File::create(to)?, File::open(from)?)?)
+    };
+    match attempt() {
+        Ok(()) => check("reflinks", DoctorState::Ok, "imports share blocks with the source", None),
+        Err(_) => {
+            let detail = "not on this file system: imports copy";
+            check("reflinks", DoctorState::Ok, detail, None)
+        }
+    }
+}
+
+fn attributes(scratch: &Scratch) -> DoctorCheckDoc {
+    let path = scratch.0.join("attribute");
+    let attempt = || -> std::io::Result<()> {
+        let file = File::create(&path)?;
+        Ok(rustix::fs::fsetxattr(&file, "user.offshoot", b"x", XattrFlags::empty())?)
+    };
+    match attempt() {
+        Ok(()) => check("attributes", DoctorState::Ok, "user attributes are kept", None),
+        Err(error) => {
+            let detail = format!("user attributes cannot be set: {error}");
+            let hint = "files that have some cannot be kept here; move OFFSHOOT_HOME";
+            check("attributes", DoctorState::Problem, &detail, Some(hint))
+        }
+    }
+}
+
+fn whiteouts(scratch: &Scratch) -> DoctorCheckDoc {
+    let path = scratch.0.join("whiteout");
+    let made =
+        rustix::fs::mknodat(rustix::fs::CWD, &path, FileType::CharacterDevice, Mode::empty(), 0);
+    match made {
+        Ok(()) => check("whiteouts", DoctorState::Ok, "layers can record deletions", None),
+        Err(error) => {
+            let detail = format!("layers cannot record deletions: {error}");
+            let hint = "Linux 5.8 or newer lets ordinary users make them";
+            check("whiteouts", DoctorState::Warning, &detail, Some(hint))
+        }
+    }
+}
+
+fn space(place: &Path) -> DoctorCheckDoc {
+    match rustix::fs::statvfs(place) {
+        Ok(stats) => {
+            let free = stats.f_bavail.saturating_mul(stats.f_frsize);
+            let detail = format!("{} free", crate::render::bytes(free));
+            let tight = free < 256 << 20;
+            let state = if tight { DoctorState::Warning } else { DoctorState::Ok };
+            check("space", state, &detail, tight.then_some("less than 256 MiB are left"))
+        }
+        Err(error) => check("space", DoctorState::Warning, &error.to_string(), None),
+    }
+}

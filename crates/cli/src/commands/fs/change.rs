@@ -1,0 +1,112 @@
+//! Changing files.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{IsTerminal, Read};
+use std::path::Path;
+
+use offshoot_protocol::ExitCode;
+use offshoot_vault::diff::{ChangeKind, detect_renames};
+use offshoot_vault::{ImportReport, Vault, VaultPath, Workspace};
+use offshoot_workspace::{CopyOptions, Edited, FileService, Resolver, wire};
+
+use super::{CpArgs, MkdirArgs, MvArgs, RevertArgs, RmArgs, WriteArgs};
+use crate::context::{Context, vault_path};
+use crate::error::{CliError, Result};
+use crate::render;
+
+/// Says what an edit did, a move as a move.
+pub(super) fn report(
+    context: &Context,
+    vault: &Vault,
+    workspace: &Workspace,
+    mut edited: Edited,
+    import: Option<&ImportReport>,
+) -> Result<()> {
+    let changes = std::mem::take(&mut edited.changes);
+    edited.changes = detect_renames(vault.objects()?, changes, &context.diff_options())?;
+    let document = wire::edit(&workspace.name, &edited, import.map(wire::import));
+    context.output.done(document, |_| match edited.operation {
+        None => format!("nothing changed in {}\n", workspace.name),
+        Some(_) => {
+            let shown =
+                edited.changes.iter().filter(|change| change.kind() != ChangeKind::Metadata);
+            let shown: Vec<_> = shown.cloned().collect();
+            let lines =
+                render::changes(if shown.is_empty() { &edited.changes } else { &shown }, "");
+            let many = lines.lines().count() > 20;
+            if many { format!("{}\n", render::change_counts(&shown)) } else { lines }
+        }
+    })
+}
+
+pub(super) fn write(args: &WriteArgs, context: &Context, vault: &Vault) -> Result<()> {
+    let workspace = context.workspace_to_change(vault)?;
+    let path = vault_path(&args.path)?;
+    let service = FileService::new(vault, &context.actor);
+    let write = |source: &mut dyn Read, name: &Path| {
+        service.write(&workspace, &path, source, name, args.parents)
+    };
+    let edited = match &args.from {
+        Some(from) => {
+            let mut file = File::open(from).map_err(|error| {
+                CliError::new(ExitCode::NotFound, format!("{}: {error}", render::host_path(from)))
+            })?;
+            write(&mut file, from)?
+        }
+        None => {
+            let mut input = std::io::stdin().lock();
+            if input.is_terminal() {
+                context.output.note("reading from the terminal; end with Ctrl-D");
+                context.output.print_notes();
+            }
+            write(&mut input, Path::new("standard input"))?
+        }
+    };
+    report(context, vault, &workspace, edited, None)
+}
+
+pub(super) fn mkdir(args: &MkdirArgs, context: &Context, vault: &Vault) -> Result<()> {
+    let workspace = context.workspace_to_change(vault)?;
+    let service = FileService::new(vault, &context.actor);
+    let edited = service.mkdir(&workspace, &vault_path(&args.path)?, args.parents)?;
+    report(context, vault, &workspace, edited, None)
+}
+
+pub(super) fn cp(args: &CpArgs, context: &Context, vault: &Vault) -> Result<()> {
+    let workspace = context.workspace_to_change(vault)?;
+    let service = FileService::new(vault, &context.actor);
+    let options = CopyOptions { recursive: args.recursive };
+    let (from, to) = (vault_path(&args.from)?, vault_path(&args.to)?);
+    let edited = service.copy(&workspace, &from, &to, options)?;
+    report(context, vault, &workspace, edited, None)
+}
+
+pub(super) fn mv(args: &MvArgs, context: &Context, vault: &Vault) -> Result<()> {
+    let workspace = context.workspace_to_change(vault)?;
+    let service = FileService::new(vault, &context.actor);
+    let edited = service.rename(&workspace, &vault_path(&args.from)?, &vault_path(&args.to)?)?;
+    report(context, vault, &workspace, edited, None)
+}
+
+pub(super) fn rm(args: &RmArgs, context: &Context, vault: &Vault) -> Result<()> {
+    let workspace = context.workspace_to_change(vault)?;
+    let service = FileService::new(vault, &context.actor);
+    let edited = service.remove(&workspace, &paths(&args.paths)?, args.recursive)?;
+    report(context, vault, &workspace, edited, None)
+}
+
+pub(super) fn revert(args: &RevertArgs, context: &Context, vault: &Vault) -> Result<()> {
+    let workspace = context.workspace_to_change(vault)?;
+    let base = format!("{}@base", workspace.name);
+    let at = args.at.as_deref().unwrap_or(&base);
+    let point = Resolver::new(vault).point(at, Some(&workspace))?;
+    let service = FileService::new(vault, &context.actor);
+    let root = &point.snapshot.root;
+    let edited = service.revert(&workspace, &paths(&args.paths)?, root, &point.label)?;
+    report(context, vault, &workspace, edited, None)
+}
+
+fn paths(texts: &[OsString]) -> Result<Vec<VaultPath>> {
+    texts.iter().map(|text| vault_path(text)).collect()
+}

@@ -1,0 +1,191 @@
+//! Looking at files.
+
+use std::path::Path;
+
+use offshoot_protocol::{EntryDoc, FileDoc, ListDoc, Text};
+use offshoot_vault::{Body, Entry, EntryKind, Vault, VaultPath, display_bytes};
+use offshoot_workspace::{FileService, wire};
+
+use super::{CatArgs, LsArgs, TreeArgs};
+use crate::context::{Context, vault_path};
+use crate::error::Result;
+use crate::output::finish_write;
+use crate::render::{self, DIM, GOOD, NAME, paint, table};
+
+pub(super) fn ls(args: &LsArgs, context: &Context, vault: &Vault) -> Result<()> {
+    let point = context.point(vault, args.at.at.as_deref())?;
+    let service = FileService::new(vault, &context.actor);
+    let (path, entries) = service.list(&point.snapshot.root, &vault_path(&args.path)?)?;
+    let is_directory = service.stat(&point.snapshot.root, &path)?.directory().is_some();
+    let place = |entry: &Entry| if is_directory { path.join(&entry.name) } else { path.clone() };
+    let document = ListDoc {
+        at: point.label,
+        path: wire::path(&path),
+        entries: entries.iter().map(|entry| wire::entry(&place(entry), entry)).collect(),
+    };
+    context.output.data(document, |document| {
+        if args.long {
+            let rows = entries.iter().zip(&document.entries).map(|(entry, d)| long_row(entry, d));
+            return table(&rows.collect::<Vec<_>>());
+        }
+        entries.iter().map(|entry| format!("{}\n", styled_name(entry))).collect()
+    })
+}
+
+fn styled_name(entry: &Entry) -> String {
+    let name = display_bytes(&entry.name);
+    match &entry.body {
+        Body::Directory(_) => format!("{}/", paint(NAME, &name)),
+        Body::Symlink { target } => format!("{name} -> {}", display_bytes(target)),
+        Body::File { .. } if entry.is_executable() => paint(GOOD, &name),
+        Body::File { .. } | Body::Fifo => name,
+    }
+}
+
+fn long_row(entry: &Entry, document: &EntryDoc) -> Vec<String> {
+    vec![
+        mode_text(entry),
+        format!("{}:{}", document.uid, document.gid),
+        document.size.to_string(),
+        paint(DIM, document.mtime.get(..19).unwrap_or(&document.mtime)),
+        styled_name(entry),
+    ]
+}
+
+/// The mode as `ls -l` shows it.
+fn mode_text(entry: &Entry) -> String {
+    let mode = entry.meta.mode;
+    let kind = match entry.kind() {
+        EntryKind::File => '-',
+        EntryKind::Directory => 'd',
+        EntryKind::Symlink => 'l',
+        EntryKind::Fifo => 'p',
+    };
+    let mut text = String::from(kind);
+    for (shift, special, letter) in [(6, 0o4000, 's'), (3, 0o2000, 's'), (0, 0o1000, 't')] {
+        let bits = mode >> shift;
+        text.push(if bits & 4 != 0 { 'r' } else { '-' });
+        text.push(if bits & 2 != 0 { 'w' } else { '-' });
+        text.push(match (bits & 1 != 0, mode & special != 0) {
+            (true, false) => 'x',
+            (false, false) => '-',
+            (true, true) => letter,
+            (false, true) => letter.to_ascii_uppercase(),
+        });
+    }
+    text
+}
+
+pub(super) fn cat(args: &CatArgs, context: &Context, vault: &Vault) -> Result<()> {
+    let point = context.point(vault, args.at.at.as_deref())?;
+    let service = FileService::new(vault, &context.actor);
+    let mut file = service.open(&point.snapshot.root, &vault_path(&args.path)?)?;
+    if context.output.is_json() {
+        let mut content = Vec::new();
+        file.reader.read_to_end(&mut content)?;
+        let document = FileDoc {
+            at: point.label,
+            path: wire::path(&file.path),
+            size: file.entry.size(),
+            checksum: wire::entry(&file.path, &file.entry).checksum.unwrap_or_default(),
+            content: Text::new(&content),
+        };
+        return context.output.data(document, |_| String::new());
+    }
+    context.output.print_notes();
+    let mut out = std::io::stdout().lock();
+    let mut closed = Ok(());
+    let mut guard = ClosedPipe { out: &mut out, closed: &mut closed };
+    file.reader.copy_to(&mut guard, Path::new("standard output"))?;
+    finish_write(closed)
+}
+
+/// Standard output that swallows everything once its reader is gone.
+struct ClosedPipe<'a, W> {
+    out: &'a mut W,
+    closed: &'a mut std::io::Result<()>,
+}
+
+impl<W: std::io::Write> std::io::Write for ClosedPipe<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if self.closed.is_err() {
+            return Ok(bytes.len());
+        }
+        match self.out.write(bytes) {
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {
+                *self.closed = Err(error);
+                Ok(bytes.len())
+            }
+            other => other,
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.out.flush()
+    }
+}
+
+pub(super) fn tree(args: &TreeArgs, context: &Context, vault: &Vault) -> Result<()> {
+    let point = context.point(vault, args.at.at.as_deref())?;
+    let tree = vault.tree(&point.snapshot.root)?;
+    let (path, top) = tree.resolve(&vault_path(&args.path)?)?;
+    let mut found: Vec<(VaultPath, Entry)> = Vec::new();
+    if let Some(dir) = top.directory() {
+        let deepest = args.depth.map(|depth| path.names().len() + depth);
+        tree.walk(&path, dir, &mut |at, entry| {
+            if deepest.is_none_or(|deepest| at.names().len() <= deepest) {
+                found.push((at.clone(), entry.clone()));
+            }
+            Ok(())
+        })?;
+    }
+    let document = ListDoc {
+        at: point.label,
+        path: wire::path(&path),
+        entries: found.iter().map(|(at, entry)| wire::entry(at, entry)).collect(),
+    };
+    context.output.data(document, |_| {
+        let mut out = format!("{path}\n");
+        for (at, entry) in &found {
+            let depth = at.names().len() - path.names().len();
+            out.push_str(&format!("{}{}\n", "  ".repeat(depth), styled_name(entry)));
+        }
+        out
+    })
+}
+
+pub(super) fn stat(args: &CatArgs, context: &Context, vault: &Vault) -> Result<()> {
+    let point = context.point(vault, args.at.at.as_deref())?;
+    let path = vault_path(&args.path)?;
+    let entry = FileService::new(vault, &context.actor).stat(&point.snapshot.root, &path)?;
+    context.output.data(wire::entry(&path, &entry), |document| {
+        let row = |name: &str, value: String| vec![paint(DIM, name), value];
+        let mut rows = vec![
+            row("path", path.to_string()),
+            row("kind", entry.kind().word().to_owned()),
+            row("mode", format!("{} {}", document.mode, mode_text(&entry))),
+            row("owner", format!("{}:{}", document.uid, document.gid)),
+            row("size", format!("{} ({})", document.size, render::bytes(document.size))),
+            row("mtime", document.mtime.clone()),
+        ];
+        if let Some(checksum) = &document.checksum {
+            rows.push(row("checksum", checksum.clone()));
+        }
+        if let Body::Symlink { target } = &entry.body {
+            rows.push(row("target", display_bytes(target)));
+        }
+        if let Some(entries) = document.entries {
+            rows.push(row("entries", entries.to_string()));
+        }
+        if let Some(group) = &document.link_group {
+            rows.push(row("link group", group.clone()));
+        }
+        for (name, value) in &entry.meta.xattrs {
+            rows.push(row(
+                "attribute",
+                format!("{} = {}", display_bytes(name), display_bytes(value)),
+            ));
+        }
+        table(&rows)
+    })
+}

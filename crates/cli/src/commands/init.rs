@@ -1,0 +1,177 @@
+//! `offshoot init`: a project becomes a vault, or its vault is brought up to date.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use offshoot_protocol::{ExitCode, InitDoc};
+use offshoot_vault::{
+    Created, HomeError, ImportReport, Listed, NewSnapshot, Snapshot, Vault, name_from,
+};
+use offshoot_workspace::wire;
+
+use super::vault::vault_doc;
+use crate::context::{Context, current_dir};
+use crate::error::{CliError, Result};
+use crate::render::{self, NAME, host_path, paint};
+
+const EXAMPLES: &str = "\
+Examples:
+  offshoot init                 take in this folder
+  offshoot init ~/src/project   take in another
+  offshoot init --name demo     choose the vault's name
+  offshoot init                 again: bring the main line up to date; only changed files are read
+
+The folder itself is not touched. Patterns in .offshootignore stay out; nothing else does.";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct InitArgs {
+    /// The folder [default: this one]
+    directory: Option<PathBuf>,
+    /// The name of the new vault [default: the folder's name]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+}
+
+pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<()> {
+    let directory = match &args.directory {
+        Some(directory) => open_directory(directory)?,
+        None => current_dir()?,
+    };
+    let bound = context.home.find_bound(&directory).map_err(|error| context.home_error(error))?;
+    match bound {
+        Some((listed, bound)) if bound == directory => refresh(args, context, &listed, &directory),
+        Some((listed, bound)) => {
+            let (inner, name) = (host_path(&directory), &listed.name);
+            let message =
+                format!("{inner} lies inside {}, which is vault {name}", host_path(&bound));
+            Err(CliError::new(ExitCode::Conflict, message)
+                .hint("use that vault from here, or make one with `offshoot vault create --from`"))
+        }
+        None => create(args, context, &directory),
+    }
+}
+
+fn open_directory(directory: &Path) -> Result<PathBuf> {
+    directory.canonicalize().map_err(|error| {
+        CliError::new(ExitCode::NotFound, format!("{}: {error}", host_path(directory)))
+    })
+}
+
+/// How often a name is looked for that nobody else takes meanwhile.
+const ATTEMPTS: usize = 32;
+
+fn create(args: &InitArgs, context: &Context, directory: &Path) -> Result<()> {
+    let mut attempts = 0;
+    loop {
+        attempts += 1;
+        let name = match &args.name {
+            Some(name) => name.clone(),
+            None => free_name(context, directory)?,
+        };
+        let options = context.import_options();
+        let created = context.home.create(&name, Some(directory), &options, &context.actor);
+        drop(options);
+        let error = match created {
+            Ok(created) => return report_created(context, &created, directory),
+            Err(error) => error,
+        };
+        let overtaken = matches!(error, HomeError::NameTaken(_) | HomeError::AlreadyBound { .. });
+        if args.name.is_some() || !overtaken || attempts == ATTEMPTS {
+            return Err(context.home_error(error));
+        }
+        // Another process was faster: with this folder, and its vault is as good, or with the name alone.
+        if let Some((listed, bound)) = context.home.find_bound(directory)?
+            && bound == directory
+        {
+            return refresh(args, context, &listed, directory);
+        }
+    }
+}
+
+fn report_created(context: &Context, created: &Created, directory: &Path) -> Result<()> {
+    report_skipped(context, &created.report);
+    let head = created.vault.head()?;
+    let document = document(&created.name, &created.vault, true, true, &head, &created.report)?;
+    context.output.done(document, |_| {
+        let what = render::import(&created.report);
+        let (name, directory) = (paint(NAME, &created.name), host_path(directory));
+        format!("vault {name} holds {directory}: {what}\n")
+    })
+}
+
+fn free_name(context: &Context, directory: &Path) -> Result<String> {
+    let wanted = name_from(directory.file_name().unwrap_or_default().as_bytes());
+    let taken: Vec<String> = context.home.list()?.into_iter().map(|listed| listed.name).collect();
+    let numbered = (2..).map(|number| format!("{wanted}-{number}"));
+    let mut names = std::iter::once(wanted.clone()).chain(numbered);
+    Ok(names.find(|name| !taken.contains(name)).unwrap_or(wanted))
+}
+
+/// A second `init` makes the main line what is on disk now.
+fn refresh(args: &InitArgs, context: &Context, listed: &Listed, directory: &Path) -> Result<()> {
+    if args.name.as_ref().is_some_and(|name| *name != listed.name) {
+        let message = format!("{} is vault {} already", host_path(directory), listed.name);
+        return Err(CliError::new(ExitCode::Conflict, message)
+            .hint("`offshoot vault rename` gives it another name"));
+    }
+    let opened = context.open_listed(listed)?;
+    let options = context.import_options();
+    let imported = opened.vault.import(directory, &options)?;
+    drop(options);
+    let before = opened.vault.head()?;
+    let head = if imported.root == before.root {
+        before.clone()
+    } else {
+        opened
+            .vault
+            .transact("import", &context.actor, |tx| {
+                imported.record(tx)?;
+                let parents = tx.head()?.into_iter().collect();
+                let snapshot = tx.add_snapshot(NewSnapshot {
+                    root: imported.root,
+                    content: imported.content,
+                    parents,
+                    reason: "import".to_owned(),
+                    message: None,
+                })?;
+                tx.set_head(snapshot.id)?;
+                tx.summary(format!("import {}", host_path(directory)));
+                Ok(snapshot)
+            })?
+            .value
+    };
+    report_skipped(context, &imported.report);
+    let changed = head.id != before.id;
+    let document = document(&opened.name, &opened.vault, false, changed, &head, &imported.report)?;
+    context.output.done(document, |_| {
+        let state = if changed { "brought up to date" } else { "up to date" };
+        let what = render::import(&imported.report);
+        format!("vault {} is {state}: {what}\n", paint(NAME, &opened.name))
+    })
+}
+
+fn document(
+    name: &str,
+    vault: &Vault,
+    created: bool,
+    changed: bool,
+    head: &Snapshot,
+    report: &ImportReport,
+) -> Result<InitDoc> {
+    Ok(InitDoc {
+        vault: vault_doc(name, vault)?,
+        created,
+        head: wire::snapshot(head),
+        changed,
+        import: wire::import(report),
+    })
+}
+
+/// Says what could not be taken in: never silently.
+pub(crate) fn report_skipped(context: &Context, report: &ImportReport) {
+    for line in render::skipped(report) {
+        context.output.note(line);
+    }
+}

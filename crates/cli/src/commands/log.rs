@@ -1,0 +1,42 @@
+//! `offshoot log`: the history of a workspace.
+
+use clap::Args;
+use offshoot_protocol::LogDoc;
+use offshoot_workspace::{HistoryService, wire};
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::render::{self, DIM, NAME, paint, table};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  offshoot log\n  offshoot log -w fix -n 5\n  offshoot log head"
+)]
+pub(crate) struct LogArgs {
+    /// Where to start: any REF [default: the workspace]
+    #[arg(value_name = "REF")]
+    from: Option<String>,
+    /// At most so many snapshots
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
+    limit: usize,
+}
+
+pub(crate) fn run(args: &LogArgs, context: &Context) -> Result<()> {
+    let vault = &context.vault()?.vault;
+    let point = context.point(vault, args.from.as_deref())?;
+    let log = HistoryService::new(vault, &context.actor).log(&point.snapshot, args.limit)?;
+    let snapshots = log.iter().map(wire::log_entry).collect();
+    context.output.data(LogDoc { of: point.label, snapshots }, |_| {
+        let rows = log.iter().map(|entry| {
+            let snapshot = &entry.snapshot;
+            vec![
+                render::short(&snapshot.id),
+                paint(DIM, &render::time(snapshot.time_ms)),
+                render::line(&snapshot.reason),
+                render::line(&snapshot.actor.user),
+                paint(NAME, &entry.names.join(", ")),
+            ]
+        });
+        table(&rows.collect::<Vec<_>>())
+    })
+}

@@ -1,0 +1,87 @@
+//! `offshoot op`: the operation log.
+
+use clap::{Args, Subcommand};
+use offshoot_protocol::{OperationLogDoc, OperationRestoreDoc};
+use offshoot_vault::Scope;
+use offshoot_workspace::{HistoryService, Resolver, wire};
+
+use super::revert;
+use crate::context::Context;
+use crate::error::Result;
+use crate::render::{self, DIM, NAME, paint, table};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum OpCommand {
+    /// What happened, newest first
+    #[command(after_help = "Examples:\n  offshoot op log\n  offshoot op log -w fix -n 10")]
+    Log(LogArgs),
+    /// Make everything what it was right after an operation; undo takes that back too
+    #[command(
+        after_help = "Examples:\n  offshoot op restore 01k9x2m4 -w fix\n  offshoot op restore 01k9x2m4 --vault-wide"
+    )]
+    Restore(RestoreArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LogArgs {
+    /// At most so many operations
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
+    limit: u32,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RestoreArgs {
+    /// The operation: the start of its id
+    id: String,
+    /// Restore the whole vault, not one workspace
+    #[arg(long)]
+    vault_wide: bool,
+}
+
+pub(crate) fn run(command: &OpCommand, context: &Context) -> Result<()> {
+    match command {
+        OpCommand::Log(args) => log(args, context),
+        OpCommand::Restore(args) => restore(args, context),
+    }
+}
+
+fn log(args: &LogArgs, context: &Context) -> Result<()> {
+    let vault = &context.vault()?.vault;
+    let scope = match context.workspace_name() {
+        Some(name) => Scope::Workspace(Resolver::new(vault).workspace_ever(name)?.0),
+        None => Scope::Vault,
+    };
+    let operations = HistoryService::new(vault, &context.actor).operations(scope, args.limit)?;
+    let workspaces = vault.workspaces()?;
+    let documents = operations.iter().map(|o| wire::operation(o, &workspaces)).collect();
+    context.output.data(OperationLogDoc { operations: documents }, |_| {
+        let rows = operations.iter().map(|operation| {
+            vec![
+                render::short(&operation.id),
+                paint(DIM, &render::time(operation.time_ms)),
+                paint(NAME, &operation.kind),
+                render::line(&operation.actor.user),
+                render::line(&operation.summary),
+            ]
+        });
+        table(&rows.collect::<Vec<_>>())
+    })
+}
+
+fn restore(args: &RestoreArgs, context: &Context) -> Result<()> {
+    let vault = &context.vault()?.vault;
+    let scope = revert::scope(args.vault_wide, context, vault)?;
+    let target = Resolver::new(vault).operation(&args.id)?;
+    let operation = HistoryService::new(vault, &context.actor).restore(&target, scope)?;
+    let document = OperationRestoreDoc {
+        to: wire::operation(&target, &vault.workspaces()?),
+        operation: operation.map(|id| id.to_string()),
+    };
+    context.output.done(document, |document| {
+        let at = format!("{} ({})", render::line(&document.to.summary), render::short(&target.id));
+        match document.operation {
+            Some(_) => format!("everything is as it was after: {at}\n"),
+            None => format!("nothing has changed since: {at}\n"),
+        }
+    })
+}

@@ -1,0 +1,64 @@
+//! `offshoot undo` and `offshoot redo`.
+
+use clap::Args;
+use offshoot_protocol::RevertDoc;
+use offshoot_vault::{Id, Reverted, Scope, Vault};
+use offshoot_workspace::{HistoryService, Resolver, wire};
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::render;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  offshoot undo -w fix            the last operation of one workspace\n  offshoot redo -w fix            bring it back\n  offshoot undo --vault-wide      the last operation of the vault, whatever it was"
+)]
+pub(crate) struct RevertArgs {
+    /// Act on the last operation of the whole vault
+    #[arg(long)]
+    vault_wide: bool,
+}
+
+pub(crate) fn undo(args: &RevertArgs, context: &Context) -> Result<()> {
+    revert(args, context, "undo", |service, scope| service.undo(scope))
+}
+
+pub(crate) fn redo(args: &RevertArgs, context: &Context) -> Result<()> {
+    revert(args, context, "redo", |service, scope| service.redo(scope))
+}
+
+fn revert(
+    args: &RevertArgs,
+    context: &Context,
+    verb: &str,
+    act: impl FnOnce(&HistoryService<'_>, Scope) -> offshoot_workspace::Result<Reverted>,
+) -> Result<()> {
+    let vault = &context.vault()?.vault;
+    let scope = scope(args.vault_wide, context, vault)?;
+    let reverted = act(&HistoryService::new(vault, &context.actor), scope)?;
+    let document = RevertDoc {
+        verb: verb.to_owned(),
+        target: wire::operation(&reverted.target, &vault.workspaces()?),
+        operation: reverted.operation.to_string(),
+    };
+    context.output.done(document, |document| {
+        let done = if verb == "undo" { "undone" } else { "redone" };
+        format!(
+            "{done}: {} ({})\n",
+            render::line(&document.target.summary),
+            render::short(&reverted.target.id)
+        )
+    })
+}
+
+/// The workspace whose operations are meant, there or deleted, or the whole vault.
+pub(crate) fn scope(vault_wide: bool, context: &Context, vault: &Vault) -> Result<Scope> {
+    if vault_wide {
+        return Ok(Scope::Vault);
+    }
+    let id: Id = match context.workspace_name() {
+        Some(name) => Resolver::new(vault).workspace_ever(name)?.0,
+        None => context.workspace_to_change(vault)?.id,
+    };
+    Ok(Scope::Workspace(id))
+}

@@ -1,0 +1,97 @@
+//! `offshoot show`: one thing of the history in detail.
+
+use clap::Args;
+use offshoot_protocol::ShowDoc;
+use offshoot_vault::{Operation, Vault};
+use offshoot_workspace::{ChangeSummaryService, Point, Resolver, ServiceError, Summary, wire};
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::render::{self, DIM, NAME, paint, table};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  offshoot show fix\n  offshoot show fix@before\n  offshoot show 01k9x2m4"
+)]
+pub(crate) struct ShowArgs {
+    /// A workspace, checkpoint, snapshot or operation
+    #[arg(value_name = "REF")]
+    reference: String,
+    /// Show changes of times, owners and attributes too
+    #[arg(long)]
+    metadata: bool,
+}
+
+pub(crate) fn run(args: &ShowArgs, context: &Context) -> Result<()> {
+    let vault = &context.vault()?.vault;
+    let resolver = Resolver::new(vault);
+    let current = context.workspace_name().map(|name| resolver.workspace(name)).transpose()?;
+    match resolver.point(&args.reference, current.as_ref()) {
+        Ok(point) => show_point(args, context, vault, &point),
+        Err(error @ ServiceError::Unknown { .. }) => match resolver.operation(&args.reference) {
+            Ok(operation) => show_operation(context, vault, &operation),
+            Err(_) => Err(error.into()),
+        },
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn show_point(args: &ShowArgs, context: &Context, vault: &Vault, point: &Point) -> Result<()> {
+    let snapshot = &point.snapshot;
+    let service = ChangeSummaryService::new(vault, context.diff_options());
+    let summary = match snapshot.parents.first() {
+        Some(parent) => {
+            let parent = vault.snapshot(parent)?;
+            service.between(&parent.root, &snapshot.root, args.metadata)?
+        }
+        None => Summary { changes: Vec::new(), metadata_only: 0 },
+    };
+    let document = ShowDoc {
+        of: point.label.clone(),
+        snapshot: wire::snapshot(snapshot),
+        changes: summary.changes.iter().map(wire::change).collect(),
+        metadata_only: summary.metadata_only,
+    };
+    context.output.data(document, |document| {
+        let row = |name: &str, value: String| vec![paint(DIM, name), value];
+        let mut rows = vec![
+            row("snapshot", snapshot.id.to_string()),
+            row("called", paint(NAME, &document.of)),
+            row("root", document.snapshot.root.clone()),
+            row("parents", document.snapshot.parents.join(", ")),
+            row("time", render::time(snapshot.time_ms)),
+            row("by", render::line(&snapshot.actor.user)),
+            row("reason", render::line(&snapshot.reason)),
+        ];
+        if let Some(message) = &snapshot.message {
+            rows.push(row("message", render::line(message)));
+        }
+        let first = snapshot.parents.is_empty();
+        let changed = if first {
+            "it is the first".to_owned()
+        } else {
+            render::change_counts(&summary.changes)
+        };
+        rows.push(row("changed", changed));
+        format!("{}{}", table(&rows), render::changes(&summary.changes, "  "))
+    })
+}
+
+fn show_operation(context: &Context, vault: &Vault, operation: &Operation) -> Result<()> {
+    let document = wire::operation(operation, &vault.workspaces()?);
+    context.output.data(document, |document| {
+        let row = |name: &str, value: String| vec![paint(DIM, name), value];
+        let mut rows = vec![
+            row("operation", document.id.clone()),
+            row("kind", document.kind.clone()),
+            row("did", render::line(&document.summary)),
+            row("time", render::time(operation.time_ms)),
+            row("by", render::line(&operation.actor.user)),
+            row("changed", document.refs.join(", ")),
+        ];
+        if let Some(target) = &document.reverts {
+            rows.push(row("reverts", target.clone()));
+        }
+        table(&rows)
+    })
+}

@@ -1,0 +1,296 @@
+//! `offshoot vault`: vaults as a whole.
+
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+use offshoot_protocol::{
+    CheckDoc, ExitCode, Text, VaultDeletedDoc, VaultDoc, VaultInfoDoc, VaultListDoc,
+    VaultRenamedDoc,
+};
+use offshoot_vault::{CheckDepth, Vault, display_bytes};
+use offshoot_workspace::wire;
+
+use super::init::report_skipped;
+use crate::context::{Context, OpenVault};
+use crate::error::{CliError, Result};
+use crate::render::{self, BAD, DIM, GOOD, NAME, paint, table};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum VaultCommand {
+    /// Make a vault, empty or from a folder
+    #[command(
+        after_help = "Examples:\n  offshoot vault create scratch\n  offshoot vault create demo --from ~/src/demo"
+    )]
+    Create(CreateArgs),
+    /// List vaults
+    #[command(after_help = "Examples:\n  offshoot vault list\n  offshoot vault list --json")]
+    List,
+    /// A vault and its figures
+    #[command(after_help = "Examples:\n  offshoot vault info\n  offshoot vault info demo")]
+    Info(NameArgs),
+    /// Delete a vault with everything in it; the bound folder stays
+    #[command(
+        after_help = "Examples:\n  offshoot vault delete demo --yes\n\nThis cannot be undone."
+    )]
+    Delete(DeleteArgs),
+    /// Give a vault another name
+    #[command(after_help = "Examples:\n  offshoot vault rename demo example")]
+    Rename(RenameArgs),
+    /// Check that everything in a vault is there and undamaged
+    #[command(
+        after_help = "Examples:\n  offshoot vault check\n  offshoot vault check demo --quick\n\nExits with 5 where something is damaged."
+    )]
+    Check(CheckArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CreateArgs {
+    /// The name of the vault
+    name: String,
+    /// A folder to take in and to bind the vault to
+    #[arg(long, value_name = "DIR")]
+    from: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NameArgs {
+    /// The vault [default: the one that this folder belongs to]
+    name: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DeleteArgs {
+    /// The vault
+    name: String,
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RenameArgs {
+    /// The name it has
+    from: String,
+    /// The name it gets
+    to: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// The vault [default: the one that this folder belongs to]
+    name: Option<String>,
+    /// Do not read the bytes of files
+    #[arg(long)]
+    quick: bool,
+}
+
+pub(crate) fn run(command: &VaultCommand, context: &Context) -> Result<()> {
+    match command {
+        VaultCommand::Create(args) => create(args, context),
+        VaultCommand::List => list(context),
+        VaultCommand::Info(args) => info(args, context),
+        VaultCommand::Delete(args) => delete(args, context),
+        VaultCommand::Rename(args) => rename(args, context),
+        VaultCommand::Check(args) => check(args, context).map(drop),
+    }
+}
+
+fn open(context: &Context, name: Option<&String>) -> Result<OpenVault> {
+    match name {
+        Some(name) => context.vault_named(name),
+        None => context.vault(),
+    }
+}
+
+/// A vault as programs see it.
+pub(crate) fn vault_doc(name: &str, vault: &Vault) -> Result<VaultDoc> {
+    let bindings = vault.bindings()?.iter().map(|binding| Text::new(&binding.path)).collect();
+    Ok(VaultDoc {
+        name: name.to_owned(),
+        id: vault.id().to_string(),
+        directory: Text::new(vault.dir().as_os_str().as_encoded_bytes()),
+        bindings,
+    })
+}
+
+fn create(args: &CreateArgs, context: &Context) -> Result<()> {
+    let options = context.import_options();
+    let created = context
+        .home
+        .create(&args.name, args.from.as_deref(), &options, &context.actor)
+        .map_err(|error| context.home_error(error))?;
+    drop(options);
+    report_skipped(context, &created.report);
+    let document = vault_doc(&created.name, &created.vault)?;
+    context.output.done(document, |_| {
+        let what = render::import(&created.report);
+        format!("vault {} created: {what}\n", paint(NAME, &created.name))
+    })
+}
+
+fn list(context: &Context) -> Result<()> {
+    let mut vaults = Vec::new();
+    for listed in context.home.list()? {
+        match context.open_listed(&listed) {
+            Ok(opened) => vaults.push(vault_doc(&opened.name, &opened.vault)?),
+            // One broken vault must not hide the others.
+            Err(error) => context.output.note(format!("{}: {}", listed.name, error.message)),
+        }
+    }
+    let home = Text::new(context.home.dir().as_os_str().as_encoded_bytes());
+    context.output.data(VaultListDoc { home, vaults }, |document| {
+        let rows = document.vaults.iter().map(|vault| {
+            let bindings: Vec<String> = vault.bindings.iter().map(text).collect();
+            vec![paint(NAME, &vault.name), bindings.join(", ")]
+        });
+        table(&rows.collect::<Vec<_>>())
+    })
+}
+
+fn text(text: &Text) -> String {
+    display_bytes(&text.to_bytes().unwrap_or_default())
+}
+
+fn info(args: &NameArgs, context: &Context) -> Result<()> {
+    let OpenVault { vault, name } = open(context, args.name.as_ref())?;
+    let head = vault.head()?;
+    let figures = vault.figures()?;
+    let top = vault.objects()?.root(&head.root)?;
+    let (files_bytes, entries) = top.directory().map_or((0, 0), |dir| (dir.bytes, dir.entries));
+    let document = VaultInfoDoc {
+        vault: vault_doc(&name, &vault)?,
+        head: wire::snapshot(&head),
+        files_bytes,
+        entries,
+        workspaces: vault.workspaces()?.len() as u64,
+        checkpoints: vault.checkpoints()?.len() as u64,
+        operations: figures.operations,
+        catalog_bytes: catalog_bytes(vault.dir()),
+        layers_bytes: figures.layers_bytes,
+        layers: figures.layers,
+        read_only: vault.is_read_only(),
+    };
+    context.output.data(document, |document| {
+        let bindings: Vec<String> = document.vault.bindings.iter().map(text).collect();
+        let row = |name: &str, value: String| vec![paint(DIM, name), value];
+        table(&[
+            row("vault", paint(NAME, &document.vault.name)),
+            row("id", document.vault.id.clone()),
+            row("directory", text(&document.vault.directory)),
+            row("bound to", if bindings.is_empty() { "-".to_owned() } else { bindings.join(", ") }),
+            row(
+                "head",
+                format!(
+                    "{} ({}, {})",
+                    render::short(&head.id),
+                    head.reason,
+                    render::time(head.time_ms)
+                ),
+            ),
+            row(
+                "files",
+                format!(
+                    "{}, {}",
+                    render::count(document.entries, "entry"),
+                    render::bytes(document.files_bytes)
+                ),
+            ),
+            row("workspaces", document.workspaces.to_string()),
+            row("checkpoints", document.checkpoints.to_string()),
+            row("operations", document.operations.to_string()),
+            row(
+                "on disk",
+                format!(
+                    "{} catalog, {} in {}",
+                    render::bytes(document.catalog_bytes),
+                    render::bytes(document.layers_bytes),
+                    render::count(document.layers, "layer")
+                ),
+            ),
+        ])
+    })
+}
+
+fn catalog_bytes(dir: &Path) -> u64 {
+    let files = ["catalog.db", "catalog.db-wal"];
+    files.iter().filter_map(|file| dir.join(file).metadata().ok()).map(|data| data.len()).sum()
+}
+
+fn delete(args: &DeleteArgs, context: &Context) -> Result<()> {
+    // Not opened: a vault that is damaged or too new must still go.
+    let known = context.home.list()?.iter().any(|listed| listed.name == args.name);
+    if !known {
+        return Err(context.vault_named(&args.name).err().unwrap_or_else(|| {
+            CliError::new(ExitCode::NotFound, format!("there is no vault named {}", args.name))
+        }));
+    }
+    if !args.yes && !confirmed(&args.name, context)? {
+        return Err(CliError::usage(format!("vault {} was not deleted", args.name))
+            .hint("add --yes to delete it without being asked; it cannot be undone"));
+    }
+    context.home.delete(&args.name).map_err(|error| context.home_error(error))?;
+    let document = VaultDeletedDoc { name: args.name.clone() };
+    context.output.done(document, |document| format!("vault {} deleted\n", document.name))
+}
+
+fn confirmed(name: &str, context: &Context) -> Result<bool> {
+    let interactive = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
+    if context.output.is_json() || !interactive {
+        return Ok(false);
+    }
+    crate::output::eprint(&format!("delete vault {name} with all its history? [y/N] "));
+    let mut answer = String::new();
+    drop(std::io::stderr().flush());
+    let read = std::io::stdin().read_line(&mut answer);
+    read.map_err(|error| CliError::usage(format!("cannot read the answer: {error}")))?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+fn rename(args: &RenameArgs, context: &Context) -> Result<()> {
+    context.vault_named(&args.from)?;
+    let renamed = context.home.rename(&args.from, &args.to);
+    renamed.map_err(|error| context.home_error(error))?;
+    let document = VaultRenamedDoc { from: args.from.clone(), to: args.to.clone() };
+    context.output.done(document, |document| {
+        format!("vault {} is now called {}\n", document.from, paint(NAME, &document.to))
+    })
+}
+
+pub(crate) fn check(args: &CheckArgs, context: &Context) -> Result<ExitCode> {
+    let OpenVault { vault, name } = open(context, args.name.as_ref())?;
+    let depth = if args.quick { CheckDepth::Structure } else { CheckDepth::Content };
+    let report = vault.check(depth)?;
+    let ok = report.problems.is_empty();
+    let document = CheckDoc {
+        vault: name,
+        ok,
+        thorough: !args.quick,
+        snapshots: report.snapshots,
+        nodes: report.nodes,
+        contents: report.blobs,
+        bytes: report.bytes,
+        operations: report.operations,
+        audit_events: report.audit_events,
+        problems: report.problems,
+        stray_layers: report.stray_layers,
+    };
+    context.output.data(document, |document| {
+        let mut out = String::new();
+        for problem in &document.problems {
+            out.push_str(&format!("{} {problem}\n", paint(BAD, "problem:")));
+        }
+        let state = if document.ok { paint(GOOD, "is in order") } else { paint(BAD, "is damaged") };
+        out.push_str(&format!(
+            "vault {} {state}: {}, {}, {} ({}), {}\n",
+            document.vault,
+            render::count(document.snapshots, "snapshot"),
+            render::count(document.nodes, "node"),
+            render::count(document.contents, "content"),
+            render::bytes(document.bytes),
+            render::count(document.operations, "operation"),
+        ));
+        out
+    })?;
+    Ok(if ok { ExitCode::Success } else { ExitCode::Damaged })
+}

@@ -1,0 +1,263 @@
+//! `offshoot workspace`: forks of the vault's files.
+
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use offshoot_protocol::{
+    TreeNodeDoc, WorkspaceCreatedDoc, WorkspaceDeletedDoc, WorkspaceListDoc, WorkspaceRenamedDoc,
+    WorkspaceShowDoc, WorkspaceTreeDoc,
+};
+use offshoot_vault::{Id, Vault, Workspace};
+use offshoot_workspace::{
+    ChangeSummaryService, CheckpointService, NewWorkspace, Resolver, WorkspaceService, wire,
+};
+
+use crate::config::parse_duration;
+use crate::context::{Context, OpenVault};
+use crate::error::{CliError, Result};
+use crate::render::{self, DIM, NAME, paint, table};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum WorkspaceCommand {
+    /// Fork a workspace, in constant time
+    #[command(after_help = CREATE_EXAMPLES)]
+    Create(CreateArgs),
+    /// List workspaces
+    #[command(
+        after_help = "Examples:\n  offshoot workspace list\n  offshoot workspace list --json"
+    )]
+    List,
+    /// A workspace in detail
+    #[command(after_help = "Examples:\n  offshoot workspace show\n  offshoot workspace show fix")]
+    Show(NameArgs),
+    /// Which workspace was forked from which
+    #[command(after_help = "Examples:\n  offshoot workspace tree")]
+    Tree,
+    /// Delete a workspace with its changes and checkpoints; `undo -w NAME` brings it back
+    #[command(after_help = "Examples:\n  offshoot workspace delete fix\n  offshoot undo -w fix")]
+    Delete(RequiredNameArgs),
+    /// Give a workspace another name
+    #[command(after_help = "Examples:\n  offshoot workspace rename fix login-fix")]
+    Rename(RenameArgs),
+}
+
+const CREATE_EXAMPLES: &str = "\
+Examples:
+  offshoot workspace create fix                    from the main line
+  offshoot workspace create try-2 --from fix       from another workspace
+  offshoot workspace create old --from fix@before  from a checkpoint
+  offshoot workspace create --ephemeral            with a name of its own, cleaned up by itself
+  offshoot workspace create t --ephemeral=10m";
+
+#[derive(Debug, Args)]
+pub(crate) struct CreateArgs {
+    /// Its name [default: a friendly one]
+    name: Option<String>,
+    /// What to fork from: any REF
+    #[arg(long, value_name = "REF", default_value = "head")]
+    from: String,
+    /// Clean it up when it was not used for so long
+    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    ephemeral: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct NameArgs {
+    /// The workspace [default: -w, else the most recently used one]
+    name: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RequiredNameArgs {
+    /// The workspace
+    name: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RenameArgs {
+    /// The name it has
+    from: String,
+    /// The name it gets
+    to: String,
+}
+
+pub(crate) fn run(command: &WorkspaceCommand, context: &Context) -> Result<()> {
+    let opened = context.vault()?;
+    match command {
+        WorkspaceCommand::Create(args) => create(args, context, &opened),
+        WorkspaceCommand::List => list(context, &opened),
+        WorkspaceCommand::Show(args) => show(args, context, &opened.vault),
+        WorkspaceCommand::Tree => tree(context, &opened),
+        WorkspaceCommand::Delete(args) => delete(args, context, &opened.vault),
+        WorkspaceCommand::Rename(args) => rename(args, context, &opened.vault),
+    }
+}
+
+fn create(args: &CreateArgs, context: &Context, opened: &OpenVault) -> Result<()> {
+    let vault = &opened.vault;
+    let from = Resolver::new(vault).point(&args.from, None)?;
+    let lifetime = args.ephemeral.as_deref().map(|text| lifetime(text, context)).transpose()?;
+    let service = WorkspaceService::new(vault, &context.actor);
+    let new = NewWorkspace { name: args.name.as_deref(), from: &from, lifetime };
+    let workspace = service.create(&new)?;
+    let document = WorkspaceCreatedDoc {
+        workspace: wire::workspace(&workspace, &service.list()?),
+        from: from.label.clone(),
+    };
+    context.output.done(document, |_| {
+        let mut text =
+            format!("workspace {} forked from {}\n", paint(NAME, &workspace.name), from.label);
+        if let Some(expires) = workspace.state.expires_ms {
+            text.push_str(&format!(
+                "cleaned up after {} unless it is used\n",
+                render::time(expires)
+            ));
+        }
+        text
+    })
+}
+
+fn lifetime(text: &str, context: &Context) -> Result<Duration> {
+    if text.is_empty() {
+        return Ok(context.settings.config.workspace.ephemeral_ttl);
+    }
+    let message = || format!("--ephemeral={text} is not a time; 90s, 10m and 24h are");
+    parse_duration(text).ok_or_else(|| CliError::usage(message()))
+}
+
+fn list(context: &Context, opened: &OpenVault) -> Result<()> {
+    let workspaces = WorkspaceService::new(&opened.vault, &context.actor).list()?;
+    let documents = workspaces.iter().map(|w| wire::workspace(w, &workspaces)).collect();
+    let document = WorkspaceListDoc { vault: opened.name.clone(), workspaces: documents };
+    context.output.data(document, |document| {
+        let rows = document.workspaces.iter().zip(&workspaces).map(|(document, workspace)| {
+            let gone = |parent: &Id| !workspaces.iter().any(|other| other.id == *parent);
+            let parent = match workspace.state.parent.filter(gone) {
+                Some(parent) => render::short(&parent),
+                None => document.parent.clone().unwrap_or_else(|| "head".to_owned()),
+            };
+            let kind = if document.ephemeral { "ephemeral" } else { "" };
+            vec![
+                paint(NAME, &workspace.name),
+                render::short(&workspace.state.head),
+                format!("from {parent}"),
+                paint(DIM, &render::time(workspace.state.created_ms)),
+                kind.to_owned(),
+            ]
+        });
+        table(&rows.collect::<Vec<_>>())
+    })
+}
+
+fn find(args: Option<&String>, context: &Context, vault: &Vault) -> Result<Workspace> {
+    if let Some(name) = args {
+        return Ok(Resolver::new(vault).workspace(name)?);
+    }
+    let recent = context.workspace_to_read(vault)?;
+    recent.ok_or_else(|| {
+        CliError::new(offshoot_protocol::ExitCode::NotFound, "this vault has no workspace yet")
+            .hint("`offshoot workspace create NAME` makes one")
+    })
+}
+
+fn show(args: &NameArgs, context: &Context, vault: &Vault) -> Result<()> {
+    let workspace = find(args.name.as_ref(), context, vault)?;
+    let service = WorkspaceService::new(vault, &context.actor);
+    let all = service.list()?;
+    let usage = service.usage(&workspace)?;
+    let head = vault.snapshot(&workspace.state.head)?;
+    let base = vault.snapshot(&workspace.state.base)?;
+    let changes = ChangeSummaryService::new(vault, context.diff_options());
+    let changed = changes.between(&base.root, &head.root, false)?.changes;
+    let checkpoints = CheckpointService::new(vault, &context.actor).list(&workspace)?;
+    let document = WorkspaceShowDoc {
+        workspace: wire::workspace(&workspace, &all),
+        head: wire::snapshot(&head),
+        usage: wire::usage(&usage),
+        changed_paths: changed.len() as u64,
+        checkpoints: checkpoints.iter().map(|c| wire::checkpoint(c, &all)).collect(),
+    };
+    context.output.data(document, |document| {
+        let row = |name: &str, value: String| vec![paint(DIM, name), value];
+        let parent = document.workspace.parent.as_deref().unwrap_or("head");
+        let names: Vec<&str> = checkpoints.iter().map(|c| c.name.as_str()).collect();
+        table(&[
+            row("workspace", paint(NAME, &workspace.name)),
+            row("id", workspace.id.to_string()),
+            row("forked from", format!("{parent}, {}", render::short(&base.id))),
+            row("head", format!("{} ({})", render::short(&head.id), head.reason)),
+            row("created", render::time(workspace.state.created_ms)),
+            row("changes", render::change_counts(&changed)),
+            row(
+                "holds",
+                format!(
+                    "{} in {}: {} its own, {} shared",
+                    render::bytes(usage.total_bytes),
+                    render::count(usage.entries, "entry"),
+                    render::bytes(usage.own_bytes),
+                    render::bytes(usage.shared_bytes)
+                ),
+            ),
+            row("checkpoints", if names.is_empty() { "-".to_owned() } else { names.join(", ") }),
+        ])
+    })
+}
+
+fn tree(context: &Context, opened: &OpenVault) -> Result<()> {
+    let workspaces = WorkspaceService::new(&opened.vault, &context.actor).list()?;
+    let is_there = |id: &Id| workspaces.iter().any(|w| w.id == *id);
+    let is_root = |w: &&Workspace| w.state.parent.is_none_or(|parent| !is_there(&parent));
+    let roots = workspaces.iter().filter(is_root).map(|w| node(w, &workspaces)).collect();
+    let document = WorkspaceTreeDoc { vault: opened.name.clone(), roots };
+    context.output.data(document, |document| {
+        let mut out = String::from("head\n");
+        draw(&document.roots, "", &mut out);
+        out
+    })
+}
+
+fn node(workspace: &Workspace, all: &[Workspace]) -> TreeNodeDoc {
+    let forks = all.iter().filter(|other| other.state.parent == Some(workspace.id));
+    TreeNodeDoc {
+        name: workspace.name.clone(),
+        id: workspace.id.to_string(),
+        forks: forks.map(|fork| node(fork, all)).collect(),
+    }
+}
+
+fn draw(nodes: &[TreeNodeDoc], indent: &str, out: &mut String) {
+    for (at, node) in nodes.iter().enumerate() {
+        let last = at + 1 == nodes.len();
+        let (branch, below) = if last { ("└─ ", "   ") } else { ("├─ ", "│  ") };
+        out.push_str(&format!("{indent}{branch}{}\n", paint(NAME, &node.name)));
+        draw(&node.forks, &format!("{indent}{below}"), out);
+    }
+}
+
+fn delete(args: &RequiredNameArgs, context: &Context, vault: &Vault) -> Result<()> {
+    let workspace = Resolver::new(vault).workspace(&args.name)?;
+    let operation = WorkspaceService::new(vault, &context.actor).delete(&workspace)?;
+    let document = WorkspaceDeletedDoc {
+        name: workspace.name,
+        id: workspace.id.to_string(),
+        operation: operation.map(|id| id.to_string()),
+    };
+    context.output.done(document, |document| {
+        let name = &document.name;
+        format!("workspace {name} deleted; `offshoot undo -w {name}` brings it back\n")
+    })
+}
+
+fn rename(args: &RenameArgs, context: &Context, vault: &Vault) -> Result<()> {
+    let workspace = Resolver::new(vault).workspace(&args.from)?;
+    let service = WorkspaceService::new(vault, &context.actor);
+    let renamed = service.rename(&workspace, &args.to)?;
+    let document = WorkspaceRenamedDoc {
+        from: workspace.name,
+        workspace: wire::workspace(&renamed, &service.list()?),
+    };
+    context.output.done(document, |document| {
+        let to = paint(NAME, &document.workspace.name);
+        format!("workspace {} is now called {to}\n", document.from)
+    })
+}

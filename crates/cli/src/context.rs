@@ -1,0 +1,233 @@
+//! What every command starts from: settings, home, vault, workspace, actor.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use offshoot_protocol::ExitCode;
+use offshoot_vault::diff::DiffOptions;
+use offshoot_vault::{
+    Actor, Home, HomeError, ImportOptions, Listed, Vault, VaultError, VaultOptions, VaultPath,
+    Workspace,
+};
+use offshoot_workspace::{Point, Resolver, WorkspaceService, similar};
+
+use crate::args::Global;
+use crate::config::{self, Loaded, Sources};
+use crate::error::{CliError, Result};
+use crate::output::Output;
+use crate::progress::import_progress;
+use crate::render::host_path;
+
+/// What every command starts from.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) settings: Loaded,
+    pub(crate) home: Home,
+    pub(crate) actor: Actor,
+    pub(crate) output: Output,
+    vault: Option<String>,
+    workspace: Option<String>,
+    quiet: bool,
+}
+
+/// An open vault and its name.
+#[derive(Debug)]
+pub(crate) struct OpenVault {
+    pub(crate) vault: Vault,
+    pub(crate) name: String,
+}
+
+impl Context {
+    pub(crate) fn new(global: &Global) -> Result<Self> {
+        let settings = config::load(&Sources::from_process(global.config.clone()))?;
+        let busy_timeout = settings.config.store.busy_timeout;
+        let home = Home::new(home_dir(global)?, VaultOptions { busy_timeout });
+        let output = Output::new(global.json, global.quiet, settings.config.ui.color);
+        Ok(Self {
+            settings,
+            home,
+            actor: actor(),
+            output,
+            vault: global.vault.clone().filter(|name| !name.is_empty()),
+            workspace: global.workspace.clone().filter(|name| !name.is_empty()),
+            quiet: global.quiet || global.json,
+        })
+    }
+
+    /// The vault that the command is about: named, or the one that this folder belongs to.
+    pub(crate) fn vault(&self) -> Result<OpenVault> {
+        match &self.vault {
+            Some(name) => self.vault_named(name),
+            None => self.bound_vault(),
+        }
+    }
+
+    pub(crate) fn vault_named(&self, name: &str) -> Result<OpenVault> {
+        let missing = match self.home.open(name) {
+            Ok(vault) => return Ok(OpenVault { vault, name: name.to_owned() }),
+            Err(HomeError::NoVault(name)) => name,
+            Err(error) => return Err(error.into()),
+        };
+        let names = self.vault_names()?;
+        let error = CliError::from(HomeError::NoVault(missing));
+        Err(error.suggest(similar(name, names.iter().map(String::as_str))))
+    }
+
+    fn bound_vault(&self) -> Result<OpenVault> {
+        let here = current_dir()?;
+        let bound = self.home.find_bound(&here).map_err(|error| self.home_error(error))?;
+        if let Some((listed, _)) = bound {
+            return self.open_listed(&listed);
+        }
+        let names = self.vault_names()?;
+        let hint = match names.as_slice() {
+            [] => "`offshoot init` makes a vault of this folder".to_owned(),
+            _ => {
+                format!("`offshoot init` makes one, or name one with --vault: {}", names.join(", "))
+            }
+        };
+        let message = format!("{} belongs to no vault", host_path(&here));
+        Err(CliError::new(ExitCode::NotFound, message).hint(hint).candidates(names))
+    }
+
+    pub(crate) fn open_listed(&self, listed: &Listed) -> Result<OpenVault> {
+        let vault = self.home.open_listed(listed)?;
+        Ok(OpenVault { vault, name: listed.name.clone() })
+    }
+
+    /// An error about the home, with what can be done where the home itself cannot be written.
+    pub(crate) fn home_error(&self, error: HomeError) -> CliError {
+        let own = match &error {
+            HomeError::Vault(VaultError::Io { path, .. }) => path.starts_with(self.home.dir()),
+            _ => false,
+        };
+        let error = CliError::from(error);
+        if !own {
+            return error;
+        }
+        CliError { code: ExitCode::Storage, ..error }
+            .hint("set OFFSHOOT_HOME to a place you can write to")
+    }
+
+    fn vault_names(&self) -> Result<Vec<String>> {
+        Ok(self.home.list()?.into_iter().map(|listed| listed.name).collect())
+    }
+
+    /// The workspace for a command that changes something: it has to be named.
+    pub(crate) fn workspace_to_change(&self, vault: &Vault) -> Result<Workspace> {
+        for expired in WorkspaceService::new(vault, &self.actor).sweep()? {
+            self.output.note(format!("ephemeral workspace {expired} expired and was cleaned up"));
+        }
+        if let Some(name) = &self.workspace {
+            return Ok(Resolver::new(vault).workspace(name)?);
+        }
+        let names: Vec<String> = vault.workspaces()?.into_iter().map(|w| w.name).collect();
+        let hint = if names.is_empty() {
+            "there is none yet: `offshoot workspace create NAME` makes one".to_owned()
+        } else {
+            format!("one of: {}", names.join(", "))
+        };
+        let message = "this changes a workspace: name it with -w NAME or OFFSHOOT_WORKSPACE";
+        Err(CliError::usage(message).hint(hint).candidates(names))
+    }
+
+    /// The name given for a workspace that may be gone, for undo and redo.
+    pub(crate) fn workspace_name(&self) -> Option<&str> {
+        self.workspace.as_deref()
+    }
+
+    /// The workspace for a command that only reads: the named one, or the one used last.
+    pub(crate) fn workspace_to_read(&self, vault: &Vault) -> Result<Option<Workspace>> {
+        if let Some(name) = &self.workspace {
+            return Ok(Some(Resolver::new(vault).workspace(name)?));
+        }
+        let recent = WorkspaceService::new(vault, &self.actor).most_recent()?;
+        if let Some(workspace) = &recent {
+            self.output.note(format!("workspace {} (most recently used)", workspace.name));
+        }
+        Ok(recent)
+    }
+
+    /// Where a command that only reads looks: at a REF, at a workspace, or at the main line.
+    pub(crate) fn point(&self, vault: &Vault, at: Option<&str>) -> Result<Point> {
+        let resolver = Resolver::new(vault);
+        if let Some(text) = at {
+            let named = self.workspace.as_ref().map(|name| resolver.workspace(name)).transpose()?;
+            return Ok(resolver.point(text, named.as_ref())?);
+        }
+        match self.workspace_to_read(vault)? {
+            Some(workspace) => Ok(resolver.workspace_point(&workspace)?),
+            None => Ok(resolver.head()?),
+        }
+    }
+
+    pub(crate) fn diff_options(&self) -> DiffOptions {
+        let diff = &self.settings.config.diff;
+        DiffOptions {
+            renames: diff.renames,
+            rename_similarity: diff.rename_similarity,
+            context: diff.context,
+            max_text_bytes: diff.max_text_bytes,
+        }
+    }
+
+    pub(crate) fn import_options(&self) -> ImportOptions {
+        ImportOptions {
+            threads: self.settings.config.import.threads.into(),
+            never: vec![self.home.dir().to_owned()],
+            progress: import_progress(self.settings.config.ui.progress, self.quiet),
+        }
+    }
+}
+
+/// A path inside a vault from the command line.
+pub(crate) fn vault_path(text: &std::ffi::OsStr) -> Result<VaultPath> {
+    Ok(VaultPath::parse(text.as_bytes())?)
+}
+
+pub(crate) fn current_dir() -> Result<PathBuf> {
+    let here = std::env::current_dir().and_then(|here| here.canonicalize());
+    here.map_err(|error| {
+        CliError::new(ExitCode::NotFound, format!("the current folder is gone: {error}"))
+    })
+}
+
+fn home_dir(global: &Global) -> Result<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    if let Some(home) = global.home.as_ref().filter(|home| !home.as_os_str().is_empty()) {
+        return absolute(home);
+    }
+    if let Some(data) = set("XDG_DATA_HOME").map(PathBuf::from).filter(|dir| dir.is_absolute()) {
+        return Ok(data.join("offshoot"));
+    }
+    match set("HOME") {
+        Some(home) => absolute(&Path::new(&home).join(".local/share/offshoot")),
+        None => Err(CliError::usage(
+            "there is no place for vaults: neither OFFSHOOT_HOME nor HOME is set",
+        )),
+    }
+}
+
+fn absolute(path: &Path) -> Result<PathBuf> {
+    std::path::absolute(path)
+        .map_err(|error| CliError::usage(format!("{}: {error}", host_path(path))))
+}
+
+/// Who runs this: the user, and the agent that said it acts for them.
+fn actor() -> Actor {
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    Actor {
+        user: set("USER").or_else(|| set("LOGNAME")).unwrap_or_else(account_name),
+        agent: set("OFFSHOOT_AGENT"),
+        session: set("OFFSHOOT_SESSION"),
+    }
+}
+
+/// The name of this process's account, or its number where it has none.
+fn account_name() -> String {
+    let uid = rustix::process::getuid().as_raw().to_string();
+    let accounts = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let mut fields = accounts.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let own = fields.find(|fields| fields.get(2) == Some(&uid.as_str()));
+    own.map_or_else(|| format!("uid-{uid}"), |fields| fields[0].to_owned())
+}

@@ -1,0 +1,184 @@
+//! Errors as people see them: what happened, what to do, which exit code.
+
+use offshoot_protocol::{ErrorBody, ExitCode};
+use offshoot_vault::{HomeError, NameError, PathError, StoreError, VaultError};
+use offshoot_workspace::ServiceError;
+
+use crate::config::ConfigError;
+
+/// The result of a command.
+pub(crate) type Result<T, E = CliError> = std::result::Result<T, E>;
+
+/// An error on its way to the user.
+#[derive(Debug)]
+pub(crate) struct CliError {
+    pub(crate) code: ExitCode,
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+    pub(crate) candidates: Vec<String>,
+}
+
+impl CliError {
+    pub(crate) fn new(code: ExitCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), hint: None, candidates: Vec::new() }
+    }
+
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(ExitCode::Usage, message)
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn candidates(mut self, candidates: Vec<String>) -> Self {
+        self.candidates = candidates;
+        self
+    }
+
+    /// "Did you mean", from what is closest to what was typed.
+    pub(crate) fn suggest(self, suggestions: Vec<String>) -> Self {
+        if suggestions.is_empty() {
+            return self;
+        }
+        let hint = format!("did you mean {}?", suggestions.join(" or "));
+        self.hint(hint).candidates(suggestions)
+    }
+
+    pub(crate) fn body(&self) -> ErrorBody {
+        ErrorBody {
+            code: self.code.word().to_owned(),
+            exit_code: self.code.number(),
+            message: self.message.clone(),
+            hint: self.hint.clone(),
+            candidates: self.candidates.clone(),
+        }
+    }
+}
+
+impl From<StoreError> for CliError {
+    fn from(error: StoreError) -> Self {
+        let message = error.to_string();
+        match error {
+            StoreError::Missing(_) | StoreError::Foreign(_) | StoreError::Damaged { .. } => {
+                Self::new(ExitCode::Damaged, message)
+                    .hint("copy the vault's directory before you try to repair it")
+            }
+            StoreError::Newer { .. } => Self::new(ExitCode::NewerFormat, message)
+                .hint("update offshoot; nothing was changed"),
+            StoreError::Busy { .. } => {
+                Self::new(ExitCode::Busy, message).hint("try again, or raise store.busy_timeout")
+            }
+            StoreError::Full(_) => Self::new(ExitCode::Storage, message)
+                .hint("free some space and try again; nothing was changed"),
+            StoreError::ReadOnly(_) => Self::new(ExitCode::Storage, message).hint(
+                "reading still works; to write, set OFFSHOOT_HOME to a place you can write to",
+            ),
+            StoreError::Io { .. } => Self::new(ExitCode::Storage, message),
+            StoreError::Stale { .. } | StoreError::NameTaken { .. } => {
+                Self::new(ExitCode::Conflict, message)
+            }
+            StoreError::Sqlite { .. } => Self::new(ExitCode::Failure, message),
+        }
+    }
+}
+
+impl From<VaultError> for CliError {
+    fn from(error: VaultError) -> Self {
+        let message = error.to_string();
+        match error {
+            VaultError::Store(error) => error.into(),
+            VaultError::Path(_) | VaultError::IntoItself { .. } | VaultError::TopDirectory => {
+                Self::usage(message)
+            }
+            VaultError::Io { source, .. } => {
+                let missing = source.kind() == std::io::ErrorKind::NotFound;
+                Self::new(if missing { ExitCode::NotFound } else { ExitCode::Storage }, message)
+            }
+            // Which snapshots there are is looked up first, so one that is named and gone is a hole in the catalog.
+            VaultError::Damaged { .. }
+            | VaultError::MissingObject(_)
+            | VaultError::NoSnapshot(_)
+            | VaultError::BadRecord { .. } => Self::new(ExitCode::Damaged, message)
+                .hint("`offshoot vault check` lists everything that is damaged"),
+            VaultError::NoEntry { .. } | VaultError::NoOperation(_) => {
+                Self::new(ExitCode::NotFound, message)
+            }
+            VaultError::NotEmpty { .. } => Self::new(ExitCode::Conflict, message)
+                .hint("add -r to remove it with everything in it"),
+            VaultError::NotADirectory { .. }
+            | VaultError::NotAFile { .. }
+            | VaultError::EntryExists { .. }
+            | VaultError::LinkLoop { .. }
+            | VaultError::LinkOutside { .. }
+            | VaultError::NothingToUndo
+            | VaultError::NothingToRedo
+            | VaultError::DestinationExists(_) => Self::new(ExitCode::Conflict, message),
+            VaultError::Overtaken { .. } => Self::new(ExitCode::Conflict, message)
+                .hint("undo what came after it first, or see `offshoot op log`"),
+            VaultError::Threads(_) => Self::new(ExitCode::Failure, message),
+        }
+    }
+}
+
+impl From<NameError> for CliError {
+    fn from(error: NameError) -> Self {
+        Self::usage(error.to_string())
+    }
+}
+
+impl From<PathError> for CliError {
+    fn from(error: PathError) -> Self {
+        Self::usage(error.to_string())
+    }
+}
+
+impl From<HomeError> for CliError {
+    fn from(error: HomeError) -> Self {
+        let message = error.to_string();
+        match error {
+            HomeError::Vault(error) => error.into(),
+            HomeError::Name(error) => error.into(),
+            HomeError::NoVault(_) => Self::new(ExitCode::NotFound, message)
+                .hint("`offshoot vault list` shows what there is"),
+            HomeError::NameTaken(_) | HomeError::AlreadyBound { .. } => {
+                Self::new(ExitCode::Conflict, message)
+            }
+            HomeError::NotADirectory(_) => Self::usage(message),
+        }
+    }
+}
+
+impl From<ServiceError> for CliError {
+    fn from(error: ServiceError) -> Self {
+        let message = error.to_string();
+        match error {
+            ServiceError::Vault(error) => error.into(),
+            ServiceError::Name(error) => error.into(),
+            ServiceError::Unknown { suggestions, .. } => {
+                Self::new(ExitCode::NotFound, message).suggest(suggestions)
+            }
+            ServiceError::Ambiguous { candidates, .. } => Self::new(ExitCode::Conflict, message)
+                .hint("give more of the id, or WORKSPACE@CHECKPOINT")
+                .candidates(candidates),
+            ServiceError::NameTaken { .. } | ServiceError::Vanished(_) => {
+                Self::new(ExitCode::Conflict, message)
+            }
+            ServiceError::Reserved(_) => Self::usage(message),
+            ServiceError::Contended(_) => Self::new(ExitCode::Busy, message).hint("try again"),
+            ServiceError::NoHistory(_) => Self::new(ExitCode::NotFound, message),
+        }
+    }
+}
+
+impl From<ConfigError> for CliError {
+    fn from(error: ConfigError) -> Self {
+        let hint = error.hint();
+        let usage = Self::usage(error.to_string());
+        match hint {
+            Some(hint) => usage.hint(hint),
+            None => usage,
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! What a command prints: one document for programs, or text for people.
+
+use std::cell::RefCell;
+use std::io::{self, IsTerminal, Write};
+
+use offshoot_protocol::{Document, ErrorDocument, ExitCode, Kind};
+use serde::Serialize;
+
+use crate::config::When;
+use crate::error::{CliError, Result};
+use crate::render::{self, BAD, DIM, paint};
+
+/// Prints the answer of one command.
+#[derive(Debug)]
+pub(crate) struct Output {
+    json: bool,
+    quiet: bool,
+    notes: RefCell<Vec<String>>,
+}
+
+impl Output {
+    pub(crate) fn new(json: bool, quiet: bool, color: When) -> Self {
+        let choice = match color {
+            When::Auto => anstream::ColorChoice::Auto,
+            When::Always => anstream::ColorChoice::Always,
+            When::Never => anstream::ColorChoice::Never,
+        };
+        choice.write_global();
+        Self { json, quiet, notes: RefCell::default() }
+    }
+
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Something worth knowing that did not stop the command.
+    pub(crate) fn note(&self, text: impl Into<String>) {
+        self.notes.borrow_mut().push(text.into());
+    }
+
+    /// Answers with what was asked for: printed even when quiet.
+    pub(crate) fn data<T: Kind>(
+        &self,
+        document: T,
+        human: impl FnOnce(&T) -> String,
+    ) -> Result<()> {
+        self.answer(document, human, true)
+    }
+
+    /// Answers that something was done: not printed when quiet.
+    pub(crate) fn done<T: Kind>(
+        &self,
+        document: T,
+        human: impl FnOnce(&T) -> String,
+    ) -> Result<()> {
+        self.answer(document, human, false)
+    }
+
+    fn answer<T: Kind>(
+        &self,
+        document: T,
+        human: impl FnOnce(&T) -> String,
+        always: bool,
+    ) -> Result<()> {
+        if self.json {
+            print_json(&Document::new(document, self.notes.take()));
+            return Ok(());
+        }
+        self.print_notes();
+        if always || !self.quiet {
+            self.text(&human(&document))?;
+        }
+        Ok(())
+    }
+
+    /// Writes text to standard output, with colours where they are wanted.
+    pub(crate) fn text(&self, text: &str) -> Result<()> {
+        let mut out = anstream::stdout().lock();
+        finish_write(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+    }
+
+    /// Writes bytes to standard output exactly as they are.
+    pub(crate) fn bytes(&self, bytes: &[u8]) -> Result<()> {
+        let mut out = io::stdout().lock();
+        finish_write(out.write_all(bytes).and_then(|()| out.flush()))
+    }
+
+    /// Whether standard output shows colours.
+    pub(crate) fn is_coloured(&self) -> bool {
+        anstream::AutoStream::choice(&io::stdout()) != anstream::ColorChoice::Never
+    }
+
+    /// Notes go before data, so that they are seen even when the data fills the screen.
+    pub(crate) fn print_notes(&self) {
+        for note in self.notes.take() {
+            if !self.quiet {
+                eprint(&format!("{}\n", paint(DIM, &render::line(&note))));
+            }
+        }
+    }
+
+    /// Prints notes that no answer took along.
+    pub(crate) fn finish(&self) -> Result<()> {
+        if !self.json {
+            self.print_notes();
+        }
+        Ok(())
+    }
+}
+
+/// A reader that closed the pipe has seen enough; that is no failure.
+pub(crate) fn finish_write(written: io::Result<()>) -> Result<()> {
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) => {
+            Err(CliError::new(ExitCode::Storage, format!("cannot write the output: {error}")))
+        }
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Prints a document on one line, or indented where a person looks at it.
+pub(crate) fn print_json<T: Serialize>(document: &T) {
+    let mut out = io::stdout().lock();
+    let written = if out.is_terminal() {
+        serde_json::to_writer_pretty(&mut out, document)
+    } else {
+        serde_json::to_writer(&mut out, document)
+    };
+    // With standard output gone there is nobody to tell; the exit code still says how it went.
+    drop(written.map_err(io::Error::from).and_then(|()| out.write_all(b"\n")));
+}
+
+/// Prints an error and gives its exit code.
+pub(crate) fn report_error(error: &CliError, json: bool) -> ExitCode {
+    if json {
+        print_json(&ErrorDocument::new(error.body()));
+        return error.code;
+    }
+    let mut text = format!("{} {}\n", paint(BAD, "error:"), render::line(&error.message));
+    if let Some(hint) = &error.hint {
+        text.push_str(&format!("  {} {}\n", paint(DIM, "hint:"), render::line(hint)));
+    }
+    eprint(&text);
+    error.code
+}
+
+/// Writes to standard error; with that gone there is nobody to tell.
+pub(crate) fn eprint(text: &str) {
+    drop(anstream::stderr().lock().write_all(text.as_bytes()));
+}

@@ -1,0 +1,67 @@
+//! Progress on standard error for anything that takes more than a second.
+
+use std::io::IsTerminal;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use offshoot_vault::Progress;
+
+use crate::config::When;
+
+/// Nothing is shown before this.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Shows an import once it has taken a second.
+struct Bar {
+    bar: ProgressBar,
+    started: Instant,
+    patience: Duration,
+}
+
+/// A progress display, where one is wanted.
+pub(crate) fn import_progress(when: When, silent: bool) -> Option<Arc<dyn Progress>> {
+    let patience = match when {
+        When::Always => Duration::ZERO,
+        When::Auto if std::io::stderr().is_terminal() && !silent => PATIENCE,
+        When::Auto | When::Never => return None,
+    };
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+    Some(Arc::new(Bar { bar, started: Instant::now(), patience }))
+}
+
+impl Bar {
+    fn wake(&self) {
+        if self.bar.is_hidden() && self.started.elapsed() >= self.patience {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+        }
+    }
+}
+
+impl Progress for Bar {
+    fn found(&self, entries: u64) {
+        self.bar.set_message(format!("found {entries} entries"));
+        self.wake();
+        self.bar.tick();
+    }
+
+    fn reading(&self, files: u64, bytes: u64) {
+        let style = "{bar:30} {bytes}/{total_bytes} {msg} {eta}";
+        if let Ok(style) = ProgressStyle::with_template(style) {
+            self.bar.set_style(style);
+        }
+        self.bar.set_length(bytes);
+        self.bar.set_message(format!("of {files} files"));
+    }
+
+    fn read(&self, bytes: u64) {
+        self.bar.inc(bytes);
+        self.wake();
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,237 @@
+//! Text for people.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use anstyle::{AnsiColor, Style};
+use jiff::tz::TimeZone;
+use offshoot_vault::diff::{Change, ChangeKind};
+use offshoot_vault::{EntryKind, Id, ImportReport, display_bytes};
+use offshoot_workspace::wire;
+
+pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
+pub(crate) const NAME: Style = AnsiColor::Cyan.on_default();
+pub(crate) const DIM: Style = Style::new().dimmed();
+pub(crate) const BOLD: Style = Style::new().bold();
+
+/// Text in a style; the style is dropped later where colours are not wanted.
+pub(crate) fn paint(style: Style, text: &str) -> String {
+    // A style around nothing would still end a line, and keep the blanks before it.
+    if text.is_empty() {
+        return String::new();
+    }
+    format!("{style}{text}{style:#}")
+}
+
+/// Bytes as text that cannot steer a terminal: control characters become visible.
+pub(crate) fn harmless(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let shown = text.chars().map(|c| match c {
+        '\t' => "\t".to_owned(),
+        c if c.is_control() && (c as u32) < 0x20 => format!("^{}", char::from(c as u8 + 0x40)),
+        // Beside control characters, those that make a terminal show text in another order.
+        c if c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') => {
+            format!("<{:02x}>", c as u32)
+        }
+        c => c.to_string(),
+    });
+    shown.collect()
+}
+
+/// Text that somebody gave, such as a reason or a user's name, on one line and harmless.
+pub(crate) fn line(text: &str) -> String {
+    harmless(text.as_bytes()).replace('\t', "^I")
+}
+
+/// A path of the host, quoted where it holds characters that a terminal obeys.
+pub(crate) fn host_path(path: &Path) -> String {
+    display_bytes(path.as_os_str().as_bytes())
+}
+
+/// Rows with aligned columns; the last column is not padded.
+pub(crate) fn table(rows: &[Vec<String>]) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        rows.iter().filter_map(|row| row.get(column)).map(|cell| visible(cell)).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut out = String::new();
+    for row in rows {
+        let mut line = String::new();
+        for (column, cell) in row.iter().enumerate() {
+            line.push_str(cell);
+            if column + 1 < row.len() {
+                line.push_str(&" ".repeat(widths[column] - visible(cell) + 2));
+            }
+        }
+        out.push_str(line.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+/// How many characters of a cell are seen: colours are not.
+fn visible(cell: &str) -> usize {
+    anstream::adapter::strip_str(cell).to_string().chars().count()
+}
+
+/// A time in the user's zone.
+pub(crate) fn time(time_ms: u64) -> String {
+    let stamp =
+        i64::try_from(time_ms).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
+    match stamp {
+        Some(stamp) => stamp.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        None => wire::time(time_ms),
+    }
+}
+
+/// A size with a unit.
+pub(crate) fn bytes(count: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if count < 1024 {
+        return format!("{count} B");
+    }
+    let mut value = count as f64 / 1024.0;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    format!("{value:.1} {}", UNITS[unit])
+}
+
+/// "1 file", "2 files".
+pub(crate) fn count(number: u64, one: &str) -> String {
+    match (number, one.strip_suffix('y')) {
+        (1, _) => format!("1 {one}"),
+        (_, Some(stem)) if !one.ends_with("ey") => format!("{number} {stem}ies"),
+        _ => format!("{number} {one}s"),
+    }
+}
+
+pub(crate) fn short(id: &Id) -> String {
+    paint(WARN, &id.short())
+}
+
+/// One line for a change: a letter, the path, and where it came from.
+pub(crate) fn change(change: &Change) -> String {
+    let (letter, style) = match change.kind() {
+        ChangeKind::Added => ("A", GOOD),
+        ChangeKind::Modified => ("M", WARN),
+        ChangeKind::Deleted => ("D", BAD),
+        ChangeKind::Renamed => ("R", NAME),
+        ChangeKind::Mode => ("P", WARN),
+        ChangeKind::Metadata => ("T", DIM),
+    };
+    let slash = if change.entry().kind() == EntryKind::Directory { "/" } else { "" };
+    let path = change.path.to_string();
+    let path = if path == "/" { path } else { format!("{path}{slash}") };
+    let detail = match (&change.moved, change.kind(), &change.before, &change.after) {
+        (Some((from, similarity)), ..) => format!("  (from {from}, {similarity}%)"),
+        (None, ChangeKind::Mode, Some(before), Some(after)) => {
+            format!("  ({:04o} -> {:04o})", before.meta.mode, after.meta.mode)
+        }
+        (None, ChangeKind::Modified, Some(before), Some(after))
+            if before.kind() != after.kind() =>
+        {
+            format!("  ({} -> {})", before.kind().word(), after.kind().word())
+        }
+        _ => String::new(),
+    };
+    format!("{} {path}{}", paint(style, letter), paint(DIM, &detail))
+}
+
+/// Changes without directories that only frame other changes shown.
+pub(crate) fn without_frames(changes: &[Change]) -> Vec<&Change> {
+    let frames = |change: &Change, next: Option<&Change>| {
+        let is_directory = change.entry().kind() == EntryKind::Directory;
+        let comes_or_goes = matches!(change.kind(), ChangeKind::Added | ChangeKind::Deleted);
+        is_directory
+            && comes_or_goes
+            && next
+                .is_some_and(|next| next.path != change.path && next.path.is_within(&change.path))
+    };
+    let all = changes.iter().enumerate();
+    all.filter(|(at, change)| !frames(change, changes.get(at + 1))).map(|(_, c)| c).collect()
+}
+
+/// One line for each change.
+pub(crate) fn changes(changes: &[Change], indent: &str) -> String {
+    without_frames(changes).into_iter().map(|c| format!("{indent}{}\n", change(c))).collect()
+}
+
+/// "12 modified, 1 added".
+pub(crate) fn change_counts(changes: &[Change]) -> String {
+    let kinds = [
+        ChangeKind::Added,
+        ChangeKind::Modified,
+        ChangeKind::Deleted,
+        ChangeKind::Renamed,
+        ChangeKind::Mode,
+        ChangeKind::Metadata,
+    ];
+    let shown = without_frames(changes);
+    let counted = kinds.iter().filter_map(|kind| {
+        let number = shown.iter().filter(|change| change.kind() == *kind).count();
+        (number > 0).then(|| format!("{number} {}", kind.word()))
+    });
+    let text: Vec<String> = counted.collect();
+    if text.is_empty() { "nothing changed".to_owned() } else { text.join(", ") }
+}
+
+/// What an import brought, in a line.
+pub(crate) fn import(report: &ImportReport) -> String {
+    let mut text = format!(
+        "{} in {}, {}",
+        count(report.files, "file"),
+        count(report.directories, "directory"),
+        bytes(report.bytes)
+    );
+    if report.unchanged > 0 {
+        text.push_str(&format!(", {} not read again", report.unchanged));
+    }
+    if report.ignored > 0 {
+        text.push_str(&format!(", {} ignored", report.ignored));
+    }
+    text
+}
+
+/// What an import could not bring, a line each.
+pub(crate) fn skipped(report: &ImportReport) -> Vec<String> {
+    let lines = report.skipped.iter().map(|skipped| {
+        let (_, why) = wire::skip_reason(&skipped.why);
+        format!("skipped {}: {why}", display_bytes(&skipped.path))
+    });
+    lines.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_line_up_whatever_their_colour() {
+        let rows =
+            [vec![paint(NAME, "a"), "1".to_owned()], vec!["longer".to_owned(), "2".to_owned()]];
+        let plain = anstream::adapter::strip_str(&table(&rows)).to_string();
+        assert_eq!(plain, "a       1\nlonger  2\n");
+    }
+
+    #[test]
+    fn a_file_cannot_steer_the_terminal() {
+        assert_eq!(harmless(b"a\x1b[2Jb\r\t\x7f"), "a^[[2Jb^M\t<7f>");
+        assert_eq!(harmless("a\u{202e}b".as_bytes()), "a<202e>b");
+    }
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(bytes(1023), "1023 B");
+        assert_eq!(bytes(1536), "1.5 KiB");
+        assert_eq!(bytes(u64::MAX), "16.0 EiB");
+        assert_eq!(count(1, "directory"), "1 directory");
+        assert_eq!(count(2, "directory"), "2 directories");
+        assert_eq!(count(0, "file"), "0 files");
+    }
+}

@@ -1,0 +1,150 @@
+//! Documents about changes.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::document::Kind;
+use crate::file::EntryKindDoc;
+use crate::text::Text;
+
+/// One side of a change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SideDoc {
+    /// What it is.
+    pub entry: EntryKindDoc,
+    /// Its permission bits in octal.
+    pub mode: String,
+    /// Its size in bytes.
+    pub size: u64,
+    /// The BLAKE3 of its bytes, or of its target for a symlink.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checksum: Option<String>,
+}
+
+/// A line of a hunk.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LineDoc {
+    /// ` ` for context, `-` for removed, `+` for added.
+    pub sign: String,
+    /// The line without its newline.
+    pub text: Text,
+    /// Whether a newline follows.
+    pub newline: bool,
+}
+
+/// Lines that changed, with their context.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HunkDoc {
+    /// The first line on the old side, from 1.
+    pub before_start: u32,
+    /// How many lines it has on the old side.
+    pub before_lines: u32,
+    /// The first line on the new side, from 1.
+    pub after_start: u32,
+    /// How many lines it has on the new side.
+    pub after_lines: u32,
+    /// The lines.
+    pub lines: Vec<LineDoc>,
+}
+
+/// A path that changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ChangeDoc {
+    /// The path.
+    pub path: Text,
+    /// What happened.
+    pub kind: ChangeKindDoc,
+    /// Where a renamed file was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Text>,
+    /// How alike a renamed file stayed, in percent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub similarity: Option<u8>,
+    /// What was there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub before: Option<SideDoc>,
+    /// What is there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<SideDoc>,
+    /// Whether the content is not text; only with lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub binary: Option<bool>,
+    /// Lines added; only with lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added_lines: Option<u64>,
+    /// Lines removed; only with lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub removed_lines: Option<u64>,
+    /// The lines that changed; only with a patch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hunks: Option<Vec<HunkDoc>>,
+}
+
+/// The difference of two points.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DiffDoc {
+    /// The old point, as it is called.
+    pub before: String,
+    /// The new point, as it is called.
+    pub after: String,
+    /// The old snapshot.
+    pub before_snapshot: String,
+    /// The new snapshot.
+    pub after_snapshot: String,
+    /// What changed, by path.
+    pub changes: Vec<ChangeDoc>,
+    /// Paths left out because only their metadata changed.
+    pub metadata_only: u64,
+    /// The change as a patch that git reads; with `--patch`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patch: Option<Text>,
+}
+
+impl Kind for DiffDoc {
+    const KIND: &'static str = "diff";
+}
+
+/// The state of a workspace.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StatusDoc {
+    /// The vault.
+    pub vault: String,
+    /// The workspace; none where the vault has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
+    /// The snapshot it was forked from.
+    pub base: String,
+    /// Its newest snapshot.
+    pub head: String,
+    /// What differs from the base, by path.
+    pub changes: Vec<ChangeDoc>,
+    /// Paths left out because only their metadata changed.
+    pub metadata_only: u64,
+    /// How many checkpoints it has.
+    pub checkpoints: u64,
+    /// What happened last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_operation: Option<String>,
+}
+
+impl Kind for StatusDoc {
+    const KIND: &'static str = "status";
+}
+
+/// What happened to a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ChangeKindDoc {
+    /// It is new.
+    Added,
+    /// Its bytes, its target or its kind changed.
+    Modified,
+    /// It is gone.
+    Deleted,
+    /// It was moved, perhaps with changes.
+    Renamed,
+    /// Its permission bits changed and its content did not.
+    Mode,
+    /// Only its times, owners, attributes or links changed.
+    Metadata,
+}

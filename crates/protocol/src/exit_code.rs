@@ -1,0 +1,60 @@
+//! What the exit codes of `offshoot` mean.
+
+/// The exit codes of `offshoot`. They never change their meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ExitCode {
+    /// It worked.
+    Success = 0,
+    /// Something failed that has no code of its own; also `diff --exit-code` when there are differences.
+    Failure = 1,
+    /// The command line or the configuration is wrong.
+    Usage = 2,
+    /// Something that was named is not there.
+    NotFound = 3,
+    /// The state does not allow it: a name is taken, a prefix is ambiguous, something changed meanwhile.
+    Conflict = 4,
+    /// Stored data is damaged.
+    Damaged = 5,
+    /// The disk is full, read-only, or fails.
+    Storage = 6,
+    /// The vault was written by a newer version.
+    NewerFormat = 7,
+    /// Another process kept the vault busy for too long.
+    Busy = 8,
+}
+
+impl ExitCode {
+    /// All codes.
+    pub const ALL: [Self; 9] = [
+        Self::Success,
+        Self::Failure,
+        Self::Usage,
+        Self::NotFound,
+        Self::Conflict,
+        Self::Damaged,
+        Self::Storage,
+        Self::NewerFormat,
+        Self::Busy,
+    ];
+
+    /// The number.
+    pub fn number(self) -> u8 {
+        self as u8
+    }
+
+    /// The word for it in error documents.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Success => "success",
+            Self::Failure => "failure",
+            Self::Usage => "usage",
+            Self::NotFound => "not_found",
+            Self::Conflict => "conflict",
+            Self::Damaged => "damaged",
+            Self::Storage => "storage",
+            Self::NewerFormat => "newer_format",
+            Self::Busy => "busy",
+        }
+    }
+}

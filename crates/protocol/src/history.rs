@@ -1,0 +1,150 @@
+//! Documents about history.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::change::ChangeDoc;
+use crate::document::Kind;
+
+/// Who did something.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ActorDoc {
+    /// The user.
+    pub user: String,
+    /// The agent that acted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    /// Its session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session: Option<String>,
+}
+
+/// A point in history.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SnapshotDoc {
+    /// Its id.
+    pub id: String,
+    /// The state of files: a hash over everything.
+    pub root: String,
+    /// A hash over names, kinds, executable bits and bytes alone.
+    pub content: String,
+    /// What it came from.
+    pub parents: Vec<String>,
+    /// When it was made.
+    pub time: String,
+    /// Who made it.
+    pub actor: ActorDoc,
+    /// Why it was made.
+    pub reason: String,
+    /// What its maker said about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// The operation that made it.
+    pub operation: String,
+}
+
+/// A snapshot of a log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LogEntryDoc {
+    /// The snapshot.
+    pub snapshot: SnapshotDoc,
+    /// What points at it.
+    pub names: Vec<String>,
+}
+
+/// A history, newest first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LogDoc {
+    /// Whose history.
+    pub of: String,
+    /// The snapshots.
+    pub snapshots: Vec<LogEntryDoc>,
+}
+
+impl Kind for LogDoc {
+    const KIND: &'static str = "log";
+}
+
+/// A snapshot in detail.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ShowDoc {
+    /// What was asked for.
+    pub of: String,
+    /// The snapshot.
+    pub snapshot: SnapshotDoc,
+    /// What it changed against its first parent.
+    pub changes: Vec<ChangeDoc>,
+    /// Paths left out because only their metadata changed.
+    pub metadata_only: u64,
+}
+
+impl Kind for ShowDoc {
+    const KIND: &'static str = "show";
+}
+
+/// An entry of the operation log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OperationDoc {
+    /// Its id.
+    pub id: String,
+    /// When.
+    pub time: String,
+    /// Who.
+    pub actor: ActorDoc,
+    /// What kind of operation.
+    pub kind: String,
+    /// What it did.
+    pub summary: String,
+    /// The workspace it belongs to: its name, or its id if it is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
+    /// The operation it took back or brought back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reverts: Option<String>,
+    /// The refs it changed.
+    pub refs: Vec<String>,
+}
+
+impl Kind for OperationDoc {
+    const KIND: &'static str = "operation";
+}
+
+/// The operation log, newest first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OperationLogDoc {
+    /// The operations.
+    pub operations: Vec<OperationDoc>,
+}
+
+impl Kind for OperationLogDoc {
+    const KIND: &'static str = "op.log";
+}
+
+/// An undo or a redo.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RevertDoc {
+    /// `undo` or `redo`.
+    pub verb: String,
+    /// What was taken back or brought back.
+    pub target: OperationDoc,
+    /// The operation that did it.
+    pub operation: String,
+}
+
+impl Kind for RevertDoc {
+    const KIND: &'static str = "revert";
+}
+
+/// Going back to an earlier operation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OperationRestoreDoc {
+    /// The operation.
+    pub to: OperationDoc,
+    /// The operation that did it; none where nothing had to change.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<String>,
+}
+
+impl Kind for OperationRestoreDoc {
+    const KIND: &'static str = "op.restore";
+}

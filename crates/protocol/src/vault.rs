@@ -1,0 +1,144 @@
+//! Documents about vaults.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::document::Kind;
+use crate::file::ImportDoc;
+use crate::history::SnapshotDoc;
+use crate::text::Text;
+
+/// A project that was initialised, or brought up to date.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct InitDoc {
+    /// The vault.
+    pub vault: VaultDoc,
+    /// Whether the vault is new.
+    pub created: bool,
+    /// The main line now.
+    pub head: SnapshotDoc,
+    /// Whether this call changed the main line.
+    pub changed: bool,
+    /// What came in.
+    pub import: ImportDoc,
+}
+
+impl Kind for InitDoc {
+    const KIND: &'static str = "init";
+}
+
+/// A vault.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct VaultDoc {
+    /// Its name.
+    pub name: String,
+    /// Its id.
+    pub id: String,
+    /// Where it is kept.
+    pub directory: Text,
+    /// The host directories it was made from.
+    pub bindings: Vec<Text>,
+}
+
+impl Kind for VaultDoc {
+    const KIND: &'static str = "vault";
+}
+
+/// The vaults of a home.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct VaultListDoc {
+    /// Where vaults are kept.
+    pub home: Text,
+    /// The vaults by name.
+    pub vaults: Vec<VaultDoc>,
+}
+
+impl Kind for VaultListDoc {
+    const KIND: &'static str = "vault.list";
+}
+
+/// A vault with its figures.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct VaultInfoDoc {
+    /// The vault.
+    pub vault: VaultDoc,
+    /// Its main line.
+    pub head: SnapshotDoc,
+    /// Bytes of all files at the main line.
+    pub files_bytes: u64,
+    /// Entries at the main line.
+    pub entries: u64,
+    /// How many workspaces it has.
+    pub workspaces: u64,
+    /// How many checkpoints it has.
+    pub checkpoints: u64,
+    /// How many operations its log has.
+    pub operations: u64,
+    /// Bytes of the catalog on disk.
+    pub catalog_bytes: u64,
+    /// Bytes of the files in its layers.
+    pub layers_bytes: u64,
+    /// How many layers it has.
+    pub layers: u64,
+    /// Whether it can only be read from here.
+    pub read_only: bool,
+}
+
+impl Kind for VaultInfoDoc {
+    const KIND: &'static str = "vault.info";
+}
+
+/// A vault that was renamed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct VaultRenamedDoc {
+    /// The name it had.
+    pub from: String,
+    /// The name it has.
+    pub to: String,
+}
+
+impl Kind for VaultRenamedDoc {
+    const KIND: &'static str = "vault.rename";
+}
+
+/// A vault that was deleted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct VaultDeletedDoc {
+    /// The name it had.
+    pub name: String,
+}
+
+impl Kind for VaultDeletedDoc {
+    const KIND: &'static str = "vault.delete";
+}
+
+/// What a check of a vault found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CheckDoc {
+    /// The vault.
+    pub vault: String,
+    /// Whether nothing is wrong.
+    pub ok: bool,
+    /// Whether the bytes of files were read.
+    pub thorough: bool,
+    /// Snapshots looked at.
+    pub snapshots: u64,
+    /// Directory nodes looked at.
+    pub nodes: u64,
+    /// File contents looked at.
+    pub contents: u64,
+    /// Bytes of content that were read.
+    pub bytes: u64,
+    /// Operations in the log.
+    pub operations: u64,
+    /// Audit events whose chain holds.
+    pub audit_events: u64,
+    /// What is wrong.
+    pub problems: Vec<String>,
+    /// Leftovers of a crash; harmless.
+    pub stray_layers: Vec<String>,
+}
+
+impl Kind for CheckDoc {
+    const KIND: &'static str = "vault.check";
+}

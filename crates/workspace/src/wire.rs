@@ -1,0 +1,290 @@
+//! From what the services know to what programs read: the one place where wire documents are made.
+
+use offshoot_protocol::{
+    ActorDoc, ChangeDoc, ChangeKindDoc, CheckpointDoc, EditDoc, EntryDoc, EntryKindDoc, HunkDoc,
+    ImportDoc, LineDoc, LogEntryDoc, OperationDoc, SideDoc, SkippedDoc, SnapshotDoc, Text,
+    UsageDoc, VersionDoc, WorkspaceDoc,
+};
+use offshoot_vault::diff::text::{Hunk, LineKind};
+use offshoot_vault::diff::{Change, ChangeKind, FileDiff};
+use offshoot_vault::{
+    Actor, Body, Checkpoint, Entry, EntryKind, Id, ImportReport, Mtime, Operation, SkipReason,
+    Skipped, Snapshot, VaultPath, Workspace,
+};
+
+use crate::{Edited, LogEntry, Usage, Version};
+
+/// A time as RFC 3339 in UTC, to the millisecond.
+pub fn time(time_ms: u64) -> String {
+    let time =
+        i64::try_from(time_ms).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
+    time.map_or_else(|| format!("@{time_ms}ms"), |time| format!("{time:.3}"))
+}
+
+/// A time as RFC 3339 in UTC, to the nanosecond; seconds since 1970 where the calendar ends.
+pub fn mtime(mtime: Mtime) -> String {
+    let nanoseconds = i32::try_from(mtime.nanoseconds).unwrap_or(0);
+    match jiff::Timestamp::new(mtime.seconds, nanoseconds) {
+        Ok(time) => format!("{time:.9}"),
+        Err(_) => format!("@{}.{:09}", mtime.seconds, mtime.nanoseconds),
+    }
+}
+
+/// Who did something.
+pub fn actor(actor: &Actor) -> ActorDoc {
+    let Actor { user, agent, session } = actor.clone();
+    ActorDoc { user, agent, session }
+}
+
+/// A point in history.
+pub fn snapshot(snapshot: &Snapshot) -> SnapshotDoc {
+    SnapshotDoc {
+        id: snapshot.id.to_string(),
+        root: snapshot.root.to_hex(),
+        content: snapshot.content.to_hex(),
+        parents: snapshot.parents.iter().map(Id::to_string).collect(),
+        time: time(snapshot.time_ms),
+        actor: actor(&snapshot.actor),
+        reason: snapshot.reason.clone(),
+        message: snapshot.message.clone(),
+        operation: snapshot.operation.to_string(),
+    }
+}
+
+/// A snapshot of a log.
+pub fn log_entry(entry: &LogEntry) -> LogEntryDoc {
+    LogEntryDoc { snapshot: snapshot(&entry.snapshot), names: entry.names.clone() }
+}
+
+/// The name of a workspace, or its id where it is gone.
+pub fn workspace_name(id: &Id, all: &[Workspace]) -> String {
+    let found = all.iter().find(|workspace| workspace.id == *id);
+    found.map_or_else(|| id.to_string(), |workspace| workspace.name.clone())
+}
+
+/// A workspace; `all` gives the names of parents.
+pub fn workspace(workspace: &Workspace, all: &[Workspace]) -> WorkspaceDoc {
+    let state = &workspace.state;
+    WorkspaceDoc {
+        id: workspace.id.to_string(),
+        name: workspace.name.clone(),
+        head: state.head.to_string(),
+        base: state.base.to_string(),
+        parent: state.parent.map(|id| workspace_name(&id, all)),
+        created: time(state.created_ms),
+        ephemeral: state.expires_ms.is_some(),
+        expires: state.expires_ms.map(time),
+    }
+}
+
+/// How much a workspace holds.
+pub fn usage(usage: &Usage) -> UsageDoc {
+    let Usage { total_bytes, own_bytes, shared_bytes, entries } = *usage;
+    UsageDoc { total_bytes, own_bytes, shared_bytes, entries }
+}
+
+/// A checkpoint; `all` gives the name of its workspace.
+pub fn checkpoint(checkpoint: &Checkpoint, all: &[Workspace]) -> CheckpointDoc {
+    CheckpointDoc {
+        id: checkpoint.id.to_string(),
+        name: checkpoint.name.clone(),
+        workspace: workspace_name(&checkpoint.workspace, all),
+        snapshot: checkpoint.state.snapshot.to_string(),
+        automatic: checkpoint.state.automatic,
+        created: time(checkpoint.state.created_ms),
+        reason: checkpoint.state.reason.clone(),
+    }
+}
+
+/// An entry of the operation log; `all` gives the name of its workspace.
+pub fn operation(operation: &Operation, all: &[Workspace]) -> OperationDoc {
+    let named = |change: &offshoot_vault::RefChange| {
+        let row = change.after.as_ref().or(change.before.as_ref());
+        let name = row.and_then(|row| row.name.clone()).unwrap_or_else(|| change.key.id.clone());
+        if change.key.kind == name { name } else { format!("{} {name}", change.key.kind) }
+    };
+    OperationDoc {
+        id: operation.id.to_string(),
+        time: time(operation.time_ms),
+        actor: actor(&operation.actor),
+        kind: operation.kind.clone(),
+        summary: operation.summary.clone(),
+        workspace: operation.workspace.map(|id| workspace_name(&id, all)),
+        reverts: operation.reverts.map(|id| id.to_string()),
+        refs: operation.changes.iter().map(named).collect(),
+    }
+}
+
+/// A path that changed, without its lines.
+pub fn change(change: &Change) -> ChangeDoc {
+    ChangeDoc {
+        path: path(&change.path),
+        kind: change_kind(change.kind()),
+        from: change.moved.as_ref().map(|(from, _)| path(from)),
+        similarity: change.moved.as_ref().map(|(_, similarity)| *similarity),
+        before: change.before.as_ref().map(side),
+        after: change.after.as_ref().map(side),
+        binary: None,
+        added_lines: None,
+        removed_lines: None,
+        hunks: None,
+    }
+}
+
+/// Adds what is known of the lines of a change; the lines themselves where `hunks` is set.
+pub fn add_lines(document: &mut ChangeDoc, diff: &FileDiff, hunks: bool) {
+    match diff {
+        FileDiff::Text(text) => {
+            document.binary = Some(false);
+            document.added_lines = Some(text.added);
+            document.removed_lines = Some(text.removed);
+            document.hunks = hunks.then(|| text.hunks.iter().map(hunk).collect());
+        }
+        FileDiff::Binary | FileDiff::TooLarge => document.binary = Some(true),
+        FileDiff::Nothing => {}
+    }
+}
+
+fn hunk(hunk: &Hunk) -> HunkDoc {
+    let sign = |kind| match kind {
+        LineKind::Context => " ",
+        LineKind::Removed => "-",
+        LineKind::Added => "+",
+    };
+    let lines = hunk.lines.iter().map(|line| LineDoc {
+        sign: sign(line.kind).to_owned(),
+        text: Text::new(&line.text),
+        newline: line.newline,
+    });
+    HunkDoc {
+        before_start: hunk.before_start,
+        before_lines: hunk.before_lines,
+        after_start: hunk.after_start,
+        after_lines: hunk.after_lines,
+        lines: lines.collect(),
+    }
+}
+
+fn side(entry: &Entry) -> SideDoc {
+    SideDoc {
+        entry: entry_kind(entry.kind()),
+        mode: mode(entry),
+        size: entry.size(),
+        checksum: checksum(entry),
+    }
+}
+
+/// The checksum of content that has one of its own.
+fn checksum(entry: &Entry) -> Option<String> {
+    match entry.kind() {
+        EntryKind::File | EntryKind::Symlink => {
+            Some(entry.content_hash().iter().map(|byte| format!("{byte:02x}")).collect())
+        }
+        EntryKind::Directory | EntryKind::Fifo => None,
+    }
+}
+
+fn mode(entry: &Entry) -> String {
+    format!("{:04o}", entry.meta.mode)
+}
+
+/// A path inside a vault.
+pub fn path(path: &VaultPath) -> Text {
+    Text::new(&path.to_bytes())
+}
+
+fn change_kind(kind: ChangeKind) -> ChangeKindDoc {
+    match kind {
+        ChangeKind::Added => ChangeKindDoc::Added,
+        ChangeKind::Modified => ChangeKindDoc::Modified,
+        ChangeKind::Deleted => ChangeKindDoc::Deleted,
+        ChangeKind::Renamed => ChangeKindDoc::Renamed,
+        ChangeKind::Mode => ChangeKindDoc::Mode,
+        ChangeKind::Metadata => ChangeKindDoc::Metadata,
+    }
+}
+
+fn entry_kind(kind: EntryKind) -> EntryKindDoc {
+    match kind {
+        EntryKind::File => EntryKindDoc::File,
+        EntryKind::Directory => EntryKindDoc::Directory,
+        EntryKind::Symlink => EntryKindDoc::Symlink,
+        EntryKind::Fifo => EntryKindDoc::Fifo,
+    }
+}
+
+/// A file, directory, symlink or fifo at a path.
+pub fn entry(at: &VaultPath, entry: &Entry) -> EntryDoc {
+    let xattrs: Vec<(Text, Text)> =
+        entry.meta.xattrs.iter().map(|(name, value)| (Text::new(name), Text::new(value))).collect();
+    EntryDoc {
+        path: path(at),
+        name: Text::new(at.name().unwrap_or(b"/")),
+        kind: entry_kind(entry.kind()),
+        mode: mode(entry),
+        uid: entry.meta.uid,
+        gid: entry.meta.gid,
+        size: entry.size(),
+        mtime: mtime(entry.meta.mtime),
+        checksum: checksum(entry).filter(|_| entry.kind() == EntryKind::File),
+        target: match &entry.body {
+            Body::Symlink { target } => Some(Text::new(target)),
+            _ => None,
+        },
+        entries: entry.directory().map(|dir| dir.entries),
+        xattrs: (!xattrs.is_empty()).then_some(xattrs),
+        link_group: entry.group.map(|group| format!("{group:016x}")),
+    }
+}
+
+/// A change to the files of a workspace.
+pub fn edit(workspace: &str, edited: &Edited, import: Option<ImportDoc>) -> EditDoc {
+    EditDoc {
+        workspace: workspace.to_owned(),
+        snapshot: snapshot(&edited.snapshot),
+        operation: edited.operation.map(|id| id.to_string()),
+        changes: edited.changes.iter().map(change).collect(),
+        import,
+    }
+}
+
+/// What an import brought.
+pub fn import(report: &ImportReport) -> ImportDoc {
+    ImportDoc {
+        files: report.files,
+        directories: report.directories,
+        symlinks: report.symlinks,
+        fifos: report.fifos,
+        bytes: report.bytes,
+        unchanged: report.unchanged,
+        ignored: report.ignored,
+        skipped: report.skipped.iter().map(skipped).collect(),
+    }
+}
+
+fn skipped(skipped: &Skipped) -> SkippedDoc {
+    let (code, message) = skip_reason(&skipped.why);
+    SkippedDoc { path: Text::new(&skipped.path), code: code.to_owned(), message }
+}
+
+/// Why something did not come in: a word and a sentence.
+pub fn skip_reason(why: &SkipReason) -> (&'static str, String) {
+    match why {
+        SkipReason::Unreadable(error) => ("unreadable", error.clone()),
+        SkipReason::Socket => ("socket", "sockets are not kept".to_owned()),
+        SkipReason::Device => ("device", "devices are not kept".to_owned()),
+        SkipReason::Home => ("home", "vaults are kept here".to_owned()),
+        SkipReason::Attributes(names) => {
+            ("attributes", format!("came in without {}", names.join(", ")))
+        }
+        SkipReason::Unstable => ("unstable", "kept changing while it was read".to_owned()),
+    }
+}
+
+/// A version of a file.
+pub fn version(at: &VaultPath, version: &Version) -> VersionDoc {
+    VersionDoc {
+        snapshot: snapshot(&version.snapshot),
+        entry: version.entry.as_ref().map(|found| entry(at, found)),
+    }
+}

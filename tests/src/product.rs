@@ -1,0 +1,183 @@
+//! Running the real `offshoot` binary in a place of its own.
+
+use std::ffi::{OsStr, OsString};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::schema;
+
+/// The `offshoot` binary, built with the profile of the tests and up to date.
+pub fn binary() -> &'static Path {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(build)
+}
+
+/// Building is left to cargo, so that no test ever sees an old binary; where nothing changed it only looks.
+fn build() -> PathBuf {
+    let test = std::env::current_exe().expect("a test knows its own path");
+    let target = test.ancestors().find(|path| path.join("deps").is_dir());
+    let folder = target.expect("tests run from the target folder").to_owned();
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into());
+    let mut command = Command::new(cargo);
+    command.args(["build", "--quiet", "--workspace", "--bin", "offshoot"]);
+    command.current_dir(env!("CARGO_MANIFEST_DIR"));
+    command.arg("--target-dir").arg(folder.parent().expect("profiles lie in the target folder"));
+    if folder.file_name() == Some(OsStr::new("release")) {
+        command.arg("--release");
+    }
+    let status = command.status().expect("cargo can be run");
+    assert!(status.success(), "the offshoot binary does not build");
+    folder.join("offshoot")
+}
+
+/// A home for vaults and a folder for projects, gone when dropped.
+#[derive(Debug)]
+pub struct Place {
+    folder: TempDir,
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Place {
+    /// A new place with an empty project.
+    pub fn new() -> Self {
+        let folder = TempDir::with_prefix("offshoot-test-").expect("a temporary folder");
+        let place = Self { folder };
+        std::fs::create_dir(place.project()).expect("a project folder");
+        place
+    }
+
+    /// Everything of this place.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Where its vaults are.
+    pub fn home(&self) -> PathBuf {
+        self.path().join("home")
+    }
+
+    /// The project.
+    pub fn project(&self) -> PathBuf {
+        self.path().join("project")
+    }
+
+    /// Writes a file of the project, with its folders.
+    pub fn write(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) {
+        let path = self.project().join(path);
+        std::fs::create_dir_all(path.parent().expect("files lie in folders")).expect("folders");
+        std::fs::write(path, content).expect("a file of the project");
+    }
+
+    /// The environment that the binary sees: nothing of whoever runs the tests.
+    pub fn environment(&self) -> Vec<(OsString, OsString)> {
+        let mut environment: Vec<(OsString, OsString)> = vec![
+            ("HOME".into(), self.path().into()),
+            ("OFFSHOOT_HOME".into(), self.home().into()),
+            ("USER".into(), "tester".into()),
+            ("TZ".into(), "UTC".into()),
+        ];
+        environment.extend(std::env::var_os("PATH").map(|path| ("PATH".into(), path)));
+        environment
+    }
+
+    /// A command of the binary, run in the project with no input.
+    pub fn command<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Command {
+        let mut command = Command::new(binary());
+        command.env_clear().envs(self.environment()).current_dir(self.project());
+        command.args(arguments).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs the binary.
+    pub fn run<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> Output {
+        self.command(arguments).output().expect("the binary runs")
+    }
+
+    /// Runs the binary with input.
+    pub fn run_with<A: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = A>,
+        input: &[u8],
+    ) -> Output {
+        let mut command = self.command(arguments);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the binary runs");
+        let mut stdin = child.stdin.take().expect("its input is a pipe");
+        let bytes = input.to_vec();
+        // Written beside, since the binary may answer before it has read everything.
+        let writer = std::thread::spawn(move || drop(stdin.write_all(&bytes)));
+        let output = child.wait_with_output().expect("the binary ends");
+        writer.join().expect("the writer ends");
+        output
+    }
+
+    /// Runs the binary, which must succeed, and gives what it printed.
+    pub fn ok<A: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = A>) -> String {
+        stdout_of(self.run(arguments))
+    }
+
+    /// Runs the binary with input; it must succeed.
+    pub fn ok_with<A: AsRef<OsStr>>(
+        &self,
+        arguments: impl IntoIterator<Item = A>,
+        input: &[u8],
+    ) -> String {
+        stdout_of(self.run_with(arguments, input))
+    }
+
+    /// Runs the binary with `--json`, which must succeed, and gives the `result` of its document.
+    pub fn json(&self, arguments: &[&str]) -> Value {
+        let output = self.run(with_json(arguments));
+        let document = document_of(&output);
+        assert_eq!(document["success"], true, "{arguments:?}: {document}");
+        document["result"].clone()
+    }
+
+    /// Runs the binary with `--json`, which must fail with this exit code, and gives the `error` of its document.
+    pub fn json_error(&self, arguments: &[&str], code: i32) -> Value {
+        let output = self.run(with_json(arguments));
+        let document = document_of(&output);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {document}");
+        assert_eq!(document["success"], false, "{arguments:?}: {document}");
+        document["error"].clone()
+    }
+}
+
+/// The arguments with `--json` as the last option, which comes before what follows `--`.
+pub fn with_json<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
+    let end = arguments.iter().position(|argument| *argument == "--").unwrap_or(arguments.len());
+    let (options, rest) = arguments.split_at(end);
+    [options, &["--json"], rest].concat()
+}
+
+fn stdout_of(output: Output) -> String {
+    let (out, err) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{}\n{out}{err}", output.status);
+    out.into_owned()
+}
+
+/// The one JSON document on standard output, which must be as `docs/schema` says and agree with the exit code.
+pub fn document_of(output: &Output) -> Value {
+    let text = std::str::from_utf8(&output.stdout).expect("JSON is UTF-8");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(text.lines().count(), 1, "{}: not one line: {text}{errors}", output.status);
+    let document: Value = serde_json::from_str(text).expect("a JSON document");
+    let problems = schema::problems(&document);
+    assert!(problems.is_empty(), "{document}\n{}", problems.join("\n"));
+    if document["success"] == false {
+        let code = output.status.code().map(i64::from);
+        assert_eq!(document["error"]["exit_code"].as_i64(), code, "{document}");
+    }
+    document
+}

@@ -1,0 +1,98 @@
+//! A system call that fails.
+
+use offshoot_tests::skip::{Feature, need};
+use offshoot_tests::tier::Tier;
+use offshoot_tests::trace::{Fault, Trace};
+
+use crate::points::{points, run_all};
+use crate::scene::{Operation, Scene};
+use crate::verify::{describe, verify};
+
+const EIO: i32 = 5;
+const ENOSPC: i32 = 28;
+/// The exit code of storage that fails.
+const STORAGE: i32 = 6;
+
+fn fail_everywhere(operation: Operation) {
+    if !need(Feature::Ptrace) {
+        return;
+    }
+    let scene = Scene::new(operation);
+    let mut faults = Vec::new();
+    for (errno, salt) in [(EIO, 200), (ENOSPC, 300)] {
+        let points = points(scene.trace.mutating, salt + operation as u64);
+        faults.extend(points.into_iter().map(|n| (n, errno)));
+    }
+    if Tier::from_env() == Tier::Quick {
+        // Half of the points with either error.
+        faults =
+            faults.into_iter().enumerate().filter(|(i, _)| i % 2 == 0).map(|(_, f)| f).collect();
+    }
+    run_all("errors", &faults, |&(n, errno)| {
+        let home = scene.copy();
+        let trace = scene.run(home.path(), Fault::FailAt { n, errno });
+        let named = |why| format!("{}: {why}", describe_failure(&scene, n, errno, &trace));
+        reported(&trace).map_err(named)?;
+        verify(&scene, home.path(), trace.status.success()).map_err(named)
+    });
+}
+
+fn describe_failure(scene: &Scene, n: u64, errno: i32, trace: &Trace) -> String {
+    let call = trace.calls.get(n as usize - 1).map(ToString::to_string).unwrap_or_default();
+    let error = String::from_utf8_lossy(&trace.stderr);
+    format!("{} ({n}: errno {errno} at {call}; {})", describe(scene, "", trace), error.trim())
+}
+
+/// An error is said to be one of storage, and is never a panic.
+fn reported(trace: &Trace) -> Result<(), String> {
+    let error = String::from_utf8_lossy(&trace.stderr);
+    if error.contains("panicked") {
+        return Err("a panic".to_owned());
+    }
+    match trace.status.code() {
+        // What failed was not needed, such as a cache.
+        Some(0) => Ok(()),
+        Some(STORAGE) if error.contains("error") => Ok(()),
+        _ => Err("not reported as an error of storage".to_owned()),
+    }
+}
+
+#[test]
+fn init_fails() {
+    fail_everywhere(Operation::Init);
+}
+
+#[test]
+fn second_init_fails() {
+    fail_everywhere(Operation::InitAgain);
+}
+
+#[test]
+fn small_write_fails() {
+    fail_everywhere(Operation::WriteSmall);
+}
+
+#[test]
+fn large_write_fails() {
+    fail_everywhere(Operation::WriteLarge);
+}
+
+#[test]
+fn fork_fails() {
+    fail_everywhere(Operation::Fork);
+}
+
+#[test]
+fn undo_fails() {
+    fail_everywhere(Operation::Undo);
+}
+
+#[test]
+fn checkpoint_fails() {
+    fail_everywhere(Operation::Checkpoint);
+}
+
+#[test]
+fn delete_fails() {
+    fail_everywhere(Operation::Delete);
+}

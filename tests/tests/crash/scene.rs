@@ -1,0 +1,199 @@
+//! Where a case happens: a project, a home to start from, and one command.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use offshoot_tests::product;
+use offshoot_tests::rng::Rng;
+use offshoot_tests::trace::{self, Fault, Trace};
+use tempfile::TempDir;
+
+use crate::state::State;
+
+/// The commands that are broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operation {
+    Init,
+    InitAgain,
+    WriteSmall,
+    WriteLarge,
+    Fork,
+    Undo,
+    Checkpoint,
+    Delete,
+}
+
+impl Operation {
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Init,
+        Self::InitAgain,
+        Self::WriteSmall,
+        Self::WriteLarge,
+        Self::Fork,
+        Self::Undo,
+        Self::Checkpoint,
+        Self::Delete,
+    ];
+
+    fn arguments(self) -> &'static [&'static str] {
+        match self {
+            Self::Init | Self::InitAgain => &["init"],
+            Self::WriteSmall => &["fs", "write", "/docs/note", "--from", "../small", "-w", "w"],
+            Self::WriteLarge => &["fs", "write", "/docs/note", "--from", "../large", "-w", "w"],
+            Self::Fork => &["workspace", "create", "fork", "--from", "w"],
+            Self::Undo => &["undo", "-w", "w"],
+            Self::Checkpoint => &["checkpoint", "create", "mark", "-w", "w"],
+            Self::Delete => &["vault", "delete", "project", "--yes"],
+        }
+    }
+}
+
+/// A project and a home that is never changed itself: every case works on a copy.
+#[derive(Debug)]
+pub(crate) struct Scene {
+    folder: TempDir,
+    pub(crate) operation: Operation,
+    pub(crate) before: State,
+    pub(crate) after: State,
+    /// The command when nothing goes wrong.
+    pub(crate) trace: Trace,
+}
+
+impl Scene {
+    pub(crate) fn new(operation: Operation) -> Self {
+        let folder = temporary();
+        build_project(folder.path());
+        let nothing = State::default();
+        let trace = trace::run(&["true".into()], &[], None, Fault::None).unwrap();
+        let mut scene = Self { folder, operation, before: nothing.clone(), after: nothing, trace };
+        scene.set_up();
+        let home = scene.copy();
+        scene.trace = scene.run(home.path(), Fault::None);
+        assert!(scene.trace.status.success(), "{:?}: {:?}", operation, scene.trace);
+        scene.before = State::read(&scene.template(), &scene.project()).unwrap();
+        scene.after = State::read(home.path(), &scene.project()).unwrap();
+        assert_ne!(scene.before, scene.after, "{operation:?} changes nothing");
+        scene
+    }
+
+    fn set_up(&self) {
+        fs::create_dir(self.template()).unwrap();
+        if self.operation == Operation::Init {
+            return;
+        }
+        let home = self.template();
+        for arguments in [
+            &["init"][..],
+            &["workspace", "create", "w"],
+            &["fs", "write", "/first", "--from", "../large-2", "-w", "w"],
+            &["checkpoint", "create", "start", "-w", "w"],
+            &["fs", "write", "/docs/note", "--from", "../other", "-w", "w"],
+        ] {
+            let output = self.offshoot(&home, arguments);
+            assert!(output.status.success(), "{arguments:?}: {output:?}");
+        }
+        if self.operation == Operation::InitAgain {
+            let project = self.project();
+            fs::write(project.join("added"), Rng::new(5).bytes(100_000)).unwrap();
+            fs::write(project.join("docs/guide"), "changed").unwrap();
+            fs::remove_file(project.join("src/main")).unwrap();
+        }
+    }
+
+    pub(crate) fn project(&self) -> PathBuf {
+        self.folder.path().join("project")
+    }
+
+    pub(crate) fn template(&self) -> PathBuf {
+        self.folder.path().join("template")
+    }
+
+    /// A home of its own for one case.
+    pub(crate) fn copy(&self) -> TempDir {
+        let home = temporary();
+        copy_home(&self.template(), home.path());
+        home
+    }
+
+    /// Runs the command that is to be broken, and breaks it.
+    pub(crate) fn run(&self, home: &Path, fault: Fault) -> Trace {
+        let mut command: Vec<OsString> = vec!["env".into(), "-i".into()];
+        command.extend(self.environment(home).map(|(name, value)| {
+            let mut both = OsString::from(name);
+            both.push("=");
+            both.push(value);
+            both
+        }));
+        command.push(product::binary().into());
+        command.extend(self.operation.arguments().iter().map(OsString::from));
+        trace::run(&command, &[], Some(&self.project()), fault).unwrap()
+    }
+
+    /// Runs the binary as a user would.
+    pub(crate) fn offshoot(&self, home: &Path, arguments: &[impl AsRef<OsStr>]) -> Output {
+        self.command(home, arguments).output().unwrap()
+    }
+
+    pub(crate) fn command(&self, home: &Path, arguments: &[impl AsRef<OsStr>]) -> Command {
+        let mut command = Command::new(product::binary());
+        command.env_clear().envs(self.environment(home)).current_dir(self.project());
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    /// Runs the command again, whole.
+    pub(crate) fn again(&self, home: &Path) -> Output {
+        self.offshoot(home, self.operation.arguments())
+    }
+
+    fn environment(&self, home: &Path) -> impl Iterator<Item = (&'static str, OsString)> {
+        let values: [(&str, OsString); 5] = [
+            ("HOME", self.folder.path().into()),
+            ("OFFSHOOT_HOME", home.into()),
+            ("USER", "tester".into()),
+            // One thread makes the same calls in the same order each time, so that a point means something.
+            ("OFFSHOOT_IMPORT__THREADS", "1".into()),
+            ("PATH", std::env::var_os("PATH").unwrap_or_default()),
+        ];
+        values.into_iter()
+    }
+}
+
+/// Copies everything in a home, as it is.
+pub(crate) fn copy_home(from: &Path, to: &Path) {
+    let status = Command::new("cp").arg("-a").arg(from.join(".")).arg(to).status().unwrap();
+    assert!(status.success());
+}
+
+/// A temporary directory in memory where there is such a place: thousands of cases need not wait for a disk.
+pub(crate) fn temporary() -> TempDir {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix("offshoot-crash-");
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() { builder.tempdir_in(memory) } else { builder.tempdir() }.unwrap()
+}
+
+fn build_project(folder: &Path) {
+    let mut rng = Rng::new(1);
+    let project = folder.join("project");
+    for name in ["src", "docs", "empty"] {
+        fs::create_dir_all(project.join(name)).unwrap();
+    }
+    fs::write(project.join("src/main"), "fn main() {}\n").unwrap();
+    fs::write(project.join("src/library"), rng.bytes(3000)).unwrap();
+    fs::write(project.join("src/script"), "#!/bin/sh\n").unwrap();
+    fs::set_permissions(project.join("src/script"), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::write(project.join("docs/guide"), rng.bytes(9000)).unwrap();
+    fs::write(project.join("docs/none"), "").unwrap();
+    fs::write(project.join("large"), rng.bytes(1_200_000)).unwrap();
+    fs::write(project.join("medium"), rng.bytes(80_000)).unwrap();
+    fs::write(project.join("twin"), "fn main() {}\n").unwrap();
+    symlink("src/main", project.join("link")).unwrap();
+    fs::write(folder.join("small"), "a small note\n").unwrap();
+    fs::write(folder.join("other"), "another note\n").unwrap();
+    fs::write(folder.join("large"), rng.bytes(200 << 10)).unwrap();
+    fs::write(folder.join("large-2"), rng.bytes(100 << 10)).unwrap();
+}

@@ -1,0 +1,73 @@
+//! What a home holds, in terms that are the same for each run: names and contents, not ids and times.
+
+use std::path::Path;
+
+use offshoot_vault::{Home, Id, Listed, Scope, Vault, VaultOptions};
+
+/// Everything that a user can see of a home.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct State {
+    pub(crate) vaults: Vec<VaultState>,
+}
+
+/// Everything that a user can see of a vault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct VaultState {
+    pub(crate) name: String,
+    /// Whether the project leads to it.
+    bound: bool,
+    head: String,
+    /// Names, with the contents of head and base.
+    workspaces: Vec<(String, String, String)>,
+    /// Workspaces and names, with the contents.
+    checkpoints: Vec<(String, String, String)>,
+    /// Kinds, newest first.
+    operations: Vec<String>,
+}
+
+impl State {
+    /// Reads a home; an error says what cannot be read.
+    pub(crate) fn read(home: &Path, project: &Path) -> Result<Self, String> {
+        let home = Home::new(home.to_owned(), VaultOptions::default());
+        let bound = home.find_bound(project).map_err(text)?;
+        let bound = bound.map(|(listed, _)| listed.id);
+        let listed = home.list().map_err(text)?;
+        let vaults: Result<Vec<VaultState>, String> =
+            listed.iter().map(|listed| read_vault(&home, listed, bound)).collect();
+        Ok(Self { vaults: vaults? })
+    }
+}
+
+fn read_vault(home: &Home, listed: &Listed, bound: Option<Id>) -> Result<VaultState, String> {
+    let vault = home.open_listed(listed).map_err(text)?;
+    let content = |id: &Id| Ok::<_, String>(vault.snapshot(id).map_err(text)?.content.to_hex());
+    let all = vault.workspaces().map_err(text)?;
+    let mut workspaces = Vec::new();
+    for workspace in &all {
+        let (head, base) = (content(&workspace.state.head)?, content(&workspace.state.base)?);
+        workspaces.push((workspace.name.clone(), head, base));
+    }
+    let mut checkpoints = Vec::new();
+    for checkpoint in vault.checkpoints().map_err(text)? {
+        let of = all.iter().find(|workspace| workspace.id == checkpoint.workspace);
+        let of = of.map_or("gone", |workspace| &workspace.name).to_owned();
+        checkpoints.push((of, checkpoint.name, content(&checkpoint.state.snapshot)?));
+    }
+    Ok(VaultState {
+        name: listed.name.clone(),
+        bound: bound == Some(listed.id),
+        head: vault.head().map_err(text)?.content.to_hex(),
+        workspaces,
+        checkpoints,
+        operations: operations(&vault)?,
+    })
+}
+
+fn operations(vault: &Vault) -> Result<Vec<String>, String> {
+    let all = vault.operations(Scope::Vault, None, 1000).map_err(text)?;
+    Ok(all.into_iter().map(|operation| operation.kind).collect())
+}
+
+fn text(error: impl ToString) -> String {
+    error.to_string()
+}

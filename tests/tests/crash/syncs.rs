@@ -1,0 +1,139 @@
+//! The proof that the power cuts can fail: with syncs left out they must.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use offshoot_tests::skip::{Feature, need};
+use offshoot_tests::trace::Fault;
+
+use crate::points::run_all;
+use crate::power::Disk;
+use crate::scene::{Operation, Scene};
+
+/// The kernel may write back on its own, or somebody call `sync`; then a case proves nothing.
+const TRIES: usize = 3;
+
+/// The file of a path, by what would be lost with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    LayerFile,
+    LayerDirectory,
+    Log,
+    Catalog,
+    Other,
+}
+
+fn place(path: &Path) -> Place {
+    let is = |name: &str| path.file_name().is_some_and(|last| last == name);
+    let in_layer = path.components().any(|part| part.as_os_str() == "layers");
+    if is("catalog.db-wal") {
+        Place::Log
+    } else if is("catalog.db") {
+        Place::Catalog
+    } else if in_layer && path.components().any(|part| part.as_os_str() == "fs") && !is("fs") {
+        // Directories of a layer are counted as its files: both are what it holds.
+        Place::LayerFile
+    } else if in_layer {
+        Place::LayerDirectory
+    } else {
+        Place::Other
+    }
+}
+
+/// Whether the harness finds that something is lost when these syncs are left out.
+fn is_found(scene: &Scene, disk: &Disk, fault: impl Fn() -> Fault) -> Option<String> {
+    (0..TRIES).find_map(|_| {
+        let (trace, verdict) = disk.cut(scene, fault());
+        assert!(trace.status.success(), "{trace:?}");
+        verdict.err()
+    })
+}
+
+fn can_cut() -> bool {
+    need(Feature::Ptrace) && need(Feature::LoopMount)
+}
+
+#[test]
+fn without_any_sync_every_change_is_lost() {
+    if !can_cut() {
+        return;
+    }
+    run_all("without_any_sync", &Operation::ALL, |operation| {
+        let scene = Scene::new(*operation);
+        let found = is_found(&scene, &Disk::new(&scene), || Fault::SkipAllSyncs);
+        found.map(drop).ok_or_else(|| format!("{operation:?} without syncs went unnoticed"))
+    });
+}
+
+#[test]
+fn without_syncs_of_the_log_every_change_is_lost() {
+    if !can_cut() {
+        return;
+    }
+    let all = Operation::ALL.map(Some).map(|it| it.filter(|it| *it != Operation::Delete));
+    let all: Vec<Operation> = all.into_iter().flatten().collect();
+    run_all("without_syncs_of_the_log", &all, |operation| {
+        let scene = Scene::new(*operation);
+        let of_log = || Fault::SkipSyncsOf(Box::new(|path| place(path) == Place::Log));
+        let found = is_found(&scene, &Disk::new(&scene), of_log);
+        found.map(drop).ok_or_else(|| format!("{operation:?} without syncs went unnoticed"))
+    });
+}
+
+#[test]
+fn without_syncs_of_layers_their_bytes_are_lost() {
+    if !can_cut() {
+        return;
+    }
+    let all = [Operation::Init, Operation::InitAgain, Operation::WriteLarge];
+    run_all("without_syncs_of_layers", &all, |operation| {
+        let scene = Scene::new(*operation);
+        let of_files = || Fault::SkipSyncsOf(Box::new(|path| place(path) == Place::LayerFile));
+        let found = is_found(&scene, &Disk::new(&scene), of_files);
+        found.map(drop).ok_or_else(|| format!("{operation:?} without syncs went unnoticed"))
+    });
+}
+
+/// Leaves out each sync alone. On this file system some are covered by the next: a sync of any file also commits every
+/// change of names before it. Those of bytes are covered by nothing.
+fn each_alone(operation: Operation) {
+    if !can_cut() {
+        return;
+    }
+    let scene = Scene::new(operation);
+    let disk = Disk::new(&scene);
+    let syncs: Vec<(u64, &Path)> = scene
+        .trace
+        .calls
+        .iter()
+        .filter(|call| call.sync)
+        .zip(1..)
+        .map(|(call, number)| (number, call.path.as_deref().unwrap_or(Path::new("?"))))
+        .collect();
+    let found = Mutex::new(Vec::new());
+    run_all("each_sync_alone", &syncs, |&(nth_sync, path)| {
+        let lost = is_found(&scene, &disk, || Fault::SkipSync { nth_sync });
+        found.lock().unwrap().push((nth_sync, place(path), path, lost));
+        Ok(())
+    });
+    let mut found = found.into_inner().unwrap();
+    found.sort();
+    for (number, place, path, lost) in &found {
+        let word = lost.as_deref().map_or("covered by another", |_| "FOUND");
+        let name = path.file_name().unwrap_or_default().display();
+        println!("{operation:?}, sync {number} ({place:?}, {name}): {word}");
+    }
+    let any = |wanted| found.iter().any(|(_, place, _, lost)| *place == wanted && lost.is_some());
+    assert!(any(Place::LayerFile), "no sync of a file in a layer is needed");
+    assert!(any(Place::Log), "no sync of the log is needed");
+}
+
+#[test]
+fn each_sync_of_init_alone() {
+    each_alone(Operation::Init);
+}
+
+#[test]
+fn each_sync_of_a_large_write_alone() {
+    each_alone(Operation::WriteLarge);
+}

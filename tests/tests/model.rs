@@ -1,0 +1,100 @@
+//! Random commands against the real thing and against a model of it: plain maps, and a copy of everything for each
+//! operation. After each command both must say the same.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+#![expect(
+    clippy::print_stdout,
+    reason = "what was run, and with which seed, is for people to read"
+)]
+
+#[path = "model/action.rs"]
+mod action;
+#[path = "model/binary.rs"]
+mod binary;
+#[path = "model/case.rs"]
+mod case;
+#[path = "model/choose.rs"]
+mod choose;
+#[path = "model/driver.rs"]
+mod driver;
+#[path = "model/host.rs"]
+mod host;
+#[path = "model/library.rs"]
+mod library;
+#[path = "model/state.rs"]
+mod state;
+#[path = "model/tree.rs"]
+mod tree;
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Instant;
+
+use offshoot_tests::rng::{SEED_VARIABLE, seed_from_env_or};
+use offshoot_tests::tier::{CASES_VARIABLE, Tier, cases};
+
+use crate::binary::Binary;
+use crate::case::{Failure, Fault, Plan, run};
+use crate::library::Library;
+
+/// Runs cases, each with a seed of its own that follows from that of the run, and fails with the first that fails.
+fn run_all(name: &str, count: u64, case: impl Fn(u64) -> Result<u64, Failure> + Sync) {
+    let seed = seed_from_env_or(1);
+    println!("{name}: {count} cases from {SEED_VARIABLE}={seed}");
+    let (start, next, steps) = (Instant::now(), AtomicU64::new(0), AtomicU64::new(0));
+    let failures = Mutex::new(Vec::new());
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while failures.lock().unwrap().is_empty() {
+                    let number = next.fetch_add(1, Ordering::SeqCst);
+                    if number >= count {
+                        break;
+                    }
+                    let seed = seed.wrapping_add(number);
+                    match case(seed) {
+                        Ok(done) => drop(steps.fetch_add(done, Ordering::SeqCst)),
+                        Err(failure) => failures.lock().unwrap().push((seed, failure)),
+                    }
+                }
+            });
+        }
+    });
+    let (steps, time) = (steps.into_inner(), start.elapsed().as_secs_f32());
+    println!("{name}: {steps} commands in {time:.1} s");
+    if let Some((seed, failure)) = failures.into_inner().unwrap().first() {
+        panic!(
+            "{name}: {failure}\nto repeat: {SEED_VARIABLE}={seed} {CASES_VARIABLE}=1 \
+             cargo test -p offshoot-tests --test model {name}"
+        );
+    }
+}
+
+#[test]
+fn library_does_what_the_model_does() {
+    let steps = Tier::from_env().pick(60, 120);
+    run_all("library_does_what_the_model_does", cases(60, 3000), |seed| {
+        run(&Plan { seed, steps, dead_scopes: true, fault: Fault::None }, Library::new)
+    });
+}
+
+#[test]
+fn binary_does_what_the_model_does() {
+    run_all("binary_does_what_the_model_does", cases(4, 100), |seed| {
+        run(&Plan { seed, steps: 40, dead_scopes: false, fault: Fault::None }, Binary::new)
+    });
+}
+
+/// A witness must be able to say no: with a command left out or a wrong model, every case fails.
+#[test]
+fn mistakes_are_found() {
+    for seed in 0..6 {
+        for fault in [Fault::DropCommand, Fault::WrongContent, Fault::WrongName, Fault::NoUndo] {
+            let plan = Plan { seed, steps: 200, dead_scopes: true, fault };
+            let found = run(&plan, Library::new);
+            assert!(found.is_err(), "{fault:?} went unnoticed with seed {seed}");
+        }
+    }
+}
