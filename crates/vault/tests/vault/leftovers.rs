@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
 
 use offshoot_vault::{HomeError, ImportOptions, Vault, VaultOptions};
 
@@ -21,11 +20,6 @@ fn only_entry(dir: &Path) -> PathBuf {
     dir.join(&names[0])
 }
 
-fn make_old(path: &Path) {
-    let hours_ago = SystemTime::now() - Duration::from_secs(7200);
-    fs::File::open(path).unwrap().set_modified(hours_ago).unwrap();
-}
-
 #[test]
 fn half_written_layers_are_cleared_after_an_unclean_stop() {
     let scratch = Scratch::new();
@@ -33,22 +27,20 @@ fn half_written_layers_are_cleared_after_an_unclean_stop() {
     let (dir, id) = (vault.dir().to_owned(), vault.id());
     let layers = dir.join("layers");
     let sealed = entries(&layers);
-    for name in ["half.tmp", "held.tmp", ".old.tmp", ".new.tmp"] {
+    for name in ["half.tmp", "held.tmp", ".unlocked.tmp"] {
         fs::create_dir_all(layers.join(name).join("fs/deep")).unwrap();
         fs::write(layers.join(name).join("fs/deep/file"), "half").unwrap();
     }
-    make_old(&layers.join(".old.tmp"));
     let held = fs::File::open(layers.join("held.tmp")).unwrap();
     rustix::fs::flock(&held, rustix::fs::FlockOperation::LockExclusive).unwrap();
     drop(vault);
     // A clean stop: nothing is looked at.
     drop(Vault::open(&dir, id, &VaultOptions::default()).unwrap());
-    assert_eq!(entries(&layers).len(), sealed.len() + 4);
+    assert_eq!(entries(&layers).len(), sealed.len() + 3);
     fs::write(dir.join("open/dead"), "").unwrap();
     drop(Vault::open(&dir, id, &VaultOptions::default()).unwrap());
     assert_eq!(entries(&dir.join("open")), Vec::<String>::new());
-    let mut expected = vec![".new.tmp".to_owned()];
-    expected.extend(sealed.clone());
+    let mut expected = sealed.clone();
     expected.push("held.tmp".to_owned());
     assert_eq!(entries(&layers), expected);
     // The first open after a boot looks too.
@@ -65,17 +57,16 @@ fn half_made_and_half_deleted_vaults_are_cleared() {
     let home = home(&scratch);
     let vaults = home.dir().join("vaults");
     let good = entries(&vaults);
-    for name in ["01abc.tmp", "01abc.del", ".01old.tmp", ".01new.tmp"] {
+    for name in ["01abc.tmp", "01abc.del", ".01unlocked.tmp"] {
         fs::create_dir_all(vaults.join(name).join("layers/x/fs")).unwrap();
     }
-    make_old(&vaults.join(".01old.tmp"));
     let held = vaults.join("01held.tmp");
     fs::create_dir(&held).unwrap();
     let lock = fs::File::open(&held).unwrap();
     rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
     let listed: Vec<String> = home.list().unwrap().into_iter().map(|listed| listed.name).collect();
     assert_eq!(listed, ["v"]);
-    let mut expected = vec![".01new.tmp".to_owned(), "01held.tmp".to_owned()];
+    let mut expected = vec!["01held.tmp".to_owned()];
     expected.extend(good);
     expected.sort_unstable();
     assert_eq!(entries(&vaults), expected);
