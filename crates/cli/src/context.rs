@@ -48,8 +48,8 @@ impl Context {
             home,
             actor: actor(),
             output,
-            vault: global.vault.clone().filter(|name| !name.is_empty()),
-            workspace: global.workspace.clone().filter(|name| !name.is_empty()),
+            vault: global.vault.clone().or_else(|| variable("OFFSHOOT_VAULT")),
+            workspace: global.workspace.clone().or_else(|| variable("OFFSHOOT_WORKSPACE")),
             quiet: global.quiet || global.json,
         })
     }
@@ -194,8 +194,8 @@ pub(crate) fn current_dir() -> Result<PathBuf> {
 
 fn home_dir(global: &Global) -> Result<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    if let Some(home) = global.home.as_ref().filter(|home| !home.as_os_str().is_empty()) {
-        return absolute(home);
+    if let Some(home) = global.home.clone().or_else(|| set("OFFSHOOT_HOME").map(PathBuf::from)) {
+        return absolute(&home);
     }
     if let Some(data) = set("XDG_DATA_HOME").map(PathBuf::from).filter(|dir| dir.is_absolute()) {
         return Ok(data.join("offshoot"));
@@ -215,12 +215,17 @@ fn absolute(path: &Path) -> Result<PathBuf> {
 
 /// Who runs this: the user, and the agent that said it acts for them.
 fn actor() -> Actor {
-    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     Actor {
-        user: set("USER").or_else(|| set("LOGNAME")).unwrap_or_else(account_name),
-        agent: set("OFFSHOOT_AGENT"),
-        session: set("OFFSHOOT_SESSION"),
+        user: variable("USER").or_else(|| variable("LOGNAME")).unwrap_or_else(account_name),
+        agent: variable("OFFSHOOT_AGENT"),
+        session: variable("OFFSHOOT_SESSION"),
     }
+}
+
+/// A variable of the environment; an empty one counts as unset.
+fn variable(name: &str) -> Option<String> {
+    let value = std::env::var_os(name).filter(|value| !value.is_empty());
+    value.map(|value| value.to_string_lossy().into_owned())
 }
 
 /// The name of this process's account, or its number where it has none.

@@ -183,12 +183,11 @@ pub(crate) fn change_counts(changes: &[Change]) -> String {
 
 /// What an import brought, in a line.
 pub(crate) fn import(report: &ImportReport) -> String {
-    let mut text = format!(
-        "{} in {}, {}",
-        count(report.files, "file"),
-        count(report.directories, "directory"),
-        bytes(report.bytes)
-    );
+    let mut text = count(report.files, "file");
+    if report.directories > 0 {
+        text.push_str(&format!(" in {}", count(report.directories, "directory")));
+    }
+    text.push_str(&format!(", {}", bytes(report.bytes)));
     if report.unchanged > 0 {
         text.push_str(&format!(", {} not read again", report.unchanged));
     }

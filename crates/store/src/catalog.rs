@@ -131,7 +131,10 @@ impl Catalog {
         if lines == ["ok"] {
             return Ok(());
         }
-        Err(StoreError::Damaged { path: self.path.clone(), detail: lines.join("; ") })
+        Err(StoreError::Damaged {
+            path: self.path.clone(),
+            detail: lines.join("; ").replace('\n', "; "),
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, Connection> {

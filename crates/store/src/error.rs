@@ -104,7 +104,7 @@ pub(crate) fn from_sqlite(path: &std::path::Path, source: rusqlite::Error) -> St
         }
         Some(ErrorCode::NotADatabase) => StoreError::Foreign(path),
         Some(ErrorCode::DatabaseCorrupt) => {
-            StoreError::Damaged { path, detail: source.to_string() }
+            StoreError::Damaged { path, detail: source.to_string().replace('\n', "; ") }
         }
         Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => {
             StoreError::Io { path, source: io::Error::other(source) }

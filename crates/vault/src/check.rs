@@ -185,10 +185,13 @@ impl Checker<'_> {
     }
 
     fn refs(&mut self) -> Result<()> {
-        let heads = self.vault.read(crate::vault::reachable_heads)?;
-        for head in heads {
-            let snapshot = self.vault.snapshot(&head);
-            self.note(snapshot);
+        let refs = self.vault.read(|reader| Ok(reader.all_refs()?))?;
+        for (key, row) in refs {
+            let snapshots = self.note(crate::vault::snapshots_of(&key, row));
+            for id in snapshots.unwrap_or_default() {
+                let snapshot = self.vault.snapshot(&id);
+                self.note(snapshot);
+            }
         }
         Ok(())
     }

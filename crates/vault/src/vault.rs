@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use offshoot_store::{Catalog, Id, OpenOptions, Presence, Reader, SqliteBackend, StoreError};
+use offshoot_store::{
+    Catalog, Id, OpenOptions, Presence, Reader, RefKey, RefRow, SqliteBackend, StoreError,
+};
 
 use crate::actor::Actor;
 use crate::disk;
@@ -242,19 +244,25 @@ impl Vault {
 pub(crate) fn reachable_heads(reader: &Reader<'_>) -> Result<Vec<Id>> {
     let mut heads = Vec::new();
     for (key, row) in reader.all_refs()? {
-        match key.kind.as_str() {
-            "head" => heads.push(head_snapshot(&row)?),
-            WORKSPACE => {
-                let workspace = Workspace::from_row(&key, row)?;
-                heads.extend([workspace.state.head, workspace.state.base]);
-            }
-            CHECKPOINT => heads.push(Checkpoint::from_row(&key, row)?.state.snapshot),
-            _ => {}
-        }
+        heads.extend(snapshots_of(&key, row)?);
     }
     heads.sort_unstable();
     heads.dedup();
     Ok(heads)
+}
+
+/// The snapshots that one ref points at.
+pub(crate) fn snapshots_of(key: &RefKey, row: RefRow) -> Result<Vec<Id>> {
+    Ok(match key.kind.as_str() {
+        "head" => vec![head_snapshot(&row)?],
+        WORKSPACE => {
+            let state = Workspace::from_row(key, row)?.state;
+            vec![state.head, state.base]
+        }
+        CHECKPOINT => vec![Checkpoint::from_row(key, row)?.state.snapshot],
+        BINDING => Binding::from_row(key, &row).map(|_| Vec::new())?,
+        _ => Vec::new(),
+    })
 }
 
 /// The first and last id that start with this text.

@@ -7,6 +7,8 @@ use crate::suggest::similar;
 
 /// The vault's main line.
 pub(crate) const HEAD: &str = "head";
+/// What a workspace was forked from.
+pub(crate) const BASE: &str = "base";
 
 /// A point in history that a REF names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,7 +115,7 @@ impl<'a> Resolver<'a> {
     }
 
     fn inside(&self, workspace: &Workspace, name: &str) -> Result<Point> {
-        if name == "base" {
+        if name == BASE {
             return Ok(Point {
                 label: format!("{}@base", workspace.name),
                 snapshot: self.vault.snapshot(&workspace.state.base)?,

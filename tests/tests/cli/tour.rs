@@ -84,7 +84,7 @@ $ cat > plan.txt <<'END'
 > two
 > END
 $ offshoot init
-vault notes holds ~/project/notes: 1 file in 0 directories, 8 B
+vault notes holds ~/project/notes: 1 file, 8 B
 $ export OFFSHOOT_WORKSPACE=fix
 $ offshoot workspace create \
     fix
