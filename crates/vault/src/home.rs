@@ -101,6 +101,12 @@ impl Home {
         Ok(Vault::open(&self.vault_dir(&id), id, &self.options)?)
     }
 
+    /// Opens a vault by its name to check it, however damaged it is.
+    pub fn inspect(&self, name: &str) -> Result<Vault> {
+        let id = self.find(name)?;
+        Ok(Vault::inspect(&self.vault_dir(&id), id, &self.options)?)
+    }
+
     /// The vault whose binding holds `dir`, with its name and the bound directory; the innermost if several do.
     pub fn find_bound(&self, dir: &Path) -> Result<Option<(Listed, PathBuf)>> {
         let found = self.look_up_bound(dir)?;

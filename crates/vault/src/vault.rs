@@ -51,15 +51,20 @@ pub struct Vault {
 impl Vault {
     /// Opens the vault in a directory; read-only where nothing can be written there.
     pub fn open(dir: &Path, id: Id, options: &VaultOptions) -> Result<Self> {
-        let read_only = rustix::fs::access(dir, rustix::fs::Access::WRITE_OK).is_err();
-        let open = OpenOptions { busy_timeout: options.busy_timeout, read_only };
-        let catalog = Catalog::open(&dir.join("catalog.db"), open)?;
-        let vault = Self::new(dir, id, catalog);
+        let vault = Self::inspect(dir, id, options)?;
         // Where nothing can be written nothing can be mended, and reads verify what they read anyway.
-        if !read_only {
+        if !vault.is_read_only() {
             offshoot_store::unclean_stop(dir, || vault.recover())?;
         }
         Ok(vault)
+    }
+
+    /// Opens a vault as it is, without looking first whether it is in order: for those who want to know what is not.
+    pub fn inspect(dir: &Path, id: Id, options: &VaultOptions) -> Result<Self> {
+        let read_only = rustix::fs::access(dir, rustix::fs::Access::WRITE_OK).is_err();
+        let open = OpenOptions { busy_timeout: options.busy_timeout, read_only };
+        let catalog = Catalog::open(&dir.join("catalog.db"), open)?;
+        Ok(Self::new(dir, id, catalog))
     }
 
     /// Makes the files of an empty vault in an existing directory.

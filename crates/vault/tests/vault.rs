@@ -1,5 +1,7 @@
 //! The vault against ordinary directories, the real kernel, other processes and damaged disks.
 
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "helpers of tests fail as tests do")]
+
 #[path = "vault/adopt.rs"]
 mod adopt;
 #[path = "vault/children.rs"]
@@ -16,6 +18,8 @@ mod depth;
 mod leftovers;
 #[path = "vault/links.rs"]
 mod links;
+#[path = "vault/read_only.rs"]
+mod read_only;
 #[path = "vault/reimport.rs"]
 mod reimport;
 #[path = "vault/round_trip.rs"]

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::support::is_root;
-use crate::{crowd, depth, round_trip, stacks};
+use crate::{crowd, depth, read_only, round_trip, stacks};
 
 const ROLE: &str = "OFFSHOOT_TEST_ROLE";
 const PLACE: &str = "OFFSHOOT_TEST_PLACE";
@@ -20,6 +20,7 @@ fn child() {
     let place = PathBuf::from(place);
     match role.as_str() {
         "ordinary user" => round_trip::as_ordinary_user(&place),
+        "read only" => read_only::as_ordinary_user(&place),
         "usual limits" => depth::in_usual_limits(&place),
         "stacks" => stacks::as_ordinary_user(&place),
         "look at mounts" => stacks::look_at_mounts(&place),

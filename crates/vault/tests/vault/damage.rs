@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 
 use offshoot_tests::rng::{Rng, seed_from_env_or};
 use offshoot_vault::{
-    Body, CheckDepth, DirRef, Entry, ExportOptions, Node, RootId, Vault, VaultError,
+    Body, CheckDepth, DirRef, Entry, ExportOptions, HomeError, Node, RootId, Vault, VaultError,
 };
 use rusqlite::{Connection, params};
 
-use crate::support::{Scratch, commit, edit, file, head, path, vault_of};
+use crate::support::{
+    Scratch, commit, edit as edit_tree, empty_vault, file, head, home, path, vault_of,
+};
 
 /// A vault with content in a layer and in the catalog, and an index node.
 fn vault(scratch: &Scratch) -> Vault {
@@ -22,7 +24,8 @@ fn vault(scratch: &Scratch) -> Vault {
     }
     let vault = vault_of(scratch, &source);
     let inline = file(&vault, b"in the catalog");
-    let root = edit(&vault, &head(&vault), |editor| editor.put(&path("/inline"), inline).unwrap());
+    let root =
+        edit_tree(&vault, &head(&vault), |editor| editor.put(&path("/inline"), inline).unwrap());
     commit(&vault, &root);
     assert_eq!(vault.check(CheckDepth::Content).unwrap().problems, Vec::<String>::new());
     vault
@@ -151,6 +154,24 @@ fn flipped_bytes_in_the_catalog_are_found() {
 }
 
 #[test]
+fn a_damaged_vault_does_not_open_after_a_crash_and_can_still_be_checked() {
+    let scratch = Scratch::new();
+    let vault = vault(&scratch);
+    let root = head(&vault);
+    change_object(&vault, 3, &root.0, |value| flip_last(value));
+    fs::write(vault.dir().join("open/dead"), "").unwrap();
+    drop(vault);
+    for _ in 0..2 {
+        match home(&scratch).open("v") {
+            Err(HomeError::Vault(error)) => assert!(error.to_string().contains(&root.to_hex())),
+            other => panic!("{other:?}"),
+        }
+    }
+    let vault = home(&scratch).inspect("v").unwrap();
+    assert_found(&vault, CheckDepth::Structure, &[&root.to_hex()]);
+}
+
+#[test]
 fn lost_objects_are_found() {
     let scratch = Scratch::new();
     let vault = vault(&scratch);
@@ -202,7 +223,10 @@ fn the_audit_log_cannot_be_changed_unseen() {
     ];
     for edit in edits {
         let scratch = Scratch::new();
-        let vault = vault(&scratch);
+        let vault = empty_vault(&scratch);
+        let one = file(&vault, b"one");
+        let root = edit_tree(&vault, &head(&vault), |editor| editor.put(&path("/1"), one).unwrap());
+        commit(&vault, &root);
         let catalog = Connection::open(vault.dir().join("catalog.db")).unwrap();
         assert!(catalog.execute(edit, []).unwrap() > 0, "{edit}");
         assert_found(&vault, CheckDepth::Structure, &["audit"]);

@@ -2,13 +2,16 @@
 
 use std::fs;
 use std::io::{Seek, SeekFrom, Write};
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
-use offshoot_vault::{BlobId, Body, CheckDepth, ImportOptions, RootId, SkipReason, Vault};
+use offshoot_vault::{
+    BlobId, Body, CheckDepth, ImportOptions, Progress, RootId, SkipReason, Vault,
+};
 use rustix::fs::inotify;
 
 use crate::support::{
@@ -191,7 +194,48 @@ fn keep_changing(path: &Path, stop: &AtomicBool) {
         let length = file.metadata().unwrap().len();
         let length = if round % 1000 == 7 { length + 1 } else { length };
         let bytes = vec![round as u8; length as usize];
-        std::os::unix::fs::FileExt::write_all_at(&file, &bytes, 0).unwrap();
+        file.write_all_at(&bytes, 0).unwrap();
+    }
+}
+
+/// Writes to both ends of a file a moment after it is being read: first where the reader was, then where it will be.
+struct Meddler(PathBuf);
+
+impl Progress for Meddler {
+    fn found(&self, _: u64) {}
+    fn read(&self, _: u64) {}
+    fn reading(&self, _: u64, _: u64) {
+        let path = self.0.clone();
+        std::thread::spawn(move || {
+            sleep(Duration::from_millis(8));
+            let file = fs::OpenOptions::new().write(true).open(path).unwrap();
+            for at in [0, (LONG - 1) as u64] {
+                file.write_all_at(b"n", at).unwrap();
+            }
+        });
+    }
+}
+
+/// Takes a while to read.
+const LONG: usize = 48 << 20;
+
+#[test]
+fn a_file_that_changes_while_it_is_read_is_read_again() {
+    let scratch = Scratch::new();
+    let source = scratch.folder("source");
+    let name = source.join("long");
+    let vault = empty_vault(&scratch);
+    for _ in 0..3 {
+        fs::write(&name, vec![b'o'; LONG]).unwrap();
+        sleep(SETTLED);
+        let progress: Option<Arc<dyn Progress>> = Some(Arc::new(Meddler(name.clone())));
+        let options = ImportOptions { progress, ..ImportOptions::default() };
+        let imported = vault.import(&source, &options).unwrap();
+        let bytes = bytes_of(&vault, &imported.root, "/long");
+        let ends = (bytes[0], bytes[LONG - 1]);
+        assert_ne!(ends, (b'o', b'n'), "the file never was like that");
+        assert_eq!(imported.report.skipped, []);
+        sleep(SETTLED);
     }
 }
 

@@ -1,0 +1,139 @@
+//! Nodes come back as they were, and nothing else is taken for one.
+
+use std::collections::HashMap;
+
+use offshoot_tests::rng::{Rng, seed_from_env_or};
+
+use super::*;
+use crate::entry::{Meta, Mtime};
+use crate::hash::BlobId;
+
+fn file(name: &[u8], text: &str) -> Entry {
+    let meta = Meta {
+        mode: 0o644,
+        uid: 1000,
+        gid: 70_000,
+        mtime: Mtime { seconds: -5, nanoseconds: 999_999_999 },
+        xattrs: vec![(b"user.a".to_vec(), vec![0, 255])],
+    };
+    let body = Body::File { size: text.len() as u64, blob: BlobId::of(text.as_bytes()) };
+    Entry { name: name.to_vec(), meta, group: Some(7), body }
+}
+
+fn files(count: u32) -> Vec<Entry> {
+    (0..count).map(|i| file(format!("{i:08}").as_bytes(), "x")).collect()
+}
+
+fn build_all(entries: &[Entry]) -> (DirRef, HashMap<NodeId, Vec<u8>>) {
+    let mut nodes = HashMap::new();
+    let dir = build(entries, &mut |(id, bytes)| drop(nodes.insert(id, bytes)));
+    (dir, nodes)
+}
+
+fn flatten(node: &NodeId, nodes: &HashMap<NodeId, Vec<u8>>) -> Vec<Entry> {
+    match decode(&nodes[node]).unwrap() {
+        Node::Leaf(entries) => entries,
+        Node::Index(children) => {
+            children.iter().flat_map(|child| flatten(&child.dir.node, nodes)).collect()
+        }
+    }
+}
+
+#[test]
+fn directories_of_any_size_come_back() {
+    for count in [0, 1, 256, 257, 5_000, 60_000] {
+        let entries = files(count);
+        let (dir, nodes) = build_all(&entries);
+        assert_eq!(flatten(&dir.node, &nodes), entries);
+        assert_eq!((dir.bytes, dir.entries), (u64::from(count), u64::from(count)));
+    }
+}
+
+#[test]
+fn one_change_in_a_large_directory_makes_few_new_nodes() {
+    let mut entries = files(20_000);
+    let (before, old) = build_all(&entries);
+    entries[9_000] = file(b"00009000", "changed");
+    let (after, new) = build_all(&entries);
+    assert_ne!(before.content, after.content);
+    assert_eq!(new.keys().filter(|id| !old.contains_key(id)).count(), 2);
+}
+
+#[test]
+fn metadata_changes_the_full_hash_only() {
+    let before = build_all(&[file(b"a", "x")]).0;
+    let mut entry = file(b"a", "x");
+    entry.meta.mtime.nanoseconds = 1;
+    entry.meta.mode = 0o600;
+    entry.group = None;
+    let after = build_all(&[entry.clone()]).0;
+    assert_ne!(before.node, after.node);
+    assert_eq!(before.content, after.content);
+    entry.meta.mode = 0o700;
+    assert_ne!(build_all(&[entry]).0.content, after.content);
+}
+
+#[test]
+fn damaged_nodes_are_refused_not_guessed() {
+    let (dir, nodes) = build_all(&[file(b"a", "x"), file(b"b", "y")]);
+    let good = &nodes[&dir.node];
+    for cut in 0..good.len() {
+        assert!(decode(&good[..cut]).is_err(), "cut at {cut}");
+    }
+    let mut longer = good.clone();
+    longer.push(0);
+    assert!(decode(&longer).is_err());
+    let (reversed, nodes) = build_all(&[file(b"b", "y"), file(b"a", "x")]);
+    assert!(decode(&nodes[&reversed.node]).is_err());
+    for name in [&b""[..], b".", b"..", b"a/b", b"a\0b", &[b'x'; 256]] {
+        let (bad, nodes) = build_all(&[file(name, "x")]);
+        assert!(decode(&nodes[&bad.node]).is_err(), "{name:?}");
+    }
+}
+
+#[test]
+fn roots_keep_the_top_directorys_own_metadata() {
+    let body = Body::Directory(build_all(&[]).0);
+    let top = Entry { name: Vec::new(), body, ..file(b"", "") };
+    let (id, bytes) = encode_root(&top);
+    assert_eq!(RootId::of(&bytes), id);
+    assert_eq!(decode_root(&bytes).unwrap(), top);
+    assert!(decode_root(&encode_root(&file(b"x", "")).1).is_err());
+}
+
+/// Whatever bytes a disk gives, decoding ends with a node or an error, and a node encodes to the very same bytes.
+#[test]
+fn random_damage_never_panics_and_never_makes_a_second_spelling() {
+    let seed = seed_from_env_or(17);
+    println!("seed {seed}");
+    let mut rng = Rng::new(seed);
+    let (_, nodes) = build_all(&files(400));
+    let top = Entry { name: Vec::new(), body: Body::Directory(build_all(&[]).0), ..file(b"", "") };
+    let mut good: Vec<Vec<u8>> = nodes.into_values().collect();
+    good.push(encode_root(&top).1);
+    good.sort_unstable();
+    for _ in 0..20_000 {
+        let mut bytes = rng.pick(&good).unwrap().clone();
+        for _ in 0..=rng.below(3) {
+            let at = rng.below(bytes.len() as u64) as usize;
+            match rng.below(4) {
+                0 => bytes[at] ^= 1 << rng.below(8),
+                1 => bytes[at] = rng.next_u64() as u8,
+                2 => bytes.insert(at, rng.next_u64() as u8),
+                _ => drop(bytes.remove(at)),
+            }
+        }
+        if let Ok(top) = decode_root(&bytes) {
+            assert_eq!(encode_root(&top).1, bytes);
+        }
+        if let Ok(Node::Leaf(entries)) = decode(&bytes) {
+            let mut out = Vec::new();
+            leaf(&entries, &mut |(_, encoded)| out = encoded);
+            assert_eq!(out, bytes);
+        }
+    }
+    for length in 0..300 {
+        let bytes = rng.bytes(length);
+        assert!(decode(&bytes).is_err() && decode_root(&bytes).is_err());
+    }
+}
