@@ -50,6 +50,12 @@ impl<'a> TreeEditor<'a> {
         }
     }
 
+    /// Whether a directory holds anything as it stands now; `false` for anything else.
+    pub fn holds_entries(&mut self, path: &VaultPath) -> Result<bool> {
+        let directory = self.loaded.descend(self.objects, path.names())?;
+        Ok(directory.is_some_and(|directory| !directory.entries.is_empty()))
+    }
+
     /// Puts an entry at a path, in place of what is there; the parent must be a directory.
     pub fn put(&mut self, path: &VaultPath, mut entry: Entry) -> Result<()> {
         let (name, now) = (last_name(path)?, self.now);

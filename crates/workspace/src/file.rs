@@ -156,7 +156,11 @@ impl<'a> FileService<'a> {
         self.edit(workspace, words, |editor| {
             for path in paths {
                 let entry = find(editor, path)?;
-                if let Some(dir) = entry.directory().filter(|dir| !recursive && dir.entries > 0) {
+                // Counted anew, as paths before this one may have emptied it.
+                if let Some(dir) = entry.directory()
+                    && !recursive
+                    && editor.holds_entries(path)?
+                {
                     let (path, entries) = (path.to_string(), dir.entries);
                     return Err(VaultError::NotEmpty { path, entries }.into());
                 }

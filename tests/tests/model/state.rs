@@ -150,8 +150,10 @@ impl Model {
             Point::Workspace(id) => Ok(workspace(id)?.head),
             Point::Base(id) => Ok(workspace(id)?.base),
             Point::Snapshot(number) => Ok(*number),
-            Point::Checkpoint { workspace, name } => {
-                let found = find_checkpoint(&self.refs, *workspace, name);
+            Point::Checkpoint { workspace: id, name } => {
+                // It is named through its workspace, which an undo of the fork may have taken away.
+                workspace(id)?;
+                let found = find_checkpoint(&self.refs, *id, name);
                 Ok(self.refs.checkpoints[&found.ok_or("no checkpoint")?].snapshot)
             }
         }
