@@ -9,6 +9,8 @@ use std::sync::OnceLock;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::schema;
+
 /// The `offshoot` binary, built with the profile of the tests and up to date.
 pub fn binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
@@ -135,7 +137,7 @@ impl Place {
 
     /// Runs the binary with `--json`, which must succeed, and gives the `result` of its document.
     pub fn json(&self, arguments: &[&str]) -> Value {
-        let output = self.run(arguments.iter().copied().chain(["--json"]));
+        let output = self.run(with_json(arguments));
         let document = document_of(&output);
         assert_eq!(document["success"], true, "{arguments:?}: {document}");
         document["result"].clone()
@@ -143,12 +145,19 @@ impl Place {
 
     /// Runs the binary with `--json`, which must fail with this exit code, and gives the `error` of its document.
     pub fn json_error(&self, arguments: &[&str], code: i32) -> Value {
-        let output = self.run(arguments.iter().copied().chain(["--json"]));
+        let output = self.run(with_json(arguments));
         let document = document_of(&output);
         assert_eq!(output.status.code(), Some(code), "{arguments:?}: {document}");
         assert_eq!(document["success"], false, "{arguments:?}: {document}");
         document["error"].clone()
     }
+}
+
+/// The arguments with `--json` as the last option, which comes before what follows `--`.
+pub fn with_json<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
+    let end = arguments.iter().position(|argument| *argument == "--").unwrap_or(arguments.len());
+    let (options, rest) = arguments.split_at(end);
+    [options, &["--json"], rest].concat()
 }
 
 fn stdout_of(output: Output) -> String {
@@ -158,9 +167,17 @@ fn stdout_of(output: Output) -> String {
     out.into_owned()
 }
 
-/// The one JSON document on standard output.
+/// The one JSON document on standard output, which must be as `docs/schema` says and agree with the exit code.
 pub fn document_of(output: &Output) -> Value {
     let text = std::str::from_utf8(&output.stdout).expect("JSON is UTF-8");
-    assert_eq!(text.lines().count(), 1, "not one line: {text}");
-    serde_json::from_str(text).expect("a JSON document")
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(text.lines().count(), 1, "{}: not one line: {text}{errors}", output.status);
+    let document: Value = serde_json::from_str(text).expect("a JSON document");
+    let problems = schema::problems(&document);
+    assert!(problems.is_empty(), "{document}\n{}", problems.join("\n"));
+    if document["success"] == false {
+        let code = output.status.code().map(i64::from);
+        assert_eq!(document["error"]["exit_code"].as_i64(), code, "{document}");
+    }
+    document
 }

@@ -39,11 +39,11 @@ pub(crate) struct Cli {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct Global {
-    /// The workspace to work on [default: the most recently used one, for commands that only read]
-    #[arg(short, long, global = true, env = "OFFSHOOT_WORKSPACE", value_name = "NAME")]
+    /// The workspace to work on [default: $OFFSHOOT_WORKSPACE, or for commands that only read the most recently used one]
+    #[arg(short, long, global = true, value_name = "NAME")]
     pub(crate) workspace: Option<String>,
-    /// The vault to work on [default: the one that this folder belongs to]
-    #[arg(long, global = true, env = "OFFSHOOT_VAULT", value_name = "NAME")]
+    /// The vault to work on [default: $OFFSHOOT_VAULT, or the one that this folder belongs to]
+    #[arg(long, global = true, value_name = "NAME")]
     pub(crate) vault: Option<String>,
     /// Print one JSON document instead of text
     #[arg(long, global = true)]
@@ -54,8 +54,8 @@ pub(crate) struct Global {
     /// Set a configuration key for this command, as KEY=VALUE
     #[arg(short = 'c', long = "config", global = true, value_name = "KEY=VALUE")]
     pub(crate) config: Vec<String>,
-    /// Where vaults are kept [default: $XDG_DATA_HOME/offshoot or ~/.local/share/offshoot]
-    #[arg(long, global = true, env = "OFFSHOOT_HOME", value_name = "DIR", hide_env_values = true)]
+    /// Where vaults are kept [default: $OFFSHOOT_HOME, $XDG_DATA_HOME/offshoot or ~/.local/share/offshoot]
+    #[arg(long, global = true, value_name = "DIR")]
     pub(crate) home: Option<PathBuf>,
 }
 
@@ -117,7 +117,10 @@ pub(crate) fn report_parse_error(error: &clap::Error, arguments: &[OsString]) ->
     let json = arguments.iter().take_while(|a| *a != "--").any(|a| a == "--json");
     if json && !asked_for_help {
         let text = error.to_string();
-        let message = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+        // The first paragraph says what is wrong, over several lines where arguments are missing.
+        let paragraph = text.lines().take_while(|line| !line.is_empty()).map(str::trim);
+        let message = paragraph.collect::<Vec<_>>().join(" ");
+        let message = message.trim_start_matches("error: ");
         let body = ErrorBody {
             code: ExitCode::Usage.word().to_owned(),
             exit_code: ExitCode::Usage.number(),

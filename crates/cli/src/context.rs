@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use offshoot_protocol::ExitCode;
 use offshoot_vault::diff::DiffOptions;
 use offshoot_vault::{
-    Actor, Home, ImportOptions, Listed, Vault, VaultOptions, VaultPath, Workspace,
+    Actor, Home, HomeError, ImportOptions, Listed, Vault, VaultError, VaultOptions, VaultPath,
+    Workspace,
 };
 use offshoot_workspace::{Point, Resolver, WorkspaceService, similar};
 
@@ -15,6 +16,7 @@ use crate::config::{self, Loaded, Sources};
 use crate::error::{CliError, Result};
 use crate::output::Output;
 use crate::progress::import_progress;
+use crate::render::host_path;
 
 /// What every command starts from.
 #[derive(Debug)]
@@ -46,8 +48,8 @@ impl Context {
             home,
             actor: actor(),
             output,
-            vault: global.vault.clone().filter(|name| !name.is_empty()),
-            workspace: global.workspace.clone().filter(|name| !name.is_empty()),
+            vault: global.vault.clone().or_else(|| variable("OFFSHOOT_VAULT")),
+            workspace: global.workspace.clone().or_else(|| variable("OFFSHOOT_WORKSPACE")),
             quiet: global.quiet || global.json,
         })
     }
@@ -63,17 +65,18 @@ impl Context {
     pub(crate) fn vault_named(&self, name: &str) -> Result<OpenVault> {
         let missing = match self.home.open(name) {
             Ok(vault) => return Ok(OpenVault { vault, name: name.to_owned() }),
-            Err(offshoot_vault::HomeError::NoVault(name)) => name,
+            Err(HomeError::NoVault(name)) => name,
             Err(error) => return Err(error.into()),
         };
         let names = self.vault_names()?;
-        let error = CliError::from(offshoot_vault::HomeError::NoVault(missing));
+        let error = CliError::from(HomeError::NoVault(missing));
         Err(error.suggest(similar(name, names.iter().map(String::as_str))))
     }
 
     fn bound_vault(&self) -> Result<OpenVault> {
         let here = current_dir()?;
-        if let Some((listed, _)) = self.home.find_bound(&here)? {
+        let bound = self.home.find_bound(&here).map_err(|error| self.home_error(error))?;
+        if let Some((listed, _)) = bound {
             return self.open_listed(&listed);
         }
         let names = self.vault_names()?;
@@ -83,7 +86,7 @@ impl Context {
                 format!("`offshoot init` makes one, or name one with --vault: {}", names.join(", "))
             }
         };
-        let message = format!("{} belongs to no vault", here.display());
+        let message = format!("{} belongs to no vault", host_path(&here));
         Err(CliError::new(ExitCode::NotFound, message).hint(hint).candidates(names))
     }
 
@@ -92,12 +95,29 @@ impl Context {
         Ok(OpenVault { vault, name: listed.name.clone() })
     }
 
+    /// An error about the home, with what can be done where the home itself cannot be written.
+    pub(crate) fn home_error(&self, error: HomeError) -> CliError {
+        let own = match &error {
+            HomeError::Vault(VaultError::Io { path, .. }) => path.starts_with(self.home.dir()),
+            _ => false,
+        };
+        let error = CliError::from(error);
+        if !own {
+            return error;
+        }
+        CliError { code: ExitCode::Storage, ..error }
+            .hint("set OFFSHOOT_HOME to a place you can write to")
+    }
+
     fn vault_names(&self) -> Result<Vec<String>> {
         Ok(self.home.list()?.into_iter().map(|listed| listed.name).collect())
     }
 
     /// The workspace for a command that changes something: it has to be named.
     pub(crate) fn workspace_to_change(&self, vault: &Vault) -> Result<Workspace> {
+        for expired in WorkspaceService::new(vault, &self.actor).sweep()? {
+            self.output.note(format!("ephemeral workspace {expired} expired and was cleaned up"));
+        }
         if let Some(name) = &self.workspace {
             return Ok(Resolver::new(vault).workspace(name)?);
         }
@@ -174,8 +194,8 @@ pub(crate) fn current_dir() -> Result<PathBuf> {
 
 fn home_dir(global: &Global) -> Result<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    if let Some(home) = global.home.as_ref().filter(|home| !home.as_os_str().is_empty()) {
-        return absolute(home);
+    if let Some(home) = global.home.clone().or_else(|| set("OFFSHOOT_HOME").map(PathBuf::from)) {
+        return absolute(&home);
     }
     if let Some(data) = set("XDG_DATA_HOME").map(PathBuf::from).filter(|dir| dir.is_absolute()) {
         return Ok(data.join("offshoot"));
@@ -190,17 +210,22 @@ fn home_dir(global: &Global) -> Result<PathBuf> {
 
 fn absolute(path: &Path) -> Result<PathBuf> {
     std::path::absolute(path)
-        .map_err(|error| CliError::usage(format!("{}: {error}", path.display())))
+        .map_err(|error| CliError::usage(format!("{}: {error}", host_path(path))))
 }
 
 /// Who runs this: the user, and the agent that said it acts for them.
 fn actor() -> Actor {
-    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     Actor {
-        user: set("USER").or_else(|| set("LOGNAME")).unwrap_or_else(account_name),
-        agent: set("OFFSHOOT_AGENT"),
-        session: set("OFFSHOOT_SESSION"),
+        user: variable("USER").or_else(|| variable("LOGNAME")).unwrap_or_else(account_name),
+        agent: variable("OFFSHOOT_AGENT"),
+        session: variable("OFFSHOOT_SESSION"),
     }
+}
+
+/// A variable of the environment; an empty one counts as unset.
+fn variable(name: &str) -> Option<String> {
+    let value = std::env::var_os(name).filter(|value| !value.is_empty());
+    value.map(|value| value.to_string_lossy().into_owned())
 }
 
 /// The name of this process's account, or its number where it has none.

@@ -89,16 +89,20 @@ impl From<VaultError> for CliError {
         let message = error.to_string();
         match error {
             VaultError::Store(error) => error.into(),
-            VaultError::Path(_) | VaultError::IntoItself { .. } => Self::usage(message),
+            VaultError::Path(_) | VaultError::IntoItself { .. } | VaultError::TopDirectory => {
+                Self::usage(message)
+            }
             VaultError::Io { source, .. } => {
                 let missing = source.kind() == std::io::ErrorKind::NotFound;
                 Self::new(if missing { ExitCode::NotFound } else { ExitCode::Storage }, message)
             }
+            // Which snapshots there are is looked up first, so one that is named and gone is a hole in the catalog.
             VaultError::Damaged { .. }
             | VaultError::MissingObject(_)
+            | VaultError::NoSnapshot(_)
             | VaultError::BadRecord { .. } => Self::new(ExitCode::Damaged, message)
                 .hint("`offshoot vault check` lists everything that is damaged"),
-            VaultError::NoEntry { .. } | VaultError::NoSnapshot(_) | VaultError::NoOperation(_) => {
+            VaultError::NoEntry { .. } | VaultError::NoOperation(_) => {
                 Self::new(ExitCode::NotFound, message)
             }
             VaultError::NotEmpty { .. } => Self::new(ExitCode::Conflict, message)

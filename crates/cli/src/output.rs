@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::config::When;
 use crate::error::{CliError, Result};
-use crate::render::{BAD, DIM, paint};
+use crate::render::{self, BAD, DIM, paint};
 
 /// Prints the answer of one command.
 #[derive(Debug)]
@@ -94,7 +94,7 @@ impl Output {
     pub(crate) fn print_notes(&self) {
         for note in self.notes.take() {
             if !self.quiet {
-                eprint(&format!("{}\n", paint(DIM, &note)));
+                eprint(&format!("{}\n", paint(DIM, &render::line(&note))));
             }
         }
     }
@@ -137,9 +137,9 @@ pub(crate) fn report_error(error: &CliError, json: bool) -> ExitCode {
         print_json(&ErrorDocument::new(error.body()));
         return error.code;
     }
-    let mut text = format!("{} {}\n", paint(BAD, "error:"), error.message);
+    let mut text = format!("{} {}\n", paint(BAD, "error:"), render::line(&error.message));
     if let Some(hint) = &error.hint {
-        text.push_str(&format!("  {} {hint}\n", paint(DIM, "hint:")));
+        text.push_str(&format!("  {} {}\n", paint(DIM, "hint:"), render::line(hint)));
     }
     eprint(&text);
     error.code

@@ -1,5 +1,8 @@
 //! Text for people.
 
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
 use anstyle::{AnsiColor, Style};
 use jiff::tz::TimeZone;
 use offshoot_vault::diff::{Change, ChangeKind};
@@ -15,6 +18,10 @@ pub(crate) const BOLD: Style = Style::new().bold();
 
 /// Text in a style; the style is dropped later where colours are not wanted.
 pub(crate) fn paint(style: Style, text: &str) -> String {
+    // A style around nothing would still end a line, and keep the blanks before it.
+    if text.is_empty() {
+        return String::new();
+    }
     format!("{style}{text}{style:#}")
 }
 
@@ -24,10 +31,23 @@ pub(crate) fn harmless(bytes: &[u8]) -> String {
     let shown = text.chars().map(|c| match c {
         '\t' => "\t".to_owned(),
         c if c.is_control() && (c as u32) < 0x20 => format!("^{}", char::from(c as u8 + 0x40)),
-        c if c.is_control() => format!("<{:02x}>", c as u32),
+        // Beside control characters, those that make a terminal show text in another order.
+        c if c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') => {
+            format!("<{:02x}>", c as u32)
+        }
         c => c.to_string(),
     });
     shown.collect()
+}
+
+/// Text that somebody gave, such as a reason or a user's name, on one line and harmless.
+pub(crate) fn line(text: &str) -> String {
+    harmless(text.as_bytes()).replace('\t', "^I")
+}
+
+/// A path of the host, quoted where it holds characters that a terminal obeys.
+pub(crate) fn host_path(path: &Path) -> String {
+    display_bytes(path.as_os_str().as_bytes())
 }
 
 /// Rows with aligned columns; the last column is not padded.
@@ -163,12 +183,11 @@ pub(crate) fn change_counts(changes: &[Change]) -> String {
 
 /// What an import brought, in a line.
 pub(crate) fn import(report: &ImportReport) -> String {
-    let mut text = format!(
-        "{} in {}, {}",
-        count(report.files, "file"),
-        count(report.directories, "directory"),
-        bytes(report.bytes)
-    );
+    let mut text = count(report.files, "file");
+    if report.directories > 0 {
+        text.push_str(&format!(" in {}", count(report.directories, "directory")));
+    }
+    text.push_str(&format!(", {}", bytes(report.bytes)));
     if report.unchanged > 0 {
         text.push_str(&format!(", {} not read again", report.unchanged));
     }
@@ -202,6 +221,7 @@ mod tests {
     #[test]
     fn a_file_cannot_steer_the_terminal() {
         assert_eq!(harmless(b"a\x1b[2Jb\r\t\x7f"), "a^[[2Jb^M\t<7f>");
+        assert_eq!(harmless("a\u{202e}b".as_bytes()), "a<202e>b");
     }
 
     #[test]

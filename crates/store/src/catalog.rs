@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-pub(crate) use connection::{Sync, connect};
+pub(crate) use connection::{Sync, busy_or, connect};
 pub use reader::Reader;
 pub use rows::{
     AuditRow, LayerRow, NewOperation, OperationRow, RefChange, RefKey, RefRow, SnapshotRow,
@@ -22,6 +22,9 @@ pub use writer::Writer;
 
 use crate::StoreError;
 use crate::error::from_sqlite;
+
+/// A WAL longer than this, in bytes, is moved into the database file after a write.
+const LONG_LOG: u64 = 4 << 20;
 
 /// How to open a catalog.
 #[derive(Clone, Copy, Debug)]
@@ -95,7 +98,26 @@ impl Catalog {
         let value = work(&mut writer)?;
         writer.finish()?;
         transaction.commit().map_err(|error| self.error(error))?;
+        self.shorten_log(&connection);
         Ok(value)
+    }
+
+    /// Moves a long WAL into the database file. The first process that opens a vault reads all of the WAL, so one that a large
+    /// import left long would slow down every command after it. What is committed is safe either way, so failing to is fine.
+    fn shorten_log(&self, connection: &Connection) {
+        let mut log = self.path.clone().into_os_string();
+        log.push("-wal");
+        let length = std::fs::metadata(&log).map_or(0, |metadata| metadata.len());
+        if length <= LONG_LOG {
+            return;
+        }
+        let shorten = || -> rusqlite::Result<()> {
+            // Readers that are in the way are not waited for; the next write tries again.
+            connection.busy_timeout(Duration::ZERO)?;
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        };
+        drop(shorten());
+        drop(connection.busy_timeout(self.options.busy_timeout));
     }
 
     /// Asks SQLite to check the file; `Ok` means that it found nothing wrong.
@@ -109,7 +131,10 @@ impl Catalog {
         if lines == ["ok"] {
             return Ok(());
         }
-        Err(StoreError::Damaged { path: self.path.clone(), detail: lines.join("; ") })
+        Err(StoreError::Damaged {
+            path: self.path.clone(),
+            detail: lines.join("; ").replace('\n', "; "),
+        })
     }
 
     fn lock(&self) -> MutexGuard<'_, Connection> {
@@ -118,7 +143,7 @@ impl Catalog {
     }
 
     fn error(&self, source: rusqlite::Error) -> StoreError {
-        connection::busy_or(&self.path, &self.options, source)
+        busy_or(&self.path, &self.options, source)
     }
 }
 

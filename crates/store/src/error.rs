@@ -98,9 +98,13 @@ pub(crate) fn from_sqlite(path: &std::path::Path, source: rusqlite::Error) -> St
     match source.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => StoreError::Full(path),
         Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => StoreError::ReadOnly(path),
+        // Whoever knows how long was waited says so instead.
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            StoreError::Busy { path, seconds: 0 }
+        }
         Some(ErrorCode::NotADatabase) => StoreError::Foreign(path),
         Some(ErrorCode::DatabaseCorrupt) => {
-            StoreError::Damaged { path, detail: source.to_string() }
+            StoreError::Damaged { path, detail: source.to_string().replace('\n', "; ") }
         }
         Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen) => {
             StoreError::Io { path, source: io::Error::other(source) }

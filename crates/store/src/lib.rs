@@ -21,5 +21,5 @@ pub use error::StoreError;
 pub use id::{Id, ParseIdError};
 pub use memory::MemoryBackend;
 pub use object::{Hash, ObjectBackend, ObjectKind, Put};
-pub use presence::{Presence, unclean_stop};
+pub use presence::{Presence, mark_checked, unclean_stop};
 pub use sqlite::SqliteBackend;

@@ -82,10 +82,14 @@ pub fn unclean_stop<E: From<StoreError>>(
         // Another process may have cleared it first.
         drop(fs::remove_file(path));
     }
-    // Where the vault is read-only the check simply runs again next time.
-    // Cut short it is no boot id, and the check runs again too.
-    drop(fs::write(vault.join("checked"), &boot));
+    mark_checked(vault);
     Ok(true)
+}
+
+/// Notes that the vault was found in order, or just made, under this boot. Where that cannot be noted, or is cut short, the
+/// check simply runs again next time.
+pub fn mark_checked(vault: &Path) {
+    drop(fs::write(vault.join("checked"), boot_id()));
 }
 
 fn abandoned_marks(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {

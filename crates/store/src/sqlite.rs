@@ -5,8 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
-use crate::catalog::{Sync, connect};
-use crate::error::from_sqlite;
+use crate::catalog::{Sync, busy_or, connect};
 use crate::{Hash, ObjectBackend, ObjectKind, OpenOptions, Put, StoreError};
 
 /// The SQLite object backend.
@@ -18,13 +17,14 @@ use crate::{Hash, ObjectBackend, ObjectKind, OpenOptions, Put, StoreError};
 pub struct SqliteBackend {
     connection: Mutex<Connection>,
     path: PathBuf,
+    options: OpenOptions,
 }
 
 impl SqliteBackend {
     /// Opens the objects of the catalog at `path`.
     pub fn open(path: &Path, options: &OpenOptions) -> Result<Self, StoreError> {
         let connection = connect(path, options, Sync::Ordered)?;
-        Ok(Self { connection: Mutex::new(connection), path: path.to_owned() })
+        Ok(Self { connection: Mutex::new(connection), path: path.to_owned(), options: *options })
     }
 
     fn lock(&self) -> MutexGuard<'_, Connection> {
@@ -32,7 +32,7 @@ impl SqliteBackend {
     }
 
     fn error(&self) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
-        |source| from_sqlite(&self.path, source)
+        |source| busy_or(&self.path, &self.options, source)
     }
 
     /// Runs `work` in one transaction.
@@ -140,6 +140,26 @@ impl ObjectBackend for SqliteBackend {
 mod tests {
     use super::*;
     use crate::{Catalog, conformance};
+
+    #[test]
+    fn a_lock_that_is_never_freed_is_our_own_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("catalog.db");
+        let catalog = Catalog::create(&path, OpenOptions::default()).unwrap();
+        let hasty = OpenOptions {
+            busy_timeout: std::time::Duration::from_millis(50),
+            ..OpenOptions::default()
+        };
+        let backend = SqliteBackend::open(&path, &hasty).unwrap();
+        let put = Put { kind: ObjectKind::Blob, id: [1; 32], value: vec![0] };
+        catalog
+            .write(|_| {
+                let busy = backend.put(&[put]);
+                assert!(matches!(busy, Err(StoreError::Busy { .. })), "{busy:?}");
+                Ok::<(), StoreError>(())
+            })
+            .unwrap();
+    }
 
     #[test]
     fn keeps_the_contract() {

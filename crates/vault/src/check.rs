@@ -7,9 +7,10 @@ use offshoot_store::Id;
 
 use crate::entry::{Body, DirRef, Entry};
 use crate::error::{Result, io_error};
-use crate::hash::{BlobId, NodeId, RootId, audit_chain};
+use crate::hash::{BlobId, NodeId, audit_chain};
 use crate::node::Node;
 use crate::objects::Place;
+use crate::snapshot::Snapshot;
 use crate::vault::Vault;
 
 /// How much to check.
@@ -48,6 +49,8 @@ struct Checker<'a> {
     report: CheckReport,
     nodes: HashSet<NodeId>,
     blobs: HashSet<BlobId>,
+    /// Layers in which the bytes of some reachable content are.
+    homes: HashSet<Id>,
 }
 
 impl Vault {
@@ -59,12 +62,14 @@ impl Vault {
             report: CheckReport::default(),
             nodes: HashSet::new(),
             blobs: HashSet::new(),
+            homes: HashSet::new(),
         };
         checker.catalog();
-        checker.snapshots()?;
-        checker.refs()?;
-        checker.audit()?;
-        checker.layers()?;
+        // A part that cannot be checked at all is a problem too, and no reason to leave the others out.
+        for part in [Checker::snapshots, Checker::refs, Checker::audit, Checker::layers] {
+            let checked = part(&mut checker);
+            checker.note(checked);
+        }
         Ok(checker.report)
     }
 }
@@ -90,7 +95,7 @@ impl Checker<'_> {
             self.report.snapshots += 1;
             let snapshot = self.vault.snapshot(&id);
             if let Some(snapshot) = self.note(snapshot) {
-                self.root(&snapshot.root);
+                self.root(&snapshot);
                 for parent in &snapshot.parents {
                     let parent = self.vault.snapshot(parent);
                     self.note(parent);
@@ -100,9 +105,12 @@ impl Checker<'_> {
         Ok(())
     }
 
-    fn root(&mut self, root: &RootId) {
-        let top = self.vault.objects().and_then(|objects| objects.root(root));
+    fn root(&mut self, snapshot: &Snapshot) {
+        let top = self.vault.objects().and_then(|objects| objects.root(&snapshot.root));
         let Some(top) = self.note(top) else { return };
+        if top.directory().map(|dir| dir.content) != Some(snapshot.content) {
+            self.problem(format!("snapshot {} has the content hash of another tree", snapshot.id));
+        }
         let mut pending: Vec<DirRef> = top.directory().copied().into_iter().collect();
         while let Some(dir) = pending.pop() {
             if !self.nodes.insert(dir.node) {
@@ -128,6 +136,10 @@ impl Checker<'_> {
             && self.blobs.insert(*blob)
         {
             self.report.blobs += 1;
+            if let Ok(Place::Layer { layer, .. }) = self.vault.objects().and_then(|o| o.place(blob))
+            {
+                self.homes.insert(layer);
+            }
             let checked = match self.depth {
                 CheckDepth::Content => self.read_blob(blob, *size),
                 CheckDepth::Structure => self.find_blob(blob, *size),
@@ -173,10 +185,13 @@ impl Checker<'_> {
     }
 
     fn refs(&mut self) -> Result<()> {
-        let heads = self.vault.read(crate::vault::reachable_heads)?;
-        for head in heads {
-            let snapshot = self.vault.snapshot(&head);
-            self.note(snapshot);
+        let refs = self.vault.read(|reader| Ok(reader.all_refs()?))?;
+        for (key, row) in refs {
+            let snapshots = self.note(crate::vault::snapshots_of(&key, row));
+            for id in snapshots.unwrap_or_default() {
+                let snapshot = self.vault.snapshot(&id);
+                self.note(snapshot);
+            }
         }
         Ok(())
     }
@@ -197,6 +212,10 @@ impl Checker<'_> {
                 self.report.audit_events += 1;
             }
         }
+        let head = self.vault.read(|reader| Ok(reader.audit_head()?))?;
+        if head.unwrap_or_default() != chain {
+            self.problem("the audit log does not end where the catalog says");
+        }
         if self.report.audit_events < self.report.operations {
             let (events, operations) = (self.report.audit_events, self.report.operations);
             self.problem(format!("{operations} operations have only {events} audit events"));
@@ -206,9 +225,12 @@ impl Checker<'_> {
 
     fn layers(&mut self) -> Result<()> {
         let recorded = self.vault.read(|reader| Ok(reader.layers()?))?;
+        let stacked = self.vault.read(|reader| Ok(reader.stacked_layers()?))?;
         let folder = self.vault.layers_dir();
         for layer in &recorded {
-            if !folder.join(layer.id.to_string()).is_dir() {
+            // A layer that no stack uses any more was only a copy, unless content is at home in it.
+            let needed = stacked.contains(&layer.id) || self.homes.contains(&layer.id);
+            if needed && !folder.join(layer.id.to_string()).is_dir() {
                 self.problem(format!("layer {} is missing", layer.id));
             }
         }
@@ -216,7 +238,10 @@ impl Checker<'_> {
             let entry = entry.map_err(io_error("read", &folder))?;
             let name = entry.file_name().to_string_lossy().into_owned();
             let id: Option<Id> = name.parse().ok();
-            if !recorded.iter().any(|layer| Some(layer.id) == id) {
+            let used = id.is_some_and(|id| {
+                self.homes.contains(&id) || recorded.iter().any(|layer| layer.id == id)
+            });
+            if !used {
                 self.report.stray_layers.push(name);
             }
         }

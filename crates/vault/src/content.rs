@@ -5,34 +5,24 @@ use std::os::fd::AsFd;
 use std::path::Path;
 
 use offshoot_store::LayerRow;
-use rustix::fs::{self, Mode, OFlags};
+use rustix::fs::{self, FileType, Mode, OFlags};
 
 use crate::disk;
+use crate::entry::Meta;
 use crate::error::{Result, io_error};
 use crate::hash::BlobId;
 use crate::layer::{LayerKind, LayerStage};
+use crate::materialize::mtime_of;
 use crate::objects::{Batch, INLINE_LIMIT, Place};
-use crate::transact::Transaction;
 use crate::vault::Vault;
 
 /// Content that is stored but not yet part of any tree.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewContent {
     /// Its id.
     pub blob: BlobId,
     /// Its length.
     pub size: u64,
-    layer: Option<LayerRow>,
-}
-
-impl NewContent {
-    /// Records the layer that holds the bytes; belongs into the transaction that first mentions the content.
-    pub fn record(&self, tx: &mut Transaction<'_, '_>) -> Result<()> {
-        match &self.layer {
-            Some(layer) => tx.add_layer(layer),
-            None => Ok(()),
-        }
-    }
 }
 
 impl Vault {
@@ -50,7 +40,20 @@ impl Vault {
         let mut batch = Batch::default();
         batch.blob(blob, &Place::Inline(start));
         self.objects()?.store(&batch)?;
-        Ok(NewContent { blob, size, layer: None })
+        Ok(NewContent { blob, size })
+    }
+
+    /// Stores a file of the host and gives its metadata; of a pipe or the like, what is new gets.
+    pub fn add_file(&self, source: &Path) -> Result<(NewContent, Meta)> {
+        let mut file = std::fs::File::open(source).map_err(io_error("open", source))?;
+        let stat = fs::fstat(&file).map_err(io_error("stat", source))?;
+        if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
+            return Ok((self.add_content(&mut file, source)?, Meta::of_new(0o644)));
+        }
+        let (xattrs, _) = disk::xattrs(file.as_fd()).map_err(io_error("read", source))?;
+        let (uid, gid, mode) = (stat.st_uid, stat.st_gid, (stat.st_mode & 0o7777) as u16);
+        let meta = Meta { mode, uid, gid, mtime: mtime_of(&stat), xattrs };
+        Ok((self.add_content(&mut file, source)?, meta))
     }
 
     fn add_long(&self, start: &[u8], source: &mut dyn Read, name: &Path) -> Result<NewContent> {
@@ -59,16 +62,23 @@ impl Vault {
         let at = disk::open_dir(&dir).map_err(io_error("open", &dir))?;
         let (blob, size) = write_long(at.as_fd(), start, source, name, &dir)?;
         if self.objects()?.has_blob(&blob)? {
-            return Ok(NewContent { blob, size, layer: None });
+            return Ok(NewContent { blob, size });
         }
         let hex = blob.to_hex();
         fs::renameat(&at, "incoming", &at, hex.as_str()).map_err(io_error("rename", &dir))?;
         stage.count(size);
         let layer = stage.seal(None)?;
+        self.record_layer(&layer)?;
         let mut batch = Batch::default();
         batch.blob(blob, &Place::Layer { layer: layer.id, path: hex.into_bytes() });
         self.objects()?.store(&batch)?;
-        Ok(NewContent { blob, size, layer: Some(layer) })
+        Ok(NewContent { blob, size })
+    }
+
+    /// Records a sealed layer, before any object says that its bytes are there. It must not wait for the transaction
+    /// that mentions the content: until then another one may find the object and mention it first.
+    pub(crate) fn record_layer(&self, layer: &LayerRow) -> Result<()> {
+        self.catalog().write(|writer| Ok(writer.add_layer(layer)?))
     }
 
     /// Stores objects; a transaction that follows makes them durable with itself.

@@ -38,7 +38,8 @@ impl<'a> TreeEditor<'a> {
         Ok(Self { objects, top, loaded, now })
     }
 
-    /// The entry at a path as it stands now. For a directory that was changed its sums are those from before.
+    /// The entry at a path as it stands now. Of a directory that was changed the metadata are; [`Self::is_empty`] says
+    /// whether anything is in it, and its hashes and sums come with [`Self::finish`].
     pub fn get(&mut self, path: &VaultPath) -> Result<Option<Entry>> {
         let Some((name, parents)) = path.names().split_last() else {
             return Ok(Some(self.top.clone()));
@@ -50,14 +51,21 @@ impl<'a> TreeEditor<'a> {
         }
     }
 
-    /// Whether a directory holds anything as it stands now; `false` for anything else.
-    pub fn holds_entries(&mut self, path: &VaultPath) -> Result<bool> {
-        let directory = self.loaded.descend(self.objects, path.names())?;
-        Ok(directory.is_some_and(|directory| !directory.entries.is_empty()))
+    /// Whether there is a directory at the path with nothing in it, as it stands now.
+    pub fn is_empty(&mut self, path: &VaultPath) -> Result<bool> {
+        let objects = self.objects;
+        let found = self.loaded.descend(objects, path.names())?;
+        Ok(found.is_some_and(|directory| directory.entries.is_empty()))
     }
 
-    /// Puts an entry at a path, in place of what is there; the parent must be a directory.
+    /// Puts an entry at a path, in place of what is there; the parent must be a directory. At the top only a directory
+    /// can be put, and everything is replaced.
     pub fn put(&mut self, path: &VaultPath, mut entry: Entry) -> Result<()> {
+        if let (true, Some(dir)) = (path.is_top(), entry.directory()) {
+            self.loaded = Loaded::of(self.objects, dir)?;
+            self.top = Entry { name: Vec::new(), group: None, ..entry };
+            return Ok(());
+        }
         let (name, now) = (last_name(path)?, self.now);
         entry.name = name.to_vec();
         let (directory, meta) = self.parent(path)?;
@@ -70,7 +78,7 @@ impl<'a> TreeEditor<'a> {
 
     /// Takes the entry at a path out of the tree.
     pub fn remove(&mut self, path: &VaultPath) -> Result<Entry> {
-        let (name, now) = (last_name(path)?, self.now);
+        let (name, now) = (path.name().ok_or(VaultError::TopDirectory)?, self.now);
         let objects = self.objects;
         let (directory, meta) = self.parent(path)?;
         let Some(mut entry) = directory.entries.remove(name) else {
@@ -115,15 +123,17 @@ impl<'a> TreeEditor<'a> {
 
     fn parent(&mut self, path: &VaultPath) -> Result<(&mut Loaded, &mut Meta)> {
         let parents = path.names().split_last().map_or(&[][..], |(_, parents)| parents);
-        let not_a_directory =
-            || VaultError::NotADirectory { path: parent_text(path, parents.len()) };
         let objects = self.objects;
         let Some((last, before)) = parents.split_last() else {
             return Ok((&mut self.loaded, &mut self.top.meta));
         };
-        let holder = self.loaded.descend(objects, before)?.ok_or_else(not_a_directory)?;
+        let text = || parent_text(path, parents.len());
+        let missing = || VaultError::NoEntry { path: text() };
+        let not_a_directory = || VaultError::NotADirectory { path: text() };
+        let holder = self.loaded.descend(objects, before)?.ok_or_else(missing)?;
         if !holder.load(objects, last)? {
-            return Err(not_a_directory());
+            let is_there = holder.entries.contains_key(last);
+            return Err(if is_there { not_a_directory() } else { missing() });
         }
         let Loaded { entries, directories } = holder;
         match (directories.get_mut(last), entries.get_mut(last)) {

@@ -38,6 +38,19 @@ pub struct Meta {
     pub xattrs: Vec<Xattr>,
 }
 
+impl Meta {
+    /// Metadata of something new that this process makes.
+    pub fn of_new(mode: u16) -> Self {
+        Self {
+            mode,
+            uid: rustix::process::geteuid().as_raw(),
+            gid: rustix::process::getegid().as_raw(),
+            mtime: Mtime::now(),
+            xattrs: Vec::new(),
+        }
+    }
+}
+
 /// A directory by its hashes, with the sums of what is beneath it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DirRef {

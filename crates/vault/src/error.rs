@@ -66,13 +66,16 @@ pub enum VaultError {
         path: String,
     },
     /// The directory is not empty.
-    #[error("{path} is a directory with {entries} entries in it")]
+    #[error("{path} is a directory with {} in it", entry_count(*.entries))]
     NotEmpty {
         /// The path.
         path: String,
         /// How many entries are beneath.
         entries: u64,
     },
+    /// The top directory is always there.
+    #[error("the top directory itself cannot be removed")]
+    TopDirectory,
     /// A directory would become part of itself.
     #[error("{from} cannot be put inside itself, at {to}")]
     IntoItself {
@@ -131,6 +134,10 @@ pub enum VaultError {
     /// The number of worker threads could not be started.
     #[error("cannot start worker threads: {0}")]
     Threads(String),
+}
+
+fn entry_count(entries: u64) -> String {
+    if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") }
 }
 
 /// The result of anything a vault does.

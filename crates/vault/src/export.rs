@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use offshoot_store::Id;
@@ -62,13 +61,12 @@ impl Vault {
     ) -> Result<()> {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(options.threads)
-            .stack_size(64 << 20)
             .build()
             .map_err(|error| VaultError::Threads(error.to_string()))?;
         let purpose = Purpose::Export { owners: options.owners };
         let writer = Materializer::new(self.objects()?, parent, purpose)?;
         let named = Entry { name: name.as_bytes().to_vec(), ..entry.clone() };
-        pool.install(|| writer.entry(writer.top_fd().as_fd(), &[], &named))
+        pool.install(|| writer.entry(&named))
     }
 }
 

@@ -1,5 +1,6 @@
 //! A home: the place of many vaults, found by name or by the directory they are bound to.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
@@ -12,7 +13,7 @@ use crate::actor::Actor;
 use crate::disk;
 use crate::error::{VaultError, io_error};
 use crate::import::{ImportOptions, ImportReport, Source};
-use crate::layer::DirLock;
+use crate::layer::{DirLock, clear_abandoned};
 use crate::name::{NameError, check_name};
 use crate::vault::{Vault, VaultOptions};
 
@@ -96,12 +97,7 @@ impl Home {
 
     /// Opens a vault by its name.
     pub fn open(&self, name: &str) -> Result<Vault> {
-        let mut id = self.id_of(name)?;
-        if id.is_none() {
-            self.heal()?;
-            id = self.id_of(name)?;
-        }
-        let id = id.ok_or_else(|| HomeError::NoVault(name.to_owned()))?;
+        let id = self.find(name)?;
         Ok(Vault::open(&self.vault_dir(&id), id, &self.options)?)
     }
 
@@ -118,7 +114,12 @@ impl Home {
     fn look_up_bound(&self, dir: &Path) -> Result<Option<(Listed, PathBuf)>> {
         for candidate in dir.ancestors() {
             let Some(id) = self.bound_to(candidate)? else { continue };
-            let name = self.name_of(&id)?.unwrap_or_else(|| id.to_string());
+            let mut name = self.name_of(&id)?;
+            if name.is_none() {
+                self.heal()?;
+                name = self.name_of(&id)?;
+            }
+            let name = name.unwrap_or_else(|| id.to_string());
             let listed = Listed { name, id, dir: self.vault_dir(&id) };
             return Ok(Some((listed, candidate.to_owned())));
         }
@@ -194,6 +195,7 @@ impl Home {
         import.never.push(self.dir.clone());
         let source = source.map_or(Source::Nothing, Source::Directory);
         let report = vault.found(name, source, &import, actor)?;
+        offshoot_store::mark_checked(staged);
         vault.sync_dirs()?;
         Ok(report)
     }
@@ -232,7 +234,7 @@ impl Home {
     /// Gives a vault another name.
     pub fn rename(&self, name: &str, new: &str) -> Result<()> {
         check_name(new)?;
-        self.open(name)?;
+        self.find(name)?;
         let names = self.dir.join("names");
         let (from, to) = (names.join(name), names.join(new));
         let flags = rustix::fs::RenameFlags::NOREPLACE;
@@ -247,8 +249,18 @@ impl Home {
 
     /// Deletes a vault with everything in it. This cannot be undone.
     pub fn delete(&self, name: &str) -> Result<()> {
-        let id = self.id_of(name)?.ok_or_else(|| HomeError::NoVault(name.to_owned()))?;
+        let id = self.find(name)?;
         self.remove(&id)
+    }
+
+    /// The id of the vault of a name, also where a crash left it without its link.
+    fn find(&self, name: &str) -> Result<Id> {
+        let mut id = self.id_of(name)?;
+        if id.is_none() {
+            self.heal()?;
+            id = self.id_of(name)?;
+        }
+        id.ok_or_else(|| HomeError::NoVault(name.to_owned()))
     }
 
     fn remove(&self, id: &Id) -> Result<()> {
@@ -282,37 +294,52 @@ impl Home {
         if rustix::fs::access(&self.dir, rustix::fs::Access::WRITE_OK).is_err() {
             return Ok(false);
         }
-        let linked = self.linked()?;
+        let (named, bound) = (self.link_targets("names")?, self.link_targets("bindings")?);
         let mut healed = false;
         for path in entries(&self.vaults())? {
             let name = path.file_name().unwrap_or_default().as_bytes();
             if name.ends_with(b".del") {
                 disk::remove_tree(&path).map_err(io_error("remove", &path))?;
             } else if name.ends_with(b".tmp") {
-                clear_unless_locked(&path)?;
+                clear_abandoned(&path).map_err(io_error("remove", &path))?;
             } else if let Some(id) = parse_id(name) {
-                let known = linked.iter().any(|listed| listed.id == id);
-                healed |= !known && self.link_again(id)?;
+                let is_named = named.contains(&id);
+                if !is_named || !bound.contains(&id) {
+                    // A vault that cannot be opened is no reason not to find the others.
+                    healed |= self.link_again(id, is_named).unwrap_or(false);
+                }
             }
         }
         Ok(healed)
     }
 
-    fn link_again(&self, id: Id) -> Result<bool> {
+    /// Makes the links of a vault that are missing, from what its own catalog records.
+    fn link_again(&self, id: Id, named: bool) -> Result<bool> {
         let vault = Vault::open(&self.vault_dir(&id), id, &self.options)?;
-        for binding in vault.bindings()? {
-            // A directory that was bound again meanwhile stays with the newer vault.
-            claim(&self.binding_link(disk::bytes_path(&binding.path)), &id)?;
-        }
         let recorded = vault.recorded_name()?;
-        let mut name = recorded.clone();
-        for number in 2.. {
+        let names =
+            std::iter::once(recorded.clone()).chain((2..).map(|n| format!("{recorded}-{n}")));
+        for name in names.take_while(|_| !named) {
             if claim(&self.dir.join("names").join(&name), &id)? {
                 break;
             }
-            name = format!("{recorded}-{number}");
         }
-        Ok(true)
+        let mut linked = !named;
+        for binding in vault.bindings()? {
+            let link = self.binding_link(disk::bytes_path(&binding.path));
+            // A directory that was bound again meanwhile stays with the newer vault.
+            linked |= read_link(&link)?.is_none() && claim(&link, &id)?;
+        }
+        Ok(linked)
+    }
+
+    /// The vaults that the links of a folder lead to.
+    fn link_targets(&self, folder: &str) -> Result<HashSet<Id>> {
+        let mut targets = HashSet::new();
+        for link in entries(&self.dir.join(folder))? {
+            targets.extend(read_link(&link)?);
+        }
+        Ok(targets)
     }
 
     fn linked(&self) -> Result<Vec<Listed>> {
@@ -424,11 +451,4 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
 fn make_private_dir(dir: &Path) -> Result<()> {
     let mut builder = fs::DirBuilder::new();
     Ok(builder.recursive(true).mode(0o700).create(dir).map_err(io_error("create", dir))?)
-}
-
-fn clear_unless_locked(path: &Path) -> Result<()> {
-    if DirLock::take(path).is_ok() {
-        disk::remove_tree(path).map_err(io_error("remove", path))?;
-    }
-    Ok(())
 }

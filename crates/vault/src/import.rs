@@ -7,21 +7,23 @@
 mod build;
 mod cache;
 mod ignore;
+mod plan;
 mod read;
 mod scan;
 
 pub(crate) use cache::clear as clear_cache;
+pub(crate) use plan::group_of;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offshoot_store::{LayerRow, StackRow};
+use offshoot_store::StackRow;
 
 use crate::actor::Actor;
 use crate::entry::{Entry, Meta, Mtime};
 use crate::error::{Result, VaultError, io_error};
 use crate::hash::{ContentId, RootId};
-use crate::layer::{LayerKind, LayerStage};
+use crate::layer::LayerKind;
 use crate::objects::Batch;
 use crate::operation::CREATE;
 use crate::refs::Binding;
@@ -126,17 +128,13 @@ pub struct Imported {
     pub top: Entry,
     /// What happened.
     pub report: ImportReport,
-    /// The layer that holds the bytes, to be recorded with the import.
-    layer: Option<LayerRow>,
+    /// The layers that show the root, where the import made one.
     stack: Option<StackRow>,
 }
 
 impl Imported {
-    /// Records the layers that the import made; belongs into the transaction that first mentions its root.
+    /// Records how to show the root; belongs into the transaction that first mentions it.
     pub fn record(&self, tx: &mut Transaction<'_, '_>) -> Result<()> {
-        if let Some(layer) = &self.layer {
-            tx.add_layer(layer)?;
-        }
         if let Some(stack) = &self.stack {
             tx.set_stack(stack)?;
         }
@@ -149,7 +147,9 @@ impl Vault {
     pub fn import(&self, source: &Path, options: &ImportOptions) -> Result<Imported> {
         self.enter()?;
         let source = source.canonicalize().map_err(io_error("open", source))?;
-        self.import_as(LayerKind::Content, &source, options)
+        let mut options = options.clone();
+        options.never.push(self.dir().to_owned());
+        self.import_as(LayerKind::Content, &source, &options)
     }
 
     fn import_as(
@@ -160,8 +160,6 @@ impl Vault {
     ) -> Result<Imported> {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(options.threads)
-            // Directories are scanned by recursion, and their depth is up to whoever made them.
-            .stack_size(64 << 20)
             .build()
             .map_err(|error| VaultError::Threads(error.to_string()))?;
         pool.install(|| self.run_import(kind, source, options))
@@ -176,29 +174,27 @@ impl Vault {
         let objects = self.objects()?;
         let cache_file = cache::file_for(self.dir(), source);
         let bytes = cache::load(&cache_file);
-        let known = cache::parse(&bytes);
+        let known = cache::parse(&bytes, |root| objects.root(root).is_ok());
         let started = Mtime::now();
         let scanned = scan::scan(source, options)?;
-        let plan = read::Plan::new(&scanned, &known, kind);
+        let plan = plan::Plan::new(&scanned, &known, kind);
         let reader = read::Reader { objects, source, options, kind, layers: self.layers_dir() };
         let contents = reader.run(&scanned, &plan)?;
-        let built = build::build(&scanned, &plan, contents.files);
-        let mut batch = built.batch;
+        let mut built = build::build(&scanned, &plan, contents.files);
         let layer = contents.stage.map(|stage| stage.seal(Some(built.root))).transpose()?;
         if let Some(layer) = &layer {
-            contents.blobs.add_to(&mut batch, layer.id);
+            self.record_layer(layer)?;
         }
-        if layer.is_some() || objects.root(&built.root).is_err() {
-            objects.store(&batch)?;
-        }
-        cache::save(&cache_file, &built.cache, started);
-        let stack = layer.as_ref().filter(|_| kind == LayerKind::Base);
-        let stack = stack.map(|layer| StackRow { root: built.root.0, layers: vec![layer.id] });
+        let layer = layer.map(|layer| layer.id);
+        contents.blobs.add_to(&mut built.batch, layer);
+        objects.store(&built.batch)?;
+        cache::save(&cache_file, &built.root, &built.cache, started);
+        let stack = layer.filter(|_| kind == LayerKind::Base);
+        let stack = stack.map(|layer| StackRow { root: built.root.0, layers: vec![layer] });
         let mut report = built.report;
         report.skipped.extend(contents.skipped);
         report.skipped.sort_by(|a, b| a.path.cmp(&b.path));
-        let content = built.content;
-        Ok(Imported { root: built.root, content, top: built.top, report, layer, stack })
+        Ok(Imported { root: built.root, content: built.content, top: built.top, report, stack })
     }
 
     /// Makes the first state of a new vault.
@@ -236,26 +232,17 @@ impl Vault {
     }
 
     fn empty(&self) -> Result<Imported> {
-        let meta = Meta {
-            mode: 0o755,
-            uid: rustix::process::geteuid().as_raw(),
-            gid: rustix::process::getegid().as_raw(),
-            mtime: Mtime::now(),
-            xattrs: Vec::new(),
-        };
+        let meta = Meta::of_new(0o755);
         let mut batch = Batch::default();
         let dir = batch.directory(&[]);
         let body = crate::entry::Body::Directory(dir);
         let top = Entry { name: Vec::new(), meta, group: None, body };
         let root = batch.root(&top);
         self.objects()?.store(&batch)?;
-        // An empty layer, so that there is a stack to build upon.
-        let stage = LayerStage::begin(&self.layers_dir(), LayerKind::Base)?;
-        let layer = stage.seal(Some(root))?;
-        let stack = StackRow { root: root.0, layers: vec![layer.id] };
+        // A layer with nothing in it, so that there is a stack to build upon.
+        self.stack(&root, &[])?;
         let report = ImportReport::default();
-        let (layer, stack) = (Some(layer), Some(stack));
-        Ok(Imported { root, content: dir.content, top, report, layer, stack })
+        Ok(Imported { root, content: dir.content, top, report, stack: None })
     }
 
     /// The name that the vault was made with.

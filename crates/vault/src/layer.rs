@@ -3,11 +3,13 @@
 //! A layer is written under a temporary name, made durable, and renamed; from then on it never changes. The vault does
 //! not know what a mount is: it only promises that a stack of layers, mounted, shows a root.
 
+mod adopt;
 mod lock;
 mod stack;
 mod stage;
 
+pub use adopt::{Adopted, Upper};
 pub use stack::Stack;
 
-pub(crate) use lock::DirLock;
-pub(crate) use stage::{LayerKind, LayerStage, clear_abandoned};
+pub(crate) use lock::{DirLock, clear_abandoned};
+pub(crate) use stage::{LayerKind, LayerStage, clear_layers};

@@ -1,24 +1,30 @@
 //! Writing trees to disk: exports with everything as recorded, and the files of layers.
+//!
+//! Directories are made level by level and opened by their paths from the top, so that neither descriptors nor the stack go
+//! with the depth of a tree. Their own metadata comes last, from the bottom up: it may forbid to write to them.
+
+mod leaf;
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::Write;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use rayon::prelude::*;
-use rustix::fs::{self, AtFlags, FileType, Gid, Mode, OFlags, Uid};
+use rustix::fs::{self, FileType, Mode, OFlags, XattrFlags};
 
-use crate::disk;
-use crate::entry::{Body, DirRef, Entry, Mtime};
-use crate::error::{Result, VaultError, io_error};
+use crate::disk::{self, join};
+use crate::entry::{DirRef, Entry, Mtime};
+use crate::error::{Result, io_error};
 use crate::hash::BlobId;
 use crate::layer::LayerStage;
-use crate::objects::{Objects, Place};
+use crate::objects::Objects;
 
-/// Files up to this length are read, hashed and written in one piece.
-const ONE_PIECE: u64 = 1 << 20;
+/// Makes a directory of a layer hide what is below it.
+const OPAQUE: &str = "user.overlay.opaque";
+/// Names of one directory that a worker takes at once.
+const AT_ONCE: usize = 32;
 
 /// What a written tree is for.
 #[derive(Clone, Copy, Debug)]
@@ -40,8 +46,31 @@ pub(crate) struct Materializer<'a> {
     top: PathBuf,
     purpose: Purpose<'a>,
     top_fd: OwnedFd,
-    /// Where the first name of each hard-link group was put.
-    groups: Mutex<HashMap<u64, Vec<u8>>>,
+    /// The first name of each hard-link group, and where it was put.
+    groups: Mutex<HashMap<u64, Vec<Written>>>,
+}
+
+/// Something that was written, and where.
+#[derive(Debug)]
+struct Written {
+    entry: Entry,
+    path: Vec<u8>,
+}
+
+/// A directory that was made and is to be filled.
+struct Folder {
+    path: Vec<u8>,
+    entry: Entry,
+    /// What is at its path in the layers below, if that is a directory.
+    before: Option<DirRef>,
+    /// It must hide what is below.
+    opaque: bool,
+}
+
+/// What is to be written into a folder.
+struct Content {
+    leaves: Vec<Entry>,
+    folders: Vec<Folder>,
 }
 
 impl<'a> Materializer<'a> {
@@ -52,181 +81,130 @@ impl<'a> Materializer<'a> {
         Ok(Self { objects, top: top.to_owned(), purpose, top_fd, groups })
     }
 
-    pub(crate) fn top_fd(&self) -> BorrowedFd<'_> {
-        self.top_fd.as_fd()
-    }
-
-    /// Writes everything in `dir` into the directory `at`, whose path below the top is `path`.
-    pub(crate) fn contents(&self, at: BorrowedFd<'_>, path: &[u8], dir: &DirRef) -> Result<()> {
-        let entries = self.objects.entries(dir)?;
-        entries.par_iter().try_for_each(|entry| self.entry(at, path, entry))
-    }
-
-    /// Writes one entry, with everything beneath it, into the directory `at`.
-    pub(crate) fn entry(&self, at: BorrowedFd<'_>, parent: &[u8], entry: &Entry) -> Result<()> {
-        let path = join(parent, &entry.name);
-        match &entry.body {
-            Body::Directory(dir) => {
-                let fd = self.make_dir(at, &path, &entry.name)?;
-                self.contents(fd.as_fd(), &path, dir)?;
-                self.finish_dir(fd.as_fd(), &path, entry)
-            }
-            _ => match entry.group {
-                Some(group) => self.linked(at, &path, entry, group),
-                None => self.leaf(at, &path, entry),
-            },
+    /// Writes one entry with everything beneath it; it must not be there yet.
+    pub(crate) fn entry(&self, entry: &Entry) -> Result<()> {
+        if entry.directory().is_none() {
+            return self.leaf(self.top_fd.as_fd(), &[], entry);
         }
+        self.make_dir(self.top_fd.as_fd(), &entry.name, &entry.name)?;
+        let (path, entry) = (entry.name.clone(), entry.clone());
+        self.folders(Folder { path, entry, before: None, opaque: false })
     }
 
-    /// Makes a directory that only this process can use until it is finished.
-    pub(crate) fn make_dir(&self, at: BorrowedFd<'_>, path: &[u8], name: &[u8]) -> Result<OwnedFd> {
-        let name = disk::bytes_path(name);
-        fs::mkdirat(at, name, Mode::RWXU).map_err(io_error("create", &self.host(path)))?;
-        self.count(0);
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        fs::openat(at, name, flags, Mode::empty()).map_err(io_error("open", &self.host(path)))
+    /// Writes what the directory `after` has and `before` has not into the top itself, in the format of overlayfs.
+    pub(crate) fn difference(&self, before: Option<&Entry>, after: &Entry) -> Result<()> {
+        let before = before.and_then(Entry::directory).copied();
+        let (path, entry) = (Vec::new(), after.clone());
+        self.folders(Folder { path, entry, before, opaque: false })
+    }
+
+    fn folders(&self, first: Folder) -> Result<()> {
+        let mut levels: Vec<Vec<Folder>> = Vec::new();
+        let mut level = vec![first];
+        while !level.is_empty() {
+            let contents: Result<Vec<Content>> =
+                level.par_iter().map(|folder| self.begin(folder)).collect();
+            let mut contents = contents?;
+            self.leaves(&level, &contents)?;
+            let below = contents.iter_mut().flat_map(|content| content.folders.drain(..)).collect();
+            levels.push(std::mem::replace(&mut level, below));
+        }
+        for level in levels.iter().rev() {
+            level.par_iter().try_for_each(|folder| self.finish(folder))?;
+        }
+        Ok(())
+    }
+
+    /// Makes the directories and whiteouts of a folder, and lists what else goes into it.
+    fn begin(&self, folder: &Folder) -> Result<Content> {
+        let mut content = Content { leaves: Vec::new(), folders: Vec::new() };
+        let Some(after) = folder.entry.directory() else { return Ok(content) };
+        if folder.before.is_some_and(|before| before.node == after.node) {
+            return Ok(content);
+        }
+        let old = folder.before.map(|before| self.objects.entries(&before)).transpose()?;
+        let new = self.objects.entries(after)?;
+        let at = self.open(&folder.path)?;
+        for gone in old.iter().flatten().filter(|entry| find(&new, &entry.name).is_none()) {
+            self.whiteout(at.as_fd(), &folder.path, &gone.name)?;
+        }
+        for entry in new {
+            let below = old.as_ref().and_then(|old| find(old, &entry.name));
+            if below == Some(&entry) {
+                continue;
+            }
+            if entry.directory().is_none() {
+                content.leaves.push(entry);
+                continue;
+            }
+            let path = join(&folder.path, &entry.name);
+            self.make_dir(at.as_fd(), &path, &entry.name)?;
+            let before = below.and_then(Entry::directory).copied();
+            let opaque = old.is_some() && before.is_none();
+            content.folders.push(Folder { path, entry, before, opaque });
+        }
+        Ok(content)
+    }
+
+    /// Writes everything of a level that is not a directory.
+    fn leaves(&self, level: &[Folder], contents: &[Content]) -> Result<()> {
+        let chunks = level.iter().zip(contents).flat_map(|(folder, content)| {
+            content.leaves.chunks(AT_ONCE).map(move |leaves| (folder, leaves))
+        });
+        let chunks: Vec<(&Folder, &[Entry])> = chunks.collect();
+        chunks.par_iter().try_for_each(|(folder, leaves)| {
+            let at = self.open(&folder.path)?;
+            leaves.iter().try_for_each(|leaf| self.leaf(at.as_fd(), &folder.path, leaf))
+        })
     }
 
     /// Gives a directory its metadata, after everything in it was written.
-    pub(crate) fn finish_dir(&self, fd: BorrowedFd<'_>, path: &[u8], entry: &Entry) -> Result<()> {
-        self.metadata(fd, entry).map_err(io_error("set metadata of", &self.host(path)))
+    fn finish(&self, folder: &Folder) -> Result<()> {
+        let fd = self.open(&folder.path)?;
+        let finish = || -> std::io::Result<()> {
+            if folder.opaque {
+                fs::fsetxattr(&fd, OPAQUE, b"y", XattrFlags::empty())?;
+            }
+            self.metadata(fd.as_fd(), &folder.entry)
+        };
+        finish().map_err(io_error("set metadata of", &self.host(&folder.path)))
     }
 
-    /// A name of a hard-link group: the first is written, the others are links to it.
-    fn linked(&self, at: BorrowedFd<'_>, path: &[u8], entry: &Entry, group: u64) -> Result<()> {
-        // Held while the first is written, so that the others find it whole.
-        let mut groups = self.groups.lock().expect("a panicking writer ends the whole write");
-        let Some(first) = groups.get(&group) else {
-            self.leaf(at, path, entry)?;
-            groups.insert(group, path.to_vec());
-            return Ok(());
-        };
-        let (folder, name) = split_last(first);
-        let flags = OFlags::PATH | OFlags::DIRECTORY;
-        let from = disk::open_below(self.top_fd(), folder, flags)
-            .map_err(io_error("open", &self.host(folder)))?;
-        let to = disk::bytes_path(&entry.name);
-        fs::linkat(from, disk::bytes_path(name), at, to, AtFlags::empty())
-            .map_err(io_error("link", &self.host(path)))?;
+    /// Makes a directory that only this process can use until it is finished.
+    fn make_dir(&self, at: BorrowedFd<'_>, path: &[u8], name: &[u8]) -> Result<()> {
+        fs::mkdirat(at, disk::bytes_path(name), Mode::RWXU)
+            .map_err(io_error("create", &self.host(path)))?;
         self.count(0);
         Ok(())
     }
 
-    fn leaf(&self, at: BorrowedFd<'_>, path: &[u8], entry: &Entry) -> Result<()> {
-        match &entry.body {
-            Body::File { size, blob } => self.file(at, path, entry, *size, blob),
-            Body::Symlink { target } => {
-                let name = disk::bytes_path(&entry.name);
-                fs::symlinkat(disk::bytes_path(target), at, name)
-                    .map_err(io_error("create", &self.host(path)))?;
-                self.count(0);
-                self.nameless_metadata(at, path, entry)
-            }
-            Body::Fifo => {
-                let name = disk::bytes_path(&entry.name);
-                fs::mknodat(at, name, FileType::Fifo, Mode::from_raw_mode(0o600), 0)
-                    .map_err(io_error("create", &self.host(path)))?;
-                self.count(0);
-                self.nameless_metadata(at, path, entry)
-            }
-            Body::Directory(_) => Ok(()),
-        }
-    }
-
-    fn file(
-        &self,
-        at: BorrowedFd<'_>,
-        path: &[u8],
-        entry: &Entry,
-        size: u64,
-        blob: &BlobId,
-    ) -> Result<()> {
-        let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let file = fs::openat(at, disk::bytes_path(&entry.name), flags, Mode::from_raw_mode(0o600))
-            .map(File::from)
-            .map_err(io_error("create", &self.host(path)))?;
-        self.fill(&file, path, size, blob)?;
-        self.count(size);
-        self.metadata(file.as_fd(), entry).map_err(io_error("set metadata of", &self.host(path)))
-    }
-
-    fn fill(&self, mut file: &File, path: &[u8], size: u64, blob: &BlobId) -> Result<()> {
-        let host = || self.host(path);
-        if size <= ONE_PIECE {
-            let bytes = self.objects.blob(blob)?;
-            return file.write_all(&bytes).map_err(io_error("write", &host()));
-        }
-        match self.objects.place(blob)? {
-            Place::Inline(_) => self.objects.reader(blob)?.copy_to(&mut file, &host()),
-            Place::Layer { layer, path: place } => {
-                let source = self.objects.open_in_layer(blob, &layer, &place)?;
-                disk::copy_contents(&source, file, size).map_err(io_error("write", &host()))?;
-                let found = hash_file(file).map_err(io_error("read", &host()))?;
-                if found == *blob {
-                    return Ok(());
-                }
-                Err(VaultError::Damaged {
-                    object: format!("content {blob}"),
-                    place: self.objects.layer_file(&layer, &place).display().to_string(),
-                    detail: format!("its bytes hash to {found}"),
-                })
-            }
-        }
-    }
-
-    fn metadata(&self, fd: BorrowedFd<'_>, entry: &Entry) -> std::io::Result<()> {
-        let meta = &entry.meta;
-        disk::set_xattrs(fd, &meta.xattrs, matches!(self.purpose, Purpose::Layer(_)))?;
-        // The owner first: changing it clears the set-id bits of the mode.
-        if self.sets_owners() {
-            fs::fchown(fd, Some(Uid::from_raw(meta.uid)), Some(Gid::from_raw(meta.gid)))?;
-        }
-        fs::fchmod(fd, Mode::from_raw_mode(meta.mode.into()))?;
-        fs::futimens(fd, &disk::timestamps(meta.mtime))?;
+    fn whiteout(&self, at: BorrowedFd<'_>, parent: &[u8], name: &[u8]) -> Result<()> {
+        fs::mknodat(at, disk::bytes_path(name), FileType::CharacterDevice, Mode::empty(), 0)
+            .map_err(io_error("create", &self.host(&join(parent, name))))?;
+        self.count(0);
         Ok(())
     }
 
-    /// Metadata of what cannot be opened: links and pipes.
-    fn nameless_metadata(&self, at: BorrowedFd<'_>, path: &[u8], entry: &Entry) -> Result<()> {
-        let (name, meta) = (disk::bytes_path(&entry.name), &entry.meta);
-        let set = || -> std::io::Result<()> {
-            if self.sets_owners() {
-                let (uid, gid) = (Uid::from_raw(meta.uid), Gid::from_raw(meta.gid));
-                fs::chownat(at, name, Some(uid), Some(gid), AtFlags::SYMLINK_NOFOLLOW)?;
-            }
-            if matches!(entry.body, Body::Fifo) {
-                fs::chmodat(at, name, Mode::from_raw_mode(meta.mode.into()), AtFlags::empty())?;
-            }
-            disk::set_mtime_at(at, &entry.name, meta.mtime)
-        };
-        set().map_err(io_error("set metadata of", &self.host(path)))
+    fn open(&self, path: &[u8]) -> Result<OwnedFd> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        disk::open_below(self.top_fd.as_fd(), path, flags)
+            .map_err(io_error("open", &self.host(path)))
     }
 
-    fn sets_owners(&self) -> bool {
-        matches!(self.purpose, Purpose::Export { owners: true })
-    }
-
-    pub(crate) fn count(&self, bytes: u64) {
+    fn count(&self, bytes: u64) {
         if let Purpose::Layer(stage) = self.purpose {
             stage.count(bytes);
         }
     }
 
-    pub(crate) fn host(&self, path: &[u8]) -> PathBuf {
+    fn host(&self, path: &[u8]) -> PathBuf {
         self.top.join(disk::bytes_path(path))
     }
 }
 
-/// The path of a name below a directory.
-pub(crate) fn join(parent: &[u8], name: &[u8]) -> Vec<u8> {
-    if parent.is_empty() { name.to_vec() } else { [parent, name].join(&b'/') }
-}
-
-fn split_last(path: &[u8]) -> (&[u8], &[u8]) {
-    match path.iter().rposition(|&byte| byte == b'/') {
-        Some(at) => (&path[..at], &path[at + 1..]),
-        None => (&[], path),
-    }
+fn find<'e>(entries: &'e [Entry], name: &[u8]) -> Option<&'e Entry> {
+    let found = entries.binary_search_by(|entry| entry.name.as_slice().cmp(name));
+    found.ok().map(|at| &entries[at])
 }
 
 /// The blob id of a file's bytes, from its start.

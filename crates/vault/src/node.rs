@@ -72,10 +72,11 @@ fn leaf(entries: &[Entry], emit: &mut impl FnMut(EncodedNode)) -> Child {
         entry.encode(&mut full);
         entry.encode_content(&mut content);
         match &entry.body {
-            Body::File { size, .. } => bytes += size,
+            Body::File { size, .. } => bytes = bytes.saturating_add(*size),
             Body::Directory(dir) => {
-                bytes += dir.bytes;
-                count += dir.entries;
+                // Sums that come from a disk are not trusted to stay in range.
+                bytes = bytes.saturating_add(dir.bytes);
+                count = count.saturating_add(dir.entries);
             }
             Body::Symlink { .. } | Body::Fifo => {}
         }
@@ -97,7 +98,7 @@ fn index(level: u8, children: &[Child], emit: &mut impl FnMut(EncodedNode)) -> C
         put_bytes(&mut content, &child.first);
         content.extend_from_slice(&child.dir.content.0);
     }
-    let sum = |part: fn(&Child) -> u64| children.iter().map(part).sum();
+    let sum = |part: fn(&Child) -> u64| children.iter().map(part).fold(0, u64::saturating_add);
     let first = children.first().map_or_else(Vec::new, |child| child.first.clone());
     let (bytes, entries) = (sum(|child| child.dir.bytes), sum(|child| child.dir.entries));
     finish(first, full, &content, bytes, entries, sum(|child| child.direct), emit)

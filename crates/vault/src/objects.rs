@@ -207,7 +207,8 @@ impl Objects {
         };
         let top = disk::open_dir(&folder).map_err(damaged)?;
         let flags = OFlags::RDONLY | OFlags::NONBLOCK;
-        disk::open_below(top.as_fd(), path, flags).map(File::from).map_err(damaged)
+        let opened = disk::open_below(top.as_fd(), path, flags);
+        opened.map(File::from).map_err(|error| damaged(error.into()))
     }
 
     /// Where a path of a layer is on the host.

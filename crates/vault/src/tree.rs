@@ -48,35 +48,38 @@ impl<'a> Tree<'a> {
     /// Follows symbolic links, relative ones, inside the tree; gives where they lead and what is there.
     pub fn resolve(&self, path: &VaultPath) -> Result<(VaultPath, Entry)> {
         let mut pending: Vec<Vec<u8>> = path.names().iter().rev().cloned().collect();
+        // Where the way is so far, free of links, and the directories on it.
         let mut at = VaultPath::top();
+        let mut parents: Vec<Entry> = Vec::new();
         let mut entry = self.top.clone();
+        // The link that was followed last, and how many there were.
+        let mut link = (String::new(), Vec::new());
         let mut links = 0;
         while let Some(name) = pending.pop() {
-            let next_path = at.join(&name);
-            let missing = || VaultError::NoEntry { path: next_path.to_string() };
+            let here = at.join(&name);
+            let missing = || VaultError::NoEntry { path: here.to_string() };
             let dir = entry.directory().ok_or_else(missing)?;
+            if name == b".." {
+                // Only a link's target has these.
+                entry = parents.pop().ok_or_else(|| outside(&link))?;
+                at = at.parent().unwrap_or_default();
+                continue;
+            }
             let next = self.objects.entry(dir, &name)?.ok_or_else(missing)?;
             let Body::Symlink { target } = &next.body else {
-                (at, entry) = (next_path, next);
+                at = here;
+                parents.push(std::mem::replace(&mut entry, next));
                 continue;
             };
             links += 1;
+            link = (here.to_string(), target.clone());
             if links > MOST_LINKS {
                 return Err(VaultError::LinkLoop { path: path.to_string() });
             }
-            let outside = || VaultError::LinkOutside {
-                path: next_path.to_string(),
-                target: display_bytes(target),
-            };
             if target.starts_with(b"/") {
-                return Err(outside());
+                return Err(outside(&link));
             }
-            // The target is read from the link's own directory, which `at` already has free of links. A `..` in it
-            // is taken by name; that differs from the kernel only behind a link inside the target itself.
-            let joined = [at.to_bytes(), target.clone()].join(&b'/');
-            let led = VaultPath::parse(&joined).map_err(|_| outside())?;
-            pending.extend(led.names().iter().rev().cloned());
-            (at, entry) = (VaultPath::top(), self.top.clone());
+            pending.extend(parts(target).rev().map(<[u8]>::to_vec));
         }
         Ok((at, entry))
     }
@@ -110,6 +113,15 @@ impl<'a> Tree<'a> {
         }
         Ok(())
     }
+}
+
+/// The names of a link's target, from its own directory on.
+fn parts(target: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
+    target.split(|&byte| byte == b'/').filter(|part| !part.is_empty() && *part != b".")
+}
+
+fn outside((path, target): &(String, Vec<u8>)) -> VaultError {
+    VaultError::LinkOutside { path: path.clone(), target: display_bytes(target) }
 }
 
 impl EntryKind {

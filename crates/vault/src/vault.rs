@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use offshoot_store::{Catalog, Id, OpenOptions, Presence, Reader, SqliteBackend, StoreError};
+use offshoot_store::{
+    Catalog, Id, OpenOptions, Presence, Reader, RefKey, RefRow, SqliteBackend, StoreError,
+};
 
 use crate::actor::Actor;
 use crate::disk;
@@ -53,7 +55,10 @@ impl Vault {
         let open = OpenOptions { busy_timeout: options.busy_timeout, read_only };
         let catalog = Catalog::open(&dir.join("catalog.db"), open)?;
         let vault = Self::new(dir, id, catalog);
-        offshoot_store::unclean_stop(dir, || vault.recover())?;
+        // Where nothing can be written nothing can be mended, and reads verify what they read anyway.
+        if !read_only {
+            offshoot_store::unclean_stop(dir, || vault.recover())?;
+        }
         Ok(vault)
     }
 
@@ -141,10 +146,8 @@ impl Vault {
             let root = self.snapshot(&snapshot)?.root;
             self.objects()?.root(&root)?;
         }
-        if !self.is_read_only() {
-            layer::clear_abandoned(&self.layers_dir())?;
-            import::clear_cache(&self.dir);
-        }
+        layer::clear_layers(&self.layers_dir())?;
+        import::clear_cache(&self.dir);
         Ok(())
     }
 
@@ -191,10 +194,10 @@ impl Vault {
         found.map(|(key, row)| Workspace::from_row(&key, row)).transpose()
     }
 
-    /// The ids of workspaces by their last operation, newest first; those that are gone among them.
+    /// The ids of workspaces by their last operation, newest first.
     pub fn recently_used(&self) -> Result<Vec<Id>> {
-        let scopes = self.read(|reader| Ok(reader.latest_scopes()?))?;
-        Ok(scopes.iter().filter_map(|scope| scope.parse().ok()).collect())
+        let ids = self.read(|reader| Ok(reader.recently_used(WORKSPACE)?))?;
+        Ok(ids.iter().filter_map(|id| id.parse().ok()).collect())
     }
 
     /// All checkpoints, oldest first.
@@ -236,19 +239,25 @@ impl Vault {
 pub(crate) fn reachable_heads(reader: &Reader<'_>) -> Result<Vec<Id>> {
     let mut heads = Vec::new();
     for (key, row) in reader.all_refs()? {
-        match key.kind.as_str() {
-            "head" => heads.push(head_snapshot(&row)?),
-            WORKSPACE => {
-                let workspace = Workspace::from_row(&key, row)?;
-                heads.extend([workspace.state.head, workspace.state.base]);
-            }
-            CHECKPOINT => heads.push(Checkpoint::from_row(&key, row)?.state.snapshot),
-            _ => {}
-        }
+        heads.extend(snapshots_of(&key, row)?);
     }
     heads.sort_unstable();
     heads.dedup();
     Ok(heads)
+}
+
+/// The snapshots that one ref points at.
+pub(crate) fn snapshots_of(key: &RefKey, row: RefRow) -> Result<Vec<Id>> {
+    Ok(match key.kind.as_str() {
+        "head" => vec![head_snapshot(&row)?],
+        WORKSPACE => {
+            let state = Workspace::from_row(key, row)?.state;
+            vec![state.head, state.base]
+        }
+        CHECKPOINT => vec![Checkpoint::from_row(key, row)?.state.snapshot],
+        BINDING => Binding::from_row(key, &row).map(|_| Vec::new())?,
+        _ => Vec::new(),
+    })
 }
 
 /// The first and last id that start with this text.

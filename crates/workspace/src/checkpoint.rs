@@ -6,7 +6,7 @@ use offshoot_vault::{
 };
 
 use crate::error::{Result, ServiceError};
-use crate::resolve::Point;
+use crate::resolve::{BASE, HEAD, Point};
 
 /// A checkpoint about to be made.
 #[derive(Clone, Debug)]
@@ -45,8 +45,11 @@ impl<'a> CheckpointService<'a> {
     pub fn create(&self, workspace: &Workspace, new: &NewCheckpoint<'_>) -> Result<Checkpoint> {
         if let Some(name) = new.name {
             check_name(name)?;
-            if name == "base" {
+            if name == BASE {
                 return Err(ServiceError::NameTaken { what: "checkpoint", name: name.to_owned() });
+            }
+            if name == HEAD {
+                return Err(ServiceError::Reserved(name.to_owned()));
             }
         }
         let made = self.vault.transact("checkpoint create", &self.actor, |tx| {

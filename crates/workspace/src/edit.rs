@@ -1,5 +1,7 @@
 //! Changing the files of a workspace without a mount.
 
+use std::time::{Duration, Instant};
+
 use offshoot_vault::diff::{self, Change};
 use offshoot_vault::{
     Actor, Batch, Entry, Id, Mtime, NewSnapshot, RootId, Snapshot, TreeEditor, Vault, Workspace,
@@ -8,8 +10,10 @@ use serde_json::json;
 
 use crate::error::{Result, ServiceError};
 
-/// An edit computed while somebody else changed the workspace is computed again, at most this often.
-const TRIES: usize = 100;
+/// An edit computed while somebody else changed the workspace is computed again, for at most this long.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// The longest pause before another try; a random part of it is waited, so that many can take turns.
+const LONGEST_PAUSE_MS: u64 = 20;
 /// An audit event lists at most this many paths.
 const MOST_AUDITED: usize = 1000;
 
@@ -42,7 +46,8 @@ pub(crate) fn edit(
     mut change: impl FnMut(&mut TreeEditor<'_>) -> Result<()>,
     mut record: impl FnMut(&mut offshoot_vault::Transaction<'_, '_>) -> offshoot_vault::Result<()>,
 ) -> Result<Edited> {
-    for _ in 0..TRIES {
+    let started = Instant::now();
+    while started.elapsed() < PATIENCE {
         let current = current(vault, workspace)?;
         let before = vault.snapshot(&current.state.head)?;
         let (root, top, changes) = apply(vault, &before.root, &mut change)?;
@@ -73,8 +78,14 @@ pub(crate) fn edit(
         if let Some(snapshot) = committed.value {
             return Ok(Edited { snapshot, operation: committed.operation, changes });
         }
+        std::thread::sleep(Duration::from_millis(random_below(LONGEST_PAUSE_MS)));
     }
     Err(ServiceError::Contended(workspace.name.clone()))
+}
+
+fn random_below(limit: u64) -> u64 {
+    let last = Id::random().as_bytes().last_chunk::<8>().copied().unwrap_or_default();
+    u64::from_le_bytes(last) % limit
 }
 
 fn current(vault: &Vault, workspace: &Workspace) -> Result<Workspace> {

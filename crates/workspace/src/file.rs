@@ -1,13 +1,14 @@
 //! Files of a workspace without a mount.
 
+mod import;
 mod regroup;
 
 use std::io::Read;
 use std::path::Path;
 
 use offshoot_vault::{
-    Actor, BlobReader, Body, Entry, EntryKind, ExportOptions, ImportOptions, ImportReport, Meta,
-    Mtime, RootId, Snapshot, Tree, TreeEditor, Vault, VaultError, VaultPath, Workspace,
+    Actor, BlobReader, Body, Entry, EntryKind, ExportOptions, Meta, Mtime, RootId, Snapshot, Tree,
+    TreeEditor, Vault, VaultError, VaultPath, Workspace,
 };
 
 use crate::edit::{EditKind, Edited, edit};
@@ -103,7 +104,7 @@ impl<'a> FileService<'a> {
             EditKind { kind: "fs write", reason: "write", summary: &format!("write {path}") };
         let change = |editor: &mut TreeEditor<'_>| {
             if let Some(parent) = path.parent().filter(|_| parents) {
-                editor.make_directories(&parent, &new_meta(0o755))?;
+                editor.make_directories(&parent, &Meta::of_new(0o755))?;
             }
             let existing = editor.get(path)?;
             let meta = match existing {
@@ -112,12 +113,12 @@ impl<'a> FileService<'a> {
                     Body::File { .. } => Meta { mtime: Mtime::now(), ..entry.meta },
                     _ => return Err(not_a_file(path, &entry)),
                 },
-                None => new_meta(0o644),
+                None => Meta::of_new(0o644),
             };
             let body = Body::File { size: content.size, blob: content.blob };
             Ok(editor.put(path, Entry { name: Vec::new(), meta, group: None, body })?)
         };
-        edit(self.vault, &self.actor, workspace, words, change, |tx| content.record(tx))
+        self.edit(workspace, words, change)
     }
 
     fn check_writable(&self, root: &RootId, path: &VaultPath) -> Result<()> {
@@ -133,12 +134,12 @@ impl<'a> FileService<'a> {
             EditKind { kind: "fs mkdir", reason: "mkdir", summary: &format!("mkdir {path}") };
         self.edit(workspace, words, |editor| {
             if parents {
-                return Ok(editor.make_directories(path, &new_meta(0o755))?);
+                return Ok(editor.make_directories(path, &Meta::of_new(0o755))?);
             }
             if editor.get(path)?.is_some() {
                 return Err(VaultError::EntryExists { path: path.to_string() }.into());
             }
-            let directory = editor.empty_directory(new_meta(0o755))?;
+            let directory = editor.empty_directory(Meta::of_new(0o755))?;
             Ok(editor.put(path, directory)?)
         })
     }
@@ -156,10 +157,8 @@ impl<'a> FileService<'a> {
         self.edit(workspace, words, |editor| {
             for path in paths {
                 let entry = find(editor, path)?;
-                // Counted anew, as paths before this one may have emptied it.
-                if let Some(dir) = entry.directory()
-                    && !recursive
-                    && editor.holds_entries(path)?
+                if let Some(dir) = entry.directory().filter(|_| !recursive)
+                    && !editor.is_empty(path)?
                 {
                     let (path, entries) = (path.to_string(), dir.entries);
                     return Err(VaultError::NotEmpty { path, entries }.into());
@@ -235,7 +234,7 @@ impl<'a> FileService<'a> {
                     (None, Some(_)) => drop(editor.remove(path)?),
                     (Some(entry), _) => {
                         if let Some(parent) = path.parent() {
-                            editor.make_directories(&parent, &new_meta(0o755))?;
+                            editor.make_directories(&parent, &Meta::of_new(0o755))?;
                         }
                         editor.put(path, entry)?;
                     }
@@ -243,56 +242,6 @@ impl<'a> FileService<'a> {
             }
             Ok(())
         })
-    }
-
-    /// Brings a file or directory of the host in at a path.
-    pub fn import(
-        &self,
-        workspace: &Workspace,
-        source: &Path,
-        path: &VaultPath,
-        options: &ImportOptions,
-    ) -> Result<(Edited, ImportReport)> {
-        let metadata = std::fs::metadata(source).map_err(|error| VaultError::Io {
-            action: "open",
-            path: source.to_owned(),
-            source: error,
-        })?;
-        if metadata.is_dir() {
-            return self.import_directory(workspace, source, path, options);
-        }
-        let mut file = std::fs::File::open(source).map_err(|error| VaultError::Io {
-            action: "open",
-            path: source.to_owned(),
-            source: error,
-        })?;
-        let edited = self.write(workspace, path, &mut file, source, true)?;
-        let report = ImportReport { files: 1, bytes: metadata.len(), ..ImportReport::default() };
-        Ok((edited, report))
-    }
-
-    fn import_directory(
-        &self,
-        workspace: &Workspace,
-        source: &Path,
-        path: &VaultPath,
-        options: &ImportOptions,
-    ) -> Result<(Edited, ImportReport)> {
-        let imported = self.vault.import(source, options)?;
-        let summary = format!("import {} to {path}", source.display());
-        let words = EditKind { kind: "fs import", reason: "import", summary: &summary };
-        let change = |editor: &mut TreeEditor<'_>| {
-            if let Some(parent) = path.parent() {
-                editor.make_directories(&parent, &new_meta(0o755))?;
-            }
-            match editor.get(path)? {
-                Some(_) => Err(VaultError::EntryExists { path: path.to_string() }.into()),
-                None => Ok(editor.put(path, imported.top.clone())?),
-            }
-        };
-        let edited =
-            edit(self.vault, &self.actor, workspace, words, change, |tx| imported.record(tx))?;
-        Ok((edited, imported.report))
     }
 
     /// Writes something to the host.
@@ -338,17 +287,6 @@ impl<'a> FileService<'a> {
         change: impl FnMut(&mut TreeEditor<'_>) -> Result<()>,
     ) -> Result<Edited> {
         edit(self.vault, &self.actor, workspace, words, change, |_| Ok(()))
-    }
-}
-
-/// Metadata of something new that this process makes.
-fn new_meta(mode: u16) -> Meta {
-    Meta {
-        mode,
-        uid: rustix::process::geteuid().as_raw(),
-        gid: rustix::process::getegid().as_raw(),
-        mtime: Mtime::now(),
-        xattrs: Vec::new(),
     }
 }
 

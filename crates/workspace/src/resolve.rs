@@ -7,6 +7,8 @@ use crate::suggest::similar;
 
 /// The vault's main line.
 pub(crate) const HEAD: &str = "head";
+/// What a workspace was forked from.
+pub(crate) const BASE: &str = "base";
 
 /// A point in history that a REF names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,7 +93,11 @@ impl<'a> Resolver<'a> {
             let label = format!("checkpoint {} ({})", checkpoint.name, checkpoint.id);
             found.push((label, self.checkpoint_point(workspaces, checkpoint)?));
         }
-        for id in self.vault.snapshots_by_prefix(text)? {
+        let snapshots = match is_prefix(text) {
+            true => self.vault.snapshots_by_prefix(text)?,
+            false => Vec::new(),
+        };
+        for id in snapshots {
             let snapshot = self.vault.snapshot(&id)?;
             let point = Point { label: id.short(), snapshot, workspace: None, checkpoint: None };
             found.push((format!("snapshot {id}"), point));
@@ -109,7 +115,7 @@ impl<'a> Resolver<'a> {
     }
 
     fn inside(&self, workspace: &Workspace, name: &str) -> Result<Point> {
-        if name == "base" {
+        if name == BASE {
             return Ok(Point {
                 label: format!("{}@base", workspace.name),
                 snapshot: self.vault.snapshot(&workspace.state.base)?,
@@ -160,8 +166,9 @@ impl<'a> Resolver<'a> {
             let page = self.vault.operations(offshoot_vault::Scope::Vault, before, 64)?;
             let Some(last) = page.last() else { return Err(missing) };
             before = Some(last.seq);
-            if let Some(id) = page.iter().find_map(|operation| names_workspace(operation, text)) {
-                return Ok((id, text.to_owned()));
+            if let Some(found) = page.iter().find_map(|operation| names_workspace(operation, text))
+            {
+                return Ok(found);
             }
         }
     }
@@ -186,7 +193,10 @@ impl<'a> Resolver<'a> {
 
     /// An operation by the start of its id.
     pub fn operation(&self, text: &str) -> Result<Operation> {
-        let fitting = self.vault.operations_by_prefix(text)?;
+        let fitting = match is_prefix(text) {
+            true => self.vault.operations_by_prefix(text)?,
+            false => Vec::new(),
+        };
         match fitting.as_slice() {
             [one] => Ok(self.vault.operation(one)?),
             [] => Err(unknown("operation", text, [])),
@@ -198,16 +208,16 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// The workspace of this name that an operation made, changed or removed.
-fn names_workspace(operation: &Operation, name: &str) -> Option<Id> {
-    let named = |row: &Option<_>| {
-        let row: Option<&offshoot_vault::RefRow> = row.as_ref();
-        row.is_some_and(|row| row.name.as_deref() == Some(name))
-    };
-    let change = operation.changes.iter().find(|change| {
-        change.key.kind == "workspace" && (named(&change.before) || named(&change.after))
-    })?;
-    change.key.id.parse().ok()
+/// The workspace of this name, or of an id that starts so, that an operation made, changed or removed; with its name.
+fn names_workspace(operation: &Operation, text: &str) -> Option<(Id, String)> {
+    operation.changes.iter().filter(|change| change.key.kind == "workspace").find_map(|change| {
+        let id: Id = change.key.id.parse().ok()?;
+        let rows = [&change.before, &change.after];
+        let mut names = rows.into_iter().flatten().filter_map(|row| row.name.as_deref());
+        let name = names.clone().find(|name| *name == text);
+        let name = name.or_else(|| names.next().filter(|_| starts_with(&id, text)))?;
+        Some((id, name.to_owned()))
+    })
 }
 
 fn checkpoint_label(workspaces: &[Workspace], checkpoint: &Checkpoint) -> String {
@@ -217,9 +227,13 @@ fn checkpoint_label(workspaces: &[Workspace], checkpoint: &Checkpoint) -> String
     }
 }
 
-/// An id prefix of at least four characters, so that a mistyped short name is not taken for an id.
+/// An id prefix has at least four characters, so that a mistyped short name is not taken for an id.
+fn is_prefix(text: &str) -> bool {
+    text.len() >= 4
+}
+
 fn starts_with(id: &Id, text: &str) -> bool {
-    text.len() >= 4 && id.to_string().starts_with(&text.to_ascii_lowercase())
+    is_prefix(text) && id.to_string().starts_with(&text.to_ascii_lowercase())
 }
 
 fn unknown<'n>(

@@ -5,11 +5,17 @@ pub fn similar<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Vec
     let mut scored: Vec<(f64, &str)> = names
         .into_iter()
         .map(|name| (strsim::jaro_winkler(typed, name), name))
-        .filter(|(score, _)| *score > 0.75)
+        .filter(|(score, name)| *score > 0.85 || is_a_slip(typed, name))
         .collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
     scored.dedup_by(|a, b| a.1 == b.1);
     scored.into_iter().take(3).map(|(_, name)| name.to_owned()).collect()
+}
+
+/// Short names are a slip apart where one letter is; longer ones where one in four is.
+fn is_a_slip(typed: &str, name: &str) -> bool {
+    let length = typed.chars().count().min(name.chars().count());
+    strsim::osa_distance(typed, name) <= (length / 4).max(1)
 }
 
 #[cfg(test)]
@@ -22,5 +28,7 @@ mod tests {
         assert_eq!(similar("feature-lgin", names)[0], "feature-login");
         assert_eq!(similar("mian", names), ["main"]);
         assert!(similar("zzz", names).is_empty());
+        assert_eq!(similar("fxi", ["fix", "one"]), ["fix"]);
+        assert!(similar("nope", ["fix", "one"]).is_empty());
     }
 }

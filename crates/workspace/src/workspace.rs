@@ -50,17 +50,26 @@ impl<'a> WorkspaceService<'a> {
     /// Forks a workspace: a pointer is copied, whatever the size of the tree.
     pub fn create(&self, new: &NewWorkspace<'_>) -> Result<Workspace> {
         self.sweep()?;
-        let existing = self.vault.workspaces()?;
-        let name = match new.name {
-            Some(name) => checked(name)?.to_owned(),
-            None => friendly_name(|name| existing.iter().any(|w| w.name == name)),
-        };
-        let kind = "workspace create";
-        let made = self.vault.transact(kind, &self.actor, |tx| {
+        if let Some(name) = new.name {
+            return self.create_named(checked(name)?, new);
+        }
+        loop {
+            let existing = self.vault.workspaces()?;
+            let name = friendly_name(|name| existing.iter().any(|w| w.name == name));
+            match self.create_named(&name, new) {
+                // Somebody else found the same name at the same time.
+                Err(ServiceError::NameTaken { .. }) => {}
+                other => return other,
+            }
+        }
+    }
+
+    fn create_named(&self, name: &str, new: &NewWorkspace<'_>) -> Result<Workspace> {
+        let made = self.vault.transact("workspace create", &self.actor, |tx| {
             let created_ms = tx.time_ms();
             let workspace = Workspace {
                 id: tx.new_id(),
-                name: name.clone(),
+                name: name.to_owned(),
                 state: WorkspaceState {
                     head: new.from.snapshot.id,
                     base: new.from.snapshot.id,
@@ -74,7 +83,7 @@ impl<'a> WorkspaceService<'a> {
             tx.set_workspace(&workspace)?;
             Ok(workspace)
         });
-        Ok(made.map_err(|error| taken(error, &name))?.value)
+        Ok(made.map_err(|error| taken(error, name))?.value)
     }
 
     /// Gives a workspace another name.
@@ -122,13 +131,9 @@ impl<'a> WorkspaceService<'a> {
 
     /// The workspace that was changed last.
     pub fn most_recent(&self) -> Result<Option<Workspace>> {
-        let mut workspaces = self.vault.workspaces()?;
-        for id in self.vault.recently_used()? {
-            if let Some(at) = workspaces.iter().position(|w| w.id == id) {
-                return Ok(Some(workspaces.swap_remove(at)));
-            }
-        }
-        Ok(workspaces.pop())
+        let recent = self.vault.recently_used()?.first().copied();
+        let workspaces = self.vault.workspaces()?;
+        Ok(workspaces.into_iter().find(|workspace| Some(workspace.id) == recent))
     }
 
     /// How much a workspace holds and shares; costs as much as its changes.
@@ -168,12 +173,18 @@ impl<'a> WorkspaceService<'a> {
             if used.is_some_and(|operation| operation.time_ms.saturating_add(lifetime) > now) {
                 continue;
             }
-            self.vault.transact("workspace expire", &self.actor, |tx| {
+            let expired = self.vault.transact("workspace expire", &self.actor, |tx| {
+                if tx.workspace(&workspace.id)?.as_ref() != Some(&workspace) {
+                    // Used or removed since it was looked at.
+                    return Ok(());
+                }
                 tx.summary(format!("ephemeral workspace {} expired", workspace.name));
                 tx.scope(workspace.id);
                 tx.remove_workspace(&workspace.id)
             })?;
-            swept.push(workspace.name);
+            if expired.operation.is_some() {
+                swept.push(workspace.name);
+            }
         }
         Ok(swept)
     }

@@ -27,10 +27,16 @@ const PRODUCT: &[&str] =
 pub(crate) const RULES: &[Rule] = &[
     Rule { name: "offshoot-store", ..NOTHING },
     Rule { name: "offshoot-protocol", ..NOTHING },
-    Rule { name: "offshoot-vault", uses: &["offshoot-store"], ..NOTHING },
+    Rule {
+        name: "offshoot-vault",
+        uses: &["offshoot-store"],
+        tests_may_use: &["offshoot-tests"],
+        ..NOTHING
+    },
     Rule {
         name: "offshoot-workspace",
         uses: &["offshoot-protocol", "offshoot-store", "offshoot-vault"],
+        tests_may_use: &["offshoot-tests"],
         ..NOTHING
     },
     Rule { name: "offshoot-cli", may_use: PRODUCT, ..NOTHING },

@@ -110,7 +110,7 @@ fn list(context: &Context, vault: &Vault) -> Result<()> {
                 paint(NAME, &checkpoint.name),
                 render::short(&checkpoint.state.snapshot),
                 paint(DIM, &render::time(checkpoint.state.created_ms)),
-                checkpoint.state.reason.clone(),
+                render::line(&checkpoint.state.reason),
             ]
         });
         table(&rows.collect::<Vec<_>>())
@@ -137,7 +137,7 @@ fn show(args: &NameArgs, context: &Context, vault: &Vault) -> Result<()> {
             row("workspace", workspace.name.clone()),
             row("snapshot", render::short(&snapshot.id)),
             row("created", render::time(checkpoint.state.created_ms)),
-            row("reason", checkpoint.state.reason.clone()),
+            row("reason", render::line(&checkpoint.state.reason)),
             row("changed since", render::change_counts(&since)),
         ]);
         out.push_str(&render::changes(&since, "  "));

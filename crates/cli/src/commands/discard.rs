@@ -35,12 +35,16 @@ pub(crate) fn run(args: &DiscardArgs, context: &Context) -> Result<()> {
         operation: operation.map(|id| id.to_string()),
     };
     context.output.done(document, |document| {
-        let (name, what) = (&document.workspace, render::change_counts(&lost));
+        let name = &document.workspace;
+        let what = match lost.len() {
+            0 => "it had no changes".to_owned(),
+            _ => format!("{} discarded", render::change_counts(&lost)),
+        };
         let fate = if args.keep { "is back at its base" } else { "is gone" };
         let undo = match document.operation {
             Some(_) => format!("; `offshoot undo -w {name}` brings it back"),
             None => String::new(),
         };
-        format!("workspace {name} {fate} ({what} discarded){undo}\n")
+        format!("workspace {name} {fate} ({what}){undo}\n")
     })
 }

@@ -17,7 +17,7 @@ pub(crate) struct DoctorArgs {}
 
 pub(crate) fn run(_: &DoctorArgs, context: &Context) -> Result<ExitCode> {
     let mut checks = probe::machine(context.home.dir());
-    checks.extend(vaults(context)?);
+    checks.extend(vaults(context));
     let ok = checks.iter().all(|check| check.state != DoctorState::Problem);
     let document = DoctorDoc {
         ok,
@@ -39,9 +39,17 @@ fn line(check: &DoctorCheckDoc) -> String {
     format!("{state}  {}: {}\n{}", check.name, check.detail, hint.unwrap_or_default())
 }
 
-fn vaults(context: &Context) -> Result<Vec<DoctorCheckDoc>> {
+fn vaults(context: &Context) -> Vec<DoctorCheckDoc> {
     let mut checks = Vec::new();
-    for listed in context.home.list()? {
+    let listed = match context.home.list() {
+        Ok(listed) => listed,
+        Err(error) => {
+            let error = context.home_error(error);
+            let hint = error.hint.as_deref();
+            return vec![probe::check("vaults", DoctorState::Problem, &error.message, hint)];
+        }
+    };
+    for listed in listed {
         let name = format!("vault {}", listed.name);
         checks.push(match context.open_listed(&listed) {
             Ok(opened) if opened.vault.is_read_only() => {
@@ -54,5 +62,5 @@ fn vaults(context: &Context) -> Result<Vec<DoctorCheckDoc>> {
             }
         });
     }
-    Ok(checks)
+    checks
 }

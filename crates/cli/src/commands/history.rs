@@ -45,8 +45,8 @@ pub(crate) fn run(args: &HistoryArgs, context: &Context) -> Result<()> {
             vec![
                 render::short(&snapshot.id),
                 paint(DIM, &render::time(snapshot.time_ms)),
-                snapshot.reason.clone(),
-                snapshot.actor.user.clone(),
+                render::line(&snapshot.reason),
+                render::line(&snapshot.actor.user),
                 what,
             ]
         });

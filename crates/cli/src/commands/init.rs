@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use offshoot_protocol::{ExitCode, InitDoc};
-use offshoot_vault::{HomeError, ImportReport, Listed, NewSnapshot, Snapshot, Vault, name_from};
+use offshoot_vault::{
+    Created, HomeError, ImportReport, Listed, NewSnapshot, Snapshot, Vault, name_from,
+};
 use offshoot_workspace::wire;
 
 use super::vault::vault_doc;
 use crate::context::{Context, current_dir};
 use crate::error::{CliError, Result};
-use crate::render::{self, NAME, paint};
+use crate::render::{self, NAME, host_path, paint};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -37,11 +39,13 @@ pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<()> {
         Some(directory) => open_directory(directory)?,
         None => current_dir()?,
     };
-    match context.home.find_bound(&directory)? {
+    let bound = context.home.find_bound(&directory).map_err(|error| context.home_error(error))?;
+    match bound {
         Some((listed, bound)) if bound == directory => refresh(args, context, &listed, &directory),
         Some((listed, bound)) => {
-            let (inner, name) = (directory.display(), &listed.name);
-            let message = format!("{inner} lies inside {}, which is vault {name}", bound.display());
+            let (inner, name) = (host_path(&directory), &listed.name);
+            let message =
+                format!("{inner} lies inside {}, which is vault {name}", host_path(&bound));
             Err(CliError::new(ExitCode::Conflict, message)
                 .hint("use that vault from here, or make one with `offshoot vault create --from`"))
         }
@@ -51,38 +55,50 @@ pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<()> {
 
 fn open_directory(directory: &Path) -> Result<PathBuf> {
     directory.canonicalize().map_err(|error| {
-        CliError::new(ExitCode::NotFound, format!("{}: {error}", directory.display()))
+        CliError::new(ExitCode::NotFound, format!("{}: {error}", host_path(directory)))
     })
 }
 
+/// How often a name is looked for that nobody else takes meanwhile.
+const ATTEMPTS: usize = 32;
+
 fn create(args: &InitArgs, context: &Context, directory: &Path) -> Result<()> {
-    let name = match &args.name {
-        Some(name) => name.clone(),
-        None => free_name(context, directory)?,
-    };
-    let options = context.import_options();
-    let created = context.home.create(&name, Some(directory), &options, &context.actor);
-    drop(options);
-    match created {
-        Ok(created) => {
-            report_skipped(context, &created.report);
-            let head = created.vault.head()?;
-            let document =
-                document(&created.name, &created.vault, true, true, &head, &created.report)?;
-            context.output.done(document, |_| {
-                let what = render::import(&created.report);
-                let (name, directory) = (paint(NAME, &created.name), directory.display());
-                format!("vault {name} holds {directory}: {what}\n")
-            })
+    let mut attempts = 0;
+    loop {
+        attempts += 1;
+        let name = match &args.name {
+            Some(name) => name.clone(),
+            None => free_name(context, directory)?,
+        };
+        let options = context.import_options();
+        let created = context.home.create(&name, Some(directory), &options, &context.actor);
+        drop(options);
+        let error = match created {
+            Ok(created) => return report_created(context, &created, directory),
+            Err(error) => error,
+        };
+        let overtaken = matches!(error, HomeError::NameTaken(_) | HomeError::AlreadyBound { .. });
+        if args.name.is_some() || !overtaken || attempts == ATTEMPTS {
+            return Err(context.home_error(error));
         }
-        // Another process was faster with the same folder; its vault is as good.
-        Err(HomeError::AlreadyBound { vault, .. }) if args.name.is_none() => {
-            let listed = context.home.list()?.into_iter().find(|listed| listed.name == vault);
-            let listed = listed.ok_or(HomeError::NoVault(vault))?;
-            refresh(args, context, &listed, directory)
+        // Another process was faster: with this folder, and its vault is as good, or with the name alone.
+        if let Some((listed, bound)) = context.home.find_bound(directory)?
+            && bound == directory
+        {
+            return refresh(args, context, &listed, directory);
         }
-        Err(error) => Err(error.into()),
     }
+}
+
+fn report_created(context: &Context, created: &Created, directory: &Path) -> Result<()> {
+    report_skipped(context, &created.report);
+    let head = created.vault.head()?;
+    let document = document(&created.name, &created.vault, true, true, &head, &created.report)?;
+    context.output.done(document, |_| {
+        let what = render::import(&created.report);
+        let (name, directory) = (paint(NAME, &created.name), host_path(directory));
+        format!("vault {name} holds {directory}: {what}\n")
+    })
 }
 
 fn free_name(context: &Context, directory: &Path) -> Result<String> {
@@ -96,7 +112,7 @@ fn free_name(context: &Context, directory: &Path) -> Result<String> {
 /// A second `init` makes the main line what is on disk now.
 fn refresh(args: &InitArgs, context: &Context, listed: &Listed, directory: &Path) -> Result<()> {
     if args.name.as_ref().is_some_and(|name| *name != listed.name) {
-        let message = format!("{} is vault {} already", directory.display(), listed.name);
+        let message = format!("{} is vault {} already", host_path(directory), listed.name);
         return Err(CliError::new(ExitCode::Conflict, message)
             .hint("`offshoot vault rename` gives it another name"));
     }
@@ -121,7 +137,7 @@ fn refresh(args: &InitArgs, context: &Context, listed: &Listed, directory: &Path
                     message: None,
                 })?;
                 tx.set_head(snapshot.id)?;
-                tx.summary(format!("import {}", directory.display()));
+                tx.summary(format!("import {}", host_path(directory)));
                 Ok(snapshot)
             })?
             .value

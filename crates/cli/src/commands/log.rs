@@ -32,8 +32,8 @@ pub(crate) fn run(args: &LogArgs, context: &Context) -> Result<()> {
             vec![
                 render::short(&snapshot.id),
                 paint(DIM, &render::time(snapshot.time_ms)),
-                snapshot.reason.clone(),
-                snapshot.actor.user.clone(),
+                render::line(&snapshot.reason),
+                render::line(&snapshot.actor.user),
                 paint(NAME, &entry.names.join(", ")),
             ]
         });

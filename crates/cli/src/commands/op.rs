@@ -60,8 +60,8 @@ fn log(args: &LogArgs, context: &Context) -> Result<()> {
                 render::short(&operation.id),
                 paint(DIM, &render::time(operation.time_ms)),
                 paint(NAME, &operation.kind),
-                operation.actor.user.clone(),
-                operation.summary.clone(),
+                render::line(&operation.actor.user),
+                render::line(&operation.summary),
             ]
         });
         table(&rows.collect::<Vec<_>>())
@@ -78,7 +78,7 @@ fn restore(args: &RestoreArgs, context: &Context) -> Result<()> {
         operation: operation.map(|id| id.to_string()),
     };
     context.output.done(document, |document| {
-        let at = format!("{} ({})", document.to.summary, render::short(&target.id));
+        let at = format!("{} ({})", render::line(&document.to.summary), render::short(&target.id));
         match document.operation {
             Some(_) => format!("everything is as it was after: {at}\n"),
             None => format!("nothing has changed since: {at}\n"),

@@ -43,7 +43,11 @@ fn revert(
     };
     context.output.done(document, |document| {
         let done = if verb == "undo" { "undone" } else { "redone" };
-        format!("{done}: {} ({})\n", document.target.summary, render::short(&reverted.target.id))
+        format!(
+            "{done}: {} ({})\n",
+            render::line(&document.target.summary),
+            render::short(&reverted.target.id)
+        )
     })
 }
 

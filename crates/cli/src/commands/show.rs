@@ -60,11 +60,11 @@ fn show_point(args: &ShowArgs, context: &Context, vault: &Vault, point: &Point) 
             row("root", document.snapshot.root.clone()),
             row("parents", document.snapshot.parents.join(", ")),
             row("time", render::time(snapshot.time_ms)),
-            row("by", snapshot.actor.user.clone()),
-            row("reason", snapshot.reason.clone()),
+            row("by", render::line(&snapshot.actor.user)),
+            row("reason", render::line(&snapshot.reason)),
         ];
         if let Some(message) = &snapshot.message {
-            rows.push(row("message", message.clone()));
+            rows.push(row("message", render::line(message)));
         }
         let first = snapshot.parents.is_empty();
         let changed = if first {
@@ -84,9 +84,9 @@ fn show_operation(context: &Context, vault: &Vault, operation: &Operation) -> Re
         let mut rows = vec![
             row("operation", document.id.clone()),
             row("kind", document.kind.clone()),
-            row("did", document.summary.clone()),
+            row("did", render::line(&document.summary)),
             row("time", render::time(operation.time_ms)),
-            row("by", operation.actor.user.clone()),
+            row("by", render::line(&operation.actor.user)),
             row("changed", document.refs.join(", ")),
         ];
         if let Some(target) = &document.reverts {

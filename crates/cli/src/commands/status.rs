@@ -64,7 +64,7 @@ pub(crate) fn run(args: &StatusArgs, context: &Context) -> Result<()> {
         out.push_str(&format!("{}\n", render::change_counts(&summary.changes)));
         out.push_str(&render::changes(&summary.changes, "  "));
         if let Some(operation) = &document.last_operation {
-            out.push_str(&paint(DIM, &format!("last: {operation}")));
+            out.push_str(&paint(DIM, &format!("last: {}", render::line(operation))));
             out.push('\n');
         }
         out

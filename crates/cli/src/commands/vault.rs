@@ -116,8 +116,10 @@ pub(crate) fn vault_doc(name: &str, vault: &Vault) -> Result<VaultDoc> {
 
 fn create(args: &CreateArgs, context: &Context) -> Result<()> {
     let options = context.import_options();
-    let created =
-        context.home.create(&args.name, args.from.as_deref(), &options, &context.actor)?;
+    let created = context
+        .home
+        .create(&args.name, args.from.as_deref(), &options, &context.actor)
+        .map_err(|error| context.home_error(error))?;
     drop(options);
     report_skipped(context, &created.report);
     let document = vault_doc(&created.name, &created.vault)?;
@@ -227,7 +229,7 @@ fn delete(args: &DeleteArgs, context: &Context) -> Result<()> {
         return Err(CliError::usage(format!("vault {} was not deleted", args.name))
             .hint("add --yes to delete it without being asked; it cannot be undone"));
     }
-    context.home.delete(&args.name)?;
+    context.home.delete(&args.name).map_err(|error| context.home_error(error))?;
     let document = VaultDeletedDoc { name: args.name.clone() };
     context.output.done(document, |document| format!("vault {} deleted\n", document.name))
 }
@@ -247,7 +249,8 @@ fn confirmed(name: &str, context: &Context) -> Result<bool> {
 
 fn rename(args: &RenameArgs, context: &Context) -> Result<()> {
     context.vault_named(&args.from)?;
-    context.home.rename(&args.from, &args.to)?;
+    let renamed = context.home.rename(&args.from, &args.to);
+    renamed.map_err(|error| context.home_error(error))?;
     let document = VaultRenamedDoc { from: args.from.clone(), to: args.to.clone() };
     context.output.done(document, |document| {
         format!("vault {} is now called {}\n", document.from, paint(NAME, &document.to))

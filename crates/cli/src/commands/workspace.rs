@@ -131,7 +131,11 @@ fn list(context: &Context, opened: &OpenVault) -> Result<()> {
     let document = WorkspaceListDoc { vault: opened.name.clone(), workspaces: documents };
     context.output.data(document, |document| {
         let rows = document.workspaces.iter().zip(&workspaces).map(|(document, workspace)| {
-            let parent = document.parent.as_deref().unwrap_or("head");
+            let gone = |parent: &Id| !workspaces.iter().any(|other| other.id == *parent);
+            let parent = match workspace.state.parent.filter(gone) {
+                Some(parent) => render::short(&parent),
+                None => document.parent.clone().unwrap_or_else(|| "head".to_owned()),
+            };
             let kind = if document.ephemeral { "ephemeral" } else { "" };
             vec![
                 paint(NAME, &workspace.name),

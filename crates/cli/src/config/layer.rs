@@ -10,7 +10,7 @@ use serde_json::Value as Json;
 use super::error::{ConfigError, Place};
 use super::keys;
 use super::origin::Origin;
-use super::sources::{PREFIX, is_reserved, key_of};
+use super::sources::{is_setting, key_of};
 use super::value::Written;
 
 /// Settings from one place; a key set twice has the later value.
@@ -52,7 +52,7 @@ impl Layer {
 pub(super) fn from_variable(name: &OsStr, value: &OsStr) -> Result<Option<Layer>, ConfigError> {
     // A name that is not Unicode is no key; it is still reported if it claims to be one.
     let name = name.to_string_lossy();
-    if !name.starts_with(PREFIX) || is_reserved(&name) || value.is_empty() {
+    if !is_setting(&name) || value.is_empty() {
         return Ok(None);
     }
     let mut layer = Layer::new(Origin::Environment(name.to_string()));

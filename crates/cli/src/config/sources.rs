@@ -9,19 +9,6 @@ pub(super) const CONFIG_VARIABLE: &str = "OFFSHOOT_CONFIG";
 /// What the variables that are settings start with.
 pub(super) const PREFIX: &str = "OFFSHOOT_";
 
-/// Variables of the same prefix that mean something else.
-const RESERVED: &[&str] = &[
-    "OFFSHOOT_HOME",
-    "OFFSHOOT_WORKSPACE",
-    "OFFSHOOT_VAULT",
-    "OFFSHOOT_AGENT",
-    "OFFSHOOT_SESSION",
-    CONFIG_VARIABLE,
-    "OFFSHOOT_SKIP_LOG",
-    "OFFSHOOT_SEED",
-];
-const RESERVED_PREFIX: &str = "OFFSHOOT_TEST_";
-
 /// Everything that loading looks at.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Sources {
@@ -69,9 +56,10 @@ fn default_user_file(env: &[(OsString, OsString)]) -> Option<PathBuf> {
     directory.map(|directory| directory.join("offshoot").join("config.toml"))
 }
 
-/// Whether a variable of the prefix is something else than a setting.
-pub(super) fn is_reserved(variable: &str) -> bool {
-    RESERVED.contains(&variable) || variable.starts_with(RESERVED_PREFIX)
+/// Whether a variable claims to be a setting: section and key are held apart by two underscores. Others of the prefix, such
+/// as those of a newer version, mean something else.
+pub(super) fn is_setting(variable: &str) -> bool {
+    variable.strip_prefix(PREFIX).is_some_and(|rest| rest.contains("__"))
 }
 
 /// The variable that sets a key.
@@ -119,7 +107,7 @@ mod tests {
     fn variables_and_keys_translate_both_ways() {
         for key in KEYS {
             assert_eq!(key_of(&variable_of(key.name)), key.name);
-            assert!(!is_reserved(&variable_of(key.name)), "{}", key.name);
+            assert!(is_setting(&variable_of(key.name)), "{}", key.name);
         }
         assert_eq!(variable_of("diff.max_text_bytes"), "OFFSHOOT_DIFF__MAX_TEXT_BYTES");
     }

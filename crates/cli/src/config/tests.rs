@@ -7,6 +7,8 @@ use serde_json::{Value as Json, json};
 use tempfile::TempDir;
 
 use super::keys::KEYS;
+use super::load::Setting;
+use super::origin::Origin;
 use super::*;
 
 /// A directory with room for a user file and a project, and the inputs that point into it.
@@ -263,8 +265,8 @@ fn unknown_keys_are_named_with_what_was_meant() {
         "did you mean ui.color?",
     );
     check(
-        Fixture::new().env("OFFSHOOT_DIFF_CONTEXT", "3"),
-        "environment variable OFFSHOOT_DIFF_CONTEXT: unknown key \"diff_context\"",
+        Fixture::new().env("OFFSHOOT_DIFF__CONTXT", "3"),
+        "environment variable OFFSHOOT_DIFF__CONTXT: unknown key \"diff.contxt\"",
         "did you mean OFFSHOOT_DIFF__CONTEXT?",
     );
     check(

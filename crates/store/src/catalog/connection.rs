@@ -1,5 +1,7 @@
 //! Opening SQLite the way a catalog needs it.
 
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 use rusqlite::config::DbConfig;
@@ -33,8 +35,14 @@ pub(crate) fn connect(
     } else {
         OpenFlags::SQLITE_OPEN_READ_WRITE
     };
-    let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-        .map_err(|error| open_error(path, error))?;
+    let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let opened = if options.read_only && !has_log(path) {
+        // With no log the file is all there is; where nothing can be written, SQLite must be told not to make one.
+        Connection::open_with_flags(immutable_uri(path), flags | OpenFlags::SQLITE_OPEN_URI)
+    } else {
+        Connection::open_with_flags(path, flags)
+    };
+    let connection = opened.map_err(|error| open_error(path, error))?;
     configure(&connection, options, sync).map_err(|error| busy_or(path, options, error))?;
     Ok(connection)
 }
@@ -75,7 +83,7 @@ fn configure(connection: &Connection, options: &OpenOptions, sync: Sync) -> rusq
 }
 
 /// A lock that was not to be had in time is our own error; SQLite's words never reach a user.
-pub(super) fn busy_or(path: &Path, options: &OpenOptions, source: rusqlite::Error) -> StoreError {
+pub(crate) fn busy_or(path: &Path, options: &OpenOptions, source: rusqlite::Error) -> StoreError {
     match source.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             StoreError::Busy { path: path.to_owned(), seconds: options.busy_timeout.as_secs() }
@@ -107,4 +115,23 @@ fn open_error(path: &Path, source: rusqlite::Error) -> StoreError {
 fn parent_is_read_only(path: &Path) -> bool {
     path.parent()
         .is_some_and(|parent| rustix::fs::access(parent, rustix::fs::Access::WRITE_OK).is_err())
+}
+
+fn has_log(path: &Path) -> bool {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    Path::new(&log).exists()
+}
+
+/// The path as an URI that says that the file does not change.
+fn immutable_uri(path: &Path) -> OsString {
+    let mut uri = b"file:".to_vec();
+    for &byte in path.as_os_str().as_bytes() {
+        match byte {
+            b'%' | b'?' | b'#' => uri.extend_from_slice(format!("%{byte:02x}").as_bytes()),
+            _ => uri.push(byte),
+        }
+    }
+    uri.extend_from_slice(b"?immutable=1");
+    OsString::from_vec(uri)
 }

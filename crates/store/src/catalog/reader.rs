@@ -1,5 +1,6 @@
 //! Queries over one consistent state.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
@@ -121,11 +122,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The newest operation of each scope that has one, newest first.
-    pub fn latest_scopes(&self) -> Result<Vec<String>, StoreError> {
-        let sql = "SELECT scope FROM operations WHERE scope <> ''
-                   GROUP BY scope ORDER BY max(seq) DESC";
-        self.all(sql, [], |row| row.get(0))
+    /// The ids of the refs of a kind by the newest operation of which they are the scope, newest first. Each costs one look
+    /// into an index, however long the log is.
+    pub fn recently_used(&self, kind: &str) -> Result<Vec<String>, StoreError> {
+        let sql = "SELECT id FROM refs WHERE kind = ?1 ORDER BY
+                   (SELECT max(seq) FROM operations WHERE scope = refs.id) DESC, id DESC";
+        self.all(sql, [kind], |row| row.get(0))
     }
 
     /// How many operations there are.
@@ -149,9 +151,10 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The chain after the newest audit event.
-    pub(super) fn audit_head(&self) -> Result<Option<Hash>, StoreError> {
-        self.one("SELECT chain FROM audit ORDER BY seq DESC LIMIT 1", [], |row| row.get(0))
+    /// The chain after the newest audit event, which is kept apart from the events: without it nobody would miss the
+    /// last of them.
+    pub fn audit_head(&self) -> Result<Option<Hash>, StoreError> {
+        self.one("SELECT value FROM meta WHERE key = ?1", [AUDIT_HEAD], |row| row.get(0))
     }
 
     /// All sealed layers, oldest first.
@@ -174,9 +177,10 @@ impl<'a> Reader<'a> {
         Ok(layers.map(|layers| StackRow { root: *root, layers: split_ids(&layers) }))
     }
 
-    /// The roots that have a stack.
-    pub fn stack_roots(&self) -> Result<Vec<Hash>, StoreError> {
-        self.all("SELECT root FROM stacks ORDER BY root", [], |row| row.get(0))
+    /// The layers that are part of any stack.
+    pub fn stacked_layers(&self) -> Result<BTreeSet<Id>, StoreError> {
+        let stacks: Vec<Vec<u8>> = self.all("SELECT layers FROM stacks", [], |row| row.get(0))?;
+        Ok(stacks.iter().flat_map(|layers| split_ids(layers)).collect())
     }
 
     fn one<T>(
@@ -200,6 +204,9 @@ impl<'a> Reader<'a> {
         rows.collect::<Result<_, _>>().map_err(sqlite_error(self.path))
     }
 }
+
+/// The key of the `meta` table that holds the chain after the newest audit event.
+pub(super) const AUDIT_HEAD: &str = "audit_head";
 
 const SELECT_OPERATION: &str =
     "SELECT seq, id, time_ms, actor, kind, scope, summary, reverts, changes FROM operations";

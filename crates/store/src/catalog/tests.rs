@@ -154,3 +154,31 @@ fn a_damaged_file_is_reported_as_damaged() {
     let damaged = catalog.check(false);
     assert!(matches!(damaged, Err(StoreError::Damaged { .. })), "{damaged:?}");
 }
+
+#[test]
+fn a_long_log_is_shortened_by_the_next_write() {
+    let (folder, path) = scratch();
+    let catalog = Catalog::create(&path, OpenOptions::default()).unwrap();
+    let log = folder.path().join("catalog.db-wal");
+    catalog.write(|writer| writer.set_meta("large", &vec![7; 6 << 20])).unwrap();
+    assert!(std::fs::metadata(&log).unwrap().len() < LONG_LOG);
+    let large = catalog.read(|reader| reader.meta("large")).unwrap();
+    assert_eq!(large.map(|bytes| bytes.len()), Some(6 << 20));
+}
+
+#[test]
+fn a_catalog_without_a_log_can_be_read_where_nothing_can_be_written() {
+    let (folder, path) = scratch();
+    let odd = folder.path().join("odd ?#% name.db");
+    let catalog = Catalog::create(&path, OpenOptions::default()).unwrap();
+    catalog.write(|writer| writer.set_meta("key", b"value")).unwrap();
+    drop(catalog);
+    let connection = Connection::open(&path).unwrap();
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
+    drop(connection);
+    std::fs::copy(&path, &odd).unwrap();
+    let options = OpenOptions { read_only: true, ..OpenOptions::default() };
+    let catalog = Catalog::open(&odd, options).unwrap();
+    assert_eq!(catalog.read(|reader| reader.meta("key")).unwrap(), Some(b"value".to_vec()));
+    assert!(!folder.path().join("odd ?#% name.db-wal").exists());
+}

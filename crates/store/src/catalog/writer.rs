@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, ErrorCode, Params, params};
 
-use super::reader::{Reader, join_ids};
+use super::reader::{AUDIT_HEAD, Reader, join_ids};
 use super::rows::{LayerRow, NewOperation, RefChange, RefRow, SnapshotRow, StackRow};
 use super::sqlite_error;
 use crate::{Hash, Id, StoreError, id};
@@ -143,10 +143,12 @@ impl<'a> Writer<'a> {
         chain: impl FnOnce(&Hash) -> Hash,
     ) -> Result<(), StoreError> {
         let before = self.audit_head()?.unwrap_or_default();
+        let chain = chain(&before);
         self.execute(
             "INSERT INTO audit (time_ms, operation, event, chain) VALUES (?1, ?2, ?3, ?4)",
-            params![time_ms, operation, event, chain(&before)],
-        )
+            params![time_ms, operation, event, chain],
+        )?;
+        self.set_meta(AUDIT_HEAD, &chain)
     }
 
     /// Records a sealed layer.

@@ -1,6 +1,6 @@
 //! Finding files that were moved among what was deleted and added.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 use super::similarity::Fingerprint;
 use super::{Change, DiffOptions};
@@ -32,13 +32,13 @@ pub fn detect_renames(
 #[derive(Default)]
 struct Pairs {
     by_added: BTreeMap<usize, (usize, u8)>,
-    used: Vec<usize>,
+    used: BTreeSet<usize>,
 }
 
 impl Pairs {
     fn add(&mut self, deleted: usize, added: usize, similarity: u8) {
         self.by_added.insert(added, (deleted, similarity));
-        self.used.push(deleted);
+        self.used.insert(deleted);
     }
 
     fn is_free(&self, deleted: usize, added: usize) -> bool {

@@ -6,11 +6,13 @@ use rustix::fs::Stat;
 
 use super::ImportReport;
 use super::cache::CacheEntry;
-use super::read::{FileContent, Plan};
+use super::plan::Plan;
+use super::read::FileContent;
 use super::scan::{Scanned, ScannedBody, ScannedDir, ScannedEntry, inode};
+use crate::disk::join;
 use crate::entry::{Body, DirRef, Entry, Meta, Xattr};
 use crate::hash::{ContentId, RootId};
-use crate::materialize::{join, mtime_of};
+use crate::materialize::mtime_of;
 use crate::objects::Batch;
 
 /// A tree, ready to be stored.
@@ -43,8 +45,13 @@ pub(super) fn build(
         report: ImportReport::default(),
         cache: Vec::new(),
     };
-    let dir = builder.directory(&[], &scanned.top);
-    let meta = meta(&scanned.stat, scanned.top.xattrs.clone());
+    // Every directory comes after its parent in the list, so from the end all that one needs is there.
+    let mut built: Vec<Option<DirRef>> = vec![None; scanned.dirs.len()];
+    for (at, dir) in scanned.dirs.iter().enumerate().rev().filter(|(_, dir)| !dir.absent) {
+        built[at] = Some(builder.directory(scanned, dir, &built));
+    }
+    let dir = built[0].unwrap_or_else(|| builder.batch.directory(&[]));
+    let meta = meta(&scanned.dirs[0].stat, scanned.dirs[0].xattrs.clone());
     let top = Entry { name: Vec::new(), meta, group: None, body: Body::Directory(dir) };
     let root = builder.batch.root(&top);
     builder.report.bytes = dir.bytes;
@@ -55,33 +62,45 @@ pub(super) fn build(
 }
 
 impl Builder<'_> {
-    fn directory(&mut self, path: &[u8], scanned: &ScannedDir) -> DirRef {
-        let mut entries = Vec::with_capacity(scanned.entries.len());
-        for child in &scanned.entries {
-            entries.extend(self.entry(join(path, &child.name), child));
+    fn directory(
+        &mut self,
+        scanned: &Scanned,
+        dir: &ScannedDir,
+        built: &[Option<DirRef>],
+    ) -> DirRef {
+        let mut entries = Vec::with_capacity(dir.entries.len());
+        for child in &dir.entries {
+            entries.extend(match child.body {
+                ScannedBody::Directory(at) => {
+                    built[at].map(|below| self.subdirectory(child, &scanned.dirs[at], below))
+                }
+                _ => self.leaf(join(&dir.path, &child.name), child),
+            });
         }
         self.batch.directory(&entries)
     }
 
-    fn entry(&mut self, path: Vec<u8>, child: &ScannedEntry) -> Option<Entry> {
+    fn subdirectory(&mut self, child: &ScannedEntry, dir: &ScannedDir, below: DirRef) -> Entry {
+        self.report.directories += 1;
+        let meta = meta(&dir.stat, dir.xattrs.clone());
+        Entry { name: child.name.clone(), meta, group: None, body: Body::Directory(below) }
+    }
+
+    fn leaf(&mut self, path: Vec<u8>, child: &ScannedEntry) -> Option<Entry> {
         let group = self.plan.groups.get(&inode(&child.stat)).copied();
-        let (meta, body) = match &child.body {
+        let body = match &child.body {
             ScannedBody::File => return self.file(path, child, group),
-            ScannedBody::Directory(dir) => {
-                self.report.directories += 1;
-                let below = self.directory(&path, dir);
-                (meta(&child.stat, dir.xattrs.clone()), Body::Directory(below))
-            }
+            ScannedBody::Directory(_) => return None,
             ScannedBody::Symlink(target) => {
                 self.report.symlinks += 1;
-                (meta(&child.stat, Vec::new()), Body::Symlink { target: target.clone() })
+                Body::Symlink { target: target.clone() }
             }
             ScannedBody::Fifo => {
                 self.report.fifos += 1;
-                (meta(&child.stat, Vec::new()), Body::Fifo)
+                Body::Fifo
             }
         };
-        let group = group.filter(|_| !matches!(body, Body::Directory(_)));
+        let meta = meta(&child.stat, Vec::new());
         Some(Entry { name: child.name.clone(), meta, group, body })
     }
 

@@ -9,6 +9,7 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use offshoot_store::Id;
 use rustix::fs::Stat;
@@ -16,9 +17,9 @@ use rustix::fs::Stat;
 use super::read::FileContent;
 use crate::codec::{FormatError, Input, put_bytes, put_varint, put_zigzag};
 use crate::entry::{Mtime, Xattr};
-use crate::hash::BlobId;
+use crate::hash::{BlobId, RootId};
 
-const MAGIC: &[u8; 4] = b"OSC\x01";
+const MAGIC: &[u8; 4] = b"OSC\x02";
 /// Longer than a tick of any kernel's clock.
 const TICK_NS: i128 = 20_000_000;
 /// For file systems that keep whole seconds only.
@@ -47,9 +48,21 @@ impl State {
 
     /// Whether a change after `started` would be sure to show.
     fn is_settled(&self, started: Mtime) -> bool {
-        let tick = if self.ctime.nanoseconds == 0 { COARSE_TICK_NS } else { TICK_NS };
-        nanoseconds(self.ctime) + tick <= nanoseconds(started)
+        nanoseconds(self.ctime) + self.tick() <= nanoseconds(started)
     }
+
+    fn tick(&self) -> i128 {
+        if self.ctime.nanoseconds == 0 { COARSE_TICK_NS } else { TICK_NS }
+    }
+}
+
+/// How long until a change to a file that `stat` saw is sure to show in its times; `None` where it is already. The clock
+/// of another machine may be ahead: then there is nothing to wait for.
+pub(super) fn unsettled_for(stat: &Stat) -> Option<Duration> {
+    let state = State::of(stat);
+    let age = nanoseconds(Mtime::now()) - nanoseconds(state.ctime);
+    let left = (0..state.tick()).contains(&age).then(|| state.tick() - age)?;
+    Some(Duration::from_nanos(u64::try_from(left).unwrap_or(0)))
 }
 
 fn nanoseconds(time: Mtime) -> i128 {
@@ -104,15 +117,22 @@ pub(super) fn load(file: &Path) -> Vec<u8> {
     bytes
 }
 
-/// What a cache file remembers, by path.
-pub(super) fn parse(bytes: &[u8]) -> HashMap<&[u8], Known> {
-    parse_all(bytes).unwrap_or_default()
+/// What a cache file remembers, by path. It counts only if the vault still has the root that it was written with: the
+/// cache may survive a crash that the objects did not.
+pub(super) fn parse(bytes: &[u8], has_root: impl FnOnce(&RootId) -> bool) -> HashMap<&[u8], Known> {
+    parse_all(bytes, has_root).unwrap_or_default()
 }
 
-fn parse_all(bytes: &[u8]) -> Result<HashMap<&[u8], Known>, FormatError> {
+fn parse_all(
+    bytes: &[u8],
+    has_root: impl FnOnce(&RootId) -> bool,
+) -> Result<HashMap<&[u8], Known>, FormatError> {
     let mut input = Input::new(bytes);
     if input.take(4)? != MAGIC {
         return Err(FormatError("another version"));
+    }
+    if !has_root(&RootId(input.array()?)) {
+        return Err(FormatError("of a state that is gone"));
     }
     let count = input.varint()?;
     let mut known = HashMap::with_capacity(usize::try_from(count).unwrap_or(0).min(bytes.len()));
@@ -139,9 +159,10 @@ fn parse_time(input: &mut Input<'_>) -> Result<Mtime, FormatError> {
 }
 
 /// Writes a cache file. Failing to is no error: the next import reads more.
-pub(super) fn save(file: &Path, entries: &[CacheEntry], started: Mtime) {
+pub(super) fn save(file: &Path, root: &RootId, entries: &[CacheEntry], started: Mtime) {
     let settled = |entry: &&CacheEntry| entry.known.state.is_settled(started);
     let mut out = MAGIC.to_vec();
+    out.extend_from_slice(&root.0);
     put_varint(&mut out, entries.iter().filter(settled).count() as u64);
     for entry in entries.iter().filter(settled) {
         let Known { state, blob, xattrs } = &entry.known;

@@ -1,40 +1,57 @@
 //! The first pass: list and stat everything, in parallel.
+//!
+//! Directories are taken level by level and opened by their paths from the top, so that neither descriptors nor the
+//! stack go with the depth of a tree, which is up to whoever made it.
 
 use std::collections::HashMap;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::ops::Range;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
-use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, Stat};
+use rustix::fs::{self, AtFlags, FileType, OFlags, Stat};
 
 use super::ignore::{FILE as IGNORE_FILE, Ignores};
 use super::{ImportOptions, SkipReason, Skipped};
-use crate::disk;
+use crate::disk::{self, join};
 use crate::entry::Xattr;
 use crate::error::{Result, io_error};
-use crate::materialize::join;
 
-/// Paths by device and inode.
-pub(super) type Links = HashMap<(u64, u64), Vec<Vec<u8>>>;
+/// Names by device and inode.
+pub(super) type Links = HashMap<(u64, u64), LinkedNames>;
+
+/// The names of one inode.
+#[derive(Default)]
+pub(super) struct LinkedNames {
+    /// It is a file, whose bytes have to be read.
+    pub(super) of_file: bool,
+    /// In byte order.
+    pub(super) paths: Vec<Vec<u8>>,
+}
 
 /// Everything below a directory, as `stat` saw it.
 pub(super) struct Scanned {
-    pub(super) top: ScannedDir,
-    pub(super) stat: Stat,
+    /// The top first, every directory after its parent.
+    pub(super) dirs: Vec<ScannedDir>,
+    /// Which of them are equally deep, from the top down.
+    pub(super) levels: Vec<Range<usize>>,
     pub(super) skipped: Vec<Skipped>,
     pub(super) ignored: u64,
-    /// The names of each inode that has more than one in the tree, in byte order.
+    /// The names of each inode that has more than one in the tree.
     pub(super) links: Links,
 }
 
-#[derive(Default)]
 pub(super) struct ScannedDir {
+    pub(super) path: Vec<u8>,
+    pub(super) stat: Stat,
     pub(super) xattrs: Vec<Xattr>,
     /// Sorted by name.
     pub(super) entries: Vec<ScannedEntry>,
+    /// It could not be read and is in the report.
+    pub(super) absent: bool,
 }
 
 pub(super) struct ScannedEntry {
@@ -45,14 +62,33 @@ pub(super) struct ScannedEntry {
 
 pub(super) enum ScannedBody {
     File,
-    Directory(ScannedDir),
+    /// A directory by its place in the list.
+    Directory(usize),
     Symlink(Vec<u8>),
     Fifo,
+}
+
+impl Scanned {
+    /// Whether something came in: a directory only if it could be read.
+    pub(super) fn is_there(&self, entry: &ScannedEntry) -> bool {
+        match entry.body {
+            ScannedBody::Directory(at) => !self.dirs[at].absent,
+            _ => true,
+        }
+    }
+}
+
+/// A directory that is yet to be listed.
+struct Pending {
+    path: Vec<u8>,
+    stat: Stat,
+    ignores: Ignores,
 }
 
 /// What the workers share.
 struct Scanner<'a> {
     options: &'a ImportOptions,
+    top: OwnedFd,
     /// Directories that are never entered, by device and inode.
     never: Vec<(u64, u64)>,
     skipped: Mutex<Vec<Skipped>>,
@@ -62,29 +98,27 @@ struct Scanner<'a> {
 }
 
 pub(super) fn scan(source: &Path, options: &ImportOptions) -> Result<Scanned> {
-    let fd = disk::open_dir(source).map_err(io_error("open", source))?;
-    let stat = fs::fstat(&fd).map_err(io_error("stat", source))?;
+    let top = disk::open_dir(source).map_err(io_error("open", source))?;
+    let stat = fs::fstat(&top).map_err(io_error("stat", source))?;
     let never = options.never.iter().filter_map(|dir| fs::stat(dir).ok()).map(|s| inode(&s));
     let scanner = Scanner {
         options,
+        top,
         never: never.collect(),
         skipped: Mutex::default(),
         links: Mutex::default(),
         ignored: AtomicU64::new(0),
         found: AtomicU64::new(0),
     };
-    let listed = scanner.directory(fd.as_fd(), b"", &Ignores::default());
-    let top = listed.map_err(io_error("read", source))?;
+    let first = Pending { path: Vec::new(), stat, ignores: Ignores::default() };
+    // Without its top there is nothing to import at all.
+    let (top, below) = scanner.list(&first).map_err(io_error("read", source))?;
+    let (dirs, levels) = scanner.levels(top, below);
     let mut links = scanner.links.into_inner().expect("workers do not panic");
-    links.retain(|_, paths| paths.len() > 1);
-    links.values_mut().for_each(|paths| paths.sort_unstable());
-    Ok(Scanned {
-        top,
-        stat,
-        skipped: scanner.skipped.into_inner().expect("workers do not panic"),
-        ignored: scanner.ignored.into_inner(),
-        links,
-    })
+    links.retain(|_, names| names.paths.len() > 1);
+    links.values_mut().for_each(|names| names.paths.sort_unstable());
+    let skipped = scanner.skipped.into_inner().expect("workers do not panic");
+    Ok(Scanned { dirs, levels, skipped, ignored: scanner.ignored.into_inner(), links })
 }
 
 pub(super) fn inode(stat: &Stat) -> (u64, u64) {
@@ -92,31 +126,72 @@ pub(super) fn inode(stat: &Stat) -> (u64, u64) {
 }
 
 impl Scanner<'_> {
-    fn directory(
+    /// Lists everything below the top, level by level.
+    fn levels(
         &self,
-        fd: BorrowedFd<'_>,
-        path: &[u8],
-        ignores: &Ignores,
-    ) -> io::Result<ScannedDir> {
-        let names = disk::names(fd)?;
+        top: ScannedDir,
+        mut pending: Vec<Pending>,
+    ) -> (Vec<ScannedDir>, Vec<Range<usize>>) {
+        let mut dirs = vec![top];
+        let mut levels = Vec::from([Range { start: 0, end: 1 }]);
+        while !pending.is_empty() {
+            let start = dirs.len();
+            let level = levels.last().cloned().unwrap_or_default();
+            number_directories(&mut dirs[level], start);
+            let listed: Vec<_> = pending.par_iter().map(|dir| self.list_or_skip(dir)).collect();
+            pending = Vec::new();
+            for (dir, mut below) in listed {
+                dirs.push(dir);
+                pending.append(&mut below);
+            }
+            levels.push(start..dirs.len());
+        }
+        (dirs, levels)
+    }
+
+    fn list_or_skip(&self, pending: &Pending) -> (ScannedDir, Vec<Pending>) {
+        self.list(pending).unwrap_or_else(|error| {
+            // Gone since its parent was listed: as if it had never been there.
+            if error.kind() != io::ErrorKind::NotFound {
+                self.note(&pending.path, SkipReason::Unreadable(error.to_string()));
+            }
+            let (path, stat) = (pending.path.clone(), pending.stat);
+            let (xattrs, entries) = (Vec::new(), Vec::new());
+            (ScannedDir { path, stat, xattrs, entries, absent: true }, Vec::new())
+        })
+    }
+
+    /// Lists one directory; its directories are left for the next level, in the order of its entries.
+    fn list(&self, pending: &Pending) -> io::Result<(ScannedDir, Vec<Pending>)> {
+        let path = pending.path.as_slice();
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        let fd = disk::open_below(self.top.as_fd(), path, flags)?;
+        let stat = fs::fstat(&fd)?;
+        let names = disk::names(fd.as_fd())?;
         let ignores = match names.binary_search_by(|name| name.as_slice().cmp(IGNORE_FILE)) {
-            Ok(_) => self.read_ignores(fd, path, ignores),
-            Err(_) => ignores.clone(),
+            Ok(_) => self.read_ignores(fd.as_fd(), path, &pending.ignores),
+            Err(_) => pending.ignores.clone(),
         };
-        let (xattrs, others) = disk::xattrs(fd)?;
+        let (xattrs, others) = disk::xattrs(fd.as_fd())?;
         if !others.is_empty() {
             self.note(path, SkipReason::Attributes(others));
         }
-        let entries: Vec<ScannedEntry> = names
-            .into_par_iter()
-            .with_min_len(64)
-            .filter_map(|name| self.entry(fd, path, name, &ignores))
-            .collect();
+        let mut below = Vec::new();
+        let mut entries = Vec::with_capacity(names.len());
+        for name in names {
+            let Some(entry) = self.entry(fd.as_fd(), path, name, &ignores) else { continue };
+            if matches!(entry.body, ScannedBody::Directory(_)) {
+                let path = join(path, &entry.name);
+                below.push(Pending { path, stat: entry.stat, ignores: ignores.clone() });
+            }
+            entries.push(entry);
+        }
         if let Some(progress) = &self.options.progress {
             let added = entries.len() as u64;
             progress.found(self.found.fetch_add(added, Ordering::Relaxed) + added);
         }
-        Ok(ScannedDir { xattrs, entries })
+        let dir = ScannedDir { path: path.to_vec(), stat, xattrs, entries, absent: false };
+        Ok((dir, below))
     }
 
     fn entry(
@@ -140,9 +215,13 @@ impl Scanner<'_> {
         }
         let body = match kind {
             FileType::RegularFile => ScannedBody::File,
-            FileType::Directory => self.subdirectory(dir, &path, &name, &stat, ignores)?,
+            FileType::Directory if self.never.contains(&inode(&stat)) => {
+                return self.skip(&path, SkipReason::Home);
+            }
+            FileType::Directory => ScannedBody::Directory(0),
             FileType::Symlink => match fs::readlinkat(dir, disk::bytes_path(&name), Vec::new()) {
                 Ok(target) => ScannedBody::Symlink(target.into_bytes()),
+                Err(rustix::io::Errno::NOENT) => return None,
                 Err(error) => return self.unreadable(&path, error.into()),
             },
             FileType::Fifo => ScannedBody::Fifo,
@@ -151,41 +230,21 @@ impl Scanner<'_> {
         };
         if stat.st_nlink > 1 && kind != FileType::Directory {
             let mut links = self.links.lock().expect("workers do not panic");
-            links.entry(inode(&stat)).or_default().push(path);
+            let names = links.entry(inode(&stat)).or_default();
+            names.of_file = kind == FileType::RegularFile;
+            names.paths.push(path);
         }
         Some(ScannedEntry { name, stat, body })
     }
 
-    fn subdirectory(
-        &self,
-        dir: BorrowedFd<'_>,
-        path: &[u8],
-        name: &[u8],
-        stat: &Stat,
-        ignores: &Ignores,
-    ) -> Option<ScannedBody> {
-        if self.never.contains(&inode(stat)) {
-            return self.skip(path, SkipReason::Home);
-        }
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let opened = fs::openat(dir, disk::bytes_path(name), flags, Mode::empty());
-        let listed = opened
-            .map_err(io::Error::from)
-            .and_then(|fd| self.directory(fd.as_fd(), path, ignores));
-        match listed {
-            Ok(listed) => Some(ScannedBody::Directory(listed)),
-            Err(error) => self.unreadable(path, error),
-        }
-    }
-
     fn read_ignores(&self, dir: BorrowedFd<'_>, path: &[u8], outer: &Ignores) -> Ignores {
-        let flags = OFlags::RDONLY | OFlags::NONBLOCK;
-        let read = disk::open_below(dir, IGNORE_FILE, flags).and_then(|fd| {
+        let read = || -> io::Result<Vec<u8>> {
+            let fd = disk::open_below(dir, IGNORE_FILE, OFlags::RDONLY | OFlags::NONBLOCK)?;
             let mut text = Vec::new();
             io::Read::read_to_end(&mut std::fs::File::from(fd), &mut text)?;
             Ok(text)
-        });
-        match read {
+        };
+        match read() {
             Ok(text) => outer.with(path, &text),
             Err(error) => {
                 let why = SkipReason::Unreadable(error.to_string());
@@ -207,5 +266,15 @@ impl Scanner<'_> {
     fn note(&self, path: &[u8], why: SkipReason) {
         let skipped = Skipped { path: path.to_vec(), why };
         self.skipped.lock().expect("workers do not panic").push(skipped);
+    }
+}
+
+/// Gives the directories in a level the places that the next level starts at, in order.
+fn number_directories(level: &mut [ScannedDir], mut next: usize) {
+    for entry in level.iter_mut().flat_map(|dir| &mut dir.entries) {
+        if let ScannedBody::Directory(at) = &mut entry.body {
+            *at = next;
+            next += 1;
+        }
     }
 }

@@ -7,6 +7,8 @@ use std::path::Path;
 
 use rustix::fs::{FlockOperation, flock};
 
+use crate::disk;
+
 /// A directory that another process removed as one of nobody's is made again, at most this often.
 const TRIES: usize = 10;
 
@@ -53,5 +55,14 @@ impl DirLock {
         let held = File::open(path)?;
         flock(&held, FlockOperation::NonBlockingLockExclusive)?;
         Ok(Self { _held: held })
+    }
+}
+
+/// Removes a directory that was being written, unless somebody still writes it.
+pub(crate) fn clear_abandoned(path: &Path) -> io::Result<()> {
+    // One that cannot be locked is being written, or was given its name meanwhile.
+    match DirLock::take(path) {
+        Ok(_held) => disk::remove_tree(path),
+        Err(_) => Ok(()),
     }
 }

@@ -1,22 +1,14 @@
 //! Stacks: which layers, one above the other, show a root.
 
-use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 
 use offshoot_store::{Id, LayerRow, StackRow};
-use rustix::fs::{self, FileType, Mode, XattrFlags};
 
 use super::stage::{LayerKind, LayerStage};
-use crate::disk;
-use crate::entry::{DirRef, Entry};
-use crate::error::{Result, VaultError, io_error};
+use crate::error::{Result, VaultError};
 use crate::hash::RootId;
-use crate::materialize::{Materializer, Purpose, join};
-use crate::objects::Objects;
+use crate::materialize::{Materializer, Purpose};
 use crate::vault::Vault;
-
-/// Makes a directory hide what is below it.
-const OPAQUE: &str = "user.overlay.opaque";
 
 /// Layers that show a root when stacked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,13 +39,7 @@ impl Vault {
         };
         let layer = self.build_layer(root, base.as_ref())?;
         layers.insert(0, layer.id);
-        self.catalog().write(|writer| {
-            writer.add_layer(&layer)?;
-            Ok::<(), VaultError>(
-                writer.set_stack(&StackRow { root: root.0, layers: layers.clone() })?,
-            )
-        })?;
-        Ok(self.show(root, &layers))
+        self.record_stack(root, &layer, layers)
     }
 
     /// Makes a layer of a stack again from objects, where its directory was lost or damaged. What it shows is the same;
@@ -61,16 +47,19 @@ impl Vault {
     pub fn rebuild_stack(&self, root: &RootId) -> Result<Stack> {
         let layer = self.build_layer(root, None)?;
         let layers = vec![layer.id];
-        self.catalog().write(|writer| {
-            writer.add_layer(&layer)?;
-            Ok::<(), VaultError>(
-                writer.set_stack(&StackRow { root: root.0, layers: layers.clone() })?,
-            )
-        })?;
-        Ok(self.show(root, &layers))
+        self.record_stack(root, &layer, layers)
     }
 
-    fn recorded_stack(&self, root: &RootId) -> Result<Option<Vec<Id>>> {
+    fn record_stack(&self, root: &RootId, layer: &LayerRow, layers: Vec<Id>) -> Result<Stack> {
+        let stack = StackRow { root: root.0, layers };
+        self.catalog().write(|writer| {
+            writer.add_layer(layer)?;
+            Ok::<(), VaultError>(writer.set_stack(&stack)?)
+        })?;
+        Ok(self.show(root, &stack.layers))
+    }
+
+    pub(super) fn recorded_stack(&self, root: &RootId) -> Result<Option<Vec<Id>>> {
         let stack = self.read(|reader| Ok(reader.stack(&root.0)?))?;
         let layers = stack.map(|stack| stack.layers);
         // A layer that is gone makes the stack useless; another is built in its place.
@@ -94,75 +83,8 @@ impl Vault {
         let kind = if base.is_some() { LayerKind::Delta } else { LayerKind::Base };
         let stage = LayerStage::begin(&self.layers_dir(), kind)?;
         let writer = Materializer::new(objects, &stage.fs_dir(), Purpose::Layer(&stage))?;
-        let delta = DeltaWriter { objects, writer: &writer };
-        let below = base_top.as_ref().and_then(Entry::directory);
-        if let Some(dir) = top.directory() {
-            delta.contents(writer.top_fd(), &[], below, dir)?;
-        }
-        writer.finish_dir(writer.top_fd(), &[], &top)?;
+        writer.difference(base_top.as_ref(), &top)?;
         drop(writer);
         stage.seal(Some(*root))
-    }
-}
-
-/// Writes the difference of two trees in overlayfs format.
-struct DeltaWriter<'a> {
-    objects: &'a Objects,
-    writer: &'a Materializer<'a>,
-}
-
-impl DeltaWriter<'_> {
-    fn contents(
-        &self,
-        at: BorrowedFd<'_>,
-        path: &[u8],
-        before: Option<&DirRef>,
-        after: &DirRef,
-    ) -> Result<()> {
-        let Some(before) = before else { return self.writer.contents(at, path, after) };
-        let old = self.objects.entries(before)?;
-        let new = self.objects.entries(after)?;
-        let find = |entries: &[Entry], name: &[u8]| {
-            let found = entries.binary_search_by(|entry| entry.name.as_slice().cmp(name));
-            found.ok().map(|at| entries[at].clone())
-        };
-        for gone in old.iter().filter(|entry| find(&new, &entry.name).is_none()) {
-            self.whiteout(at, path, &gone.name)?;
-        }
-        for entry in &new {
-            let old = find(&old, &entry.name);
-            if old.as_ref() != Some(entry) {
-                self.entry(at, path, old.as_ref(), entry)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn entry(
-        &self,
-        at: BorrowedFd<'_>,
-        parent: &[u8],
-        old: Option<&Entry>,
-        new: &Entry,
-    ) -> Result<()> {
-        let Some(dir) = new.directory() else { return self.writer.entry(at, parent, new) };
-        let path = join(parent, &new.name);
-        let fd = self.writer.make_dir(at, &path, &new.name)?;
-        let below = old.and_then(Entry::directory);
-        self.contents(fd.as_fd(), &path, below, dir)?;
-        if below.is_none() {
-            fs::fsetxattr(&fd, OPAQUE, b"y", XattrFlags::empty())
-                .map_err(io_error("set attributes of", &self.writer.host(&path)))?;
-        }
-        self.writer.finish_dir(fd.as_fd(), &path, new)
-    }
-
-    fn whiteout(&self, at: BorrowedFd<'_>, parent: &[u8], name: &[u8]) -> Result<()> {
-        let host = self.writer.host(&join(parent, name));
-        let name = disk::bytes_path(name);
-        fs::mknodat(at, name, FileType::CharacterDevice, Mode::empty(), 0)
-            .map_err(io_error("create", &host))?;
-        self.writer.count(0);
-        Ok(())
     }
 }

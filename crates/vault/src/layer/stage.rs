@@ -1,13 +1,15 @@
 //! Writing a layer and sealing it.
 
-use std::fs::{self, File};
-use std::os::fd::AsFd;
+use std::fs;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use offshoot_store::{Id, LayerRow};
+use rustix::fs::{AtFlags, Dir, FileType, OFlags};
+use rustix::io::Errno;
 
-use super::lock::DirLock;
+use super::lock::{DirLock, clear_abandoned};
 use crate::disk;
 use crate::error::{Result, io_error};
 use crate::hash::RootId;
@@ -86,12 +88,7 @@ impl LayerStage {
 
     /// Makes the layer durable and gives it its name; a catalog transaction must record the row.
     pub(crate) fn seal(mut self, root: Option<RootId>) -> Result<LayerRow> {
-        if self.written.load(Ordering::Relaxed) <= SYNC_EACH {
-            sync_each(&self.fs_dir())?;
-        } else {
-            let dir = File::open(&self.staged).map_err(io_error("open", &self.staged))?;
-            rustix::fs::syncfs(&dir).map_err(io_error("sync", &self.staged))?;
-        }
+        sync_layer(&self.fs_dir(), self.written.load(Ordering::Relaxed))?;
         disk::sync_dir(&self.staged).map_err(io_error("sync", &self.staged))?;
         let sealed = self.layers.join(self.id.to_string());
         fs::rename(&self.staged, &sealed).map_err(io_error("rename", &self.staged))?;
@@ -116,39 +113,48 @@ impl Drop for LayerStage {
     }
 }
 
-/// Syncs every file and directory of a small tree, children first.
-fn sync_each(dir: &Path) -> Result<()> {
-    let fd = disk::open_dir(dir).map_err(io_error("open", dir))?;
-    sync_below(fd.as_fd()).map_err(io_error("sync", dir))
+/// Makes a layer durable: file by file where there are few. A user's own files may be closed to them; then all at once.
+fn sync_layer(dir: &Path, files: u64) -> Result<()> {
+    let top = disk::open_dir(dir).map_err(io_error("open", dir))?;
+    let synced = if files <= SYNC_EACH { sync_each(top.as_fd()) } else { Err(Errno::ACCESS) };
+    match synced {
+        Err(Errno::ACCESS) => rustix::fs::syncfs(&top).map_err(io_error("sync", dir)),
+        other => other.map_err(io_error("sync", dir)),
+    }
 }
 
-fn sync_below(dir: std::os::fd::BorrowedFd<'_>) -> std::io::Result<()> {
-    use rustix::fs::{AtFlags, FileType, OFlags};
-    for name in disk::names(dir)? {
-        let stat = rustix::fs::statat(dir, disk::bytes_path(&name), AtFlags::SYMLINK_NOFOLLOW)?;
-        match FileType::from_raw_mode(stat.st_mode) {
-            FileType::Directory => {
-                let below = disk::open_below(dir, &name, OFlags::RDONLY | OFlags::DIRECTORY)?;
-                sync_below(below.as_fd())?;
+/// Syncs every file and directory of a small tree.
+fn sync_each(top: BorrowedFd<'_>) -> Result<(), Errno> {
+    let mut folders = vec![Vec::new()];
+    while let Some(folder) = folders.pop() {
+        let dir = disk::open_below(top, &folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        for entry in Dir::read_from(&dir)? {
+            let entry = entry?;
+            let name = entry.file_name().to_bytes();
+            if name == b"." || name == b".." {
+                continue;
             }
-            FileType::RegularFile => {
-                let file = disk::open_below(dir, &name, OFlags::RDONLY)?;
-                rustix::fs::fsync(file)?;
+            let stat = rustix::fs::statat(&dir, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW)?;
+            match FileType::from_raw_mode(stat.st_mode) {
+                FileType::Directory => folders.push(disk::join(&folder, name)),
+                FileType::RegularFile => {
+                    rustix::fs::fsync(disk::open_below(dir.as_fd(), name, OFlags::RDONLY)?)?;
+                }
+                // Links, pipes and whiteouts have no bytes of their own: they are durable with their directory.
+                _ => {}
             }
-            // Links, pipes and whiteouts have no bytes of their own: they are durable with their directory.
-            _ => {}
         }
+        rustix::fs::fsync(&dir)?;
     }
-    Ok(rustix::fs::fsync(dir)?)
+    Ok(())
 }
 
 /// Removes layers whose writer is gone.
-pub(crate) fn clear_abandoned(layers: &Path) -> Result<()> {
+pub(crate) fn clear_layers(layers: &Path) -> Result<()> {
     for entry in fs::read_dir(layers).map_err(io_error("read", layers))? {
         let path = entry.map_err(io_error("read", layers))?.path();
-        let name = path.file_name().unwrap_or_default().as_encoded_bytes();
-        if name.ends_with(b".tmp") && DirLock::take(&path).is_ok() {
-            disk::remove_tree(&path).map_err(io_error("remove", &path))?;
+        if path.file_name().unwrap_or_default().as_encoded_bytes().ends_with(b".tmp") {
+            clear_abandoned(&path).map_err(io_error("remove", &path))?;
         }
     }
     Ok(())

@@ -8,6 +8,8 @@ use offshoot_protocol::{DoctorCheckDoc, DoctorState};
 use offshoot_vault::Id;
 use rustix::fs::{FileType, Mode, XattrFlags};
 
+use crate::render::host_path;
+
 pub(super) fn check(
     name: &str,
     state: DoctorState,
@@ -29,12 +31,12 @@ pub(super) fn machine(home: &Path) -> Vec<DoctorCheckDoc> {
     let place = existing(home);
     match Scratch::new(&place) {
         Ok(scratch) => {
-            let detail = format!("{} can be written", home.display());
+            let detail = format!("{} can be written", host_path(home));
             checks.push(check("home", DoctorState::Ok, &detail, None));
             checks.extend([reflink(&scratch), attributes(&scratch), whiteouts(&scratch)]);
         }
         Err(error) => {
-            let detail = format!("{} cannot be written: {error}", place.display());
+            let detail = format!("{} cannot be written: {error}", host_path(&place));
             let hint = "set OFFSHOOT_HOME to a place you can write to";
             checks.push(check("home", DoctorState::Problem, &detail, Some(hint)));
         }
@@ -51,7 +53,7 @@ fn kernel() -> DoctorCheckDoc {
 }
 
 fn existing(path: &Path) -> PathBuf {
-    path.ancestors().find(|path| path.is_dir()).unwrap_or(Path::new("/")).to_owned()
+    path.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/")).to_owned()
 }
 
 /// A directory for trying things, removed afterwards.

@@ -6,6 +6,7 @@ use std::io::{IsTerminal, Read};
 use std::path::Path;
 
 use offshoot_protocol::ExitCode;
+use offshoot_vault::diff::{ChangeKind, detect_renames};
 use offshoot_vault::{ImportReport, Vault, VaultPath, Workspace};
 use offshoot_workspace::{CopyOptions, Edited, FileService, Resolver, wire};
 
@@ -14,21 +15,22 @@ use crate::context::{Context, vault_path};
 use crate::error::{CliError, Result};
 use crate::render;
 
-/// Says what an edit did.
+/// Says what an edit did, a move as a move.
 pub(super) fn report(
     context: &Context,
+    vault: &Vault,
     workspace: &Workspace,
-    edited: &Edited,
+    mut edited: Edited,
     import: Option<&ImportReport>,
 ) -> Result<()> {
-    let document = wire::edit(&workspace.name, edited, import.map(wire::import));
+    let changes = std::mem::take(&mut edited.changes);
+    edited.changes = detect_renames(vault.objects()?, changes, &context.diff_options())?;
+    let document = wire::edit(&workspace.name, &edited, import.map(wire::import));
     context.output.done(document, |_| match edited.operation {
         None => format!("nothing changed in {}\n", workspace.name),
         Some(_) => {
-            let shown = edited
-                .changes
-                .iter()
-                .filter(|change| change.kind() != offshoot_vault::diff::ChangeKind::Metadata);
+            let shown =
+                edited.changes.iter().filter(|change| change.kind() != ChangeKind::Metadata);
             let shown: Vec<_> = shown.cloned().collect();
             let lines =
                 render::changes(if shown.is_empty() { &edited.changes } else { &shown }, "");
@@ -48,7 +50,7 @@ pub(super) fn write(args: &WriteArgs, context: &Context, vault: &Vault) -> Resul
     let edited = match &args.from {
         Some(from) => {
             let mut file = File::open(from).map_err(|error| {
-                CliError::new(ExitCode::NotFound, format!("{}: {error}", from.display()))
+                CliError::new(ExitCode::NotFound, format!("{}: {error}", render::host_path(from)))
             })?;
             write(&mut file, from)?
         }
@@ -61,14 +63,14 @@ pub(super) fn write(args: &WriteArgs, context: &Context, vault: &Vault) -> Resul
             write(&mut input, Path::new("standard input"))?
         }
     };
-    report(context, &workspace, &edited, None)
+    report(context, vault, &workspace, edited, None)
 }
 
 pub(super) fn mkdir(args: &MkdirArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
     let service = FileService::new(vault, &context.actor);
     let edited = service.mkdir(&workspace, &vault_path(&args.path)?, args.parents)?;
-    report(context, &workspace, &edited, None)
+    report(context, vault, &workspace, edited, None)
 }
 
 pub(super) fn cp(args: &CpArgs, context: &Context, vault: &Vault) -> Result<()> {
@@ -77,21 +79,21 @@ pub(super) fn cp(args: &CpArgs, context: &Context, vault: &Vault) -> Result<()> 
     let options = CopyOptions { recursive: args.recursive };
     let (from, to) = (vault_path(&args.from)?, vault_path(&args.to)?);
     let edited = service.copy(&workspace, &from, &to, options)?;
-    report(context, &workspace, &edited, None)
+    report(context, vault, &workspace, edited, None)
 }
 
 pub(super) fn mv(args: &MvArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
     let service = FileService::new(vault, &context.actor);
     let edited = service.rename(&workspace, &vault_path(&args.from)?, &vault_path(&args.to)?)?;
-    report(context, &workspace, &edited, None)
+    report(context, vault, &workspace, edited, None)
 }
 
 pub(super) fn rm(args: &RmArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
     let service = FileService::new(vault, &context.actor);
     let edited = service.remove(&workspace, &paths(&args.paths)?, args.recursive)?;
-    report(context, &workspace, &edited, None)
+    report(context, vault, &workspace, edited, None)
 }
 
 pub(super) fn revert(args: &RevertArgs, context: &Context, vault: &Vault) -> Result<()> {
@@ -102,7 +104,7 @@ pub(super) fn revert(args: &RevertArgs, context: &Context, vault: &Vault) -> Res
     let service = FileService::new(vault, &context.actor);
     let root = &point.snapshot.root;
     let edited = service.revert(&workspace, &paths(&args.paths)?, root, &point.label)?;
-    report(context, &workspace, &edited, None)
+    report(context, vault, &workspace, edited, None)
 }
 
 fn paths(texts: &[OsString]) -> Result<Vec<VaultPath>> {

@@ -19,7 +19,7 @@ pub(super) fn import(args: &ImportArgs, context: &Context, vault: &Vault) -> Res
     let (edited, imported) = service.import(&workspace, &args.source, &path, &options)?;
     drop(options);
     report_skipped(context, &imported);
-    report(context, &workspace, &edited, Some(&imported))
+    report(context, vault, &workspace, edited, Some(&imported))
 }
 
 pub(super) fn export(args: &ExportArgs, context: &Context, vault: &Vault) -> Result<()> {
@@ -43,6 +43,6 @@ pub(super) fn export(args: &ExportArgs, context: &Context, vault: &Vault) -> Res
     };
     context.output.done(document, |_| {
         let (what, size) = (render::count(entries, "entry"), render::bytes(bytes));
-        format!("{path} written to {}: {what}, {size}\n", args.destination.display())
+        format!("{path} written to {}: {what}, {size}\n", render::host_path(&args.destination))
     })
 }

@@ -1,0 +1,91 @@
+//! Which files must be read, and which the stat cache knows.
+
+use std::collections::HashMap;
+
+use super::cache::Known;
+use super::read::FileContent;
+use super::scan::{Scanned, ScannedBody, ScannedDir, ScannedEntry, inode};
+use crate::disk::join;
+use crate::hash::BlobId;
+use crate::layer::LayerKind;
+
+/// Files of one directory that a worker takes at once.
+const AT_ONCE: usize = 32;
+
+/// What is to be read.
+pub(super) struct Plan<'a> {
+    pub(super) chunks: Vec<Chunk<'a>>,
+    /// What the cache knew.
+    pub(super) known: HashMap<Vec<u8>, FileContent>,
+    /// The group of each inode that has several names.
+    pub(super) groups: HashMap<(u64, u64), u64>,
+}
+
+/// Some files of one directory.
+pub(super) struct Chunk<'a> {
+    pub(super) dir: &'a ScannedDir,
+    pub(super) files: Vec<&'a ScannedEntry>,
+}
+
+impl<'a> Plan<'a> {
+    pub(super) fn new(
+        scanned: &'a Scanned,
+        cache: &HashMap<&[u8], Known>,
+        kind: LayerKind,
+    ) -> Self {
+        let groups = scanned.links.iter().map(|(inode, names)| (*inode, group_of(&names.paths[0])));
+        let mut plan = Self { chunks: Vec::new(), known: HashMap::new(), groups: groups.collect() };
+        for dir in &scanned.dirs {
+            plan.directory(scanned, dir, cache, kind);
+        }
+        plan
+    }
+
+    fn directory(
+        &mut self,
+        scanned: &Scanned,
+        dir: &'a ScannedDir,
+        cache: &HashMap<&[u8], Known>,
+        kind: LayerKind,
+    ) {
+        let mut files = Vec::new();
+        for file in dir.entries.iter().filter(|entry| matches!(entry.body, ScannedBody::File)) {
+            let path = join(&dir.path, &file.name);
+            // A base layer gets every file, and each inode once; content that is known needs neither.
+            if kind == LayerKind::Base {
+                if scanned.is_first_name(file, &path) {
+                    files.push(file);
+                }
+                continue;
+            }
+            match cache.get(path.as_slice()) {
+                Some(known) if known.matches(&file.stat) => {
+                    self.known.insert(path, known.content(file.stat));
+                }
+                _ => files.push(file),
+            }
+        }
+        let chunks = files.chunks(AT_ONCE).map(|files| Chunk { dir, files: files.to_vec() });
+        self.chunks.extend(chunks);
+    }
+
+    /// How many files are to be read, and how long they are together.
+    pub(super) fn totals(&self) -> (u64, u64) {
+        let files = self.chunks.iter().flat_map(|chunk| &chunk.files);
+        files.fold((0, 0), |(count, bytes), file| (count + 1, bytes + file.stat.st_size as u64))
+    }
+}
+
+impl Scanned {
+    /// Whether a path is the only or the first name of its inode.
+    pub(super) fn is_first_name(&self, entry: &ScannedEntry, path: &[u8]) -> bool {
+        self.links.get(&inode(&entry.stat)).is_none_or(|names| names.paths[0] == path)
+    }
+}
+
+/// The group of the names of one inode: from the first of them, so that it is the same on every import.
+pub(crate) fn group_of(first: &[u8]) -> u64 {
+    let hash = BlobId::of(first).0;
+    let (start, _) = hash.split_first_chunk::<8>().expect("a hash has 32 bytes");
+    u64::from_le_bytes(*start)
+}

@@ -1,0 +1,42 @@
+//! End-to-end tests of the command line: the real binary, in places of its own, as people and programs use it.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
+#[path = "cli/bad_input.rs"]
+mod bad_input;
+#[path = "cli/checkpoints.rs"]
+mod checkpoints;
+#[path = "cli/crowds.rs"]
+mod crowds;
+#[path = "cli/damage.rs"]
+mod damage;
+#[path = "cli/diffs.rs"]
+mod diffs;
+#[path = "cli/files.rs"]
+mod files;
+#[path = "cli/help.rs"]
+mod help;
+#[path = "cli/histories.rs"]
+mod histories;
+#[path = "cli/names.rs"]
+mod names;
+#[path = "cli/places.rs"]
+mod places;
+#[path = "cli/redact.rs"]
+mod redact;
+#[path = "cli/storage.rs"]
+mod storage;
+#[path = "cli/style.rs"]
+mod style;
+#[path = "cli/tools.rs"]
+mod tools;
+#[path = "cli/tour.rs"]
+mod tour;
+#[path = "cli/transcript.rs"]
+mod transcript;
+#[path = "cli/unprivileged.rs"]
+mod unprivileged;
+#[path = "cli/vaults.rs"]
+mod vaults;
+#[path = "cli/workspaces.rs"]
+mod workspaces;

@@ -1,0 +1,187 @@
+//! Things that people and programs get wrong: each has an exit code, a sentence, and where possible a way on.
+
+use insta::assert_snapshot;
+use serde_json::Value;
+
+use crate::transcript::{Transcript, demo_vault};
+
+fn candidates(error: &Value) -> Vec<&str> {
+    error["candidates"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+#[test]
+fn mistakes_for_people() {
+    let place = demo_vault();
+    place.ok(["workspace", "create", "feature-login"]);
+    place.ok(["checkpoint", "create", "tests-pass", "-w", "fix"]);
+    let mut transcript = Transcript::new(&place);
+    for arguments in [
+        &["status", "-w", "feature-lgin"][..],
+        &["show", "feature-logn"],
+        &["diff", "fix@test-pass"],
+        &["checkpoint", "show", "test-pass", "-w", "fix"],
+        &["log", "nowhere-at-all-to-be-found"],
+        &["op", "restore", "zzzzzz", "-w", "fix"],
+        &["vault", "info", "projekt"],
+        &["status", "--vault", "projekt"],
+        &["fs", "mkdir", "/made"],
+        &["checkpoint", "create"],
+        &["undo"],
+        &["workspace", "create", "fix"],
+        &["workspace", "create", "a@b"],
+        &["workspace", "create", ""],
+        &["workspace", "create", "head"],
+        &["workspace", "rename", "fix", "head"],
+        &["workspace", "create", "t", "--ephemeral=soon"],
+        &["vault", "create", "a/b"],
+        &["vault", "create", "project"],
+        &["init", "--name", "other"],
+        &["fs", "cat", "/nowhere"],
+        &["fs", "cat", "/src"],
+        &["fs", "cat", "/../etc/passwd"],
+        &["fs", "write", "/src/../../x", "-w", "fix"],
+        &["fs", "mv", "/src", "/src/deeper", "-w", "fix"],
+        &["fs", "cp", "/src", "/copy", "-w", "fix"],
+        &["fs", "export", "/", ".", "-w", "fix"],
+        &["fs", "import", "/no/such/file", "/x", "-w", "fix"],
+        &["fs", "write", "/x", "--from", "/no/such/file", "-w", "fix"],
+        &["redo", "-w", "fix"],
+        &["completions", "tcsh"],
+        &["stauts"],
+        &["fs", "cat"],
+        &["log", "-n", "many"],
+        &["diff", "--stat", "--name-only"],
+    ] {
+        assert_ne!(transcript.run(arguments).status.code(), Some(0), "{arguments:?}");
+    }
+    assert_snapshot!(transcript.finish());
+}
+
+#[test]
+fn what_was_meant_is_suggested() {
+    let place = demo_vault();
+    place.ok(["workspace", "create", "feature-login"]);
+    place.ok(["checkpoint", "create", "tests-pass", "-w", "fix"]);
+    for arguments in [&["status", "-w", "feature-lgin"][..], &["log", "feature-logn"]] {
+        let error = place.json_error(arguments, 3);
+        assert_eq!(candidates(&error), ["feature-login"], "{error}");
+        assert!(error["hint"].as_str().unwrap().contains("did you mean"), "{error}");
+    }
+    let error = place.json_error(&["diff", "fix@test-pass"], 3);
+    assert_eq!(candidates(&error), ["tests-pass"]);
+    let error = place.json_error(&["vault", "info", "projct"], 3);
+    assert_eq!(candidates(&error), ["project"]);
+}
+
+#[test]
+fn a_prefix_that_fits_several_names_them() {
+    let place = demo_vault();
+    place.ok(["checkpoint", "create", "same", "-w", "fix"]);
+    place.ok(["workspace", "create", "other"]);
+    place.ok(["checkpoint", "create", "same", "-w", "other"]);
+    let id = place.json(&["show", "fix"])["snapshot"]["id"].clone();
+    let error = place.json_error(&["show", &id.as_str().unwrap()[..4]], 4);
+    assert!(candidates(&error).len() >= 2, "{error}");
+    let error = place.json_error(&["op", "restore", &id.as_str().unwrap()[..4], "-w", "fix"], 4);
+    assert!(candidates(&error).len() >= 2, "{error}");
+    // A checkpoint of the named workspace is meant first; without one, both are.
+    assert_eq!(place.json(&["show", "same", "-w", "other"])["of"], "other@same");
+    let error = place.json_error(&["show", "same"], 4);
+    assert_eq!(candidates(&error), ["fix@same", "other@same"]);
+}
+
+#[test]
+fn a_change_without_a_workspace_lists_the_candidates() {
+    let place = demo_vault();
+    place.ok(["workspace", "create", "other"]);
+    for arguments in [
+        &["fs", "write", "/x"][..],
+        &["fs", "mkdir", "/x"],
+        &["fs", "rm", "/README.md"],
+        &["fs", "mv", "/README.md", "/x"],
+        &["fs", "cp", "/README.md", "/x"],
+        &["fs", "revert", "/README.md"],
+        &["fs", "import", "README.md", "/x"],
+        &["checkpoint", "create"],
+        &["checkpoint", "restore", "fix@base"],
+        &["checkpoint", "delete", "x"],
+        &["discard"],
+        &["undo"],
+        &["redo"],
+    ] {
+        let error = place.json_error(arguments, 2);
+        assert_eq!(candidates(&error), ["fix", "other"], "{arguments:?}");
+        assert!(error["message"].as_str().unwrap().contains("-w NAME"), "{error}");
+    }
+    assert_eq!(place.ok(["diff", "head", "fix", "--name-only", "--metadata"]), "");
+}
+
+#[test]
+fn names_that_cannot_be_are_refused_everywhere() {
+    let place = demo_vault();
+    let long = "x".repeat(101);
+    for name in ["", "a b", "a/b", "a@b", ".hidden", "a\nb", long.as_str()] {
+        place.json_error(&["workspace", "create", "--", name], 2);
+        place.json_error(&["workspace", "rename", "fix", name], 2);
+        place.json_error(&["checkpoint", "create", "-w", "fix", "--", name], 2);
+        place.json_error(&["vault", "create", "--", name], 2);
+        place.json_error(&["vault", "rename", "project", "--", name], 2);
+    }
+    place.json_error(&["workspace", "create", "head"], 2);
+    assert_eq!(place.json(&["workspace", "list"])["workspaces"].as_array().unwrap().len(), 1);
+    assert_eq!(place.json(&["vault", "list"])["vaults"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn directories_need_a_word_more() {
+    let place = demo_vault();
+    let error = place.json_error(&["fs", "rm", "/src", "-w", "fix"], 4);
+    assert!(error["hint"].as_str().unwrap().contains("-r"), "{error}");
+    place.json_error(&["fs", "cp", "/src", "/x", "-w", "fix"], 4);
+    place.json_error(&["fs", "cat", "/src"], 4);
+    place.json_error(&["fs", "mkdir", "/src", "-w", "fix"], 4);
+    assert_eq!(place.json(&["status", "-w", "fix"])["changes"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn no_path_leads_out_of_the_vault() {
+    let place = demo_vault();
+    std::os::unix::fs::symlink("/etc", place.project().join("etc")).unwrap();
+    std::os::unix::fs::symlink("../../..", place.project().join("up")).unwrap();
+    place.ok(["init"]);
+    place.ok(["workspace", "create", "links"]);
+    for path in ["/..", "/../x", "/src/../../x", "../x", "/src/../.."] {
+        place.json_error(&["fs", "cat", path, "-w", "links"], 2);
+        place.json_error(&["fs", "write", path, "-w", "links"], 2);
+    }
+    // Links to elsewhere are kept as they are and not followed.
+    for path in ["/etc/passwd", "/up/etc/passwd"] {
+        for verb in ["cat", "write"] {
+            let output = place.run(["fs", verb, path, "-w", "links"]);
+            assert!([Some(3), Some(4)].contains(&output.status.code()), "{output:?}");
+        }
+    }
+    assert_eq!(place.json(&["fs", "stat", "/etc", "-w", "links"])["target"], "/etc");
+}
+
+/// What clap finds wrong is a document too, and says the whole of it.
+#[test]
+fn usage_errors_for_programs() {
+    let place = demo_vault();
+    let message = |arguments: &[&str]| {
+        let error = place.json_error(arguments, 2);
+        assert_eq!(error["code"], "usage");
+        error["message"].as_str().unwrap().to_owned()
+    };
+    assert!(message(&["stauts"]).contains("stauts"));
+    assert!(message(&["fs", "cat"]).contains("<PATH>"));
+    assert!(message(&["fs", "cp", "/a"]).contains("<TO>"));
+    assert!(message(&["log", "-n", "many"]).contains("many"));
+    assert!(message(&["diff", "--stat", "--name-only"]).contains("--name-only"));
+    assert!(message(&["status", "--no-such-option"]).contains("--no-such-option"));
+    assert!(message(&["workspace"]).contains("subcommand"));
+    assert!(message(&[]).contains("subcommand"));
+    // After `--` it is a name, not the wish for a document.
+    let output = place.run(["fs", "cat", "--", "--json", "more"]);
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0), "{output:?}");
+}

@@ -1,0 +1,231 @@
+//! Vaults that are damaged, foreign, or of a newer version.
+
+use std::fs;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use offshoot_tests::product::Place;
+use offshoot_tests::rng::Rng;
+use offshoot_tests::scan::{CompareOptions, compare, scan};
+use offshoot_tests::skip::{Feature, need};
+
+use crate::transcript::demo;
+
+/// A vault with one file large enough to lie in a layer, and a workspace with one that lies in the catalog.
+fn vault() -> Place {
+    let place = demo();
+    let mut bytes = vec![0; 200_000];
+    Rng::new(7).fill(&mut bytes);
+    place.write("big.bin", bytes);
+    place.ok(["init"]);
+    place.ok(["workspace", "create", "fix"]);
+    place.ok_with(["fs", "write", "/small.txt", "-w", "fix"], b"small\n");
+    place
+}
+
+fn directory(place: &Place) -> PathBuf {
+    let info = place.json(&["vault", "info"]);
+    PathBuf::from(info["vault"]["directory"].as_str().unwrap())
+}
+
+/// The layer's copy of a file.
+fn in_layer(place: &Place, name: &str) -> PathBuf {
+    let layers = fs::read_dir(directory(place).join("layers")).unwrap();
+    let mut files = layers.map(|layer| layer.unwrap().path().join("fs").join(name));
+    files.find(|file| file.exists()).expect("some layer has the file")
+}
+
+/// Puts something that is no database where the catalog of the place's vault was.
+pub(crate) fn replace_catalog(place: &Place) {
+    let directory = directory(place);
+    for file in ["catalog.db-wal", "catalog.db-shm"] {
+        fs::remove_file(directory.join(file)).unwrap();
+    }
+    fs::write(directory.join("catalog.db"), "this is no database ".repeat(500)).unwrap();
+}
+
+/// Runs SQL on a catalog with a program that is none of ours.
+fn sql(directory: &Path, statement: &str) {
+    let script = "import sqlite3, sys\n\
+                  catalog = sqlite3.connect(sys.argv[1])\n\
+                  catalog.execute(sys.argv[2])\n\
+                  catalog.commit()\n\
+                  catalog.execute('pragma wal_checkpoint(truncate)')\n";
+    let mut python = Command::new("python3");
+    python.arg("-c").arg(script).arg(directory.join("catalog.db")).arg(statement);
+    let output = python.output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
+
+/// Fails with exit code 5 and a message that has all of this.
+#[track_caller]
+fn assert_damaged(place: &Place, arguments: &[&str], named: &[&str]) {
+    let error = place.json_error(arguments, 5);
+    assert_eq!(error["code"], "damaged");
+    let message = error["message"].as_str().unwrap();
+    assert!(named.iter().all(|part| message.contains(part)), "{named:?}: {message}");
+    assert!(error["hint"].is_string(), "{error}");
+}
+
+#[track_caller]
+fn assert_check_finds(place: &Place, named: &[&str]) {
+    let output = place.run(["vault", "check", "--json"]);
+    assert_eq!(output.status.code(), Some(5), "{output:?}");
+    let document = offshoot_tests::product::document_of(&output);
+    assert_eq!(document["result"]["ok"], false);
+    let problems = document["result"]["problems"].to_string();
+    assert!(named.iter().all(|part| problems.contains(part)), "{named:?}: {problems}");
+}
+
+#[test]
+fn a_flipped_bit_in_a_layer_is_found() {
+    let place = vault();
+    let file = in_layer(&place, "big.bin");
+    let name = file.to_str().unwrap();
+    let checksum = place.json(&["fs", "stat", "/big.bin"])["checksum"].clone();
+    let named = [name, checksum.as_str().unwrap()];
+    let handle = fs::File::options().read(true).write(true).open(&file).unwrap();
+    let mut byte = [0];
+    handle.read_exact_at(&mut byte, 100_000).unwrap();
+    handle.write_all_at(&[byte[0] ^ 1], 100_000).unwrap();
+    assert_damaged(&place, &["fs", "cat", "/big.bin"], &named);
+    assert_check_finds(&place, &named);
+    let out = place.path().join("out");
+    assert_damaged(&place, &["fs", "export", "/", out.to_str().unwrap()], &named);
+    assert!(!out.exists(), "what is damaged is not handed out");
+    // What is not damaged is still there.
+    assert_eq!(place.ok(["fs", "cat", "/small.txt"]), "small\n");
+    assert_eq!(place.json(&["vault", "check", "--quick"])["ok"], true);
+
+    handle.set_len(10).unwrap();
+    assert_damaged(&place, &["fs", "cat", "/big.bin"], &named);
+    fs::remove_file(&file).unwrap();
+    assert_damaged(&place, &["fs", "cat", "/big.bin"], &named);
+    assert_check_finds(&place, &named);
+}
+
+#[test]
+fn damage_in_the_catalog_is_found() {
+    if !need(Feature::Program("python3")) {
+        return;
+    }
+    let place = vault();
+    let directory = directory(&place);
+    let catalog = directory.join("catalog.db").to_str().unwrap().to_owned();
+    sql(
+        &directory,
+        "update objects set value = x'004142' where value = cast(x'00736d616c6c0a' as blob)",
+    );
+    assert_damaged(&place, &["fs", "cat", "/small.txt"], &["content", &catalog]);
+    assert_check_finds(&place, &["content", &catalog]);
+    sql(&directory, "update objects set value = x'4f544e0100' where kind = 2");
+    assert_damaged(&place, &["fs", "ls"], &["directory", &catalog]);
+    assert_damaged(&place, &["status"], &["directory", &catalog]);
+    assert_check_finds(&place, &["directory", &catalog]);
+    sql(&directory, "delete from objects where kind = 3");
+    assert_damaged(&place, &["fs", "ls"], &["root", "missing"]);
+    assert_check_finds(&place, &["root"]);
+    sql(&directory, "delete from snapshots");
+    assert_damaged(&place, &["status"], &["snapshot"]);
+    assert_check_finds(&place, &["snapshot"]);
+}
+
+#[test]
+fn a_forged_audit_event_is_found() {
+    if !need(Feature::Program("python3")) {
+        return;
+    }
+    let place = vault();
+    sql(&directory(&place), "update audit set event = replace(event, 'fix', 'fox')");
+    assert_check_finds(&place, &["audit"]);
+    place.ok(["status"]);
+}
+
+#[test]
+fn pages_that_are_noise_are_found() {
+    if !need(Feature::Program("python3")) {
+        return;
+    }
+    let place = vault();
+    let directory = directory(&place);
+    sql(&directory, "update meta set value = value");
+    let catalog = directory.join("catalog.db");
+    let handle = fs::File::options().write(true).open(&catalog).unwrap();
+    let mut noise = vec![0; 4096];
+    Rng::new(3).fill(&mut noise);
+    for page in (2..handle.metadata().unwrap().len() / 4096).step_by(2) {
+        handle.write_all_at(&noise, page * 4096).unwrap();
+    }
+    // The first command after a start of the machine looks at the whole catalog.
+    fs::remove_file(directory.join("checked")).unwrap();
+    for arguments in [&["status"][..], &["fs", "ls"], &["vault", "check"], &["init"]] {
+        assert_damaged(&place, arguments, &[catalog.to_str().unwrap()]);
+    }
+}
+
+#[test]
+fn a_catalog_that_is_no_database() {
+    let place = vault();
+    let catalog = directory(&place).join("catalog.db").to_str().unwrap().to_owned();
+    replace_catalog(&place);
+    for arguments in [&["status"][..], &["fs", "ls"], &["vault", "check"], &["init"]] {
+        assert_damaged(&place, arguments, &[&catalog]);
+    }
+    // One broken vault does not hide the others, and can be deleted.
+    place.ok(["vault", "create", "other"]);
+    let output = place.run(["vault", "list"]);
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "other\n");
+    assert!(String::from_utf8_lossy(&output.stderr).contains(&catalog), "{output:?}");
+    place.ok(["vault", "delete", "project", "--yes"]);
+    place.ok(["init"]);
+    assert_eq!(place.json(&["vault", "check"])["ok"], true);
+}
+
+#[test]
+fn a_catalog_that_is_not_there() {
+    let place = vault();
+    let catalog = directory(&place).join("catalog.db");
+    fs::rename(&catalog, place.path().join("elsewhere")).unwrap();
+    assert_damaged(&place, &["status"], &[catalog.to_str().unwrap()]);
+    assert_damaged(&place, &["init"], &[catalog.to_str().unwrap()]);
+    assert!(!catalog.exists(), "no empty catalog takes its place");
+    fs::rename(place.path().join("elsewhere"), &catalog).unwrap();
+    assert_eq!(place.json(&["vault", "check"])["ok"], true);
+}
+
+#[test]
+fn a_newer_vault_is_left_alone() {
+    if !need(Feature::Program("python3")) {
+        return;
+    }
+    let place = vault();
+    let directory = directory(&place);
+    sql(&directory, "pragma user_version = 99");
+    let before = scan(&directory).unwrap();
+    for arguments in [
+        &["status"][..],
+        &["fs", "ls"],
+        &["fs", "mkdir", "/made", "-w", "fix"],
+        &["workspace", "create", "other"],
+        &["undo", "--vault-wide"],
+        &["init"],
+        &["vault", "info"],
+        &["vault", "check"],
+    ] {
+        let error = place.json_error(arguments, 7);
+        assert_eq!(error["code"], "newer_format", "{arguments:?}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains("99") && message.contains("catalog.db"), "{message}");
+        assert!(error["hint"].as_str().unwrap().contains("update offshoot"), "{error}");
+    }
+    // Looking makes SQLite's own two files, empty ones, and nothing else.
+    let mut after = scan(&directory).unwrap();
+    assert_eq!(after.0.remove(&b"catalog.db-wal"[..]).map_or(0, |wal| wal.size), 0);
+    after.0.remove(&b"catalog.db-shm"[..]);
+    let options = CompareOptions { directory_mtimes: false, ..CompareOptions::default() };
+    let differences = compare(&before, &after, &options);
+    assert!(differences.is_empty(), "{differences:?}");
+    sql(&directory, "pragma user_version = 1");
+    assert_eq!(place.json(&["vault", "check"])["ok"], true);
+}

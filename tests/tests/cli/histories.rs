@@ -1,0 +1,108 @@
+//! `log`, `show`, `undo`, `redo`, `op` and `history`.
+
+use insta::assert_snapshot;
+use offshoot_tests::product::Place;
+
+use crate::transcript::{Transcript, demo_vault};
+
+/// Two workspaces that each did something.
+fn busy() -> Place {
+    let place = demo_vault();
+    place.ok_with(["fs", "write", "/README.md", "-w", "fix"], b"one\n");
+    place.ok(["checkpoint", "create", "half", "-w", "fix"]);
+    place.ok(["workspace", "create", "other"]);
+    place.ok_with(["fs", "write", "/README.md", "-w", "fix"], b"two\n");
+    place.ok(["fs", "rm", "/run.sh", "-w", "other"]);
+    place
+}
+
+fn operation(place: &Place, summary: &str) -> String {
+    let log = place.json(&["op", "log"]);
+    let all = log["operations"].as_array().unwrap();
+    let found = all.iter().find(|operation| operation["summary"] == summary);
+    found.unwrap_or_else(|| panic!("no {summary} in {log}"))["id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn histories_for_people() {
+    let place = busy();
+    let first = operation(&place, "create workspace other from head");
+    let snapshot = place.json(&["log", "-w", "fix"])["snapshots"][1]["snapshot"]["id"].clone();
+    let mut transcript = Transcript::new(&place);
+    transcript.run(&["log"]);
+    transcript.run(&["log", "-w", "fix", "-n", "2"]);
+    transcript.run(&["log", "head"]);
+    transcript.run(&["op", "log"]);
+    transcript.run(&["op", "log", "-w", "fix", "-n", "3"]);
+    transcript.run(&["show", "fix"]);
+    transcript.run(&["show", "fix@half"]);
+    transcript.run(&["show", snapshot.as_str().unwrap(), "--metadata"]);
+    transcript.run(&["show", "head"]);
+    transcript.run(&["show", &first]);
+    transcript.run(&["history", "/README.md", "-w", "fix"]);
+    transcript.run(&["history", "/run.sh", "-w", "other"]);
+    transcript.run(&["history", "/README.md", "--at", "fix@half"]);
+    transcript.run(&["undo", "-w", "fix"]);
+    transcript.run(&["undo", "-w", "fix"]);
+    transcript.run(&["redo", "-w", "fix"]);
+    transcript.run(&["undo", "--vault-wide"]);
+    transcript.run(&["redo", "--vault-wide"]);
+    transcript.run(&["undo", "-w", "fix"]);
+    transcript.run(&["op", "restore", &first, "-w", "fix"]);
+    transcript.run(&["op", "restore", &first, "-w", "fix"]);
+    transcript.run(&["op", "restore", &first, "--vault-wide"]);
+    transcript.run(&["op", "log", "-n", "4"]);
+    assert_snapshot!(transcript.finish());
+}
+
+#[test]
+fn histories_for_programs() {
+    let place = busy();
+    let first = operation(&place, "create workspace other from head");
+    let mut transcript = Transcript::new(&place);
+    transcript.json(&["log", "-w", "fix"]);
+    transcript.json(&["op", "log", "-n", "3"]);
+    transcript.json(&["show", "fix"]);
+    transcript.json(&["show", "fix@half"]);
+    transcript.json(&["show", &first]);
+    transcript.json(&["history", "/run.sh", "-w", "other"]);
+    transcript.json(&["undo", "-w", "fix"]);
+    transcript.json(&["redo", "-w", "fix"]);
+    transcript.json(&["op", "restore", &first, "-w", "fix"]);
+    transcript.json(&["op", "restore", &first, "--vault-wide"]);
+    assert_snapshot!(transcript.finish());
+}
+
+#[test]
+fn undo_and_redo_walk_all_the_way() {
+    let place = demo_vault();
+    let read = || place.ok(["fs", "cat", "/n", "-w", "fix"]);
+    for number in 0..5 {
+        place.ok_with(["fs", "write", "/n", "-w", "fix"], format!("{number}").as_bytes());
+    }
+    for number in (0..4).rev() {
+        place.ok(["undo", "-w", "fix"]);
+        assert_eq!(read(), number.to_string());
+    }
+    for number in 1..5 {
+        place.ok(["redo", "-w", "fix"]);
+        assert_eq!(read(), number.to_string());
+    }
+    place.json_error(&["redo", "-w", "fix"], 4);
+    // Something new takes the place of what was undone.
+    place.ok(["undo", "-w", "fix"]);
+    place.ok_with(["fs", "write", "/n", "-w", "fix"], b"new");
+    place.json_error(&["redo", "-w", "fix"], 4);
+    assert_eq!(read(), "new");
+}
+
+#[test]
+fn who_did_it_is_recorded() {
+    let place = demo_vault();
+    let mut command = place.command(["fs", "mkdir", "/made", "-w", "fix", "--json"]);
+    command.env("USER", "ada").env("OFFSHOOT_AGENT", "helper").env("OFFSHOOT_SESSION", "s-1");
+    let document = offshoot_tests::product::document_of(&command.output().unwrap());
+    let actor = serde_json::json!({"user": "ada", "agent": "helper", "session": "s-1"});
+    assert_eq!(document["result"]["snapshot"]["actor"], actor);
+    assert_eq!(place.json(&["op", "log", "-n", "1"])["operations"][0]["actor"], actor);
+}

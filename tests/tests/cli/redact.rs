@@ -1,0 +1,168 @@
+//! Takes out of an output what differs from run to run, and nothing else.
+
+use std::path::Path;
+
+use offshoot_tests::product::Place;
+use serde_json::Value;
+
+/// Replaces ids, hashes, times and places by names; the same id gets the same name every time.
+#[derive(Debug)]
+pub(crate) struct Redactor {
+    /// Paths and what stands for them, longest first.
+    places: Vec<(String, String)>,
+    /// The short forms of the ids seen, in the order of their first appearance.
+    ids: Vec<String>,
+    numbered: bool,
+}
+
+/// How many characters of an id its short form has.
+const SHORT: usize = 12;
+
+impl Redactor {
+    /// For what is printed in a place.
+    pub(crate) fn new(place: &Place) -> Self {
+        let mut redactor = Self { places: Vec::new(), ids: Vec::new(), numbered: true };
+        redactor.hide(plain(place.path()), "[place]");
+        redactor.hide(plain(&place.home()), "[home]");
+        redactor
+    }
+
+    /// For documents, where all ids look the same and the place is a user's home.
+    pub(crate) fn of_document(place: &Place) -> Self {
+        let mut redactor = Self { places: Vec::new(), ids: Vec::new(), numbered: false };
+        redactor.hide(plain(place.path()), "~");
+        redactor
+    }
+
+    /// Replaces some text wherever it stands.
+    pub(crate) fn hide(&mut self, text: &str, name: &str) {
+        self.places.push((text.to_owned(), name.to_owned()));
+        self.places.sort_by_key(|(text, _)| std::cmp::Reverse(text.len()));
+    }
+
+    /// Text for people.
+    pub(crate) fn text(&mut self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (place, name) in &self.places {
+            text = text.replace(place, name);
+        }
+        let text = without_times(&text);
+        let text = without_catalog_size(&text);
+        let text = without_unread(&text);
+        self.without_ids(&text)
+    }
+
+    /// A document for programs.
+    pub(crate) fn json(&mut self, value: &Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.text(text)),
+            Value::Array(items) => items.iter().map(|item| self.json(item)).collect(),
+            Value::Object(fields) => {
+                let fields = fields.iter().map(|(name, value)| match name.as_str() {
+                    "uid" | "gid" | "catalog_bytes" | "unchanged" => {
+                        (name.clone(), format!("[{name}]").into())
+                    }
+                    _ => (name.clone(), self.json(value)),
+                });
+                Value::Object(fields.collect())
+            }
+            other => other.clone(),
+        }
+    }
+
+    fn without_ids(&mut self, text: &str) -> String {
+        let mut out = String::new();
+        let mut rest = text;
+        while let Some(start) = rest.find(|c: char| c.is_ascii_alphanumeric()) {
+            let (before, from) = rest.split_at(start);
+            let end = from.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(from.len());
+            let (word, after) = from.split_at(end);
+            out.push_str(before);
+            out.push_str(&self.word(word));
+            rest = after;
+        }
+        out.push_str(rest);
+        out
+    }
+
+    fn word(&mut self, word: &str) -> String {
+        if word.len() == 64 && word.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return "[hash]".to_owned();
+        }
+        if !is_id(word) {
+            return word.to_owned();
+        }
+        let kind = if word.len() == SHORT { "short" } else { "id" };
+        if !self.numbered {
+            return format!("[{kind}]");
+        }
+        let short = &word[..SHORT];
+        let known = self.ids.iter().position(|seen| seen == short);
+        let number = known.unwrap_or_else(|| {
+            self.ids.push(short.to_owned());
+            self.ids.len() - 1
+        });
+        format!("[{kind} {}]", number + 1)
+    }
+}
+
+fn plain(path: &Path) -> &str {
+    path.to_str().expect("temporary folders have plain names")
+}
+
+/// An id in full or in short: of this century's first half, so that it starts with 01.
+fn is_id(word: &str) -> bool {
+    let is_digit = |c: char| c.is_ascii_digit() || (c.is_ascii_lowercase() && !"ilou".contains(c));
+    matches!(word.len(), SHORT | 26) && word.starts_with("01") && word.chars().all(is_digit)
+}
+
+/// Files of the tests are dated 2001; what is younger was made by the run.
+fn without_times(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find("20") {
+        let (before, from) = rest.split_at(start);
+        out.push_str(before);
+        let length = time_length(from);
+        if length > 0 && &from[..4] > "2001" {
+            out.push_str("[time]");
+        } else {
+            out.push_str(&from[..length.max(2)]);
+        }
+        rest = &from[length.max(2)..];
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The length of the time that a text starts with, such as `2026-01-31 23:59:59` or `2026-01-31T23:59:59.5Z`.
+fn time_length(text: &str) -> usize {
+    let shape = b"0000-00-00 00:00:00";
+    let bytes = text.as_bytes();
+    let fits = bytes.len() >= shape.len()
+        && bytes.iter().zip(shape).all(|(byte, shape)| match shape {
+            b'0' => byte.is_ascii_digit(),
+            b' ' => matches!(byte, b' ' | b'T'),
+            mark => byte == mark,
+        });
+    if !fits {
+        return 0;
+    }
+    let fraction = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'Z');
+    shape.len() + bytes[shape.len()..].iter().take_while(|byte| fraction(byte)).count()
+}
+
+/// A file that was written a moment ago is read again, because it may have been written twice in that moment.
+fn without_unread(text: &str) -> String {
+    let Some((before, after)) = text.split_once(" not read again") else { return text.to_owned() };
+    let before = before.rsplit_once(", ").map_or(before, |(before, _)| before);
+    format!("{before}{after}")
+}
+
+/// How large the catalog is depends on its pages, which differ a little from run to run.
+fn without_catalog_size(text: &str) -> String {
+    let Some((before, after)) = text.split_once(" catalog, ") else { return text.to_owned() };
+    let mut words: Vec<&str> = before.split(' ').collect();
+    words.truncate(words.len().saturating_sub(2));
+    format!("{} [size] catalog, {after}", words.join(" "))
+}

@@ -1,0 +1,89 @@
+//! `config`, `doctor` and `completions`.
+
+use std::fs;
+use std::process::Command;
+
+use insta::assert_snapshot;
+use offshoot_tests::product::document_of;
+use offshoot_tests::skip::{Feature, need};
+
+use crate::damage::replace_catalog;
+use crate::transcript::{Transcript, demo, demo_vault};
+
+#[test]
+fn the_configuration() {
+    let place = demo();
+    let user = place.path().join(".config/offshoot");
+    fs::create_dir_all(&user).unwrap();
+    fs::write(user.join("config.toml"), "[ui]\ncolor = \"never\"\n[diff]\ncontext = 1\n").unwrap();
+    place.write("offshoot.toml", "[diff]\ncontext = 2\nrenames = false\n");
+    let mut transcript = Transcript::new(&place);
+    transcript.run(&["config", "show"]);
+    transcript.run(&["config", "show", "--origin"]);
+    transcript.run(&["config", "show", "--origin", "-c", "diff.context=7"]);
+    transcript.run(&["config", "show", "-c", "diff.context=many"]);
+    transcript.run(&["config", "show", "-c", "diff.contxt=7"]);
+    transcript.json(&["config", "show", "-c", "diff.context=7"]);
+    transcript.json(&["config", "show", "-c", "diff.context=many"]);
+    assert_snapshot!(transcript.finish());
+    let mut command = place.command(["config", "show", "--origin"]);
+    let output = command.env("OFFSHOOT_DIFF__CONTEXT", "9").output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("diff.context = 9"), "{text}");
+    assert!(text.contains("OFFSHOOT_DIFF__CONTEXT"), "{text}");
+}
+
+/// What a machine can do differs; that it is said, and what of it, does not.
+#[test]
+fn the_doctor_looks_at_everything() {
+    let place = demo_vault();
+    let text = place.run(["doctor"]);
+    let mut transcript = Transcript::new(&place);
+    let document = transcript.json(&["doctor"]);
+    let checks = document["result"]["checks"].as_array().unwrap();
+    let names: Vec<&str> = checks.iter().map(|check| check["name"].as_str().unwrap()).collect();
+    let expected =
+        ["kernel", "home", "reflinks", "attributes", "whiteouts", "space", "vault project"];
+    assert_eq!(names, expected);
+    assert_eq!(document["result"]["ok"], text.status.success());
+    assert_eq!(checks[6]["state"], "ok");
+    let text = String::from_utf8(text.stdout).unwrap();
+    assert!(names.iter().all(|name| text.contains(&format!("  {name}: "))), "{text}");
+    let left = fs::read_dir(place.home()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert!(left.into_iter().all(|name| !name.to_string_lossy().contains("doctor")));
+}
+
+#[test]
+fn the_doctor_names_what_does_not_work() {
+    let place = demo_vault();
+    replace_catalog(&place);
+    let output = place.run(["doctor", "--json"]);
+    assert_eq!(output.status.code(), Some(1));
+    let document = document_of(&output);
+    assert_eq!(document["result"]["ok"], false);
+    let last = document["result"]["checks"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(last["state"], "problem");
+    assert!(last["detail"].as_str().unwrap().contains("catalog.db"), "{last}");
+}
+
+#[test]
+fn completions_for_every_shell() {
+    let place = demo();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = place.ok(["completions", shell]);
+        assert!(script.contains("offshoot") && script.contains("checkpoint"), "{shell}");
+    }
+    assert_eq!(place.run(["completions", "tcsh"]).status.code(), Some(2));
+    if !need(Feature::Program("bash")) {
+        return;
+    }
+    let script = place.path().join("completions.bash");
+    fs::write(&script, place.ok(["completions", "bash"])).unwrap();
+    let output = Command::new("bash").arg("-n").arg(&script).output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    let complete = "source \"$1\"; COMP_WORDS=(offshoot wor); COMP_CWORD=1; \
+                    _offshoot offshoot wor offshoot; echo \"${COMPREPLY[@]}\"";
+    let mut bash = Command::new("bash");
+    let output = bash.args(["-c", complete, "bash"]).arg(&script).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "workspace", "{output:?}");
+}

@@ -1,0 +1,164 @@
+//! The product in the hands of an ordinary user.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, lchown};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use offshoot_tests::awkward;
+use offshoot_tests::product::{Place, binary, document_of};
+use offshoot_tests::skip::{Feature, need};
+use tempfile::TempDir;
+
+use crate::transcript::demo;
+
+/// The user and group that tests become.
+const ID: u32 = 1000;
+
+/// Somebody who is not root, with a copy of the binary that everybody can reach.
+pub(crate) struct User {
+    tools: TempDir,
+}
+
+impl User {
+    /// Nothing where this machine cannot do it, which is then on record.
+    pub(crate) fn new() -> Option<Self> {
+        if !need(Feature::Root) || !need(Feature::Program("setpriv")) {
+            return None;
+        }
+        let tools = TempDir::with_prefix("offshoot-test-").unwrap();
+        fs::set_permissions(tools.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let copy = tools.path().join("offshoot");
+        // The binary is large: another name will do where both are on one file system.
+        if fs::hard_link(binary(), &copy).is_err() {
+            fs::copy(binary(), &copy).unwrap();
+        }
+        Some(Self { tools })
+    }
+
+    fn binary(&self) -> PathBuf {
+        self.tools.path().join("offshoot")
+    }
+
+    /// A command of the binary in a place.
+    pub(crate) fn command(&self, place: &Place, arguments: &[&str]) -> Command {
+        let mut command = Command::new("setpriv");
+        let ids = [format!("--reuid={ID}"), format!("--regid={ID}")];
+        command.args(ids).arg("--clear-groups").arg(self.binary()).args(arguments);
+        command.env_clear().envs(place.environment()).current_dir(place.project());
+        command.stdin(Stdio::null());
+        command
+    }
+
+    /// Runs the binary in a place.
+    pub(crate) fn run(&self, place: &Place, arguments: &[&str]) -> Output {
+        self.command(place, arguments).output().unwrap()
+    }
+
+    /// Runs the binary in a place; it must succeed.
+    fn ok(&self, place: &Place, arguments: &[&str]) -> String {
+        let output = self.run(place, arguments);
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+}
+
+/// Makes everything below a path, and the path, the ordinary user's own.
+pub(crate) fn give_away(path: &Path) {
+    lchown(path, Some(ID), Some(ID)).unwrap();
+    let is_directory = fs::symlink_metadata(path).unwrap().is_dir();
+    for entry in is_directory.then(|| fs::read_dir(path).unwrap()).into_iter().flatten() {
+        give_away(&entry.unwrap().path());
+    }
+}
+
+#[test]
+fn the_tour_of_an_ordinary_user() {
+    let Some(user) = User::new() else { return };
+    let place = demo();
+    give_away(place.path());
+    let ok = |arguments: &[&str]| user.ok(&place, arguments);
+    ok(&["init"]);
+    ok(&["workspace", "create", "fix"]);
+    ok(&["checkpoint", "create", "start", "-w", "fix"]);
+    ok(&["fs", "write", "/README.md", "--from", "run.sh", "-w", "fix"]);
+    ok(&["fs", "mkdir", "-p", "/a/b", "-w", "fix"]);
+    ok(&["fs", "mv", "/src", "/a/src", "-w", "fix"]);
+    ok(&["fs", "import", "src", "/again", "-w", "fix"]);
+    ok(&["fs", "rm", "/run.sh", "-w", "fix"]);
+    assert!(ok(&["diff"]).contains("+exec cargo run"));
+    assert!(ok(&["status"]).contains("/again"));
+    ok(&["log"]);
+    ok(&["op", "log"]);
+    ok(&["undo", "-w", "fix"]);
+    ok(&["redo", "-w", "fix"]);
+    ok(&["fs", "export", "/", "../out", "-w", "fix"]);
+    assert_eq!(
+        fs::read(place.path().join("out/a/src/lib.rs")).unwrap(),
+        fs::read(place.project().join("src/lib.rs")).unwrap()
+    );
+    ok(&["checkpoint", "restore", "start", "-w", "fix"]);
+    assert_eq!(ok(&["diff", "--name-only", "--metadata"]), "");
+    ok(&["init"]);
+    ok(&["vault", "check"]);
+    ok(&["doctor"]);
+    ok(&["discard", "-w", "fix"]);
+    ok(&["vault", "delete", "project", "--yes"]);
+}
+
+/// What cannot be read is said and left out; the rest comes in.
+#[test]
+fn files_of_others_are_reported() {
+    let Some(user) = User::new() else { return };
+    let place = demo();
+    place.write("secret/key", "key");
+    give_away(place.path());
+    for path in ["secret", "run.sh"] {
+        let path = place.project().join(path);
+        lchown(&path, Some(0), Some(0)).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).unwrap();
+    }
+    let output = user.run(&place, &["init", "--json"]);
+    let document = document_of(&output);
+    let skipped = document["result"]["import"]["skipped"].as_array().unwrap().clone();
+    let paths: Vec<&str> = skipped.iter().map(|entry| entry["path"].as_str().unwrap()).collect();
+    assert!(paths.iter().any(|path| path.ends_with("run.sh")), "{document}");
+    assert!(paths.iter().any(|path| path.contains("secret")), "{document}");
+    assert!(skipped.iter().all(|entry| entry["code"] == "unreadable"), "{document}");
+    assert_eq!(document["notes"].as_array().unwrap().len(), skipped.len());
+    assert!(user.ok(&place, &["fs", "ls"]).contains("README.md"));
+}
+
+/// Nobody else can look into somebody's vaults.
+#[test]
+fn a_home_is_private() {
+    let Some(user) = User::new() else { return };
+    let place = demo();
+    place.ok(["init"]);
+    fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(place.home(), fs::Permissions::from_mode(0o755)).unwrap();
+    for arguments in [&["status"][..], &["fs", "cat", "/README.md"], &["init"]] {
+        let output = user.run(&place, arguments);
+        assert!(!output.status.success(), "{arguments:?}: {output:?}");
+        assert!(!String::from_utf8_lossy(&output.stdout).contains("Demo"), "{output:?}");
+    }
+}
+
+#[test]
+fn modes_that_lock_their_owner_out_are_kept() {
+    let Some(user) = User::new() else { return };
+    let place = demo();
+    give_away(place.path());
+    user.ok(&place, &["init"]);
+    user.ok(&place, &["workspace", "create", "fix"]);
+    fs::set_permissions(place.project().join("src"), fs::Permissions::from_mode(0o500)).unwrap();
+    fs::set_permissions(place.project().join("run.sh"), fs::Permissions::from_mode(0o400)).unwrap();
+    user.ok(&place, &["init"]);
+    user.ok(&place, &["workspace", "create", "locked"]);
+    user.ok(&place, &["fs", "export", "/", "../out", "-w", "locked"]);
+    let mode = |path: &str| fs::metadata(place.path().join(path)).unwrap().permissions().mode();
+    assert_eq!((mode("out/src") & 0o7777, mode("out/run.sh") & 0o7777), (0o500, 0o400));
+    user.ok(&place, &["vault", "check"]);
+    user.ok(&place, &["vault", "delete", "project", "--yes"]);
+    awkward::clear(place.path()).unwrap();
+}

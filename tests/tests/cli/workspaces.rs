@@ -1,0 +1,98 @@
+//! `workspace`, its alias `ws`, and `discard`.
+
+use insta::assert_snapshot;
+
+use crate::transcript::{Transcript, demo, demo_vault};
+
+#[test]
+fn workspaces_for_people() {
+    let place = demo();
+    place.ok(["init"]);
+    let mut transcript = Transcript::new(&place);
+    transcript.run(&["status"]);
+    transcript.run(&["workspace", "list"]);
+    transcript.run(&["workspace", "show"]);
+    transcript.run(&["workspace", "create", "fix"]);
+    transcript.run_with(&["fs", "write", "/new.txt", "-w", "fix"], "new\n");
+    transcript.run(&["ws", "create", "try-2", "--from", "fix"]);
+    transcript.run(&["workspace", "create", "short", "--ephemeral=10m"]);
+    transcript.run(&["workspace", "create", "day", "--ephemeral"]);
+    transcript.run(&["checkpoint", "create", "before", "-w", "fix"]);
+    transcript.run(&["workspace", "create", "old", "--from", "fix@before"]);
+    transcript.run(&["ws", "list"]);
+    transcript.run(&["workspace", "tree"]);
+    transcript.run(&["workspace", "show"]);
+    transcript.run(&["workspace", "show", "fix"]);
+    transcript.run(&["workspace", "rename", "fix", "login-fix"]);
+    transcript.run(&["workspace", "delete", "login-fix"]);
+    transcript.run(&["workspace", "tree"]);
+    transcript.run(&["undo", "-w", "login-fix"]);
+    transcript.run(&["status", "-w", "login-fix"]);
+    transcript.run(&["discard", "-w", "login-fix", "--keep"]);
+    transcript.run(&["discard", "-w", "login-fix", "--keep"]);
+    transcript.run(&["discard", "-w", "login-fix"]);
+    transcript.run(&["discard", "-w", "old"]);
+    transcript.run(&["workspace", "list"]);
+    assert_snapshot!(transcript.finish());
+}
+
+#[test]
+fn workspaces_for_programs() {
+    let place = demo();
+    place.ok(["init"]);
+    let mut transcript = Transcript::new(&place);
+    transcript.json(&["status"]);
+    transcript.json(&["workspace", "create", "fix"]);
+    transcript.json(&["ws", "create", "short", "--from", "fix", "--ephemeral=10m"]);
+    place.ok(["checkpoint", "create", "before", "-w", "fix", "-m", "why"]);
+    place.ok_with(["fs", "write", "/README.md", "-w", "fix"], b"less\n");
+    transcript.json(&["status", "-w", "fix"]);
+    transcript.json(&["workspace", "list"]);
+    transcript.json(&["workspace", "tree"]);
+    transcript.json(&["workspace", "show", "fix"]);
+    transcript.json(&["workspace", "show"]);
+    transcript.json(&["workspace", "rename", "short", "long"]);
+    transcript.json(&["workspace", "delete", "long"]);
+    transcript.json(&["discard", "-w", "fix", "--keep"]);
+    transcript.json(&["discard", "-w", "fix", "--keep"]);
+    transcript.json(&["discard", "-w", "fix"]);
+    assert_snapshot!(transcript.finish());
+}
+
+#[test]
+fn a_workspace_without_a_name_gets_a_friendly_one() {
+    let place = demo_vault();
+    for arguments in [&["workspace", "create"][..], &["ws", "create", "--ephemeral"]] {
+        let made = place.json(arguments);
+        let name = made["workspace"]["name"].as_str().unwrap();
+        assert!(name.split('-').count() >= 2, "{name}");
+        assert!(name.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{name}");
+        place.ok(["status", "-w", name]);
+    }
+}
+
+#[test]
+fn a_name_follows_the_id_when_renamed() {
+    let place = demo_vault();
+    let id = place.json(&["workspace", "show", "fix"])["workspace"]["id"].clone();
+    let id = id.as_str().unwrap();
+    place.ok(["workspace", "rename", "fix", "other"]);
+    for reference in [id, &id[..10], "other"] {
+        let shown = place.json(&["workspace", "show", reference]);
+        assert_eq!(shown["workspace"]["name"], "other", "{reference}");
+    }
+}
+
+#[test]
+fn the_workspace_comes_from_the_environment_too() {
+    let place = demo_vault();
+    place.ok(["workspace", "create", "second"]);
+    let mut command = place.command(["fs", "mkdir", "/made"]);
+    let output = command.env("OFFSHOOT_WORKSPACE", "fix").output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(place.ok(["diff", "-w", "fix", "--name-only"]), "/made\n");
+    assert_eq!(place.ok(["diff", "-w", "second", "--name-only"]), "");
+
+    let output = place.command(["status"]).env("OFFSHOOT_VAULT", "nowhere").output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+}
