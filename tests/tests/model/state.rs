@@ -86,11 +86,11 @@ impl Model {
         self.steps += 1;
         let mut refs = self.refs.clone();
         match action {
-            Action::Undo(scope) => return self.undo(*scope),
-            Action::Redo(scope) => return self.redo(*scope),
-            Action::Edit { workspace, edit } => return self.edit(*workspace, edit),
+            Action::Undo(scope) => self.undo(*scope),
+            Action::Redo(scope) => self.redo(*scope),
+            Action::Edit { workspace, edit } => self.edit(*workspace, edit),
             Action::RestoreOperation { operation, scope } => {
-                return self.restore_operation(*operation, *scope);
+                self.restore_operation(*operation, *scope)
             }
             Action::Import => {
                 if *self.snapshots[refs.head] != *host {
