@@ -35,7 +35,7 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         name: "offshoot-workspace",
-        uses: &["offshoot-protocol", "offshoot-store", "offshoot-vault"],
+        uses: &["offshoot-protocol", "offshoot-vault"],
         tests_may_use: &["offshoot-tests"],
         ..NOTHING
     },
