@@ -39,6 +39,13 @@ pub(crate) enum Fault {
     NoUndo,
 }
 
+/// How many commands were run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Count {
+    pub(crate) commands: u64,
+    pub(crate) refused: u64,
+}
+
 /// What went wrong, and after which commands.
 pub(crate) struct Failure {
     why: String,
@@ -60,12 +67,16 @@ struct Case<D> {
     ids: Ids,
     rng: Rng,
     plan: Plan,
+    count: Count,
     /// Whether the mistake has been made.
     faulted: bool,
 }
 
-/// Runs a case; gives the number of commands.
-pub(crate) fn run<D: Driver>(plan: &Plan, new: impl FnOnce(&mut Rng) -> D) -> Result<u64, Failure> {
+/// Runs a case.
+pub(crate) fn run<D: Driver>(
+    plan: &Plan,
+    new: impl FnOnce(&mut Rng) -> D,
+) -> Result<Count, Failure> {
     let mut rng = Rng::new(plan.seed);
     let mut driver = new(&mut rng);
     let model = Model::new(host::tree(driver.project()));
@@ -75,14 +86,15 @@ pub(crate) fn run<D: Driver>(plan: &Plan, new: impl FnOnce(&mut Rng) -> D) -> Re
         workspaces: Vec::new(),
         operations: vec![seen.last_operation],
     };
-    let mut case = Case { driver, model, ids, rng, plan: *plan, faulted: false };
+    let mut case =
+        Case { driver, model, ids, rng, plan: *plan, count: Count::default(), faulted: false };
     case.model.forgets_to_undo = plan.fault == Fault::NoUndo;
     let mut commands = Vec::new();
     let outcome = (0..plan.steps)
         .try_for_each(|number| case.step(number, &mut commands))
         .and_then(|()| case.finish());
     match outcome {
-        Ok(()) => Ok(plan.steps),
+        Ok(()) => Ok(case.count),
         Err(why) => Err(Failure { why, commands }),
     }
 }
@@ -101,6 +113,8 @@ impl<D: Driver> Case<D> {
         let changes = self.model.operations() > operations;
         let done =
             if self.drops(number, changes) { Ok(()) } else { self.driver.act(&action, &self.ids) };
+        self.count.commands += 1;
+        self.count.refused += u64::from(expected.is_err());
         match (&expected, done) {
             (_, Err(Trouble::Broken(why))) => return Err(why),
             (Ok(()), Err(Trouble::Refused(why))) => return Err(format!("refused: {why}")),

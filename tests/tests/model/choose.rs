@@ -4,7 +4,7 @@ use offshoot_tests::rng::Rng;
 
 use crate::action::{Action, Edit, Point, Scope};
 use crate::state::Model;
-use crate::tree::join;
+use crate::tree::{join, parent};
 
 const NAMES: [&str; 6] = ["a", "b", "one", "two", "new", "src"];
 const WORKSPACES: [&str; 5] = ["fix", "try", "main", "agent-1", "agent-2"];
@@ -101,8 +101,10 @@ impl Choice<'_> {
             },
             16..18 => {
                 let mut paths = vec![self.existing(workspace)];
-                if self.rng.one_in(4) {
-                    paths.push(self.path(workspace));
+                match self.rng.below(6) {
+                    0 => paths.push(self.path(workspace)),
+                    1 => paths.extend(parent(&paths[0]).map(str::to_owned)),
+                    _ => {}
                 }
                 Edit::Remove { paths, recursive: self.rng.one_in(2) }
             }

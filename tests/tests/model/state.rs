@@ -86,11 +86,11 @@ impl Model {
         self.steps += 1;
         let mut refs = self.refs.clone();
         match action {
-            Action::Undo(scope) => return self.undo(*scope),
-            Action::Redo(scope) => return self.redo(*scope),
-            Action::Edit { workspace, edit } => return self.edit(*workspace, edit),
+            Action::Undo(scope) => self.undo(*scope),
+            Action::Redo(scope) => self.redo(*scope),
+            Action::Edit { workspace, edit } => self.edit(*workspace, edit),
             Action::RestoreOperation { operation, scope } => {
-                return self.restore_operation(*operation, *scope);
+                self.restore_operation(*operation, *scope)
             }
             Action::Import => {
                 if *self.snapshots[refs.head] != *host {
@@ -150,8 +150,10 @@ impl Model {
             Point::Workspace(id) => Ok(workspace(id)?.head),
             Point::Base(id) => Ok(workspace(id)?.base),
             Point::Snapshot(number) => Ok(*number),
-            Point::Checkpoint { workspace, name } => {
-                let found = find_checkpoint(&self.refs, *workspace, name);
+            Point::Checkpoint { workspace: id, name } => {
+                // It is named through its workspace, which an undo of the fork may have taken away.
+                workspace(id)?;
+                let found = find_checkpoint(&self.refs, *id, name);
                 Ok(self.refs.checkpoints[&found.ok_or("no checkpoint")?].snapshot)
             }
         }
