@@ -9,7 +9,7 @@ use offshoot_tests::rng::{Rng, SEED_VARIABLE, seed_from_env_or};
 use offshoot_tests::tier::{Tier, cases};
 
 /// Some points of each operation in the quick tier, all of them in the long one.
-const SAMPLE: u64 = 40;
+const SAMPLE: u64 = 25;
 
 /// The seed of this run, the same each time unless another is asked for.
 pub(crate) fn seed() -> u64 {

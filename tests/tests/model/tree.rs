@@ -203,7 +203,8 @@ impl Tree {
             return self.remove(path, true, stamp);
         }
         if path.is_empty() {
-            return Err("the top");
+            *self = source.clone();
+            return Ok(());
         }
         self.make_directories(parent(path).unwrap_or_default(), stamp)?;
         self.put(path, source.below(path), stamp)
