@@ -58,12 +58,28 @@ impl Context {
     pub(crate) fn vault(&self) -> Result<OpenVault> {
         match &self.vault {
             Some(name) => self.vault_named(name),
-            None => self.bound_vault(),
+            None => self.open_listed(&self.bound_vault()?),
         }
     }
 
     pub(crate) fn vault_named(&self, name: &str) -> Result<OpenVault> {
-        let missing = match self.home.open(name) {
+        self.open_named(name, Home::open)
+    }
+
+    /// The vault to check, opened however damaged it is.
+    pub(crate) fn vault_to_inspect(&self, name: Option<&str>) -> Result<OpenVault> {
+        match name.or(self.vault.as_deref()) {
+            Some(name) => self.open_named(name, Home::inspect),
+            None => self.open_named(&self.bound_vault()?.name, Home::inspect),
+        }
+    }
+
+    fn open_named(
+        &self,
+        name: &str,
+        open: fn(&Home, &str) -> std::result::Result<Vault, HomeError>,
+    ) -> Result<OpenVault> {
+        let missing = match open(&self.home, name) {
             Ok(vault) => return Ok(OpenVault { vault, name: name.to_owned() }),
             Err(HomeError::NoVault(name)) => name,
             Err(error) => return Err(error.into()),
@@ -73,11 +89,12 @@ impl Context {
         Err(error.suggest(similar(name, names.iter().map(String::as_str))))
     }
 
-    fn bound_vault(&self) -> Result<OpenVault> {
+    /// The vault that this folder belongs to.
+    fn bound_vault(&self) -> Result<Listed> {
         let here = current_dir()?;
         let bound = self.home.find_bound(&here).map_err(|error| self.home_error(error))?;
         if let Some((listed, _)) = bound {
-            return self.open_listed(&listed);
+            return Ok(listed);
         }
         let names = self.vault_names()?;
         let hint = match names.as_slice() {

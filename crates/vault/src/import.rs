@@ -188,7 +188,10 @@ impl Vault {
         let layer = layer.map(|layer| layer.id);
         contents.blobs.add_to(&mut built.batch, layer);
         objects.store(&built.batch)?;
-        cache::save(&cache_file, &built.root, &built.cache, started);
+        // Where every file was known, and nothing else is remembered, the cache says all this already.
+        if known.len() != built.cache.len() || built.report.unchanged != built.report.files {
+            cache::save(&cache_file, &built.root, &built.cache, started);
+        }
         let stack = layer.filter(|_| kind == LayerKind::Base);
         let stack = stack.map(|layer| StackRow { root: built.root.0, layers: vec![layer] });
         let mut report = built.report;

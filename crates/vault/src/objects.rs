@@ -180,8 +180,11 @@ impl Objects {
 
     /// The bytes of a blob, verified.
     pub fn blob(&self, id: &BlobId) -> Result<Vec<u8>> {
+        let mut reader = self.reader(id)?;
         let mut bytes = Vec::new();
-        self.reader(id)?.read_to_end(&mut bytes)?;
+        reader.source.read_to_end(&mut bytes).map_err(io_error("read", &reader.place))?;
+        reader.hasher.update(&bytes);
+        reader.verify()?;
         Ok(bytes)
     }
 
@@ -250,14 +253,26 @@ enum Source {
     File(File),
 }
 
+impl Read for Source {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Memory(cursor) => cursor.read(buffer),
+            Self::File(file) => file.read(buffer),
+        }
+    }
+
+    fn read_to_end(&mut self, bytes: &mut Vec<u8>) -> io::Result<usize> {
+        match self {
+            Self::Memory(cursor) => cursor.read_to_end(bytes),
+            Self::File(file) => file.read_to_end(bytes),
+        }
+    }
+}
+
 impl BlobReader {
     /// Fills `buffer` from where the last call stopped; 0 means the end, and that all bytes were right.
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        let got = match &mut self.source {
-            Source::Memory(cursor) => cursor.read(buffer),
-            Source::File(file) => file.read(buffer),
-        };
-        let got = got.map_err(io_error("read", &self.place))?;
+        let got = self.source.read(buffer).map_err(io_error("read", &self.place))?;
         if got == 0 && !buffer.is_empty() {
             self.verify()?;
         }

@@ -258,7 +258,7 @@ fn rename(args: &RenameArgs, context: &Context) -> Result<()> {
 }
 
 pub(crate) fn check(args: &CheckArgs, context: &Context) -> Result<ExitCode> {
-    let OpenVault { vault, name } = open(context, args.name.as_ref())?;
+    let OpenVault { vault, name } = context.vault_to_inspect(args.name.as_deref())?;
     let depth = if args.quick { CheckDepth::Structure } else { CheckDepth::Content };
     let report = vault.check(depth)?;
     let ok = report.problems.is_empty();

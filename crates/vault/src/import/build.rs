@@ -106,7 +106,10 @@ impl Builder<'_> {
 
     fn file(&mut self, path: Vec<u8>, child: &ScannedEntry, group: Option<u64>) -> Option<Entry> {
         // A file that was neither known nor read is in the report.
-        let content = self.read.remove(&path).or_else(|| self.plan.known.get(&path).cloned())?;
+        let content = self.read.remove(&path).or_else(|| {
+            let known = self.plan.known(&path, &child.stat);
+            known.map(|known| known.content(child.stat))
+        })?;
         self.report.files += 1;
         self.report.unchanged += u64::from(content.cached);
         let entry = Entry {

@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use rustix::fs::Stat;
+
 use super::cache::Known;
-use super::read::FileContent;
 use super::scan::{Scanned, ScannedBody, ScannedDir, ScannedEntry, inode};
 use crate::disk::join;
 use crate::hash::BlobId;
@@ -15,8 +16,9 @@ const AT_ONCE: usize = 32;
 /// What is to be read.
 pub(super) struct Plan<'a> {
     pub(super) chunks: Vec<Chunk<'a>>,
-    /// What the cache knew.
-    pub(super) known: HashMap<Vec<u8>, FileContent>,
+    /// What earlier imports knew of files, by path.
+    cache: &'a HashMap<&'a [u8], Known>,
+    kind: LayerKind,
     /// The group of each inode that has several names.
     pub(super) groups: HashMap<(u64, u64), u64>,
 }
@@ -30,39 +32,34 @@ pub(super) struct Chunk<'a> {
 impl<'a> Plan<'a> {
     pub(super) fn new(
         scanned: &'a Scanned,
-        cache: &HashMap<&[u8], Known>,
+        cache: &'a HashMap<&'a [u8], Known>,
         kind: LayerKind,
     ) -> Self {
         let groups = scanned.links.iter().map(|(inode, names)| (*inode, group_of(&names.paths[0])));
-        let mut plan = Self { chunks: Vec::new(), known: HashMap::new(), groups: groups.collect() };
+        let mut plan = Self { chunks: Vec::new(), cache, kind, groups: groups.collect() };
         for dir in &scanned.dirs {
-            plan.directory(scanned, dir, cache, kind);
+            plan.directory(scanned, dir);
         }
         plan
     }
 
-    fn directory(
-        &mut self,
-        scanned: &Scanned,
-        dir: &'a ScannedDir,
-        cache: &HashMap<&[u8], Known>,
-        kind: LayerKind,
-    ) {
+    /// What is known of a file that need not be read.
+    pub(super) fn known(&self, path: &[u8], stat: &Stat) -> Option<&Known> {
+        let known = self.cache.get(path).filter(|_| self.kind != LayerKind::Base);
+        known.filter(|known| known.matches(stat))
+    }
+
+    fn directory(&mut self, scanned: &Scanned, dir: &'a ScannedDir) {
         let mut files = Vec::new();
         for file in dir.entries.iter().filter(|entry| matches!(entry.body, ScannedBody::File)) {
             let path = join(&dir.path, &file.name);
             // A base layer gets every file, and each inode once; content that is known needs neither.
-            if kind == LayerKind::Base {
-                if scanned.is_first_name(file, &path) {
-                    files.push(file);
-                }
-                continue;
-            }
-            match cache.get(path.as_slice()) {
-                Some(known) if known.matches(&file.stat) => {
-                    self.known.insert(path, known.content(file.stat));
-                }
-                _ => files.push(file),
+            let wanted = match self.kind {
+                LayerKind::Base => scanned.is_first_name(file, &path),
+                _ => self.known(&path, &file.stat).is_none(),
+            };
+            if wanted {
+                files.push(file);
             }
         }
         let chunks = files.chunks(AT_ONCE).map(|files| Chunk { dir, files: files.to_vec() });
