@@ -2,8 +2,6 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -48,7 +46,9 @@ impl Bench {
         Ok(self.scratch.close()?)
     }
 
-    /// A path that nothing is at.
+    /// A path that nothing is at. What is made there stays until the end: ext4 gives an inode away again only minutes
+    /// after it was deleted, and until then looks at it for every new file, so that a benchmark which clears away after
+    /// itself soon measures nothing else.
     pub(crate) fn fresh(&self, kind: &str) -> PathBuf {
         self.places.set(self.places.get() + 1);
         self.dir().join(format!("{kind}-{}", self.places.get()))
@@ -69,15 +69,6 @@ impl Bench {
     /// Waits until nothing is left to be written, so that nobody pays for what another did before.
     pub(crate) fn settle(&self) -> Result<()> {
         run::timed(&mut run::sync(self.dir())).map(drop)
-    }
-
-    /// Removes something and waits until that is done.
-    pub(crate) fn remove(&self, path: &Path) -> Result<()> {
-        match fs::remove_dir_all(path) {
-            Err(error) if error.kind() == ErrorKind::NotADirectory => fs::remove_file(path)?,
-            other => other?,
-        }
-        self.settle()
     }
 
     /// The binary with a home of its own, run in a directory, seeing nothing of whoever runs this.

@@ -60,6 +60,7 @@ fn run(options: Options, arguments: &[String]) -> Result<()> {
     }
     let mut reports = Vec::new();
     for benchmark in bench.options.benchmarks() {
+        eprintln!("measuring {}", benchmark.name);
         let report = (benchmark.run)(&bench)
             .map_err(|error| format!("{} could not be measured: {error}", benchmark.name))?;
         print!("\n{}", report.table(bench.options.smoke));

@@ -21,9 +21,7 @@ pub(super) fn run(bench: &Bench) -> Result<Report> {
     let with_home = |work: &dyn Fn(&Path) -> Result<Duration>| -> Result<Duration> {
         let home = bench.vault_of(&tree)?;
         bench.settle()?;
-        let took = work(&home)?;
-        bench.remove(&home)?;
-        Ok(took)
+        work(&home)
     };
     let mut contest = Contest::default();
     let one = contest.add(|_| with_home(&|home| in_turn(bench, home, &tree, calls)));

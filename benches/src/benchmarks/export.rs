@@ -12,23 +12,17 @@ pub(super) fn run(bench: &Bench) -> Result<Report> {
     let files = bench.options.scaled(200, 10_000);
     let tree = bench.tree(files)?;
     let home = bench.vault_of(&tree)?;
-    bench.settle()?;
     let mut contest = Contest::default();
     let export = contest.add(|_| {
-        let to = bench.fresh("export");
+        bench.settle()?;
         let mut command = bench.offshoot(&home, &tree, &["fs", "export", "/"]);
-        let took = timed(command.arg(&to))?;
-        bench.remove(&to)?;
-        Ok(took)
+        timed(command.arg(bench.fresh("export")))
     });
     let cp = contest.add(|_| {
-        let to = bench.fresh("copy");
-        let took = timed(&mut copy(&tree, &to))?;
-        bench.remove(&to)?;
-        Ok(took)
+        bench.settle()?;
+        timed(&mut copy(&tree, &bench.fresh("copy")))
     });
     let found = contest.run(bench.options.pairs())?;
-    bench.remove(&home)?;
 
     let about = format!("{files} files, verified on the way; neither side waits for the disk");
     let mut report = Report::new(NAME, about);

@@ -34,7 +34,6 @@ pub(super) fn run(bench: &Bench) -> Result<Report> {
         sizes.push(before);
         bare.push((forked - before) * 100.0 / before);
         changed.push((measure()? - before) * 100.0 / before);
-        bench.remove(&home)?;
     }
     let about = format!("{forks} forks of a vault of {files} files, with the write-ahead log");
     let mut report = Report::new(NAME, about);

@@ -23,8 +23,6 @@ pub(super) fn run(bench: &Bench) -> Result<Report> {
     let init = contest.add(|_| timed(&mut bench.offshoot(&home, &tree, &["init"])));
     let status = contest.add(|_| timed(&mut command(&["status"])));
     let found = contest.run(bench.options.pairs() * 2)?;
-    bench.remove(&home)?;
-    bench.remove(&data)?;
 
     let mut report = Report::new(NAME, format!("{files} files, none of them changed"));
     report.add("offshoot init", Unit::Time, found.seconds(init));

@@ -115,9 +115,6 @@ pub(super) fn run(bench: &Bench) -> Result<Report> {
     // Each turn is short, so there can be more of them.
     let found = contest.run(bench.options.pairs() * bench.options.scaled(1, 2))?;
     let report = report(&sizes, &sides, commit, version, &found);
-    for place in &places {
-        bench.remove(&place.home)?;
-    }
     Ok(report)
 }
 
