@@ -61,15 +61,25 @@ impl<'a> Arguments<'a> {
         flag: &str,
         attached: Option<&str>,
     ) -> Result<N, TaskError> {
-        let text = match attached {
-            Some(text) => Some(text),
-            None => match self.next() {
-                Some(Argument::Plain(text)) => Some(text),
-                _ => None,
-            },
-        };
-        text.and_then(|text| text.parse().ok())
+        self.text(attached)
+            .and_then(|text| text.parse().ok())
             .ok_or_else(|| TaskError::Usage(format!("{flag} needs a number")))
+    }
+
+    /// The file that a flag takes, from behind `=` or from the next argument.
+    pub(crate) fn file(&mut self, flag: &str, attached: Option<&str>) -> Result<String, TaskError> {
+        let file = self.text(attached).filter(|text| !text.is_empty()).map(str::to_owned);
+        file.ok_or_else(|| TaskError::Usage(format!("{flag} needs a file")))
+    }
+
+    fn text<'b>(&mut self, attached: Option<&'b str>) -> Option<&'b str>
+    where
+        'a: 'b,
+    {
+        attached.or_else(|| match self.next() {
+            Some(Argument::Plain(text)) => Some(text),
+            _ => None,
+        })
     }
 }
 

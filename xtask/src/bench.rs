@@ -6,10 +6,12 @@ use crate::cargo;
 const HELP: &str = "\
 Run the benchmarks and print their ratios.
 
-Usage: cargo xtask bench [--smoke] [NAME...]
+Usage: cargo xtask bench [--smoke] [--pairs N] [--json FILE] [NAME...]
 
-  NAME      Run only the benchmarks of these names
-  --smoke   Do as little as shows that each benchmark works; its numbers mean nothing
+  NAME         Run only the benchmarks of these names
+  --smoke      Do as little as shows that each benchmark works; its numbers mean nothing
+  --pairs N    How often each side of a comparison runs [default: 15]
+  --json FILE  Write the figures to a file too
   -h, --help
 ";
 
@@ -17,6 +19,8 @@ Usage: cargo xtask bench [--smoke] [NAME...]
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Options {
     smoke: bool,
+    pairs: Option<u32>,
+    json: Option<String>,
     names: Vec<String>,
 }
 
@@ -27,6 +31,12 @@ impl Options {
         while let Some(argument) = arguments.next() {
             match argument {
                 Argument::Flag("--smoke", None) => options.smoke = true,
+                Argument::Flag(name @ "--pairs", attached) => {
+                    options.pairs = Some(arguments.number(name, attached)?);
+                }
+                Argument::Flag(name @ "--json", attached) => {
+                    options.json = Some(arguments.file(name, attached)?);
+                }
                 Argument::Flag("--help" | "-h", None) => return Err(TaskError::Help(HELP)),
                 Argument::Plain(name) => options.names.push(name.to_owned()),
                 Argument::Flag(..) => return Err(unknown("bench", &argument)),
@@ -35,19 +45,23 @@ impl Options {
         Ok(options)
     }
 
-    fn arguments(&self) -> Vec<&str> {
-        let mut arguments = vec!["run", "--release", "-p", "offshoot-benches", "--"];
-        if self.smoke {
-            arguments.push("--smoke");
-        }
-        arguments.extend(self.names.iter().map(String::as_str));
-        arguments
+    fn arguments(&self) -> Vec<String> {
+        let start = ["run", "--release", "-p", "offshoot-benches", "--"];
+        let smoke = self.smoke.then(|| "--smoke".to_owned());
+        let pairs = self.pairs.map(|pairs| format!("--pairs={pairs}"));
+        // Cargo starts programs in the repository's top directory, wherever the task was started.
+        let json = self.json.as_ref().map(|file| {
+            let file = std::path::absolute(file).unwrap_or_else(|_| file.into());
+            format!("--json={}", file.display())
+        });
+        let options = [smoke, pairs, json].into_iter().flatten();
+        start.map(str::to_owned).into_iter().chain(options).chain(self.names.clone()).collect()
     }
 }
 
 /// Runs the benchmarks.
 pub(crate) fn run(options: &Options) -> Result<(), TaskError> {
-    cargo::run(&mut cargo::command(options.arguments()))
+    cargo::run(&mut cargo::command(options.arguments().iter().map(String::as_str)))
 }
 
 #[cfg(test)]
@@ -60,6 +74,9 @@ mod tests {
         let options = Options::parse(&words("fork --smoke status")).unwrap();
         let expected = words("run --release -p offshoot-benches -- --smoke fork status");
         assert_eq!(options.arguments(), expected);
+        let options = Options::parse(&words("--pairs 3 --json /f")).unwrap();
+        let expected = words("run --release -p offshoot-benches -- --pairs=3 --json=/f");
+        assert_eq!(options.arguments(), expected);
     }
 
     #[test]
@@ -67,6 +84,7 @@ mod tests {
         let refused = |text| Options::parse(&words(text)).unwrap_err();
         assert!(matches!(refused("--somke"), TaskError::Usage(_)));
         assert!(matches!(refused("--smoke=1"), TaskError::Usage(_)));
+        assert!(matches!(refused("--json"), TaskError::Usage(_)));
         assert_eq!(refused("--help"), TaskError::Help(HELP));
     }
 }
