@@ -80,7 +80,7 @@ fn run_all(name: &str, count: u64, case: impl Fn(u64) -> Result<Count, Failure> 
 #[test]
 fn library_does_what_the_model_does() {
     let steps = Tier::from_env().pick(60, 120);
-    run_all("library_does_what_the_model_does", cases(60, 3000), |seed| {
+    run_all("library_does_what_the_model_does", cases(40, 3000), |seed| {
         run(&Plan { seed, steps, dead_scopes: true, fault: Fault::None }, Library::new)
     });
 }

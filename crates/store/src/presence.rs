@@ -170,6 +170,16 @@ mod tests {
     }
 
     #[test]
+    fn a_mark_that_was_never_finished_is_cleared() {
+        let vault = tempfile::tempdir().unwrap();
+        check_runs(vault.path());
+        let _alive = Presence::enter(vault.path()).unwrap();
+        fs::write(vault.path().join("open").join(".half-made"), "").unwrap();
+        assert!(check_runs(vault.path()));
+        assert_eq!(fs::read_dir(vault.path().join("open")).unwrap().count(), 1);
+    }
+
+    #[test]
     fn a_failing_check_runs_again() {
         let vault = tempfile::tempdir().unwrap();
         let failing = || Err(StoreError::Foreign(PathBuf::from("x")));
