@@ -75,8 +75,12 @@ impl Vault {
 }
 
 impl Checker<'_> {
+    /// Notes a problem, once: a broken page is met by every step that needs it.
     fn problem(&mut self, text: impl ToString) {
-        self.report.problems.push(text.to_string());
+        let text = text.to_string();
+        if !self.report.problems.contains(&text) {
+            self.report.problems.push(text);
+        }
     }
 
     /// Notes an error of one step and goes on with the next.
