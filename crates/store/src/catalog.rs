@@ -24,7 +24,7 @@ use crate::StoreError;
 use crate::error::from_sqlite;
 
 /// A WAL longer than this, in bytes, is moved into the database file after a write.
-const LONG_LOG: u64 = 4 << 20;
+const LONG_LOG: u64 = 1 << 20;
 
 /// How to open a catalog.
 #[derive(Clone, Copy, Debug)]
@@ -102,8 +102,11 @@ impl Catalog {
         Ok(value)
     }
 
-    /// Moves a long WAL into the database file. The first process that opens a vault reads all of the WAL, so one that a large
-    /// import left long would slow down every command after it. What is committed is safe either way, so failing to is fine.
+    /// Moves a long WAL into the database file and empties it. What is committed is safe either way, so failing to is fine.
+    ///
+    /// SQLite's own way is to write from the start of the WAL again once everything was moved. How much was moved stands only in
+    /// the shared-memory file, though, and the first process to open a vault makes that anew: with one process after the other
+    /// the WAL would only ever grow, be read whole by each of them, and be moved whole by each commit.
     fn shorten_log(&self, connection: &Connection) {
         let mut log = self.path.clone().into_os_string();
         log.push("-wal");

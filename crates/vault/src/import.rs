@@ -186,8 +186,11 @@ impl Vault {
             self.record_layer(layer)?;
         }
         let layer = layer.map(|layer| layer.id);
-        contents.blobs.add_to(&mut built.batch, layer);
-        objects.store(&built.batch)?;
+        // A root that is there came with all its nodes, so without new content there is nothing to store.
+        if !contents.blobs.is_empty() || objects.root(&built.root).is_err() {
+            contents.blobs.add_to(&mut built.batch, layer);
+            objects.store(&built.batch)?;
+        }
         // Where every file was known, and nothing else is remembered, the cache says all this already.
         if known.len() != built.cache.len() || built.report.unchanged != built.report.files {
             cache::save(&cache_file, &built.root, &built.cache, started);

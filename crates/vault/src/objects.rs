@@ -87,6 +87,10 @@ impl Batch {
         self.puts.push(Put { kind: ObjectKind::Blob, id: id.0, value: place.encode() });
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.puts.is_empty()
+    }
+
     pub(crate) fn append(&mut self, other: &mut Self) {
         self.puts.append(&mut other.puts);
     }

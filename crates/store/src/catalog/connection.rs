@@ -20,10 +20,6 @@ pub(crate) enum Sync {
     Ordered,
 }
 
-/// Pages of WAL after which it is moved into the database file. The first process to open a vault reads the whole
-/// WAL, so a short one keeps the start of every command fast.
-const CHECKPOINT_PAGES: u32 = 256;
-
 /// Opens an existing catalog file.
 pub(crate) fn connect(
     path: &Path,
@@ -68,7 +64,8 @@ fn configure(connection: &Connection, options: &OpenOptions, sync: Sync) -> rusq
     // The last process to close would otherwise move the WAL into the file with two more syncs, at the end of
     // every command.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
-    connection.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+    // The catalog moves a long WAL itself, after a write.
+    connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     connection.pragma_update(None, "temp_store", "memory")?;
     connection.pragma_update(
         None,

@@ -57,6 +57,11 @@ pub(super) struct Blobs {
 }
 
 impl Blobs {
+    /// Whether there is no new content.
+    pub(super) fn is_empty(&self) -> bool {
+        self.in_layer.is_empty() && self.inline.is_empty()
+    }
+
     /// Adds them to a batch, now that the layer, if there is one, has its id.
     pub(super) fn add_to(mut self, batch: &mut Batch, layer: Option<Id>) {
         for (blob, path) in self.in_layer {
