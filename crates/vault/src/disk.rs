@@ -14,7 +14,7 @@ use rustix::io::Errno;
 
 use crate::entry::{Mtime, Xattr};
 
-pub(crate) use copy::{copy_contents, is_sparse};
+pub(crate) use copy::{CopyError, copy_contents, is_sparse};
 pub(crate) use remove::remove_tree;
 
 /// What `user.overlay.` xattrs are called inside a layer, where overlayfs reads the plain ones itself.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use offshoot_tests::skip::{Feature, need};
-use offshoot_tests::trace::Fault;
+use offshoot_tests::trace::{Call, Fault};
 
 use crate::points::run_all;
 use crate::power::Disk;
@@ -40,13 +40,26 @@ fn place(path: &Path) -> Place {
     }
 }
 
-/// Whether the harness finds that something is lost when these syncs are left out.
-fn is_found(scene: &Scene, disk: &Disk, fault: impl Fn() -> Fault) -> Option<String> {
-    (0..TRIES).find_map(|_| {
+/// What the harness finds when these syncs are left out, if anything, with the calls of the last try.
+fn cut_without(
+    scene: &Scene,
+    disk: &Disk,
+    fault: impl Fn() -> Fault,
+) -> (Vec<Call>, Option<String>) {
+    let mut calls = Vec::new();
+    for _ in 0..TRIES {
         let (trace, verdict) = disk.cut(scene, fault());
         assert!(trace.status.success(), "{trace:?}");
-        verdict.err()
-    })
+        calls = trace.calls;
+        if let Err(lost) = verdict {
+            return (calls, Some(lost));
+        }
+    }
+    (calls, None)
+}
+
+fn is_found(scene: &Scene, disk: &Disk, fault: impl Fn() -> Fault) -> Option<String> {
+    cut_without(scene, disk, fault).1
 }
 
 fn can_cut() -> bool {
@@ -102,18 +115,14 @@ fn each_alone(operation: Operation) {
     }
     let scene = Scene::new(operation);
     let disk = Disk::new(&scene);
-    let syncs: Vec<(u64, &Path)> = scene
-        .trace
-        .calls
-        .iter()
-        .filter(|call| call.sync)
-        .zip(1..)
-        .map(|(call, number)| (number, call.path.as_deref().unwrap_or(Path::new("?"))))
-        .collect();
+    let syncs: Vec<u64> = (1..=scene.trace.syncs).collect();
     let found = Mutex::new(Vec::new());
-    run_all("each_sync_alone", &syncs, |&(nth_sync, path)| {
-        let lost = is_found(&scene, &disk, || Fault::SkipSync { nth_sync });
-        found.lock().unwrap().push((nth_sync, place(path), path, lost));
+    run_all("each_sync_alone", &syncs, |&nth_sync| {
+        let (calls, lost) = cut_without(&scene, &disk, || Fault::SkipSync { nth_sync });
+        // Named by this run: the order of names in a directory is another on each file system.
+        let call = calls.into_iter().filter(|call| call.sync).nth(nth_sync as usize - 1);
+        let path = call.and_then(|call| call.path).unwrap_or_default();
+        found.lock().unwrap().push((nth_sync, place(&path), path, lost));
         Ok(())
     });
     let mut found = found.into_inner().unwrap();

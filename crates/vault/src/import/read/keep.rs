@@ -1,7 +1,7 @@
 //! Keeping the bytes of one file: in a layer, or in the catalog.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 use std::sync::MutexGuard;
@@ -11,7 +11,7 @@ use rustix::fs::{self, AtFlags, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::{Blobs, Pass};
-use crate::disk;
+use crate::disk::{self, CopyError};
 use crate::entry::Xattr;
 use crate::error::{Result, io_error};
 use crate::hash::BlobId;
@@ -85,14 +85,13 @@ impl Pass<'_> {
             Ok(file) => file,
             Err(error) => return Ok(Err(io_error("create", &self.staged(name))(error))),
         };
-        if let Err(error) = disk::copy_contents(source, &file, stat.st_size as u64) {
-            return match error.kind() {
-                // What only a target can say.
-                ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
-                    Ok(Err(io_error("write", &self.staged(name))(error)))
-                }
-                _ => Err(error),
-            };
+        match disk::copy_contents(source, &file, stat.st_size as u64) {
+            Ok(()) => {}
+            Err(CopyError::Source(error)) => return Err(error),
+            // A vault that cannot be written must not look like a file that cannot be read, which is left out.
+            Err(CopyError::Target(error)) => {
+                return Ok(Err(io_error("write", &self.staged(name))(error)));
+            }
         }
         Ok(self.hash_copy(&file, into, name, stat, xattrs))
     }
