@@ -1,5 +1,6 @@
 //! The benchmarks.
 
+mod age;
 mod commits;
 mod export;
 mod forks;
@@ -38,6 +39,11 @@ pub(crate) const ALL: &[Benchmark] = &[
         name: scale::NAME,
         about: "fork, checkpoint, restore, status and diff in small and large trees",
         run: scale::run,
+    },
+    Benchmark {
+        name: age::NAME,
+        about: "calls on a vault that has seen many changes, beside a new one",
+        run: age::run,
     },
     Benchmark { name: forks::NAME, about: "the disk space of forks", run: forks::run },
     Benchmark {
