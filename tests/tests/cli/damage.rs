@@ -73,7 +73,7 @@ fn assert_damaged(place: &Place, arguments: &[&str], named: &[&str]) {
 fn assert_check_finds(place: &Place, named: &[&str]) {
     let output = place.run(["vault", "check", "--json"]);
     assert_eq!(output.status.code(), Some(5), "{output:?}");
-    let document = offshoot_tests::product::document_of(&output);
+    let document = document_of(&output);
     assert_eq!(document["result"]["ok"], false);
     let problems = document["result"]["problems"].to_string();
     assert!(named.iter().all(|part| problems.contains(part)), "{named:?}: {problems}");
