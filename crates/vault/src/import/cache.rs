@@ -11,6 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use foldhash::fast::RandomState;
 use offshoot_store::Id;
 use rustix::fs::Stat;
 
@@ -75,6 +76,9 @@ pub(super) struct CacheEntry {
     known: Known,
 }
 
+/// Files that are remembered, by path. Looking them up is most of what an unchanged import does, hence the fast hasher.
+pub(super) type KnownFiles<'a> = HashMap<&'a [u8], Known, RandomState>;
+
 /// A file that is remembered.
 pub(super) struct Known {
     state: State,
@@ -119,14 +123,14 @@ pub(super) fn load(file: &Path) -> Vec<u8> {
 
 /// What a cache file remembers, by path. It counts only if the vault still has the root that it was written with: the
 /// cache may survive a crash that the objects did not.
-pub(super) fn parse(bytes: &[u8], has_root: impl FnOnce(&RootId) -> bool) -> HashMap<&[u8], Known> {
+pub(super) fn parse(bytes: &[u8], has_root: impl FnOnce(&RootId) -> bool) -> KnownFiles<'_> {
     parse_all(bytes, has_root).unwrap_or_default()
 }
 
 fn parse_all(
     bytes: &[u8],
     has_root: impl FnOnce(&RootId) -> bool,
-) -> Result<HashMap<&[u8], Known>, FormatError> {
+) -> Result<KnownFiles<'_>, FormatError> {
     let mut input = Input::new(bytes);
     if input.take(4)? != MAGIC {
         return Err(FormatError("another version"));
@@ -135,7 +139,8 @@ fn parse_all(
         return Err(FormatError("of a state that is gone"));
     }
     let count = input.varint()?;
-    let mut known = HashMap::with_capacity(usize::try_from(count).unwrap_or(0).min(bytes.len()));
+    let expected = usize::try_from(count).unwrap_or(0).min(bytes.len());
+    let mut known = KnownFiles::with_capacity_and_hasher(expected, RandomState::default());
     for _ in 0..count {
         let path = input.bytes()?;
         let state = State {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rustix::fs::Stat;
 
-use super::cache::Known;
+use super::cache::{Known, KnownFiles};
 use super::scan::{Scanned, ScannedBody, ScannedDir, ScannedEntry, inode};
 use crate::disk::join;
 use crate::hash::BlobId;
@@ -17,7 +17,7 @@ const AT_ONCE: usize = 32;
 pub(super) struct Plan<'a> {
     pub(super) chunks: Vec<Chunk<'a>>,
     /// What earlier imports knew of files, by path.
-    cache: &'a HashMap<&'a [u8], Known>,
+    cache: &'a KnownFiles<'a>,
     kind: LayerKind,
     /// The group of each inode that has several names.
     pub(super) groups: HashMap<(u64, u64), u64>,
@@ -30,11 +30,7 @@ pub(super) struct Chunk<'a> {
 }
 
 impl<'a> Plan<'a> {
-    pub(super) fn new(
-        scanned: &'a Scanned,
-        cache: &'a HashMap<&'a [u8], Known>,
-        kind: LayerKind,
-    ) -> Self {
+    pub(super) fn new(scanned: &'a Scanned, cache: &'a KnownFiles<'a>, kind: LayerKind) -> Self {
         let groups = scanned.links.iter().map(|(inode, names)| (*inode, group_of(&names.paths[0])));
         let mut plan = Self { chunks: Vec::new(), cache, kind, groups: groups.collect() };
         for dir in &scanned.dirs {
