@@ -174,9 +174,12 @@ impl Vault {
         let objects = self.objects()?;
         let cache_file = cache::file_for(self.dir(), source);
         let bytes = cache::load(&cache_file);
-        let known = cache::parse(&bytes, |root| objects.root(root).is_ok());
         let started = Mtime::now();
-        let scanned = scan::scan(source, options)?;
+        let (known, scanned) = rayon::join(
+            || cache::parse(&bytes, |root| objects.root(root).is_ok()),
+            || scan::scan(source, options),
+        );
+        let scanned = scanned?;
         let plan = plan::Plan::new(&scanned, &known, kind);
         let reader = read::Reader { objects, source, options, kind, layers: self.layers_dir() };
         let contents = reader.run(&scanned, &plan)?;

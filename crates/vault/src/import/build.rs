@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use rayon::prelude::*;
 use rustix::fs::Stat;
 
 use super::ImportReport;
@@ -26,11 +27,30 @@ pub(super) struct Built {
 }
 
 struct Builder<'a> {
+    scanned: &'a Scanned,
     plan: &'a Plan<'a>,
     read: HashMap<Vec<u8>, FileContent>,
+}
+
+/// What one directory, or several, gave.
+#[derive(Default)]
+struct Part {
     batch: Batch,
     report: ImportReport,
     cache: Vec<CacheEntry>,
+}
+
+impl Part {
+    fn add(&mut self, mut other: Self) {
+        self.batch.append(&mut other.batch);
+        self.cache.append(&mut other.cache);
+        let (sum, part) = (&mut self.report, other.report);
+        sum.files += part.files;
+        sum.directories += part.directories;
+        sum.symlinks += part.symlinks;
+        sum.fifos += part.fifos;
+        sum.unchanged += part.unchanged;
+    }
 }
 
 pub(super) fn build(
@@ -38,65 +58,61 @@ pub(super) fn build(
     plan: &Plan<'_>,
     read: HashMap<Vec<u8>, FileContent>,
 ) -> Built {
-    let mut builder = Builder {
-        plan,
-        read,
-        batch: Batch::default(),
-        report: ImportReport::default(),
-        cache: Vec::new(),
-    };
-    // Every directory comes after its parent in the list, so from the end all that one needs is there.
+    let builder = Builder { scanned, plan, read };
+    let mut all = Part::default();
     let mut built: Vec<Option<DirRef>> = vec![None; scanned.dirs.len()];
-    for (at, dir) in scanned.dirs.iter().enumerate().rev().filter(|(_, dir)| !dir.absent) {
-        built[at] = Some(builder.directory(scanned, dir, &built));
+    // From the deepest level up, so that all that a directory needs is there; within a level in parallel.
+    for level in scanned.levels.iter().rev() {
+        let parts: Vec<(Option<DirRef>, Part)> =
+            level.clone().into_par_iter().map(|at| builder.directory(at, &built)).collect();
+        for (at, (dir, part)) in level.clone().zip(parts) {
+            built[at] = dir;
+            all.add(part);
+        }
     }
-    let dir = built[0].unwrap_or_else(|| builder.batch.directory(&[]));
+    let Part { mut batch, mut report, cache } = all;
+    let dir = built[0].unwrap_or_else(|| batch.directory(&[]));
     let meta = meta(&scanned.dirs[0].stat, scanned.dirs[0].xattrs.clone());
     let top = Entry { name: Vec::new(), meta, group: None, body: Body::Directory(dir) };
-    let root = builder.batch.root(&top);
-    builder.report.bytes = dir.bytes;
-    builder.report.ignored = scanned.ignored;
-    builder.report.skipped = scanned.skipped.clone();
-    let Builder { batch, report, cache, .. } = builder;
+    let root = batch.root(&top);
+    report.bytes = dir.bytes;
+    report.ignored = scanned.ignored;
+    report.skipped = scanned.skipped.clone();
     Built { root, content: dir.content, top, batch, report, cache }
 }
 
 impl Builder<'_> {
-    fn directory(
-        &mut self,
-        scanned: &Scanned,
-        dir: &ScannedDir,
-        built: &[Option<DirRef>],
-    ) -> DirRef {
+    /// Builds one directory; nothing where it could not be read.
+    fn directory(&self, at: usize, built: &[Option<DirRef>]) -> (Option<DirRef>, Part) {
+        let mut part = Part::default();
+        let dir = &self.scanned.dirs[at];
+        if dir.absent {
+            return (None, part);
+        }
         let mut entries = Vec::with_capacity(dir.entries.len());
         for child in &dir.entries {
             entries.extend(match child.body {
-                ScannedBody::Directory(at) => {
-                    built[at].map(|below| self.subdirectory(child, &scanned.dirs[at], below))
-                }
-                _ => self.leaf(join(&dir.path, &child.name), child),
+                ScannedBody::Directory(at) => built[at].map(|below| {
+                    part.report.directories += 1;
+                    subdirectory(child, &self.scanned.dirs[at], below)
+                }),
+                _ => self.leaf(join(&dir.path, &child.name), child, &mut part),
             });
         }
-        self.batch.directory(&entries)
+        (Some(part.batch.directory(&entries)), part)
     }
 
-    fn subdirectory(&mut self, child: &ScannedEntry, dir: &ScannedDir, below: DirRef) -> Entry {
-        self.report.directories += 1;
-        let meta = meta(&dir.stat, dir.xattrs.clone());
-        Entry { name: child.name.clone(), meta, group: None, body: Body::Directory(below) }
-    }
-
-    fn leaf(&mut self, path: Vec<u8>, child: &ScannedEntry) -> Option<Entry> {
+    fn leaf(&self, path: Vec<u8>, child: &ScannedEntry, part: &mut Part) -> Option<Entry> {
         let group = self.plan.groups.get(&inode(&child.stat)).copied();
         let body = match &child.body {
-            ScannedBody::File => return self.file(path, child, group),
+            ScannedBody::File => return self.file(path, child, group, part),
             ScannedBody::Directory(_) => return None,
             ScannedBody::Symlink(target) => {
-                self.report.symlinks += 1;
+                part.report.symlinks += 1;
                 Body::Symlink { target: target.clone() }
             }
             ScannedBody::Fifo => {
-                self.report.fifos += 1;
+                part.report.fifos += 1;
                 Body::Fifo
             }
         };
@@ -104,23 +120,34 @@ impl Builder<'_> {
         Some(Entry { name: child.name.clone(), meta, group, body })
     }
 
-    fn file(&mut self, path: Vec<u8>, child: &ScannedEntry, group: Option<u64>) -> Option<Entry> {
+    fn file(
+        &self,
+        path: Vec<u8>,
+        child: &ScannedEntry,
+        group: Option<u64>,
+        part: &mut Part,
+    ) -> Option<Entry> {
         // A file that was neither known nor read is in the report.
-        let content = self.read.remove(&path).or_else(|| {
+        let content = self.read.get(&path).cloned().or_else(|| {
             let known = self.plan.known(&path, &child.stat);
             known.map(|known| known.content(child.stat))
         })?;
-        self.report.files += 1;
-        self.report.unchanged += u64::from(content.cached);
+        part.report.files += 1;
+        part.report.unchanged += u64::from(content.cached);
         let entry = Entry {
             name: child.name.clone(),
             meta: meta(&content.stat, content.xattrs.clone()),
             group,
             body: Body::File { size: content.size, blob: content.blob },
         };
-        self.cache.push(CacheEntry::new(path, &content));
+        part.cache.push(CacheEntry::new(path, &content));
         Some(entry)
     }
+}
+
+fn subdirectory(child: &ScannedEntry, dir: &ScannedDir, below: DirRef) -> Entry {
+    let meta = meta(&dir.stat, dir.xattrs.clone());
+    Entry { name: child.name.clone(), meta, group: None, body: Body::Directory(below) }
 }
 
 fn meta(stat: &Stat, xattrs: Vec<Xattr>) -> Meta {
