@@ -3,6 +3,7 @@
 //! These are the services that every surface of Offshoot calls. They decide what a command means and leave how it is
 //! stored to the vault; they never print, prompt, or read the environment.
 
+mod binding;
 mod change;
 mod checkpoint;
 mod edit;
@@ -15,6 +16,7 @@ mod suggest;
 pub mod wire;
 mod workspace;
 
+pub use binding::{BindingService, Refreshed};
 pub use change::{ChangeSummaryService, Summary};
 pub use checkpoint::{CheckpointService, NewCheckpoint, Restored};
 pub use edit::Edited;

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use offshoot_tests::rng::Rng;
 use offshoot_vault::{
-    Actor, Body, CheckDepth, ExportOptions, Home, Id, ImportOptions, Listed, NewSnapshot, Scope,
-    StoreError, Vault, VaultError, VaultOptions, VaultPath, Workspace,
+    Actor, Body, CheckDepth, ExportOptions, Home, Id, ImportOptions, Listed, Scope, StoreError,
+    Vault, VaultError, VaultOptions, VaultPath, Workspace,
 };
 use offshoot_workspace::{
-    CheckpointService, CopyOptions, FileService, HistoryService, NewCheckpoint, NewWorkspace,
-    Point, Resolver, ServiceError, WorkspaceService,
+    BindingService, CheckpointService, CopyOptions, FileService, HistoryService, NewCheckpoint,
+    NewWorkspace, Point, Resolver, ServiceError, WorkspaceService,
 };
 use tempfile::TempDir;
 
@@ -93,7 +93,7 @@ impl Library {
                 let operation = vault.operation(&parse(&ids.operations[*operation]))?;
                 history.restore(&operation, scope_of(*scope, ids)).map(drop)
             }
-            Action::Import => Ok(self.import()?),
+            Action::Import => self.import(),
         }
     }
 
@@ -120,26 +120,9 @@ impl Library {
         edited.map(drop)
     }
 
-    /// As `offshoot init` does it for a folder that has a vault.
-    fn import(&self) -> Result<(), VaultError> {
+    fn import(&self) -> Result<(), ServiceError> {
         let vault = self.vault();
-        let imported = vault.import(&self.project, &options())?;
-        if imported.root == vault.head()?.root {
-            return Ok(());
-        }
-        let committed = vault.transact("import", &self.actor, |tx| {
-            imported.record(tx)?;
-            let parents = tx.head()?.into_iter().collect();
-            let snapshot = tx.add_snapshot(NewSnapshot {
-                root: imported.root,
-                content: imported.content,
-                parents,
-                reason: "import".to_owned(),
-                message: None,
-            })?;
-            tx.set_head(snapshot.id)
-        });
-        committed.map(drop)
+        BindingService::new(vault, &self.actor).refresh(&self.project, &options()).map(drop)
     }
 
     fn look(&self) -> Result<Seen, VaultError> {

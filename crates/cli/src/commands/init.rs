@@ -5,10 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use offshoot_protocol::{ExitCode, InitDoc};
-use offshoot_vault::{
-    Created, HomeError, ImportReport, Listed, NewSnapshot, Snapshot, Vault, name_from,
-};
-use offshoot_workspace::wire;
+use offshoot_vault::{Created, HomeError, ImportReport, Listed, Snapshot, Vault, name_from};
+use offshoot_workspace::{BindingService, Refreshed, wire};
 
 use super::vault::vault_doc;
 use crate::context::{Context, current_dir};
@@ -118,36 +116,14 @@ fn refresh(args: &InitArgs, context: &Context, listed: &Listed, directory: &Path
     }
     let opened = context.open_listed(listed)?;
     let options = context.import_options();
-    let imported = opened.vault.import(directory, &options)?;
+    let service = BindingService::new(&opened.vault, &context.actor);
+    let Refreshed { head, changed, report } = service.refresh(directory, &options)?;
     drop(options);
-    let before = opened.vault.head()?;
-    let head = if imported.root == before.root {
-        before.clone()
-    } else {
-        opened
-            .vault
-            .transact("import", &context.actor, |tx| {
-                imported.record(tx)?;
-                let parents = tx.head()?.into_iter().collect();
-                let snapshot = tx.add_snapshot(NewSnapshot {
-                    root: imported.root,
-                    content: imported.content,
-                    parents,
-                    reason: "import".to_owned(),
-                    message: None,
-                })?;
-                tx.set_head(snapshot.id)?;
-                tx.summary(format!("import {}", host_path(directory)));
-                Ok(snapshot)
-            })?
-            .value
-    };
-    report_skipped(context, &imported.report);
-    let changed = head.id != before.id;
-    let document = document(&opened.name, &opened.vault, false, changed, &head, &imported.report)?;
+    report_skipped(context, &report);
+    let document = document(&opened.name, &opened.vault, false, changed, &head, &report)?;
     context.output.done(document, |_| {
         let state = if changed { "brought up to date" } else { "up to date" };
-        let what = render::import(&imported.report);
+        let what = render::import(&report);
         format!("vault {} is {state}: {what}\n", paint(NAME, &opened.name))
     })
 }
