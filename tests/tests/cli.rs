@@ -24,6 +24,8 @@ mod names;
 mod places;
 #[path = "cli/redact.rs"]
 mod redact;
+#[path = "cli/settings.rs"]
+mod settings;
 #[path = "cli/storage.rs"]
 mod storage;
 #[path = "cli/style.rs"]

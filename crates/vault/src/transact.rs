@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use offshoot_store::{Id, LayerRow, NewOperation, RefChange, RefKey, RefRow, StackRow, Writer};
+use offshoot_store::{Id, NewOperation, RefChange, RefKey, RefRow, StackRow, Writer};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -142,11 +142,6 @@ impl<'a, 'b> Transaction<'a, 'b> {
         };
         self.writer.add_snapshot(&snapshot.row())?;
         Ok(snapshot)
-    }
-
-    /// Records a sealed layer.
-    pub fn add_layer(&mut self, layer: &LayerRow) -> Result<()> {
-        Ok(self.writer.add_layer(layer)?)
     }
 
     /// Records the stack that shows a root.

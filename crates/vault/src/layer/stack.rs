@@ -42,14 +42,6 @@ impl Vault {
         self.record_stack(root, &layer, layers)
     }
 
-    /// Makes a layer of a stack again from objects, where its directory was lost or damaged. What it shows is the same;
-    /// it has a new id and takes the old one's place in every stack.
-    pub fn rebuild_stack(&self, root: &RootId) -> Result<Stack> {
-        let layer = self.build_layer(root, None)?;
-        let layers = vec![layer.id];
-        self.record_stack(root, &layer, layers)
-    }
-
     fn record_stack(&self, root: &RootId, layer: &LayerRow, layers: Vec<Id>) -> Result<Stack> {
         let stack = StackRow { root: root.0, layers };
         self.catalog().write(|writer| {
