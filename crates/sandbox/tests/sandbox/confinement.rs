@@ -57,7 +57,7 @@ fn the_network_is_a_loopback_of_its_own_or_the_hosts() {
 
 #[test]
 fn the_home_is_thrown_away() {
-    let home = tempfile::tempdir_in("/var").unwrap();
+    let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     fs::write(home.path().join("settings"), "mine\n").unwrap();
     let mut scene = Scene::new();
     scene.home = Some(home.path().to_owned());
@@ -84,7 +84,7 @@ fn a_home_below_a_private_directory_is_still_there() {
 
 #[test]
 fn the_workspace_lies_where_it_is_wanted() {
-    let home = tempfile::tempdir_in("/var").unwrap();
+    let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     fs::create_dir(home.path().join("project")).unwrap();
     fs::write(home.path().join("project/host"), "").unwrap();
     for target in [home.path().join("project"), "/workspace".into(), "/tmp/a/b".into()] {
@@ -100,7 +100,7 @@ fn the_workspace_lies_where_it_is_wanted() {
 
 #[test]
 fn hidden_directories_are_empty() {
-    let vaults = tempfile::tempdir_in("/var").unwrap();
+    let vaults = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     fs::write(vaults.path().join("catalog"), "secret").unwrap();
     let mut scene = Scene::new();
     scene.hidden = vec![vaults.path().to_owned()];
