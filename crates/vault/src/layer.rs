@@ -7,9 +7,11 @@ mod adopt;
 mod lock;
 mod stack;
 mod stage;
+mod upper;
 
-pub use adopt::{Adopted, Upper};
+pub use adopt::Adopted;
 pub use stack::Stack;
+pub use upper::Upper;
 
 pub(crate) use lock::{DirLock, clear_abandoned};
 pub(crate) use stage::{LayerKind, LayerStage, clear_layers};

@@ -266,7 +266,7 @@ pub(crate) fn snapshots_of(key: &RefKey, row: RefRow) -> Result<Vec<Id>> {
 }
 
 /// The first and last id that start with this text.
-fn prefix_range(prefix: &str) -> Option<(Id, Id)> {
+pub(crate) fn prefix_range(prefix: &str) -> Option<(Id, Id)> {
     if prefix.is_empty() || prefix.len() > 26 || !prefix.is_ascii() {
         return None;
     }

@@ -14,6 +14,8 @@ mod crowd;
 mod damage;
 #[path = "vault/depth.rs"]
 mod depth;
+#[path = "vault/execs.rs"]
+mod execs;
 #[path = "vault/leftovers.rs"]
 mod leftovers;
 #[path = "vault/links.rs"]

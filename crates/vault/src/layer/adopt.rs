@@ -3,18 +3,17 @@
 //! Content is adopted where it was written: files are hashed in place and no byte is copied. The walk sees what was
 //! written and nothing else, so its cost does not depend on the size of the tree below.
 
-mod upper;
+mod scan;
 
 use std::collections::{BTreeMap, HashMap};
 use std::os::fd::AsFd;
-use std::path::PathBuf;
 
 use offshoot_store::StackRow;
 use rayon::prelude::*;
-use rustix::fs::{self, Mode, OFlags, Stat};
+use rustix::fs::{OFlags, Stat};
 
-use self::upper::{Kind, Owner, UpperDir, UpperEntry, inode};
-use super::stage::{LayerKind, LayerStage};
+use self::scan::{Kind, Owner, UpperDir, UpperEntry, inode};
+use super::upper::Upper;
 use crate::disk::{self, join};
 use crate::entry::{Body, DirRef, Entry, Meta};
 use crate::error::{Result, io_error};
@@ -24,25 +23,6 @@ use crate::materialize::{hash_file, mtime_of};
 use crate::objects::{Batch, Place};
 use crate::transact::Transaction;
 use crate::vault::Vault;
-
-/// A directory to write a difference to a root into, in overlayfs format. Dropped without being adopted, it is removed.
-#[derive(Debug)]
-pub struct Upper {
-    stage: LayerStage,
-    base: RootId,
-}
-
-impl Upper {
-    /// Where to write.
-    pub fn dir(&self) -> PathBuf {
-        self.stage.fs_dir()
-    }
-
-    /// The root that lies below.
-    pub fn base(&self) -> &RootId {
-        &self.base
-    }
-}
 
 /// What was adopted: stored and durable, but not yet part of any history.
 #[derive(Clone, Debug)]
@@ -67,28 +47,12 @@ impl Adopted {
 }
 
 impl Vault {
-    /// Starts a directory for a difference to `base`, with the metadata of its top directory.
-    pub fn begin_upper(&self, base: &RootId) -> Result<Upper> {
-        self.enter()?;
-        let top = self.objects()?.root(base)?;
-        let stage = LayerStage::begin(&self.layers_dir(), LayerKind::Delta)?;
-        let dir = stage.fs_dir();
-        let set = || -> std::io::Result<()> {
-            let fd = disk::open_dir(&dir)?;
-            disk::set_xattrs(fd.as_fd(), &top.meta.xattrs, true)?;
-            fs::fchmod(&fd, Mode::from_raw_mode(top.meta.mode.into()))?;
-            Ok(fs::futimens(&fd, &disk::timestamps(top.meta.mtime))?)
-        };
-        set().map_err(io_error("set metadata of", &dir))?;
-        Ok(Upper { stage, base: *base })
-    }
-
     /// Makes a layer of what was written, and the root that it shows above its base. Nobody may write any more.
     pub fn adopt(&self, upper: Upper) -> Result<Adopted> {
         let Upper { stage, base } = upper;
         let (objects, dir) = (self.objects()?, stage.fs_dir());
         let top = objects.root(&base)?;
-        let (dirs, skipped) = upper::scan(&dir)?;
+        let (dirs, skipped) = scan::scan(&dir)?;
         let files = hash_files(&dir, &dirs)?;
         for file in files.values() {
             stage.count(file.size);

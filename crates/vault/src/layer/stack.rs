@@ -17,6 +17,10 @@ pub struct Stack {
     pub root: RootId,
     /// The directories to stack, topmost first.
     pub directories: Vec<PathBuf>,
+    /// The directory with all layers.
+    pub layers_dir: PathBuf,
+    /// The same directories relative to that one: short names for the options of a mount.
+    pub names: Vec<String>,
 }
 
 impl Vault {
@@ -59,8 +63,9 @@ impl Vault {
     }
 
     fn show(&self, root: &RootId, layers: &[Id]) -> Stack {
-        let directories = layers.iter().map(|id| self.layer_dir(id)).collect();
-        Stack { root: *root, directories }
+        let (directories, names) =
+            layers.iter().map(|id| (self.layer_dir(id), format!("{id}/fs"))).unzip();
+        Stack { root: *root, directories, layers_dir: self.layers_dir(), names }
     }
 
     fn layer_dir(&self, id: &Id) -> PathBuf {

@@ -22,31 +22,27 @@ struct Mounted {
 impl Mounted {
     fn new(vault: &Vault, base: &RootId, place: &Path) -> Self {
         let upper = vault.begin_upper(base).unwrap();
-        let (point, work) = (place.join("point"), upper.dir().with_file_name("work"));
+        upper.note("{}").unwrap();
+        assert!(upper.work_dir().is_dir());
+        let point = place.join("point");
         fs::create_dir_all(&point).unwrap();
-        fs::create_dir(&work).unwrap();
-        let lower: Vec<String> = vault
-            .stack(base, &[])
-            .unwrap()
-            .directories
-            .iter()
-            .map(|dir| dir.to_str().unwrap().to_owned())
-            .collect();
+        let stack = vault.stack(base, &[]).unwrap();
+        assert_eq!(stack.layers_dir, upper.layers_dir());
         let options = format!(
-            "userxattr,lowerdir={},upperdir={},workdir={}",
-            lower.join(":"),
-            upper.dir().display(),
-            work.display()
+            "userxattr,volatile,lowerdir={},upperdir={},workdir={}",
+            stack.names.join(":"),
+            upper.fs_name(),
+            upper.work_name()
         );
         let mut mount = Command::new("mount");
         mount.args(["-t", "overlay", "overlay", "-o", &options]).arg(&point);
+        mount.current_dir(upper.layers_dir());
         assert!(mount.status().unwrap().success());
         Self { point, upper }
     }
 
     fn unmount(self) -> Upper {
         assert!(Command::new("umount").arg(&self.point).status().unwrap().success());
-        fs::remove_dir_all(self.upper.dir().with_file_name("work")).unwrap();
         self.upper
     }
 }
@@ -63,6 +59,10 @@ fn adopted(vault: &Vault, base: &RootId, place: &Path, work: impl FnOnce(&Path))
     let adopted = vault.adopt(mounted.unmount()).unwrap();
     let committed = vault.transact("test", &actor(), |tx| adopted.record(tx));
     committed.unwrap();
+    for layer in vault.stack(&adopted.root, &[]).unwrap().directories {
+        let inside = fs::read_dir(layer.parent().unwrap()).unwrap().count();
+        assert_eq!(inside, 1, "a sealed layer holds its files and nothing else");
+    }
     let kept = export(vault, &adopted.root, &place.join(format!("kept-{}", adopted.root)));
     // Links into lower layers are split by overlayfs itself, and owners are the vault's on disk.
     let options = CompareOptions { owners: false, hard_links: false, ..CompareOptions::default() };
