@@ -55,6 +55,11 @@ pub enum SandboxError {
 }
 
 impl SandboxError {
+    /// Whether the layers themselves could not be stacked, which another way of mounting may not need.
+    pub fn is_about_layers(&self) -> bool {
+        matches!(self, Self::Prepare { step, .. } if [LAYERS, READ_ONLY_LAYERS].contains(step))
+    }
+
     /// What the user can do about it.
     pub fn hint(&self) -> Option<&str> {
         match self {
@@ -69,6 +74,9 @@ impl SandboxError {
     }
 }
 
+/// The steps that fail where overlayfs cannot be used.
+pub(crate) const LAYERS: &str = "cannot mount the layers in";
+pub(crate) const READ_ONLY_LAYERS: &str = "the kernel mounted the layers read-only in";
 /// The step that fails in containers which mask parts of `/proc`.
 pub(crate) const FRESH_PROC: &str = "cannot mount a fresh /proc";
 

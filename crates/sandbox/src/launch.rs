@@ -9,7 +9,7 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 
-use crate::error::{FRESH_PROC, Result, SandboxError, system};
+use crate::error::{FRESH_PROC, LAYERS, READ_ONLY_LAYERS, Result, SandboxError, system};
 use crate::init::{self, Step};
 use crate::message::{self, Buffer, Kind};
 use crate::running::{Feed, Running};
@@ -26,14 +26,14 @@ const NAMESPACES: [(&str, i32); 5] = [
 ];
 
 /// Makes the inside and starts the command in it.
-pub fn launch(spec: Spec) -> Result<Running> {
+pub fn launch(spec: &Spec) -> Result<Running> {
     let make_pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(system("cannot make a pipe"));
     let (stdout, stdout_inside) = make_pipe()?;
     let (stderr, stderr_inside) = make_pipe()?;
     let (socket, socket_inside) = message::pair().map_err(system("cannot make a socket"))?;
     let (stdin_inside, sink) = standard_input(&spec.command.stdin)?;
     let inside = [&stdin_inside, &stdout_inside, &stderr_inside, &socket_inside];
-    let script = Script::new(&spec, inside.map(|fd| fd.as_raw_fd()))?;
+    let script = Script::new(spec, inside.map(|fd| fd.as_raw_fd()))?;
     let mut buffer = Buffer::new();
     let namespaces = namespaces(spec.network);
     let flags = namespaces.iter().fold(0, |flags, (_, flag)| flags | *flag as u64);
@@ -41,14 +41,19 @@ pub fn launch(spec: Spec) -> Result<Running> {
     let child = child.map_err(ids::refused)?;
     drop((stdin_inside, stdout_inside, stderr_inside, socket_inside));
     let program = spec.command.arguments.first().map(PathBuf::from).unwrap_or_default();
-    let feed = sink.map(|sink| Feed::new(sink, spec.command.stdin));
+    let feed = sink.map(|sink| Feed::new(sink, &spec.command.stdin)).transpose();
+    let feed = feed.map_err(system("cannot pass standard input on"))?;
     let names = namespaces.iter().map(|(name, _)| *name).collect();
     let mut running = Running::new(child.pidfd, socket, [stdout, stderr], feed);
     ids::map(child.pid)?;
     running.say(Kind::Go)?;
     let home = await_start(&mut running, &script, &program)?;
-    running.in_force =
-        InForce { namespaces: names, home, private: script.private_paths(), hidden: spec.hidden };
+    running.in_force = InForce {
+        namespaces: names,
+        home,
+        private: script.private_paths(),
+        hidden: spec.hidden.clone(),
+    };
     running.begin();
     Ok(running)
 }
@@ -109,8 +114,8 @@ fn describe(step: Option<Step>, script: &Script, index: usize) -> (&'static str,
     match step {
         Step::Descriptors => ("cannot place descriptors", None),
         Step::Stage => ("cannot enter", path(&script.stage)),
-        Step::Layers => ("cannot mount the layers in", path(&script.stage)),
-        Step::ReadOnlyLayers => ("the kernel mounted the layers read-only in", path(&script.stage)),
+        Step::Layers => (LAYERS, path(&script.stage)),
+        Step::ReadOnlyLayers => (READ_ONLY_LAYERS, path(&script.stage)),
         Step::Directory => ("cannot mount", path(&script.stage)),
         Step::Root => ("cannot make the host's root read-only", None),
         Step::Compose => {

@@ -41,7 +41,7 @@ fn attempt_overlay(scratch: &Path) -> Result<(), SandboxError> {
 
 fn attempt(files: Files) -> Result<(), SandboxError> {
     let target = "/tmp/workspace".into();
-    let running = launch(Spec {
+    let running = launch(&Spec {
         workspace: WorkspaceMount { files, target, read_only: false },
         home: None,
         hidden: Vec::new(),

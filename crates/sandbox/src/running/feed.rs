@@ -17,15 +17,15 @@ pub(crate) struct Feed {
 
 impl Feed {
     /// Feeds a pipe.
-    pub(crate) fn new(sink: OwnedFd, stdin: Stdin) -> Self {
+    pub(crate) fn new(sink: OwnedFd, stdin: &Stdin) -> Result<Self, Errno> {
         // A command that does not read must not stop the caller; where this fails it only may.
         let _blocking = rustix::io::ioctl_fionbio(&sink, true).is_err();
         let (source, pending) = match stdin {
             Stdin::Empty => (None, Vec::new()),
-            Stdin::Bytes(bytes) => (None, bytes),
-            Stdin::From(source) => (Some(source), Vec::new()),
+            Stdin::Bytes(bytes) => (None, bytes.clone()),
+            Stdin::From(source) => (Some(rustix::io::fcntl_dupfd_cloexec(source, 0)?), Vec::new()),
         };
-        Self { sink, source, pending, written: 0 }
+        Ok(Self { sink, source, pending, written: 0 })
     }
 
     /// What to wait for: room in the pipe, or more to write.

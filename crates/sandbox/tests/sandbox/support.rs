@@ -74,7 +74,7 @@ impl Scene {
     }
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Result<Outcome, SandboxError> {
-        let running = launch(self.spec(arguments))?;
+        let running = launch(&self.spec(arguments))?;
         let in_force = running.in_force.clone();
         let mut kept = Kept::default();
         let timeout = Timeout { after: self.timeout, grace: Duration::from_millis(300) };
