@@ -8,7 +8,7 @@ use offshoot_tests::image::private_mounts;
 use offshoot_tests::rng::seed_from_env_or;
 use offshoot_tests::scan::CompareOptions;
 use offshoot_tests::skip::{Feature, need};
-use offshoot_vault::{CheckDepth, RootId, Upper, Vault};
+use offshoot_vault::{CheckDepth, PlainAccess, RootId, Upper, Vault};
 
 use crate::support::{Scratch, actor, assert_same, export, head, is_long, scanned, vault_of};
 use crate::wild::Wild;
@@ -56,7 +56,7 @@ fn adopted(vault: &Vault, base: &RootId, place: &Path, work: impl FnOnce(&Path))
     let mounted = Mounted::new(vault, base, place);
     work(&mounted.point);
     let seen = scanned(&mounted.point);
-    let adopted = vault.adopt(mounted.unmount()).unwrap();
+    let adopted = vault.adopt(mounted.unmount(), &PlainAccess).unwrap();
     let committed = vault.transact("test", &actor(), |tx| adopted.record(tx));
     committed.unwrap();
     for layer in vault.stack(&adopted.root, &[]).unwrap().directories {
