@@ -130,6 +130,18 @@ pub(crate) fn names(dir: BorrowedFd<'_>) -> io::Result<Vec<Vec<u8>>> {
 
 /// The `user.` xattrs of an open file, sorted, and the names of others that are not kept.
 pub(crate) fn xattrs(fd: BorrowedFd<'_>) -> io::Result<(Vec<Xattr>, Vec<String>)> {
+    xattrs_that(fd, |name| name.starts_with(b"user.") && escaped(name).len() <= LONGEST_XATTR)
+}
+
+/// The same of a file inside a layer, with the names they have there: those that overlayfs would read are escaped already.
+pub(crate) fn layer_xattrs(fd: BorrowedFd<'_>) -> io::Result<(Vec<Xattr>, Vec<String>)> {
+    xattrs_that(fd, |name| name.starts_with(b"user."))
+}
+
+fn xattrs_that(
+    fd: BorrowedFd<'_>,
+    is_kept: impl Fn(&[u8]) -> bool,
+) -> io::Result<(Vec<Xattr>, Vec<String>)> {
     let mut list = vec![0u8; 256];
     let list = loop {
         match fs::flistxattr(fd, list.as_mut_slice()) {
@@ -143,7 +155,7 @@ pub(crate) fn xattrs(fd: BorrowedFd<'_>) -> io::Result<(Vec<Xattr>, Vec<String>)
     let mut kept = Vec::new();
     let mut others = Vec::new();
     for name in list.split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
-        if name.starts_with(b"user.") && escaped(name).len() <= LONGEST_XATTR {
+        if is_kept(name) {
             kept.extend(xattr(fd, name)?.map(|value| (name.to_vec(), value)));
         } else {
             others.push(String::from_utf8_lossy(name).into_owned());

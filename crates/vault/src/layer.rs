@@ -3,12 +3,15 @@
 //! A layer is written under a temporary name, made durable, and renamed; from then on it never changes. The vault does
 //! not know what a mount is: it only promises that a stack of layers, mounted, shows a root.
 
+mod access;
 mod adopt;
 mod lock;
 mod stack;
 mod stage;
 mod upper;
+mod written;
 
+pub use access::{Access, PlainAccess};
 pub use adopt::Adopted;
 pub use stack::Stack;
 pub use upper::Upper;

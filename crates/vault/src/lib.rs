@@ -42,7 +42,7 @@ pub use export::ExportOptions;
 pub use hash::{BlobId, ContentId, NodeId, RootId};
 pub use home::{Created, Home, HomeError, Listed};
 pub use import::{ImportOptions, ImportReport, Imported, Progress, SkipReason, Skipped};
-pub use layer::{Adopted, Stack, Upper};
+pub use layer::{Access, Adopted, PlainAccess, Stack, Upper};
 pub use name::{NameError, check_name, name_from};
 pub use node::{Child, Node};
 pub use objects::{Batch, BlobReader, Objects, Place};

@@ -20,6 +20,8 @@ mod execs;
 mod leftovers;
 #[path = "vault/links.rs"]
 mod links;
+#[path = "vault/overlay.rs"]
+mod overlay;
 #[path = "vault/read_only.rs"]
 mod read_only;
 #[path = "vault/reimport.rs"]

@@ -104,8 +104,7 @@ impl LayerStage {
     /// Makes the layer durable and gives it its name; a catalog transaction must record the row.
     pub(crate) fn seal(mut self, root: Option<RootId>) -> Result<LayerRow> {
         remove_beside(&self.staged).map_err(io_error("clear", &self.staged))?;
-        sync_layer(&self.fs_dir(), self.written.load(Ordering::Relaxed))?;
-        disk::sync_dir(&self.staged).map_err(io_error("sync", &self.staged))?;
+        sync_layer(&self.staged, self.written.load(Ordering::Relaxed))?;
         let sealed = self.layers.join(self.id.to_string());
         fs::rename(&self.staged, &sealed).map_err(io_error("rename", &self.staged))?;
         self.sealed = true;
@@ -145,12 +144,12 @@ fn remove_beside(staged: &Path) -> std::io::Result<()> {
 }
 
 /// Makes a layer durable: file by file where there are few. A user's own files may be closed to them; then all at once.
-fn sync_layer(dir: &Path, files: u64) -> Result<()> {
-    let top = disk::open_dir(dir).map_err(io_error("open", dir))?;
+fn sync_layer(staged: &Path, files: u64) -> Result<()> {
+    let top = disk::open_dir(staged).map_err(io_error("open", staged))?;
     let synced = if files <= SYNC_EACH { sync_each(top.as_fd()) } else { Err(Errno::ACCESS) };
     match synced {
-        Err(Errno::ACCESS) => rustix::fs::syncfs(&top).map_err(io_error("sync", dir)),
-        other => other.map_err(io_error("sync", dir)),
+        Err(Errno::ACCESS) => rustix::fs::syncfs(&top).map_err(io_error("sync", staged)),
+        other => other.map_err(io_error("sync", staged)),
     }
 }
 
