@@ -6,6 +6,8 @@
 mod adopt;
 #[path = "vault/children.rs"]
 mod children;
+#[path = "vault/closed.rs"]
+mod closed;
 #[path = "vault/compare.rs"]
 mod compare;
 #[path = "vault/crowd.rs"]
