@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 
 use offshoot_tests::skip::{Feature, need};
 use offshoot_vault::{
-    Access, Body, CheckDepth, ImportOptions, PlainAccess, SkipReason, Upper, Vault, VaultError,
+    Access, Body, CheckDepth, ImportOptions, PlainAccess, RootId, SkipReason, Upper, Vault,
+    VaultError,
 };
 use rustix::fs::{Mode, OFlags, XattrFlags};
 
@@ -20,7 +21,7 @@ use crate::stacks::Mounts;
 use crate::support::{Scratch, actor, head, home_at, is_root, path};
 
 /// Opens what its owner may open up, and leaves the modes as they were.
-pub(crate) struct OwnersAccess(pub(crate) PathBuf);
+struct OwnersAccess(PathBuf);
 
 impl Access for OwnersAccess {
     fn open(&self, path: &[u8], flags: OFlags) -> io::Result<OwnedFd> {
@@ -64,17 +65,24 @@ pub(crate) fn as_ordinary_user(place: &Path) {
     let options = ImportOptions::default();
     let vault = home_at(place).create("v", Some(&source), &options, &actor()).unwrap().vault;
     refused_without_access(&vault);
-    let upper = write_inside(&vault, place);
-    let access = OwnersAccess(upper.dir());
-    let adopted = vault.adopt(upper, &access).unwrap();
-    vault.transact("test", &actor(), |tx| adopted.record(tx)).unwrap();
-    crate::support::commit(&vault, &adopted.root);
-    assert_eq!(vault.check(CheckDepth::Content).unwrap().problems, Vec::<String>::new());
-    let skipped: Vec<_> = adopted.skipped.iter().map(|s| (s.path.as_slice(), &s.why)).collect();
-    assert_eq!(skipped, [(b"dir/gone".as_slice(), &SkipReason::Socket)]);
-    look(&vault, &adopted.root);
+    let base = head(&vault);
     let mut mounts = Mounts::new(place);
-    mounts.add(&vault, &adopted.root, &[]);
+    for copied in [false, true] {
+        let mut upper = write_inside(&vault, &base, place);
+        if copied {
+            let access = OwnersAccess(upper.dir());
+            upper = upper.into_copy(&vault, &access).unwrap();
+        }
+        let access = OwnersAccess(upper.dir());
+        let adopted = vault.adopt(upper, &access).unwrap();
+        vault.transact("test", &actor(), |tx| adopted.record(tx)).unwrap();
+        crate::support::commit(&vault, &adopted.root);
+        assert_eq!(vault.check(CheckDepth::Content).unwrap().problems, Vec::<String>::new());
+        let skipped: Vec<_> = adopted.skipped.iter().map(|s| (s.path.as_slice(), &s.why)).collect();
+        assert_eq!(skipped, [(b"dir/gone".as_slice(), &SkipReason::Socket)]);
+        look(&vault, &adopted.root);
+        mounts.add(&vault, &adopted.root, &[]);
+    }
     mounts.look();
 }
 
@@ -88,9 +96,9 @@ fn refused_without_access(vault: &Vault) {
 }
 
 /// Writes through an overlay in a namespace of this user's own; it is gone with the process that writes.
-pub(crate) fn write_inside(vault: &Vault, place: &Path) -> Upper {
-    let upper = vault.begin_upper(&head(vault)).unwrap();
-    fs::create_dir(place.join("point")).unwrap();
+fn write_inside(vault: &Vault, base: &RootId, place: &Path) -> Upper {
+    let upper = vault.begin_upper(base).unwrap();
+    fs::create_dir_all(place.join("point")).unwrap();
     let script = "cd \"$1\" && mount -t overlay overlay \"$3/point\" -o \"$2\" && cd \"$3\" || exit 1; \
                   shift 3; exec \"$@\"";
     let (layers, options) = (upper.layers_dir().to_str().unwrap(), upper_options(vault, &upper));
@@ -122,7 +130,7 @@ pub(crate) fn write(place: &Path) {
     close("", 0o300);
 }
 
-fn look(vault: &Vault, root: &offshoot_vault::RootId) {
+fn look(vault: &Vault, root: &RootId) {
     let tree = vault.tree(root).unwrap();
     let read = |name: &str| match tree.find(&path(name)).unwrap().body {
         Body::File { blob, .. } => vault.objects().unwrap().blob(&blob).unwrap(),
