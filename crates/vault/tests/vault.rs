@@ -22,6 +22,8 @@ mod execs;
 mod leftovers;
 #[path = "vault/links.rs"]
 mod links;
+#[path = "vault/locks.rs"]
+mod locks;
 #[path = "vault/overlay.rs"]
 mod overlay;
 #[path = "vault/read_only.rs"]

@@ -90,7 +90,7 @@ fn refused_without_access(vault: &Vault) {
     let upper = vault.begin_upper(&head(vault)).unwrap();
     let file = upper.dir().join("closed");
     fs::write(&file, "x").unwrap();
-    fs::set_permissions(&file, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).unwrap();
     let refused = vault.adopt(upper, &PlainAccess);
     assert!(matches!(refused, Err(VaultError::Io { .. })), "{refused:?}");
 }
