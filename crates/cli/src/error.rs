@@ -117,6 +117,9 @@ impl From<VaultError> for CliError {
             | VaultError::DestinationExists(_) => Self::new(ExitCode::Conflict, message),
             VaultError::Overtaken { .. } => Self::new(ExitCode::Conflict, message)
                 .hint("undo what came after it first, or see `offshoot op log`"),
+            VaultError::WorkspaceBusy { .. } => {
+                Self::new(ExitCode::Busy, message).hint("wait until it is done and try again")
+            }
             VaultError::Threads(_) => Self::new(ExitCode::Failure, message),
         }
     }

@@ -45,7 +45,16 @@ pub(crate) fn split_last(path: &[u8]) -> (&[u8], &[u8]) {
 
 /// Opens a directory by a host path of any length. Symbolic links on the way are followed.
 pub(crate) fn open_dir(path: &Path) -> io::Result<OwnedFd> {
-    let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+    open_dir_with(path, OFlags::RDONLY)
+}
+
+/// The same only to open things below it, which takes no right to read it.
+pub(crate) fn open_dir_path(path: &Path) -> io::Result<OwnedFd> {
+    open_dir_with(path, OFlags::PATH)
+}
+
+fn open_dir_with(path: &Path, how: OFlags) -> io::Result<OwnedFd> {
+    let flags = how | OFlags::DIRECTORY | OFlags::CLOEXEC;
     if path.as_os_str().len() <= STEP {
         return Ok(fs::open(path, flags, Mode::empty())?);
     }
@@ -117,7 +126,10 @@ fn open_in_steps(
 /// The names in an open directory, sorted by bytes.
 pub(crate) fn names(dir: BorrowedFd<'_>) -> io::Result<Vec<Vec<u8>>> {
     let mut names = Vec::new();
-    for entry in Dir::read_from(dir)? {
+    // Not opened anew: who holds it open may list it, whatever its mode says now.
+    let mut listing = Dir::new(dir.try_clone_to_owned()?)?;
+    listing.rewind();
+    for entry in listing {
         let entry = entry?;
         let name = entry.file_name().to_bytes();
         if name != b"." && name != b".." {

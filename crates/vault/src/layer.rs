@@ -5,6 +5,7 @@
 
 mod access;
 mod adopt;
+mod copy;
 mod lock;
 mod stack;
 mod stage;

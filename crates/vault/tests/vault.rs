@@ -6,6 +6,8 @@
 mod adopt;
 #[path = "vault/children.rs"]
 mod children;
+#[path = "vault/closed.rs"]
+mod closed;
 #[path = "vault/compare.rs"]
 mod compare;
 #[path = "vault/crowd.rs"]
@@ -20,6 +22,8 @@ mod execs;
 mod leftovers;
 #[path = "vault/links.rs"]
 mod links;
+#[path = "vault/locks.rs"]
+mod locks;
 #[path = "vault/overlay.rs"]
 mod overlay;
 #[path = "vault/read_only.rs"]

@@ -46,8 +46,7 @@ pub(super) struct Reach<'a> {
 impl<'a> Reach<'a> {
     pub(super) fn new(dir: &Path, access: &'a dyn Access) -> Result<Self> {
         // Without asking to read it: the mode of the top may forbid that.
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let top = fs::open(dir, flags, Mode::empty()).map_err(io_error("open", dir))?;
+        let top = disk::open_dir_path(dir).map_err(io_error("open", dir))?;
         Ok(Self { dir: dir.to_owned(), top, access })
     }
 

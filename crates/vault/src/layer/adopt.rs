@@ -51,10 +51,11 @@ impl Vault {
     /// Makes a layer of what was written, and the root that it shows above its base; where that is the base, there is no
     /// layer and nothing is stored. Nobody may write any more. What ordinary permissions forbid is opened by `access`.
     pub fn adopt(&self, upper: Upper, access: &dyn Access) -> Result<Adopted> {
-        let Upper { stage, base } = upper;
+        let Upper { stage, base, mut skipped } = upper;
         let top = self.objects()?.root(&base)?;
         let reach = Reach::new(&stage.fs_dir(), access)?;
-        let Written { dirs, skipped } = Written::scan(&reach)?;
+        let Written { dirs, skipped: not_kept } = Written::scan(&reach)?;
+        skipped.extend(not_kept);
         let files = hash_files(&reach, &dirs)?;
         let own = owner(&stage)?;
         let builder = Builder { objects: self.objects()?, dirs: &dirs, files: &files, own };

@@ -11,6 +11,7 @@ use crate::disk;
 use crate::entry::Entry;
 use crate::error::{Result, io_error};
 use crate::hash::RootId;
+use crate::import::Skipped;
 use crate::vault::Vault;
 
 /// The caller's note about what the directory is for.
@@ -21,6 +22,8 @@ const NOTE: &str = "exec.json";
 pub struct Upper {
     pub(super) stage: LayerStage,
     pub(super) base: RootId,
+    /// What was left out when it was copied.
+    pub(super) skipped: Vec<Skipped>,
 }
 
 impl Upper {
@@ -60,6 +63,15 @@ impl Upper {
         let path = self.stage.beside(NOTE);
         fs::write(&path, text).map_err(io_error("write", &path))
     }
+
+    /// Leaves the same note beside another.
+    pub(super) fn copy_note(&self, other: &Self) -> Result<()> {
+        let path = self.stage.beside(NOTE);
+        match fs::read_to_string(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            text => other.note(&text.map_err(io_error("read", &path))?),
+        }
+    }
 }
 
 impl Vault {
@@ -67,12 +79,18 @@ impl Vault {
     pub fn begin_upper(&self, base: &RootId) -> Result<Upper> {
         self.enter()?;
         let top = self.objects()?.root(base)?;
-        let stage = LayerStage::begin(&self.layers_dir(), LayerKind::Delta)?;
-        let upper = Upper { stage, base: *base };
-        let work = upper.work_dir();
-        fs::create_dir(&work).map_err(io_error("create", &work))?;
+        let upper = self.new_upper(base)?;
         let dir = upper.dir();
         set_metadata(&dir, &top).map_err(io_error("set metadata of", &dir))?;
+        Ok(upper)
+    }
+
+    /// An empty one, whose own metadata is not set yet.
+    pub(super) fn new_upper(&self, base: &RootId) -> Result<Upper> {
+        let stage = LayerStage::begin(&self.layers_dir(), LayerKind::Delta)?;
+        let upper = Upper { stage, base: *base, skipped: Vec::new() };
+        let work = upper.work_dir();
+        fs::create_dir(&work).map_err(io_error("create", &work))?;
         Ok(upper)
     }
 }

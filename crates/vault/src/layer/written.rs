@@ -12,7 +12,7 @@ use crate::error::{Result, io_error};
 use crate::import::{SkipReason, Skipped};
 
 const OVERLAY: &[u8] = b"user.overlay.";
-const OPAQUE: &[u8] = b"user.overlay.opaque";
+pub(super) const OPAQUE: &[u8] = b"user.overlay.opaque";
 
 /// A directory that was written.
 pub(super) struct UpperDir {

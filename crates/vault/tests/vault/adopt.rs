@@ -11,7 +11,9 @@ use offshoot_tests::skip::{Feature, need};
 use offshoot_vault::{CheckDepth, PlainAccess, RootId, SkipReason, Vault};
 use rustix::fs::{CWD, FileType, Mode, XattrFlags};
 
-use crate::overlay::{Mounted, adopted, as_mounted, can_mount, check_adopted, layer_count, shown};
+use crate::overlay::{
+    Mounted, adopted, adopted_copy, as_mounted, can_mount, check_adopted, layer_count, shown,
+};
 use crate::support::{
     Scratch, assert_same, commit, export, head, is_long, path, scanned, vault_of,
 };
@@ -33,7 +35,10 @@ fn random_writes_through_an_overlay() {
         for step in 0..3 {
             let place = scratch.folder(&format!("step-{step}"));
             let change = |point: &Path| Wild::at(point, seed + history * 10 + step).change(12);
-            root = adopted(&vault, &root, &place, change);
+            root = match history % 3 {
+                0 => adopted_copy(&vault, &root, &place, change),
+                _ => adopted(&vault, &root, &place, change),
+            };
             commit(&vault, &root);
         }
         assert_eq!(vault.stack(&root, &[]).unwrap().directories.len(), 4, "each has its layer");
@@ -71,7 +76,8 @@ fn every_kind_of_change() {
     let mut above = base;
     for (at, (_, change)) in CHANGES.iter().enumerate() {
         let place = scratch.folder(&format!("alone-{at}"));
-        assert_ne!(adopted(&vault, &base, &place, change), base, "{}", CHANGES[at].0);
+        let root = adopted(&vault, &base, &place, change);
+        assert_ne!(root, base, "{}", CHANGES[at].0);
         let place = scratch.folder(&format!("above-{at}"));
         above = adopted(&vault, &above, &place, change);
         commit(&vault, &above);
@@ -163,6 +169,33 @@ fn hard_links_come_out_as_they_were_seen() {
         let adopted = vault.adopt(mounted.unmount(), &PlainAccess).unwrap();
         check_adopted(&vault, &adopted, &seen, &place, &options);
     }
+}
+
+#[test]
+fn a_copy_is_adopted_like_the_first() {
+    if !can_mount() || !need(Feature::UserXattr) {
+        return;
+    }
+    let scratch = Scratch::new();
+    let (vault, base) = small(&scratch);
+    for (at, (what, change)) in CHANGES.iter().enumerate() {
+        println!("{what}");
+        adopted_copy(&vault, &base, &scratch.folder(&format!("copy-{at}")), change);
+    }
+    let layers = layer_count(&vault);
+    let same = adopted_copy(&vault, &base, &scratch.folder("same"), |_| {});
+    assert_eq!((same, layer_count(&vault)), (base, layers));
+    let place = scratch.folder("all");
+    let mounted = Mounted::new(&vault, &base, &place);
+    CHANGES[8].1(&mounted.point);
+    CHANGES[12].1(&mounted.point);
+    UnixListener::bind(mounted.point.join("socket")).unwrap();
+    let copy = mounted.unmount().into_copy(&vault, &PlainAccess).unwrap();
+    let found = |name: &str| fs::metadata(copy.dir().join(name)).unwrap();
+    assert!(found("sparse").blocks() * 512 < 1 << 20, "holes are kept");
+    assert_eq!((found("a1").nlink(), found("a1").ino()), (2, found("b1").ino()));
+    assert_eq!(fs::read_to_string(copy.dir().with_file_name("exec.json")).unwrap(), "{}");
+    assert_eq!(vault.adopt(copy, &PlainAccess).unwrap().skipped.len(), 1);
 }
 
 #[test]

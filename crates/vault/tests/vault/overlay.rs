@@ -89,6 +89,24 @@ pub(crate) fn adopted(
     adopted.root
 }
 
+/// The same where what was written is copied first, while it is still mounted.
+pub(crate) fn adopted_copy(
+    vault: &Vault,
+    base: &RootId,
+    place: &Path,
+    work: impl FnOnce(&Path),
+) -> RootId {
+    let Mounted { point, upper } = Mounted::new(vault, base, place);
+    work(&point);
+    let (seen, first) = (scanned(&point), upper.dir());
+    let copy = upper.into_copy(vault, &PlainAccess).unwrap();
+    unmount(&point);
+    assert!(!first.exists());
+    let adopted = vault.adopt(copy, &PlainAccess).unwrap();
+    check_adopted(vault, &adopted, &seen, place, &as_mounted());
+    adopted.root
+}
+
 /// Records what was adopted; it must be what was seen, exported and mounted again.
 pub(crate) fn check_adopted(
     vault: &Vault,
