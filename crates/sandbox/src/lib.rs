@@ -29,3 +29,4 @@ pub use running::{Ended, Observer, Running, Status, Stream, Timeout, Usage};
 pub use spec::{
     Command, Files, HomeView, InForce, Limits, Network, Overlay, Spec, Stdin, WorkspaceMount,
 };
+pub use sys::interrupts;

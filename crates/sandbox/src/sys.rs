@@ -252,6 +252,22 @@ pub(crate) fn child_signals() -> Result<OwnedFd, Errno> {
     }
 }
 
+/// From now on the signals that ask this process to end can be read from a descriptor instead. To be called before there
+/// are other threads.
+pub fn interrupts() -> Result<OwnedFd, Errno> {
+    // SAFETY: the set is initialised by `sigemptyset` before it is used; the new descriptor has no other owner.
+    unsafe {
+        let mut set: libc::sigset_t = mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+            libc::sigaddset(&raw mut set, signal);
+        }
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, ptr::null_mut());
+        let fd = libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK);
+        check(fd.into()).map(|fd| OwnedFd::from_raw_fd(fd as RawFd))
+    }
+}
+
 /// Gives every signal its default action and blocks none: what the host program set does not reach the command.
 pub(crate) fn reset_signals() {
     // SAFETY: the set is initialised before it is used; the default action is always valid. Signals that cannot be

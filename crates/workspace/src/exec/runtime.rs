@@ -8,7 +8,7 @@ use offshoot_mount::{MountRequest, MountSession, target_for};
 use offshoot_protocol::{ErrorBody, ExitCode};
 use offshoot_sandbox::{Limits, SandboxError};
 use offshoot_vault::diff::DiffOptions;
-use offshoot_vault::{Id, LinkLimit, Vault, Workspace, WorkspaceLock};
+use offshoot_vault::{Id, Vault, Workspace, WorkspaceLock};
 
 use super::decision::ExecutionDecision;
 use super::envelope::{ExecutionEnvelope, ExecutionResult};
@@ -32,7 +32,7 @@ pub struct RuntimeOptions {
     /// How long a command that is asked to end has until it is killed.
     pub grace: Duration,
     /// How many hard links are kept whole.
-    pub links: LinkLimit,
+    pub links: (),
     /// How changes are compared.
     pub diff: DiffOptions,
     /// Becomes readable when commands are to be ended.
