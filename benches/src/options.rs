@@ -14,6 +14,8 @@ pub(crate) struct Options {
     pub(crate) smoke: bool,
     /// Where to write the figures as JSON.
     pub(crate) json: Option<PathBuf>,
+    /// Where to write the tables as Markdown.
+    pub(crate) markdown: Option<PathBuf>,
     names: Vec<String>,
     pairs: Option<usize>,
 }
@@ -40,7 +42,7 @@ impl Options {
 
     /// The benchmarks asked for, in the order in which they are listed.
     pub(crate) fn benchmarks(&self) -> impl Iterator<Item = &'static Benchmark> {
-        ALL.iter().filter(|b| self.names.is_empty() || self.names.iter().any(|n| n == b.name))
+        ALL.iter().filter(|b| self.names.is_empty() || self.names.iter().any(|n| b.is_called(n)))
     }
 }
 
@@ -61,11 +63,12 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Request, String> {
             "--smoke" if attached.is_none() => options.smoke = true,
             "--help" | "-h" => return Ok(Request::Help(help())),
             "--json" => options.json = Some(value()?.into()),
+            "--markdown" => options.markdown = Some(value()?.into()),
             "--pairs" => {
                 let pairs = value()?.parse().ok().filter(|&pairs: &usize| pairs > 0);
                 options.pairs = Some(pairs.ok_or("--pairs needs a number above 0")?);
             }
-            _ if ALL.iter().any(|benchmark| benchmark.name == name) => {
+            _ if ALL.iter().any(|benchmark| benchmark.is_called(name)) => {
                 options.names.push(name.to_owned());
             }
             _ => return Err(format!("no benchmark or option is called {argument:?}; see --help")),
@@ -76,17 +79,19 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Request, String> {
 
 fn help() -> String {
     let benchmarks: String =
-        ALL.iter().map(|b| format!("  {:<10} {}\n", b.name, b.about)).collect();
+        ALL.iter().map(|b| format!("  {:<12} {}\n", b.name, b.about)).collect();
     format!(
         "\
 Measure the release build of offshoot beside other programs and print the ratios.
 
-Usage: offshoot-benches [--smoke] [--pairs N] [--json FILE] [NAME...]
+Usage: offshoot-benches [--smoke] [--pairs N] [--json FILE] [--markdown FILE] [NAME...]
 
-  NAME         Run only the benchmarks of these names
+  NAME         Run only the benchmarks of these names; a family's name stands for all of it
   --smoke      Do as little as shows that each benchmark works; its figures mean nothing
   --pairs N    How often each side of a comparison runs [default: {PAIRS}]
   --json FILE  Write the figures to a file too
+  --markdown FILE
+               Write the tables to a file too
   -h, --help
 
 Files are made in $OFFSHOOT_BENCH_DIR, else in the folder for temporary files.
@@ -116,6 +121,8 @@ mod tests {
         };
         assert_eq!(names("scale --smoke import"), ["import", "scale"]);
         assert_eq!(names("").len(), ALL.len());
+        assert_eq!(names("exec").len(), 4);
+        assert_eq!(names("exec-start"), ["exec-start"]);
     }
 
     #[test]
@@ -127,7 +134,7 @@ mod tests {
 
     #[test]
     fn mistakes_are_refused() {
-        for text in ["imports", "--somke", "--pairs 0", "--pairs", "--smoke=1"] {
+        for text in ["imports", "exec-", "--somke", "--pairs 0", "--pairs", "--smoke=1"] {
             assert!(parsed(text).is_err(), "{text}");
         }
     }

@@ -32,7 +32,7 @@ impl Unit {
     }
 
     /// A value for people.
-    fn show(self, value: f64) -> String {
+    pub(crate) fn show(self, value: f64) -> String {
         match self {
             Self::Time if value.abs() < 0.1 => format!("{:.2} ms", value * 1e3),
             Self::Time if value.abs() < 10.0 => format!("{:.0} ms", value * 1e3),
