@@ -39,6 +39,9 @@ impl Unit {
             Self::Time => format!("{value:.1} s"),
             Self::Ratio => format!("{value:.2}x"),
             Self::Percent => format!("{value:.2} %"),
+            Self::Size if value.abs() >= f64::from(1 << 20) => {
+                format!("{:.1} MiB", value / f64::from(1 << 20))
+            }
             Self::Size => format!("{:.1} KiB", value / 1024.0),
             Self::Rate => format!("{value:.0} /s"),
         }
