@@ -12,7 +12,6 @@ use super::workload::Workload;
 use crate::Result;
 use crate::bench::Bench;
 use crate::helper::{self, Lap};
-use crate::run::timed;
 
 /// A kind of place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,13 +117,7 @@ impl<'a> Ground<'a> {
         let start = Instant::now();
         let output = command.output()?;
         let whole = start.elapsed();
-        let run = read(kind, &output, whole)?;
-        match kind {
-            Kind::Plain => remove_large(&prepared.copies[turn])?,
-            Kind::Overlay => remove_large(&scratch.join("upper"))?,
-            Kind::Workspace => {}
-        }
-        Ok(run)
+        read(kind, &output, whole)
     }
 }
 
@@ -135,11 +128,6 @@ fn path() -> OsString {
     let toolchain = cargo.as_deref().and_then(Path::parent).map(Path::to_owned);
     let all = toolchain.into_iter().chain(std::env::split_paths(&own));
     std::env::join_paths(all).unwrap_or(own)
-}
-
-/// Large files are few, so their space can be had back at once.
-fn remove_large(dir: &Path) -> Result<()> {
-    timed(Command::new("rm").arg("-f").arg(dir.join("huge"))).map(drop)
 }
 
 fn read(kind: Kind, output: &Output, whole: Duration) -> Result<Run> {

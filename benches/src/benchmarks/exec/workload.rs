@@ -12,6 +12,8 @@ pub(super) struct Workload {
     pub(super) project: Project,
     /// Whether it leaves the project as it was.
     pub(super) only_reads: bool,
+    /// Whether it runs in all places; otherwise what goes on around it in a workspace is all there is to know.
+    pub(super) compared: bool,
     /// It takes so long, or so much space, that it runs only a few times.
     pub(super) heavy: bool,
     /// What `sh` runs. `LAP` stands before a label and a program to time, [`HUGE`] for a number of MiB.
@@ -23,11 +25,12 @@ const HUGE: &str = "HUGE";
 /// Turns of a heavy workload.
 const FEW: usize = 5;
 
-const ALL: [Workload; 7] = [
+const ALL: [Workload; 8] = [
     Workload {
         name: "look",
         project: Project::Tree,
         only_reads: true,
+        compared: true,
         heavy: false,
         script: "
             LAP find find . -type f -size +7
@@ -38,6 +41,7 @@ const ALL: [Workload; 7] = [
         name: "untar",
         project: Project::Tree,
         only_reads: false,
+        compared: true,
         heavy: false,
         script: "
             mkdir out
@@ -48,6 +52,7 @@ const ALL: [Workload; 7] = [
         name: "git",
         project: Project::Tree,
         only_reads: false,
+        compared: true,
         heavy: false,
         script: "
             LAP 'git status, first' git status --porcelain
@@ -61,6 +66,7 @@ const ALL: [Workload; 7] = [
         name: "cargo",
         project: Project::Crate,
         only_reads: false,
+        compared: true,
         heavy: false,
         script: "
             LAP 'cargo build, clean' cargo build --offline --quiet
@@ -73,6 +79,7 @@ const ALL: [Workload; 7] = [
         name: "venv",
         project: Project::Crate,
         only_reads: false,
+        compared: true,
         heavy: false,
         script: "LAP 'python -m venv' python3 -m venv --without-pip venv",
     },
@@ -80,17 +87,30 @@ const ALL: [Workload; 7] = [
         name: "large file",
         project: Project::Crate,
         only_reads: false,
+        compared: true,
         heavy: true,
         script: "
             LAP 'write HUGE MiB' dd if=/dev/zero of=huge bs=1M count=HUGE status=none
             LAP 'read HUGE MiB' dd if=huge of=/dev/null bs=1M status=none
+            rm huge
         ",
+    },
+    // A file that stayed in one place only would let the next to run look for free memory, so none stays above, and
+    // sealing one is a workload of its own.
+    Workload {
+        name: "large file that stays",
+        project: Project::Crate,
+        only_reads: false,
+        compared: false,
+        heavy: true,
+        script: "dd if=/dev/zero of=huge bs=1M count=HUGE status=none",
     },
     // The last, since it deletes many files.
     Workload {
         name: "rm",
         project: Project::Tree,
         only_reads: false,
+        compared: true,
         heavy: false,
         script: "LAP 'rm -rf' rm -rf part-*",
     },
