@@ -156,7 +156,8 @@ impl<'a> ProxyRuntime<'a> {
         execution.result.forked = forked;
         execution.result.workspace = Some((workspace.id, workspace.name.clone()));
         let holder = format!("process {}: {}", std::process::id(), request.command.display());
-        let lock = self.vault.lock_workspace(&workspace.id, request.wait, &holder)?;
+        let wait = Some(request.wait.unwrap_or(Duration::ZERO));
+        let lock = self.vault.lock_workspace(&workspace.id, wait, &holder)?;
         // Whoever held it before may have moved it.
         let found = self.vault.workspace(&workspace.id)?;
         let workspace = found.ok_or(ServiceError::Vanished(workspace.id))?;
