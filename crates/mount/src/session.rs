@@ -5,10 +5,8 @@ mod overlay;
 
 use std::path::PathBuf;
 
-use offshoot_sandbox::{
-    Command, Ended, Limits, Network, Running, SandboxError, Spec, WorkspaceMount, launch,
-};
-use offshoot_vault::{Adopted, RootId, Vault};
+use offshoot_sandbox::{Command, Ended, Limits, Network, Running, Spec, WorkspaceMount, launch};
+use offshoot_vault::{Adopted, LinkLimit, RootId, Vault};
 
 use crate::driver::{Driver, DriverChoice};
 use crate::error::{MountError, Result};
@@ -68,7 +66,7 @@ pub struct MountRequest {
     /// How to mount.
     pub driver: DriverChoice,
     /// How many hard links are kept whole.
-    pub links: (),
+    pub links: LinkLimit,
     /// What to write beside the files while the command runs.
     pub note: String,
 }
@@ -157,7 +155,7 @@ impl<'v> MountSession<'v> {
         let started = match self.request.driver {
             DriverChoice::Only(driver) => self.start_with(driver, &mut spec),
             DriverChoice::Auto => match self.start_with(Driver::Overlay, &mut spec) {
-                Err(MountError::Sandbox(error)) if error.is_about_layers() => {
+                Err(error) if error.is_about_layers() => {
                     self.fall_back(&error);
                     self.start_with(Driver::Copy, &mut spec)
                 }
@@ -168,7 +166,7 @@ impl<'v> MountSession<'v> {
         started
     }
 
-    fn fall_back(&mut self, error: &SandboxError) {
+    fn fall_back(&mut self, error: &MountError) {
         self.warnings.push(format!(
             "worked on a plain copy, because overlayfs cannot be used here: {error}; `offshoot doctor` says more"
         ));

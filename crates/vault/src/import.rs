@@ -24,6 +24,7 @@ use crate::entry::{Entry, Meta, Mtime};
 use crate::error::{Result, VaultError, io_error};
 use crate::hash::{ContentId, RootId};
 use crate::layer::LayerKind;
+use crate::links::Links;
 use crate::objects::Batch;
 use crate::operation::CREATE;
 use crate::refs::Binding;
@@ -47,16 +48,19 @@ pub struct ImportOptions {
     pub threads: usize,
     /// Directories that are never entered, such as the home of the vaults.
     pub never: Vec<PathBuf>,
+    /// Ignore files count for nothing, and nothing is remembered for a next time.
+    pub everything: bool,
     /// Whom to tell about progress.
     pub progress: Option<Arc<dyn Progress>>,
 }
 
 impl std::fmt::Debug for ImportOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { threads, never, progress: _ } = self;
+        let Self { threads, never, everything, progress: _ } = self;
         f.debug_struct("ImportOptions")
             .field("threads", threads)
             .field("never", never)
+            .field("everything", everything)
             .finish_non_exhaustive()
     }
 }
@@ -130,15 +134,17 @@ pub struct Imported {
     pub report: ImportReport,
     /// The layers that show the root, where the import made one.
     stack: Option<StackRow>,
+    /// Which of its paths are hard links.
+    links: Links,
 }
 
 impl Imported {
-    /// Records how to show the root; belongs into the transaction that first mentions it.
+    /// Records how to show the root and what it links; belongs into the transaction that first mentions it.
     pub fn record(&self, tx: &mut Transaction<'_, '_>) -> Result<()> {
         if let Some(stack) = &self.stack {
             tx.set_stack(stack)?;
         }
-        Ok(())
+        tx.set_links(&self.root, &self.links.encode())
     }
 }
 
@@ -152,7 +158,7 @@ impl Vault {
         self.import_as(LayerKind::Content, &source, &options)
     }
 
-    fn import_as(
+    pub(crate) fn import_as(
         &self,
         kind: LayerKind,
         source: &Path,
@@ -173,7 +179,7 @@ impl Vault {
     ) -> Result<Imported> {
         let objects = self.objects()?;
         let cache_file = cache::file_for(self.dir(), source);
-        let bytes = cache::load(&cache_file);
+        let bytes = if options.everything { Vec::new() } else { cache::load(&cache_file) };
         let started = Mtime::now();
         let (known, scanned) = rayon::join(
             || cache::parse(&bytes, |root| objects.root(root).is_ok()),
@@ -195,7 +201,8 @@ impl Vault {
             objects.store(&built.batch)?;
         }
         // Where every file was known, and nothing else is remembered, the cache says all this already.
-        if known.len() != built.cache.len() || built.report.unchanged != built.report.files {
+        let news = known.len() != built.cache.len() || built.report.unchanged != built.report.files;
+        if news && !options.everything {
             cache::save(&cache_file, &built.root, &built.cache, started);
         }
         let stack = layer.filter(|_| kind == LayerKind::Base);
@@ -203,7 +210,8 @@ impl Vault {
         let mut report = built.report;
         report.skipped.extend(contents.skipped);
         report.skipped.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(Imported { root: built.root, content: built.content, top: built.top, report, stack })
+        let (root, content, top, links) = (built.root, built.content, built.top, built.links);
+        Ok(Imported { root, content, top, report, stack, links })
     }
 
     /// Makes the first state of a new vault.
@@ -251,7 +259,8 @@ impl Vault {
         // A layer with nothing in it, so that there is a stack to build upon.
         self.stack(&root, &[])?;
         let report = ImportReport::default();
-        Ok(Imported { root, content: dir.content, top, report, stack: None })
+        let links = Links::default();
+        Ok(Imported { root, content: dir.content, top, report, stack: None, links })
     }
 
     /// The name that the vault was made with.

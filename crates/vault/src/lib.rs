@@ -5,6 +5,7 @@
 //! mount, a process or a policy is. The formats are specified in `docs/design/storage-format.md`.
 
 mod actor;
+mod capture;
 mod check;
 mod codec;
 mod content;
@@ -19,6 +20,7 @@ mod hash;
 mod home;
 mod import;
 mod layer;
+mod links;
 mod lock;
 mod materialize;
 mod name;
@@ -43,7 +45,7 @@ pub use export::ExportOptions;
 pub use hash::{BlobId, ContentId, NodeId, RootId};
 pub use home::{Created, Home, HomeError, Listed};
 pub use import::{ImportOptions, ImportReport, Imported, Progress, SkipReason, Skipped};
-pub use layer::{Access, Adopted, PlainAccess, Stack, Upper};
+pub use layer::{Access, Adopted, LinkLimit, Placed, PlainAccess, Stack, Upper};
 pub use lock::WorkspaceLock;
 pub use name::{NameError, check_name, name_from};
 pub use node::{Child, Node};

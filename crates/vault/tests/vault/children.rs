@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::support::is_root;
-use crate::{closed, crowd, depth, read_only, round_trip, stacks};
+use crate::{closed, crowd, depth, placed, read_only, round_trip, stacks};
 
 const ROLE: &str = "OFFSHOOT_TEST_ROLE";
 const PLACE: &str = "OFFSHOOT_TEST_PLACE";
@@ -26,6 +26,7 @@ fn child() {
         "look at mounts" => stacks::look_at_mounts(&place),
         "closed files" => closed::as_ordinary_user(&place),
         "write closed files" => closed::write(&place),
+        "placed links" => placed::as_ordinary_user(&place),
         "write" => crowd::write(&place),
         other => panic!("there is no role {other}"),
     }
@@ -35,7 +36,10 @@ fn child() {
 pub(crate) fn program(place: &Path) -> PathBuf {
     let program = place.join("program");
     if !program.exists() {
-        fs::copy(env::current_exe().unwrap(), &program).unwrap();
+        // By another process: what a process of ours starts meanwhile would hold the file open, and it could not be run.
+        let mut copy = Command::new("cp");
+        let copied = copy.arg(env::current_exe().unwrap()).arg(&program).status();
+        assert!(copied.unwrap().success());
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     }
     program
