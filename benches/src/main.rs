@@ -36,7 +36,7 @@ fn main() -> ExitCode {
         return code;
     }
     let outcome = match options::parse(&arguments) {
-        Ok(Request::Run(options)) => run(options, &arguments),
+        Ok(Request::Run(options)) => run(options),
         Ok(Request::Help(text)) => {
             print!("{text}");
             return ExitCode::SUCCESS;
@@ -55,11 +55,11 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(options: Options, arguments: &[String]) -> Result<()> {
+fn run(options: Options) -> Result<()> {
     let bench = Bench::new(options)?;
     let machine = Machine::of(bench.dir());
     print!("{machine}");
-    println!("repeat with: cargo xtask bench {}", arguments.join(" "));
+    println!("repeat with: {}", bench.options.command());
     if bench.options.smoke {
         println!("A smoke run: it shows that the benchmarks work, and its figures mean nothing.");
     }
@@ -78,7 +78,7 @@ fn run(options: Options, arguments: &[String]) -> Result<()> {
         std::fs::write(file, json::document(&machine, &bench.options, &reports))?;
     }
     if let Some(file) = &bench.options.markdown {
-        std::fs::write(file, markdown::document(&machine, arguments, &reports))?;
+        std::fs::write(file, markdown::document(&machine, &bench.options, &reports))?;
     }
     bench.close()
 }

@@ -3,16 +3,15 @@
 use std::fmt::Write;
 
 use crate::machine::Machine;
+use crate::options::Options;
 use crate::report::{Report, Row};
 use crate::sample::Spread;
 
 /// One Markdown document of everything.
-pub(crate) fn document(machine: &Machine, arguments: &[String], reports: &[Report]) -> String {
-    // Where the figures went says nothing about them, and the place is one of a machine.
-    let asked = arguments.iter().filter(|a| !a.starts_with("--json") && !a.starts_with("--mark"));
-    let asked: Vec<&str> = asked.map(String::as_str).collect();
-    let mut out = format!("`cargo xtask bench {}`\n\n| machine | |\n|---|---|\n", asked.join(" "));
-    for (name, value) in machine.facts().filter(|(name, _)| *name != "folder") {
+pub(crate) fn document(machine: &Machine, options: &Options, reports: &[Report]) -> String {
+    let command = options.command();
+    let mut out = format!("# What was measured\n\n`{command}`\n\n| machine | |\n|---|---|\n");
+    for (name, value) in machine.lasting_facts() {
         line(&mut out, &[name, value]);
     }
     for report in reports {

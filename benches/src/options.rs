@@ -40,6 +40,14 @@ impl Options {
         if self.smoke { smoke } else { real }
     }
 
+    /// What to type to measure the same again.
+    pub(crate) fn command(&self) -> String {
+        let smoke = self.smoke.then(|| "--smoke".to_owned());
+        let pairs = self.pairs.map(|pairs| format!("--pairs={pairs}"));
+        let words = [Some("cargo xtask bench".to_owned()), smoke, pairs].into_iter().flatten();
+        words.chain(self.names.clone()).collect::<Vec<_>>().join(" ")
+    }
+
     /// The benchmarks asked for, in the order in which they are listed.
     pub(crate) fn benchmarks(&self) -> impl Iterator<Item = &'static Benchmark> {
         ALL.iter().filter(|b| self.names.is_empty() || self.names.iter().any(|n| b.is_called(n)))
@@ -130,6 +138,12 @@ mod tests {
         let expected = Options { json: Some("f".into()), pairs: Some(3), ..Options::default() };
         assert_eq!(parsed("--json f --pairs=3"), Ok(expected.clone()));
         assert_eq!(parsed("--json=f --pairs 3"), Ok(expected));
+    }
+
+    #[test]
+    fn commands_say_what_was_measured_and_not_where_it_went() {
+        let options = parsed("exec --json f --pairs 3").expect("the options are right");
+        assert_eq!(options.command(), "cargo xtask bench --pairs=3 exec");
     }
 
     #[test]
