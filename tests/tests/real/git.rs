@@ -1,0 +1,121 @@
+//! git: histories made in a workspace are the histories made on plain files.
+
+use crate::scene::{Scene, Who, exactly};
+
+/// A project with a repository of its own and some history, as people bring them along.
+fn project(who: Who) -> Option<Scene> {
+    let mut scene = Scene::new(who, &["git"])?;
+    for (name, value) in [
+        ("GIT_AUTHOR_NAME", "Ann"),
+        ("GIT_AUTHOR_EMAIL", "ann@example.org"),
+        ("GIT_AUTHOR_DATE", "2026-01-02T03:04:05Z"),
+        ("GIT_COMMITTER_NAME", "Bob"),
+        ("GIT_COMMITTER_EMAIL", "bob@example.org"),
+        ("GIT_COMMITTER_DATE", "2026-01-02T03:04:06Z"),
+        ("GIT_CONFIG_NOSYSTEM", "1"),
+        // The state of a gc in the background is nobody's to compare.
+        ("GIT_CONFIG_COUNT", "2"),
+        ("GIT_CONFIG_KEY_0", "gc.auto"),
+        ("GIT_CONFIG_VALUE_0", "0"),
+        ("GIT_CONFIG_KEY_1", "maintenance.auto"),
+        ("GIT_CONFIG_VALUE_1", "false"),
+    ] {
+        scene.set(name, value);
+    }
+    for number in 0..60 {
+        let text = format!("line one of {number}\n").repeat(number + 3);
+        scene.place.write(format!("src/part{}/file{number}.txt", number % 7), text);
+    }
+    scene.place.write(".gitignore", "*.o\n");
+    scene.hand_over();
+    let said = scene.plainly(
+        "git init -q -b main . && git add -A && git commit -qm first
+         echo more >> src/part0/file0.txt && git commit -qam second",
+    );
+    assert_eq!(said.code, Some(0), "{said:?}");
+    scene.bind();
+    Some(scene)
+}
+
+/// The index has the inodes and times of files in it, and is thus never the same twice; `fsck` and
+/// `status` say whether it is right. Logs of the two runs have the same, fixed, dates.
+fn differs(path: &str) -> bool {
+    path.ends_with("/index")
+}
+
+#[test]
+fn histories_have_the_same_ids() {
+    histories(Who::Me);
+}
+
+#[test]
+fn histories_have_the_same_ids_for_an_ordinary_user() {
+    histories(Who::Ordinary);
+}
+
+fn histories(who: Who) {
+    let Some(scene) = project(who) else { return };
+    let scripts = [
+        "git status --short --branch",
+        "git checkout -q -b topic
+         mkdir -p lib && echo topic > lib/topic.txt && git add lib && git commit -qm 'topic one'
+         echo more >> lib/topic.txt && git commit -qam 'topic two'
+         chmod +x src/part1/file1.txt && ln -s file2.txt src/part2/link && git add -A
+         git commit -qm 'modes and links'
+         git rm -q src/part3/file3.txt && git commit -qm 'one less'
+         git log --format='%H %s'",
+        "git checkout -q main && echo main >> src/part4/file4.txt && git commit -qam 'main moves'
+         git checkout -q topic && git rebase -q main && git log --format='%H %s'",
+        "echo later >> lib/topic.txt && echo new > untracked.txt && git stash -q -u
+         git status --short && git stash pop && git stash list && git status --short
+         git checkout -q . && rm untracked.txt",
+        "git checkout -q main && git merge --no-ff -q -m merged topic && git log --graph --format='%H %s'
+         git tag -a -m release v1 && git branch -d topic",
+        "git checkout -q -b left && echo left > both.txt && git add . && git commit -qm left
+         git checkout -q main && echo right > both.txt && git add . && git commit -qm right
+         ! git merge left && git status --short && git checkout --ours both.txt && git add both.txt
+         git commit -qm 'ours' && git rev-parse HEAD && git branch -q -D left",
+        "git clone -q . clone && cd clone && git log --format=%H && echo cloned > c && git add c
+         git commit -qm cloned && git push -q origin HEAD:refs/heads/pushed && git rev-parse HEAD",
+        "git clone -q --bare --no-hardlinks . bare.git && git -C bare.git fsck --strict && rm -rf clone
+         git branch --list",
+        "git worktree add -q -b side tree && cd tree && git status --short && echo side > side.txt
+         git add -A && git commit -qm side && git rev-parse HEAD && git worktree list",
+        "git mv lib/topic.txt lib/renamed.txt && git commit -qm renamed && git status --short -- src lib
+         git log --follow --format='%H %s' -- lib/renamed.txt",
+        "git gc -q --prune=now && git count-objects -v && git fsck --strict --full
+         git rev-parse HEAD side pushed",
+        "git worktree remove tree && git fsck --strict --full && git status --short --branch
+         git diff --stat HEAD~3 && git blame -s src/part0/file0.txt",
+    ];
+    scene.both(&scripts, exactly);
+    scene.same_tree(differs);
+}
+
+/// The index says which files are as it knows them. It stays right over import, layers and seals, so
+/// that git need not read anything: a look with a read-only index, and no content at all, says it.
+#[test]
+fn the_index_stays_warm() {
+    let Some(scene) = project(Who::Me) else { return };
+    // `diff-files` does not refresh: it names each file whose stat is not as in the index.
+    let cold = "git diff-files --name-only";
+    assert_eq!(scene.inside(cold).out, "", "after the import");
+    scene.inside("echo new > src/part0/new.txt && git add -A && git commit -qm new");
+    assert_eq!(scene.inside(cold).out, "", "after a commit in an exec before");
+    scene.inside("git checkout -q HEAD~1 && git checkout -q main && git gc -q");
+    assert_eq!(scene.inside(cold).out, "", "after files were written anew");
+    let status = scene.inside("git status --porcelain --branch");
+    assert_eq!(status.out, "## main\n", "{status:?}");
+    let envelope = scene.exec(&["--read-only"], &["git", "status", "--porcelain"]);
+    assert_eq!(envelope["result"]["stdout"], "", "{envelope:#}");
+    assert_eq!(envelope["result"]["exit_code"], 0, "{envelope:#}");
+}
+
+/// A directory of a lower layer is renamed as one of the upper is.
+#[test]
+fn git_mv_of_a_directory() {
+    let Some(scene) = project(Who::Me) else { return };
+    let scripts = ["git mv src sources && git commit -qm moved && git rev-parse HEAD && ls"];
+    scene.both(&scripts, exactly);
+    scene.same_tree(differs);
+}
