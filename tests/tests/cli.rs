@@ -12,6 +12,8 @@ mod crowds;
 mod damage;
 #[path = "cli/diffs.rs"]
 mod diffs;
+#[path = "cli/execs.rs"]
+mod execs;
 #[path = "cli/files.rs"]
 mod files;
 #[path = "cli/help.rs"]

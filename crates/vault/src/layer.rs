@@ -7,6 +7,7 @@ mod access;
 mod adopt;
 mod copy;
 mod lock;
+mod place;
 mod stack;
 mod stage;
 mod upper;
@@ -14,6 +15,7 @@ mod written;
 
 pub use access::{Access, PlainAccess};
 pub use adopt::Adopted;
+pub use place::{LinkLimit, Placed};
 pub use stack::Stack;
 pub use upper::Upper;
 

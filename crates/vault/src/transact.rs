@@ -175,6 +175,11 @@ impl<'a, 'b> Transaction<'a, 'b> {
         Ok(self.writer.set_stack(stack)?)
     }
 
+    /// Remembers which paths of a root are hard links.
+    pub(crate) fn set_links(&mut self, root: &RootId, links: &[u8]) -> Result<()> {
+        Ok(self.writer.set_links(&root.0, links)?)
+    }
+
     /// Records which vault this is and the name that it is made with.
     pub(crate) fn record_vault(&mut self, id: &Id, name: &str) -> Result<()> {
         self.writer.set_meta("vault", id.as_bytes())?;

@@ -26,6 +26,8 @@ mod links;
 mod locks;
 #[path = "vault/overlay.rs"]
 mod overlay;
+#[path = "vault/placed.rs"]
+mod placed;
 #[path = "vault/read_only.rs"]
 mod read_only;
 #[path = "vault/reimport.rs"]

@@ -5,6 +5,7 @@
 
 mod build;
 mod content;
+mod groups;
 mod trim;
 
 use std::collections::HashMap;
@@ -35,13 +36,18 @@ pub struct Adopted {
     /// Sockets, devices and attributes that were written and are not kept.
     pub skipped: Vec<Skipped>,
     stack: Option<StackRow>,
+    /// What is remembered of its hard links.
+    links: Option<Vec<u8>>,
 }
 
 impl Adopted {
-    /// Records how to show the root; belongs into the transaction that first mentions it.
+    /// Records how to show the root and what it links; belongs into the transaction that first mentions it.
     pub fn record(&self, tx: &mut Transaction<'_, '_>) -> Result<()> {
-        match &self.stack {
-            Some(stack) => tx.set_stack(stack),
+        if let Some(stack) = &self.stack {
+            tx.set_stack(stack)?;
+        }
+        match &self.links {
+            Some(links) => tx.set_links(&self.root, links),
             None => Ok(()),
         }
     }
@@ -51,23 +57,30 @@ impl Vault {
     /// Makes a layer of what was written, and the root that it shows above its base; where that is the base, there is no
     /// layer and nothing is stored. Nobody may write any more. What ordinary permissions forbid is opened by `access`.
     pub fn adopt(&self, upper: Upper, access: &dyn Access) -> Result<Adopted> {
-        let Upper { stage, base, mut skipped } = upper;
-        let top = self.objects()?.root(&base)?;
+        let Upper { stage, base, mut skipped, placed } = upper;
         let reach = Reach::new(&stage.fs_dir(), access)?;
-        let Written { dirs, skipped: not_kept } = Written::scan(&reach)?;
+        let Written { mut dirs, skipped: not_kept } = Written::scan(&reach)?;
         skipped.extend(not_kept);
+        placed.mark_untouched(&mut dirs);
         let files = hash_files(&reach, &dirs)?;
-        let own = owner(&stage)?;
-        let builder = Builder { objects: self.objects()?, dirs: &dirs, files: &files, own };
-        let built = builder.build(&top)?;
+        let before = self.linked_paths(&base, &[])?;
+        let builder = Builder {
+            objects: self.objects()?,
+            dirs: &dirs,
+            files: &files,
+            own: owner(&stage)?,
+            placed: placed.names(),
+        };
+        let built = builder.build(&base, &before)?;
         let (root, content) = (built.root, built.content);
         if root == base {
-            return Ok(Adopted { root, content, skipped, stack: None });
+            return Ok(Adopted { root, content, skipped, stack: None, links: None });
         }
+        let links = Some(self.links_record(&base, &before, &built.links)?);
         trim::trim(&reach, &dirs, &built.fates)?;
         let files = remaining(&stage, &dirs, &built.fates, files);
         let stack = self.seal_adopted(stage, &base, built, &reach, files)?;
-        Ok(Adopted { root, content, skipped, stack })
+        Ok(Adopted { root, content, skipped, stack, links })
     }
 
     /// Seals the layer and stores the objects that name it.

@@ -21,7 +21,8 @@ impl Upper {
     /// which is removed.
     pub fn into_copy(self, vault: &Vault, access: &dyn Access) -> Result<Self> {
         let reach = Reach::new(&self.dir(), access)?;
-        let written = Written::scan(&reach)?;
+        let mut written = Written::scan(&reach)?;
+        self.placed.mark_untouched(&mut written.dirs);
         let mut copy = vault.new_upper(&self.base)?;
         copy.skipped = [self.skipped.as_slice(), &written.skipped].concat();
         self.copy_note(&copy)?;
@@ -74,6 +75,7 @@ impl Copier<'_> {
         }
         match &entry.kind {
             Kind::Directory(_) => return Ok(fs::mkdirat(at, name, Mode::RWXU)?),
+            Kind::Untouched => return Ok(()),
             // What is not kept hides what is below it, and so does a whiteout; over nothing neither does anything.
             Kind::Whiteout | Kind::Refused => {
                 let kind = FileType::CharacterDevice;

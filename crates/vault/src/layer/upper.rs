@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::Mode;
 
+use super::place::PlacedLinks;
 use super::stage::{LayerKind, LayerStage};
 use crate::disk;
 use crate::entry::Entry;
@@ -24,6 +25,8 @@ pub struct Upper {
     pub(super) base: RootId,
     /// What was left out when it was copied.
     pub(super) skipped: Vec<Skipped>,
+    /// Hard links that were put there before anybody wrote.
+    pub(super) placed: PlacedLinks,
 }
 
 impl Upper {
@@ -88,7 +91,8 @@ impl Vault {
     /// An empty one, whose own metadata is not set yet.
     pub(super) fn new_upper(&self, base: &RootId) -> Result<Upper> {
         let stage = LayerStage::begin(&self.layers_dir(), LayerKind::Delta)?;
-        let upper = Upper { stage, base: *base, skipped: Vec::new() };
+        let upper =
+            Upper { stage, base: *base, skipped: Vec::new(), placed: PlacedLinks::default() };
         let work = upper.work_dir();
         fs::create_dir(&work).map_err(io_error("create", &work))?;
         Ok(upper)

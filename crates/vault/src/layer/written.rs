@@ -32,14 +32,17 @@ pub(super) struct UpperEntry {
 }
 
 impl UpperEntry {
-    /// What describes it, where it is something with several names.
-    pub(super) fn linked(&self) -> Option<&Stat> {
+    /// What describes it, where it is something that can have several names.
+    pub(super) fn stat(&self) -> Option<&Stat> {
         match &self.kind {
-            Kind::File(stat) | Kind::Symlink(stat, _) | Kind::Fifo(stat) => {
-                Some(stat).filter(|stat| stat.st_nlink > 1)
-            }
+            Kind::File(stat) | Kind::Symlink(stat, _) | Kind::Fifo(stat) => Some(stat),
             _ => None,
         }
+    }
+
+    /// What describes it, where it has several.
+    pub(super) fn linked(&self) -> Option<&Stat> {
+        self.stat().filter(|stat| stat.st_nlink > 1)
     }
 }
 
@@ -51,6 +54,8 @@ pub(super) enum Kind {
     File(Stat),
     Symlink(Stat, Vec<u8>),
     Fifo(Stat),
+    /// It was put there before anybody wrote, and is as it was.
+    Untouched,
     /// Something that is not kept: a socket or a device. The name is gone.
     Refused,
 }

@@ -1,16 +1,17 @@
 //! Laying what was written over the tree below.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use rustix::fs::Stat;
 
 use super::content::Hashed;
+use super::groups::Groups;
 use crate::disk::join;
 use crate::entry::{Body, DirRef, Entry, Meta, Xattr};
 use crate::error::Result;
 use crate::hash::{ContentId, RootId};
-use crate::import::group_of;
 use crate::layer::written::{Kind, Owner, UpperDir, UpperEntry, inode};
+use crate::links::Links;
 use crate::materialize::mtime_of;
 use crate::objects::{Batch, Objects};
 
@@ -21,6 +22,8 @@ pub(super) struct Built {
     pub(super) batch: Batch,
     /// What became of each name of each directory, in the order of the lists.
     pub(super) fates: Vec<Vec<Fate>>,
+    /// The paths that carry a link group.
+    pub(super) links: Links,
 }
 
 /// What became of a name that was written.
@@ -43,34 +46,42 @@ pub(super) struct Builder<'a> {
     pub(super) files: &'a HashMap<Vec<u8>, Hashed>,
     /// Who owns the vault on disk.
     pub(super) own: Owner,
+    /// Names that were there before anybody wrote.
+    pub(super) placed: HashSet<&'a [u8]>,
 }
 
-/// What is known of all directories before any is built.
-struct Lookup {
+/// What is being built.
+struct Work {
     /// The directory that each lies over.
     below: Vec<Option<DirRef>>,
-    /// The group of each inode that was written under several names.
-    groups: HashMap<(u64, u64), u64>,
+    /// Those that are built, from the end of the list.
+    built: Vec<Option<DirRef>>,
+    groups: Groups,
+    links: Links,
 }
 
 impl Builder<'_> {
-    pub(super) fn build(&self, top: &Entry) -> Result<Built> {
-        let lookup = Lookup { below: self.directories_below(top)?, groups: self.groups() };
+    /// `links` are the paths of the base that carry a link group.
+    pub(super) fn build(&self, base: &RootId, links: &Links) -> Result<Built> {
+        let top = &self.objects.root(base)?;
+        let below = self.directories_below(top)?;
+        let links = self.remaining_links(links, &below);
+        let groups = Groups::find(self.objects, base, self.dirs, &links, &self.placed)?;
+        let mut work = Work { below, built: vec![None; self.dirs.len()], groups, links };
         let mut batch = Batch::default();
         let mut fates: Vec<Vec<Fate>> = vec![Vec::new(); self.dirs.len()];
-        let mut built: Vec<Option<DirRef>> = vec![None; self.dirs.len()];
         // Every directory comes after its parent, so from the end all that one needs is there.
         for at in (0..self.dirs.len()).rev() {
-            let (entries, found) = self.directory(at, &lookup, &built)?;
+            let (entries, found) = self.directory(at, &mut work)?;
             fates[at] = found;
-            built[at] = Some(batch.directory(&entries));
+            work.built[at] = Some(batch.directory(&entries));
         }
         self.keep_whole_groups(&mut fates);
         self.keep_filled_directories(&mut fates);
-        let dir = built[0].unwrap_or_else(|| batch.directory(&[]));
+        let dir = work.built[0].unwrap_or_else(|| batch.directory(&[]));
         let meta = self.meta(&self.dirs[0].stat, self.dirs[0].xattrs.clone(), Some(top));
         let top = Entry { name: Vec::new(), meta, group: None, body: Body::Directory(dir) };
-        Ok(Built { root: batch.root(&top), content: dir.content, batch, fates })
+        Ok(Built { root: batch.root(&top), content: dir.content, batch, fates, links: work.links })
     }
 
     /// For each directory that was written, the one it lies over.
@@ -91,28 +102,28 @@ impl Builder<'_> {
         Ok(below)
     }
 
-    /// The group of each inode that was written under several names.
-    fn groups(&self) -> HashMap<(u64, u64), u64> {
-        let mut names: HashMap<(u64, u64), Vec<Vec<u8>>> = HashMap::new();
+    /// The paths of the base that carry a link group and that nothing was written over.
+    fn remaining_links(&self, links: &Links, below: &[Option<DirRef>]) -> Links {
+        let mut links = links.clone();
+        if links == Links::default() {
+            return links;
+        }
         for dir in self.dirs {
-            for entry in &dir.entries {
-                if let Some(stat) = entry.linked() {
-                    names.entry(inode(stat)).or_default().push(join(&dir.path, &entry.name));
+            for entry in dir.entries.iter().filter(|entry| !matches!(entry.kind, Kind::Untouched)) {
+                let path = join(&dir.path, &entry.name);
+                let merged = matches!(entry.kind, Kind::Directory(child) if below[child].is_some());
+                if !merged {
+                    links.clear_below(&path);
                 }
+                links.set(path, false);
             }
         }
-        let several = names.into_iter().filter(|(_, paths)| paths.len() > 1);
-        several.filter_map(|(inode, paths)| Some((inode, group_of(paths.iter().min()?)))).collect()
+        links
     }
 
-    fn directory(
-        &self,
-        at: usize,
-        lookup: &Lookup,
-        built: &[Option<DirRef>],
-    ) -> Result<(Vec<Entry>, Vec<Fate>)> {
+    fn directory(&self, at: usize, work: &mut Work) -> Result<(Vec<Entry>, Vec<Fate>)> {
         let dir = &self.dirs[at];
-        let old = match &lookup.below[at] {
+        let old = match &work.below[at] {
             Some(below) => self.objects.entries(below)?,
             None => Vec::new(),
         };
@@ -121,12 +132,15 @@ impl Builder<'_> {
         let mut fates = Vec::with_capacity(dir.entries.len());
         for written in &dir.entries {
             let old = entries.remove(&written.name);
-            let new = self.entry(dir, written, old.as_ref(), built, &lookup.groups);
+            let new = self.entry(dir, written, old.as_ref(), work);
+            if new.as_ref().is_some_and(|entry| entry.group.is_some()) {
+                work.links.set(join(&dir.path, &written.name), true);
+            }
             fates.push(match written.kind {
                 Kind::Refused if old.is_some() => Fate::Hides,
                 Kind::Refused => Fate::Gone,
                 // One that hides what is below is part of the difference, even if it holds the same.
-                Kind::Directory(child) if lookup.below[child].is_none() => Fate::Kept,
+                Kind::Directory(child) if work.below[child].is_none() => Fate::Kept,
                 _ if old == new => Fate::Same,
                 _ => Fate::Kept,
             });
@@ -141,18 +155,19 @@ impl Builder<'_> {
         dir: &UpperDir,
         written: &UpperEntry,
         old: Option<&Entry>,
-        built: &[Option<DirRef>],
-        groups: &HashMap<(u64, u64), u64>,
+        work: &mut Work,
     ) -> Option<Entry> {
+        let path = join(&dir.path, &written.name);
         let (stat, xattrs, body) = match &written.kind {
             Kind::Whiteout | Kind::Refused => return None,
+            Kind::Untouched => return old.cloned(),
             Kind::Directory(child) => {
                 let child_dir = &self.dirs[*child];
-                let body = Body::Directory(built[*child]?);
+                let body = Body::Directory(work.built[*child]?);
                 (&child_dir.stat, child_dir.xattrs.clone(), body)
             }
             Kind::File(stat) => {
-                let file = self.files.get(&join(&dir.path, &written.name))?;
+                let file = self.files.get(&path)?;
                 let body = Body::File { size: file.size, blob: file.blob };
                 (stat, written.xattrs.clone(), body)
             }
@@ -161,13 +176,17 @@ impl Builder<'_> {
             }
             Kind::Fifo(stat) => (stat, Vec::new(), Body::Fifo),
         };
-        let group = groups.get(&inode(stat)).copied();
-        let group = group.filter(|_| !matches!(body, Body::Directory(_)));
+        let group = written.stat().and_then(|stat| work.groups.of(stat));
         let meta = self.meta(stat, xattrs, old);
         let entry = Entry { name: written.name.clone(), meta, group, body };
-        // Copied up and left as it was: still the same file, links and all.
         match old {
-            Some(old) if same_but_for_group(old, &entry) => Some(old.clone()),
+            Some(old) if same_but_for_group(old, &entry) => {
+                // Copied up and left as it was: still the same file, links and all. A name that could be written to with
+                // its links is no longer one of them, unless it is the last that is left.
+                let split = self.placed.contains(path.as_slice());
+                let group = old.group.filter(|group| !split || work.groups.claim(*group));
+                Some(Entry { group, ..entry })
+            }
             _ => Some(entry),
         }
     }
