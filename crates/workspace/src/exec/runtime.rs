@@ -1,6 +1,7 @@
 //! The boundary itself: from a request to its envelope.
 
 use std::os::fd::OwnedFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -83,7 +84,13 @@ impl<'a> ProxyRuntime<'a> {
         let started = Instant::now();
         let result = ExecutionResult::new(Id::random(), self.name);
         let mut execution = Execution { request: &mut request, result };
-        let outcome = self.go(&mut execution, observer, started);
+        // Even a mistake in Offshoot itself comes back as an envelope.
+        let going = AssertUnwindSafe(|| self.go(&mut execution, observer, started));
+        let outcome = catch_unwind(going).unwrap_or_else(|panic| {
+            let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+            let said = said.or_else(|| panic.downcast_ref::<String>().cloned());
+            Err(ServiceError::Internal(said.unwrap_or_default()))
+        });
         let mut result = execution.result;
         if let Err(error) = outcome {
             self.fail(&request, &mut result, error, started);
