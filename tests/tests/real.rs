@@ -28,3 +28,5 @@ mod scene;
 mod sharing;
 #[path = "real/sqlite.rs"]
 mod sqlite;
+#[path = "real/system.rs"]
+mod system;

@@ -15,11 +15,14 @@ fn project(who: Who) -> Option<Scene> {
         ("GIT_COMMITTER_DATE", "2026-01-02T03:04:06Z"),
         ("GIT_CONFIG_NOSYSTEM", "1"),
         // The state of a gc in the background is nobody's to compare.
-        ("GIT_CONFIG_COUNT", "2"),
+        ("GIT_CONFIG_COUNT", "3"),
         ("GIT_CONFIG_KEY_0", "gc.auto"),
         ("GIT_CONFIG_VALUE_0", "0"),
         ("GIT_CONFIG_KEY_1", "maintenance.auto"),
         ("GIT_CONFIG_VALUE_1", "false"),
+        // Several threads choose what to pack by how fast they are.
+        ("GIT_CONFIG_KEY_2", "pack.threads"),
+        ("GIT_CONFIG_VALUE_2", "1"),
     ] {
         scene.set(name, value);
     }

@@ -1,6 +1,8 @@
 //! Python: environments, wheels and compiled modules.
 
-use crate::scene::{Scene, Who};
+use offshoot_tests::tier::Tier;
+
+use crate::scene::{Scene, Who, exactly};
 
 /// Makes a wheel by hand, so that nothing is needed but the library of the language.
 const WHEEL: &str = r#"
@@ -53,7 +55,11 @@ fn a_wheel_in_an_environment() {
 
 #[test]
 fn a_wheel_in_an_environment_of_an_ordinary_user() {
-    wheel(Who::Ordinary);
+    // To make an environment with pip in it takes seconds of two processors.
+    match Tier::from_env() {
+        Tier::Quick => environment(Who::Ordinary),
+        Tier::Long => wheel(Who::Ordinary),
+    }
 }
 
 fn wheel(who: Who) {
@@ -61,12 +67,26 @@ fn wheel(who: Who) {
     let scripts = [
         "python3 wheel.py; python3 -m zipfile -l greet-1.0-py3-none-any.whl",
         "python3 -m venv env",
-        "env/bin/pip install --no-index --quiet greet-1.0-py3-none-any.whl; env/bin/pip list --format=freeze",
+        "env/bin/pip install --no-index -q greet-1.0-py3-none-any.whl; env/bin/pip list --format=freeze",
         ". env/bin/activate; greet; python -c 'import greet, sys; print(greet.__file__, sys.prefix)'",
-        "env/bin/pip uninstall -y --quiet greet; ! test -e env/bin/greet; env/bin/pip check",
+        "env/bin/pip uninstall -y -q greet; ! test -e env/bin/greet",
     ];
-    let said = scene.both(&scripts, crate::scene::exactly);
+    let said = scene.both(&scripts, exactly);
     assert!(said[3].out.starts_with("hello from a wheel\n"), "{:?}", said[3]);
+    scene.same_tree(differs);
+}
+
+/// An environment without pip, into which a wheel is unpacked.
+fn environment(who: Who) {
+    let Some(scene) = project(who) else { return };
+    let scripts = [
+        "python3 wheel.py; python3 -m venv --without-pip env",
+        "env/bin/python -m zipfile -e greet-1.0-py3-none-any.whl env/lib/python3*/site-packages",
+        ". env/bin/activate; python -c 'import greet, sys; greet.main(); print(sys.prefix)'",
+        "env/bin/python -m compileall -q package env; env/bin/python -c 'import package.module7'",
+    ];
+    let said = scene.both(&scripts, exactly);
+    assert!(said[2].out.starts_with("hello from a wheel\n"), "{:?}", said[2]);
     scene.same_tree(differs);
 }
 
@@ -77,10 +97,12 @@ fn compiled_modules_stay_valid() {
     let scripts = [
         "python3 -m compileall package | sort",
         "python3 -m compileall package | grep -c Compiling || true",
-        "echo 'VALUE = 100' > package/module3.py; python3 -m compileall package | grep Compiling",
+        // The time is in whole seconds, and the module was compiled in this one.
+        "echo 'VALUE = 100' > package/module3.py; touch -d @1000000000 package/module3.py
+         python3 -m compileall package | grep Compiling",
         "python3 -c 'import package.module3 as m; print(m.VALUE, m.__cached__)'",
     ];
-    let said = scene.both(&scripts, crate::scene::exactly);
+    let said = scene.both(&scripts, exactly);
     assert_eq!(said[1].out, "0\n", "nothing is compiled twice");
     scene.same_tree(differs);
 }
