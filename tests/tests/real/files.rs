@@ -15,7 +15,9 @@ fn project(who: Who, programs: &[&'static str]) -> Option<Scene> {
     scene.place.write(".ignore", "d4/\n");
     scene.hand_over();
     let said = scene.plainly(
-        "cd tree; ln -s d0/e0/f0.txt link; ln -s nowhere dangling; ln d1/e1/f1.txt hard; mkfifo fifo
+        // All of one time, long ago: rsync looks at whole seconds.
+        "find . -exec touch -d @1300000000 {} +
+         cd tree; ln -s d0/e0/f0.txt link; ln -s nowhere dangling; ln d1/e1/f1.txt hard; mkfifo fifo
          chmod 750 d2; chmod 4755 d4/e1/f4.txt; chmod 444 d3/e0/f3.txt; mkdir empty
          touch -h -d 2001-02-03T04:05:06.789Z link; touch -d 1999-12-31T23:59:59.123456789Z d2/e1/f7.txt",
     );
