@@ -32,14 +32,14 @@ impl ProxyRuntime<'_> {
         execution: &mut Execution<'_>,
         workspace: &Workspace,
         session: MountSession<'_>,
-        ended: Ended,
+        mut ended: Ended,
         started: Instant,
     ) -> Result<()> {
         let sealed = match execution.request.read_only {
             true => None,
             false => Some(session.seal(&ended)?),
         };
-        drop(ended);
+        ended.keeper.release();
         let before = self.vault.snapshot(&workspace.state.head)?;
         if let Some(sealed) = &sealed {
             self.summarise(execution, &before, sealed)?;
