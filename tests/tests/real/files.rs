@@ -1,7 +1,9 @@
 //! The tools that everybody uses on files.
 
+use offshoot_tests::skip::{Feature, need};
+
 use crate::known::fails_today;
-use crate::scene::{Scene, Who, exactly};
+use crate::scene::{Scene, Who, envelope_of, exactly};
 
 /// A tree with some of everything.
 fn project(who: Who, programs: &[&'static str]) -> Option<Scene> {
@@ -62,6 +64,26 @@ fn tar_of_a_tree_with_hard_links() {
     fails_today(why, "file changed as we read it", || {
         scene.both(&["tar --sort=name -cf tree.tar tree; tar -tf tree.tar; rm tree.tar"], exactly);
     });
+}
+
+/// As root, tar gives files the owners that are in the archive.
+#[test]
+fn tar_of_somebody_else() {
+    if !need(Feature::Root) {
+        return;
+    }
+    let Some(scene) = project(Who::Me, &["tar"]) else { return };
+    let said =
+        scene.plainly("tar --owner=1000 --group=1000 -cf foreign.tar tree/d0; rm -r tree/d0");
+    assert_eq!(said.code, Some(0), "{said:?}");
+    scene.offshoot_ok(&["init"]);
+    let run = || {
+        let options = ["--from", "head"];
+        let output = scene.exec_command(&options, &["tar", "-xf", "foreign.tar"]).output().unwrap();
+        let envelope = envelope_of(&output);
+        assert_eq!(envelope["success"], true, "{envelope:#}");
+    };
+    fails_today("root has no capability to change owners", "Cannot change ownership", run);
 }
 
 #[test]

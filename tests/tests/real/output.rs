@@ -1,7 +1,12 @@
 //! What commands print, and what their files are called, in an envelope.
 
-use crate::scene::{Scene, Who, envelope_of};
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
 use serde_json::{Value, json};
+
+use crate::known::fails_today;
+use crate::scene::{Scene, WORKSPACE, Who, envelope_of};
 
 fn scene() -> Option<Scene> {
     let scene = Scene::new(Who::Me, &["printf"])?;
@@ -36,7 +41,7 @@ fn bytes_that_are_no_text() {
 fn a_command_of_bytes() {
     use std::os::unix::ffi::OsStrExt;
     let Some(scene) = scene() else { return };
-    let mut command = scene.exec_command(&["-w", crate::scene::WORKSPACE], &["printf", "%s"]);
+    let mut command = scene.exec_command(&["-w", WORKSPACE], &["printf", "%s"]);
     let envelope =
         envelope_of(&command.arg(std::ffi::OsStr::from_bytes(b"x\xe9")).output().unwrap());
     assert_eq!(envelope["result"]["stdout"]["base64"], "eOk=", "{envelope:#}");
@@ -71,7 +76,7 @@ fn more_output_than_is_kept() {
 fn streams() {
     let Some(scene) = scene() else { return };
     let script = "echo one; echo two >&2; printf '\\303'; sleep 0.1; printf '\\244\\n'; exit 3";
-    let arguments = ["exec", "--stream", "-w", crate::scene::WORKSPACE, "--shell", script];
+    let arguments = ["exec", "--stream", "-w", WORKSPACE, "--shell", script];
     let output = scene.offshoot(&arguments).output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
@@ -95,4 +100,19 @@ fn people_see_the_output_as_it_is() {
     assert_eq!(output.status.code(), Some(5), "{output:?}");
     assert_eq!(output.stdout, b"file\nout\xff");
     assert_eq!(output.stderr, b"err\n");
+}
+
+/// Who reads only the beginning, as `head` does, ends the command as in any pipe.
+#[test]
+fn a_reader_that_has_seen_enough() {
+    let Some(scene) = scene() else { return };
+    let arguments = ["exec", "-q", "-w", WORKSPACE, "--timeout", "3s", "--", "yes"];
+    let mut child = scene.offshoot(&arguments).stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "y\n");
+    let code = child.wait().unwrap().code();
+    fails_today("a command goes on when nobody reads its output", "its time was over", || {
+        assert_ne!(code, Some(124), "its time was over");
+    });
 }

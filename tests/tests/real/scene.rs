@@ -9,6 +9,7 @@ use std::process::{Command, Output, Stdio};
 
 use offshoot_tests::product::{Place, binary};
 use offshoot_tests::scan::{CompareOptions, Scan, compare, printable, scan};
+use offshoot_tests::schema;
 use offshoot_tests::skip::{Feature, need, search_path};
 use offshoot_tests::user::{User, give_away};
 use serde_json::Value;
@@ -194,7 +195,8 @@ impl Scene {
     }
 }
 
-/// The one envelope on standard output. It must agree with itself and with the exit code.
+/// The one envelope on standard output, which must be as `docs/schema` says and agree with itself and
+/// the exit code.
 pub(crate) fn envelope_of(output: &Output) -> Value {
     let text = std::str::from_utf8(&output.stdout).expect("JSON is UTF-8");
     let errors = String::from_utf8_lossy(&output.stderr);
@@ -202,7 +204,8 @@ pub(crate) fn envelope_of(output: &Output) -> Value {
     let envelope: Value = serde_json::from_str(text).expect("a JSON document");
     let result = &envelope["result"];
     assert_eq!(envelope["kind"], "exec", "{envelope:#}");
-    assert_eq!(envelope["schema_version"], 1, "{envelope:#}");
+    let problems = schema::problems(&envelope);
+    assert!(problems.is_empty(), "{envelope:#}\n{}", problems.join("\n"));
     let good =
         result["exit_code"] == 0 && result["error"].is_null() && result["timed_out"] == false;
     assert_eq!(envelope["success"], good, "{envelope:#}");
