@@ -173,6 +173,8 @@ impl From<ServiceError> for CliError {
             ServiceError::Reserved(_) | ServiceError::Request(_) => Self::usage(message),
             ServiceError::Moved { .. } => Self::new(ExitCode::Conflict, message)
                 .hint("`offshoot checkpoint restore` brings it back"),
+            ServiceError::Busy { .. } => Self::new(ExitCode::Busy, message)
+                .hint("--wait waits for it; another workspace can be used at once"),
             ServiceError::Mount(error) => error.into(),
             ServiceError::Internal(_) => Self::new(ExitCode::Failure, message)
                 .hint("nothing was changed; please report this"),

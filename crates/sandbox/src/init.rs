@@ -26,19 +26,19 @@ pub(crate) struct Failure {
     pub(crate) step: Step,
     pub(crate) errno: Errno,
     /// Which one, where the step has several.
-    pub(crate) index: usize,
+    pub(crate) index: u32,
     /// What the kernel said at length.
     pub(crate) detail: Detail,
 }
 
 /// A line of text without an allocation.
 pub(crate) struct Detail {
-    pub(crate) text: [u8; 200],
-    pub(crate) length: usize,
+    pub(crate) text: [u8; 100],
+    pub(crate) length: u8,
 }
 
 impl Detail {
-    pub(crate) const NONE: Self = Self { text: [0; 200], length: 0 };
+    pub(crate) const NONE: Self = Self { text: [0; 100], length: 0 };
 }
 
 /// What the init does.
@@ -100,7 +100,7 @@ pub(crate) fn step<T>(step: Step, result: Result<T, Errno>) -> Result<T, Failure
 }
 
 pub(crate) fn step_at<T>(step: Step, index: usize, result: Result<T, Errno>) -> Result<T, Failure> {
-    result.map_err(|errno| Failure { step, errno, index, detail: Detail::NONE })
+    result.map_err(|errno| Failure { step, errno, index: index as u32, detail: Detail::NONE })
 }
 
 /// All of the init's life. The buffer was made before, by the parent.
@@ -118,8 +118,8 @@ pub(crate) fn main(script: &Script, buffer: &mut Buffer) -> Infallible {
         Ok(()) => sys::exit_now(0),
         Err(failure) => {
             let numbers =
-                [failure.step as i64, failure.errno.raw_os_error().into(), failure.index as i64];
-            let text = &failure.detail.text[..failure.detail.length];
+                [failure.step as i64, failure.errno.raw_os_error().into(), failure.index.into()];
+            let text = &failure.detail.text[..failure.detail.length.into()];
             let _caller_is_gone = buffer.send(socket, Kind::Failed, &numbers, text, None).is_err();
             sys::exit_now(1)
         }

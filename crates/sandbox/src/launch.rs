@@ -3,7 +3,7 @@
 use std::ffi::{CString, OsStr};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
@@ -83,7 +83,7 @@ fn standard_input(stdin: &Stdin) -> Result<(OwnedFd, Option<OwnedFd>)> {
 }
 
 /// Waits for the word that the command runs.
-fn await_start(running: &mut Running, script: &Script, program: &PathBuf) -> Result<HomeView> {
+fn await_start(running: &mut Running, script: &Script, program: &Path) -> Result<HomeView> {
     let message = running.hear()?.ok_or(SandboxError::Lost)?;
     let errno = |number: i64| Errno::from_raw_os_error(number as i32);
     match message.kind {
@@ -94,7 +94,7 @@ fn await_start(running: &mut Running, script: &Script, program: &PathBuf) -> Res
             _ => HomeView::None,
         }),
         Kind::NotExecuted => Err(SandboxError::NotExecuted {
-            program: program.clone(),
+            program: program.to_owned(),
             errno: errno(message.numbers[0]),
         }),
         Kind::Failed => {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::error::SandboxError;
 use crate::launch::launch;
-use crate::running::{Observer, Stream, Timeout};
+use crate::running::{Flow, Observer, Stream, Timeout};
 use crate::spec::{Command, Files, Limits, Network, Overlay, Spec, Stdin, WorkspaceMount};
 
 /// What was found.
@@ -36,6 +36,7 @@ fn attempt_overlay(scratch: &Path) -> Result<(), SandboxError> {
         lower: vec!["lower".into()],
         upper: "upper".into(),
         work: "work".into(),
+        look_up: Vec::new(),
     }))
 }
 
@@ -61,5 +62,7 @@ fn attempt(files: Files) -> Result<(), SandboxError> {
 struct Deaf;
 
 impl Observer for Deaf {
-    fn output(&mut self, _: Stream, _: &[u8]) {}
+    fn output(&mut self, _: Stream, _: &[u8]) -> Flow {
+        Flow::More
+    }
 }

@@ -25,10 +25,19 @@ pub enum Stream {
     Stderr,
 }
 
+/// Whether more output is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// Go on.
+    More,
+    /// Nobody listens any more.
+    Close,
+}
+
 /// Who is told what a command prints, as it prints it.
 pub trait Observer {
-    /// Something was printed.
-    fn output(&mut self, stream: Stream, bytes: &[u8]);
+    /// Something was printed. Where it answers [`Flow::Close`], the command finds its output closed.
+    fn output(&mut self, stream: Stream, bytes: &[u8]) -> Flow;
 }
 
 /// How long a command may take.
@@ -240,10 +249,10 @@ impl Running {
         let Some(output) = &self.outputs[at] else { return false };
         match rustix::io::read(output, &mut bytes) {
             Ok(0) => self.outputs[at] = None,
-            Ok(got) => {
-                observer.output(stream, &bytes[..got]);
-                return true;
-            }
+            Ok(got) => match observer.output(stream, &bytes[..got]) {
+                Flow::More => return true,
+                Flow::Close => self.outputs[at] = None,
+            },
             Err(Errno::INTR) => return true,
             Err(Errno::AGAIN) => {}
             Err(_) => self.outputs[at] = None,

@@ -55,6 +55,7 @@ pub(crate) struct OverlayScript {
     pub(crate) lower: Vec<CString>,
     pub(crate) upper: CString,
     pub(crate) work: CString,
+    pub(crate) look_up: Vec<CString>,
 }
 
 /// A home that becomes throw-away.
@@ -131,9 +132,10 @@ impl Script {
 
 fn files(files: &Files) -> Result<(PathBuf, FilesScript)> {
     Ok(match files {
-        Files::Overlay(Overlay { directory, lower, upper, work }) => {
+        Files::Overlay(Overlay { directory, lower, upper, work, look_up }) => {
             let (upper, work) = (c_path(upper)?, c_path(work)?);
-            let overlay = OverlayScript { lower: all(lower, "a path")?, upper, work };
+            let (lower, look_up) = (all(lower, "a path")?, all(look_up, "a path")?);
+            let overlay = OverlayScript { lower, upper, work, look_up };
             (directory.clone(), FilesScript::Overlay(overlay))
         }
         Files::Directory(directory) => {
@@ -168,7 +170,7 @@ fn home(spec: &Spec) -> (Option<PathBuf>, HomeView) {
 fn home_script(home: &Path) -> Result<HomeScript> {
     // The scratch directory is mounted over the home, whose own files are reached as the current directory.
     let (upper, work) = (c_path(&home.join("upper"))?, c_path(&home.join("work"))?);
-    let overlay = OverlayScript { lower: vec![c".".to_owned()], upper, work };
+    let overlay = OverlayScript { lower: vec![c".".to_owned()], upper, work, look_up: Vec::new() };
     Ok(HomeScript { path: c_path(home)?, parents: parents(home)?, overlay })
 }
 

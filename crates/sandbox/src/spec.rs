@@ -52,6 +52,8 @@ pub struct Overlay {
     pub upper: PathBuf,
     /// A fresh directory beside it, for the kernel's own use.
     pub work: PathBuf,
+    /// Directories of the workspace to look up once before the command starts.
+    pub look_up: Vec<PathBuf>,
 }
 
 /// What a command can reach.

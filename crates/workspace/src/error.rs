@@ -50,6 +50,14 @@ pub enum ServiceError {
     /// A command could not be given its files, or its files could not be taken back.
     #[error(transparent)]
     Mount(#[from] MountError),
+    /// Something else runs in the workspace.
+    #[error("workspace {workspace} is busy: {holder}")]
+    Busy {
+        /// The workspace.
+        workspace: String,
+        /// Who holds it, in their own words.
+        holder: String,
+    },
     /// A mistake in Offshoot.
     #[error("internal error: {0}")]
     Internal(String),

@@ -116,9 +116,7 @@ fn status_stays_clean() {
 #[test]
 fn the_index_is_warm_after_the_import() {
     let Some(scene) = project(Who::Me) else { return };
-    fails_today("nothing refreshes the index after an import", "src/part0/file0.txt", || {
-        assert_eq!(scene.inside("git diff-files --name-only").out, "");
-    });
+    assert_eq!(scene.inside("git diff-files --name-only").out, "");
 }
 
 /// A clone of a repository on the same disk links its objects, and looks whether that worked.

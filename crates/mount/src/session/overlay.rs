@@ -1,5 +1,9 @@
 //! The kernel's overlayfs over the layers of a vault.
 
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
+
 use offshoot_sandbox::{Ended, Files, Overlay};
 use offshoot_vault::{Adopted, Placed, Stack, Upper, Vault};
 
@@ -33,6 +37,7 @@ impl Layers {
             lower: self.stack.names.iter().map(Into::into).collect(),
             upper: self.upper.fs_name().into(),
             work: self.upper.work_name().into(),
+            look_up: self.upper.placed_directories().into_iter().map(path).collect(),
         })
     }
 
@@ -55,4 +60,8 @@ impl Layers {
         };
         Ok(vault.adopt(upper, &access)?)
     }
+}
+
+fn path(bytes: Vec<u8>) -> PathBuf {
+    OsString::from_vec(bytes).into()
 }

@@ -68,6 +68,10 @@ fn workspace_files(script: &Script) -> Result<(OwnedFd, Option<OwnedFd>), Failur
     let (mount, upper) = match &script.files {
         FilesScript::Overlay(layers) => {
             let mount = overlay(layers, Step::Layers)?;
+            for path in &layers.look_up {
+                let flags = rustix::fs::AtFlags::SYMLINK_NOFOLLOW;
+                let _gone = rustix::fs::statat(&mount, path.as_c_str(), flags).is_err();
+            }
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
             let upper = rustix::fs::open(layers.upper.as_c_str(), flags, Mode::empty());
             (mount, Some(step(Step::Layers, upper)?))
@@ -123,7 +127,7 @@ fn kernel_log(context: BorrowedFd<'_>) -> Detail {
     match rustix::io::read(context, &mut detail.text) {
         Ok(length) if length > 2 => {
             detail.text.copy_within(2..length, 0);
-            detail.length = length - 2;
+            detail.length = (length - 2) as u8;
             detail
         }
         _ => Detail::NONE,

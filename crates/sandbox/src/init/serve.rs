@@ -15,7 +15,9 @@ use crate::message::{Buffer, Kind};
 use crate::script::Script;
 use crate::sys;
 
-/// How long what outlives the command may take to end when asked to.
+/// How long what outlives the command is let be: it may be about to end by itself.
+const LINGER: Duration = Duration::from_millis(200);
+/// How long it may take to end when asked to.
 const GRACE: Duration = Duration::from_millis(500);
 /// How often what is left is killed again: something may be making new processes all the time.
 const AGAIN: Duration = Duration::from_millis(10);
@@ -69,42 +71,28 @@ impl Serving<'_> {
     /// Reaps until no process is left; none where the caller is gone, which ends everything.
     fn until_over(&mut self, command: i32) -> Option<Over> {
         let mut over: Option<Over> = None;
-        let mut asked: Option<Instant> = None;
+        let mut ending = Ending::Not;
         loop {
-            if let Err(Errno::CHILD) = self.reap(command, &mut over) {
+            if let Err(Errno::CHILD) = self.reap(command, &mut over, ending) {
                 return over.or(Some(Over { status: 0, ended: 0 }));
             }
-            let patience = match asked {
-                None if over.is_some() => {
-                    asked = Some(Instant::now());
-                    sys::signal_all(libc::SIGTERM);
-                    Some(GRACE)
-                }
-                None => None,
-                Some(since) if since.elapsed() < GRACE => {
-                    Some(GRACE.saturating_sub(since.elapsed()))
-                }
-                Some(_) => {
-                    sys::signal_all(libc::SIGKILL);
-                    Some(AGAIN)
-                }
-            };
+            ending = ending.next(over.is_some());
+            let patience = ending.patience();
             if self.wait(patience) == Wait::Gone {
                 return None;
             }
         }
     }
 
-    fn reap(&mut self, command: i32, over: &mut Option<Over>) -> Result<(), Errno> {
+    fn reap(&mut self, command: i32, over: &mut Option<Over>, ending: Ending) -> Result<(), Errno> {
         while let Some(reaped) = sys::reap(false)? {
             match over {
-                Some(over) => over.ended += 1,
+                // What ended before it was asked to did so by itself.
+                Some(over) if ending.has_asked() => over.ended += 1,
                 None if reaped.pid == command => {
                     *over = Some(Over { status: reaped.status, ended: 0 });
-                    // Orphans that have ended by themselves are not ended by us.
-                    while sys::reap(false)?.is_some() {}
                 }
-                None => {}
+                _ => {}
             }
         }
         Ok(())
@@ -169,6 +157,48 @@ impl Serving<'_> {
                 return;
             }
         }
+    }
+}
+
+/// How far the end of what outlives the command is, and since when.
+#[derive(Clone, Copy)]
+enum Ending {
+    Not,
+    Lingering(Instant),
+    Asked(Instant),
+    Killed,
+}
+
+impl Ending {
+    /// Asks and kills when it is time to.
+    fn next(self, over: bool) -> Self {
+        match self {
+            Self::Not if over => Self::Lingering(Instant::now()),
+            Self::Lingering(since) if since.elapsed() >= LINGER => {
+                sys::signal_all(libc::SIGTERM);
+                Self::Asked(Instant::now())
+            }
+            Self::Asked(since) if since.elapsed() < GRACE => self,
+            Self::Asked(_) | Self::Killed => {
+                sys::signal_all(libc::SIGKILL);
+                Self::Killed
+            }
+            Self::Not | Self::Lingering(_) => self,
+        }
+    }
+
+    /// How long to wait for the next child to end.
+    fn patience(self) -> Option<Duration> {
+        match self {
+            Self::Not => None,
+            Self::Lingering(since) => Some(LINGER.saturating_sub(since.elapsed())),
+            Self::Asked(since) => Some(GRACE.saturating_sub(since.elapsed())),
+            Self::Killed => Some(AGAIN),
+        }
+    }
+
+    fn has_asked(self) -> bool {
+        matches!(self, Self::Asked(_) | Self::Killed)
     }
 }
 

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use offshoot_sandbox::{
-    Command, Ended, Files, InForce, Limits, Network, Observer, Overlay, SandboxError, Spec, Stdin,
-    Stream, Timeout, WorkspaceMount, launch,
+    Command, Ended, Files, Flow, InForce, Limits, Network, Observer, Overlay, SandboxError, Spec,
+    Stdin, Stream, Timeout, WorkspaceMount, launch,
 };
 
 /// A folder with a layer of one file, and an empty upper.
@@ -35,8 +35,9 @@ pub(crate) struct Outcome {
 struct Kept([Vec<u8>; 2]);
 
 impl Observer for Kept {
-    fn output(&mut self, stream: Stream, bytes: &[u8]) {
+    fn output(&mut self, stream: Stream, bytes: &[u8]) -> Flow {
         self.0[usize::from(stream == Stream::Stderr)].extend_from_slice(bytes);
+        Flow::More
     }
 }
 
@@ -89,6 +90,7 @@ impl Scene {
             lower: vec!["lower".into()],
             upper: "upper".into(),
             work: "work".into(),
+            look_up: Vec::new(),
         };
         let files = Files::Overlay(overlay);
         let (target, read_only) = (self.target.clone(), self.read_only);

@@ -159,6 +159,11 @@ impl<'a> Writer<'a> {
         )
     }
 
+    /// Forgets a layer that nothing names.
+    pub fn remove_layer(&mut self, id: &Id) -> Result<(), StoreError> {
+        self.execute("DELETE FROM layers WHERE id = ?1", params![id])
+    }
+
     /// Records the stack that shows a root, in place of an earlier one.
     pub fn set_stack(&mut self, row: &StackRow) -> Result<(), StoreError> {
         self.execute(

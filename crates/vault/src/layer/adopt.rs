@@ -100,11 +100,12 @@ impl Vault {
         let mut batch = built.batch;
         self.keep_closed(reach, files.iter().filter(|(_, file)| file.closed), &mut batch)?;
         let layer = stage.seal(Some(built.root))?;
-        self.record_layer(&layer)?;
+        self.record_layer(&layer).inspect_err(|_| self.drop_unrecorded(&layer))?;
         for (path, file) in files.into_iter().filter(|(_, file)| !file.closed) {
             batch.blob(file.blob, &Place::Layer { layer: layer.id, path });
         }
-        self.objects()?.store(&batch)?;
+        // A batch is all or nothing: without it no object names the layer.
+        self.objects()?.store(&batch).inspect_err(|_| self.drop_unnamed(&layer))?;
         let below = self.recorded_stack(base)?;
         Ok(below.map(|mut layers| {
             layers.insert(0, layer.id);

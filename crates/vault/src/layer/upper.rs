@@ -60,6 +60,17 @@ impl Upper {
         &self.base
     }
 
+    /// The directories that were made for placed links, outermost first. overlayfs completes what it notes about a directory
+    /// when it first looks it up, which changes the directory's change time: who mounts the layer should look these up.
+    pub fn placed_directories(&self) -> Vec<Vec<u8>> {
+        let mut found = std::collections::BTreeSet::new();
+        for name in self.placed.names() {
+            let parts = name.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+            found.extend(parts.map(|(end, _)| name[..end].to_vec()));
+        }
+        found.into_iter().collect()
+    }
+
     /// Leaves a note beside the directory, in place of an earlier one, that says what it is for. It goes when the layer is
     /// sealed.
     pub fn note(&self, text: &str) -> Result<()> {

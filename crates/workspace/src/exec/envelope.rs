@@ -81,8 +81,6 @@ pub struct ExecutionResult {
     pub timed_out: bool,
     /// The caller was interrupted.
     pub interrupted: bool,
-    /// What changed is on disk and recorded.
-    pub flushed: bool,
     /// How the workspace was made a directory.
     pub driver: Option<Driver>,
     /// What confined the command.
@@ -121,7 +119,6 @@ impl ExecutionResult {
             decision: None,
             timed_out: false,
             interrupted: false,
-            flushed: false,
             driver: None,
             in_force: None,
             usage: Usage::default(),

@@ -4,7 +4,9 @@ use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use offshoot_mount::{Inside, MountSession};
-use offshoot_sandbox::{Command, Ended, Limits, Observer, Running, Status, Stdin, Stream, Timeout};
+use offshoot_sandbox::{
+    Command, Ended, Flow, Limits, Observer, Running, Status, Stdin, Stream, Timeout,
+};
 
 use super::envelope::ExecutionResult;
 use super::request::ExecutionRequest;
@@ -17,9 +19,10 @@ pub trait ExecutionObserver {
     fn started(&mut self, result: &ExecutionResult) {
         let _ = result;
     }
-    /// It printed something.
-    fn output(&mut self, stream: Stream, bytes: &[u8]) {
+    /// It printed something; whether to go on listening.
+    fn output(&mut self, stream: Stream, bytes: &[u8]) -> Flow {
         let _ = (stream, bytes);
+        Flow::More
     }
 }
 
@@ -105,12 +108,12 @@ struct Tee<'a> {
 }
 
 impl Observer for Tee<'_> {
-    fn output(&mut self, stream: Stream, bytes: &[u8]) {
+    fn output(&mut self, stream: Stream, bytes: &[u8]) -> Flow {
         let kept = match stream {
             Stream::Stdout => &mut self.result.stdout,
             Stream::Stderr => &mut self.result.stderr,
         };
         kept.push(bytes, self.limit);
-        self.observer.output(stream, bytes);
+        self.observer.output(stream, bytes)
     }
 }

@@ -9,7 +9,7 @@ use offshoot_mount::{MountRequest, MountSession, target_for};
 use offshoot_protocol::{ErrorBody, ExitCode};
 use offshoot_sandbox::{Limits, SandboxError};
 use offshoot_vault::diff::DiffOptions;
-use offshoot_vault::{Id, LinkLimit, Vault, Workspace, WorkspaceLock};
+use offshoot_vault::{Id, LinkLimit, Vault, VaultError, Workspace, WorkspaceLock};
 
 use super::decision::ExecutionDecision;
 use super::envelope::{ExecutionEnvelope, ExecutionResult};
@@ -143,6 +143,11 @@ impl<'a> ProxyRuntime<'a> {
         let bindings = self.vault.bindings()?;
         let bound = bindings.first().map(offshoot_vault::Binding::host_path);
         let target = target_for(bound.as_deref());
+        if let Some(bound) = bound.filter(|bound| *bound != target) {
+            let (bound, target) = (bound.display(), target.display());
+            let warning = format!("{bound} is no folder any more; the workspace is at {target}");
+            execution.result.warnings.push(warning);
+        }
         let cwd = working_directory(&target, request.cwd.as_deref())?;
         execution.result.mountpoint = Some(target.clone());
         execution.result.cwd = Some(cwd);
@@ -164,7 +169,13 @@ impl<'a> ProxyRuntime<'a> {
         execution.result.workspace = Some((workspace.id, workspace.name.clone()));
         let holder = format!("process {}: {}", std::process::id(), request.command.display());
         let wait = Some(request.wait.unwrap_or(Duration::ZERO));
-        let lock = self.vault.lock_workspace(&workspace.id, wait, &holder)?;
+        let lock = self.vault.lock_workspace(&workspace.id, wait, &holder);
+        let lock = lock.map_err(|error| match error {
+            VaultError::WorkspaceBusy { holder, .. } => {
+                ServiceError::Busy { workspace: workspace.name.clone(), holder }
+            }
+            other => other.into(),
+        })?;
         // Whoever held it before may have moved it.
         let found = self.vault.workspace(&workspace.id)?;
         let workspace = found.ok_or(ServiceError::Vanished(workspace.id))?;

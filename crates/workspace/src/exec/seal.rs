@@ -48,16 +48,14 @@ impl ProxyRuntime<'_> {
         let request = &*execution.request;
         let result = &mut execution.result;
         let recorded = self.vault.transact("exec", &request.actor, |tx| {
-            let moved =
-                self.move_workspace(tx, workspace, &before, sealed.as_ref(), request, result)?;
-            result.state = if moved.is_none() { State::Completed } else { State::Failed };
-            self.record(tx, request, result)?;
+            let sealed = sealed.as_ref();
+            let moved = self.move_workspace(tx, workspace, &before, sealed, request, result)?;
+            let state = if moved.is_none() { State::Completed } else { State::Failed };
+            self.record(tx, request, result, state)?;
             Ok(moved)
-        })?;
-        // The envelope goes through the last state by itself.
-        result.state = State::Sealing;
-        result.flushed = true;
-        match recorded.value {
+        });
+        let moved = recorded.inspect_err(|_| forget_changes(result))?.value;
+        match moved {
             None => Ok(()),
             Some(checkpoint) => {
                 let workspace = workspace.name.clone();
@@ -171,7 +169,7 @@ impl ProxyRuntime<'_> {
                 tx.summary(format!("exec {command} in {name} failed"));
             }
             tx.record_always();
-            self.record(tx, request, result)
+            self.record(tx, request, result, result.state)
         })?;
         Ok(())
     }
@@ -181,8 +179,9 @@ impl ProxyRuntime<'_> {
         tx: &mut Transaction<'_, '_>,
         request: &ExecutionRequest,
         result: &ExecutionResult,
+        state: State,
     ) -> Result<(), VaultError> {
-        let envelope = wire::stored_envelope(request, result);
+        let envelope = wire::stored_envelope(request, result, state);
         tx.detail("exec", result.id.to_string());
         tx.detail("command", request.command.display());
         tx.detail("decision", result.decision.map_or("none", ExecutionDecision::word));
@@ -193,7 +192,7 @@ impl ProxyRuntime<'_> {
             operation: None,
             started_ms: result.started_ms,
             ended_ms: result.started_ms + result.total.as_millis() as u64,
-            state: result.state.word().to_owned(),
+            state: state.word().to_owned(),
             command: request.command.display(),
             exit_code: result.exit_code,
             signal: result.signal,
@@ -205,6 +204,14 @@ impl ProxyRuntime<'_> {
         };
         tx.add_exec(&record, result.stdout(), result.stderr())
     }
+}
+
+/// What could not be recorded did not happen to the workspace.
+fn forget_changes(result: &mut ExecutionResult) {
+    result.changes.clear();
+    result.patch = None;
+    result.checkpoint = None;
+    result.after = result.before;
 }
 
 /// The state before stays the workspace's own until the command's result replaces it in one transaction, so the

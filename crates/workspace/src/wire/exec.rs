@@ -14,6 +14,7 @@ use offshoot_vault::{ExecRecord, Id, Workspace};
 use super::{actor, change, time, workspace_name};
 use crate::exec::{
     CommandLine, ExecutionEnvelope, ExecutionPlace, ExecutionRequest, ExecutionResult,
+    ProxyExecutionState,
 };
 
 /// What holds for every confined command.
@@ -26,12 +27,17 @@ pub fn envelope(envelope: &ExecutionEnvelope) -> ExecEnvelopeDoc {
 }
 
 /// The envelope as it is stored: what was printed is kept beside it.
-pub(crate) fn stored_envelope(request: &ExecutionRequest, result: &ExecutionResult) -> String {
+pub(crate) fn stored_envelope(
+    request: &ExecutionRequest,
+    result: &ExecutionResult,
+    state: ProxyExecutionState,
+) -> String {
     let success = result.exit_code == Some(0)
         && result.error.is_none()
         && !result.timed_out
         && !result.interrupted;
     let mut document = document(success, request, result);
+    document.result.state = state.word().to_owned();
     document.result.stdout = Text::new(b"");
     document.result.stderr = Text::new(b"");
     serde_json::to_string(&document).unwrap_or_else(|_| "null".to_owned())

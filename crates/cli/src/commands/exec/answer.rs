@@ -7,7 +7,7 @@ use offshoot_protocol::{
     ActorDoc, ExecEnvelopeDoc, ExecEventDoc, ExecRequestDoc, ExecResultDoc, ExecUsageDoc, ExitCode,
     Text, TruncatedDoc,
 };
-use offshoot_sandbox::Stream;
+use offshoot_sandbox::{Flow, Stream};
 use offshoot_vault::Id;
 use offshoot_workspace::{ExecutionEnvelope, ExecutionObserver, ExecutionResult, wire};
 
@@ -76,7 +76,9 @@ impl Answer {
 
     fn print(self, document: ExecEnvelopeDoc) {
         match self.form {
-            Form::Stream => print_event(&ExecEventDoc::Finished { envelope: Box::new(document) }),
+            Form::Stream => {
+                drop(print_event(&ExecEventDoc::Finished { envelope: Box::new(document) }));
+            }
             _ => print_json(&document),
         }
     }
@@ -106,39 +108,44 @@ impl ExecutionObserver for Live {
         if self.form == Form::Stream
             && let Some((_, workspace)) = &result.workspace
         {
-            print_event(&ExecEventDoc::Started {
+            // With standard output gone there is nobody to tell; the first output notices.
+            drop(print_event(&ExecEventDoc::Started {
                 exec: result.id.to_string(),
                 vault: result.vault.clone(),
                 workspace: workspace.clone(),
                 forked: result.forked,
-            });
+            }));
         }
     }
 
-    fn output(&mut self, stream: Stream, bytes: &[u8]) {
-        match (self.form, stream) {
-            (Form::Json, _) => {}
+    fn output(&mut self, stream: Stream, bytes: &[u8]) -> Flow {
+        let written = match (self.form, stream) {
+            (Form::Json, _) => Ok(()),
             (Form::Stream, Stream::Stdout) => {
-                print_event(&ExecEventDoc::Stdout { data: Text::new(bytes) });
+                print_event(&ExecEventDoc::Stdout { data: Text::new(bytes) })
             }
             (Form::Stream, Stream::Stderr) => {
-                print_event(&ExecEventDoc::Stderr { data: Text::new(bytes) });
+                print_event(&ExecEventDoc::Stderr { data: Text::new(bytes) })
             }
-            // A reader that is gone has seen enough; the command goes on and its output is kept.
             (Form::People, Stream::Stdout) => {
                 let mut out = std::io::stdout().lock();
-                drop(out.write_all(bytes).and_then(|()| out.flush()));
+                out.write_all(bytes).and_then(|()| out.flush())
             }
-            (Form::People, Stream::Stderr) => drop(std::io::stderr().lock().write_all(bytes)),
+            (Form::People, Stream::Stderr) => std::io::stderr().lock().write_all(bytes),
+        };
+        // A reader that is gone has seen enough: the command finds its output closed, as it would without us.
+        match written {
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Flow::Close,
+            _ => Flow::More,
         }
     }
 }
 
-fn print_event(event: &ExecEventDoc) {
+fn print_event(event: &ExecEventDoc) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
-    let written = serde_json::to_writer(&mut out, event).map_err(std::io::Error::from);
-    // With standard output gone there is nobody to tell.
-    drop(written.and_then(|()| out.write_all(b"\n")).and_then(|()| out.flush()));
+    serde_json::to_writer(&mut out, event)?;
+    out.write_all(b"\n")?;
+    out.flush()
 }
 
 /// A few words for people.
