@@ -1,0 +1,1 @@
+//! Many commands at once in one vault.
