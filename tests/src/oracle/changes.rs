@@ -73,7 +73,7 @@ pub fn changes(before: &Scan, after: &Scan) -> Vec<Change> {
 
 /// Whether the product keeps what is there; it has no use for sockets and devices.
 pub fn is_kept(node: &Node) -> bool {
-    matches!(node.kind, Kind::File | Kind::Directory | Kind::Symlink | Kind::Fifo)
+    !matches!(node.kind, Kind::Socket | Kind::CharacterDevice | Kind::BlockDevice)
 }
 
 fn difference(old: &Node, new: &Node) -> Option<&'static str> {

@@ -33,6 +33,25 @@ pub(crate) struct Case {
     workspaces: Vec<Rng>,
 }
 
+/// How much was run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Count {
+    pub(crate) programs: u64,
+    pub(crate) steps: u64,
+    /// Steps that were done and not refused.
+    pub(crate) done: u64,
+    pub(crate) changes: u64,
+}
+
+impl Count {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.programs += other.programs;
+        self.steps += other.steps;
+        self.done += other.done;
+        self.changes += other.changes;
+    }
+}
+
 /// What went wrong, and after which programs.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
@@ -63,9 +82,13 @@ impl Case {
         Self { plan, workspaces }
     }
 
-    /// Runs the programs of every workspace; gives how many there were.
-    pub(crate) fn run(&self, setting: Setting, product: &mut dyn Product) -> Result<u64, Failure> {
-        let mut count = 0;
+    /// Runs the programs of every workspace; gives how much that was.
+    pub(crate) fn run(
+        &self,
+        setting: Setting,
+        product: &mut dyn Product,
+    ) -> Result<Count, Failure> {
+        let mut count = Count::default();
         for (number, rng) in self.workspaces.iter().enumerate() {
             let mut rng = rng.clone();
             let mut left = 1 + rng.below(3);
@@ -76,7 +99,7 @@ impl Case {
                 steps
             };
             let name = format!("w{number}");
-            count += play(&self.plan, setting, product, &name, next)?;
+            count.add(play(&self.plan, setting, product, &name, next)?);
         }
         Ok(count)
     }
@@ -89,8 +112,8 @@ pub(crate) fn play(
     product: &mut dyn Product,
     workspace: &str,
     mut next: impl FnMut(&Scan) -> Option<Vec<Step>>,
-) -> Result<u64, Failure> {
-    let mut programs = Vec::new();
+) -> Result<Count, Failure> {
+    let (mut programs, mut count) = (Vec::new(), Count::default());
     let fail = |problem: String, programs: &[Vec<Step>]| Failure {
         problems: vec![problem],
         programs: programs.to_vec(),
@@ -107,8 +130,14 @@ pub(crate) fn play(
         if !problems.is_empty() {
             return Err(Failure { problems, programs });
         }
+        count.add(Count {
+            programs: 1,
+            steps: expected.said.lines().count() as u64,
+            done: expected.said.lines().filter(|line| line.ends_with("done")).count() as u64,
+            changes: expected.changes.len() as u64,
+        });
     }
-    Ok(programs.len() as u64)
+    Ok(count)
 }
 
 /// The directory that programs run on without any product.

@@ -11,7 +11,7 @@ use offshoot_tests::rng::{SEED_VARIABLE, seed_from_env_or};
 use offshoot_tests::scan::{Kind, Scan};
 use offshoot_tests::tier::{CASES_VARIABLE, cases};
 
-use crate::case::{Case, Failure, Setting, play};
+use crate::case::{Case, Count, Failure, Setting, play};
 use crate::product::{Product, Real, Simple};
 use crate::shrink::shrink;
 use crate::user::{NOBODY, ORDINARY, ROOT, Tools, User};
@@ -23,7 +23,7 @@ type Make<'a> = &'a (dyn Fn(&Plan) -> Result<Box<dyn Product + 'a>, String> + Sy
 fn run_all(name: &str, count: u64, setting: Setting, make: Make) {
     let seed = seed_from_env_or(1);
     println!("{name}: {count} trees from {SEED_VARIABLE}={seed}");
-    let (start, next, programs) = (Instant::now(), AtomicU64::new(0), AtomicU64::new(0));
+    let (start, next, total) = (Instant::now(), AtomicU64::new(0), Mutex::new(Count::default()));
     let failures: Mutex<Vec<(u64, Failure)>> = Mutex::new(Vec::new());
     let workers = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
@@ -36,15 +36,18 @@ fn run_all(name: &str, count: u64, setting: Setting, make: Make) {
                     }
                     let seed = seed.wrapping_add(number);
                     match run_one(seed, setting, make) {
-                        Ok(count) => drop(programs.fetch_add(count, Ordering::SeqCst)),
+                        Ok(count) => total.lock().unwrap().add(count),
                         Err(failure) => failures.lock().unwrap().push((seed, failure)),
                     }
                 }
             });
         }
     });
-    let (programs, time) = (programs.into_inner(), start.elapsed().as_secs_f32());
-    println!("{name}: {programs} programs in {time:.1} s");
+    let Count { programs, steps, done, changes } = total.into_inner().unwrap();
+    let time = start.elapsed().as_secs_f32();
+    println!(
+        "{name}: {programs} programs, {done} of {steps} steps done, {changes} changes, {time:.1} s"
+    );
     if let Some((seed, failure)) = failures.into_inner().unwrap().into_iter().next() {
         let plan = Case::new(seed, setting.user).plan;
         let small = shrink(failure, |programs| replay(&plan, programs, setting, make));
@@ -55,7 +58,7 @@ fn run_all(name: &str, count: u64, setting: Setting, make: Make) {
     }
 }
 
-fn run_one(seed: u64, setting: Setting, make: Make) -> Result<u64, Failure> {
+fn run_one(seed: u64, setting: Setting, make: Make) -> Result<Count, Failure> {
     let case = Case::new(seed, setting.user);
     case.run(setting, &mut *start(&case.plan, make)?)
 }
