@@ -9,20 +9,20 @@ use clap::{Args, Parser, Subcommand};
 use offshoot_protocol::{ErrorBody, ErrorDocument, ExitCode};
 
 use crate::commands::{
-    checkpoint, completions, config, diff, discard, doctor, fs, history, init, log, op, revert,
-    show, snapshot, status, vault, workspace,
+    checkpoint, completions, config, diff, discard, doctor, exec, execs, fs, history, init, log,
+    op, revert, show, snapshot, status, vault, workspace,
 };
 
 const AFTER_HELP: &str = "\
 Start here:
-  offshoot init                          take the files of this folder into a vault
-  offshoot workspace create fix          fork a workspace
-  echo hi | offshoot fs write -w fix /hello.txt
+  offshoot exec -- make test             run a command in a fork of this folder
+  offshoot workspace create fix          fork a workspace to come back to
+  offshoot exec -w fix -- make           run there
   offshoot diff                          what changed
   offshoot undo -w fix                   take it back
 
 Exit codes: 0 success, 1 failure, 2 usage, 3 not found, 4 conflict, 5 damaged, 6 storage,
-7 newer format, 8 busy. A REF is `head`, a workspace, WORKSPACE@CHECKPOINT, WORKSPACE@base, a
+7 newer format, 8 busy; `exec` exits as its command does. A REF is `head`, a workspace, WORKSPACE@CHECKPOINT, WORKSPACE@base, a
 checkpoint, or the start of an id.";
 
 /// Copy-on-write workspaces for agents: fork, change, review, undo.
@@ -75,13 +75,22 @@ pub(crate) enum Command {
     /// Another way to make checkpoints
     #[command(subcommand, hide = true)]
     Snapshot(snapshot::SnapshotCommand),
+    /// Run one command in a workspace
+    Exec(Box<exec::ExecArgs>),
+    /// Another way to run commands
+    #[command(subcommand, hide = true)]
+    Proxy(exec::ProxyCommand),
+    /// What was run
+    Execs(execs::ExecsArgs),
+    /// What a command printed
+    Logs(execs::LogsArgs),
     /// What is changed in a workspace
     Status(status::StatusArgs),
     /// The difference of two states
     Diff(diff::DiffArgs),
     /// The history of a workspace
     Log(log::LogArgs),
-    /// A snapshot, checkpoint, workspace or operation in detail
+    /// A snapshot, checkpoint, workspace, exec or operation in detail
     Show(show::ShowArgs),
     /// Take back the last operation
     Undo(revert::RevertArgs),

@@ -6,6 +6,8 @@ pub(crate) mod config;
 pub(crate) mod diff;
 pub(crate) mod discard;
 pub(crate) mod doctor;
+pub(crate) mod exec;
+pub(crate) mod execs;
 pub(crate) mod fs;
 pub(crate) mod history;
 pub(crate) mod init;
@@ -24,17 +26,24 @@ use crate::args::Command;
 use crate::context::Context;
 use crate::error::Result;
 
-/// Runs a command; most succeed or fail, a few answer through their exit code.
-pub(crate) fn run(command: Command, context: &Context) -> Result<ExitCode> {
+/// Runs a command and gives its exit code: most succeed or fail, a few answer through it.
+pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
     match command {
-        Command::Diff(args) => return diff::run(&args, context),
-        Command::Vault(vault::VaultCommand::Check(args)) => return vault::check(&args, context),
-        Command::Doctor(args) => return doctor::run(&args, context),
+        Command::Exec(args) | Command::Proxy(exec::ProxyCommand::Exec(args)) => {
+            return exec::run(&args, context);
+        }
+        Command::Diff(args) => return diff::run(&args, context).map(ExitCode::number),
+        Command::Vault(vault::VaultCommand::Check(args)) => {
+            return vault::check(&args, context).map(ExitCode::number);
+        }
+        Command::Doctor(args) => return doctor::run(&args, context).map(ExitCode::number),
         Command::Init(args) => init::run(&args, context),
         Command::Vault(command) => vault::run(&command, context),
         Command::Workspace(command) => workspace::run(&command, context),
         Command::Checkpoint(command) => checkpoint::run(&command, context),
         Command::Snapshot(command) => snapshot::run(&command, context),
+        Command::Execs(args) => execs::run(&args, context),
+        Command::Logs(args) => execs::logs(&args, context),
         Command::Status(args) => status::run(&args, context),
         Command::Log(args) => log::run(&args, context),
         Command::Show(args) => show::run(&args, context),
@@ -47,5 +56,5 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<ExitCode> {
         Command::Config(command) => config::run(&command, context),
         Command::Completions(args) => completions::run(&args, context),
     }?;
-    Ok(ExitCode::Success)
+    Ok(ExitCode::Success.number())
 }

@@ -37,6 +37,8 @@ pub(crate) struct Config {
     pub(crate) diff: Diff,
     /// Defaults of new workspaces.
     pub(crate) workspace: Workspace,
+    /// How commands are run.
+    pub(crate) exec: Exec,
     /// How a directory is taken into a vault.
     pub(crate) import: Import,
     /// How the vault's catalog is used.
@@ -74,6 +76,44 @@ pub(crate) struct Workspace {
     /// How long an ephemeral workspace is kept.
     #[serde(with = "duration")]
     pub(crate) ephemeral_ttl: Duration,
+}
+
+/// Section `exec`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Exec {
+    /// How long a command may take; zero for as long as it wants.
+    #[serde(with = "duration")]
+    pub(crate) timeout: Duration,
+    /// How long a command that is asked to end has until it is killed.
+    #[serde(with = "duration")]
+    pub(crate) grace: Duration,
+    /// How many bytes of each output are kept.
+    pub(crate) output_limit: u64,
+    /// How a workspace is made a directory.
+    pub(crate) driver: DriverSetting,
+    /// Whether a new workspace starts from what is in the folder now.
+    pub(crate) refresh: bool,
+    /// Up to how many bytes of hard-linked files stay linked.
+    pub(crate) hard_link_bytes: u64,
+    /// How many processes and threads a command may have; 0 for no limit.
+    pub(crate) max_processes: u64,
+    /// How large a file it may write; 0 for no limit.
+    pub(crate) max_file_size: u64,
+    /// How much address space each of its processes may have; 0 for no limit.
+    pub(crate) max_memory: u64,
+}
+
+/// How a workspace is made a directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum DriverSetting {
+    /// The first that works.
+    Auto,
+    /// The kernel's overlayfs.
+    Overlay,
+    /// A plain copy.
+    Copy,
 }
 
 /// Section `import`.
@@ -120,6 +160,22 @@ impl Default for Diff {
 impl Default for Workspace {
     fn default() -> Self {
         Self { ephemeral_ttl: Duration::from_secs(24 * 60 * 60) }
+    }
+}
+
+impl Default for Exec {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_secs(300),
+            grace: Duration::from_secs(2),
+            output_limit: 1 << 20,
+            driver: DriverSetting::Auto,
+            refresh: true,
+            hard_link_bytes: 64 << 20,
+            max_processes: 0,
+            max_file_size: 0,
+            max_memory: 0,
+        }
     }
 }
 

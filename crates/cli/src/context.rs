@@ -28,6 +28,8 @@ pub(crate) struct Context {
     vault: Option<String>,
     workspace: Option<String>,
     quiet: bool,
+    /// The soft limit of open files that this process was started with.
+    pub(crate) open_files: Option<u64>,
 }
 
 /// An open vault and its name.
@@ -38,7 +40,7 @@ pub(crate) struct OpenVault {
 }
 
 impl Context {
-    pub(crate) fn new(global: &Global) -> Result<Self> {
+    pub(crate) fn new(global: &Global, open_files: Option<u64>) -> Result<Self> {
         let settings = config::load(&Sources::from_process(global.config.clone()))?;
         let busy_timeout = settings.config.store.busy_timeout;
         let home = Home::new(home_dir(global)?, VaultOptions { busy_timeout });
@@ -51,7 +53,13 @@ impl Context {
             vault: global.vault.clone().or_else(|| variable("OFFSHOOT_VAULT")),
             workspace: global.workspace.clone().or_else(|| variable("OFFSHOOT_WORKSPACE")),
             quiet: global.quiet || global.json,
+            open_files,
         })
+    }
+
+    /// Whether a vault was named, instead of being found by the current folder.
+    pub(crate) fn names_vault(&self) -> bool {
+        self.vault.is_some()
     }
 
     /// The vault that the command is about: named, or the one that this folder belongs to.

@@ -1,6 +1,8 @@
 //! Errors as people see them: what happened, what to do, which exit code.
 
+use offshoot_mount::MountError;
 use offshoot_protocol::{ErrorBody, ExitCode};
+use offshoot_sandbox::SandboxError;
 use offshoot_vault::{HomeError, NameError, PathError, StoreError, VaultError};
 use offshoot_workspace::ServiceError;
 
@@ -117,6 +119,9 @@ impl From<VaultError> for CliError {
             | VaultError::DestinationExists(_) => Self::new(ExitCode::Conflict, message),
             VaultError::Overtaken { .. } => Self::new(ExitCode::Conflict, message)
                 .hint("undo what came after it first, or see `offshoot op log`"),
+            VaultError::WorkspaceBusy { .. } => {
+                Self::new(ExitCode::Busy, message).hint("wait until it is done and try again")
+            }
             VaultError::Threads(_) => Self::new(ExitCode::Failure, message),
         }
     }
@@ -165,9 +170,42 @@ impl From<ServiceError> for CliError {
             ServiceError::NameTaken { .. } | ServiceError::Vanished(_) => {
                 Self::new(ExitCode::Conflict, message)
             }
-            ServiceError::Reserved(_) => Self::usage(message),
+            ServiceError::Reserved(_) | ServiceError::Request(_) => Self::usage(message),
+            ServiceError::Moved { .. } => Self::new(ExitCode::Conflict, message)
+                .hint("`offshoot checkpoint restore` brings it back"),
+            ServiceError::Mount(error) => error.into(),
             ServiceError::Contended(_) => Self::new(ExitCode::Busy, message).hint("try again"),
             ServiceError::NoHistory(_) => Self::new(ExitCode::NotFound, message),
+        }
+    }
+}
+
+impl From<MountError> for CliError {
+    fn from(error: MountError) -> Self {
+        let message = error.to_string();
+        match error {
+            MountError::Vault(error) => error.into(),
+            MountError::State(_) => Self::new(ExitCode::Failure, message),
+            MountError::Sandbox(error) => error.into(),
+        }
+    }
+}
+
+impl From<SandboxError> for CliError {
+    fn from(error: SandboxError) -> Self {
+        let message = error.to_string();
+        let code = match &error {
+            SandboxError::NotExecuted { errno, .. } => match errno.kind() {
+                std::io::ErrorKind::NotFound => ExitCode::CommandNotFound,
+                _ => ExitCode::NotExecutable,
+            },
+            SandboxError::Nul(_) => ExitCode::Usage,
+            _ => ExitCode::Failure,
+        };
+        let told = Self::new(code, message);
+        match error.hint() {
+            Some(hint) => told.hint(hint),
+            None => told,
         }
     }
 }

@@ -26,22 +26,25 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> ExitCode {
-    raise_file_limit();
+    let open_files = raise_file_limit();
     let json = cli.global.json;
-    let outcome = Context::new(&cli.global).and_then(|context| {
+    let outcome = Context::new(&cli.global, open_files).and_then(|context| {
         let code = commands::run(cli.command, &context)?;
         context.output.finish()?;
         Ok(code)
     });
-    let code = outcome.unwrap_or_else(|error: CliError| output::report_error(&error, json));
-    ExitCode::from(code.number())
+    let code =
+        outcome.unwrap_or_else(|error: CliError| output::report_error(&error, json).number());
+    ExitCode::from(code)
 }
 
-/// Trees are walked with open directories, and the usual soft limit of 1,024 is for programs that use `select`.
-fn raise_file_limit() {
+/// Trees are walked with open directories, and the usual soft limit of 1,024 is for programs that use `select`. Returns
+/// the limit as it was, which commands get back.
+fn raise_file_limit() -> Option<u64> {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let limit = getrlimit(Resource::Nofile);
     let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
     // Where it is refused, deep trees fail later with an error that says so.
     let _refused = setrlimit(Resource::Nofile, raised).is_err();
+    limit.current
 }

@@ -33,6 +33,15 @@ impl Output {
         self.json
     }
 
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// The notes so far, for an answer of another form.
+    pub(crate) fn take_notes(&self) -> Vec<String> {
+        self.notes.take()
+    }
+
     /// Something worth knowing that did not stop the command.
     pub(crate) fn note(&self, text: impl Into<String>) {
         self.notes.borrow_mut().push(text.into());
@@ -148,4 +157,9 @@ pub(crate) fn report_error(error: &CliError, json: bool) -> ExitCode {
 /// Writes to standard error; with that gone there is nobody to tell.
 pub(crate) fn eprint(text: &str) {
     drop(anstream::stderr().lock().write_all(text.as_bytes()));
+}
+
+/// Writes bytes to standard error exactly as they are.
+pub(crate) fn eprint_bytes(bytes: &[u8]) {
+    drop(io::stderr().lock().write_all(bytes));
 }

@@ -1,5 +1,7 @@
 //! Text for people.
 
+pub(crate) mod exec;
+
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 

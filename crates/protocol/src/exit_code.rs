@@ -22,11 +22,19 @@ pub enum ExitCode {
     NewerFormat = 7,
     /// Another process kept the vault busy for too long.
     Busy = 8,
+    /// `exec`: the command's time was over before it was.
+    Timeout = 124,
+    /// `exec`: Offshoot itself failed; the envelope says how.
+    ExecFailed = 125,
+    /// `exec`: the command was found and could not be executed.
+    NotExecutable = 126,
+    /// `exec`: the command was not found.
+    CommandNotFound = 127,
 }
 
 impl ExitCode {
     /// All codes.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 13] = [
         Self::Success,
         Self::Failure,
         Self::Usage,
@@ -36,6 +44,10 @@ impl ExitCode {
         Self::Storage,
         Self::NewerFormat,
         Self::Busy,
+        Self::Timeout,
+        Self::ExecFailed,
+        Self::NotExecutable,
+        Self::CommandNotFound,
     ];
 
     /// The number.
@@ -55,6 +67,10 @@ impl ExitCode {
             Self::Storage => "storage",
             Self::NewerFormat => "newer_format",
             Self::Busy => "busy",
+            Self::Timeout => "timeout",
+            Self::ExecFailed => "exec_failed",
+            Self::NotExecutable => "not_executable",
+            Self::CommandNotFound => "command_not_found",
         }
     }
 }

@@ -5,6 +5,7 @@
 
 mod change;
 mod document;
+mod exec;
 mod exit_code;
 mod file;
 mod history;
@@ -16,6 +17,10 @@ mod workspace;
 
 pub use change::{ChangeDoc, ChangeKindDoc, DiffDoc, HunkDoc, LineDoc, SideDoc, StatusDoc};
 pub use document::{Document, ErrorBody, ErrorDocument, Kind, SCHEMA_VERSION};
+pub use exec::{
+    DecisionDoc, ExecEnvelopeDoc, ExecEventDoc, ExecListDoc, ExecLogsDoc, ExecRequestDoc,
+    ExecResultDoc, ExecSummaryDoc, ExecUsageDoc, SandboxDoc, TruncatedDoc,
+};
 pub use exit_code::ExitCode;
 pub use file::{
     EditDoc, EntryDoc, EntryKindDoc, ExportDoc, FileDoc, HistoryDoc, ImportDoc, ListDoc,

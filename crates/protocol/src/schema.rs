@@ -52,6 +52,10 @@ pub fn schemas() -> Vec<SchemaFile> {
         file::<HistoryDoc>(),
         file::<ConfigDoc>(),
         file::<DoctorDoc>(),
+        file::<ExecListDoc>(),
+        file::<ExecLogsDoc>(),
+        SchemaFile { name: "exec.json".to_owned(), text: render(&schema_for!(ExecEnvelopeDoc)) },
+        SchemaFile { name: "exec.event.json".to_owned(), text: render(&schema_for!(ExecEventDoc)) },
         SchemaFile { name: "error.json".to_owned(), text: render(&schema_for!(ErrorDocument)) },
     ]
 }

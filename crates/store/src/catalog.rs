@@ -1,6 +1,8 @@
-//! The catalog: snapshots, refs, operations, audit events and layers of one vault, in SQLite.
+//! The catalog: snapshots, refs, operations, commands, audit events and layers of one vault, in SQLite.
 
 mod connection;
+mod execs;
+mod links;
 mod reader;
 mod rows;
 mod schema;
@@ -15,8 +17,8 @@ use rusqlite::{Connection, TransactionBehavior};
 pub(crate) use connection::{Sync, busy_or, connect};
 pub use reader::Reader;
 pub use rows::{
-    AuditRow, LayerRow, NewOperation, OperationRow, RefChange, RefKey, RefRow, SnapshotRow,
-    StackRow,
+    AuditRow, ExecRow, LayerRow, NewOperation, OperationRow, RefChange, RefKey, RefRow,
+    SnapshotRow, StackRow,
 };
 pub use writer::Writer;
 

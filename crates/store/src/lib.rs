@@ -14,8 +14,8 @@ mod presence;
 mod sqlite;
 
 pub use catalog::{
-    AuditRow, Catalog, LayerRow, NewOperation, OpenOptions, OperationRow, Reader, RefChange,
-    RefKey, RefRow, SnapshotRow, StackRow, Writer,
+    AuditRow, Catalog, ExecRow, LayerRow, NewOperation, OpenOptions, OperationRow, Reader,
+    RefChange, RefKey, RefRow, SnapshotRow, StackRow, Writer,
 };
 pub use error::StoreError;
 pub use id::{Id, ParseIdError};

@@ -1,5 +1,7 @@
 //! Checking a whole vault: everything that refs reach is there and is what its hash says.
 
+mod execs;
+
 use std::collections::HashSet;
 use std::fs;
 
@@ -35,6 +37,8 @@ pub struct CheckReport {
     pub bytes: u64,
     /// Operations in the log.
     pub operations: u64,
+    /// Commands looked at.
+    pub execs: u64,
     /// Audit events whose chain holds.
     pub audit_events: u64,
     /// What is wrong; empty for a vault in order.
@@ -66,7 +70,9 @@ impl Vault {
         };
         checker.catalog();
         // A part that cannot be checked at all is a problem too, and no reason to leave the others out.
-        for part in [Checker::snapshots, Checker::refs, Checker::audit, Checker::layers] {
+        let parts =
+            [Checker::snapshots, Checker::refs, Checker::execs, Checker::audit, Checker::layers];
+        for part in parts {
             let checked = part(&mut checker);
             checker.note(checked);
         }

@@ -45,7 +45,16 @@ pub(crate) fn split_last(path: &[u8]) -> (&[u8], &[u8]) {
 
 /// Opens a directory by a host path of any length. Symbolic links on the way are followed.
 pub(crate) fn open_dir(path: &Path) -> io::Result<OwnedFd> {
-    let flags = OFlags::DIRECTORY | OFlags::RDONLY | OFlags::CLOEXEC;
+    open_dir_with(path, OFlags::RDONLY)
+}
+
+/// The same only to open things below it, which takes no right to read it.
+pub(crate) fn open_dir_path(path: &Path) -> io::Result<OwnedFd> {
+    open_dir_with(path, OFlags::PATH)
+}
+
+fn open_dir_with(path: &Path, how: OFlags) -> io::Result<OwnedFd> {
+    let flags = how | OFlags::DIRECTORY | OFlags::CLOEXEC;
     if path.as_os_str().len() <= STEP {
         return Ok(fs::open(path, flags, Mode::empty())?);
     }
@@ -117,7 +126,10 @@ fn open_in_steps(
 /// The names in an open directory, sorted by bytes.
 pub(crate) fn names(dir: BorrowedFd<'_>) -> io::Result<Vec<Vec<u8>>> {
     let mut names = Vec::new();
-    for entry in Dir::read_from(dir)? {
+    // Not opened anew: who holds it open may list it, whatever its mode says now.
+    let mut listing = Dir::new(dir.try_clone_to_owned()?)?;
+    listing.rewind();
+    for entry in listing {
         let entry = entry?;
         let name = entry.file_name().to_bytes();
         if name != b"." && name != b".." {
@@ -130,6 +142,18 @@ pub(crate) fn names(dir: BorrowedFd<'_>) -> io::Result<Vec<Vec<u8>>> {
 
 /// The `user.` xattrs of an open file, sorted, and the names of others that are not kept.
 pub(crate) fn xattrs(fd: BorrowedFd<'_>) -> io::Result<(Vec<Xattr>, Vec<String>)> {
+    xattrs_that(fd, |name| name.starts_with(b"user.") && escaped(name).len() <= LONGEST_XATTR)
+}
+
+/// The same of a file inside a layer, with the names they have there: those that overlayfs would read are escaped already.
+pub(crate) fn layer_xattrs(fd: BorrowedFd<'_>) -> io::Result<(Vec<Xattr>, Vec<String>)> {
+    xattrs_that(fd, |name| name.starts_with(b"user."))
+}
+
+fn xattrs_that(
+    fd: BorrowedFd<'_>,
+    is_kept: impl Fn(&[u8]) -> bool,
+) -> io::Result<(Vec<Xattr>, Vec<String>)> {
     let mut list = vec![0u8; 256];
     let list = loop {
         match fs::flistxattr(fd, list.as_mut_slice()) {
@@ -143,7 +167,7 @@ pub(crate) fn xattrs(fd: BorrowedFd<'_>) -> io::Result<(Vec<Xattr>, Vec<String>)
     let mut kept = Vec::new();
     let mut others = Vec::new();
     for name in list.split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
-        if name.starts_with(b"user.") && escaped(name).len() <= LONGEST_XATTR {
+        if is_kept(name) {
             kept.extend(xattr(fd, name)?.map(|value| (name.to_vec(), value)));
         } else {
             others.push(String::from_utf8_lossy(name).into_owned());

@@ -120,6 +120,14 @@ pub enum VaultError {
         /// Which ref stands in the way.
         because: String,
     },
+    /// Another process uses the workspace and did not finish in time.
+    #[error("workspace {workspace} is in use by {}", holder_name(.holder))]
+    WorkspaceBusy {
+        /// The workspace.
+        workspace: Id,
+        /// What the other says of itself; may be empty.
+        holder: String,
+    },
     /// A record in the catalog cannot be read.
     #[error("{what} in the catalog cannot be read: {source}")]
     BadRecord {
@@ -138,6 +146,10 @@ pub enum VaultError {
 
 fn entry_count(entries: u64) -> String {
     if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") }
+}
+
+fn holder_name(holder: &str) -> &str {
+    if holder.is_empty() { "another process" } else { holder }
 }
 
 /// The result of anything a vault does.

@@ -24,6 +24,7 @@ use crate::entry::{Entry, Meta, Mtime};
 use crate::error::{Result, VaultError, io_error};
 use crate::hash::{ContentId, RootId};
 use crate::layer::LayerKind;
+use crate::links::Links;
 use crate::objects::Batch;
 use crate::operation::CREATE;
 use crate::refs::Binding;
@@ -130,15 +131,17 @@ pub struct Imported {
     pub report: ImportReport,
     /// The layers that show the root, where the import made one.
     stack: Option<StackRow>,
+    /// Which of its paths are hard links.
+    links: Links,
 }
 
 impl Imported {
-    /// Records how to show the root; belongs into the transaction that first mentions it.
+    /// Records how to show the root and what it links; belongs into the transaction that first mentions it.
     pub fn record(&self, tx: &mut Transaction<'_, '_>) -> Result<()> {
         if let Some(stack) = &self.stack {
             tx.set_stack(stack)?;
         }
-        Ok(())
+        tx.set_links(&self.root, &self.links.encode())
     }
 }
 
@@ -203,7 +206,8 @@ impl Vault {
         let mut report = built.report;
         report.skipped.extend(contents.skipped);
         report.skipped.sort_by(|a, b| a.path.cmp(&b.path));
-        Ok(Imported { root: built.root, content: built.content, top: built.top, report, stack })
+        let (root, content, top, links) = (built.root, built.content, built.top, built.links);
+        Ok(Imported { root, content, top, report, stack, links })
     }
 
     /// Makes the first state of a new vault.
@@ -251,7 +255,8 @@ impl Vault {
         // A layer with nothing in it, so that there is a stack to build upon.
         self.stack(&root, &[])?;
         let report = ImportReport::default();
-        Ok(Imported { root, content: dir.content, top, report, stack: None })
+        let links = Links::default();
+        Ok(Imported { root, content: dir.content, top, report, stack: None, links })
     }
 
     /// The name that the vault was made with.

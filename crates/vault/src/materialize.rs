@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use rayon::prelude::*;
 use rustix::fs::{self, FileType, Mode, OFlags, XattrFlags};
 
-use crate::disk::{self, join};
+use crate::disk::{self, join, split_last};
 use crate::entry::{DirRef, Entry, Mtime};
 use crate::error::{Result, io_error};
 use crate::hash::BlobId;
@@ -36,6 +36,8 @@ pub(crate) enum Purpose<'a> {
     },
     /// A layer: everything owned by the vault's user, overlayfs xattrs escaped.
     Layer(&'a LayerStage),
+    /// The same, for somebody to go on writing.
+    Upper,
 }
 
 /// Writes parts of trees below one directory.
@@ -96,6 +98,28 @@ impl<'a> Materializer<'a> {
         let before = before.and_then(Entry::directory).copied();
         let (path, entry) = (Vec::new(), after.clone());
         self.folders(Folder { path, entry, before, opaque: false })
+    }
+
+    /// Writes names at their paths below the top, where nothing is yet. `folders` leads to them, every directory after its
+    /// parent, and starts with the top.
+    pub(crate) fn place(
+        &self,
+        folders: &[(Vec<u8>, Entry)],
+        names: &[(Vec<u8>, Entry)],
+    ) -> Result<()> {
+        for (path, _) in folders.iter().filter(|(path, _)| !path.is_empty()) {
+            let (parent, name) = split_last(path);
+            self.make_dir(self.open(parent)?.as_fd(), path, name)?;
+        }
+        for (path, entry) in names {
+            let parent = split_last(path).0;
+            self.leaf(self.open(parent)?.as_fd(), parent, entry)?;
+        }
+        for (path, entry) in folders.iter().rev() {
+            let (path, entry) = (path.clone(), entry.clone());
+            self.finish(&Folder { path, entry, before: None, opaque: false })?;
+        }
+        Ok(())
     }
 
     fn folders(&self, first: Folder) -> Result<()> {

@@ -212,7 +212,7 @@ impl Objects {
             place: self.layer_file(layer, path).display().to_string(),
             detail: error.to_string(),
         };
-        let top = disk::open_dir(&folder).map_err(damaged)?;
+        let top = disk::open_dir_path(&folder).map_err(damaged)?;
         let flags = OFlags::RDONLY | OFlags::NONBLOCK;
         let opened = disk::open_below(top.as_fd(), path, flags);
         opened.map(File::from).map_err(|error| damaged(error.into()))

@@ -38,7 +38,7 @@ pub struct Operation {
     pub summary: String,
     /// The operation it took back or brought back.
     pub reverts: Option<Id>,
-    /// The refs it changed.
+    /// The refs it changed; none where it is only to be remembered, such as a command that changed nothing.
     pub changes: Vec<RefChange>,
 }
 
@@ -157,7 +157,9 @@ impl Vault {
         match (committed, found) {
             (Ok(committed), _) => Ok(Reverted {
                 target: committed.value,
-                operation: committed.operation.expect("recorded operations change a ref"),
+                operation: committed
+                    .operation
+                    .expect("only operations that change a ref are reverted"),
             }),
             (Err(error), Some(target)) => Err(overtaken(error, target.id, verb)),
             (Err(error), None) => Err(error),
@@ -222,7 +224,7 @@ fn undo_target(reader: &Reader<'_>, scope: Scope) -> Result<Operation> {
             None
         }
         (CREATE, _) => Some(Err(VaultError::NothingToUndo)),
-        _ if undone.contains(&operation.id) => None,
+        _ if undone.contains(&operation.id) || operation.changes.is_empty() => None,
         _ => Some(Ok(operation)),
     };
     search(reader, scope, decide, VaultError::NothingToUndo)
@@ -241,6 +243,8 @@ fn redo_target(reader: &Reader<'_>, scope: Scope) -> Result<Operation> {
             None
         }
         (UNDO, Some(target)) => Some(load(reader, &target)),
+        // What changed nothing did not happen as far as undo is concerned.
+        _ if operation.changes.is_empty() => None,
         _ => Some(Err(VaultError::NothingToRedo)),
     };
     search(reader, scope, decide, VaultError::NothingToRedo)

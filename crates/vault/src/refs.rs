@@ -149,6 +149,11 @@ impl Binding {
         RefRow { scope: String::new(), name: None, value }
     }
 
+    /// The host directory.
+    pub fn host_path(&self) -> std::path::PathBuf {
+        crate::disk::bytes_path(&self.path).to_owned()
+    }
+
     pub(crate) fn from_row(key: &RefKey, row: &RefRow) -> Result<Self> {
         let state: BindingState = from_json("a binding", &row.value)?;
         let path = match state.path {

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::actor::Actor;
 use crate::error::Result;
+use crate::exec::{ExecRecord, STDERR, STDOUT};
 use crate::hash::{ContentId, RootId, audit_chain};
 use crate::refs::{
     BINDING, Binding, CHECKPOINT, Checkpoint, WORKSPACE, Workspace, head_key, head_row,
@@ -38,7 +39,7 @@ pub struct NewSnapshot {
 pub struct Committed<T> {
     /// What the work returned.
     pub value: T,
-    /// The operation, unless no ref was changed.
+    /// The operation, unless no ref was changed and none was asked for.
     pub operation: Option<Id>,
 }
 
@@ -55,6 +56,10 @@ pub struct Transaction<'a, 'b> {
     reverts: Option<Id>,
     /// The state of each touched ref before this transaction, and now.
     touched: BTreeMap<RefKey, (Option<RefRow>, Option<RefRow>)>,
+    /// Recorded also where no ref is changed.
+    always: bool,
+    /// The commands that this transaction records.
+    execs: Vec<Id>,
     details: serde_json::Map<String, Value>,
 }
 
@@ -84,6 +89,8 @@ impl<'a, 'b> Transaction<'a, 'b> {
             summary: kind.to_owned(),
             reverts: None,
             touched: BTreeMap::new(),
+            always: false,
+            execs: Vec::new(),
             details: serde_json::Map::new(),
         }
     }
@@ -111,6 +118,12 @@ impl<'a, 'b> Transaction<'a, 'b> {
     /// Adds something to the audit event.
     pub fn detail(&mut self, name: &str, value: impl Into<Value>) {
         self.details.insert(name.to_owned(), value.into());
+    }
+
+    /// Records the operation and its audit event although no ref may be changed. Undo and redo pass over an operation
+    /// without changes.
+    pub fn record_always(&mut self) {
+        self.always = true;
     }
 
     pub(crate) fn reverts(&mut self, operation: Id) {
@@ -144,9 +157,27 @@ impl<'a, 'b> Transaction<'a, 'b> {
         Ok(snapshot)
     }
 
+    /// Records what a command did and what it wrote. Whatever `exec` says of its operation, it is this one where one is
+    /// recorded (see [`record_always`](Self::record_always)), and none where none is.
+    pub fn add_exec(&mut self, exec: &ExecRecord, stdout: &[u8], stderr: &[u8]) -> Result<()> {
+        self.writer.add_exec(&exec.row(None))?;
+        for (stream, bytes) in [(STDOUT, stdout), (STDERR, stderr)] {
+            if !bytes.is_empty() {
+                self.writer.add_exec_output(&exec.id, stream, bytes)?;
+            }
+        }
+        self.execs.push(exec.id);
+        Ok(())
+    }
+
     /// Records the stack that shows a root.
     pub fn set_stack(&mut self, stack: &StackRow) -> Result<()> {
         Ok(self.writer.set_stack(stack)?)
+    }
+
+    /// Remembers which paths of a root are hard links.
+    pub(crate) fn set_links(&mut self, root: &RootId, links: &[u8]) -> Result<()> {
+        Ok(self.writer.set_links(&root.0, links)?)
     }
 
     /// Records which vault this is and the name that it is made with.
@@ -233,7 +264,8 @@ impl<'a, 'b> Transaction<'a, 'b> {
         Ok(())
     }
 
-    /// Writes the refs, the operation and its audit event. Without a changed ref there is no operation.
+    /// Writes the refs, the operation and its audit event. Without a changed ref there is no operation, unless one was asked
+    /// for.
     pub(crate) fn finish(self) -> Result<Option<Id>> {
         let changes: Vec<RefChange> = self
             .touched
@@ -241,8 +273,11 @@ impl<'a, 'b> Transaction<'a, 'b> {
             .filter(|(_, (before, after))| before != after)
             .map(|(key, (before, after))| RefChange { key, before, after })
             .collect();
-        if changes.is_empty() {
+        if changes.is_empty() && !self.always {
             return Ok(None);
+        }
+        for exec in &self.execs {
+            self.writer.set_exec_operation(exec, &self.operation)?;
         }
         self.writer.change_refs(&changes)?;
         self.writer.add_operation(&NewOperation {

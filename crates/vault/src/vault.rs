@@ -193,6 +193,13 @@ impl Vault {
         rows.into_iter().map(|(key, row)| Workspace::from_row(&key, row)).collect()
     }
 
+    /// The workspace of an id.
+    pub fn workspace(&self, id: &Id) -> Result<Option<Workspace>> {
+        let key = RefKey { kind: WORKSPACE.to_owned(), id: id.to_string() };
+        let row = self.read(|reader| Ok(reader.get_ref(&key)?))?;
+        row.map(|row| Workspace::from_row(&key, row)).transpose()
+    }
+
     /// The workspace of a name.
     pub fn workspace_named(&self, name: &str) -> Result<Option<Workspace>> {
         let found = self.read(|reader| Ok(reader.ref_by_name(WORKSPACE, "", name)?))?;
@@ -266,7 +273,7 @@ pub(crate) fn snapshots_of(key: &RefKey, row: RefRow) -> Result<Vec<Id>> {
 }
 
 /// The first and last id that start with this text.
-fn prefix_range(prefix: &str) -> Option<(Id, Id)> {
+pub(crate) fn prefix_range(prefix: &str) -> Option<(Id, Id)> {
     if prefix.is_empty() || prefix.len() > 26 || !prefix.is_ascii() {
         return None;
     }

@@ -6,6 +6,8 @@
 mod adopt;
 #[path = "vault/children.rs"]
 mod children;
+#[path = "vault/closed.rs"]
+mod closed;
 #[path = "vault/compare.rs"]
 mod compare;
 #[path = "vault/crowd.rs"]
@@ -14,10 +16,18 @@ mod crowd;
 mod damage;
 #[path = "vault/depth.rs"]
 mod depth;
+#[path = "vault/execs.rs"]
+mod execs;
 #[path = "vault/leftovers.rs"]
 mod leftovers;
 #[path = "vault/links.rs"]
 mod links;
+#[path = "vault/locks.rs"]
+mod locks;
+#[path = "vault/overlay.rs"]
+mod overlay;
+#[path = "vault/placed.rs"]
+mod placed;
 #[path = "vault/read_only.rs"]
 mod read_only;
 #[path = "vault/reimport.rs"]

@@ -108,7 +108,7 @@ fn apply(
 }
 
 /// Each path with sizes and checksums before and after, for the audit log.
-fn audited(changes: &[Change]) -> serde_json::Value {
+pub(crate) fn audited(changes: &[Change]) -> serde_json::Value {
     let side = |entry: &Option<Entry>| {
         entry.as_ref().map(|entry| {
             let checksum: String =

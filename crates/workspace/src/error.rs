@@ -1,5 +1,6 @@
 //! What can go wrong in a service.
 
+use offshoot_mount::MountError;
 use offshoot_vault::{Id, NameError, VaultError};
 
 /// An error of a service. Nothing was changed when one is returned.
@@ -46,6 +47,22 @@ pub enum ServiceError {
     /// The workspace vanished while it was worked on.
     #[error("workspace {0} was deleted meanwhile")]
     Vanished(Id),
+    /// A command could not be given its files, or its files could not be taken back.
+    #[error(transparent)]
+    Mount(#[from] MountError),
+    /// What was asked for makes no sense.
+    #[error("{0}")]
+    Request(String),
+    /// The workspace moved while a command ran in it; what the command did is kept as a checkpoint.
+    #[error(
+        "workspace {workspace} was changed while the command ran; what the command did is kept as checkpoint {checkpoint}"
+    )]
+    Moved {
+        /// The workspace.
+        workspace: String,
+        /// The checkpoint that holds the command's result.
+        checkpoint: String,
+    },
     /// The path is a directory and only files have versions.
     #[error("{0} never was a file in this history")]
     NoHistory(String),

@@ -8,6 +8,7 @@ mod change;
 mod checkpoint;
 mod edit;
 mod error;
+mod exec;
 mod file;
 mod friendly;
 mod history;
@@ -21,6 +22,11 @@ pub use change::{ChangeSummaryService, Summary};
 pub use checkpoint::{CheckpointService, NewCheckpoint, Restored};
 pub use edit::Edited;
 pub use error::{Result, ServiceError};
+pub use exec::{
+    CheckpointMode, CommandExecutor, CommandLine, EnvironmentRules, ExecService, ExecutionDecision,
+    ExecutionEnvelope, ExecutionObserver, ExecutionPlace, ExecutionRequest, ExecutionResult,
+    ExecutionTimeout, ProxyExecutionState, ProxyRuntime, RuntimeOptions,
+};
 pub use file::{CopyOptions, FileContent, FileService, Version};
 pub use friendly::friendly_name;
 pub use history::{HistoryService, LogEntry};

@@ -1,5 +1,11 @@
 //! From what the services know to what programs read: the one place where wire documents are made.
 
+mod exec;
+
+pub use exec::{envelope, exec_summary, recorded_envelope};
+
+pub(crate) use exec::stored_envelope;
+
 use offshoot_protocol::{
     ActorDoc, ChangeDoc, ChangeKindDoc, CheckpointDoc, EditDoc, EntryDoc, EntryKindDoc, HunkDoc,
     ImportDoc, LineDoc, LogEntryDoc, OperationDoc, SideDoc, SkippedDoc, SnapshotDoc, Text,

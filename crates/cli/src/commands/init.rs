@@ -61,29 +61,56 @@ fn open_directory(directory: &Path) -> Result<PathBuf> {
 const ATTEMPTS: usize = 32;
 
 fn create(args: &InitArgs, context: &Context, directory: &Path) -> Result<()> {
+    match make(args.name.as_deref(), context, directory)? {
+        Made::Created(created) => report_created(context, &created, directory),
+        Made::Found(listed) => refresh(args, context, &listed, directory),
+    }
+}
+
+/// Makes a vault of a folder at its first use, and says so.
+pub(crate) fn adopt(context: &Context, directory: &Path) -> Result<Listed> {
+    let created = match make(None, context, directory)? {
+        Made::Found(listed) => return Ok(listed),
+        Made::Created(created) => created,
+    };
+    report_skipped(context, &created.report);
+    let what = render::import(&created.report);
+    let folder = host_path(directory);
+    context.output.note(format!("first use: vault {} holds {folder}: {what}", created.name));
+    let bound = context.home.find_bound(directory).map_err(|error| context.home_error(error))?;
+    let gone = || CliError::new(ExitCode::Conflict, format!("the vault of {folder} is gone again"));
+    bound.map(|(listed, _)| listed).ok_or_else(gone)
+}
+
+enum Made {
+    Created(Box<Created>),
+    Found(Listed),
+}
+
+fn make(wanted: Option<&str>, context: &Context, directory: &Path) -> Result<Made> {
     let mut attempts = 0;
     loop {
         attempts += 1;
-        let name = match &args.name {
-            Some(name) => name.clone(),
+        let name = match wanted {
+            Some(name) => name.to_owned(),
             None => free_name(context, directory)?,
         };
         let options = context.import_options();
         let created = context.home.create(&name, Some(directory), &options, &context.actor);
         drop(options);
         let error = match created {
-            Ok(created) => return report_created(context, &created, directory),
+            Ok(created) => return Ok(Made::Created(Box::new(created))),
             Err(error) => error,
         };
         let overtaken = matches!(error, HomeError::NameTaken(_) | HomeError::AlreadyBound { .. });
-        if args.name.is_some() || !overtaken || attempts == ATTEMPTS {
+        if wanted.is_some() || !overtaken || attempts == ATTEMPTS {
             return Err(context.home_error(error));
         }
         // Another process was faster: with this folder, and its vault is as good, or with the name alone.
         if let Some((listed, bound)) = context.home.find_bound(directory)?
             && bound == directory
         {
-            return refresh(args, context, &listed, directory);
+            return Ok(Made::Found(listed));
         }
     }
 }

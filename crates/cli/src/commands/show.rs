@@ -1,12 +1,15 @@
 //! `offshoot show`: one thing of the history in detail.
 
 use clap::Args;
-use offshoot_protocol::ShowDoc;
-use offshoot_vault::{Operation, Vault};
-use offshoot_workspace::{ChangeSummaryService, Point, Resolver, ServiceError, Summary, wire};
+use offshoot_protocol::{ExitCode, ShowDoc};
+use offshoot_vault::{ExecRecord, Operation, Vault};
+use offshoot_workspace::{
+    ChangeSummaryService, ExecService, Point, Resolver, ServiceError, Summary, wire,
+};
 
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{CliError, Result};
+use crate::output::print_json;
 use crate::render::{self, DIM, NAME, paint, table};
 
 #[derive(Debug, Args)]
@@ -14,7 +17,7 @@ use crate::render::{self, DIM, NAME, paint, table};
     after_help = "Examples:\n  offshoot show fix\n  offshoot show fix@before\n  offshoot show 01k9x2m4"
 )]
 pub(crate) struct ShowArgs {
-    /// A workspace, checkpoint, snapshot or operation
+    /// A workspace, checkpoint, snapshot, exec or operation
     #[arg(value_name = "REF")]
     reference: String,
     /// Show changes of times, owners and attributes too
@@ -28,10 +31,15 @@ pub(crate) fn run(args: &ShowArgs, context: &Context) -> Result<()> {
     let current = context.workspace_name().map(|name| resolver.workspace(name)).transpose()?;
     match resolver.point(&args.reference, current.as_ref()) {
         Ok(point) => show_point(args, context, vault, &point),
-        Err(error @ ServiceError::Unknown { .. }) => match resolver.operation(&args.reference) {
-            Ok(operation) => show_operation(context, vault, &operation),
-            Err(_) => Err(error.into()),
-        },
+        Err(error @ ServiceError::Unknown { .. }) => {
+            if let Ok(exec) = ExecService::new(vault).find(&args.reference) {
+                return show_exec(context, vault, &exec);
+            }
+            match resolver.operation(&args.reference) {
+                Ok(operation) => show_operation(context, vault, &operation),
+                Err(_) => Err(error.into()),
+            }
+        }
         Err(error) => Err(error.into()),
     }
 }
@@ -75,6 +83,19 @@ fn show_point(args: &ShowArgs, context: &Context, vault: &Vault, point: &Point) 
         rows.push(row("changed", changed));
         format!("{}{}", table(&rows), render::changes(&summary.changes, "  "))
     })
+}
+
+fn show_exec(context: &Context, vault: &Vault, record: &ExecRecord) -> Result<()> {
+    let (stdout, stderr) = ExecService::new(vault).output(&record.id)?;
+    let Some(envelope) = wire::recorded_envelope(record, (&stdout, &stderr)) else {
+        let message = format!("the envelope of exec {} cannot be read", record.id);
+        return Err(CliError::new(ExitCode::Damaged, message));
+    };
+    if context.output.is_json() {
+        print_json(&envelope);
+        return Ok(());
+    }
+    context.output.text(&render::exec::envelope(&envelope))
 }
 
 fn show_operation(context: &Context, vault: &Vault, operation: &Operation) -> Result<()> {

@@ -11,6 +11,8 @@ pub(super) struct Key {
     pub(super) kind: Kind,
 }
 
+const YEAR: u64 = 365 * 24 * 60 * 60;
+
 const WHEN: Kind = Kind::Choice(&["auto", "always", "never"]);
 
 /// Every key, in the order in which they are shown.
@@ -23,8 +25,17 @@ pub(super) const KEYS: &[Key] = &[
     Key { name: "diff.max_text_bytes", kind: Kind::Size { max: 1 << 30 } },
     Key {
         name: "workspace.ephemeral_ttl",
-        kind: Kind::Duration { min_seconds: 1, max_seconds: 365 * 24 * 60 * 60 },
+        kind: Kind::Duration { min_seconds: 1, max_seconds: YEAR },
     },
+    Key { name: "exec.timeout", kind: Kind::Duration { min_seconds: 0, max_seconds: YEAR } },
+    Key { name: "exec.grace", kind: Kind::Duration { min_seconds: 0, max_seconds: 3_600 } },
+    Key { name: "exec.output_limit", kind: Kind::Size { max: 1 << 30 } },
+    Key { name: "exec.driver", kind: Kind::Choice(&["auto", "overlay", "copy"]) },
+    Key { name: "exec.refresh", kind: Kind::Boolean },
+    Key { name: "exec.hard_link_bytes", kind: Kind::Size { max: 1 << 50 } },
+    Key { name: "exec.max_processes", kind: Kind::Integer { min: 0, max: 4_194_304 } },
+    Key { name: "exec.max_file_size", kind: Kind::Size { max: 1 << 60 } },
+    Key { name: "exec.max_memory", kind: Kind::Size { max: 1 << 60 } },
     Key { name: "import.threads", kind: Kind::Integer { min: 0, max: 256 } },
     Key {
         name: "store.busy_timeout",

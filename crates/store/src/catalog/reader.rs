@@ -183,7 +183,7 @@ impl<'a> Reader<'a> {
         Ok(stacks.iter().flat_map(|layers| split_ids(layers)).collect())
     }
 
-    fn one<T>(
+    pub(super) fn one<T>(
         &self,
         sql: &str,
         params: impl Params,
@@ -193,7 +193,7 @@ impl<'a> Reader<'a> {
         statement.query_row(params, map).optional().map_err(sqlite_error(self.path))
     }
 
-    fn all<T>(
+    pub(super) fn all<T>(
         &self,
         sql: &str,
         params: impl Params,

@@ -136,3 +136,36 @@ pub struct StackRow {
     /// The layers, topmost first.
     pub layers: Vec<Id>,
 }
+
+/// What a command did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExecRow {
+    /// Its id.
+    pub id: Id,
+    /// The workspace it ran in.
+    pub workspace: Option<Id>,
+    /// The operation that recorded it.
+    pub operation: Option<Id>,
+    /// When it started.
+    pub started_ms: u64,
+    /// When it was over.
+    pub ended_ms: u64,
+    /// How it ended, in a word.
+    pub state: String,
+    /// The command line, for people.
+    pub command: String,
+    /// What it returned, if it ended by itself.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// How many paths it changed.
+    pub changed: u64,
+    /// The snapshot it started from.
+    pub before: Option<Id>,
+    /// The snapshot it made.
+    pub after: Option<Id>,
+    /// Who, as JSON.
+    pub actor: String,
+    /// Everything else about it, as JSON; not there in listings.
+    pub envelope: Option<String>,
+}

@@ -11,12 +11,12 @@ use crate::StoreError;
 pub(super) const APPLICATION_ID: i64 = 0x4f66_6673;
 
 /// One step from each version to the next. Steps are never changed once released.
-const MIGRATIONS: [&str; 1] = [VERSION_1];
+const MIGRATIONS: [&str; 2] = [VERSION_1, VERSION_2];
 
 /// The newest format.
 const NEWEST: i64 = MIGRATIONS.len() as i64;
 
-const VERSION_1: &str = "
+pub(super) const VERSION_1: &str = "
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY,
     value BLOB NOT NULL
@@ -85,6 +85,43 @@ CREATE TABLE stacks (
     layers BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 ";
+
+/// What commands did, and which paths of a root are hard links. Envelopes come last in their rows and outputs have a
+/// table of their own, so that a listing reads neither.
+const VERSION_2: &str = "
+CREATE TABLE execs (
+    id         BLOB PRIMARY KEY NOT NULL,
+    workspace  BLOB,
+    operation  BLOB,
+    started_ms INTEGER NOT NULL,
+    ended_ms   INTEGER NOT NULL,
+    state      TEXT NOT NULL,
+    command    TEXT NOT NULL,
+    exit_code  INTEGER,
+    signal     INTEGER,
+    changed    INTEGER NOT NULL,
+    before     BLOB,
+    after      BLOB,
+    actor      TEXT NOT NULL,
+    envelope   TEXT NOT NULL
+) STRICT;
+CREATE INDEX execs_by_workspace ON execs (workspace, id);
+
+CREATE TABLE exec_outputs (
+    exec   BLOB NOT NULL,
+    stream INTEGER NOT NULL,
+    bytes  BLOB NOT NULL,
+    PRIMARY KEY (exec, stream)
+) STRICT;
+
+CREATE TABLE links (
+    root  BLOB PRIMARY KEY NOT NULL,
+    paths BLOB NOT NULL
+) STRICT;
+";
+
+/// The version that brought the tables of commands and links.
+pub(super) const HAS_EXECS: i64 = 2;
 
 /// Checks that the file is ours and of a known format, and runs what migrations it lacks.
 pub(super) fn upgrade(

@@ -182,3 +182,101 @@ fn a_catalog_without_a_log_can_be_read_where_nothing_can_be_written() {
     assert_eq!(catalog.read(|reader| reader.meta("key")).unwrap(), Some(b"value".to_vec()));
     assert!(!folder.path().join("odd ?#% name.db-wal").exists());
 }
+
+/// A catalog as the first format had it.
+fn first_format(path: &Path) -> Connection {
+    let connection = Connection::open(path).unwrap();
+    connection.pragma_update(None, "journal_mode", "WAL").unwrap();
+    connection.pragma_update(None, "application_id", schema::APPLICATION_ID).unwrap();
+    connection.execute_batch(schema::VERSION_1).unwrap();
+    connection.pragma_update(None, "user_version", 1).unwrap();
+    connection
+}
+
+fn exec(id: u64, workspace: Option<Id>) -> ExecRow {
+    ExecRow {
+        id: Id::at(id),
+        workspace,
+        operation: None,
+        started_ms: id,
+        ended_ms: id + 5,
+        state: "completed".to_owned(),
+        command: "true".to_owned(),
+        exit_code: Some(0),
+        signal: None,
+        changed: 0,
+        before: None,
+        after: None,
+        actor: "{}".to_owned(),
+        envelope: Some("{\"schema_version\":1}".to_owned()),
+    }
+}
+
+#[test]
+fn a_catalog_of_the_first_format_is_upgraded_with_what_it_holds() {
+    let (_folder, path) = scratch();
+    let old = first_format(&path);
+    old.execute("INSERT INTO refs VALUES ('workspace', '1', '', 'a', 'x')", []).unwrap();
+    drop(old);
+    let read_only = OpenOptions { read_only: true, ..OpenOptions::default() };
+    let catalog = Catalog::open(&path, read_only).unwrap();
+    let found = catalog.read(|reader| {
+        assert_eq!(reader.exec(&Id::at(1))?, None);
+        assert_eq!(reader.exec_output(&Id::at(1), 1)?, None);
+        assert_eq!(reader.links(&[0; 32])?, None);
+        assert_eq!(reader.execs_between(&Id::at(0), &Id::at(9), 9)?, []);
+        reader.execs(None, None, 10)
+    });
+    assert_eq!(found.unwrap(), [], "an old catalog can be read where it cannot be written");
+    drop(catalog);
+
+    let catalog = Catalog::open(&path, OpenOptions::default()).unwrap();
+    assert_eq!(catalog.read(|reader| reader.refs("workspace")).unwrap()[0].0, key("1"));
+    let row = exec(7, None);
+    catalog.write(|writer| writer.add_exec(&row)).unwrap();
+    assert_eq!(catalog.read(|reader| reader.exec(&row.id)).unwrap(), Some(row));
+    drop(catalog);
+    let version =
+        Connection::open(&path)
+            .unwrap()
+            .pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0));
+    assert_eq!(version.unwrap(), 2);
+    Catalog::open(&path, OpenOptions::default()).unwrap().check(true).unwrap();
+}
+
+#[test]
+fn commands_are_listed_newest_first_without_their_envelopes() {
+    let (_folder, path) = scratch();
+    let catalog = Catalog::create(&path, OpenOptions::default()).unwrap();
+    let (mine, other) = (Id::at(100), Id::at(200));
+    let rows = [exec(1, Some(mine)), exec(2, Some(other)), exec(3, None), exec(4, Some(mine))];
+    let added = catalog.write(|writer| {
+        writer.add_exec_output(&rows[0].id, 2, b"said")?;
+        rows.iter().try_for_each(|row| writer.add_exec(row))
+    });
+    added.unwrap();
+    let list = |workspace: Option<&Id>, before: Option<&Id>, limit| -> Vec<u64> {
+        let found = catalog.read(|reader| reader.execs(workspace, before, limit)).unwrap();
+        assert!(found.iter().all(|row| row.envelope.is_none()));
+        found.iter().map(|row| row.started_ms).collect()
+    };
+    assert_eq!(list(None, None, 10), [4, 3, 2, 1]);
+    assert_eq!(list(None, None, 2), [4, 3]);
+    assert_eq!(list(None, Some(&rows[2].id), 10), [2, 1]);
+    assert_eq!(list(Some(&mine), None, 10), [4, 1]);
+    assert_eq!(list(Some(&mine), Some(&rows[3].id), 10), [1]);
+    let output = |stream| catalog.read(|reader| reader.exec_output(&rows[0].id, stream)).unwrap();
+    assert_eq!((output(1), output(2)), (None, Some(b"said".to_vec())));
+}
+
+#[test]
+fn links_are_remembered_by_root() {
+    let (_folder, path) = scratch();
+    let catalog = Catalog::create(&path, OpenOptions::default()).unwrap();
+    let links = || catalog.read(|reader| reader.links(&[1; 32])).unwrap();
+    assert_eq!(links(), None);
+    for paths in [b"".as_slice(), b"\x01a"] {
+        catalog.write(|writer| writer.set_links(&[1; 32], paths)).unwrap();
+        assert_eq!(links(), Some(paths.to_vec()));
+    }
+}

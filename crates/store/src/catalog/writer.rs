@@ -168,7 +168,7 @@ impl<'a> Writer<'a> {
         )
     }
 
-    fn execute(&self, sql: &str, params: impl Params) -> Result<(), StoreError> {
+    pub(super) fn execute(&self, sql: &str, params: impl Params) -> Result<(), StoreError> {
         let mut statement = self.connection.prepare_cached(sql).map_err(sqlite_error(self.path))?;
         statement.execute(params).map(drop).map_err(sqlite_error(self.path))
     }

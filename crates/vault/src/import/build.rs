@@ -13,6 +13,7 @@ use super::scan::{Scanned, ScannedBody, ScannedDir, ScannedEntry, inode};
 use crate::disk::join;
 use crate::entry::{Body, DirRef, Entry, Meta, Xattr};
 use crate::hash::{ContentId, RootId};
+use crate::links::Links;
 use crate::materialize::mtime_of;
 use crate::objects::Batch;
 
@@ -24,6 +25,8 @@ pub(super) struct Built {
     pub(super) batch: Batch,
     pub(super) report: ImportReport,
     pub(super) cache: Vec<CacheEntry>,
+    /// The paths that carry a link group.
+    pub(super) links: Links,
 }
 
 struct Builder<'a> {
@@ -38,12 +41,14 @@ struct Part {
     batch: Batch,
     report: ImportReport,
     cache: Vec<CacheEntry>,
+    links: Vec<Vec<u8>>,
 }
 
 impl Part {
     fn add(&mut self, mut other: Self) {
         self.batch.append(&mut other.batch);
         self.cache.append(&mut other.cache);
+        self.links.append(&mut other.links);
         let (sum, part) = (&mut self.report, other.report);
         sum.files += part.files;
         sum.directories += part.directories;
@@ -70,7 +75,7 @@ pub(super) fn build(
             all.add(part);
         }
     }
-    let Part { mut batch, mut report, cache } = all;
+    let Part { mut batch, mut report, cache, links } = all;
     let dir = built[0].unwrap_or_else(|| batch.directory(&[]));
     let meta = meta(&scanned.dirs[0].stat, scanned.dirs[0].xattrs.clone());
     let top = Entry { name: Vec::new(), meta, group: None, body: Body::Directory(dir) };
@@ -78,7 +83,8 @@ pub(super) fn build(
     report.bytes = dir.bytes;
     report.ignored = scanned.ignored;
     report.skipped = scanned.skipped.clone();
-    Built { root, content: dir.content, top, batch, report, cache }
+    let links = links.into_iter().collect();
+    Built { root, content: dir.content, top, batch, report, cache, links }
 }
 
 impl Builder<'_> {
@@ -117,6 +123,7 @@ impl Builder<'_> {
             }
         };
         let meta = meta(&child.stat, Vec::new());
+        part.links.extend(group.map(|_| path));
         Some(Entry { name: child.name.clone(), meta, group, body })
     }
 
@@ -140,6 +147,7 @@ impl Builder<'_> {
             group,
             body: Body::File { size: content.size, blob: content.blob },
         };
+        part.links.extend(group.map(|_| path.clone()));
         part.cache.push(CacheEntry::new(path, &content));
         Some(entry)
     }

@@ -7,6 +7,7 @@ use offshoot_store::{Id, LayerRow, StackRow};
 use super::stage::{LayerKind, LayerStage};
 use crate::error::{Result, VaultError};
 use crate::hash::RootId;
+use crate::links::Links;
 use crate::materialize::{Materializer, Purpose};
 use crate::vault::Vault;
 
@@ -17,6 +18,10 @@ pub struct Stack {
     pub root: RootId,
     /// The directories to stack, topmost first.
     pub directories: Vec<PathBuf>,
+    /// The directory with all layers.
+    pub layers_dir: PathBuf,
+    /// The same directories relative to that one: short names for the options of a mount.
+    pub names: Vec<String>,
 }
 
 impl Vault {
@@ -39,13 +44,21 @@ impl Vault {
         };
         let layer = self.build_layer(root, base.as_ref())?;
         layers.insert(0, layer.id);
-        self.record_stack(root, &layer, layers)
+        let links = self.find_links(root, near)?;
+        self.record_stack(root, &layer, layers, &links)
     }
 
-    fn record_stack(&self, root: &RootId, layer: &LayerRow, layers: Vec<Id>) -> Result<Stack> {
+    fn record_stack(
+        &self,
+        root: &RootId,
+        layer: &LayerRow,
+        layers: Vec<Id>,
+        links: &Links,
+    ) -> Result<Stack> {
         let stack = StackRow { root: root.0, layers };
         self.catalog().write(|writer| {
             writer.add_layer(layer)?;
+            writer.set_links(&root.0, &links.encode())?;
             Ok::<(), VaultError>(writer.set_stack(&stack)?)
         })?;
         Ok(self.show(root, &stack.layers))
@@ -59,8 +72,9 @@ impl Vault {
     }
 
     fn show(&self, root: &RootId, layers: &[Id]) -> Stack {
-        let directories = layers.iter().map(|id| self.layer_dir(id)).collect();
-        Stack { root: *root, directories }
+        let (directories, names) =
+            layers.iter().map(|id| (self.layer_dir(id), format!("{id}/fs"))).unzip();
+        Stack { root: *root, directories, layers_dir: self.layers_dir(), names }
     }
 
     fn layer_dir(&self, id: &Id) -> PathBuf {

@@ -80,6 +80,21 @@ impl LayerStage {
         self.staged.join("fs")
     }
 
+    /// Where something goes that is not part of the layer; sealing removes it.
+    pub(super) fn beside(&self, name: &str) -> PathBuf {
+        self.staged.join(name)
+    }
+
+    /// The directory with all layers.
+    pub(super) fn layers(&self) -> &Path {
+        &self.layers
+    }
+
+    /// What it is called among them until it is sealed.
+    pub(super) fn staged_name(&self) -> String {
+        format!("{}.tmp", self.id)
+    }
+
     /// Counts something written, so that sealing knows how to sync.
     pub(crate) fn count(&self, bytes: u64) {
         self.written.fetch_add(1, Ordering::Relaxed);
@@ -88,8 +103,8 @@ impl LayerStage {
 
     /// Makes the layer durable and gives it its name; a catalog transaction must record the row.
     pub(crate) fn seal(mut self, root: Option<RootId>) -> Result<LayerRow> {
-        sync_layer(&self.fs_dir(), self.written.load(Ordering::Relaxed))?;
-        disk::sync_dir(&self.staged).map_err(io_error("sync", &self.staged))?;
+        remove_beside(&self.staged).map_err(io_error("clear", &self.staged))?;
+        sync_layer(&self.staged, self.written.load(Ordering::Relaxed))?;
         let sealed = self.layers.join(self.id.to_string());
         fs::rename(&self.staged, &sealed).map_err(io_error("rename", &self.staged))?;
         self.sealed = true;
@@ -113,13 +128,28 @@ impl Drop for LayerStage {
     }
 }
 
+/// Removes what is not part of the layer.
+fn remove_beside(staged: &Path) -> std::io::Result<()> {
+    for entry in fs::read_dir(staged)? {
+        let entry = entry?;
+        if entry.file_name() == "fs" {
+            continue;
+        }
+        match entry.file_type()?.is_dir() {
+            true => disk::remove_tree(&entry.path())?,
+            false => fs::remove_file(entry.path())?,
+        }
+    }
+    Ok(())
+}
+
 /// Makes a layer durable: file by file where there are few. A user's own files may be closed to them; then all at once.
-fn sync_layer(dir: &Path, files: u64) -> Result<()> {
-    let top = disk::open_dir(dir).map_err(io_error("open", dir))?;
+fn sync_layer(staged: &Path, files: u64) -> Result<()> {
+    let top = disk::open_dir(staged).map_err(io_error("open", staged))?;
     let synced = if files <= SYNC_EACH { sync_each(top.as_fd()) } else { Err(Errno::ACCESS) };
     match synced {
-        Err(Errno::ACCESS) => rustix::fs::syncfs(&top).map_err(io_error("sync", dir)),
-        other => other.map_err(io_error("sync", dir)),
+        Err(Errno::ACCESS) => rustix::fs::syncfs(&top).map_err(io_error("sync", staged)),
+        other => other.map_err(io_error("sync", staged)),
     }
 }
 

@@ -110,7 +110,7 @@ impl Materializer<'_> {
 
     pub(super) fn metadata(&self, fd: BorrowedFd<'_>, entry: &Entry) -> io::Result<()> {
         let meta = &entry.meta;
-        disk::set_xattrs(fd, &meta.xattrs, matches!(self.purpose, Purpose::Layer(_)))?;
+        disk::set_xattrs(fd, &meta.xattrs, !matches!(self.purpose, Purpose::Export { .. }))?;
         // The owner first: changing it clears the set-id bits of the mode.
         if self.sets_owners() {
             fs::fchown(fd, Some(Uid::from_raw(meta.uid)), Some(Gid::from_raw(meta.gid)))?;

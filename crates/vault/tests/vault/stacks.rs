@@ -17,14 +17,14 @@ use crate::support::{
 use crate::wild::Wild;
 
 /// Mounts to be made and looked at: a name, the layers, and in `expected/<name>` what they must show.
-struct Mounts<'a> {
+pub(crate) struct Mounts<'a> {
     place: &'a Path,
     list: String,
     count: usize,
 }
 
 impl<'a> Mounts<'a> {
-    fn new(place: &'a Path) -> Self {
+    pub(crate) fn new(place: &'a Path) -> Self {
         for name in ["expected", "mounts", "nothing"] {
             fs::create_dir(place.join(name)).unwrap();
         }
@@ -32,7 +32,7 @@ impl<'a> Mounts<'a> {
     }
 
     /// Adds the stack of a root, made near others.
-    fn add(&mut self, vault: &Vault, root: &RootId, near: &[RootId]) -> Vec<PathBuf> {
+    pub(crate) fn add(&mut self, vault: &Vault, root: &RootId, near: &[RootId]) -> Vec<PathBuf> {
         let stack = vault.stack(root, near).unwrap();
         let name = self.count.to_string();
         self.count += 1;
@@ -51,7 +51,7 @@ impl<'a> Mounts<'a> {
     }
 
     /// Mounts them all in a namespace of their own and looks at them there.
-    fn look(&self) {
+    pub(crate) fn look(&self) {
         fs::write(self.place.join("list"), &self.list).unwrap();
         let script = "while read name layers; do \
                       mount -t overlay overlay \"mounts/$name\" -o ro,userxattr,lowerdir=\"$layers\" \

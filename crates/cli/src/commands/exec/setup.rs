@@ -1,0 +1,101 @@
+//! Finding, or making, the vault that a command runs in.
+
+use std::path::PathBuf;
+
+use offshoot_protocol::ErrorBody;
+use offshoot_sandbox::Limits;
+use offshoot_vault::Listed;
+use offshoot_workspace::{BindingService, RuntimeOptions, ServiceError};
+
+use super::ExecArgs;
+use crate::commands::init;
+use crate::context::{Context, OpenVault, current_dir};
+use crate::error::{CliError, Result};
+use crate::render::host_path;
+
+/// An open vault and where in it the caller stands.
+pub(super) struct Place {
+    pub(super) vault: OpenVault,
+    /// The current folder below the bound one.
+    pub(super) below: Option<PathBuf>,
+}
+
+/// Opens the vault of this folder, making one at the first use.
+pub(super) fn open(args: &ExecArgs, context: &Context) -> Result<Place> {
+    let here = current_dir()?;
+    if context.names_vault() {
+        let vault = context.vault()?;
+        let bindings = vault.vault.bindings()?;
+        let below = bindings
+            .first()
+            .and_then(|binding| here.strip_prefix(binding.host_path()).ok().map(PathBuf::from));
+        return Ok(Place { vault, below });
+    }
+    let bound = context.home.find_bound(&here).map_err(|error| context.home_error(error))?;
+    let (listed, bound) = match bound {
+        Some((listed, bound)) => {
+            let vault = context.open_listed(&listed)?;
+            if forks_head(args, context) && context.settings.config.exec.refresh {
+                refresh(context, &vault, &listed, &bound)?;
+            }
+            return Ok(Place { vault, below: below(&here, &bound) });
+        }
+        None => (init::adopt(context, &here)?, here.clone()),
+    };
+    let vault = context.open_listed(&listed)?;
+    Ok(Place { vault, below: below(&here, &bound) })
+}
+
+fn below(here: &std::path::Path, bound: &std::path::Path) -> Option<PathBuf> {
+    here.strip_prefix(bound).ok().map(PathBuf::from)
+}
+
+/// A new workspace of the main line starts from what is in the folder now.
+fn forks_head(args: &ExecArgs, context: &Context) -> bool {
+    args.from.is_none() && context.workspace_name().is_none()
+}
+
+fn refresh(
+    context: &Context,
+    vault: &OpenVault,
+    listed: &Listed,
+    bound: &std::path::Path,
+) -> Result<()> {
+    if vault.vault.is_read_only() {
+        return Ok(());
+    }
+    let service = BindingService::new(&vault.vault, &context.actor);
+    let refreshed = service.refresh(bound, &context.import_options())?;
+    if refreshed.changed {
+        let (name, folder) = (&listed.name, host_path(bound));
+        context.output.note(format!("vault {name} was brought up to date with {folder}"));
+    }
+    Ok(())
+}
+
+pub(super) fn options(context: &Context) -> Result<RuntimeOptions> {
+    let exec = &context.settings.config.exec;
+    let limit = |value: u64| Some(value).filter(|value| *value > 0);
+    let interrupt = offshoot_sandbox::interrupts()
+        .map_err(|error| CliError::new(offshoot_protocol::ExitCode::Failure, error.to_string()))?;
+    Ok(RuntimeOptions {
+        home: std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()),
+        hidden: vec![context.home.dir().to_owned()],
+        limits: Limits {
+            open_files: context.open_files,
+            processes: limit(exec.max_processes),
+            file_size: limit(exec.max_file_size),
+            memory: limit(exec.max_memory),
+        },
+        output_limit: usize::try_from(exec.output_limit).unwrap_or(usize::MAX),
+        grace: exec.grace,
+        links: (),
+        diff: context.diff_options(),
+        interrupt: Some(interrupt),
+        explain,
+    })
+}
+
+fn explain(error: ServiceError) -> ErrorBody {
+    CliError::from(error).body()
+}

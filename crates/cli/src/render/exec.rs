@@ -1,0 +1,74 @@
+//! An exec for people.
+
+use offshoot_protocol::{ChangeKindDoc, ExecEnvelopeDoc, Text};
+
+use super::{BAD, DIM, NAME, harmless, line, paint, table};
+
+/// Everything about an exec but its output.
+pub(crate) fn envelope(envelope: &ExecEnvelopeDoc) -> String {
+    let result = &envelope.result;
+    let row = |name: &str, value: String| vec![paint(DIM, name), value];
+    let optional = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
+    let mut rows = vec![
+        row("exec", result.exec.clone()),
+        row("command", line(&result.command)),
+        row("workspace", paint(NAME, &optional(&result.workspace))),
+        row("ended", ending(envelope)),
+        row("took", format!("{} ms, {} ms in all", result.duration_ms, result.total_ms)),
+        row("before", optional(&result.snapshot_before)),
+        row("after", optional(&result.snapshot_after)),
+        row("checkpoint", optional(&result.checkpoint)),
+        row("by", line(&envelope.request.actor.user)),
+    ];
+    if let Some(decision) = &result.decision {
+        rows.push(row("decision", format!("{} ({})", decision.decision, decision.reason)));
+    }
+    if let Some(driver) = &result.driver {
+        rows.push(row("driver", driver.clone()));
+    }
+    for warning in &result.warnings {
+        rows.push(row("warning", line(warning)));
+    }
+    if let Some(error) = &result.error {
+        rows.push(row("error", paint(BAD, &line(&error.message))));
+    }
+    let changed = result.changed_files.len();
+    rows.push(row("changed", changed.to_string()));
+    let changes = result.changed_files.iter().map(|change| {
+        let letter = match change.kind {
+            ChangeKindDoc::Added => "A",
+            ChangeKindDoc::Modified => "M",
+            ChangeKindDoc::Deleted => "D",
+            ChangeKindDoc::Renamed => "R",
+            ChangeKindDoc::Mode => "m",
+            ChangeKindDoc::Metadata => "t",
+        };
+        format!("  {letter} {}\n", text(&change.path))
+    });
+    format!("{}{}", table(&rows), changes.collect::<String>())
+}
+
+fn ending(envelope: &ExecEnvelopeDoc) -> String {
+    let result = &envelope.result;
+    let mut parts = Vec::new();
+    match (result.exit_code, result.signal) {
+        (Some(code), _) => parts.push(format!("exit code {code}")),
+        (None, Some(signal)) => parts.push(format!("signal {signal}")),
+        (None, None) => parts.push(result.state.clone()),
+    }
+    if result.timed_out {
+        parts.push("time was over".to_owned());
+    }
+    if result.interrupted {
+        parts.push("interrupted".to_owned());
+    }
+    if let Some(state) = &result.failed_in {
+        parts.push(format!("failed while {state}"));
+    }
+    let text = parts.join(", ");
+    if envelope.success { text } else { paint(BAD, &text) }
+}
+
+fn text(text: &Text) -> String {
+    harmless(&text.to_bytes().unwrap_or_default())
+}

@@ -1,0 +1,21 @@
+//! What can go wrong around a mount.
+
+use offshoot_sandbox::SandboxError;
+use offshoot_vault::VaultError;
+
+/// Why a root could not be made a directory, or the directory not a root.
+#[derive(Debug, thiserror::Error)]
+pub enum MountError {
+    /// The vault failed.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// The sandbox failed.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
+    /// The session is not in a state for that.
+    #[error("the mount is {0}")]
+    State(&'static str),
+}
+
+/// The result of mount functions.
+pub type Result<T, E = MountError> = std::result::Result<T, E>;

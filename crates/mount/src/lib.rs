@@ -1,0 +1,16 @@
+//! A root as a directory for one command, and back.
+//!
+//! A [`MountSession`] turns a root of a vault into a directory that one confined command works in, and afterwards into
+//! the root that the command left. It plans in plain data what the sandbox's init then mounts inside the namespaces; it
+//! mounts nothing itself.
+
+mod access;
+mod driver;
+mod error;
+mod session;
+mod target;
+
+pub use driver::{Driver, DriverChoice};
+pub use error::{MountError, Result};
+pub use session::{Inside, MountRequest, MountSession, MountState, Sealed};
+pub use target::{UNBOUND, target_for};

@@ -1,0 +1,295 @@
+//! The envelope of an exec: what was asked, what was decided, what happened and what changed.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::change::ChangeDoc;
+use crate::document::{ErrorBody, Kind, SCHEMA_VERSION};
+use crate::history::ActorDoc;
+use crate::text::Text;
+
+/// The answer to every exec, whatever became of it. Fields may be added to version 1, never removed or changed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExecEnvelopeDoc {
+    /// The version of the format: 1.
+    pub schema_version: u32,
+    /// Always `exec`.
+    pub kind: String,
+    /// The command ran to its end, exited with 0, and its changes are kept.
+    pub success: bool,
+    /// What was asked for.
+    pub request: ExecRequestDoc,
+    /// What happened.
+    pub result: ExecResultDoc,
+    /// Things worth knowing that the command line adds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+}
+
+impl ExecEnvelopeDoc {
+    /// The kind of the document.
+    pub const KIND: &'static str = "exec";
+
+    /// Frames a request and its result.
+    pub fn new(success: bool, request: ExecRequestDoc, result: ExecResultDoc) -> Self {
+        let (schema_version, kind) = (SCHEMA_VERSION, Self::KIND.to_owned());
+        Self { schema_version, kind, success, request, result, notes: Vec::new() }
+    }
+}
+
+/// What was asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExecRequestDoc {
+    /// The program and its arguments; for a shell text that text alone.
+    pub command: Vec<Text>,
+    /// Whether the command is a text for the shell.
+    pub shell: bool,
+    /// The directory to start in, as asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<Text>,
+    /// The names of the variables that the command gets.
+    pub env: Vec<Text>,
+    /// Whether the command gets something on its standard input.
+    pub stdin: bool,
+    /// How long it may take; none for as long as it wants.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// Whether it may change nothing.
+    pub readonly: bool,
+    /// What it may reach: `none` or `host`.
+    pub net: String,
+    /// The workspace that was named; none where one was to be forked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
+    /// What a new workspace was to be forked from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Whether the new workspace is thrown away when unused.
+    pub ephemeral: bool,
+    /// When to make a checkpoint: `auto`, `always` or `never`.
+    pub checkpoint: String,
+    /// Who asked.
+    pub actor: ActorDoc,
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExecResultDoc {
+    /// The vault.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vault: Option<String>,
+    /// The workspace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
+    /// Whether the workspace was forked for this exec.
+    pub forked: bool,
+    /// The id of the exec.
+    pub exec: String,
+    /// Where the command saw the workspace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mountpoint: Option<Text>,
+    /// Where it started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<Text>,
+    /// What was run, as one line for people.
+    pub command: String,
+    /// What it returned; 126 and 127 also where it could not be executed or found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+    /// What it printed, up to the limit.
+    pub stdout: Text,
+    /// What it printed on its standard error, up to the limit.
+    pub stderr: Text,
+    /// What of the output is not kept.
+    pub truncated: TruncatedDoc,
+    /// Whether it could change nothing.
+    pub readonly: bool,
+    /// How long it ran.
+    pub duration_ms: u64,
+    /// How long everything took, with mounting, sealing and recording.
+    pub total_ms: u64,
+    /// The checkpoint to come back to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<String>,
+    /// The snapshot it started from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot_before: Option<String>,
+    /// The snapshot it made; the one before where nothing changed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot_after: Option<String>,
+    /// What changed, by path. A directory whose entries alone changed is not listed.
+    pub changed_files: Vec<ChangeDoc>,
+    /// The changes as a patch that git reads; with `--diff`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patch: Option<Text>,
+    /// What was decided before it ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub decision: Option<DecisionDoc>,
+    /// How far it came: `completed`, or `failed` with `failed_in`.
+    pub state: String,
+    /// Where it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed_in: Option<String>,
+    /// Whether its time was over before it was.
+    pub timed_out: bool,
+    /// Whether the caller was interrupted, which ended it.
+    pub interrupted: bool,
+    /// `flushed`: what changed is on disk and recorded. `none`: there was nothing to keep.
+    pub durability: String,
+    /// How the workspace was made a directory: `overlay` or `copy`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub driver: Option<String>,
+    /// What confined it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<SandboxDoc>,
+    /// What it used.
+    pub usage: ExecUsageDoc,
+    /// What is not as one may expect.
+    pub warnings: Vec<String>,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorBody>,
+}
+
+/// Output that is not kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TruncatedDoc {
+    /// Bytes of standard output that are missing at the end.
+    pub stdout_bytes: u64,
+    /// Bytes of standard error that are missing at the end.
+    pub stderr_bytes: u64,
+}
+
+/// What was decided before a command ran.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DecisionDoc {
+    /// `allow` or `allow_with_checkpoint`.
+    pub decision: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// What confined a command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SandboxDoc {
+    /// `namespaces`, or `none` where the caller asked for no confinement.
+    pub mode: String,
+    /// The namespaces of its own.
+    pub namespaces: Vec<String>,
+    /// `none` or `host`.
+    pub network: String,
+    /// How its home looked: `throw_away`, `read_only`, `workspace` or `none`.
+    pub home: String,
+    /// Where it could write and what was kept: the workspace, unless it was read-only.
+    pub writable: Vec<Text>,
+    /// Where it could write and what was thrown away afterwards.
+    pub private: Vec<Text>,
+    /// What it saw empty.
+    pub hidden: Vec<Text>,
+    /// Everything else in force, such as `no_new_privs`.
+    pub restrictions: Vec<String>,
+}
+
+/// What a command and its children used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExecUsageDoc {
+    /// Milliseconds in its own code.
+    pub user_ms: u64,
+    /// Milliseconds in the kernel.
+    pub system_ms: u64,
+    /// The most memory that one process had.
+    pub max_resident_bytes: u64,
+}
+
+/// An event of a running exec; with `--stream` one a line, and the envelope as the last.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "event", rename_all = "lowercase")]
+pub enum ExecEventDoc {
+    /// The command is about to run.
+    Started {
+        /// The id of the exec.
+        exec: String,
+        /// The vault.
+        vault: String,
+        /// The workspace.
+        workspace: String,
+        /// Whether the workspace was forked for this exec.
+        forked: bool,
+    },
+    /// It printed something.
+    Stdout {
+        /// What.
+        data: Text,
+    },
+    /// It printed something on its standard error.
+    Stderr {
+        /// What.
+        data: Text,
+    },
+    /// It is over.
+    Finished {
+        /// All about it.
+        envelope: Box<ExecEnvelopeDoc>,
+    },
+}
+
+/// One exec of a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExecSummaryDoc {
+    /// Its id.
+    pub exec: String,
+    /// The workspace it ran in; its id where that is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
+    /// When it started.
+    pub started: String,
+    /// How long it took, with everything around it.
+    pub total_ms: u64,
+    /// How far it came.
+    pub state: String,
+    /// What was run.
+    pub command: String,
+    /// What it returned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+    /// How many paths it changed.
+    pub changed: u64,
+    /// Who ran it.
+    pub actor: ActorDoc,
+}
+
+/// The execs of a vault or of a workspace, newest first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExecListDoc {
+    /// The execs.
+    pub execs: Vec<ExecSummaryDoc>,
+    /// Whether there are older ones.
+    pub more: bool,
+}
+
+impl Kind for ExecListDoc {
+    const KIND: &'static str = "execs";
+}
+
+/// What a command printed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ExecLogsDoc {
+    /// The exec.
+    pub exec: String,
+    /// What it printed, as far as it was kept.
+    pub stdout: Text,
+    /// What it printed on its standard error, as far as it was kept.
+    pub stderr: Text,
+    /// What was not kept.
+    pub truncated: TruncatedDoc,
+}
+
+impl Kind for ExecLogsDoc {
+    const KIND: &'static str = "logs";
+}

@@ -1,0 +1,97 @@
+//! What can go wrong before and around a confined command.
+
+use std::path::PathBuf;
+
+use rustix::io::Errno;
+
+/// The result of sandbox functions.
+pub type Result<T, E = SandboxError> = std::result::Result<T, E>;
+
+/// Why a command could not be confined or run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SandboxError {
+    /// The kernel refuses the namespaces that every confined command needs.
+    #[error("this system does not let you make user namespaces: {errno}{}", because(.setting))]
+    Namespaces {
+        /// What the kernel said.
+        errno: Errno,
+        /// The setting that forbids it, where one is known.
+        setting: Option<String>,
+    },
+    /// The inside could not be made.
+    #[error("{step}{}: {errno}{}", at(.path), kernel(.detail))]
+    Prepare {
+        /// What was being done.
+        step: &'static str,
+        /// What it was about.
+        path: Option<PathBuf>,
+        /// What the kernel said.
+        errno: Errno,
+        /// What the kernel said about it at length.
+        detail: String,
+    },
+    /// The command could not be executed.
+    #[error("{}: {errno}", .program.display())]
+    NotExecuted {
+        /// What was to be run.
+        program: PathBuf,
+        /// What the kernel said.
+        errno: Errno,
+    },
+    /// An argument, a variable or a path has a NUL byte in it.
+    #[error("{0} has a NUL byte in it")]
+    Nul(&'static str),
+    /// The init is gone without a word.
+    #[error("the sandbox ended unexpectedly")]
+    Lost,
+    /// A system call failed that cannot fail on a healthy system.
+    #[error("{doing}: {errno}")]
+    System {
+        /// What was being done.
+        doing: &'static str,
+        /// What the kernel said.
+        errno: Errno,
+    },
+}
+
+impl SandboxError {
+    /// Whether the layers themselves could not be stacked, which another way of mounting may not need.
+    pub fn is_about_layers(&self) -> bool {
+        matches!(self, Self::Prepare { step, .. } if [LAYERS, READ_ONLY_LAYERS].contains(step))
+    }
+
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<&str> {
+        match self {
+            Self::Namespaces { .. } => Some(
+                "allow unprivileged user namespaces with the setting named, or run as a user who may make them",
+            ),
+            Self::Prepare { step, errno: Errno::PERM, .. } if *step == FRESH_PROC => Some(
+                "a container that hides parts of /proc forbids this; start it with /proc unmasked",
+            ),
+            _ => None,
+        }
+    }
+}
+
+/// The steps that fail where overlayfs cannot be used.
+pub(crate) const LAYERS: &str = "cannot mount the layers in";
+pub(crate) const READ_ONLY_LAYERS: &str = "the kernel mounted the layers read-only in";
+/// The step that fails in containers which mask parts of `/proc`.
+pub(crate) const FRESH_PROC: &str = "cannot mount a fresh /proc";
+
+pub(crate) fn system(doing: &'static str) -> impl Fn(Errno) -> SandboxError {
+    move |errno| SandboxError::System { doing, errno }
+}
+
+fn because(setting: &Option<String>) -> String {
+    setting.as_ref().map_or_else(String::new, |setting| format!(" ({setting})"))
+}
+
+fn at(path: &Option<PathBuf>) -> String {
+    path.as_ref().map_or_else(String::new, |path| format!(" {}", path.display()))
+}
+
+fn kernel(detail: &str) -> String {
+    if detail.is_empty() { String::new() } else { format!(" ({detail})") }
+}

@@ -1,0 +1,159 @@
+//! The init of a confined command: the first process of its pid namespace.
+//!
+//! It makes the inside, starts the command, reaps what is left to it, ends what outlives the command, and then serves
+//! the caller as its hand inside the namespace. It is a copy of the caller after `clone3`, so it must not allocate, lock
+//! or panic; it leaves only by [`sys::exit_now`].
+
+mod command;
+mod files;
+mod mounts;
+mod serve;
+
+use std::convert::Infallible;
+use std::os::fd::{BorrowedFd, RawFd};
+
+use rustix::io::Errno;
+
+use crate::message::{Buffer, Kind};
+use crate::script::Script;
+use crate::sys;
+
+/// Where the init keeps its end of the socket.
+pub(crate) const SOCKET: RawFd = 3;
+
+/// What failed, and all that the parent needs to say it.
+pub(crate) struct Failure {
+    pub(crate) step: Step,
+    pub(crate) errno: Errno,
+    /// Which one, where the step has several.
+    pub(crate) index: usize,
+    /// What the kernel said at length.
+    pub(crate) detail: Detail,
+}
+
+/// A line of text without an allocation.
+pub(crate) struct Detail {
+    pub(crate) text: [u8; 200],
+    pub(crate) length: usize,
+}
+
+impl Detail {
+    pub(crate) const NONE: Self = Self { text: [0; 200], length: 0 };
+}
+
+/// What the init does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Step {
+    Descriptors,
+    Stage,
+    Layers,
+    ReadOnlyLayers,
+    Directory,
+    Root,
+    Compose,
+    Pivot,
+    Private,
+    Devices,
+    Proc,
+    Home,
+    Hidden,
+    Target,
+    Network,
+    Signals,
+    Fork,
+    Session,
+    Limits,
+    Privileges,
+    WorkingDirectory,
+}
+
+impl Step {
+    pub(crate) const ALL: [Self; 21] = [
+        Self::Descriptors,
+        Self::Stage,
+        Self::Layers,
+        Self::ReadOnlyLayers,
+        Self::Directory,
+        Self::Root,
+        Self::Compose,
+        Self::Pivot,
+        Self::Private,
+        Self::Devices,
+        Self::Proc,
+        Self::Home,
+        Self::Hidden,
+        Self::Target,
+        Self::Network,
+        Self::Signals,
+        Self::Fork,
+        Self::Session,
+        Self::Limits,
+        Self::Privileges,
+        Self::WorkingDirectory,
+    ];
+}
+
+/// The work of one step, with its name on what goes wrong.
+pub(crate) fn step<T>(step: Step, result: Result<T, Errno>) -> Result<T, Failure> {
+    step_at(step, 0, result)
+}
+
+pub(crate) fn step_at<T>(step: Step, index: usize, result: Result<T, Errno>) -> Result<T, Failure> {
+    result.map_err(|errno| Failure { step, errno, index, detail: Detail::NONE })
+}
+
+/// All of the init's life. The buffer was made before, by the parent.
+pub(crate) fn main(script: &Script, buffer: &mut Buffer) -> Infallible {
+    // Nobody is left to tell where even the socket could not be placed.
+    if place_descriptors(script.descriptors).is_err() {
+        sys::exit_now(1);
+    }
+    let socket = socket();
+    match buffer.receive(socket) {
+        Ok(Some(message)) if message.kind == Kind::Go => {}
+        _ => sys::exit_now(1),
+    }
+    match run(script, buffer) {
+        Ok(()) => sys::exit_now(0),
+        Err(failure) => {
+            let numbers =
+                [failure.step as i64, failure.errno.raw_os_error().into(), failure.index as i64];
+            let text = &failure.detail.text[..failure.detail.length];
+            let _caller_is_gone = buffer.send(socket, Kind::Failed, &numbers, text, None).is_err();
+            sys::exit_now(1)
+        }
+    }
+}
+
+fn socket<'a>() -> BorrowedFd<'a> {
+    sys::borrow(SOCKET)
+}
+
+fn run(script: &Script, buffer: &mut Buffer) -> Result<(), Failure> {
+    let made = mounts::make(script)?;
+    // What is in this process's memory is the caller's and not for the command to read.
+    step(Step::Signals, sys::prctl(libc::PR_SET_DUMPABLE, 0, 0))?;
+    sys::reset_signals();
+    let signals = step(Step::Signals, sys::child_signals())?;
+    let started = command::start(script)?;
+    for standard in 0..3 {
+        sys::close(standard);
+    }
+    let mut serving = serve::Serving { script, buffer, signals, made };
+    serving.serve(started);
+    Ok(())
+}
+
+/// Puts the descriptors at their places and closes all others: the parent may have many, of other commands too.
+fn place_descriptors(descriptors: [RawFd; 4]) -> Result<(), Errno> {
+    const FREE: RawFd = 64;
+    let mut above = [0; 4];
+    for (at, descriptor) in descriptors.into_iter().enumerate() {
+        above[at] = sys::duplicate_above(descriptor, FREE)?;
+    }
+    for (at, descriptor) in above.into_iter().enumerate() {
+        sys::duplicate(descriptor, at as RawFd, at as RawFd == SOCKET)?;
+    }
+    sys::close_from(SOCKET as u32 + 1)
+}

@@ -1,0 +1,262 @@
+//! Making the inside, mount by mount.
+
+use std::ffi::CStr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::{CWD, Mode, OFlags};
+use rustix::io::Errno;
+use rustix::mount::{
+    FsMountFlags, FsOpenFlags, MountAttrFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags,
+    fsconfig_create, fsconfig_set_flag, fsconfig_set_string, fsmount, fsopen, move_mount,
+    open_tree, unmount,
+};
+
+use super::files::{Devices, make_directories, touch};
+use super::{Detail, Failure, Step, step, step_at};
+use crate::script::{FilesScript, HomeScript, OverlayScript, Script};
+use crate::spec::HomeView;
+use crate::sys;
+
+/// What is kept of the mounts while the command runs.
+pub(super) struct Made {
+    /// The directory where changes go, to open things in for the caller.
+    pub(super) upper: Option<OwnedFd>,
+    pub(super) home: HomeView,
+}
+
+const RESTRICTED: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
+
+/// Makes everything that the command will see.
+pub(super) fn make(script: &Script) -> Result<Made, Failure> {
+    step(Step::Stage, rustix::process::chdir(script.stage.as_c_str()))?;
+    // The layers come first: the host's root is read-only afterwards, and an upper must not lie on such a mount.
+    let (files, upper) = workspace_files(script)?;
+    let devices = Devices::take();
+    enter_root(script)?;
+    let resolver = match &script.resolver {
+        Some(placed) => Some(step(Step::Private, clone_mount(&placed.path))?),
+        None => None,
+    };
+    let home = script.home.as_ref().map(throw_away);
+    private(script, resolver)?;
+    step(Step::Devices, devices.mount())?;
+    step(Step::Proc, mount_proc())?;
+    let home = match (home, &script.home) {
+        (Some(Ok(mount)), Some(home)) => {
+            make_directories(&home.parents);
+            step(Step::Home, attach(mount.as_fd(), &home.path))?;
+            HomeView::ThrowAway
+        }
+        // A home that cannot be covered stays as it is: read-only like all of the host.
+        (Some(Err(_)), _) => HomeView::ReadOnly,
+        _ => script.home_view,
+    };
+    hide(script)?;
+    make_directories(&script.target_parents);
+    step(Step::Target, attach(files.as_fd(), &script.target))?;
+    if script.composed.is_some() {
+        step(Step::Compose, sys::restrict_mount(c"/", RESTRICTED))?;
+    }
+    if script.own_network {
+        step(Step::Network, sys::loopback_up())?;
+    }
+    Ok(Made { upper, home })
+}
+
+/// The workspace as a mount that is not attached anywhere yet.
+fn workspace_files(script: &Script) -> Result<(OwnedFd, Option<OwnedFd>), Failure> {
+    let (mount, upper) = match &script.files {
+        FilesScript::Overlay(layers) => {
+            let mount = overlay(layers, Step::Layers)?;
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let upper = rustix::fs::open(layers.upper.as_c_str(), flags, Mode::empty());
+            (mount, Some(step(Step::Layers, upper)?))
+        }
+        FilesScript::Directory(path) => (step(Step::Directory, clone_mount(path))?, None),
+    };
+    if script.read_only {
+        let attributes = libc::MOUNT_ATTR_RDONLY;
+        step(Step::Layers, sys::restrict_mounts(mount.as_fd(), attributes))?;
+    }
+    Ok((mount, upper))
+}
+
+/// Stacks layers. Names are short and relative, so no number of them exceeds what a call takes.
+fn overlay(layers: &OverlayScript, name: Step) -> Result<OwnedFd, Failure> {
+    let context = step(name, fsopen(c"overlay", FsOpenFlags::FSOPEN_CLOEXEC))?;
+    let mount = configure_overlay(context.as_fd(), layers);
+    let mount = mount.map_err(|errno| {
+        let detail = kernel_log(context.as_fd());
+        Failure { step: name, errno, index: 0, detail }
+    })?;
+    // A work directory that was used before makes the kernel mount without a word, but read-only.
+    let flags = step(name, rustix::fs::fstatvfs(&mount))?.f_flag;
+    match flags.contains(rustix::fs::StatVfsMountFlags::RDONLY) {
+        true => step(Step::ReadOnlyLayers, Err(Errno::ROFS)),
+        false => Ok(mount),
+    }
+}
+
+fn configure_overlay(context: BorrowedFd<'_>, layers: &OverlayScript) -> Result<OwnedFd, Errno> {
+    fsconfig_set_string(context, c"source", c"offshoot")?;
+    fsconfig_set_flag(context, c"userxattr")?;
+    // Durability is the seal's job: the kernel syncs nothing on unmount.
+    fsconfig_set_flag(context, c"volatile")?;
+    for lower in &layers.lower {
+        fsconfig_set_string(context, c"lowerdir+", lower.as_c_str())?;
+    }
+    fsconfig_set_string(context, c"upperdir", layers.upper.as_c_str())?;
+    fsconfig_set_string(context, c"workdir", layers.work.as_c_str())?;
+    finish_mount(context)
+}
+
+fn finish_mount(context: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
+    fsconfig_create(context)?;
+    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
+    fsmount(context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
+}
+
+/// What the kernel has to say about a mount that failed.
+fn kernel_log(context: BorrowedFd<'_>) -> Detail {
+    let mut detail = Detail::NONE;
+    // Messages start with a letter for their weight and a blank.
+    match rustix::io::read(context, &mut detail.text) {
+        Ok(length) if length > 2 => {
+            detail.text.copy_within(2..length, 0);
+            detail.length = length - 2;
+            detail
+        }
+        _ => Detail::NONE,
+    }
+}
+
+fn clone_mount(path: &CStr) -> Result<OwnedFd, Errno> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+    open_tree(CWD, path, flags)
+}
+
+fn clone_tree(path: &CStr) -> Result<OwnedFd, Errno> {
+    let flags = OpenTreeFlags::OPEN_TREE_CLONE
+        | OpenTreeFlags::OPEN_TREE_CLOEXEC
+        | OpenTreeFlags::AT_RECURSIVE;
+    let tree = open_tree(CWD, path, flags)?;
+    sys::restrict_mounts(tree.as_fd(), RESTRICTED)?;
+    Ok(tree)
+}
+
+/// Puts a mount at a path.
+pub(super) fn attach(mount: BorrowedFd<'_>, path: &CStr) -> Result<(), Errno> {
+    move_mount(mount, c"", CWD, path, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH)
+}
+
+pub(super) fn tmpfs(mode: &CStr) -> Result<OwnedFd, Errno> {
+    let context = fsopen(c"tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_set_string(&context, c"mode", mode)?;
+    finish_mount(context.as_fd())
+}
+
+pub(super) fn devpts() -> Result<OwnedFd, Errno> {
+    let context = fsopen(c"devpts", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_set_string(&context, c"ptmxmode", c"0666")?;
+    fsconfig_set_string(&context, c"mode", c"0620")?;
+    fsconfig_create(&context)?;
+    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+    fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
+}
+
+fn mount_proc() -> Result<(), Errno> {
+    let context = fsopen(c"proc", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_create(&context)?;
+    let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID
+        | MountAttrFlags::MOUNT_ATTR_NODEV
+        | MountAttrFlags::MOUNT_ATTR_NOEXEC;
+    let mount = fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)?;
+    attach(mount.as_fd(), c"/proc")
+}
+
+/// Makes a read-only copy of the host's mounts the root, and lets go of the original.
+fn enter_root(script: &Script) -> Result<(), Failure> {
+    let root = match &script.composed {
+        None => {
+            let root = step(Step::Root, clone_tree(c"/"))?;
+            step(Step::Root, attach(root.as_fd(), c"."))?;
+            step(Step::Pivot, rustix::process::fchdir(&root))?;
+            root
+        }
+        Some(_) => compose(script)?,
+    };
+    drop(root);
+    // With the old root put on top of the new one, `.` is the old one: no directory has to be made for it.
+    step(Step::Pivot, rustix::process::pivot_root(c".", c"."))?;
+    step(Step::Pivot, unmount(c".", UnmountFlags::DETACH))?;
+    step(Step::Pivot, rustix::process::chdir(c"/"))
+}
+
+/// A new top with the host's directories in it, so that a name can be added.
+fn compose(script: &Script) -> Result<OwnedFd, Failure> {
+    let root = step(Step::Compose, tmpfs(c"0755"))?;
+    step(Step::Compose, attach(root.as_fd(), c"."))?;
+    step(Step::Compose, rustix::process::fchdir(&root))?;
+    let names = script.composed.as_deref().unwrap_or_default();
+    for (at, top) in names.iter().enumerate() {
+        if let Some(link) = &top.link {
+            step_at(Step::Compose, at, rustix::fs::symlink(link.as_c_str(), top.name()))?;
+            continue;
+        }
+        let mode = Mode::from_raw_mode(0o755);
+        step_at(Step::Compose, at, rustix::fs::mkdir(top.name(), mode))?;
+        match clone_tree(&top.path) {
+            Ok(tree) => step_at(Step::Compose, at, attach(tree.as_fd(), top.name()))?,
+            // The first is the one that the host does not have.
+            Err(Errno::NOENT) => {}
+            Err(errno) => step_at(Step::Compose, at, Err(errno))?,
+        }
+    }
+    Ok(root)
+}
+
+/// The host's home with a scratch directory above it, not attached yet. Leaves the home as it was where that fails.
+fn throw_away(home: &HomeScript) -> Result<OwnedFd, Failure> {
+    step(Step::Home, rustix::process::chdir(home.path.as_c_str()))?;
+    let scratch = step(Step::Home, tmpfs(c"0700"))?;
+    step(Step::Home, attach(scratch.as_fd(), &home.path))?;
+    for name in [&home.overlay.upper, &home.overlay.work] {
+        let made = rustix::fs::mkdir(name.as_c_str(), Mode::from_raw_mode(0o755));
+        step(Step::Home, made)?;
+    }
+    let mount = overlay(&home.overlay, Step::Home);
+    if mount.is_err() {
+        step(Step::Home, unmount(home.path.as_c_str(), UnmountFlags::DETACH))?;
+    }
+    step(Step::Home, rustix::process::chdir(c"/"))?;
+    mount
+}
+
+/// Private directories, and in one of them what name resolution needs.
+fn private(script: &Script, resolver: Option<OwnedFd>) -> Result<(), Failure> {
+    for (at, path) in script.private.iter().enumerate() {
+        let mode = if path.as_c_str() == c"/run" { c"0755" } else { c"1777" };
+        let mounted = tmpfs(mode).and_then(|mount| attach(mount.as_fd(), path));
+        step_at(Step::Private, at, mounted)?;
+    }
+    if let (Some(file), Some(placed)) = (resolver, &script.resolver) {
+        make_directories(&placed.parents);
+        let put = touch(CWD, &placed.path).and_then(|()| attach(file.as_fd(), &placed.path));
+        step(Step::Private, put)?;
+    }
+    Ok(())
+}
+
+/// Covers what the command may not see.
+fn hide(script: &Script) -> Result<(), Failure> {
+    for (at, path) in script.hidden.iter().enumerate() {
+        let cover = step_at(Step::Hidden, at, tmpfs(c"0000"))?;
+        step_at(Step::Hidden, at, sys::restrict_mounts(cover.as_fd(), RESTRICTED))?;
+        match attach(cover.as_fd(), path) {
+            // Hidden already, with a directory that is private.
+            Err(Errno::NOENT | Errno::NOTDIR) => {}
+            other => step_at(Step::Hidden, at, other)?,
+        }
+    }
+    Ok(())
+}

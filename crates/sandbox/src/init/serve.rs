@@ -1,0 +1,212 @@
+//! The life of the init while the command runs, and after.
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags, ResolveFlags};
+use rustix::io::Errno;
+use rustix::mount::{UnmountFlags, unmount};
+
+use super::command::Started;
+use super::mounts::Made;
+use super::socket;
+use crate::message::{Buffer, Kind};
+use crate::script::Script;
+use crate::sys;
+
+/// How long what outlives the command may take to end when asked to.
+const GRACE: Duration = Duration::from_millis(500);
+/// How often what is left is killed again: something may be making new processes all the time.
+const AGAIN: Duration = Duration::from_millis(10);
+/// Paths are opened in parts, since the kernel takes at most 4,096 bytes at once.
+const LONGEST_PART: usize = 3_800;
+
+pub(super) struct Serving<'a> {
+    pub(super) script: &'a Script,
+    pub(super) buffer: &'a mut Buffer,
+    pub(super) signals: OwnedFd,
+    pub(super) made: Made,
+}
+
+/// The command is over: how, and how many others had to be ended.
+struct Over {
+    status: i32,
+    ended: i64,
+}
+
+impl Serving<'_> {
+    /// Until the caller lets go.
+    pub(super) fn serve(&mut self, started: Started) {
+        let sent = match started {
+            Started::Running(_) => self.send(Kind::Started, &[self.made.home as i64]),
+            Started::NotExecuted(errno) => {
+                self.send(Kind::NotExecuted, &[errno.raw_os_error().into()])
+            }
+        };
+        if sent.is_err() {
+            return;
+        }
+        let over = match started {
+            Started::Running(pid) => self.until_over(pid),
+            Started::NotExecuted(_) => Some(Over { status: 127 << 8, ended: 0 }),
+        };
+        let Some(over) = over else { return };
+        let [user, system, resident] = sys::children_usage();
+        let busy = self.leave().err().map_or(0, Errno::raw_os_error);
+        let status = over.status.into();
+        let numbers =
+            [status, over.ended, user as i64, system as i64, resident as i64, busy.into()];
+        if self.send(Kind::Ended, &numbers).is_ok() {
+            self.open_for_caller();
+        }
+    }
+
+    fn send(&mut self, kind: Kind, numbers: &[i64]) -> Result<(), Errno> {
+        self.buffer.send(socket(), kind, numbers, b"", None)
+    }
+
+    /// Reaps until no process is left; none where the caller is gone, which ends everything.
+    fn until_over(&mut self, command: i32) -> Option<Over> {
+        let mut over: Option<Over> = None;
+        let mut asked: Option<Instant> = None;
+        loop {
+            if let Err(Errno::CHILD) = self.reap(command, &mut over) {
+                return over.or(Some(Over { status: 0, ended: 0 }));
+            }
+            let patience = match asked {
+                None if over.is_some() => {
+                    asked = Some(Instant::now());
+                    sys::signal_all(libc::SIGTERM);
+                    Some(GRACE)
+                }
+                None => None,
+                Some(since) if since.elapsed() < GRACE => {
+                    Some(GRACE.saturating_sub(since.elapsed()))
+                }
+                Some(_) => {
+                    sys::signal_all(libc::SIGKILL);
+                    Some(AGAIN)
+                }
+            };
+            if self.wait(patience) == Wait::Gone {
+                return None;
+            }
+        }
+    }
+
+    fn reap(&mut self, command: i32, over: &mut Option<Over>) -> Result<(), Errno> {
+        while let Some(reaped) = sys::reap(false)? {
+            match over {
+                Some(over) => over.ended += 1,
+                None if reaped.pid == command => {
+                    *over = Some(Over { status: reaped.status, ended: 0 });
+                    // Orphans that have ended by themselves are not ended by us.
+                    while sys::reap(false)?.is_some() {}
+                }
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for a child to end or for the caller to say something, and does what it says.
+    fn wait(&mut self, patience: Option<Duration>) -> Wait {
+        let mut events = [
+            PollFd::from_borrowed_fd(socket(), PollFlags::IN),
+            PollFd::new(&self.signals, PollFlags::IN),
+        ];
+        let timeout = patience.map(|patience| Timespec {
+            tv_sec: patience.as_secs() as i64,
+            tv_nsec: patience.subsec_nanos().into(),
+        });
+        match poll(&mut events, timeout.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(_) => return Wait::Gone,
+        }
+        let said = !events[0].revents().is_empty();
+        if !events[1].revents().is_empty() {
+            let mut taken = [0u8; 128];
+            let _nothing_there = rustix::io::read(&self.signals, &mut taken).is_err();
+        }
+        if !said {
+            return Wait::Something;
+        }
+        match self.buffer.receive(socket()) {
+            Ok(Some(message)) => {
+                match message.kind {
+                    Kind::Terminate => drop(sys::signal_all(libc::SIGTERM)),
+                    Kind::Kill => drop(sys::signal_all(libc::SIGKILL)),
+                    _ => {}
+                }
+                Wait::Something
+            }
+            _ => Wait::Gone,
+        }
+    }
+
+    /// Takes the workspace down. Where that fails somebody outside still has a descriptor to it.
+    fn leave(&self) -> Result<(), Errno> {
+        unmount(self.script.target.as_c_str(), UnmountFlags::NOFOLLOW)
+    }
+
+    /// Opens what the caller asks for, until it lets go.
+    fn open_for_caller(&mut self) {
+        while let Ok(Some(message)) = self.buffer.receive(socket()) {
+            let opened = match message.kind {
+                Kind::Open => {
+                    let flags = OFlags::from_bits_retain(message.numbers[0] as u32);
+                    open_below(self.made.upper.as_ref(), message.bytes, flags)
+                }
+                _ => continue,
+            };
+            let (errno, descriptor) = match &opened {
+                Ok(descriptor) => (0, Some(descriptor.as_fd())),
+                Err(errno) => (errno.raw_os_error(), None),
+            };
+            let sent = self.buffer.send(socket(), Kind::Opened, &[errno.into()], b"", descriptor);
+            if sent.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum Wait {
+    Something,
+    Gone,
+}
+
+/// Opens a path of any length below a directory, following no link.
+fn open_below(top: Option<&OwnedFd>, path: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
+    let top = top.ok_or(Errno::BADF)?;
+    let mut held: Option<OwnedFd> = None;
+    let mut rest = path;
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    loop {
+        let at = held.as_ref().unwrap_or(top);
+        let last = rest.len() <= LONGEST_PART;
+        let end = match last {
+            true => rest.len(),
+            false => {
+                let slash = rest[..LONGEST_PART].iter().rposition(|byte| *byte == b'/');
+                slash.ok_or(Errno::NAMETOOLONG)?
+            }
+        };
+        let mut name = [0u8; LONGEST_PART + 2];
+        let part = if rest.is_empty() { &b"."[..] } else { &rest[..end] };
+        name[..part.len()].copy_from_slice(part);
+        let name = std::ffi::CStr::from_bytes_until_nul(&name).map_err(|_| Errno::INVAL)?;
+        let flags = match last {
+            true => flags | OFlags::NOFOLLOW | OFlags::CLOEXEC,
+            false => OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC,
+        };
+        let opened = rustix::fs::openat2(at, name, flags, Mode::empty(), resolve)?;
+        if last {
+            return Ok(opened);
+        }
+        held = Some(opened);
+        rest = &rest[end + 1..];
+    }
+}

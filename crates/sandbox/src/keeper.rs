@@ -1,0 +1,54 @@
+//! The init after the command has ended: the caller's hand inside the namespace.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::{Mutex, PoisonError};
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+use crate::message::{Buffer, Kind};
+use crate::sys;
+
+/// The init, which has the capabilities of its user namespace over the caller's own files. It ends when this is dropped.
+pub struct Keeper {
+    /// Closed first: that is what ends the init.
+    socket: Option<OwnedFd>,
+    pidfd: OwnedFd,
+    buffer: Mutex<Buffer>,
+}
+
+impl std::fmt::Debug for Keeper {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Keeper").finish_non_exhaustive()
+    }
+}
+
+impl Keeper {
+    pub(crate) fn new(socket: OwnedFd, pidfd: OwnedFd) -> Self {
+        Self { socket: Some(socket), pidfd, buffer: Mutex::new(Buffer::new()) }
+    }
+
+    /// Opens a path below the directory where changes went, whatever its modes say.
+    pub fn open(&self, path: &[u8], flags: OFlags) -> io::Result<OwnedFd> {
+        let socket = self.socket.as_ref().ok_or(Errno::NOTCONN)?;
+        let mut buffer = self.buffer.lock().unwrap_or_else(PoisonError::into_inner);
+        buffer.send(socket.as_fd(), Kind::Open, &[flags.bits().into()], path, None)?;
+        let answer = buffer.receive(socket.as_fd())?.ok_or(Errno::NOTCONN)?;
+        match (answer.kind, answer.numbers[0], answer.descriptor) {
+            (Kind::Opened, 0, Some(descriptor)) => Ok(descriptor),
+            (Kind::Opened, errno, _) if errno != 0 => {
+                Err(Errno::from_raw_os_error(errno as i32).into())
+            }
+            _ => Err(Errno::PROTO.into()),
+        }
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.socket = None;
+        // The init ends at once; its status says nothing that is not known.
+        let _reaped_elsewhere = sys::wait_pidfd(self.pidfd.as_fd()).is_err();
+    }
+}

@@ -1,0 +1,142 @@
+//! Starting the init and waiting until the command runs.
+
+use std::ffi::{CString, OsStr};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::pipe::{PipeFlags, pipe_with};
+
+use crate::error::{FRESH_PROC, LAYERS, READ_ONLY_LAYERS, Result, SandboxError, system};
+use crate::init::{self, Step};
+use crate::message::{self, Buffer, Kind};
+use crate::running::{Feed, Running};
+use crate::script::Script;
+use crate::spec::{HomeView, InForce, Network, Spec, Stdin};
+use crate::{ids, sys};
+
+const NAMESPACES: [(&str, i32); 5] = [
+    ("user", libc::CLONE_NEWUSER),
+    ("mount", libc::CLONE_NEWNS),
+    ("pid", libc::CLONE_NEWPID),
+    ("ipc", libc::CLONE_NEWIPC),
+    ("uts", libc::CLONE_NEWUTS),
+];
+
+/// Makes the inside and starts the command in it.
+pub fn launch(spec: &Spec) -> Result<Running> {
+    let make_pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(system("cannot make a pipe"));
+    let (stdout, stdout_inside) = make_pipe()?;
+    let (stderr, stderr_inside) = make_pipe()?;
+    let (socket, socket_inside) = message::pair().map_err(system("cannot make a socket"))?;
+    let (stdin_inside, sink) = standard_input(&spec.command.stdin)?;
+    let inside = [&stdin_inside, &stdout_inside, &stderr_inside, &socket_inside];
+    let script = Script::new(spec, inside.map(|fd| fd.as_raw_fd()))?;
+    let mut buffer = Buffer::new();
+    let namespaces = namespaces(spec.network);
+    let flags = namespaces.iter().fold(0, |flags, (_, flag)| flags | *flag as u64);
+    let child = sys::clone(flags, &mut || init::main(&script, &mut buffer));
+    let child = child.map_err(ids::refused)?;
+    drop((stdin_inside, stdout_inside, stderr_inside, socket_inside));
+    let program = spec.command.arguments.first().map(PathBuf::from).unwrap_or_default();
+    let feed = sink.map(|sink| Feed::new(sink, &spec.command.stdin)).transpose();
+    let feed = feed.map_err(system("cannot pass standard input on"))?;
+    let names = namespaces.iter().map(|(name, _)| *name).collect();
+    let mut running = Running::new(child.pidfd, socket, [stdout, stderr], feed);
+    ids::map(child.pid)?;
+    running.say(Kind::Go)?;
+    let home = await_start(&mut running, &script, &program)?;
+    running.in_force = InForce {
+        namespaces: names,
+        home,
+        private: script.private_paths(),
+        hidden: spec.hidden.clone(),
+    };
+    running.begin();
+    Ok(running)
+}
+
+fn namespaces(network: Network) -> Vec<(&'static str, i32)> {
+    let mut namespaces = NAMESPACES.to_vec();
+    if network == Network::None {
+        namespaces.push(("net", libc::CLONE_NEWNET));
+    }
+    namespaces
+}
+
+/// The command's end of its standard input, and the caller's where there is something to write.
+fn standard_input(stdin: &Stdin) -> Result<(OwnedFd, Option<OwnedFd>)> {
+    match stdin {
+        Stdin::Empty => {
+            let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+            let opened = rustix::fs::open(c"/dev/null", flags, Mode::empty());
+            Ok((opened.map_err(system("cannot open /dev/null"))?, None))
+        }
+        Stdin::Bytes(_) | Stdin::From(_) => {
+            let (read, write) =
+                pipe_with(PipeFlags::CLOEXEC).map_err(system("cannot make a pipe"))?;
+            Ok((read, Some(write)))
+        }
+    }
+}
+
+/// Waits for the word that the command runs.
+fn await_start(running: &mut Running, script: &Script, program: &PathBuf) -> Result<HomeView> {
+    let message = running.hear()?.ok_or(SandboxError::Lost)?;
+    let errno = |number: i64| Errno::from_raw_os_error(number as i32);
+    match message.kind {
+        Kind::Started => Ok(match message.numbers[0] {
+            number if number == HomeView::ThrowAway as i64 => HomeView::ThrowAway,
+            number if number == HomeView::ReadOnly as i64 => HomeView::ReadOnly,
+            number if number == HomeView::Workspace as i64 => HomeView::Workspace,
+            _ => HomeView::None,
+        }),
+        Kind::NotExecuted => Err(SandboxError::NotExecuted {
+            program: program.clone(),
+            errno: errno(message.numbers[0]),
+        }),
+        Kind::Failed => {
+            let step = Step::ALL.into_iter().find(|step| *step as i64 == message.numbers[0]);
+            let (step, path) = describe(step, script, message.numbers[2] as usize);
+            let detail = String::from_utf8_lossy(message.bytes).trim().to_owned();
+            Err(SandboxError::Prepare { step, path, errno: errno(message.numbers[1]), detail })
+        }
+        _ => Err(SandboxError::Lost),
+    }
+}
+
+/// What the init was doing, and to what.
+fn describe(step: Option<Step>, script: &Script, index: usize) -> (&'static str, Option<PathBuf>) {
+    let path = |name: &CString| Some(PathBuf::from(OsStr::from_bytes(name.to_bytes())));
+    let Some(step) = step else { return ("cannot start the sandbox", None) };
+    match step {
+        Step::Descriptors => ("cannot place descriptors", None),
+        Step::Stage => ("cannot enter", path(&script.stage)),
+        Step::Layers => (LAYERS, path(&script.stage)),
+        Step::ReadOnlyLayers => (READ_ONLY_LAYERS, path(&script.stage)),
+        Step::Directory => ("cannot mount", path(&script.stage)),
+        Step::Root => ("cannot make the host's root read-only", None),
+        Step::Compose => {
+            let names = script.composed.as_deref().unwrap_or_default();
+            ("cannot compose a root with", names.get(index).and_then(|name| path(&name.path)))
+        }
+        Step::Pivot => ("cannot change the root", None),
+        Step::Private => ("cannot make a private", script.private.get(index).and_then(path)),
+        Step::Devices => ("cannot make a private /dev", None),
+        Step::Proc => (FRESH_PROC, None),
+        Step::Home => {
+            ("cannot cover the home", script.home.as_ref().and_then(|home| path(&home.path)))
+        }
+        Step::Hidden => ("cannot hide", script.hidden.get(index).and_then(path)),
+        Step::Target => ("cannot mount the workspace at", path(&script.target)),
+        Step::Network => ("cannot bring up the loopback interface", None),
+        Step::Signals => ("cannot take over signals", None),
+        Step::Fork => ("cannot start a process", None),
+        Step::Session => ("cannot start a session", None),
+        Step::Limits => ("cannot set limits", None),
+        Step::Privileges => ("cannot drop privileges", None),
+        Step::WorkingDirectory => ("cannot enter", path(&script.directory)),
+    }
+}

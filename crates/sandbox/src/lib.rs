@@ -1,0 +1,32 @@
+//! Runs one process confined.
+//!
+//! A [`Spec`] says in plain data what the inside looks like; [`launch`] makes it with namespaces and mounts and starts
+//! the command under a small init of its own. The caller drives the running command with [`Running::drive`], and gets
+//! back how it [`Ended`] together with a [`Keeper`]: the init, which still has the capabilities of the namespace and
+//! opens for the caller what ordinary permissions refuse.
+//!
+//! Between `clone3` and `execve` nothing allocates, locks or unwinds: the child of a process with several threads may
+//! do nothing else. Everything it needs is prepared by the parent as a [`script`].
+
+mod error;
+mod ids;
+mod init;
+mod keeper;
+mod launch;
+mod message;
+mod probe;
+mod running;
+mod script;
+mod spec;
+#[expect(unsafe_code, reason = "system calls that no safe wrapper offers")]
+mod sys;
+
+pub use error::{Result, SandboxError};
+pub use keeper::Keeper;
+pub use launch::launch;
+pub use probe::{ProbeReport, probe};
+pub use running::{Ended, Observer, Running, Status, Stream, Timeout, Usage};
+pub use spec::{
+    Command, Files, HomeView, InForce, Limits, Network, Overlay, Spec, Stdin, WorkspaceMount,
+};
+pub use sys::interrupts;

@@ -1,0 +1,170 @@
+//! What the caller and the init say to each other, over a socket that keeps messages apart.
+//!
+//! Both ends are one program, so the format is private: a word for the kind, numbers, and bytes.
+
+use std::os::fd::{BorrowedFd, OwnedFd};
+
+use rustix::io::Errno;
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags,
+};
+
+/// How many numbers a message has.
+pub(crate) const NUMBERS: usize = 8;
+/// The longest bytes of a message.
+pub(crate) const LONGEST: usize = 64 * 1024;
+const HEAD: usize = 8 + NUMBERS * 8;
+
+/// What a message is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Kind {
+    /// To the init: the ids are mapped, begin.
+    Go = 1,
+    /// To the init: ask everything to end.
+    Terminate = 2,
+    /// To the init: end everything.
+    Kill = 3,
+    /// To the init: open the path in the bytes, with the flags in the first number.
+    Open = 4,
+    /// From the init: a step failed. Numbers: step, error; bytes: what the kernel says.
+    Failed = 10,
+    /// From the init: the command runs. Numbers: how its home looks.
+    Started = 11,
+    /// From the init: the command could not be executed. Numbers: error.
+    NotExecuted = 12,
+    /// From the init: everything has ended. Numbers: status, processes ended, user and system microseconds, resident
+    /// KiB, error of the unmount.
+    Ended = 13,
+    /// From the init: the answer to `Open`. Numbers: error; with a descriptor where it is 0.
+    Opened = 14,
+}
+
+impl Kind {
+    fn from_number(number: u8) -> Option<Self> {
+        use Kind::*;
+        [Go, Terminate, Kill, Open, Failed, Started, NotExecuted, Ended, Opened]
+            .into_iter()
+            .find(|kind| *kind as u8 == number)
+    }
+}
+
+/// A buffer for one message, made once: receiving allocates nothing.
+pub(crate) struct Buffer(Vec<u8>);
+
+/// A message that was received.
+pub(crate) struct Message<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) numbers: [i64; NUMBERS],
+    pub(crate) bytes: &'a [u8],
+    pub(crate) descriptor: Option<OwnedFd>,
+}
+
+impl Buffer {
+    pub(crate) fn new() -> Self {
+        Self(vec![0; HEAD + LONGEST])
+    }
+
+    /// Sends one message.
+    pub(crate) fn send(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        kind: Kind,
+        numbers: &[i64],
+        bytes: &[u8],
+        descriptor: Option<BorrowedFd<'_>>,
+    ) -> Result<(), Errno> {
+        if bytes.len() > LONGEST {
+            return Err(Errno::NAMETOOLONG);
+        }
+        self.0[..HEAD].fill(0);
+        self.0[0] = kind as u8;
+        for (at, number) in numbers.iter().take(NUMBERS).enumerate() {
+            self.0[8 + at * 8..16 + at * 8].copy_from_slice(&number.to_le_bytes());
+        }
+        self.0[HEAD..HEAD + bytes.len()].copy_from_slice(bytes);
+        let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut ancillary = SendAncillaryBuffer::new(&mut space);
+        let descriptors = descriptor.as_slice();
+        if !descriptors.is_empty() {
+            ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
+        }
+        let parts = [std::io::IoSlice::new(&self.0[..HEAD + bytes.len()])];
+        loop {
+            let sent = rustix::net::sendmsg(socket, &parts, &mut ancillary, SendFlags::NOSIGNAL);
+            match sent {
+                Err(Errno::INTR) => {}
+                other => return other.map(drop),
+            }
+        }
+    }
+
+    /// Receives one message; none where the other end is gone.
+    pub(crate) fn receive(&mut self, socket: BorrowedFd<'_>) -> Result<Option<Message<'_>>, Errno> {
+        let mut space = [std::mem::MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+        let got = loop {
+            let mut parts = [std::io::IoSliceMut::new(&mut self.0)];
+            let flags = RecvFlags::CMSG_CLOEXEC;
+            match rustix::net::recvmsg(socket, &mut parts, &mut ancillary, flags) {
+                Err(Errno::INTR) => {}
+                Err(Errno::CONNRESET) => return Ok(None),
+                other => break other?.bytes,
+            }
+        };
+        if got == 0 {
+            return Ok(None);
+        }
+        let mut descriptor = None;
+        for message in ancillary.drain() {
+            if let RecvAncillaryMessage::ScmRights(mut descriptors) = message {
+                descriptor = descriptors.next();
+            }
+        }
+        let (head, rest) = self.0[..got].split_at_checked(HEAD).ok_or(Errno::PROTO)?;
+        let kind = Kind::from_number(head[0]).ok_or(Errno::PROTO)?;
+        let mut numbers = [0; NUMBERS];
+        for (number, bytes) in numbers.iter_mut().zip(head[8..].chunks_exact(8)) {
+            *number = i64::from_le_bytes(bytes.try_into().map_err(|_| Errno::PROTO)?);
+        }
+        Ok(Some(Message { kind, numbers, bytes: rest, descriptor }))
+    }
+}
+
+/// Two connected ends.
+pub(crate) fn pair() -> Result<(OwnedFd, OwnedFd), Errno> {
+    rustix::net::socketpair(
+        rustix::net::AddressFamily::UNIX,
+        rustix::net::SocketType::SEQPACKET,
+        rustix::net::SocketFlags::CLOEXEC,
+        None,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+
+    use super::*;
+
+    #[test]
+    fn messages_arrive_whole() {
+        let (one, other) = pair().unwrap();
+        let mut buffer = Buffer::new();
+        let numbers = [1, -2, i64::MAX];
+        buffer.send(one.as_fd(), Kind::Open, &numbers, b"a/b", Some(other.as_fd())).unwrap();
+        buffer.send(one.as_fd(), Kind::Go, &[], b"", None).unwrap();
+        let message = buffer.receive(other.as_fd()).unwrap().unwrap();
+        assert_eq!((message.kind, message.bytes), (Kind::Open, &b"a/b"[..]));
+        assert_eq!(message.numbers[..4], [1, -2, i64::MAX, 0]);
+        assert!(message.descriptor.is_some());
+        drop(message);
+        assert_eq!(buffer.receive(other.as_fd()).unwrap().unwrap().kind, Kind::Go);
+        let long = vec![0; LONGEST + 1];
+        let refused = buffer.send(one.as_fd(), Kind::Open, &[], &long, None);
+        assert_eq!(refused, Err(Errno::NAMETOOLONG));
+        drop(one);
+        assert!(buffer.receive(other.as_fd()).unwrap().is_none());
+    }
+}

@@ -1,0 +1,335 @@
+//! A command that runs, as its caller sees it.
+
+mod feed;
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+
+pub(crate) use feed::Feed;
+
+use crate::error::{Result, SandboxError, system};
+use crate::keeper::Keeper;
+use crate::message::{Buffer, Kind, Message, NUMBERS};
+use crate::spec::{HomeView, InForce};
+use crate::sys;
+
+/// Which output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+}
+
+/// Who is told what a command prints, as it prints it.
+pub trait Observer {
+    /// Something was printed.
+    fn output(&mut self, stream: Stream, bytes: &[u8]);
+}
+
+/// How long a command may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeout {
+    /// When it is asked to end; never where there is none.
+    pub after: Option<Duration>,
+    /// How long after that it is killed.
+    pub grace: Duration,
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// By itself, with this code.
+    Exited(i32),
+    /// By this signal.
+    Signaled(i32),
+}
+
+/// What a command and its children used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Time in its own code.
+    pub user: Duration,
+    /// Time in the kernel.
+    pub system: Duration,
+    /// The most memory that one process had, in bytes.
+    pub max_resident: u64,
+}
+
+/// A command that has ended, with all its children.
+#[derive(Debug)]
+pub struct Ended {
+    /// How.
+    pub status: Status,
+    /// It took too long and was ended.
+    pub timed_out: bool,
+    /// The caller was interrupted, and so it was ended.
+    pub interrupted: bool,
+    /// How many processes it left behind, which were ended.
+    pub left_behind: u64,
+    /// From its start to the end of the last process.
+    pub duration: Duration,
+    /// What it used.
+    pub usage: Usage,
+    /// Somebody outside has a descriptor to its files, and may still write.
+    pub busy: bool,
+    /// The init.
+    pub keeper: Keeper,
+}
+
+/// A command that runs. Dropped, it is killed with all its children.
+pub struct Running {
+    /// What confines it.
+    pub in_force: InForce,
+    pidfd: Option<OwnedFd>,
+    socket: Option<OwnedFd>,
+    outputs: [Option<OwnedFd>; 2],
+    feed: Option<Feed>,
+    buffer: Buffer,
+    started: Instant,
+}
+
+impl std::fmt::Debug for Running {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Running").field("in_force", &self.in_force).finish_non_exhaustive()
+    }
+}
+
+/// Where a run that is to end stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    Not,
+    /// Asked to end; killed at this time.
+    Asked(Instant),
+    Killed,
+}
+
+impl Running {
+    pub(crate) fn new(
+        pidfd: OwnedFd,
+        socket: OwnedFd,
+        outputs: [OwnedFd; 2],
+        feed: Option<Feed>,
+    ) -> Self {
+        let in_force = InForce {
+            namespaces: Vec::new(),
+            home: HomeView::None,
+            private: Vec::new(),
+            hidden: Vec::new(),
+        };
+        let started = Instant::now();
+        let (pidfd, socket) = (Some(pidfd), Some(socket));
+        let outputs = outputs.map(Some);
+        Self { in_force, pidfd, socket, outputs, feed, buffer: Buffer::new(), started }
+    }
+
+    pub(crate) fn begin(&mut self) {
+        self.started = Instant::now();
+    }
+
+    pub(crate) fn say(&mut self, kind: Kind) -> Result<()> {
+        let socket = self.socket.as_ref().ok_or(SandboxError::Lost)?;
+        let sent = self.buffer.send(socket.as_fd(), kind, &[], b"", None);
+        sent.map_err(|_| SandboxError::Lost)
+    }
+
+    pub(crate) fn hear(&mut self) -> Result<Option<Message<'_>>> {
+        let socket = self.socket.as_ref().ok_or(SandboxError::Lost)?;
+        self.buffer.receive(socket.as_fd()).map_err(system("cannot hear from the sandbox"))
+    }
+
+    /// Passes output on until the command and all its children have ended. It is asked to end when its time is over or
+    /// when something can be read from `interrupt`.
+    pub fn drive(
+        mut self,
+        timeout: &Timeout,
+        observer: &mut dyn Observer,
+        interrupt: Option<BorrowedFd<'_>>,
+    ) -> Result<Ended> {
+        let deadline = timeout.after.and_then(|after| self.started.checked_add(after));
+        let mut ending = Ending::Not;
+        let (mut timed_out, mut interrupted) = (false, false);
+        loop {
+            let until = match ending {
+                Ending::Not => deadline,
+                Ending::Asked(kill) => Some(kill),
+                Ending::Killed => None,
+            };
+            let ready = self.wait(until, interrupt.filter(|_| ending == Ending::Not))?;
+            self.pass_on(&ready, observer);
+            if ready.has(Source::Socket)
+                && let Some(ended) = self.ended()?
+            {
+                self.drain(observer);
+                return self.finish(ended, timed_out, interrupted);
+            }
+            let now = Instant::now();
+            match ending {
+                Ending::Not
+                    if ready.has(Source::Interrupt) || deadline.is_some_and(|at| now >= at) =>
+                {
+                    interrupted = ready.has(Source::Interrupt);
+                    timed_out = !interrupted;
+                    self.say(Kind::Terminate)?;
+                    ending = Ending::Asked(now + timeout.grace);
+                }
+                Ending::Asked(kill) if now >= kill => {
+                    self.say(Kind::Kill)?;
+                    ending = Ending::Killed;
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Waits until something can be done.
+    fn wait(&mut self, until: Option<Instant>, interrupt: Option<BorrowedFd<'_>>) -> Result<Ready> {
+        let mut sources = Vec::with_capacity(5);
+        let mut events = Vec::with_capacity(5);
+        let mut add = |source, event| {
+            sources.push(source);
+            events.push(event);
+        };
+        let socket = self.socket.as_ref().ok_or(SandboxError::Lost)?;
+        add(Source::Socket, PollFd::new(socket, PollFlags::IN));
+        for (source, output) in [Source::Stdout, Source::Stderr].into_iter().zip(&self.outputs) {
+            if let Some(output) = output {
+                add(source, PollFd::new(output, PollFlags::IN));
+            }
+        }
+        if let Some(interrupt) = interrupt {
+            add(Source::Interrupt, PollFd::from_borrowed_fd(interrupt, PollFlags::IN));
+        }
+        if let Some(feed) = &self.feed {
+            add(Source::Feed, feed.event());
+        }
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        let timeout = left.map(|left| Timespec {
+            tv_sec: left.as_secs().min(i64::MAX as u64) as i64,
+            tv_nsec: left.subsec_nanos().into(),
+        });
+        match poll(&mut events, timeout.as_ref()) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(system("cannot wait for the sandbox")(errno)),
+        }
+        let ready = sources.into_iter().zip(&events);
+        Ok(Ready(ready.filter(|(_, event)| !event.revents().is_empty()).map(|(s, _)| s).collect()))
+    }
+
+    /// Passes on what was printed, and gives the command more to read.
+    fn pass_on(&mut self, ready: &Ready, observer: &mut dyn Observer) {
+        for (source, at, stream) in
+            [(Source::Stdout, 0, Stream::Stdout), (Source::Stderr, 1, Stream::Stderr)]
+        {
+            if ready.has(source) {
+                self.read_once(at, stream, observer);
+            }
+        }
+        if ready.has(Source::Feed) && self.feed.as_mut().is_some_and(|feed| !feed.pump()) {
+            self.feed = None;
+        }
+    }
+
+    /// Reads what is there; closes the output where it has ended. False where there was nothing.
+    fn read_once(&mut self, at: usize, stream: Stream, observer: &mut dyn Observer) -> bool {
+        let mut bytes = [0u8; 1 << 16];
+        let Some(output) = &self.outputs[at] else { return false };
+        match rustix::io::read(output, &mut bytes) {
+            Ok(0) => self.outputs[at] = None,
+            Ok(got) => {
+                observer.output(stream, &bytes[..got]);
+                return true;
+            }
+            Err(Errno::INTR) => return true,
+            Err(Errno::AGAIN) => {}
+            Err(_) => self.outputs[at] = None,
+        }
+        false
+    }
+
+    /// Reads what is left in the pipes. Nobody inside writes any more, and whoever got hold of one outside is not waited
+    /// for.
+    fn drain(&mut self, observer: &mut dyn Observer) {
+        for (at, stream) in [Stream::Stdout, Stream::Stderr].into_iter().enumerate() {
+            if let Some(output) = &self.outputs[at] {
+                let unblocked = rustix::io::ioctl_fionbio(output, true).is_ok();
+                while unblocked && self.read_once(at, stream, observer) {}
+            }
+        }
+    }
+
+    /// What the init says at the end; none where it said something else.
+    fn ended(&mut self) -> Result<Option<[i64; NUMBERS]>> {
+        match self.hear()? {
+            Some(message) if message.kind == Kind::Ended => Ok(Some(message.numbers)),
+            Some(_) => Ok(None),
+            None => Err(SandboxError::Lost),
+        }
+    }
+
+    fn finish(
+        mut self,
+        [status, left_behind, user, system, resident, busy, ..]: [i64; NUMBERS],
+        timed_out: bool,
+        interrupted: bool,
+    ) -> Result<Ended> {
+        let (socket, pidfd) = match (self.socket.take(), self.pidfd.take()) {
+            (Some(socket), Some(pidfd)) => (socket, pidfd),
+            _ => return Err(SandboxError::Lost),
+        };
+        let micros = |number: i64| Duration::from_micros(number.unsigned_abs());
+        Ok(Ended {
+            status: decode(status as i32),
+            timed_out,
+            interrupted,
+            left_behind: left_behind.unsigned_abs(),
+            duration: self.started.elapsed(),
+            usage: Usage {
+                user: micros(user),
+                system: micros(system),
+                max_resident: resident.unsigned_abs() * 1024,
+            },
+            busy: busy != 0,
+            keeper: Keeper::new(socket, pidfd),
+        })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.socket = None;
+        if let Some(pidfd) = &self.pidfd {
+            // With the caller's end of the socket gone the init ends, and the kernel ends everything with it.
+            let _reaped_elsewhere = sys::wait_pidfd(pidfd.as_fd()).is_err();
+        }
+    }
+}
+
+fn decode(status: i32) -> Status {
+    match status & 0x7f {
+        0 => Status::Exited(status >> 8 & 0xff),
+        signal => Status::Signaled(signal),
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Socket,
+    Stdout,
+    Stderr,
+    Interrupt,
+    Feed,
+}
+
+/// Where something can be done.
+struct Ready(Vec<Source>);
+
+impl Ready {
+    fn has(&self, source: Source) -> bool {
+        self.0.contains(&source)
+    }
+}

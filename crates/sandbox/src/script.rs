@@ -1,0 +1,271 @@
+//! A [`Spec`] made ready for the child: every string ends with NUL, every list has its final form.
+
+use std::ffi::{CStr, CString, OsStr};
+use std::os::fd::RawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Result, SandboxError};
+use crate::spec::{Files, HomeView, Limits, Network, Overlay, Spec};
+use crate::sys::Pointers;
+
+/// Directories of the host that are replaced by private ones.
+const PRIVATE: [&str; 3] = ["/tmp", "/var/tmp", "/run"];
+/// Where programs are looked for when the command's environment does not say.
+const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// What the child does, in the order in which it does it.
+pub(crate) struct Script {
+    /// A directory of the host to start from; mounts are put there for a moment.
+    pub(crate) stage: CString,
+    pub(crate) files: FilesScript,
+    pub(crate) read_only: bool,
+    /// The names at the top of the host, where the target's first name is not among them.
+    pub(crate) composed: Option<Vec<TopName>>,
+    pub(crate) home: Option<HomeScript>,
+    pub(crate) home_view: HomeView,
+    pub(crate) private: Vec<CString>,
+    /// A file below a private directory that name resolution needs, with its parents.
+    pub(crate) resolver: Option<Placed>,
+    pub(crate) hidden: Vec<CString>,
+    /// The directories on the way to the target, and the target.
+    pub(crate) target_parents: Vec<CString>,
+    pub(crate) target: CString,
+    pub(crate) own_network: bool,
+    pub(crate) limits: Limits,
+    pub(crate) directory: CString,
+    /// Where the program may be, in the order of `PATH`.
+    pub(crate) programs: Vec<CString>,
+    pub(crate) arguments: Pointers,
+    /// The arguments for the shell, for each program that turns out to be a script without an interpreter.
+    pub(crate) shell_arguments: Vec<Pointers>,
+    pub(crate) environment: Pointers,
+    /// Descriptors in the parent: standard input, output and error, and the init's end of the socket.
+    pub(crate) descriptors: [RawFd; 4],
+    /// What the pointers point at.
+    _strings: Vec<CString>,
+}
+
+pub(crate) enum FilesScript {
+    Overlay(OverlayScript),
+    Directory(CString),
+}
+
+pub(crate) struct OverlayScript {
+    pub(crate) lower: Vec<CString>,
+    pub(crate) upper: CString,
+    pub(crate) work: CString,
+}
+
+/// A home that becomes throw-away.
+pub(crate) struct HomeScript {
+    pub(crate) path: CString,
+    /// Every directory on the way to it, and it.
+    pub(crate) parents: Vec<CString>,
+    /// The host's home below, a scratch directory above.
+    pub(crate) overlay: OverlayScript,
+}
+
+/// A name at the top of the host's file system.
+pub(crate) struct TopName {
+    pub(crate) path: CString,
+    /// The target where it is a link.
+    pub(crate) link: Option<CString>,
+}
+
+/// A file that is put into a private directory.
+pub(crate) struct Placed {
+    pub(crate) path: CString,
+    pub(crate) parents: Vec<CString>,
+}
+
+impl Script {
+    pub(crate) fn new(spec: &Spec, descriptors: [RawFd; 4]) -> Result<Self> {
+        let workspace = &spec.workspace;
+        let (stage, files) = files(&workspace.files)?;
+        let private = private_directories();
+        let (home, home_view) = home(spec);
+        let command = &spec.command;
+        let programs = programs(spec)?;
+        let mut strings = Vec::new();
+        let arguments: Vec<CString> = all(&command.arguments, "an argument")?;
+        let environment = environment(spec)?;
+        let pointers = Pointers::new(arguments.iter().map(CString::as_c_str));
+        let shell_arguments = programs.iter().map(|program| for_shell(program, &arguments));
+        let shell_arguments = shell_arguments.collect();
+        let variables = Pointers::new(environment.iter().map(CString::as_c_str));
+        strings.extend(arguments);
+        strings.extend(environment);
+        Ok(Self {
+            stage: c_path(&stage)?,
+            files,
+            read_only: workspace.read_only,
+            composed: composed(&workspace.target)?,
+            home: home.as_deref().map(home_script).transpose()?,
+            home_view,
+            resolver: resolver(spec.network, &private)?,
+            private: all(&private, "a path")?,
+            hidden: all(&spec.hidden, "a path")?,
+            target_parents: parents(&workspace.target)?,
+            target: c_path(&workspace.target)?,
+            own_network: spec.network == Network::None,
+            limits: spec.limits,
+            directory: c_path(&command.directory)?,
+            programs,
+            arguments: pointers,
+            shell_arguments,
+            environment: variables,
+            descriptors,
+            _strings: strings,
+        })
+    }
+
+    /// What will be private, for people.
+    pub(crate) fn private_paths(&self) -> Vec<PathBuf> {
+        let path = |name: &CString| PathBuf::from(OsStr::from_bytes(name.to_bytes()));
+        let mut paths: Vec<PathBuf> = self.private.iter().map(path).collect();
+        paths.push(PathBuf::from("/dev"));
+        paths
+    }
+}
+
+fn files(files: &Files) -> Result<(PathBuf, FilesScript)> {
+    Ok(match files {
+        Files::Overlay(Overlay { directory, lower, upper, work }) => {
+            let (upper, work) = (c_path(upper)?, c_path(work)?);
+            let overlay = OverlayScript { lower: all(lower, "a path")?, upper, work };
+            (directory.clone(), FilesScript::Overlay(overlay))
+        }
+        Files::Directory(directory) => {
+            (directory.clone(), FilesScript::Directory(c_path(directory)?))
+        }
+    })
+}
+
+/// The private directories that this host has, each by its path without links, none inside another.
+fn private_directories() -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = Vec::new();
+    for path in PRIVATE {
+        let Ok(path) = Path::new(path).canonicalize() else { continue };
+        if path.is_dir() && !found.iter().any(|other| path.starts_with(other)) {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// The home to make throw-away, and how it will look where that works.
+fn home(spec: &Spec) -> (Option<PathBuf>, HomeView) {
+    let found = spec.home.as_deref().and_then(|home| home.canonicalize().ok());
+    match found {
+        Some(home) if home.starts_with(&spec.workspace.target) => (None, HomeView::Workspace),
+        Some(home) if home == Path::new("/") => (None, HomeView::ReadOnly),
+        Some(home) if home.is_dir() => (Some(home), HomeView::ThrowAway),
+        _ => (None, HomeView::None),
+    }
+}
+
+fn home_script(home: &Path) -> Result<HomeScript> {
+    // The scratch directory is mounted over the home, whose own files are reached as the current directory.
+    let (upper, work) = (c_path(&home.join("upper"))?, c_path(&home.join("work"))?);
+    let overlay = OverlayScript { lower: vec![c".".to_owned()], upper, work };
+    Ok(HomeScript { path: c_path(home)?, parents: parents(home)?, overlay })
+}
+
+/// The names at the top of the host, where the target needs one that is not there: the host's own root is read-only,
+/// so a new top is composed.
+fn composed(target: &Path) -> Result<Option<Vec<TopName>>> {
+    let Some(first) = target.components().nth(1) else { return Ok(None) };
+    let first = first.as_os_str();
+    if Path::new("/").join(first).symlink_metadata().is_ok() {
+        return Ok(None);
+    }
+    let mut names = vec![TopName { path: c_path(&Path::new("/").join(first))?, link: None }];
+    let entries = std::fs::read_dir("/").map_err(|error| SandboxError::System {
+        doing: "cannot list /",
+        errno: rustix::io::Errno::from_io_error(&error).unwrap_or(rustix::io::Errno::IO),
+    })?;
+    for entry in entries.flatten() {
+        let path = c_path(&entry.path())?;
+        let Ok(kind) = entry.file_type() else { continue };
+        if kind.is_symlink() {
+            let Ok(link) = std::fs::read_link(entry.path()) else { continue };
+            names.push(TopName { path, link: Some(c_path(&link)?) });
+        } else if kind.is_dir() {
+            names.push(TopName { path, link: None });
+        }
+    }
+    Ok(Some(names))
+}
+
+/// What `/etc/resolv.conf` leads to, where that is hidden by a private directory and the network is there.
+fn resolver(network: Network, private: &[PathBuf]) -> Result<Option<Placed>> {
+    if network != Network::Host {
+        return Ok(None);
+    }
+    let Ok(path) = Path::new("/etc/resolv.conf").canonicalize() else { return Ok(None) };
+    if !private.iter().any(|private| path.starts_with(private)) {
+        return Ok(None);
+    }
+    let mut parents = parents(&path)?;
+    parents.pop();
+    Ok(Some(Placed { path: c_path(&path)?, parents }))
+}
+
+/// Where the program may be.
+fn programs(spec: &Spec) -> Result<Vec<CString>> {
+    let Some(program) = spec.command.arguments.first() else { return Ok(Vec::new()) };
+    if program.as_bytes().contains(&b'/') {
+        return Ok(vec![c_string(program, "the program")?]);
+    }
+    let mut variables = spec.command.environment.iter();
+    let path = variables.find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
+    let path = path.unwrap_or(OsStr::new(DEFAULT_PATH)).as_bytes();
+    let candidates = path.split(|byte| *byte == b':').map(|directory| {
+        // An empty part of PATH is the current directory.
+        let directory = if directory.is_empty() { b"." } else { directory };
+        c_string(OsStr::from_bytes(&[directory, b"/", program.as_bytes()].concat()), "PATH")
+    });
+    candidates.collect()
+}
+
+fn environment(spec: &Spec) -> Result<Vec<CString>> {
+    let variables = spec.command.environment.iter().map(|(name, value)| {
+        let variable = [name.as_bytes(), b"=", value.as_bytes()].concat();
+        c_string(OsStr::from_bytes(&variable), "a variable")
+    });
+    variables.collect()
+}
+
+/// `/bin/sh SCRIPT ARGUMENTS...`
+fn for_shell(program: &CString, arguments: &[CString]) -> Pointers {
+    let shell: [&CStr; 2] = [c"sh", program];
+    Pointers::new(shell.into_iter().chain(arguments.iter().skip(1).map(CString::as_c_str)))
+}
+
+/// Every directory on the way to a path, outermost first, and the path itself; without the root.
+fn parents(path: &Path) -> Result<Vec<CString>> {
+    let mut all: Vec<&Path> = path.ancestors().filter(|part| part.parent().is_some()).collect();
+    all.reverse();
+    all.into_iter().map(c_path).collect()
+}
+
+fn all<T: AsRef<OsStr>>(items: &[T], what: &'static str) -> Result<Vec<CString>> {
+    items.iter().map(|item| c_string(item.as_ref(), what)).collect()
+}
+
+fn c_path(path: &Path) -> Result<CString> {
+    c_string(path.as_os_str(), "a path")
+}
+
+fn c_string(text: &OsStr, what: &'static str) -> Result<CString> {
+    CString::new(text.as_bytes()).map_err(|_| SandboxError::Nul(what))
+}
+
+impl TopName {
+    /// The name without its slash.
+    pub(crate) fn name(&self) -> &CStr {
+        let bytes = self.path.as_bytes_with_nul();
+        CStr::from_bytes_with_nul(bytes.strip_prefix(b"/").unwrap_or(bytes)).unwrap_or(c"")
+    }
+}

@@ -1,0 +1,129 @@
+//! What the inside looks like, in plain data.
+
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+
+/// Everything about one confined command.
+#[derive(Debug)]
+pub struct Spec {
+    /// The files that the command works on.
+    pub workspace: WorkspaceMount,
+    /// The user's home directory, to be made throw-away.
+    pub home: Option<PathBuf>,
+    /// Directories that the command sees empty and cannot write, such as the home of the vaults.
+    pub hidden: Vec<PathBuf>,
+    /// What it can reach.
+    pub network: Network,
+    /// What it may use.
+    pub limits: Limits,
+    /// What to run.
+    pub command: Command,
+}
+
+/// The files that a command works on, and where it sees them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkspaceMount {
+    /// Where they come from.
+    pub files: Files,
+    /// Where the command sees them: an absolute path without links.
+    pub target: PathBuf,
+    /// The command cannot change them.
+    pub read_only: bool,
+}
+
+/// Where the files of a workspace come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Files {
+    /// Layers, to be stacked by overlayfs.
+    Overlay(Overlay),
+    /// A directory.
+    Directory(PathBuf),
+}
+
+/// Layers for overlayfs: names below one directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Overlay {
+    /// The directory that all names are relative to.
+    pub directory: PathBuf,
+    /// What lies below, topmost first.
+    pub lower: Vec<PathBuf>,
+    /// Where changes go.
+    pub upper: PathBuf,
+    /// A fresh directory beside it, for the kernel's own use.
+    pub work: PathBuf,
+}
+
+/// What a command can reach.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Network {
+    /// A loopback interface of its own and nothing else.
+    #[default]
+    None,
+    /// What the host reaches.
+    Host,
+}
+
+/// What a command may use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// The soft limit of open files.
+    pub open_files: Option<u64>,
+    /// Processes and threads; the kernel does not hold the host's own root to it.
+    pub processes: Option<u64>,
+    /// Bytes of one file.
+    pub file_size: Option<u64>,
+    /// Bytes of address space of one process.
+    pub memory: Option<u64>,
+}
+
+/// What to run.
+#[derive(Debug)]
+pub struct Command {
+    /// The program and its arguments. A program without a slash is looked for in the `PATH` of `environment`.
+    pub arguments: Vec<OsString>,
+    /// All of its environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Where it starts: an absolute path inside.
+    pub directory: PathBuf,
+    /// What it reads.
+    pub stdin: Stdin,
+}
+
+/// What a command reads from its standard input. Never a descriptor of the caller's itself: through one to a file the
+/// command could open that file again, for writing.
+#[derive(Debug)]
+pub enum Stdin {
+    /// Nothing.
+    Empty,
+    /// These bytes.
+    Bytes(Vec<u8>),
+    /// What can be read here until it ends.
+    From(OwnedFd),
+}
+
+/// How the home directory looks from inside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HomeView {
+    /// There is none.
+    None,
+    /// As on the host; what is written there is thrown away.
+    ThrowAway,
+    /// As on the host, and it cannot be written.
+    ReadOnly,
+    /// It is part of the workspace.
+    Workspace,
+}
+
+/// What confines a running command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InForce {
+    /// Namespaces of its own.
+    pub namespaces: Vec<&'static str>,
+    /// How its home looks.
+    pub home: HomeView,
+    /// Directories that are private and gone afterwards.
+    pub private: Vec<PathBuf>,
+    /// Directories that are masked.
+    pub hidden: Vec<PathBuf>,
+}

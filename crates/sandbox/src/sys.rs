@@ -1,0 +1,314 @@
+//! System calls that no safe wrapper offers, each behind a small safe function.
+//!
+//! All of them are usable between `clone3` and `execve`: they only make the call.
+
+use std::convert::Infallible;
+use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong};
+use std::mem;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::ptr;
+
+use rustix::io::Errno;
+
+/// A process made by [`clone`]: its number and a descriptor that stands for it.
+pub(crate) struct Cloned {
+    pub(crate) pid: i32,
+    pub(crate) pidfd: OwnedFd,
+}
+
+fn check(result: c_long) -> Result<c_long, Errno> {
+    if result == -1 { Err(last_error()) } else { Ok(result) }
+}
+
+fn last_error() -> Errno {
+    Errno::from_raw_os_error(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EIO))
+}
+
+/// Makes a child in new namespaces that runs `child` and nothing else.
+///
+/// The child shares nothing with this process, has a copy of its memory, and only the calling thread goes on in it. It
+/// sends no signal when it ends, so that no handler of the host program takes its status away.
+pub(crate) fn clone(flags: u64, child: &mut dyn FnMut() -> Infallible) -> Result<Cloned, Errno> {
+    let mut pidfd: RawFd = -1;
+    // SAFETY: all zeros is a valid `clone_args`.
+    let mut args: libc::clone_args = unsafe { mem::zeroed() };
+    args.flags = flags | libc::CLONE_PIDFD as u64;
+    args.pidfd = ptr::from_mut(&mut pidfd) as u64;
+    // SAFETY: the arguments are valid for their size. Without CLONE_VM the child runs on a copy of this stack, so
+    // returning twice is sound; it never leaves `child`, which allocates nothing and takes no lock.
+    let pid = unsafe { libc::syscall(libc::SYS_clone3, &raw mut args, size_of_val(&args)) };
+    if pid == 0 {
+        child();
+    }
+    let pid = check(pid)? as i32;
+    // SAFETY: the kernel has put a new descriptor there, which nobody else knows.
+    let pidfd = unsafe { OwnedFd::from_raw_fd(pidfd) };
+    Ok(Cloned { pid, pidfd })
+}
+
+/// Makes a plain child, as `fork` does, that runs `child` and nothing else.
+pub(crate) fn fork(child: &mut dyn FnMut() -> Infallible) -> Result<i32, Errno> {
+    // SAFETY: all zeros is a valid `clone_args`.
+    let mut args: libc::clone_args = unsafe { mem::zeroed() };
+    args.exit_signal = libc::SIGCHLD as u64;
+    // SAFETY: as in `clone`.
+    let pid = unsafe { libc::syscall(libc::SYS_clone3, &raw mut args, size_of_val(&args)) };
+    if pid == 0 {
+        child();
+    }
+    Ok(check(pid)? as i32)
+}
+
+/// Ends the process at once, without anything that the host program registered for its end.
+pub(crate) fn exit_now(code: c_int) -> ! {
+    // SAFETY: takes a number and does not return.
+    unsafe { libc::_exit(code) }
+}
+
+#[repr(C)]
+struct MountAttr {
+    attr_set: u64,
+    attr_clr: u64,
+    propagation: u64,
+    userns_fd: u64,
+}
+
+/// Sets attributes and private propagation on a mount and all below it.
+pub(crate) fn restrict_mounts(mount: BorrowedFd<'_>, attributes: u64) -> Result<(), Errno> {
+    let flags = libc::AT_EMPTY_PATH | libc::AT_RECURSIVE;
+    mount_setattr(mount.as_raw_fd(), c"", flags, attributes)
+}
+
+/// Sets attributes on the mount at a path alone.
+pub(crate) fn restrict_mount(path: &CStr, attributes: u64) -> Result<(), Errno> {
+    mount_setattr(libc::AT_FDCWD, path, 0, attributes)
+}
+
+fn mount_setattr(at: RawFd, path: &CStr, flags: c_int, attributes: u64) -> Result<(), Errno> {
+    let propagation = libc::MS_PRIVATE;
+    let attr = MountAttr { attr_set: attributes, attr_clr: 0, propagation, userns_fd: 0 };
+    // SAFETY: the path ends with NUL, the struct is valid for its size.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            at,
+            path.as_ptr(),
+            flags as c_uint,
+            &raw const attr,
+            size_of_val(&attr),
+        )
+    };
+    check(result).map(drop)
+}
+
+/// `prctl` with numbers for arguments.
+pub(crate) fn prctl(option: c_int, first: c_ulong, second: c_ulong) -> Result<(), Errno> {
+    let zero: c_ulong = 0;
+    // SAFETY: only used with options whose arguments are numbers.
+    let result = unsafe { libc::prctl(option, first, second, zero, zero) };
+    check(result.into()).map(drop)
+}
+
+/// Takes every capability from this process, for good.
+pub(crate) fn drop_capabilities() -> Result<(), Errno> {
+    const LAST: c_ulong = 63;
+    for capability in 0..=LAST {
+        match prctl(libc::PR_CAPBSET_DROP, capability, 0) {
+            // The kernel knows fewer capabilities than there is room for.
+            Err(Errno::INVAL) => break,
+            other => other?,
+        }
+    }
+    prctl(libc::PR_CAP_AMBIENT, libc::PR_CAP_AMBIENT_CLEAR_ALL as c_ulong, 0)?;
+    let sets = rustix::thread::CapabilitySets {
+        effective: rustix::thread::CapabilitySet::empty(),
+        permitted: rustix::thread::CapabilitySet::empty(),
+        inheritable: rustix::thread::CapabilitySet::empty(),
+    };
+    rustix::thread::set_capabilities(None, sets)
+}
+
+/// Closes every descriptor from this one on.
+pub(crate) fn close_from(first: c_uint) -> Result<(), Errno> {
+    // SAFETY: closes descriptors; whoever owns them in this process never runs again.
+    let result = unsafe { libc::syscall(libc::SYS_close_range, first, c_uint::MAX, 0) };
+    check(result).map(drop)
+}
+
+/// Makes `to` the same descriptor as `from`, open across `execve` or not.
+pub(crate) fn duplicate(from: RawFd, to: RawFd, close_on_exec: bool) -> Result<(), Errno> {
+    // SAFETY: takes numbers; only used where no owner of `to` runs in this process any more.
+    let result = unsafe {
+        if from == to {
+            libc::fcntl(from, libc::F_SETFD, if close_on_exec { libc::FD_CLOEXEC } else { 0 })
+        } else {
+            libc::dup3(from, to, if close_on_exec { libc::O_CLOEXEC } else { 0 })
+        }
+    };
+    check(result.into()).map(drop)
+}
+
+/// Copies a descriptor to a number that is at least `least`.
+pub(crate) fn duplicate_above(from: RawFd, least: RawFd) -> Result<RawFd, Errno> {
+    // SAFETY: takes numbers.
+    let result = unsafe { libc::fcntl(from, libc::F_DUPFD_CLOEXEC, least) };
+    check(result.into()).map(|fd| fd as RawFd)
+}
+
+/// Closes a descriptor by its number.
+pub(crate) fn close(fd: RawFd) {
+    // SAFETY: only used in the init, for numbers that it placed itself.
+    let _already_closed = unsafe { libc::close(fd) };
+}
+
+/// Borrows a descriptor by its number.
+pub(crate) fn borrow<'a>(fd: RawFd) -> BorrowedFd<'a> {
+    // SAFETY: only used in the init, for numbers that it placed itself and keeps open.
+    unsafe { BorrowedFd::borrow_raw(fd) }
+}
+
+/// Becomes another program; returns only where that failed. Both lists end with a null pointer.
+pub(crate) fn execute(path: &CStr, arguments: &Pointers, environment: &Pointers) -> Errno {
+    // SAFETY: both lists hold pointers to strings that live as long as they, and end with null.
+    unsafe { libc::execve(path.as_ptr(), arguments.0.as_ptr(), environment.0.as_ptr()) };
+    last_error()
+}
+
+/// Pointers to strings, ended by null, as `execve` takes them.
+pub(crate) struct Pointers(Vec<*const c_char>);
+
+impl Pointers {
+    /// The strings must live as long as the list; both belong to one script.
+    pub(crate) fn new<'a>(strings: impl IntoIterator<Item = &'a CStr>) -> Self {
+        let mut list: Vec<*const c_char> = strings.into_iter().map(CStr::as_ptr).collect();
+        list.push(ptr::null());
+        Self(list)
+    }
+}
+
+/// Sends a signal to every other process of this pid namespace; false where there is none.
+pub(crate) fn signal_all(signal: c_int) -> bool {
+    // SAFETY: takes numbers; as init of a pid namespace, -1 reaches its processes and no others.
+    unsafe { libc::kill(-1, signal) == 0 }
+}
+
+/// A child that ended: its number and its raw status.
+pub(crate) struct Reaped {
+    pub(crate) pid: i32,
+    pub(crate) status: c_int,
+}
+
+/// Takes the status of one ended child, waiting for one where `wait` is set.
+pub(crate) fn reap(wait: bool) -> Result<Option<Reaped>, Errno> {
+    let mut status = 0;
+    let options = libc::__WALL | if wait { 0 } else { libc::WNOHANG };
+    // SAFETY: the status is valid to write to.
+    let pid = unsafe { libc::waitpid(-1, &raw mut status, options) };
+    match pid {
+        -1 => Err(last_error()),
+        0 => Ok(None),
+        _ => Ok(Some(Reaped { pid, status })),
+    }
+}
+
+/// Waits for a child by its pidfd. Its status is only for the log: what matters came by message.
+pub(crate) fn wait_pidfd(pidfd: BorrowedFd<'_>) -> Result<(), Errno> {
+    loop {
+        // SAFETY: all zeros is a valid `siginfo_t`.
+        let mut info: libc::siginfo_t = unsafe { mem::zeroed() };
+        let options = libc::WEXITED | libc::__WALL;
+        let id = pidfd.as_raw_fd() as libc::id_t;
+        // SAFETY: the struct is valid to write to.
+        let result = unsafe { libc::waitid(libc::P_PIDFD, id, &raw mut info, options) };
+        match check(result.into()) {
+            Err(Errno::INTR) => {}
+            other => return other.map(drop),
+        }
+    }
+}
+
+/// What all children that ended have used: user and system microseconds, and the largest resident size in KiB.
+pub(crate) fn children_usage() -> [u64; 3] {
+    // SAFETY: all zeros is a valid `rusage`, and it is valid to write to.
+    let usage = unsafe {
+        let mut usage: libc::rusage = mem::zeroed();
+        libc::getrusage(libc::RUSAGE_CHILDREN, &raw mut usage);
+        usage
+    };
+    let micros = |time: libc::timeval| time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64;
+    [micros(usage.ru_utime), micros(usage.ru_stime), usage.ru_maxrss as u64]
+}
+
+/// Blocks the signals that the init reads from a descriptor, and returns that descriptor.
+pub(crate) fn child_signals() -> Result<OwnedFd, Errno> {
+    // SAFETY: the set is initialised by `sigemptyset` before it is used; the new descriptor has no other owner.
+    unsafe {
+        let mut set: libc::sigset_t = mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        libc::sigaddset(&raw mut set, libc::SIGCHLD);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const set, ptr::null_mut());
+        let fd = libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK);
+        check(fd.into()).map(|fd| OwnedFd::from_raw_fd(fd as RawFd))
+    }
+}
+
+/// From now on the signals that ask this process to end can be read from a descriptor instead. To be called before there
+/// are other threads.
+pub fn interrupts() -> Result<OwnedFd, Errno> {
+    // SAFETY: the set is initialised by `sigemptyset` before it is used; the new descriptor has no other owner.
+    unsafe {
+        let mut set: libc::sigset_t = mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+            libc::sigaddset(&raw mut set, signal);
+        }
+        libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, ptr::null_mut());
+        let fd = libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK);
+        check(fd.into()).map(|fd| OwnedFd::from_raw_fd(fd as RawFd))
+    }
+}
+
+/// Gives every signal its default action and blocks none: what the host program set does not reach the command.
+pub(crate) fn reset_signals() {
+    // SAFETY: the set is initialised before it is used; the default action is always valid. Signals that cannot be
+    // set refuse, which changes nothing.
+    unsafe {
+        for signal in 1..=64 {
+            libc::signal(signal, libc::SIG_DFL);
+        }
+        let mut set: libc::sigset_t = mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const set, ptr::null_mut());
+    }
+}
+
+/// Sets a limit of resources, both soft and hard; a hard limit that is lower already stays.
+pub(crate) fn set_limit(resource: c_uint, soft: u64, hard: Option<u64>) -> Result<(), Errno> {
+    // SAFETY: the struct is initialised by the kernel, then read; both calls get a valid pointer.
+    let result = unsafe {
+        let mut limit: libc::rlimit64 = mem::zeroed();
+        check(libc::getrlimit64(resource as _, &raw mut limit).into())?;
+        limit.rlim_max = hard.map_or(limit.rlim_max, |hard| hard.min(limit.rlim_max));
+        limit.rlim_cur = soft.min(limit.rlim_max);
+        libc::setrlimit64(resource as _, &raw const limit)
+    };
+    check(result.into()).map(drop)
+}
+
+/// Brings the loopback interface of this network namespace up.
+pub(crate) fn loopback_up() -> Result<(), Errno> {
+    // SAFETY: all zeros is a valid `ifreq`; the name fits and ends with zero; the socket is closed again.
+    unsafe {
+        let socket = libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
+        check(socket.into())?;
+        let mut request: libc::ifreq = mem::zeroed();
+        for (to, from) in request.ifr_name.iter_mut().zip(b"lo\0") {
+            *to = *from as c_char;
+        }
+        request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as i16;
+        let result = libc::ioctl(socket, libc::SIOCSIFFLAGS, &raw const request);
+        let outcome = check(result.into()).map(drop);
+        libc::close(socket);
+        outcome
+    }
+}

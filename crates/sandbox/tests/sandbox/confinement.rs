@@ -1,0 +1,152 @@
+//! What the command sees and what it cannot do.
+
+use std::fs;
+
+use offshoot_sandbox::{HomeView, Limits, Network, Status};
+
+use crate::support::Scene;
+
+#[test]
+fn the_host_is_read_only_and_private_places_are_private() {
+    let scene = Scene::new();
+    let outcome = scene.shell(
+        "for d in /usr /etc /var /; do touch $d/x 2>/dev/null && echo $d; done
+         for d in /tmp /var/tmp /run /dev/shm; do touch $d/x || echo not $d; done
+         ls -A /run | tr '\\n' ' '; ls /tmp | tr '\\n' ' '",
+    );
+    assert_eq!(outcome.stdout, "x some x ");
+    assert_eq!(outcome.stderr, "");
+    assert!(!std::path::Path::new("/tmp/x").exists());
+}
+
+#[test]
+fn processes_of_the_host_are_not_seen() {
+    let outcome = Scene::new().shell("ls /proc | grep -c '^[0-9]'; cat /proc/1/environ | wc -c");
+    let lines: Vec<&str> = outcome.stdout.lines().collect();
+    assert!(lines[0].parse::<u32>().unwrap() <= 5, "{}", outcome.stdout);
+    assert_eq!(lines[1], "0", "{}", outcome.stderr);
+}
+
+#[test]
+fn no_capability_is_left_and_none_can_come_back() {
+    let outcome = Scene::new().shell("grep -E '^(Cap|NoNewPrivs)' /proc/self/status");
+    for line in outcome.stdout.lines() {
+        let (name, value) = line.split_once(":\t").unwrap();
+        let expected = if name == "NoNewPrivs" { "1" } else { "0000000000000000" };
+        assert_eq!(value, expected, "{name}");
+    }
+    assert_eq!(outcome.stdout.lines().count(), 6);
+}
+
+#[test]
+fn the_network_is_a_loopback_of_its_own_or_the_hosts() {
+    let count = "tail -n +3 /proc/net/dev | wc -l; cat /sys/class/net/lo/operstate >/dev/null; \
+                 exec 2>/dev/null; readlink /proc/self/ns/net";
+    let own = Scene::new().shell(count).stdout;
+    assert!(own.starts_with("1\n"), "{own}");
+    let host = Scene { network: Network::Host, ..Scene::new() }.shell(count).stdout;
+    let here = fs::read_link("/proc/self/ns/net").unwrap();
+    assert!(host.ends_with(&format!("{}\n", here.display())), "{host}");
+    assert!(!own.ends_with(&format!("{}\n", here.display())), "{own}");
+    let ping = "python3 -c 'import socket; s=socket.create_server((\"127.0.0.1\",0)); \
+                socket.create_connection(s.getsockname()); print(\"up\")'";
+    let mut scene = Scene::new();
+    scene.environment = vec![("PATH", "/usr/local/bin:/usr/bin:/bin")];
+    assert_eq!(scene.shell(ping).stdout, "up\n");
+}
+
+#[test]
+fn the_home_is_thrown_away() {
+    let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    fs::write(home.path().join("settings"), "mine\n").unwrap();
+    let mut scene = Scene::new();
+    scene.home = Some(home.path().to_owned());
+    let text = format!(
+        "cd {} && cat settings && echo theirs > settings && touch new",
+        home.path().display()
+    );
+    let outcome = scene.shell(&text);
+    assert_eq!((outcome.stdout.as_str(), outcome.stderr.as_str()), ("mine\n", ""));
+    assert_eq!(outcome.in_force.home, HomeView::ThrowAway);
+    assert_eq!(fs::read_to_string(home.path().join("settings")).unwrap(), "mine\n");
+    assert!(!home.path().join("new").exists());
+}
+
+#[test]
+fn a_home_below_a_private_directory_is_still_there() {
+    let home = tempfile::tempdir().unwrap();
+    fs::write(home.path().join("settings"), "mine\n").unwrap();
+    let mut scene = Scene::new();
+    scene.home = Some(home.path().to_owned());
+    let outcome = scene.shell(&format!("cat {}/settings", home.path().display()));
+    assert_eq!(outcome.stdout, "mine\n");
+}
+
+#[test]
+fn the_workspace_lies_where_it_is_wanted() {
+    let home = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    fs::create_dir(home.path().join("project")).unwrap();
+    fs::write(home.path().join("project/host"), "").unwrap();
+    for target in [home.path().join("project"), "/workspace".into(), "/tmp/a/b".into()] {
+        let mut scene = Scene::new();
+        scene.home = Some(home.path().to_owned());
+        scene.target = target.clone();
+        let outcome = scene.shell("pwd; ls; touch new; touch /nowhere 2>/dev/null && echo bad");
+        assert_eq!(outcome.stdout, format!("{}\nfile\n", target.display()), "{}", outcome.stderr);
+        assert!(scene.upper().join("new").exists());
+        assert!(!outcome.ended.busy);
+    }
+}
+
+#[test]
+fn hidden_directories_are_empty() {
+    let vaults = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    fs::write(vaults.path().join("catalog"), "secret").unwrap();
+    let mut scene = Scene::new();
+    scene.hidden = vec![vaults.path().to_owned()];
+    let outcome =
+        scene.shell(&format!("ls -A {0}; cat {0}/catalog; touch {0}/x", vaults.path().display()));
+    assert_eq!(outcome.stdout, "");
+    assert_ne!(outcome.ended.status, Status::Exited(0));
+}
+
+#[test]
+fn a_read_only_workspace_cannot_be_written() {
+    let outcome = Scene { read_only: true, ..Scene::new() }.shell("cat file; echo x > file");
+    assert_eq!(outcome.stdout, "below\n");
+    assert!(outcome.stderr.contains("Read-only file system"), "{}", outcome.stderr);
+}
+
+#[test]
+fn limits_hold() {
+    let limits = Limits {
+        file_size: Some(4096),
+        memory: Some(1 << 30),
+        open_files: Some(64),
+        processes: None,
+    };
+    let outcome = Scene { limits, ..Scene::new() }.shell(
+        "ulimit -n; ulimit -v; ulimit -c; trap '' XFSZ; head -c 10000 /dev/zero > big; wc -c < big",
+    );
+    assert_eq!(outcome.stdout, "64\n1048576\n0\n4096\n", "{}", outcome.stderr);
+}
+
+#[test]
+fn devices_are_the_usual_ones() {
+    let outcome = Scene::new().shell(
+        "ls /dev | tr '\\n' ' '; head -c 4 /dev/zero | wc -c; echo x > /dev/null; echo y > /dev/stderr",
+    );
+    assert_eq!(
+        outcome.stdout,
+        "fd full null ptmx pts random shm stderr stdin stdout tty urandom zero 4\n"
+    );
+    assert_eq!(outcome.stderr, "y\n");
+}
+
+#[test]
+fn the_init_cannot_be_looked_into_or_killed() {
+    let outcome =
+        Scene::new().shell("kill -9 1; kill -TERM 1; ls /proc/1/fd 2>&1 | wc -l; echo alive");
+    assert!(outcome.stdout.ends_with("alive\n"), "{}", outcome.stdout);
+    assert_eq!(outcome.ended.status, Status::Exited(0));
+}

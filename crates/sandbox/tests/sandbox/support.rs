@@ -1,0 +1,114 @@
+//! Running a shell text in a sandbox over one layer.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use offshoot_sandbox::{
+    Command, Ended, Files, InForce, Limits, Network, Observer, Overlay, SandboxError, Spec, Stdin,
+    Stream, Timeout, WorkspaceMount, launch,
+};
+
+/// A folder with a layer of one file, and an empty upper.
+pub(crate) struct Scene {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) home: Option<PathBuf>,
+    pub(crate) hidden: Vec<PathBuf>,
+    pub(crate) network: Network,
+    pub(crate) limits: Limits,
+    pub(crate) stdin: Option<Vec<u8>>,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) read_only: bool,
+    pub(crate) target: PathBuf,
+    pub(crate) environment: Vec<(&'static str, &'static str)>,
+}
+
+/// What a run printed, and how it ended.
+pub(crate) struct Outcome {
+    pub(crate) ended: Ended,
+    pub(crate) in_force: InForce,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+#[derive(Default)]
+struct Kept([Vec<u8>; 2]);
+
+impl Observer for Kept {
+    fn output(&mut self, stream: Stream, bytes: &[u8]) {
+        self.0[usize::from(stream == Stream::Stderr)].extend_from_slice(bytes);
+    }
+}
+
+impl Scene {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["lower", "upper", "work"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        fs::write(folder.path().join("lower/file"), "below\n").unwrap();
+        Self {
+            folder,
+            home: None,
+            hidden: Vec::new(),
+            network: Network::None,
+            limits: Limits::default(),
+            stdin: None,
+            timeout: Some(Duration::from_secs(30)),
+            read_only: false,
+            target: "/tmp/some/workspace".into(),
+            environment: vec![("PATH", "/usr/bin:/bin")],
+        }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    pub(crate) fn upper(&self) -> PathBuf {
+        self.path("upper")
+    }
+
+    pub(crate) fn shell(&self, text: &str) -> Outcome {
+        self.run(&["sh", "-c", text]).unwrap()
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Result<Outcome, SandboxError> {
+        let running = launch(&self.spec(arguments))?;
+        let in_force = running.in_force.clone();
+        let mut kept = Kept::default();
+        let timeout = Timeout { after: self.timeout, grace: Duration::from_millis(300) };
+        let ended = running.drive(&timeout, &mut kept, None)?;
+        let [stdout, stderr] = kept.0.map(|bytes| String::from_utf8(bytes).unwrap());
+        Ok(Outcome { ended, in_force, stdout, stderr })
+    }
+
+    fn spec(&self, arguments: &[&str]) -> Spec {
+        let overlay = Overlay {
+            directory: self.folder.path().to_owned(),
+            lower: vec!["lower".into()],
+            upper: "upper".into(),
+            work: "work".into(),
+        };
+        let files = Files::Overlay(overlay);
+        let (target, read_only) = (self.target.clone(), self.read_only);
+        let variables = self.environment.iter();
+        Spec {
+            workspace: WorkspaceMount { files, target, read_only },
+            home: self.home.clone(),
+            hidden: self.hidden.clone(),
+            network: self.network,
+            limits: self.limits,
+            command: Command {
+                arguments: arguments.iter().map(Into::into).collect(),
+                environment: variables.map(|(name, value)| (name.into(), value.into())).collect(),
+                directory: self.target.clone(),
+                stdin: self.stdin.clone().map_or(Stdin::Empty, Stdin::Bytes),
+            },
+        }
+    }
+}
+
+pub(crate) fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap()
+}

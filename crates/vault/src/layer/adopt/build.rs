@@ -1,0 +1,245 @@
+//! Laying what was written over the tree below.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use rustix::fs::Stat;
+
+use super::content::Hashed;
+use super::groups::Groups;
+use crate::disk::join;
+use crate::entry::{Body, DirRef, Entry, Meta, Xattr};
+use crate::error::Result;
+use crate::hash::{ContentId, RootId};
+use crate::layer::written::{Kind, Owner, UpperDir, UpperEntry, inode};
+use crate::links::Links;
+use crate::materialize::mtime_of;
+use crate::objects::{Batch, Objects};
+
+/// The tree that results, and what of the writing it did not take.
+pub(super) struct Built {
+    pub(super) root: RootId,
+    pub(super) content: ContentId,
+    pub(super) batch: Batch,
+    /// What became of each name of each directory, in the order of the lists.
+    pub(super) fates: Vec<Vec<Fate>>,
+    /// The paths that carry a link group.
+    pub(super) links: Links,
+}
+
+/// What became of a name that was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It is part of the difference.
+    Kept,
+    /// It makes no difference: without it the same would be seen.
+    Same,
+    /// It is not kept and nothing is below it.
+    Gone,
+    /// It is not kept and hides something below it.
+    Hides,
+}
+
+/// Builds the tree of `base` with what was written.
+pub(super) struct Builder<'a> {
+    pub(super) objects: &'a Objects,
+    pub(super) dirs: &'a [UpperDir],
+    pub(super) files: &'a HashMap<Vec<u8>, Hashed>,
+    /// Who owns the vault on disk.
+    pub(super) own: Owner,
+    /// Names that were there before anybody wrote.
+    pub(super) placed: HashSet<&'a [u8]>,
+}
+
+/// What is being built.
+struct Work {
+    /// The directory that each lies over.
+    below: Vec<Option<DirRef>>,
+    /// Those that are built, from the end of the list.
+    built: Vec<Option<DirRef>>,
+    groups: Groups,
+    links: Links,
+}
+
+impl Builder<'_> {
+    /// `links` are the paths of the base that carry a link group.
+    pub(super) fn build(&self, base: &RootId, links: &Links) -> Result<Built> {
+        let top = &self.objects.root(base)?;
+        let below = self.directories_below(top)?;
+        let links = self.remaining_links(links, &below);
+        let groups = Groups::find(self.objects, base, self.dirs, &links, &self.placed)?;
+        let mut work = Work { below, built: vec![None; self.dirs.len()], groups, links };
+        let mut batch = Batch::default();
+        let mut fates: Vec<Vec<Fate>> = vec![Vec::new(); self.dirs.len()];
+        // Every directory comes after its parent, so from the end all that one needs is there.
+        for at in (0..self.dirs.len()).rev() {
+            let (entries, found) = self.directory(at, &mut work)?;
+            fates[at] = found;
+            work.built[at] = Some(batch.directory(&entries));
+        }
+        self.keep_whole_groups(&mut fates);
+        self.keep_filled_directories(&mut fates);
+        let dir = work.built[0].unwrap_or_else(|| batch.directory(&[]));
+        let meta = self.meta(&self.dirs[0].stat, self.dirs[0].xattrs.clone(), Some(top));
+        let top = Entry { name: Vec::new(), meta, group: None, body: Body::Directory(dir) };
+        Ok(Built { root: batch.root(&top), content: dir.content, batch, fates, links: work.links })
+    }
+
+    /// For each directory that was written, the one it lies over.
+    fn directories_below(&self, top: &Entry) -> Result<Vec<Option<DirRef>>> {
+        let mut below: Vec<Option<DirRef>> = vec![None; self.dirs.len()];
+        below[0] = top.directory().copied().filter(|_| !self.dirs[0].opaque);
+        for (at, dir) in self.dirs.iter().enumerate() {
+            for entry in &dir.entries {
+                let (Kind::Directory(child), Some(parent)) = (&entry.kind, &below[at]) else {
+                    continue;
+                };
+                if !self.dirs[*child].opaque {
+                    let found = self.objects.entry(parent, &entry.name)?;
+                    below[*child] = found.as_ref().and_then(Entry::directory).copied();
+                }
+            }
+        }
+        Ok(below)
+    }
+
+    /// The paths of the base that carry a link group and that nothing was written over.
+    fn remaining_links(&self, links: &Links, below: &[Option<DirRef>]) -> Links {
+        let mut links = links.clone();
+        if links == Links::default() {
+            return links;
+        }
+        for dir in self.dirs {
+            for entry in dir.entries.iter().filter(|entry| !matches!(entry.kind, Kind::Untouched)) {
+                let path = join(&dir.path, &entry.name);
+                let merged = matches!(entry.kind, Kind::Directory(child) if below[child].is_some());
+                if !merged {
+                    links.clear_below(&path);
+                }
+                links.set(path, false);
+            }
+        }
+        links
+    }
+
+    fn directory(&self, at: usize, work: &mut Work) -> Result<(Vec<Entry>, Vec<Fate>)> {
+        let dir = &self.dirs[at];
+        let old = match &work.below[at] {
+            Some(below) => self.objects.entries(below)?,
+            None => Vec::new(),
+        };
+        let mut entries: BTreeMap<Vec<u8>, Entry> =
+            old.into_iter().map(|entry| (entry.name.clone(), entry)).collect();
+        let mut fates = Vec::with_capacity(dir.entries.len());
+        for written in &dir.entries {
+            let old = entries.remove(&written.name);
+            let new = self.entry(dir, written, old.as_ref(), work);
+            if new.as_ref().is_some_and(|entry| entry.group.is_some()) {
+                work.links.set(join(&dir.path, &written.name), true);
+            }
+            fates.push(match written.kind {
+                Kind::Refused if old.is_some() => Fate::Hides,
+                Kind::Refused => Fate::Gone,
+                // One that hides what is below is part of the difference, even if it holds the same.
+                Kind::Directory(child) if work.below[child].is_none() => Fate::Kept,
+                _ if old == new => Fate::Same,
+                _ => Fate::Kept,
+            });
+            entries.extend(new.map(|entry| (written.name.clone(), entry)));
+        }
+        Ok((entries.into_values().collect(), fates))
+    }
+
+    /// What a written name makes of the one below it; nothing where it is a deletion.
+    fn entry(
+        &self,
+        dir: &UpperDir,
+        written: &UpperEntry,
+        old: Option<&Entry>,
+        work: &mut Work,
+    ) -> Option<Entry> {
+        let path = join(&dir.path, &written.name);
+        let (stat, xattrs, body) = match &written.kind {
+            Kind::Whiteout | Kind::Refused => return None,
+            Kind::Untouched => return old.cloned(),
+            Kind::Directory(child) => {
+                let child_dir = &self.dirs[*child];
+                let body = Body::Directory(work.built[*child]?);
+                (&child_dir.stat, child_dir.xattrs.clone(), body)
+            }
+            Kind::File(stat) => {
+                let file = self.files.get(&path)?;
+                let body = Body::File { size: file.size, blob: file.blob };
+                (stat, written.xattrs.clone(), body)
+            }
+            Kind::Symlink(stat, target) => {
+                (stat, Vec::new(), Body::Symlink { target: target.clone() })
+            }
+            Kind::Fifo(stat) => (stat, Vec::new(), Body::Fifo),
+        };
+        let group = written.stat().and_then(|stat| work.groups.of(stat));
+        let meta = self.meta(stat, xattrs, old);
+        let entry = Entry { name: written.name.clone(), meta, group, body };
+        match old {
+            Some(old) if same_but_for_group(old, &entry) => {
+                // Copied up and left as it was: still the same file, links and all. A name that could be written to with
+                // its links is no longer one of them, unless it is the last that is left.
+                let split = self.placed.contains(path.as_slice());
+                let group = old.group.filter(|group| !split || work.groups.claim(*group));
+                Some(Entry { group, ..entry })
+            }
+            _ => Some(entry),
+        }
+    }
+
+    /// Layers belong to the vault's user on disk, so an owner is news only where it is another.
+    fn meta(&self, stat: &Stat, xattrs: Vec<Xattr>, old: Option<&Entry>) -> Meta {
+        let written = Owner::of(stat);
+        let recorded = old.map(|old| Owner { uid: old.meta.uid, gid: old.meta.gid });
+        let owner = recorded.filter(|_| written == self.own).unwrap_or(written);
+        Meta {
+            mode: (stat.st_mode & 0o7777) as u16,
+            uid: owner.uid,
+            gid: owner.gid,
+            mtime: mtime_of(stat),
+            xattrs,
+        }
+    }
+
+    /// A name that makes no difference is still needed where another name of its inode does make one.
+    fn keep_whole_groups(&self, fates: &mut [Vec<Fate>]) {
+        let mut needed: HashMap<(u64, u64), bool> = HashMap::new();
+        let linked = |dir: &UpperDir, at: usize| dir.entries[at].linked().map(inode);
+        for (dir, fates) in self.dirs.iter().zip(&*fates) {
+            for (at, fate) in fates.iter().enumerate() {
+                if let Some(inode) = linked(dir, at) {
+                    *needed.entry(inode).or_default() |= *fate != Fate::Same;
+                }
+            }
+        }
+        for (dir, fates) in self.dirs.iter().zip(fates) {
+            for (at, fate) in fates.iter_mut().enumerate() {
+                let inode = linked(dir, at);
+                if inode.and_then(|inode| needed.get(&inode)).is_some_and(|needed| *needed) {
+                    *fate = Fate::Kept;
+                }
+            }
+        }
+    }
+
+    /// A directory can only go with everything in it.
+    fn keep_filled_directories(&self, fates: &mut [Vec<Fate>]) {
+        for at in (0..self.dirs.len()).rev() {
+            for (place, entry) in self.dirs[at].entries.iter().enumerate() {
+                if let Kind::Directory(child) = entry.kind
+                    && fates[child].iter().any(|fate| !matches!(fate, Fate::Same | Fate::Gone))
+                {
+                    fates[at][place] = Fate::Kept;
+                }
+            }
+        }
+    }
+}
+
+fn same_but_for_group(old: &Entry, new: &Entry) -> bool {
+    new.group.is_none() && old.meta == new.meta && old.body == new.body
+}

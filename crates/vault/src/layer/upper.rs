@@ -1,0 +1,107 @@
+//! A directory for somebody else to write a difference into.
+
+use std::fs;
+use std::os::fd::AsFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::Mode;
+
+use super::place::PlacedLinks;
+use super::stage::{LayerKind, LayerStage};
+use crate::disk;
+use crate::entry::Entry;
+use crate::error::{Result, io_error};
+use crate::hash::RootId;
+use crate::import::Skipped;
+use crate::vault::Vault;
+
+/// The caller's note about what the directory is for.
+const NOTE: &str = "exec.json";
+
+/// A directory to write a difference to a root into, in overlayfs format. Dropped without being adopted, it is removed.
+#[derive(Debug)]
+pub struct Upper {
+    pub(super) stage: LayerStage,
+    pub(super) base: RootId,
+    /// What was left out when it was copied.
+    pub(super) skipped: Vec<Skipped>,
+    /// Hard links that were put there before anybody wrote.
+    pub(super) placed: PlacedLinks,
+}
+
+impl Upper {
+    /// Where to write.
+    pub fn dir(&self) -> PathBuf {
+        self.stage.fs_dir()
+    }
+
+    /// An empty directory beside it for overlayfs to work in; it is not part of the layer.
+    pub fn work_dir(&self) -> PathBuf {
+        self.stage.beside("work")
+    }
+
+    /// The directory that the names of a mount are relative to: the one with all layers.
+    pub fn layers_dir(&self) -> &Path {
+        self.stage.layers()
+    }
+
+    /// Where to write, relative to the directory of layers.
+    pub fn fs_name(&self) -> String {
+        format!("{}/fs", self.stage.staged_name())
+    }
+
+    /// The directory to work in, relative to the directory of layers.
+    pub fn work_name(&self) -> String {
+        format!("{}/work", self.stage.staged_name())
+    }
+
+    /// The root that lies below.
+    pub fn base(&self) -> &RootId {
+        &self.base
+    }
+
+    /// Leaves a note beside the directory, in place of an earlier one, that says what it is for. It goes when the layer is
+    /// sealed.
+    pub fn note(&self, text: &str) -> Result<()> {
+        let path = self.stage.beside(NOTE);
+        fs::write(&path, text).map_err(io_error("write", &path))
+    }
+
+    /// Leaves the same note beside another.
+    pub(super) fn copy_note(&self, other: &Self) -> Result<()> {
+        let path = self.stage.beside(NOTE);
+        match fs::read_to_string(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            text => other.note(&text.map_err(io_error("read", &path))?),
+        }
+    }
+}
+
+impl Vault {
+    /// Starts a directory for a difference to `base`, with the metadata of its top directory.
+    pub fn begin_upper(&self, base: &RootId) -> Result<Upper> {
+        self.enter()?;
+        let top = self.objects()?.root(base)?;
+        let upper = self.new_upper(base)?;
+        let dir = upper.dir();
+        set_metadata(&dir, &top).map_err(io_error("set metadata of", &dir))?;
+        Ok(upper)
+    }
+
+    /// An empty one, whose own metadata is not set yet.
+    pub(super) fn new_upper(&self, base: &RootId) -> Result<Upper> {
+        let stage = LayerStage::begin(&self.layers_dir(), LayerKind::Delta)?;
+        let upper =
+            Upper { stage, base: *base, skipped: Vec::new(), placed: PlacedLinks::default() };
+        let work = upper.work_dir();
+        fs::create_dir(&work).map_err(io_error("create", &work))?;
+        Ok(upper)
+    }
+}
+
+fn set_metadata(dir: &Path, entry: &Entry) -> std::io::Result<()> {
+    let fd = disk::open_dir(dir)?;
+    disk::set_xattrs(fd.as_fd(), &entry.meta.xattrs, true)?;
+    rustix::fs::fchmod(&fd, Mode::from_raw_mode(entry.meta.mode.into()))?;
+    Ok(rustix::fs::futimens(&fd, &disk::timestamps(entry.meta.mtime))?)
+}

@@ -1,0 +1,98 @@
+//! One user of a workspace at a time.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use offshoot_store::Id;
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+
+use crate::error::{Result, VaultError, io_error};
+use crate::vault::Vault;
+
+/// The first pause between two tries; each is twice as long as the one before.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(2);
+/// The longest.
+const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+
+/// Holds a workspace until dropped; the kernel lets go of it when the process dies.
+#[derive(Debug)]
+pub struct WorkspaceLock {
+    workspace: Id,
+    held: File,
+}
+
+impl WorkspaceLock {
+    /// The workspace.
+    pub fn workspace(&self) -> Id {
+        self.workspace
+    }
+}
+
+impl Drop for WorkspaceLock {
+    fn drop(&mut self) {
+        // What it says counts only while it is locked, so it does no harm to leave it.
+        drop(self.held.set_len(0));
+    }
+}
+
+impl Vault {
+    /// Takes a workspace for oneself, waiting for others up to `wait`, or for as long as it takes without one. `holder` is a
+    /// line, such as a process id and a command, that tells those who wait in vain whom they waited for.
+    ///
+    /// Only those who ask are kept out: refs can be changed without it.
+    pub fn lock_workspace(
+        &self,
+        workspace: &Id,
+        wait: Option<Duration>,
+        holder: &str,
+    ) -> Result<WorkspaceLock> {
+        let path = self.dir().join("locks").join(workspace.to_string());
+        let mut held = open(&path)?;
+        let deadline = wait.map(|wait| Instant::now() + wait);
+        let mut pause = SHORTEST_PAUSE;
+        while !try_lock(&held, &path)? {
+            let left = deadline.map_or(LONGEST_PAUSE, |at| at.duration_since(Instant::now()));
+            if left.is_zero() {
+                return Err(busy(workspace, &path));
+            }
+            thread::sleep(pause.min(left));
+            pause = LONGEST_PAUSE.min(pause * 2);
+        }
+        let write = held.set_len(0).and_then(|()| held.write_all(holder.as_bytes()));
+        write.map_err(io_error("write", &path))?;
+        Ok(WorkspaceLock { workspace: *workspace, held })
+    }
+}
+
+/// Opens the file to lock. It is never removed but with the vault, so that all who lock it lock the same.
+fn open(path: &PathBuf) -> Result<File> {
+    let mut options = File::options();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600);
+    match options.open(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let folder = path.parent().unwrap_or(path);
+            fs::create_dir_all(folder).map_err(io_error("create", folder))?;
+            options.open(path).map_err(io_error("create", path))
+        }
+        other => other.map_err(io_error("open", path)),
+    }
+}
+
+fn try_lock(file: &File, path: &Path) -> Result<bool> {
+    match flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(true),
+        Err(Errno::WOULDBLOCK | Errno::INTR) => Ok(false),
+        Err(error) => Err(io_error("lock", path)(error)),
+    }
+}
+
+fn busy(workspace: &Id, path: &Path) -> VaultError {
+    let holder = fs::read_to_string(path).unwrap_or_default();
+    let holder = holder.lines().next().unwrap_or_default().to_owned();
+    VaultError::WorkspaceBusy { workspace: *workspace, holder }
+}

@@ -1,0 +1,145 @@
+//! Writing through the real kernel's overlayfs, and adopting it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use offshoot_tests::image::private_mounts;
+use offshoot_tests::scan::{CompareOptions, Scan};
+use offshoot_tests::skip::{Feature, need};
+use offshoot_vault::{Adopted, PlainAccess, RootId, Upper, Vault};
+
+use crate::support::{actor, assert_same, export, scanned};
+
+/// An overlay over a root, writing into a directory that is to be adopted.
+pub(crate) struct Mounted {
+    pub(crate) point: PathBuf,
+    upper: Upper,
+}
+
+impl Mounted {
+    pub(crate) fn new(vault: &Vault, base: &RootId, place: &Path) -> Self {
+        Self::over(vault, vault.begin_upper(base).unwrap(), place)
+    }
+
+    /// Mounts a directory that may hold something already.
+    pub(crate) fn over(vault: &Vault, upper: Upper, place: &Path) -> Self {
+        upper.note("{}").unwrap();
+        assert!(upper.work_dir().is_dir());
+        let point = place.join("point");
+        fs::create_dir_all(&point).unwrap();
+        mount(&upper_options(vault, &upper), upper.layers_dir(), &point);
+        Self { point, upper }
+    }
+
+    pub(crate) fn unmount(self) -> Upper {
+        unmount(&self.point);
+        self.upper
+    }
+}
+
+/// The options that mount an upper; names are relative to the directory of layers.
+pub(crate) fn upper_options(vault: &Vault, upper: &Upper) -> String {
+    let stack = vault.stack(upper.base(), &[]).unwrap();
+    assert_eq!(stack.layers_dir, upper.layers_dir());
+    format!(
+        "userxattr,volatile,lowerdir={},upperdir={},workdir={}",
+        stack.names.join(":"),
+        upper.fs_name(),
+        upper.work_name()
+    )
+}
+
+fn mount(options: &str, layers: &Path, point: &Path) {
+    let mut mount = Command::new("mount");
+    mount.args(["-t", "overlay", "overlay", "-o", options]).arg(point).current_dir(layers);
+    assert!(mount.status().unwrap().success());
+}
+
+fn unmount(point: &Path) {
+    assert!(Command::new("umount").arg(point).status().unwrap().success());
+}
+
+/// Whether overlays can be mounted; they are then seen by this test alone.
+pub(crate) fn can_mount() -> bool {
+    let able = need(Feature::Root) && need(Feature::Overlay);
+    if able {
+        private_mounts().unwrap();
+    }
+    able
+}
+
+/// Links into lower layers are split by overlayfs itself, owners are the vault's on disk, and sockets are not kept.
+pub(crate) fn as_mounted() -> CompareOptions {
+    CompareOptions { owners: false, hard_links: false, special: false, ..CompareOptions::default() }
+}
+
+/// Adopts what `work` writes; the adopted root must be what was seen while it was mounted.
+pub(crate) fn adopted(
+    vault: &Vault,
+    base: &RootId,
+    place: &Path,
+    work: impl FnOnce(&Path),
+) -> RootId {
+    let mounted = Mounted::new(vault, base, place);
+    work(&mounted.point);
+    let seen = scanned(&mounted.point);
+    let adopted = vault.adopt(mounted.unmount(), &PlainAccess).unwrap();
+    check_adopted(vault, &adopted, &seen, place, &as_mounted());
+    adopted.root
+}
+
+/// The same where what was written is copied first, while it is still mounted.
+pub(crate) fn adopted_copy(
+    vault: &Vault,
+    base: &RootId,
+    place: &Path,
+    work: impl FnOnce(&Path),
+) -> RootId {
+    let Mounted { point, upper } = Mounted::new(vault, base, place);
+    work(&point);
+    let (seen, first) = (scanned(&point), upper.dir());
+    let copy = upper.into_copy(vault, &PlainAccess).unwrap();
+    unmount(&point);
+    assert!(!first.exists());
+    let adopted = vault.adopt(copy, &PlainAccess).unwrap();
+    check_adopted(vault, &adopted, &seen, place, &as_mounted());
+    adopted.root
+}
+
+/// Records what was adopted; it must be what was seen, exported and mounted again.
+pub(crate) fn check_adopted(
+    vault: &Vault,
+    adopted: &Adopted,
+    seen: &Scan,
+    place: &Path,
+    options: &CompareOptions,
+) {
+    vault.transact("test", &actor(), |tx| adopted.record(tx)).unwrap();
+    let kept = export(vault, &adopted.root, &place.join(format!("kept-{}", adopted.root)));
+    assert_same(seen, &scanned(&kept), options);
+    assert_same(seen, &shown(vault, &adopted.root, place), &as_mounted());
+}
+
+/// What the stack of a root shows when it is mounted.
+pub(crate) fn shown(vault: &Vault, root: &RootId, place: &Path) -> Scan {
+    let (point, nothing) = (place.join("shown"), place.join("nothing"));
+    fs::create_dir_all(&point).unwrap();
+    fs::create_dir_all(&nothing).unwrap();
+    let stack = vault.stack(root, &[]).unwrap();
+    for layer in &stack.directories {
+        let inside = fs::read_dir(layer.parent().unwrap()).unwrap().count();
+        assert_eq!(inside, 1, "a sealed layer holds its files and nothing else");
+    }
+    // An overlay without an upper needs two layers at least.
+    let lower = format!("{}:{}", stack.names.join(":"), nothing.display());
+    mount(&format!("ro,userxattr,lowerdir={lower}"), &stack.layers_dir, &point);
+    let shown = scanned(&point);
+    unmount(&point);
+    shown
+}
+
+/// How many layers there are, sealed or being written.
+pub(crate) fn layer_count(vault: &Vault) -> usize {
+    fs::read_dir(vault.dir().join("layers")).unwrap().count()
+}

@@ -1,0 +1,26 @@
+//! Running one command in a workspace: the boundary between an agent and its tools.
+//!
+//! [`ProxyRuntime`] takes an [`ExecutionRequest`] through the states of [`ProxyExecutionState`] and always comes back with
+//! an [`ExecutionEnvelope`].
+
+mod decision;
+mod envelope;
+mod environment;
+mod executor;
+mod output;
+mod request;
+mod runtime;
+mod seal;
+mod service;
+mod state;
+
+pub use decision::ExecutionDecision;
+pub use envelope::{ExecutionEnvelope, ExecutionResult};
+pub use environment::EnvironmentRules;
+pub use executor::{CommandExecutor, ExecutionObserver};
+pub use request::{
+    CheckpointMode, CommandLine, ExecutionPlace, ExecutionRequest, ExecutionTimeout,
+};
+pub use runtime::{ProxyRuntime, RuntimeOptions};
+pub use service::ExecService;
+pub use state::ProxyExecutionState;

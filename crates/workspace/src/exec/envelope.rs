@@ -1,0 +1,142 @@
+//! What comes back.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use offshoot_mount::Driver;
+use offshoot_protocol::ErrorBody;
+use offshoot_sandbox::{InForce, Usage};
+use offshoot_vault::Id;
+use offshoot_vault::diff::Change;
+
+use super::decision::ExecutionDecision;
+use super::output::KeptOutput;
+use super::request::ExecutionRequest;
+use super::state::ProxyExecutionState;
+
+/// The answer to every request, whatever became of it.
+#[derive(Debug)]
+pub struct ExecutionEnvelope {
+    /// What was asked for.
+    pub request: ExecutionRequest,
+    /// What happened.
+    pub result: ExecutionResult,
+}
+
+impl ExecutionEnvelope {
+    /// The command ran to its end, exited with 0, and its changes are kept.
+    pub fn is_success(&self) -> bool {
+        let result = &self.result;
+        result.state == ProxyExecutionState::Completed
+            && result.exit_code == Some(0)
+            && !result.timed_out
+            && !result.interrupted
+    }
+}
+
+/// What happened to a request.
+#[derive(Clone, Debug)]
+pub struct ExecutionResult {
+    /// The id of the exec.
+    pub id: Id,
+    /// When it started, in milliseconds since 1970.
+    pub started_ms: u64,
+    /// How far it came.
+    pub state: ProxyExecutionState,
+    /// Where it failed.
+    pub failed_in: Option<ProxyExecutionState>,
+    /// The vault's name.
+    pub vault: String,
+    /// The workspace, by id and name.
+    pub workspace: Option<(Id, String)>,
+    /// The workspace was forked for this exec.
+    pub forked: bool,
+    /// Where the command saw its workspace.
+    pub mountpoint: Option<PathBuf>,
+    /// Where it started.
+    pub cwd: Option<PathBuf>,
+    /// What it returned.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    pub(crate) stdout: KeptOutput,
+    pub(crate) stderr: KeptOutput,
+    /// How long it ran.
+    pub duration: Duration,
+    /// How long everything took.
+    pub total: Duration,
+    /// The checkpoint to come back to.
+    pub checkpoint: Option<String>,
+    /// The snapshot it started from.
+    pub before: Option<Id>,
+    /// The snapshot it made, or the one before.
+    pub after: Option<Id>,
+    /// What changed.
+    pub changes: Vec<Change>,
+    /// The changes as a patch.
+    pub patch: Option<Vec<u8>>,
+    /// What was decided.
+    pub decision: Option<ExecutionDecision>,
+    /// Its time was over before it was.
+    pub timed_out: bool,
+    /// The caller was interrupted.
+    pub interrupted: bool,
+    /// What changed is on disk and recorded.
+    pub flushed: bool,
+    /// How the workspace was made a directory.
+    pub driver: Option<Driver>,
+    /// What confined the command.
+    pub in_force: Option<InForce>,
+    /// What it used.
+    pub usage: Usage,
+    /// What is not as one may expect.
+    pub warnings: Vec<String>,
+    /// Why it failed.
+    pub error: Option<ErrorBody>,
+}
+
+impl ExecutionResult {
+    pub(crate) fn new(id: Id, vault: &str) -> Self {
+        Self {
+            id,
+            started_ms: id.time_ms(),
+            state: ProxyExecutionState::Validating,
+            failed_in: None,
+            vault: vault.to_owned(),
+            workspace: None,
+            forked: false,
+            mountpoint: None,
+            cwd: None,
+            exit_code: None,
+            signal: None,
+            stdout: KeptOutput::default(),
+            stderr: KeptOutput::default(),
+            duration: Duration::ZERO,
+            total: Duration::ZERO,
+            checkpoint: None,
+            before: None,
+            after: None,
+            changes: Vec::new(),
+            patch: None,
+            decision: None,
+            timed_out: false,
+            interrupted: false,
+            flushed: false,
+            driver: None,
+            in_force: None,
+            usage: Usage::default(),
+            warnings: Vec::new(),
+            error: None,
+        }
+    }
+
+    /// What was printed, as far as it is kept.
+    pub fn stdout(&self) -> &[u8] {
+        &self.stdout.bytes
+    }
+
+    /// What was printed on standard error, as far as it is kept.
+    pub fn stderr(&self) -> &[u8] {
+        &self.stderr.bytes
+    }
+}

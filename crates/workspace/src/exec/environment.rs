@@ -1,0 +1,55 @@
+//! Which variables a command gets.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+
+/// Names that are passed on, and values that are set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EnvironmentRules {
+    /// Names to pass on from the caller; a `*` at the end stands for anything.
+    pub pass: Vec<String>,
+    /// Variables to set, whatever the caller has.
+    pub set: Vec<(OsString, OsString)>,
+}
+
+impl EnvironmentRules {
+    /// The variables that the command gets, sorted by name.
+    pub fn apply(
+        &self,
+        caller: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Vec<(OsString, OsString)> {
+        let mut kept: Vec<(OsString, OsString)> =
+            caller.into_iter().filter(|(name, _)| self.passes(name)).collect();
+        for (name, value) in &self.set {
+            kept.retain(|(other, _)| other != name);
+            kept.push((name.clone(), value.clone()));
+        }
+        kept.sort();
+        kept
+    }
+
+    fn passes(&self, name: &OsStr) -> bool {
+        self.pass.iter().any(|pattern| match pattern.strip_suffix('*') {
+            Some(start) => name.as_bytes().starts_with(start.as_bytes()),
+            None => name.as_bytes() == pattern.as_bytes(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_listed_is_passed_on() {
+        let rules = EnvironmentRules {
+            pass: vec!["PATH".to_owned(), "LC_*".to_owned()],
+            set: vec![("A".into(), "set".into()), ("PATH".into(), "/bin".into())],
+        };
+        let caller = [("PATH", "/usr/bin"), ("LC_ALL", "C"), ("SECRET", "x"), ("PATHS", "y")];
+        let caller = caller.map(|(name, value)| (name.into(), value.into()));
+        let kept = rules.apply(caller);
+        let expected = [("A", "set"), ("LC_ALL", "C"), ("PATH", "/bin")];
+        assert_eq!(kept, expected.map(|(name, value)| (name.into(), value.into())));
+    }
+}

@@ -1,0 +1,116 @@
+//! Running the command itself.
+
+use std::os::fd::BorrowedFd;
+use std::time::Duration;
+
+use offshoot_mount::{Inside, MountSession};
+use offshoot_sandbox::{Command, Ended, Limits, Observer, Running, Status, Stdin, Stream, Timeout};
+
+use super::envelope::ExecutionResult;
+use super::request::ExecutionRequest;
+use super::runtime::RuntimeOptions;
+use crate::error::Result;
+
+/// Who is told about an exec while it goes on.
+pub trait ExecutionObserver {
+    /// The command is about to run.
+    fn started(&mut self, result: &ExecutionResult) {
+        let _ = result;
+    }
+    /// It printed something.
+    fn output(&mut self, stream: Stream, bytes: &[u8]) {
+        let _ = (stream, bytes);
+    }
+}
+
+/// Nobody.
+impl ExecutionObserver for () {}
+
+/// Starts a command in a mounted workspace and sees it to its end.
+#[derive(Debug)]
+pub struct CommandExecutor<'a> {
+    options: &'a RuntimeOptions,
+}
+
+impl<'a> CommandExecutor<'a> {
+    pub(crate) fn new(options: &'a RuntimeOptions) -> Self {
+        Self { options }
+    }
+
+    /// Makes the inside and starts the command.
+    pub(crate) fn start(
+        &self,
+        request: &mut ExecutionRequest,
+        session: &mut MountSession<'_>,
+        result: &ExecutionResult,
+    ) -> Result<Running> {
+        let stdin = std::mem::replace(&mut request.stdin, Stdin::Empty);
+        let command = Command {
+            arguments: request.command.arguments(),
+            environment: request.environment.clone(),
+            directory: result.cwd.clone().unwrap_or_default(),
+            stdin,
+        };
+        let limits = Limits { ..self.options.limits };
+        Ok(session.start(Inside {
+            home: self.options.home.clone(),
+            hidden: self.options.hidden.clone(),
+            network: request.network,
+            limits,
+            command,
+        })?)
+    }
+
+    /// Passes output on and keeps it until the command and all its children are over.
+    pub(crate) fn finish(
+        &self,
+        running: Running,
+        timeout: Option<Duration>,
+        observer: &mut dyn ExecutionObserver,
+        result: &mut ExecutionResult,
+    ) -> Result<Ended> {
+        let interrupt = self.options.interrupt.as_ref();
+        let interrupt = interrupt.map(|fd| -> BorrowedFd<'_> { std::os::fd::AsFd::as_fd(fd) });
+        let limit = self.options.output_limit;
+        let mut tee = Tee { observer, result, limit };
+        let timeout = Timeout { after: timeout, grace: self.options.grace };
+        let driven = running.drive(&timeout, &mut tee, interrupt);
+        let ended = driven.map_err(offshoot_mount::MountError::from)?;
+        record(&ended, result);
+        Ok(ended)
+    }
+}
+
+fn record(ended: &Ended, result: &mut ExecutionResult) {
+    match ended.status {
+        Status::Exited(code) => result.exit_code = Some(code),
+        Status::Signaled(signal) => result.signal = Some(signal),
+    }
+    result.duration = ended.duration;
+    result.timed_out = ended.timed_out;
+    result.interrupted = ended.interrupted;
+    result.usage = ended.usage;
+    if ended.left_behind > 0 && !ended.timed_out && !ended.interrupted {
+        let left = ended.left_behind;
+        let (what, were) = if left == 1 { ("process", "was") } else { ("processes", "were") };
+        result.warnings.push(format!("{left} {what} that the command left running {were} ended"));
+    }
+}
+
+/// Keeps output and passes it on.
+struct Tee<'a> {
+    observer: &'a mut dyn ExecutionObserver,
+    result: &'a mut ExecutionResult,
+    limit: usize,
+}
+
+impl Observer for Tee<'_> {
+    fn output(&mut self, stream: Stream, bytes: &[u8]) {
+        let kept = match stream {
+            Stream::Stdout => &mut self.result.stdout,
+            Stream::Stderr => &mut self.result.stderr,
+        };
+        kept.push(bytes, self.limit);
+        self.observer.output(stream, bytes);
+    }
+}

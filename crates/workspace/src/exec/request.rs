@@ -1,0 +1,165 @@
+//! What somebody asks for.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use offshoot_mount::DriverChoice;
+use offshoot_sandbox::{Network, Stdin};
+use offshoot_vault::{Actor, Workspace, display_bytes};
+
+use crate::resolve::Point;
+
+/// One command to be run in a workspace.
+#[derive(Debug)]
+pub struct ExecutionRequest {
+    /// What to run.
+    pub command: CommandLine,
+    /// Where to start: relative to the workspace, or an absolute path inside. The workspace itself where there is none.
+    pub cwd: Option<PathBuf>,
+    /// All variables that the command gets.
+    pub environment: Vec<(OsString, OsString)>,
+    /// What it reads; taken when the command starts.
+    pub stdin: Stdin,
+    /// Whether it reads something.
+    pub has_stdin: bool,
+    /// How long it may take.
+    pub timeout: ExecutionTimeout,
+    /// It may change nothing.
+    pub read_only: bool,
+    /// Where it runs.
+    pub place: ExecutionPlace,
+    /// When to make a checkpoint.
+    pub checkpoint: CheckpointMode,
+    /// What it may reach.
+    pub network: Network,
+    /// How to mount the workspace.
+    pub driver: DriverChoice,
+    /// Show the changes as a patch too.
+    pub patch: bool,
+    /// How long to wait for a workspace in which something else runs.
+    pub wait: Option<Duration>,
+    /// Who asks.
+    pub actor: Actor,
+}
+
+/// What to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CommandLine {
+    /// A program and its arguments.
+    Argv(Vec<OsString>),
+    /// A text for the shell.
+    Shell(OsString),
+}
+
+impl CommandLine {
+    /// What is executed.
+    pub fn arguments(&self) -> Vec<OsString> {
+        match self {
+            Self::Argv(arguments) => arguments.clone(),
+            Self::Shell(text) => vec!["/bin/sh".into(), "-c".into(), text.clone()],
+        }
+    }
+
+    /// One line for people.
+    pub fn display(&self) -> String {
+        match self {
+            Self::Shell(text) => display_bytes(text.as_bytes()),
+            Self::Argv(arguments) => {
+                arguments.iter().map(|argument| quote(argument)).collect::<Vec<_>>().join(" ")
+            }
+        }
+    }
+}
+
+/// An argument as a shell would take it.
+fn quote(argument: &OsString) -> String {
+    let text = display_bytes(argument.as_bytes());
+    let plain = |c: char| c.is_alphanumeric() || "_-./=:,@%+".contains(c);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => text,
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+/// Where a command runs.
+#[derive(Clone, Debug)]
+pub enum ExecutionPlace {
+    /// In this workspace.
+    Workspace(Workspace),
+    /// In a new one.
+    Fork {
+        /// What it starts from.
+        from: Box<Point>,
+        /// Its name; a friendly one where there is none.
+        name: Option<String>,
+        /// For an ephemeral one: how long it lives without being used.
+        lifetime: Option<Duration>,
+    },
+}
+
+/// When to make a checkpoint before a command.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CheckpointMode {
+    /// Where the decision asks for one: before everything that may change something.
+    #[default]
+    Auto,
+    /// Before read-only commands too.
+    Always,
+    /// Not even then.
+    Never,
+}
+
+impl CheckpointMode {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Always => "always",
+            Self::Never => "never",
+        }
+    }
+}
+
+/// How long a command may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExecutionTimeout {
+    /// As long as it wants.
+    None,
+    /// So many milliseconds.
+    Millis(u64),
+}
+
+impl Default for ExecutionTimeout {
+    fn default() -> Self {
+        Self::Millis(300_000)
+    }
+}
+
+impl ExecutionTimeout {
+    /// The time, where there is a limit.
+    pub fn duration(self) -> Option<Duration> {
+        match self {
+            Self::None => None,
+            Self::Millis(millis) => Some(Duration::from_millis(millis)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_shown_as_a_shell_takes_them() {
+        let argv = |arguments: &[&str]| {
+            CommandLine::Argv(arguments.iter().map(Into::into).collect()).display()
+        };
+        assert_eq!(argv(&["git", "commit", "-m", "it's done"]), r"git commit -m 'it'\''s done'");
+        assert_eq!(argv(&["a", ""]), "a ''");
+        assert_eq!(CommandLine::Shell("a | b".into()).display(), "a | b");
+        let shell = CommandLine::Shell("a | b".into()).arguments();
+        assert_eq!(shell, ["/bin/sh", "-c", "a | b"]);
+    }
+}

@@ -1,0 +1,250 @@
+//! The boundary itself: from a request to its envelope.
+
+use std::os::fd::OwnedFd;
+use std::path::{Component, Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use offshoot_mount::{MountRequest, MountSession, target_for};
+use offshoot_protocol::{ErrorBody, ExitCode};
+use offshoot_sandbox::{Limits, SandboxError};
+use offshoot_vault::diff::DiffOptions;
+use offshoot_vault::{Id, Vault, Workspace, WorkspaceLock};
+
+use super::decision::ExecutionDecision;
+use super::envelope::{ExecutionEnvelope, ExecutionResult};
+use super::executor::{CommandExecutor, ExecutionObserver};
+use super::request::{CommandLine, ExecutionPlace, ExecutionRequest};
+use super::state::ProxyExecutionState as State;
+use crate::error::{Result, ServiceError};
+use crate::workspace::{NewWorkspace, WorkspaceService};
+
+/// What is the same for all commands of a process.
+#[derive(Debug)]
+pub struct RuntimeOptions {
+    /// The user's home.
+    pub home: Option<PathBuf>,
+    /// What commands see empty: the home of the vaults.
+    pub hidden: Vec<PathBuf>,
+    /// What a command may use.
+    pub limits: Limits,
+    /// How many bytes of each output are kept.
+    pub output_limit: usize,
+    /// How long a command that is asked to end has until it is killed.
+    pub grace: Duration,
+    /// How many hard links are kept whole.
+    pub links: (),
+    /// How changes are compared.
+    pub diff: DiffOptions,
+    /// Becomes readable when commands are to be ended.
+    pub interrupt: Option<OwnedFd>,
+    /// How an error is told.
+    pub explain: fn(ServiceError) -> ErrorBody,
+}
+
+/// Takes requests through policy, workspace, mount and sandbox to their envelopes.
+#[derive(Debug)]
+pub struct ProxyRuntime<'a> {
+    pub(super) vault: &'a Vault,
+    name: &'a str,
+    pub(super) options: &'a RuntimeOptions,
+}
+
+/// A request on its way.
+pub(super) struct Execution<'r> {
+    pub(super) request: &'r mut ExecutionRequest,
+    pub(super) result: ExecutionResult,
+}
+
+impl Execution<'_> {
+    /// Goes to the state that follows.
+    fn advance(&mut self) {
+        self.result.state = self.result.state.next().unwrap_or(State::Failed);
+    }
+}
+
+/// A workspace that is held for one command.
+struct Held {
+    workspace: Workspace,
+    _lock: WorkspaceLock,
+}
+
+impl<'a> ProxyRuntime<'a> {
+    /// Works on a vault, which is called `name`.
+    pub fn new(vault: &'a Vault, name: &'a str, options: &'a RuntimeOptions) -> Self {
+        Self { vault, name, options }
+    }
+
+    /// Runs one command. There is always an envelope.
+    pub fn run(
+        &self,
+        mut request: ExecutionRequest,
+        observer: &mut dyn ExecutionObserver,
+    ) -> ExecutionEnvelope {
+        let started = Instant::now();
+        let result = ExecutionResult::new(Id::random(), self.name);
+        let mut execution = Execution { request: &mut request, result };
+        let outcome = self.go(&mut execution, observer, started);
+        let mut result = execution.result;
+        if let Err(error) = outcome {
+            self.fail(&request, &mut result, error, started);
+        }
+        result.total = started.elapsed();
+        ExecutionEnvelope { request, result }
+    }
+
+    fn go(
+        &self,
+        execution: &mut Execution<'_>,
+        observer: &mut dyn ExecutionObserver,
+        started: Instant,
+    ) -> Result<()> {
+        let target = self.validate(execution)?;
+        execution.advance();
+        execution.result.decision = Some(ExecutionDecision::of(execution.request));
+        execution.advance();
+        let held = self.prepare(execution)?;
+        execution.advance();
+        let mut session = self.session(execution, &held, target)?;
+        let executor = CommandExecutor::new(self.options);
+        let running = executor.start(execution.request, &mut session, &execution.result);
+        execution.result.driver = session.driver();
+        let running = running?;
+        execution.result.in_force = Some(running.in_force.clone());
+        execution.advance();
+        observer.started(&execution.result);
+        let timeout = execution.request.timeout.duration();
+        let ended = executor.finish(running, timeout, observer, &mut execution.result)?;
+        execution.advance();
+        self.seal(execution, &held.workspace, session, ended, started)?;
+        execution.advance();
+        Ok(())
+    }
+
+    /// Looks at the request; returns where the workspace will be seen.
+    fn validate(&self, execution: &mut Execution<'_>) -> Result<PathBuf> {
+        let request = &execution.request;
+        match &request.command {
+            CommandLine::Argv(arguments) if arguments.first().is_none_or(|a| a.is_empty()) => {
+                return Err(ServiceError::Request("there is no command to run".to_owned()));
+            }
+            _ => {}
+        }
+        let bindings = self.vault.bindings()?;
+        let bound = bindings.first().map(offshoot_vault::Binding::host_path);
+        let target = target_for(bound.as_deref());
+        let cwd = working_directory(&target, request.cwd.as_deref())?;
+        execution.result.mountpoint = Some(target.clone());
+        execution.result.cwd = Some(cwd);
+        Ok(target)
+    }
+
+    /// Finds or forks the workspace and holds it.
+    fn prepare(&self, execution: &mut Execution<'_>) -> Result<Held> {
+        let request = &execution.request;
+        let (workspace, forked) = match &request.place {
+            ExecutionPlace::Workspace(workspace) => (workspace.clone(), false),
+            ExecutionPlace::Fork { from, name, lifetime } => {
+                let new = NewWorkspace { name: name.as_deref(), from, lifetime: *lifetime };
+                let service = WorkspaceService::new(self.vault, &request.actor);
+                (service.create(&new)?, true)
+            }
+        };
+        execution.result.forked = forked;
+        execution.result.workspace = Some((workspace.id, workspace.name.clone()));
+        let holder = format!("process {}: {}", std::process::id(), request.command.display());
+        let lock = self.vault.lock_workspace(&workspace.id, request.wait, &holder)?;
+        // Whoever held it before may have moved it.
+        let found = self.vault.workspace(&workspace.id)?;
+        let workspace = found.ok_or(ServiceError::Vanished(workspace.id))?;
+        execution.result.before = Some(workspace.state.head);
+        Ok(Held { workspace, _lock: lock })
+    }
+
+    fn session(
+        &self,
+        execution: &Execution<'_>,
+        held: &Held,
+        target: PathBuf,
+    ) -> Result<MountSession<'a>> {
+        let state = &held.workspace.state;
+        let before = self.vault.snapshot(&state.head)?;
+        let mut near = Vec::new();
+        for id in before.parents.iter().chain([&state.base]) {
+            near.push(self.vault.snapshot(id)?.root);
+        }
+        let note = serde_json::json!({
+            "exec": execution.result.id.to_string(),
+            "workspace": held.workspace.id.to_string(),
+            "snapshot": state.head.to_string(),
+            "command": execution.request.command.display(),
+            "process": std::process::id(),
+        });
+        let request = MountRequest {
+            root: before.root,
+            near,
+            target,
+            read_only: execution.request.read_only,
+            driver: execution.request.driver,
+            links: self.options.links,
+            note: note.to_string(),
+        };
+        Ok(MountSession::new(self.vault, request))
+    }
+
+    /// Says why it failed, and records it where that is still possible.
+    fn fail(
+        &self,
+        request: &ExecutionRequest,
+        result: &mut ExecutionResult,
+        error: ServiceError,
+        started: Instant,
+    ) {
+        result.failed_in = Some(result.state);
+        result.state = State::Failed;
+        if let Some((code, _)) = not_executed(&error) {
+            result.exit_code = Some(code.number().into());
+        }
+        result.error = Some((self.options.explain)(error));
+        result.total = started.elapsed();
+        if result.workspace.is_some()
+            && let Err(error) = self.record_failure(request, result)
+        {
+            result.warnings.push(format!("this exec could not be recorded: {error}"));
+        }
+    }
+}
+
+/// The exit code of a command that could not be executed, as shells have it.
+pub(crate) fn not_executed(error: &ServiceError) -> Option<(ExitCode, &'static str)> {
+    use offshoot_mount::MountError;
+    let ServiceError::Mount(MountError::Sandbox(SandboxError::NotExecuted { errno, .. })) = error
+    else {
+        return None;
+    };
+    Some(match errno.kind() {
+        std::io::ErrorKind::NotFound => (ExitCode::CommandNotFound, "command not found"),
+        _ => (ExitCode::NotExecutable, "cannot be executed"),
+    })
+}
+
+/// Where a command starts; never outside of the workspace by accident.
+fn working_directory(target: &Path, asked: Option<&Path>) -> Result<PathBuf> {
+    let Some(asked) = asked else { return Ok(target.to_owned()) };
+    if asked.is_absolute() {
+        return Ok(asked.to_owned());
+    }
+    let mut path = target.to_owned();
+    for part in asked.components() {
+        match part {
+            Component::Normal(name) => path.push(name),
+            Component::CurDir => {}
+            _ => {
+                let asked = asked.display();
+                return Err(ServiceError::Request(format!(
+                    "the working directory {asked} leads out of the workspace"
+                )));
+            }
+        }
+    }
+    Ok(path)
+}

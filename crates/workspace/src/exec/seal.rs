@@ -1,0 +1,258 @@
+//! Taking what a command changed, and recording the exec: all in one transaction.
+
+use std::time::Instant;
+
+use offshoot_mount::{MountSession, Sealed};
+use offshoot_sandbox::Ended;
+use offshoot_vault::diff::{Change, ChangeKind};
+use offshoot_vault::{
+    Checkpoint, CheckpointState, Entry, ExecRecord, Id, NewSnapshot, SkipReason, Snapshot,
+    Transaction, VaultError, Workspace,
+};
+
+use super::decision::ExecutionDecision;
+use super::envelope::ExecutionResult;
+use super::request::{CheckpointMode, ExecutionRequest};
+use super::runtime::{Execution, ProxyRuntime};
+use super::state::ProxyExecutionState as State;
+use crate::change::ChangeSummaryService;
+use crate::edit::audited;
+use crate::error::{Result, ServiceError};
+use crate::wire;
+
+/// A message of a snapshot is at most this long.
+const LONGEST_MESSAGE: usize = 200;
+/// At most so many things that are not kept are named one by one.
+const MOST_NAMED: usize = 10;
+
+impl ProxyRuntime<'_> {
+    /// Seals what the command left and records everything about it.
+    pub(super) fn seal(
+        &self,
+        execution: &mut Execution<'_>,
+        workspace: &Workspace,
+        session: MountSession<'_>,
+        ended: Ended,
+        started: Instant,
+    ) -> Result<()> {
+        let sealed = match execution.request.read_only {
+            true => None,
+            false => Some(session.seal(&ended)?),
+        };
+        drop(ended);
+        let before = self.vault.snapshot(&workspace.state.head)?;
+        if let Some(sealed) = &sealed {
+            self.summarise(execution, &before, sealed)?;
+        }
+        execution.result.total = started.elapsed();
+        let request = &*execution.request;
+        let result = &mut execution.result;
+        let recorded = self.vault.transact("exec", &request.actor, |tx| {
+            let moved =
+                self.move_workspace(tx, workspace, &before, sealed.as_ref(), request, result)?;
+            result.state = if moved.is_none() { State::Completed } else { State::Failed };
+            self.record(tx, request, result)?;
+            Ok(moved)
+        })?;
+        // The envelope goes through the last state by itself.
+        result.state = State::Sealing;
+        result.flushed = true;
+        match recorded.value {
+            None => Ok(()),
+            Some(checkpoint) => {
+                let workspace = workspace.name.clone();
+                Err(ServiceError::Moved { workspace, checkpoint })
+            }
+        }
+    }
+
+    /// What changed, for the envelope.
+    fn summarise(
+        &self,
+        execution: &mut Execution<'_>,
+        before: &Snapshot,
+        sealed: &Sealed,
+    ) -> Result<()> {
+        let service = ChangeSummaryService::new(self.vault, self.options.diff);
+        let mut changes = service.between(&before.root, &sealed.adopted.root, true)?.changes;
+        changes.retain(|change| !is_directory_time(change));
+        if execution.request.patch {
+            let mut patch = Vec::new();
+            service.patch(&changes, &mut patch)?;
+            execution.result.patch = Some(patch);
+        }
+        execution.result.changes = changes;
+        execution.result.warnings.extend(sealed.warnings.iter().cloned());
+        execution.result.warnings.extend(not_kept(sealed));
+        Ok(())
+    }
+
+    /// Moves the workspace to what the command left. Where it moved meanwhile, the result becomes a checkpoint, whose
+    /// name is returned.
+    fn move_workspace(
+        &self,
+        tx: &mut Transaction<'_, '_>,
+        workspace: &Workspace,
+        before: &Snapshot,
+        sealed: Option<&Sealed>,
+        request: &ExecutionRequest,
+        result: &mut ExecutionResult,
+    ) -> Result<Option<String>, VaultError> {
+        let found = tx.workspace(&workspace.id)?;
+        let command = request.command.display();
+        tx.scope(workspace.id);
+        tx.summary(format!("exec {} in {}", shortened(&command), workspace.name));
+        tx.record_always();
+        let mut after = before.id;
+        if let Some(sealed) = sealed.filter(|sealed| sealed.adopted.root != before.root) {
+            sealed.adopted.record(tx)?;
+            let snapshot = tx.add_snapshot(NewSnapshot {
+                root: sealed.adopted.root,
+                content: sealed.adopted.content,
+                parents: vec![before.id],
+                reason: "exec".to_owned(),
+                message: Some(shortened(&command)),
+            })?;
+            tx.detail("files", audited(&result.changes));
+            after = snapshot.id;
+        }
+        result.after = Some(after);
+        let Some(mut now) = found else {
+            return Err(offshoot_vault::StoreError::Stale {
+                kind: "workspace".to_owned(),
+                name: workspace.name.clone(),
+            }
+            .into());
+        };
+        if now.state.head != before.id && after != before.id {
+            let reason = format!("the result of {}", shortened(&command));
+            return self.add_checkpoint(tx, &now, after, reason).map(Some);
+        }
+        if wants_checkpoint(request, result) {
+            let reason = format!("before {}", shortened(&command));
+            result.checkpoint = Some(self.add_checkpoint(tx, &now, before.id, reason)?);
+        }
+        if after != before.id {
+            now.state.head = after;
+            tx.set_workspace(&now)?;
+        }
+        Ok(None)
+    }
+
+    fn add_checkpoint(
+        &self,
+        tx: &mut Transaction<'_, '_>,
+        workspace: &Workspace,
+        snapshot: Id,
+        reason: String,
+    ) -> Result<String, VaultError> {
+        let id = tx.new_id();
+        let name = format!("cp-{}", id.short());
+        let created_ms = tx.time_ms();
+        let state = CheckpointState { snapshot, automatic: true, created_ms, reason };
+        let checkpoint = Checkpoint { id, workspace: workspace.id, name: name.clone(), state };
+        tx.set_checkpoint(&checkpoint)?;
+        Ok(name)
+    }
+
+    /// Records an exec that failed on its way.
+    pub(super) fn record_failure(
+        &self,
+        request: &ExecutionRequest,
+        result: &mut ExecutionResult,
+    ) -> Result<()> {
+        if self.vault.exec(&result.id)?.is_some() {
+            return Ok(());
+        }
+        self.vault.transact("exec", &request.actor, |tx| {
+            if let Some((workspace, name)) = &result.workspace {
+                tx.scope(*workspace);
+                let command = shortened(&request.command.display());
+                tx.summary(format!("exec {command} in {name} failed"));
+            }
+            tx.record_always();
+            self.record(tx, request, result)
+        })?;
+        Ok(())
+    }
+
+    fn record(
+        &self,
+        tx: &mut Transaction<'_, '_>,
+        request: &ExecutionRequest,
+        result: &ExecutionResult,
+    ) -> Result<(), VaultError> {
+        let envelope = wire::stored_envelope(request, result);
+        tx.detail("exec", result.id.to_string());
+        tx.detail("command", request.command.display());
+        tx.detail("decision", result.decision.map_or("none", ExecutionDecision::word));
+        tx.detail("exit_code", result.exit_code);
+        let record = ExecRecord {
+            id: result.id,
+            workspace: result.workspace.as_ref().map(|(id, _)| *id),
+            operation: None,
+            started_ms: result.started_ms,
+            ended_ms: result.started_ms + result.total.as_millis() as u64,
+            state: result.state.word().to_owned(),
+            command: request.command.display(),
+            exit_code: result.exit_code,
+            signal: result.signal,
+            changed: result.changes.len() as u64,
+            before: result.before,
+            after: result.after,
+            actor: request.actor.clone(),
+            envelope: Some(envelope),
+        };
+        tx.add_exec(&record, result.stdout(), result.stderr())
+    }
+}
+
+fn wants_checkpoint(request: &ExecutionRequest, result: &ExecutionResult) -> bool {
+    match request.checkpoint {
+        CheckpointMode::Auto => result.decision == Some(ExecutionDecision::AllowWithCheckpoint),
+        CheckpointMode::Always => true,
+        CheckpointMode::Never => false,
+    }
+}
+
+/// A directory whose time alone changed: that its entries changed is told by them.
+fn is_directory_time(change: &Change) -> bool {
+    let (Some(before), Some(after)) = (&change.before, &change.after) else { return false };
+    let same_but_for_time = |before: &Entry, after: &Entry| {
+        let (old, new) = (&before.meta, &after.meta);
+        (old.mode, old.uid, old.gid, &old.xattrs) == (new.mode, new.uid, new.gid, &new.xattrs)
+    };
+    change.kind() == ChangeKind::Metadata
+        && before.directory().is_some()
+        && after.directory().is_some()
+        && same_but_for_time(before, after)
+}
+
+/// A word about what the command made and a vault does not keep.
+fn not_kept(sealed: &Sealed) -> Vec<String> {
+    let skipped = &sealed.adopted.skipped;
+    let mut warnings: Vec<String> = skipped
+        .iter()
+        .take(MOST_NAMED)
+        .map(|skipped| {
+            let path = offshoot_vault::display_bytes(&skipped.path);
+            match &skipped.why {
+                SkipReason::Attributes(names) => {
+                    format!("/{path}: these attributes are not kept: {}", names.join(", "))
+                }
+                other => format!("/{path} is not kept: {}", wire::skip_reason(other).1),
+            }
+        })
+        .collect();
+    if skipped.len() > MOST_NAMED {
+        warnings.push(format!("and {} more are not kept", skipped.len() - MOST_NAMED));
+    }
+    warnings
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(LONGEST_MESSAGE) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,186 @@
+//! The envelope of an exec as a document.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::time::Duration;
+
+use offshoot_protocol::{
+    DecisionDoc, ExecEnvelopeDoc, ExecRequestDoc, ExecResultDoc, ExecSummaryDoc, ExecUsageDoc,
+    SandboxDoc, Text, TruncatedDoc,
+};
+use offshoot_sandbox::{HomeView, InForce, Network};
+use offshoot_vault::{ExecRecord, Id, Workspace};
+
+use super::{actor, change, time, workspace_name};
+use crate::exec::{
+    CommandLine, ExecutionEnvelope, ExecutionPlace, ExecutionRequest, ExecutionResult,
+};
+
+/// What holds for every confined command.
+const RESTRICTIONS: [&str; 5] =
+    ["read_only_root", "no_new_privs", "no_capabilities", "minimal_dev", "no_core_dumps"];
+
+/// The envelope of an exec.
+pub fn envelope(envelope: &ExecutionEnvelope) -> ExecEnvelopeDoc {
+    document(envelope.is_success(), &envelope.request, &envelope.result)
+}
+
+/// The envelope as it is stored: what was printed is kept beside it.
+pub(crate) fn stored_envelope(request: &ExecutionRequest, result: &ExecutionResult) -> String {
+    let success = result.exit_code == Some(0)
+        && result.error.is_none()
+        && !result.timed_out
+        && !result.interrupted;
+    let mut document = document(success, request, result);
+    document.result.stdout = Text::new(b"");
+    document.result.stderr = Text::new(b"");
+    serde_json::to_string(&document).unwrap_or_else(|_| "null".to_owned())
+}
+
+/// The envelope of a recorded exec, with what was printed put back.
+pub fn recorded_envelope(
+    record: &ExecRecord,
+    (stdout, stderr): (&[u8], &[u8]),
+) -> Option<ExecEnvelopeDoc> {
+    let mut document: ExecEnvelopeDoc = serde_json::from_str(record.envelope.as_deref()?).ok()?;
+    document.result.stdout = Text::new(stdout);
+    document.result.stderr = Text::new(stderr);
+    Some(document)
+}
+
+/// One exec of a list.
+pub fn exec_summary(record: &ExecRecord, all: &[Workspace]) -> ExecSummaryDoc {
+    ExecSummaryDoc {
+        exec: record.id.to_string(),
+        workspace: record.workspace.as_ref().map(|id| workspace_name(id, all)),
+        started: time(record.started_ms),
+        total_ms: record.ended_ms.saturating_sub(record.started_ms),
+        state: record.state.clone(),
+        command: record.command.clone(),
+        exit_code: record.exit_code,
+        signal: record.signal,
+        changed: record.changed,
+        actor: actor(&record.actor),
+    }
+}
+
+fn document(
+    success: bool,
+    request: &ExecutionRequest,
+    result: &ExecutionResult,
+) -> ExecEnvelopeDoc {
+    ExecEnvelopeDoc::new(success, request_document(request), result_document(request, result))
+}
+
+fn request_document(request: &ExecutionRequest) -> ExecRequestDoc {
+    let (command, shell) = match &request.command {
+        CommandLine::Argv(arguments) => {
+            (arguments.iter().map(|argument| Text::new(argument.as_bytes())).collect(), false)
+        }
+        CommandLine::Shell(text) => (vec![Text::new(text.as_bytes())], true),
+    };
+    let (workspace, from, ephemeral) = match &request.place {
+        ExecutionPlace::Workspace(workspace) => (Some(workspace.name.clone()), None, false),
+        ExecutionPlace::Fork { from, name, lifetime } => {
+            (name.clone(), Some(from.label.clone()), lifetime.is_some())
+        }
+    };
+    ExecRequestDoc {
+        command,
+        shell,
+        cwd: request.cwd.as_deref().map(path_text),
+        env: request.environment.iter().map(|(name, _)| Text::new(name.as_bytes())).collect(),
+        stdin: request.has_stdin,
+        timeout_ms: request.timeout.duration().map(millis),
+        readonly: request.read_only,
+        net: network(request.network).to_owned(),
+        workspace,
+        from,
+        ephemeral,
+        checkpoint: request.checkpoint.word().to_owned(),
+        actor: actor(&request.actor),
+    }
+}
+
+fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> ExecResultDoc {
+    let changed = result.before != result.after;
+    ExecResultDoc {
+        vault: Some(result.vault.clone()).filter(|vault| !vault.is_empty()),
+        workspace: result.workspace.as_ref().map(|(_, name)| name.clone()),
+        forked: result.forked,
+        exec: result.id.to_string(),
+        mountpoint: result.mountpoint.as_deref().map(path_text),
+        cwd: result.cwd.as_deref().map(path_text),
+        command: request.command.display(),
+        exit_code: result.exit_code,
+        signal: result.signal,
+        stdout: Text::new(result.stdout()),
+        stderr: Text::new(result.stderr()),
+        truncated: TruncatedDoc {
+            stdout_bytes: result.stdout.dropped,
+            stderr_bytes: result.stderr.dropped,
+        },
+        readonly: request.read_only,
+        duration_ms: millis(result.duration),
+        total_ms: millis(result.total),
+        checkpoint: result.checkpoint.clone(),
+        snapshot_before: result.before.as_ref().map(Id::to_string),
+        snapshot_after: result.after.as_ref().map(Id::to_string),
+        changed_files: result.changes.iter().map(change).collect(),
+        patch: result.patch.as_deref().map(Text::new),
+        decision: result.decision.map(|decision| DecisionDoc {
+            decision: decision.word().to_owned(),
+            reason: decision.reason().to_owned(),
+        }),
+        state: result.state.word().to_owned(),
+        failed_in: result.failed_in.map(|state| state.word().to_owned()),
+        timed_out: result.timed_out,
+        interrupted: result.interrupted,
+        durability: if changed && result.after.is_some() { "flushed" } else { "none" }.to_owned(),
+        driver: result.driver.map(|driver| driver.word().to_owned()),
+        sandbox: result.in_force.as_ref().map(|in_force| sandbox(request, result, in_force)),
+        usage: ExecUsageDoc {
+            user_ms: millis(result.usage.user),
+            system_ms: millis(result.usage.system),
+            max_resident_bytes: result.usage.max_resident,
+        },
+        warnings: result.warnings.clone(),
+        error: result.error.clone(),
+    }
+}
+
+fn sandbox(request: &ExecutionRequest, result: &ExecutionResult, in_force: &InForce) -> SandboxDoc {
+    let home = match in_force.home {
+        HomeView::None => "none",
+        HomeView::ThrowAway => "throw_away",
+        HomeView::ReadOnly => "read_only",
+        HomeView::Workspace => "workspace",
+    };
+    let paths = |paths: &[std::path::PathBuf]| paths.iter().map(|path| path_text(path)).collect();
+    let workspace = result.mountpoint.as_deref().filter(|_| !request.read_only);
+    SandboxDoc {
+        mode: "namespaces".to_owned(),
+        namespaces: in_force.namespaces.iter().map(|name| (*name).to_owned()).collect(),
+        network: network(request.network).to_owned(),
+        home: home.to_owned(),
+        writable: workspace.map(path_text).into_iter().collect(),
+        private: paths(&in_force.private),
+        hidden: paths(&in_force.hidden),
+        restrictions: RESTRICTIONS.map(str::to_owned).to_vec(),
+    }
+}
+
+fn network(network: Network) -> &'static str {
+    match network {
+        Network::None => "none",
+        Network::Host => "host",
+    }
+}
+
+fn path_text(path: &Path) -> Text {
+    Text::new(path.as_os_str().as_bytes())
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
