@@ -229,7 +229,7 @@ impl fmt::Display for Plan {
             let foreign = if *foreign { " foreign" } else { "" };
             write!(formatter, "{} {mode:o} {mtime:?}{foreign} ", escape(path))?;
             match body {
-                Body::Symlink(target) => write!(formatter, "-> {}", escape(target))?,
+                Body::Symlink(target) => write!(formatter, "-> {:.40}", escape(target))?,
                 Body::Link(first) => write!(formatter, "= {}", escape(first))?,
                 other => write!(formatter, "{other:?}")?,
             }

@@ -15,7 +15,7 @@ use offshoot_tests::scan::{Scan, scan};
 
 use crate::judge::{Evidence, FUTURE, Window, judge};
 use crate::product::{Product, place_of, run_plainly};
-use crate::user::{ROOT, Tools, User};
+use crate::user::{Tools, User};
 
 /// How many workspaces of one tree a case has.
 const WORKSPACES: u64 = 2;
@@ -75,9 +75,10 @@ impl fmt::Display for Failure {
 }
 
 impl Case {
-    pub(crate) fn new(seed: u64, user: User) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         let mut rng = Rng::new(seed);
-        let plan = Plan::new(&mut rng, user == ROOT);
+        // In a workspace everything belongs to whoever runs the command, so files of others are no part of this.
+        let plan = Plan::new(&mut rng, false);
         let workspaces = (0..WORKSPACES).map(|_| Rng::new(rng.next_u64())).collect();
         Self { plan, workspaces }
     }

@@ -6,11 +6,12 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use offshoot_tests::product::{Place, document_of};
+use offshoot_tests::product::Place;
 use offshoot_tests::tier::Tier;
 use serde_json::Value;
 
 use crate::envelope;
+use crate::product::readable;
 use crate::user::{NOBODY, ROOT, Tools, User};
 
 const WORKERS: usize = 10;
@@ -56,7 +57,7 @@ impl<'a> Crowd<'a> {
             let bad = ["locked", "sqlite", "panicked", "busy"];
             assert!(!bad.iter().any(|word| text.contains(word)), "{words:?}: {output:?}");
         }
-        let document = document_of(&output);
+        let document = readable(&output).unwrap();
         assert_eq!(document["success"], true, "{words:?}: {document}");
         document["result"].clone()
     }

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use offshoot_tests::oracle::changes::Change;
 use offshoot_tests::oracle::generate::{old_directories, program};
 use offshoot_tests::oracle::step::to_text;
+use offshoot_tests::oracle::tree::Plan;
 use offshoot_tests::rng::Rng;
 use offshoot_tests::scan::{Kind, Node, Scan};
 
-use crate::case::{Case, Native, Setting, witness};
+use crate::case::{Native, Setting, witness};
 use crate::judge::{Evidence, FUTURE, judge};
 use crate::product::{Product, Simple};
 use crate::user::{ROOT, Tools};
@@ -156,7 +157,7 @@ fn mistakes_are_found() {
     let setting = Setting { tools: &tools, user: ROOT };
     let mut tried: BTreeMap<&str, u64> = BTreeMap::new();
     for seed in 0..12 {
-        let plan = Case::new(seed, ROOT).plan;
+        let plan = Plan::new(&mut Rng::new(seed), true);
         let mut native = Native::new(&plan, setting);
         let mut product = Simple::new(&plan, ROOT);
         product.fork("w").unwrap();

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use offshoot_tests::oracle::changes::{Change, changes};
 use offshoot_tests::oracle::tree::Plan;
-use offshoot_tests::product::{Place, document_of};
+use offshoot_tests::product::Place;
 use offshoot_tests::scan::{Scan, scan};
 
 use crate::envelope;
@@ -77,9 +77,9 @@ impl<'a> Real<'a> {
 
 /// The document on standard output; a crash or a message in its place is an error like any other.
 pub(crate) fn readable(output: &Output) -> Result<serde_json::Value, String> {
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    std::panic::catch_unwind(|| document_of(output)).map_err(|_| {
-        format!("{}: {}{errors}", output.status, String::from_utf8_lossy(&output.stdout))
+    serde_json::from_slice(&output.stdout).map_err(|error| {
+        let streams = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+        format!("{error}: {}: {}{}", output.status, streams[0], streams[1])
     })
 }
 
