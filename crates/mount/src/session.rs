@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use offshoot_sandbox::{
     Command, Ended, Limits, Network, Running, SandboxError, Spec, WorkspaceMount, launch,
 };
-use offshoot_vault::{Adopted, RootId, Vault};
+use offshoot_vault::{Adopted, LinkLimit, RootId, Vault};
 
 use crate::driver::{Driver, DriverChoice};
 use crate::error::{MountError, Result};
@@ -68,7 +68,7 @@ pub struct MountRequest {
     /// How to mount.
     pub driver: DriverChoice,
     /// How many hard links are kept whole.
-    pub links: (),
+    pub links: LinkLimit,
     /// What to write beside the files while the command runs.
     pub note: String,
 }

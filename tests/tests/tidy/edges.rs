@@ -20,8 +20,14 @@ pub(crate) struct Rule {
 
 const NOTHING: Rule = Rule { name: "", uses: &[], may_use: &[], tests_may_use: &[] };
 
-const PRODUCT: &[&str] =
-    &["offshoot-protocol", "offshoot-store", "offshoot-vault", "offshoot-workspace"];
+const PRODUCT: &[&str] = &[
+    "offshoot-mount",
+    "offshoot-protocol",
+    "offshoot-sandbox",
+    "offshoot-store",
+    "offshoot-vault",
+    "offshoot-workspace",
+];
 
 /// Every crate of the repository.
 pub(crate) const RULES: &[Rule] = &[
@@ -33,9 +39,16 @@ pub(crate) const RULES: &[Rule] = &[
         tests_may_use: &["offshoot-tests"],
         ..NOTHING
     },
+    Rule { name: "offshoot-sandbox", ..NOTHING },
+    Rule {
+        name: "offshoot-mount",
+        uses: &["offshoot-sandbox", "offshoot-vault"],
+        tests_may_use: &["offshoot-tests"],
+        ..NOTHING
+    },
     Rule {
         name: "offshoot-workspace",
-        uses: &["offshoot-protocol", "offshoot-vault"],
+        uses: &["offshoot-mount", "offshoot-protocol", "offshoot-sandbox", "offshoot-vault"],
         tests_may_use: &["offshoot-tests"],
         ..NOTHING
     },

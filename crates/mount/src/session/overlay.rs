@@ -1,7 +1,7 @@
 //! The kernel's overlayfs over the layers of a vault.
 
 use offshoot_sandbox::{Ended, Files, Overlay};
-use offshoot_vault::{Adopted, Stack, Upper, Vault};
+use offshoot_vault::{Adopted, Placed, Stack, Upper, Vault};
 
 use super::MountRequest;
 use crate::access::KeeperAccess;
@@ -12,19 +12,19 @@ use crate::error::Result;
 pub(super) struct Layers {
     stack: Stack,
     upper: Upper,
-    //LINKS placed: Placed,
+    placed: Placed,
 }
 
 impl Layers {
     pub(super) fn prepare(vault: &Vault, request: &MountRequest) -> Result<Self> {
         let stack = vault.stack(&request.root, &request.near)?;
-        let upper = vault.begin_upper(&request.root)?;
-        //LINKS let placed = match request.read_only {
-        //LINKS     true => Placed::default(),
-        //LINKS     false => upper.place_links(vault, &request.near, request.links)?,
-        //LINKS };
+        let mut upper = vault.begin_upper(&request.root)?;
+        let placed = match request.read_only {
+            true => Placed::default(),
+            false => upper.place_links(vault, request.links)?,
+        };
         upper.note(&request.note)?;
-        Ok(Self { stack, upper })
+        Ok(Self { stack, upper, placed })
     }
 
     pub(super) fn files(&self) -> Files {
@@ -38,13 +38,12 @@ impl Layers {
 
     /// A word about hard links that could not be kept whole.
     pub(super) fn warning(&self) -> Option<String> {
-        None
-        //LINKS (self.placed.left_names > 0).then(|| {
-        //LINKS     format!(
-        //LINKS         "{} names of hard links were too many to keep together: a write through one of them did not reach the others",
-        //LINKS         self.placed.left_names
-        //LINKS     )
-        //LINKS })
+        (self.placed.left_names > 0).then(|| {
+            format!(
+                "{} names of hard links were too many to keep together: a write through one of them did not reach the others",
+                self.placed.left_names
+            )
+        })
     }
 
     pub(super) fn seal(self, vault: &Vault, ended: &Ended) -> Result<Adopted> {

@@ -8,7 +8,7 @@ use offshoot_mount::{MountRequest, MountSession, target_for};
 use offshoot_protocol::{ErrorBody, ExitCode};
 use offshoot_sandbox::{Limits, SandboxError};
 use offshoot_vault::diff::DiffOptions;
-use offshoot_vault::{Id, Vault, Workspace, WorkspaceLock};
+use offshoot_vault::{Id, LinkLimit, Vault, Workspace, WorkspaceLock};
 
 use super::decision::ExecutionDecision;
 use super::envelope::{ExecutionEnvelope, ExecutionResult};
@@ -32,7 +32,7 @@ pub struct RuntimeOptions {
     /// How long a command that is asked to end has until it is killed.
     pub grace: Duration,
     /// How many hard links are kept whole.
-    pub links: (),
+    pub links: LinkLimit,
     /// How changes are compared.
     pub diff: DiffOptions,
     /// Becomes readable when commands are to be ended.
@@ -108,7 +108,11 @@ impl<'a> ProxyRuntime<'a> {
         let executor = CommandExecutor::new(self.options);
         let running = executor.start(execution.request, &mut session, &execution.result);
         execution.result.driver = session.driver();
-        let running = running?;
+        let running = running.inspect_err(|error| {
+            if not_executed(error).is_some() {
+                execution.result.state = State::Executing;
+            }
+        })?;
         execution.result.in_force = Some(running.in_force.clone());
         execution.advance();
         observer.started(&execution.result);

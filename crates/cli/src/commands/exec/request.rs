@@ -54,7 +54,11 @@ pub(super) fn build(args: &ExecArgs, context: &Context, place: &Place) -> Result
     };
     Ok(ExecutionRequest {
         command,
-        cwd: args.cwd.clone().or_else(|| place.below.clone()),
+        cwd: args
+            .cwd
+            .clone()
+            .or_else(|| place.below.clone())
+            .filter(|cwd| !cwd.as_os_str().is_empty()),
         environment: environment(args).apply(std::env::vars_os()),
         stdin: stdin(args)?,
         has_stdin: args.stdin,

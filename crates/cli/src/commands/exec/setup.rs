@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use offshoot_protocol::ErrorBody;
 use offshoot_sandbox::Limits;
-use offshoot_vault::Listed;
+use offshoot_vault::{LinkLimit, Listed};
 use offshoot_workspace::{BindingService, RuntimeOptions, ServiceError};
 
 use super::ExecArgs;
@@ -12,6 +12,9 @@ use crate::commands::init;
 use crate::context::{Context, OpenVault, current_dir};
 use crate::error::{CliError, Result};
 use crate::render::host_path;
+
+/// More names than this are not kept linked, however small their files are: each costs a call before every command.
+const MOST_LINKED_NAMES: u64 = 10_000;
 
 /// An open vault and where in it the caller stands.
 pub(super) struct Place {
@@ -89,7 +92,7 @@ pub(super) fn options(context: &Context) -> Result<RuntimeOptions> {
         },
         output_limit: usize::try_from(exec.output_limit).unwrap_or(usize::MAX),
         grace: exec.grace,
-        links: (),
+        links: LinkLimit { names: MOST_LINKED_NAMES, bytes: exec.hard_link_bytes },
         diff: context.diff_options(),
         interrupt: Some(interrupt),
         explain,
