@@ -16,7 +16,15 @@ pub struct Change {
     pub before: Option<Side>,
     /// What is there.
     pub after: Option<Side>,
+    /// Names that it was linked to and no longer is, or is now and was not, if they are there before and after. Only known
+    /// where nothing but its links changed, which has the kind `links`.
+    pub partners: Vec<Vec<u8>>,
 }
+
+/// The kind of a change of nothing but links. The product keeps a number for each group of names, so that a name which comes
+/// or goes need not be a change of the others: such a change may be listed, as `metadata`, or be left out. But where a name
+/// that was linked to another is no longer, or is now and was not, one of the two is listed.
+pub const LINKS: &str = "links";
 
 /// One side of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,6 +74,12 @@ pub fn changes(before: &Scan, after: &Scan) -> Vec<Change> {
             kind: kind.to_owned(),
             before: old.map(|node| side(node, sizes_before.get(path))),
             after: new.map(|node| side(node, sizes_after.get(path))),
+            partners: match (old, new) {
+                (Some(old), Some(new)) if kind == LINKS => {
+                    partners(path, [old, new], [before, after])
+                }
+                _ => Vec::new(),
+            },
         });
     }
     changes
@@ -85,9 +99,18 @@ fn difference(old: &Node, new: &Node) -> Option<&'static str> {
     }
     let owner = (old.uid, old.gid) != (new.uid, new.gid);
     let time = old.kind != Kind::Directory && old.mtime != new.mtime;
-    // A group of names is known by the first of them, so that one more name is not a change of all the others.
-    let group = old.links.first() != new.links.first();
-    (owner || time || group || old.xattrs != new.xattrs).then_some("metadata")
+    if owner || time || old.xattrs != new.xattrs {
+        return Some("metadata");
+    }
+    (old.links != new.links).then_some(LINKS)
+}
+
+fn partners(path: &Vec<u8>, [old, new]: [&Node; 2], scans: [&Scan; 2]) -> Vec<Vec<u8>> {
+    let stays =
+        |other: &&Vec<u8>| *other != path && scans.iter().all(|scan| scan.0.contains_key(*other));
+    let all: BTreeSet<&Vec<u8>> = old.links.iter().chain(&new.links).filter(stays).collect();
+    let changed = |other: &&Vec<u8>| old.links.contains(other) != new.links.contains(other);
+    all.into_iter().filter(changed).map(|other| [b"/", other.as_slice()].concat()).collect()
 }
 
 fn side(node: &Node, beneath: Option<&u64>) -> Side {
@@ -169,7 +192,7 @@ mod tests {
         let expected = [
             ("/bytes", "modified"),
             ("/deleted", "deleted"),
-            ("/first", "metadata"),
+            ("/first", "links"),
             ("/gone", "deleted"),
             ("/gone/inner", "deleted"),
             ("/kept/new", "added"),
@@ -182,5 +205,29 @@ mod tests {
         assert_eq!(words, expected);
         let gone = &found[3].before.clone().unwrap();
         assert_eq!((gone.size, gone.checksum.as_deref()), (5, None));
+    }
+
+    #[test]
+    fn names_that_are_parted_know_of_each_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("one"), "same").unwrap();
+        for name in ["two", "three"] {
+            fs::hard_link(at("one"), at(name)).unwrap();
+        }
+        let before = scan(dir.path()).unwrap();
+        let time = fs::metadata(at("one")).unwrap().modified().unwrap();
+        for name in ["two", "three"] {
+            fs::remove_file(at(name)).unwrap();
+        }
+        fs::write(at("two"), "same").unwrap();
+        fs::File::options().write(true).open(at("two")).unwrap().set_modified(time).unwrap();
+        let found = changes(&before, &scan(dir.path()).unwrap());
+        let facts: Vec<_> =
+            found.iter().map(|change| (&*change.path, &*change.kind, &*change.partners)).collect();
+        let (one, two) = ([b"/one".to_vec()], [b"/two".to_vec()]);
+        let expected: [(&[u8], &str, &[Vec<u8>]); 3] =
+            [(b"/one", LINKS, &two), (b"/three", "deleted", &[]), (b"/two", LINKS, &one)];
+        assert_eq!(facts, expected);
     }
 }

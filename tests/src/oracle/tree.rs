@@ -193,6 +193,7 @@ impl Plan {
                 Body::Directory => fs::mkdirat(&top, path, Mode::from_raw_mode(0o700))?,
                 Body::File { seed, size, hole } => {
                     let file = File::create_new(at(path))?;
+                    file.set_len(*hole + *size as u64)?;
                     file.write_all_at(&content(*seed, *size), *hole)?;
                 }
                 Body::Symlink(target) => symlinkat(target.as_slice(), &top, path)?,

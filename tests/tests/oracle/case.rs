@@ -14,7 +14,7 @@ use offshoot_tests::rng::Rng;
 use offshoot_tests::scan::{Scan, scan};
 
 use crate::judge::{Evidence, FUTURE, Window, judge};
-use crate::product::{Product, place_of, run_plainly};
+use crate::product::{Product, place_of, remove_sockets, run_plainly};
 use crate::user::{Tools, User};
 
 /// How many workspaces of one tree a case has.
@@ -163,6 +163,7 @@ impl<'a> Native<'a> {
         let project: PathBuf = self.place.project();
         let Setting { tools, user } = self.setting;
         let said = run_plainly(user, &project, &run_words(tools, text))?;
+        remove_sockets(&project).map_err(|error| error.to_string())?;
         let tree = scan(&project).map_err(|error| error.to_string())?;
         let inside = run_plainly(user, &project, &list_words(tools))?;
         let changes = changes(&self.tree, &tree);

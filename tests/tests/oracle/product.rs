@@ -1,6 +1,9 @@
 //! What is judged: the real binary, or something that does what it should by the simplest means.
 
-use std::fs::{self, Permissions};
+use std::ffi::OsStr;
+use std::fs::{self, File, Permissions};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -8,7 +11,7 @@ use std::process::{Command, Output};
 use offshoot_tests::oracle::changes::{Change, changes};
 use offshoot_tests::oracle::tree::Plan;
 use offshoot_tests::product::Place;
-use offshoot_tests::scan::{Scan, scan};
+use offshoot_tests::scan::{Kind, Scan, scan};
 
 use crate::envelope;
 use crate::user::{Tools, User};
@@ -137,6 +140,7 @@ impl Product for Simple {
         let copy = self.copy(workspace);
         let before = scan(&copy).map_err(|error| error.to_string())?;
         let stdout = run_plainly(self.user, &copy, words)?;
+        remove_sockets(&copy).map_err(|error| error.to_string())?;
         let after = scan(&copy).map_err(|error| error.to_string())?;
         Ok(Answer { stdout, changes: changes(&before, &after) })
     }
@@ -148,6 +152,19 @@ impl Product for Simple {
     fn host(&self) -> PathBuf {
         self.place.project()
     }
+}
+
+/// Takes away what a workspace does not keep either, and leaves no trace of it.
+pub(crate) fn remove_sockets(top: &Path) -> io::Result<()> {
+    let sockets = scan(top)?.0.into_iter().filter(|(_, node)| node.kind == Kind::Socket);
+    for (path, _) in sockets {
+        let path = top.join(OsStr::from_bytes(&path));
+        let parent = File::open(path.parent().expect("a socket lies in a directory"))?;
+        let time = parent.metadata()?.modified()?;
+        fs::remove_file(&path)?;
+        parent.set_modified(time)?;
+    }
+    Ok(())
 }
 
 /// Runs a command in a directory, with the rights that it would have in a sandbox, and gives what it printed.
