@@ -109,6 +109,7 @@ fn line(line: &str) -> Option<(Vec<u8>, Node)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::oracle::tree::{Plan, PlanOptions};
     use crate::rng::Rng;
     use crate::scan::{CompareOptions, compare, scan};
 
@@ -116,7 +117,7 @@ mod tests {
     fn a_scan_comes_back() {
         for seed in 0..20 {
             let dir = tempfile::tempdir().unwrap();
-            let plan = crate::oracle::tree::Plan::new(&mut Rng::new(seed), false);
+            let plan = Plan::new(&mut Rng::new(seed), PlanOptions::default());
             let own = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
             plan.build(dir.path(), own.0, own.1).unwrap();
             let before = scan(dir.path()).unwrap();

@@ -21,6 +21,15 @@ pub struct Plan {
     top_mtime: (i64, u32),
 }
 
+/// What may be in a tree.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct PlanOptions {
+    /// Some of it belongs to somebody else.
+    pub foreign: bool,
+    /// Its owner may read all of it, without the rights of root.
+    pub readable: bool,
+}
+
 #[derive(Debug, Clone)]
 struct Planned {
     path: Vec<u8>,
@@ -125,8 +134,8 @@ pub fn content(seed: u64, size: usize) -> Vec<u8> {
 }
 
 impl Plan {
-    /// A tree that follows from the generator. With `foreign`, some of it belongs to somebody else.
-    pub fn new(rng: &mut Rng, foreign: bool) -> Self {
+    /// A tree that follows from the generator.
+    pub fn new(rng: &mut Rng, options: PlanOptions) -> Self {
         let top_mode = *rng.pick(&[0o755, 0o755, 0o700, 0o2755]).expect("there are some");
         let mut plan = Self { nodes: Vec::new(), top_mode, top_mtime: some_time(rng) };
         let mut directories: Vec<Vec<u8>> = vec![Vec::new()];
@@ -145,7 +154,7 @@ impl Plan {
                 Body::File { .. } => files.push(path.clone()),
                 _ => {}
             }
-            let node = Planned { path, ..Self::planned(rng, body, foreign) };
+            let node = Planned { path, ..Self::planned(rng, body, options) };
             plan.nodes.push(node);
         }
         plan
@@ -168,9 +177,11 @@ impl Plan {
         }
     }
 
-    fn planned(rng: &mut Rng, body: Body, foreign: bool) -> Planned {
-        let modes: &[u32] =
-            if matches!(body, Body::Directory) { &DIRECTORY_MODES } else { &FILE_MODES };
+    fn planned(rng: &mut Rng, body: Body, options: PlanOptions) -> Planned {
+        let (modes, needed): (&[u32], u32) = match body {
+            Body::Directory => (&DIRECTORY_MODES, 0o500),
+            _ => (&FILE_MODES, 0o400),
+        };
         let mut xattrs = BTreeMap::new();
         let can = matches!(body, Body::Directory | Body::File { .. });
         while can && rng.one_in(4) {
@@ -179,7 +190,8 @@ impl Plan {
             xattrs.insert(name, rng.bytes(length));
         }
         let mode = *rng.pick(modes).expect("there are modes");
-        let foreign = foreign && rng.one_in(12);
+        let mode = if options.readable { mode | needed } else { mode };
+        let foreign = options.foreign && rng.one_in(12);
         Planned { path: Vec::new(), body, mode, mtime: some_time(rng), xattrs, foreign }
     }
 

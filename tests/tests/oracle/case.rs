@@ -8,14 +8,14 @@ use offshoot_tests::oracle::changes::changes;
 use offshoot_tests::oracle::generate::{old_directories, program};
 use offshoot_tests::oracle::listing;
 use offshoot_tests::oracle::step::{Step, to_text};
-use offshoot_tests::oracle::tree::Plan;
+use offshoot_tests::oracle::tree::{Plan, PlanOptions};
 use offshoot_tests::product::Place;
 use offshoot_tests::rng::Rng;
 use offshoot_tests::scan::{Scan, scan};
 
 use crate::judge::{Evidence, FUTURE, Window, judge};
 use crate::product::{Product, place_of, remove_sockets, run_plainly};
-use crate::user::{Tools, User};
+use crate::user::{ROOT, Tools, User};
 
 /// How many workspaces of one tree a case has.
 const WORKSPACES: u64 = 2;
@@ -75,10 +75,12 @@ impl fmt::Display for Failure {
 }
 
 impl Case {
-    pub(crate) fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64, user: User) -> Self {
         let mut rng = Rng::new(seed);
-        // In a workspace everything belongs to whoever runs the command, so files of others are no part of this.
-        let plan = Plan::new(&mut rng, false);
+        // In a workspace everything belongs to whoever runs the command, so files of others are no part of this. Nor is
+        // what only root can take in; programs shut files and directories all the same.
+        let options = PlanOptions { foreign: false, readable: user != ROOT };
+        let plan = Plan::new(&mut rng, options);
         let workspaces = (0..WORKSPACES).map(|_| Rng::new(rng.next_u64())).collect();
         Self { plan, workspaces }
     }

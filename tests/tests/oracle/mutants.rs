@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use offshoot_tests::oracle::changes::{Change, LINKS};
 use offshoot_tests::oracle::generate::{old_directories, program};
 use offshoot_tests::oracle::step::to_text;
-use offshoot_tests::oracle::tree::Plan;
+use offshoot_tests::oracle::tree::{Plan, PlanOptions};
 use offshoot_tests::rng::Rng;
 use offshoot_tests::scan::{Kind, Node, Scan};
 
@@ -166,7 +166,8 @@ fn mistakes_are_found() {
     let setting = Setting { tools: &tools, user: ROOT };
     let mut tried: BTreeMap<&str, u64> = BTreeMap::new();
     for seed in 0..12 {
-        let plan = Plan::new(&mut Rng::new(seed), true);
+        let options = PlanOptions { foreign: true, ..PlanOptions::default() };
+        let plan = Plan::new(&mut Rng::new(seed), options);
         let mut native = Native::new(&plan, setting);
         let mut product = Simple::new(&plan, ROOT);
         product.fork("w").unwrap();

@@ -49,7 +49,7 @@ fn run_all(name: &str, count: u64, setting: Setting, make: Make) {
         "{name}: {programs} programs, {done} of {steps} steps done, {changes} changes, {time:.1} s"
     );
     if let Some((seed, failure)) = failures.into_inner().unwrap().into_iter().next() {
-        let plan = Case::new(seed).plan;
+        let plan = Case::new(seed, setting.user).plan;
         let small = shrink(failure, |programs| replay(&plan, programs, setting, make));
         panic!(
             "{name}: {small}the tree:\n{plan}\nto repeat: {SEED_VARIABLE}={seed} {CASES_VARIABLE}=1 \
@@ -59,7 +59,7 @@ fn run_all(name: &str, count: u64, setting: Setting, make: Make) {
 }
 
 fn run_one(seed: u64, setting: Setting, make: Make) -> Result<Count, Failure> {
-    let case = Case::new(seed);
+    let case = Case::new(seed, setting.user);
     case.run(setting, &mut *start(&case.plan, make)?)
 }
 
@@ -152,7 +152,7 @@ fn programs_that_leave_everything_as_it_was() {
     for user in [ROOT, ORDINARY] {
         let setting = Setting { tools: &tools, user };
         for seed in 0..cases(4, 100) {
-            let plan = Case::new(seed).plan;
+            let plan = Case::new(seed, user).plan;
             let mut product = Real::new(&plan, &tools, user).unwrap();
             let mut left = 2;
             let next = |tree: &Scan| {
@@ -170,7 +170,7 @@ fn programs_that_leave_everything_as_it_was() {
 fn idle_programs_are_idle() {
     let Some(tools) = Tools::new() else { return };
     let setting = Setting { tools: &tools, user: ROOT };
-    let plan = Case::new(3).plan;
+    let plan = Case::new(3, ROOT).plan;
     let mut native = crate::case::Native::new(&plan, setting);
     let text = offshoot_tests::oracle::step::to_text(&idle(&native.tree));
     let evidence = native.run(&text).unwrap();
