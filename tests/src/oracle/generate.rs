@@ -3,14 +3,45 @@
 //! A program need not make sense: a step that the system refuses is as good as any, as long as it is refused everywhere.
 //! But most steps should do something, so paths are mostly taken from what is there or was made.
 
-use std::collections::BTreeSet;
-
 use super::step::Step;
 use super::tree::{ATTRIBUTES, DIRECTORY_MODES, FILE_MODES, NAMES, SIZES, join, some_time, target};
 use crate::rng::Rng;
 use crate::scan::{Kind, Scan};
 
 mod fragments;
+
+/// Every verb that a program can have.
+pub const VERBS: [&str; 29] = [
+    "allocate",
+    "append",
+    "children",
+    "chmod",
+    "copy",
+    "create",
+    "deep",
+    "fifo",
+    "getxattr",
+    "ghost",
+    "link",
+    "list",
+    "mkdir",
+    "mmap",
+    "mv",
+    "open",
+    "patch",
+    "punch",
+    "read",
+    "removexattr",
+    "rename",
+    "rmdir",
+    "setxattr",
+    "sh",
+    "socket",
+    "symlink",
+    "threads",
+    "times",
+    "truncate",
+];
 
 /// Longer paths are left alone, so that a program can be an argument.
 const LONGEST: usize = 300;
@@ -23,6 +54,8 @@ pub(super) struct Generator<'a> {
     files: Vec<Vec<u8>>,
     /// Directories, with the top.
     directories: Vec<Vec<u8>>,
+    /// What has or had an attribute, and the name of that.
+    attributes: Vec<(Vec<u8>, Vec<u8>)>,
     /// Names that were made so far.
     fresh: u64,
 }
@@ -36,7 +69,12 @@ pub fn program(rng: &mut Rng, tree: &Scan, actions: u64) -> Vec<Step> {
         nodes.map(|(path, _)| path).filter(short).cloned().collect::<Vec<_>>()
     };
     let (files, directories) = (of(false), of(true));
-    let mut generator = Generator { rng, steps: Vec::new(), files, directories, fresh: 0 };
+    let with = tree.0.iter().filter(|(path, _)| !path.is_empty() && path.len() <= LONGEST);
+    let pairs =
+        with.flat_map(|(path, node)| node.xattrs.keys().map(|name| (path.clone(), name.clone())));
+    let attributes = pairs.collect();
+    let steps = Vec::new();
+    let mut generator = Generator { rng, steps, files, directories, attributes, fresh: 0 };
     for _ in 0..actions {
         generator.action();
     }
@@ -203,13 +241,22 @@ impl Generator<'_> {
     }
 
     fn attribute(&mut self) {
-        let path = if self.rng.one_in(10) { b".".to_vec() } else { self.any() };
-        let name = *self.rng.pick(&ATTRIBUTES).expect("there are attributes");
+        let mut path = if self.rng.one_in(10) { b".".to_vec() } else { self.any() };
+        let mut name =
+            self.rng.pick(&ATTRIBUTES).expect("there are attributes").as_bytes().to_vec();
         let value = *self.rng.pick(&["", "y", "x", "value", "%"]).expect("there are values");
-        match self.rng.below(4) {
-            0 => self.step([b"removexattr", &path[..], name.as_bytes()]),
-            1 => self.step([b"getxattr", &path[..], name.as_bytes()]),
-            _ => self.step([b"setxattr", &path[..], name.as_bytes(), value.as_bytes()]),
+        // Most of what is looked at or taken away should be there.
+        let known = self.rng.pick(&self.attributes).cloned();
+        match (self.rng.below(5), known) {
+            (0..=2, _) => {
+                self.step([b"setxattr", &path[..], &name, value.as_bytes()]);
+                self.attributes.push((path, name));
+            }
+            (verb, known) => {
+                (path, name) = known.unwrap_or((path, name));
+                let verb: &[u8] = if verb == 3 { b"removexattr" } else { b"getxattr" };
+                self.step([verb, &path, &name]);
+            }
         }
     }
 
@@ -326,9 +373,4 @@ pub fn old_directories(tree: &Scan) -> Step {
     let old = tree.0.iter().filter(|(_, node)| node.kind == Kind::Directory);
     let old = old.map(|(path, _)| path).filter(|path| !path.is_empty() && path.len() <= LONGEST);
     Step([b"old".to_vec()].into_iter().chain(old.cloned()).collect())
-}
-
-/// How many different verbs a program has, which says how much of the generator a run has seen.
-pub fn verbs(steps: &[Step]) -> BTreeSet<Vec<u8>> {
-    steps.iter().map(|step| step.verb().to_vec()).collect()
 }

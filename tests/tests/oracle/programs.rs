@@ -1,17 +1,19 @@
 //! Programs from seeds, for each user.
 
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use offshoot_tests::oracle::step::{Step, escape};
+use offshoot_tests::oracle::generate::{VERBS, program};
+use offshoot_tests::oracle::step::{Step, escape, to_text};
 use offshoot_tests::oracle::tree::Plan;
-use offshoot_tests::rng::{SEED_VARIABLE, seed_from_env_or};
+use offshoot_tests::rng::{Rng, SEED_VARIABLE, seed_from_env_or};
 use offshoot_tests::scan::{Kind, Scan};
 use offshoot_tests::tier::{CASES_VARIABLE, cases};
 
-use crate::case::{Case, Count, Failure, Setting, play};
+use crate::case::{Case, Count, Failure, Native, Setting, play};
 use crate::product::{Product, Real, Simple};
 use crate::shrink::shrink;
 use crate::user::{NOBODY, ORDINARY, ROOT, Tools, User};
@@ -82,7 +84,7 @@ fn start<'a>(plan: &Plan, make: Make<'a>) -> Result<Box<dyn Product + 'a>, Failu
 fn run_real(name: &str, user: User) {
     let Some(tools) = Tools::new() else { return };
     let setting = Setting { tools: &tools, user };
-    run_all(name, cases(40, 1000), setting, &|plan| {
+    run_all(name, cases(36, 1000), setting, &|plan| {
         Ok(Box::new(Real::new(plan, &tools, user)?) as Box<dyn Product>)
     });
 }
@@ -111,6 +113,26 @@ fn programs_do_the_same_again() {
         run_all("programs_do_the_same_again", cases(12, 1000), setting, &|plan| {
             Ok(Box::new(Simple::new(plan, user)) as Box<dyn Product>)
         });
+    }
+}
+
+/// A verb that is always refused would test nothing.
+#[test]
+fn every_verb_does_something() {
+    let Some(tools) = Tools::new() else { return };
+    let setting = Setting { tools: &tools, user: ORDINARY };
+    let mut done: BTreeMap<String, u64> = BTreeMap::new();
+    for seed in 0..40 {
+        let mut native = Native::new(&Case::new(seed, ORDINARY).plan, setting);
+        let steps = program(&mut Rng::new(seed), &native.tree, 40);
+        let said = native.run(&to_text(&steps)).unwrap().said;
+        // What a step has to say is not an error, but for the status of a program that failed.
+        let good = |line: &&str| !line.contains(": error") && !line.contains("exit status");
+        let verbs = said.lines().filter(good).filter_map(|line| line.split([' ', ':']).nth(1));
+        verbs.for_each(|verb| *done.entry(verb.to_owned()).or_default() += 1);
+    }
+    for verb in VERBS {
+        assert!(done.get(verb).is_some_and(|times| *times >= 3), "{verb}: {done:?}");
     }
 }
 
@@ -171,8 +193,8 @@ fn idle_programs_are_idle() {
     let Some(tools) = Tools::new() else { return };
     let setting = Setting { tools: &tools, user: ROOT };
     let plan = Case::new(3, ROOT).plan;
-    let mut native = crate::case::Native::new(&plan, setting);
-    let text = offshoot_tests::oracle::step::to_text(&idle(&native.tree));
+    let mut native = Native::new(&plan, setting);
+    let text = to_text(&idle(&native.tree));
     let evidence = native.run(&text).unwrap();
     let lines: Vec<String> = evidence.changes.iter().map(ToString::to_string).collect();
     assert!(lines.is_empty(), "{}", lines.join("\n"));
