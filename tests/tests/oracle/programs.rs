@@ -104,6 +104,26 @@ fn programs_of_nobody() {
     run_real("programs_of_nobody", NOBODY);
 }
 
+/// A layer for each program, more than a mount takes before they have to be put together.
+#[test]
+fn many_programs_in_one_workspace() {
+    let Some(tools) = Tools::new() else { return };
+    for user in [ROOT, ORDINARY] {
+        let setting = Setting { tools: &tools, user };
+        for seed in (0..cases(1, 20)).map(|number| seed_from_env_or(1).wrapping_add(number)) {
+            let plan = Case::new(seed, user).plan;
+            let mut product = Real::new(&plan, &tools, user).unwrap();
+            let (mut rng, mut left) = (Rng::new(seed), 20);
+            let next = |tree: &Scan| {
+                left -= 1;
+                (left >= 0).then(|| program(&mut rng, tree, 6))
+            };
+            let outcome = play(&plan, setting, &mut product, "long", next);
+            outcome.unwrap_or_else(|failure| panic!("{}, seed {seed}: {failure}", user.name));
+        }
+    }
+}
+
 /// Programs that are not the same each time could not tell a broken product from a sound one.
 #[test]
 fn programs_do_the_same_again() {
