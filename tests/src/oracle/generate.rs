@@ -11,18 +11,22 @@ use crate::scan::{Kind, Scan};
 mod fragments;
 
 /// Every verb that a program can have.
-pub const VERBS: [&str; 29] = [
+pub const VERBS: [&str; 37] = [
     "allocate",
     "append",
+    "behind",
     "children",
     "chmod",
+    "chown",
     "copy",
     "create",
     "deep",
     "fifo",
     "getxattr",
     "ghost",
+    "inode",
     "link",
+    "links",
     "list",
     "mkdir",
     "mmap",
@@ -37,10 +41,14 @@ pub const VERBS: [&str; 29] = [
     "setxattr",
     "sh",
     "socket",
+    "stat",
     "symlink",
     "threads",
     "times",
+    "tmpfile",
     "truncate",
+    "unlink",
+    "write",
 ];
 
 /// Longer paths are left alone, so that a program can be an argument.
@@ -93,8 +101,8 @@ impl Generator<'_> {
             55..=64 => self.rename(),
             65..=73 => self.remove(),
             74..=80 => self.replace(),
-            81..=84 => self.crowd(),
-            85..=86 => self.look(),
+            81..=83 => self.crowd(),
+            84..=86 => self.look(),
             87 => self.deep(),
             _ => fragments::action(self),
         }
@@ -187,7 +195,15 @@ impl Generator<'_> {
         let existing = self.file();
         let (size, seed, offset) = (size.as_bytes(), seed.as_bytes(), offset.as_bytes());
         let mut touched = existing.clone();
-        match self.rng.below(12) {
+        match self.rng.below(14) {
+            12 => {
+                touched = self.new_path();
+                let directory = self.directory();
+                let directory = if directory.is_empty() { b".".to_vec() } else { directory };
+                self.step([b"tmpfile", &directory[..], &touched[..], size, seed]);
+                self.made_file(&touched);
+            }
+            13 => self.step([b"behind", &existing[..], size, seed]),
             0 | 1 => {
                 touched = self.new_path();
                 self.step([b"create", &touched[..], size, seed]);
@@ -230,8 +246,10 @@ impl Generator<'_> {
         } else {
             (self.file(), &FILE_MODES)
         };
-        if self.rng.one_in(2) {
-            return self.times(&path);
+        match self.rng.below(8) {
+            0..=3 => return self.times(&path),
+            4 => return self.step([&b"chown"[..], if path.is_empty() { b"." } else { &path }]),
+            _ => {}
         }
         let mode = *self.rng.pick(modes).expect("there are modes");
         // The top must stay open, else everything after this is refused.
@@ -244,7 +262,8 @@ impl Generator<'_> {
         let mut path = if self.rng.one_in(10) { b".".to_vec() } else { self.any() };
         let mut name =
             self.rng.pick(&ATTRIBUTES).expect("there are attributes").as_bytes().to_vec();
-        let value = *self.rng.pick(&["", "y", "x", "value", "%"]).expect("there are values");
+        let long = "v".repeat(1500);
+        let value = *self.rng.pick(&["", "y", "x", "value", "%", &long]).expect("there are values");
         // Most of what is looked at or taken away should be there.
         let known = self.rng.pick(&self.attributes).cloned();
         match (self.rng.below(5), known) {
@@ -351,8 +370,8 @@ impl Generator<'_> {
 
     fn look(&mut self) {
         let path = self.any();
-        let verb: &[u8] = if self.rng.one_in(2) { b"read" } else { b"list" };
-        self.step([verb, &path[..]]);
+        let verb = *self.rng.pick(&["read", "list", "stat", "inode"]).expect("there are verbs");
+        self.step([verb.as_bytes(), &path[..]]);
     }
 
     /// Only now and then: such a tree takes its time.

@@ -24,6 +24,8 @@ pub(crate) enum Outcome {
     Refused(Errno),
     /// It would rename a directory that is older than the program; see [`Run::may_move`].
     OldDirectory,
+    /// It would run a tool after something was linked; see [`Run::may_run_tools`].
+    Linked,
     /// There is no such step.
     Nonsense,
 }
@@ -32,6 +34,8 @@ pub(crate) enum Outcome {
 pub(crate) struct Run {
     /// Directories that were there before.
     old: BTreeSet<PathBuf>,
+    /// Whether something was linked.
+    linked: bool,
     /// The program that writes through a mapping, which only C can do without further ado.
     mapper: Option<PathBuf>,
 }
@@ -39,7 +43,7 @@ pub(crate) struct Run {
 /// Runs the steps; what it says goes to `out`.
 pub fn run(steps: &[Step], mapper: Option<PathBuf>, out: &mut dyn Write) -> io::Result<()> {
     say_who(out)?;
-    let mut run = Run { old: BTreeSet::new(), mapper };
+    let mut run = Run { old: BTreeSet::new(), linked: false, mapper };
     for (number, step) in steps.iter().enumerate() {
         if step.verb() == b"old" {
             run.old.extend(step.0[1..].iter().map(|path| PathBuf::from(os(path))));
@@ -53,6 +57,7 @@ pub fn run(steps: &[Step], mapper: Option<PathBuf>, out: &mut dyn Write) -> io::
                 writeln!(out, "{number} {verb}: error {}", errno.raw_os_error())?;
             }
             Err(Outcome::OldDirectory) => writeln!(out, "{number} {verb}: an old directory")?,
+            Err(Outcome::Linked) => writeln!(out, "{number} {verb}: after a link")?,
             Err(Outcome::Nonsense) => {
                 return Err(io::Error::other(format!("nonsense in step {number}: {step}")));
             }
@@ -82,13 +87,13 @@ impl Run {
         let (verb, words) = words.split_first().ok_or(Outcome::Nonsense)?;
         match *verb {
             b"children" | b"threads" => crowds::step(verb, words),
-            b"sh" | b"mv" | b"mmap" => shells::step(self, verb, words),
+            b"sh" | b"links" | b"mv" | b"mmap" => shells::step(self, verb, words),
             _ => calls::step(self, verb, words),
         }
     }
 
-    /// The one known exception to "the same as on a plain directory": an overlay cannot rename a directory of a lower
-    /// layer (it answers EXDEV, as between two file systems), so no program renames one that was there before it.
+    /// The first of two known exceptions to "the same as on a plain directory": an overlay cannot rename a directory of a
+    /// lower layer (it answers EXDEV, as between two file systems), so no program renames one that was there before it.
     pub(crate) fn may_move(&self, path: &[u8]) -> Result<(), Outcome> {
         let path = Path::new(os(path));
         let is_directory = path.symlink_metadata().is_ok_and(|found| found.is_dir());
@@ -96,6 +101,18 @@ impl Run {
             return Err(Outcome::OldDirectory);
         }
         Ok(())
+    }
+
+    /// The second: in a user namespace, a file of a lower layer keeps its inode number when it is linked, but the new name
+    /// has another, until the command has ended. Tools that copy or compare by inode numbers do otherwise then, so none is
+    /// run once something was linked. What becomes of the link itself is the same everywhere.
+    pub(crate) fn may_run_tools(&self) -> Result<(), Outcome> {
+        if self.linked { Err(Outcome::Linked) } else { Ok(()) }
+    }
+
+    /// Notes that something was linked.
+    pub(crate) fn linked(&mut self) {
+        self.linked = true;
     }
 
     /// Notes that a directory is the program's own.

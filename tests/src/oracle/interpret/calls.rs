@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
@@ -56,6 +56,16 @@ pub(super) fn step(run: &mut Run, verb: &[u8], words: &[&[u8]]) -> Done {
             Ok(fs::fallocate(&file, flags, number(offset)?, number(length)?)?)
         }
         (b"copy", [from, to]) => copy(from, to),
+        (b"tmpfile", [directory, path, size, seed]) => {
+            let file = open(directory, OFlags::TMPFILE | OFlags::WRONLY, 0o640)?;
+            file.set_len(number(size)?)?;
+            file.write_all_at(&bytes(b"50", seed)?, 0)?;
+            let own = format!("/proc/self/fd/{}", file.as_raw_fd());
+            Ok(fs::linkat(CWD, own, CWD, *path, AtFlags::SYMLINK_FOLLOW)?)
+        }
+        (b"behind", [path, size, seed]) => behind(path, &bytes(size, seed)?),
+        (b"inode", [path]) => inode(path),
+        (b"stat", [path]) => stat(path),
         (b"read", [path]) => read(path),
         (b"list", [path]) => list(path),
         _ => names(run, verb, words),
@@ -85,11 +95,20 @@ fn names(run: &mut Run, verb: &[u8], words: &[&[u8]]) -> Done {
             };
             Ok(fs::renameat_with(CWD, *from, CWD, *to, flags)?)
         }
-        (b"link", [from, to]) => Ok(fs::linkat(CWD, *from, CWD, *to, AtFlags::empty())?),
+        (b"link", [from, to]) => {
+            fs::linkat(CWD, *from, CWD, *to, AtFlags::empty())?;
+            run.linked();
+            Ok(())
+        }
         (b"symlink", [target, path]) => Ok(fs::symlinkat(*target, CWD, *path)?),
         (b"fifo", [path, mode]) => Ok(fs::mknodat(CWD, *path, FileType::Fifo, octal(mode)?, 0)?),
         (b"socket", [path]) => Ok(UnixListener::bind(Path::new(os(path))).map(drop)?),
         (b"chmod", [path, mode]) => Ok(fs::chmodat(CWD, *path, octal(mode)?, AtFlags::empty())?),
+        (b"chown", [path]) => {
+            let (uid, gid) = (rustix::process::getuid(), rustix::process::getgid());
+            let flags = AtFlags::SYMLINK_NOFOLLOW;
+            Ok(fs::chownat(CWD, *path, Some(uid), Some(gid), flags)?)
+        }
         (b"times", [path, seconds, nanoseconds]) => {
             let times = times((number(seconds)?, number(nanoseconds)?));
             Ok(utimensat(CWD, *path, &times, AtFlags::SYMLINK_NOFOLLOW)?)
@@ -135,6 +154,34 @@ fn copy(from: &[u8], to: &[u8]) -> Done {
             return Err(Outcome::Said(format!("{total} bytes")));
         }
     }
+}
+
+/// Reads through a descriptor that is older than what is written behind its back.
+fn behind(path: &[u8], bytes: &[u8]) -> Done {
+    let mut reader = open(path, OFlags::RDONLY, 0)?;
+    open(path, OFlags::WRONLY | OFlags::APPEND, 0)?.write_all(bytes)?;
+    let mut found = Vec::new();
+    reader.read_to_end(&mut found)?;
+    Err(Outcome::Said(blake3::hash(&found).to_hex().to_string()))
+}
+
+/// Whether a file stays the same one when it is opened for writing.
+fn inode(path: &[u8]) -> Done {
+    let number = || fs::statat(CWD, path, AtFlags::empty()).map(|stat| stat.st_ino);
+    let before = number()?;
+    drop(open(path, OFlags::RDWR, 0)?);
+    Err(Outcome::Said(format!("the same: {}", before == number()?)))
+}
+
+fn stat(path: &[u8]) -> Done {
+    let stat = fs::statat(CWD, path, AtFlags::SYMLINK_NOFOLLOW)?;
+    let (mode, uid, gid) = (stat.st_mode, stat.st_uid, stat.st_gid);
+    let mut text = format!("{mode:o} {uid} {gid}");
+    // What a directory counts and how large it is depends on the file system.
+    if FileType::from_raw_mode(mode) != FileType::Directory {
+        text.push_str(&format!(" {} {}", stat.st_nlink, stat.st_size));
+    }
+    Err(Outcome::Said(text))
 }
 
 fn read(path: &[u8]) -> Done {

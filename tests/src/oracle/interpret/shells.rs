@@ -8,9 +8,13 @@ use crate::oracle::tree::os;
 /// No fragment takes so many seconds unless it waits for what never comes.
 const PATIENCE: &str = "20";
 
-pub(super) fn step(run: &Run, verb: &[u8], words: &[&[u8]]) -> Result<(), Outcome> {
+pub(super) fn step(run: &mut Run, verb: &[u8], words: &[&[u8]]) -> Result<(), Outcome> {
     match (verb, words) {
-        (b"sh", [script, arguments @ ..]) => {
+        (b"sh" | b"links", [script, arguments @ ..]) => {
+            run.may_run_tools()?;
+            if verb == b"links" {
+                run.linked();
+            }
             let mut command = Command::new("timeout");
             command
                 .args([PATIENCE, "sh", "-c"])
@@ -20,6 +24,7 @@ pub(super) fn step(run: &Run, verb: &[u8], words: &[&[u8]]) -> Result<(), Outcom
             finish(command)
         }
         (b"mv", [from, to]) => {
+            run.may_run_tools()?;
             run.may_move(from)?;
             let mut command = Command::new("mv");
             command.args(["-f", "-T", "--"]).arg(os(from)).arg(os(to));
