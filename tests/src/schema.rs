@@ -21,10 +21,19 @@ pub fn problems(document: &Value) -> Vec<String> {
     if document["schema_version"] != 1 {
         problems.push(format!("schema_version is {}", document["schema_version"]));
     }
-    if document["success"] != (kind != "error") {
+    // An envelope comes back whatever became of the command.
+    if kind != "exec" && document["success"] != (kind != "error") {
         problems.push(format!("success is {} in kind {kind}", document["success"]));
     }
     problems
+}
+
+/// What about a value is not as the schema of that name in `docs/schema` says.
+pub fn problems_of(name: &str, value: &Value) -> Vec<String> {
+    match schema_of(name) {
+        Some(schema) => check(value, &schema),
+        None => vec![format!("{name} has no schema in docs/schema")],
+    }
 }
 
 /// What is wrong with a value, by this schema.

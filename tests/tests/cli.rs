@@ -12,6 +12,10 @@ mod crowds;
 mod damage;
 #[path = "cli/diffs.rs"]
 mod diffs;
+#[path = "cli/drivers.rs"]
+mod drivers;
+#[path = "cli/execs.rs"]
+mod execs;
 #[path = "cli/files.rs"]
 mod files;
 #[path = "cli/help.rs"]

@@ -200,6 +200,7 @@ impl Context {
         ImportOptions {
             threads: self.settings.config.import.threads.into(),
             never: vec![self.home.dir().to_owned()],
+            everything: false,
             progress: import_progress(self.settings.config.ui.progress, self.quiet),
         }
     }

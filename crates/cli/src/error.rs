@@ -174,6 +174,8 @@ impl From<ServiceError> for CliError {
             ServiceError::Moved { .. } => Self::new(ExitCode::Conflict, message)
                 .hint("`offshoot checkpoint restore` brings it back"),
             ServiceError::Mount(error) => error.into(),
+            ServiceError::Internal(_) => Self::new(ExitCode::Failure, message)
+                .hint("nothing was changed; please report this"),
             ServiceError::Contended(_) => Self::new(ExitCode::Busy, message).hint("try again"),
             ServiceError::NoHistory(_) => Self::new(ExitCode::NotFound, message),
         }

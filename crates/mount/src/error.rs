@@ -17,5 +17,19 @@ pub enum MountError {
     State(&'static str),
 }
 
+impl MountError {
+    /// Whether layers cannot be stacked in this place, which a plain copy does not need.
+    pub(crate) fn is_about_layers(&self) -> bool {
+        match self {
+            Self::Sandbox(error) => error.is_about_layers(),
+            // On a file system that is an overlay itself, deletions cannot be recorded.
+            Self::Vault(VaultError::Io { source, .. }) => {
+                source.kind() == std::io::ErrorKind::PermissionDenied
+            }
+            Self::Vault(_) | Self::State(_) => false,
+        }
+    }
+}
+
 /// The result of mount functions.
 pub type Result<T, E = MountError> = std::result::Result<T, E>;

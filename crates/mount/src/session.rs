@@ -5,9 +5,7 @@ mod overlay;
 
 use std::path::PathBuf;
 
-use offshoot_sandbox::{
-    Command, Ended, Limits, Network, Running, SandboxError, Spec, WorkspaceMount, launch,
-};
+use offshoot_sandbox::{Command, Ended, Limits, Network, Running, Spec, WorkspaceMount, launch};
 use offshoot_vault::{Adopted, LinkLimit, RootId, Vault};
 
 use crate::driver::{Driver, DriverChoice};
@@ -157,7 +155,7 @@ impl<'v> MountSession<'v> {
         let started = match self.request.driver {
             DriverChoice::Only(driver) => self.start_with(driver, &mut spec),
             DriverChoice::Auto => match self.start_with(Driver::Overlay, &mut spec) {
-                Err(MountError::Sandbox(error)) if error.is_about_layers() => {
+                Err(error) if error.is_about_layers() => {
                     self.fall_back(&error);
                     self.start_with(Driver::Copy, &mut spec)
                 }
@@ -168,7 +166,7 @@ impl<'v> MountSession<'v> {
         started
     }
 
-    fn fall_back(&mut self, error: &SandboxError) {
+    fn fall_back(&mut self, error: &MountError) {
         self.warnings.push(format!(
             "worked on a plain copy, because overlayfs cannot be used here: {error}; `offshoot doctor` says more"
         ));

@@ -45,9 +45,16 @@ impl Keeper {
     }
 }
 
+impl Keeper {
+    /// Lets the init end, without waiting until it has: that takes the kernel a moment which can be used.
+    pub fn release(&mut self) {
+        self.socket = None;
+    }
+}
+
 impl Drop for Keeper {
     fn drop(&mut self) {
-        self.socket = None;
+        self.release();
         // The init ends at once; its status says nothing that is not known.
         let _reaped_elsewhere = sys::wait_pidfd(self.pidfd.as_fd()).is_err();
     }

@@ -10,6 +10,7 @@ use offshoot_store::Id;
 use crate::entry::{Body, DirRef, Entry};
 use crate::error::{Result, io_error};
 use crate::hash::{BlobId, NodeId, audit_chain};
+use crate::layer::DirLock;
 use crate::node::Node;
 use crate::objects::Place;
 use crate::snapshot::Snapshot;
@@ -43,7 +44,7 @@ pub struct CheckReport {
     pub audit_events: u64,
     /// What is wrong; empty for a vault in order.
     pub problems: Vec<String>,
-    /// Layer directories that nothing refers to: left over from a crash, harmless.
+    /// Layer directories that nothing refers to and nobody is writing: left over from a crash, harmless.
     pub stray_layers: Vec<String>,
 }
 
@@ -251,7 +252,9 @@ impl Checker<'_> {
             let used = id.is_some_and(|id| {
                 self.homes.contains(&id) || recorded.iter().any(|layer| layer.id == id)
             });
-            if !used {
+            // What somebody is writing right now has no record yet.
+            let written = name.ends_with(".tmp") && DirLock::take(&entry.path()).is_err();
+            if !used && !written {
                 self.report.stray_layers.push(name);
             }
         }

@@ -125,10 +125,18 @@ fn open_in_steps(
 
 /// The names in an open directory, sorted by bytes.
 pub(crate) fn names(dir: BorrowedFd<'_>) -> io::Result<Vec<Vec<u8>>> {
-    let mut names = Vec::new();
-    // Not opened anew: who holds it open may list it, whatever its mode says now.
+    listed(Dir::read_from(dir)?)
+}
+
+/// The same for a directory that only whoever opened it may list: it is not opened anew.
+pub(crate) fn names_as_opened(dir: BorrowedFd<'_>) -> io::Result<Vec<Vec<u8>>> {
     let mut listing = Dir::new(dir.try_clone_to_owned()?)?;
     listing.rewind();
+    listed(listing)
+}
+
+fn listed(listing: Dir) -> io::Result<Vec<Vec<u8>>> {
+    let mut names = Vec::new();
     for entry in listing {
         let entry = entry?;
         let name = entry.file_name().to_bytes();

@@ -48,16 +48,19 @@ pub struct ImportOptions {
     pub threads: usize,
     /// Directories that are never entered, such as the home of the vaults.
     pub never: Vec<PathBuf>,
+    /// Ignore files count for nothing, and nothing is remembered for a next time.
+    pub everything: bool,
     /// Whom to tell about progress.
     pub progress: Option<Arc<dyn Progress>>,
 }
 
 impl std::fmt::Debug for ImportOptions {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { threads, never, progress: _ } = self;
+        let Self { threads, never, everything, progress: _ } = self;
         f.debug_struct("ImportOptions")
             .field("threads", threads)
             .field("never", never)
+            .field("everything", everything)
             .finish_non_exhaustive()
     }
 }
@@ -155,7 +158,7 @@ impl Vault {
         self.import_as(LayerKind::Content, &source, &options)
     }
 
-    fn import_as(
+    pub(crate) fn import_as(
         &self,
         kind: LayerKind,
         source: &Path,
@@ -176,7 +179,7 @@ impl Vault {
     ) -> Result<Imported> {
         let objects = self.objects()?;
         let cache_file = cache::file_for(self.dir(), source);
-        let bytes = cache::load(&cache_file);
+        let bytes = if options.everything { Vec::new() } else { cache::load(&cache_file) };
         let started = Mtime::now();
         let (known, scanned) = rayon::join(
             || cache::parse(&bytes, |root| objects.root(root).is_ok()),
@@ -198,7 +201,8 @@ impl Vault {
             objects.store(&built.batch)?;
         }
         // Where every file was known, and nothing else is remembered, the cache says all this already.
-        if known.len() != built.cache.len() || built.report.unchanged != built.report.files {
+        let news = known.len() != built.cache.len() || built.report.unchanged != built.report.files;
+        if news && !options.everything {
             cache::save(&cache_file, &built.root, &built.cache, started);
         }
         let stack = layer.filter(|_| kind == LayerKind::Base);

@@ -5,6 +5,7 @@
 //! mount, a process or a policy is. The formats are specified in `docs/design/storage-format.md`.
 
 mod actor;
+mod capture;
 mod check;
 mod codec;
 mod content;

@@ -50,6 +50,9 @@ pub enum ServiceError {
     /// A command could not be given its files, or its files could not be taken back.
     #[error(transparent)]
     Mount(#[from] MountError),
+    /// A mistake in Offshoot.
+    #[error("internal error: {0}")]
+    Internal(String),
     /// What was asked for makes no sense.
     #[error("{0}")]
     Request(String),

@@ -49,6 +49,7 @@ impl Redactor {
         let text = without_times(&text);
         let text = without_catalog_size(&text);
         let text = without_unread(&text);
+        let text = without_durations(&text);
         self.without_ids(&text)
     }
 
@@ -59,7 +60,8 @@ impl Redactor {
             Value::Array(items) => items.iter().map(|item| self.json(item)).collect(),
             Value::Object(fields) => {
                 let fields = fields.iter().map(|(name, value)| match name.as_str() {
-                    "uid" | "gid" | "catalog_bytes" | "unchanged" => {
+                    "uid" | "gid" | "catalog_bytes" | "unchanged" | "duration_ms" | "total_ms"
+                    | "user_ms" | "system_ms" | "max_resident_bytes" => {
                         (name.clone(), format!("[{name}]").into())
                     }
                     _ => (name.clone(), self.json(value)),
@@ -157,6 +159,18 @@ fn without_unread(text: &str) -> String {
     let Some((before, after)) = text.split_once(" not read again") else { return text.to_owned() };
     let before = before.rsplit_once(", ").map_or(before, |(before, _)| before);
     format!("{before}{after}")
+}
+
+/// How long a command took.
+fn without_durations(text: &str) -> String {
+    let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    let lines = text.split_inclusive('\n').map(|line| {
+        let Some((before, _)) = line.split_once(" ms in all") else { return line.to_owned() };
+        let mut words: Vec<&str> = before.split(' ').collect();
+        words.retain(|word| word.is_empty() || !is_number(word));
+        format!("{}[time]\n", words.join(" ").trim_end_matches("ms,"))
+    });
+    lines.collect()
 }
 
 /// How large the catalog is depends on its pages, which differ a little from run to run.

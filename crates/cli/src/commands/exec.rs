@@ -56,7 +56,7 @@ pub(crate) struct ExecArgs {
     /// Throw the new workspace away when it was not used for a while
     #[arg(long, conflicts_with = "workspace")]
     ephemeral: bool,
-    /// When to make a checkpoint before the command
+    /// When to keep the state before the command as a checkpoint
     #[arg(long, value_enum, default_value_t = Checkpoint::Auto)]
     checkpoint: Checkpoint,
     /// Pass a variable on, or set one: NAME or NAME=VALUE
@@ -96,7 +96,7 @@ enum Net {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum Checkpoint {
-    /// Before commands that may change something
+    /// Before commands that change something
     Auto,
     /// Before every command
     Always,

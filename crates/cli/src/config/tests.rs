@@ -156,6 +156,15 @@ fn every_key_reaches_its_field() {
         .flag("diff.rename_similarity=100")
         .flag("diff.max_text_bytes=1GiB")
         .flag("workspace.ephemeral_ttl=1d")
+        .flag("exec.timeout=0s")
+        .flag("exec.grace=1s")
+        .flag("exec.output_limit=1KiB")
+        .flag("exec.driver=copy")
+        .flag("exec.refresh=false")
+        .flag("exec.hard_link_bytes=0")
+        .flag("exec.max_processes=100")
+        .flag("exec.max_file_size=1MiB")
+        .flag("exec.max_memory=1GiB")
         .flag("import.threads=256")
         .flag("store.busy_timeout=0s")
         .load()
@@ -166,6 +175,11 @@ fn every_key_reaches_its_field() {
             "context": 1000, "renames": false, "rename_similarity": 100, "max_text_bytes": 1 << 30
         },
         "workspace": {"ephemeral_ttl": "24h"},
+        "exec": {
+            "timeout": "0s", "grace": "1s", "output_limit": 1024, "driver": "copy", "refresh": false,
+            "hard_link_bytes": 0, "max_processes": 100, "max_file_size": 1 << 20,
+            "max_memory": 1 << 30
+        },
         "import": {"threads": 256},
         "store": {"busy_timeout": "0s"},
     });
@@ -408,6 +422,15 @@ diff.renames = false             # flag --config
 diff.rename_similarity = 50      # default
 diff.max_text_bytes = \"16MiB\"    # default
 workspace.ephemeral_ttl = \"24h\"  # default
+exec.timeout = \"5m\"              # default
+exec.grace = \"2s\"                # default
+exec.output_limit = \"1MiB\"       # default
+exec.driver = \"auto\"             # default
+exec.refresh = true              # default
+exec.hard_link_bytes = \"64MiB\"   # default
+exec.max_processes = 0           # default
+exec.max_file_size = \"0B\"        # default
+exec.max_memory = \"0B\"           # default
 import.threads = 0               # default
 store.busy_timeout = \"30s\"       # default
 ";

@@ -29,7 +29,8 @@ impl Copied {
         Files::Directory(self.directory.clone())
     }
 
+    /// Finds what changed by reading all of it.
     pub(super) fn seal(self, vault: &Vault) -> Result<Adopted> {
-        unimplemented!("{:?} {:?}", self.upper, vault)
+        Ok(vault.capture(&self.directory, self.upper.base())?)
     }
 }

@@ -169,8 +169,10 @@ impl Scanner<'_> {
         let stat = fs::fstat(&fd)?;
         let names = disk::names(fd.as_fd())?;
         let ignores = match names.binary_search_by(|name| name.as_slice().cmp(IGNORE_FILE)) {
-            Ok(_) => self.read_ignores(fd.as_fd(), path, &pending.ignores),
-            Err(_) => pending.ignores.clone(),
+            Ok(_) if !self.options.everything => {
+                self.read_ignores(fd.as_fd(), path, &pending.ignores)
+            }
+            _ => pending.ignores.clone(),
         };
         let (xattrs, others) = disk::xattrs(fd.as_fd())?;
         if !others.is_empty() {

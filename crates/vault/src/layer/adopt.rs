@@ -41,6 +41,11 @@ pub struct Adopted {
 }
 
 impl Adopted {
+    /// A state that was stored without a layer of its own; one is made when it is first mounted.
+    pub(crate) fn captured(root: RootId, content: ContentId, skipped: Vec<Skipped>) -> Self {
+        Self { root, content, skipped, stack: None, links: None }
+    }
+
     /// Records how to show the root and what it links; belongs into the transaction that first mentions it.
     pub fn record(&self, tx: &mut Transaction<'_, '_>) -> Result<()> {
         if let Some(stack) = &self.stack {

@@ -156,7 +156,8 @@ impl PlacedLinks {
         }
         let mut found: HashMap<&[u8], (usize, usize)> = HashMap::new();
         let placed = self.names();
-        for (at, dir) in dirs.iter().enumerate() {
+        let hidden = hidden(dirs);
+        for (at, dir) in dirs.iter().enumerate().filter(|(at, _)| !hidden[*at]) {
             for (place, entry) in dir.entries.iter().enumerate() {
                 if let Some(name) = placed.get(join(&dir.path, &entry.name).as_slice()) {
                     found.insert(name, (at, place));
@@ -179,6 +180,19 @@ impl PlacedLinks {
             }
         }
     }
+}
+
+/// Which directories show nothing of what is below them. Without what was placed in one of those it would be gone.
+fn hidden(dirs: &[UpperDir]) -> Vec<bool> {
+    let mut hidden: Vec<bool> = dirs.iter().map(|dir| dir.opaque).collect();
+    for (at, dir) in dirs.iter().enumerate() {
+        for entry in &dir.entries {
+            if let Kind::Directory(child) = entry.kind {
+                hidden[child] |= hidden[at];
+            }
+        }
+    }
+    hidden
 }
 
 /// The groups with more than one name.
@@ -246,3 +260,6 @@ fn names(groups: &[Group]) -> Vec<(Vec<u8>, Entry)> {
     names.sort_by(|a, b| a.0.cmp(&b.0));
     names
 }
+
+#[cfg(test)]
+mod tests;

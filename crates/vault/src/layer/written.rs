@@ -119,7 +119,7 @@ impl Scanner<'_> {
         let fd = self.reach.open_dir(&path)?;
         let (xattrs, opaque) = self.xattrs(fd.as_fd(), &path)?;
         (self.dirs[at].xattrs, self.dirs[at].opaque) = (xattrs, opaque);
-        for name in disk::names(fd.as_fd())? {
+        for name in disk::names_as_opened(fd.as_fd())? {
             match self.entry(fd.as_fd(), &path, name) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 entry => self.dirs[at].entries.push(entry?),

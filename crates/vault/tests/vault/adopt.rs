@@ -274,6 +274,35 @@ fn what_makes_no_difference_is_not_kept() {
 }
 
 #[test]
+fn many_files_at_once() {
+    let scratch = Scratch::new();
+    let (vault, base) = small(&scratch);
+    for count in [63, 64, 700] {
+        let upper = vault.begin_upper(&base).unwrap();
+        for number in 0..count {
+            fs::write(upper.dir().join(format!("new-{number}")), format!("{count}")).unwrap();
+        }
+        let adopted = vault.adopt(upper, &PlainAccess).unwrap();
+        let top = vault.objects().unwrap().root(&adopted.root).unwrap();
+        assert_eq!(top.directory().unwrap().entries, count + 8);
+        commit(&vault, &adopted.root);
+    }
+    assert_in_order(&vault);
+}
+
+#[test]
+fn what_is_being_written_is_no_stray_layer() {
+    let scratch = Scratch::new();
+    let (vault, base) = small(&scratch);
+    let upper = vault.begin_upper(&base).unwrap();
+    let stray = || vault.check(CheckDepth::Structure).unwrap().stray_layers;
+    assert_eq!(stray(), Vec::<String>::new());
+    drop(upper);
+    fs::create_dir(vault.dir().join("layers/left.tmp")).unwrap();
+    assert_eq!(stray(), ["left.tmp"]);
+}
+
+#[test]
 fn sockets_and_devices_hide_what_was_below_them() {
     if !can_mount() {
         return;

@@ -36,7 +36,10 @@ fn child() {
 pub(crate) fn program(place: &Path) -> PathBuf {
     let program = place.join("program");
     if !program.exists() {
-        fs::copy(env::current_exe().unwrap(), &program).unwrap();
+        // By another process: what a process of ours starts meanwhile would hold the file open, and it could not be run.
+        let mut copy = Command::new("cp");
+        let copied = copy.arg(env::current_exe().unwrap()).arg(&program).status();
+        assert!(copied.unwrap().success());
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     }
     program

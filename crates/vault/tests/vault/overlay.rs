@@ -56,8 +56,17 @@ fn mount(options: &str, layers: &Path, point: &Path) {
     assert!(mount.status().unwrap().success());
 }
 
+/// Programs that other tests start hold what this one had open, for a moment, so not only one try.
 fn unmount(point: &Path) {
-    assert!(Command::new("umount").arg(point).status().unwrap().success());
+    let unmounted = || Command::new("umount").arg(point).status().unwrap().success();
+    let tried = (0..100).any(|_| {
+        let done = unmounted();
+        if !done {
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        done
+    });
+    assert!(tried, "{} stays in use", point.display());
 }
 
 /// Whether overlays can be mounted; they are then seen by this test alone.

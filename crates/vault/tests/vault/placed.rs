@@ -266,6 +266,35 @@ fn links_of_every_root_are_known() {
 }
 
 #[test]
+fn long_lists_of_links_are_known_through_many_commands() {
+    let scratch = Scratch::new();
+    let source = scratch.folder("source");
+    for number in 0..60 {
+        fs::write(source.join(format!("first-name-{number}")), "").unwrap();
+        let (from, to) = (format!("first-name-{number}"), format!("second-name-{number}"));
+        fs::hard_link(source.join(from), source.join(to)).unwrap();
+    }
+    let vault = vault_of(&scratch, &source);
+    let mut root = head(&vault);
+    for step in 0..4 {
+        let mut upper = vault.begin_upper(&root).unwrap();
+        if step == 2 {
+            upper.place_links(&vault, NO_LIMIT).unwrap();
+            fs::remove_file(upper.dir().join("first-name-1")).unwrap();
+            fs::remove_file(upper.dir().join("second-name-1")).unwrap();
+            fs::write(upper.dir().join("first-name-1"), "no link").unwrap();
+        }
+        fs::write(upper.dir().join("new"), format!("{step}")).unwrap();
+        let adopted = vault.adopt(upper, &PlainAccess).unwrap();
+        vault.transact("test", &actor(), |tx| adopted.record(tx)).unwrap();
+        root = adopted.root;
+        let links = vault.links(&root, &[]).unwrap();
+        assert_eq!(links, walked(&vault, &root));
+        assert_eq!(links.len(), if step < 2 { 120 } else { 119 });
+    }
+}
+
+#[test]
 fn an_ordinary_user_places_links_in_closed_directories() {
     if is_root() && !need(Feature::Program("setpriv")) {
         return;

@@ -102,12 +102,12 @@ pub enum ExecutionPlace {
 /// When to make a checkpoint before a command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CheckpointMode {
-    /// Where the decision asks for one: before everything that may change something.
+    /// Where the decision asks for one and the command changed something.
     #[default]
     Auto,
-    /// Before read-only commands too.
+    /// Also where nothing changed.
     Always,
-    /// Not even then.
+    /// In no case.
     Never,
 }
 

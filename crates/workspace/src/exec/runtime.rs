@@ -1,6 +1,7 @@
 //! The boundary itself: from a request to its envelope.
 
 use std::os::fd::OwnedFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -83,7 +84,13 @@ impl<'a> ProxyRuntime<'a> {
         let started = Instant::now();
         let result = ExecutionResult::new(Id::random(), self.name);
         let mut execution = Execution { request: &mut request, result };
-        let outcome = self.go(&mut execution, observer, started);
+        // Even a mistake in Offshoot itself comes back as an envelope.
+        let going = AssertUnwindSafe(|| self.go(&mut execution, observer, started));
+        let outcome = catch_unwind(going).unwrap_or_else(|panic| {
+            let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+            let said = said.or_else(|| panic.downcast_ref::<String>().cloned());
+            Err(ServiceError::Internal(said.unwrap_or_default()))
+        });
         let mut result = execution.result;
         if let Err(error) = outcome {
             self.fail(&request, &mut result, error, started);
@@ -156,7 +163,8 @@ impl<'a> ProxyRuntime<'a> {
         execution.result.forked = forked;
         execution.result.workspace = Some((workspace.id, workspace.name.clone()));
         let holder = format!("process {}: {}", std::process::id(), request.command.display());
-        let lock = self.vault.lock_workspace(&workspace.id, request.wait, &holder)?;
+        let wait = Some(request.wait.unwrap_or(Duration::ZERO));
+        let lock = self.vault.lock_workspace(&workspace.id, wait, &holder)?;
         // Whoever held it before may have moved it.
         let found = self.vault.workspace(&workspace.id)?;
         let workspace = found.ok_or(ServiceError::Vanished(workspace.id))?;

@@ -32,14 +32,14 @@ impl ProxyRuntime<'_> {
         execution: &mut Execution<'_>,
         workspace: &Workspace,
         session: MountSession<'_>,
-        ended: Ended,
+        mut ended: Ended,
         started: Instant,
     ) -> Result<()> {
         let sealed = match execution.request.read_only {
             true => None,
             false => Some(session.seal(&ended)?),
         };
-        drop(ended);
+        ended.keeper.release();
         let before = self.vault.snapshot(&workspace.state.head)?;
         if let Some(sealed) = &sealed {
             self.summarise(execution, &before, sealed)?;
@@ -128,7 +128,7 @@ impl ProxyRuntime<'_> {
             let reason = format!("the result of {}", shortened(&command));
             return self.add_checkpoint(tx, &now, after, reason).map(Some);
         }
-        if wants_checkpoint(request, result) {
+        if wants_checkpoint(request, result, after != before.id) {
             let reason = format!("before {}", shortened(&command));
             result.checkpoint = Some(self.add_checkpoint(tx, &now, before.id, reason)?);
         }
@@ -207,9 +207,13 @@ impl ProxyRuntime<'_> {
     }
 }
 
-fn wants_checkpoint(request: &ExecutionRequest, result: &ExecutionResult) -> bool {
+/// The state before stays the workspace's own until the command's result replaces it in one transaction, so the
+/// checkpoint is written there, and what changed nothing needs none.
+fn wants_checkpoint(request: &ExecutionRequest, result: &ExecutionResult, changed: bool) -> bool {
     match request.checkpoint {
-        CheckpointMode::Auto => result.decision == Some(ExecutionDecision::AllowWithCheckpoint),
+        CheckpointMode::Auto => {
+            changed && result.decision == Some(ExecutionDecision::AllowWithCheckpoint)
+        }
         CheckpointMode::Always => true,
         CheckpointMode::Never => false,
     }

@@ -34,6 +34,7 @@ pub(super) fn machine(home: &Path) -> Vec<DoctorCheckDoc> {
             let detail = format!("{} can be written", host_path(home));
             checks.push(check("home", DoctorState::Ok, &detail, None));
             checks.extend([reflink(&scratch), attributes(&scratch), whiteouts(&scratch)]);
+            checks.extend(sandbox(&scratch));
         }
         Err(error) => {
             let detail = format!("{} cannot be written: {error}", host_path(&place));
@@ -117,6 +118,35 @@ fn whiteouts(scratch: &Scratch) -> DoctorCheckDoc {
             check("whiteouts", DoctorState::Warning, &detail, Some(hint))
         }
     }
+}
+
+/// Whether commands can be confined, and how their files are mounted.
+fn sandbox(scratch: &Scratch) -> Vec<DoctorCheckDoc> {
+    let place = scratch.0.join("sandbox");
+    if let Err(error) = fs::create_dir(&place) {
+        return vec![check("sandbox", DoctorState::Problem, &error.to_string(), None)];
+    }
+    let report = offshoot_sandbox::probe(&place);
+    let sandbox = match &report.namespaces {
+        Ok(()) => check("sandbox", DoctorState::Ok, "commands can be confined", None),
+        Err(error) => {
+            let detail = format!("commands cannot be confined: {error}");
+            check("sandbox", DoctorState::Problem, &detail, error.hint())
+        }
+    };
+    let mut checks = vec![sandbox];
+    if report.namespaces.is_ok() {
+        checks.push(match &report.overlay {
+            Ok(()) => check("driver", DoctorState::Ok, "overlay: layers are stacked here", None),
+            Err(error) => {
+                let detail = format!("copy: each command works on a plain copy, because {error}");
+                let hint = "overlayfs needs a file system such as ext4, xfs, btrfs or tmpfs, and Linux 6.7 or newer; \
+                            set OFFSHOOT_HOME to such a place";
+                check("driver", DoctorState::Warning, &detail, Some(hint))
+            }
+        });
+    }
+    checks
 }
 
 fn space(place: &Path) -> DoctorCheckDoc {

@@ -1,0 +1,282 @@
+//! `exec`, `execs`, `logs` and `show EXEC`.
+
+use std::fs;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use insta::assert_snapshot;
+use offshoot_tests::product::{Place, document_of, with_json};
+use offshoot_tests::schema;
+use offshoot_tests::skip::{Feature, need};
+use serde_json::Value;
+
+use crate::transcript::{Transcript, demo, demo_vault};
+
+/// Whether commands can be confined here.
+fn confined() -> bool {
+    need(Feature::UserNamespace)
+}
+
+/// Runs `exec --json` and gives the whole envelope, whatever became of it.
+fn envelope(place: &Place, arguments: &[&str]) -> Value {
+    document_of(&place.run(with_json(&[&["exec"], arguments].concat())))
+}
+
+fn shell(place: &Place, text: &str) -> Value {
+    envelope(place, &["-w", "fix", "--shell", text])
+}
+
+#[test]
+fn execs_for_people() {
+    if !confined() {
+        return;
+    }
+    let place = demo_vault();
+    let mut transcript = Transcript::new(&place);
+    transcript.run(&[
+        "exec",
+        "-w",
+        "fix",
+        "--",
+        "sh",
+        "-c",
+        "echo hi > f; rm run.sh; echo out; echo err >&2",
+    ]);
+    transcript.run(&["exec", "-w", "fix", "--", "sh", "-c", "exit 3"]);
+    transcript.run(&["exec", "-w", "fix", "--quiet", "--", "true"]);
+    transcript.run(&["exec", "-w", "fix", "--", "no-such-command"]);
+    transcript.run(&["exec", "-w", "fix", "--timeout", "100ms", "--shell", "echo begun; sleep 30"]);
+    transcript.run(&["exec", "-w", "nothing", "--", "true"]);
+    transcript.run(&["proxy", "exec", "-w", "fix", "--", "cat", "f"]);
+    transcript.run_with(&["exec", "-w", "fix", "-i", "--", "wc", "-c"], "four");
+    transcript.run(&["execs"]);
+    transcript.run(&["execs", "-w", "fix", "-n", "1"]);
+    let first = place.json(&["execs"])["execs"].as_array().unwrap().last().unwrap()["exec"].clone();
+    transcript.run(&["show", first.as_str().unwrap()]);
+    transcript.run(&["logs", first.as_str().unwrap()]);
+    transcript.run(&["logs", "01zzzz"]);
+    transcript.run(&["undo", "-w", "fix"]);
+    assert_snapshot!(transcript.finish());
+}
+
+#[test]
+fn execs_for_programs() {
+    if !confined() {
+        return;
+    }
+    let place = demo_vault();
+    let mut transcript = Transcript::new(&place);
+    let done = transcript.json(&[
+        "exec",
+        "-w",
+        "fix",
+        "--diff",
+        "--",
+        "sh",
+        "-c",
+        "echo hi > f; chmod 600 README.md",
+    ]);
+    transcript.json(&["exec", "-w", "fix", "--", "no-such-command"]);
+    transcript.json(&["exec", "-w", "nothing", "--", "true"]);
+    transcript.json(&["exec", "-w", "fix", "--read-only", "--", "touch", "f"]);
+    transcript.json(&["execs"]);
+    let id = done["result"]["exec"].as_str().unwrap();
+    transcript.json(&["show", id]);
+    transcript.json(&["logs", id]);
+    assert_snapshot!(transcript.finish());
+}
+
+#[test]
+fn the_first_use_makes_a_vault_and_the_folder_is_untouched() {
+    if !confined() {
+        return;
+    }
+    let place = demo();
+    let done = envelope(&place, &["--", "sh", "-c", "echo hi > f"]);
+    assert_eq!(done["success"], true, "{done}");
+    assert!(done["notes"][0].as_str().unwrap().starts_with("first use: vault project holds "));
+    let changed = done["result"]["changed_files"].as_array().unwrap();
+    assert_eq!(changed.len(), 1, "{done}");
+    assert_eq!((&changed[0]["path"], &changed[0]["kind"]), (&"/f".into(), &"added".into()));
+    assert!(!place.project().join("f").exists());
+    assert_eq!(done["result"]["forked"], true);
+    // A fork starts from what is in the folder now; a workspace that is named stays as it is.
+    place.write("new", "1");
+    let next = envelope(&place, &["--", "cat", "new"]);
+    assert_eq!(next["result"]["stdout"], "1");
+    let name = done["result"]["workspace"].as_str().unwrap();
+    let old = envelope(&place, &["-w", name, "--", "cat", "new"]);
+    assert_eq!(old["success"], false);
+    let stale = envelope(&place, &["-c", "exec.refresh=false", "--", "cat", "new"]);
+    assert_eq!(stale["success"], true, "{stale}");
+    place.write("newer", "2");
+    let stale = envelope(&place, &["-c", "exec.refresh=false", "--", "cat", "newer"]);
+    assert_eq!(stale["success"], false, "{stale}");
+}
+
+#[test]
+fn the_folder_below_is_where_a_command_starts() {
+    if !confined() {
+        return;
+    }
+    let place = demo_vault();
+    let mut command = place.command(["exec", "-w", "fix", "--json", "--", "pwd"]);
+    command.current_dir(place.project().join("src"));
+    let done = document_of(&command.output().unwrap());
+    let expected = place.project().canonicalize().unwrap().join("src");
+    assert_eq!(done["result"]["stdout"], format!("{}\n", expected.display()));
+    let src = envelope(&place, &["-w", "fix", "--cwd", "src", "--", "ls"]);
+    assert_eq!(src["result"]["stdout"], "lib.rs\nmain.rs\n");
+    let out = envelope(&place, &["-w", "fix", "--cwd", "../..", "--", "ls"]);
+    assert_eq!(out["result"]["error"]["code"], "usage", "{out}");
+    let none = envelope(&place, &["-w", "fix", "--cwd", "absent", "--", "ls"]);
+    assert!(none["result"]["error"]["message"].as_str().unwrap().contains("absent"), "{none}");
+}
+
+#[test]
+fn only_listed_variables_reach_a_command() {
+    if !confined() {
+        return;
+    }
+    let place = demo_vault();
+    let arguments = ["exec", "-w", "fix", "--json", "-e", "GIVEN=a=b", "-e", "NAMED", "--", "env"];
+    let mut command = place.command(arguments);
+    command.env("SECRET_TOKEN", "x").env("NAMED", "y").env("LC_ALL", "C");
+    let done = document_of(&command.output().unwrap());
+    let text = done["result"]["stdout"].as_str().unwrap();
+    for line in ["GIVEN=a=b", "NAMED=y", "LC_ALL=C", "OFFSHOOT=1"] {
+        assert!(text.lines().any(|found| found == line), "{line}: {text}");
+    }
+    assert!(!text.contains("SECRET_TOKEN"), "{text}");
+}
+
+#[test]
+fn a_stream_tells_things_as_they_happen() {
+    if !confined() {
+        return;
+    }
+    let place = demo_vault();
+    let output =
+        place.run(["exec", "-w", "fix", "--stream", "--shell", "echo a; echo b >&2; exit 4"]);
+    assert_eq!(output.status.code(), Some(4));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let events: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for event in &events {
+        let problems = schema::problems_of("exec.event", event);
+        assert!(problems.is_empty(), "{event}: {problems:?}");
+    }
+    let first = &events[0];
+    assert_eq!((&first["event"], &first["workspace"]), (&"started".into(), &"fix".into()));
+    let last = events.last().unwrap();
+    assert_eq!(last["event"], "finished");
+    assert_eq!(last["envelope"]["result"]["exit_code"], 4);
+    assert!(events.iter().any(|e| e["event"] == "stdout" && e["data"] == "a\n"), "{text}");
+    assert!(events.iter().any(|e| e["event"] == "stderr" && e["data"] == "b\n"), "{text}");
+}
+
+#[test]
+fn a_busy_workspace_is_told_or_waited_for() {
+    if !confined() {
+        return;
+    }
+    let place = demo_vault();
+    let mut long =
+        place.command(["exec", "-w", "fix", "--stream", "--shell", "sleep 1; echo x > slow"]);
+    let mut long = long.stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    let mut reader = std::io::BufReader::new(long.stdout.take().unwrap());
+    std::io::BufRead::read_line(&mut reader, &mut line).unwrap();
+    let busy = shell(&place, "true");
+    assert_eq!(busy["result"]["error"]["code"], "busy", "{busy}");
+    assert_eq!(place.run(["exec", "-w", "fix", "--", "true"]).status.code(), Some(125));
+    let short = envelope(&place, &["-w", "fix", "--wait=50ms", "--", "true"]);
+    assert_eq!(short["result"]["error"]["code"], "busy", "{short}");
+    let waited = envelope(&place, &["-w", "fix", "--wait", "--", "cat", "slow"]);
+    assert_eq!(waited["result"]["stdout"], "x\n", "{waited}");
+    long.wait().unwrap();
+}
+
+#[test]
+fn a_change_beside_a_running_command_loses_nothing() {
+    if !confined() {
+        return;
+    }
+    let place = demo_vault();
+    let mut long =
+        place.command(["exec", "-w", "fix", "--stream", "--shell", "echo x > slow; sleep 1"]);
+    let mut long = long.stdout(Stdio::piped()).spawn().unwrap();
+    let mut reader = std::io::BufReader::new(long.stdout.take().unwrap());
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut reader, &mut line).unwrap();
+    place.ok_with(["fs", "write", "/beside", "-w", "fix"], b"y");
+    line.clear();
+    std::io::BufRead::read_line(&mut reader, &mut line).unwrap();
+    assert_eq!(long.wait().unwrap().code(), Some(125));
+    let done: Value = serde_json::from_str(&line).unwrap();
+    let error = &done["envelope"]["result"]["error"];
+    assert_eq!(error["code"], "conflict", "{done}");
+    let checkpoint = error["message"].as_str().unwrap().rsplit(' ').next().unwrap();
+    assert_eq!(place.ok(["fs", "cat", "/beside", "-w", "fix"]), "y");
+    assert_eq!(place.ok(["fs", "cat", "/slow", "--at", &format!("fix@{checkpoint}")]), "x\n");
+}
+
+#[test]
+fn an_interrupt_ends_the_command_and_keeps_its_changes() {
+    if !confined() {
+        return;
+    }
+    let place = demo_vault();
+    let mut child = place
+        .command(["exec", "-w", "fix", "--stream", "--shell", "echo x > begun; echo on; sleep 60"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut reader = std::io::BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("\"stdout\"") {
+        line.clear();
+        std::io::BufRead::read_line(&mut reader, &mut line).unwrap();
+    }
+    let started = Instant::now();
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    line.clear();
+    std::io::BufRead::read_line(&mut reader, &mut line).unwrap();
+    child.wait().unwrap();
+    assert!(started.elapsed() < Duration::from_secs(20));
+    let done: Value = serde_json::from_str(&line).unwrap();
+    assert_eq!(done["envelope"]["result"]["interrupted"], true, "{done}");
+    assert_eq!(place.ok(["fs", "cat", "/begun", "-w", "fix"]), "x\n");
+}
+
+#[test]
+fn settings_of_exec_are_kept_to() {
+    if !confined() {
+        return;
+    }
+    let place = demo_vault();
+    let with = |setting: &str, text: &str| {
+        envelope(&place, &["-w", "fix", "-c", setting, "--shell", text])["result"].clone()
+    };
+    let cut = with("exec.output_limit=4", "echo 123456789");
+    assert_eq!((&cut["stdout"], &cut["truncated"]["stdout_bytes"]), (&"1234".into(), &6.into()));
+    assert_eq!(with("exec.timeout=100ms", "sleep 30")["timed_out"], true);
+    let big =
+        with("exec.max_file_size=4KiB", "trap '' XFSZ; head -c 9000 /dev/zero > big; wc -c < big");
+    assert_eq!(big["stdout"], "4096\n");
+    assert_eq!(with("exec.max_memory=1GiB", "ulimit -v")["stdout"], "1048576\n");
+    assert_eq!(with("exec.max_processes=500", "ulimit -u || ulimit -p")["exit_code"], 0);
+    let started = Instant::now();
+    let deaf = "trap '' TERM; sleep 30; sleep 30";
+    let arguments = ["-w", "fix", "-c", "exec.grace=100ms", "--timeout", "100ms", "--shell", deaf];
+    assert_eq!(envelope(&place, &arguments)["result"]["timed_out"], true);
+    assert!(started.elapsed() < Duration::from_secs(15));
+    fs::write(place.project().join("one"), "1").unwrap();
+    fs::hard_link(place.project().join("one"), place.project().join("two")).unwrap();
+    let linked = envelope(&place, &["--shell", "echo 2 >> one; cat two"]);
+    assert_eq!(linked["result"]["stdout"], "12\n", "{linked}");
+    let split =
+        envelope(&place, &["-c", "exec.hard_link_bytes=0", "--shell", "echo 2 >> one; cat two"]);
+    assert_eq!(split["result"]["stdout"], "1", "{split}");
+    assert!(split["result"]["warnings"][0].as_str().unwrap().contains("hard links"), "{split}");
+}
