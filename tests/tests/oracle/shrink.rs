@@ -50,3 +50,27 @@ fn candidates(programs: &[Vec<Step>], length: usize) -> Vec<Vec<Vec<Step>>> {
     };
     places.map(without).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn program(words: &str) -> Vec<Step> {
+        words.split(' ').map(|word| Step::new([word])).collect()
+    }
+
+    #[test]
+    fn only_what_is_needed_is_left() {
+        let replay = |programs: &[Vec<Step>]| {
+            let steps: Vec<&[u8]> = programs.iter().flatten().map(Step::verb).collect();
+            if steps.contains(&&b"c"[..]) && steps.contains(&&b"x"[..]) {
+                Err(Failure { problems: Vec::new(), programs: programs.to_vec() })
+            } else {
+                Ok(())
+            }
+        };
+        let programs = vec![program("a b c d e f g"), program("h i"), program("v w x y z")];
+        let small = shrink(Failure { problems: Vec::new(), programs }, replay);
+        assert_eq!(small.programs, [program("c"), program("x")]);
+    }
+}
