@@ -92,7 +92,14 @@ impl Catalog {
         &self,
         work: impl FnOnce(&mut Writer<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut connection = self.lock();
+        self.write_on(&mut self.lock(), work)
+    }
+
+    fn write_on<T, E: From<StoreError>>(
+        &self,
+        connection: &mut Connection,
+        work: impl FnOnce(&mut Writer<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
         let transaction = connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(|error| self.error(error))?;
@@ -100,8 +107,26 @@ impl Catalog {
         let value = work(&mut writer)?;
         writer.finish()?;
         transaction.commit().map_err(|error| self.error(error))?;
-        self.shorten_log(&connection);
+        self.shorten_log(connection);
         Ok(value)
+    }
+
+    /// Like [`write`](Self::write), but durable only with the next one: nothing that is written after this is ever there
+    /// without it, because the log becomes valid in the order in which it was written.
+    pub fn write_ordered<T, E: From<StoreError>>(
+        &self,
+        work: impl FnOnce(&mut Writer<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        // Held all the while, so that no other thread commits without a sync.
+        let mut connection = self.lock();
+        let set = |connection: &Connection, level: &str| {
+            let set = connection.pragma_update(None, "synchronous", level);
+            set.map_err(|error| self.error(error))
+        };
+        set(&connection, "NORMAL")?;
+        let written = self.write_on(&mut connection, work);
+        set(&connection, "FULL")?;
+        written
     }
 
     /// Moves a long WAL into the database file and empties it. What is committed is safe either way, so failing to is fine.

@@ -76,9 +76,10 @@ impl Vault {
     }
 
     /// Records a sealed layer, before any object says that its bytes are there. It must not wait for the transaction
-    /// that mentions the content: until then another one may find the object and mention it first.
+    /// that mentions the content: until then another one may find the object and mention it first. It need not be durable
+    /// before the objects, which come after it in the same log.
     pub(crate) fn record_layer(&self, layer: &LayerRow) -> Result<()> {
-        self.catalog().write(|writer| Ok(writer.add_layer(layer)?))
+        self.catalog().write_ordered(|writer| Ok(writer.add_layer(layer)?))
     }
 
     /// Stores objects; a transaction that follows makes them durable with itself.
