@@ -59,6 +59,9 @@ impl Tools {
             Feature::UserNamespace,
             Feature::Program("setpriv"),
             Feature::Program("cc"),
+            Feature::Program("find"),
+            Feature::Program("sed"),
+            Feature::Program("tar"),
         ];
         if !needs.into_iter().all(need) {
             return None;
