@@ -24,7 +24,7 @@ pub(crate) enum Outcome {
     Refused(Errno),
     /// It would rename a directory that is older than the program; see [`Run::may_move`].
     OldDirectory,
-    /// It would run a tool after something was linked; see [`Run::may_run_tools`].
+    /// It depends on inode numbers after something was linked; see [`Run::may_run_tools`].
     Linked,
     /// There is no such step.
     Nonsense,
@@ -108,6 +108,12 @@ impl Run {
     /// run once something was linked. What becomes of the link itself is the same everywhere.
     pub(crate) fn may_run_tools(&self) -> Result<(), Outcome> {
         if self.linked { Err(Outcome::Linked) } else { Ok(()) }
+    }
+
+    /// For the same reason a rename of one such name to the other, which should do nothing, is refused as stale.
+    pub(crate) fn may_replace(&self, path: &[u8]) -> Result<(), Outcome> {
+        let is_there = Path::new(os(path)).symlink_metadata().is_ok();
+        if self.linked && is_there { Err(Outcome::Linked) } else { Ok(()) }
     }
 
     /// Notes that something was linked.

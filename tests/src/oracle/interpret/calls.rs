@@ -84,6 +84,7 @@ fn names(run: &mut Run, verb: &[u8], words: &[&[u8]]) -> Done {
         (b"rmdir", [path]) => Ok(fs::unlinkat(CWD, *path, AtFlags::REMOVEDIR)?),
         (b"rename", [from, to, how]) => {
             run.may_move(from)?;
+            run.may_replace(to)?;
             let flags = match *how {
                 b"plain" => RenameFlags::empty(),
                 b"noreplace" => RenameFlags::NOREPLACE,
