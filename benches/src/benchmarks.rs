@@ -2,6 +2,7 @@
 
 mod age;
 mod commits;
+mod exec;
 mod export;
 mod forks;
 mod import;
@@ -21,6 +22,13 @@ pub(crate) struct Benchmark {
     pub(crate) about: &'static str,
     /// Measures.
     pub(crate) run: fn(&Bench) -> Result<Report>,
+}
+
+impl Benchmark {
+    /// Whether a name is its own or that of its family: what stands before a dash.
+    pub(crate) fn is_called(&self, name: &str) -> bool {
+        self.name == name || self.name.split_once('-').is_some_and(|(family, _)| family == name)
+    }
 }
 
 /// All benchmarks, in the order in which they run.
@@ -57,4 +65,25 @@ pub(crate) const ALL: &[Benchmark] = &[
         run: write::run,
     },
     Benchmark { name: export::NAME, about: "write a tree out, beside cp", run: export::run },
+    Benchmark {
+        name: exec::start::NAME,
+        about: "run `true` in a workspace, beside bwrap",
+        run: exec::start::run,
+    },
+    Benchmark {
+        name: exec::scale::NAME,
+        about: "seal ten changes in small and large trees",
+        run: exec::scale::run,
+    },
+    Benchmark {
+        name: exec::memory::NAME,
+        about: "the memory of an exec, with few and many changes",
+        run: exec::memory::run,
+    },
+    // The last, since it deletes many files: see `Bench::fresh`.
+    Benchmark {
+        name: exec::native::NAME,
+        about: "programs in a workspace, on bare overlayfs and on the plain file system",
+        run: exec::native::run,
+    },
 ];

@@ -9,11 +9,13 @@ use crate::sample::Spread;
 
 /// One JSON document of everything.
 pub(crate) fn document(machine: &Machine, options: &Options, reports: &[Report]) -> String {
-    let facts = machine.facts().map(|(name, value)| format!("{}:{}", string(name), string(value)));
+    let facts =
+        machine.lasting_facts().map(|(name, value)| format!("{}:{}", string(name), string(value)));
     let facts: Vec<String> = facts.collect();
     let reports: Vec<String> = reports.iter().map(report).collect();
     format!(
-        "{{\"machine\":{{{}}},\"smoke\":{},\"benchmarks\":[{}]}}\n",
+        "{{\"command\":{},\"machine\":{{{}}},\"smoke\":{},\"benchmarks\":[{}]}}\n",
+        string(&options.command()),
         facts.join(","),
         options.smoke,
         reports.join(",")

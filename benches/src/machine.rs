@@ -4,6 +4,8 @@ use std::fmt;
 use std::path::Path;
 use std::process::Command;
 
+const FOLDER: &str = "folder";
+
 /// What is to be known of a machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {
@@ -23,7 +25,7 @@ impl Machine {
             ("memory", field(&read("/proc/meminfo"), "MemTotal")),
             ("kernel", read("/proc/sys/kernel/osrelease").trim().to_owned()),
             ("file system", format!("{} on {}", mount.kind, mount.device)),
-            ("folder", dir.display().to_string()),
+            (FOLDER, dir.display().to_string()),
             ("load", read("/proc/loadavg").trim().to_owned()),
             ("git", version("git")),
             ("offshoot", version(&offshoot_tests::product::binary().display().to_string())),
@@ -34,6 +36,11 @@ impl Machine {
     /// What is known, by name.
     pub(crate) fn facts(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.facts.iter().map(|(name, value)| (*name, value.as_str()))
+    }
+
+    /// What is worth keeping: where exactly the files were is not.
+    pub(crate) fn lasting_facts(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.facts().filter(|(name, _)| *name != FOLDER)
     }
 }
 

@@ -9,8 +9,10 @@ mod bench;
 mod benchmarks;
 mod commit;
 mod contest;
+mod helper;
 mod json;
 mod machine;
+mod markdown;
 mod options;
 mod report;
 mod run;
@@ -30,8 +32,11 @@ type Result<T, E = Error> = std::result::Result<T, E>;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let Some(code) = helper::run(&arguments) {
+        return code;
+    }
     let outcome = match options::parse(&arguments) {
-        Ok(Request::Run(options)) => run(options, &arguments),
+        Ok(Request::Run(options)) => run(options),
         Ok(Request::Help(text)) => {
             print!("{text}");
             return ExitCode::SUCCESS;
@@ -50,11 +55,11 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(options: Options, arguments: &[String]) -> Result<()> {
+fn run(options: Options) -> Result<()> {
     let bench = Bench::new(options)?;
     let machine = Machine::of(bench.dir());
     print!("{machine}");
-    println!("repeat with: cargo xtask bench {}", arguments.join(" "));
+    println!("repeat with: {}", bench.options.command());
     if bench.options.smoke {
         println!("A smoke run: it shows that the benchmarks work, and its figures mean nothing.");
     }
@@ -71,6 +76,9 @@ fn run(options: Options, arguments: &[String]) -> Result<()> {
     }
     if let Some(file) = &bench.options.json {
         std::fs::write(file, json::document(&machine, &bench.options, &reports))?;
+    }
+    if let Some(file) = &bench.options.markdown {
+        std::fs::write(file, markdown::document(&machine, &bench.options, &reports))?;
     }
     bench.close()
 }

@@ -14,6 +14,8 @@ pub(crate) struct Options {
     pub(crate) smoke: bool,
     /// Where to write the figures as JSON.
     pub(crate) json: Option<PathBuf>,
+    /// Where to write the tables as Markdown.
+    pub(crate) markdown: Option<PathBuf>,
     names: Vec<String>,
     pairs: Option<usize>,
 }
@@ -38,9 +40,17 @@ impl Options {
         if self.smoke { smoke } else { real }
     }
 
+    /// What to type to measure the same again.
+    pub(crate) fn command(&self) -> String {
+        let smoke = self.smoke.then(|| "--smoke".to_owned());
+        let pairs = self.pairs.map(|pairs| format!("--pairs={pairs}"));
+        let words = [Some("cargo xtask bench".to_owned()), smoke, pairs].into_iter().flatten();
+        words.chain(self.names.clone()).collect::<Vec<_>>().join(" ")
+    }
+
     /// The benchmarks asked for, in the order in which they are listed.
     pub(crate) fn benchmarks(&self) -> impl Iterator<Item = &'static Benchmark> {
-        ALL.iter().filter(|b| self.names.is_empty() || self.names.iter().any(|n| n == b.name))
+        ALL.iter().filter(|b| self.names.is_empty() || self.names.iter().any(|n| b.is_called(n)))
     }
 }
 
@@ -61,11 +71,12 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Request, String> {
             "--smoke" if attached.is_none() => options.smoke = true,
             "--help" | "-h" => return Ok(Request::Help(help())),
             "--json" => options.json = Some(value()?.into()),
+            "--markdown" => options.markdown = Some(value()?.into()),
             "--pairs" => {
                 let pairs = value()?.parse().ok().filter(|&pairs: &usize| pairs > 0);
                 options.pairs = Some(pairs.ok_or("--pairs needs a number above 0")?);
             }
-            _ if ALL.iter().any(|benchmark| benchmark.name == name) => {
+            _ if ALL.iter().any(|benchmark| benchmark.is_called(name)) => {
                 options.names.push(name.to_owned());
             }
             _ => return Err(format!("no benchmark or option is called {argument:?}; see --help")),
@@ -76,17 +87,19 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Request, String> {
 
 fn help() -> String {
     let benchmarks: String =
-        ALL.iter().map(|b| format!("  {:<10} {}\n", b.name, b.about)).collect();
+        ALL.iter().map(|b| format!("  {:<12} {}\n", b.name, b.about)).collect();
     format!(
         "\
 Measure the release build of offshoot beside other programs and print the ratios.
 
-Usage: offshoot-benches [--smoke] [--pairs N] [--json FILE] [NAME...]
+Usage: offshoot-benches [--smoke] [--pairs N] [--json FILE] [--markdown FILE] [NAME...]
 
-  NAME         Run only the benchmarks of these names
+  NAME         Run only the benchmarks of these names; a family's name stands for all of it
   --smoke      Do as little as shows that each benchmark works; its figures mean nothing
   --pairs N    How often each side of a comparison runs [default: {PAIRS}]
   --json FILE  Write the figures to a file too
+  --markdown FILE
+               Write the tables to a file too
   -h, --help
 
 Files are made in $OFFSHOOT_BENCH_DIR, else in the folder for temporary files.
@@ -116,6 +129,8 @@ mod tests {
         };
         assert_eq!(names("scale --smoke import"), ["import", "scale"]);
         assert_eq!(names("").len(), ALL.len());
+        assert_eq!(names("exec").len(), 4);
+        assert_eq!(names("exec-start"), ["exec-start"]);
     }
 
     #[test]
@@ -126,8 +141,14 @@ mod tests {
     }
 
     #[test]
+    fn commands_say_what_was_measured_and_not_where_it_went() {
+        let options = parsed("exec --json f --pairs 3").expect("the options are right");
+        assert_eq!(options.command(), "cargo xtask bench --pairs=3 exec");
+    }
+
+    #[test]
     fn mistakes_are_refused() {
-        for text in ["imports", "--somke", "--pairs 0", "--pairs", "--smoke=1"] {
+        for text in ["imports", "exec-", "--somke", "--pairs 0", "--pairs", "--smoke=1"] {
             assert!(parsed(text).is_err(), "{text}");
         }
     }

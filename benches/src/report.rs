@@ -32,13 +32,16 @@ impl Unit {
     }
 
     /// A value for people.
-    fn show(self, value: f64) -> String {
+    pub(crate) fn show(self, value: f64) -> String {
         match self {
             Self::Time if value.abs() < 0.1 => format!("{:.2} ms", value * 1e3),
             Self::Time if value.abs() < 10.0 => format!("{:.0} ms", value * 1e3),
             Self::Time => format!("{value:.1} s"),
             Self::Ratio => format!("{value:.2}x"),
             Self::Percent => format!("{value:.2} %"),
+            Self::Size if value.abs() >= f64::from(1 << 20) => {
+                format!("{:.1} MiB", value / f64::from(1 << 20))
+            }
             Self::Size => format!("{:.1} KiB", value / 1024.0),
             Self::Rate => format!("{value:.0} /s"),
         }

@@ -1,7 +1,9 @@
 //! What this machine can test, and a record of what it could not.
 
+use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::{env, thread};
@@ -30,7 +32,7 @@ pub enum Feature {
     UserXattr,
     /// To make a user namespace.
     UserNamespace,
-    /// A program in the search path.
+    /// A program in [`search_path`].
     Program(&'static str),
 }
 
@@ -127,9 +129,18 @@ fn user_xattr() -> Result<(), String> {
     attempt().map_err(|error| format!("no user xattrs in {}: {error}", env::temp_dir().display()))
 }
 
+/// The search path without what lies in the home of whoever runs the tests: wrappers there want
+/// that home, and other users cannot reach it.
+pub fn search_path() -> OsString {
+    let home = env::var_os("HOME").filter(|home| home.len() > 1);
+    let path = env::var_os("PATH").unwrap_or_default();
+    let outside = |dir: &PathBuf| home.as_ref().is_none_or(|home| !dir.starts_with(home));
+    let dirs: Vec<PathBuf> = env::split_paths(&path).filter(outside).collect();
+    env::join_paths(dirs).expect("they come from a search path")
+}
+
 fn program(name: &str) -> Result<(), String> {
-    let found = env::var_os("PATH")
-        .is_some_and(|path| env::split_paths(&path).any(|dir| dir.join(name).is_file()));
+    let found = env::split_paths(&search_path()).any(|dir| dir.join(name).is_file());
     if found { Ok(()) } else { Err(format!("needs the program {name}")) }
 }
 

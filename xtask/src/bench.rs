@@ -6,12 +6,14 @@ use crate::cargo;
 const HELP: &str = "\
 Run the benchmarks and print their ratios.
 
-Usage: cargo xtask bench [--smoke] [--pairs N] [--json FILE] [NAME...]
+Usage: cargo xtask bench [--smoke] [--pairs N] [--json FILE] [--markdown FILE] [NAME...]
 
-  NAME         Run only the benchmarks of these names
+  NAME         Run only the benchmarks of these names; a family's name stands for all of it
   --smoke      Do as little as shows that each benchmark works; its numbers mean nothing
   --pairs N    How often each side of a comparison runs [default: 15]
   --json FILE  Write the figures to a file too
+  --markdown FILE
+               Write the tables to a file too
   -h, --help
 ";
 
@@ -21,6 +23,7 @@ pub(crate) struct Options {
     smoke: bool,
     pairs: Option<u32>,
     json: Option<String>,
+    markdown: Option<String>,
     names: Vec<String>,
 }
 
@@ -37,6 +40,9 @@ impl Options {
                 Argument::Flag(name @ "--json", attached) => {
                     options.json = Some(arguments.file(name, attached)?);
                 }
+                Argument::Flag(name @ "--markdown", attached) => {
+                    options.markdown = Some(arguments.file(name, attached)?);
+                }
                 Argument::Flag("--help" | "-h", None) => return Err(TaskError::Help(HELP)),
                 Argument::Plain(name) => options.names.push(name.to_owned()),
                 Argument::Flag(..) => return Err(unknown("bench", &argument)),
@@ -50,11 +56,13 @@ impl Options {
         let smoke = self.smoke.then(|| "--smoke".to_owned());
         let pairs = self.pairs.map(|pairs| format!("--pairs={pairs}"));
         // Cargo starts programs in the repository's top directory, wherever the task was started.
-        let json = self.json.as_ref().map(|file| {
+        let file = |option: &str, file: &Option<String>| {
+            let file = file.as_ref()?;
             let file = std::path::absolute(file).unwrap_or_else(|_| file.into());
-            format!("--json={}", file.display())
-        });
-        let options = [smoke, pairs, json].into_iter().flatten();
+            Some(format!("--{option}={}", file.display()))
+        };
+        let (json, markdown) = (file("json", &self.json), file("markdown", &self.markdown));
+        let options = [smoke, pairs, json, markdown].into_iter().flatten();
         start.map(str::to_owned).into_iter().chain(options).chain(self.names.clone()).collect()
     }
 }
@@ -74,8 +82,9 @@ mod tests {
         let options = Options::parse(&words("fork --smoke status")).unwrap();
         let expected = words("run --release -p offshoot-benches -- --smoke fork status");
         assert_eq!(options.arguments(), expected);
-        let options = Options::parse(&words("--pairs 3 --json /f")).unwrap();
-        let expected = words("run --release -p offshoot-benches -- --pairs=3 --json=/f");
+        let options = Options::parse(&words("--pairs 3 --markdown /m --json /f")).unwrap();
+        let expected =
+            words("run --release -p offshoot-benches -- --pairs=3 --json=/f --markdown=/m");
         assert_eq!(options.arguments(), expected);
     }
 

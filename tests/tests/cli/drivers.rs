@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 use offshoot_tests::product::{Place, binary, document_of};
 use offshoot_tests::scan;
 use offshoot_tests::skip::{Feature, need};
+use offshoot_tests::user::{User, give_away};
 use serde_json::Value;
 
 use crate::transcript::{demo, demo_vault};
-use crate::unprivileged::{User, give_away};
 
 /// Touches everything that a driver can get wrong.
 const PROGRAM: &str = "

@@ -10,10 +10,10 @@ use nix::mount::{MsFlags, mount};
 use offshoot_tests::image::{LoopImage, private_mounts};
 use offshoot_tests::product::{Place, document_of};
 use offshoot_tests::skip::{Feature, need};
+use offshoot_tests::user::{User, give_away};
 use serde_json::Value;
 
 use crate::transcript::{demo, demo_vault};
-use crate::unprivileged::{User, give_away};
 
 /// Commands that only read; they work wherever the vault can be read.
 pub(crate) const READING: &[&[&str]] = &[

@@ -2,75 +2,12 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, lchown};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
 
 use offshoot_tests::awkward;
-use offshoot_tests::product::{Place, binary, document_of};
-use offshoot_tests::skip::{Feature, need};
-use tempfile::TempDir;
+use offshoot_tests::product::document_of;
+use offshoot_tests::user::{User, give_away};
 
 use crate::transcript::demo;
-
-/// The user and group that tests become.
-const ID: u32 = 1000;
-
-/// Somebody who is not root, with a copy of the binary that everybody can reach.
-pub(crate) struct User {
-    tools: TempDir,
-}
-
-impl User {
-    /// Nothing where this machine cannot do it, which is then on record.
-    pub(crate) fn new() -> Option<Self> {
-        if !need(Feature::Root) || !need(Feature::Program("setpriv")) {
-            return None;
-        }
-        let tools = TempDir::with_prefix("offshoot-test-").unwrap();
-        fs::set_permissions(tools.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        let copy = tools.path().join("offshoot");
-        // The binary is large: another name will do where both are on one file system.
-        if fs::hard_link(binary(), &copy).is_err() {
-            fs::copy(binary(), &copy).unwrap();
-        }
-        Some(Self { tools })
-    }
-
-    fn binary(&self) -> PathBuf {
-        self.tools.path().join("offshoot")
-    }
-
-    /// A command of the binary in a place.
-    pub(crate) fn command(&self, place: &Place, arguments: &[&str]) -> Command {
-        let mut command = Command::new("setpriv");
-        let ids = [format!("--reuid={ID}"), format!("--regid={ID}")];
-        command.args(ids).arg("--clear-groups").arg(self.binary()).args(arguments);
-        command.env_clear().envs(place.environment()).current_dir(place.project());
-        command.stdin(Stdio::null());
-        command
-    }
-
-    /// Runs the binary in a place.
-    pub(crate) fn run(&self, place: &Place, arguments: &[&str]) -> Output {
-        self.command(place, arguments).output().unwrap()
-    }
-
-    /// Runs the binary in a place; it must succeed.
-    fn ok(&self, place: &Place, arguments: &[&str]) -> String {
-        let output = self.run(place, arguments);
-        assert!(output.status.success(), "{arguments:?}: {output:?}");
-        String::from_utf8(output.stdout).unwrap()
-    }
-}
-
-/// Makes everything below a path, and the path, the ordinary user's own.
-pub(crate) fn give_away(path: &Path) {
-    lchown(path, Some(ID), Some(ID)).unwrap();
-    let is_directory = fs::symlink_metadata(path).unwrap().is_dir();
-    for entry in is_directory.then(|| fs::read_dir(path).unwrap()).into_iter().flatten() {
-        give_away(&entry.unwrap().path());
-    }
-}
 
 #[test]
 fn the_tour_of_an_ordinary_user() {

@@ -47,6 +47,16 @@ const PASSED: [&str; 24] = [
     "NVM_DIR",
 ];
 
+/// How git compares files with its index inside: by size and time alone. A vault keeps those, while the inodes and change
+/// times of its copies are others, so without this the first `git status` in every workspace would read every file.
+const GIT: [(&str, &str); 5] = [
+    ("GIT_CONFIG_COUNT", "2"),
+    ("GIT_CONFIG_KEY_0", "core.checkStat"),
+    ("GIT_CONFIG_VALUE_0", "minimal"),
+    ("GIT_CONFIG_KEY_1", "core.trustctime"),
+    ("GIT_CONFIG_VALUE_1", "false"),
+];
+
 pub(super) fn build(args: &ExecArgs, context: &Context, place: &Place) -> Result<ExecutionRequest> {
     let command = match &args.shell {
         Some(text) => CommandLine::Shell(text.clone()),
@@ -107,6 +117,10 @@ fn environment(args: &ExecArgs) -> EnvironmentRules {
         pass: PASSED.map(str::to_owned).to_vec(),
         set: vec![("OFFSHOOT".into(), "1".into())],
     };
+    // Who configures git by such variables knows better.
+    if !args.env.iter().any(|item| item.as_bytes().starts_with(b"GIT_CONFIG_COUNT")) {
+        rules.set.extend(GIT.map(|(name, value)| (name.into(), value.into())));
+    }
     for item in &args.env {
         match item.as_bytes().iter().position(|byte| *byte == b'=') {
             Some(at) => {

@@ -1,0 +1,83 @@
+//! The product in the hands of an ordinary user, where the tests run as root.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, lchown};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+use crate::product::{Place, binary};
+use crate::skip::{Feature, need};
+
+/// The user and group that tests become.
+pub const ID: u32 = 1000;
+
+/// Somebody who is not root, with a copy of the binary that everybody can reach.
+#[derive(Debug)]
+pub struct User {
+    tools: TempDir,
+}
+
+impl User {
+    /// Nothing where this machine cannot do it, which is then on record.
+    pub fn new() -> Option<Self> {
+        if !need(Feature::Root) || !need(Feature::Program("setpriv")) {
+            return None;
+        }
+        let tools = TempDir::with_prefix("offshoot-test-").expect("a temporary folder");
+        let everybody = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(tools.path(), everybody).expect("a folder of one's own");
+        let copy = tools.path().join("offshoot");
+        // The binary is large: another name will do where both are on one file system.
+        if fs::hard_link(binary(), &copy).is_err() {
+            fs::copy(binary(), &copy).expect("a copy of the binary");
+        }
+        Some(Self { tools })
+    }
+
+    /// The binary where everybody can reach it.
+    pub fn binary(&self) -> PathBuf {
+        self.tools.path().join("offshoot")
+    }
+
+    /// Any program in a place.
+    pub fn program(&self, place: &Place, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new("setpriv");
+        let ids = [format!("--reuid={ID}"), format!("--regid={ID}")];
+        command.args(ids).arg("--clear-groups").arg(program);
+        command.env_clear().envs(place.environment()).current_dir(place.project());
+        command.stdin(Stdio::null());
+        command
+    }
+
+    /// A command of the binary in a place.
+    pub fn command(&self, place: &Place, arguments: &[&str]) -> Command {
+        let mut command = self.program(place, self.binary());
+        command.args(arguments);
+        command
+    }
+
+    /// Runs the binary in a place.
+    pub fn run(&self, place: &Place, arguments: &[&str]) -> Output {
+        self.command(place, arguments).output().expect("the binary runs")
+    }
+
+    /// Runs the binary in a place; it must succeed.
+    pub fn ok(&self, place: &Place, arguments: &[&str]) -> String {
+        let output = self.run(place, arguments);
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).expect("what it prints is UTF-8")
+    }
+}
+
+/// Makes everything below a path, and the path, the ordinary user's own.
+pub fn give_away(path: &Path) {
+    lchown(path, Some(ID), Some(ID)).expect("root can give files away");
+    if fs::symlink_metadata(path).expect("it is there").is_dir() {
+        for entry in fs::read_dir(path).expect("a folder") {
+            give_away(&entry.expect("an entry").path());
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Real programs in workspaces: what they do and say there is what they do and say on plain files.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
+#[path = "real/cargo.rs"]
+mod cargo;
+#[path = "real/endings.rs"]
+mod endings;
+#[path = "real/files.rs"]
+mod files;
+#[path = "real/full.rs"]
+mod full;
+#[path = "real/git.rs"]
+mod git;
+#[path = "real/known.rs"]
+mod known;
+#[path = "real/make.rs"]
+mod make;
+#[path = "real/npm.rs"]
+mod npm;
+#[path = "real/output.rs"]
+mod output;
+#[path = "real/python.rs"]
+mod python;
+#[path = "real/scene.rs"]
+mod scene;
+#[path = "real/sharing.rs"]
+mod sharing;
+#[path = "real/sqlite.rs"]
+mod sqlite;
+#[path = "real/system.rs"]
+mod system;

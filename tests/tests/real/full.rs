@@ -1,0 +1,89 @@
+//! A disk that is full while a command runs.
+
+use offshoot_tests::image::{LoopImage, MountGuard};
+use offshoot_tests::skip::{Feature, need};
+use serde_json::{Value, json};
+
+use crate::known::fails_today;
+use crate::scene::{Scene, Who, envelope_of};
+
+/// A vault on a small disk that a command has just filled, with room to spare in a file.
+struct Full {
+    scene: Scene,
+    /// The answer of that command.
+    envelope: Value,
+    mount: MountGuard,
+}
+
+impl Full {
+    fn new() -> Option<Self> {
+        if !need(Feature::LoopMount) {
+            return None;
+        }
+        let mut scene = Scene::new(Who::Me, &["dd"])?;
+        let mount = LoopImage::create(32 << 20).unwrap().mount().unwrap();
+        scene.set("OFFSHOOT_HOME", mount.path().join("home"));
+        scene.place.write("file.txt", "file\n");
+        scene.bind();
+        std::fs::write(mount.path().join("spare"), vec![7; 2 << 20]).unwrap();
+        let script = "echo small > small; dd if=/dev/urandom of=large bs=64k count=4096 status=none; echo $?";
+        let output = scene.exec_command(&["-w", "real"], &["sh", "-c", script]).output().unwrap();
+        Some(Self { envelope: envelope_of(&output), scene, mount })
+    }
+
+    /// Makes room outside of the vault.
+    fn spare(&self) {
+        std::fs::remove_file(self.mount.path().join("spare")).unwrap();
+    }
+}
+
+/// The command hears of it, the caller hears of it, and with some room everything goes on.
+#[test]
+fn the_vault_stays_usable() {
+    let Some(full) = Full::new() else { return };
+    let (scene, envelope) = (&full.scene, &full.envelope);
+    let result = &envelope["result"];
+    assert!(result["stderr"].as_str().unwrap().contains("No space left on device"), "{envelope:#}");
+    assert_eq!(result["stdout"], "1\n", "{envelope:#}");
+    full.spare();
+    let kept = scene.offshoot_ok(&["fs", "ls", "-w", "real"]);
+    match &result["error"] {
+        Value::Null => assert_eq!(kept, "file.txt\nlarge\nsmall\n", "{envelope:#}"),
+        error => {
+            assert_eq!(error["code"], "storage", "{envelope:#}");
+            assert_eq!(kept, "file.txt\n", "{envelope:#}");
+        }
+    }
+    scene.offshoot_ok(&["vault", "check"]);
+    let again = scene.exec(&[], &["sh", "-c", "echo after > after; cat file.txt after"]);
+    assert_eq!(again["result"]["stdout"], "file\nafter\n", "{again:#}");
+    assert_eq!(again["success"], true, "{again:#}");
+    scene.offshoot_ok(&["vault", "check"]);
+}
+
+/// An envelope with an error does not tell of changes that are not there.
+#[test]
+fn what_is_not_kept_is_not_listed() {
+    let Some(full) = Full::new() else { return };
+    let result = &full.envelope["result"];
+    assert_eq!(result["error"]["code"], "storage", "{result:#}");
+    let why = "the result is filled in before the catalog is written";
+    fails_today(why, "/large", || {
+        assert_eq!(result["changed_files"], json!([]), "{result:#}");
+        assert_eq!(result["durability"], "none", "{result:#}");
+        assert_eq!(result["snapshot_after"], result["snapshot_before"], "{result:#}");
+    });
+}
+
+/// What is not kept takes no room: another command can run without anybody making some.
+#[test]
+fn what_is_not_kept_takes_no_room() {
+    let Some(full) = Full::new() else { return };
+    let result = &full.envelope["result"];
+    assert_eq!(result["error"]["code"], "storage", "{result:#}");
+    let why = "the layer of an exec whose record failed stays on disk";
+    fails_today(why, "no space left", || {
+        let again = full.scene.exec(&[], &["sh", "-c", "echo after > after"]);
+        assert_eq!(again["success"], true, "{again:#}");
+    });
+}
