@@ -3,12 +3,13 @@
 //! This crate is an independent witness: it depends on no crate of the product, so that a mistake
 //! there cannot hide itself here. It makes trees that are hard to keep ([`awkward`]), says what is
 //! in a tree ([`scan`]), runs a program while it breaks its system calls ([`trace`]), offers small
-//! file systems that lose power ([`image`]), runs the real binary ([`product`]) also as an ordinary
-//! user ([`user`]), holds its documents against their schema ([`schema`]), says how much to do
-//! ([`tier`]), and what this machine cannot test ([`skip`]).
+//! file systems that lose power ([`image`]), makes programs that change a tree and says what they changed ([`oracle`]),
+//! runs the real binary ([`product`]) also as an ordinary user ([`user`]), holds its documents against their schema
+//! ([`schema`]), says how much to do ([`tier`]), and what this machine cannot test ([`skip`]).
 
 pub mod awkward;
 pub mod image;
+pub mod oracle;
 pub mod product;
 pub mod rng;
 pub mod scan;

@@ -63,6 +63,26 @@ pub struct Node {
     pub error: Option<String>,
 }
 
+impl Node {
+    /// A name that nothing is known about.
+    fn unknown() -> Self {
+        Self {
+            kind: Kind::Unknown,
+            mode: 0,
+            uid: 0,
+            gid: 0,
+            size: 0,
+            mtime: (0, 0),
+            hash: None,
+            target: None,
+            xattrs: BTreeMap::new(),
+            links: Vec::new(),
+            blocks: 0,
+            error: None,
+        }
+    }
+}
+
 /// Scans the tree below `dir`.
 ///
 /// What cannot be read for lack of permission becomes a node with an `error`; any other failure
@@ -105,7 +125,14 @@ impl Scanner {
     }
 
     fn entry(&mut self, parent: BorrowedFd, name: &CStr, path: &mut Vec<u8>) -> io::Result<()> {
-        let stat = fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        let stat = match readable(fs::statat(parent, name, AtFlags::SYMLINK_NOFOLLOW))? {
+            Ok(stat) => stat,
+            // The directory may be read but not searched: there is a name, and nothing else is known.
+            Err(why) => {
+                self.nodes.insert(path.clone(), Node { error: Some(why), ..Node::unknown() });
+                return Ok(());
+            }
+        };
         let mut node = node_from(&stat);
         if stat.st_nlink > 1 && node.kind != Kind::Directory {
             self.inodes.entry((stat.st_dev, stat.st_ino)).or_default().push(path.clone());
@@ -152,7 +179,8 @@ impl Scanner {
 
 fn names(fd: BorrowedFd) -> io::Result<Vec<CString>> {
     let mut names = Vec::new();
-    for entry in Dir::read_from(fd)? {
+    // `Dir::read_from` would open `.` anew, which a directory that may not be searched refuses.
+    for entry in Dir::new(rustix::io::fcntl_dupfd_cloexec(fd, 0)?)? {
         let entry = entry?;
         let name = entry.file_name();
         if name != c"." && name != c".." {
@@ -181,19 +209,15 @@ fn node_from(stat: &Stat) -> Node {
         gid: stat.st_gid,
         size: if sized { stat.st_size as u64 } else { 0 },
         mtime: (stat.st_mtime, stat.st_mtime_nsec as u32),
-        hash: None,
-        target: None,
-        xattrs: BTreeMap::new(),
-        links: Vec::new(),
         blocks: stat.st_blocks as u64,
-        error: None,
+        ..Node::unknown()
     }
 }
 
 /// Separates a lack of permission, which belongs into the scan, from what ends it.
-fn readable(result: Result<OwnedFd, Errno>) -> io::Result<Result<OwnedFd, String>> {
+fn readable<T>(result: Result<T, Errno>) -> io::Result<Result<T, String>> {
     match result {
-        Ok(fd) => Ok(Ok(fd)),
+        Ok(value) => Ok(Ok(value)),
         Err(error @ (Errno::ACCESS | Errno::PERM)) => Ok(Err(error.to_string())),
         Err(error) => Err(error.into()),
     }
