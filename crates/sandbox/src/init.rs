@@ -9,14 +9,13 @@ mod files;
 mod mounts;
 mod serve;
 
-use std::convert::Infallible;
 use std::os::fd::{BorrowedFd, RawFd};
 
 use rustix::io::Errno;
 
 use crate::message::{Buffer, Kind};
 use crate::script::Script;
-use crate::sys;
+use crate::sys::{self, Stack};
 
 /// Where the init keeps its end of the socket.
 pub(crate) const SOCKET: RawFd = 3;
@@ -103,8 +102,8 @@ pub(crate) fn step_at<T>(step: Step, index: usize, result: Result<T, Errno>) -> 
     result.map_err(|errno| Failure { step, errno, index: index as u32, detail: Detail::NONE })
 }
 
-/// All of the init's life. The buffer was made before, by the parent.
-pub(crate) fn main(script: &Script, buffer: &mut Buffer) -> Infallible {
+/// All of the init's life. Buffer and stack were made before, by the parent.
+pub(crate) fn main(script: &Script, buffer: &mut Buffer, stack: &mut Stack) {
     // Nobody is left to tell where even the socket could not be placed.
     if place_descriptors(script.descriptors).is_err() {
         sys::exit_now(1);
@@ -114,7 +113,7 @@ pub(crate) fn main(script: &Script, buffer: &mut Buffer) -> Infallible {
         Ok(Some(message)) if message.kind == Kind::Go => {}
         _ => sys::exit_now(1),
     }
-    match run(script, buffer) {
+    match run(script, buffer, stack) {
         Ok(()) => sys::exit_now(0),
         Err(failure) => {
             let numbers =
@@ -130,13 +129,13 @@ fn socket<'a>() -> BorrowedFd<'a> {
     sys::borrow(SOCKET)
 }
 
-fn run(script: &Script, buffer: &mut Buffer) -> Result<(), Failure> {
+fn run(script: &Script, buffer: &mut Buffer, stack: &mut Stack) -> Result<(), Failure> {
     let made = mounts::make(script)?;
     // What is in this process's memory is the caller's and not for the command to read.
     step(Step::Signals, sys::prctl(libc::PR_SET_DUMPABLE, 0, 0))?;
     sys::reset_signals();
     let signals = step(Step::Signals, sys::child_signals())?;
-    let started = command::start(script)?;
+    let started = command::start(script, stack)?;
     for standard in 0..3 {
         sys::close(standard);
     }

@@ -15,6 +15,7 @@ use crate::message::{self, Buffer, Kind};
 use crate::running::{Feed, Running};
 use crate::script::Script;
 use crate::spec::{HomeView, InForce, Network, Spec, Stdin};
+use crate::sys::Stack;
 use crate::{ids, sys};
 
 const NAMESPACES: [(&str, i32); 5] = [
@@ -34,10 +35,10 @@ pub fn launch(spec: &Spec) -> Result<Running> {
     let (stdin_inside, sink) = standard_input(&spec.command.stdin)?;
     let inside = [&stdin_inside, &stdout_inside, &stderr_inside, &socket_inside];
     let script = Script::new(spec, inside.map(|fd| fd.as_raw_fd()))?;
-    let mut buffer = Buffer::new();
+    let (mut buffer, mut stack) = (Buffer::new(), Stack::new());
     let namespaces = namespaces(spec.network);
     let flags = namespaces.iter().fold(0, |flags, (_, flag)| flags | *flag as u64);
-    let child = sys::clone(flags, &mut || init::main(&script, &mut buffer));
+    let child = sys::clone(flags, &mut || init::main(&script, &mut buffer, &mut stack));
     let child = child.map_err(ids::refused)?;
     drop((stdin_inside, stdout_inside, stderr_inside, socket_inside));
     let program = spec.command.arguments.first().map(PathBuf::from).unwrap_or_default();

@@ -2,8 +2,7 @@
 //!
 //! All of them are usable between `clone3` and `execve`: they only make the call.
 
-use std::convert::Infallible;
-use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong};
+use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong, c_void};
 use std::mem;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::ptr;
@@ -28,7 +27,7 @@ fn last_error() -> Errno {
 ///
 /// The child shares nothing with this process, has a copy of its memory, and only the calling thread goes on in it. It
 /// sends no signal when it ends, so that no handler of the host program takes its status away.
-pub(crate) fn clone(flags: u64, child: &mut dyn FnMut() -> Infallible) -> Result<Cloned, Errno> {
+pub(crate) fn clone(flags: u64, child: &mut dyn FnMut()) -> Result<Cloned, Errno> {
     let mut pidfd: RawFd = -1;
     // SAFETY: all zeros is a valid `clone_args`.
     let mut args: libc::clone_args = unsafe { mem::zeroed() };
@@ -39,6 +38,7 @@ pub(crate) fn clone(flags: u64, child: &mut dyn FnMut() -> Infallible) -> Result
     let pid = unsafe { libc::syscall(libc::SYS_clone3, &raw mut args, size_of_val(&args)) };
     if pid == 0 {
         child();
+        exit_now(1);
     }
     let pid = check(pid)? as i32;
     // SAFETY: the kernel has put a new descriptor there, which nobody else knows.
@@ -46,17 +46,35 @@ pub(crate) fn clone(flags: u64, child: &mut dyn FnMut() -> Infallible) -> Result
     Ok(Cloned { pid, pidfd })
 }
 
-/// Makes a plain child, as `fork` does, that runs `child` and nothing else.
-pub(crate) fn fork(child: &mut dyn FnMut() -> Infallible) -> Result<i32, Errno> {
-    // SAFETY: all zeros is a valid `clone_args`.
-    let mut args: libc::clone_args = unsafe { mem::zeroed() };
-    args.exit_signal = libc::SIGCHLD as u64;
-    // SAFETY: as in `clone`.
-    let pid = unsafe { libc::syscall(libc::SYS_clone3, &raw mut args, size_of_val(&args)) };
-    if pid == 0 {
-        child();
+/// A stack for a child that shares this process's memory.
+pub(crate) struct Stack(Vec<u128>);
+
+impl Stack {
+    /// Made before, because a child of a process with threads must not allocate.
+    pub(crate) fn new() -> Self {
+        const BYTES: usize = 256 * 1024;
+        Self(vec![0; BYTES / size_of::<u128>()])
     }
-    Ok(check(pid)? as i32)
+}
+
+/// Makes a child that shares this process's memory, and waits until it has executed another program or ended, as `vfork`
+/// does: no page of the caller is copied. The child runs `child` on a stack of its own and nothing else.
+pub(crate) fn fork_and_wait(stack: &mut Stack, mut child: &mut dyn FnMut()) -> Result<i32, Errno> {
+    extern "C" fn begin(argument: *mut c_void) -> c_int {
+        // SAFETY: the caller waits, so what it passed is alive and nobody else uses it.
+        let child = unsafe { &mut *argument.cast::<&mut dyn FnMut()>() };
+        child();
+        exit_now(1)
+    }
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    let argument = ptr::from_mut(&mut child).cast::<c_void>();
+    // SAFETY: stacks grow downwards, and the end of a list of u128 is aligned for one. The child writes to it, to what
+    // `argument` points at, and to nothing else of this process, which is stopped until the child is gone.
+    let pid = unsafe {
+        let top = stack.0.as_mut_ptr_range().end.cast::<c_void>();
+        libc::clone(begin, top, flags, argument)
+    };
+    check(pid.into()).map(|pid| pid as i32)
 }
 
 /// Ends the process at once, without anything that the host program registered for its end.

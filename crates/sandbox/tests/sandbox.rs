@@ -1,5 +1,7 @@
 //! The sandbox on the real kernel.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
 #[path = "sandbox/confinement.rs"]
 mod confinement;
 #[path = "sandbox/lifecycle.rs"]

@@ -1,15 +1,11 @@
 //! Starting the command.
 
-use std::convert::Infallible;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
-
 use rustix::io::Errno;
-use rustix::pipe::{PipeFlags, pipe_with};
 
 use super::{Failure, Step, step};
 use crate::script::Script;
 use crate::spec::Limits;
-use crate::sys;
+use crate::sys::{self, Stack};
 
 /// A command that was started, or could not be.
 pub(super) enum Started {
@@ -20,45 +16,22 @@ pub(super) enum Started {
 }
 
 /// Starts the command and waits until it is executed.
-pub(super) fn start(script: &Script) -> Result<Started, Failure> {
-    let (read, write) = step(Step::Fork, pipe_with(PipeFlags::CLOEXEC))?;
-    let report = write.as_raw_fd();
-    let pid = step(Step::Fork, sys::fork(&mut || become_command(script, report)))?;
-    drop(write);
-    // Executing closes the other end, so this is over as soon as it worked.
-    let mut failed = [0u8; 2];
-    match read_all(read.as_fd(), &mut failed) {
-        Ok(2) => {}
-        _ => return Ok(Started::Running(pid)),
-    }
-    let errno = Errno::from_raw_os_error(failed[1].into());
+pub(super) fn start(script: &Script, stack: &mut Stack) -> Result<Started, Failure> {
+    // The child shares this memory until it is executed, so it leaves here why it could not be.
+    let mut failed: Option<(Option<Step>, Errno)> = None;
+    let pid = sys::fork_and_wait(stack, &mut || {
+        failed = Some(match prepare(script) {
+            Ok(()) => (None, execute(script)),
+            Err(failure) => (Some(failure.step), failure.errno),
+        });
+    });
+    let pid = step(Step::Fork, pid)?;
+    let Some((at, errno)) = failed else { return Ok(Started::Running(pid)) };
     let _status = sys::reap(true);
-    match Step::ALL.iter().find(|step| **step as u8 == failed[0]) {
-        Some(at) => step(*at, Err(errno)),
+    match at {
+        Some(at) => step(at, Err(errno)),
         None => Ok(Started::NotExecuted(errno)),
     }
-}
-
-fn read_all(from: BorrowedFd<'_>, bytes: &mut [u8; 2]) -> Result<usize, Errno> {
-    loop {
-        match rustix::io::read(from, &mut *bytes) {
-            Err(Errno::INTR) => {}
-            other => return other,
-        }
-    }
-}
-
-/// The step that stands for executing itself.
-const EXECUTING: u8 = u8::MAX;
-
-fn become_command(script: &Script, report: RawFd) -> Infallible {
-    let (step, errno) = match prepare(script) {
-        Ok(()) => (EXECUTING, execute(script)),
-        Err(failure) => (failure.step as u8, failure.errno),
-    };
-    let number = u8::try_from(errno.raw_os_error()).unwrap_or(u8::MAX);
-    let _init_is_gone = rustix::io::write(sys::borrow(report), &[step, number]).is_err();
-    sys::exit_now(127)
 }
 
 fn prepare(script: &Script) -> Result<(), Failure> {

@@ -66,9 +66,7 @@ impl CommandLine {
     pub fn display(&self) -> String {
         match self {
             Self::Shell(text) => display_bytes(text.as_bytes()),
-            Self::Argv(arguments) => {
-                arguments.iter().map(|argument| quote(argument)).collect::<Vec<_>>().join(" ")
-            }
+            Self::Argv(arguments) => arguments.iter().map(quote).collect::<Vec<_>>().join(" "),
         }
     }
 }

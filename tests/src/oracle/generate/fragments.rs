@@ -36,7 +36,7 @@ const ON_DIRECTORIES: [&str; 15] = [
     "cp -al -T -- \"$1\" \"$2\"",
     "cp -r -T -- \"$1\" \"$2\" && find \"./$2\" -exec touch -h -d @1234567890 {} +",
     "mkdir -- \"$2\" && tar -c --format=posix --xattrs -f - -- \"$1\" | tar -x --xattrs -p -f - -C \"$2\"",
-    "{ tar -c --format=posix -f \"$2\" -- \"$1\"; [ $? -le 1 ]; } && rm -rf -- \"$1\" && tar -x -f \"$2\"; rm -f -- \"$2\"",
+    "tar -c --format=posix -f \"$2\" -- \"$1\" && rm -rf -- \"$1\" && tar -x -f \"$2\"; rm -f -- \"$2\"",
     "find \"./$1\" -type f -size -2 -delete",
     "find \"./$1\" -mindepth 1 -name 'a*' -delete",
     "find \"./$1\" -depth -delete",
