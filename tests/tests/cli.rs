@@ -28,6 +28,8 @@ mod names;
 mod places;
 #[path = "cli/redact.rs"]
 mod redact;
+#[path = "cli/requests.rs"]
+mod requests;
 #[path = "cli/settings.rs"]
 mod settings;
 #[path = "cli/storage.rs"]

@@ -2,6 +2,8 @@
 
 use std::io::IsTerminal;
 use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -21,11 +23,7 @@ struct Bar {
 
 /// A progress display, where one is wanted.
 pub(crate) fn import_progress(when: When, silent: bool) -> Option<Arc<dyn Progress>> {
-    let patience = match when {
-        When::Always => Duration::ZERO,
-        When::Auto if std::io::stderr().is_terminal() && !silent => PATIENCE,
-        When::Auto | When::Never => return None,
-    };
+    let patience = patience(when, silent)?;
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
     Some(Arc::new(Bar { bar, started: Instant::now(), patience }))
 }
@@ -63,5 +61,50 @@ impl Progress for Bar {
 impl Drop for Bar {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// Says what takes so long once it has taken a second, until dropped.
+#[derive(Debug)]
+pub(crate) struct Patience {
+    done: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Patience {
+    /// Begins to wait, where progress is wanted.
+    pub(crate) fn new(when: When, silent: bool, text: &'static str) -> Option<Self> {
+        let patience = patience(when, silent)?;
+        let (done, waiting) = mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            if waiting.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
+                let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+                spinner.set_message(text);
+                spinner.enable_steady_tick(Duration::from_millis(100));
+                // Ends when the other end is dropped.
+                let _done = waiting.recv().is_err();
+                spinner.finish_and_clear();
+            }
+        });
+        Some(Self { done: Some(done), thread: Some(thread) })
+    }
+}
+
+impl Drop for Patience {
+    fn drop(&mut self) {
+        self.done = None;
+        if let Some(thread) = self.thread.take() {
+            // A thread that only draws cannot fail in a way that matters.
+            drop(thread.join());
+        }
+    }
+}
+
+/// How long nothing is shown; none where nothing ever is.
+fn patience(when: When, silent: bool) -> Option<Duration> {
+    match when {
+        When::Always => Some(Duration::ZERO),
+        When::Auto if std::io::stderr().is_terminal() && !silent => Some(PATIENCE),
+        When::Auto | When::Never => None,
     }
 }

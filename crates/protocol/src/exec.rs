@@ -293,3 +293,76 @@ pub struct ExecLogsDoc {
 impl Kind for ExecLogsDoc {
     const KIND: &'static str = "logs";
 }
+
+#[cfg(test)]
+mod tests {
+    use schemars::schema_for;
+
+    use super::*;
+
+    /// Version 1 may gain fields and never lose one: these were in its first release.
+    const ENVELOPE: [&str; 5] = ["schema_version", "kind", "success", "request", "result"];
+    const REQUEST: [&str; 13] = [
+        "command",
+        "shell",
+        "cwd",
+        "env",
+        "stdin",
+        "timeout_ms",
+        "readonly",
+        "net",
+        "workspace",
+        "from",
+        "ephemeral",
+        "checkpoint",
+        "actor",
+    ];
+    const RESULT: [&str; 32] = [
+        "vault",
+        "workspace",
+        "forked",
+        "exec",
+        "mountpoint",
+        "cwd",
+        "command",
+        "exit_code",
+        "signal",
+        "stdout",
+        "stderr",
+        "truncated",
+        "readonly",
+        "duration_ms",
+        "total_ms",
+        "checkpoint",
+        "snapshot_before",
+        "snapshot_after",
+        "changed_files",
+        "patch",
+        "decision",
+        "state",
+        "failed_in",
+        "timed_out",
+        "interrupted",
+        "durability",
+        "driver",
+        "sandbox",
+        "usage",
+        "warnings",
+        "error",
+        "exec",
+    ];
+
+    fn assert_has(schema: &schemars::Schema, fields: &[&str]) {
+        let properties = schema.get("properties").expect("an object has properties");
+        for field in fields {
+            assert!(properties.get(field).is_some(), "{field} is gone");
+        }
+    }
+
+    #[test]
+    fn version_1_of_the_envelope_loses_nothing() {
+        assert_has(&schema_for!(ExecEnvelopeDoc), &ENVELOPE);
+        assert_has(&schema_for!(ExecRequestDoc), &REQUEST);
+        assert_has(&schema_for!(ExecResultDoc), &RESULT);
+    }
+}

@@ -139,7 +139,8 @@ pub(crate) fn run(args: &ExecArgs, context: &Context) -> Result<u8> {
     };
     let options = setup::options(context)?;
     let runtime = ProxyRuntime::new(&place.vault.vault, &place.vault.name, &options);
-    let mut live = answer.live();
+    let mut live = answer.live(context);
     let envelope = runtime.run(request, &mut live);
+    drop(live);
     answer.finish(context, &envelope)
 }

@@ -19,6 +19,8 @@ pub trait ExecutionObserver {
     fn started(&mut self, result: &ExecutionResult) {
         let _ = result;
     }
+    /// It is over; what it changed is being taken and recorded.
+    fn sealing(&mut self) {}
     /// It printed something; whether to go on listening.
     fn output(&mut self, stream: Stream, bytes: &[u8]) -> Flow {
         let _ = (stream, bytes);

@@ -126,6 +126,7 @@ impl<'a> ProxyRuntime<'a> {
         let timeout = execution.request.timeout.duration();
         let ended = executor.finish(running, timeout, observer, &mut execution.result)?;
         execution.advance();
+        observer.sealing();
         self.seal(execution, &held.workspace, session, ended, started)?;
         execution.advance();
         Ok(())

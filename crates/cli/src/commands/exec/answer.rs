@@ -12,9 +12,11 @@ use offshoot_vault::Id;
 use offshoot_workspace::{ExecutionEnvelope, ExecutionObserver, ExecutionResult, wire};
 
 use super::ExecArgs;
+use crate::config::When;
 use crate::context::Context;
 use crate::error::{CliError, Result};
 use crate::output::{self, print_json};
+use crate::progress::Patience;
 use crate::render::{self, BAD, DIM, NAME, paint};
 
 /// The form of the answer.
@@ -43,8 +45,14 @@ impl Answer {
         Self { form }
     }
 
-    pub(super) fn live(self) -> Live {
-        Live { form: self.form }
+    pub(super) fn live(self, context: &Context) -> Live {
+        let silent = self.form != Form::People || context.output.is_quiet();
+        Live {
+            form: self.form,
+            progress: context.settings.config.ui.progress,
+            silent,
+            sealing: None,
+        }
     }
 
     /// Answers a request that could not even be made.
@@ -101,6 +109,9 @@ fn exit_code(envelope: &ExecutionEnvelope) -> u8 {
 /// Prints what happens as it happens.
 pub(super) struct Live {
     form: Form,
+    progress: When,
+    silent: bool,
+    sealing: Option<Patience>,
 }
 
 impl ExecutionObserver for Live {
@@ -116,6 +127,10 @@ impl ExecutionObserver for Live {
                 forked: result.forked,
             }));
         }
+    }
+
+    fn sealing(&mut self) {
+        self.sealing = Patience::new(self.progress, self.silent, "keeping what changed");
     }
 
     fn output(&mut self, stream: Stream, bytes: &[u8]) -> Flow {

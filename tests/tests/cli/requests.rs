@@ -1,0 +1,154 @@
+//! What can be asked of `exec`, each with a test that fails where it is ignored.
+
+use std::process::{Command, Stdio};
+
+use offshoot_tests::product::{Place, binary, document_of, with_json};
+use offshoot_tests::skip::{Feature, need};
+use serde_json::Value;
+
+use crate::transcript::{demo, demo_vault};
+
+fn exec(place: &Place, arguments: &[&str]) -> Value {
+    document_of(&place.run(with_json(&[&["exec"], arguments].concat())))["result"].clone()
+}
+
+#[test]
+fn checkpoints_are_made_when_asked_for() {
+    if !need(Feature::UserNamespace) {
+        return;
+    }
+    let place = demo_vault();
+    let with = |mode: &str, command: &str| {
+        exec(&place, &["-w", "fix", "--checkpoint", mode, "--shell", command])
+    };
+    let kept = with("auto", "echo 1 > one");
+    let name = kept["checkpoint"].as_str().unwrap();
+    assert_eq!(kept["decision"]["decision"], "allow_with_checkpoint");
+    assert_eq!(with("auto", "true")["checkpoint"], Value::Null);
+    assert_eq!(with("never", "echo 2 > two")["checkpoint"], Value::Null);
+    assert!(with("always", "true")["checkpoint"].is_string());
+    place.ok(["checkpoint", "restore", name, "-w", "fix"]);
+    assert_eq!(exec(&place, &["-w", "fix", "--", "ls", "one"])["exit_code"], 2);
+}
+
+#[test]
+fn a_read_only_command_is_allowed_and_writes_nothing() {
+    if !need(Feature::UserNamespace) {
+        return;
+    }
+    let place = demo_vault();
+    let before = place.json(&["log", "-w", "fix"])["snapshots"].as_array().unwrap().len();
+    let result =
+        exec(&place, &["-w", "fix", "--read-only", "--shell", "cat README.md; rm README.md"]);
+    assert!(result["stdout"].as_str().unwrap().starts_with("# Demo"), "{result}");
+    assert!(result["stderr"].as_str().unwrap().contains("Read-only file system"), "{result}");
+    assert_eq!(result["decision"]["decision"], "allow");
+    assert_eq!(result["sandbox"]["writable"], Value::Array(Vec::new()));
+    assert_eq!(result["readonly"], true);
+    let after = place.json(&["log", "-w", "fix"])["snapshots"].as_array().unwrap().len();
+    assert_eq!(before, after);
+    assert_eq!(place.json(&["execs"])["execs"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_workspace_is_forked_from_what_is_named() {
+    if !need(Feature::UserNamespace) {
+        return;
+    }
+    let place = demo_vault();
+    exec(&place, &["-w", "fix", "--shell", "echo 1 > one"]);
+    let forked = exec(&place, &["--from", "fix", "--shell", "cat one; echo 2 > two"]);
+    assert_eq!((&forked["stdout"], &forked["forked"]), (&"1\n".into(), &true.into()));
+    assert_ne!(forked["workspace"], "fix");
+    assert_eq!(exec(&place, &["-w", "fix", "--", "ls", "two"])["exit_code"], 2);
+    let short = ["-c", "workspace.ephemeral_ttl=1s", "--ephemeral", "--", "true"];
+    let gone = exec(&place, &short);
+    let name = gone["workspace"].as_str().unwrap().to_owned();
+    std::thread::sleep(std::time::Duration::from_millis(1_100));
+    exec(&place, &["-w", "fix", "--", "true"]);
+    let names = place.json(&["workspace", "list"]).to_string();
+    assert!(!names.contains(&name), "{names}");
+}
+
+#[test]
+fn who_asked_is_recorded() {
+    if !need(Feature::UserNamespace) {
+        return;
+    }
+    let place = demo_vault();
+    let mut command = place.command(["exec", "-w", "fix", "--json", "--", "true"]);
+    command.env("OFFSHOOT_AGENT", "robin").env("OFFSHOOT_SESSION", "s-1");
+    let document = document_of(&command.output().unwrap());
+    let actor = &document["request"]["actor"];
+    assert_eq!((&actor["user"], &actor["agent"]), (&"tester".into(), &"robin".into()));
+    assert_eq!(place.json(&["execs"])["execs"][0]["actor"]["session"], "s-1");
+}
+
+#[test]
+fn the_network_is_off_unless_asked_for() {
+    if !need(Feature::UserNamespace) || !need(Feature::Program("python3")) {
+        return;
+    }
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let place = demo_vault();
+    let connect = format!(
+        "python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", {port}), 2)' 2>/dev/null \
+         && echo reached || echo alone"
+    );
+    let alone = exec(&place, &["-w", "fix", "--shell", &connect]);
+    assert_eq!(alone["stdout"], "alone\n", "{alone}");
+    let reached = exec(&place, &["-w", "fix", "--net", "host", "--shell", &connect]);
+    assert_eq!(reached["stdout"], "reached\n", "{reached}");
+    assert_eq!(reached["sandbox"]["network"], "host");
+}
+
+/// A user namespace that may not make others stands for a system that lets nobody make them.
+#[test]
+fn a_system_without_user_namespaces_is_told_by_its_setting() {
+    if !need(Feature::UserNamespace) || !need(Feature::Program("unshare")) {
+        return;
+    }
+    let place = demo();
+    let script =
+        "echo 0 > /proc/sys/user/max_user_namespaces && \"$1\" exec --json -- true; \"$1\" doctor";
+    let mut command = Command::new("unshare");
+    command.args(["-Ur", "sh", "-c", script, "sh"]).arg(binary()).current_dir(place.project());
+    let output = command.env_clear().envs(place.environment()).stdin(Stdio::null()).output();
+    let text = String::from_utf8(output.unwrap().stdout).unwrap();
+    let (envelope, doctor) = text.split_once('\n').unwrap();
+    let envelope: Value = serde_json::from_str(envelope).unwrap();
+    let error = &envelope["result"]["error"];
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("user.max_user_namespaces = 0"), "{message}");
+    assert!(error["hint"].is_string(), "{error}");
+    assert_eq!(envelope["result"]["failed_in"], "mounting");
+    assert!(doctor.contains("problem  sandbox: commands cannot be confined"), "{doctor}");
+    assert!(doctor.contains("user.max_user_namespaces = 0"), "{doctor}");
+}
+
+#[test]
+fn bad_requests_are_refused_with_an_envelope() {
+    let place = demo_vault();
+    let refused = |arguments: &[&str], code: &str| {
+        let output = place.run(with_json(&[&["exec"], arguments].concat()));
+        let document = document_of(&output);
+        assert_eq!(output.status.code(), Some(125), "{document}");
+        assert_eq!(document["result"]["error"]["code"], code, "{document}");
+        assert_eq!(document["kind"], "exec");
+    };
+    refused(&["-w", "nothing", "--", "true"], "not_found");
+    refused(&["--vault", "nothing", "--", "true"], "not_found");
+    refused(&["--from", "nothing", "--", "true"], "not_found");
+    refused(&["-w", "fix", "--", ""], "usage");
+    refused(&["-w", "fix", "--cwd", "..", "--", "true"], "usage");
+    for arguments in [
+        &["exec", "--json"][..],
+        &["exec", "--json", "--shell", "x", "--", "y"],
+        &["exec", "--json", "--timeout", "soon", "--", "y"],
+        &["exec", "--json", "--net", "some", "--", "y"],
+        &["exec", "--json", "--stream", "--", "y"],
+    ] {
+        assert_eq!(place.run(arguments).status.code(), Some(2), "{arguments:?}");
+    }
+}
