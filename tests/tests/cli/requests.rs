@@ -152,3 +152,24 @@ fn bad_requests_are_refused_with_an_envelope() {
         assert_eq!(place.run(arguments).status.code(), Some(2), "{arguments:?}");
     }
 }
+
+#[test]
+fn the_first_use_takes_in_the_project_and_never_a_home() {
+    if !need(Feature::UserNamespace) {
+        return;
+    }
+    let place = demo();
+    std::fs::create_dir(place.project().join(".git")).unwrap();
+    let mut command = place.command(["exec", "--json", "--", "pwd"]);
+    command.current_dir(place.project().join("src"));
+    let document = document_of(&command.output().unwrap());
+    let project = place.project().canonicalize().unwrap();
+    assert_eq!(document["result"]["stdout"], format!("{}/src\n", project.display()));
+    assert_eq!(document["result"]["mountpoint"], project.to_str().unwrap());
+    let place = demo();
+    let mut command = place.command(["exec", "--json", "--", "pwd"]);
+    command.current_dir(place.path());
+    let refused = document_of(&command.output().unwrap());
+    assert_eq!(refused["result"]["error"]["code"], "usage", "{refused}");
+    assert!(place.ok(["vault", "list"]).is_empty());
+}

@@ -1,13 +1,12 @@
 //! What somebody asks for.
 
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use offshoot_mount::DriverChoice;
 use offshoot_sandbox::{Network, Stdin};
-use offshoot_vault::{Actor, Workspace, display_bytes};
+use offshoot_vault::{Actor, Workspace};
 
 use crate::resolve::Point;
 
@@ -65,7 +64,7 @@ impl CommandLine {
     /// One line for people.
     pub fn display(&self) -> String {
         match self {
-            Self::Shell(text) => display_bytes(text.as_bytes()),
+            Self::Shell(text) => text.to_string_lossy().into_owned(),
             Self::Argv(arguments) => arguments.iter().map(quote).collect::<Vec<_>>().join(" "),
         }
     }
@@ -73,10 +72,10 @@ impl CommandLine {
 
 /// An argument as a shell would take it.
 fn quote(argument: &OsString) -> String {
-    let text = display_bytes(argument.as_bytes());
+    let text = argument.to_string_lossy();
     let plain = |c: char| c.is_alphanumeric() || "_-./=:,@%+".contains(c);
     match !text.is_empty() && text.chars().all(plain) {
-        true => text,
+        true => text.into_owned(),
         false => format!("'{}'", text.replace('\'', r"'\''")),
     }
 }
@@ -156,6 +155,7 @@ mod tests {
         };
         assert_eq!(argv(&["git", "commit", "-m", "it's done"]), r"git commit -m 'it'\''s done'");
         assert_eq!(argv(&["a", ""]), "a ''");
+        assert_eq!(argv(&["sh", "-c", "echo \"a\tb\""]), "sh -c 'echo \"a\tb\"'");
         assert_eq!(CommandLine::Shell("a | b".into()).display(), "a | b");
         let shell = CommandLine::Shell("a | b".into()).arguments();
         assert_eq!(shell, ["/bin/sh", "-c", "a | b"]);

@@ -43,10 +43,28 @@ pub(super) fn open(args: &ExecArgs, context: &Context) -> Result<Place> {
             }
             return Ok(Place { vault, below: below(&here, &bound) });
         }
-        None => (init::adopt(context, &here)?, here.clone()),
+        None => {
+            let project = project_of(&here)?;
+            (init::adopt(context, &project)?, project)
+        }
     };
     let vault = context.open_listed(&listed)?;
     Ok(Place { vault, below: below(&here, &bound) })
+}
+
+/// The folder to take in at the first use: the git checkout that this folder is in, else the folder itself. Never all of a
+/// home or of a machine by accident.
+fn project_of(here: &std::path::Path) -> Result<PathBuf> {
+    let checkout = here.ancestors().find(|folder| folder.join(".git").exists());
+    let project = checkout.unwrap_or(here);
+    let home = std::env::var_os("HOME").and_then(|home| PathBuf::from(home).canonicalize().ok());
+    if project.parent().is_none() || home.as_deref() == Some(project) {
+        let message = format!("{} is not a project; no vault was made of it", host_path(project));
+        return Err(CliError::new(offshoot_protocol::ExitCode::Usage, message).hint(
+            "go to a project's folder, name a vault with --vault, or run `offshoot init` here",
+        ));
+    }
+    Ok(project.to_owned())
 }
 
 fn below(here: &std::path::Path, bound: &std::path::Path) -> Option<PathBuf> {
