@@ -173,3 +173,40 @@ fn the_first_use_takes_in_the_project_and_never_a_home() {
     assert_eq!(refused["result"]["error"]["code"], "usage", "{refused}");
     assert!(place.ok(["vault", "list"]).is_empty());
 }
+
+/// With the caller gone, everything inside is gone, and the next command finds the workspace as it was.
+#[test]
+fn a_killed_caller_leaves_nothing_behind() {
+    if !need(Feature::UserNamespace) {
+        return;
+    }
+    let place = demo_vault();
+    // A duration that nobody else sleeps for, to find the process by.
+    let sleep = format!("sleep 60.{}", std::process::id());
+    let text = format!("echo x > begun; {sleep} & echo on; {sleep}");
+    let arguments = ["exec", "-w", "fix", "--stream", "--shell", &text];
+    let mut child = place.command(arguments).stdout(Stdio::piped()).spawn().unwrap();
+    let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
+    lines.find(|line| line.as_ref().unwrap().contains("\"stdout\"")).unwrap().unwrap();
+    assert!(is_running(&sleep));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let started = std::time::Instant::now();
+    while is_running(&sleep) {
+        assert!(started.elapsed().as_secs() < 20, "it still runs");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let next = exec(&place, &["-w", "fix", "--wait=20s", "--", "ls"]);
+    assert!(!next["stdout"].as_str().unwrap().contains("begun"), "{next}");
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+    assert!(!mounts.contains(place.path().to_str().unwrap()), "{mounts}");
+    place.ok(["vault", "check"]);
+}
+
+fn is_running(command: &str) -> bool {
+    let wanted = command.replace(' ', "\0") + "\0";
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    processes
+        .filter_map(|process| std::fs::read(process.path().join("cmdline")).ok())
+        .any(|line| line == wanted.as_bytes())
+}
