@@ -181,10 +181,10 @@ impl Builder<'_> {
         let entry = Entry { name: written.name.clone(), meta, group, body };
         match old {
             Some(old) if same_but_for_group(old, &entry) => {
-                // Copied up and left as it was: still the same file, links and all. A name that could be written to with
-                // its links is no longer one of them, unless it is the last that is left.
+                // Copied up and left as it was: still the same file, links and all. A name that was there with its links
+                // and has none now is on its own; its file in the layers below still counts them.
                 let split = self.placed.contains(path.as_slice());
-                let group = old.group.filter(|group| !split || work.groups.claim(*group));
+                let group = old.group.filter(|_| !split);
                 Some(Entry { group, ..entry })
             }
             _ => Some(entry),
