@@ -6,7 +6,7 @@
 //! opens for the caller what ordinary permissions refuse.
 //!
 //! Between `clone3` and `execve` nothing allocates, locks or unwinds: the child of a process with several threads may
-//! do nothing else. Everything it needs is prepared by the parent as a [`script`].
+//! do nothing else. Everything it needs is prepared by the parent as a script.
 
 mod error;
 mod ids;

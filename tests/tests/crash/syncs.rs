@@ -26,11 +26,15 @@ enum Place {
 fn place(path: &Path) -> Place {
     let is = |name: &str| path.file_name().is_some_and(|last| last == name);
     let in_layer = path.components().any(|part| part.as_os_str() == "layers");
+    // A layer of more than a few files is synced with its file system, by the directory that it is written in.
+    let staged = in_layer && path.extension().is_some_and(|end| end == "tmp");
     if is("catalog.db-wal") {
         Place::Log
     } else if is("catalog.db") {
         Place::Catalog
-    } else if in_layer && path.components().any(|part| part.as_os_str() == "fs") && !is("fs") {
+    } else if staged
+        || (in_layer && path.components().any(|part| part.as_os_str() == "fs") && !is("fs"))
+    {
         // Directories of a layer are counted as its files: both are what it holds.
         Place::LayerFile
     } else if in_layer {
