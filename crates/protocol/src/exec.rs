@@ -317,7 +317,7 @@ mod tests {
         "checkpoint",
         "actor",
     ];
-    const RESULT: [&str; 32] = [
+    const RESULT: [&str; 31] = [
         "vault",
         "workspace",
         "forked",
@@ -349,7 +349,6 @@ mod tests {
         "usage",
         "warnings",
         "error",
-        "exec",
     ];
 
     fn assert_has(schema: &schemars::Schema, fields: &[&str]) {

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use offshoot_tests::product::{Place, binary, document_of};
 use offshoot_tests::scan;
@@ -80,23 +80,29 @@ fn both_drivers_work_for_an_ordinary_user() {
     }
 }
 
-#[test]
-fn a_home_that_is_an_overlay_itself_falls_back_to_copies() {
+/// Runs a script in a project whose vaults lie on an overlay, where no other can be stacked; `$1` is the binary.
+fn on_an_overlay(place: &Place, script: &str) -> Option<Output> {
     if !need(Feature::Root) || !need(Feature::Overlay) || !need(Feature::Program("unshare")) {
-        return;
+        return None;
     }
-    let place = demo();
     for name in ["lower", "upper", "work", "home"] {
         fs::create_dir(place.path().join(name)).unwrap();
     }
-    let script = "mount -t overlay o -o lowerdir=lower,upperdir=upper,workdir=work home && cd project && \
-                  \"$1\" exec --json -- sh -c 'rm run.sh; echo x > new' && \
-                  \"$1\" exec --json -- ls";
+    let mount = "mount -t overlay o -o lowerdir=lower,upperdir=upper,workdir=work home";
+    let script = format!("{mount} && cd project && {script}");
     let mut command = Command::new("unshare");
-    command.args(["-m", "sh", "-c", script, "sh"]).arg(binary()).current_dir(place.path());
-    let output = command.env_clear().envs(place.environment()).stdin(Stdio::null()).output();
-    let output = output.unwrap();
-    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    command.args(["-m", "sh", "-c", &script, "sh"]).arg(binary()).current_dir(place.path());
+    command.env_clear().envs(place.environment()).stdin(Stdio::null());
+    Some(command.output().unwrap())
+}
+
+#[test]
+fn a_home_that_is_an_overlay_itself_falls_back_to_copies() {
+    let place = demo();
+    let script =
+        "\"$1\" exec --json -- sh -c 'rm run.sh; echo x > new' && \"$1\" exec --json -- ls";
+    let Some(output) = on_an_overlay(&place, script) else { return };
+    let text = String::from_utf8(output.stdout).unwrap();
     let first: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
     assert_eq!(first["result"]["driver"], "copy", "{first}");
     let warning = first["result"]["warnings"][0].as_str().unwrap();
@@ -108,19 +114,9 @@ fn a_home_that_is_an_overlay_itself_falls_back_to_copies() {
 
 #[test]
 fn a_driver_that_is_asked_for_does_not_become_another() {
-    if !need(Feature::Root) || !need(Feature::Overlay) || !need(Feature::Program("unshare")) {
-        return;
-    }
     let place = demo();
-    for name in ["lower", "upper", "work", "home"] {
-        fs::create_dir(place.path().join(name)).unwrap();
-    }
-    let script = "mount -t overlay o -o lowerdir=lower,upperdir=upper,workdir=work home && cd project && \
-                  exec \"$1\" exec --json --driver overlay -- true";
-    let mut command = Command::new("unshare");
-    command.args(["-m", "sh", "-c", script, "sh"]).arg(binary()).current_dir(place.path());
-    let output = command.env_clear().envs(place.environment()).stdin(Stdio::null()).output();
-    let output = output.unwrap();
+    let script = "exec \"$1\" exec --json --driver overlay -- true";
+    let Some(output) = on_an_overlay(&place, script) else { return };
     assert_eq!(output.status.code(), Some(125));
     let refused = document_of(&output);
     assert_eq!(refused["result"]["failed_in"], "mounting", "{refused}");

@@ -70,6 +70,20 @@ fn a_workspace_is_forked_from_what_is_named() {
     assert!(!names.contains(&name), "{names}");
 }
 
+/// The binary raises its own limit, and the command gets the one that the caller had.
+#[test]
+fn the_limit_of_open_files_is_the_callers() {
+    if !need(Feature::UserNamespace) {
+        return;
+    }
+    let place = demo_vault();
+    let script = "ulimit -Sn 77; exec \"$1\" exec -q -w fix -- sh -c 'ulimit -Sn'";
+    let mut command = Command::new("sh");
+    command.args(["-c", script, "sh"]).arg(binary()).current_dir(place.project());
+    command.env_clear().envs(place.environment()).stdin(Stdio::null());
+    assert_eq!(String::from_utf8(command.output().unwrap().stdout).unwrap(), "77\n");
+}
+
 #[test]
 fn who_asked_is_recorded() {
     if !need(Feature::UserNamespace) {

@@ -4,9 +4,7 @@ use std::os::fd::BorrowedFd;
 use std::time::Duration;
 
 use offshoot_mount::{Inside, MountSession};
-use offshoot_sandbox::{
-    Command, Ended, Flow, Limits, Observer, Running, Status, Stdin, Stream, Timeout,
-};
+use offshoot_sandbox::{Command, Ended, Flow, Observer, Running, Status, Stdin, Stream, Timeout};
 
 use super::envelope::ExecutionResult;
 use super::request::ExecutionRequest;
@@ -56,12 +54,11 @@ impl<'a> CommandExecutor<'a> {
             directory: result.cwd.clone().unwrap_or_default(),
             stdin,
         };
-        let limits = Limits { ..self.options.limits };
         Ok(session.start(Inside {
             home: self.options.home.clone(),
             hidden: self.options.hidden.clone(),
             network: request.network,
-            limits,
+            limits: self.options.limits,
             command,
         })?)
     }
