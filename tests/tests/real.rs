@@ -20,6 +20,8 @@ mod make;
 mod npm;
 #[path = "real/output.rs"]
 mod output;
+#[path = "real/overlay.rs"]
+mod overlay;
 #[path = "real/python.rs"]
 mod python;
 #[path = "real/scene.rs"]

@@ -145,6 +145,18 @@ impl Scene {
         Said { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
     }
 
+    /// Runs a command in a copy of the folder, which goes again.
+    pub(crate) fn plainly_in_a_copy(&self, command: &[&str]) -> Said {
+        let copy = self.place.path().join("copy");
+        let (from, to) = (self.place.project(), copy.to_str().unwrap());
+        let copied = self.program("cp").args(["-a", from.to_str().unwrap(), to]).status().unwrap();
+        assert!(copied.success(), "{copied}");
+        let run = self.program(command[0]).args(&command[1..]).current_dir(&copy).output().unwrap();
+        std::fs::remove_dir_all(copy).unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Said { code: run.status.code(), out: text(&run.stdout), err: text(&run.stderr) }
+    }
+
     /// Runs scripts, all of which must succeed and say the same in both runs: first all in the
     /// workspace, an exec each, then all in the folder. `normal` takes out what differs by nature.
     /// Gives what was said in the workspace.
