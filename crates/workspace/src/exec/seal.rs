@@ -35,7 +35,7 @@ impl ProxyRuntime<'_> {
         mut ended: Ended,
         started: Instant,
     ) -> Result<()> {
-        let sealed = match execution.request.read_only {
+        let mut sealed = match execution.request.read_only {
             true => None,
             false => Some(session.seal(&ended)?),
         };
@@ -55,6 +55,9 @@ impl ProxyRuntime<'_> {
             Ok(moved)
         });
         let moved = recorded.inspect_err(|_| forget_changes(result))?.value;
+        if let Some(Err(_)) = sealed.take().map(|sealed| sealed.adopted.settle()) {
+            // It is recorded; that its note could not be removed only makes the next open look.
+        }
         match moved {
             None => Ok(()),
             Some(checkpoint) => {
