@@ -128,6 +128,13 @@ impl Mounted {
         }
     }
 
+    fn into_upper(self) -> Upper {
+        match self {
+            Self::Overlay(layers) => layers.upper,
+            Self::Copy(copied) => copied.upper,
+        }
+    }
+
     /// The layers that are stacked.
     fn layers(&self) -> Vec<Id> {
         match self {
@@ -212,12 +219,20 @@ impl<'v> MountSession<'v> {
             ..self.request.note.clone()
         };
         // Before anything runs: what has no note was written by no command.
-        let running = launch_noted(spec, &mut |init| -> Result<()> {
+        let launched = launch_noted(spec, &mut |init| -> Result<()> {
             note.init = Some(ProcessMark::of(init));
             Ok(mounted.upper().note(&note)?)
-        })?;
-        self.mounted = Some(mounted);
-        Ok(running)
+        });
+        match launched {
+            Ok(running) => {
+                self.mounted = Some(mounted);
+                Ok(running)
+            }
+            Err(error) => {
+                mounted.into_upper().discard();
+                Err(error)
+            }
+        }
     }
 
     /// Makes a root of what the command left.
@@ -237,6 +252,14 @@ impl<'v> MountSession<'v> {
         };
         self.advance(if adopted.is_ok() { MountState::Unmounted } else { MountState::Failed })?;
         Ok(Sealed { adopted: adopted?, warnings: self.warnings })
+    }
+
+    /// Gives up a command that did not come to an end that could be sealed. Nothing of it may run any more. What it wrote is
+    /// set aside, to be recovered.
+    pub fn abandon(mut self) {
+        if let Some(mounted) = self.mounted.take() {
+            mounted.into_upper().abandon(self.vault);
+        }
     }
 
     fn advance(&mut self, next: MountState) -> Result<()> {

@@ -86,7 +86,10 @@ impl Vault {
     /// Where it fails, what was written is set aside if there is a note about it.
     pub fn adopt(&self, mut upper: Upper, access: &dyn Access) -> Result<Adopted> {
         match self.adopt_written(&mut upper, access) {
-            Ok(adopted) if adopted.root == upper.base => Ok(adopted),
+            Ok(adopted) if adopted.root == upper.base => {
+                upper.stage.discard();
+                Ok(adopted)
+            }
             Ok(adopted) => Ok(adopted.held(Pending::stage(upper.stage))),
             Err(error) => {
                 let unnamed = upper.stage.progress == Progress::Sealed;

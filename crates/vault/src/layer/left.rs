@@ -53,6 +53,24 @@ impl LayerStage {
     }
 }
 
+impl Upper {
+    /// Gives it up: the command is over and what it did cannot be recorded. What it wrote, if anything, is set aside.
+    pub fn abandon(mut self, vault: &Vault) {
+        let note = self.stage.note.as_ref();
+        let worth = note.map(|note| vault.is_worth_keeping(&self.stage.place, note));
+        match worth {
+            // Where it cannot be known it may be worth something.
+            Some(Ok(true) | Err(_)) => self.stage.set_aside(),
+            Some(Ok(false)) | None => self.stage.discard(),
+        }
+    }
+
+    /// Removes it: no command wrote to it.
+    pub fn discard(self) {
+        self.stage.discard();
+    }
+}
+
 /// Notes that a sealed layer, which has to stay where it is, holds what a command left.
 pub(super) fn refer(left: &Path, note: &ExecNote, sealed: &Path) -> Result<()> {
     let hidden = left.join(format!(".{}", note.exec));
@@ -93,7 +111,10 @@ impl Pending {
     /// It is part of the history: its note goes, and a directory that is not the layer itself.
     pub(super) fn settle(mut self) -> Result<()> {
         match self.0.take() {
-            Some(Origin::Stage(stage)) if stage.progress == Progress::Written => Ok(drop(stage)),
+            Some(Origin::Stage(stage)) if stage.progress == Progress::Written => {
+                stage.discard();
+                Ok(())
+            }
             Some(Origin::Stage(stage)) if stage.note.is_some() => ExecNote::remove(&stage.place),
             Some(Origin::Left(left)) => left.remove(),
             Some(Origin::Stage(_)) | None => Ok(()),
@@ -270,7 +291,10 @@ impl Vault {
 
     fn capture_stage(&self, mut stage: LayerStage, base: &RootId) -> Result<Adopted> {
         match self.capture(&stage.beside(COPY), base) {
-            Ok(adopted) if adopted.root == *base => Ok(adopted),
+            Ok(adopted) if adopted.root == *base => {
+                stage.discard();
+                Ok(adopted)
+            }
             Ok(adopted) => Ok(adopted.held(Pending::stage(stage))),
             Err(error) => {
                 stage.set_aside();

@@ -56,7 +56,7 @@ pub(super) enum Progress {
     Away,
 }
 
-/// A layer being written. Dropped without being sealed, it is removed.
+/// A layer being written. Dropped without being sealed, it is removed; what a command wrote is set aside.
 #[derive(Debug)]
 pub(crate) struct LayerStage {
     id: Id,
@@ -84,6 +84,11 @@ impl LayerStage {
         let fs_dir = stage.fs_dir();
         fs::create_dir(&fs_dir).map_err(io_error("create", &fs_dir))?;
         Ok(stage)
+    }
+
+    /// Removes it: nothing of it is worth keeping.
+    pub(super) fn discard(mut self) {
+        self.note = None;
     }
 
     /// Goes on with a directory that was set aside and is held by its lock.
@@ -166,10 +171,16 @@ impl LayerStage {
 
 impl Drop for LayerStage {
     fn drop(&mut self) {
-        if self.progress == Progress::Written {
-            // What cannot be removed now is cleared by the next open after an unclean stop.
-            drop(disk::remove_tree(&self.place));
+        if self.progress != Progress::Written {
+            return;
         }
+        // A command ran, and whoever should have said what becomes of its work did not come to it.
+        if self.note.as_ref().is_some_and(|note| !note.read_only) {
+            self.set_aside();
+            return;
+        }
+        // What cannot be removed now is cleared by the next open after an unclean stop.
+        drop(disk::remove_tree(&self.place));
     }
 }
 

@@ -132,7 +132,7 @@ impl Vault {
     }
 
     /// Whether a command wrote anything.
-    fn is_worth_keeping(&self, dir: &Path, note: &ExecNote) -> Result<bool> {
+    pub(super) fn is_worth_keeping(&self, dir: &Path, note: &ExecNote) -> Result<bool> {
         if note.read_only {
             return Ok(false);
         }
@@ -166,12 +166,8 @@ pub(super) fn measure(dir: &Path, placed: &PlacedLinks) -> LeftSize {
     while let Some(folder) = folders.pop() {
         // A directory may have been closed by its own mode.
         drop(measure_folder(top.as_fd(), &folder, placed, &mut size, |path| {
-            if !ways.contains(path) {
-                folders.push(path.to_vec());
-                return true;
-            }
             folders.push(path.to_vec());
-            false
+            !ways.contains(path)
         }));
     }
     size

@@ -127,7 +127,14 @@ impl<'a> ProxyRuntime<'a> {
         observer.started(&execution.result);
         let timeout = execution.request.timeout.duration();
         let log = session.output_file();
-        let ended = executor.finish(running, timeout, observer, log, &mut execution.result)?;
+        let finished = executor.finish(running, timeout, observer, log, &mut execution.result);
+        let ended = match finished {
+            Ok(ended) => ended,
+            Err(error) => {
+                session.abandon();
+                return Err(error);
+            }
+        };
         execution.advance();
         observer.sealing();
         self.seal(execution, &held.workspace, session, ended, started)?;
@@ -242,7 +249,17 @@ impl<'a> ProxyRuntime<'a> {
         if let Some((code, _)) = not_executed(&error) {
             result.exit_code = Some(code.number().into());
         }
-        result.error = Some((self.options.explain)(error));
+        let mut told = (self.options.explain)(error);
+        if self.vault.left_note(&result.id).is_some() {
+            result.recoverable = true;
+            let id = result.id.short();
+            let advice = format!(
+                "what the command wrote is set aside: `offshoot recover keep {id}` makes it a checkpoint"
+            );
+            let before = told.hint.take().map(|hint| hint.replace("; nothing was changed", ""));
+            told.hint = Some(before.map_or(advice.clone(), |hint| format!("{hint}; {advice}")));
+        }
+        result.error = Some(told);
         result.total = started.elapsed();
         if result.workspace.is_some()
             && let Err(error) = self.record_failure(request, result)
