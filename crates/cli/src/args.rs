@@ -10,7 +10,7 @@ use offshoot_protocol::{ErrorBody, ErrorDocument, ExitCode};
 
 use crate::commands::{
     checkpoint, completions, config, diff, discard, doctor, exec, execs, fs, history, init, log,
-    op, revert, show, snapshot, status, vault, workspace,
+    logs, op, ps, recover, revert, show, snapshot, status, vault, workspace,
 };
 
 const AFTER_HELP: &str = "\
@@ -83,7 +83,14 @@ pub(crate) enum Command {
     /// What was run
     Execs(execs::ExecsArgs),
     /// What a command printed
-    Logs(execs::LogsArgs),
+    Logs(logs::LogsArgs),
+    /// What is running
+    Ps(ps::PsArgs),
+    /// End a command that is running
+    Kill(ps::KillArgs),
+    /// Keep or drop what interrupted commands left
+    #[command(subcommand)]
+    Recover(recover::RecoverCommand),
     /// What is changed in a workspace
     Status(status::StatusArgs),
     /// The difference of two states

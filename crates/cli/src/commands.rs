@@ -12,7 +12,10 @@ pub(crate) mod fs;
 pub(crate) mod history;
 pub(crate) mod init;
 pub(crate) mod log;
+pub(crate) mod logs;
 pub(crate) mod op;
+pub(crate) mod ps;
+pub(crate) mod recover;
 pub(crate) mod revert;
 pub(crate) mod show;
 pub(crate) mod snapshot;
@@ -43,7 +46,10 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
         Command::Checkpoint(command) => checkpoint::run(&command, context),
         Command::Snapshot(command) => snapshot::run(&command, context),
         Command::Execs(args) => execs::run(&args, context),
-        Command::Logs(args) => execs::logs(&args, context),
+        Command::Logs(args) => logs::run(&args, context),
+        Command::Ps(args) => ps::run(&args, context),
+        Command::Kill(args) => ps::kill(&args, context),
+        Command::Recover(command) => recover::run(&command, context),
         Command::Status(args) => status::run(&args, context),
         Command::Log(args) => log::run(&args, context),
         Command::Show(args) => show::run(&args, context),

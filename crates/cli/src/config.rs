@@ -39,6 +39,8 @@ pub(crate) struct Config {
     pub(crate) workspace: Workspace,
     /// How commands are run.
     pub(crate) exec: Exec,
+    /// What becomes of interrupted commands.
+    pub(crate) recover: Recover,
     /// How a directory is taken into a vault.
     pub(crate) import: Import,
     /// How the vault's catalog is used.
@@ -116,6 +118,26 @@ pub(crate) enum DriverSetting {
     Copy,
 }
 
+/// Section `recover`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Recover {
+    /// What becomes of what an interrupted command wrote.
+    pub(crate) abandoned: Abandoned,
+}
+
+/// What becomes of what an interrupted command wrote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Abandoned {
+    /// It waits for somebody to decide.
+    Offer,
+    /// It becomes a checkpoint.
+    Keep,
+    /// It is thrown away.
+    Discard,
+}
+
 /// Section `import`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -176,6 +198,12 @@ impl Default for Exec {
             max_file_size: 0,
             max_memory: 0,
         }
+    }
+}
+
+impl Default for Recover {
+    fn default() -> Self {
+        Self { abandoned: Abandoned::Offer }
     }
 }
 

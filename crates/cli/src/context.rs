@@ -9,10 +9,11 @@ use offshoot_vault::{
     Actor, Home, HomeError, ImportOptions, Listed, Vault, VaultError, VaultOptions, VaultPath,
     Workspace,
 };
-use offshoot_workspace::{Point, Resolver, WorkspaceService, similar};
+use offshoot_workspace::{Point, RecoverService, Resolver, WorkspaceService, similar};
 
 use crate::args::Global;
-use crate::config::{self, Loaded, Sources};
+use crate::commands::recover;
+use crate::config::{self, Abandoned, Loaded, Sources};
 use crate::error::{CliError, Result};
 use crate::output::Output;
 use crate::progress::import_progress;
@@ -64,9 +65,49 @@ impl Context {
 
     /// The vault that the command is about: named, or the one that this folder belongs to.
     pub(crate) fn vault(&self) -> Result<OpenVault> {
+        let opened = self.vault_as_left()?;
+        self.settle_left(&opened);
+        Ok(opened)
+    }
+
+    /// The same, without a word about what interrupted commands left in it.
+    pub(crate) fn vault_as_left(&self) -> Result<OpenVault> {
         match &self.vault {
             Some(name) => self.vault_named(name),
-            None => self.open_listed(&self.bound_vault()?),
+            None => {
+                let listed = self.bound_vault()?;
+                let vault = self.home.open_listed(&listed)?;
+                Ok(OpenVault { vault, name: listed.name })
+            }
+        }
+    }
+
+    /// Does what is wanted with what interrupted commands left.
+    fn settle_left(&self, opened: &OpenVault) {
+        // Where it cannot even be listed, the command itself has more to say about it.
+        let Ok(left) = opened.vault.left() else { return };
+        if left.is_empty() {
+            return;
+        }
+        let service = RecoverService::new(&opened.vault, &self.actor);
+        let mut waiting = Vec::new();
+        for exec in left {
+            let settled = match self.settings.config.recover.abandoned {
+                _ if opened.vault.is_read_only() => None,
+                Abandoned::Offer => None,
+                Abandoned::Keep => service.keep(&exec, None).ok().map(|kept| recover::kept_note(&kept)),
+                Abandoned::Discard => {
+                    let dropped = service.drop(&exec).ok();
+                    dropped.map(|note| format!("what interrupted exec {} left was dropped", note.exec.short()))
+                }
+            };
+            match settled {
+                Some(text) => self.output.hint(text),
+                None => waiting.extend(opened.vault.left_note(&exec)),
+            }
+        }
+        if let Some(first) = waiting.first() {
+            self.output.hint(recover::offer(waiting.len(), first));
         }
     }
 
@@ -117,7 +158,9 @@ impl Context {
 
     pub(crate) fn open_listed(&self, listed: &Listed) -> Result<OpenVault> {
         let vault = self.home.open_listed(listed)?;
-        Ok(OpenVault { vault, name: listed.name.clone() })
+        let opened = OpenVault { vault, name: listed.name.clone() };
+        self.settle_left(&opened);
+        Ok(opened)
     }
 
     /// An error about the home, with what can be done where the home itself cannot be written.

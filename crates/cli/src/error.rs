@@ -180,6 +180,10 @@ impl From<ServiceError> for CliError {
                 .hint("nothing was changed; please report this"),
             ServiceError::Contended(_) => Self::new(ExitCode::Busy, message).hint("try again"),
             ServiceError::NoHistory(_) => Self::new(ExitCode::NotFound, message),
+            ServiceError::NotRunning { .. } => Self::new(ExitCode::Conflict, message)
+                .hint("`offshoot ps` lists what runs, `offshoot execs` what ran"),
+            ServiceError::NotYours { .. } => Self::new(ExitCode::Failure, message)
+                .hint("its user, or root, can end it"),
         }
     }
 }

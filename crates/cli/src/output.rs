@@ -16,6 +16,7 @@ pub(crate) struct Output {
     json: bool,
     quiet: bool,
     notes: RefCell<Vec<String>>,
+    hints: RefCell<Vec<String>>,
 }
 
 impl Output {
@@ -26,7 +27,7 @@ impl Output {
             When::Never => anstream::ColorChoice::Never,
         };
         choice.write_global();
-        Self { json, quiet, notes: RefCell::default() }
+        Self { json, quiet, notes: RefCell::default(), hints: RefCell::default() }
     }
 
     pub(crate) fn is_json(&self) -> bool {
@@ -45,6 +46,12 @@ impl Output {
     /// Something worth knowing that did not stop the command.
     pub(crate) fn note(&self, text: impl Into<String>) {
         self.notes.borrow_mut().push(text.into());
+    }
+
+    /// Something worth knowing that has nothing to do with the command: it comes last, on standard error, and is no part of
+    /// a document.
+    pub(crate) fn hint(&self, text: impl Into<String>) {
+        self.hints.borrow_mut().push(text.into());
     }
 
     /// Answers with what was asked for: printed even when quiet.
@@ -112,6 +119,9 @@ impl Output {
     pub(crate) fn finish(&self) -> Result<()> {
         if !self.json {
             self.print_notes();
+        }
+        for hint in self.hints.take().iter().filter(|_| !self.quiet) {
+            eprint(&format!("{}\n", paint(DIM, &render::line(hint))));
         }
         Ok(())
     }

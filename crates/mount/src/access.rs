@@ -2,10 +2,34 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::path::Path;
 
 use offshoot_sandbox::Keeper;
 use offshoot_vault::Access;
 use rustix::fs::OFlags;
+
+/// Opens what lies below a directory that a command of this user wrote, when the command and its init are gone.
+#[derive(Debug)]
+pub struct LeftAccess(Option<Keeper>);
+
+impl LeftAccess {
+    /// For a directory. Root needs nobody, and where the kernel lets nobody have namespaces only what is open can be opened.
+    pub fn new(directory: &Path) -> Self {
+        match rustix::process::geteuid().is_root() {
+            true => Self(None),
+            false => Self(offshoot_sandbox::keep(directory).ok()),
+        }
+    }
+}
+
+impl Access for LeftAccess {
+    fn open(&self, path: &[u8], flags: OFlags) -> io::Result<OwnedFd> {
+        match &self.0 {
+            Some(keeper) => keeper.open(path, flags),
+            None => Err(io::ErrorKind::PermissionDenied.into()),
+        }
+    }
+}
 
 /// Opens through the init, which has the capabilities of the user namespace.
 pub(crate) struct KeeperAccess<'a>(pub(crate) &'a Keeper);

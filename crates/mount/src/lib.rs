@@ -10,6 +10,7 @@ mod error;
 mod session;
 mod target;
 
+pub use access::LeftAccess;
 pub use driver::{Driver, DriverChoice};
 pub use error::{MountError, Result};
 pub use session::{Inside, MountRequest, MountSession, MountState, Sealed};

@@ -5,8 +5,10 @@ mod overlay;
 
 use std::path::PathBuf;
 
-use offshoot_sandbox::{Command, Ended, Limits, Network, Running, Spec, WorkspaceMount, launch};
-use offshoot_vault::{Adopted, LinkLimit, RootId, Vault};
+use offshoot_sandbox::{
+    Command, Ended, Limits, Network, Running, Spec, WorkspaceMount, launch_noted,
+};
+use offshoot_vault::{Adopted, ExecNote, Id, LinkLimit, ProcessMark, RootId, Upper, Vault};
 
 use crate::driver::{Driver, DriverChoice};
 use crate::error::{MountError, Result};
@@ -67,8 +69,8 @@ pub struct MountRequest {
     pub driver: DriverChoice,
     /// How many hard links are kept whole.
     pub links: LinkLimit,
-    /// What to write beside the files while the command runs.
-    pub note: String,
+    /// What to note beside the files while the command runs; what only the mount knows is added.
+    pub note: ExecNote,
 }
 
 /// Everything about the inside but the workspace.
@@ -87,7 +89,7 @@ pub struct Inside {
 }
 
 /// What a command left.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Sealed {
     /// The new state, stored but not part of any history yet.
     pub adopted: Adopted,
@@ -118,6 +120,28 @@ impl Mounted {
             Self::Copy(_) => Driver::Copy,
         }
     }
+
+    fn upper(&mut self) -> &mut Upper {
+        match self {
+            Self::Overlay(layers) => &mut layers.upper,
+            Self::Copy(copied) => &mut copied.upper,
+        }
+    }
+
+    fn into_upper(self) -> Upper {
+        match self {
+            Self::Overlay(layers) => layers.upper,
+            Self::Copy(copied) => copied.upper,
+        }
+    }
+
+    /// The layers that are stacked.
+    fn layers(&self) -> Vec<Id> {
+        match self {
+            Self::Overlay(layers) => layers.stack.layers.clone(),
+            Self::Copy(_) => Vec::new(),
+        }
+    }
 }
 
 impl<'v> MountSession<'v> {
@@ -135,6 +159,11 @@ impl<'v> MountSession<'v> {
     /// The driver in use.
     pub fn driver(&self) -> Option<Driver> {
         self.mounted.as_ref().map(Mounted::driver)
+    }
+
+    /// Where to keep what the command prints while it runs.
+    pub fn output_file(&mut self) -> Option<PathBuf> {
+        self.mounted.as_mut().map(|mounted| mounted.upper().output_file())
     }
 
     /// Mounts the root and starts the command in it.
@@ -173,7 +202,7 @@ impl<'v> MountSession<'v> {
     }
 
     fn start_with(&mut self, driver: Driver, spec: &mut Spec) -> Result<Running> {
-        let mounted = match driver {
+        let mut mounted = match driver {
             Driver::Overlay => {
                 Mounted::Overlay(overlay::Layers::prepare(self.vault, &self.request)?)
             }
@@ -183,9 +212,27 @@ impl<'v> MountSession<'v> {
             Mounted::Overlay(layers) => layers.files(),
             Mounted::Copy(copied) => copied.files(),
         };
-        let running = launch(spec)?;
-        self.mounted = Some(mounted);
-        Ok(running)
+        let mut note = ExecNote {
+            layers: mounted.layers(),
+            copy: driver == Driver::Copy,
+            read_only: self.request.read_only,
+            ..self.request.note.clone()
+        };
+        // Before anything runs: what has no note was written by no command.
+        let launched = launch_noted(spec, &mut |init| -> Result<()> {
+            note.init = Some(ProcessMark::of(init));
+            Ok(mounted.upper().note(&note)?)
+        });
+        match launched {
+            Ok(running) => {
+                self.mounted = Some(mounted);
+                Ok(running)
+            }
+            Err(error) => {
+                mounted.into_upper().discard();
+                Err(error)
+            }
+        }
     }
 
     /// Makes a root of what the command left.
@@ -205,6 +252,14 @@ impl<'v> MountSession<'v> {
         };
         self.advance(if adopted.is_ok() { MountState::Unmounted } else { MountState::Failed })?;
         Ok(Sealed { adopted: adopted?, warnings: self.warnings })
+    }
+
+    /// Gives up a command that did not come to an end that could be sealed. Nothing of it may run any more. What it wrote is
+    /// set aside, to be recovered.
+    pub fn abandon(mut self) {
+        if let Some(mounted) = self.mounted.take() {
+            mounted.into_upper().abandon(self.vault);
+        }
     }
 
     fn advance(&mut self, next: MountState) -> Result<()> {

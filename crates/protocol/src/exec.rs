@@ -152,6 +152,9 @@ pub struct ExecResultDoc {
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorBody>,
+    /// What the command wrote could not be recorded and is set aside: `recover` keeps or drops it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub recoverable: bool,
 }
 
 /// Output that is not kept.

@@ -9,6 +9,7 @@ mod exec;
 mod exit_code;
 mod file;
 mod history;
+mod recover;
 mod schema;
 mod text;
 mod tools;
@@ -29,6 +30,10 @@ pub use file::{
 pub use history::{
     ActorDoc, LogDoc, LogEntryDoc, OperationDoc, OperationLogDoc, OperationRestoreDoc, RevertDoc,
     ShowDoc, SnapshotDoc,
+};
+pub use recover::{
+    KilledDoc, RecoverDroppedDoc, RecoverKeptDoc, RecoverListDoc, RecoverShowDoc, RecoverableDoc,
+    RunningDoc, RunningListDoc,
 };
 pub use schema::{SchemaFile, schemas};
 pub use text::Text;

@@ -20,6 +20,9 @@ use crate::sys::{self, Stack};
 /// Where the init keeps its end of the socket.
 pub(crate) const SOCKET: RawFd = 3;
 
+/// Where a process that only opens files keeps the directory.
+const TOP: RawFd = 0;
+
 /// What failed, and all that the parent needs to say it.
 pub(crate) struct Failure {
     pub(crate) step: Step,
@@ -123,6 +126,26 @@ pub(crate) fn main(script: &Script, buffer: &mut Buffer, stack: &mut Stack) {
             sys::exit_now(1)
         }
     }
+}
+
+/// All of the life of a process that only opens files for its caller.
+pub(crate) fn keep([socket_inside, top]: [RawFd; 2], buffer: &mut Buffer) {
+    // Standard input, output and error are the caller's own, and stay its alone.
+    if place_descriptors([top, top, top, socket_inside]).is_err() {
+        sys::exit_now(1);
+    }
+    match buffer.receive(socket()) {
+        Ok(Some(message)) if message.kind == Kind::Go => {}
+        _ => sys::exit_now(1),
+    }
+    if sys::prctl(libc::PR_SET_DUMPABLE, 0, 0).is_err() {
+        sys::exit_now(1);
+    }
+    match rustix::io::dup(sys::borrow(TOP)) {
+        Ok(top) => serve::open_for_caller(Some(&top), buffer),
+        Err(_) => sys::exit_now(1),
+    }
+    sys::exit_now(0)
 }
 
 fn socket<'a>() -> BorrowedFd<'a> {

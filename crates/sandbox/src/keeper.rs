@@ -29,6 +29,13 @@ impl Keeper {
         Self { socket: Some(socket), pidfd, buffer: Mutex::new(Buffer::new()) }
     }
 
+    /// Lets one that was made for this alone begin.
+    pub(crate) fn go(&self) -> io::Result<()> {
+        let socket = self.socket.as_ref().ok_or(Errno::NOTCONN)?;
+        let mut buffer = self.buffer.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(buffer.send(socket.as_fd(), Kind::Go, &[], b"", None)?)
+    }
+
     /// Opens a path below the directory where changes went, whatever its modes say.
     pub fn open(&self, path: &[u8], flags: OFlags) -> io::Result<OwnedFd> {
         let socket = self.socket.as_ref().ok_or(Errno::NOTCONN)?;

@@ -11,6 +11,7 @@ use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::error::{FRESH_PROC, LAYERS, READ_ONLY_LAYERS, Result, SandboxError, system};
 use crate::init::{self, Step};
+use crate::keeper::Keeper;
 use crate::message::{self, Buffer, Kind};
 use crate::running::{Feed, Running};
 use crate::script::Script;
@@ -28,6 +29,21 @@ const NAMESPACES: [(&str, i32); 5] = [
 
 /// Makes the inside and starts the command in it.
 pub fn launch(spec: &Spec) -> Result<Running> {
+    launch_noted(spec, &mut |_| Ok::<(), SandboxError>(()))
+}
+
+/// The same; `note` is told the number of the first process inside before that does anything, and can still refuse.
+pub fn launch_noted<E: From<SandboxError>>(
+    spec: &Spec,
+    note: &mut dyn FnMut(u32) -> Result<(), E>,
+) -> Result<Running, E> {
+    let (mut running, pid, script) = begin(spec)?;
+    note(pid)?;
+    Ok(go(spec, &mut running, &script).map(|()| running)?)
+}
+
+/// Makes the first process, which waits for a word.
+fn begin(spec: &Spec) -> Result<(Running, u32, Script)> {
     let make_pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(system("cannot make a pipe"));
     let (stdout, stdout_inside) = make_pipe()?;
     let (stderr, stderr_inside) = make_pipe()?;
@@ -41,22 +57,46 @@ pub fn launch(spec: &Spec) -> Result<Running> {
     let child = sys::clone(flags, &mut || init::main(&script, &mut buffer, &mut stack));
     let child = child.map_err(ids::refused)?;
     drop((stdin_inside, stdout_inside, stderr_inside, socket_inside));
-    let program = spec.command.arguments.first().map(PathBuf::from).unwrap_or_default();
     let feed = sink.map(|sink| Feed::new(sink, &spec.command.stdin)).transpose();
     let feed = feed.map_err(system("cannot pass standard input on"))?;
-    let names = namespaces.iter().map(|(name, _)| *name).collect();
     let mut running = Running::new(child.pidfd, socket, [stdout, stderr], feed);
+    running.in_force.namespaces = namespaces.iter().map(|(name, _)| *name).collect();
     ids::map(child.pid)?;
+    Ok((running, child.pid.unsigned_abs(), script))
+}
+
+/// Gives the word, and waits until the command runs.
+fn go(spec: &Spec, running: &mut Running, script: &Script) -> Result<()> {
+    let program = spec.command.arguments.first().map(PathBuf::from).unwrap_or_default();
     running.say(Kind::Go)?;
-    let home = await_start(&mut running, &script, &program)?;
+    let home = await_start(running, script, &program)?;
     running.in_force = InForce {
-        namespaces: names,
+        namespaces: std::mem::take(&mut running.in_force.namespaces),
         home,
         private: script.private_paths(),
         hidden: spec.hidden.clone(),
     };
     running.begin();
-    Ok(running)
+    Ok(())
+}
+
+/// Starts a process that does nothing but open what lies below a directory and what ordinary permissions close to its
+/// own user: the keeper of a command that is no more.
+pub fn keep(directory: &Path) -> Result<Keeper> {
+    let (socket, inside) = message::pair().map_err(system("cannot make a socket"))?;
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let opened = rustix::fs::open(directory, flags, Mode::empty());
+    let top = opened.map_err(system("cannot open what is to be kept"))?;
+    let descriptors = [inside.as_raw_fd(), top.as_raw_fd()];
+    let mut buffer = Buffer::new();
+    let flags = libc::CLONE_NEWUSER as u64;
+    let child = sys::clone(flags, &mut || init::keep(descriptors, &mut buffer));
+    let child = child.map_err(ids::refused)?;
+    drop((inside, top));
+    let keeper = Keeper::new(socket, child.pidfd);
+    ids::map(child.pid)?;
+    keeper.go().map_err(|_| SandboxError::Lost)?;
+    Ok(keeper)
 }
 
 fn namespaces(network: Network) -> Vec<(&'static str, i32)> {

@@ -23,7 +23,7 @@ mod sys;
 
 pub use error::{Result, SandboxError};
 pub use keeper::Keeper;
-pub use launch::launch;
+pub use launch::{keep, launch, launch_noted};
 pub use probe::{ProbeReport, probe};
 pub use running::{Ended, Flow, Observer, Running, Status, Stream, Timeout, Usage};
 pub use spec::{

@@ -6,20 +6,24 @@
 
 mod catalog;
 pub mod conformance;
+mod draft;
 mod error;
 mod id;
 mod memory;
 mod object;
 mod presence;
+mod process;
 mod sqlite;
 
 pub use catalog::{
     AuditRow, Catalog, ExecRow, LayerRow, NewOperation, OpenOptions, OperationRow, Reader,
     RefChange, RefKey, RefRow, SnapshotRow, StackRow, Writer,
 };
+pub use draft::DraftBackend;
 pub use error::StoreError;
 pub use id::{Id, ParseIdError};
 pub use memory::MemoryBackend;
 pub use object::{Hash, ObjectBackend, ObjectKind, Put};
-pub use presence::{Presence, mark_checked, unclean_stop};
+pub use presence::{Presence, mark_checked, mark_unclean, unclean_stop};
+pub use process::{ProcessMark, boot_id};
 pub use sqlite::SqliteBackend;

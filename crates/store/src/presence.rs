@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 
+use crate::process::boot_id;
 use crate::{Id, StoreError};
 
 /// A mark that another process removed as one of nobody's is made again, at most this often.
@@ -73,7 +74,7 @@ pub fn unclean_stop<E: From<StoreError>>(
 ) -> Result<bool, E> {
     let abandoned = abandoned_marks(&vault.join("open"))?;
     let boot = boot_id();
-    let seen_this_boot = fs::read_to_string(vault.join("checked")).is_ok_and(|text| text == boot);
+    let seen_this_boot = fs::read_to_string(vault.join("checked")).is_ok_and(|text| text.trim() == boot);
     if abandoned.is_empty() && seen_this_boot {
         return Ok(false);
     }
@@ -90,6 +91,12 @@ pub fn unclean_stop<E: From<StoreError>>(
 /// check simply runs again next time.
 pub fn mark_checked(vault: &Path) {
     drop(fs::write(vault.join("checked"), boot_id()));
+}
+
+/// Asks the next open to check the vault, as after an unclean stop. Where that cannot be noted it is not checked.
+pub fn mark_unclean(vault: &Path) {
+    let folder = vault.join("open");
+    drop(create_in(&folder, &folder.join(Id::random().to_string())));
 }
 
 fn abandoned_marks(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
@@ -121,10 +128,6 @@ fn create_in(folder: &Path, path: &Path) -> io::Result<File> {
         }
         other => other,
     }
-}
-
-fn boot_id() -> String {
-    fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default()
 }
 
 fn io_error(path: &Path, source: io::Error) -> StoreError {

@@ -22,13 +22,15 @@ use crate::vault::Vault;
 type Closed = (Vec<u8>, u16);
 
 impl Vault {
-    /// Reads all of a directory that started as a copy of `base`; nobody may write to it any more. Its modes may be
-    /// changed.
+    /// Reads all of a directory that started as a copy of `base`; nobody may write to it any more.
     pub fn capture(&self, directory: &Path, base: &RootId) -> Result<Adopted> {
         self.enter()?;
         let closed = open_up(directory).map_err(io_error("open", directory))?;
         let options = ImportOptions { everything: true, ..ImportOptions::default() };
-        let imported = self.import_as(LayerKind::Content, directory, &options)?;
+        let imported = self.import_as(LayerKind::Content, directory, &options);
+        // It may have to be read again.
+        close_again(directory, &closed);
+        let imported = imported?;
         let root = self.as_recorded(&imported, base, &closed)?;
         let content = self.objects()?.root(&root)?.directory().map(|dir| dir.content);
         let content = content.unwrap_or(imported.content);
@@ -104,6 +106,15 @@ fn open_up(directory: &Path) -> Result<Vec<Closed>, Errno> {
         }
     }
     Ok(closed)
+}
+
+/// Gives what was opened its modes back, what is deepest first.
+fn close_again(directory: &Path, closed: &[Closed]) {
+    for (path, mode) in closed.iter().rev() {
+        let path = directory.join(disk::bytes_path(path));
+        // One that cannot be closed again is only read with another mode should it be read again.
+        let _stays_open = fs::chmod(path, Mode::from_raw_mode((*mode).into())).is_err();
+    }
 }
 
 fn open_entry(

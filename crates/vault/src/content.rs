@@ -82,19 +82,6 @@ impl Vault {
         self.catalog().write_ordered(|writer| Ok(writer.add_layer(layer)?))
     }
 
-    /// Takes back a sealed layer that could not be recorded: on a full disk it would only be in the way.
-    pub(crate) fn drop_unrecorded(&self, layer: &LayerRow) {
-        // The first error is the one to report; what is left takes room and does no harm.
-        drop(disk::remove_tree(&self.layers_dir().join(layer.id.to_string())));
-    }
-
-    /// Takes back a recorded layer that no object names yet.
-    pub(crate) fn drop_unnamed(&self, layer: &LayerRow) {
-        self.drop_unrecorded(layer);
-        // Now there is room again; a row that stays says that its layer is gone, which mounting copes with.
-        drop(self.catalog().write(|writer| writer.remove_layer(&layer.id)));
-    }
-
     /// Stores objects; a transaction that follows makes them durable with itself.
     pub fn store(&self, batch: &Batch) -> Result<()> {
         self.enter()?;

@@ -6,18 +6,28 @@
 mod access;
 mod adopt;
 mod copy;
+mod left;
 mod lock;
+mod note;
+mod output;
 mod place;
+mod running;
 mod stack;
 mod stage;
+mod sweep;
 mod upper;
 mod written;
 
 pub use access::{Access, PlainAccess};
 pub use adopt::Adopted;
+pub use left::{Left, Preview};
+pub use note::ExecNote;
+pub use output::{OutputReader, OutputWriter};
 pub use place::{LinkLimit, Placed};
+pub use running::Running;
 pub use stack::Stack;
+pub use sweep::LeftSize;
 pub use upper::Upper;
 
 pub(crate) use lock::{DirLock, clear_abandoned};
-pub(crate) use stage::{LayerKind, LayerStage, clear_layers};
+pub(crate) use stage::{LayerKind, LayerStage};

@@ -45,12 +45,15 @@ pub use export::ExportOptions;
 pub use hash::{BlobId, ContentId, NodeId, RootId};
 pub use home::{Created, Home, HomeError, Listed};
 pub use import::{ImportOptions, ImportReport, Imported, Progress, SkipReason, Skipped};
-pub use layer::{Access, Adopted, LinkLimit, Placed, PlainAccess, Stack, Upper};
+pub use layer::{
+    Access, Adopted, ExecNote, Left, LeftSize, LinkLimit, OutputReader, OutputWriter, Placed,
+    PlainAccess, Preview, Running, Stack, Upper,
+};
 pub use lock::WorkspaceLock;
 pub use name::{NameError, check_name, name_from};
 pub use node::{Child, Node};
 pub use objects::{Batch, BlobReader, Objects, Place};
-pub use offshoot_store::{Id, RefChange, RefRow, StoreError};
+pub use offshoot_store::{Id, ProcessMark, RefChange, RefRow, StoreError, boot_id};
 pub use operation::{CREATE, Operation, REDO, Reverted, Scope, UNDO};
 pub use path::{PathError, VaultPath, display_bytes};
 pub use refs::{Binding, Checkpoint, CheckpointState, Workspace, WorkspaceState};

@@ -5,7 +5,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use offshoot_store::{
-    Catalog, Id, OpenOptions, Presence, Reader, RefKey, RefRow, SqliteBackend, StoreError,
+    Catalog, DraftBackend, Id, OpenOptions, Presence, Reader, RefKey, RefRow, SqliteBackend, StoreError,
 };
 
 use crate::actor::Actor;
@@ -13,8 +13,7 @@ use crate::disk;
 use crate::error::{Result, VaultError, io_error};
 use crate::hash::RootId;
 use crate::import;
-use crate::layer;
-use crate::objects::Objects;
+use crate::objects::{Batch, Objects};
 use crate::operation::Scope;
 use crate::refs::{
     BINDING, Binding, CHECKPOINT, Checkpoint, WORKSPACE, Workspace, head_key, head_snapshot,
@@ -110,6 +109,14 @@ impl Vault {
         Ok(self.objects.get_or_init(|| opened))
     }
 
+    /// The objects of the vault with some above them that are not stored, to look at a state that may never be.
+    pub(crate) fn draft(&self, batch: &Batch) -> Result<Objects> {
+        let backend = SqliteBackend::open(self.catalog.path(), self.catalog.options())?;
+        let draft = Objects::new(Box::new(DraftBackend::new(backend)), self.layers_dir());
+        draft.store(batch)?;
+        Ok(draft)
+    }
+
     pub(crate) fn layers_dir(&self) -> PathBuf {
         self.dir.join("layers")
     }
@@ -151,7 +158,7 @@ impl Vault {
             let root = self.snapshot(&snapshot)?.root;
             self.objects()?.root(&root)?;
         }
-        layer::clear_layers(&self.layers_dir())?;
+        self.sweep_layers()?;
         import::clear_cache(&self.dir);
         Ok(())
     }

@@ -74,6 +74,20 @@ pub enum ServiceError {
         /// The checkpoint that holds the command's result.
         checkpoint: String,
     },
+    /// The command is over.
+    #[error("exec {exec} is not running any more")]
+    NotRunning {
+        /// The command.
+        exec: Id,
+    },
+    /// The command belongs to somebody else.
+    #[error("exec {exec} is not yours to end: process {process} belongs to another user")]
+    NotYours {
+        /// The command.
+        exec: Id,
+        /// The process that runs it.
+        process: u32,
+    },
     /// The path is a directory and only files have versions.
     #[error("{0} never was a file in this history")]
     NoHistory(String),

@@ -22,5 +22,6 @@ pub use request::{
     CheckpointMode, CommandLine, ExecutionPlace, ExecutionRequest, ExecutionTimeout,
 };
 pub use runtime::{ProxyRuntime, RuntimeOptions};
-pub use service::ExecService;
+pub(crate) use seal::{is_directory_time, shortened};
+pub use service::{ExecFilter, ExecService};
 pub use state::ProxyExecutionState;

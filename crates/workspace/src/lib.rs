@@ -12,7 +12,9 @@ mod exec;
 mod file;
 mod friendly;
 mod history;
+mod recover;
 mod resolve;
+mod running;
 mod suggest;
 pub mod wire;
 mod workspace;
@@ -23,13 +25,15 @@ pub use checkpoint::{CheckpointService, NewCheckpoint, Restored};
 pub use edit::Edited;
 pub use error::{Result, ServiceError};
 pub use exec::{
-    CheckpointMode, CommandExecutor, CommandLine, EnvironmentRules, ExecService, ExecutionDecision,
+    CheckpointMode, CommandExecutor, CommandLine, EnvironmentRules, ExecFilter, ExecService, ExecutionDecision,
     ExecutionEnvelope, ExecutionObserver, ExecutionPlace, ExecutionRequest, ExecutionResult,
     ExecutionTimeout, ProxyExecutionState, ProxyRuntime, RuntimeOptions,
 };
 pub use file::{CopyOptions, FileContent, FileService, Version};
 pub use friendly::friendly_name;
 pub use history::{HistoryService, LogEntry};
+pub use recover::{Inspected, Kept, RecoverService, Recoverable};
 pub use resolve::{Point, Resolver};
+pub use running::{Ending, RunningService};
 pub use suggest::similar;
 pub use workspace::{NewWorkspace, Usage, WorkspaceService};

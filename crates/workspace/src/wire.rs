@@ -1,10 +1,13 @@
 //! From what the services know to what programs read: the one place where wire documents are made.
 
 mod exec;
+mod recover;
 
 pub use exec::{envelope, exec_summary, recorded_envelope};
+pub use recover::{dropped, inspected, kept, recoverable, running, running_summary};
 
 pub(crate) use exec::stored_envelope;
+pub(crate) use recover::{CRASHED, crashed_envelope};
 
 use offshoot_protocol::{
     ActorDoc, ChangeDoc, ChangeKindDoc, CheckpointDoc, EditDoc, EntryDoc, EntryKindDoc, HunkDoc,

@@ -1,89 +1,153 @@
-//! `offshoot execs` and `offshoot logs`: what was run.
+//! `offshoot execs`: what was run.
 
 use clap::Args;
-use offshoot_protocol::{ExecListDoc, ExecLogsDoc, Text, TruncatedDoc};
-use offshoot_workspace::{ExecService, Resolver, wire};
+use offshoot_protocol::{ExecListDoc, ExecSummaryDoc};
+use offshoot_vault::{Id, Vault};
+use offshoot_workspace::{ExecFilter, ExecService, Resolver, RunningService, wire};
 
+use super::ps::now_ms;
+use crate::config::parse_duration;
 use crate::context::Context;
 use crate::error::Result;
-use crate::output;
-use crate::render::{self, BAD, DIM, NAME, paint, table};
+use crate::render::{self, BAD, DIM, GOOD, NAME, paint, table};
+
+/// The state of what still runs.
+const RUNNING: &str = "running";
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  offshoot execs\n  offshoot execs -w fix -n 50\n  offshoot execs --json"
+    after_help = "Examples:\n  offshoot execs\n  offshoot execs -w fix -n 50\n  offshoot execs --failed --since 2h\n  offshoot execs --command 'cargo test' --changed\n  offshoot execs --since 2026-01-31 --until 2026-02-01T12:00\n  offshoot execs --running\n  offshoot execs --json"
 )]
 pub(crate) struct ExecsArgs {
     /// How many at most
     #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 20)]
     limit: u32,
+    /// Only those in this state
+    #[arg(long, value_name = "STATE", value_parser = ["completed", "failed", "crashed", RUNNING])]
+    state: Option<String>,
+    /// Only those that did not succeed
+    #[arg(long)]
+    failed: bool,
+    /// Only those that changed something
+    #[arg(long)]
+    changed: bool,
+    /// Only those that started since then: a time, or a duration before now such as 2h
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    since: Option<u64>,
+    /// Only those that started before then
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    until: Option<u64>,
+    /// Only those whose command has this text in it
+    #[arg(long, value_name = "TEXT")]
+    command: Option<String>,
+    /// Only those that still run
+    #[arg(long, conflicts_with_all = ["state", "failed", "changed"])]
+    running: bool,
+}
+
+impl ExecsArgs {
+    fn filter(&self, workspace: Option<Id>) -> ExecFilter {
+        ExecFilter {
+            workspace,
+            state: self.state.clone(),
+            failed: self.failed,
+            changed: self.changed,
+            since_ms: self.since,
+            until_ms: self.until,
+            command: self.command.clone(),
+        }
+    }
+
+    fn wants_running(&self) -> bool {
+        self.running || self.state.as_deref() == Some(RUNNING)
+    }
+}
+
+/// A moment as people write it, in milliseconds since 1970.
+fn moment(text: &str) -> Result<u64, String> {
+    if let Some(ago) = parse_duration(text) {
+        return Ok(now_ms().saturating_sub(u64::try_from(ago.as_millis()).unwrap_or(u64::MAX)));
+    }
+    let local = |civil: jiff::civil::DateTime| {
+        civil.to_zoned(jiff::tz::TimeZone::system()).map(|zoned| zoned.timestamp())
+    };
+    let time = text.parse::<jiff::Timestamp>().or_else(|_| text.parse().and_then(local));
+    let time = time.or_else(|_| text.parse::<jiff::civil::Date>().and_then(|date| local(date.into())));
+    let millis = time.ok().and_then(|time| u64::try_from(time.as_millisecond()).ok());
+    millis.ok_or_else(|| {
+        "expected a time such as 2026-01-31 or 2026-01-31T12:00, or a duration such as 2h".to_owned()
+    })
+}
+
+/// One line of the list.
+struct Line {
+    id: Id,
+    started_ms: u64,
+    exec: ExecSummaryDoc,
 }
 
 /// Lists what was run, newest first.
 pub(crate) fn run(args: &ExecsArgs, context: &Context) -> Result<()> {
     let vault = &context.vault()?.vault;
     let named = context.workspace_name().map(|name| Resolver::new(vault).workspace(name));
-    let workspace = named.transpose()?.map(|workspace| workspace.id);
-    let (records, more) = ExecService::new(vault).list(workspace, args.limit)?;
-    let all = vault.workspaces()?;
-    let execs = records.iter().map(|record| wire::exec_summary(record, &all)).collect();
-    context.output.data(ExecListDoc { execs, more }, |document| {
-        let rows: Vec<Vec<String>> = document
-            .execs
-            .iter()
-            .zip(&records)
-            .map(|(exec, record)| {
-                let ending = match (exec.exit_code, exec.signal) {
-                    (Some(0), _) => "ok".to_owned(),
-                    (Some(code), _) => paint(BAD, &format!("exit {code}")),
-                    (None, Some(signal)) => paint(BAD, &format!("signal {signal}")),
-                    (None, None) => paint(BAD, &exec.state),
-                };
-                let workspace = exec.workspace.as_deref().unwrap_or("-");
-                vec![
-                    paint(DIM, &record.id.short()),
-                    paint(NAME, workspace),
-                    render::time(record.started_ms),
-                    ending,
-                    format!("{} changed", exec.changed),
-                    render::line(&exec.command),
-                ]
-            })
-            .collect();
+    let filter = args.filter(named.transpose()?.map(|workspace| workspace.id));
+    let (lines, more) = match args.wants_running() {
+        true => running(vault, &filter, args.limit)?,
+        false => recorded(vault, &filter, args.limit)?,
+    };
+    let execs = lines.iter().map(|line| line.exec.clone()).collect();
+    context.output.data(ExecListDoc { execs, more }, |_| {
+        let rows: Vec<Vec<String>> = lines.iter().map(row).collect();
         let older = if more { paint(DIM, "older ones with -n COUNT\n") } else { String::new() };
         format!("{}{older}", table(&rows))
     })
 }
 
-#[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  offshoot logs 01k9x2m4        what it printed, each stream to its own\n  offshoot logs 01k9x2m4 --json"
-)]
-pub(crate) struct LogsArgs {
-    /// The exec, by the start of its id
-    #[arg(value_name = "EXEC")]
-    exec: String,
+fn recorded(vault: &Vault, filter: &ExecFilter, limit: u32) -> Result<(Vec<Line>, bool)> {
+    let (records, more) = ExecService::new(vault).list(filter, limit)?;
+    let all = vault.workspaces()?;
+    let line = |record: &offshoot_vault::ExecRecord| Line {
+        id: record.id,
+        started_ms: record.started_ms,
+        exec: wire::exec_summary(record, &all),
+    };
+    Ok((records.iter().map(line).collect(), more))
 }
 
-/// Prints what a command printed.
-pub(crate) fn logs(args: &LogsArgs, context: &Context) -> Result<()> {
-    let vault = &context.vault()?.vault;
-    let service = ExecService::new(vault);
-    let record = service.find(&args.exec)?;
-    let (stdout, stderr) = service.output(&record.id)?;
-    let envelope = wire::recorded_envelope(&record, (b"", b""));
-    let truncated = envelope.map_or_else(TruncatedDoc::default, |e| e.result.truncated);
-    if context.output.is_json() {
-        let exec = record.id.to_string();
-        let (stdout, stderr) = (Text::new(&stdout), Text::new(&stderr));
-        let document = ExecLogsDoc { exec, stdout, stderr, truncated };
-        return context.output.data(document, |_| String::new());
-    }
-    context.output.bytes(&stdout)?;
-    output::eprint_bytes(&stderr);
-    let missing = truncated.stdout_bytes + truncated.stderr_bytes;
-    if missing > 0 {
-        context.output.note(format!("{} more were printed and not kept", render::bytes(missing)));
-    }
-    Ok(())
+fn running(vault: &Vault, filter: &ExecFilter, limit: u32) -> Result<(Vec<Line>, bool)> {
+    let mut notes = RunningService::new(vault).list(filter.workspace)?;
+    notes.retain(|note| {
+        filter.since_ms.is_none_or(|since| note.started_ms >= since)
+            && filter.until_ms.is_none_or(|until| note.started_ms < until)
+            && filter.command.as_ref().is_none_or(|text| note.command.contains(text.as_str()))
+    });
+    notes.reverse();
+    let more = notes.len() > limit as usize;
+    notes.truncate(limit as usize);
+    let now = now_ms();
+    let line = |note: &offshoot_vault::ExecNote| Line {
+        id: note.exec,
+        started_ms: note.started_ms,
+        exec: wire::running_summary(note, now),
+    };
+    Ok((notes.iter().map(line).collect(), more))
+}
+
+fn row(line: &Line) -> Vec<String> {
+    let exec = &line.exec;
+    let ending = match (exec.exit_code, exec.signal) {
+        (Some(0), _) => "ok".to_owned(),
+        (Some(code), _) => paint(BAD, &format!("exit {code}")),
+        (None, Some(signal)) => paint(BAD, &format!("signal {signal}")),
+        (None, None) if exec.state == RUNNING => paint(GOOD, RUNNING),
+        (None, None) => paint(BAD, &exec.state),
+    };
+    vec![
+        paint(DIM, &line.id.short()),
+        paint(NAME, exec.workspace.as_deref().unwrap_or("-")),
+        render::time(line.started_ms),
+        ending,
+        format!("{} changed", exec.changed),
+        render::line(&exec.command),
+    ]
 }

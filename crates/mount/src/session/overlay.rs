@@ -14,8 +14,8 @@ use crate::error::Result;
 /// Layers to stack, with a fresh one above them.
 #[derive(Debug)]
 pub(super) struct Layers {
-    stack: Stack,
-    upper: Upper,
+    pub(super) stack: Stack,
+    pub(super) upper: Upper,
     placed: Placed,
 }
 
@@ -27,7 +27,6 @@ impl Layers {
             true => Placed::default(),
             false => upper.place_links(vault, request.links)?,
         };
-        upper.note(&request.note)?;
         Ok(Self { stack, upper, placed })
     }
 

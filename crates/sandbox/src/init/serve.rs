@@ -138,24 +138,27 @@ impl Serving<'_> {
         unmount(self.script.target.as_c_str(), UnmountFlags::NOFOLLOW)
     }
 
-    /// Opens what the caller asks for, until it lets go.
     fn open_for_caller(&mut self) {
-        while let Ok(Some(message)) = self.buffer.receive(socket()) {
-            let opened = match message.kind {
-                Kind::Open => {
-                    let flags = OFlags::from_bits_retain(message.numbers[0] as u32);
-                    open_below(self.made.upper.as_ref(), message.bytes, flags)
-                }
-                _ => continue,
-            };
-            let (errno, descriptor) = match &opened {
-                Ok(descriptor) => (0, Some(descriptor.as_fd())),
-                Err(errno) => (errno.raw_os_error(), None),
-            };
-            let sent = self.buffer.send(socket(), Kind::Opened, &[errno.into()], b"", descriptor);
-            if sent.is_err() {
-                return;
+        open_for_caller(self.made.upper.as_ref(), self.buffer);
+    }
+}
+
+/// Opens what the caller asks for, until it lets go.
+pub(super) fn open_for_caller(top: Option<&OwnedFd>, buffer: &mut Buffer) {
+    while let Ok(Some(message)) = buffer.receive(socket()) {
+        let opened = match message.kind {
+            Kind::Open => {
+                let flags = OFlags::from_bits_retain(message.numbers[0] as u32);
+                open_below(top, message.bytes, flags)
             }
+            _ => continue,
+        };
+        let (errno, descriptor) = match &opened {
+            Ok(descriptor) => (0, Some(descriptor.as_fd())),
+            Err(errno) => (errno.raw_os_error(), None),
+        };
+        if buffer.send(socket(), Kind::Opened, &[errno.into()], b"", descriptor).is_err() {
+            return;
         }
     }
 }

@@ -41,6 +41,12 @@ impl<'a> Reader<'a> {
         self.all("SELECT id FROM snapshots ORDER BY id", [], |row| row.get(0))
     }
 
+    /// Whether any snapshot is of this state.
+    pub fn has_snapshot_of(&self, root: &Hash) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM snapshots WHERE root = ?1 LIMIT 1";
+        Ok(self.one(sql, [root], |row| row.get::<_, i64>(0))?.is_some())
+    }
+
     /// The ids of snapshots between two ids, both included; at most `limit`.
     pub fn snapshots_between(
         &self,

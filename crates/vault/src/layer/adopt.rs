@@ -9,25 +9,30 @@ mod groups;
 mod trim;
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use offshoot_store::StackRow;
 
 use self::build::{Builder, Built, Fate};
 use self::content::{Hashed, hash_files};
 use super::access::{Access, Reach};
-use super::stage::LayerStage;
+use super::left::Pending;
+use super::place::PlacedLinks;
+use super::stage::{LayerStage, Progress};
 use super::upper::Upper;
 use super::written::{Owner, UpperDir, Written};
 use crate::disk::join;
 use crate::error::{Result, io_error};
 use crate::hash::{ContentId, RootId};
 use crate::import::Skipped;
-use crate::objects::Place;
+use crate::links::Links;
+use crate::objects::{Batch, Place};
 use crate::transact::Transaction;
 use crate::vault::Vault;
 
-/// What was adopted: stored and durable, but not yet part of any history.
-#[derive(Clone, Debug)]
+/// What was adopted: stored and durable, but not yet part of any history. Dropped before it is
+/// [`settled`](Self::settle), what a command wrote is set aside, to be recovered.
+#[derive(Debug)]
 pub struct Adopted {
     /// The state of files that the layer shows above its base; the base itself where nothing was changed.
     pub root: RootId,
@@ -38,12 +43,29 @@ pub struct Adopted {
     stack: Option<StackRow>,
     /// What is remembered of its hard links.
     links: Option<Vec<u8>>,
+    /// Where it was written.
+    pending: Option<Pending>,
 }
 
 impl Adopted {
     /// A state that was stored without a layer of its own; one is made when it is first mounted.
     pub(crate) fn captured(root: RootId, content: ContentId, skipped: Vec<Skipped>) -> Self {
-        Self { root, content, skipped, stack: None, links: None }
+        Self { root, content, skipped, stack: None, links: None, pending: None }
+    }
+
+    /// The same, shown by these layers.
+    pub(super) fn stacked(self, stack: Option<StackRow>) -> Self {
+        Self { stack, ..self }
+    }
+
+    /// The same, from what lies in a directory until it is settled.
+    pub(super) fn held(self, pending: Pending) -> Self {
+        Self { pending: Some(pending), ..self }
+    }
+
+    /// What was adopted is part of the history now: what was noted about it is not needed any more.
+    pub fn settle(mut self) -> Result<()> {
+        self.pending.take().map_or(Ok(()), Pending::settle)
     }
 
     /// Records how to show the root and what it links; belongs into the transaction that first mentions it.
@@ -61,37 +83,77 @@ impl Adopted {
 impl Vault {
     /// Makes a layer of what was written, and the root that it shows above its base; where that is the base, there is no
     /// layer and nothing is stored. Nobody may write any more. What ordinary permissions forbid is opened by `access`.
-    pub fn adopt(&self, upper: Upper, access: &dyn Access) -> Result<Adopted> {
-        let Upper { stage, base, mut skipped, placed } = upper;
+    /// Where it fails, what was written is set aside if there is a note about it.
+    pub fn adopt(&self, mut upper: Upper, access: &dyn Access) -> Result<Adopted> {
+        match self.adopt_written(&mut upper, access) {
+            Ok(adopted) if adopted.root == upper.base => {
+                upper.stage.discard();
+                Ok(adopted)
+            }
+            Ok(adopted) => Ok(adopted.held(Pending::stage(upper.stage))),
+            Err(error) => {
+                let unnamed = upper.stage.progress == Progress::Sealed;
+                upper.stage.set_aside();
+                if unnamed {
+                    // Now there may be room again; a row that stays says that its layer is gone, which mounting copes with.
+                    let id = upper.stage.id();
+                    drop(self.catalog().write(|writer| writer.remove_layer(&id)));
+                }
+                Err(error)
+            }
+        }
+    }
+
+    fn adopt_written(&self, upper: &mut Upper, access: &dyn Access) -> Result<Adopted> {
+        let Upper { stage, base, skipped, placed } = upper;
         let reach = Reach::new(&stage.fs_dir(), access)?;
-        let Written { mut dirs, skipped: not_kept } = Written::scan(&reach)?;
-        skipped.extend(not_kept);
+        let written = self.survey(&stage.place, &reach, placed, *base, false)?;
+        let mut skipped = std::mem::take(skipped);
+        skipped.extend(written.skipped);
+        let (dirs, files, built) = (written.dirs, written.files, written.built);
+        let (root, content) = (built.root, built.content);
+        if root == *base {
+            return Ok(Adopted::captured(root, content, skipped));
+        }
+        let links = Some(self.links_record(base, &written.links_before, &built.links)?);
+        trim::trim(&reach, &dirs, &built.fates)?;
+        let files = remaining(stage, &dirs, &built.fates, files);
+        let stack = self.seal_adopted(stage, base, built, &reach, files)?;
+        Ok(Adopted { stack, links, ..Adopted::captured(root, content, skipped) })
+    }
+
+    /// Reads everything that was written and lays it over the base, in memory alone. What hides all below it is a
+    /// `whole` state by itself.
+    pub(super) fn survey(
+        &self,
+        around: &Path,
+        reach: &Reach<'_>,
+        placed: &PlacedLinks,
+        base: RootId,
+        whole: bool,
+    ) -> Result<Survey> {
+        let Written { mut dirs, skipped } = Written::scan(reach)?;
         placed.mark_untouched(&mut dirs);
-        let files = hash_files(&reach, &dirs)?;
-        let before = self.linked_paths(&base, &[])?;
+        if let Some(top) = dirs.first_mut().filter(|_| whole) {
+            top.opaque = true;
+        }
+        let files = hash_files(reach, &dirs)?;
+        let links_before = self.linked_paths(&base, &[])?;
         let builder = Builder {
             objects: self.objects()?,
             dirs: &dirs,
             files: &files,
-            own: owner(&stage)?,
+            own: owner(around)?,
             placed: placed.names(),
         };
-        let built = builder.build(&base, &before)?;
-        let (root, content) = (built.root, built.content);
-        if root == base {
-            return Ok(Adopted { root, content, skipped, stack: None, links: None });
-        }
-        let links = Some(self.links_record(&base, &before, &built.links)?);
-        trim::trim(&reach, &dirs, &built.fates)?;
-        let files = remaining(&stage, &dirs, &built.fates, files);
-        let stack = self.seal_adopted(stage, &base, built, &reach, files)?;
-        Ok(Adopted { root, content, skipped, stack, links })
+        let built = builder.build(&base, &links_before)?;
+        Ok(Survey { dirs, files, skipped, links_before, built })
     }
 
     /// Seals the layer and stores the objects that name it.
     fn seal_adopted(
         &self,
-        stage: LayerStage,
+        stage: &mut LayerStage,
         base: &RootId,
         built: Built,
         reach: &Reach<'_>,
@@ -99,13 +161,14 @@ impl Vault {
     ) -> Result<Option<StackRow>> {
         let mut batch = built.batch;
         self.keep_closed(reach, files.iter().filter(|(_, file)| file.closed), &mut batch)?;
-        let layer = stage.seal(Some(built.root))?;
-        self.record_layer(&layer).inspect_err(|_| self.drop_unrecorded(&layer))?;
+        let layer = stage.seal_in_place(Some(built.root))?;
+        self.record_layer(&layer)?;
         for (path, file) in files.into_iter().filter(|(_, file)| !file.closed) {
             batch.blob(file.blob, &Place::Layer { layer: layer.id, path });
         }
         // A batch is all or nothing: without it no object names the layer.
-        self.objects()?.store(&batch).inspect_err(|_| self.drop_unnamed(&layer))?;
+        self.objects()?.store(&batch)?;
+        stage.progress = Progress::Named;
         let below = self.recorded_stack(base)?;
         Ok(below.map(|mut layers| {
             layers.insert(0, layer.id);
@@ -114,10 +177,25 @@ impl Vault {
     }
 }
 
+/// What was written, and the state that it makes of its base.
+pub(super) struct Survey {
+    pub(super) dirs: Vec<UpperDir>,
+    files: HashMap<Vec<u8>, Hashed>,
+    pub(super) skipped: Vec<Skipped>,
+    links_before: Links,
+    built: Built,
+}
+
+impl Survey {
+    /// The state, and the objects that it is made of but for its files.
+    pub(super) fn tree(self) -> (RootId, Batch) {
+        (self.built.root, self.built.batch)
+    }
+}
+
 /// Who owns the vault on disk: nobody but the vault touches the directory around the one that was written to.
-fn owner(stage: &LayerStage) -> Result<Owner> {
-    let around = stage.beside("");
-    let stat = rustix::fs::stat(&around).map_err(io_error("stat", &around))?;
+fn owner(around: &Path) -> Result<Owner> {
+    let stat = rustix::fs::stat(around).map_err(io_error("stat", around))?;
     Ok(Owner::of(&stat))
 }
 

@@ -19,16 +19,24 @@ use crate::vault::Vault;
 impl Upper {
     /// Copies what was written so far into a new directory of the same base, for when somebody may still write to this one,
     /// which is removed.
-    pub fn into_copy(self, vault: &Vault, access: &dyn Access) -> Result<Self> {
+    pub fn into_copy(mut self, vault: &Vault, access: &dyn Access) -> Result<Self> {
+        let copied = self.copy(vault, access);
+        if copied.is_err() {
+            self.stage.set_aside();
+        }
+        copied
+    }
+
+    fn copy(&mut self, vault: &Vault, access: &dyn Access) -> Result<Self> {
         let reach = Reach::new(&self.dir(), access)?;
         let mut written = Written::scan(&reach)?;
         self.placed.mark_untouched(&mut written.dirs);
         let mut copy = vault.new_upper(&self.base)?;
         copy.skipped = [self.skipped.as_slice(), &written.skipped].concat();
-        self.copy_note(&copy)?;
         let dir = copy.dir();
         let top = disk::open_dir(&dir).map_err(io_error("open", &dir))?;
         Copier { reach: &reach, top, copied: HashMap::new() }.run(&written.dirs)?;
+        self.pass_note_on(&mut copy)?;
         Ok(copy)
     }
 }

@@ -5,19 +5,26 @@
 //! touched are left out again when it is adopted.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::fs;
 use std::os::fd::AsFd;
+use std::path::Path;
 
 use rustix::fs::{AtFlags, Mode, Stat};
 use rustix::time::{ClockId, clock_gettime};
 
+use super::note::PLACED;
 use super::upper::Upper;
 use super::written::{Kind, UpperDir};
+use crate::codec::{FormatError, Input, put_bytes, put_varint, put_zigzag};
 use crate::disk::{self, join, split_last};
 use crate::entry::{Body, Entry};
 use crate::error::{Result, io_error};
 use crate::links::Lookup;
 use crate::materialize::{Materializer, Purpose};
 use crate::vault::Vault;
+
+/// What the file that remembers placed links starts with.
+const MAGIC: [u8; 4] = *b"OPL\x01";
 
 /// How much may be placed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +89,42 @@ impl Noted {
     }
 }
 
+impl Noted {
+    fn encode(&self, out: &mut Vec<u8>) {
+        let numbers = [
+            self.inode.0,
+            self.inode.1,
+            self.mode.into(),
+            self.links,
+            self.owner.0.into(),
+            self.owner.1.into(),
+            self.size as u64,
+        ];
+        numbers.into_iter().for_each(|number| put_varint(out, number));
+        put_time(out, self.modified);
+        put_time(out, self.changed);
+    }
+
+    fn decode(input: &mut Input<'_>) -> Result<Self, FormatError> {
+        let mut number = || input.varint();
+        let inode = (number()?, number()?);
+        let (mode, links) = (number()? as u32, number()?);
+        let owner = (number()? as u32, number()? as u32);
+        let size = number()? as i64;
+        let (modified, changed) = (take_time(input)?, take_time(input)?);
+        Ok(Self { inode, mode, links, owner, size, modified, changed })
+    }
+}
+
+fn put_time(out: &mut Vec<u8>, (seconds, nanoseconds): (i64, i64)) {
+    put_zigzag(out, seconds);
+    put_zigzag(out, nanoseconds);
+}
+
+fn take_time(input: &mut Input<'_>) -> Result<(i64, i64), FormatError> {
+    Ok((input.zigzag()?, input.zigzag()?))
+}
+
 /// Names of one inode.
 struct Group {
     entry: Entry,
@@ -117,6 +160,7 @@ impl Upper {
         let writer = Materializer::new(objects, &dir, Purpose::Upper)?;
         writer.place(&folders(&mut lookup, &groups)?, &names(&groups))?;
         self.placed = self.note_placed(groups)?;
+        self.placed.write(&self.stage.place)?;
         Ok(placed)
     }
 
@@ -144,6 +188,65 @@ impl Upper {
 }
 
 impl PlacedLinks {
+    /// Remembers what was placed beside the files, for the case that whoever placed it comes to grief.
+    fn write(&self, dir: &Path) -> Result<()> {
+        let path = dir.join(PLACED);
+        fs::write(&path, self.encode()).map_err(io_error("write", &path))
+    }
+
+    /// What is remembered in a directory; nothing where nothing was placed.
+    pub(super) fn read(dir: &Path) -> Result<Self> {
+        let path = dir.join(PLACED);
+        let bytes = match fs::read(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
+            other => other.map_err(io_error("read", &path))?,
+        };
+        Self::decode(&bytes).map_err(|error| io_error("read", &path)(std::io::Error::other(error)))
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        let mut out = MAGIC.to_vec();
+        put_time(&mut out, self.settled);
+        put_varint(&mut out, self.inodes.len() as u64);
+        for inode in &self.inodes {
+            put_varint(&mut out, inode.names.len() as u64);
+            inode.names.iter().for_each(|name| put_bytes(&mut out, name));
+            out.push(inode.noted.is_some().into());
+            if let Some(noted) = &inode.noted {
+                noted.encode(&mut out);
+            }
+        }
+        out
+    }
+
+    fn decode(bytes: &[u8]) -> Result<Self, FormatError> {
+        let mut input = Input::new(bytes);
+        if input.array()? != MAGIC {
+            return Err(FormatError("it does not say which links were placed"));
+        }
+        let settled = take_time(&mut input)?;
+        let mut inodes = Vec::new();
+        for _ in 0..input.varint()? {
+            let mut names = Vec::new();
+            for _ in 0..input.varint()? {
+                names.push(input.bytes()?.to_vec());
+            }
+            let noted = match input.byte()? {
+                0 => None,
+                _ => Some(Noted::decode(&mut input)?),
+            };
+            inodes.push(PlacedInode { names, noted });
+        }
+        Ok(Self { inodes, settled })
+    }
+
+    /// Whether what is at a name is what was placed there, untouched.
+    pub(super) fn is_untouched(&self, name: &[u8], stat: &Stat) -> bool {
+        let inode = self.inodes.iter().find(|inode| inode.names.iter().any(|own| own == name));
+        let noted = inode.and_then(|inode| inode.noted.as_ref());
+        noted.is_some_and(|noted| noted.changed < self.settled && *noted == Noted::of(stat))
+    }
+
     /// Every name that was placed.
     pub(super) fn names(&self) -> HashSet<&[u8]> {
         self.inodes.iter().flat_map(|inode| inode.names.iter().map(Vec::as_slice)).collect()

@@ -16,7 +16,9 @@ use crate::vault::Vault;
 pub struct Stack {
     /// The root.
     pub root: RootId,
-    /// The directories to stack, topmost first.
+    /// The layers, topmost first.
+    pub layers: Vec<Id>,
+    /// The directories to stack, in the same order.
     pub directories: Vec<PathBuf>,
     /// The directory with all layers.
     pub layers_dir: PathBuf,
@@ -74,7 +76,7 @@ impl Vault {
     fn show(&self, root: &RootId, layers: &[Id]) -> Stack {
         let (directories, names) =
             layers.iter().map(|id| (self.layer_dir(id), format!("{id}/fs"))).unzip();
-        Stack { root: *root, directories, layers_dir: self.layers_dir(), names }
+        Stack { root: *root, layers: layers.to_vec(), directories, layers_dir: self.layers_dir(), names }
     }
 
     fn layer_dir(&self, id: &Id) -> PathBuf {

@@ -9,7 +9,8 @@ use offshoot_store::{Id, LayerRow};
 use rustix::fs::{AtFlags, Dir, FileType, OFlags};
 use rustix::io::Errno;
 
-use super::lock::{DirLock, clear_abandoned};
+use super::lock::DirLock;
+use super::note::{ExecNote, NOTE, OUTPUT, PLACED};
 use crate::disk;
 use crate::error::{Result, io_error};
 use crate::hash::RootId;
@@ -42,18 +43,34 @@ impl LayerKind {
     }
 }
 
-/// A layer being written. Dropped without being sealed, it is removed.
+/// How far a layer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Progress {
+    /// It is being written.
+    Written,
+    /// It is durable and has its name, and no object names it.
+    Sealed,
+    /// Objects name it: from now on it stays.
+    Named,
+    /// It is somewhere else, and no business of this stage any more.
+    Away,
+}
+
+/// A layer being written. Dropped without being sealed, it is removed; what a command wrote is set aside.
 #[derive(Debug)]
 pub(crate) struct LayerStage {
     id: Id,
     kind: LayerKind,
-    staged: PathBuf,
+    /// Where it is now.
+    pub(super) place: PathBuf,
     layers: PathBuf,
     /// Files and directories written.
     written: AtomicU64,
     /// Bytes of files written.
     bytes: AtomicU64,
-    sealed: bool,
+    pub(super) progress: Progress,
+    /// What the one who writes it said about it.
+    pub(super) note: Option<ExecNote>,
     _lock: DirLock,
 }
 
@@ -61,31 +78,55 @@ impl LayerStage {
     /// Starts a layer in the vault's `layers` directory.
     pub(crate) fn begin(layers: &Path, kind: LayerKind) -> Result<Self> {
         let id = Id::random();
-        let staged = layers.join(format!("{id}.tmp"));
-        let lock = DirLock::create(&staged).map_err(io_error("create", &staged))?;
-        let stage = Self {
-            id,
-            kind,
-            staged,
-            layers: layers.to_owned(),
-            written: AtomicU64::new(1),
-            bytes: AtomicU64::new(0),
-            sealed: false,
-            _lock: lock,
-        };
+        let place = layers.join(format!("{id}.tmp"));
+        let lock = DirLock::create(&place).map_err(io_error("create", &place))?;
+        let stage = Self::new(id, kind, place, layers, lock);
         let fs_dir = stage.fs_dir();
         fs::create_dir(&fs_dir).map_err(io_error("create", &fs_dir))?;
         Ok(stage)
     }
 
-    /// Where its files go.
-    pub(crate) fn fs_dir(&self) -> PathBuf {
-        self.staged.join("fs")
+    /// Removes it: nothing of it is worth keeping.
+    pub(super) fn discard(mut self) {
+        self.note = None;
     }
 
-    /// Where something goes that is not part of the layer; sealing removes it.
+    /// Goes on with a directory that was set aside and is held by its lock.
+    pub(super) fn resume(layers: &Path, from: &Path, note: ExecNote, lock: DirLock) -> Result<Self> {
+        let id = Id::random();
+        let place = layers.join(format!("{id}.tmp"));
+        fs::rename(from, &place).map_err(io_error("rename", from))?;
+        let mut stage = Self::new(id, LayerKind::Delta, place, layers, lock);
+        stage.note = Some(note);
+        Ok(stage)
+    }
+
+    fn new(id: Id, kind: LayerKind, place: PathBuf, layers: &Path, lock: DirLock) -> Self {
+        Self {
+            id,
+            kind,
+            place,
+            layers: layers.to_owned(),
+            written: AtomicU64::new(1),
+            bytes: AtomicU64::new(0),
+            progress: Progress::Written,
+            note: None,
+            _lock: lock,
+        }
+    }
+
+    pub(super) fn id(&self) -> Id {
+        self.id
+    }
+
+    /// Where its files go.
+    pub(crate) fn fs_dir(&self) -> PathBuf {
+        self.place.join("fs")
+    }
+
+    /// Where something goes that is not part of the layer; sealing removes it, but for what a note needs.
     pub(super) fn beside(&self, name: &str) -> PathBuf {
-        self.staged.join(name)
+        self.place.join(name)
     }
 
     /// The directory with all layers.
@@ -106,11 +147,17 @@ impl LayerStage {
 
     /// Makes the layer durable and gives it its name; a catalog transaction must record the row.
     pub(crate) fn seal(mut self, root: Option<RootId>) -> Result<LayerRow> {
-        remove_beside(&self.staged).map_err(io_error("clear", &self.staged))?;
-        sync_layer(&self.staged, self.written.load(Ordering::Relaxed))?;
+        self.seal_in_place(root)
+    }
+
+    /// The same, still held by its lock. A note stays beside it until what it holds is part of the history.
+    pub(super) fn seal_in_place(&mut self, root: Option<RootId>) -> Result<LayerRow> {
+        remove_beside(&self.place).map_err(io_error("clear", &self.place))?;
+        sync_layer(&self.place, self.written.load(Ordering::Relaxed))?;
         let sealed = self.layers.join(self.id.to_string());
-        fs::rename(&self.staged, &sealed).map_err(io_error("rename", &self.staged))?;
-        self.sealed = true;
+        fs::rename(&self.place, &sealed).map_err(io_error("rename", &self.place))?;
+        self.place = sealed;
+        self.progress = Progress::Sealed;
         disk::sync_dir(&self.layers).map_err(io_error("sync", &self.layers))?;
         Ok(LayerRow {
             id: self.id,
@@ -124,18 +171,24 @@ impl LayerStage {
 
 impl Drop for LayerStage {
     fn drop(&mut self) {
-        if !self.sealed {
-            // What cannot be removed now is cleared by the next open after an unclean stop.
-            drop(disk::remove_tree(&self.staged));
+        if self.progress != Progress::Written {
+            return;
         }
+        // A command ran, and whoever should have said what becomes of its work did not come to it.
+        if self.note.as_ref().is_some_and(|note| !note.read_only) {
+            self.set_aside();
+            return;
+        }
+        // What cannot be removed now is cleared by the next open after an unclean stop.
+        drop(disk::remove_tree(&self.place));
     }
 }
 
-/// Removes what is not part of the layer.
+/// Removes what is not part of the layer, but for what a note needs: that goes when the layer is part of the history.
 fn remove_beside(staged: &Path) -> std::io::Result<()> {
     for entry in fs::read_dir(staged)? {
         let entry = entry?;
-        if entry.file_name() == "fs" {
+        if ["fs", NOTE, OUTPUT, PLACED].iter().any(|kept| entry.file_name() == *kept) {
             continue;
         }
         match entry.file_type()?.is_dir() {
@@ -169,9 +222,9 @@ fn unwritten_kib() -> u64 {
     field("Dirty:").zip(field("Writeback:")).map_or(u64::MAX, |(dirty, writing)| dirty + writing)
 }
 
-/// Syncs every file and directory of a small tree.
+/// Syncs every file and directory of a small layer, and its name. What lies beside its files need not outlive a power cut.
 fn sync_each(top: BorrowedFd<'_>) -> Result<(), Errno> {
-    let mut folders = vec![Vec::new()];
+    let mut folders = vec![b"fs".to_vec()];
     while let Some(folder) = folders.pop() {
         let dir = disk::open_below(top, &folder, OFlags::RDONLY | OFlags::DIRECTORY)?;
         for entry in Dir::read_from(&dir)? {
@@ -192,16 +245,5 @@ fn sync_each(top: BorrowedFd<'_>) -> Result<(), Errno> {
         }
         rustix::fs::fsync(&dir)?;
     }
-    Ok(())
-}
-
-/// Removes layers whose writer is gone.
-pub(crate) fn clear_layers(layers: &Path) -> Result<()> {
-    for entry in fs::read_dir(layers).map_err(io_error("read", layers))? {
-        let path = entry.map_err(io_error("read", layers))?.path();
-        if path.file_name().unwrap_or_default().as_encoded_bytes().ends_with(b".tmp") {
-            clear_abandoned(&path).map_err(io_error("remove", &path))?;
-        }
-    }
-    Ok(())
+    rustix::fs::fsync(top)
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::Mode;
 
+use super::note::{COPY, ExecNote, OUTPUT};
 use super::place::PlacedLinks;
 use super::stage::{LayerKind, LayerStage};
 use crate::disk;
@@ -14,9 +15,6 @@ use crate::error::{Result, io_error};
 use crate::hash::RootId;
 use crate::import::Skipped;
 use crate::vault::Vault;
-
-/// The caller's note about what the directory is for.
-const NOTE: &str = "exec.json";
 
 /// A directory to write a difference to a root into, in overlayfs format. Dropped without being adopted, it is removed.
 #[derive(Debug)]
@@ -38,6 +36,11 @@ impl Upper {
     /// An empty directory beside it for overlayfs to work in; it is not part of the layer.
     pub fn work_dir(&self) -> PathBuf {
         self.stage.beside("work")
+    }
+
+    /// A directory beside it for a plain copy of the base; see [`Vault::adopt_copy`].
+    pub fn copy_dir(&self) -> PathBuf {
+        self.stage.beside(COPY)
     }
 
     /// The directory that the names of a mount are relative to: the one with all layers.
@@ -71,19 +74,27 @@ impl Upper {
         found.into_iter().collect()
     }
 
-    /// Leaves a note beside the directory, in place of an earlier one, that says what it is for. It goes when the layer is
-    /// sealed.
-    pub fn note(&self, text: &str) -> Result<()> {
-        let path = self.stage.beside(NOTE);
-        fs::write(&path, text).map_err(io_error("write", &path))
+    /// Leaves a note beside the directory, in place of an earlier one, that says what it is for. It goes when what was
+    /// written is part of the history.
+    pub fn note(&mut self, note: &ExecNote) -> Result<()> {
+        note.write(&self.stage.place)?;
+        self.stage.note = Some(note.clone());
+        Ok(())
     }
 
-    /// Leaves the same note beside another.
-    pub(super) fn copy_note(&self, other: &Self) -> Result<()> {
-        let path = self.stage.beside(NOTE);
-        match fs::read_to_string(&path) {
+    /// Where to keep what is printed meanwhile. It goes with the note.
+    pub fn output_file(&self) -> PathBuf {
+        self.stage.beside(OUTPUT)
+    }
+
+    /// Hands what was printed and the note on to another.
+    pub(super) fn pass_note_on(&mut self, other: &mut Self) -> Result<()> {
+        let Some(note) = self.stage.note.take() else { return Ok(()) };
+        other.note(&note)?;
+        let (from, to) = (self.output_file(), other.output_file());
+        match fs::rename(&from, &to) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-            text => other.note(&text.map_err(io_error("read", &path))?),
+            other => other.map_err(io_error("rename", &from)),
         }
     }
 }
@@ -101,6 +112,7 @@ impl Vault {
 
     /// An empty one, whose own metadata is not set yet.
     pub(super) fn new_upper(&self, base: &RootId) -> Result<Upper> {
+        self.make_left_dir()?;
         let stage = LayerStage::begin(&self.layers_dir(), LayerKind::Delta)?;
         let upper =
             Upper { stage, base: *base, skipped: Vec::new(), placed: PlacedLinks::default() };

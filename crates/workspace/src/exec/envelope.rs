@@ -91,6 +91,8 @@ pub struct ExecutionResult {
     pub warnings: Vec<String>,
     /// Why it failed.
     pub error: Option<ErrorBody>,
+    /// What it wrote could not be recorded and is set aside.
+    pub recoverable: bool,
 }
 
 impl ExecutionResult {
@@ -124,6 +126,7 @@ impl ExecutionResult {
             usage: Usage::default(),
             warnings: Vec::new(),
             error: None,
+            recoverable: false,
         }
     }
 

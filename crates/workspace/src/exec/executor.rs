@@ -1,10 +1,12 @@
 //! Running the command itself.
 
 use std::os::fd::BorrowedFd;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use offshoot_mount::{Inside, MountSession};
 use offshoot_sandbox::{Command, Ended, Flow, Observer, Running, Status, Stdin, Stream, Timeout};
+use offshoot_vault::{OutputWriter, STDERR, STDOUT};
 
 use super::envelope::ExecutionResult;
 use super::request::ExecutionRequest;
@@ -63,18 +65,20 @@ impl<'a> CommandExecutor<'a> {
         })?)
     }
 
-    /// Passes output on and keeps it until the command and all its children are over.
+    /// Passes output on and keeps it, in `log` too for those who look on, until the command and all its children are over.
     pub(crate) fn finish(
         &self,
         running: Running,
         timeout: Option<Duration>,
         observer: &mut dyn ExecutionObserver,
+        log: Option<PathBuf>,
         result: &mut ExecutionResult,
     ) -> Result<Ended> {
         let interrupt = self.options.interrupt.as_ref();
         let interrupt = interrupt.map(|fd| -> BorrowedFd<'_> { std::os::fd::AsFd::as_fd(fd) });
         let limit = self.options.output_limit;
-        let mut tee = Tee { observer, result, limit };
+        let log = log.map(|path| OutputWriter::new(path, limit));
+        let mut tee = Tee { observer, result, limit, log };
         let timeout = Timeout { after: timeout, grace: self.options.grace };
         let driven = running.drive(&timeout, &mut tee, interrupt);
         let ended = driven.map_err(offshoot_mount::MountError::from)?;
@@ -104,15 +108,19 @@ struct Tee<'a> {
     observer: &'a mut dyn ExecutionObserver,
     result: &'a mut ExecutionResult,
     limit: usize,
+    log: Option<OutputWriter>,
 }
 
 impl Observer for Tee<'_> {
     fn output(&mut self, stream: Stream, bytes: &[u8]) -> Flow {
-        let kept = match stream {
-            Stream::Stdout => &mut self.result.stdout,
-            Stream::Stderr => &mut self.result.stderr,
+        let (kept, number) = match stream {
+            Stream::Stdout => (&mut self.result.stdout, STDOUT),
+            Stream::Stderr => (&mut self.result.stderr, STDERR),
         };
         kept.push(bytes, self.limit);
+        if let Some(log) = &mut self.log {
+            log.write(number, bytes);
+        }
         self.observer.output(stream, bytes)
     }
 }

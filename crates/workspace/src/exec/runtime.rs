@@ -9,7 +9,9 @@ use offshoot_mount::{MountRequest, MountSession, target_for};
 use offshoot_protocol::{ErrorBody, ExitCode};
 use offshoot_sandbox::{Limits, SandboxError};
 use offshoot_vault::diff::DiffOptions;
-use offshoot_vault::{Id, LinkLimit, Vault, VaultError, Workspace, WorkspaceLock};
+use offshoot_vault::{
+    ExecNote, Id, LinkLimit, ProcessMark, Vault, VaultError, Workspace, WorkspaceLock, boot_id,
+};
 
 use super::decision::ExecutionDecision;
 use super::envelope::{ExecutionEnvelope, ExecutionResult};
@@ -124,7 +126,15 @@ impl<'a> ProxyRuntime<'a> {
         execution.advance();
         observer.started(&execution.result);
         let timeout = execution.request.timeout.duration();
-        let ended = executor.finish(running, timeout, observer, &mut execution.result)?;
+        let log = session.output_file();
+        let finished = executor.finish(running, timeout, observer, log, &mut execution.result);
+        let ended = match finished {
+            Ok(ended) => ended,
+            Err(error) => {
+                session.abandon();
+                return Err(error);
+            }
+        };
         execution.advance();
         observer.sealing();
         self.seal(execution, &held.workspace, session, ended, started)?;
@@ -196,13 +206,24 @@ impl<'a> ProxyRuntime<'a> {
         for id in before.parents.iter().chain([&state.base]) {
             near.push(self.vault.snapshot(id)?.root);
         }
-        let note = serde_json::json!({
-            "exec": execution.result.id.to_string(),
-            "workspace": held.workspace.id.to_string(),
-            "snapshot": state.head.to_string(),
-            "command": execution.request.command.display(),
-            "process": std::process::id(),
-        });
+        let (exec, actor) = (execution.result.id, execution.request.actor.clone());
+        let note = ExecNote {
+            exec,
+            workspace: held.workspace.id,
+            workspace_name: held.workspace.name.clone(),
+            snapshot: state.head,
+            root: before.root,
+            layers: Vec::new(),
+            command: execution.request.command.display(),
+            actor,
+            started_ms: execution.result.started_ms,
+            boot: boot_id().to_owned(),
+            process: ProcessMark::own(),
+            init: None,
+            read_only: execution.request.read_only,
+            copy: false,
+            layer: None,
+        };
         let request = MountRequest {
             root: before.root,
             near,
@@ -210,7 +231,7 @@ impl<'a> ProxyRuntime<'a> {
             read_only: execution.request.read_only,
             driver: execution.request.driver,
             links: self.options.links,
-            note: note.to_string(),
+            note,
         };
         Ok(MountSession::new(self.vault, request))
     }
@@ -228,7 +249,17 @@ impl<'a> ProxyRuntime<'a> {
         if let Some((code, _)) = not_executed(&error) {
             result.exit_code = Some(code.number().into());
         }
-        result.error = Some((self.options.explain)(error));
+        let mut told = (self.options.explain)(error);
+        if self.vault.left_note(&result.id).is_some() {
+            result.recoverable = true;
+            let id = result.id.short();
+            let advice = format!(
+                "what the command wrote is set aside: `offshoot recover keep {id}` makes it a checkpoint"
+            );
+            let before = told.hint.take().map(|hint| hint.replace("; nothing was changed", ""));
+            told.hint = Some(before.map_or(advice.clone(), |hint| format!("{hint}; {advice}")));
+        }
+        result.error = Some(told);
         result.total = started.elapsed();
         if result.workspace.is_some()
             && let Err(error) = self.record_failure(request, result)

@@ -35,7 +35,7 @@ impl ProxyRuntime<'_> {
         mut ended: Ended,
         started: Instant,
     ) -> Result<()> {
-        let sealed = match execution.request.read_only {
+        let mut sealed = match execution.request.read_only {
             true => None,
             false => Some(session.seal(&ended)?),
         };
@@ -55,6 +55,8 @@ impl ProxyRuntime<'_> {
             Ok(moved)
         });
         let moved = recorded.inspect_err(|_| forget_changes(result))?.value;
+        // It is recorded: a note that cannot be removed only says what the history says too.
+        let _note_stays = sealed.take().is_some_and(|sealed| sealed.adopted.settle().is_err());
         match moved {
             None => Ok(()),
             Some(checkpoint) => {
@@ -227,7 +229,7 @@ fn wants_checkpoint(request: &ExecutionRequest, result: &ExecutionResult, change
 }
 
 /// A directory whose time alone changed: that its entries changed is told by them.
-fn is_directory_time(change: &Change) -> bool {
+pub(crate) fn is_directory_time(change: &Change) -> bool {
     let (Some(before), Some(after)) = (&change.before, &change.after) else { return false };
     let same_but_for_time = |before: &Entry, after: &Entry| {
         let (old, new) = (&before.meta, &after.meta);
@@ -261,7 +263,8 @@ fn not_kept(sealed: &Sealed) -> Vec<String> {
     warnings
 }
 
-fn shortened(text: &str) -> String {
+/// A command as the message of a snapshot.
+pub(crate) fn shortened(text: &str) -> String {
     match text.char_indices().nth(LONGEST_MESSAGE) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text.to_owned(),

@@ -2,7 +2,42 @@
 
 use offshoot_vault::{ExecRecord, Id, STDERR, STDOUT, Vault};
 
+use super::state::ProxyExecutionState;
 use crate::error::{Result, ServiceError};
+
+/// How many execs are read at a time.
+const PAGE: u32 = 500;
+
+/// Which execs are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExecFilter {
+    /// Those of this workspace.
+    pub workspace: Option<Id>,
+    /// Those in this state.
+    pub state: Option<String>,
+    /// Those that did not succeed.
+    pub failed: bool,
+    /// Those that changed something.
+    pub changed: bool,
+    /// Those that started at this time or later.
+    pub since_ms: Option<u64>,
+    /// Those that started before this time.
+    pub until_ms: Option<u64>,
+    /// Those whose command has this text in it.
+    pub command: Option<String>,
+}
+
+impl ExecFilter {
+    fn lets_through(&self, record: &ExecRecord) -> bool {
+        let succeeded = record.state == ProxyExecutionState::Completed.word()
+            && record.exit_code == Some(0);
+        self.state.as_ref().is_none_or(|state| *state == record.state)
+            && !(self.failed && succeeded)
+            && !(self.changed && record.changed == 0)
+            && self.until_ms.is_none_or(|until| record.started_ms < until)
+            && self.command.as_ref().is_none_or(|text| record.command.contains(text.as_str()))
+    }
+}
 
 /// Lists and finds execs.
 #[derive(Clone, Copy, Debug)]
@@ -16,12 +51,28 @@ impl<'a> ExecService<'a> {
         Self { vault }
     }
 
-    /// The newest execs, of one workspace or of all, and whether there are older ones.
-    pub fn list(&self, workspace: Option<Id>, limit: u32) -> Result<(Vec<ExecRecord>, bool)> {
-        let mut found = self.vault.execs(workspace, None, limit.saturating_add(1))?;
-        let more = found.len() > limit as usize;
-        found.truncate(limit as usize);
-        Ok((found, more))
+    /// The newest execs that a filter lets through, at most `limit`, and whether there are older ones.
+    pub fn list(&self, filter: &ExecFilter, limit: u32) -> Result<(Vec<ExecRecord>, bool)> {
+        let mut found = Vec::new();
+        let mut before = None;
+        loop {
+            let page = self.vault.execs(filter.workspace, before, PAGE.max(limit.saturating_add(1)))?;
+            let Some(last) = page.last() else { return Ok((found, false)) };
+            before = Some(last.id);
+            for record in page {
+                // Ids are made when commands start, so all that follow are older still.
+                if filter.since_ms.is_some_and(|since| record.started_ms < since) {
+                    return Ok((found, false));
+                }
+                if !filter.lets_through(&record) {
+                    continue;
+                }
+                if found.len() >= limit as usize {
+                    return Ok((found, true));
+                }
+                found.push(record);
+            }
+        }
     }
 
     /// An exec by the start of its id, with its envelope.

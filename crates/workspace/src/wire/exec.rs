@@ -152,6 +152,7 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
         },
         warnings: result.warnings.clone(),
         error: result.error.clone(),
+        recoverable: result.recoverable,
     }
 }
 

@@ -243,6 +243,7 @@ fn refused(args: &ExecArgs, context: &Context, error: &CliError) -> ExecEnvelope
         usage: ExecUsageDoc::default(),
         warnings: Vec::new(),
         error: Some(error.body()),
+        recoverable: false,
     };
     ExecEnvelopeDoc::new(false, request, result)
 }

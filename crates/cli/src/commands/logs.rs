@@ -1,0 +1,134 @@
+//! `offshoot logs`: what a command printed, or prints.
+
+use std::thread;
+use std::time::Duration;
+
+use clap::Args;
+use offshoot_protocol::{ExecLogsDoc, ExitCode, Text, TruncatedDoc};
+use offshoot_vault::{ExecRecord, OutputReader, Running, STDOUT, Vault};
+use offshoot_workspace::{ExecService, RunningService, wire};
+
+use crate::context::Context;
+use crate::error::{CliError, Result};
+use crate::output;
+use crate::render;
+
+/// How often to look for more.
+const LOOK: Duration = Duration::from_millis(50);
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  offshoot logs 01k9x2m4        what it printed, each stream to its own\n  offshoot logs 01k9x2m4 -f     what it prints, until it ends\n  offshoot logs 01k9x2m4 --json\n\nOf a command that runs, what it has printed so far. The exit code says whether the output could\nbe shown, not how the command ended: 0, or 1 where the command was cut short while it was followed."
+)]
+pub(crate) struct LogsArgs {
+    /// The exec, by the start of its id
+    #[arg(value_name = "EXEC")]
+    exec: String,
+    /// Go on until the command ends
+    #[arg(short, long, conflicts_with = "json")]
+    follow: bool,
+}
+
+/// Prints what a command printed.
+pub(crate) fn run(args: &LogsArgs, context: &Context) -> Result<()> {
+    let vault = &context.vault()?.vault;
+    match RunningService::new(vault).find(&args.exec)? {
+        Some(running) if args.follow => follow(context, vault, &running),
+        Some(running) => so_far(context, &running),
+        None => recorded(context, vault, &ExecService::new(vault).find(&args.exec)?, [0; 2]),
+    }
+}
+
+/// What a command that is over printed, but for what was shown already.
+fn recorded(
+    context: &Context,
+    vault: &Vault,
+    record: &ExecRecord,
+    shown: [usize; 2],
+) -> Result<()> {
+    let (stdout, stderr) = ExecService::new(vault).output(&record.id)?;
+    let envelope = wire::recorded_envelope(record, (b"", b""));
+    let truncated = envelope.map_or_else(TruncatedDoc::default, |e| e.result.truncated);
+    if context.output.is_json() {
+        return document(context, record.id.to_string(), (&stdout, &stderr), truncated);
+    }
+    context.output.bytes(stdout.get(shown[0]..).unwrap_or_default())?;
+    output::eprint_bytes(stderr.get(shown[1]..).unwrap_or_default());
+    let missing = truncated.stdout_bytes + truncated.stderr_bytes;
+    if missing > 0 {
+        context.output.note(format!("{} more were printed and not kept", render::bytes(missing)));
+    }
+    Ok(())
+}
+
+/// What a command that runs has printed so far.
+fn so_far(context: &Context, running: &Running) -> Result<()> {
+    let mut output: [Vec<u8>; 2] = Default::default();
+    for (stream, bytes) in frames(&mut None, running)? {
+        output[usize::from(stream != STDOUT)].extend(bytes);
+    }
+    let [stdout, stderr] = &output;
+    if context.output.is_json() {
+        let exec = running.note.exec.to_string();
+        return document(context, exec, (stdout, stderr), TruncatedDoc::default());
+    }
+    context.output.bytes(stdout)?;
+    output::eprint_bytes(stderr);
+    context.output.note("it is still running: -f shows what comes");
+    Ok(())
+}
+
+fn document(
+    context: &Context,
+    exec: String,
+    (stdout, stderr): (&[u8], &[u8]),
+    truncated: TruncatedDoc,
+) -> Result<()> {
+    let (stdout, stderr) = (Text::new(stdout), Text::new(stderr));
+    let document = ExecLogsDoc { exec, stdout, stderr, truncated };
+    context.output.data(document, |_| String::new())
+}
+
+/// Prints what comes until the command is over and recorded.
+fn follow(context: &Context, vault: &Vault, running: &Running) -> Result<()> {
+    let mut reader = None;
+    let mut shown = [0; 2];
+    loop {
+        // Asked before the rest is read: what comes after its end is nobody's.
+        let over = running.is_over();
+        for (stream, bytes) in frames(&mut reader, running)? {
+            shown[usize::from(stream != STDOUT)] += bytes.len();
+            match stream {
+                STDOUT => context.output.bytes(&bytes)?,
+                _ => output::eprint_bytes(&bytes),
+            }
+        }
+        if over {
+            break;
+        }
+        thread::sleep(LOOK);
+    }
+    let exec = &running.note.exec;
+    match vault.exec(exec)? {
+        Some(record) => recorded(context, vault, &record, shown),
+        None => {
+            let message = format!("exec {} was cut short", exec.short());
+            Err(CliError::new(ExitCode::Failure, message)
+                .hint("`offshoot recover list` shows whether it left anything"))
+        }
+    }
+}
+
+/// What was printed since the last time. The file is there once there is something, and can be read when it is gone.
+fn frames(reader: &mut Option<OutputReader>, running: &Running) -> Result<Vec<(u8, Vec<u8>)>> {
+    let failed = |error: std::io::Error| {
+        CliError::new(ExitCode::Storage, format!("cannot read the output: {error}"))
+    };
+    if reader.is_none() {
+        *reader = OutputReader::open(&running.output_file()).map_err(failed)?;
+    }
+    match reader {
+        Some(reader) => reader.read().map_err(failed),
+        None => Ok(Vec::new()),
+    }
+}

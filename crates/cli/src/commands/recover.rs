@@ -1,0 +1,223 @@
+//! `offshoot recover`: what interrupted commands left.
+
+use clap::{Args, Subcommand};
+use offshoot_protocol::RecoverListDoc;
+use offshoot_vault::{ExecNote, Vault};
+use offshoot_workspace::{Inspected, Kept, RecoverService, Recoverable, wire};
+
+use crate::context::Context;
+use crate::error::Result;
+use crate::render::{self, BAD, DIM, NAME, paint, table};
+
+/// At most so much of an output is shown to people.
+const SHOWN_OUTPUT: usize = 2_000;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum RecoverCommand {
+    /// List what interrupted commands left
+    #[command(after_help = "Examples:\n  offshoot recover list\n  offshoot recover list --json")]
+    List,
+    /// What an interrupted command left: changed files, and what it had printed
+    #[command(after_help = "Examples:\n  offshoot recover show 01k9x2m4")]
+    Show(IdArgs),
+    /// Make it a checkpoint of its workspace, which itself is not moved
+    #[command(
+        after_help = "Examples:\n  offshoot recover keep 01k9x2m4\n  offshoot recover keep 01k9x2m4 --name half-done\n  offshoot checkpoint restore half-done -w fix     go on from there"
+    )]
+    Keep(KeepArgs),
+    /// Throw it away; this cannot be undone
+    #[command(
+        after_help = "Examples:\n  offshoot recover drop 01k9x2m4\n  offshoot recover drop --all"
+    )]
+    Drop(DropArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct IdArgs {
+    /// The exec, by the start of its id
+    #[arg(value_name = "EXEC")]
+    exec: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct KeepArgs {
+    /// The exec, by the start of its id
+    #[arg(value_name = "EXEC")]
+    exec: String,
+    /// The name of the checkpoint, or of the new workspace where its own is gone
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DropArgs {
+    /// The exec, by the start of its id
+    #[arg(value_name = "EXEC", required_unless_present = "all")]
+    exec: Option<String>,
+    /// Everything that was left
+    #[arg(long, conflicts_with = "exec")]
+    all: bool,
+}
+
+pub(crate) fn run(command: &RecoverCommand, context: &Context) -> Result<()> {
+    let opened = context.vault_as_left()?;
+    let vault = &opened.vault;
+    let service = RecoverService::new(vault, &context.actor);
+    match command {
+        RecoverCommand::List => list(context, &service),
+        RecoverCommand::Show(args) => {
+            let inspected = service.show(&service.find(&args.exec)?)?;
+            let document = wire::inspected(&inspected);
+            context.output.data(document, |_| shown(&inspected))
+        }
+        RecoverCommand::Keep(args) => {
+            let kept = service.keep(&service.find(&args.exec)?, args.name.as_deref())?;
+            answer_kept(context, vault, &kept)
+        }
+        RecoverCommand::Drop(args) => discard(args, context, vault, &service),
+    }
+}
+
+fn list(context: &Context, service: &RecoverService<'_>) -> Result<()> {
+    let found = service.list()?;
+    let recoverable = found.iter().map(wire::recoverable).collect();
+    context.output.data(RecoverListDoc { recoverable }, |_| {
+        if found.is_empty() {
+            return "no interrupted command left anything\n".to_owned();
+        }
+        let rows: Vec<Vec<String>> = found.iter().map(row).collect();
+        let next = "see: offshoot recover show EXEC   keep: recover keep EXEC   throw away: recover drop EXEC\n";
+        format!("{}{}", table(&rows), paint(DIM, next))
+    })
+}
+
+fn row(found: &Recoverable) -> Vec<String> {
+    let note = &found.note;
+    let workspace = match &found.workspace {
+        Some(workspace) => paint(NAME, &workspace.name),
+        None => format!("{} {}", render::line(&note.workspace_name), paint(BAD, "(deleted)")),
+    };
+    let trust = if note.went_through_a_boot() { paint(BAD, "power cut") } else { String::new() };
+    vec![
+        paint(DIM, &note.exec.short()),
+        workspace,
+        render::time(note.started_ms),
+        amount(found),
+        trust,
+        render::line(&note.command),
+    ]
+}
+
+fn amount(found: &Recoverable) -> String {
+    match found.size {
+        Some(size) if size.files == 0 => render::count(size.directories, "folder"),
+        Some(size) => {
+            format!("{}, {}", render::count(size.files, "file"), render::bytes(size.bytes))
+        }
+        None => "a copy".to_owned(),
+    }
+}
+
+fn shown(inspected: &Inspected) -> String {
+    let (found, preview) = (&inspected.found, &inspected.preview);
+    let row = |name: &str, value: String| vec![paint(DIM, name), value];
+    let mut rows = vec![
+        row("exec", found.note.exec.to_string()),
+        row("command", render::line(&found.note.command)),
+        row("workspace", paint(NAME, &found.note.workspace_name)),
+        row("started", render::time(found.note.started_ms)),
+        row("by", render::line(&found.note.actor.user)),
+        row("from", found.note.snapshot.to_string()),
+    ];
+    if found.note.went_through_a_boot() {
+        let warning = "the machine was started anew since; files may be incomplete";
+        rows.push(row("note", paint(BAD, warning)));
+    }
+    rows.push(row("changed", render::change_counts(&preview.changes)));
+    let mut text = format!("{}{}", table(&rows), render::changes(&preview.changes, "  "));
+    for (name, bytes) in [("stdout", &inspected.output.0), ("stderr", &inspected.output.1)] {
+        if !bytes.is_empty() {
+            let end = &bytes[bytes.len().saturating_sub(SHOWN_OUTPUT)..];
+            let lines = render::harmless(end);
+            text.push_str(&format!("{}\n{}\n", paint(DIM, name), lines.trim_end()));
+        }
+    }
+    text
+}
+
+fn answer_kept(context: &Context, vault: &Vault, kept: &Kept) -> Result<()> {
+    let document = wire::kept(kept, &vault.workspaces()?);
+    if document.power_cut {
+        context.output.note("the machine was started anew since; files may be incomplete");
+    }
+    context.output.done(document, |document| said(kept, document.forked))
+}
+
+/// What was kept, in a few words.
+pub(crate) fn said(kept: &Kept, forked: bool) -> String {
+    let (exec, workspace) = (kept.note.exec.short(), paint(NAME, &kept.workspace.name));
+    let counts = render::change_counts(&kept.changes);
+    match &kept.checkpoint {
+        Some(checkpoint) => {
+            let (name, workspace_name) = (&checkpoint.name, &kept.workspace.name);
+            let next = format!(
+                "the workspace itself is where it was; to go on from there: offshoot checkpoint restore {name} -w {workspace_name}"
+            );
+            let name = paint(NAME, name);
+            format!(
+                "kept what {exec} left as checkpoint {name} of {workspace}: {counts}\n{}\n",
+                paint(DIM, &next)
+            )
+        }
+        None if forked => format!("kept what {exec} left as workspace {workspace}: {counts}\n"),
+        None => format!("{exec} had changed nothing; there is nothing to keep\n"),
+    }
+}
+
+/// A line about what was kept without being asked for.
+pub(crate) fn kept_note(kept: &Kept) -> String {
+    let (exec, workspace) = (kept.note.exec.short(), &kept.workspace.name);
+    match &kept.checkpoint {
+        Some(checkpoint) => {
+            let name = &checkpoint.name;
+            format!("what interrupted exec {exec} left was kept as checkpoint {name} of {workspace}")
+        }
+        None if kept.snapshot.is_some() => {
+            format!("what interrupted exec {exec} left was kept as workspace {workspace}")
+        }
+        None => format!("interrupted exec {exec} had changed nothing"),
+    }
+}
+
+/// A line about what waits for somebody to decide.
+pub(crate) fn offer(count: usize, first: &ExecNote) -> String {
+    let workspace = render::line(&first.workspace_name);
+    match count {
+        1 => format!("1 interrupted command left changes in workspace {workspace}: `offshoot recover list`"),
+        _ => format!("{count} interrupted commands left changes: `offshoot recover list`"),
+    }
+}
+
+fn discard(
+    args: &DropArgs,
+    context: &Context,
+    vault: &Vault,
+    service: &RecoverService<'_>,
+) -> Result<()> {
+    let wanted = match &args.exec {
+        Some(text) => vec![service.find(text)?],
+        None => vault.left()?,
+    };
+    let mut dropped = Vec::new();
+    for exec in wanted {
+        dropped.push(service.drop(&exec)?);
+    }
+    context.output.done(wire::dropped(&dropped), |_| {
+        let lines = dropped.iter().map(|note| {
+            let (exec, command) = (note.exec.short(), render::line(&note.command));
+            format!("dropped what {exec} left: {command}\n")
+        });
+        let lines: String = lines.collect();
+        if lines.is_empty() { "nothing was left\n".to_owned() } else { lines }
+    })
+}

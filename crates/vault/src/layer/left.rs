@@ -1,0 +1,312 @@
+//! What an interrupted command left: set aside under `left/<exec>`, to be kept or dropped.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use offshoot_store::{Id, StackRow, mark_unclean};
+
+use super::access::{Access, Reach};
+use super::adopt::Adopted;
+use super::lock::DirLock;
+use super::note::{COPY, ExecNote, OUTPUT};
+use super::output::OutputReader;
+use super::place::PlacedLinks;
+use super::stage::{LayerStage, Progress};
+use super::sweep::{self, LeftSize};
+use super::upper::Upper;
+use crate::diff::{self, Change, ChangeKind};
+use crate::disk;
+use crate::error::{Result, VaultError, io_error};
+use crate::exec::{STDERR, STDOUT};
+use crate::hash::RootId;
+use crate::import::Skipped;
+use crate::vault::Vault;
+
+/// Where what interrupted commands left is set aside.
+pub(super) fn left_dir(layers: &Path) -> PathBuf {
+    layers.with_file_name("left")
+}
+
+impl LayerStage {
+    /// Sets aside what a command wrote and what could not be made part of the history. Without a note nobody could make
+    /// anything of it, and it is removed.
+    pub(super) fn set_aside(&mut self) {
+        let progress = std::mem::replace(&mut self.progress, Progress::Away);
+        let Some(note) = self.note.take() else {
+            if progress != Progress::Named {
+                // The first error is the one to report; what is left takes room and does no harm.
+                drop(disk::remove_tree(&self.place));
+            }
+            return;
+        };
+        let left = left_dir(self.layers());
+        let done = match progress {
+            Progress::Named => refer(&left, &ExecNote { layer: Some(self.id()), ..note }, &self.place),
+            _ => fs::rename(&self.place, left.join(note.exec.to_string()))
+                .map_err(io_error("rename", &self.place)),
+        };
+        if done.is_err() {
+            // It stays where it is with its note, and the next open tries again.
+            mark_unclean(left.parent().unwrap_or(&left));
+        }
+    }
+}
+
+impl Upper {
+    /// Gives it up: the command is over and what it did cannot be recorded. What it wrote, if anything, is set aside.
+    pub fn abandon(mut self, vault: &Vault) {
+        let note = self.stage.note.as_ref();
+        let worth = note.map(|note| vault.is_worth_keeping(&self.stage.place, note));
+        match worth {
+            // Where it cannot be known it may be worth something.
+            Some(Ok(true) | Err(_)) => self.stage.set_aside(),
+            Some(Ok(false)) | None => self.stage.discard(),
+        }
+    }
+
+    /// Removes it: no command wrote to it.
+    pub fn discard(self) {
+        self.stage.discard();
+    }
+}
+
+/// Notes that a sealed layer, which has to stay where it is, holds what a command left.
+pub(super) fn refer(left: &Path, note: &ExecNote, sealed: &Path) -> Result<()> {
+    let hidden = left.join(format!(".{}", note.exec));
+    drop(disk::remove_tree(&hidden));
+    fs::create_dir(&hidden).map_err(io_error("create", &hidden))?;
+    note.write(&hidden)?;
+    match fs::rename(sealed.join(OUTPUT), hidden.join(OUTPUT)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        other => other.map_err(io_error("rename", sealed))?,
+    }
+    let named = left.join(note.exec.to_string());
+    match fs::rename(&hidden, &named) {
+        // Somebody was here before, and was cut short afterwards.
+        Err(_) if named.is_dir() => drop(disk::remove_tree(&hidden)),
+        other => other.map_err(io_error("rename", &hidden))?,
+    }
+    ExecNote::remove(sealed)
+}
+
+/// What was adopted and is not yet part of the history. Dropped before it is settled, it is set aside.
+#[derive(Debug)]
+pub(super) struct Pending(Option<Origin>);
+
+/// Where what was adopted comes from.
+#[derive(Debug)]
+enum Origin {
+    /// A command wrote it just now.
+    Stage(LayerStage),
+    /// It was set aside before, and stays so.
+    Left(Left),
+}
+
+impl Pending {
+    pub(super) fn stage(stage: LayerStage) -> Self {
+        Self(Some(Origin::Stage(stage)))
+    }
+
+    /// It is part of the history: its note goes, and a directory that is not the layer itself.
+    pub(super) fn settle(mut self) -> Result<()> {
+        match self.0.take() {
+            Some(Origin::Stage(stage)) if stage.progress == Progress::Written => {
+                stage.discard();
+                Ok(())
+            }
+            Some(Origin::Stage(stage)) if stage.note.is_some() => ExecNote::remove(&stage.place),
+            Some(Origin::Left(left)) => left.remove(),
+            Some(Origin::Stage(_)) | None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Pending {
+    fn drop(&mut self) {
+        if let Some(Origin::Stage(stage)) = &mut self.0 {
+            stage.set_aside();
+        }
+    }
+}
+
+/// What an interrupted command left, held so that nobody else takes it.
+#[derive(Debug)]
+pub struct Left {
+    /// What is known about the command.
+    pub note: ExecNote,
+    dir: PathBuf,
+    lock: DirLock,
+}
+
+/// What a command left, as far as it can be seen without making it part of the history.
+#[derive(Clone, Debug)]
+pub struct Preview {
+    /// What differs from the state that the command started from.
+    pub changes: Vec<Change>,
+    /// What would not be kept.
+    pub skipped: Vec<Skipped>,
+}
+
+impl Left {
+    /// Where the files are that the command wrote, for who can open what their modes close.
+    pub fn files_dir(&self) -> PathBuf {
+        self.dir.join(if self.note.copy { COPY } else { "fs" })
+    }
+
+    /// How much it is; nothing where all of a copy would have to be compared to know.
+    pub fn size(&self, vault: &Vault) -> Result<Option<LeftSize>> {
+        if let Some(layer) = &self.note.layer {
+            let dir = vault.layers_dir().join(layer.to_string()).join("fs");
+            return Ok(Some(sweep::measure(&dir, &PlacedLinks::default())));
+        }
+        if self.note.copy {
+            return Ok(None);
+        }
+        let placed = PlacedLinks::read(&self.dir)?;
+        Ok(Some(sweep::measure(&self.files_dir(), &placed)))
+    }
+
+    /// What the command had printed: its output and its errors, as far as they were kept.
+    pub fn output(&self) -> Result<(Vec<u8>, Vec<u8>)> {
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
+        let path = self.dir.join(OUTPUT);
+        let Some(mut reader) = OutputReader::open(&path).map_err(io_error("open", &path))? else {
+            return Ok((stdout, stderr));
+        };
+        for (stream, bytes) in reader.read().map_err(io_error("read", &path))? {
+            match stream {
+                STDOUT => stdout.extend(bytes),
+                STDERR => stderr.extend(bytes),
+                _ => {}
+            }
+        }
+        Ok((stdout, stderr))
+    }
+
+    /// What it would change.
+    pub fn preview(&self, vault: &Vault, access: &dyn Access) -> Result<Preview> {
+        let base = &self.note.root;
+        if let Some(layer) = &self.note.layer {
+            let root = vault.layer_root(layer)?;
+            let changes = diff::compare(vault.objects()?, base, &root)?;
+            return Ok(Preview { changes, skipped: Vec::new() });
+        }
+        let reach = Reach::new(&self.files_dir(), access)?;
+        let placed = PlacedLinks::read(&self.dir)?;
+        let survey = vault.survey(&self.dir, &reach, &placed, *base, self.note.copy)?;
+        let skipped = survey.skipped.clone();
+        let (root, batch) = survey.tree();
+        let mut changes = diff::compare(&vault.draft(&batch)?, base, &root)?;
+        // A copy belongs to whoever made it, which says nothing about the files.
+        changes.retain(|change| !self.note.copy || change.kind() != ChangeKind::Metadata);
+        Ok(Preview { changes, skipped })
+    }
+
+    /// Adopts it. Where that fails it stays what it is: set aside.
+    pub fn adopt(self, vault: &Vault, access: &dyn Access) -> Result<Adopted> {
+        vault.enter()?;
+        if let Some(layer) = self.note.layer {
+            return self.adopt_sealed(vault, layer);
+        }
+        let placed = PlacedLinks::read(&self.dir)?;
+        let Self { note, dir, lock } = self;
+        let (base, copy) = (note.root, note.copy);
+        let stage = LayerStage::resume(&vault.layers_dir(), &dir, note, lock)?;
+        if copy {
+            return vault.capture_stage(stage, &base);
+        }
+        vault.adopt(Upper { stage, base, skipped: Vec::new(), placed }, access)
+    }
+
+    /// It came so far that only the history does not know of it.
+    fn adopt_sealed(self, vault: &Vault, layer: Id) -> Result<Adopted> {
+        let root = vault.layer_root(&layer)?;
+        let top = vault.objects()?.root(&root)?;
+        let content = top.directory().map(|dir| dir.content);
+        let content = content.ok_or_else(|| VaultError::MissingObject(format!("root {root}")))?;
+        let stack = vault.recorded_stack(&self.note.root)?.map(|mut layers| {
+            layers.insert(0, layer);
+            StackRow { root: root.0, layers }
+        });
+        let adopted = Adopted::captured(root, content, Vec::new()).stacked(stack);
+        Ok(adopted.held(Pending(Some(Origin::Left(self)))))
+    }
+
+    /// Throws it away. A layer that objects name stays: what is in it may be in use elsewhere.
+    pub fn remove(self) -> Result<()> {
+        disk::remove_tree(&self.dir).map_err(io_error("remove", &self.dir))
+    }
+}
+
+impl Vault {
+    /// Makes the place where commands that come to grief are set aside: on a full disk it would be too late.
+    pub(super) fn make_left_dir(&self) -> Result<()> {
+        let dir = left_dir(&self.layers_dir());
+        match fs::create_dir(&dir) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+            other => other.map_err(io_error("create", &dir)),
+        }
+    }
+
+    /// The ids of commands that were interrupted and left something, oldest first.
+    pub fn left(&self) -> Result<Vec<Id>> {
+        let dir = left_dir(&self.layers_dir());
+        let entries = match fs::read_dir(&dir) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            other => other.map_err(io_error("read", &dir))?,
+        };
+        let mut found = Vec::new();
+        for entry in entries {
+            let name = entry.map_err(io_error("read", &dir))?.file_name();
+            found.extend(name.to_str().and_then(|name| name.parse::<Id>().ok()));
+        }
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    /// The note of what an interrupted command left.
+    pub fn left_note(&self, exec: &Id) -> Option<ExecNote> {
+        ExecNote::read(&left_dir(&self.layers_dir()).join(exec.to_string()))
+    }
+
+    /// Takes what an interrupted command left; none where there is nothing, and an error where somebody else has it.
+    pub fn take_left(&self, exec: &Id) -> Result<Option<Left>> {
+        let dir = left_dir(&self.layers_dir()).join(exec.to_string());
+        let lock = match DirLock::take(&dir) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            other => other.map_err(io_error("lock", &dir))?,
+        };
+        // It may have been taken away between being found and being locked.
+        let Some(note) = ExecNote::read(&dir) else { return Ok(None) };
+        Ok(Some(Left { note, dir, lock }))
+    }
+
+    /// Makes a root of the plain copy that lies beside an upper; see [`capture`](Self::capture). Where it fails, the copy is
+    /// set aside if there is a note about it.
+    pub fn adopt_copy(&self, upper: Upper) -> Result<Adopted> {
+        let base = upper.base;
+        self.capture_stage(upper.stage, &base)
+    }
+
+    fn capture_stage(&self, mut stage: LayerStage, base: &RootId) -> Result<Adopted> {
+        match self.capture(&stage.beside(COPY), base) {
+            Ok(adopted) if adopted.root == *base => {
+                stage.discard();
+                Ok(adopted)
+            }
+            Ok(adopted) => Ok(adopted.held(Pending::stage(stage))),
+            Err(error) => {
+                stage.set_aside();
+                Err(error)
+            }
+        }
+    }
+
+    /// The root that a recorded layer shows.
+    fn layer_root(&self, layer: &Id) -> Result<RootId> {
+        let layers = self.read(|reader| Ok(reader.layers()?))?;
+        let root = layers.into_iter().find(|row| row.id == *layer).and_then(|row| row.root);
+        root.map(RootId).ok_or_else(|| VaultError::MissingObject(format!("layer {layer}")))
+    }
+}

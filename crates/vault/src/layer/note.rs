@@ -1,0 +1,109 @@
+//! What is known about a command while it writes a layer.
+
+use std::path::Path;
+use std::{fs, io};
+
+use offshoot_store::{Id, ProcessMark, boot_id};
+use serde::{Deserialize, Serialize};
+
+use crate::actor::Actor;
+use crate::error::{Result, io_error};
+use crate::hash::RootId;
+use crate::refs::to_json;
+
+/// The name of the note beside the files of a layer.
+pub(super) const NOTE: &str = "exec.json";
+/// What a command has printed so far, beside the files of its layer.
+pub(super) const OUTPUT: &str = "output";
+/// The plain copy that a command works on where layers cannot be stacked, beside the files of its layer.
+pub(super) const COPY: &str = "copy";
+/// Which hard links were placed before it started, beside the files of its layer.
+pub(super) const PLACED: &str = "placed";
+
+/// A note about a command that writes a layer: it lies beside the layer's files from before the command starts until what
+/// it wrote is part of the history. Whoever finds it knows which roots and layers are in use, or what was interrupted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExecNote {
+    /// The command's id.
+    pub exec: Id,
+    /// The workspace that it runs in.
+    pub workspace: Id,
+    /// How that is called.
+    pub workspace_name: String,
+    /// The snapshot that it started from.
+    pub snapshot: Id,
+    /// The state of files of that snapshot, which lies below what is written.
+    #[serde(with = "hex_root")]
+    pub root: RootId,
+    /// The layers that are stacked to show that root, topmost first; none where the command works on a copy.
+    #[serde(default)]
+    pub layers: Vec<Id>,
+    /// The command line, for people.
+    pub command: String,
+    /// Who runs it.
+    pub actor: Actor,
+    /// When it started, in milliseconds since 1970.
+    pub started_ms: u64,
+    /// The boot that it runs under.
+    pub boot: String,
+    /// The process that started it and records what it did.
+    pub process: ProcessMark,
+    /// The first process inside: none of the others outlives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub init: Option<ProcessMark>,
+    /// It may change nothing.
+    #[serde(default)]
+    pub read_only: bool,
+    /// It works on a plain copy of the root, which lies beside the layer's own files.
+    #[serde(default)]
+    pub copy: bool,
+    /// The sealed layer that holds what it wrote, where it came so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layer: Option<Id>,
+}
+
+impl ExecNote {
+    /// Whether the machine was started anew since: what was not synced by then may be missing.
+    pub fn went_through_a_boot(&self) -> bool {
+        self.boot != boot_id()
+    }
+
+    /// Reads the note in a directory. One that is missing or cut short counts as none.
+    pub(super) fn read(dir: &Path) -> Option<Self> {
+        serde_json::from_str(&fs::read_to_string(dir.join(NOTE)).ok()?).ok()
+    }
+
+    /// Writes the note into a directory, in place of an earlier one.
+    pub(super) fn write(&self, dir: &Path) -> Result<()> {
+        let path = dir.join(NOTE);
+        fs::write(&path, to_json(self)).map_err(io_error("write", &path))
+    }
+
+    /// Removes the note and what else belongs to it, the note last: as long as it is there, the rest is looked for.
+    pub(super) fn remove(dir: &Path) -> Result<()> {
+        for name in [OUTPUT, PLACED, NOTE] {
+            let path = dir.join(name);
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                other => other.map_err(io_error("remove", &path))?,
+            }
+        }
+        Ok(())
+    }
+}
+
+mod hex_root {
+    use serde::{Deserialize, Deserializer, Serializer, de};
+
+    use crate::hash::RootId;
+
+    pub(super) fn serialize<S: Serializer>(root: &RootId, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&root.to_hex())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<RootId, D::Error> {
+        let text = String::deserialize(from)?;
+        let hash = blake3::Hash::from_hex(text).map_err(de::Error::custom)?;
+        Ok(RootId(*hash.as_bytes()))
+    }
+}

@@ -1,0 +1,64 @@
+//! Commands that are running: found by the notes that lie beside what they write.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+
+use super::note::{ExecNote, OUTPUT};
+use crate::error::{Result, io_error};
+use crate::vault::Vault;
+
+/// A command that is running, or was when it was found.
+#[derive(Debug)]
+pub struct Running {
+    /// What is known about it.
+    pub note: ExecNote,
+    /// Where it writes, as long as it does.
+    place: PathBuf,
+    /// The directory, locked by whoever runs the command until what it did is recorded.
+    held: File,
+}
+
+impl Running {
+    fn find(place: &Path) -> Option<Self> {
+        let note = ExecNote::read(place)?;
+        // Asked first, because trying a lock can get in the way of somebody who clears up after the dead.
+        if note.went_through_a_boot() || !note.process.is_alive() {
+            return None;
+        }
+        let held = File::open(place).ok()?;
+        let running = Self { note, place: place.to_owned(), held };
+        (!running.is_over()).then_some(running)
+    }
+
+    /// Whether it is over, and what it did recorded, or lost with whoever ran it.
+    pub fn is_over(&self) -> bool {
+        let free = flock(&self.held, FlockOperation::NonBlockingLockShared).is_ok();
+        if free {
+            let _goes_with_the_file = flock(&self.held, FlockOperation::Unlock).is_err();
+        }
+        free
+    }
+
+    /// Where what it prints is kept meanwhile; the file is there once it has printed something.
+    pub fn output_file(&self) -> PathBuf {
+        self.place.join(OUTPUT)
+    }
+}
+
+impl Vault {
+    /// The commands that run now, in the order of their starts.
+    pub fn running(&self) -> Result<Vec<Running>> {
+        let layers = self.layers_dir();
+        let mut found = Vec::new();
+        for entry in fs::read_dir(&layers).map_err(io_error("read", &layers))? {
+            let path = entry.map_err(io_error("read", &layers))?.path();
+            if path.file_name().unwrap_or_default().as_encoded_bytes().ends_with(b".tmp") {
+                found.extend(Running::find(&path));
+            }
+        }
+        found.sort_by_key(|running| running.note.exec);
+        Ok(found)
+    }
+}

@@ -1,0 +1,292 @@
+//! What interrupted commands left: looked at, kept as checkpoints, or thrown away.
+
+use offshoot_mount::LeftAccess;
+use offshoot_vault::diff::Change;
+use offshoot_vault::{
+    Actor, Adopted, Checkpoint, CheckpointState, ExecNote, ExecRecord, Id, Left, LeftSize,
+    NewSnapshot, Preview, Snapshot, StoreError, Transaction, Vault, VaultError, Workspace,
+    WorkspaceState, check_name,
+};
+
+use crate::error::{Result, ServiceError};
+use crate::exec::is_directory_time;
+use crate::resolve::{BASE, HEAD};
+use crate::wire;
+
+/// Lists, shows, keeps and drops what interrupted commands left.
+#[derive(Debug)]
+pub struct RecoverService<'a> {
+    vault: &'a Vault,
+    actor: Actor,
+}
+
+/// What an interrupted command left.
+#[derive(Clone, Debug)]
+pub struct Recoverable {
+    /// What is known about the command.
+    pub note: ExecNote,
+    /// How much it is; none where all of a copy would have to be compared to know.
+    pub size: Option<LeftSize>,
+    /// The workspace that it ran in, unless that is gone.
+    pub workspace: Option<Workspace>,
+}
+
+/// The same in detail.
+#[derive(Clone, Debug)]
+pub struct Inspected {
+    /// What it is.
+    pub found: Recoverable,
+    /// What it would change.
+    pub preview: Preview,
+    /// What the command had printed, and what on its standard error.
+    pub output: (Vec<u8>, Vec<u8>),
+}
+
+/// What was kept.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    /// The command.
+    pub note: ExecNote,
+    /// The workspace that has it now.
+    pub workspace: Workspace,
+    /// The workspace was made for it, because its own is gone.
+    pub forked: bool,
+    /// The checkpoint, where the workspace is not a new one. None where the command had changed nothing.
+    pub checkpoint: Option<Checkpoint>,
+    /// The state that was kept. None where the command had changed nothing.
+    pub snapshot: Option<Snapshot>,
+    /// What it changes.
+    pub changes: Vec<Change>,
+    /// The operation.
+    pub operation: Option<Id>,
+}
+
+impl<'a> RecoverService<'a> {
+    /// Works on a vault on behalf of somebody.
+    pub fn new(vault: &'a Vault, actor: &Actor) -> Self {
+        Self { vault, actor: actor.clone() }
+    }
+
+    /// Everything that was left, oldest first. What somebody else is taking care of is passed over.
+    pub fn list(&self) -> Result<Vec<Recoverable>> {
+        let mut found = Vec::new();
+        for exec in self.vault.left()? {
+            if let Ok(Some(left)) = self.vault.take_left(&exec) {
+                found.push(self.describe(&left)?);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The command that left something, by the start of its id.
+    pub fn find(&self, text: &str) -> Result<Id> {
+        let mut fitting = self.vault.left()?;
+        fitting.retain(|exec| !text.is_empty() && exec.to_string().starts_with(text));
+        match fitting.as_slice() {
+            [one] => Ok(*one),
+            [] => Err(self.unknown(text)),
+            several => Err(ServiceError::Ambiguous {
+                text: text.to_owned(),
+                candidates: several.iter().map(Id::to_string).collect(),
+            }),
+        }
+    }
+
+    /// What a command left, in detail. Nothing is stored.
+    pub fn show(&self, exec: &Id) -> Result<Inspected> {
+        let left = self.take(exec)?;
+        let access = LeftAccess::new(&left.files_dir());
+        let mut preview = left.preview(self.vault, &access)?;
+        preview.changes.retain(|change| !is_directory_time(change));
+        Ok(Inspected { found: self.describe(&left)?, preview, output: left.output()? })
+    }
+
+    /// Makes what a command left a checkpoint of its workspace, or a new workspace where that is gone. No workspace is moved.
+    pub fn keep(&self, exec: &Id, name: Option<&str>) -> Result<Kept> {
+        if let Some(name) = name {
+            check_name(name)?;
+            if name == BASE || name == HEAD {
+                return Err(ServiceError::Reserved(name.to_owned()));
+            }
+        }
+        let left = self.take(exec)?;
+        let (note, output) = (left.note.clone(), left.output()?);
+        let access = LeftAccess::new(&left.files_dir());
+        let adopted = left.adopt(self.vault, &access)?;
+        let mut changes = offshoot_vault::diff::compare(self.vault.objects()?, &note.root, &adopted.root)?;
+        changes.retain(|change| !is_directory_time(change));
+        let made = self.vault.transact("recover keep", &self.actor, |tx| {
+            let mut kept = self.commit(tx, &note, &adopted, name)?;
+            self.record(tx, &note, &output, kept.snapshot.as_ref(), changes.len())?;
+            kept.changes.clone_from(&changes);
+            Ok(kept)
+        });
+        let committed = made.map_err(|error| taken(error, name))?;
+        // It is recorded: a note that cannot be removed only says what the history says too.
+        let _note_stays = adopted.settle().is_err();
+        Ok(Kept { operation: committed.operation, ..committed.value })
+    }
+
+    /// Throws away what a command left; that it ran is recorded.
+    pub fn drop(&self, exec: &Id) -> Result<ExecNote> {
+        let left = self.take(exec)?;
+        let (note, output) = (left.note.clone(), left.output()?);
+        self.vault.transact("recover drop", &self.actor, |tx| {
+            if tx.workspace(&note.workspace)?.is_some() {
+                tx.scope(note.workspace);
+            }
+            tx.summary(format!("drop what {} left in {}", shortened(&note), note.workspace_name));
+            tx.detail("exec", note.exec.to_string());
+            tx.record_always();
+            self.record(tx, &note, &output, None, 0)
+        })?;
+        left.remove()?;
+        Ok(note)
+    }
+
+    fn commit(
+        &self,
+        tx: &mut Transaction<'_, '_>,
+        note: &ExecNote,
+        adopted: &Adopted,
+        name: Option<&str>,
+    ) -> Result<Kept, VaultError> {
+        tx.detail("exec", note.exec.to_string());
+        tx.detail("command", note.command.clone());
+        tx.record_always();
+        let found = tx.workspace(&note.workspace)?;
+        let mut kept = Kept {
+            note: note.clone(),
+            forked: found.is_none(),
+            workspace: found.unwrap_or_else(|| forked(tx, note, name)),
+            checkpoint: None,
+            snapshot: None,
+            changes: Vec::new(),
+            operation: None,
+        };
+        if adopted.root == note.root {
+            tx.summary(format!("{} left nothing that differs", shortened(note)));
+            return Ok(kept);
+        }
+        adopted.record(tx)?;
+        let snapshot = tx.add_snapshot(NewSnapshot {
+            root: adopted.root,
+            content: adopted.content,
+            parents: vec![note.snapshot],
+            reason: "recover".to_owned(),
+            message: Some(shortened(note)),
+        })?;
+        tx.scope(kept.workspace.id);
+        if kept.forked {
+            kept.workspace.state.head = snapshot.id;
+            let name = &kept.workspace.name;
+            tx.summary(format!("recover {} as workspace {name}", shortened(note)));
+            tx.set_workspace(&kept.workspace)?;
+        } else {
+            let checkpoint = new_checkpoint(tx, note, &kept.workspace, &snapshot, name);
+            let (name, workspace) = (&checkpoint.name, &kept.workspace.name);
+            tx.summary(format!("recover {} as checkpoint {name} of {workspace}", shortened(note)));
+            tx.set_checkpoint(&checkpoint)?;
+            kept.checkpoint = Some(checkpoint);
+        }
+        kept.snapshot = Some(snapshot);
+        Ok(kept)
+    }
+
+    /// Records that the command ran, unless whoever ran it came to do that.
+    fn record(
+        &self,
+        tx: &mut Transaction<'_, '_>,
+        note: &ExecNote,
+        (stdout, stderr): &(Vec<u8>, Vec<u8>),
+        after: Option<&Snapshot>,
+        changed: usize,
+    ) -> Result<(), VaultError> {
+        if tx.reader().exec(&note.exec)?.is_some() {
+            return Ok(());
+        }
+        let after = after.map_or(note.snapshot, |snapshot| snapshot.id);
+        let record = ExecRecord {
+            id: note.exec,
+            workspace: Some(note.workspace),
+            operation: None,
+            started_ms: note.started_ms,
+            // When it was cut short is not known.
+            ended_ms: note.started_ms,
+            state: wire::CRASHED.to_owned(),
+            command: note.command.clone(),
+            exit_code: None,
+            signal: None,
+            changed: changed as u64,
+            before: Some(note.snapshot),
+            after: Some(after),
+            actor: note.actor.clone(),
+            envelope: Some(wire::crashed_envelope(note, &after)),
+        };
+        tx.add_exec(&record, stdout, stderr)
+    }
+
+    fn describe(&self, left: &Left) -> Result<Recoverable> {
+        let workspace = self.vault.workspace(&left.note.workspace)?;
+        Ok(Recoverable { note: left.note.clone(), size: left.size(self.vault)?, workspace })
+    }
+
+    fn take(&self, exec: &Id) -> Result<Left> {
+        let taken = self.vault.take_left(exec)?;
+        taken.ok_or_else(|| self.unknown(&exec.to_string()))
+    }
+
+    fn unknown(&self, text: &str) -> ServiceError {
+        let what = "interrupted command";
+        ServiceError::Unknown { what, text: text.to_owned(), suggestions: Vec::new() }
+    }
+}
+
+fn new_checkpoint(
+    tx: &mut Transaction<'_, '_>,
+    note: &ExecNote,
+    workspace: &Workspace,
+    snapshot: &Snapshot,
+    name: Option<&str>,
+) -> Checkpoint {
+    let name = name.map_or_else(|| format!("recovered-{}", note.exec.short()), str::to_owned);
+    let state = CheckpointState {
+        snapshot: snapshot.id,
+        automatic: false,
+        created_ms: tx.time_ms(),
+        reason: format!("recovered from {}", shortened(note)),
+    };
+    Checkpoint { id: tx.new_id(), workspace: workspace.id, name, state }
+}
+
+/// A workspace in place of the one that is gone.
+fn forked(tx: &mut Transaction<'_, '_>, note: &ExecNote, name: Option<&str>) -> Workspace {
+    let id = tx.new_id();
+    // The command's id is unique, so the name is, unless the same is recovered again and again.
+    let name = name.map_or_else(
+        || format!("{}-recovered-{}", note.workspace_name, note.exec.short()),
+        str::to_owned,
+    );
+    let state = WorkspaceState {
+        head: note.snapshot,
+        base: note.snapshot,
+        parent: None,
+        created_ms: tx.time_ms(),
+        expires_ms: None,
+    };
+    Workspace { id, name, state }
+}
+
+fn shortened(note: &ExecNote) -> String {
+    crate::exec::shortened(&note.command)
+}
+
+fn taken(error: VaultError, name: Option<&str>) -> ServiceError {
+    match (error, name) {
+        (VaultError::Store(StoreError::NameTaken { kind, .. }), Some(name)) => {
+            let what = if kind == "workspace" { "workspace" } else { "checkpoint" };
+            ServiceError::NameTaken { what, name: name.to_owned() }
+        }
+        (other, _) => other.into(),
+    }
+}

@@ -1,0 +1,166 @@
+//! Running and interrupted commands as documents.
+
+use offshoot_protocol::{
+    ErrorBody, ExecEnvelopeDoc, ExecRequestDoc, ExecResultDoc, ExecSummaryDoc, ExecUsageDoc,
+    ExitCode, RecoverDroppedDoc, RecoverKeptDoc, RecoverShowDoc, RecoverableDoc, RunningDoc, Text,
+    TruncatedDoc,
+};
+use offshoot_vault::{ExecNote, Id, Workspace};
+
+use super::{actor, change, checkpoint, skip_reason, snapshot, time};
+use crate::recover::{Inspected, Kept, Recoverable};
+
+/// The state of a command that was cut short.
+pub(crate) const CRASHED: &str = "crashed";
+
+/// What an interrupted command left.
+pub fn recoverable(found: &Recoverable) -> RecoverableDoc {
+    let note = &found.note;
+    let workspace = found.workspace.as_ref();
+    RecoverableDoc {
+        exec: note.exec.to_string(),
+        workspace: workspace.map_or_else(|| note.workspace_name.clone(), |w| w.name.clone()),
+        workspace_exists: workspace.is_some(),
+        snapshot: note.snapshot.to_string(),
+        command: note.command.clone(),
+        started: time(note.started_ms),
+        files: found.size.map(|size| size.files),
+        directories: found.size.map(|size| size.directories),
+        bytes: found.size.map(|size| size.bytes),
+        power_cut: note.went_through_a_boot(),
+        sealed: note.layer.is_some(),
+        actor: actor(&note.actor),
+    }
+}
+
+/// The same in detail.
+pub fn inspected(inspected: &Inspected) -> RecoverShowDoc {
+    let skipped = inspected.preview.skipped.iter().map(|skipped| {
+        let path = offshoot_vault::display_bytes(&skipped.path);
+        format!("/{path}: {}", skip_reason(&skipped.why).1)
+    });
+    RecoverShowDoc {
+        found: recoverable(&inspected.found),
+        changed_files: inspected.preview.changes.iter().map(change).collect(),
+        not_kept: skipped.collect(),
+        stdout: Text::new(&inspected.output.0),
+        stderr: Text::new(&inspected.output.1),
+    }
+}
+
+/// What was kept of an interrupted command.
+pub fn kept(kept: &Kept, all: &[Workspace]) -> RecoverKeptDoc {
+    RecoverKeptDoc {
+        exec: kept.note.exec.to_string(),
+        workspace: kept.workspace.name.clone(),
+        forked: kept.forked && kept.snapshot.is_some(),
+        checkpoint: kept.checkpoint.as_ref().map(|made| checkpoint(made, all)),
+        snapshot: kept.snapshot.as_ref().map(snapshot),
+        changed_files: kept.changes.iter().map(change).collect(),
+        power_cut: kept.note.went_through_a_boot(),
+        operation: kept.operation.as_ref().map(Id::to_string),
+    }
+}
+
+/// What was thrown away.
+pub fn dropped(notes: &[ExecNote]) -> RecoverDroppedDoc {
+    RecoverDroppedDoc { execs: notes.iter().map(|note| note.exec.to_string()).collect() }
+}
+
+/// A command that runs.
+pub fn running(note: &ExecNote, vault: &str, now_ms: u64) -> RunningDoc {
+    RunningDoc {
+        exec: note.exec.to_string(),
+        vault: vault.to_owned(),
+        workspace: note.workspace_name.clone(),
+        pid: note.process.pid,
+        init_pid: note.init.map(|init| init.pid),
+        started: time(note.started_ms),
+        running_ms: now_ms.saturating_sub(note.started_ms),
+        command: note.command.clone(),
+        readonly: note.read_only,
+        actor: actor(&note.actor),
+    }
+}
+
+/// A command that runs, in a list of those that ran.
+pub fn running_summary(note: &ExecNote, now_ms: u64) -> ExecSummaryDoc {
+    ExecSummaryDoc {
+        exec: note.exec.to_string(),
+        workspace: Some(note.workspace_name.clone()),
+        started: time(note.started_ms),
+        total_ms: now_ms.saturating_sub(note.started_ms),
+        state: "running".to_owned(),
+        command: note.command.clone(),
+        exit_code: None,
+        signal: None,
+        changed: 0,
+        actor: actor(&note.actor),
+    }
+}
+
+/// The envelope of a command that never came to have one.
+pub(crate) fn crashed_envelope(note: &ExecNote, after: &Id) -> String {
+    let request = ExecRequestDoc {
+        command: vec![Text::new(note.command.as_bytes())],
+        shell: true,
+        cwd: None,
+        env: Vec::new(),
+        stdin: false,
+        timeout_ms: None,
+        readonly: note.read_only,
+        net: "none".to_owned(),
+        workspace: Some(note.workspace_name.clone()),
+        from: None,
+        ephemeral: false,
+        checkpoint: "auto".to_owned(),
+        actor: actor(&note.actor),
+    };
+    let document = ExecEnvelopeDoc::new(false, request, crashed_result(note, after));
+    serde_json::to_string(&document).unwrap_or_else(|_| "null".to_owned())
+}
+
+fn crashed_result(note: &ExecNote, after: &Id) -> ExecResultDoc {
+    let code = ExitCode::ExecFailed;
+    let message = "the command was cut short: the process that ran it was killed, or the machine stopped";
+    ExecResultDoc {
+        vault: None,
+        workspace: Some(note.workspace_name.clone()),
+        forked: false,
+        exec: note.exec.to_string(),
+        mountpoint: None,
+        cwd: None,
+        command: note.command.clone(),
+        exit_code: None,
+        signal: None,
+        stdout: Text::new(b""),
+        stderr: Text::new(b""),
+        truncated: TruncatedDoc::default(),
+        readonly: note.read_only,
+        duration_ms: 0,
+        total_ms: 0,
+        checkpoint: None,
+        snapshot_before: Some(note.snapshot.to_string()),
+        snapshot_after: Some(after.to_string()),
+        changed_files: Vec::new(),
+        patch: None,
+        decision: None,
+        state: CRASHED.to_owned(),
+        failed_in: None,
+        timed_out: false,
+        interrupted: false,
+        durability: if *after == note.snapshot { "none" } else { "flushed" }.to_owned(),
+        driver: Some(if note.copy { "copy" } else { "overlay" }.to_owned()),
+        sandbox: None,
+        usage: ExecUsageDoc::default(),
+        warnings: Vec::new(),
+        error: Some(ErrorBody {
+            code: code.word().to_owned(),
+            exit_code: code.number(),
+            message: message.to_owned(),
+            hint: None,
+            candidates: Vec::new(),
+        }),
+        recoverable: false,
+    }
+}
