@@ -24,7 +24,7 @@ mod sys;
 pub use error::{Result, SandboxError};
 pub use keeper::Keeper;
 pub use launch::launch;
-pub use probe::{ProbeReport, probe};
+pub use probe::{ProbeReport, probe, read_through};
 pub use running::{Ended, Flow, Observer, Running, Status, Stream, Timeout, Usage};
 pub use spec::{
     Command, Files, HomeView, InForce, Limits, Network, Overlay, Spec, Stdin, WorkspaceMount,

@@ -5,9 +5,11 @@
 
 mod access;
 mod adopt;
+mod compact;
 mod copy;
 mod lock;
 mod place;
+mod rebuild;
 mod stack;
 mod stage;
 mod upper;
@@ -15,7 +17,9 @@ mod written;
 
 pub use access::{Access, PlainAccess};
 pub use adopt::Adopted;
+pub use compact::{CompactOptions, CompactWay, Compacted};
 pub use place::{LinkLimit, Placed};
+pub use rebuild::Rebuilt;
 pub use stack::Stack;
 pub use upper::Upper;
 

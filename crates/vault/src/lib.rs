@@ -45,8 +45,11 @@ pub use export::ExportOptions;
 pub use hash::{BlobId, ContentId, NodeId, RootId};
 pub use home::{Created, Home, HomeError, Listed};
 pub use import::{ImportOptions, ImportReport, Imported, Progress, SkipReason, Skipped};
-pub use layer::{Access, Adopted, LinkLimit, Placed, PlainAccess, Stack, Upper};
-pub use lock::WorkspaceLock;
+pub use layer::{
+    Access, Adopted, CompactOptions, CompactWay, Compacted, LinkLimit, Placed, PlainAccess,
+    Rebuilt, Stack, Upper,
+};
+pub use lock::{CompactionLock, WorkspaceLock};
 pub use name::{NameError, check_name, name_from};
 pub use node::{Child, Node};
 pub use objects::{Batch, BlobReader, Objects, Place};
