@@ -39,6 +39,8 @@ pub(crate) struct Config {
     pub(crate) workspace: Workspace,
     /// How commands are run.
     pub(crate) exec: Exec,
+    /// When layers are merged.
+    pub(crate) compact: Compact,
     /// How a directory is taken into a vault.
     pub(crate) import: Import,
     /// How the vault's catalog is used.
@@ -116,6 +118,16 @@ pub(crate) enum DriverSetting {
     Copy,
 }
 
+/// Section `compact`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Compact {
+    /// Whether a command that leaves more layers than `depth` starts a process that merges them.
+    pub(crate) auto: bool,
+    /// Of how many layers a workspace may consist.
+    pub(crate) depth: u16,
+}
+
 /// Section `import`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -176,6 +188,12 @@ impl Default for Exec {
             max_file_size: 0,
             max_memory: 0,
         }
+    }
+}
+
+impl Default for Compact {
+    fn default() -> Self {
+        Self { auto: true, depth: 16 }
     }
 }
 

@@ -29,4 +29,4 @@ pub use running::{Ended, Flow, Observer, Running, Status, Stream, Timeout, Usage
 pub use spec::{
     Command, Files, HomeView, InForce, Limits, Network, Overlay, Spec, Stdin, WorkspaceMount,
 };
-pub use sys::interrupts;
+pub use sys::{give_way, interrupts};
