@@ -85,6 +85,8 @@ impl Place {
             ("OFFSHOOT_HOME".into(), self.home().into()),
             ("USER".into(), "tester".into()),
             ("TZ".into(), "UTC".into()),
+            // No process is left behind; tests of it set this themselves and wait.
+            ("OFFSHOOT_COMPACT__AUTO".into(), "false".into()),
         ];
         environment.extend(std::env::var_os("PATH").map(|path| ("PATH".into(), path)));
         environment

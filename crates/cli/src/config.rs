@@ -41,6 +41,8 @@ pub(crate) struct Config {
     pub(crate) exec: Exec,
     /// What becomes of interrupted commands.
     pub(crate) recover: Recover,
+    /// When layers are merged.
+    pub(crate) compact: Compact,
     /// How a directory is taken into a vault.
     pub(crate) import: Import,
     /// How the vault's catalog is used.
@@ -138,6 +140,16 @@ pub(crate) enum Abandoned {
     Discard,
 }
 
+/// Section `compact`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Compact {
+    /// Whether a command that leaves more layers than `depth` starts a process that merges them.
+    pub(crate) auto: bool,
+    /// Of how many layers a workspace may consist.
+    pub(crate) depth: u16,
+}
+
 /// Section `import`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -204,6 +216,12 @@ impl Default for Exec {
 impl Default for Recover {
     fn default() -> Self {
         Self { abandoned: Abandoned::Offer }
+    }
+}
+
+impl Default for Compact {
+    fn default() -> Self {
+        Self { auto: true, depth: 16 }
     }
 }
 

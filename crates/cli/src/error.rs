@@ -175,6 +175,9 @@ impl From<ServiceError> for CliError {
                 .hint("`offshoot checkpoint restore` brings it back"),
             ServiceError::Busy { .. } => Self::new(ExitCode::Busy, message)
                 .hint("--wait waits for it; another workspace can be used at once"),
+            ServiceError::Compacting => {
+                Self::new(ExitCode::Busy, message).hint("wait until it is done and try again")
+            }
             ServiceError::Mount(error) => error.into(),
             ServiceError::Internal(_) => Self::new(ExitCode::Failure, message)
                 .hint("nothing was changed; please report this"),

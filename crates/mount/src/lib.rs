@@ -5,12 +5,14 @@
 //! mounts nothing itself.
 
 mod access;
+mod data_layers;
 mod driver;
 mod error;
 mod session;
 mod target;
 
 pub use access::LeftAccess;
+pub use data_layers::data_layers_work;
 pub use driver::{Driver, DriverChoice};
 pub use error::{MountError, Result};
 pub use session::{Inside, MountRequest, MountSession, MountState, Sealed};

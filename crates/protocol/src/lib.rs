@@ -39,7 +39,8 @@ pub use schema::{SchemaFile, schemas};
 pub use text::Text;
 pub use tools::{ConfigDoc, DoctorCheckDoc, DoctorDoc, DoctorState, SettingDoc};
 pub use vault::{
-    CheckDoc, InitDoc, VaultDeletedDoc, VaultDoc, VaultInfoDoc, VaultListDoc, VaultRenamedDoc,
+    CheckDoc, CompactDoc, CompactedDoc, InitDoc, VaultDeletedDoc, VaultDoc, VaultInfoDoc,
+    VaultListDoc, VaultRenamedDoc,
 };
 pub use workspace::{
     CheckpointDeletedDoc, CheckpointDoc, CheckpointListDoc, CheckpointShowDoc, DiscardDoc,

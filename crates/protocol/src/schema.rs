@@ -24,6 +24,7 @@ pub fn schemas() -> Vec<SchemaFile> {
         file::<VaultRenamedDoc>(),
         file::<VaultDeletedDoc>(),
         file::<CheckDoc>(),
+        file::<CompactDoc>(),
         file::<WorkspaceCreatedDoc>(),
         file::<WorkspaceListDoc>(),
         file::<WorkspaceShowDoc>(),

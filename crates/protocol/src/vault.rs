@@ -142,3 +142,40 @@ pub struct CheckDoc {
 impl Kind for CheckDoc {
     const KIND: &'static str = "vault.check";
 }
+
+/// What a compaction of a vault did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CompactDoc {
+    /// The vault.
+    pub vault: String,
+    /// It goes on in the background, and what it does is not known yet.
+    pub detached: bool,
+    /// The stacks of layers that were merged.
+    pub stacks: Vec<CompactedDoc>,
+}
+
+impl Kind for CompactDoc {
+    const KIND: &'static str = "vault.compact";
+}
+
+/// A stack of layers that was merged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CompactedDoc {
+    /// The state of files that it shows.
+    pub root: String,
+    /// The workspaces that stood at it.
+    pub workspaces: Vec<String>,
+    /// `merge` where what changed was copied into one layer, `flatten` where one layer describes everything and large
+    /// files stay where they are.
+    pub way: String,
+    /// The layers it had.
+    pub layers_before: u64,
+    /// The layers it has.
+    pub layers_after: u64,
+    /// Layers beside those that hold the bytes of large files.
+    pub data_layers: u64,
+    /// Bytes of files that were copied.
+    pub bytes_copied: u64,
+    /// How long it took.
+    pub elapsed_ms: u64,
+}

@@ -24,9 +24,9 @@ mod sys;
 pub use error::{Result, SandboxError};
 pub use keeper::Keeper;
 pub use launch::{keep, launch, launch_noted};
-pub use probe::{ProbeReport, probe};
+pub use probe::{ProbeReport, probe, read_through};
 pub use running::{Ended, Flow, Observer, Running, Status, Stream, Timeout, Usage};
 pub use spec::{
     Command, Files, HomeView, InForce, Limits, Network, Overlay, Spec, Stdin, WorkspaceMount,
 };
-pub use sys::interrupts;
+pub use sys::{give_way, interrupts};

@@ -34,13 +34,25 @@ fn attempt_overlay(scratch: &Path) -> Result<(), SandboxError> {
     attempt(Files::Overlay(Overlay {
         directory: scratch.to_owned(),
         lower: vec!["lower".into()],
+        data: Vec::new(),
         upper: "upper".into(),
         work: "work".into(),
         look_up: Vec::new(),
     }))
 }
 
+/// What the file `name` holds, read through these layers.
+pub fn read_through(layers: Overlay, name: &str) -> Result<Vec<u8>, SandboxError> {
+    let mut printed = Printed::default();
+    run(Files::Overlay(layers), &["cat", name], &mut printed)?;
+    Ok(printed.0)
+}
+
 fn attempt(files: Files) -> Result<(), SandboxError> {
+    run(files, &["true"], &mut Printed::default())
+}
+
+fn run(files: Files, arguments: &[&str], printed: &mut Printed) -> Result<(), SandboxError> {
     let target = "/tmp/workspace".into();
     let running = launch(&Spec {
         workspace: WorkspaceMount { files, target, read_only: false },
@@ -49,20 +61,25 @@ fn attempt(files: Files) -> Result<(), SandboxError> {
         network: Network::None,
         limits: Limits::default(),
         command: Command {
-            arguments: vec!["true".into()],
+            arguments: arguments.iter().map(Into::into).collect(),
             environment: Vec::new(),
             directory: "/tmp/workspace".into(),
             stdin: Stdin::Empty,
         },
     })?;
     let timeout = Timeout { after: None, grace: std::time::Duration::ZERO };
-    running.drive(&timeout, &mut Deaf, None).map(drop)
+    running.drive(&timeout, printed, None).map(drop)
 }
 
-struct Deaf;
+/// What was printed to standard output.
+#[derive(Default)]
+struct Printed(Vec<u8>);
 
-impl Observer for Deaf {
-    fn output(&mut self, _: Stream, _: &[u8]) -> Flow {
+impl Observer for Printed {
+    fn output(&mut self, stream: Stream, bytes: &[u8]) -> Flow {
+        if stream == Stream::Stdout {
+            self.0.extend_from_slice(bytes);
+        }
         Flow::More
     }
 }

@@ -53,6 +53,7 @@ pub(crate) enum FilesScript {
 
 pub(crate) struct OverlayScript {
     pub(crate) lower: Vec<CString>,
+    pub(crate) data: Vec<CString>,
     pub(crate) upper: CString,
     pub(crate) work: CString,
     pub(crate) look_up: Vec<CString>,
@@ -132,10 +133,11 @@ impl Script {
 
 fn files(files: &Files) -> Result<(PathBuf, FilesScript)> {
     Ok(match files {
-        Files::Overlay(Overlay { directory, lower, upper, work, look_up }) => {
+        Files::Overlay(Overlay { directory, lower, data, upper, work, look_up }) => {
             let (upper, work) = (c_path(upper)?, c_path(work)?);
-            let (lower, look_up) = (all(lower, "a path")?, all(look_up, "a path")?);
-            let overlay = OverlayScript { lower, upper, work, look_up };
+            let (lower, data) = (all(lower, "a path")?, all(data, "a path")?);
+            let look_up = all(look_up, "a path")?;
+            let overlay = OverlayScript { lower, data, upper, work, look_up };
             (directory.clone(), FilesScript::Overlay(overlay))
         }
         Files::Directory(directory) => {
@@ -170,7 +172,8 @@ fn home(spec: &Spec) -> (Option<PathBuf>, HomeView) {
 fn home_script(home: &Path) -> Result<HomeScript> {
     // The scratch directory is mounted over the home, whose own files are reached as the current directory.
     let (upper, work) = (c_path(&home.join("upper"))?, c_path(&home.join("work"))?);
-    let overlay = OverlayScript { lower: vec![c".".to_owned()], upper, work, look_up: Vec::new() };
+    let (lower, data, look_up) = (vec![c".".to_owned()], Vec::new(), Vec::new());
+    let overlay = OverlayScript { lower, data, upper, work, look_up };
     Ok(HomeScript { path: c_path(home)?, parents: parents(home)?, overlay })
 }
 

@@ -48,6 +48,8 @@ pub struct Overlay {
     pub directory: PathBuf,
     /// What lies below, topmost first.
     pub lower: Vec<PathBuf>,
+    /// What only holds bytes of files that the lowest of those describes.
+    pub data: Vec<PathBuf>,
     /// Where changes go.
     pub upper: PathBuf,
     /// A fresh directory beside it, for the kernel's own use.

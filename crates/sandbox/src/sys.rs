@@ -286,6 +286,19 @@ pub fn interrupts() -> Result<OwnedFd, Errno> {
     }
 }
 
+/// Lets everybody else have the processor and the disk first. Threads that are started later do the same.
+pub fn give_way() {
+    const LOWEST: c_int = 19;
+    const THIS_PROCESS: c_int = 0;
+    const IOPRIO_WHO_PROCESS: c_int = 1;
+    const IOPRIO_IDLE: c_int = 3 << 13;
+    // SAFETY: neither call takes a pointer. Where one is refused the process only is less polite.
+    unsafe {
+        libc::setpriority(libc::PRIO_PROCESS, THIS_PROCESS as libc::id_t, LOWEST);
+        libc::syscall(libc::SYS_ioprio_set, IOPRIO_WHO_PROCESS, THIS_PROCESS, IOPRIO_IDLE);
+    }
+}
+
 /// Gives every signal its default action and blocks none: what the host program set does not reach the command.
 pub(crate) fn reset_signals() {
     // SAFETY: the set is initialised before it is used; the default action is always valid. Signals that cannot be

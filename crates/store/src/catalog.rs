@@ -6,6 +6,7 @@ mod links;
 mod reader;
 mod rows;
 mod schema;
+mod stacks;
 mod writer;
 
 use std::path::{Path, PathBuf};

@@ -82,6 +82,12 @@ impl Vault {
         self.catalog().write_ordered(|writer| Ok(writer.add_layer(layer)?))
     }
 
+    /// Takes back a sealed layer that was not recorded: it would only be in the way.
+    pub(crate) fn drop_unrecorded(&self, layer: &LayerRow) {
+        // The first error is the one to report; what is left takes room and does no harm.
+        drop(disk::remove_tree(&self.layers_dir().join(layer.id.to_string())));
+    }
+
     /// Stores objects; a transaction that follows makes them durable with itself.
     pub fn store(&self, batch: &Batch) -> Result<()> {
         self.enter()?;

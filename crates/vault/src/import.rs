@@ -206,7 +206,10 @@ impl Vault {
             cache::save(&cache_file, &built.root, &built.cache, started);
         }
         let stack = layer.filter(|_| kind == LayerKind::Base);
-        let stack = stack.map(|layer| StackRow { root: built.root.0, layers: vec![layer] });
+        let stack = stack.map(|layer| {
+            let (layers, data) = (vec![layer], Vec::new());
+            StackRow { root: built.root.0, layers, data }
+        });
         let mut report = built.report;
         report.skipped.extend(contents.skipped);
         report.skipped.sort_by(|a, b| a.path.cmp(&b.path));

@@ -5,12 +5,14 @@
 
 mod access;
 mod adopt;
+mod compact;
 mod copy;
 mod left;
 mod lock;
 mod note;
 mod output;
 mod place;
+mod rebuild;
 mod running;
 mod stack;
 mod stage;
@@ -20,10 +22,12 @@ mod written;
 
 pub use access::{Access, PlainAccess};
 pub use adopt::Adopted;
+pub use compact::{CompactOptions, CompactWay, Compacted};
 pub use left::{Left, Preview};
 pub use note::ExecNote;
 pub use output::{OutputReader, OutputWriter};
 pub use place::{LinkLimit, Placed};
+pub use rebuild::Rebuilt;
 pub use running::Running;
 pub use stack::Stack;
 pub use sweep::LeftSize;

@@ -46,10 +46,10 @@ pub use hash::{BlobId, ContentId, NodeId, RootId};
 pub use home::{Created, Home, HomeError, Listed};
 pub use import::{ImportOptions, ImportReport, Imported, Progress, SkipReason, Skipped};
 pub use layer::{
-    Access, Adopted, ExecNote, Left, LeftSize, LinkLimit, OutputReader, OutputWriter, Placed,
-    PlainAccess, Preview, Running, Stack, Upper,
+    Access, Adopted, CompactOptions, CompactWay, Compacted, ExecNote, Left, LeftSize, LinkLimit,
+    OutputReader, OutputWriter, Placed, PlainAccess, Preview, Rebuilt, Running, Stack, Upper,
 };
-pub use lock::WorkspaceLock;
+pub use lock::{CompactionLock, WorkspaceLock};
 pub use name::{NameError, check_name, name_from};
 pub use node::{Child, Node};
 pub use objects::{Batch, BlobReader, Objects, Place};

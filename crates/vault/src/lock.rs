@@ -69,6 +69,21 @@ impl Vault {
     }
 }
 
+/// Held by the one process that merges layers of a vault, until dropped.
+#[derive(Debug)]
+pub struct CompactionLock {
+    _held: File,
+}
+
+impl Vault {
+    /// Takes the right to merge layers; nothing where another process is at it.
+    pub fn lock_compaction(&self) -> Result<Option<CompactionLock>> {
+        let path = self.dir().join("locks").join("compaction");
+        let held = open(&path)?;
+        Ok(try_lock(&held, &path)?.then_some(CompactionLock { _held: held }))
+    }
+}
+
 /// Opens the file to lock. It is never removed but with the vault, so that all who lock it lock the same.
 fn open(path: &PathBuf) -> Result<File> {
     let mut options = File::options();

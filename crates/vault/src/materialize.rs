@@ -5,7 +5,7 @@
 
 mod leaf;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -48,6 +48,10 @@ pub(crate) struct Materializer<'a> {
     top: PathBuf,
     purpose: Purpose<'a>,
     top_fd: OwnedFd,
+    /// Paths to write though they are below already, sorted; and the directories on the way.
+    again: BTreeSet<Vec<u8>>,
+    /// Files whose bytes are left where they are, and where that is.
+    elsewhere: HashMap<BlobId, Vec<u8>>,
     /// The first name of each hard-link group, and where it was put.
     groups: Mutex<HashMap<u64, Vec<Written>>>,
 }
@@ -80,7 +84,18 @@ impl<'a> Materializer<'a> {
     pub(crate) fn new(objects: &'a Objects, top: &Path, purpose: Purpose<'a>) -> Result<Self> {
         let top_fd = disk::open_dir(top).map_err(io_error("open", top))?;
         let groups = Mutex::new(HashMap::new());
-        Ok(Self { objects, top: top.to_owned(), purpose, top_fd, groups })
+        let (again, elsewhere) = (BTreeSet::new(), HashMap::new());
+        Ok(Self { objects, top: top.to_owned(), purpose, top_fd, again, elsewhere, groups })
+    }
+
+    /// Writes these paths of a difference also where nothing about them is different.
+    pub(crate) fn also(self, again: BTreeSet<Vec<u8>>) -> Self {
+        Self { again, ..self }
+    }
+
+    /// Leaves the bytes of these files where they are: at a path of a layer that holds bytes for this one.
+    pub(crate) fn leaving(self, elsewhere: HashMap<BlobId, Vec<u8>>) -> Self {
+        Self { elsewhere, ..self }
     }
 
     /// Writes one entry with everything beneath it; it must not be there yet.
@@ -143,7 +158,8 @@ impl<'a> Materializer<'a> {
     fn begin(&self, folder: &Folder) -> Result<Content> {
         let mut content = Content { leaves: Vec::new(), folders: Vec::new() };
         let Some(after) = folder.entry.directory() else { return Ok(content) };
-        if folder.before.is_some_and(|before| before.node == after.node) {
+        let same = folder.before.is_some_and(|before| before.node == after.node);
+        if same && !self.again_below(&folder.path) {
             return Ok(content);
         }
         let old = folder.before.map(|before| self.objects.entries(&before)).transpose()?;
@@ -154,20 +170,27 @@ impl<'a> Materializer<'a> {
         }
         for entry in new {
             let below = old.as_ref().and_then(|old| find(old, &entry.name));
-            if below == Some(&entry) {
+            let path = join(&folder.path, &entry.name);
+            if below == Some(&entry) && !self.again.contains(&path) && !self.again_below(&path) {
                 continue;
             }
             if entry.directory().is_none() {
                 content.leaves.push(entry);
                 continue;
             }
-            let path = join(&folder.path, &entry.name);
             self.make_dir(at.as_fd(), &path, &entry.name)?;
             let before = below.and_then(Entry::directory).copied();
             let opaque = old.is_some() && before.is_none();
             content.folders.push(Folder { path, entry, before, opaque });
         }
         Ok(content)
+    }
+
+    /// Whether something below a directory is to be written again.
+    fn again_below(&self, directory: &[u8]) -> bool {
+        let first = join(directory, b"");
+        !self.again.is_empty()
+            && self.again.range(first.clone()..).next().is_some_and(|path| path.starts_with(&first))
     }
 
     /// Writes everything of a level that is not a directory.

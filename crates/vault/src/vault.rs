@@ -265,6 +265,17 @@ pub(crate) fn reachable_heads(reader: &Reader<'_>) -> Result<Vec<Id>> {
     Ok(heads)
 }
 
+/// The snapshots that commands start from: of the head, and of each workspace and what it was forked from.
+pub(crate) fn working_heads(reader: &Reader<'_>) -> Result<Vec<Id>> {
+    let mut heads = Vec::new();
+    for kind in ["head", WORKSPACE] {
+        for (key, row) in reader.refs(kind)? {
+            heads.extend(snapshots_of(&key, row)?);
+        }
+    }
+    Ok(heads)
+}
+
 /// The snapshots that one ref points at.
 pub(crate) fn snapshots_of(key: &RefKey, row: RefRow) -> Result<Vec<Id>> {
     Ok(match key.kind.as_str() {

@@ -8,6 +8,8 @@ mod adopt;
 mod children;
 #[path = "vault/closed.rs"]
 mod closed;
+#[path = "vault/compaction.rs"]
+mod compaction;
 #[path = "vault/compare.rs"]
 mod compare;
 #[path = "vault/crowd.rs"]

@@ -58,6 +58,9 @@ pub enum ServiceError {
         /// Who holds it, in their own words.
         holder: String,
     },
+    /// Another process merges layers of the vault.
+    #[error("another process merges the layers of this vault already")]
+    Compacting,
     /// A mistake in Offshoot.
     #[error("internal error: {0}")]
     Internal(String),

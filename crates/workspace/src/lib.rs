@@ -6,6 +6,7 @@
 mod binding;
 mod change;
 mod checkpoint;
+mod compaction;
 mod edit;
 mod error;
 mod exec;
@@ -22,6 +23,7 @@ mod workspace;
 pub use binding::{BindingService, Refreshed};
 pub use change::{ChangeSummaryService, Summary};
 pub use checkpoint::{CheckpointService, NewCheckpoint, Restored};
+pub use compaction::{CompactScope, CompactedStack, CompactionService};
 pub use edit::Edited;
 pub use error::{Result, ServiceError};
 pub use exec::{

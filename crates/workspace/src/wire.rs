@@ -10,18 +10,18 @@ pub(crate) use exec::stored_envelope;
 pub(crate) use recover::{CRASHED, crashed_envelope};
 
 use offshoot_protocol::{
-    ActorDoc, ChangeDoc, ChangeKindDoc, CheckpointDoc, EditDoc, EntryDoc, EntryKindDoc, HunkDoc,
-    ImportDoc, LineDoc, LogEntryDoc, OperationDoc, SideDoc, SkippedDoc, SnapshotDoc, Text,
-    UsageDoc, VersionDoc, WorkspaceDoc,
+    ActorDoc, ChangeDoc, ChangeKindDoc, CheckpointDoc, CompactedDoc, EditDoc, EntryDoc,
+    EntryKindDoc, HunkDoc, ImportDoc, LineDoc, LogEntryDoc, OperationDoc, SideDoc, SkippedDoc,
+    SnapshotDoc, Text, UsageDoc, VersionDoc, WorkspaceDoc,
 };
 use offshoot_vault::diff::text::{Hunk, LineKind};
 use offshoot_vault::diff::{Change, ChangeKind, FileDiff};
 use offshoot_vault::{
-    Actor, Body, Checkpoint, Entry, EntryKind, Id, ImportReport, Mtime, Operation, SkipReason,
-    Skipped, Snapshot, VaultPath, Workspace,
+    Actor, Body, Checkpoint, CompactWay, Entry, EntryKind, Id, ImportReport, Mtime, Operation,
+    SkipReason, Skipped, Snapshot, VaultPath, Workspace,
 };
 
-use crate::{Edited, LogEntry, Usage, Version};
+use crate::{CompactedStack, Edited, LogEntry, Usage, Version};
 
 /// A time as RFC 3339 in UTC, to the millisecond.
 pub fn time(time_ms: u64) -> String {
@@ -90,6 +90,25 @@ pub fn workspace(workspace: &Workspace, all: &[Workspace]) -> WorkspaceDoc {
 pub fn usage(usage: &Usage) -> UsageDoc {
     let Usage { total_bytes, own_bytes, shared_bytes, entries } = *usage;
     UsageDoc { total_bytes, own_bytes, shared_bytes, entries }
+}
+
+/// A stack of layers that was merged.
+pub fn compacted(stack: &CompactedStack) -> CompactedDoc {
+    let done = &stack.compacted;
+    CompactedDoc {
+        root: done.root.to_string(),
+        workspaces: stack.workspaces.clone(),
+        way: match done.way {
+            CompactWay::Merge => "merge",
+            CompactWay::Flatten => "flatten",
+        }
+        .to_owned(),
+        layers_before: done.layers_before,
+        layers_after: done.layers_after,
+        data_layers: done.data_layers,
+        bytes_copied: done.bytes_copied,
+        elapsed_ms: u64::try_from(done.elapsed.as_millis()).unwrap_or(u64::MAX),
+    }
 }
 
 /// A checkpoint; `all` gives the name of its workspace.

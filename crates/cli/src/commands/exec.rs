@@ -11,6 +11,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand, ValueEnum};
 use offshoot_workspace::{ExecutionTimeout, ProxyRuntime};
 
+use crate::commands::vault::compact;
 use crate::config::parse_duration;
 use crate::context::Context;
 use crate::error::Result;
@@ -142,5 +143,9 @@ pub(crate) fn run(args: &ExecArgs, context: &Context) -> Result<u8> {
     let mut live = answer.live(context);
     let envelope = runtime.run(request, &mut live);
     drop(live);
-    answer.finish(context, &envelope)
+    let code = answer.finish(context, &envelope);
+    if let Some((workspace, _)) = &envelope.result.workspace {
+        compact::after_command(context, &place.vault, workspace);
+    }
+    code
 }

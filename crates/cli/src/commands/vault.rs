@@ -1,5 +1,7 @@
 //! `offshoot vault`: vaults as a whole.
 
+pub(crate) mod compact;
+
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -42,6 +44,9 @@ pub(crate) enum VaultCommand {
         after_help = "Examples:\n  offshoot vault check\n  offshoot vault check demo --quick\n\nExits with 5 where something is damaged."
     )]
     Check(CheckArgs),
+    /// Merge the layers that commands have left, so that workspaces stay fast
+    #[command(after_help = compact::AFTER_HELP)]
+    Compact(compact::CompactArgs),
 }
 
 #[derive(Debug, Args)]
@@ -93,6 +98,7 @@ pub(crate) fn run(command: &VaultCommand, context: &Context) -> Result<()> {
         VaultCommand::Delete(args) => delete(args, context),
         VaultCommand::Rename(args) => rename(args, context),
         VaultCommand::Check(args) => check(args, context).map(drop),
+        VaultCommand::Compact(args) => compact::run(args, context),
     }
 }
 

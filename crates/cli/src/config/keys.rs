@@ -37,6 +37,8 @@ pub(super) const KEYS: &[Key] = &[
     Key { name: "exec.max_file_size", kind: Kind::Size { max: 1 << 60 } },
     Key { name: "exec.max_memory", kind: Kind::Size { max: 1 << 60 } },
     Key { name: "recover.abandoned", kind: Kind::Choice(&["offer", "keep", "discard"]) },
+    Key { name: "compact.auto", kind: Kind::Boolean },
+    Key { name: "compact.depth", kind: Kind::Integer { min: 2, max: 400 } },
     Key { name: "import.threads", kind: Kind::Integer { min: 0, max: 256 } },
     Key {
         name: "store.busy_timeout",

@@ -9,6 +9,7 @@ use offshoot_vault::{Adopted, Placed, Stack, Upper, Vault};
 
 use super::MountRequest;
 use crate::access::KeeperAccess;
+use crate::data_layers::data_layers_work;
 use crate::error::Result;
 
 /// Layers to stack, with a fresh one above them.
@@ -22,6 +23,11 @@ pub(super) struct Layers {
 impl Layers {
     pub(super) fn prepare(vault: &Vault, request: &MountRequest) -> Result<Self> {
         let stack = vault.stack(&request.root, &request.near)?;
+        // A kernel that cannot use them need not say so: it may show zeros.
+        let stack = match stack.data.is_empty() || data_layers_work(vault) {
+            true => stack,
+            false => vault.plain_stack(&request.root, &request.near)?,
+        };
         let mut upper = vault.begin_upper(&request.root)?;
         let placed = match request.read_only {
             true => Placed::default(),
@@ -34,6 +40,7 @@ impl Layers {
         Files::Overlay(Overlay {
             directory: self.upper.layers_dir().to_owned(),
             lower: self.stack.names.iter().map(Into::into).collect(),
+            data: self.stack.data.iter().map(Into::into).collect(),
             upper: self.upper.fs_name().into(),
             work: self.upper.work_name().into(),
             look_up: self.upper.placed_directories().into_iter().map(path).collect(),

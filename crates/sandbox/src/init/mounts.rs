@@ -109,6 +109,9 @@ fn configure_overlay(context: BorrowedFd<'_>, layers: &OverlayScript) -> Result<
     for lower in &layers.lower {
         fsconfig_set_string(context, c"lowerdir+", lower.as_c_str())?;
     }
+    for data in &layers.data {
+        fsconfig_set_string(context, c"datadir+", data.as_c_str())?;
+    }
     fsconfig_set_string(context, c"upperdir", layers.upper.as_c_str())?;
     fsconfig_set_string(context, c"workdir", layers.work.as_c_str())?;
     finish_mount(context)

@@ -90,6 +90,7 @@ impl Scene {
             lower: vec!["lower".into()],
             upper: "upper".into(),
             work: "work".into(),
+            data: Vec::new(),
             look_up: Vec::new(),
         };
         let files = Files::Overlay(overlay);

@@ -1,14 +1,11 @@
 //! Queries over one consistent state.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
-use super::rows::{
-    AuditRow, LayerRow, NewOperation, OperationRow, RefKey, RefRow, SnapshotRow, StackRow,
-};
+use super::rows::{AuditRow, LayerRow, NewOperation, OperationRow, RefKey, RefRow, SnapshotRow};
 use super::sqlite_error;
 use crate::{Hash, Id, StoreError};
 
@@ -165,28 +162,18 @@ impl<'a> Reader<'a> {
 
     /// All sealed layers, oldest first.
     pub fn layers(&self) -> Result<Vec<LayerRow>, StoreError> {
-        self.all("SELECT id, kind, root, bytes, created_ms FROM layers ORDER BY id", [], |row| {
-            Ok(LayerRow {
-                id: row.get(0)?,
-                kind: row.get(1)?,
-                root: row.get(2)?,
-                bytes: row.get(3)?,
-                created_ms: row.get(4)?,
-            })
-        })
+        self.all(&format!("{SELECT_LAYER} ORDER BY id"), [], layer_row)
     }
 
-    /// The stack that shows a root, if one is recorded.
-    pub fn stack(&self, root: &Hash) -> Result<Option<StackRow>, StoreError> {
-        let layers: Option<Vec<u8>> =
-            self.one("SELECT layers FROM stacks WHERE root = ?1", [root], |row| row.get(0))?;
-        Ok(layers.map(|layers| StackRow { root: *root, layers: split_ids(&layers) }))
+    /// A sealed layer by its id.
+    pub fn layer(&self, id: &Id) -> Result<Option<LayerRow>, StoreError> {
+        self.one(&format!("{SELECT_LAYER} WHERE id = ?1"), [id], layer_row)
     }
 
-    /// The layers that are part of any stack.
-    pub fn stacked_layers(&self) -> Result<BTreeSet<Id>, StoreError> {
-        let stacks: Vec<Vec<u8>> = self.all("SELECT layers FROM stacks", [], |row| row.get(0))?;
-        Ok(stacks.iter().flat_map(|layers| split_ids(layers)).collect())
+    /// The format of the catalog: one that cannot be written stays as old as it is.
+    pub(super) fn version(&self) -> Result<i64, StoreError> {
+        let version = self.connection.pragma_query_value(None, "user_version", |row| row.get(0));
+        version.map_err(sqlite_error(self.path))
     }
 
     pub(super) fn one<T>(
@@ -216,6 +203,18 @@ pub(super) const AUDIT_HEAD: &str = "audit_head";
 
 const SELECT_OPERATION: &str =
     "SELECT seq, id, time_ms, actor, kind, scope, summary, reverts, changes FROM operations";
+
+const SELECT_LAYER: &str = "SELECT id, kind, root, bytes, created_ms FROM layers";
+
+fn layer_row(row: &Row<'_>) -> rusqlite::Result<LayerRow> {
+    Ok(LayerRow {
+        id: row.get(0)?,
+        kind: row.get(1)?,
+        root: row.get(2)?,
+        bytes: row.get(3)?,
+        created_ms: row.get(4)?,
+    })
+}
 
 fn operation_row(row: &Row<'_>) -> rusqlite::Result<OperationRow> {
     let operation = NewOperation {
@@ -251,7 +250,7 @@ fn keyed_ref(row: &Row<'_>) -> rusqlite::Result<(RefKey, RefRow)> {
     Ok((key, RefRow { scope: row.get(2)?, name: row.get(3)?, value: row.get(4)? }))
 }
 
-fn split_ids(bytes: &[u8]) -> Vec<Id> {
+pub(super) fn split_ids(bytes: &[u8]) -> Vec<Id> {
     let (ids, _) = bytes.as_chunks::<16>();
     ids.iter().map(|bytes| Id::from_bytes(*bytes)).collect()
 }

@@ -135,6 +135,8 @@ pub struct StackRow {
     pub root: Hash,
     /// The layers, topmost first.
     pub layers: Vec<Id>,
+    /// Layers that only hold bytes of files which the lowest of `layers` describes, in the order in which they are searched.
+    pub data: Vec<Id>,
 }
 
 /// What a command did.

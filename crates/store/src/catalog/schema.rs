@@ -11,7 +11,7 @@ use crate::StoreError;
 pub(super) const APPLICATION_ID: i64 = 0x4f66_6673;
 
 /// One step from each version to the next. Steps are never changed once released.
-const MIGRATIONS: [&str; 2] = [VERSION_1, VERSION_2];
+const MIGRATIONS: [&str; 3] = [VERSION_1, VERSION_2, VERSION_3];
 
 /// The newest format.
 const NEWEST: i64 = MIGRATIONS.len() as i64;
@@ -120,8 +120,16 @@ CREATE TABLE links (
 ) STRICT;
 ";
 
+/// Layers of a stack that hold only bytes, for files that others describe.
+const VERSION_3: &str = "
+ALTER TABLE stacks ADD COLUMN data BLOB NOT NULL DEFAULT x'';
+";
+
 /// The version that brought the tables of commands and links.
 pub(super) const HAS_EXECS: i64 = 2;
+
+/// The version that brought layers that hold only bytes.
+pub(super) const HAS_DATA_LAYERS: i64 = 3;
 
 /// Checks that the file is ours and of a known format, and runs what migrations it lacks.
 pub(super) fn upgrade(

@@ -2,6 +2,8 @@
 
 use std::process::Command;
 
+use rusqlite::params;
+
 use super::*;
 use crate::Id;
 
@@ -240,7 +242,7 @@ fn a_catalog_of_the_first_format_is_upgraded_with_what_it_holds() {
         Connection::open(&path)
             .unwrap()
             .pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0));
-    assert_eq!(version.unwrap(), 2);
+    assert_eq!(version.unwrap(), 3);
     Catalog::open(&path, OpenOptions::default()).unwrap().check(true).unwrap();
 }
 
@@ -279,4 +281,29 @@ fn links_are_remembered_by_root() {
         catalog.write(|writer| writer.set_links(&[1; 32], paths)).unwrap();
         assert_eq!(links(), Some(paths.to_vec()));
     }
+}
+
+#[test]
+fn stacks_of_an_older_format_have_no_layers_that_only_hold_bytes() {
+    let (_folder, path) = scratch();
+    let (root, layers) = ([1; 32], vec![Id::at(2), Id::at(1)]);
+    let joined: Vec<u8> = layers.iter().flat_map(|id| *id.as_bytes()).collect();
+    let old = first_format(&path);
+    old.execute("INSERT INTO stacks VALUES (?1, ?2)", params![root, joined]).unwrap();
+    drop(old);
+    let mut row = StackRow { root, layers, data: Vec::new() };
+    for read_only in [true, false] {
+        let options = OpenOptions { read_only, ..OpenOptions::default() };
+        let catalog = Catalog::open(&path, options).unwrap();
+        assert_eq!(catalog.read(|reader| reader.stack(&root)).unwrap().as_ref(), Some(&row));
+        assert_eq!(catalog.read(|reader| reader.stacks()).unwrap(), [row.clone()]);
+    }
+    row.data = vec![Id::at(9), Id::at(3)];
+    let catalog = Catalog::open(&path, OpenOptions::default()).unwrap();
+    catalog.write(|writer| writer.set_stack(&row)).unwrap();
+    assert_eq!(catalog.read(|reader| reader.stack(&root)).unwrap(), Some(row));
+    let named = catalog.read(|reader| reader.stacked_layers()).unwrap();
+    assert_eq!(named, [1, 2, 3, 9].map(Id::at).into(), "also those that only hold bytes");
+    catalog.write(|writer| writer.remove_stack(&root)).unwrap();
+    assert_eq!(catalog.read(|reader| reader.stack(&root)).unwrap(), None);
 }

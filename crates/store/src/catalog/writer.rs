@@ -6,7 +6,7 @@ use std::path::Path;
 use rusqlite::{Connection, ErrorCode, Params, params};
 
 use super::reader::{AUDIT_HEAD, Reader, join_ids};
-use super::rows::{LayerRow, NewOperation, RefChange, RefRow, SnapshotRow, StackRow};
+use super::rows::{LayerRow, NewOperation, RefChange, RefRow, SnapshotRow};
 use super::sqlite_error;
 use crate::{Hash, Id, StoreError, id};
 
@@ -162,15 +162,6 @@ impl<'a> Writer<'a> {
     /// Forgets a layer that nothing names.
     pub fn remove_layer(&mut self, id: &Id) -> Result<(), StoreError> {
         self.execute("DELETE FROM layers WHERE id = ?1", params![id])
-    }
-
-    /// Records the stack that shows a root, in place of an earlier one.
-    pub fn set_stack(&mut self, row: &StackRow) -> Result<(), StoreError> {
-        self.execute(
-            "INSERT INTO stacks (root, layers) VALUES (?1, ?2)
-             ON CONFLICT (root) DO UPDATE SET layers = excluded.layers",
-            params![row.root, join_ids(&row.layers)],
-        )
     }
 
     pub(super) fn execute(&self, sql: &str, params: impl Params) -> Result<(), StoreError> {

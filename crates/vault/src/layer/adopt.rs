@@ -169,10 +169,14 @@ impl Vault {
         // A batch is all or nothing: without it no object names the layer.
         self.objects()?.store(&batch)?;
         stage.progress = Progress::Named;
+        // A state that was there before may have a stack that is lower.
+        if self.recorded_stack(&built.root)?.is_some() {
+            return Ok(None);
+        }
         let below = self.recorded_stack(base)?;
-        Ok(below.map(|mut layers| {
+        Ok(below.map(|StackRow { mut layers, data, .. }| {
             layers.insert(0, layer.id);
-            StackRow { root: built.root.0, layers }
+            StackRow { root: built.root.0, layers, data }
         }))
     }
 }

@@ -225,9 +225,9 @@ impl Left {
         let top = vault.objects()?.root(&root)?;
         let content = top.directory().map(|dir| dir.content);
         let content = content.ok_or_else(|| VaultError::MissingObject(format!("root {root}")))?;
-        let stack = vault.recorded_stack(&self.note.root)?.map(|mut layers| {
-            layers.insert(0, layer);
-            StackRow { root: root.0, layers }
+        let stack = vault.recorded_stack(&self.note.root)?.map(|mut below| {
+            below.layers.insert(0, layer);
+            StackRow { root: root.0, ..below }
         });
         let adopted = Adopted::captured(root, content, Vec::new()).stacked(stack);
         Ok(adopted.held(Pending(Some(Origin::Left(self)))))

@@ -24,66 +24,88 @@ pub struct Stack {
     pub layers_dir: PathBuf,
     /// The same directories relative to that one: short names for the options of a mount.
     pub names: Vec<String>,
+    /// Further directories, relative to the same one, that only hold bytes of files which the lowest of the others
+    /// describes, in the order in which they are to be searched. Where there are some, who mounts the stack must know that
+    /// the kernel can use them: one that cannot may show zeros.
+    pub data: Vec<String>,
 }
 
 impl Vault {
     /// The layers that show a root. Where none are recorded a delta layer is made above the first of `near` that has a
     /// stack, or a base layer where none has: time and space go with the changes.
     pub fn stack(&self, root: &RootId, near: &[RootId]) -> Result<Stack> {
-        if let Some(layers) = self.recorded_stack(root)? {
-            return Ok(self.show(root, &layers));
+        self.stack_that(root, near, |_| true)
+    }
+
+    /// The same without layers that only hold bytes, for a kernel that cannot use those.
+    pub fn plain_stack(&self, root: &RootId, near: &[RootId]) -> Result<Stack> {
+        self.stack_that(root, near, |stack| stack.data.is_empty())
+    }
+
+    /// The same of stacks that are `fit`; one that is not is replaced.
+    pub(super) fn stack_that(
+        &self,
+        root: &RootId,
+        near: &[RootId],
+        fit: impl Fn(&StackRow) -> bool,
+    ) -> Result<Stack> {
+        if let Some(stack) = self.recorded_stack(root)?.filter(&fit) {
+            return Ok(self.show(&stack));
         }
-        let mut below: Option<(RootId, Vec<Id>)> = None;
-        for candidate in near {
-            if let Some(layers) = self.recorded_stack(candidate)? {
-                below = Some((*candidate, layers));
+        let mut below = None;
+        for candidate in near.iter().filter(|near| *near != root) {
+            below = self.recorded_stack(candidate)?.filter(&fit);
+            if below.is_some() {
                 break;
             }
         }
-        let (base, mut layers) = match below {
-            Some((base, layers)) => (Some(base), layers),
-            None => (None, Vec::new()),
-        };
-        let layer = self.build_layer(root, base.as_ref())?;
+        let layer =
+            self.build_layer(root, below.as_ref().map(|stack| RootId(stack.root)).as_ref())?;
+        let (mut layers, data) = below.map_or_else(Default::default, |row| (row.layers, row.data));
         layers.insert(0, layer.id);
         let links = self.find_links(root, near)?;
-        self.record_stack(root, &layer, layers, &links)
+        self.record_stack(&layer, StackRow { root: root.0, layers, data }, &links)
     }
 
-    fn record_stack(
-        &self,
-        root: &RootId,
-        layer: &LayerRow,
-        layers: Vec<Id>,
-        links: &Links,
-    ) -> Result<Stack> {
-        let stack = StackRow { root: root.0, layers };
+    fn record_stack(&self, layer: &LayerRow, stack: StackRow, links: &Links) -> Result<Stack> {
         self.catalog().write(|writer| {
             writer.add_layer(layer)?;
-            writer.set_links(&root.0, &links.encode())?;
+            writer.set_links(&stack.root, &links.encode())?;
             Ok::<(), VaultError>(writer.set_stack(&stack)?)
         })?;
-        Ok(self.show(root, &stack.layers))
+        Ok(self.show(&stack))
     }
 
-    pub(super) fn recorded_stack(&self, root: &RootId) -> Result<Option<Vec<Id>>> {
+    /// The stack of a root. A layer that is gone makes it useless; another is built in its place.
+    pub(super) fn recorded_stack(&self, root: &RootId) -> Result<Option<StackRow>> {
         let stack = self.read(|reader| Ok(reader.stack(&root.0)?))?;
-        let layers = stack.map(|stack| stack.layers);
-        // A layer that is gone makes the stack useless; another is built in its place.
-        Ok(layers.filter(|layers| layers.iter().all(|id| self.layer_dir(id).is_dir())))
+        let is_there = |id: &Id| self.layer_dir(id).is_dir();
+        Ok(stack.filter(|stack| stack.layers.iter().chain(&stack.data).all(is_there)))
     }
 
-    fn show(&self, root: &RootId, layers: &[Id]) -> Stack {
-        let (directories, names) =
-            layers.iter().map(|id| (self.layer_dir(id), format!("{id}/fs"))).unzip();
-        Stack { root: *root, layers: layers.to_vec(), directories, layers_dir: self.layers_dir(), names }
+    /// How many layers are stacked to show a root; none where it has no stack yet.
+    pub fn stack_depth(&self, root: &RootId) -> Result<usize> {
+        let stack = self.read(|reader| Ok(reader.stack(&root.0)?))?;
+        Ok(stack.map_or(0, |stack| stack.layers.len()))
     }
 
-    fn layer_dir(&self, id: &Id) -> PathBuf {
+    pub(super) fn show(&self, stack: &StackRow) -> Stack {
+        let name = |id: &Id| format!("{id}/fs");
+        Stack {
+            root: RootId(stack.root),
+            layers: stack.layers.iter().chain(&stack.data).copied().collect(),
+            directories: stack.layers.iter().map(|id| self.layer_dir(id)).collect(),
+            layers_dir: self.layers_dir(),
+            names: stack.layers.iter().map(name).collect(),
+            data: stack.data.iter().map(name).collect(),
+        }
+    }
+
+    pub(super) fn layer_dir(&self, id: &Id) -> PathBuf {
         self.layers_dir().join(id.to_string()).join("fs")
     }
 
-    fn build_layer(&self, root: &RootId, base: Option<&RootId>) -> Result<LayerRow> {
+    pub(super) fn build_layer(&self, root: &RootId, base: Option<&RootId>) -> Result<LayerRow> {
         self.enter()?;
         let objects = self.objects()?;
         let top = objects.root(root)?;

@@ -29,6 +29,8 @@ pub(crate) enum LayerKind {
     Base,
     /// The difference of a root to another.
     Delta,
+    /// A whole root, whose large files have their bytes in other layers.
+    Flat,
     /// Bytes under their hex hash.
     Content,
 }
@@ -38,6 +40,7 @@ impl LayerKind {
         match self {
             Self::Base => "base",
             Self::Delta => "delta",
+            Self::Flat => "flat",
             Self::Content => "content",
         }
     }

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 
-use rustix::fs::{self, AtFlags, FileType, Gid, Mode, OFlags, Uid};
+use rustix::fs::{self, AtFlags, FileType, Gid, Mode, OFlags, Uid, XattrFlags};
+use rustix::io::Errno;
 
 use super::{Materializer, Purpose, Written, hash_file};
 use crate::disk::{self, join, split_last};
@@ -15,6 +16,10 @@ use crate::objects::Place;
 
 /// Files up to this length are read, hashed and written in one piece.
 const ONE_PIECE: u64 = 1 << 20;
+/// Says that a file of a layer has its bytes elsewhere.
+const METACOPY: &str = "user.overlay.metacopy";
+/// Says where.
+const REDIRECT: &str = "user.overlay.redirect";
 
 impl Materializer<'_> {
     /// Writes something that is not a directory into the directory `at`, whose path below the top is `parent`.
@@ -77,8 +82,15 @@ impl Materializer<'_> {
         let file = fs::openat(at, disk::bytes_path(&entry.name), flags, Mode::from_raw_mode(0o600))
             .map(File::from)
             .map_err(io_error("create", &self.host(path)))?;
-        self.fill(&file, path, size, blob)?;
-        self.count(size);
+        let place = self.elsewhere.get(blob).map(Vec::as_slice);
+        match place.map(|place| leave_bytes(&file, size, place)) {
+            Some(Ok(())) => self.count(0),
+            // Some file systems take only short attributes; then the bytes come along.
+            _ => {
+                self.fill(&file, path, size, blob)?;
+                self.count(size);
+            }
+        }
         self.metadata(file.as_fd(), entry).map_err(io_error("set metadata of", &self.host(path)))
     }
 
@@ -153,4 +165,26 @@ impl Materializer<'_> {
     fn sets_owners(&self) -> bool {
         matches!(self.purpose, Purpose::Export { owners: true })
     }
+}
+
+/// Makes an empty file say that its bytes are at a path of a layer that holds bytes for others.
+fn leave_bytes(file: &File, size: u64, place: &[u8]) -> io::Result<()> {
+    let set = || -> io::Result<()> {
+        let redirect = [b"/", place].concat();
+        fs::fsetxattr(file, METACOPY, b"", XattrFlags::empty())?;
+        fs::fsetxattr(file, REDIRECT, &redirect, XattrFlags::empty())?;
+        Ok(fs::ftruncate(file, size)?)
+    };
+    let done = set();
+    if done.is_err() {
+        // What is left of the attempt would make overlayfs look for bytes elsewhere.
+        for name in [METACOPY, REDIRECT] {
+            match fs::fremovexattr(file, name) {
+                Err(Errno::NODATA) | Ok(()) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        fs::ftruncate(file, 0)?;
+    }
+    done
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::support::is_root;
-use crate::{closed, crowd, depth, placed, read_only, round_trip, stacks};
+use crate::{closed, compaction, crowd, depth, placed, read_only, round_trip, stacks};
 
 const ROLE: &str = "OFFSHOOT_TEST_ROLE";
 const PLACE: &str = "OFFSHOOT_TEST_PLACE";
@@ -24,6 +24,7 @@ fn child() {
         "usual limits" => depth::in_usual_limits(&place),
         "stacks" => stacks::as_ordinary_user(&place),
         "look at mounts" => stacks::look_at_mounts(&place),
+        "merged stacks" => compaction::as_ordinary_user(&place),
         "closed files" => closed::as_ordinary_user(&place),
         "write closed files" => closed::write(&place),
         "placed links" => placed::as_ordinary_user(&place),

@@ -7,7 +7,7 @@ use std::process::Command;
 use offshoot_tests::image::private_mounts;
 use offshoot_tests::scan::{CompareOptions, Scan};
 use offshoot_tests::skip::{Feature, need};
-use offshoot_vault::{Adopted, PlainAccess, RootId, Upper, Vault};
+use offshoot_vault::{Adopted, PlainAccess, RootId, Stack, Upper, Vault};
 
 use crate::support::{actor, assert_same, export, scanned};
 
@@ -44,10 +44,16 @@ pub(crate) fn upper_options(vault: &Vault, upper: &Upper) -> String {
     assert_eq!(stack.layers_dir, upper.layers_dir());
     format!(
         "userxattr,volatile,lowerdir={},upperdir={},workdir={}",
-        stack.names.join(":"),
+        lower_option(&stack),
         upper.fs_name(),
         upper.work_name()
     )
+}
+
+/// What a stack is called in the options of a mount.
+fn lower_option(stack: &Stack) -> String {
+    let data: String = stack.data.iter().map(|name| format!("::{name}")).collect();
+    stack.names.join(":") + &data
 }
 
 fn mount(options: &str, layers: &Path, point: &Path) {
@@ -140,8 +146,11 @@ pub(crate) fn shown(vault: &Vault, root: &RootId, place: &Path) -> Scan {
         let inside = fs::read_dir(layer.parent().unwrap()).unwrap().count();
         assert_eq!(inside, 1, "a sealed layer holds its files and nothing else");
     }
-    // An overlay without an upper needs two layers at least.
-    let lower = format!("{}:{}", stack.names.join(":"), nothing.display());
+    // An overlay without an upper needs two layers at least, and bytes are found for the lowest alone.
+    let lower = match stack.data.is_empty() {
+        true => format!("{}:{}", lower_option(&stack), nothing.display()),
+        false => lower_option(&stack),
+    };
     mount(&format!("ro,userxattr,lowerdir={lower}"), &stack.layers_dir, &point);
     let shown = scanned(&point);
     unmount(&point);

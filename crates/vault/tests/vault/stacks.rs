@@ -40,13 +40,11 @@ impl<'a> Mounts<'a> {
         fs::create_dir(self.place.join("mounts").join(&name)).unwrap();
         // An overlay without an upper needs two layers at least.
         let nothing = self.place.join("nothing");
-        let all: Vec<String> = stack
-            .directories
-            .iter()
-            .chain([&nothing])
-            .map(|dir| dir.to_str().unwrap().to_owned())
-            .collect();
-        writeln!(self.list, "{name} {}", all.join(":")).unwrap();
+        let directories = stack.directories.iter().chain(stack.data.is_empty().then_some(&nothing));
+        let all: Vec<&str> = directories.map(|dir| dir.to_str().unwrap()).collect();
+        let layers = stack.layers_dir.display();
+        let data: String = stack.data.iter().map(|name| format!("::{layers}/{name}")).collect();
+        writeln!(self.list, "{name} {}{data}", all.join(":")).unwrap();
         stack.directories
     }
 

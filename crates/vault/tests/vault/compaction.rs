@@ -1,0 +1,178 @@
+//! Stacks whose layers were merged show what they showed before, and can be written upon.
+
+use std::fs;
+use std::path::Path;
+
+use offshoot_tests::awkward::{self, AwkwardOptions};
+use offshoot_tests::rng::{Rng, seed_from_env_or};
+use offshoot_tests::scan::CompareOptions;
+use offshoot_tests::skip::{Feature, need};
+use offshoot_vault::{
+    CheckDepth, CompactOptions, CompactWay, Compacted, ImportOptions, RootId, Vault,
+};
+
+use crate::children;
+use crate::overlay::{adopted, as_mounted, can_mount, shown};
+use crate::stacks::Mounts;
+use crate::support::{
+    Scratch, actor, assert_same, commit, edit, export, file, head, home_at, import, is_long,
+    is_root, path, scanned, vault_of,
+};
+use crate::wild::Wild;
+
+const WAYS: [CompactWay; 2] = [CompactWay::Merge, CompactWay::Flatten];
+
+/// Everything that has more layers than it must.
+fn all(way: CompactWay) -> CompactOptions {
+    CompactOptions { depth: 2, data_layers: true, way: Some(way) }
+}
+
+#[track_caller]
+fn compacted(vault: &Vault, root: &RootId, options: &CompactOptions) -> Compacted {
+    vault.compact(root, options).unwrap().expect("there is something to merge")
+}
+
+#[track_caller]
+fn assert_in_order(vault: &Vault) {
+    assert_eq!(vault.check(CheckDepth::Content).unwrap().problems, Vec::<String>::new());
+}
+
+/// Everything but owners, which are the vault's on disk.
+fn exactly() -> CompareOptions {
+    CompareOptions { owners: false, special: false, ..CompareOptions::default() }
+}
+
+/// The mounted stack must be what an export is.
+fn assert_shown(vault: &Vault, root: &RootId, place: &Path, options: &CompareOptions) {
+    let expected = place.join(format!("expected-{root}"));
+    if !expected.exists() {
+        export(vault, root, &expected);
+    }
+    assert_same(&scanned(&expected), &shown(vault, root, place), options);
+}
+
+/// Commands that write at random, with compactions between them: what is written upon a merged stack is adopted exactly.
+#[test]
+fn random_histories_are_merged_and_go_on() {
+    if !can_mount() || !need(Feature::UserXattr) {
+        return;
+    }
+    let seed = seed_from_env_or(11);
+    println!("seed {seed}");
+    for history in 0..if is_long() { 40 } else { 4 } {
+        let scratch = Scratch::new();
+        let mut rng = Rng::new(seed.wrapping_mul(77) + history);
+        let mut wild = Wild::new(&scratch.path().join("wild"), seed.wrapping_mul(999) + history);
+        wild.change(30);
+        let vault = vault_of(&scratch, &wild.dir);
+        let mut root = head(&vault);
+        for step in 0..14 {
+            let place = scratch.folder(&format!("step-{step}"));
+            let change = |point: &Path| Wild::at(point, seed + history * 100 + step).change(10);
+            root = adopted(&vault, &root, &place, change);
+            commit(&vault, &root);
+            if rng.one_in(3) {
+                let way = *rng.pick(&WAYS).unwrap();
+                let depth = 2 + rng.below(6) as usize;
+                let options = CompactOptions { depth, ..all(way) };
+                if vault.compact(&root, &options).unwrap().is_some() {
+                    assert_shown(&vault, &root, &place, &as_mounted());
+                }
+            }
+        }
+        for way in WAYS {
+            let done = vault.compact(&root, &all(way)).unwrap();
+            assert!(done.is_none_or(|done| done.layers_after <= 2));
+            let place = scratch.folder(&format!("end-{way:?}"));
+            assert_shown(&vault, &root, &place, &exactly());
+        }
+        assert_in_order(&vault);
+    }
+}
+
+#[test]
+fn merged_stacks_show_their_roots() {
+    if !need(Feature::Root) || !need(Feature::Overlay) || !need(Feature::UserXattr) {
+        return;
+    }
+    let scratch = Scratch::new();
+    merged_stacks(scratch.path(), seed_from_env_or(12));
+}
+
+#[test]
+fn merged_stacks_show_their_roots_to_an_ordinary_user() {
+    if is_root() && !need(Feature::Program("setpriv")) || !need(Feature::Overlay) {
+        return;
+    }
+    if !need(Feature::UserNamespace) || !need(Feature::UserXattr) {
+        return;
+    }
+    let scratch = Scratch::new();
+    children::run_as_ordinary_user("merged stacks", scratch.path());
+}
+
+pub(crate) fn as_ordinary_user(place: &Path) {
+    merged_stacks(place, seed_from_env_or(13));
+}
+
+/// Histories of random trees and an awkward one, stacked step upon step and then merged.
+fn merged_stacks(place: &Path, seed: u64) {
+    println!("seed {seed}");
+    let mut mounts = Mounts::new(place);
+    for history in 0..if is_long() { 30 } else { 6 } {
+        let mut wild =
+            Wild::new(&place.join(format!("wild-{history}")), seed.wrapping_mul(1000) + history);
+        wild.change(20);
+        let options = ImportOptions::default();
+        let home = home_at(place);
+        let name = format!("v{history}");
+        let vault = home.create(&name, Some(&wild.dir), &options, &actor()).unwrap().vault;
+        let mut root = head(&vault);
+        for step in 0..8 {
+            wild.change(6);
+            let next = import(&vault, &wild.dir).root;
+            let closed = edit(&vault, &next, |editor| {
+                let mut entry = file(&vault, format!("nobody reads {step}").as_bytes());
+                entry.meta.mode = 0;
+                editor.put(&path("/closed"), entry).unwrap();
+            });
+            vault.stack(&closed, &[root]).unwrap();
+            commit(&vault, &closed);
+            root = closed;
+        }
+        let way = WAYS[history as usize % 2];
+        let done = compacted(&vault, &root, &all(way));
+        assert_eq!((done.layers_before, done.way), (9, way));
+        assert_eq!(done.layers_after, if way == CompactWay::Merge { 2 } else { 1 });
+        mounts.add(&vault, &root, &[]);
+        assert_in_order(&vault);
+    }
+    mounts.look();
+}
+
+/// The awkward tree, with a command above it, both ways.
+#[test]
+fn an_awkward_tree_is_merged() {
+    if !can_mount() || !need(Feature::UserXattr) {
+        return;
+    }
+    for way in WAYS {
+        let scratch = Scratch::new();
+        let source = scratch.folder("source");
+        awkward::build(&source, &AwkwardOptions::default()).unwrap();
+        // It has an attribute that overlayfs lists and cannot read.
+        fs::remove_file(source.join("xattrs/escaped")).unwrap();
+        let vault = vault_of(&scratch, &source);
+        let mut root = head(&vault);
+        for step in 0..3 {
+            let place = scratch.folder(&format!("step-{step}"));
+            root = adopted(&vault, &root, &place, |point| {
+                fs::write(point.join(format!("new-{step}")), vec![step as u8; 40_000]).unwrap();
+            });
+            commit(&vault, &root);
+        }
+        compacted(&vault, &root, &all(way));
+        assert_shown(&vault, &root, scratch.path(), &exactly());
+        assert_in_order(&vault);
+    }
+}
