@@ -14,6 +14,7 @@ pub(crate) mod init;
 pub(crate) mod log;
 pub(crate) mod op;
 pub(crate) mod revert;
+pub(crate) mod run;
 pub(crate) mod show;
 pub(crate) mod snapshot;
 pub(crate) mod status;
@@ -32,6 +33,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
         Command::Exec(args) | Command::Proxy(exec::ProxyCommand::Exec(args)) => {
             return exec::run(&args, context);
         }
+        Command::Run(args) => return run::run(&args, context),
         Command::Diff(args) => return diff::run(&args, context).map(ExitCode::number),
         Command::Vault(vault::VaultCommand::Check(args)) => {
             return vault::check(&args, context).map(ExitCode::number);

@@ -39,6 +39,8 @@ pub(crate) struct Config {
     pub(crate) workspace: Workspace,
     /// How commands are run.
     pub(crate) exec: Exec,
+    /// How commands are run for people.
+    pub(crate) run: Run,
     /// How a directory is taken into a vault.
     pub(crate) import: Import,
     /// How the vault's catalog is used.
@@ -114,6 +116,15 @@ pub(crate) enum DriverSetting {
     Overlay,
     /// A plain copy.
     Copy,
+}
+
+/// Section `run`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Run {
+    /// How long a command may take; zero for as long as it wants.
+    #[serde(with = "duration")]
+    pub(crate) timeout: Duration,
 }
 
 /// Section `import`.

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::error::SandboxError;
 use crate::launch::launch;
 use crate::running::{Flow, Observer, Stream, Timeout};
-use crate::spec::{Command, Files, Limits, Network, Overlay, Spec, Stdin, WorkspaceMount};
+use crate::spec::{Command, Files, Limits, Network, Overlay, Spec, Stdin, Upper, WorkspaceMount};
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,8 +34,7 @@ fn attempt_overlay(scratch: &Path) -> Result<(), SandboxError> {
     attempt(Files::Overlay(Overlay {
         directory: scratch.to_owned(),
         lower: vec!["lower".into()],
-        upper: "upper".into(),
-        work: "work".into(),
+        upper: Some(Upper { directory: "upper".into(), work: "work".into() }),
         look_up: Vec::new(),
     }))
 }
@@ -53,6 +52,7 @@ fn attempt(files: Files) -> Result<(), SandboxError> {
             environment: Vec::new(),
             directory: "/tmp/workspace".into(),
             stdin: Stdin::Empty,
+            terminal: None,
         },
     })?;
     let timeout = Timeout { after: None, grace: std::time::Duration::ZERO };

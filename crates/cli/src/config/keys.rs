@@ -36,6 +36,7 @@ pub(super) const KEYS: &[Key] = &[
     Key { name: "exec.max_processes", kind: Kind::Integer { min: 0, max: 4_194_304 } },
     Key { name: "exec.max_file_size", kind: Kind::Size { max: 1 << 60 } },
     Key { name: "exec.max_memory", kind: Kind::Size { max: 1 << 60 } },
+    Key { name: "run.timeout", kind: Kind::Duration { min_seconds: 0, max_seconds: YEAR } },
     Key { name: "import.threads", kind: Kind::Integer { min: 0, max: 256 } },
     Key {
         name: "store.busy_timeout",

@@ -1,8 +1,5 @@
 //! Running the command itself.
 
-use std::os::fd::BorrowedFd;
-use std::time::Duration;
-
 use offshoot_mount::{Inside, MountSession};
 use offshoot_sandbox::{Command, Ended, Flow, Observer, Running, Status, Stdin, Stream, Timeout};
 
@@ -53,6 +50,7 @@ impl<'a> CommandExecutor<'a> {
             environment: request.environment.clone(),
             directory: result.cwd.clone().unwrap_or_default(),
             stdin,
+            terminal: request.terminal.take(),
         };
         Ok(session.start(Inside {
             home: self.options.home.clone(),
@@ -67,16 +65,14 @@ impl<'a> CommandExecutor<'a> {
     pub(crate) fn finish(
         &self,
         running: Running,
-        timeout: Option<Duration>,
+        request: &ExecutionRequest,
         observer: &mut dyn ExecutionObserver,
         result: &mut ExecutionResult,
     ) -> Result<Ended> {
-        let interrupt = self.options.interrupt.as_ref();
-        let interrupt = interrupt.map(|fd| -> BorrowedFd<'_> { std::os::fd::AsFd::as_fd(fd) });
-        let limit = self.options.output_limit;
+        let limit = if request.record { self.options.output_limit } else { 0 };
         let mut tee = Tee { observer, result, limit };
-        let timeout = Timeout { after: timeout, grace: self.options.grace };
-        let driven = running.drive(&timeout, &mut tee, interrupt);
+        let timeout = Timeout { after: request.timeout.duration(), grace: self.options.grace };
+        let driven = running.drive(&timeout, &mut tee, self.options.signals.as_ref());
         let ended = driven.map_err(offshoot_mount::MountError::from)?;
         record(&ended, result);
         Ok(ended)
