@@ -10,19 +10,20 @@ use offshoot_protocol::{ErrorBody, ErrorDocument, ExitCode};
 
 use crate::commands::{
     checkpoint, completions, config, diff, discard, doctor, exec, execs, fs, history, init, log,
-    logs, op, ps, recover, revert, show, snapshot, status, vault, workspace,
+    logs, op, ps, recover, revert, run, show, snapshot, status, vault, workspace,
 };
 
 const AFTER_HELP: &str = "\
 Start here:
   offshoot exec -- make test             run a command in a fork of this folder
+  offshoot run -- bash                   work in a fork of this folder yourself
   offshoot workspace create fix          fork a workspace to come back to
   offshoot exec -w fix -- make           run there
   offshoot diff                          what changed
   offshoot undo -w fix                   take it back
 
 Exit codes: 0 success, 1 failure, 2 usage, 3 not found, 4 conflict, 5 damaged, 6 storage,
-7 newer format, 8 busy; `exec` exits as its command does. A REF is `head`, a workspace, WORKSPACE@CHECKPOINT, WORKSPACE@base, a
+7 newer format, 8 busy; `exec` and `run` exit as their command does. A REF is `head`, a workspace, WORKSPACE@CHECKPOINT, WORKSPACE@base, a
 checkpoint, or the start of an id.";
 
 /// Copy-on-write workspaces for agents: fork, change, review, undo.
@@ -77,6 +78,8 @@ pub(crate) enum Command {
     Snapshot(snapshot::SnapshotCommand),
     /// Run one command in a workspace
     Exec(Box<exec::ExecArgs>),
+    /// Run a shell or any other command in a workspace, in this terminal
+    Run(Box<run::RunArgs>),
     /// Another way to run commands
     #[command(subcommand, hide = true)]
     Proxy(exec::ProxyCommand),

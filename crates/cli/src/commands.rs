@@ -17,6 +17,7 @@ pub(crate) mod op;
 pub(crate) mod ps;
 pub(crate) mod recover;
 pub(crate) mod revert;
+pub(crate) mod run;
 pub(crate) mod show;
 pub(crate) mod snapshot;
 pub(crate) mod status;
@@ -35,6 +36,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
         Command::Exec(args) | Command::Proxy(exec::ProxyCommand::Exec(args)) => {
             return exec::run(&args, context);
         }
+        Command::Run(args) => return run::run(&args, context),
         Command::Diff(args) => return diff::run(&args, context).map(ExitCode::number),
         Command::Vault(vault::VaultCommand::Check(args)) => {
             return vault::check(&args, context).map(ExitCode::number);

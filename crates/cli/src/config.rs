@@ -43,6 +43,8 @@ pub(crate) struct Config {
     pub(crate) recover: Recover,
     /// When layers are merged.
     pub(crate) compact: Compact,
+    /// How commands are run for people.
+    pub(crate) run: Run,
     /// How a directory is taken into a vault.
     pub(crate) import: Import,
     /// How the vault's catalog is used.
@@ -148,6 +150,15 @@ pub(crate) struct Compact {
     pub(crate) auto: bool,
     /// Of how many layers a workspace may consist.
     pub(crate) depth: u16,
+}
+
+/// Section `run`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Run {
+    /// How long a command may take; zero for as long as it wants.
+    #[serde(with = "duration")]
+    pub(crate) timeout: Duration,
 }
 
 /// Section `import`.

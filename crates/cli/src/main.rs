@@ -8,6 +8,7 @@ mod error;
 mod output;
 mod progress;
 mod render;
+mod terminal;
 
 use std::process::ExitCode;
 

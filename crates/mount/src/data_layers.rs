@@ -64,8 +64,10 @@ fn attempt(vault: &Vault) -> Result<Vec<u8>> {
         directory: upper.layers_dir().to_owned(),
         lower: vec![name("lower")],
         data: vec![name("data")],
-        upper: upper.fs_name().into(),
-        work: upper.work_name().into(),
+        upper: Some(offshoot_sandbox::Upper {
+            directory: upper.fs_name().into(),
+            work: upper.work_name().into(),
+        }),
         look_up: Vec::new(),
     };
     Ok(read_through(layers, NAME)?)

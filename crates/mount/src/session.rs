@@ -262,6 +262,14 @@ impl<'v> MountSession<'v> {
         }
     }
 
+    /// Ends a session in which nothing could be written. Gives what is not as one may expect.
+    pub fn release(mut self) -> Result<Vec<String>> {
+        self.advance(MountState::Unmounting)?;
+        self.mounted = None;
+        self.advance(MountState::Unmounted)?;
+        Ok(self.warnings)
+    }
+
     fn advance(&mut self, next: MountState) -> Result<()> {
         if !self.state.leads_to(next) {
             return Err(MountError::State(self.state.word()));

@@ -91,6 +91,9 @@ pub struct ExecResultDoc {
     /// Where it started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<Text>,
+    /// Whether it had a terminal, as with `run`; all that it printed there is in `stdout`.
+    #[serde(default)]
+    pub terminal: bool,
     /// What was run, as one line for people.
     pub command: String,
     /// What it returned; 126 and 127 also where it could not be executed or found.
@@ -205,6 +208,16 @@ pub struct ExecUsageDoc {
     pub system_ms: u64,
     /// The most memory that one process had.
     pub max_resident_bytes: u64,
+    /// Bytes that it wrote to file systems on disks, as the kernel counts them: in whole pages, once until they are written
+    /// out, deleted files included, memory file systems such as `/tmp` not.
+    #[serde(default)]
+    pub written_bytes: u64,
+    /// Bytes of the files that it left in the workspace: the sizes of those that are new, moved or of other content.
+    #[serde(default)]
+    pub kept_bytes: u64,
+    /// How many processes and threads it started, itself included.
+    #[serde(default)]
+    pub processes: u64,
 }
 
 /// An event of a running exec; with `--stream` one a line, and the envelope as the last.

@@ -8,6 +8,7 @@ mod command;
 mod files;
 mod mounts;
 mod serve;
+mod terminal;
 
 use std::os::fd::{BorrowedFd, RawFd};
 
@@ -63,6 +64,7 @@ pub(crate) enum Step {
     Target,
     Network,
     Signals,
+    Terminal,
     Fork,
     Session,
     Limits,
@@ -71,7 +73,7 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    pub(crate) const ALL: [Self; 21] = [
+    pub(crate) const ALL: [Self; 22] = [
         Self::Descriptors,
         Self::Stage,
         Self::Layers,
@@ -88,6 +90,7 @@ impl Step {
         Self::Target,
         Self::Network,
         Self::Signals,
+        Self::Terminal,
         Self::Fork,
         Self::Session,
         Self::Limits,
@@ -158,12 +161,14 @@ fn run(script: &Script, buffer: &mut Buffer, stack: &mut Stack) -> Result<(), Fa
     step(Step::Signals, sys::prctl(libc::PR_SET_DUMPABLE, 0, 0))?;
     sys::reset_signals();
     let signals = step(Step::Signals, sys::child_signals())?;
+    let terminal = script.terminal.as_ref().map(terminal::open).transpose();
+    let terminal = step(Step::Terminal, terminal)?;
     let started = command::start(script, stack)?;
     for standard in 0..3 {
         sys::close(standard);
     }
     let mut serving = serve::Serving { script, buffer, signals, made };
-    serving.serve(started);
+    serving.serve(started, terminal);
     Ok(())
 }
 

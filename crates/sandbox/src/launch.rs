@@ -1,5 +1,7 @@
 //! Starting the init and waiting until the command runs.
 
+mod streams;
+
 use std::ffi::{CString, OsStr};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -7,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
-use rustix::pipe::{PipeFlags, pipe_with};
 
 use crate::error::{FRESH_PROC, LAYERS, READ_ONLY_LAYERS, Result, SandboxError, system};
 use crate::init::{self, Step};
@@ -15,9 +16,10 @@ use crate::keeper::Keeper;
 use crate::message::{self, Buffer, Kind};
 use crate::running::{Feed, Running};
 use crate::script::Script;
-use crate::spec::{HomeView, InForce, Network, Spec, Stdin};
+use crate::spec::{HomeView, InForce, Network, Spec};
 use crate::sys::Stack;
 use crate::{ids, sys};
+use streams::Streams;
 
 const NAMESPACES: [(&str, i32); 5] = [
     ("user", libc::CLONE_NEWUSER),
@@ -44,22 +46,19 @@ pub fn launch_noted<E: From<SandboxError>>(
 
 /// Makes the first process, which waits for a word.
 fn begin(spec: &Spec) -> Result<(Running, u32, Script)> {
-    let make_pipe = || pipe_with(PipeFlags::CLOEXEC).map_err(system("cannot make a pipe"));
-    let (stdout, stdout_inside) = make_pipe()?;
-    let (stderr, stderr_inside) = make_pipe()?;
+    let Streams { inside: [stdin, stdout, stderr], outputs, sink } = Streams::new(&spec.command)?;
     let (socket, socket_inside) = message::pair().map_err(system("cannot make a socket"))?;
-    let (stdin_inside, sink) = standard_input(&spec.command.stdin)?;
-    let inside = [&stdin_inside, &stdout_inside, &stderr_inside, &socket_inside];
+    let inside = [&stdin, &stdout, &stderr, &socket_inside];
     let script = Script::new(spec, inside.map(|fd| fd.as_raw_fd()))?;
     let (mut buffer, mut stack) = (Buffer::new(), Stack::new());
     let namespaces = namespaces(spec.network);
     let flags = namespaces.iter().fold(0, |flags, (_, flag)| flags | *flag as u64);
     let child = sys::clone(flags, &mut || init::main(&script, &mut buffer, &mut stack));
     let child = child.map_err(ids::refused)?;
-    drop((stdin_inside, stdout_inside, stderr_inside, socket_inside));
+    drop((stdin, stdout, stderr, socket_inside));
     let feed = sink.map(|sink| Feed::new(sink, &spec.command.stdin)).transpose();
     let feed = feed.map_err(system("cannot pass standard input on"))?;
-    let mut running = Running::new(child.pidfd, socket, [stdout, stderr], feed);
+    let mut running = Running::new(child.pidfd, socket, outputs, feed);
     running.in_force.namespaces = namespaces.iter().map(|(name, _)| *name).collect();
     ids::map(child.pid)?;
     Ok((running, child.pid.unsigned_abs(), script))
@@ -69,7 +68,10 @@ fn begin(spec: &Spec) -> Result<(Running, u32, Script)> {
 fn go(spec: &Spec, running: &mut Running, script: &Script) -> Result<()> {
     let program = spec.command.arguments.first().map(PathBuf::from).unwrap_or_default();
     running.say(Kind::Go)?;
-    let home = await_start(running, script, &program)?;
+    let (home, master) = await_start(running, script, &program)?;
+    if let (Some(master), Some(terminal)) = (master, &spec.command.terminal) {
+        running.attach(master, terminal).map_err(system("cannot use the terminal"))?;
+    }
     running.in_force = InForce {
         namespaces: std::mem::take(&mut running.in_force.namespaces),
         home,
@@ -107,33 +109,24 @@ fn namespaces(network: Network) -> Vec<(&'static str, i32)> {
     namespaces
 }
 
-/// The command's end of its standard input, and the caller's where there is something to write.
-fn standard_input(stdin: &Stdin) -> Result<(OwnedFd, Option<OwnedFd>)> {
-    match stdin {
-        Stdin::Empty => {
-            let flags = OFlags::RDONLY | OFlags::CLOEXEC;
-            let opened = rustix::fs::open(c"/dev/null", flags, Mode::empty());
-            Ok((opened.map_err(system("cannot open /dev/null"))?, None))
-        }
-        Stdin::Bytes(_) | Stdin::From(_) => {
-            let (read, write) =
-                pipe_with(PipeFlags::CLOEXEC).map_err(system("cannot make a pipe"))?;
-            Ok((read, Some(write)))
-        }
-    }
-}
-
-/// Waits for the word that the command runs.
-fn await_start(running: &mut Running, script: &Script, program: &Path) -> Result<HomeView> {
+/// Waits for the word that the command runs; the caller's end of its terminal comes with it.
+fn await_start(
+    running: &mut Running,
+    script: &Script,
+    program: &Path,
+) -> Result<(HomeView, Option<OwnedFd>)> {
     let message = running.hear()?.ok_or(SandboxError::Lost)?;
     let errno = |number: i64| Errno::from_raw_os_error(number as i32);
     match message.kind {
-        Kind::Started => Ok(match message.numbers[0] {
-            number if number == HomeView::ThrowAway as i64 => HomeView::ThrowAway,
-            number if number == HomeView::ReadOnly as i64 => HomeView::ReadOnly,
-            number if number == HomeView::Workspace as i64 => HomeView::Workspace,
-            _ => HomeView::None,
-        }),
+        Kind::Started => {
+            let home = match message.numbers[0] {
+                number if number == HomeView::ThrowAway as i64 => HomeView::ThrowAway,
+                number if number == HomeView::ReadOnly as i64 => HomeView::ReadOnly,
+                number if number == HomeView::Workspace as i64 => HomeView::Workspace,
+                _ => HomeView::None,
+            };
+            Ok((home, message.descriptor))
+        }
         Kind::NotExecuted => Err(SandboxError::NotExecuted {
             program: program.to_owned(),
             errno: errno(message.numbers[0]),
@@ -174,6 +167,7 @@ fn describe(step: Option<Step>, script: &Script, index: usize) -> (&'static str,
         Step::Target => ("cannot mount the workspace at", path(&script.target)),
         Step::Network => ("cannot bring up the loopback interface", None),
         Step::Signals => ("cannot take over signals", None),
+        Step::Terminal => ("cannot make a terminal", None),
         Step::Fork => ("cannot start a process", None),
         Step::Session => ("cannot start a session", None),
         Step::Limits => ("cannot set limits", None),

@@ -17,6 +17,7 @@ mod message;
 mod probe;
 mod running;
 mod script;
+mod signals;
 mod spec;
 #[expect(unsafe_code, reason = "system calls that no safe wrapper offers")]
 mod sys;
@@ -26,7 +27,9 @@ pub use keeper::Keeper;
 pub use launch::{keep, launch, launch_noted};
 pub use probe::{ProbeReport, probe, read_through};
 pub use running::{Ended, Flow, Observer, Running, Status, Stream, Timeout, Usage};
+pub use signals::Signals;
 pub use spec::{
-    Command, Files, HomeView, InForce, Limits, Network, Overlay, Spec, Stdin, WorkspaceMount,
+    Command, Files, HomeView, InForce, Limits, Network, Overlay, Spec, Stdin, Terminal, Upper,
+    WorkspaceMount,
 };
-pub use sys::{give_way, interrupts};
+pub use sys::give_way;

@@ -30,12 +30,12 @@ pub(crate) enum Kind {
     Open = 4,
     /// From the init: a step failed. Numbers: step, error; bytes: what the kernel says.
     Failed = 10,
-    /// From the init: the command runs. Numbers: how its home looks.
+    /// From the init: the command runs. Numbers: how its home looks; with the caller's end of its terminal, if it has one.
     Started = 11,
     /// From the init: the command could not be executed. Numbers: error.
     NotExecuted = 12,
     /// From the init: everything has ended. Numbers: status, processes ended, user and system microseconds, resident
-    /// KiB, error of the unmount.
+    /// KiB, error of the unmount, blocks written, processes started.
     Ended = 13,
     /// From the init: the answer to `Open`. Numbers: error; with a descriptor where it is 0.
     Opened = 14,

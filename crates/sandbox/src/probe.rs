@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::error::SandboxError;
 use crate::launch::launch;
 use crate::running::{Flow, Observer, Stream, Timeout};
-use crate::spec::{Command, Files, Limits, Network, Overlay, Spec, Stdin, WorkspaceMount};
+use crate::spec::{Command, Files, Limits, Network, Overlay, Spec, Stdin, Upper, WorkspaceMount};
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,8 +35,7 @@ fn attempt_overlay(scratch: &Path) -> Result<(), SandboxError> {
         directory: scratch.to_owned(),
         lower: vec!["lower".into()],
         data: Vec::new(),
-        upper: "upper".into(),
-        work: "work".into(),
+        upper: Some(Upper { directory: "upper".into(), work: "work".into() }),
         look_up: Vec::new(),
     }))
 }
@@ -65,6 +64,7 @@ fn run(files: Files, arguments: &[&str], printed: &mut Printed) -> Result<(), Sa
             environment: Vec::new(),
             directory: "/tmp/workspace".into(),
             stdin: Stdin::Empty,
+            terminal: None,
         },
     })?;
     let timeout = Timeout { after: None, grace: std::time::Duration::ZERO };

@@ -1,8 +1,10 @@
 //! A command that runs, as its caller sees it.
 
+mod ending;
 mod feed;
+mod terminal;
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -10,9 +12,13 @@ use rustix::io::Errno;
 
 pub(crate) use feed::Feed;
 
+use self::ending::Ending;
+use self::terminal::Terminal;
+
 use crate::error::{Result, SandboxError, system};
 use crate::keeper::Keeper;
 use crate::message::{Buffer, Kind, Message, NUMBERS};
+use crate::signals::{Signal, Signals};
 use crate::spec::{HomeView, InForce};
 use crate::sys;
 
@@ -67,6 +73,11 @@ pub struct Usage {
     pub system: Duration,
     /// The most memory that one process had, in bytes.
     pub max_resident: u64,
+    /// Bytes that it wrote to file systems on disks, as the kernel counts them: in whole pages, when they are first made to
+    /// differ from what is on the disk.
+    pub written: u64,
+    /// How many processes and threads it started, itself included.
+    pub processes: u64,
 }
 
 /// A command that has ended, with all its children.
@@ -98,6 +109,7 @@ pub struct Running {
     socket: Option<OwnedFd>,
     outputs: [Option<OwnedFd>; 2],
     feed: Option<Feed>,
+    terminal: Option<Terminal>,
     buffer: Buffer,
     started: Instant,
 }
@@ -108,20 +120,11 @@ impl std::fmt::Debug for Running {
     }
 }
 
-/// Where a run that is to end stands.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Ending {
-    Not,
-    /// Asked to end; killed at this time.
-    Asked(Instant),
-    Killed,
-}
-
 impl Running {
     pub(crate) fn new(
         pidfd: OwnedFd,
         socket: OwnedFd,
-        outputs: [OwnedFd; 2],
+        outputs: [Option<OwnedFd>; 2],
         feed: Option<Feed>,
     ) -> Self {
         let in_force = InForce {
@@ -132,8 +135,8 @@ impl Running {
         };
         let started = Instant::now();
         let (pidfd, socket) = (Some(pidfd), Some(socket));
-        let outputs = outputs.map(Some);
-        Self { in_force, pidfd, socket, outputs, feed, buffer: Buffer::new(), started }
+        let buffer = Buffer::new();
+        Self { in_force, pidfd, socket, outputs, feed, terminal: None, buffer, started }
     }
 
     pub(crate) fn begin(&mut self) {
@@ -151,54 +154,71 @@ impl Running {
         self.buffer.receive(socket.as_fd()).map_err(system("cannot hear from the sandbox"))
     }
 
-    /// Passes output on until the command and all its children have ended. It is asked to end when its time is over or
-    /// when something can be read from `interrupt`.
+    /// Passes output on until the command and all its children have ended. It is asked to end when its time is over, when a
+    /// signal asks for it, or when the caller's terminal is gone.
     pub fn drive(
         mut self,
         timeout: &Timeout,
         observer: &mut dyn Observer,
-        interrupt: Option<BorrowedFd<'_>>,
+        signals: Option<&Signals>,
     ) -> Result<Ended> {
-        let deadline = timeout.after.and_then(|after| self.started.checked_add(after));
-        let mut ending = Ending::Not;
-        let (mut timed_out, mut interrupted) = (false, false);
+        let mut ending = Ending::new(timeout, self.started);
         loop {
-            let until = match ending {
-                Ending::Not => deadline,
-                Ending::Asked(kill) => Some(kill),
-                Ending::Killed => None,
-            };
-            let ready = self.wait(until, interrupt.filter(|_| ending == Ending::Not))?;
+            let ready = self.wait(ending.until(), signals)?;
             self.pass_on(&ready, observer);
             if ready.has(Source::Socket)
                 && let Some(ended) = self.ended()?
             {
                 self.drain(observer);
-                return self.finish(ended, timed_out, interrupted);
+                return self.finish(ended, &ending);
             }
-            let now = Instant::now();
-            match ending {
-                Ending::Not
-                    if ready.has(Source::Interrupt) || deadline.is_some_and(|at| now >= at) =>
-                {
-                    interrupted = ready.has(Source::Interrupt);
-                    timed_out = !interrupted;
-                    self.say(Kind::Terminate)?;
-                    ending = Ending::Asked(now + timeout.grace);
-                }
-                Ending::Asked(kill) if now >= kill => {
-                    self.say(Kind::Kill)?;
-                    ending = Ending::Killed;
-                }
-                _ => {}
+            if self.has_lost_terminal() {
+                self.hang_up();
+                ending.hang_up(Instant::now());
+            }
+            if ready.has(Source::Signals) {
+                self.obey(signals, &mut ending, observer)?;
+            }
+            if let Some(kind) = ending.due(Instant::now()) {
+                self.say(kind)?;
             }
         }
     }
 
+    /// Does what signals ask for.
+    fn obey(
+        &mut self,
+        signals: Option<&Signals>,
+        ending: &mut Ending,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        while let Some(signal) = signals.and_then(Signals::next) {
+            let kind = match signal {
+                Signal::Resized => {
+                    self.follow_size();
+                    None
+                }
+                Signal::HangUp if self.terminal.is_some() => {
+                    self.read_once(0, Stream::Stdout, observer);
+                    self.hang_up();
+                    ending.hang_up(Instant::now());
+                    None
+                }
+                Signal::HangUp if ending.has_begun() => None,
+                Signal::HangUp | Signal::Interrupt => ending.interrupt(Instant::now()),
+                Signal::Quit => ending.quit(),
+            };
+            if let Some(kind) = kind {
+                self.say(kind)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Waits until something can be done.
-    fn wait(&mut self, until: Option<Instant>, interrupt: Option<BorrowedFd<'_>>) -> Result<Ready> {
-        let mut sources = Vec::with_capacity(5);
-        let mut events = Vec::with_capacity(5);
+    fn wait(&mut self, until: Option<Instant>, signals: Option<&Signals>) -> Result<Ready> {
+        let mut sources = Vec::with_capacity(6);
+        let mut events = Vec::with_capacity(6);
         let mut add = |source, event| {
             sources.push(source);
             events.push(event);
@@ -210,11 +230,12 @@ impl Running {
                 add(source, PollFd::new(output, PollFlags::IN));
             }
         }
-        if let Some(interrupt) = interrupt {
-            add(Source::Interrupt, PollFd::from_borrowed_fd(interrupt, PollFlags::IN));
+        if let Some(signals) = signals {
+            add(Source::Signals, PollFd::new(signals, PollFlags::IN));
         }
         if let Some(feed) = &self.feed {
             add(Source::Feed, feed.event());
+            add(Source::FeedClosed, feed.closed());
         }
         let left = until.map(|until| until.saturating_duration_since(Instant::now()));
         let timeout = left.map(|left| Timespec {
@@ -238,7 +259,8 @@ impl Running {
                 self.read_once(at, stream, observer);
             }
         }
-        if ready.has(Source::Feed) && self.feed.as_mut().is_some_and(|feed| !feed.pump()) {
+        let pump = |feed: &mut Feed| !ready.has(Source::Feed) || feed.pump();
+        if ready.has(Source::FeedClosed) || !self.feed.as_mut().is_none_or(pump) {
             self.feed = None;
         }
     }
@@ -282,9 +304,8 @@ impl Running {
 
     fn finish(
         mut self,
-        [status, left_behind, user, system, resident, busy, ..]: [i64; NUMBERS],
-        timed_out: bool,
-        interrupted: bool,
+        [status, left_behind, user, system, resident, busy, blocks, processes]: [i64; NUMBERS],
+        ending: &Ending,
     ) -> Result<Ended> {
         let (socket, pidfd) = match (self.socket.take(), self.pidfd.take()) {
             (Some(socket), Some(pidfd)) => (socket, pidfd),
@@ -293,14 +314,16 @@ impl Running {
         let micros = |number: i64| Duration::from_micros(number.unsigned_abs());
         Ok(Ended {
             status: decode(status as i32),
-            timed_out,
-            interrupted,
+            timed_out: ending.timed_out,
+            interrupted: ending.interrupted,
             left_behind: left_behind.unsigned_abs(),
             duration: self.started.elapsed(),
             usage: Usage {
                 user: micros(user),
                 system: micros(system),
                 max_resident: resident.unsigned_abs() * 1024,
+                written: blocks.unsigned_abs() * 512,
+                processes: processes.unsigned_abs(),
             },
             busy: busy != 0,
             keeper: Keeper::new(socket, pidfd),
@@ -330,8 +353,9 @@ enum Source {
     Socket,
     Stdout,
     Stderr,
-    Interrupt,
+    Signals,
     Feed,
+    FeedClosed,
 }
 
 /// Where something can be done.

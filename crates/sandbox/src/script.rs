@@ -5,8 +5,10 @@ use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::error::{Result, SandboxError};
-use crate::spec::{Files, HomeView, Limits, Network, Overlay, Spec};
+use rustix::termios::{Termios, Winsize};
+
+use crate::error::{Result, SandboxError, system};
+use crate::spec::{Files, HomeView, Limits, Network, Overlay, Spec, Terminal, Upper};
 use crate::sys::Pointers;
 
 /// Directories of the host that are replaced by private ones.
@@ -40,6 +42,7 @@ pub(crate) struct Script {
     /// The arguments for the shell, for each program that turns out to be a script without an interpreter.
     pub(crate) shell_arguments: Vec<Pointers>,
     pub(crate) environment: Pointers,
+    pub(crate) terminal: Option<TerminalScript>,
     /// Descriptors in the parent: standard input, output and error, and the init's end of the socket.
     pub(crate) descriptors: [RawFd; 4],
     /// What the pointers point at.
@@ -54,9 +57,20 @@ pub(crate) enum FilesScript {
 pub(crate) struct OverlayScript {
     pub(crate) lower: Vec<CString>,
     pub(crate) data: Vec<CString>,
-    pub(crate) upper: CString,
-    pub(crate) work: CString,
+    pub(crate) upper: Option<UpperScript>,
     pub(crate) look_up: Vec<CString>,
+}
+
+/// Where changes go, and the kernel's own directory beside it.
+pub(crate) struct UpperScript {
+    pub(crate) directory: CString,
+    pub(crate) work: CString,
+}
+
+/// How the command's terminal looks when it starts.
+pub(crate) struct TerminalScript {
+    pub(crate) modes: Termios,
+    pub(crate) size: Winsize,
 }
 
 /// A home that becomes throw-away.
@@ -117,6 +131,7 @@ impl Script {
             arguments: pointers,
             shell_arguments,
             environment: variables,
+            terminal: command.terminal.as_ref().map(terminal_script).transpose()?,
             descriptors,
             _strings: strings,
         })
@@ -133,17 +148,28 @@ impl Script {
 
 fn files(files: &Files) -> Result<(PathBuf, FilesScript)> {
     Ok(match files {
-        Files::Overlay(Overlay { directory, lower, data, upper, work, look_up }) => {
-            let (upper, work) = (c_path(upper)?, c_path(work)?);
+        Files::Overlay(Overlay { directory, lower, data, upper, look_up }) => {
+            let upper = upper.as_ref().map(upper_script).transpose()?;
             let (lower, data) = (all(lower, "a path")?, all(data, "a path")?);
             let look_up = all(look_up, "a path")?;
-            let overlay = OverlayScript { lower, data, upper, work, look_up };
+            let overlay = OverlayScript { lower, data, upper, look_up };
             (directory.clone(), FilesScript::Overlay(overlay))
         }
         Files::Directory(directory) => {
             (directory.clone(), FilesScript::Directory(c_path(directory)?))
         }
     })
+}
+
+fn upper_script(upper: &Upper) -> Result<UpperScript> {
+    Ok(UpperScript { directory: c_path(&upper.directory)?, work: c_path(&upper.work)? })
+}
+
+fn terminal_script(terminal: &Terminal) -> Result<TerminalScript> {
+    let unusable = || system("cannot use this terminal");
+    let modes = rustix::termios::tcgetattr(&terminal.caller).map_err(unusable())?;
+    let size = rustix::termios::tcgetwinsize(&terminal.caller).map_err(unusable())?;
+    Ok(TerminalScript { modes, size })
 }
 
 /// The private directories that this host has, each by its path without links, none inside another.
@@ -171,9 +197,10 @@ fn home(spec: &Spec) -> (Option<PathBuf>, HomeView) {
 
 fn home_script(home: &Path) -> Result<HomeScript> {
     // The scratch directory is mounted over the home, whose own files are reached as the current directory.
-    let (upper, work) = (c_path(&home.join("upper"))?, c_path(&home.join("work"))?);
+    let upper = Upper { directory: home.join("upper"), work: home.join("work") };
+    let upper = Some(upper_script(&upper)?);
     let (lower, data, look_up) = (vec![c".".to_owned()], Vec::new(), Vec::new());
-    let overlay = OverlayScript { lower, data, upper, work, look_up };
+    let overlay = OverlayScript { lower, data, upper, look_up };
     Ok(HomeScript { path: c_path(home)?, parents: parents(home)?, overlay })
 }
 

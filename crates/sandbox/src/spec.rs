@@ -46,16 +46,23 @@ pub enum Files {
 pub struct Overlay {
     /// The directory that all names are relative to.
     pub directory: PathBuf,
-    /// What lies below, topmost first.
+    /// What lies below, topmost first; at least two where nothing is written.
     pub lower: Vec<PathBuf>,
     /// What only holds bytes of files that the lowest of those describes.
     pub data: Vec<PathBuf>,
-    /// Where changes go.
-    pub upper: PathBuf,
-    /// A fresh directory beside it, for the kernel's own use.
-    pub work: PathBuf,
+    /// Where changes go; none where nothing can be written.
+    pub upper: Option<Upper>,
     /// Directories of the workspace to look up once before the command starts.
     pub look_up: Vec<PathBuf>,
+}
+
+/// Where the changes to stacked layers go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Upper {
+    /// The directory for them.
+    pub directory: PathBuf,
+    /// A fresh directory beside it, for the kernel's own use.
+    pub work: PathBuf,
 }
 
 /// What a command can reach.
@@ -90,8 +97,18 @@ pub struct Command {
     pub environment: Vec<(OsString, OsString)>,
     /// Where it starts: an absolute path inside.
     pub directory: PathBuf,
-    /// What it reads.
+    /// What it reads; nothing of it where there is a terminal.
     pub stdin: Stdin,
+    /// A terminal of its own, in place of pipes.
+    pub terminal: Option<Terminal>,
+}
+
+/// A terminal for a command that talks with a person: a new one of the inside's own, which is its standard input, output
+/// and error and its controlling terminal. It starts with the modes and the size of the caller's, and follows that size.
+#[derive(Debug)]
+pub struct Terminal {
+    /// The caller's terminal. What is typed there is passed in; the descriptor itself never is.
+    pub caller: OwnedFd,
 }
 
 /// What a command reads from its standard input. Never a descriptor of the caller's itself: through one to a file the

@@ -245,8 +245,17 @@ pub(crate) fn wait_pidfd(pidfd: BorrowedFd<'_>) -> Result<(), Errno> {
     }
 }
 
-/// What all children that ended have used: user and system microseconds, and the largest resident size in KiB.
-pub(crate) fn children_usage() -> [u64; 3] {
+/// What all children that ended have used.
+pub(crate) struct ChildrenUsage {
+    pub(crate) user_micros: u64,
+    pub(crate) system_micros: u64,
+    /// The largest resident size of one of them.
+    pub(crate) resident_kib: u64,
+    /// What they wrote to file systems on disks, in blocks of 512 bytes.
+    pub(crate) written_blocks: u64,
+}
+
+pub(crate) fn children_usage() -> ChildrenUsage {
     // SAFETY: all zeros is a valid `rusage`, and it is valid to write to.
     let usage = unsafe {
         let mut usage: libc::rusage = mem::zeroed();
@@ -254,7 +263,12 @@ pub(crate) fn children_usage() -> [u64; 3] {
         usage
     };
     let micros = |time: libc::timeval| time.tv_sec as u64 * 1_000_000 + time.tv_usec as u64;
-    [micros(usage.ru_utime), micros(usage.ru_stime), usage.ru_maxrss as u64]
+    ChildrenUsage {
+        user_micros: micros(usage.ru_utime),
+        system_micros: micros(usage.ru_stime),
+        resident_kib: usage.ru_maxrss as u64,
+        written_blocks: usage.ru_oublock as u64,
+    }
 }
 
 /// Blocks the signals that the init reads from a descriptor, and returns that descriptor.
@@ -270,15 +284,14 @@ pub(crate) fn child_signals() -> Result<OwnedFd, Errno> {
     }
 }
 
-/// From now on the signals that ask this process to end can be read from a descriptor instead. To be called before there
-/// are other threads.
-pub fn interrupts() -> Result<OwnedFd, Errno> {
+/// From now on these signals to this process can be read from a descriptor instead.
+pub(crate) fn signals(numbers: &[c_int]) -> Result<OwnedFd, Errno> {
     // SAFETY: the set is initialised by `sigemptyset` before it is used; the new descriptor has no other owner.
     unsafe {
         let mut set: libc::sigset_t = mem::zeroed();
         libc::sigemptyset(&raw mut set);
-        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-            libc::sigaddset(&raw mut set, signal);
+        for signal in numbers {
+            libc::sigaddset(&raw mut set, *signal);
         }
         libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, ptr::null_mut());
         let fd = libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK);

@@ -39,6 +39,7 @@ pub(super) const KEYS: &[Key] = &[
     Key { name: "recover.abandoned", kind: Kind::Choice(&["offer", "keep", "discard"]) },
     Key { name: "compact.auto", kind: Kind::Boolean },
     Key { name: "compact.depth", kind: Kind::Integer { min: 2, max: 400 } },
+    Key { name: "run.timeout", kind: Kind::Duration { min_seconds: 0, max_seconds: YEAR } },
     Key { name: "import.threads", kind: Kind::Integer { min: 0, max: 256 } },
     Key {
         name: "store.busy_timeout",

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-use offshoot_sandbox::{Ended, Files, Overlay};
+use offshoot_sandbox::{self as sandbox, Ended, Files, Overlay};
 use offshoot_vault::{Adopted, Placed, Stack, Upper, Vault};
 
 use super::MountRequest;
@@ -18,6 +18,7 @@ pub(super) struct Layers {
     pub(super) stack: Stack,
     pub(super) upper: Upper,
     placed: Placed,
+    read_only: bool,
 }
 
 impl Layers {
@@ -33,16 +34,28 @@ impl Layers {
             true => Placed::default(),
             false => upper.place_links(vault, request.links)?,
         };
-        Ok(Self { stack, upper, placed })
+        Ok(Self { stack, upper, placed, read_only: request.read_only })
     }
 
     pub(super) fn files(&self) -> Files {
+        let mut lower: Vec<PathBuf> = self.stack.names.iter().map(Into::into).collect();
+        let upper = sandbox::Upper {
+            directory: self.upper.fs_name().into(),
+            work: self.upper.work_name().into(),
+        };
+        let upper = match self.read_only {
+            // Without a directory for changes the kernel mounts read-only, and wants two others: the empty one will do.
+            true => {
+                lower.insert(0, upper.directory);
+                None
+            }
+            false => Some(upper),
+        };
         Files::Overlay(Overlay {
             directory: self.upper.layers_dir().to_owned(),
-            lower: self.stack.names.iter().map(Into::into).collect(),
+            lower,
             data: self.stack.data.iter().map(Into::into).collect(),
-            upper: self.upper.fs_name().into(),
-            work: self.upper.work_name().into(),
+            upper,
             look_up: self.upper.placed_directories().into_iter().map(path).collect(),
         })
     }

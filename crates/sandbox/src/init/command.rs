@@ -2,7 +2,7 @@
 
 use rustix::io::Errno;
 
-use super::{Failure, Step, step};
+use super::{Failure, Step, step, terminal};
 use crate::script::Script;
 use crate::spec::Limits;
 use crate::sys::{self, Stack};
@@ -37,6 +37,9 @@ pub(super) fn start(script: &Script, stack: &mut Stack) -> Result<Started, Failu
 fn prepare(script: &Script) -> Result<(), Failure> {
     // A session of its own: no terminal of the caller is its own, so it cannot type into one.
     step(Step::Session, rustix::process::setsid())?;
+    if script.terminal.is_some() {
+        step(Step::Terminal, terminal::control())?;
+    }
     sys::reset_signals();
     step(Step::Limits, set_limits(&script.limits))?;
     step(Step::Privileges, sys::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0))?;

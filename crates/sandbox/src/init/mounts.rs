@@ -73,8 +73,11 @@ fn workspace_files(script: &Script) -> Result<(OwnedFd, Option<OwnedFd>), Failur
                 let _gone = rustix::fs::statat(&mount, path.as_c_str(), flags).is_err();
             }
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            let upper = rustix::fs::open(layers.upper.as_c_str(), flags, Mode::empty());
-            (mount, Some(step(Step::Layers, upper)?))
+            let upper = layers
+                .upper
+                .as_ref()
+                .map(|upper| rustix::fs::open(upper.directory.as_c_str(), flags, Mode::empty()));
+            (mount, step(Step::Layers, upper.transpose())?)
         }
         FilesScript::Directory(path) => (step(Step::Directory, clone_mount(path))?, None),
     };
@@ -95,7 +98,8 @@ fn overlay(layers: &OverlayScript, name: Step) -> Result<OwnedFd, Failure> {
     })?;
     // A work directory that was used before makes the kernel mount without a word, but read-only.
     let flags = step(name, rustix::fs::fstatvfs(&mount))?.f_flag;
-    match flags.contains(rustix::fs::StatVfsMountFlags::RDONLY) {
+    let read_only = flags.contains(rustix::fs::StatVfsMountFlags::RDONLY);
+    match read_only && layers.upper.is_some() {
         true => step(Step::ReadOnlyLayers, Err(Errno::ROFS)),
         false => Ok(mount),
     }
@@ -104,16 +108,18 @@ fn overlay(layers: &OverlayScript, name: Step) -> Result<OwnedFd, Failure> {
 fn configure_overlay(context: BorrowedFd<'_>, layers: &OverlayScript) -> Result<OwnedFd, Errno> {
     fsconfig_set_string(context, c"source", c"offshoot")?;
     fsconfig_set_flag(context, c"userxattr")?;
-    // Durability is the seal's job: the kernel syncs nothing on unmount.
-    fsconfig_set_flag(context, c"volatile")?;
     for lower in &layers.lower {
         fsconfig_set_string(context, c"lowerdir+", lower.as_c_str())?;
     }
     for data in &layers.data {
         fsconfig_set_string(context, c"datadir+", data.as_c_str())?;
     }
-    fsconfig_set_string(context, c"upperdir", layers.upper.as_c_str())?;
-    fsconfig_set_string(context, c"workdir", layers.work.as_c_str())?;
+    if let Some(upper) = &layers.upper {
+        // Durability is the seal's job: the kernel syncs nothing on unmount.
+        fsconfig_set_flag(context, c"volatile")?;
+        fsconfig_set_string(context, c"upperdir", upper.directory.as_c_str())?;
+        fsconfig_set_string(context, c"workdir", upper.work.as_c_str())?;
+    }
     finish_mount(context)
 }
 
@@ -227,9 +233,11 @@ fn throw_away(home: &HomeScript) -> Result<OwnedFd, Failure> {
     step(Step::Home, rustix::process::chdir(home.path.as_c_str()))?;
     let scratch = step(Step::Home, tmpfs(c"0700"))?;
     step(Step::Home, attach(scratch.as_fd(), &home.path))?;
-    for name in [&home.overlay.upper, &home.overlay.work] {
-        let made = rustix::fs::mkdir(name.as_c_str(), Mode::from_raw_mode(0o755));
-        step(Step::Home, made)?;
+    if let Some(upper) = &home.overlay.upper {
+        for name in [&upper.directory, &upper.work] {
+            let made = rustix::fs::mkdir(name.as_c_str(), Mode::from_raw_mode(0o755));
+            step(Step::Home, made)?;
+        }
     }
     let mount = overlay(&home.overlay, Step::Home);
     if mount.is_err() {

@@ -11,6 +11,7 @@ use rustix::mount::{UnmountFlags, unmount};
 use super::command::Started;
 use super::mounts::Made;
 use super::socket;
+use super::terminal::Terminal;
 use crate::message::{Buffer, Kind};
 use crate::script::Script;
 use crate::sys;
@@ -39,9 +40,13 @@ struct Over {
 
 impl Serving<'_> {
     /// Until the caller lets go.
-    pub(super) fn serve(&mut self, started: Started) {
+    pub(super) fn serve(&mut self, started: Started, terminal: Option<Terminal>) {
+        let (master, slave) = terminal.map(|both| (both.master, both.slave)).unzip();
         let sent = match started {
-            Started::Running(_) => self.send(Kind::Started, &[self.made.home as i64]),
+            Started::Running(_) => {
+                let (home, master) = ([self.made.home as i64], master.as_ref().map(AsFd::as_fd));
+                self.buffer.send(socket(), Kind::Started, &home, b"", master)
+            }
             Started::NotExecuted(errno) => {
                 self.send(Kind::NotExecuted, &[errno.raw_os_error().into()])
             }
@@ -49,16 +54,27 @@ impl Serving<'_> {
         if sent.is_err() {
             return;
         }
+        // Only the caller has this end from now on: when it lets go, the terminal hangs up.
+        drop(master);
         let over = match started {
             Started::Running(pid) => self.until_over(pid),
             Started::NotExecuted(_) => Some(Over { status: 127 << 8, ended: 0 }),
         };
         let Some(over) = over else { return };
-        let [user, system, resident] = sys::children_usage();
+        drop(slave);
+        let usage = sys::children_usage();
+        let processes = processes_started().unwrap_or(0);
         let busy = self.leave().err().map_or(0, Errno::raw_os_error);
-        let status = over.status.into();
-        let numbers =
-            [status, over.ended, user as i64, system as i64, resident as i64, busy.into()];
+        let numbers = [
+            over.status.into(),
+            over.ended,
+            usage.user_micros as i64,
+            usage.system_micros as i64,
+            usage.resident_kib as i64,
+            busy.into(),
+            usage.written_blocks as i64,
+            processes,
+        ];
         if self.send(Kind::Ended, &numbers).is_ok() {
             self.open_for_caller();
         }
@@ -209,6 +225,18 @@ impl Ending {
 enum Wait {
     Something,
     Gone,
+}
+
+/// How many processes and threads this namespace has had beside the init. Their numbers go up from 2, and the last one given
+/// is the last word of `/proc/loadavg`.
+fn processes_started() -> Option<i64> {
+    let mut text = [0u8; 128];
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+    let file = rustix::fs::open(c"/proc/loadavg", flags, Mode::empty()).ok()?;
+    let length = rustix::io::read(&file, &mut text).ok()?;
+    let digits = text[..length].trim_ascii().rsplit(|byte| *byte == b' ').next()?;
+    let last: i64 = std::str::from_utf8(digits).ok()?.parse().ok()?;
+    Some(last - 1)
 }
 
 /// Opens a path of any length below a directory, following no link.

@@ -28,6 +28,16 @@ impl Feed {
         Ok(Self { sink, source, pending, written: 0 })
     }
 
+    /// Passes on what is typed at one terminal to another.
+    pub(crate) fn typed(sink: OwnedFd, source: OwnedFd) -> Self {
+        Self { sink, source: Some(source), pending: Vec::new(), written: 0 }
+    }
+
+    /// The other end, to notice when nobody reads any more.
+    pub(crate) fn closed(&self) -> PollFd<'_> {
+        PollFd::new(&self.sink, PollFlags::empty())
+    }
+
     /// What to wait for: room in the pipe, or more to write.
     pub(crate) fn event(&self) -> PollFd<'_> {
         match &self.source {

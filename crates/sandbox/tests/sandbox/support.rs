@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use offshoot_sandbox::{
     Command, Ended, Files, Flow, InForce, Limits, Network, Observer, Overlay, SandboxError, Spec,
-    Stdin, Stream, Timeout, WorkspaceMount, launch,
+    Stdin, Stream, Timeout, Upper, WorkspaceMount, launch,
 };
 
 /// A folder with a layer of one file, and an empty upper.
@@ -88,9 +88,8 @@ impl Scene {
         let overlay = Overlay {
             directory: self.folder.path().to_owned(),
             lower: vec!["lower".into()],
-            upper: "upper".into(),
-            work: "work".into(),
             data: Vec::new(),
+            upper: Some(Upper { directory: "upper".into(), work: "work".into() }),
             look_up: Vec::new(),
         };
         let files = Files::Overlay(overlay);
@@ -107,6 +106,7 @@ impl Scene {
                 environment: variables.map(|(name, value)| (name.into(), value.into())).collect(),
                 directory: self.target.clone(),
                 stdin: self.stdin.clone().map_or(Stdin::Empty, Stdin::Bytes),
+                terminal: None,
             },
         }
     }

@@ -55,6 +55,8 @@ pub struct ExecutionResult {
     pub mountpoint: Option<PathBuf>,
     /// Where it started.
     pub cwd: Option<PathBuf>,
+    /// It had a terminal, and what it printed there is all in its standard output.
+    pub terminal: bool,
     /// What it returned.
     pub exit_code: Option<i32>,
     /// The signal that ended it.
@@ -87,6 +89,8 @@ pub struct ExecutionResult {
     pub in_force: Option<InForce>,
     /// What it used.
     pub usage: Usage,
+    /// Bytes of the files that it left in the workspace, new or with other content.
+    pub kept_bytes: u64,
     /// What is not as one may expect.
     pub warnings: Vec<String>,
     /// Why it failed.
@@ -107,6 +111,7 @@ impl ExecutionResult {
             forked: false,
             mountpoint: None,
             cwd: None,
+            terminal: false,
             exit_code: None,
             signal: None,
             stdout: KeptOutput::default(),
@@ -124,6 +129,7 @@ impl ExecutionResult {
             driver: None,
             in_force: None,
             usage: Usage::default(),
+            kept_bytes: 0,
             warnings: Vec::new(),
             error: None,
             recoverable: false,

@@ -1,8 +1,6 @@
 //! Running the command itself.
 
-use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use offshoot_mount::{Inside, MountSession};
 use offshoot_sandbox::{Command, Ended, Flow, Observer, Running, Status, Stdin, Stream, Timeout};
@@ -55,6 +53,7 @@ impl<'a> CommandExecutor<'a> {
             environment: request.environment.clone(),
             directory: result.cwd.clone().unwrap_or_default(),
             stdin,
+            terminal: request.terminal.take(),
         };
         Ok(session.start(Inside {
             home: self.options.home.clone(),
@@ -69,18 +68,16 @@ impl<'a> CommandExecutor<'a> {
     pub(crate) fn finish(
         &self,
         running: Running,
-        timeout: Option<Duration>,
+        request: &ExecutionRequest,
         observer: &mut dyn ExecutionObserver,
         log: Option<PathBuf>,
         result: &mut ExecutionResult,
     ) -> Result<Ended> {
-        let interrupt = self.options.interrupt.as_ref();
-        let interrupt = interrupt.map(|fd| -> BorrowedFd<'_> { std::os::fd::AsFd::as_fd(fd) });
-        let limit = self.options.output_limit;
+        let limit = if request.record { self.options.output_limit } else { 0 };
         let log = log.map(|path| OutputWriter::new(path, limit));
         let mut tee = Tee { observer, result, limit, log };
-        let timeout = Timeout { after: timeout, grace: self.options.grace };
-        let driven = running.drive(&timeout, &mut tee, interrupt);
+        let timeout = Timeout { after: request.timeout.duration(), grace: self.options.grace };
+        let driven = running.drive(&timeout, &mut tee, self.options.signals.as_ref());
         let ended = driven.map_err(offshoot_mount::MountError::from)?;
         record(&ended, result);
         Ok(ended)

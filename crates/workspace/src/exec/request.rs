@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use offshoot_mount::DriverChoice;
-use offshoot_sandbox::{Network, Stdin};
+use offshoot_sandbox::{Network, Stdin, Terminal};
 use offshoot_vault::{Actor, Workspace};
 
 use crate::resolve::Point;
@@ -23,6 +23,10 @@ pub struct ExecutionRequest {
     pub stdin: Stdin,
     /// Whether it reads something.
     pub has_stdin: bool,
+    /// A terminal of its own, in place of pipes; taken when the command starts.
+    pub terminal: Option<Terminal>,
+    /// Keep what it prints.
+    pub record: bool,
     /// How long it may take.
     pub timeout: ExecutionTimeout,
     /// It may change nothing.

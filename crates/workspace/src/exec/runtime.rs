@@ -1,13 +1,12 @@
 //! The boundary itself: from a request to its envelope.
 
-use std::os::fd::OwnedFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use offshoot_mount::{MountRequest, MountSession, target_for};
 use offshoot_protocol::{ErrorBody, ExitCode};
-use offshoot_sandbox::{Limits, SandboxError};
+use offshoot_sandbox::{Limits, SandboxError, Signals};
 use offshoot_vault::diff::DiffOptions;
 use offshoot_vault::{
     ExecNote, Id, LinkLimit, ProcessMark, Vault, VaultError, Workspace, WorkspaceLock, boot_id,
@@ -38,8 +37,8 @@ pub struct RuntimeOptions {
     pub links: LinkLimit,
     /// How changes are compared.
     pub diff: DiffOptions,
-    /// Becomes readable when commands are to be ended.
-    pub interrupt: Option<OwnedFd>,
+    /// Signals to this process, which end commands and tell that the terminal was resized.
+    pub signals: Option<Signals>,
     /// How an error is told.
     pub explain: fn(ServiceError) -> ErrorBody,
 }
@@ -115,6 +114,7 @@ impl<'a> ProxyRuntime<'a> {
         execution.advance();
         let mut session = self.session(execution, &held, target)?;
         let executor = CommandExecutor::new(self.options);
+        execution.result.terminal = execution.request.terminal.is_some();
         let running = executor.start(execution.request, &mut session, &execution.result);
         execution.result.driver = session.driver();
         let running = running.inspect_err(|error| {
@@ -125,10 +125,9 @@ impl<'a> ProxyRuntime<'a> {
         execution.result.in_force = Some(running.in_force.clone());
         execution.advance();
         observer.started(&execution.result);
-        let timeout = execution.request.timeout.duration();
         let log = session.output_file();
-        let finished = executor.finish(running, timeout, observer, log, &mut execution.result);
-        let ended = match finished {
+        let Execution { request, result } = execution;
+        let ended = match executor.finish(running, request, observer, log, result) {
             Ok(ended) => ended,
             Err(error) => {
                 session.abandon();

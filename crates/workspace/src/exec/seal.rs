@@ -6,8 +6,8 @@ use offshoot_mount::{MountSession, Sealed};
 use offshoot_sandbox::Ended;
 use offshoot_vault::diff::{Change, ChangeKind};
 use offshoot_vault::{
-    Checkpoint, CheckpointState, Entry, ExecRecord, Id, NewSnapshot, SkipReason, Snapshot,
-    Transaction, VaultError, Workspace,
+    Checkpoint, CheckpointState, Entry, EntryKind, ExecRecord, Id, NewSnapshot, SkipReason,
+    Snapshot, Transaction, VaultError, Workspace,
 };
 
 use super::decision::ExecutionDecision;
@@ -36,7 +36,10 @@ impl ProxyRuntime<'_> {
         started: Instant,
     ) -> Result<()> {
         let mut sealed = match execution.request.read_only {
-            true => None,
+            true => {
+                execution.result.warnings.extend(session.release()?);
+                None
+            }
             false => Some(session.seal(&ended)?),
         };
         ended.keeper.release();
@@ -81,6 +84,7 @@ impl ProxyRuntime<'_> {
             service.patch(&changes, &mut patch)?;
             execution.result.patch = Some(patch);
         }
+        execution.result.kept_bytes = changes.iter().map(kept_bytes).sum();
         execution.result.changes = changes;
         execution.result.warnings.extend(sealed.warnings.iter().cloned());
         execution.result.warnings.extend(not_kept(sealed));
@@ -211,6 +215,7 @@ impl ProxyRuntime<'_> {
 /// What could not be recorded did not happen to the workspace.
 fn forget_changes(result: &mut ExecutionResult) {
     result.changes.clear();
+    result.kept_bytes = 0;
     result.patch = None;
     result.checkpoint = None;
     result.after = result.before;
@@ -239,6 +244,14 @@ pub(crate) fn is_directory_time(change: &Change) -> bool {
         && before.directory().is_some()
         && after.directory().is_some()
         && same_but_for_time(before, after)
+}
+
+/// The size of a file whose content is new at its path.
+fn kept_bytes(change: &Change) -> u64 {
+    use ChangeKind::{Added, Modified, Renamed};
+    let file = change.after.as_ref().filter(|entry| entry.kind() == EntryKind::File);
+    let file = file.filter(|_| matches!(change.kind(), Added | Modified | Renamed));
+    file.map_or(0, Entry::size)
 }
 
 /// A word about what the command made and a vault does not keep.

@@ -161,6 +161,7 @@ fn crashed_result(note: &ExecNote, after: &Id) -> ExecResultDoc {
             hint: None,
             candidates: Vec::new(),
         }),
+        terminal: false,
         recoverable: false,
     }
 }

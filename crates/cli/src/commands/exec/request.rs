@@ -1,26 +1,26 @@
 //! From arguments to a request.
 
 use std::ffi::OsString;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use offshoot_mount::{Driver, DriverChoice};
 use offshoot_protocol::ExitCode;
-use offshoot_sandbox::{Network, Stdin};
+use offshoot_sandbox::{Network, Stdin, Terminal};
 use offshoot_workspace::{
-    CheckpointMode, CommandLine, EnvironmentRules, ExecutionPlace, ExecutionRequest,
-    ExecutionTimeout, Resolver, WorkspaceService,
+    CheckpointMode, EnvironmentRules, ExecutionPlace, ExecutionRequest, Resolver, WorkspaceService,
 };
 
+use super::options::{Checkpoint, DriverName, Net};
 use super::setup::Place;
-use super::{Checkpoint, DriverName, ExecArgs, Net};
+use super::{Ask, Input, Options};
 use crate::config::DriverSetting;
 use crate::context::Context;
 use crate::error::{CliError, Result};
 
 /// Variables of the caller that every command gets: what it needs to find programs and to print as people read. All
 /// others, among them keys and tokens, are passed on only when named.
-const PASSED: [&str; 24] = [
+const PASSED: [&str; 26] = [
     "PATH",
     "HOME",
     "USER",
@@ -31,6 +31,8 @@ const PASSED: [&str; 24] = [
     "LC_*",
     "TERM",
     "COLORTERM",
+    "TERMINFO",
+    "TERMINFO_DIRS",
     "NO_COLOR",
     "CLICOLOR",
     "CLICOLOR_FORCE",
@@ -57,49 +59,43 @@ const GIT: [(&str, &str); 5] = [
     ("GIT_CONFIG_VALUE_1", "false"),
 ];
 
-pub(super) fn build(args: &ExecArgs, context: &Context, place: &Place) -> Result<ExecutionRequest> {
-    let command = match &args.shell {
-        Some(text) => CommandLine::Shell(text.clone()),
-        None => CommandLine::Argv(args.command.clone()),
-    };
+pub(super) fn build(ask: &Ask<'_>, context: &Context, place: &Place) -> Result<ExecutionRequest> {
+    let options = ask.options;
+    let execution_place = execution_place(options, context, place)?;
+    let (stdin, terminal) = input(ask.input)?;
     Ok(ExecutionRequest {
-        command,
-        cwd: args
+        command: ask.command.clone(),
+        cwd: options
             .cwd
             .clone()
             .or_else(|| place.below.clone())
             .filter(|cwd| !cwd.as_os_str().is_empty()),
-        environment: environment(args).apply(std::env::vars_os()),
-        stdin: stdin(args)?,
-        has_stdin: args.stdin,
-        timeout: args.timeout.unwrap_or_else(|| default_timeout(context)),
-        read_only: args.read_only,
-        place: execution_place(args, context, place)?,
-        checkpoint: match args.checkpoint {
+        environment: environment(options).apply(std::env::vars_os()),
+        stdin,
+        has_stdin: ask.input != Input::Nothing,
+        terminal,
+        record: ask.record,
+        timeout: ask.time(),
+        read_only: options.read_only,
+        place: execution_place,
+        checkpoint: match options.checkpoint {
             Checkpoint::Auto => CheckpointMode::Auto,
             Checkpoint::Always => CheckpointMode::Always,
             Checkpoint::Never => CheckpointMode::Never,
         },
-        network: match args.net {
+        network: match options.net {
             Net::None => Network::None,
             Net::Host => Network::Host,
         },
-        driver: driver(args, context),
-        patch: args.diff,
-        wait: args.wait,
+        driver: driver(options, context),
+        patch: ask.patch,
+        wait: options.wait,
         actor: context.actor.clone(),
     })
 }
 
-fn default_timeout(context: &Context) -> ExecutionTimeout {
-    match context.settings.config.exec.timeout {
-        none if none.is_zero() => ExecutionTimeout::None,
-        limit => ExecutionTimeout::Millis(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
-    }
-}
-
-fn driver(args: &ExecArgs, context: &Context) -> DriverChoice {
-    let setting = match args.driver {
+fn driver(options: &Options, context: &Context) -> DriverChoice {
+    let setting = match options.driver {
         Some(DriverName::Auto) => DriverSetting::Auto,
         Some(DriverName::Overlay) => DriverSetting::Overlay,
         Some(DriverName::Copy) => DriverSetting::Copy,
@@ -112,16 +108,16 @@ fn driver(args: &ExecArgs, context: &Context) -> DriverChoice {
     }
 }
 
-fn environment(args: &ExecArgs) -> EnvironmentRules {
+fn environment(options: &Options) -> EnvironmentRules {
     let mut rules = EnvironmentRules {
         pass: PASSED.map(str::to_owned).to_vec(),
         set: vec![("OFFSHOOT".into(), "1".into())],
     };
     // Who configures git by such variables knows better.
-    if !args.env.iter().any(|item| item.as_bytes().starts_with(b"GIT_CONFIG_COUNT")) {
+    if !options.env.iter().any(|item| item.as_bytes().starts_with(b"GIT_CONFIG_COUNT")) {
         rules.set.extend(GIT.map(|(name, value)| (name.into(), value.into())));
     }
-    for item in &args.env {
+    for item in &options.env {
         match item.as_bytes().iter().position(|byte| *byte == b'=') {
             Some(at) => {
                 let (name, value) = item.as_bytes().split_at(at);
@@ -134,30 +130,41 @@ fn environment(args: &ExecArgs) -> EnvironmentRules {
     rules
 }
 
-fn stdin(args: &ExecArgs) -> Result<Stdin> {
-    if !args.stdin {
-        return Ok(Stdin::Empty);
-    }
-    let own = std::io::stdin();
-    let copy = own.as_fd().try_clone_to_owned();
-    copy.map(Stdin::From).map_err(|error| {
+fn input(input: Input) -> Result<(Stdin, Option<Terminal>)> {
+    let taken = match input {
+        Input::Nothing => return Ok((Stdin::Empty, None)),
+        Input::Stream => take_stdin().map(|stdin| (Stdin::From(stdin), None)),
+        Input::Terminal => {
+            let copy = std::io::stdin().as_fd().try_clone_to_owned();
+            copy.map(|caller| (Stdin::Empty, Some(Terminal { caller })))
+        }
+    };
+    taken.map_err(|error| {
         CliError::new(ExitCode::Failure, format!("cannot use standard input: {error}"))
     })
 }
 
-fn execution_place(args: &ExecArgs, context: &Context, place: &Place) -> Result<ExecutionPlace> {
+/// Standard input as the only descriptor for it that this process has: closed when the command does not read any more, so
+/// that whoever writes there finds out.
+fn take_stdin() -> std::io::Result<OwnedFd> {
+    let taken = std::io::stdin().as_fd().try_clone_to_owned()?;
+    rustix::stdio::dup2_stdin(std::fs::File::open("/dev/null")?)?;
+    Ok(taken)
+}
+
+fn execution_place(options: &Options, context: &Context, place: &Place) -> Result<ExecutionPlace> {
     let vault = &place.vault.vault;
     for expired in WorkspaceService::new(vault, &context.actor).sweep()? {
         context.output.note(format!("ephemeral workspace {expired} expired and was cleaned up"));
     }
     let resolver = Resolver::new(vault);
-    if let Some(name) = context.workspace_name().filter(|_| args.from.is_none()) {
+    if let Some(name) = context.workspace_name().filter(|_| options.from.is_none()) {
         return Ok(ExecutionPlace::Workspace(resolver.workspace(name)?));
     }
-    let from = match &args.from {
+    let from = match &options.from {
         Some(text) => resolver.point(text, None)?,
         None => resolver.head()?,
     };
-    let lifetime = args.ephemeral.then_some(context.settings.config.workspace.ephemeral_ttl);
+    let lifetime = options.ephemeral.then_some(context.settings.config.workspace.ephemeral_ttl);
     Ok(ExecutionPlace::Fork { from: Box::new(from), name: None, lifetime })
 }

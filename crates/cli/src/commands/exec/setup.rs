@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use offshoot_protocol::ErrorBody;
-use offshoot_sandbox::Limits;
+use offshoot_sandbox::{Limits, Signals};
 use offshoot_vault::{LinkLimit, Listed};
 use offshoot_workspace::{BindingService, RuntimeOptions, ServiceError};
 
-use super::ExecArgs;
+use super::Ask;
 use crate::commands::init;
 use crate::context::{Context, OpenVault, current_dir};
 use crate::error::{CliError, Result};
@@ -24,7 +24,7 @@ pub(super) struct Place {
 }
 
 /// Opens the vault of this folder, making one at the first use.
-pub(super) fn open(args: &ExecArgs, context: &Context) -> Result<Place> {
+pub(super) fn open(ask: &Ask<'_>, context: &Context) -> Result<Place> {
     let here = current_dir()?;
     if context.names_vault() {
         let vault = context.vault()?;
@@ -38,7 +38,7 @@ pub(super) fn open(args: &ExecArgs, context: &Context) -> Result<Place> {
     let (listed, bound) = match bound {
         Some((listed, bound)) => {
             let vault = context.open_listed(&listed)?;
-            if forks_head(args, context) && context.settings.config.exec.refresh {
+            if forks_head(ask, context) && context.settings.config.exec.refresh {
                 refresh(context, &vault, &listed, &bound)?;
             }
             return Ok(Place { vault, below: below(&here, &bound) });
@@ -72,8 +72,8 @@ fn below(here: &std::path::Path, bound: &std::path::Path) -> Option<PathBuf> {
 }
 
 /// A new workspace of the main line starts from what is in the folder now.
-fn forks_head(args: &ExecArgs, context: &Context) -> bool {
-    args.from.is_none() && context.workspace_name().is_none()
+fn forks_head(ask: &Ask<'_>, context: &Context) -> bool {
+    ask.options.from.is_none() && context.workspace_name().is_none()
 }
 
 fn refresh(
@@ -97,7 +97,7 @@ fn refresh(
 pub(super) fn options(context: &Context) -> Result<RuntimeOptions> {
     let exec = &context.settings.config.exec;
     let limit = |value: u64| Some(value).filter(|value| *value > 0);
-    let interrupt = offshoot_sandbox::interrupts()
+    let signals = Signals::take_over()
         .map_err(|error| CliError::new(offshoot_protocol::ExitCode::Failure, error.to_string()))?;
     Ok(RuntimeOptions {
         home: std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()),
@@ -112,7 +112,7 @@ pub(super) fn options(context: &Context) -> Result<RuntimeOptions> {
         grace: exec.grace,
         links: LinkLimit { names: MOST_LINKED_NAMES, bytes: exec.hard_link_bytes },
         diff: context.diff_options(),
-        interrupt: Some(interrupt),
+        signals: Some(signals),
         explain,
     })
 }

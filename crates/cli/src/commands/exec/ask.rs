@@ -1,0 +1,48 @@
+//! What is asked for, by `exec` or by `run`.
+
+use std::time::Duration;
+
+use offshoot_workspace::{CommandLine, ExecutionTimeout};
+
+use super::Options;
+
+/// One command that somebody asks for.
+#[derive(Debug)]
+pub(crate) struct Ask<'a> {
+    /// What to run.
+    pub(crate) command: CommandLine,
+    /// Where and how.
+    pub(crate) options: &'a Options,
+    /// How long it may take, where that was said.
+    pub(crate) timeout: Option<ExecutionTimeout>,
+    /// How long it may take otherwise; zero for as long as it wants.
+    pub(crate) default_timeout: Duration,
+    /// What it reads.
+    pub(crate) input: Input,
+    /// Whether to add the changes as a patch.
+    pub(crate) patch: bool,
+    /// Whether to keep what it prints.
+    pub(crate) record: bool,
+}
+
+/// What a command reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Input {
+    /// Nothing.
+    Nothing,
+    /// The standard input of this process, as it comes.
+    Stream,
+    /// What is typed at the terminal of this process; the command has a terminal too.
+    Terminal,
+}
+
+impl Ask<'_> {
+    /// How long the command may take.
+    pub(super) fn time(&self) -> ExecutionTimeout {
+        let default = match self.default_timeout {
+            none if none.is_zero() => ExecutionTimeout::None,
+            limit => ExecutionTimeout::Millis(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
+        };
+        self.timeout.unwrap_or(default)
+    }
+}

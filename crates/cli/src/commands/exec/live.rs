@@ -1,0 +1,106 @@
+//! What an exec prints while it runs.
+
+use std::io::Write;
+
+use offshoot_protocol::{ExecEventDoc, Text};
+use offshoot_sandbox::{Flow, Stream};
+use offshoot_workspace::{ExecutionObserver, ExecutionResult};
+
+use super::Form;
+use super::answer::print_event;
+use crate::config::When;
+use crate::progress::Patience;
+use crate::terminal::Raw;
+
+/// Whether what a terminal shows ends with a whole line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Printed {
+    /// It does, or there is no terminal.
+    Lines,
+    /// What comes next would be put behind something else.
+    Unfinished,
+}
+
+/// Prints what happens as it happens.
+pub(super) struct Live {
+    form: Form,
+    progress: When,
+    silent: bool,
+    /// The command has a terminal.
+    terminal: bool,
+    /// Holds this process's terminal while keys are for the command.
+    raw: Option<Raw>,
+    printed: Printed,
+    sealing: Option<Patience>,
+}
+
+impl Live {
+    pub(super) fn new(form: Form, progress: When, silent: bool) -> Self {
+        let (terminal, raw, printed) = (false, None, Printed::Lines);
+        Self { form, progress, silent, terminal, raw, printed, sealing: None }
+    }
+
+    /// Gives the terminal back and stops showing progress; how what was printed ends.
+    pub(super) fn end(self) -> Printed {
+        self.printed
+    }
+
+    fn write(&mut self, stream: Stream, bytes: &[u8]) -> std::io::Result<()> {
+        match (self.form, stream) {
+            (Form::Json, _) => Ok(()),
+            (Form::Stream, Stream::Stdout) => {
+                print_event(&ExecEventDoc::Stdout { data: Text::new(bytes) })
+            }
+            (Form::Stream, Stream::Stderr) => {
+                print_event(&ExecEventDoc::Stderr { data: Text::new(bytes) })
+            }
+            (Form::People | Form::Person, Stream::Stdout) => {
+                let mut out = std::io::stdout().lock();
+                out.write_all(bytes).and_then(|()| out.flush())
+            }
+            (Form::People | Form::Person, Stream::Stderr) => {
+                std::io::stderr().lock().write_all(bytes)
+            }
+        }
+    }
+}
+
+impl ExecutionObserver for Live {
+    fn started(&mut self, result: &ExecutionResult) {
+        self.terminal = result.terminal;
+        if self.terminal {
+            self.raw = Raw::enter();
+        }
+        if self.form == Form::Stream
+            && let Some((_, workspace)) = &result.workspace
+        {
+            // With standard output gone there is nobody to tell; the first output notices.
+            drop(print_event(&ExecEventDoc::Started {
+                exec: result.id.to_string(),
+                vault: result.vault.clone(),
+                workspace: workspace.clone(),
+                forked: result.forked,
+            }));
+        }
+    }
+
+    fn sealing(&mut self) {
+        self.raw = None;
+        self.sealing = Patience::new(self.progress, self.silent, "keeping what changed");
+    }
+
+    fn output(&mut self, stream: Stream, bytes: &[u8]) -> Flow {
+        let written = self.write(stream, bytes);
+        if self.terminal {
+            let whole = bytes.last() == Some(&b'\n');
+            self.printed = if whole { Printed::Lines } else { Printed::Unfinished };
+        }
+        match written {
+            // A reader that is gone has seen enough: the command finds its output closed, as it would without us.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Flow::Close,
+            // A terminal that cannot be written to is gone.
+            Err(_) if self.terminal => Flow::Close,
+            _ => Flow::More,
+        }
+    }
+}

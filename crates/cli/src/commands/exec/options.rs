@@ -1,0 +1,85 @@
+//! Options that `exec` and `run` have in common.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use offshoot_workspace::ExecutionTimeout;
+
+use crate::config::parse_duration;
+
+/// Where and how a command runs.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Where to start, inside the workspace [default: the current folder's place in it]
+    #[arg(long, value_name = "DIR")]
+    pub(super) cwd: Option<PathBuf>,
+    /// What the command can reach
+    #[arg(long, value_enum, default_value_t = Net::None)]
+    pub(super) net: Net,
+    /// Make any write to the workspace fail
+    #[arg(long)]
+    pub(super) read_only: bool,
+    /// Fork a new workspace from this REF [default: head]
+    #[arg(long, value_name = "REF", conflicts_with = "workspace")]
+    pub(super) from: Option<String>,
+    /// Throw the new workspace away when it was not used for a while
+    #[arg(long, conflicts_with = "workspace")]
+    pub(super) ephemeral: bool,
+    /// When to keep the state before the command as a checkpoint
+    #[arg(long, value_enum, default_value_t = Checkpoint::Auto)]
+    pub(super) checkpoint: Checkpoint,
+    /// Pass a variable on, or set one: NAME or NAME=VALUE
+    #[arg(short, long, value_name = "NAME[=VALUE]")]
+    pub(super) env: Vec<OsString>,
+    /// Wait for a workspace in which something else runs, for as long as it takes or for TIME
+    #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, value_parser = wait, default_missing_value = "365d")]
+    pub(super) wait: Option<Duration>,
+    /// How to make the workspace a directory [default: exec.driver]
+    #[arg(long, value_enum)]
+    pub(super) driver: Option<DriverName>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Net {
+    /// A loopback interface of its own
+    None,
+    /// Everything that the host reaches
+    Host,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum Checkpoint {
+    /// Before commands that change something
+    Auto,
+    /// Before every command
+    Always,
+    /// Before none
+    Never,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum DriverName {
+    /// The first that works
+    Auto,
+    /// The kernel's overlayfs over the layers of the vault
+    Overlay,
+    /// A plain copy
+    Copy,
+}
+
+/// A duration, or `none`.
+pub(crate) fn timeout(text: &str) -> Result<ExecutionTimeout, String> {
+    match (text, parse_duration(text)) {
+        ("none", _) => Ok(ExecutionTimeout::None),
+        (_, Some(duration)) if !duration.is_zero() => {
+            Ok(ExecutionTimeout::Millis(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)))
+        }
+        _ => Err("expected a duration such as 30s or 5m, or none".to_owned()),
+    }
+}
+
+fn wait(text: &str) -> Result<Duration, String> {
+    parse_duration(text).ok_or_else(|| "expected a duration such as 30s".to_owned())
+}

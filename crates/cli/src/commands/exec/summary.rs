@@ -1,0 +1,70 @@
+//! What an exec did, in a few words for people.
+
+use offshoot_workspace::{ExecutionEnvelope, ExecutionResult};
+
+use super::Form;
+use crate::render::{self, BAD, DIM, NAME, paint};
+
+/// At most so many changes are named one by one.
+const MOST_NAMED: usize = 8;
+
+/// All that is said at the end.
+pub(super) fn text(envelope: &ExecutionEnvelope, form: Form) -> String {
+    let result = &envelope.result;
+    let mut text = problems(result);
+    let Some((_, workspace)) = &result.workspace else { return text };
+    if result.error.is_some() {
+        return text;
+    }
+    let changed = match result.changes.is_empty() {
+        true => "nothing changed".to_owned(),
+        false => render::change_counts(&result.changes),
+    };
+    let (dim, name) = (paint(DIM, "workspace"), paint(NAME, workspace));
+    text.push_str(&format!("{dim} {name}{}\n", paint(DIM, &format!(": {changed}"))));
+    if result.changes.is_empty() {
+        return text;
+    }
+    if form == Form::Person {
+        text.push_str(&first_changes(result));
+    }
+    let mut next = vec![("see", "diff"), ("take back", "undo")];
+    if form == Form::Person {
+        next.push(("throw away", "discard"));
+    }
+    let next = next.iter().map(|(what, word)| format!("{what}: offshoot {word} -w {workspace}"));
+    let next = next.collect::<Vec<_>>().join("   ");
+    text.push_str(&format!("{}\n", paint(DIM, &next)));
+    text
+}
+
+/// What went wrong, or is not as one may expect.
+fn problems(result: &ExecutionResult) -> String {
+    let mut text = String::new();
+    let mut line = |line: String| text.push_str(&format!("{line}\n"));
+    for warning in &result.warnings {
+        line(format!("{} {}", paint(BAD, "warning:"), render::line(warning)));
+    }
+    if let Some(error) = &result.error {
+        line(format!("{} {}", paint(BAD, "error:"), render::line(&error.message)));
+        if let Some(hint) = &error.hint {
+            line(format!("  {} {}", paint(DIM, "hint:"), render::line(hint)));
+        }
+    }
+    if result.timed_out {
+        line(paint(BAD, "its time was over: the command was ended"));
+    }
+    text
+}
+
+/// The first changes, a line each, and how many more there are.
+fn first_changes(result: &ExecutionResult) -> String {
+    let shown = render::without_frames(&result.changes);
+    let first = shown.iter().take(MOST_NAMED);
+    let mut text: String = first.map(|change| format!("  {}\n", render::change(change))).collect();
+    if shown.len() > MOST_NAMED {
+        let more = format!("  and {} more", shown.len() - MOST_NAMED);
+        text.push_str(&format!("{}\n", paint(DIM, &more)));
+    }
+    text
+}

@@ -1,0 +1,69 @@
+//! `offshoot run`: a command for the person in front of the terminal.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use clap::Args;
+use offshoot_workspace::{CommandLine, ExecutionTimeout};
+
+use super::exec::{self, Ask, Form, Input, Options, timeout};
+use crate::context::Context;
+use crate::error::Result;
+use crate::terminal;
+
+const EXAMPLES: &str = "\
+Examples:
+  offshoot run -- bash                 a shell in a fork of this folder; nothing here is touched
+  offshoot run -w fix                  your own shell ($SHELL) in workspace fix
+  offshoot run -w fix -- vim README.md
+  offshoot run --read-only -- less README.md
+  echo data | offshoot run -- wc -c    without a terminal: pipes, passed through as they are
+
+The command has a terminal of its own where standard input and output are terminals: keys such
+as Ctrl-C go to the command, and closing the window ends it. At the end it says what changed
+and how to take it back. The exit code is the command's, as with `offshoot exec`.";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct RunArgs {
+    /// The command and its arguments [default: $SHELL, or /bin/sh]
+    #[arg(last = true, value_name = "CMD")]
+    command: Vec<OsString>,
+    /// How long it may take: a duration such as 30s, or none [default: run.timeout]
+    #[arg(long, value_name = "TIME", value_parser = timeout)]
+    timeout: Option<ExecutionTimeout>,
+    #[command(flatten)]
+    options: Options,
+    /// Use pipes, even where standard input and output are terminals
+    #[arg(short = 'T', long)]
+    no_terminal: bool,
+    /// Do not keep what the command prints for `offshoot logs`
+    #[arg(long)]
+    no_record: bool,
+}
+
+/// Runs the command; the exit code is the command's.
+pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8> {
+    // One document on standard output and a terminal there exclude each other.
+    let json = context.output.is_json();
+    let attended = terminal::is_attended() && !args.no_terminal && !json;
+    let ask = Ask {
+        command: CommandLine::Argv(command(&args.command)),
+        options: &args.options,
+        timeout: args.timeout,
+        default_timeout: context.settings.config.run.timeout,
+        input: if attended { Input::Terminal } else { Input::Stream },
+        patch: false,
+        record: !args.no_record,
+    };
+    exec::perform(&ask, if json { Form::Json } else { Form::Person }, context)
+}
+
+/// What to run: what was asked for, else the user's shell.
+fn command(asked: &[OsString]) -> Vec<OsString> {
+    if !asked.is_empty() {
+        return asked.to_vec();
+    }
+    let shell = std::env::var_os("SHELL").filter(|shell| Path::new(shell).is_absolute());
+    vec![shell.unwrap_or_else(|| "/bin/sh".into())]
+}

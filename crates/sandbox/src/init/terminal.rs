@@ -1,0 +1,44 @@
+//! A terminal of the inside's own.
+
+use std::ffi::CStr;
+use std::os::fd::{AsRawFd, OwnedFd};
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
+use rustix::pty::OpenptFlags;
+use rustix::termios::OptionalActions;
+
+use crate::script::TerminalScript;
+use crate::sys;
+
+/// Where terminals are made: in the inside's own devpts, so that names below `/dev/pts` are true there.
+const MULTIPLEXER: &CStr = c"/dev/pts/ptmx";
+
+/// Both ends of the command's terminal, as the init holds them.
+pub(super) struct Terminal {
+    /// The end for the caller, until it has it.
+    pub(super) master: OwnedFd,
+    /// Held until nothing runs any more: the terminal does not end when the command closes it and opens it again.
+    pub(super) slave: OwnedFd,
+}
+
+/// Makes a terminal and puts it in the place of standard input, output and error.
+pub(super) fn open(script: &TerminalScript) -> Result<Terminal, Errno> {
+    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let master = rustix::fs::open(MULTIPLEXER, flags, Mode::empty())?;
+    rustix::pty::unlockpt(&master)?;
+    // By the other end and not by a path: nothing can come in between.
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    let slave = rustix::pty::ioctl_tiocgptpeer(&master, flags)?;
+    rustix::termios::tcsetattr(&slave, OptionalActions::Now, &script.modes)?;
+    rustix::termios::tcsetwinsize(&slave, script.size)?;
+    for standard in 0..3 {
+        sys::duplicate(slave.as_raw_fd(), standard, false)?;
+    }
+    Ok(Terminal { master, slave })
+}
+
+/// Makes the terminal at standard input the controlling one of this session, which has none.
+pub(super) fn control() -> Result<(), Errno> {
+    rustix::process::ioctl_tiocsctty(sys::borrow(0))
+}
