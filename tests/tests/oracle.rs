@@ -23,6 +23,8 @@ mod mutants;
 mod product;
 #[path = "oracle/programs.rs"]
 mod programs;
+#[path = "oracle/read_only.rs"]
+mod read_only;
 #[path = "oracle/shrink.rs"]
 mod shrink;
 #[path = "oracle/user.rs"]

@@ -1,6 +1,7 @@
 //! Checking a whole vault: everything that refs reach is there and is what its hash says.
 
 mod execs;
+mod stacks;
 
 use std::collections::HashSet;
 use std::fs;
@@ -44,6 +45,9 @@ pub struct CheckReport {
     pub audit_events: u64,
     /// What is wrong; empty for a vault in order.
     pub problems: Vec<String>,
+    /// Layers of stacks that are gone or do not hold what they should; [`Vault::rebuild_layer`] does without them, where the
+    /// bytes are elsewhere too.
+    pub damaged_layers: Vec<Id>,
     /// Layer directories that nothing refers to and nobody is writing: left over from a crash, harmless.
     pub stray_layers: Vec<String>,
 }
@@ -71,8 +75,14 @@ impl Vault {
         };
         checker.catalog();
         // A part that cannot be checked at all is a problem too, and no reason to leave the others out.
-        let parts =
-            [Checker::snapshots, Checker::refs, Checker::execs, Checker::audit, Checker::layers];
+        let parts = [
+            Checker::snapshots,
+            Checker::refs,
+            Checker::execs,
+            Checker::audit,
+            Checker::layers,
+            Checker::stacks,
+        ];
         for part in parts {
             let checked = part(&mut checker);
             checker.note(checked);
@@ -243,6 +253,7 @@ impl Checker<'_> {
             let needed = stacked.contains(&layer.id) || self.homes.contains(&layer.id);
             if needed && !folder.join(layer.id.to_string()).is_dir() {
                 self.problem(format!("layer {} is missing", layer.id));
+                self.report.damaged_layers.push(layer.id);
             }
         }
         for entry in fs::read_dir(&folder).map_err(io_error("read", &folder))? {

@@ -13,6 +13,7 @@ use std::sync::Mutex;
 
 use rayon::prelude::*;
 use rustix::fs::{self, FileType, Mode, OFlags, XattrFlags};
+use rustix::io::Errno;
 
 use crate::disk::{self, join, split_last};
 use crate::entry::{DirRef, Entry, Mtime};
@@ -267,6 +268,16 @@ pub(crate) fn hash_file(file: &File) -> std::io::Result<BlobId> {
         }
         hasher.update(&buffer[..got]);
         at += got as u64;
+    }
+}
+
+/// Where the bytes of a file of a layer are, below a layer that holds bytes for it, if they are not in it.
+pub(crate) fn bytes_elsewhere(file: &File) -> Result<Option<Vec<u8>>, Errno> {
+    let mut value = vec![0; 4096];
+    match fs::fgetxattr(file, leaf::REDIRECT, value.as_mut_slice()) {
+        Ok(length) => Ok(value[..length].strip_prefix(b"/").map(<[u8]>::to_vec)),
+        Err(Errno::NODATA | Errno::OPNOTSUPP) => Ok(None),
+        Err(error) => Err(error),
     }
 }
 

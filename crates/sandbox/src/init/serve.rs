@@ -41,7 +41,9 @@ struct Over {
 impl Serving<'_> {
     /// Until the caller lets go.
     pub(super) fn serve(&mut self, started: Started, terminal: Option<Terminal>) {
-        let (master, slave) = terminal.map(|both| (both.master, both.slave)).unzip();
+        // One end stays open as long as the init lives: what a terminal still holds when the last process has let go of it
+        // is read by the caller like everything before, and the caller is never told of an end that is none.
+        let (master, _slave) = terminal.map(|both| (both.master, both.slave)).unzip();
         let sent = match started {
             Started::Running(_) => {
                 let (home, master) = ([self.made.home as i64], master.as_ref().map(AsFd::as_fd));
@@ -61,7 +63,6 @@ impl Serving<'_> {
             Started::NotExecuted(_) => Some(Over { status: 127 << 8, ended: 0 }),
         };
         let Some(over) = over else { return };
-        drop(slave);
         let usage = sys::children_usage();
         let processes = processes_started().unwrap_or(0);
         let busy = self.leave().err().map_or(0, Errno::raw_os_error);

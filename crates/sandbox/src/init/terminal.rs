@@ -18,7 +18,7 @@ const MULTIPLEXER: &CStr = c"/dev/pts/ptmx";
 pub(super) struct Terminal {
     /// The end for the caller, until it has it.
     pub(super) master: OwnedFd,
-    /// Held until nothing runs any more: the terminal does not end when the command closes it and opens it again.
+    /// The end inside.
     pub(super) slave: OwnedFd,
 }
 

@@ -19,7 +19,7 @@ const ONE_PIECE: u64 = 1 << 20;
 /// Says that a file of a layer has its bytes elsewhere.
 const METACOPY: &str = "user.overlay.metacopy";
 /// Says where.
-const REDIRECT: &str = "user.overlay.redirect";
+pub(super) const REDIRECT: &str = "user.overlay.redirect";
 
 impl Materializer<'_> {
     /// Writes something that is not a directory into the directory `at`, whose path below the top is `parent`.

@@ -1,14 +1,15 @@
 //! Stacks whose layers were merged show what they showed before, and can be written upon.
 
 use std::fs;
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 
 use offshoot_tests::awkward::{self, AwkwardOptions};
 use offshoot_tests::rng::{Rng, seed_from_env_or};
 use offshoot_tests::scan::CompareOptions;
 use offshoot_tests::skip::{Feature, need};
 use offshoot_vault::{
-    CheckDepth, CompactOptions, CompactWay, Compacted, ImportOptions, RootId, Vault,
+    CheckDepth, CompactOptions, CompactWay, Compacted, Id, ImportOptions, RootId, Vault, VaultError,
 };
 
 use crate::children;
@@ -172,6 +173,130 @@ fn an_awkward_tree_is_merged() {
             commit(&vault, &root);
         }
         compacted(&vault, &root, &all(way));
+        assert_shown(&vault, &root, scratch.path(), &exactly());
+        assert_in_order(&vault);
+    }
+}
+
+/// A vault with a history of files of several sizes, and its newest root.
+fn grown(scratch: &Scratch, steps: u64) -> (Vault, RootId) {
+    let source = scratch.folder("source");
+    fs::create_dir(source.join("dir")).unwrap();
+    for (name, length) in [("small", 10), ("dir/large", 50_000), ("twin", 30_000)] {
+        fs::write(source.join(name), vec![b'x'; length]).unwrap();
+    }
+    fs::hard_link(source.join("twin"), source.join("dir/twin")).unwrap();
+    let vault = vault_of(scratch, &source);
+    let mut root = head(&vault);
+    for step in 0..steps {
+        let place = scratch.folder(&format!("grow-{step}"));
+        root = adopted(&vault, &root, &place, |point| {
+            fs::write(point.join(format!("new-{step}")), vec![step as u8; 20_000]).unwrap();
+            fs::write(point.join("dir/large"), vec![step as u8; 60_000]).unwrap();
+            fs::write(point.join("small"), format!("{step}")).unwrap();
+        });
+        commit(&vault, &root);
+    }
+    (vault, root)
+}
+
+/// The topmost layer of a root's stack: its id, and where its files are.
+fn top_layer(vault: &Vault, root: &RootId) -> (Id, PathBuf) {
+    let dir = vault.stack(root, &[]).unwrap().directories.swap_remove(0);
+    let name = dir.parent().unwrap().file_name().unwrap().to_str().unwrap().to_owned();
+    (name.parse().unwrap(), dir)
+}
+
+fn flip(path: &Path) {
+    let mode = fs::metadata(path).unwrap().permissions();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+    let mut bytes = fs::read(path).unwrap();
+    bytes[0] ^= 1;
+    fs::write(path, bytes).unwrap();
+    fs::set_permissions(path, mode).unwrap();
+}
+
+/// What is copied when layers are merged is no home of any content: damage there is found, and done without.
+#[test]
+fn a_damaged_copy_is_found_and_built_again() {
+    if !can_mount() {
+        return;
+    }
+    for way in WAYS {
+        let scratch = Scratch::new();
+        let (vault, root) = grown(&scratch, 4);
+        compacted(&vault, &root, &all(way));
+        let (layer, dir) = top_layer(&vault, &root);
+        flip(&dir.join("small"));
+        let report = vault.check(CheckDepth::Content).unwrap();
+        assert_eq!(report.damaged_layers, [layer], "{:?}", report.problems);
+        assert!(report.problems[0].contains("small"), "{:?}", report.problems);
+        let done = vault.rebuild_layer(&layer).unwrap();
+        assert_eq!((done.rebuilt, done.forgotten), (1, 0));
+        assert_ne!(top_layer(&vault, &root).0, layer);
+        assert_shown(&vault, &root, scratch.path(), &exactly());
+        assert_in_order(&vault);
+        // Gone altogether, and not in use any more.
+        fs::remove_dir_all(dir.parent().unwrap()).unwrap();
+        assert_in_order(&vault);
+    }
+}
+
+#[test]
+fn an_incomplete_copy_is_found_and_built_again() {
+    if !can_mount() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let (vault, root) = grown(&scratch, 4);
+    compacted(&vault, &root, &all(CompactWay::Flatten));
+    let (layer, dir) = top_layer(&vault, &root);
+    fs::remove_file(dir.join("dir/large")).unwrap();
+    assert_eq!(vault.check(CheckDepth::Structure).unwrap().damaged_layers, [layer]);
+    vault.rebuild_layer(&layer).unwrap();
+    assert_shown(&vault, &root, scratch.path(), &exactly());
+    // The next exec builds upon what was built again.
+    let place = scratch.folder("next");
+    adopted(&vault, &root, &place, |point| fs::write(point.join("small"), "next").unwrap());
+    fs::remove_dir_all(dir.parent().unwrap()).unwrap();
+    assert_in_order(&vault);
+}
+
+/// Where the bytes are nowhere else, nothing can be built, and what is there stays in use.
+#[test]
+fn a_layer_with_the_only_copy_stays() {
+    if !can_mount() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let (vault, root) = grown(&scratch, 2);
+    let (layer, dir) = top_layer(&vault, &root);
+    let stack = vault.stack(&root, &[]).unwrap();
+    flip(&dir.join("new-1"));
+    let refused = vault.rebuild_layer(&layer);
+    assert!(matches!(refused, Err(VaultError::Damaged { .. })), "{refused:?}");
+    assert_eq!(vault.stack(&root, &[]).unwrap(), stack);
+    // Whole again, it can be done without.
+    flip(&dir.join("new-1"));
+    assert_eq!(vault.rebuild_layer(&layer).unwrap().rebuilt, 1);
+    assert_shown(&vault, &root, scratch.path(), &exactly());
+    assert_in_order(&vault);
+}
+
+/// A stack that was lost with a layer is built again by whoever needs it.
+#[test]
+fn a_lost_merged_layer_is_built_again() {
+    if !can_mount() {
+        return;
+    }
+    for way in WAYS {
+        let scratch = Scratch::new();
+        let (vault, root) = grown(&scratch, 4);
+        compacted(&vault, &root, &all(way));
+        let (layer, dir) = top_layer(&vault, &root);
+        fs::remove_dir_all(dir.parent().unwrap()).unwrap();
+        assert_eq!(vault.check(CheckDepth::Structure).unwrap().damaged_layers, [layer]);
+        assert_ne!(top_layer(&vault, &root).0, layer);
         assert_shown(&vault, &root, scratch.path(), &exactly());
         assert_in_order(&vault);
     }

@@ -1,0 +1,16 @@
+//! `offshoot run` in front of a person: terminals made for the tests, and tmux with programs that fill the screen.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+
+#[path = "terminal/console.rs"]
+mod console;
+#[path = "terminal/endings.rs"]
+mod endings;
+#[path = "terminal/keys.rs"]
+mod keys;
+#[path = "terminal/screens.rs"]
+mod screens;
+#[path = "terminal/sessions.rs"]
+mod sessions;
+#[path = "terminal/tmux.rs"]
+mod tmux;
