@@ -135,11 +135,11 @@ fn run(script: &Script, buffer: &mut Buffer, stack: &mut Stack) -> Result<(), Fa
     step(Step::Signals, sys::prctl(libc::PR_SET_DUMPABLE, 0, 0))?;
     sys::reset_signals();
     let signals = step(Step::Signals, sys::child_signals())?;
-    let started = command::start(script, stack)?;
+    let (started, unheard) = command::start(script, buffer, stack)?;
     for standard in 0..3 {
         sys::close(standard);
     }
-    let mut serving = serve::Serving { script, buffer, signals, made };
+    let mut serving = serve::Serving { script, buffer, signals, made, unheard };
     serving.serve(started);
     Ok(())
 }

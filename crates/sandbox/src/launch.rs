@@ -9,12 +9,13 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, pipe_with};
 
+use crate::broker::{Broker, Scene};
 use crate::error::{FRESH_PROC, LAYERS, READ_ONLY_LAYERS, Result, SandboxError, system};
 use crate::init::{self, Step};
 use crate::message::{self, Buffer, Kind};
 use crate::running::{Feed, Running};
 use crate::script::Script;
-use crate::spec::{HomeView, InForce, Network, Spec, Stdin};
+use crate::spec::{HomeView, InForce, Network, Renames, Spec, Stdin};
 use crate::sys::Stack;
 use crate::{ids, sys};
 
@@ -48,15 +49,29 @@ pub fn launch(spec: &Spec) -> Result<Running> {
     let mut running = Running::new(child.pidfd, socket, [stdout, stderr], feed);
     ids::map(child.pid)?;
     running.say(Kind::Go)?;
-    let home = await_start(&mut running, &script, &program)?;
+    let started = await_start(&mut running, &script, &program)?;
+    let renames = match started.listener {
+        Some(listener) => {
+            let scene = Scene { device: started.device, init: child.pid };
+            running.broker = Some(Broker::start(listener, scene).map_err(cannot_broker)?);
+            Renames::Brokered
+        }
+        None => started.unheard.map_or(Renames::Native, Renames::Refused),
+    };
     running.in_force = InForce {
         namespaces: names,
-        home,
+        home: started.home,
+        renames,
         private: script.private_paths(),
         hidden: spec.hidden.clone(),
     };
     running.begin();
     Ok(running)
+}
+
+fn cannot_broker(error: std::io::Error) -> SandboxError {
+    let errno = Errno::from_io_error(&error).unwrap_or(Errno::AGAIN);
+    system("cannot start a thread for renames")(errno)
 }
 
 fn namespaces(network: Network) -> Vec<(&'static str, i32)> {
@@ -83,16 +98,40 @@ fn standard_input(stdin: &Stdin) -> Result<(OwnedFd, Option<OwnedFd>)> {
     }
 }
 
+/// A command that runs.
+struct Started {
+    home: HomeView,
+    /// The device number of its workspace.
+    device: u64,
+    /// Where its renames are told about.
+    listener: Option<OwnedFd>,
+    /// Why they are not, where they should be.
+    unheard: Option<Errno>,
+}
+
 /// Waits for the word that the command runs.
-fn await_start(running: &mut Running, script: &Script, program: &Path) -> Result<HomeView> {
-    let message = running.hear()?.ok_or(SandboxError::Lost)?;
+fn await_start(running: &mut Running, script: &Script, program: &Path) -> Result<Started> {
+    let mut message = running.hear()?.ok_or(SandboxError::Lost)?;
+    let listener = match message.kind {
+        Kind::Listener => {
+            let listener = message.descriptor.take();
+            message = running.hear()?.ok_or(SandboxError::Lost)?;
+            listener
+        }
+        _ => None,
+    };
     let errno = |number: i64| Errno::from_raw_os_error(number as i32);
     match message.kind {
-        Kind::Started => Ok(match message.numbers[0] {
-            number if number == HomeView::ThrowAway as i64 => HomeView::ThrowAway,
-            number if number == HomeView::ReadOnly as i64 => HomeView::ReadOnly,
-            number if number == HomeView::Workspace as i64 => HomeView::Workspace,
-            _ => HomeView::None,
+        Kind::Started => Ok(Started {
+            home: match message.numbers[0] {
+                number if number == HomeView::ThrowAway as i64 => HomeView::ThrowAway,
+                number if number == HomeView::ReadOnly as i64 => HomeView::ReadOnly,
+                number if number == HomeView::Workspace as i64 => HomeView::Workspace,
+                _ => HomeView::None,
+            },
+            device: message.numbers[1] as u64,
+            listener,
+            unheard: Some(message.numbers[2]).filter(|number| *number != 0).map(errno),
         }),
         Kind::NotExecuted => Err(SandboxError::NotExecuted {
             program: program.to_owned(),

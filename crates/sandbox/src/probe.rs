@@ -48,6 +48,7 @@ fn attempt(files: Files) -> Result<(), SandboxError> {
         hidden: Vec::new(),
         network: Network::None,
         limits: Limits::default(),
+        broker: false,
         command: Command {
             arguments: vec!["true".into()],
             environment: Vec::new(),

@@ -10,10 +10,11 @@ use rustix::io::Errno;
 
 pub(crate) use feed::Feed;
 
+use crate::broker::Broker;
 use crate::error::{Result, SandboxError, system};
 use crate::keeper::Keeper;
 use crate::message::{Buffer, Kind, Message, NUMBERS};
-use crate::spec::{HomeView, InForce};
+use crate::spec::{HomeView, InForce, Renames};
 use crate::sys;
 
 /// Which output.
@@ -98,6 +99,8 @@ pub struct Running {
     socket: Option<OwnedFd>,
     outputs: [Option<OwnedFd>; 2],
     feed: Option<Feed>,
+    /// Who renames directories for it.
+    pub(crate) broker: Option<Broker>,
     buffer: Buffer,
     started: Instant,
 }
@@ -129,11 +132,13 @@ impl Running {
             home: HomeView::None,
             private: Vec::new(),
             hidden: Vec::new(),
+            renames: Renames::Native,
         };
         let started = Instant::now();
         let (pidfd, socket) = (Some(pidfd), Some(socket));
         let outputs = outputs.map(Some);
-        Self { in_force, pidfd, socket, outputs, feed, buffer: Buffer::new(), started }
+        let (broker, buffer) = (None, Buffer::new());
+        Self { in_force, pidfd, socket, outputs, feed, broker, buffer, started }
     }
 
     pub(crate) fn begin(&mut self) {
@@ -273,11 +278,21 @@ impl Running {
 
     /// What the init says at the end; none where it said something else.
     fn ended(&mut self) -> Result<Option<[i64; NUMBERS]>> {
-        match self.hear()? {
-            Some(message) if message.kind == Kind::Ended => Ok(Some(message.numbers)),
-            Some(_) => Ok(None),
-            None => Err(SandboxError::Lost),
+        let message = self.hear()?.ok_or(SandboxError::Lost)?;
+        match message.kind {
+            Kind::Ended => return Ok(Some(message.numbers)),
+            Kind::Quiet => self.let_go()?,
+            _ => {}
         }
+        Ok(None)
+    }
+
+    /// Nobody is left inside: what the broker still does is finished, and the workspace can be taken down.
+    fn let_go(&mut self) -> Result<()> {
+        if let Some(mut broker) = self.broker.take() {
+            broker.finish();
+        }
+        self.say(Kind::Leave)
     }
 
     fn finish(
