@@ -102,6 +102,8 @@ pub(crate) struct Exec {
     pub(crate) refresh: bool,
     /// Up to how many bytes of hard-linked files stay linked.
     pub(crate) hard_link_bytes: u64,
+    /// Whether directories can be renamed where overlayfs refuses.
+    pub(crate) broker: bool,
     /// How many processes and threads a command may have; 0 for no limit.
     pub(crate) max_processes: u64,
     /// How large a file it may write; 0 for no limit.
@@ -217,6 +219,7 @@ impl Default for Exec {
             driver: DriverSetting::Auto,
             refresh: true,
             hard_link_bytes: 64 << 20,
+            broker: true,
             max_processes: 0,
             max_file_size: 0,
             max_memory: 0,

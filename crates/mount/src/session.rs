@@ -84,6 +84,8 @@ pub struct Inside {
     pub network: Network,
     /// What it may use.
     pub limits: Limits,
+    /// Directories can be renamed where overlayfs refuses.
+    pub broker: bool,
     /// What to run.
     pub command: Command,
 }
@@ -179,6 +181,7 @@ impl<'v> MountSession<'v> {
             hidden: inside.hidden,
             network: inside.network,
             limits: inside.limits,
+            broker: inside.broker,
             command: inside.command,
         };
         let started = match self.request.driver {

@@ -163,11 +163,11 @@ fn run(script: &Script, buffer: &mut Buffer, stack: &mut Stack) -> Result<(), Fa
     let signals = step(Step::Signals, sys::child_signals())?;
     let terminal = script.terminal.as_ref().map(terminal::open).transpose();
     let terminal = step(Step::Terminal, terminal)?;
-    let started = command::start(script, stack)?;
+    let (started, unheard) = command::start(script, buffer, stack)?;
     for standard in 0..3 {
         sys::close(standard);
     }
-    let mut serving = serve::Serving { script, buffer, signals, made };
+    let mut serving = serve::Serving { script, buffer, signals, made, unheard };
     serving.serve(started, terminal);
     Ok(())
 }

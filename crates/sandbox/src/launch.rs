@@ -10,13 +10,14 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
+use crate::broker::{Broker, Scene};
 use crate::error::{FRESH_PROC, LAYERS, READ_ONLY_LAYERS, Result, SandboxError, system};
 use crate::init::{self, Step};
 use crate::keeper::Keeper;
 use crate::message::{self, Buffer, Kind};
 use crate::running::{Feed, Running};
 use crate::script::Script;
-use crate::spec::{HomeView, InForce, Network, Spec};
+use crate::spec::{HomeView, InForce, Network, Renames, Spec};
 use crate::sys::Stack;
 use crate::{ids, sys};
 use streams::Streams;
@@ -41,7 +42,7 @@ pub fn launch_noted<E: From<SandboxError>>(
 ) -> Result<Running, E> {
     let (mut running, pid, script) = begin(spec)?;
     note(pid)?;
-    Ok(go(spec, &mut running, &script).map(|()| running)?)
+    Ok(go(spec, &mut running, &script, pid as i32).map(|()| running)?)
 }
 
 /// Makes the first process, which waits for a word.
@@ -65,16 +66,25 @@ fn begin(spec: &Spec) -> Result<(Running, u32, Script)> {
 }
 
 /// Gives the word, and waits until the command runs.
-fn go(spec: &Spec, running: &mut Running, script: &Script) -> Result<()> {
+fn go(spec: &Spec, running: &mut Running, script: &Script, pid: i32) -> Result<()> {
     let program = spec.command.arguments.first().map(PathBuf::from).unwrap_or_default();
     running.say(Kind::Go)?;
-    let (home, master) = await_start(running, script, &program)?;
-    if let (Some(master), Some(terminal)) = (master, &spec.command.terminal) {
+    let started = await_start(running, script, &program)?;
+    let renames = match started.listener {
+        Some(listener) => {
+            let scene = Scene { device: started.device, init: pid };
+            running.broker = Some(Broker::start(listener, scene).map_err(cannot_broker)?);
+            Renames::Brokered
+        }
+        None => started.unheard.map_or(Renames::Native, Renames::Refused),
+    };
+    if let (Some(master), Some(terminal)) = (started.master, &spec.command.terminal) {
         running.attach(master, terminal).map_err(system("cannot use the terminal"))?;
     }
     running.in_force = InForce {
         namespaces: std::mem::take(&mut running.in_force.namespaces),
-        home,
+        home: started.home,
+        renames,
         private: script.private_paths(),
         hidden: spec.hidden.clone(),
     };
@@ -101,6 +111,11 @@ pub fn keep(directory: &Path) -> Result<Keeper> {
     Ok(keeper)
 }
 
+fn cannot_broker(error: std::io::Error) -> SandboxError {
+    let errno = Errno::from_io_error(&error).unwrap_or(Errno::AGAIN);
+    system("cannot start a thread for renames")(errno)
+}
+
 fn namespaces(network: Network) -> Vec<(&'static str, i32)> {
     let mut namespaces = NAMESPACES.to_vec();
     if network == Network::None {
@@ -109,24 +124,44 @@ fn namespaces(network: Network) -> Vec<(&'static str, i32)> {
     namespaces
 }
 
-/// Waits for the word that the command runs; the caller's end of its terminal comes with it.
-fn await_start(
-    running: &mut Running,
-    script: &Script,
-    program: &Path,
-) -> Result<(HomeView, Option<OwnedFd>)> {
-    let message = running.hear()?.ok_or(SandboxError::Lost)?;
+/// A command that runs.
+struct Started {
+    home: HomeView,
+    /// The device number of its workspace.
+    device: u64,
+    /// Where its renames are told about.
+    listener: Option<OwnedFd>,
+    /// Why they are not, where they should be.
+    unheard: Option<Errno>,
+    /// The caller's end of its terminal.
+    master: Option<OwnedFd>,
+}
+
+/// Waits for the word that the command runs.
+fn await_start(running: &mut Running, script: &Script, program: &Path) -> Result<Started> {
+    let mut message = running.hear()?.ok_or(SandboxError::Lost)?;
+    let listener = match message.kind {
+        Kind::Listener => {
+            let listener = message.descriptor.take();
+            message = running.hear()?.ok_or(SandboxError::Lost)?;
+            listener
+        }
+        _ => None,
+    };
     let errno = |number: i64| Errno::from_raw_os_error(number as i32);
     match message.kind {
-        Kind::Started => {
-            let home = match message.numbers[0] {
+        Kind::Started => Ok(Started {
+            home: match message.numbers[0] {
                 number if number == HomeView::ThrowAway as i64 => HomeView::ThrowAway,
                 number if number == HomeView::ReadOnly as i64 => HomeView::ReadOnly,
                 number if number == HomeView::Workspace as i64 => HomeView::Workspace,
                 _ => HomeView::None,
-            };
-            Ok((home, message.descriptor))
-        }
+            },
+            device: message.numbers[1] as u64,
+            listener,
+            unheard: Some(message.numbers[2]).filter(|number| *number != 0).map(errno),
+            master: message.descriptor,
+        }),
         Kind::NotExecuted => Err(SandboxError::NotExecuted {
             program: program.to_owned(),
             errno: errno(message.numbers[0]),

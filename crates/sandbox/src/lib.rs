@@ -8,6 +8,7 @@
 //! Between `clone3` and `execve` nothing allocates, locks or unwinds: the child of a process with several threads may
 //! do nothing else. Everything it needs is prepared by the parent as a script.
 
+mod broker;
 mod error;
 mod ids;
 mod init;
@@ -29,7 +30,7 @@ pub use probe::{ProbeReport, probe, read_through};
 pub use running::{Ended, Flow, Observer, Running, Status, Stream, Timeout, Usage};
 pub use signals::Signals;
 pub use spec::{
-    Command, Files, HomeView, InForce, Limits, Network, Overlay, Spec, Stdin, Terminal, Upper,
-    WorkspaceMount,
+    Command, Files, HomeView, InForce, Limits, Network, Overlay, Renames, Spec, Stdin, Terminal,
+    Upper, WorkspaceMount,
 };
 pub use sys::give_way;

@@ -28,9 +28,12 @@ pub(crate) enum Kind {
     Kill = 3,
     /// To the init: open the path in the bytes, with the flags in the first number.
     Open = 4,
+    /// To the init: nothing of the workspace is open outside any more, so it can be taken down.
+    Leave = 5,
     /// From the init: a step failed. Numbers: step, error; bytes: what the kernel says.
     Failed = 10,
-    /// From the init: the command runs. Numbers: how its home looks; with the caller's end of its terminal, if it has one.
+    /// From the init: the command runs. Numbers: how its home looks, the device number of the workspace, and why its
+    /// renames are not told about, 0 where they are; with the caller's end of its terminal, if it has one.
     Started = 11,
     /// From the init: the command could not be executed. Numbers: error.
     NotExecuted = 12,
@@ -39,14 +42,19 @@ pub(crate) enum Kind {
     Ended = 13,
     /// From the init: the answer to `Open`. Numbers: error; with a descriptor where it is 0.
     Opened = 14,
+    /// From the command, before it is executed: where its renames are told about, as a descriptor.
+    Listener = 15,
+    /// From the init: no process is left inside. It waits for `Leave`.
+    Quiet = 16,
 }
 
 impl Kind {
     fn from_number(number: u8) -> Option<Self> {
         use Kind::*;
-        [Go, Terminate, Kill, Open, Failed, Started, NotExecuted, Ended, Opened]
-            .into_iter()
-            .find(|kind| *kind as u8 == number)
+        let to_init = [Go, Terminate, Kill, Open, Leave];
+        let from_inside = [Failed, Started, NotExecuted, Ended, Opened, Listener, Quiet];
+        let mut all = to_init.into_iter().chain(from_inside);
+        all.find(|kind| *kind as u8 == number)
     }
 }
 

@@ -59,6 +59,7 @@ fn run(files: Files, arguments: &[&str], printed: &mut Printed) -> Result<(), Sa
         hidden: Vec::new(),
         network: Network::None,
         limits: Limits::default(),
+        broker: false,
         command: Command {
             arguments: arguments.iter().map(Into::into).collect(),
             environment: Vec::new(),

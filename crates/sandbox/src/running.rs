@@ -15,11 +15,12 @@ pub(crate) use feed::Feed;
 use self::ending::Ending;
 use self::terminal::Terminal;
 
+use crate::broker::Broker;
 use crate::error::{Result, SandboxError, system};
 use crate::keeper::Keeper;
 use crate::message::{Buffer, Kind, Message, NUMBERS};
 use crate::signals::{Signal, Signals};
-use crate::spec::{HomeView, InForce};
+use crate::spec::{HomeView, InForce, Renames};
 use crate::sys;
 
 /// Which output.
@@ -110,6 +111,8 @@ pub struct Running {
     outputs: [Option<OwnedFd>; 2],
     feed: Option<Feed>,
     terminal: Option<Terminal>,
+    /// Who renames directories for it.
+    pub(crate) broker: Option<Broker>,
     buffer: Buffer,
     started: Instant,
 }
@@ -132,11 +135,12 @@ impl Running {
             home: HomeView::None,
             private: Vec::new(),
             hidden: Vec::new(),
+            renames: Renames::Native,
         };
         let started = Instant::now();
         let (pidfd, socket) = (Some(pidfd), Some(socket));
-        let buffer = Buffer::new();
-        Self { in_force, pidfd, socket, outputs, feed, terminal: None, buffer, started }
+        let (terminal, broker, buffer) = (None, None, Buffer::new());
+        Self { in_force, pidfd, socket, outputs, feed, terminal, broker, buffer, started }
     }
 
     pub(crate) fn begin(&mut self) {
@@ -295,11 +299,21 @@ impl Running {
 
     /// What the init says at the end; none where it said something else.
     fn ended(&mut self) -> Result<Option<[i64; NUMBERS]>> {
-        match self.hear()? {
-            Some(message) if message.kind == Kind::Ended => Ok(Some(message.numbers)),
-            Some(_) => Ok(None),
-            None => Err(SandboxError::Lost),
+        let message = self.hear()?.ok_or(SandboxError::Lost)?;
+        match message.kind {
+            Kind::Ended => return Ok(Some(message.numbers)),
+            Kind::Quiet => self.let_go()?,
+            _ => {}
         }
+        Ok(None)
+    }
+
+    /// Nobody is left inside: what the broker still does is finished, and the workspace can be taken down.
+    fn let_go(&mut self) -> Result<()> {
+        if let Some(mut broker) = self.broker.take() {
+            broker.finish();
+        }
+        self.say(Kind::Leave)
     }
 
     fn finish(

@@ -34,6 +34,8 @@ pub(crate) struct Script {
     pub(crate) target_parents: Vec<CString>,
     pub(crate) target: CString,
     pub(crate) own_network: bool,
+    /// Renames are told about.
+    pub(crate) broker: bool,
     pub(crate) limits: Limits,
     pub(crate) directory: CString,
     /// Where the program may be, in the order of `PATH`.
@@ -125,6 +127,7 @@ impl Script {
             target_parents: parents(&workspace.target)?,
             target: c_path(&workspace.target)?,
             own_network: spec.network == Network::None,
+            broker: spec.wants_broker(),
             limits: spec.limits,
             directory: c_path(&command.directory)?,
             programs,

@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
+use rustix::io::Errno;
+
 /// Everything about one confined command.
 #[derive(Debug)]
 pub struct Spec {
@@ -17,8 +19,18 @@ pub struct Spec {
     pub network: Network,
     /// What it may use.
     pub limits: Limits,
+    /// Directories of lower layers can be renamed, which overlayfs by itself refuses.
+    pub broker: bool,
     /// What to run.
     pub command: Command,
+}
+
+impl Spec {
+    /// Whether there is anything that overlayfs would refuse.
+    pub(crate) fn wants_broker(&self) -> bool {
+        let layers = matches!(self.workspace.files, Files::Overlay(_));
+        self.broker && layers && !self.workspace.read_only
+    }
 }
 
 /// The files that a command works on, and where it sees them.
@@ -147,4 +159,17 @@ pub struct InForce {
     pub private: Vec<PathBuf>,
     /// Directories that are masked.
     pub hidden: Vec<PathBuf>,
+    /// Who renames directories.
+    pub renames: Renames,
+}
+
+/// Who renames directories of the workspace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Renames {
+    /// The kernel alone.
+    Native,
+    /// The broker, where the kernel cannot.
+    Brokered,
+    /// The kernel alone, because it refused to tell a broker about renames.
+    Refused(Errno),
 }

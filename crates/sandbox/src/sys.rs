@@ -2,6 +2,8 @@
 //!
 //! All of them are usable between `clone3` and `execve`: they only make the call.
 
+pub(crate) mod seccomp;
+
 use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong, c_void};
 use std::mem;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};

@@ -1,8 +1,11 @@
 //! Starting the command.
 
+use std::os::fd::AsFd;
+
 use rustix::io::Errno;
 
-use super::{Failure, Step, step, terminal};
+use super::{Failure, Step, socket, step, terminal};
+use crate::message::{Buffer, Kind};
 use crate::script::Script;
 use crate::spec::Limits;
 use crate::sys::{self, Stack};
@@ -15,22 +18,30 @@ pub(super) enum Started {
     NotExecuted(Errno),
 }
 
-/// Starts the command and waits until it is executed.
-pub(super) fn start(script: &Script, stack: &mut Stack) -> Result<Started, Failure> {
+/// Starts the command and waits until it is executed. Also gives why its renames are not told about, where they should be.
+pub(super) fn start(
+    script: &Script,
+    buffer: &mut Buffer,
+    stack: &mut Stack,
+) -> Result<(Started, Option<Errno>), Failure> {
     // The child shares this memory until it is executed, so it leaves here why it could not be.
     let mut failed: Option<(Option<Step>, Errno)> = None;
+    let mut unheard = None;
     let pid = sys::fork_and_wait(stack, &mut || {
         failed = Some(match prepare(script) {
-            Ok(()) => (None, execute(script)),
+            Ok(()) => {
+                unheard = script.broker.then(|| tell_of_renames(buffer)).and_then(Result::err);
+                (None, execute(script))
+            }
             Err(failure) => (Some(failure.step), failure.errno),
         });
     });
     let pid = step(Step::Fork, pid)?;
-    let Some((at, errno)) = failed else { return Ok(Started::Running(pid)) };
+    let Some((at, errno)) = failed else { return Ok((Started::Running(pid), unheard)) };
     let _status = sys::reap(true);
     match at {
         Some(at) => step(at, Err(errno)),
-        None => Ok(Started::NotExecuted(errno)),
+        None => Ok((Started::NotExecuted(errno), unheard)),
     }
 }
 
@@ -45,6 +56,12 @@ fn prepare(script: &Script) -> Result<(), Failure> {
     step(Step::Privileges, sys::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0))?;
     step(Step::Privileges, sys::drop_capabilities())?;
     step(Step::WorkingDirectory, rustix::process::chdir(script.directory.as_c_str()))
+}
+
+/// From now on the caller hears of every rename. Comes last: what is left to do is to be executed.
+fn tell_of_renames(buffer: &mut Buffer) -> Result<(), Errno> {
+    let listener = sys::seccomp::listen()?;
+    buffer.send(socket(), Kind::Listener, &[], b"", Some(listener.as_fd()))
 }
 
 fn set_limits(limits: &Limits) -> Result<(), Errno> {

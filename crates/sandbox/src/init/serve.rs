@@ -30,6 +30,8 @@ pub(super) struct Serving<'a> {
     pub(super) buffer: &'a mut Buffer,
     pub(super) signals: OwnedFd,
     pub(super) made: Made,
+    /// Why the caller is not told about renames, where it should be.
+    pub(super) unheard: Option<Errno>,
 }
 
 /// The command is over: how, and how many others had to be ended.
@@ -46,8 +48,10 @@ impl Serving<'_> {
         let (master, _slave) = terminal.map(|both| (both.master, both.slave)).unzip();
         let sent = match started {
             Started::Running(_) => {
-                let (home, master) = ([self.made.home as i64], master.as_ref().map(AsFd::as_fd));
-                self.buffer.send(socket(), Kind::Started, &home, b"", master)
+                let unheard = self.unheard.map_or(0, Errno::raw_os_error);
+                let numbers = [self.made.home as i64, self.device() as i64, unheard.into()];
+                let master = master.as_ref().map(AsFd::as_fd);
+                self.buffer.send(socket(), Kind::Started, &numbers, b"", master)
             }
             Started::NotExecuted(errno) => {
                 self.send(Kind::NotExecuted, &[errno.raw_os_error().into()])
@@ -65,6 +69,9 @@ impl Serving<'_> {
         let Some(over) = over else { return };
         let usage = sys::children_usage();
         let processes = processes_started().unwrap_or(0);
+        if self.await_leave().is_err() {
+            return;
+        }
         let busy = self.leave().err().map_or(0, Errno::raw_os_error);
         let numbers = [
             over.status.into(),
@@ -147,6 +154,27 @@ impl Serving<'_> {
                 Wait::Something
             }
             _ => Wait::Gone,
+        }
+    }
+
+    /// The device number of the workspace, by which the caller knows what lies on it.
+    fn device(&self) -> u64 {
+        rustix::fs::stat(self.script.target.as_c_str()).map_or(0, |found| found.st_dev)
+    }
+
+    /// Waits until the caller has nothing of the workspace open, where it may have.
+    fn await_leave(&mut self) -> Result<(), Errno> {
+        if !self.script.broker || self.unheard.is_some() {
+            return Ok(());
+        }
+        self.send(Kind::Quiet, &[])?;
+        loop {
+            match self.buffer.receive(socket())? {
+                Some(message) if message.kind == Kind::Leave => return Ok(()),
+                // It may have been asked to end what has ended meanwhile.
+                Some(_) => {}
+                None => return Err(Errno::NOTCONN),
+            }
         }
     }
 

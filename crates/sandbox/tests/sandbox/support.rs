@@ -19,6 +19,7 @@ pub(crate) struct Scene {
     pub(crate) stdin: Option<Vec<u8>>,
     pub(crate) timeout: Option<Duration>,
     pub(crate) read_only: bool,
+    pub(crate) broker: bool,
     pub(crate) target: PathBuf,
     pub(crate) environment: Vec<(&'static str, &'static str)>,
 }
@@ -57,6 +58,7 @@ impl Scene {
             stdin: None,
             timeout: Some(Duration::from_secs(30)),
             read_only: false,
+            broker: true,
             target: "/tmp/some/workspace".into(),
             environment: vec![("PATH", "/usr/bin:/bin")],
         }
@@ -101,6 +103,7 @@ impl Scene {
             hidden: self.hidden.clone(),
             network: self.network,
             limits: self.limits,
+            broker: self.broker,
             command: Command {
                 arguments: arguments.iter().map(Into::into).collect(),
                 environment: variables.map(|(name, value)| (name.into(), value.into())).collect(),

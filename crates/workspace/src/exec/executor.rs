@@ -60,6 +60,7 @@ impl<'a> CommandExecutor<'a> {
             hidden: self.options.hidden.clone(),
             network: request.network,
             limits: self.options.limits,
+            broker: self.options.broker,
             command,
         })?)
     }

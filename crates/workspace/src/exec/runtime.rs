@@ -29,6 +29,8 @@ pub struct RuntimeOptions {
     pub hidden: Vec<PathBuf>,
     /// What a command may use.
     pub limits: Limits,
+    /// Directories of lower layers can be renamed.
+    pub broker: bool,
     /// How many bytes of each output are kept.
     pub output_limit: usize,
     /// How long a command that is asked to end has until it is killed.

@@ -108,6 +108,7 @@ pub(super) fn options(context: &Context) -> Result<RuntimeOptions> {
             file_size: limit(exec.max_file_size),
             memory: limit(exec.max_memory),
         },
+        broker: exec.broker,
         output_limit: usize::try_from(exec.output_limit).unwrap_or(usize::MAX),
         grace: exec.grace,
         links: LinkLimit { names: MOST_LINKED_NAMES, bytes: exec.hard_link_bytes },

@@ -1,0 +1,183 @@
+//! Carries out for a command what overlayfs refuses: renaming directories of lower layers.
+//!
+//! The kernel tells threads of the caller about every rename before it is made. Whatever the kernel can do itself it is
+//! told to do; the rest is done here, with the rights of the command and on the workspace's own mount only. The design is
+//! in `docs/design/exec.md` under "Renaming directories".
+
+mod exchange;
+mod inside;
+mod judge;
+mod powers;
+mod relocate;
+mod remove;
+mod request;
+mod resolve;
+mod tree;
+
+use std::os::fd::{AsFd, OwnedFd};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+
+use crate::sys::seccomp::{self, Answer, Notice};
+use judge::Verdict;
+use request::Request;
+
+/// Deep trees are walked by recursion.
+const MOVER_STACK: usize = 64 << 20;
+/// How often it is looked whether a thread that waits for a call waits in vain.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// The threads that answer for one command.
+pub(crate) struct Broker {
+    receiver: Option<JoinHandle<()>>,
+    /// Ends with the receiving thread.
+    gone: Receiver<()>,
+    shared: Arc<Shared>,
+}
+
+/// What all threads of a broker know.
+struct Shared {
+    /// Where calls are told about.
+    listener: OwnedFd,
+    /// The device number of the workspace's mount; nothing elsewhere is touched.
+    device: u64,
+    /// The first process inside, whose children are all others.
+    init: i32,
+    /// One directory moves at a time, as in the kernel.
+    moving: Mutex<()>,
+    /// The receiving thread has nothing to do, and no other thread is at work.
+    idle: AtomicBool,
+}
+
+/// Where the workspace is mounted and who works on it.
+#[derive(Clone, Copy)]
+pub(crate) struct Scene {
+    pub(crate) device: u64,
+    pub(crate) init: i32,
+}
+
+impl Broker {
+    /// Answers calls from now on. Must not fail to be called once there is a listener: without an answer they fail.
+    pub(crate) fn start(listener: OwnedFd, scene: Scene) -> std::io::Result<Self> {
+        seccomp::wake_together(listener.as_fd());
+        let shared = Arc::new(Shared {
+            listener,
+            device: scene.device,
+            init: scene.init,
+            moving: Mutex::new(()),
+            idle: AtomicBool::new(false),
+        });
+        let (alive, gone) = channel();
+        let served = Arc::clone(&shared);
+        let receiver = Builder::new().name("broker".to_owned()).spawn(move || {
+            serve(&served);
+            drop(alive);
+        })?;
+        Ok(Self { receiver: Some(receiver), gone, shared })
+    }
+
+    /// Waits until every thread has ended and nothing of the workspace is open any more. To be called when no process is
+    /// left inside.
+    pub(crate) fn finish(&mut self) {
+        let Some(receiver) = self.receiver.take() else { return };
+        while let Err(RecvTimeoutError::Timeout) = self.gone.recv_timeout(PATIENCE) {
+            // Before Linux 6.11 a thread that waits for a call is not told that none can come any more, where the last
+            // caller was killed at the wrong moment. It has nothing open but the listener.
+            if self.shared.idle.load(Ordering::SeqCst) {
+                return;
+            }
+        }
+        let _panicked = receiver.join().is_err();
+    }
+}
+
+impl Drop for Broker {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+/// The life of the receiving thread: until nobody is left who could call.
+fn serve(shared: &Arc<Shared>) {
+    powers::lay_down();
+    let mut movers: Vec<JoinHandle<()>> = Vec::new();
+    while let Some(notice) = next(shared, &movers) {
+        let id = notice.id;
+        let judged = AssertUnwindSafe(|| consider(shared, &notice));
+        match catch_unwind(judged).unwrap_or(Verdict::Answer(Answer::Continue)) {
+            Verdict::Answer(answer) => seccomp::answer(shared.listener.as_fd(), id, answer),
+            Verdict::Gone => {}
+            Verdict::Move(request) => {
+                movers.retain(|mover| !mover.is_finished());
+                match start_mover(shared, request, id) {
+                    Ok(mover) => movers.push(mover),
+                    Err(_) => seccomp::answer(shared.listener.as_fd(), id, Answer::Continue),
+                }
+            }
+        }
+    }
+    for mover in movers {
+        let _panicked = mover.join().is_err();
+    }
+}
+
+/// The next call; none where no process is left that could make one.
+fn next(shared: &Shared, movers: &[JoinHandle<()>]) -> Option<Notice> {
+    loop {
+        let mut events = [PollFd::new(&shared.listener, PollFlags::IN)];
+        match poll(&mut events, None) {
+            Ok(_) => {}
+            Err(Errno::INTR) => continue,
+            Err(_) => return None,
+        }
+        if !events[0].revents().contains(PollFlags::IN) {
+            return None;
+        }
+        shared.idle.store(movers.iter().all(JoinHandle::is_finished), Ordering::SeqCst);
+        let received = seccomp::receive(shared.listener.as_fd());
+        shared.idle.store(false, Ordering::SeqCst);
+        match received {
+            Ok(notice) => return Some(notice),
+            // Whoever called was killed before it was heard.
+            Err(Errno::NOENT | Errno::INTR | Errno::AGAIN) => {}
+            Err(_) => return None,
+        }
+    }
+}
+
+fn consider(shared: &Shared, notice: &Notice) -> Verdict {
+    match Request::read(notice) {
+        Some(request) => judge::judge(shared, notice.id, &request),
+        None => Verdict::Answer(Answer::Continue),
+    }
+}
+
+/// Moves a directory on a thread of its own, since that may take long.
+fn start_mover(
+    shared: &Arc<Shared>,
+    rename: judge::Rename,
+    id: u64,
+) -> std::io::Result<JoinHandle<()>> {
+    let shared = Arc::clone(shared);
+    let mover = Builder::new().name("broker-move".to_owned()).stack_size(MOVER_STACK);
+    mover.spawn(move || {
+        let moved = AssertUnwindSafe(|| {
+            let _one_at_a_time = shared.moving.lock().unwrap_or_else(PoisonError::into_inner);
+            relocate::relocate(&shared, id, &rename)
+        });
+        let answer = match catch_unwind(moved).unwrap_or(Err(Errno::IO)) {
+            Ok(()) => Answer::Done,
+            Err(errno) => Answer::Refused(errno),
+        };
+        // What was open of the workspace is closed before the command goes on.
+        drop(rename);
+        seccomp::answer(shared.listener.as_fd(), id, answer);
+    })
+}

@@ -1,0 +1,89 @@
+//! What becomes of a rename: the kernel's, or the broker's.
+
+use std::os::fd::AsFd;
+
+use rustix::fs::{FileType, RenameFlags, fstat, renameat_with};
+use rustix::io::Errno;
+
+use super::Shared;
+use super::request::Request;
+use super::resolve::{self, Entry};
+use crate::sys::seccomp::{self, Answer};
+
+/// What to do about a call.
+pub(super) enum Verdict {
+    Answer(Answer),
+    /// Whoever called does not wait any more.
+    Gone,
+    /// The kernel cannot do it, and the broker can.
+    Move(Rename),
+}
+
+/// Two names on the workspace's mount, the first one that of a directory unless they are to be exchanged.
+pub(super) struct Rename {
+    pub(super) from: Entry,
+    pub(super) to: Entry,
+    pub(super) flags: RenameFlags,
+}
+
+impl Rename {
+    /// Has the kernel do it. What it refuses for want of a right it refuses before it says that it cannot.
+    pub(super) fn natively(&self) -> Result<(), Errno> {
+        let (from, to) = (&self.from, &self.to);
+        renameat_with(&from.directory, &from.name, &to.directory, &to.name, self.flags)
+    }
+}
+
+const NATIVELY: Verdict = Verdict::Answer(Answer::Continue);
+
+pub(super) fn judge(shared: &Shared, id: u64, request: &Request) -> Verdict {
+    let Some(rename) = of_a_directory(request) else { return NATIVELY };
+    if !is_on_workspace(shared, &rename) {
+        return NATIVELY;
+    }
+    // From here on things are changed; the thread that asked must be the one that was looked at.
+    if !seccomp::waits(shared.listener.as_fd(), id) {
+        return Verdict::Gone;
+    }
+    match rename.natively() {
+        Ok(()) => Verdict::Answer(Answer::Done),
+        Err(Errno::XDEV) => Verdict::Move(rename),
+        // The kernel says again what is wrong, with the rights of whoever asked.
+        Err(_) => NATIVELY,
+    }
+}
+
+/// Most renames are of files: they end here, at little cost.
+fn of_a_directory(request: &Request) -> Option<Rename> {
+    let flags = RenameFlags::from_bits(request.flags)?;
+    if !(RenameFlags::NOREPLACE | RenameFlags::EXCHANGE).contains(flags) {
+        return None;
+    }
+    let exchange = flags.contains(RenameFlags::EXCHANGE);
+    let from = resolve::entry(request.thread, &request.from)?;
+    let moves_directory = is_directory(&from);
+    if !moves_directory && !exchange {
+        return None;
+    }
+    let to = resolve::entry(request.thread, &request.to)?;
+    // Only a directory may be named with a slash behind it; the kernel will say so.
+    let wrong_slash = exchange
+        && [(&from, &request.from), (&to, &request.to)]
+            .iter()
+            .any(|(entry, argument)| argument.path.ends_with(b"/") && !is_directory(entry));
+    let moves_directory = moves_directory || is_directory(&to);
+    (moves_directory && !wrong_slash).then_some(Rename { from, to, flags })
+}
+
+fn is_directory(entry: &Entry) -> bool {
+    let mode = entry.stat().map(|found| found.st_mode);
+    mode.is_ok_and(|mode| FileType::from_raw_mode(mode) == FileType::Directory)
+}
+
+fn is_on_workspace(shared: &Shared, rename: &Rename) -> bool {
+    let (from, to) = (rename.from.directory.as_fd(), rename.to.directory.as_fd());
+    let mounted = |fd| fstat(fd).is_ok_and(|found| found.st_dev == shared.device);
+    let one_mount =
+        || matches!((resolve::mount(from), resolve::mount(to)), (Ok(a), Ok(b)) if a == b);
+    mounted(from) && mounted(to) && one_mount()
+}

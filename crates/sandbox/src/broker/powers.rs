@@ -1,0 +1,40 @@
+//! The rights of a broker's threads: the command's own, but for the contents of what the command may move.
+//!
+//! The caller may be root, and the command is root without capabilities. A thread lays down its capabilities, so that the
+//! kernel decides for it as it would for the command. To move a directory takes no right to what is in it, though, so
+//! they are taken up again for that. Capabilities are a thread's own. An ordinary user has none to begin with.
+
+use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
+
+/// Lays down all capabilities of this thread, to be taken up again or not.
+pub(super) fn lay_down() {
+    set_effective(|_| CapabilitySet::empty());
+}
+
+/// As long as it lives, this thread has its capabilities.
+pub(super) struct Raised {
+    /// What is closed to its owner can be read and changed.
+    pub(super) opens_everything: bool,
+}
+
+impl Raised {
+    pub(super) fn new() -> Self {
+        set_effective(|permitted| permitted);
+        let needed = CapabilitySet::DAC_OVERRIDE | CapabilitySet::FOWNER | CapabilitySet::CHOWN;
+        let opens_everything = capabilities(None).is_ok_and(|sets| sets.effective.contains(needed));
+        Self { opens_everything }
+    }
+}
+
+impl Drop for Raised {
+    fn drop(&mut self) {
+        lay_down();
+    }
+}
+
+fn set_effective(choose: impl Fn(CapabilitySet) -> CapabilitySet) {
+    let Ok(mut sets) = capabilities(None) else { return };
+    sets.effective = choose(sets.permitted);
+    // A thread may always lay down what it has and take up what it is permitted.
+    let _unchanged = set_capabilities(None, sets).is_err();
+}

@@ -1,0 +1,126 @@
+//! Taking the first tree away once the second one is in place, without losing what others did to it meanwhile.
+
+use std::ffi::{CStr, CString};
+use std::os::fd::{AsFd, BorrowedFd};
+
+use rustix::fs::{AtFlags, renameat, statat, unlinkat};
+use rustix::io::Errno;
+
+use super::tree::{self, Found, Linked, Means, Opened};
+
+/// How often a directory is emptied again into which somebody keeps putting names.
+const ATTEMPTS: usize = 16;
+/// All that an owner can have.
+const ALL: u32 = 0o700;
+
+/// Removes the directory `name`, of which the one at `second` is the second tree.
+pub(super) fn remove(
+    means: &Means<'_>,
+    parent: BorrowedFd<'_>,
+    name: &CStr,
+    second: Second<'_>,
+    linked: &Linked,
+) -> Result<(), Errno> {
+    empty(means, parent, name, second, linked)?;
+    for _ in 0..ATTEMPTS {
+        match unlinkat(parent, name, AtFlags::REMOVEDIR) {
+            Err(Errno::NOTEMPTY | Errno::EXIST) => empty(means, parent, name, second, linked)?,
+            Err(Errno::NOENT) => return Ok(()),
+            other => return other,
+        }
+    }
+    Err(Errno::NOTEMPTY)
+}
+
+/// Where a second directory is: its name in a parent, which may be closed to its owner.
+#[derive(Clone, Copy)]
+pub(super) struct Second<'a> {
+    pub(super) parent: BorrowedFd<'a>,
+    pub(super) path: &'a [&'a CStr],
+}
+
+impl Second<'_> {
+    /// Does something in the directory.
+    fn within(
+        &self,
+        means: &Means<'_>,
+        act: impl FnOnce(BorrowedFd<'_>) -> Result<(), Errno>,
+    ) -> Result<(), Errno> {
+        let mut opened = Opened::default();
+        let mut here = None;
+        for name in self.path {
+            let parent = here.as_ref().map_or(self.parent, |fd: &std::os::fd::OwnedFd| fd.as_fd());
+            here = Some(tree::open(means, parent, name, ALL, &mut opened)?);
+        }
+        let outcome = act(here.as_ref().map_or(self.parent, |fd| fd.as_fd()));
+        opened.close();
+        outcome
+    }
+}
+
+/// Takes away what was linked, and carries over what came later.
+pub(super) fn empty(
+    means: &Means<'_>,
+    parent: BorrowedFd<'_>,
+    name: &CStr,
+    second: Second<'_>,
+    linked: &Linked,
+) -> Result<(), Errno> {
+    let mut opened = Opened::default();
+    let directory = tree::open(means, parent, name, ALL, &mut opened)?;
+    let directory = directory.as_fd();
+    let names = tree::names(directory)?;
+    for name in &names {
+        let found = match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => continue,
+            other => other?,
+        };
+        match linked.0.get(name) {
+            Some(Found::File(inodes)) if inodes.contains(&found.st_ino) => {
+                match unlinkat(directory, name, AtFlags::empty()) {
+                    Err(Errno::NOENT) => {}
+                    other => other?,
+                }
+            }
+            Some(Found::Directory(inode, inner)) if *inode == found.st_ino => {
+                let path = [second.path, &[name.as_c_str()]].concat();
+                let second = Second { parent: second.parent, path: &path };
+                remove(means, directory, name, second, inner)?;
+            }
+            _ => second.within(means, |second| carry(directory, name, second))?,
+        }
+    }
+    for (name, found) in &linked.0 {
+        if !names.contains(name) {
+            forget(means, name, found, second)?;
+        }
+    }
+    Ok(())
+}
+
+/// Somebody put this here after its directory was looked at; it goes where it would have gone.
+fn carry(directory: BorrowedFd<'_>, name: &CString, second: BorrowedFd<'_>) -> Result<(), Errno> {
+    match renameat(directory, name, second, name) {
+        Err(Errno::NOENT) => Ok(()),
+        other => other,
+    }
+}
+
+/// Somebody removed this after it was linked, so it is not to be anywhere.
+fn forget(
+    means: &Means<'_>,
+    name: &CString,
+    found: &Found,
+    second: Second<'_>,
+) -> Result<(), Errno> {
+    let Found::File(inodes) = found else { return Ok(()) };
+    second.within(means, |second| match statat(second, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(there) if inodes.contains(&there.st_ino) => {
+            match unlinkat(second, name, AtFlags::empty()) {
+                Err(Errno::NOENT) => Ok(()),
+                other => other,
+            }
+        }
+        _ => Ok(()),
+    })
+}
