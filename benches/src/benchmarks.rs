@@ -80,6 +80,11 @@ pub(crate) const ALL: &[Benchmark] = &[
         about: "the memory of an exec, with few and many changes",
         run: exec::memory::run,
     },
+    Benchmark {
+        name: exec::life::NAME,
+        about: "the last of many commands in one workspace, beside the first",
+        run: exec::life::run,
+    },
     // The last, since it deletes many files: see `Bench::fresh`.
     Benchmark {
         name: exec::native::NAME,

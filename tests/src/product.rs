@@ -155,6 +155,23 @@ impl Place {
     }
 }
 
+/// The processes that commands left in the background to merge layers of a home.
+pub fn in_background(home: &Path) -> Vec<i32> {
+    let home = home.as_os_str().as_encoded_bytes();
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir("/proc").expect("processes are listed") {
+        let name = entry.expect("an entry").file_name();
+        let Some(pid) = name.to_str().and_then(|name| name.parse().ok()) else { continue };
+        // One that has ended meanwhile has no arguments any more.
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let mut words = line.split(|byte| *byte == 0);
+        if words.clone().any(|word| word == b"--background") && words.any(|word| word == home) {
+            found.push(pid);
+        }
+    }
+    found
+}
+
 /// The arguments with `--json` as the last option, which comes before what follows `--`.
 pub fn with_json<'a>(arguments: &[&'a str]) -> Vec<&'a str> {
     let end = arguments.iter().position(|argument| *argument == "--").unwrap_or(arguments.len());

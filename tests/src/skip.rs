@@ -28,6 +28,8 @@ pub enum Feature {
     Ptrace,
     /// To mount an overlay with the `userxattr` option in a mount namespace of one's own.
     Overlay,
+    /// To mount an overlay in which a layer has the bytes of its files in another one that only holds bytes.
+    DataLayers,
     /// To set `user.` attributes in the directory for temporary files.
     UserXattr,
     /// To make a user namespace.
@@ -58,6 +60,7 @@ pub fn probe(feature: Feature) -> Result<(), String> {
     static LOOP_MOUNT: OnceLock<Result<(), String>> = OnceLock::new();
     static PTRACE: OnceLock<Result<(), String>> = OnceLock::new();
     static OVERLAY: OnceLock<Result<(), String>> = OnceLock::new();
+    static DATA_LAYERS: OnceLock<Result<(), String>> = OnceLock::new();
     let root = rustix::process::geteuid().is_root();
     match feature {
         Feature::Root if root => Ok(()),
@@ -67,6 +70,7 @@ pub fn probe(feature: Feature) -> Result<(), String> {
         Feature::LoopMount => LOOP_MOUNT.get_or_init(loop_mount).clone(),
         Feature::Ptrace => PTRACE.get_or_init(ptrace).clone(),
         Feature::Overlay => OVERLAY.get_or_init(overlay).clone(),
+        Feature::DataLayers => DATA_LAYERS.get_or_init(data_layers).clone(),
         Feature::UserXattr => user_xattr(),
         Feature::UserNamespace => succeeds("user namespace", &["unshare", "-Ur", "true"]),
         Feature::Program(name) => program(name),
@@ -119,6 +123,25 @@ fn overlay() -> Result<(), String> {
         Ok(result)
     };
     attempt().unwrap_or_else(|error| Err(format!("no overlay: {error}")))
+}
+
+fn data_layers() -> Result<(), String> {
+    let attempt = || -> io::Result<Result<(), String>> {
+        let dir = tempfile::tempdir()?;
+        for name in ["lower", "data", "merged"] {
+            fs::create_dir(dir.path().join(name))?;
+        }
+        fs::write(dir.path().join("data/bytes"), "bytes")?;
+        let stub = fs::File::create(dir.path().join("lower/stub"))?;
+        stub.set_len(5)?;
+        rustix::fs::fsetxattr(&stub, "user.overlay.metacopy", b"", XattrFlags::empty())?;
+        rustix::fs::fsetxattr(&stub, "user.overlay.redirect", b"/bytes", XattrFlags::empty())?;
+        let script = "cd \"$1\" && mount -t overlay overlay merged \
+                      -o ro,userxattr,lowerdir=lower::data && grep -q '^bytes' merged/stub";
+        let path = dir.path().to_string_lossy();
+        Ok(succeeds("layers of bytes", &["unshare", "-Urm", "sh", "-c", script, "sh", &path]))
+    };
+    attempt().unwrap_or_else(|error| Err(format!("no layers of bytes: {error}")))
 }
 
 fn user_xattr() -> Result<(), String> {

@@ -6,6 +6,8 @@
 mod bad_input;
 #[path = "cli/checkpoints.rs"]
 mod checkpoints;
+#[path = "cli/compaction.rs"]
+mod compaction;
 #[path = "cli/crowds.rs"]
 mod crowds;
 #[path = "cli/damage.rs"]

@@ -165,6 +165,8 @@ fn every_key_reaches_its_field() {
         .flag("exec.max_processes=100")
         .flag("exec.max_file_size=1MiB")
         .flag("exec.max_memory=1GiB")
+        .flag("compact.auto=false")
+        .flag("compact.depth=400")
         .flag("import.threads=256")
         .flag("store.busy_timeout=0s")
         .load()
@@ -180,6 +182,7 @@ fn every_key_reaches_its_field() {
             "hard_link_bytes": 0, "max_processes": 100, "max_file_size": 1 << 20,
             "max_memory": 1 << 30
         },
+        "compact": {"auto": false, "depth": 400},
         "import": {"threads": 256},
         "store": {"busy_timeout": "0s"},
     });
@@ -431,6 +434,8 @@ exec.hard_link_bytes = \"64MiB\"   # default
 exec.max_processes = 0           # default
 exec.max_file_size = \"0B\"        # default
 exec.max_memory = \"0B\"           # default
+compact.auto = true              # default
+compact.depth = 16               # default
 import.threads = 0               # default
 store.busy_timeout = \"30s\"       # default
 ";

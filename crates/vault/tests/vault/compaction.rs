@@ -23,6 +23,11 @@ use crate::wild::Wild;
 
 const WAYS: [CompactWay; 2] = [CompactWay::Merge, CompactWay::Flatten];
 
+/// Whether this kernel shows stacks that were merged in either way.
+fn can_show() -> bool {
+    can_mount() && need(Feature::DataLayers)
+}
+
 /// Everything that has more layers than it must.
 fn all(way: CompactWay) -> CompactOptions {
     CompactOptions { depth: 2, data_layers: true, way: Some(way) }
@@ -55,7 +60,7 @@ fn assert_shown(vault: &Vault, root: &RootId, place: &Path, options: &CompareOpt
 /// Commands that write at random, with compactions between them: what is written upon a merged stack is adopted exactly.
 #[test]
 fn random_histories_are_merged_and_go_on() {
-    if !can_mount() || !need(Feature::UserXattr) {
+    if !can_show() {
         return;
     }
     let seed = seed_from_env_or(11);
@@ -93,7 +98,7 @@ fn random_histories_are_merged_and_go_on() {
 
 #[test]
 fn merged_stacks_show_their_roots() {
-    if !need(Feature::Root) || !need(Feature::Overlay) || !need(Feature::UserXattr) {
+    if !need(Feature::Root) || !need(Feature::Overlay) || !need(Feature::DataLayers) {
         return;
     }
     let scratch = Scratch::new();
@@ -105,7 +110,7 @@ fn merged_stacks_show_their_roots_to_an_ordinary_user() {
     if is_root() && !need(Feature::Program("setpriv")) || !need(Feature::Overlay) {
         return;
     }
-    if !need(Feature::UserNamespace) || !need(Feature::UserXattr) {
+    if !need(Feature::UserNamespace) || !need(Feature::DataLayers) {
         return;
     }
     let scratch = Scratch::new();
@@ -154,7 +159,7 @@ fn merged_stacks(place: &Path, seed: u64) {
 /// The awkward tree, with a command above it, both ways.
 #[test]
 fn an_awkward_tree_is_merged() {
-    if !can_mount() || !need(Feature::UserXattr) {
+    if !can_show() {
         return;
     }
     for way in WAYS {
@@ -219,7 +224,7 @@ fn flip(path: &Path) {
 /// What is copied when layers are merged is no home of any content: damage there is found, and done without.
 #[test]
 fn a_damaged_copy_is_found_and_built_again() {
-    if !can_mount() {
+    if !can_show() {
         return;
     }
     for way in WAYS {
@@ -244,7 +249,7 @@ fn a_damaged_copy_is_found_and_built_again() {
 
 #[test]
 fn an_incomplete_copy_is_found_and_built_again() {
-    if !can_mount() {
+    if !can_show() {
         return;
     }
     let scratch = Scratch::new();
@@ -265,7 +270,7 @@ fn an_incomplete_copy_is_found_and_built_again() {
 /// Where the bytes are nowhere else, nothing can be built, and what is there stays in use.
 #[test]
 fn a_layer_with_the_only_copy_stays() {
-    if !can_mount() {
+    if !can_show() {
         return;
     }
     let scratch = Scratch::new();
@@ -286,7 +291,7 @@ fn a_layer_with_the_only_copy_stays() {
 /// A stack that was lost with a layer is built again by whoever needs it.
 #[test]
 fn a_lost_merged_layer_is_built_again() {
-    if !can_mount() {
+    if !can_show() {
         return;
     }
     for way in WAYS {

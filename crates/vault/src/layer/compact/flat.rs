@@ -9,8 +9,9 @@ use rustix::io::Errno;
 
 use crate::disk;
 use crate::entry::{Body, DirRef, Entry};
-use crate::error::{Result, io_error};
+use crate::error::{Result, VaultError, io_error};
 use crate::hash::{BlobId, RootId};
+use crate::links::Lookup;
 use crate::objects::Place;
 use crate::vault::Vault;
 
@@ -45,14 +46,12 @@ impl FlatPlan {
         let mut data = biggest(&candidates);
         // What was written last is what is there now, most of the time, so it is searched first.
         data.sort_unstable_by(|a, b| b.cmp(a));
-        let tops: Result<Vec<OwnedFd>> = data.iter().map(|id| open_layer(vault, id)).collect();
-        let tops = tops?;
+        let mut search = Search::new(vault, &data)?;
         let (mut elsewhere, mut homes) = (HashMap::new(), HashSet::new());
         for candidate in candidates {
-            let at = data.iter().position(|id| *id == candidate.layer);
-            match at.filter(|at| is_found(&tops[..=*at], &candidate)) {
-                Some(at) => {
-                    homes.insert(data[at]);
+            match search.finds(&candidate)? {
+                Some(layer) => {
+                    homes.insert(layer);
                     elsewhere.insert(candidate.blob, candidate.path);
                 }
                 None => copied += candidate.size,
@@ -105,16 +104,61 @@ fn biggest(candidates: &[Candidate]) -> Vec<Id> {
     layers.into_iter().map(|(id, _)| id).collect()
 }
 
-fn open_layer(vault: &Vault, id: &Id) -> Result<OwnedFd> {
-    let dir = vault.layer_dir(id);
-    disk::open_dir_path(&dir).map_err(io_error("open", &dir))
+/// The layers that hold bytes, searched as the kernel does.
+struct Search<'a> {
+    vault: &'a Vault,
+    layers: Vec<(Id, OwnedFd)>,
+    /// What layers show, as far as it was asked for; none where that is not known.
+    shown: HashMap<Id, Option<Lookup<'a>>>,
 }
 
-/// Whether the kernel, which takes the first file of that path, finds the content in the last of these layers.
-fn is_found(tops: &[OwnedFd], candidate: &Candidate) -> bool {
-    let Some((home, before)) = tops.split_last() else { return false };
-    let is_hidden = before.iter().any(|top| !matches!(look(top, &candidate.path), Ok(None)));
-    !is_hidden && matches!(look(home, &candidate.path), Ok(Some(size)) if size == candidate.size)
+impl<'a> Search<'a> {
+    fn new(vault: &'a Vault, layers: &[Id]) -> Result<Self> {
+        let open = |id: &Id| {
+            let dir = vault.layer_dir(id);
+            Ok((*id, disk::open_dir_path(&dir).map_err(io_error("open", &dir))?))
+        };
+        let layers: Result<Vec<(Id, OwnedFd)>> = layers.iter().map(open).collect();
+        Ok(Self { vault, layers: layers?, shown: HashMap::new() })
+    }
+
+    /// The layer in which the kernel, which takes the first file of a path, finds the content; none where it would find
+    /// something else.
+    fn finds(&mut self, candidate: &Candidate) -> Result<Option<Id>> {
+        let mut first = None;
+        for (id, top) in &self.layers {
+            match look(top, &candidate.path) {
+                Ok(None) => {}
+                Ok(Some(size)) if size == candidate.size => {
+                    first = Some(*id);
+                    break;
+                }
+                Ok(Some(_)) | Err(_) => return Ok(None),
+            }
+        }
+        match first {
+            Some(id) if id != candidate.layer && !self.shows(&id, candidate)? => Ok(None),
+            first => Ok(first),
+        }
+    }
+
+    /// Whether the file of a layer that is not the home of the content holds it too, as after a change of its mode.
+    fn shows(&mut self, id: &Id, candidate: &Candidate) -> Result<bool> {
+        if !self.shown.contains_key(id) {
+            let row = self.vault.read(|reader| Ok(reader.layer(id)?))?;
+            let root = row.and_then(|row| row.root).map(RootId);
+            let objects = self.vault.objects()?;
+            let lookup = root.and_then(|root| Lookup::new(objects, &root).ok());
+            self.shown.insert(*id, lookup);
+        }
+        let Some(Some(lookup)) = self.shown.get_mut(id) else { return Ok(false) };
+        let shown = match lookup.get(&candidate.path) {
+            // What is not part of any history any more may be gone.
+            Err(VaultError::MissingObject(_)) => return Ok(false),
+            shown => shown?.map(|entry| entry.body),
+        };
+        Ok(shown == Some(Body::File { size: candidate.size, blob: candidate.blob }))
+    }
 }
 
 /// The size of the file at a path of a layer. Whatever else is there the kernel passes over, as it does a link on the way.
