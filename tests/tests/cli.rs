@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
+#[path = "cli/background.rs"]
+mod background;
 #[path = "cli/bad_input.rs"]
 mod bad_input;
 #[path = "cli/checkpoints.rs"]
@@ -24,6 +26,8 @@ mod files;
 mod help;
 #[path = "cli/histories.rs"]
 mod histories;
+#[path = "cli/interrupted.rs"]
+mod interrupted;
 #[path = "cli/names.rs"]
 mod names;
 #[path = "cli/places.rs"]
@@ -32,6 +36,8 @@ mod places;
 mod redact;
 #[path = "cli/requests.rs"]
 mod requests;
+#[path = "cli/running.rs"]
+mod running;
 #[path = "cli/settings.rs"]
 mod settings;
 #[path = "cli/storage.rs"]

@@ -118,7 +118,7 @@ impl<'a> RecoverService<'a> {
         changes.retain(|change| !is_directory_time(change));
         let made = self.vault.transact("recover keep", &self.actor, |tx| {
             let mut kept = self.commit(tx, &note, &adopted, name)?;
-            self.record(tx, &note, &output, kept.snapshot.as_ref(), changes.len())?;
+            self.record(tx, &note, &output, kept.snapshot.as_ref(), &changes)?;
             kept.changes.clone_from(&changes);
             Ok(kept)
         });
@@ -139,7 +139,7 @@ impl<'a> RecoverService<'a> {
             tx.summary(format!("drop what {} left in {}", shortened(&note), note.workspace_name));
             tx.detail("exec", note.exec.to_string());
             tx.record_always();
-            self.record(tx, &note, &output, None, 0)
+            self.record(tx, &note, &output, None, &[])
         })?;
         left.remove()?;
         Ok(note)
@@ -201,7 +201,7 @@ impl<'a> RecoverService<'a> {
         note: &ExecNote,
         (stdout, stderr): &(Vec<u8>, Vec<u8>),
         after: Option<&Snapshot>,
-        changed: usize,
+        changes: &[Change],
     ) -> Result<(), VaultError> {
         if tx.reader().exec(&note.exec)?.is_some() {
             return Ok(());
@@ -218,11 +218,11 @@ impl<'a> RecoverService<'a> {
             command: note.command.clone(),
             exit_code: None,
             signal: None,
-            changed: changed as u64,
+            changed: changes.len() as u64,
             before: Some(note.snapshot),
             after: Some(after),
             actor: note.actor.clone(),
-            envelope: Some(wire::crashed_envelope(note, &after)),
+            envelope: Some(wire::crashed_envelope(note, &after, changes)),
         };
         tx.add_exec(&record, stdout, stderr)
     }

@@ -61,7 +61,8 @@ impl Redactor {
             Value::Object(fields) => {
                 let fields = fields.iter().map(|(name, value)| match name.as_str() {
                     "uid" | "gid" | "catalog_bytes" | "unchanged" | "duration_ms" | "total_ms"
-                    | "elapsed_ms" | "user_ms" | "system_ms" | "max_resident_bytes" | "written_bytes" => {
+                    | "elapsed_ms" | "user_ms" | "system_ms" | "max_resident_bytes"
+                    | "written_bytes" | "pid" | "init_pid" | "running_ms" => {
                         (name.clone(), format!("[{name}]").into())
                     }
                     _ => (name.clone(), self.json(value)),

@@ -79,6 +79,11 @@ impl<'a> Transcript<'a> {
         Self { place, redactor, text: String::new() }
     }
 
+    /// Replaces some text wherever it stands.
+    pub(crate) fn hide(&mut self, text: &str, name: &str) {
+        self.redactor.hide(text, name);
+    }
+
     /// Runs a command for people.
     pub(crate) fn run(&mut self, arguments: &[&str]) -> Output {
         let output = self.place.run(arguments);

@@ -138,8 +138,10 @@ fn shown(inspected: &Inspected) -> String {
     for (name, bytes) in [("stdout", &inspected.output.0), ("stderr", &inspected.output.1)] {
         if !bytes.is_empty() {
             let end = &bytes[bytes.len().saturating_sub(SHOWN_OUTPUT)..];
-            let lines = render::harmless(end);
-            text.push_str(&format!("{}\n{}\n", paint(DIM, name), lines.trim_end()));
+            text.push_str(&format!("{}\n", paint(DIM, name)));
+            for line in String::from_utf8_lossy(end).lines() {
+                text.push_str(&format!("  {}\n", render::line(line)));
+            }
         }
     }
     text

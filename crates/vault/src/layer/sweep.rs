@@ -9,6 +9,7 @@ use std::time::Duration;
 use offshoot_store::{Id, mark_unclean};
 use rustix::fs::{AtFlags, FileType, OFlags, Stat};
 
+use super::access::{PlainAccess, Reach};
 use super::left::{left_dir, refer};
 use super::lock::DirLock;
 use super::note::{ExecNote, NOTE};
@@ -144,11 +145,31 @@ impl Vault {
         let files = dir.join("fs");
         let size = measure(&files, &placed);
         if size.files + size.directories > 0 {
-            return Ok(true);
+            return Ok(!self.is_only_placed(dir, note, &placed, size));
         }
         let mode = rustix::fs::stat(&files).map_err(io_error("stat", &files))?.st_mode;
         let recorded = self.objects()?.root(&note.root)?.meta.mode;
         Ok(mode & 0o7777 != u32::from(recorded))
+    }
+}
+
+impl Vault {
+    /// Whether all that is there are names that were placed and, though the clock does not tell, turn out to be as they were.
+    fn is_only_placed(
+        &self,
+        dir: &Path,
+        note: &ExecNote,
+        placed: &PlacedLinks,
+        size: LeftSize,
+    ) -> bool {
+        let names = placed.names().len() as u64;
+        if names == 0 || size.directories > 0 || size.files > names {
+            return false;
+        }
+        // What cannot be read may be anything.
+        let survey = Reach::new(&dir.join("fs"), &PlainAccess)
+            .and_then(|reach| self.survey(dir, &reach, placed, note.root, false));
+        survey.is_ok_and(|survey| survey.tree().0 == note.root)
     }
 }
 

@@ -7,11 +7,35 @@ use std::process::Command;
 use offshoot_tests::image::private_mounts;
 use offshoot_tests::scan::{CompareOptions, Scan};
 use offshoot_tests::skip::{Feature, need};
-use offshoot_vault::{Adopted, PlainAccess, RootId, Stack, Upper, Vault};
+use offshoot_vault::{
+    Actor, Adopted, ExecNote, Id, PlainAccess, ProcessMark, RootId, Stack, Upper, Vault, boot_id,
+};
 
 use crate::support::{actor, assert_same, export, scanned};
 
 /// An overlay over a root, writing into a directory that is to be adopted.
+/// What is noted about a command that nobody runs.
+pub(crate) fn note(vault: &Vault, base: &RootId) -> ExecNote {
+    let snapshot = vault.head().unwrap().id;
+    ExecNote {
+        exec: Id::random(),
+        workspace: Id::random(),
+        workspace_name: "work".to_owned(),
+        snapshot,
+        root: *base,
+        layers: Vec::new(),
+        command: "make".to_owned(),
+        actor: Actor::user("tester"),
+        started_ms: snapshot.time_ms(),
+        boot: boot_id().to_owned(),
+        process: ProcessMark::own(),
+        init: None,
+        read_only: false,
+        copy: false,
+        layer: None,
+    }
+}
+
 pub(crate) struct Mounted {
     pub(crate) point: PathBuf,
     upper: Upper,
@@ -23,13 +47,18 @@ impl Mounted {
     }
 
     /// Mounts a directory that may hold something already.
-    pub(crate) fn over(vault: &Vault, upper: Upper, place: &Path) -> Self {
-        upper.note("{}").unwrap();
+    pub(crate) fn over(vault: &Vault, mut upper: Upper, place: &Path) -> Self {
+        upper.note(&note(vault, upper.base())).unwrap();
         assert!(upper.work_dir().is_dir());
         let point = place.join("point");
         fs::create_dir_all(&point).unwrap();
         mount(&upper_options(vault, &upper), upper.layers_dir(), &point);
         Self { point, upper }
+    }
+
+    /// Where the files are that were written.
+    pub(crate) fn stage(&self) -> PathBuf {
+        self.upper.dir().parent().unwrap().to_owned()
     }
 
     pub(crate) fn unmount(self) -> Upper {
@@ -100,8 +129,7 @@ pub(crate) fn adopted(
     work(&mounted.point);
     let seen = scanned(&mounted.point);
     let adopted = vault.adopt(mounted.unmount(), &PlainAccess).unwrap();
-    check_adopted(vault, &adopted, &seen, place, &as_mounted());
-    adopted.root
+    check_adopted(vault, adopted, &seen, place, &as_mounted())
 }
 
 /// The same where what was written is copied first, while it is still mounted.
@@ -118,22 +146,24 @@ pub(crate) fn adopted_copy(
     unmount(&point);
     assert!(!first.exists());
     let adopted = vault.adopt(copy, &PlainAccess).unwrap();
-    check_adopted(vault, &adopted, &seen, place, &as_mounted());
-    adopted.root
+    check_adopted(vault, adopted, &seen, place, &as_mounted())
 }
 
 /// Records what was adopted; it must be what was seen, exported and mounted again.
 pub(crate) fn check_adopted(
     vault: &Vault,
-    adopted: &Adopted,
+    adopted: Adopted,
     seen: &Scan,
     place: &Path,
     options: &CompareOptions,
-) {
+) -> RootId {
     vault.transact("test", &actor(), |tx| adopted.record(tx)).unwrap();
-    let kept = export(vault, &adopted.root, &place.join(format!("kept-{}", adopted.root)));
+    let root = adopted.root;
+    adopted.settle().unwrap();
+    let kept = export(vault, &root, &place.join(format!("kept-{root}")));
     assert_same(seen, &scanned(&kept), options);
-    assert_same(seen, &shown(vault, &adopted.root, place), &as_mounted());
+    assert_same(seen, &shown(vault, &root, place), &as_mounted());
+    root
 }
 
 /// What the stack of a root shows when it is mounted.

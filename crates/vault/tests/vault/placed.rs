@@ -64,9 +64,9 @@ fn adopted(vault: &Vault, base: &RootId, place: &Path, work: impl FnOnce(&Path))
     work(&mounted.point);
     let seen = scanned(&mounted.point);
     let adopted = vault.adopt(mounted.unmount(), &PlainAccess).unwrap();
-    check_adopted(vault, &adopted, &seen, place, &exactly());
-    assert_eq!(vault.links(&adopted.root, &[]).unwrap(), walked(vault, &adopted.root));
-    adopted.root
+    let root = check_adopted(vault, adopted, &seen, place, &exactly());
+    assert_eq!(vault.links(&root, &[]).unwrap(), walked(vault, &root));
+    root
 }
 
 /// The paths that carry a group, found by walking.

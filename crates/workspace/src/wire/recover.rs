@@ -5,6 +5,7 @@ use offshoot_protocol::{
     ExitCode, RecoverDroppedDoc, RecoverKeptDoc, RecoverShowDoc, RecoverableDoc, RunningDoc, Text,
     TruncatedDoc,
 };
+use offshoot_vault::diff::Change;
 use offshoot_vault::{ExecNote, Id, Workspace};
 
 use super::{actor, change, checkpoint, skip_reason, snapshot, time};
@@ -100,7 +101,7 @@ pub fn running_summary(note: &ExecNote, now_ms: u64) -> ExecSummaryDoc {
 }
 
 /// The envelope of a command that never came to have one.
-pub(crate) fn crashed_envelope(note: &ExecNote, after: &Id) -> String {
+pub(crate) fn crashed_envelope(note: &ExecNote, after: &Id, changes: &[Change]) -> String {
     let request = ExecRequestDoc {
         command: vec![Text::new(note.command.as_bytes())],
         shell: true,
@@ -116,7 +117,8 @@ pub(crate) fn crashed_envelope(note: &ExecNote, after: &Id) -> String {
         checkpoint: "auto".to_owned(),
         actor: actor(&note.actor),
     };
-    let document = ExecEnvelopeDoc::new(false, request, crashed_result(note, after));
+    let mut document = ExecEnvelopeDoc::new(false, request, crashed_result(note, after));
+    document.result.changed_files = changes.iter().map(change).collect();
     serde_json::to_string(&document).unwrap_or_else(|_| "null".to_owned())
 }
 
