@@ -22,7 +22,7 @@ pub(crate) enum Outcome {
     Said(String),
     /// The system refused it.
     Refused(Errno),
-    /// It would rename a directory that is older than the program; see [`Run::may_move`].
+    /// It would rename a directory that is older than the program and cannot be; see [`Run::may_move`].
     OldDirectory,
     /// It depends on inode numbers after something was linked; see [`Run::may_run_tools`].
     Linked,
@@ -92,8 +92,8 @@ impl Run {
         }
     }
 
-    /// The first of two known exceptions to "the same as on a plain directory": an overlay cannot rename a directory of a
-    /// lower layer (it answers EXDEV, as between two file systems), so no program renames one that was there before it.
+    /// Without a broker, an overlay cannot rename a directory of a lower layer (it answers EXDEV, as between two file
+    /// systems). A program that is told which directories are old, because there is no broker, renames none of them.
     pub(crate) fn may_move(&self, path: &[u8]) -> Result<(), Outcome> {
         let path = Path::new(os(path));
         let is_directory = path.symlink_metadata().is_ok_and(|found| found.is_dir());
@@ -103,7 +103,7 @@ impl Run {
         Ok(())
     }
 
-    /// The second: in a user namespace, a file of a lower layer keeps its inode number when it is linked, but the new name
+    /// A known exception to "the same as on a plain directory": in a user namespace, a file of a lower layer keeps its inode number when it is linked, but the new name
     /// has another, until the command has ended. Tools that copy or compare by inode numbers do otherwise then, so none is
     /// run once something was linked. What becomes of the link itself is the same everywhere.
     pub(crate) fn may_run_tools(&self) -> Result<(), Outcome> {
