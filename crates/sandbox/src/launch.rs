@@ -15,7 +15,7 @@ use crate::init::{self, Step};
 use crate::message::{self, Buffer, Kind};
 use crate::running::{Feed, Running};
 use crate::script::Script;
-use crate::spec::{HomeView, InForce, Network, Renames, Spec, Stdin};
+use crate::spec::{Files, HomeView, InForce, Network, Renames, Spec, Stdin};
 use crate::sys::Stack;
 use crate::{ids, sys};
 
@@ -52,7 +52,12 @@ pub fn launch(spec: &Spec) -> Result<Running> {
     let started = await_start(&mut running, &script, &program)?;
     let renames = match started.listener {
         Some(listener) => {
-            let scene = Scene { device: started.device, init: child.pid };
+            let scene = Scene {
+                device: started.device,
+                init: child.pid,
+                upper: upper(&spec.workspace.files),
+                target: spec.workspace.target.clone(),
+            };
             running.broker = Some(Broker::start(listener, scene).map_err(cannot_broker)?);
             Renames::Brokered
         }
@@ -67,6 +72,13 @@ pub fn launch(spec: &Spec) -> Result<Running> {
     };
     running.begin();
     Ok(running)
+}
+
+/// The directory that changes go to, to look what is in it.
+fn upper(files: &Files) -> Option<OwnedFd> {
+    let Files::Overlay(overlay) = files else { return None };
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    rustix::fs::open(overlay.directory.join(&overlay.upper), flags, Mode::empty()).ok()
 }
 
 fn cannot_broker(error: std::io::Error) -> SandboxError {
