@@ -195,6 +195,9 @@ pub struct SandboxDoc {
     pub private: Vec<Text>,
     /// What it saw empty.
     pub hidden: Vec<Text>,
+    /// Directories of the workspace could be renamed where overlayfs by itself refuses.
+    #[serde(default)]
+    pub broker: bool,
     /// Everything else in force, such as `no_new_privs`.
     pub restrictions: Vec<String>,
 }

@@ -1,6 +1,7 @@
-//! Carries out for a command what overlayfs refuses: renaming directories of lower layers.
+//! Carries out for a command what overlayfs refuses: renaming directories of lower layers, and giving their files a second
+//! name that is seen to be the same file.
 //!
-//! The kernel tells threads of the caller about every rename before it is made. Whatever the kernel can do itself it is
+//! The kernel tells threads of the caller about every rename and link before it is made. Whatever the kernel can do itself it is
 //! told to do; the rest is done here, with the rights of the command and on the workspace's own mount only. The design is
 //! in `docs/design/exec.md` under "Renaming directories".
 
@@ -13,9 +14,11 @@ mod remove;
 mod request;
 mod resolve;
 mod tree;
+mod unify;
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,7 +29,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
 use crate::sys::seccomp::{self, Answer, Notice};
-use judge::Verdict;
+use judge::{Verdict, Work};
 use request::Request;
 
 /// Deep trees are walked by recursion.
@@ -50,6 +53,10 @@ struct Shared {
     device: u64,
     /// The first process inside, whose children are all others.
     init: i32,
+    /// The directory that changes go to, where it can be reached from here.
+    upper: Option<OwnedFd>,
+    /// Where the command sees its workspace.
+    target: PathBuf,
     /// One directory moves at a time, as in the kernel.
     moving: Mutex<()>,
     /// The receiving thread has nothing to do, and no other thread is at work.
@@ -57,10 +64,11 @@ struct Shared {
 }
 
 /// Where the workspace is mounted and who works on it.
-#[derive(Clone, Copy)]
 pub(crate) struct Scene {
     pub(crate) device: u64,
     pub(crate) init: i32,
+    pub(crate) upper: Option<OwnedFd>,
+    pub(crate) target: PathBuf,
 }
 
 impl Broker {
@@ -71,6 +79,8 @@ impl Broker {
             listener,
             device: scene.device,
             init: scene.init,
+            upper: scene.upper,
+            target: scene.target,
             moving: Mutex::new(()),
             idle: AtomicBool::new(false),
         });
@@ -114,9 +124,9 @@ fn serve(shared: &Arc<Shared>) {
         match catch_unwind(judged).unwrap_or(Verdict::Answer(Answer::Continue)) {
             Verdict::Answer(answer) => seccomp::answer(shared.listener.as_fd(), id, answer),
             Verdict::Gone => {}
-            Verdict::Move(request) => {
+            Verdict::Work(work) => {
                 movers.retain(|mover| !mover.is_finished());
-                match start_mover(shared, request, id) {
+                match start_mover(shared, work, id) {
                     Ok(mover) => movers.push(mover),
                     Err(_) => seccomp::answer(shared.listener.as_fd(), id, Answer::Continue),
                 }
@@ -159,25 +169,28 @@ fn consider(shared: &Shared, notice: &Notice) -> Verdict {
     }
 }
 
-/// Moves a directory on a thread of its own, since that may take long.
-fn start_mover(
-    shared: &Arc<Shared>,
-    rename: judge::Rename,
-    id: u64,
-) -> std::io::Result<JoinHandle<()>> {
+/// Does what may take long on a thread of its own.
+fn start_mover(shared: &Arc<Shared>, work: Work, id: u64) -> std::io::Result<JoinHandle<()>> {
     let shared = Arc::clone(shared);
     let mover = Builder::new().name("broker-move".to_owned()).stack_size(MOVER_STACK);
     mover.spawn(move || {
-        let moved = AssertUnwindSafe(|| {
+        let done = AssertUnwindSafe(|| {
             let _one_at_a_time = shared.moving.lock().unwrap_or_else(PoisonError::into_inner);
-            relocate::relocate(&shared, id, &rename)
+            match &work {
+                Work::Rename(rename) => match relocate::relocate(&shared, id, rename) {
+                    Ok(()) => Answer::Done,
+                    Err(errno) => Answer::Refused(errno),
+                },
+                // The link itself is the kernel's, which also says what is wrong with it.
+                Work::Link(first) => {
+                    let _as_before = unify::unify(first).is_err();
+                    Answer::Continue
+                }
+            }
         });
-        let answer = match catch_unwind(moved).unwrap_or(Err(Errno::IO)) {
-            Ok(()) => Answer::Done,
-            Err(errno) => Answer::Refused(errno),
-        };
+        let answer = catch_unwind(done).unwrap_or(Answer::Refused(Errno::IO));
         // What was open of the workspace is closed before the command goes on.
-        drop(rename);
+        drop(work);
         seccomp::answer(shared.listener.as_fd(), id, answer);
     })
 }

@@ -17,7 +17,7 @@ use crate::keeper::Keeper;
 use crate::message::{self, Buffer, Kind};
 use crate::running::{Feed, Running};
 use crate::script::Script;
-use crate::spec::{HomeView, InForce, Network, Renames, Spec};
+use crate::spec::{Files, HomeView, InForce, Network, Renames, Spec};
 use crate::sys::Stack;
 use crate::{ids, sys};
 use streams::Streams;
@@ -72,7 +72,12 @@ fn go(spec: &Spec, running: &mut Running, script: &Script, pid: i32) -> Result<(
     let started = await_start(running, script, &program)?;
     let renames = match started.listener {
         Some(listener) => {
-            let scene = Scene { device: started.device, init: pid };
+            let scene = Scene {
+                device: started.device,
+                init: pid,
+                upper: upper(&spec.workspace.files),
+                target: spec.workspace.target.clone(),
+            };
             running.broker = Some(Broker::start(listener, scene).map_err(cannot_broker)?);
             Renames::Brokered
         }
@@ -109,6 +114,14 @@ pub fn keep(directory: &Path) -> Result<Keeper> {
     ids::map(child.pid)?;
     keeper.go().map_err(|_| SandboxError::Lost)?;
     Ok(keeper)
+}
+
+/// The directory that changes go to, to look what is in it.
+fn upper(files: &Files) -> Option<OwnedFd> {
+    let Files::Overlay(overlay) = files else { return None };
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let upper = overlay.directory.join(&overlay.upper.as_ref()?.directory);
+    rustix::fs::open(upper, flags, Mode::empty()).ok()
 }
 
 fn cannot_broker(error: std::io::Error) -> SandboxError {

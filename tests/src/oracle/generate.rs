@@ -98,8 +98,9 @@ impl Generator<'_> {
             25..=34 => self.metadata(),
             35..=42 => self.attribute(),
             43..=54 => self.make(),
-            55..=64 => self.rename(),
-            65..=73 => self.remove(),
+            55..=60 => self.rename(),
+            61..=67 => self.rename_directory(),
+            68..=73 => self.remove(),
             74..=80 => self.replace(),
             81..=83 => self.crowd(),
             84..=86 => self.look(),
@@ -322,6 +323,39 @@ impl Generator<'_> {
             self.step([b"rename", &from[..], &to[..], how.as_bytes()]);
         }
         self.made_file(&to);
+        self.settle(&to);
+    }
+
+    /// To a new name, into another directory, over one that may be empty, or where it cannot go.
+    fn rename_directory(&mut self) {
+        let from = self.inner_directory();
+        let to = match self.rng.below(6) {
+            0..=2 => self.new_path(),
+            3 => self.inner_directory(),
+            4 => self.any(),
+            _ => {
+                let to = self.new_path();
+                self.step([&b"mkdir"[..], &to, b"755"]);
+                to
+            }
+        };
+        let how = *self.rng.pick(&["plain", "plain", "noreplace", "exchange"]).expect("some");
+        match self.rng.below(8) {
+            0 => self.step([b"mv", &from[..], &to[..]]),
+            1 => {
+                let slashed = [&from[..], b"/"].concat();
+                self.step([b"rename", &slashed[..], &to[..], how.as_bytes()]);
+            }
+            _ => self.step([b"rename", &from[..], &to[..], how.as_bytes()]),
+        }
+        self.made_directory(&to);
+        if self.rng.one_in(2) {
+            let inner = join(&to, NAMES[self.rng.below(4) as usize]);
+            self.step([&b"list"[..], &to]);
+            let seed = self.seed();
+            self.step([b"write", &inner[..], b"10", seed.as_bytes(), b"644"]);
+            self.made_file(&inner);
+        }
         self.settle(&to);
     }
 

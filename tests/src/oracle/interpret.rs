@@ -22,7 +22,7 @@ pub(crate) enum Outcome {
     Said(String),
     /// The system refused it.
     Refused(Errno),
-    /// It would rename a directory that is older than the program; see [`Run::may_move`].
+    /// It would rename a directory that is older than the program and cannot be; see [`Run::may_move`].
     OldDirectory,
     /// It depends on inode numbers after something was linked; see [`Run::may_run_tools`].
     Linked,
@@ -32,8 +32,8 @@ pub(crate) enum Outcome {
 
 /// What every step can use.
 pub(crate) struct Run {
-    /// Directories that were there before.
-    old: BTreeSet<PathBuf>,
+    /// Directories that were there before, where there is no broker.
+    old: Option<BTreeSet<PathBuf>>,
     /// Whether something was linked.
     linked: bool,
     /// The program that writes through a mapping, which only C can do without further ado.
@@ -43,10 +43,10 @@ pub(crate) struct Run {
 /// Runs the steps; what it says goes to `out`.
 pub fn run(steps: &[Step], mapper: Option<PathBuf>, out: &mut dyn Write) -> io::Result<()> {
     say_who(out)?;
-    let mut run = Run { old: BTreeSet::new(), linked: false, mapper };
+    let mut run = Run { old: None, linked: false, mapper };
     for (number, step) in steps.iter().enumerate() {
         if step.verb() == b"old" {
-            run.old.extend(step.0[1..].iter().map(|path| PathBuf::from(os(path))));
+            run.old = Some(step.0[1..].iter().map(|path| PathBuf::from(os(path))).collect());
             continue;
         }
         let verb = escape(step.verb());
@@ -92,28 +92,30 @@ impl Run {
         }
     }
 
-    /// The first of two known exceptions to "the same as on a plain directory": an overlay cannot rename a directory of a
-    /// lower layer (it answers EXDEV, as between two file systems), so no program renames one that was there before it.
+    /// Without a broker, an overlay cannot rename a directory of a lower layer (it answers EXDEV, as between two file
+    /// systems). A program that is told which directories are old, because there is no broker, renames none of them.
     pub(crate) fn may_move(&self, path: &[u8]) -> Result<(), Outcome> {
         let path = Path::new(os(path));
         let is_directory = path.symlink_metadata().is_ok_and(|found| found.is_dir());
-        if is_directory && canonical(path).is_none_or(|path| self.old.contains(&path)) {
-            return Err(Outcome::OldDirectory);
+        match &self.old {
+            Some(old) if is_directory && canonical(path).is_none_or(|path| old.contains(&path)) => {
+                Err(Outcome::OldDirectory)
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
-    /// The second: in a user namespace, a file of a lower layer keeps its inode number when it is linked, but the new name
+    /// Without a broker too: in a user namespace, a file of a lower layer keeps its inode number when it is linked, but the new name
     /// has another, until the command has ended. Tools that copy or compare by inode numbers do otherwise then, so none is
     /// run once something was linked. What becomes of the link itself is the same everywhere.
     pub(crate) fn may_run_tools(&self) -> Result<(), Outcome> {
-        if self.linked { Err(Outcome::Linked) } else { Ok(()) }
+        if self.old.is_some() && self.linked { Err(Outcome::Linked) } else { Ok(()) }
     }
 
     /// For the same reason a rename of one such name to the other, which should do nothing, is refused as stale.
     pub(crate) fn may_replace(&self, path: &[u8]) -> Result<(), Outcome> {
         let is_there = Path::new(os(path)).symlink_metadata().is_ok();
-        if self.linked && is_there { Err(Outcome::Linked) } else { Ok(()) }
+        if self.old.is_some() && self.linked && is_there { Err(Outcome::Linked) } else { Ok(()) }
     }
 
     /// Notes that something was linked.
@@ -123,8 +125,8 @@ impl Run {
 
     /// Notes that a directory is the program's own.
     pub(crate) fn made(&mut self, path: &[u8]) {
-        if let Some(path) = canonical(Path::new(os(path))) {
-            self.old.remove(&path);
+        if let (Some(old), Some(path)) = (&mut self.old, canonical(Path::new(os(path)))) {
+            old.remove(&path);
         }
     }
 }

@@ -25,6 +25,21 @@ const WORKSPACES: u64 = 2;
 pub(crate) struct Setting<'a> {
     pub(crate) tools: &'a Tools,
     pub(crate) user: User,
+    /// Directories are renamed by a broker where overlayfs cannot.
+    pub(crate) broker: bool,
+}
+
+impl<'a> Setting<'a> {
+    /// Everything as it is for users.
+    pub(crate) fn new(tools: &'a Tools, user: User) -> Self {
+        Self { tools, user, broker: true }
+    }
+
+    /// A program as text. Without a broker it has to know which directories overlayfs cannot rename.
+    pub(crate) fn text(self, tree: &Scan, steps: &[Step]) -> String {
+        let old = (!self.broker).then(|| old_directories(tree));
+        to_text(&[old.as_slice(), steps].concat())
+    }
 }
 
 /// What a seed stands for: a tree, and for each workspace a generator of programs.
@@ -124,7 +139,7 @@ pub(crate) fn play(
     let mut native = Native::new(plan, setting);
     product.fork(workspace).map_err(|why| fail(why, &programs))?;
     while let Some(steps) = next(&native.tree) {
-        let text = to_text(&[&[old_directories(&native.tree)], &steps[..]].concat());
+        let text = setting.text(&native.tree, &steps);
         programs.push(steps);
         let expected = native.run(&text).map_err(|why| fail(why, &programs))?;
         let found = witness(setting, product, workspace, &text);
@@ -163,7 +178,7 @@ impl<'a> Native<'a> {
     /// Runs a program, and says what is to be seen of it everywhere.
     pub(crate) fn run(&mut self, text: &str) -> Result<Evidence, String> {
         let project: PathBuf = self.place.project();
-        let Setting { tools, user } = self.setting;
+        let Setting { tools, user, .. } = self.setting;
         let said = run_plainly(user, &project, &run_words(tools, text))?;
         remove_sockets(&project).map_err(|error| error.to_string())?;
         let tree = scan(&project).map_err(|error| error.to_string())?;

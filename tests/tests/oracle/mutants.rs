@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use offshoot_tests::oracle::changes::{Change, LINKS};
-use offshoot_tests::oracle::generate::{old_directories, program};
+use offshoot_tests::oracle::generate::program;
 use offshoot_tests::oracle::step::to_text;
 use offshoot_tests::oracle::tree::{Plan, PlanOptions};
 use offshoot_tests::rng::Rng;
@@ -163,7 +163,7 @@ fn changed(
 #[test]
 fn mistakes_are_found() {
     let Some(tools) = Tools::new() else { return };
-    let setting = Setting { tools: &tools, user: ROOT };
+    let setting = Setting::new(&tools, ROOT);
     let mut tried: BTreeMap<&str, u64> = BTreeMap::new();
     for seed in 0..12 {
         let options = PlanOptions { foreign: true, ..PlanOptions::default() };
@@ -173,7 +173,7 @@ fn mistakes_are_found() {
         product.fork("w").unwrap();
         let before = native.tree.clone();
         let steps = program(&mut Rng::new(seed), &before, 25);
-        let text = to_text(&[&[old_directories(&before)], &steps[..]].concat());
+        let text = to_text(&steps);
         let expected = native.run(&text).unwrap();
         let found = witness(setting, &mut product, "w", &text).unwrap();
         assert_eq!(judge(&expected, &found, native.window), Vec::<String>::new(), "seed {seed}");

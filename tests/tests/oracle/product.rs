@@ -13,8 +13,9 @@ use offshoot_tests::oracle::tree::Plan;
 use offshoot_tests::product::Place;
 use offshoot_tests::scan::{Kind, Scan, scan};
 
+use crate::case::Setting;
 use crate::envelope;
-use crate::user::{Tools, User};
+use crate::user::User;
 
 /// What came of a command.
 #[derive(Clone, Debug)]
@@ -47,21 +48,21 @@ pub(crate) fn place_of(plan: &Plan, user: User) -> Place {
 /// The real binary, with a vault of its own.
 pub(crate) struct Real<'a> {
     place: Place,
-    tools: &'a Tools,
-    user: User,
+    setting: Setting<'a>,
     exports: u64,
 }
 
 impl<'a> Real<'a> {
-    pub(crate) fn new(plan: &Plan, tools: &'a Tools, user: User) -> Result<Self, String> {
-        let place = place_of(plan, user);
-        let real = Self { place, tools, user, exports: 0 };
+    pub(crate) fn new(plan: &Plan, setting: Setting<'a>) -> Result<Self, String> {
+        let place = place_of(plan, setting.user);
+        let real = Self { place, setting, exports: 0 };
         real.json(&["init", "--json", "."])?;
         Ok(real)
     }
 
     fn command(&self, words: &[&str]) -> Command {
-        let mut command = self.user.command(&self.tools.offshoot);
+        let Setting { tools, user, .. } = self.setting;
+        let mut command = user.command(&tools.offshoot);
         command.env_clear().envs(self.place.environment()).current_dir(self.place.project());
         command.args(words);
         command
@@ -92,7 +93,9 @@ impl Product for Real<'_> {
     }
 
     fn exec(&mut self, workspace: &str, words: &[&str]) -> Result<Answer, String> {
-        let options = ["-c", "diff.renames=false", "exec", "--json", "-w", workspace];
+        let broker = format!("exec.broker={}", self.setting.broker);
+        let options =
+            ["-c", "diff.renames=false", "-c", &broker, "exec", "--json", "-w", workspace];
         let result = self.json(&[&options[..], &["--timeout", "60s", "--"], words].concat())?;
         envelope::answer(&result)
     }

@@ -83,9 +83,12 @@ fn start<'a>(plan: &Plan, make: Make<'a>) -> Result<Box<dyn Product + 'a>, Failu
 /// About four programs to a tree.
 fn run_real(name: &str, user: User) {
     let Some(tools) = Tools::new() else { return };
-    let setting = Setting { tools: &tools, user };
-    run_all(name, cases(36, 1000), setting, &|plan| {
-        Ok(Box::new(Real::new(plan, &tools, user)?) as Box<dyn Product>)
+    run_with(name, cases(36, 1000), Setting::new(&tools, user));
+}
+
+fn run_with(name: &str, count: u64, setting: Setting) {
+    run_all(name, count, setting, &|plan| {
+        Ok(Box::new(Real::new(plan, setting)?) as Box<dyn Product>)
     });
 }
 
@@ -104,15 +107,25 @@ fn programs_of_nobody() {
     run_real("programs_of_nobody", NOBODY);
 }
 
+/// What overlayfs does by itself is the same, but for directories that are older than the program.
+#[test]
+fn programs_without_a_broker() {
+    let Some(tools) = Tools::new() else { return };
+    for user in [ROOT, ORDINARY] {
+        let setting = Setting { broker: false, ..Setting::new(&tools, user) };
+        run_with("programs_without_a_broker", cases(8, 300), setting);
+    }
+}
+
 /// A layer for each program, more than a mount takes before they have to be put together.
 #[test]
 fn many_programs_in_one_workspace() {
     let Some(tools) = Tools::new() else { return };
     for user in Tier::from_env().pick(&[ORDINARY][..], &[ROOT, ORDINARY]).iter().copied() {
-        let setting = Setting { tools: &tools, user };
+        let setting = Setting::new(&tools, user);
         for seed in (0..cases(1, 20)).map(|number| seed_from_env_or(1).wrapping_add(number)) {
             let plan = Case::new(seed, user).plan;
-            let mut product = Real::new(&plan, &tools, user).unwrap();
+            let mut product = Real::new(&plan, setting).unwrap();
             let (mut rng, mut left) = (Rng::new(seed), 20);
             let next = |tree: &Scan| {
                 left -= 1;
@@ -129,7 +142,7 @@ fn many_programs_in_one_workspace() {
 fn programs_do_the_same_again() {
     let Some(tools) = Tools::new() else { return };
     for user in [ROOT, ORDINARY] {
-        let setting = Setting { tools: &tools, user };
+        let setting = Setting::new(&tools, user);
         run_all("programs_do_the_same_again", cases(12, 1000), setting, &|plan| {
             Ok(Box::new(Simple::new(plan, user)) as Box<dyn Product>)
         });
@@ -140,7 +153,7 @@ fn programs_do_the_same_again() {
 #[test]
 fn every_verb_does_something() {
     let Some(tools) = Tools::new() else { return };
-    let setting = Setting { tools: &tools, user: ORDINARY };
+    let setting = Setting::new(&tools, ORDINARY);
     let mut done: BTreeMap<String, u64> = BTreeMap::new();
     for seed in 0..70 {
         let mut native = Native::new(&Case::new(seed, ORDINARY).plan, setting);
@@ -193,10 +206,10 @@ fn idle(tree: &Scan) -> Vec<Step> {
 fn programs_that_leave_everything_as_it_was() {
     let Some(tools) = Tools::new() else { return };
     for user in [ROOT, ORDINARY] {
-        let setting = Setting { tools: &tools, user };
+        let setting = Setting::new(&tools, user);
         for seed in 0..cases(4, 100) {
             let plan = Case::new(seed, user).plan;
-            let mut product = Real::new(&plan, &tools, user).unwrap();
+            let mut product = Real::new(&plan, setting).unwrap();
             let mut left = 2;
             let next = |tree: &Scan| {
                 left -= 1;
@@ -212,7 +225,7 @@ fn programs_that_leave_everything_as_it_was() {
 #[test]
 fn idle_programs_are_idle() {
     let Some(tools) = Tools::new() else { return };
-    let setting = Setting { tools: &tools, user: ROOT };
+    let setting = Setting::new(&tools, ROOT);
     let plan = Case::new(3, ROOT).plan;
     let mut native = Native::new(&plan, setting);
     let text = to_text(&idle(&native.tree));

@@ -162,6 +162,7 @@ fn every_key_reaches_its_field() {
         .flag("exec.driver=copy")
         .flag("exec.refresh=false")
         .flag("exec.hard_link_bytes=0")
+        .flag("exec.broker=false")
         .flag("exec.max_processes=100")
         .flag("exec.max_file_size=1MiB")
         .flag("exec.max_memory=1GiB")
@@ -179,7 +180,7 @@ fn every_key_reaches_its_field() {
         "workspace": {"ephemeral_ttl": "24h"},
         "exec": {
             "timeout": "0s", "grace": "1s", "output_limit": 1024, "driver": "copy", "refresh": false,
-            "hard_link_bytes": 0, "max_processes": 100, "max_file_size": 1 << 20,
+            "hard_link_bytes": 0, "broker": false, "max_processes": 100, "max_file_size": 1 << 20,
             "max_memory": 1 << 30
         },
         "compact": {"auto": false, "depth": 400},
@@ -431,6 +432,7 @@ exec.output_limit = \"1MiB\"       # default
 exec.driver = \"auto\"             # default
 exec.refresh = true              # default
 exec.hard_link_bytes = \"64MiB\"   # default
+exec.broker = true               # default
 exec.max_processes = 0           # default
 exec.max_file_size = \"0B\"        # default
 exec.max_memory = \"0B\"           # default

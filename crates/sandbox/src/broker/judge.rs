@@ -5,9 +5,9 @@ use std::os::fd::AsFd;
 use rustix::fs::{FileType, RenameFlags, fstat, renameat_with};
 use rustix::io::Errno;
 
-use super::Shared;
-use super::request::Request;
+use super::request::{Request, Verb};
 use super::resolve::{self, Entry};
+use super::{Shared, unify};
 use crate::sys::seccomp::{self, Answer};
 
 /// What to do about a call.
@@ -15,8 +15,16 @@ pub(super) enum Verdict {
     Answer(Answer),
     /// Whoever called does not wait any more.
     Gone,
-    /// The kernel cannot do it, and the broker can.
-    Move(Rename),
+    /// The broker has something to do.
+    Work(Work),
+}
+
+/// What the kernel cannot do, and the broker can.
+pub(super) enum Work {
+    /// A directory is renamed.
+    Rename(Rename),
+    /// A file is about to get a second name.
+    Link(Entry),
 }
 
 /// Two names on the workspace's mount, the first one that of a directory unless they are to be exchanged.
@@ -37,8 +45,45 @@ impl Rename {
 const NATIVELY: Verdict = Verdict::Answer(Answer::Continue);
 
 pub(super) fn judge(shared: &Shared, id: u64, request: &Request) -> Verdict {
+    match request.verb {
+        Verb::Rename => judge_rename(shared, id, request),
+        Verb::Link => judge_link(shared, id, request),
+    }
+}
+
+fn judge_link(shared: &Shared, id: u64, request: &Request) -> Verdict {
+    let Some(first) = with_two_numbers(shared, request) else { return NATIVELY };
+    match seccomp::waits(shared.listener.as_fd(), id) {
+        true => Verdict::Work(Work::Link(first)),
+        false => Verdict::Gone,
+    }
+}
+
+/// The file that would be seen with another inode number by its new name.
+fn with_two_numbers(shared: &Shared, request: &Request) -> Option<Entry> {
+    const FOLLOW: u32 = libc::AT_SYMLINK_FOLLOW as u32;
+    if request.flags & !FOLLOW != 0 || request.from.path.ends_with(b"/") {
+        return None;
+    }
+    let first = resolve::entry(request.thread, &request.from)?;
+    let found = first.stat().ok()?;
+    let is_other = match FileType::from_raw_mode(found.st_mode) {
+        FileType::Directory => true,
+        FileType::Symlink => request.flags & FOLLOW != 0,
+        _ => false,
+    };
+    if is_other || unify::is_one(shared, &first, &found) {
+        return None;
+    }
+    let second = resolve::entry(request.thread, &request.to)?;
+    // Where the name is taken the kernel will say so.
+    let goes_on = second.stat().is_err() && is_on_workspace(shared, &first, &second);
+    goes_on.then_some(first)
+}
+
+fn judge_rename(shared: &Shared, id: u64, request: &Request) -> Verdict {
     let Some(rename) = of_a_directory(request) else { return NATIVELY };
-    if !is_on_workspace(shared, &rename) {
+    if !is_on_workspace(shared, &rename.from, &rename.to) {
         return NATIVELY;
     }
     // From here on things are changed; the thread that asked must be the one that was looked at.
@@ -47,7 +92,7 @@ pub(super) fn judge(shared: &Shared, id: u64, request: &Request) -> Verdict {
     }
     match rename.natively() {
         Ok(()) => Verdict::Answer(Answer::Done),
-        Err(Errno::XDEV) => Verdict::Move(rename),
+        Err(Errno::XDEV) => Verdict::Work(Work::Rename(rename)),
         // The kernel says again what is wrong, with the rights of whoever asked.
         Err(_) => NATIVELY,
     }
@@ -80,8 +125,8 @@ fn is_directory(entry: &Entry) -> bool {
     mode.is_ok_and(|mode| FileType::from_raw_mode(mode) == FileType::Directory)
 }
 
-fn is_on_workspace(shared: &Shared, rename: &Rename) -> bool {
-    let (from, to) = (rename.from.directory.as_fd(), rename.to.directory.as_fd());
+fn is_on_workspace(shared: &Shared, from: &Entry, to: &Entry) -> bool {
+    let (from, to) = (from.directory.as_fd(), to.directory.as_fd());
     let mounted = |fd| fstat(fd).is_ok_and(|found| found.st_dev == shared.device);
     let one_mount =
         || matches!((resolve::mount(from), resolve::mount(to)), (Ok(a), Ok(b)) if a == b);

@@ -6,12 +6,20 @@ use crate::sys::seccomp::{self, Notice, architecture, call};
 const LONGEST_PATH: usize = 4096;
 const PAGE: u64 = 4096;
 
-/// A rename that a thread asks for.
+/// What a thread asks for.
 pub(super) struct Request {
     pub(super) thread: u32,
+    pub(super) verb: Verb,
     pub(super) from: Argument,
     pub(super) to: Argument,
     pub(super) flags: u32,
+}
+
+/// What to do with two paths.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verb {
+    Rename,
+    Link,
 }
 
 /// A path, and the descriptor that it is relative to.
@@ -26,7 +34,8 @@ impl Request {
         let [a, b, c, d, e, _] = notice.arguments;
         let here = libc::AT_FDCWD;
         // Descriptors and flags are 32 bits wide, whatever is in the rest of the register.
-        let (directories, addresses, flags) = match form(notice)? {
+        let (verb, form) = form(notice)?;
+        let (directories, addresses, flags) = match form {
             Form::Paths => ([here, here], [a, b], 0),
             Form::At => ([a as i32, c as i32], [b, d], 0),
             Form::AtWithFlags => ([a as i32, c as i32], [b, d], e as u32),
@@ -34,6 +43,7 @@ impl Request {
         let [from, to] = paths(notice.thread, addresses)?;
         Some(Self {
             thread: notice.thread,
+            verb,
             from: Argument { directory: directories[0], path: from },
             to: Argument { directory: directories[1], path: to },
             flags,
@@ -49,20 +59,30 @@ enum Form {
     AtWithFlags,
 }
 
-fn form(notice: &Notice) -> Option<Form> {
+fn form(notice: &Notice) -> Option<(Verb, Form)> {
     if notice.architecture == architecture::NATIVE {
         return match notice.call {
             #[cfg(target_arch = "x86_64")]
-            call::RENAME => Some(Form::Paths),
-            call::RENAMEAT => Some(Form::At),
-            call::RENAMEAT2 => Some(Form::AtWithFlags),
+            call::RENAME => Some((Verb::Rename, Form::Paths)),
+            call::RENAMEAT => Some((Verb::Rename, Form::At)),
+            call::RENAMEAT2 => Some((Verb::Rename, Form::AtWithFlags)),
+            #[cfg(target_arch = "x86_64")]
+            call::LINK => Some((Verb::Link, Form::Paths)),
+            call::LINKAT => Some((Verb::Link, Form::AtWithFlags)),
             _ => None,
         };
     }
     #[cfg(target_arch = "x86_64")]
     if notice.architecture == architecture::COMPAT {
+        const FORMS: [(Verb, Form); 5] = [
+            (Verb::Rename, Form::Paths),
+            (Verb::Rename, Form::At),
+            (Verb::Rename, Form::AtWithFlags),
+            (Verb::Link, Form::Paths),
+            (Verb::Link, Form::AtWithFlags),
+        ];
         let at = call::COMPAT.iter().position(|number| *number == notice.call)?;
-        return [Form::Paths, Form::At, Form::AtWithFlags].get(at).copied();
+        return FORMS.get(at).copied();
     }
     None
 }

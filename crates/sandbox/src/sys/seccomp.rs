@@ -51,9 +51,12 @@ pub(crate) mod call {
     pub(crate) const RENAME: i32 = libc::SYS_rename as i32;
     pub(crate) const RENAMEAT: i32 = libc::SYS_renameat as i32;
     pub(crate) const RENAMEAT2: i32 = libc::SYS_renameat2 as i32;
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) const LINK: i32 = libc::SYS_link as i32;
+    pub(crate) const LINKAT: i32 = libc::SYS_linkat as i32;
     /// The same for programs of 32 bits.
     #[cfg(target_arch = "x86_64")]
-    pub(crate) const COMPAT: [i32; 3] = [38, 302, 353];
+    pub(crate) const COMPAT: [i32; 5] = [38, 302, 353, 9, 303];
 }
 
 const NOTIF_RECV: c_ulong = 0xc050_2100;
@@ -83,29 +86,34 @@ const fn give(action: u32) -> libc::sock_filter {
 
 /// Calls by x32's numbers are not told about: those have a bit of their own, and so are none of these.
 #[cfg(target_arch = "x86_64")]
-static FILTER: [libc::sock_filter; 13] = [
+static FILTER: [libc::sock_filter; 17] = [
     load(ARCHITECTURE_AT),
-    equal(architecture::NATIVE, 0, 4),
+    equal(architecture::NATIVE, 0, 6),
     load(NUMBER_AT),
-    equal(call::RENAME as u32, 8, 0),
-    equal(call::RENAMEAT as u32, 7, 0),
-    equal(call::RENAMEAT2 as u32, 6, 5),
-    equal(architecture::COMPAT, 0, 4),
+    equal(call::RENAME as u32, 12, 0),
+    equal(call::RENAMEAT as u32, 11, 0),
+    equal(call::RENAMEAT2 as u32, 10, 0),
+    equal(call::LINK as u32, 9, 0),
+    equal(call::LINKAT as u32, 8, 7),
+    equal(architecture::COMPAT, 0, 6),
     load(NUMBER_AT),
-    equal(call::COMPAT[0] as u32, 3, 0),
-    equal(call::COMPAT[1] as u32, 2, 0),
-    equal(call::COMPAT[2] as u32, 1, 0),
+    equal(call::COMPAT[0] as u32, 5, 0),
+    equal(call::COMPAT[1] as u32, 4, 0),
+    equal(call::COMPAT[2] as u32, 3, 0),
+    equal(call::COMPAT[3] as u32, 2, 0),
+    equal(call::COMPAT[4] as u32, 1, 0),
     give(libc::SECCOMP_RET_ALLOW),
     give(libc::SECCOMP_RET_USER_NOTIF),
 ];
 
 #[cfg(not(target_arch = "x86_64"))]
-static FILTER: [libc::sock_filter; 7] = [
+static FILTER: [libc::sock_filter; 8] = [
     load(ARCHITECTURE_AT),
-    equal(architecture::NATIVE, 0, 3),
+    equal(architecture::NATIVE, 0, 4),
     load(NUMBER_AT),
-    equal(call::RENAMEAT as u32, 2, 0),
-    equal(call::RENAMEAT2 as u32, 1, 0),
+    equal(call::RENAMEAT as u32, 3, 0),
+    equal(call::RENAMEAT2 as u32, 2, 0),
+    equal(call::LINKAT as u32, 1, 0),
     give(libc::SECCOMP_RET_ALLOW),
     give(libc::SECCOMP_RET_USER_NOTIF),
 ];

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use offshoot_vault::{
-    CheckDepth, ExecNote, Id, ImportOptions, LinkLimit, NewSnapshot, PlainAccess, ProcessMark, RootId,
-    Upper, Vault, VaultOptions,
+    CheckDepth, ExecNote, Id, ImportOptions, LinkLimit, NewSnapshot, PlainAccess, ProcessMark,
+    RootId, Upper, Vault, VaultOptions,
 };
 
 use crate::overlay::note;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use offshoot_mount::{MountRequest, MountSession, target_for};
 use offshoot_protocol::{ErrorBody, ExitCode};
-use offshoot_sandbox::{Limits, SandboxError, Signals};
+use offshoot_sandbox::{InForce, Limits, Renames, SandboxError, Signals};
 use offshoot_vault::diff::DiffOptions;
 use offshoot_vault::{
     ExecNote, Id, LinkLimit, ProcessMark, Vault, VaultError, Workspace, WorkspaceLock, boot_id,
@@ -124,6 +124,7 @@ impl<'a> ProxyRuntime<'a> {
                 execution.result.state = State::Executing;
             }
         })?;
+        execution.result.warnings.extend(without_broker(&running.in_force));
         execution.result.in_force = Some(running.in_force.clone());
         execution.advance();
         observer.started(&execution.result);
@@ -268,6 +269,15 @@ impl<'a> ProxyRuntime<'a> {
             result.warnings.push(format!("this exec could not be recorded: {error}"));
         }
     }
+}
+
+/// What a command cannot do where the kernel tells nobody about its renames.
+fn without_broker(in_force: &InForce) -> Option<String> {
+    let Renames::Refused(errno) = in_force.renames else { return None };
+    Some(format!(
+        "directories that were there before cannot be renamed, because the kernel gives no notice of renames here: {errno}; \
+         `-c exec.broker=false` does without"
+    ))
 }
 
 /// The exit code of a command that could not be executed, as shells have it.

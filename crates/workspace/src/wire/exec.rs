@@ -8,7 +8,7 @@ use offshoot_protocol::{
     DecisionDoc, ExecEnvelopeDoc, ExecRequestDoc, ExecResultDoc, ExecSummaryDoc, ExecUsageDoc,
     SandboxDoc, Text, TruncatedDoc,
 };
-use offshoot_sandbox::{HomeView, InForce, Network};
+use offshoot_sandbox::{HomeView, InForce, Network, Renames};
 use offshoot_vault::{ExecRecord, Id, Workspace};
 
 use super::{actor, change, time, workspace_name};
@@ -177,6 +177,7 @@ fn sandbox(request: &ExecutionRequest, result: &ExecutionResult, in_force: &InFo
         writable: workspace.map(path_text).into_iter().collect(),
         private: paths(&in_force.private),
         hidden: paths(&in_force.hidden),
+        broker: in_force.renames == Renames::Brokered,
         restrictions: RESTRICTIONS.map(str::to_owned).to_vec(),
     }
 }
