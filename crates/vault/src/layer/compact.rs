@@ -238,7 +238,8 @@ impl Vault {
             }
             Ok::<u64, VaultError>(replaced)
         });
-        if !matches!(replaced, Ok(1..)) {
+        // Whether a commit that failed is there after all only the next open knows: then the layer must be, too.
+        if matches!(replaced, Ok(0)) {
             self.drop_unrecorded(&layer);
         }
         replaced
