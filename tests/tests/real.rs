@@ -16,6 +16,8 @@ mod git;
 mod known;
 #[path = "real/make.rs"]
 mod make;
+#[path = "real/merged.rs"]
+mod merged;
 #[path = "real/npm.rs"]
 mod npm;
 #[path = "real/output.rs"]

@@ -47,6 +47,8 @@ impl<'a> CompactionService<'a> {
             return Err(ServiceError::Compacting);
         };
         let able = OnceCell::new();
+        let data_layers = || *able.get_or_init(|| data_layers_work(self.vault));
+        let options = CompactOptions { depth, data_layers: &data_layers, way: None };
         let mut done = Vec::new();
         for _ in 0..ROUNDS {
             let mut merged = false;
@@ -54,8 +56,6 @@ impl<'a> CompactionService<'a> {
                 if self.vault.stack_depth(&root)? <= depth {
                     continue;
                 }
-                let data_layers = *able.get_or_init(|| data_layers_work(self.vault));
-                let options = CompactOptions { depth, data_layers, way: None };
                 if let Some(compacted) = self.vault.compact(&root, &options)? {
                     merged = true;
                     done.push(CompactedStack { compacted, workspaces });

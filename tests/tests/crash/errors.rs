@@ -93,6 +93,11 @@ fn checkpoint_fails() {
 }
 
 #[test]
+fn compaction_fails() {
+    fail_everywhere(Operation::Compact);
+}
+
+#[test]
 fn delete_fails() {
     fail_everywhere(Operation::Delete);
 }

@@ -88,6 +88,11 @@ fn checkpoint_is_killed() {
 }
 
 #[test]
+fn compaction_is_killed() {
+    kill_everywhere(Operation::Compact);
+}
+
+#[test]
 fn delete_is_killed() {
     kill_everywhere(Operation::Delete);
 }

@@ -111,6 +111,11 @@ fn power_is_cut_in_a_checkpoint() {
 }
 
 #[test]
+fn power_is_cut_in_a_compaction() {
+    cut_everywhere(Operation::Compact);
+}
+
+#[test]
 fn power_is_cut_in_a_delete() {
     cut_everywhere(Operation::Delete);
 }

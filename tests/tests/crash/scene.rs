@@ -9,6 +9,7 @@ use std::process::{Command, Output, Stdio};
 use offshoot_tests::product;
 use offshoot_tests::rng::Rng;
 use offshoot_tests::trace::{self, Fault, Trace};
+use offshoot_vault::{Home, VaultOptions};
 use tempfile::TempDir;
 
 use crate::state::State;
@@ -23,11 +24,12 @@ pub(crate) enum Operation {
     Fork,
     Undo,
     Checkpoint,
+    Compact,
     Delete,
 }
 
 impl Operation {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Init,
         Self::InitAgain,
         Self::WriteSmall,
@@ -35,6 +37,7 @@ impl Operation {
         Self::Fork,
         Self::Undo,
         Self::Checkpoint,
+        Self::Compact,
         Self::Delete,
     ];
 
@@ -46,6 +49,7 @@ impl Operation {
             Self::Fork => &["workspace", "create", "fork", "--from", "w"],
             Self::Undo => &["undo", "-w", "w"],
             Self::Checkpoint => &["checkpoint", "create", "mark", "-w", "w"],
+            Self::Compact => &["vault", "compact", "--all", "-w", "w"],
             Self::Delete => &["vault", "delete", "project", "--yes"],
         }
     }
@@ -94,6 +98,9 @@ impl Scene {
         ] {
             let output = self.offshoot(&home, arguments);
             assert!(output.status.success(), "{arguments:?}: {output:?}");
+        }
+        if self.operation == Operation::Compact {
+            stack_up(&home, &self.project());
         }
         if self.operation == Operation::InitAgain {
             let project = self.project();
@@ -150,16 +157,31 @@ impl Scene {
     }
 
     fn environment(&self, home: &Path) -> impl Iterator<Item = (&'static str, OsString)> {
-        let values: [(&str, OsString); 5] = [
+        let values: [(&str, OsString); 6] = [
             ("HOME", self.folder.path().into()),
             ("OFFSHOOT_HOME", home.into()),
             ("USER", "tester".into()),
             // One thread makes the same calls in the same order each time, so that a point means something.
             ("OFFSHOOT_IMPORT__THREADS", "1".into()),
+            ("RAYON_NUM_THREADS", "1".into()),
             ("PATH", std::env::var_os("PATH").unwrap_or_default()),
         ];
         values.into_iter()
     }
+}
+
+/// Makes a layer for each state of the workspace, as commands do.
+fn stack_up(home: &Path, project: &Path) {
+    let home = Home::new(home.to_owned(), VaultOptions::default());
+    let (listed, _) = home.find_bound(project).unwrap().unwrap();
+    let vault = home.open_listed(&listed).unwrap();
+    let head = vault.workspaces().unwrap()[0].state.head;
+    let mut roots: Vec<_> = vault.ancestry(head, 9).unwrap().iter().map(|it| it.root).collect();
+    roots.reverse();
+    for pair in roots.windows(2) {
+        vault.stack(&pair[1], &pair[..1]).unwrap();
+    }
+    assert_eq!(vault.stack_depth(roots.last().unwrap()).unwrap(), 3);
 }
 
 /// Copies everything in a home, as it is.

@@ -19,6 +19,8 @@ pub(crate) struct VaultState {
     head: String,
     /// Names, with the contents of head and base.
     workspaces: Vec<(String, String, String)>,
+    /// How many layers show each of them.
+    layers: Vec<usize>,
     /// Workspaces and names, with the contents.
     checkpoints: Vec<(String, String, String)>,
     /// Kinds, newest first.
@@ -42,8 +44,10 @@ fn read_vault(home: &Home, listed: &Listed, bound: Option<Id>) -> Result<VaultSt
     let vault = home.open_listed(listed).map_err(text)?;
     let content = |id: &Id| Ok::<_, String>(vault.snapshot(id).map_err(text)?.content.to_hex());
     let all = vault.workspaces().map_err(text)?;
-    let mut workspaces = Vec::new();
+    let (mut workspaces, mut layers) = (Vec::new(), Vec::new());
     for workspace in &all {
+        let root = vault.snapshot(&workspace.state.head).map_err(text)?.root;
+        layers.push(vault.stack_depth(&root).map_err(text)?);
         let (head, base) = (content(&workspace.state.head)?, content(&workspace.state.base)?);
         workspaces.push((workspace.name.clone(), head, base));
     }
@@ -58,6 +62,7 @@ fn read_vault(home: &Home, listed: &Listed, bound: Option<Id>) -> Result<VaultSt
         bound: bound == Some(listed.id),
         head: vault.head().map_err(text)?.content.to_hex(),
         workspaces,
+        layers,
         checkpoints,
         operations: operations(&vault)?,
     })

@@ -102,7 +102,7 @@ fn without_syncs_of_layers_their_bytes_are_lost() {
     if !can_cut() {
         return;
     }
-    let all = [Operation::Init, Operation::InitAgain, Operation::WriteLarge];
+    let all = [Operation::Init, Operation::InitAgain, Operation::WriteLarge, Operation::Compact];
     run_all("without_syncs_of_layers", &all, |operation| {
         let scene = Scene::new(*operation);
         let of_files = || Fault::SkipSyncsOf(Box::new(|path| place(path) == Place::LayerFile));

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::scene::{Scene, Who};
 
-fn project() -> Option<Scene> {
+pub(crate) fn project() -> Option<Scene> {
     let mut scene = Scene::new(Who::Me, &["cc"])?;
     // The toolchain itself, since the program that stands for it in one's home would look for a
     // configuration there.

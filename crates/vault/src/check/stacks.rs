@@ -13,7 +13,7 @@ use crate::diff;
 use crate::disk;
 use crate::entry::{Body, Entry};
 use crate::error::{Result, VaultError, io_error};
-use crate::hash::RootId;
+use crate::hash::{BlobId, RootId};
 use crate::materialize::{bytes_elsewhere, hash_file};
 use crate::objects::{Objects, Place};
 use crate::path::display_bytes;
@@ -141,13 +141,37 @@ impl Look<'_> {
                     return Ok(home);
                 }
                 let file = File::from(disk::open_below(top, path, OFlags::RDONLY)?);
-                if let Some(elsewhere) = bytes_elsewhere(&file)? {
-                    return Ok(matches!(&place, Place::Layer { layer, path }
-                        if self.stack.data.contains(layer) && elsewhere == *path));
+                match bytes_elsewhere(&file)? {
+                    Some(path) => self.finds(&path, *size, blob, &place),
+                    None => Ok(self.holds(&file, blob)),
                 }
-                let matches = || hash_file(&file).is_ok_and(|found| found == *blob);
-                Ok(self.depth == CheckDepth::Structure || matches())
             }
         }
+    }
+
+    /// Whether the first file of that path in the layers that hold bytes is the one.
+    fn finds(&self, path: &[u8], size: u64, blob: &BlobId, place: &Place) -> Result<bool, Errno> {
+        for layer in &self.stack.data {
+            let top = disk::open_dir_path(&self.objects.layer_file(layer, b""));
+            let top = top.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+            let found = match disk::open_below(top.as_fd(), path, OFlags::PATH) {
+                Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => continue,
+                found => rustix::fs::fstat(found?)?,
+            };
+            if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile {
+                continue;
+            }
+            let home = Place::Layer { layer: *layer, path: path.to_vec() };
+            if *place == home || found.st_size as u64 != size {
+                return Ok(*place == home);
+            }
+            let file = File::from(disk::open_below(top.as_fd(), path, OFlags::RDONLY)?);
+            return Ok(self.holds(&file, blob));
+        }
+        Ok(false)
+    }
+
+    fn holds(&self, file: &File, blob: &BlobId) -> bool {
+        self.depth == CheckDepth::Structure || hash_file(file).is_ok_and(|found| found == *blob)
     }
 }

@@ -29,14 +29,24 @@ const CHEAP: u64 = 8 << 20;
 const MUCH_CHEAPER: u64 = 2;
 
 /// When and how to merge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CompactOptions {
+#[derive(Clone, Copy)]
+pub struct CompactOptions<'a> {
     /// Stacks of more layers than this are merged, to half as many at most.
     pub depth: usize,
-    /// The kernel can use layers that only hold bytes.
-    pub data_layers: bool,
+    /// Says whether the kernel can use layers that only hold bytes; asked when there is a use for them.
+    pub data_layers: &'a dyn Fn() -> bool,
     /// The way to take; none for the cheapest.
     pub way: Option<CompactWay>,
+}
+
+impl std::fmt::Debug for CompactOptions<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { depth, way, .. } = self;
+        f.debug_struct("CompactOptions")
+            .field("depth", depth)
+            .field("way", way)
+            .finish_non_exhaustive()
+    }
 }
 
 /// How layers are merged.
@@ -81,7 +91,11 @@ struct Merged {
 impl Vault {
     /// Merges layers of the stack that shows a root, where there are more than `options` allow; nothing where there are not.
     /// Commands can start, run and end meanwhile.
-    pub fn compact(&self, root: &RootId, options: &CompactOptions) -> Result<Option<Compacted>> {
+    pub fn compact(
+        &self,
+        root: &RootId,
+        options: &CompactOptions<'_>,
+    ) -> Result<Option<Compacted>> {
         let started = Instant::now();
         let Some(stack) = self.recorded_stack(root)? else { return Ok(None) };
         if stack.layers.len() <= options.depth.max(1) {
@@ -106,7 +120,7 @@ impl Vault {
     }
 
     /// Makes the layer, in the way that costs least.
-    fn merge(&self, stack: &StackRow, options: &CompactOptions) -> Result<Option<Merged>> {
+    fn merge(&self, stack: &StackRow, options: &CompactOptions<'_>) -> Result<Option<Merged>> {
         let root = RootId(stack.root);
         let rows = self.layer_rows(stack)?;
         let sizes: Vec<u64> = rows.iter().map(|row| row.bytes).collect();
@@ -144,7 +158,7 @@ impl Vault {
         &self,
         root: &RootId,
         changes: &[Change],
-        options: &CompactOptions,
+        options: &CompactOptions<'_>,
     ) -> Result<Option<FlatPlan>> {
         let cost = cost_of(changes);
         let worth = match options.way {
@@ -155,11 +169,12 @@ impl Vault {
         let top = self.objects()?.root(root)?;
         let entries = top.directory().map_or(0, |dir| dir.entries);
         let least = entries.saturating_mul(FILE_COST);
-        if !options.data_layers || least >= worth || (options.way.is_none() && cost < CHEAP) {
+        if least >= worth || (options.way.is_none() && cost < CHEAP) {
             return Ok(None);
         }
         let plan = FlatPlan::new(self, root)?;
-        Ok((least.saturating_add(plan.copied) < worth).then_some(plan))
+        let cheaper = least.saturating_add(plan.copied) < worth;
+        Ok((cheaper && (options.data_layers)()).then_some(plan))
     }
 
     /// Copies what is different from what the layer at `at` and those below it show.
@@ -223,7 +238,8 @@ impl Vault {
             }
             Ok::<u64, VaultError>(replaced)
         });
-        if !matches!(replaced, Ok(1..)) {
+        // Whether a commit that failed is there after all only the next open knows: then the layer must be, too.
+        if matches!(replaced, Ok(0)) {
             self.drop_unrecorded(&layer);
         }
         replaced

@@ -29,12 +29,12 @@ fn can_show() -> bool {
 }
 
 /// Everything that has more layers than it must.
-fn all(way: CompactWay) -> CompactOptions {
-    CompactOptions { depth: 2, data_layers: true, way: Some(way) }
+fn all(way: CompactWay) -> CompactOptions<'static> {
+    CompactOptions { depth: 2, data_layers: &|| true, way: Some(way) }
 }
 
 #[track_caller]
-fn compacted(vault: &Vault, root: &RootId, options: &CompactOptions) -> Compacted {
+fn compacted(vault: &Vault, root: &RootId, options: &CompactOptions<'_>) -> Compacted {
     vault.compact(root, options).unwrap().expect("there is something to merge")
 }
 
@@ -302,6 +302,116 @@ fn a_lost_merged_layer_is_built_again() {
         fs::remove_dir_all(dir.parent().unwrap()).unwrap();
         assert_eq!(vault.check(CheckDepth::Structure).unwrap().damaged_layers, [layer]);
         assert_ne!(top_layer(&vault, &root).0, layer);
+        assert_shown(&vault, &root, scratch.path(), &exactly());
+        assert_in_order(&vault);
+    }
+}
+
+/// The kernel takes the first file of a path from the layers that hold bytes. What it would find there is what is to be
+/// shown, or the file is copied; whatever else is at that path it passes over.
+#[test]
+fn bytes_are_found_where_they_are() {
+    if !can_show() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let source = scratch.folder("source");
+    let first = |name: &str| name.repeat(10_000);
+    for name in ["same", "gone", "folder", "link", "deep"] {
+        fs::write(source.join(name), first(name)).unwrap();
+    }
+    let vault = vault_of(&scratch, &source);
+    let step = |root: &RootId, name: &str, work: &dyn Fn(&Path)| -> RootId {
+        let root = adopted(&vault, root, &scratch.folder(name), work);
+        commit(&vault, &root);
+        root
+    };
+    // The newer layer is the home of `other`, so it is searched before the first.
+    let root = step(&head(&vault), "away", &|top| {
+        fs::write(top.join("other"), "other".repeat(9_000)).unwrap();
+        fs::write(top.join("same"), "emas".repeat(10_000)).unwrap();
+        for name in ["gone", "folder", "link", "deep"] {
+            fs::remove_file(top.join(name)).unwrap();
+        }
+        fs::create_dir(top.join("folder")).unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", top.join("link")).unwrap();
+        fs::write(top.join("deep"), "short").unwrap();
+    });
+    let root = step(&root, "back", &|top| {
+        fs::remove_dir(top.join("folder")).unwrap();
+        for name in ["same", "gone", "folder", "link", "deep"] {
+            drop(fs::remove_file(top.join(name)));
+            fs::write(top.join(name), first(name)).unwrap();
+        }
+    });
+    let done = compacted(&vault, &root, &all(CompactWay::Flatten));
+    let copied = (first("same").len() + first("deep").len()) as u64;
+    assert_eq!((done.data_layers, done.bytes_copied), (2, copied));
+    assert_shown(&vault, &root, scratch.path(), &exactly());
+    // A kernel that cannot take bytes from elsewhere gets a stack without.
+    let plain = vault.plain_stack(&root, &[]).unwrap();
+    assert_eq!(plain.data, Vec::<String>::new());
+    assert_shown(&vault, &root, scratch.path(), &exactly());
+    assert_in_order(&vault);
+}
+
+/// Where the kernel cannot, everything is copied.
+#[test]
+fn without_layers_of_bytes_everything_is_copied() {
+    if !can_mount() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let (vault, root) = grown(&scratch, 4);
+    let options = CompactOptions { data_layers: &|| false, ..all(CompactWay::Flatten) };
+    let done = compacted(&vault, &root, &options);
+    assert_eq!((done.way, done.data_layers), (CompactWay::Merge, 0));
+    assert_shown(&vault, &root, scratch.path(), &exactly());
+}
+
+/// Small differences are copied, large ones are left where they are.
+#[test]
+fn the_cheaper_way_is_taken() {
+    if !can_show() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let (vault, root) = grown(&scratch, 4);
+    let options = CompactOptions { way: None, ..all(CompactWay::Merge) };
+    assert_eq!(compacted(&vault, &root, &options).way, CompactWay::Merge);
+    let mut root = root;
+    for step in 0..3u8 {
+        root = adopted(&vault, &root, &scratch.folder(&format!("big-{step}")), |top| {
+            fs::write(top.join(format!("big-{step}")), vec![step + 1; 5 << 20]).unwrap();
+        });
+        commit(&vault, &root);
+    }
+    let done = compacted(&vault, &root, &options);
+    assert_eq!((done.way, done.layers_after), (CompactWay::Flatten, 1));
+    assert!(done.bytes_copied < 1 << 20 && done.data_layers >= 3, "{done:?}");
+    assert_shown(&vault, &root, scratch.path(), &exactly());
+}
+
+/// Commands that end while layers are merged stand upon what was merged.
+#[test]
+fn stacks_that_stand_upon_it_become_lower_too() {
+    if !can_show() {
+        return;
+    }
+    for way in WAYS {
+        let scratch = Scratch::new();
+        let (vault, root) = grown(&scratch, 5);
+        let above = adopted(&vault, &root, &scratch.folder("above"), |top| {
+            fs::write(top.join("above"), "above").unwrap();
+            fs::remove_file(top.join("new-1")).unwrap();
+        });
+        commit(&vault, &above);
+        assert_eq!(vault.stack_depth(&above).unwrap(), 7);
+        let done = compacted(&vault, &root, &all(way));
+        assert_eq!(done.stacks, 2);
+        let lower = done.layers_after as usize;
+        assert_eq!(vault.stack_depth(&above).unwrap(), lower + 1);
+        assert_shown(&vault, &above, scratch.path(), &as_mounted());
         assert_shown(&vault, &root, scratch.path(), &exactly());
         assert_in_order(&vault);
     }
