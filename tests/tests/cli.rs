@@ -22,6 +22,8 @@ mod files;
 mod help;
 #[path = "cli/histories.rs"]
 mod histories;
+#[path = "cli/inputs.rs"]
+mod inputs;
 #[path = "cli/names.rs"]
 mod names;
 #[path = "cli/places.rs"]
@@ -30,6 +32,8 @@ mod places;
 mod redact;
 #[path = "cli/requests.rs"]
 mod requests;
+#[path = "cli/runs.rs"]
+mod runs;
 #[path = "cli/settings.rs"]
 mod settings;
 #[path = "cli/storage.rs"]
@@ -44,6 +48,8 @@ mod tour;
 mod transcript;
 #[path = "cli/unprivileged.rs"]
 mod unprivileged;
+#[path = "cli/usages.rs"]
+mod usages;
 #[path = "cli/vaults.rs"]
 mod vaults;
 #[path = "cli/workspaces.rs"]
