@@ -28,6 +28,8 @@ mod help;
 mod histories;
 #[path = "cli/interrupted.rs"]
 mod interrupted;
+#[path = "cli/inputs.rs"]
+mod inputs;
 #[path = "cli/names.rs"]
 mod names;
 #[path = "cli/places.rs"]
@@ -38,6 +40,8 @@ mod redact;
 mod requests;
 #[path = "cli/running.rs"]
 mod running;
+#[path = "cli/runs.rs"]
+mod runs;
 #[path = "cli/settings.rs"]
 mod settings;
 #[path = "cli/storage.rs"]
@@ -52,6 +56,8 @@ mod tour;
 mod transcript;
 #[path = "cli/unprivileged.rs"]
 mod unprivileged;
+#[path = "cli/usages.rs"]
+mod usages;
 #[path = "cli/vaults.rs"]
 mod vaults;
 #[path = "cli/workspaces.rs"]

@@ -33,6 +33,15 @@ impl Signals {
         sys::signals(&all).map(Self)
     }
 
+    /// Whether something asked this process to end since this was last looked at.
+    pub fn ask_to_end(&self) -> bool {
+        let mut asked = false;
+        while let Some(signal) = self.next() {
+            asked |= signal != Signal::Resized;
+        }
+        asked
+    }
+
     /// What came, one by one; none where nothing did.
     pub(crate) fn next(&self) -> Option<Signal> {
         let mut report = [0u8; REPORT];

@@ -249,6 +249,36 @@ fn an_interrupt_ends_the_command_and_keeps_its_changes() {
     assert_eq!(place.ok(["fs", "cat", "/begun", "-w", "fix"]), "x\n");
 }
 
+/// Whoever waits for a workspace can stop waiting.
+#[test]
+fn an_interrupt_ends_the_wait_for_a_workspace() {
+    if !confined() {
+        return;
+    }
+    let place = demo_vault();
+    let mut long = place.command(["exec", "-w", "fix", "--stream", "--", "sleep", "60"]);
+    let mut long = long.stdout(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    let mut reader = std::io::BufReader::new(long.stdout.take().unwrap());
+    std::io::BufRead::read_line(&mut reader, &mut line).unwrap();
+    let mut waiting = place.command(["exec", "-w", "fix", "--wait", "--json", "--", "true"]);
+    let waiting = waiting.stdout(Stdio::piped()).spawn().unwrap();
+    let interrupt = |child: &std::process::Child| {
+        let pid = rustix::process::Pid::from_child(child);
+        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    };
+    // Until signals are its own they end it at once, so it is given a moment.
+    std::thread::sleep(Duration::from_millis(500));
+    interrupt(&waiting);
+    let output = waiting.wait_with_output().unwrap();
+    let document = document_of(&output);
+    assert_eq!(output.status.code(), Some(125), "{document}");
+    assert_eq!(document["result"]["error"]["code"], "busy", "{document}");
+    assert_eq!(document["result"]["interrupted"], true, "{document}");
+    interrupt(&long);
+    long.wait().unwrap();
+}
+
 #[test]
 fn settings_of_exec_are_kept_to() {
     if !confined() {

@@ -202,7 +202,12 @@ fn a_killed_caller_leaves_nothing_behind() {
     let mut child = place.command(arguments).stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(child.stdout.take().unwrap()));
     lines.find(|line| line.as_ref().unwrap().contains("\"stdout\"")).unwrap().unwrap();
-    assert!(is_running(&sleep));
+    // The shell says so before the program is executed.
+    let begun = std::time::Instant::now();
+    while !is_running(&sleep) {
+        assert!(begun.elapsed().as_secs() < 20, "it does not run");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
     child.kill().unwrap();
     child.wait().unwrap();
     let started = std::time::Instant::now();

@@ -103,6 +103,7 @@ impl Console {
         unlockpt(&master).unwrap();
         let slave = ioctl_tiocgptpeer(&master, flags).unwrap();
         program.args(arguments).env_clear().envs(place.environment()).env("TERM", "xterm");
+        program.env("COLORTERM", "truecolor");
         program.current_dir(place.project());
         let end = || Stdio::from(slave.try_clone().unwrap());
         program.stdin(end()).stdout(end()).stderr(end());

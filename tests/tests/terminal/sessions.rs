@@ -1,6 +1,8 @@
 //! What a command's terminal is like.
 
-use std::process::Stdio;
+use std::process::{Command, Stdio};
+
+use offshoot_tests::skip::{Feature, need};
 
 use crate::console::{Console, newest, place, place_of_user};
 
@@ -20,14 +22,14 @@ fn looks_around(mut console: Console) {
 #[test]
 fn a_command_has_a_terminal_of_its_own() {
     let Some(place) = place() else { return };
-    let words = ["run", "-w", "fix", "-e", "COLORTERM=truecolor", "--", "sh", "-c", LOOK];
+    let words = ["run", "-w", "fix", "--", "sh", "-c", LOOK];
     looks_around(Console::run(&place, &words));
 }
 
 #[test]
 fn a_command_of_an_ordinary_user_has_a_terminal_of_its_own() {
     let Some((place, user)) = place_of_user() else { return };
-    let words = ["run", "-w", "fix", "-e", "COLORTERM=truecolor", "--", "sh", "-c", LOOK];
+    let words = ["run", "-w", "fix", "--", "sh", "-c", LOOK];
     looks_around(Console::run_as(&place, &user, &words));
 }
 
@@ -35,13 +37,17 @@ fn a_command_of_an_ordinary_user_has_a_terminal_of_its_own() {
 #[test]
 fn no_descriptor_leads_to_the_callers_terminal() {
     let Some(place) = place() else { return };
-    let script = "for f in /proc/[0-9]*/fd/*; do stat -Lc 'device %d' $f 2>&1; done; echo looked";
-    let mut console = Console::run(&place, &["run", "-w", "fix", "--", "sh", "-c", script]);
-    console.wait_for("looked");
-    assert_eq!(console.end().code(), Some(0), "{}", console.screen());
-    let screen = console.screen();
-    assert!(screen.matches("device ").count() >= 3, "{screen}");
-    assert!(!screen.contains(&format!("device {}\r", console.device())), "{screen}");
+    let script = "for f in /proc/[0-9]*/fd/*; do stat -Lc 'device %d' $f 2>&1; done; echo looked
+                  (echo typed > /dev/tty) 2>&1 || echo refused";
+    for (word, last) in [("run", "typed"), ("exec", "refused")] {
+        let mut console = Console::run(&place, &[word, "-w", "fix", "--", "sh", "-c", script]);
+        console.wait_for("looked");
+        console.wait_for(last);
+        assert_eq!(console.end().code(), Some(0), "{word}: {}", console.screen());
+        let screen = console.screen();
+        assert!(screen.matches("device ").count() >= 3, "{word}: {screen}");
+        assert!(!screen.contains(&format!("device {}\r", console.device())), "{word}: {screen}");
+    }
 }
 
 /// A program may close its terminal and open it again.
@@ -141,4 +147,35 @@ fn without_a_command_the_users_shell_runs() {
     console.keys("echo $0\rexit 9\r");
     console.wait_for("/bin/sh\r\n");
     assert_eq!(console.end().code(), Some(9), "{}", console.screen());
+}
+
+/// What the documents tell people to try first.
+#[test]
+fn the_first_thing_to_try() {
+    if !need(Feature::Program("git")) || !need(Feature::Program("bash")) {
+        return;
+    }
+    let Some(place) = place() else { return };
+    let git = |words: &[&str]| {
+        let mut git = Command::new("git");
+        git.env_clear().envs(place.environment()).env("GIT_CONFIG_NOSYSTEM", "1");
+        git.args(["-c", "user.name=Tester", "-c", "user.email=tester@localhost"]).args(words);
+        let output = git.current_dir(place.project()).output().unwrap();
+        assert!(output.status.success(), "{words:?}: {output:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["add", "."]);
+    git(&["commit", "-qm", "start"]);
+    let mut console = Console::run(&place, &["run", "--", "bash", "--norc"]);
+    console.wait_for("bash-");
+    console.keys("git mv README.md GUIDE.md; git status --short\r");
+    console.wait_for("README.md -> GUIDE.md");
+    console.keys("exit\r");
+    assert_eq!(console.end().code(), Some(0), "{}", console.screen());
+    for text in ["R\u{1b}[0m /GUIDE.md", "(from /README.md, 100%)", "offshoot diff -w "] {
+        assert!(console.screen().contains(text), "{text:?}: {}", console.screen());
+    }
+    let diff = place.ok(["diff"]);
+    assert!(diff.contains("rename from README.md\nrename to GUIDE.md"), "{diff}");
+    assert!(place.project().join("README.md").exists());
 }

@@ -168,6 +168,7 @@ fn every_key_reaches_its_field() {
         .flag("exec.max_memory=1GiB")
         .flag("compact.auto=false")
         .flag("compact.depth=400")
+        .flag("run.timeout=1h")
         .flag("import.threads=256")
         .flag("store.busy_timeout=0s")
         .load()
@@ -184,6 +185,7 @@ fn every_key_reaches_its_field() {
             "max_memory": 1 << 30
         },
         "compact": {"auto": false, "depth": 400},
+        "run": {"timeout": "1h"},
         "import": {"threads": 256},
         "store": {"busy_timeout": "0s"},
     });
@@ -438,6 +440,7 @@ exec.max_file_size = \"0B\"        # default
 exec.max_memory = \"0B\"           # default
 compact.auto = true              # default
 compact.depth = 16               # default
+run.timeout = \"0s\"               # default
 import.threads = 0               # default
 store.busy_timeout = \"30s\"       # default
 ";

@@ -180,20 +180,33 @@ impl<'a> ProxyRuntime<'a> {
         };
         execution.result.forked = forked;
         execution.result.workspace = Some((workspace.id, workspace.name.clone()));
-        let holder = format!("process {}: {}", std::process::id(), request.command.display());
-        let wait = Some(request.wait.unwrap_or(Duration::ZERO));
-        let lock = self.vault.lock_workspace(&workspace.id, wait, &holder);
-        let lock = lock.map_err(|error| match error {
-            VaultError::WorkspaceBusy { holder, .. } => {
-                ServiceError::Busy { workspace: workspace.name.clone(), holder }
-            }
-            other => other.into(),
-        })?;
+        let lock = self.hold(&workspace, execution)?;
         // Whoever held it before may have moved it.
         let found = self.vault.workspace(&workspace.id)?;
         let workspace = found.ok_or(ServiceError::Vanished(workspace.id))?;
         execution.result.before = Some(workspace.state.head);
         Ok(Held { workspace, _lock: lock })
+    }
+
+    /// Waits for the workspace, for as long as the request says and nobody asks this process to end.
+    fn hold(&self, workspace: &Workspace, execution: &mut Execution<'_>) -> Result<WorkspaceLock> {
+        const STEP: Duration = Duration::from_millis(100);
+        let request = &execution.request;
+        let holder = format!("process {}: {}", std::process::id(), request.command.display());
+        let started = Instant::now();
+        loop {
+            let left = request.wait.unwrap_or(Duration::ZERO).saturating_sub(started.elapsed());
+            let lock = self.vault.lock_workspace(&workspace.id, Some(left.min(STEP)), &holder);
+            let holder = match lock {
+                Err(VaultError::WorkspaceBusy { holder, .. }) => holder,
+                other => return Ok(other?),
+            };
+            let asked = self.options.signals.as_ref().is_some_and(Signals::ask_to_end);
+            execution.result.interrupted |= asked;
+            if asked || left <= STEP {
+                return Err(ServiceError::Busy { workspace: workspace.name.clone(), holder });
+            }
+        }
     }
 
     fn session(
