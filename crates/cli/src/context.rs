@@ -95,10 +95,14 @@ impl Context {
             let settled = match self.settings.config.recover.abandoned {
                 _ if opened.vault.is_read_only() => None,
                 Abandoned::Offer => None,
-                Abandoned::Keep => service.keep(&exec, None).ok().map(|kept| recover::kept_note(&kept)),
+                Abandoned::Keep => {
+                    service.keep(&exec, None).ok().map(|kept| recover::kept_note(&kept))
+                }
                 Abandoned::Discard => {
                     let dropped = service.drop(&exec).ok();
-                    dropped.map(|note| format!("what interrupted exec {} left was dropped", note.exec.short()))
+                    dropped.map(|note| {
+                        format!("what interrupted exec {} left was dropped", note.exec.short())
+                    })
                 }
             };
             match settled {

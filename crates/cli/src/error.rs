@@ -182,8 +182,9 @@ impl From<ServiceError> for CliError {
             ServiceError::NoHistory(_) => Self::new(ExitCode::NotFound, message),
             ServiceError::NotRunning { .. } => Self::new(ExitCode::Conflict, message)
                 .hint("`offshoot ps` lists what runs, `offshoot execs` what ran"),
-            ServiceError::NotYours { .. } => Self::new(ExitCode::Failure, message)
-                .hint("its user, or root, can end it"),
+            ServiceError::NotYours { .. } => {
+                Self::new(ExitCode::Failure, message).hint("its user, or root, can end it")
+            }
         }
     }
 }

@@ -74,7 +74,8 @@ pub fn unclean_stop<E: From<StoreError>>(
 ) -> Result<bool, E> {
     let abandoned = abandoned_marks(&vault.join("open"))?;
     let boot = boot_id();
-    let seen_this_boot = fs::read_to_string(vault.join("checked")).is_ok_and(|text| text.trim() == boot);
+    let seen_this_boot =
+        fs::read_to_string(vault.join("checked")).is_ok_and(|text| text.trim() == boot);
     if abandoned.is_empty() && seen_this_boot {
         return Ok(false);
     }

@@ -5,7 +5,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use offshoot_store::{
-    Catalog, DraftBackend, Id, OpenOptions, Presence, Reader, RefKey, RefRow, SqliteBackend, StoreError,
+    Catalog, DraftBackend, Id, OpenOptions, Presence, Reader, RefKey, RefRow, SqliteBackend,
+    StoreError,
 };
 
 use crate::actor::Actor;

@@ -25,9 +25,9 @@ pub use checkpoint::{CheckpointService, NewCheckpoint, Restored};
 pub use edit::Edited;
 pub use error::{Result, ServiceError};
 pub use exec::{
-    CheckpointMode, CommandExecutor, CommandLine, EnvironmentRules, ExecFilter, ExecService, ExecutionDecision,
-    ExecutionEnvelope, ExecutionObserver, ExecutionPlace, ExecutionRequest, ExecutionResult,
-    ExecutionTimeout, ProxyExecutionState, ProxyRuntime, RuntimeOptions,
+    CheckpointMode, CommandExecutor, CommandLine, EnvironmentRules, ExecFilter, ExecService,
+    ExecutionDecision, ExecutionEnvelope, ExecutionObserver, ExecutionPlace, ExecutionRequest,
+    ExecutionResult, ExecutionTimeout, ProxyExecutionState, ProxyRuntime, RuntimeOptions,
 };
 pub use file::{CopyOptions, FileContent, FileService, Version};
 pub use friendly::friendly_name;

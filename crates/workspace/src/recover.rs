@@ -113,7 +113,8 @@ impl<'a> RecoverService<'a> {
         let (note, output) = (left.note.clone(), left.output()?);
         let access = LeftAccess::new(&left.files_dir());
         let adopted = left.adopt(self.vault, &access)?;
-        let mut changes = offshoot_vault::diff::compare(self.vault.objects()?, &note.root, &adopted.root)?;
+        let mut changes =
+            offshoot_vault::diff::compare(self.vault.objects()?, &note.root, &adopted.root)?;
         changes.retain(|change| !is_directory_time(change));
         let made = self.vault.transact("recover keep", &self.actor, |tx| {
             let mut kept = self.commit(tx, &note, &adopted, name)?;

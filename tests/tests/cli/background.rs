@@ -48,7 +48,8 @@ impl Background {
             let own = |entry: &&Value| entry["pid"] == child.id();
             found = listed.as_array().unwrap().iter().find(own).cloned().unwrap_or_default();
             let exec = found["exec"].as_str().unwrap_or_default();
-            !found.is_null() && place.json(&["logs", exec])["stdout"].as_str().unwrap().contains("ready")
+            !found.is_null()
+                && place.json(&["logs", exec])["stdout"].as_str().unwrap().contains("ready")
         });
         let number = |name: &str| u32::try_from(found[name].as_u64().unwrap()).unwrap();
         let pids = [number("pid"), number("init_pid")];

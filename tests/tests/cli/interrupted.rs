@@ -222,7 +222,10 @@ fn each_setting_does_what_it_says() {
         let listed = place.json(&["checkpoint", "list", "-w", "fix"])["checkpoints"].clone();
         assert_eq!((left, listed.as_array().unwrap().len()), (waiting, checkpoints), "{setting}");
         if waiting == 0 {
-            assert_eq!(place.json(&["execs", "--state", "crashed"])["execs"][0]["exec"].is_string(), true);
+            assert_eq!(
+                place.json(&["execs", "--state", "crashed"])["execs"][0]["exec"].is_string(),
+                true
+            );
             assert!(!place.run(["status"]).stderr.windows(11).any(|w| w == b"interrupted"));
         }
     }
@@ -328,7 +331,8 @@ fn half_moved_directories_are_kept() {
         return;
     }
     let place = demo_vault();
-    let text = "mkdir .offshoot-moving-1; echo half > .offshoot-moving-1/file; echo ready; sleep 600";
+    let text =
+        "mkdir .offshoot-moving-1; echo half > .offshoot-moving-1/file; echo ready; sleep 600";
     let exec = Background::start(&place, text).crash();
     let kept = place.json(&["recover", "keep", &exec]);
     assert_eq!(changed(&kept), ["added /.offshoot-moving-1", "added /.offshoot-moving-1/file"]);
@@ -341,7 +345,8 @@ fn what_runs_is_left_alone() {
         return;
     }
     let place = demo_vault();
-    let running = Background::start(&place, "echo 1 > 1; echo ready; read line < fifo || sleep 1; echo done");
+    let running =
+        Background::start(&place, "echo 1 > 1; echo ready; read line < fifo || sleep 1; echo done");
     let dead = Background::start_with(
         &place,
         &["exec", "--from", "head", "--shell", "echo 2 > 2; echo ready; sleep 600"],

@@ -62,9 +62,7 @@ impl Redactor {
                 let fields = fields.iter().map(|(name, value)| match name.as_str() {
                     "uid" | "gid" | "catalog_bytes" | "unchanged" | "duration_ms" | "total_ms"
                     | "user_ms" | "system_ms" | "max_resident_bytes" | "pid" | "init_pid"
-                    | "running_ms" => {
-                        (name.clone(), format!("[{name}]").into())
-                    }
+                    | "running_ms" => (name.clone(), format!("[{name}]").into()),
                     _ => (name.clone(), self.json(value)),
                 });
                 Value::Object(fields.collect())

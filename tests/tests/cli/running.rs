@@ -75,7 +75,8 @@ fn what_is_killed_is_sealed() {
     }
     let place = demo_vault();
     let stubborn = "trap '' TERM INT HUP; echo new > new; echo ready; while :; do sleep 1; done";
-    for (arguments, quick) in [(&["--now"][..], true), (&["--signal", "kill"], true), (&[], false)] {
+    for (arguments, quick) in [(&["--now"][..], true), (&["--signal", "kill"], true), (&[], false)]
+    {
         let running = Background::start(&place, stubborn);
         let (exec, pids) = (running.exec.clone(), running.pids);
         let start = Instant::now();
@@ -135,7 +136,10 @@ fn every_vault_is_looked_at() {
     let output = place.command(["ps", "--all", "--json"]).current_dir(&elsewhere).output().unwrap();
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     let found = &document["result"]["running"][0];
-    assert_eq!((&found["exec"], &found["vault"]), (&running.exec.as_str().into(), &"project".into()));
+    assert_eq!(
+        (&found["exec"], &found["vault"]),
+        (&running.exec.as_str().into(), &"project".into())
+    );
     let output = place.command(["ps"]).current_dir(&elsewhere).output().unwrap();
     assert_eq!(output.status.code(), Some(3));
 }
@@ -147,7 +151,8 @@ fn output_is_followed() {
         return;
     }
     let place = demo_vault();
-    let text = "echo ready; until [ -e go ]; do sleep 0.05; done; echo second; echo problem >&2; exit 3";
+    let text =
+        "echo ready; until [ -e go ]; do sleep 0.05; done; echo second; echo problem >&2; exit 3";
     let running = Background::start(&place, text);
     let mut command = place.command(["logs", "-f", &running.exec]);
     let mut follower = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -212,10 +217,11 @@ fn output_on_disk_is_limited() {
     let limit = "exec.output_limit=10000";
     let arguments = ["exec", "-w", "fix", "-c", limit, "--shell", text];
     let running = Background::start_with(&place, &arguments);
-    let length = |stream: &str| {
-        place.json(&["logs", &running.exec])[stream].as_str().unwrap().len()
-    };
-    eventually("both streams are full", || length("stdout") == 10_000 && length("stderr") == 10_000);
+    let length =
+        |stream: &str| place.json(&["logs", &running.exec])[stream].as_str().unwrap().len();
+    eventually("both streams are full", || {
+        length("stdout") == 10_000 && length("stderr") == 10_000
+    });
     place.json(&["kill", &running.exec, "--now"]);
     drop(running);
 }
@@ -233,9 +239,12 @@ fn execs_are_filtered() {
     }
     let place = demo_vault();
     place.ok(["workspace", "create", "other"]);
-    for (workspace, text) in
-        [("fix", "echo 1 > 1"), ("fix", "exit 3"), ("other", "true"), ("other", "echo 2 > 2; exit 1")]
-    {
+    for (workspace, text) in [
+        ("fix", "echo 1 > 1"),
+        ("fix", "exit 3"),
+        ("other", "true"),
+        ("other", "echo 2 > 2; exit 1"),
+    ] {
         place.run(["exec", "-w", workspace, "--quiet", "--shell", text]);
     }
     place.run(["exec", "-w", "fix", "--quiet", "--", "no-such-command"]);
@@ -250,7 +259,10 @@ fn execs_are_filtered() {
     assert_eq!(commands(&place, &["--command", "echo"]), [all[1], all[4]]);
     assert_eq!(commands(&place, &["--since", "1h"]), all);
     assert_eq!(commands(&place, &["--until", "1h"]), Vec::<String>::new());
-    assert_eq!(commands(&place, &["--since", "2001-01-31", "--until", "2002-01-31T12:00"]), Vec::<String>::new());
+    assert_eq!(
+        commands(&place, &["--since", "2001-01-31", "--until", "2002-01-31T12:00"]),
+        Vec::<String>::new()
+    );
     assert_eq!(commands(&place, &["--running"]), Vec::<String>::new());
     let some = place.json(&["execs", "--changed", "-n", "1"]);
     assert_eq!((&some["more"], some["execs"].as_array().unwrap().len()), (&true.into(), 1));

@@ -72,10 +72,12 @@ fn moment(text: &str) -> Result<u64, String> {
         civil.to_zoned(jiff::tz::TimeZone::system()).map(|zoned| zoned.timestamp())
     };
     let time = text.parse::<jiff::Timestamp>().or_else(|_| text.parse().and_then(local));
-    let time = time.or_else(|_| text.parse::<jiff::civil::Date>().and_then(|date| local(date.into())));
+    let time =
+        time.or_else(|_| text.parse::<jiff::civil::Date>().and_then(|date| local(date.into())));
     let millis = time.ok().and_then(|time| u64::try_from(time.as_millisecond()).ok());
     millis.ok_or_else(|| {
-        "expected a time such as 2026-01-31 or 2026-01-31T12:00, or a duration such as 2h".to_owned()
+        "expected a time such as 2026-01-31 or 2026-01-31T12:00, or a duration such as 2h"
+            .to_owned()
     })
 }
 

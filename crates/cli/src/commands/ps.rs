@@ -113,10 +113,9 @@ pub(crate) fn kill(args: &KillArgs, context: &Context) -> Result<()> {
     context.output.done(document, |document| {
         let exec = exec.short();
         match (&record, document.ended) {
-            (Some(record), _) => format!(
-                "{exec} is over; {} changed\n",
-                render::count(record.changed, "path")
-            ),
+            (Some(record), _) => {
+                format!("{exec} is over; {} changed\n", render::count(record.changed, "path"))
+            }
             (None, true) => format!("{exec} is over\n"),
             (None, false) => format!("sent {} to {exec}\n", document.signal),
         }

@@ -182,7 +182,9 @@ pub(crate) fn kept_note(kept: &Kept) -> String {
     match &kept.checkpoint {
         Some(checkpoint) => {
             let name = &checkpoint.name;
-            format!("what interrupted exec {exec} left was kept as checkpoint {name} of {workspace}")
+            format!(
+                "what interrupted exec {exec} left was kept as checkpoint {name} of {workspace}"
+            )
         }
         None if kept.snapshot.is_some() => {
             format!("what interrupted exec {exec} left was kept as workspace {workspace}")
@@ -195,7 +197,9 @@ pub(crate) fn kept_note(kept: &Kept) -> String {
 pub(crate) fn offer(count: usize, first: &ExecNote) -> String {
     let workspace = render::line(&first.workspace_name);
     match count {
-        1 => format!("1 interrupted command left changes in workspace {workspace}: `offshoot recover list`"),
+        1 => format!(
+            "1 interrupted command left changes in workspace {workspace}: `offshoot recover list`"
+        ),
         _ => format!("{count} interrupted commands left changes: `offshoot recover list`"),
     }
 }

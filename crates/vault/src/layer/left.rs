@@ -42,7 +42,9 @@ impl LayerStage {
         };
         let left = left_dir(self.layers());
         let done = match progress {
-            Progress::Named => refer(&left, &ExecNote { layer: Some(self.id()), ..note }, &self.place),
+            Progress::Named => {
+                refer(&left, &ExecNote { layer: Some(self.id()), ..note }, &self.place)
+            }
             _ => fs::rename(&self.place, left.join(note.exec.to_string()))
                 .map_err(io_error("rename", &self.place)),
         };

@@ -198,7 +198,9 @@ impl PlacedLinks {
     pub(super) fn read(dir: &Path) -> Result<Self> {
         let path = dir.join(PLACED);
         let bytes = match fs::read(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(Self::default());
+            }
             other => other.map_err(io_error("read", &path))?,
         };
         Self::decode(&bytes).map_err(|error| io_error("read", &path)(std::io::Error::other(error)))

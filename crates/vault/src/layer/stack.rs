@@ -76,7 +76,13 @@ impl Vault {
     fn show(&self, root: &RootId, layers: &[Id]) -> Stack {
         let (directories, names) =
             layers.iter().map(|id| (self.layer_dir(id), format!("{id}/fs"))).unzip();
-        Stack { root: *root, layers: layers.to_vec(), directories, layers_dir: self.layers_dir(), names }
+        Stack {
+            root: *root,
+            layers: layers.to_vec(),
+            directories,
+            layers_dir: self.layers_dir(),
+            names,
+        }
     }
 
     fn layer_dir(&self, id: &Id) -> PathBuf {

@@ -92,7 +92,12 @@ impl LayerStage {
     }
 
     /// Goes on with a directory that was set aside and is held by its lock.
-    pub(super) fn resume(layers: &Path, from: &Path, note: ExecNote, lock: DirLock) -> Result<Self> {
+    pub(super) fn resume(
+        layers: &Path,
+        from: &Path,
+        note: ExecNote,
+        lock: DirLock,
+    ) -> Result<Self> {
         let id = Id::random();
         let place = layers.join(format!("{id}.tmp"));
         fs::rename(from, &place).map_err(io_error("rename", from))?;

@@ -29,8 +29,8 @@ pub struct ExecFilter {
 
 impl ExecFilter {
     fn lets_through(&self, record: &ExecRecord) -> bool {
-        let succeeded = record.state == ProxyExecutionState::Completed.word()
-            && record.exit_code == Some(0);
+        let succeeded =
+            record.state == ProxyExecutionState::Completed.word() && record.exit_code == Some(0);
         self.state.as_ref().is_none_or(|state| *state == record.state)
             && !(self.failed && succeeded)
             && !(self.changed && record.changed == 0)
@@ -56,7 +56,8 @@ impl<'a> ExecService<'a> {
         let mut found = Vec::new();
         let mut before = None;
         loop {
-            let page = self.vault.execs(filter.workspace, before, PAGE.max(limit.saturating_add(1)))?;
+            let page =
+                self.vault.execs(filter.workspace, before, PAGE.max(limit.saturating_add(1)))?;
             let Some(last) = page.last() else { return Ok((found, false)) };
             before = Some(last.id);
             for record in page {

@@ -124,7 +124,8 @@ pub(crate) fn crashed_envelope(note: &ExecNote, after: &Id, changes: &[Change]) 
 
 fn crashed_result(note: &ExecNote, after: &Id) -> ExecResultDoc {
     let code = ExitCode::ExecFailed;
-    let message = "the command was cut short: the process that ran it was killed, or the machine stopped";
+    let message =
+        "the command was cut short: the process that ran it was killed, or the machine stopped";
     ExecResultDoc {
         vault: None,
         workspace: Some(note.workspace_name.clone()),
