@@ -5,14 +5,13 @@ use std::path::Path;
 use std::process::Child;
 use std::sync::{Arc, OnceLock};
 use std::thread;
-use std::time::Duration;
 
 use offshoot_tests::image::LoopImage;
 use offshoot_tests::rng::Rng;
 use offshoot_tests::skip::{Feature, need};
 use tempfile::TempDir;
 
-use super::kills::{Victim, strike};
+use super::kills::{Victim, strike, usual_time};
 use super::script::Script;
 use super::site::{Finished, Site, copy};
 use super::tally::Tally;
@@ -21,8 +20,6 @@ use crate::points::run_all;
 use crate::scene::temporary;
 
 const SIZE: u64 = 64 << 20;
-/// About how long an exec takes.
-const USUAL: Duration = Duration::from_millis(250);
 
 /// A disk with a vault to start from, made once.
 struct Template {
@@ -52,19 +49,18 @@ fn cut(case: u64) -> Result<(), String> {
     let mount = image.mount().unwrap();
     let first = &template.site;
     let site = first.moved(&mount.path().join("home"));
-    let mut settled: Vec<Finished> = Vec::new();
+    let usual = usual_time(&site, &mut rng)?;
     // Some that come to their end, each in its own workspace: what they are told is true after the cut.
     for at in 0..rng.below(3) {
         let script = Script::random(&mut rng, &format!("whole-{at}"));
         let finished = site.finish(site.start(["w0", "w1"][at as usize], script));
         site.settle(&finished)?;
-        settled.push(finished);
     }
     let mut running = Vec::new();
     for workspace in &["w0", "w2"][..=rng.below(2) as usize] {
         running.push(site.start(workspace, Script::random(&mut rng, &format!("cut-{workspace}"))));
     }
-    thread::sleep(USUAL.mul_f64(rng.below(1300) as f64 / 1000.0));
+    thread::sleep(usual.mul_f64(rng.below(1300) as f64 / 1000.0));
     let mut children: Vec<&mut Child> = running.iter_mut().map(|one| &mut one.child).collect();
     strike(&site, Victim::Both, &mut children);
     let finished: Vec<Finished> = running.into_iter().map(|one| site.finish(one)).collect();

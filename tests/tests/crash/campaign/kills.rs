@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Child;
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, SystemTime};
 
 use offshoot_tests::rng::Rng;
 use offshoot_tests::skip::{Feature, need};
@@ -51,12 +51,11 @@ pub(crate) fn strike(site: &Site, victim: Victim, children: &mut [&mut Child]) {
 }
 
 /// How long an exec takes here.
-fn usual_time(site: &Site, rng: &mut Rng) -> Result<Duration, String> {
-    let start = Instant::now();
+pub(crate) fn usual_time(site: &Site, rng: &mut Rng) -> Result<Duration, String> {
     let finished = site.finish(site.start("w0", Script::random(rng, "usual")));
-    let took = start.elapsed();
     site.settle(&finished)?;
-    Ok(took)
+    let total = finished.envelope.as_ref().and_then(|it| it["result"]["total_ms"].as_u64());
+    total.map(Duration::from_millis).ok_or("there is no envelope".to_owned())
 }
 
 fn session(case: u64, tally: &Arc<Tally>) -> Result<(), String> {
@@ -77,6 +76,7 @@ fn session(case: u64, tally: &Arc<Tally>) -> Result<(), String> {
 /// A kill among commands that run, and all that must hold afterwards.
 fn one_round(site: &Site, rng: &mut Rng, tag: &str, usual: Duration) -> Result<(), String> {
     let victim = Victim::random(rng);
+    let since = SystemTime::now();
     let mut started = Vec::new();
     for workspace in &WORKSPACES[..=rng.below(2) as usize] {
         let script = Script::random(rng, &format!("{tag}-{workspace}"));
@@ -85,15 +85,30 @@ fn one_round(site: &Site, rng: &mut Rng, tag: &str, usual: Duration) -> Result<(
     let mut beside = beside(site, rng, tag);
     thread::sleep(usual.mul_f64(rng.below(1200) as f64 / 1000.0));
     let mut children: Vec<&mut Child> = started.iter_mut().map(|one| &mut one.child).collect();
-    children.extend(&mut beside);
-    strike(site, victim, &mut children);
+    let spares = children.len() > 1 && rng.one_in(2);
+    if spares {
+        // The other one goes on, and somebody clears up beside it.
+        strike(site, Victim::Offshoot, &mut children[..1]);
+        site.ok(&["recover", "list"])?;
+    } else {
+        children.extend(&mut beside);
+        strike(site, victim, &mut children);
+    }
     let finished: Vec<Finished> = started.into_iter().map(|one| site.finish(one)).collect();
     for mut child in beside {
         child.wait().unwrap();
     }
+    let written = remains::written(site, since);
     site.ok(&["vault", "check"])?;
+    let mut there = 0;
     for one in &finished {
-        site.settle(one)?;
+        there += usize::from(site.settle(one)?);
+    }
+    let left = site.json(&["recover", "list"])?["recoverable"].as_array().map_or(0, Vec::len);
+    if left + there < written {
+        return Err(format!(
+            "{written} commands wrote, {there} are history, {left} can be recovered"
+        ));
     }
     site.compare("w2").or_else(|why| accept_note(site, tag).map_err(|_| why))?;
     recover(site, rng, &finished, usual)?;

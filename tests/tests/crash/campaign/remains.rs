@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::site::Site;
 
@@ -20,6 +20,21 @@ pub(crate) fn inits(site: &Site) -> Vec<u32> {
         found.extend(note["init"]["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok()));
     }
     found
+}
+
+/// How many commands have written something since then that is not part of the history, by what lies in the vault after a
+/// kill. At least so many: a change of modes alone does not show.
+pub(crate) fn written(site: &Site, since: SystemTime) -> usize {
+    let entries = fs::read_dir(site.vault().join("layers")).into_iter().flatten().flatten();
+    let holds_work = |path: &Path| {
+        let sealed = !path.as_os_str().as_bytes().ends_with(b".tmp");
+        let mut names = fs::read_dir(path.join("fs")).into_iter().flatten().flatten();
+        // Hard links and the folders that lead to them are placed with their old times before the command starts.
+        let is_new =
+            |name: fs::DirEntry| name.metadata().is_ok_and(|it| it.modified().unwrap() > since);
+        if sealed { path.join("exec.json").exists() } else { names.any(is_new) }
+    };
+    entries.filter(|entry| holds_work(&entry.path())).count()
 }
 
 /// Nothing runs, nothing is mounted, nothing is half-made.

@@ -50,7 +50,7 @@ fn step(rng: &mut Rng, tag: &str) -> String {
         2 => format!("[ -f {a} ] && echo {tag} >> {a}"),
         3 => format!("rm -f {a}"),
         4 => format!("[ -f {a} ] && mv -f {a} moved-{tag}"),
-        5 => format!("[ -f {a} ] && chmod {} {a}", ["600", "755", "444"][rng.below(3) as usize]),
+        5 => format!("[ -f {a} ] && chmod {} {a}", ["600", "755", "640"][rng.below(3) as usize]),
         6 => format!("[ -f {a} ] && ln {a} link-{tag}"),
         7 => format!("yes {tag} | head -c {} > big-{tag}", 70_000 + rng.below(600_000)),
         8 => format!(

@@ -169,8 +169,9 @@ impl Site {
         Ok(tree::read(&out))
     }
 
-    /// The workspace holds what it held before or after the exec, and after it where the envelope said so.
-    pub(crate) fn settle(&self, finished: &Finished) -> Result<(), String> {
+    /// The workspace holds what it held before or after the exec, and after it where the envelope said so. Gives whether it
+    /// is after it.
+    pub(crate) fn settle(&self, finished: &Finished) -> Result<bool, String> {
         let workspace = finished.workspace;
         let found = self.state(&["-w", workspace])?;
         let (before, after) = (&finished.trees[0], finished.trees.last().unwrap());
@@ -193,7 +194,7 @@ impl Site {
                 finished.envelope
             ));
         }
-        Ok(())
+        Ok(found == *after)
     }
 
     /// Takes a workspace back by one exec that changed something, killed or not: it holds the state before or after that.
