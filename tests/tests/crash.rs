@@ -9,6 +9,8 @@
     reason = "what was run, and with which seed, is for people to read"
 )]
 
+#[path = "crash/campaign.rs"]
+mod campaign;
 #[path = "crash/errors.rs"]
 mod errors;
 #[path = "crash/kills.rs"]

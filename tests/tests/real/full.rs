@@ -4,7 +4,6 @@ use offshoot_tests::image::{LoopImage, MountGuard};
 use offshoot_tests::skip::{Feature, need};
 use serde_json::{Value, json};
 
-use crate::known::fails_today;
 use crate::scene::{Scene, Who, envelope_of};
 
 /// A vault on a small disk that a command has just filled, with room to spare in a file.
@@ -72,15 +71,43 @@ fn what_is_not_kept_is_not_listed() {
     assert_eq!(result["snapshot_after"], result["snapshot_before"], "{result:#}");
 }
 
-/// What is not kept takes room until it is collected: objects that name the layer may be in use by others already.
+/// What could not be kept is set aside, the envelope says how to go on, and with some room it is all there.
 #[test]
-fn what_is_not_kept_takes_no_room() {
+fn what_is_not_kept_can_be_recovered() {
+    let Some(full) = Full::new() else { return };
+    let (scene, result) = (&full.scene, &full.envelope["result"]);
+    assert_eq!(result["recoverable"], true, "{result:#}");
+    let exec = result["exec"].as_str().unwrap();
+    let hint = result["error"]["hint"].as_str().unwrap();
+    assert!(hint.contains(&format!("offshoot recover keep {}", &exec[..12])), "{hint}");
+    // Nothing is lost by trying too early.
+    drop(scene.offshoot(&["recover", "keep", exec]).output().unwrap());
+    full.spare();
+    let listed = scene.offshoot_ok(&["recover", "list", "--json"]);
+    assert!(listed.contains(exec), "{listed}");
+    scene.offshoot_ok(&["recover", "keep", exec, "--name", "late"]);
+    scene.offshoot_ok(&["checkpoint", "restore", "late", "-w", "real"]);
+    assert_eq!(scene.offshoot_ok(&["fs", "cat", "/small", "-w", "real"]), "small\n");
+    assert_eq!(scene.offshoot_ok(&["fs", "ls", "-w", "real"]), "file.txt\nlarge\nsmall\n");
+    scene.offshoot_ok(&["vault", "check"]);
+}
+
+/// What is set aside and not wanted gives its room back, unless objects name it already: then it waits to be collected.
+#[test]
+fn what_is_dropped_takes_no_room() {
     let Some(full) = Full::new() else { return };
     let result = &full.envelope["result"];
-    assert_eq!(result["error"]["code"], "storage", "{result:#}");
-    let why = "a layer whose objects were stored before the commit failed stays on disk";
-    fails_today(why, "no space left", || {
-        let again = full.scene.exec(&[], &["sh", "-c", "echo after > after"]);
-        assert_eq!(again["success"], true, "{again:#}");
-    });
+    let exec = result["exec"].as_str().unwrap();
+    full.spare();
+    let listed = full.scene.offshoot_ok(&["recover", "list", "--json"]);
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    let sealed = listed["result"]["recoverable"][0]["sealed"] == true;
+    let free = || rustix::fs::statvfs(full.mount.path()).unwrap().f_bavail;
+    let before = free();
+    full.scene.offshoot_ok(&["recover", "drop", exec]);
+    let given_back = free() - before;
+    assert!(sealed || given_back > 1_000, "{given_back} blocks, sealed: {sealed}");
+    let again = full.scene.exec(&[], &["sh", "-c", "echo after > after"]);
+    assert_eq!(again["success"], true, "{again:#}");
+    full.scene.offshoot_ok(&["vault", "check"]);
 }

@@ -1,0 +1,97 @@
+//! What must not stay behind.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use super::site::Site;
+
+/// How long the kernel may take to end what was killed.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The first process inside of each command that runs, by the notes beside what they write.
+pub(crate) fn inits(site: &Site) -> Vec<u32> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(site.vault().join("layers")).into_iter().flatten().flatten() {
+        let note = fs::read(entry.path().join("exec.json")).unwrap_or_default();
+        let note: serde_json::Value = serde_json::from_slice(&note).unwrap_or_default();
+        found.extend(note["init"]["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok()));
+    }
+    found
+}
+
+/// How many commands have written something since then that is not part of the history, by what lies in the vault after a
+/// kill. At least so many: a change of modes alone does not show.
+pub(crate) fn written(site: &Site, since: SystemTime) -> usize {
+    let entries = fs::read_dir(site.vault().join("layers")).into_iter().flatten().flatten();
+    let holds_work = |path: &Path| {
+        let sealed = !path.as_os_str().as_bytes().ends_with(b".tmp");
+        let mut names = fs::read_dir(path.join("fs")).into_iter().flatten().flatten();
+        // Hard links and the folders that lead to them are placed with their old times before the command starts.
+        let is_new =
+            |name: fs::DirEntry| name.metadata().is_ok_and(|it| it.modified().unwrap() > since);
+        if sealed { path.join("exec.json").exists() } else { names.any(is_new) }
+    };
+    entries.filter(|entry| holds_work(&entry.path())).count()
+}
+
+/// Nothing runs, nothing is mounted, nothing is half-made.
+pub(crate) fn check(site: &Site) -> Result<(), String> {
+    no_process(site.home())?;
+    let mounts = fs::read_to_string("/proc/thread-self/mountinfo").unwrap();
+    let vaults = site.home().join("vaults");
+    if mounts.contains(vaults.to_str().unwrap()) {
+        return Err(format!("something is mounted in the vault:\n{mounts}"));
+    }
+    let vault = site.vault();
+    for folder in ["layers", "open", "left"] {
+        for entry in fs::read_dir(vault.join(folder)).into_iter().flatten().flatten() {
+            let name = entry.file_name().into_string().unwrap();
+            let whole = name.len() == 26 && folder == "layers";
+            if !whole {
+                return Err(format!("left behind: {folder}/{name}"));
+            }
+            let inside: Vec<_> = fs::read_dir(entry.path()).unwrap().flatten().collect();
+            if inside.len() != 1 {
+                return Err(format!("more than its files in layer {name}: {inside:?}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// No process has the home in its environment: Offshoot itself, an init, or a command.
+fn no_process(home: &Path) -> Result<(), String> {
+    let start = Instant::now();
+    loop {
+        let found = processes_of(home);
+        if found.is_empty() {
+            return Ok(());
+        }
+        if start.elapsed() > PATIENCE {
+            return Err(format!("still running: {found:?}"));
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn processes_of(home: &Path) -> Vec<String> {
+    let wanted = home.as_os_str().as_bytes();
+    let own = std::process::id().to_string();
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        let name = entry.file_name().into_string().unwrap_or_default();
+        if name == own || !name.bytes().all(|byte| byte.is_ascii_digit()) {
+            continue;
+        }
+        let environment = fs::read(entry.path().join("environ")).unwrap_or_default();
+        let mut values = environment.split(|byte| *byte == 0);
+        if values.any(|value| value.windows(wanted.len()).any(|window| window == wanted)) {
+            let command = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            found.push(format!("{name}: {}", String::from_utf8_lossy(&command)));
+        }
+    }
+    found
+}
