@@ -22,6 +22,8 @@ mod npm;
 mod output;
 #[path = "real/python.rs"]
 mod python;
+#[path = "real/renames.rs"]
+mod renames;
 #[path = "real/scene.rs"]
 mod scene;
 #[path = "real/sharing.rs"]
