@@ -80,6 +80,11 @@ pub(crate) const ALL: &[Benchmark] = &[
         about: "the memory of an exec, with few and many changes",
         run: exec::memory::run,
     },
+    Benchmark {
+        name: exec::rename::NAME,
+        about: "renames with a broker and without, beside bare overlayfs",
+        run: exec::rename::run,
+    },
     // The last, since it deletes many files: see `Bench::fresh`.
     Benchmark {
         name: exec::native::NAME,
