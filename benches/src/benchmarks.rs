@@ -85,6 +85,11 @@ pub(crate) const ALL: &[Benchmark] = &[
         about: "the last of many commands in one workspace, beside the first",
         run: exec::life::run,
     },
+    Benchmark {
+        name: exec::rename::NAME,
+        about: "renames with a broker and without, beside bare overlayfs",
+        run: exec::rename::run,
+    },
     // The last, since it deletes many files: see `Bench::fresh`.
     Benchmark {
         name: exec::native::NAME,

@@ -16,6 +16,9 @@ const LAP: &str = "helper-lap";
 /// Runs a program on overlayfs, which nobody else sees.
 const OVERLAY: &str = "helper-overlay";
 
+/// Renames a file to and fro and prints a line about it.
+const RENAME: &str = "helper-rename";
+
 /// A time that was taken inside of a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Lap {
@@ -29,6 +32,7 @@ pub(crate) struct Lap {
 pub(crate) fn run(arguments: &[String]) -> Option<ExitCode> {
     let outcome = match arguments {
         [helper, label, program, rest @ ..] if helper == LAP => lap(label, program, rest),
+        [helper, one, other, count] if helper == RENAME => rename(one, other, count),
         [helper, lower, scratch, program, rest @ ..] if helper == OVERLAY => {
             overlay(Path::new(lower), Path::new(scratch), program, rest)
         }
@@ -45,8 +49,17 @@ pub(crate) fn run(arguments: &[String]) -> Option<ExitCode> {
 
 /// What a shell script puts before a label and a program to have it timed.
 pub(crate) fn lap_prefix() -> Result<String> {
+    prefix(LAP)
+}
+
+/// What a shell script puts before two names and a number to have that many renames timed.
+pub(crate) fn rename_prefix() -> Result<String> {
+    prefix(RENAME)
+}
+
+fn prefix(helper: &str) -> Result<String> {
     let own = std::env::current_exe()?;
-    Ok(format!("'{}' {LAP}", own.to_str().ok_or("the benchmarks lie in an odd place")?))
+    Ok(format!("'{}' {helper}", own.to_str().ok_or("the benchmarks lie in an odd place")?))
 }
 
 /// A program on overlayfs above `lower`, with fresh directories in `scratch`, as [`super::bench::Bench`] makes paths.
@@ -79,6 +92,17 @@ fn lap(label: &str, program: &str, arguments: &[String]) -> Result<()> {
         return Err(format!("{label}: {status}").into());
     }
     println!("lap\t{label}\t{}", took.as_nanos());
+    Ok(())
+}
+
+fn rename(one: &str, other: &str, count: &str) -> Result<()> {
+    let count: u64 = count.parse()?;
+    let start = Instant::now();
+    for turn in 0..count {
+        let (from, to) = if turn % 2 == 0 { (one, other) } else { (other, one) };
+        std::fs::rename(from, to)?;
+    }
+    println!("lap\trenames\t{}", start.elapsed().as_nanos());
     Ok(())
 }
 

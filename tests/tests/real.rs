@@ -26,6 +26,8 @@ mod output;
 mod overlay;
 #[path = "real/python.rs"]
 mod python;
+#[path = "real/renames.rs"]
+mod renames;
 #[path = "real/scene.rs"]
 mod scene;
 #[path = "real/sharing.rs"]

@@ -5,6 +5,7 @@ pub(super) mod memory;
 pub(super) mod native;
 mod place;
 mod project;
+pub(super) mod rename;
 pub(super) mod scale;
 pub(super) mod start;
 mod workload;

@@ -24,7 +24,10 @@ pub(super) fn remove(
     empty(means, parent, name, second, linked)?;
     for _ in 0..ATTEMPTS {
         match unlinkat(parent, name, AtFlags::REMOVEDIR) {
-            Err(Errno::NOTEMPTY | Errno::EXIST) => empty(means, parent, name, second, linked)?,
+            // What is in it now came after everything else was taken away.
+            Err(Errno::NOTEMPTY | Errno::EXIST) => {
+                empty(means, parent, name, second, &Linked::default())?;
+            }
             Err(Errno::NOENT) => return Ok(()),
             other => return other,
         }
@@ -71,23 +74,12 @@ pub(super) fn empty(
     let directory = directory.as_fd();
     let names = tree::names(directory)?;
     for name in &names {
-        let found = match statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Err(Errno::NOENT) => continue,
-            other => other?,
-        };
-        match linked.0.get(name) {
-            Some(Found::File(inodes)) if inodes.contains(&found.st_ino) => {
-                match unlinkat(directory, name, AtFlags::empty()) {
-                    Err(Errno::NOENT) => {}
-                    other => other?,
-                }
-            }
-            Some(Found::Directory(inode, inner)) if *inode == found.st_ino => {
-                let path = [second.path, &[name.as_c_str()]].concat();
-                let second = Second { parent: second.parent, path: &path };
-                remove(means, directory, name, second, inner)?;
-            }
-            _ => second.within(means, |second| carry(directory, name, second))?,
+        let taken = take(means, directory, name, second, linked.0.get(name));
+        match (taken, linked.0.get(name)) {
+            // Somebody removed it at this moment.
+            (Err(Errno::NOENT), Some(found)) => forget(means, name, found, second)?,
+            (Err(Errno::NOENT), None) => {}
+            (other, _) => other?,
         }
     }
     for (name, found) in &linked.0 {
@@ -98,11 +90,26 @@ pub(super) fn empty(
     Ok(())
 }
 
-/// Somebody put this here after its directory was looked at; it goes where it would have gone.
-fn carry(directory: BorrowedFd<'_>, name: &CString, second: BorrowedFd<'_>) -> Result<(), Errno> {
-    match renameat(directory, name, second, name) {
-        Err(Errno::NOENT) => Ok(()),
-        other => other,
+/// Takes one name away, of which `linked` is what had it before.
+fn take(
+    means: &Means<'_>,
+    directory: BorrowedFd<'_>,
+    name: &CString,
+    second: Second<'_>,
+    linked: Option<&Found>,
+) -> Result<(), Errno> {
+    let found = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    match linked {
+        Some(Found::File(inodes)) if inodes.contains(&found.st_ino) => {
+            unlinkat(directory, name, AtFlags::empty())
+        }
+        Some(Found::Directory(inode, inner)) if *inode == found.st_ino => {
+            let path = [second.path, &[name.as_c_str()]].concat();
+            let second = Second { parent: second.parent, path: &path };
+            remove(means, directory, name, second, inner)
+        }
+        // Somebody put this here after its directory was looked at; it goes where it would have gone.
+        _ => second.within(means, |second| renameat(directory, name, second, name)),
     }
 }
 

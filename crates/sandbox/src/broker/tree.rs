@@ -90,6 +90,9 @@ pub(super) fn link(
         };
         linked.0.insert(name, entry);
     }
+    // overlayfs notes on the new directory that it has files of lower layers, and takes the note away when it is first
+    // listed: that changes its ctime, which nobody is to see who lists it later.
+    names(to)?;
     Ok(linked)
 }
 
