@@ -9,6 +9,7 @@ pub(crate) mod doctor;
 pub(crate) mod exec;
 pub(crate) mod execs;
 pub(crate) mod fs;
+pub(crate) mod gc;
 pub(crate) mod history;
 pub(crate) mod init;
 pub(crate) mod log;
@@ -52,6 +53,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
         Command::Op(command) => op::run(&command, context),
         Command::Discard(args) => discard::run(&args, context),
         Command::Fs(command) => fs::run(&command, context),
+        Command::Gc(args) => gc::run(&args, context),
         Command::History(args) => history::run(&args, context),
         Command::Config(command) => config::run(&command, context),
         Command::Completions(args) => completions::run(&args, context),

@@ -107,6 +107,13 @@ impl From<VaultError> for CliError {
             VaultError::NoEntry { .. } | VaultError::NoOperation(_) => {
                 Self::new(ExitCode::NotFound, message)
             }
+            VaultError::Collected { .. } => Self::new(ExitCode::NotFound, message)
+                .hint("gc.keep_operations and gc.keep_age say how long what no ref names is kept"),
+            VaultError::Orphaned { .. } => Self::new(ExitCode::Conflict, message)
+                .hint("delete the checkpoint first, or see `offshoot op log`"),
+            VaultError::Unaccounted(_) => {
+                Self::new(ExitCode::Busy, message).hint("wait until it is done and try again")
+            }
             VaultError::NotEmpty { .. } => Self::new(ExitCode::Conflict, message)
                 .hint("add -r to remove it with everything in it"),
             VaultError::NotADirectory { .. }

@@ -24,6 +24,8 @@ pub fn schemas() -> Vec<SchemaFile> {
         file::<VaultRenamedDoc>(),
         file::<VaultDeletedDoc>(),
         file::<CheckDoc>(),
+        file::<GcDoc>(),
+        file::<PackDoc>(),
         file::<WorkspaceCreatedDoc>(),
         file::<WorkspaceListDoc>(),
         file::<WorkspaceShowDoc>(),

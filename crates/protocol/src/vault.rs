@@ -112,6 +112,67 @@ impl Kind for VaultDeletedDoc {
     const KIND: &'static str = "vault.delete";
 }
 
+/// What collecting garbage took, or would take.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GcDoc {
+    /// The vault.
+    pub vault: String,
+    /// Whether nothing was taken and this only says what would be.
+    pub dry_run: bool,
+    /// How many operations can still be undone.
+    pub kept_operations: u64,
+    /// How many operations were given up for `gc.max_size`.
+    pub given_up_operations: u64,
+    /// What was taken, by kind; kinds of which there was nothing are left out.
+    pub taken: Vec<TakenDoc>,
+    /// The bytes of all that was taken.
+    pub taken_bytes: u64,
+    /// How many contents were moved to packs.
+    pub packed: u64,
+    /// Their bytes.
+    pub packed_bytes: u64,
+    /// What the vault took on disk before.
+    pub bytes_before: u64,
+    /// What it takes now.
+    pub bytes_after: u64,
+    /// The longest time for which nobody could write, in microseconds.
+    pub longest_pause_us: u64,
+}
+
+impl Kind for GcDoc {
+    const KIND: &'static str = "gc";
+}
+
+/// Garbage of one kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TakenDoc {
+    /// What it was: roots, nodes, contents, chunks, layers, packs, outputs, caches or leftovers.
+    pub kind: String,
+    /// How many.
+    pub count: u64,
+    /// The bytes of them.
+    pub bytes: u64,
+}
+
+/// A vault whose content was moved to packs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PackDoc {
+    /// The vault.
+    pub vault: String,
+    /// How many contents were moved.
+    pub packed: u64,
+    /// Their bytes.
+    pub packed_bytes: u64,
+    /// How many packs there are now.
+    pub packs: u64,
+    /// The bytes of all packs.
+    pub packs_bytes: u64,
+}
+
+impl Kind for PackDoc {
+    const KIND: &'static str = "vault.pack";
+}
+
 /// What a check of a vault found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckDoc {

@@ -2,10 +2,13 @@
 
 mod connection;
 mod execs;
+mod garbage;
 mod links;
+mod packs;
 mod reader;
 mod rows;
 mod schema;
+mod shrink;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -17,8 +20,8 @@ use rusqlite::{Connection, TransactionBehavior};
 pub(crate) use connection::{Sync, busy_or, connect};
 pub use reader::Reader;
 pub use rows::{
-    AuditRow, ExecRow, LayerRow, NewOperation, OperationRow, RefChange, RefKey, RefRow,
-    SnapshotRow, StackRow,
+    AuditRow, ExecEnds, ExecRow, LayerRow, NewOperation, OperationRow, PackRow, RefChange, RefKey,
+    RefRow, SnapshotRow, StackRow,
 };
 pub use writer::Writer;
 

@@ -14,12 +14,12 @@ mod presence;
 mod sqlite;
 
 pub use catalog::{
-    AuditRow, Catalog, ExecRow, LayerRow, NewOperation, OpenOptions, OperationRow, Reader,
-    RefChange, RefKey, RefRow, SnapshotRow, StackRow, Writer,
+    AuditRow, Catalog, ExecEnds, ExecRow, LayerRow, NewOperation, OpenOptions, OperationRow,
+    PackRow, Reader, RefChange, RefKey, RefRow, SnapshotRow, StackRow, Writer,
 };
 pub use error::StoreError;
 pub use id::{Id, ParseIdError};
 pub use memory::MemoryBackend;
-pub use object::{Hash, ObjectBackend, ObjectKind, Put};
+pub use object::{Hash, Listed, ObjectBackend, ObjectKind, Put};
 pub use presence::{Presence, mark_checked, unclean_stop};
 pub use sqlite::SqliteBackend;

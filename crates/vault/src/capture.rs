@@ -26,6 +26,7 @@ impl Vault {
     /// changed.
     pub fn capture(&self, directory: &Path, base: &RootId) -> Result<Adopted> {
         self.enter()?;
+        let _held = self.hold()?;
         let closed = open_up(directory).map_err(io_error("open", directory))?;
         let options = ImportOptions { everything: true, ..ImportOptions::default() };
         let imported = self.import_as(LayerKind::Content, directory, &options)?;

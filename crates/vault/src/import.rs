@@ -11,7 +11,7 @@ mod plan;
 mod read;
 mod scan;
 
-pub(crate) use cache::clear as clear_cache;
+pub(crate) use cache::{cached_root, clear as clear_cache};
 pub(crate) use plan::group_of;
 
 use std::path::{Path, PathBuf};
@@ -164,6 +164,7 @@ impl Vault {
         source: &Path,
         options: &ImportOptions,
     ) -> Result<Imported> {
+        let _held = self.hold()?;
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(options.threads)
             .build()
@@ -222,6 +223,7 @@ impl Vault {
         options: &ImportOptions,
         actor: &Actor,
     ) -> Result<ImportReport> {
+        let _held = self.hold()?;
         let imported = match source {
             Source::Directory(dir) => self.import_as(LayerKind::Base, dir, options)?,
             Source::Nothing => self.empty()?,

@@ -21,3 +21,4 @@ pub use upper::Upper;
 
 pub(crate) use lock::{DirLock, clear_abandoned};
 pub(crate) use stage::{LayerKind, LayerStage, clear_layers};
+pub(crate) use upper::NOTE;

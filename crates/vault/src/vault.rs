@@ -5,12 +5,14 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use offshoot_store::{
-    Catalog, Id, OpenOptions, Presence, Reader, RefKey, RefRow, SqliteBackend, StoreError,
+    Catalog, Id, ObjectKind, OpenOptions, Presence, Reader, RefKey, RefRow, SqliteBackend,
+    StoreError,
 };
 
 use crate::actor::Actor;
 use crate::disk;
 use crate::error::{Result, VaultError, io_error};
+use crate::gate::Gate;
 use crate::hash::RootId;
 use crate::import;
 use crate::layer;
@@ -46,6 +48,8 @@ pub struct Vault {
     objects: OnceLock<Objects>,
     /// This process's mark, made by its first change.
     presence: Mutex<Option<Presence>>,
+    /// Keeps garbage collection away.
+    gate: Gate,
 }
 
 impl Vault {
@@ -78,7 +82,7 @@ impl Vault {
 
     fn new(dir: &Path, id: Id, catalog: Catalog) -> Self {
         let (objects, presence) = (OnceLock::new(), Mutex::new(None));
-        Self { dir: dir.to_owned(), id, catalog, objects, presence }
+        Self { dir: dir.to_owned(), id, catalog, objects, presence, gate: Gate::default() }
     }
 
     /// The vault's id.
@@ -96,6 +100,10 @@ impl Vault {
         self.catalog.options().read_only
     }
 
+    pub(crate) fn gate(&self) -> &Gate {
+        &self.gate
+    }
+
     pub(crate) fn catalog(&self) -> &Catalog {
         &self.catalog
     }
@@ -108,6 +116,10 @@ impl Vault {
         let backend = SqliteBackend::open(self.catalog.path(), self.catalog.options())?;
         let opened = Objects::new(Box::new(backend), self.layers_dir());
         Ok(self.objects.get_or_init(|| opened))
+    }
+
+    pub(crate) fn packs_dir(&self) -> PathBuf {
+        self.dir.join("packs")
     }
 
     pub(crate) fn layers_dir(&self) -> PathBuf {
@@ -124,6 +136,7 @@ impl Vault {
         work: impl FnOnce(&mut Transaction<'_, '_>) -> Result<T>,
     ) -> Result<Committed<T>> {
         self.enter()?;
+        let _held = self.hold()?;
         self.catalog.write(|writer| {
             let mut transaction = Transaction::new(writer, kind, actor);
             let value = work(&mut transaction)?;
@@ -168,6 +181,35 @@ impl Vault {
     /// A snapshot.
     pub fn snapshot(&self, id: &Id) -> Result<Snapshot> {
         self.read(|reader| Snapshot::load(reader, id))
+    }
+
+    /// Fails where the files of a snapshot are gone, and says whether they were collected as garbage.
+    pub fn require_files(&self, snapshot: &Snapshot) -> Result<()> {
+        match self.files_gone(snapshot)? {
+            None => Ok(()),
+            Some(Some(time_ms)) => Err(VaultError::Collected { snapshot: snapshot.id, time_ms }),
+            Some(None) => Err(VaultError::MissingObject(format!("root {}", snapshot.root))),
+        }
+    }
+
+    /// Whether the files of a snapshot were collected as garbage.
+    pub fn is_collected(&self, snapshot: &Snapshot) -> Result<bool> {
+        Ok(matches!(self.files_gone(snapshot)?, Some(Some(_))))
+    }
+
+    /// Whether the files of a snapshot are gone, and when they were collected.
+    fn files_gone(&self, snapshot: &Snapshot) -> Result<Option<Option<u64>>> {
+        self.read(|reader| {
+            if reader.has_object(ObjectKind::Root, &snapshot.root.0)? {
+                return Ok(None);
+            }
+            Ok(Some(reader.collected(&snapshot.root.0)?))
+        })
+    }
+
+    /// When the output of a command was collected as garbage, if it was.
+    pub fn output_collected(&self, exec: &Id) -> Result<Option<u64>> {
+        self.read(|reader| Ok(reader.collected(exec.as_bytes())?))
     }
 
     /// A snapshot and what came before it, newest first.

@@ -71,6 +71,10 @@ pub(crate) fn logs(args: &LogsArgs, context: &Context) -> Result<()> {
     let service = ExecService::new(vault);
     let record = service.find(&args.exec)?;
     let (stdout, stderr) = service.output(&record.id)?;
+    if let Some(time_ms) = vault.output_collected(&record.id)? {
+        let time = render::time(time_ms);
+        context.output.note(format!("what it printed was collected by gc ({time})"));
+    }
     let envelope = wire::recorded_envelope(&record, (b"", b""));
     let truncated = envelope.map_or_else(TruncatedDoc::default, |e| e.result.truncated);
     if context.output.is_json() {

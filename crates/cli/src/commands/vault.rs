@@ -42,6 +42,13 @@ pub(crate) enum VaultCommand {
         after_help = "Examples:\n  offshoot vault check\n  offshoot vault check demo --quick\n\nExits with 5 where something is damaged."
     )]
     Check(CheckArgs),
+    /// Take away what nothing needs any more
+    Gc(super::gc::GcArgs),
+    /// Move all content from layers to packs
+    #[command(
+        after_help = "Examples:\n  offshoot vault pack\n  offshoot vault pack demo --json\n\nAfterwards layers are only a cache: they are made again from packs where they are missing."
+    )]
+    Pack(NameArgs),
 }
 
 #[derive(Debug, Args)]
@@ -93,10 +100,12 @@ pub(crate) fn run(command: &VaultCommand, context: &Context) -> Result<()> {
         VaultCommand::Delete(args) => delete(args, context),
         VaultCommand::Rename(args) => rename(args, context),
         VaultCommand::Check(args) => check(args, context).map(drop),
+        VaultCommand::Gc(args) => super::gc::run(args, context),
+        VaultCommand::Pack(args) => super::gc::pack(args.name.as_ref(), context),
     }
 }
 
-fn open(context: &Context, name: Option<&String>) -> Result<OpenVault> {
+pub(crate) fn open(context: &Context, name: Option<&String>) -> Result<OpenVault> {
     match name {
         Some(name) => context.vault_named(name),
         None => context.vault(),

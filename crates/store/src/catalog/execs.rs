@@ -5,7 +5,6 @@ use rusqlite::{Row, params};
 use super::reader::Reader;
 use super::rows::ExecRow;
 use super::schema::HAS_EXECS;
-use super::sqlite_error;
 use super::writer::Writer;
 use crate::{Id, StoreError};
 
@@ -71,9 +70,7 @@ impl Reader<'_> {
 
     /// Whether the tables are there: a catalog of an older format that cannot be written stays as it is.
     pub(super) fn has_execs(&self) -> Result<bool, StoreError> {
-        let version = self.connection.pragma_query_value(None, "user_version", |row| row.get(0));
-        let version: i64 = version.map_err(sqlite_error(self.path))?;
-        Ok(version >= HAS_EXECS)
+        Ok(self.version()? >= HAS_EXECS)
     }
 }
 

@@ -183,6 +183,12 @@ impl<'a> Reader<'a> {
         Ok(stacks.iter().flat_map(|layers| split_ids(layers)).collect())
     }
 
+    /// The format of the catalog: one of an older format that cannot be written stays as it is.
+    pub(super) fn version(&self) -> Result<i64, StoreError> {
+        let version = self.connection.pragma_query_value(None, "user_version", |row| row.get(0));
+        version.map_err(sqlite_error(self.path))
+    }
+
     pub(super) fn one<T>(
         &self,
         sql: &str,
@@ -208,10 +214,10 @@ impl<'a> Reader<'a> {
 /// The key of the `meta` table that holds the chain after the newest audit event.
 pub(super) const AUDIT_HEAD: &str = "audit_head";
 
-const SELECT_OPERATION: &str =
+pub(super) const SELECT_OPERATION: &str =
     "SELECT seq, id, time_ms, actor, kind, scope, summary, reverts, changes FROM operations";
 
-fn operation_row(row: &Row<'_>) -> rusqlite::Result<OperationRow> {
+pub(super) fn operation_row(row: &Row<'_>) -> rusqlite::Result<OperationRow> {
     let operation = NewOperation {
         id: row.get(1)?,
         time_ms: row.get(2)?,
@@ -245,7 +251,7 @@ fn keyed_ref(row: &Row<'_>) -> rusqlite::Result<(RefKey, RefRow)> {
     Ok((key, RefRow { scope: row.get(2)?, name: row.get(3)?, value: row.get(4)? }))
 }
 
-fn split_ids(bytes: &[u8]) -> Vec<Id> {
+pub(super) fn split_ids(bytes: &[u8]) -> Vec<Id> {
     let (ids, _) = bytes.as_chunks::<16>();
     ids.iter().map(|bytes| Id::from_bytes(*bytes)).collect()
 }

@@ -128,6 +128,28 @@ pub struct LayerRow {
     pub created_ms: u64,
 }
 
+/// A sealed pack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackRow {
+    /// Its id, and the name of its file.
+    pub id: Id,
+    /// The length of the file.
+    pub bytes: u64,
+    /// When it was sealed.
+    pub created_ms: u64,
+}
+
+/// The snapshots that a command names, and the operation that recorded it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExecEnds {
+    /// Its id.
+    pub id: Id,
+    /// The operation that recorded it.
+    pub operation: Option<Id>,
+    /// The snapshots it started from and made.
+    pub snapshots: Vec<Id>,
+}
+
 /// The layers that show a root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StackRow {
@@ -135,6 +157,13 @@ pub struct StackRow {
     pub root: Hash,
     /// The layers, topmost first.
     pub layers: Vec<Id>,
+}
+
+impl StackRow {
+    /// Every layer that the stack is of no use without.
+    pub fn all_layers(&self) -> impl Iterator<Item = &Id> {
+        self.layers.iter()
+    }
 }
 
 /// What a command did.

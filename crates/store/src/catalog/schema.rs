@@ -11,7 +11,7 @@ use crate::StoreError;
 pub(super) const APPLICATION_ID: i64 = 0x4f66_6673;
 
 /// One step from each version to the next. Steps are never changed once released.
-const MIGRATIONS: [&str; 2] = [VERSION_1, VERSION_2];
+const MIGRATIONS: [&str; 3] = [VERSION_1, VERSION_2, VERSION_3];
 
 /// The newest format.
 const NEWEST: i64 = MIGRATIONS.len() as i64;
@@ -120,8 +120,24 @@ CREATE TABLE links (
 ) STRICT;
 ";
 
+/// Packs, and what the collection of garbage took: roots, and commands whose output is gone.
+const VERSION_3: &str = "
+CREATE TABLE packs (
+    id         BLOB PRIMARY KEY NOT NULL,
+    bytes      INTEGER NOT NULL,
+    created_ms INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE collected (
+    id      BLOB PRIMARY KEY NOT NULL,
+    time_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+";
+
 /// The version that brought the tables of commands and links.
 pub(super) const HAS_EXECS: i64 = 2;
+/// The version that brought the tables of packs and of what was collected.
+pub(super) const HAS_PACKS: i64 = 3;
 
 /// Checks that the file is ours and of a known format, and runs what migrations it lacks.
 pub(super) fn upgrade(

@@ -62,6 +62,7 @@ impl Vault {
     /// Makes a layer of what was written, and the root that it shows above its base; where that is the base, there is no
     /// layer and nothing is stored. Nobody may write any more. What ordinary permissions forbid is opened by `access`.
     pub fn adopt(&self, upper: Upper, access: &dyn Access) -> Result<Adopted> {
+        let _held = self.hold()?;
         let Upper { stage, base, mut skipped, placed } = upper;
         let reach = Reach::new(&stage.fs_dir(), access)?;
         let Written { mut dirs, skipped: not_kept } = Written::scan(&reach)?;

@@ -28,6 +28,7 @@ impl Vault {
     /// The layers that show a root. Where none are recorded a delta layer is made above the first of `near` that has a
     /// stack, or a base layer where none has: time and space go with the changes.
     pub fn stack(&self, root: &RootId, near: &[RootId]) -> Result<Stack> {
+        let _held = self.hold()?;
         if let Some(layers) = self.recorded_stack(root)? {
             return Ok(self.show(root, &layers));
         }

@@ -16,7 +16,7 @@ use crate::import::Skipped;
 use crate::vault::Vault;
 
 /// The caller's note about what the directory is for.
-const NOTE: &str = "exec.json";
+pub(crate) const NOTE: &str = "exec.json";
 
 /// A directory to write a difference to a root into, in overlayfs format. Dropped without being adopted, it is removed.
 #[derive(Debug)]
@@ -92,6 +92,7 @@ impl Vault {
     /// Starts a directory for a difference to `base`, with the metadata of its top directory.
     pub fn begin_upper(&self, base: &RootId) -> Result<Upper> {
         self.enter()?;
+        let _held = self.hold()?;
         let top = self.objects()?.root(base)?;
         let upper = self.new_upper(base)?;
         let dir = upper.dir();

@@ -63,12 +63,6 @@ impl Execution<'_> {
     }
 }
 
-/// A workspace that is held for one command.
-struct Held {
-    workspace: Workspace,
-    _lock: WorkspaceLock,
-}
-
 impl<'a> ProxyRuntime<'a> {
     /// Works on a vault, which is called `name`.
     pub fn new(vault: &'a Vault, name: &'a str, options: &'a RuntimeOptions) -> Self {
@@ -110,8 +104,11 @@ impl<'a> ProxyRuntime<'a> {
         execution.result.decision = Some(ExecutionDecision::of(execution.request));
         execution.advance();
         let held = self.prepare(execution)?;
+        // From the look at the workspace until the note beside its layers says what is in use.
+        let collected = self.vault.hold()?;
+        let workspace = self.look_again(execution, &held)?;
         execution.advance();
-        let mut session = self.session(execution, &held, target)?;
+        let mut session = self.session(execution, &workspace, target)?;
         let executor = CommandExecutor::new(self.options);
         let running = executor.start(execution.request, &mut session, &execution.result);
         execution.result.driver = session.driver();
@@ -120,6 +117,7 @@ impl<'a> ProxyRuntime<'a> {
                 execution.result.state = State::Executing;
             }
         })?;
+        drop(collected);
         execution.result.in_force = Some(running.in_force.clone());
         execution.advance();
         observer.started(&execution.result);
@@ -127,7 +125,8 @@ impl<'a> ProxyRuntime<'a> {
         let ended = executor.finish(running, timeout, observer, &mut execution.result)?;
         execution.advance();
         observer.sealing();
-        self.seal(execution, &held.workspace, session, ended, started)?;
+        self.seal(execution, &workspace, session, ended, started)?;
+        drop(held);
         execution.advance();
         Ok(())
     }
@@ -156,7 +155,7 @@ impl<'a> ProxyRuntime<'a> {
     }
 
     /// Finds or forks the workspace and holds it.
-    fn prepare(&self, execution: &mut Execution<'_>) -> Result<Held> {
+    fn prepare(&self, execution: &mut Execution<'_>) -> Result<WorkspaceLock> {
         let request = &execution.request;
         let (workspace, forked) = match &request.place {
             ExecutionPlace::Workspace(workspace) => (workspace.clone(), false),
@@ -171,26 +170,29 @@ impl<'a> ProxyRuntime<'a> {
         let holder = format!("process {}: {}", std::process::id(), request.command.display());
         let wait = Some(request.wait.unwrap_or(Duration::ZERO));
         let lock = self.vault.lock_workspace(&workspace.id, wait, &holder);
-        let lock = lock.map_err(|error| match error {
+        lock.map_err(|error| match error {
             VaultError::WorkspaceBusy { holder, .. } => {
                 ServiceError::Busy { workspace: workspace.name.clone(), holder }
             }
             other => other.into(),
-        })?;
-        // Whoever held it before may have moved it.
-        let found = self.vault.workspace(&workspace.id)?;
-        let workspace = found.ok_or(ServiceError::Vanished(workspace.id))?;
+        })
+    }
+
+    /// The workspace as it is now: whoever held it before may have moved it.
+    fn look_again(&self, execution: &mut Execution<'_>, held: &WorkspaceLock) -> Result<Workspace> {
+        let id = held.workspace();
+        let workspace = self.vault.workspace(&id)?.ok_or(ServiceError::Vanished(id))?;
         execution.result.before = Some(workspace.state.head);
-        Ok(Held { workspace, _lock: lock })
+        Ok(workspace)
     }
 
     fn session(
         &self,
         execution: &Execution<'_>,
-        held: &Held,
+        workspace: &Workspace,
         target: PathBuf,
     ) -> Result<MountSession<'a>> {
-        let state = &held.workspace.state;
+        let state = &workspace.state;
         let before = self.vault.snapshot(&state.head)?;
         let mut near = Vec::new();
         for id in before.parents.iter().chain([&state.base]) {
@@ -198,7 +200,7 @@ impl<'a> ProxyRuntime<'a> {
         }
         let note = serde_json::json!({
             "exec": execution.result.id.to_string(),
-            "workspace": held.workspace.id.to_string(),
+            "workspace": workspace.id.to_string(),
             "snapshot": state.head.to_string(),
             "command": execution.request.command.display(),
             "process": std::process::id(),
