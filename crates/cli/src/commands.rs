@@ -1,5 +1,6 @@
 //! One file a command.
 
+pub(crate) mod carry;
 pub(crate) mod checkpoint;
 pub(crate) mod completions;
 pub(crate) mod config;

@@ -34,8 +34,8 @@ pub use schema::{SchemaFile, schemas};
 pub use text::Text;
 pub use tools::{ConfigDoc, DoctorCheckDoc, DoctorDoc, DoctorState, SettingDoc};
 pub use vault::{
-    CheckDoc, GcDoc, InitDoc, PackDoc, TakenDoc, VaultDeletedDoc, VaultDoc, VaultInfoDoc,
-    VaultListDoc, VaultRenamedDoc,
+    CheckDoc, GcDoc, InitDoc, PackDoc, TakenDoc, VaultDeletedDoc, VaultDoc, VaultExportDoc,
+    VaultImportDoc, VaultInfoDoc, VaultListDoc, VaultRenamedDoc,
 };
 pub use workspace::{
     CheckpointDeletedDoc, CheckpointDoc, CheckpointListDoc, CheckpointShowDoc, DiscardDoc,

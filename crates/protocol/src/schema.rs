@@ -26,6 +26,8 @@ pub fn schemas() -> Vec<SchemaFile> {
         file::<CheckDoc>(),
         file::<GcDoc>(),
         file::<PackDoc>(),
+        file::<VaultExportDoc>(),
+        file::<VaultImportDoc>(),
         file::<WorkspaceCreatedDoc>(),
         file::<WorkspaceListDoc>(),
         file::<WorkspaceShowDoc>(),

@@ -173,6 +173,50 @@ impl Kind for PackDoc {
     const KIND: &'static str = "vault.pack";
 }
 
+/// A vault that was written to one file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct VaultExportDoc {
+    /// The vault.
+    pub vault: String,
+    /// The file.
+    pub file: Text,
+    /// Its length.
+    pub bytes: u64,
+    /// Snapshots whose files are in it.
+    pub snapshots: u64,
+    /// Contents of files.
+    pub contents: u64,
+    /// Their bytes, before compression.
+    pub contents_bytes: u64,
+    /// Operations in its log.
+    pub operations: u64,
+}
+
+impl Kind for VaultExportDoc {
+    const KIND: &'static str = "vault.export";
+}
+
+/// A vault that was read from one file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct VaultImportDoc {
+    /// The vault.
+    pub vault: VaultDoc,
+    /// Snapshots in its history.
+    pub snapshots: u64,
+    /// Contents whose hashes were verified.
+    pub contents: u64,
+    /// Their bytes.
+    pub contents_bytes: u64,
+    /// Operations in its log.
+    pub operations: u64,
+    /// Audit events whose chain holds.
+    pub audit_events: u64,
+}
+
+impl Kind for VaultImportDoc {
+    const KIND: &'static str = "vault.import";
+}
+
 /// What a check of a vault found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckDoc {
@@ -198,6 +242,12 @@ pub struct CheckDoc {
     pub problems: Vec<String>,
     /// Leftovers of a crash; harmless.
     pub stray_layers: Vec<String>,
+    /// With `--repair`: what was mended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repaired: Vec<String>,
+    /// With `--repair`: what is left for a person to decide.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub advice: Vec<String>,
 }
 
 impl Kind for CheckDoc {

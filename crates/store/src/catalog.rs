@@ -1,5 +1,6 @@
 //! The catalog: snapshots, refs, operations, commands, audit events and layers of one vault, in SQLite.
 
+mod carry;
 mod connection;
 mod execs;
 mod garbage;
@@ -17,6 +18,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
+pub(crate) use carry::copy_catalog;
 pub(crate) use connection::{Sync, busy_or, connect};
 pub use reader::Reader;
 pub use rows::{

@@ -4,6 +4,7 @@
 //! check (uniqueness, order, compare-and-set of refs); what a tree, a workspace or an undo *means* is decided
 //! above it. The formats are specified in `docs/design/storage-format.md`.
 
+mod archive;
 mod catalog;
 pub mod conformance;
 mod error;
@@ -13,6 +14,7 @@ mod object;
 mod presence;
 mod sqlite;
 
+pub use archive::Archive;
 pub use catalog::{
     AuditRow, Catalog, ExecEnds, ExecRow, LayerRow, NewOperation, OpenOptions, OperationRow,
     PackRow, Reader, RefChange, RefKey, RefRow, SnapshotRow, StackRow, Writer,

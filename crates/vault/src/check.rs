@@ -1,6 +1,9 @@
 //! Checking a whole vault: everything that refs reach is there and is what its hash says.
 
 mod execs;
+mod repair;
+
+pub use repair::RepairReport;
 
 use std::collections::HashSet;
 use std::fs;

@@ -118,6 +118,17 @@ pub enum VaultError {
     /// Something writes to the vault that does not say what it builds upon.
     #[error("{} is being written and does not say what it builds upon", .0.display())]
     Unaccounted(PathBuf),
+    /// The file is not an exported vault.
+    #[error("{} is not an exported vault", .0.display())]
+    NoArchive(PathBuf),
+    /// An exported vault is not what it was.
+    #[error("{} is damaged: {detail}", .path.display())]
+    BadArchive {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        detail: String,
+    },
     /// There is no operation of that id.
     #[error("there is no operation {0}")]
     NoOperation(Id),

@@ -109,6 +109,16 @@ impl Vault {
         Ok(file)
     }
 
+    /// The same, or nothing where another has it.
+    pub(crate) fn try_alone(&self, name: &str) -> Result<Option<File>> {
+        let path = self.dir().join(name);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let file = open(&path)?;
+        Ok(flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok().then_some(file))
+    }
+
     fn gate_path(&self) -> PathBuf {
         self.dir().join("gate")
     }

@@ -21,8 +21,11 @@ use offshoot_store::{Id, ObjectKind};
 
 pub use self::pack::PackReport;
 
-use self::mark::Marks;
-use self::pins::Pins;
+pub(crate) use self::caches::leftovers;
+pub(crate) use self::layers::each_place;
+pub(crate) use self::mark::Marks;
+pub(crate) use self::pins::Pins;
+
 use self::window::Window;
 use crate::actor::Actor;
 use crate::error::Result;
@@ -30,7 +33,7 @@ use crate::gate::Closed;
 use crate::vault::Vault;
 
 /// The name of the file that whoever collects or packs has locked.
-const ALONE: &str = "gc";
+pub(crate) const ALONE: &str = "gc";
 /// Between two moments with the gate closed it stays open for longer than those who wait for it sleep.
 const REST: Duration = Duration::from_millis(3);
 /// Freed pages of the catalog are given back so many at a time.

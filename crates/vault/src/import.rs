@@ -265,6 +265,11 @@ impl Vault {
         Ok(Imported { root, content: dir.content, top, report, stack: None, links })
     }
 
+    /// Says that the vault was made with another name.
+    pub(crate) fn rename_recorded(&self, name: &str) -> Result<()> {
+        self.catalog().write(|writer| Ok(writer.set_meta("name", name.as_bytes())?))
+    }
+
     /// The name that the vault was made with.
     pub(crate) fn recorded_name(&self) -> Result<String> {
         let name = self.read(|reader| Ok(reader.meta("name")?))?;

@@ -5,6 +5,7 @@
 //! mount, a process or a policy is. The formats are specified in `docs/design/storage-format.md`.
 
 mod actor;
+mod archive;
 mod capture;
 mod check;
 mod codec;
@@ -38,7 +39,8 @@ mod tree;
 mod vault;
 
 pub use actor::Actor;
-pub use check::{CheckDepth, CheckReport};
+pub use archive::Archived;
+pub use check::{CheckDepth, CheckReport, RepairReport};
 pub use content::NewContent;
 pub use edit::TreeEditor;
 pub use entry::{Body, DirRef, Entry, EntryKind, Meta, Mtime, Xattr};
@@ -48,7 +50,7 @@ pub use export::ExportOptions;
 pub use gate::Hold;
 pub use gc::{GcOptions, GcReport, PackReport, Taken};
 pub use hash::{BlobId, ContentId, NodeId, RootId};
-pub use home::{Created, Home, HomeError, Listed};
+pub use home::{Created, FromArchive, Home, HomeError, Listed};
 pub use import::{ImportOptions, ImportReport, Imported, Progress, SkipReason, Skipped};
 pub use layer::{Access, Adopted, LinkLimit, Placed, PlainAccess, Stack, Upper};
 pub use lock::WorkspaceLock;

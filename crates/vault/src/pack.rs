@@ -8,8 +8,10 @@ mod read;
 mod record;
 mod write;
 
-pub(crate) use packer::Packer;
+pub(crate) use packer::{Packer, cut};
 pub(crate) use read::PackFile;
+pub(crate) use record::Record;
+pub(crate) use write::PackWriter;
 
 use offshoot_store::{Hash, Id};
 

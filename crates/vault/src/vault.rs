@@ -165,8 +165,20 @@ impl Vault {
             self.objects()?.root(&root)?;
         }
         layer::clear_layers(&self.layers_dir())?;
+        self.clear_packs();
         import::clear_cache(&self.dir);
         Ok(())
+    }
+
+    /// Removes packs that were being written, unless somebody writes them now.
+    fn clear_packs(&self) {
+        let Ok(Some(_alone)) = self.try_alone(crate::gc::ALONE) else { return };
+        for entry in std::fs::read_dir(self.packs_dir()).into_iter().flatten().flatten() {
+            if entry.file_name().as_encoded_bytes().ends_with(b".tmp") {
+                // What cannot be removed now is removed when garbage is collected.
+                drop(std::fs::remove_file(entry.path()));
+            }
+        }
     }
 
     /// The vault's main line.

@@ -10,6 +10,7 @@ use super::pins::Pins;
 use crate::disk;
 use crate::error::{Result, io_error};
 use crate::import::cached_root;
+use crate::vault::Vault;
 
 impl Collector<'_> {
     /// A cache counts only while the vault has the root that it was written with.
@@ -35,8 +36,8 @@ impl Collector<'_> {
     /// Layers and packs that no record speaks of. With the gate closed nobody is about to record one.
     pub(super) fn leftovers(&mut self) -> Result<()> {
         let found = match self.options.dry_run {
-            true => self.find_leftovers()?,
-            false => self.closed(|collector, _| collector.find_leftovers())?,
+            true => leftovers(self.vault)?,
+            false => self.closed(|collector, _| leftovers(collector.vault))?,
         };
         for path in found {
             let bytes =
@@ -52,24 +53,24 @@ impl Collector<'_> {
         }
         Ok(())
     }
+}
 
-    fn find_leftovers(&mut self) -> Result<Vec<PathBuf>> {
-        let mut found = Pins::read(self.vault)?.leftovers;
-        let (layers, packs) = self.vault.read(|reader| Ok((reader.layers()?, reader.packs()?)))?;
-        let layers: Vec<Id> = layers.into_iter().map(|layer| layer.id).collect();
-        let packs: Vec<Id> = packs.into_iter().map(|pack| pack.id).collect();
-        for (folder, known) in [(self.vault.layers_dir(), layers), (self.vault.packs_dir(), packs)]
-        {
-            for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-                let name = entry.file_name();
-                let name = name.to_string_lossy();
-                let stale_pack = folder == self.vault.packs_dir() && name.ends_with(".tmp");
-                let unknown = name.parse().is_ok_and(|id: Id| !known.contains(&id));
-                if stale_pack || unknown {
-                    found.push(entry.path());
-                }
+/// Layers and packs that no record speaks of and that nobody writes.
+pub(crate) fn leftovers(vault: &Vault) -> Result<Vec<PathBuf>> {
+    let mut found = Pins::read(vault)?.leftovers;
+    let (layers, packs) = vault.read(|reader| Ok((reader.layers()?, reader.packs()?)))?;
+    let layers: Vec<Id> = layers.into_iter().map(|layer| layer.id).collect();
+    let packs: Vec<Id> = packs.into_iter().map(|pack| pack.id).collect();
+    for (folder, known) in [(vault.layers_dir(), layers), (vault.packs_dir(), packs)] {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let stale_pack = folder == vault.packs_dir() && name.ends_with(".tmp");
+            let unknown = name.parse().is_ok_and(|id: Id| !known.contains(&id));
+            if stale_pack || unknown {
+                found.push(entry.path());
             }
         }
-        Ok(found)
     }
+    Ok(found)
 }

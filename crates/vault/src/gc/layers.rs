@@ -192,7 +192,7 @@ fn missing(error: std::io::Error) -> std::io::Result<()> {
 }
 
 /// Calls `visit` with every object of a kind and what its place tells.
-pub(super) fn each_place(
+pub(crate) fn each_place(
     vault: &Vault,
     kind: ObjectKind,
     mut visit: impl FnMut(&Listed, PlaceStart),

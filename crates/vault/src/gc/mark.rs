@@ -12,11 +12,11 @@ use crate::objects::Objects;
 
 /// The objects that were reached so far. It only grows, so what once was needed counts as needed until the collection ends.
 #[derive(Debug, Default)]
-pub(super) struct Marks {
-    pub(super) roots: HashSet<RootId>,
-    pub(super) nodes: HashSet<NodeId>,
+pub(crate) struct Marks {
+    pub(crate) roots: HashSet<RootId>,
+    pub(crate) nodes: HashSet<NodeId>,
     /// With their lengths.
-    pub(super) blobs: HashMap<BlobId, u64>,
+    pub(crate) blobs: HashMap<BlobId, u64>,
     pub(super) chunks: HashSet<Hash>,
     /// The bytes of all blobs.
     pub(super) bytes: u64,

@@ -16,12 +16,12 @@ use crate::vault::Vault;
 
 /// What the notes beside layers that are being written, or were left, name.
 #[derive(Debug, Default)]
-pub(super) struct Pins {
+pub(crate) struct Pins {
     snapshots: HashSet<Id>,
     /// Layers that hold what a command wrote and that is not part of the history yet.
     sealed: HashSet<Id>,
     /// The layers that lie below, and those.
-    pub(super) layers: HashSet<Id>,
+    pub(crate) layers: HashSet<Id>,
     /// Directories that nobody writes and no note speaks for.
     pub(super) leftovers: Vec<PathBuf>,
     /// One that somebody writes without a note: an import, or a command that is just being started.
@@ -40,7 +40,7 @@ struct Note {
 }
 
 impl Pins {
-    pub(super) fn read(vault: &Vault) -> Result<Self> {
+    pub(crate) fn read(vault: &Vault) -> Result<Self> {
         let folder = vault.layers_dir();
         let mut pins = Self::default();
         for entry in fs::read_dir(&folder).map_err(io_error("read", &folder))? {

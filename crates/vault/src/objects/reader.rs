@@ -205,6 +205,17 @@ impl Read for Source {
 }
 
 impl BlobReader {
+    /// Reads content from a file of the host.
+    pub(crate) fn of_file(id: BlobId, file: File, place: PathBuf) -> Self {
+        Self { source: Source::File(file), hasher: blake3::Hasher::new(), id, place }
+    }
+
+    /// Reads content from memory.
+    pub(crate) fn of_bytes(id: BlobId, bytes: Vec<u8>) -> Self {
+        let source = Source::Memory(io::Cursor::new(bytes));
+        Self { source, hasher: blake3::Hasher::new(), id, place: PathBuf::from("memory") }
+    }
+
     /// Fills `buffer` from where the last call stopped; 0 means the end, and that all bytes were right.
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
         let got = self.source.read(buffer).map_err(io_error("read", &self.place))?;

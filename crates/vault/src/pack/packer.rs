@@ -33,55 +33,55 @@ pub(crate) struct Packer<'v> {
     cut: HashSet<Hash>,
     /// The contents that are moved when the pack is sealed.
     moves: Batch,
+    /// Chunks that are there already are written all the same, and take their place.
+    anew: bool,
 }
 
 impl<'v> Packer<'v> {
     pub(crate) fn new(vault: &'v Vault) -> Self {
         let (chunks, moves, cut) = (Batch::default(), Batch::default(), HashSet::new());
-        Self { vault, writer: None, chunks, cut, moves }
+        Self { vault, writer: None, chunks, cut, moves, anew: false }
+    }
+
+    /// For content that cannot be read where it is: nothing that is there is relied upon.
+    pub(crate) fn anew(vault: &'v Vault) -> Self {
+        Self { anew: true, ..Self::new(vault) }
     }
 
     /// Moves one content; its bytes are verified on the way.
     pub(crate) fn add(&mut self, blob: &BlobId, size: u64) -> Result<()> {
+        let reader = self.vault.objects()?.reader(blob)?;
+        self.add_from(blob, size, reader)
+    }
+
+    /// Moves one content whose bytes are read from elsewhere.
+    pub(crate) fn add_from(
+        &mut self,
+        blob: &BlobId,
+        size: u64,
+        mut reader: BlobReader,
+    ) -> Result<()> {
         let place = match size <= WHOLE_LIMIT {
             true => {
-                let bytes = self.vault.objects()?.blob(blob)?;
+                let mut bytes = Vec::new();
+                reader.read_to_end(&mut bytes)?;
                 Place::Pack(self.writer()?.add(blob.0, &bytes)?)
             }
-            false => Place::Chunks(self.cut(blob)?),
+            false => Place::Chunks(cut(blob, reader, |id, data| self.chunk(id, data))?),
         };
         self.moves.blob(*blob, &place);
         self.flush_if_long()
     }
 
-    /// Cuts a long content where its bytes say, so that equal parts of two become the same chunk.
-    fn cut(&mut self, blob: &BlobId) -> Result<Vec<ChunkRef>> {
-        let source = Source(self.vault.objects()?.reader(blob)?);
-        let cutter = StreamCDC::new(source, SHORTEST_CHUNK, USUAL_CHUNK, LONGEST_CHUNK);
-        let mut chunks = Vec::new();
-        let mut hasher = blake3::Hasher::new();
-        for chunk in cutter {
-            let data = chunk.map_err(|error| cut_error(blob, error))?.data;
-            hasher.update(&data);
-            let id = *blake3::hash(&data).as_bytes();
-            chunks.push(ChunkRef { id, length: data.len() as u64 });
-            self.chunk(id, &data)?;
-        }
-        if BlobId(*hasher.finalize().as_bytes()) != *blob {
-            let place = "its place".to_owned();
-            let detail = "its bytes hash to something else".to_owned();
-            return Err(VaultError::Damaged { object: format!("content {blob}"), place, detail });
-        }
-        Ok(chunks)
-    }
-
     fn chunk(&mut self, id: Hash, data: &[u8]) -> Result<()> {
         let backend = self.vault.objects()?.backend();
-        if self.cut.contains(&id) || backend.contains(ObjectKind::Chunk, &id)? {
+        let there = !self.anew && backend.contains(ObjectKind::Chunk, &id)?;
+        if there || self.cut.contains(&id) {
             return Ok(());
         }
         let place = self.writer()?.add(id, data)?;
-        self.chunks.chunk(id, place);
+        let batch = if self.anew { &mut self.moves } else { &mut self.chunks };
+        batch.chunk(id, place);
         self.cut.insert(id);
         self.flush_if_long()
     }
@@ -126,6 +126,30 @@ impl<'v> Packer<'v> {
         self.cut.clear();
         objects.move_to(&std::mem::take(&mut self.moves))
     }
+}
+
+/// Cuts a long content where its bytes say, so that equal parts of two become the same chunk.
+pub(crate) fn cut(
+    blob: &BlobId,
+    reader: BlobReader,
+    mut keep: impl FnMut(Hash, &[u8]) -> Result<()>,
+) -> Result<Vec<ChunkRef>> {
+    let cutter = StreamCDC::new(Source(reader), SHORTEST_CHUNK, USUAL_CHUNK, LONGEST_CHUNK);
+    let mut chunks = Vec::new();
+    let mut hasher = blake3::Hasher::new();
+    for chunk in cutter {
+        let data = chunk.map_err(|error| cut_error(blob, error))?.data;
+        hasher.update(&data);
+        let id = *blake3::hash(&data).as_bytes();
+        chunks.push(ChunkRef { id, length: data.len() as u64 });
+        keep(id, &data)?;
+    }
+    if BlobId(*hasher.finalize().as_bytes()) != *blob {
+        let place = "its place".to_owned();
+        let detail = "its bytes hash to something else".to_owned();
+        return Err(VaultError::Damaged { object: format!("content {blob}"), place, detail });
+    }
+    Ok(chunks)
 }
 
 /// Content as a plain stream.

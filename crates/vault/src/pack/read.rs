@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use offshoot_store::{Hash, Id};
 
@@ -15,17 +15,11 @@ use crate::codec::{FormatError, Input};
 #[derive(Debug)]
 pub(crate) struct PackFile {
     file: File,
-    path: PathBuf,
 }
 
 impl PackFile {
     pub(crate) fn open(packs: &Path, id: &Id) -> io::Result<Self> {
-        let path = packs.join(id.to_string());
-        Ok(Self { file: File::open(&path)?, path })
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
+        Ok(Self { file: File::open(packs.join(id.to_string()))? })
     }
 
     /// A record as it is in the file.
