@@ -1,6 +1,7 @@
 //! A whole vault as one file: history, refs, log, audit chain, commands, and every content in chunks.
 
 use std::fs;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use offshoot_store::{Archive, Hash, Id, ObjectKind, Put, StoreError};
@@ -63,6 +64,10 @@ impl Vault {
     }
 
     fn write_archive(&self, staged: &Path) -> Result<Archived> {
+        // Nobody else may read what only the owner of the vault can.
+        let mut options = fs::File::options();
+        options.write(true).create_new(true).mode(0o600);
+        options.open(staged).map_err(io_error("create", staged))?;
         // Neither is anything collected nor moved while it is read.
         let _alone = match self.is_read_only() {
             true => None,

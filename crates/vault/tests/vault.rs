@@ -18,6 +18,8 @@ mod damage;
 mod depth;
 #[path = "vault/execs.rs"]
 mod execs;
+#[path = "vault/garbage.rs"]
+mod garbage;
 #[path = "vault/leftovers.rs"]
 mod leftovers;
 #[path = "vault/links.rs"]
