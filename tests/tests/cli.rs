@@ -18,6 +18,8 @@ mod drivers;
 mod execs;
 #[path = "cli/files.rs"]
 mod files;
+#[path = "cli/garbage.rs"]
+mod garbage;
 #[path = "cli/help.rs"]
 mod help;
 #[path = "cli/histories.rs"]

@@ -166,6 +166,9 @@ fn every_key_reaches_its_field() {
         .flag("exec.max_file_size=1MiB")
         .flag("exec.max_memory=1GiB")
         .flag("import.threads=256")
+        .flag("gc.keep_operations=7")
+        .flag("gc.keep_age=1d")
+        .flag("gc.max_size=1MiB")
         .flag("store.busy_timeout=0s")
         .load()
         .config;
@@ -181,6 +184,7 @@ fn every_key_reaches_its_field() {
             "max_memory": 1 << 30
         },
         "import": {"threads": 256},
+        "gc": {"keep_operations": 7, "keep_age": "24h", "max_size": 1 << 20},
         "store": {"busy_timeout": "0s"},
     });
     assert_eq!(serde_json::to_value(config).unwrap(), expected);
@@ -432,6 +436,9 @@ exec.max_processes = 0           # default
 exec.max_file_size = \"0B\"        # default
 exec.max_memory = \"0B\"           # default
 import.threads = 0               # default
+gc.keep_operations = 100         # default
+gc.keep_age = \"30d\"              # default
+gc.max_size = \"0B\"              # default
 store.busy_timeout = \"30s\"       # default
 ";
     assert_eq!(shown, expected);

@@ -188,7 +188,6 @@ impl Case {
     fn write(&mut self, workspace: &Workspace) {
         let bytes = self.new_bytes();
         let name = format!("file-{}", self.rng.below(8));
-        let _held = self.vault.hold().unwrap();
         let (root, mut files) = self.states[&workspace.state.head].clone();
         let entry = file(&self.vault, &bytes);
         let root = edit(&self.vault, &root, |editor| editor.put(&path(&name), entry).unwrap());
