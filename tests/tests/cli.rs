@@ -22,14 +22,16 @@ mod drivers;
 mod execs;
 #[path = "cli/files.rs"]
 mod files;
+#[path = "cli/garbage.rs"]
+mod garbage;
 #[path = "cli/help.rs"]
 mod help;
 #[path = "cli/histories.rs"]
 mod histories;
-#[path = "cli/interrupted.rs"]
-mod interrupted;
 #[path = "cli/inputs.rs"]
 mod inputs;
+#[path = "cli/interrupted.rs"]
+mod interrupted;
 #[path = "cli/names.rs"]
 mod names;
 #[path = "cli/places.rs"]

@@ -9,8 +9,8 @@ use clap::{Args, Parser, Subcommand};
 use offshoot_protocol::{ErrorBody, ErrorDocument, ExitCode};
 
 use crate::commands::{
-    checkpoint, completions, config, diff, discard, doctor, exec, execs, fs, history, init, log,
-    logs, op, ps, recover, revert, run, show, snapshot, status, vault, workspace,
+    checkpoint, completions, config, diff, discard, doctor, exec, execs, fs, gc, history, init,
+    log, logs, op, ps, recover, revert, run, show, snapshot, status, vault, workspace,
 };
 
 const AFTER_HELP: &str = "\
@@ -114,6 +114,8 @@ pub(crate) enum Command {
     /// Files of a workspace, without mounting it
     #[command(subcommand)]
     Fs(fs::FsCommand),
+    /// Take away what nothing needs any more
+    Gc(gc::GcArgs),
     /// The versions of a file
     History(history::HistoryArgs),
     /// The configuration in force

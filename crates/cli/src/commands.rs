@@ -1,5 +1,6 @@
 //! One file a command.
 
+pub(crate) mod carry;
 pub(crate) mod checkpoint;
 pub(crate) mod completions;
 pub(crate) mod config;
@@ -9,6 +10,7 @@ pub(crate) mod doctor;
 pub(crate) mod exec;
 pub(crate) mod execs;
 pub(crate) mod fs;
+pub(crate) mod gc;
 pub(crate) mod history;
 pub(crate) mod init;
 pub(crate) mod log;
@@ -60,6 +62,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
         Command::Op(command) => op::run(&command, context),
         Command::Discard(args) => discard::run(&args, context),
         Command::Fs(command) => fs::run(&command, context),
+        Command::Gc(args) => gc::run(&args, context),
         Command::History(args) => history::run(&args, context),
         Command::Config(command) => config::run(&command, context),
         Command::Completions(args) => completions::run(&args, context),

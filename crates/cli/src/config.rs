@@ -25,6 +25,7 @@ pub(crate) use duration::parse as parse_duration;
 pub(crate) use error::ConfigError;
 pub(crate) use load::{Loaded, load};
 pub(crate) use show::render_human;
+pub(crate) use size::parse as parse_size;
 pub(crate) use sources::Sources;
 
 /// All settings, ready to use.
@@ -47,6 +48,8 @@ pub(crate) struct Config {
     pub(crate) run: Run,
     /// How a directory is taken into a vault.
     pub(crate) import: Import,
+    /// What collecting garbage keeps.
+    pub(crate) gc: Gc,
     /// How the vault's catalog is used.
     pub(crate) store: Store,
 }
@@ -171,6 +174,19 @@ pub(crate) struct Import {
     pub(crate) threads: u16,
 }
 
+/// Section `gc`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Gc {
+    /// The newest operations, so many of them, can be undone after it.
+    pub(crate) keep_operations: u64,
+    /// So can those that are younger than this.
+    #[serde(with = "duration")]
+    pub(crate) keep_age: Duration,
+    /// The oldest of these are given up while content takes more bytes than this; 0 for no limit.
+    pub(crate) max_size: u64,
+}
+
 /// Section `store`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -236,6 +252,12 @@ impl Default for Recover {
 impl Default for Compact {
     fn default() -> Self {
         Self { auto: true, depth: 16 }
+    }
+}
+
+impl Default for Gc {
+    fn default() -> Self {
+        Self { keep_operations: 100, keep_age: Duration::from_secs(30 * 24 * 60 * 60), max_size: 0 }
     }
 }
 

@@ -233,6 +233,11 @@ impl Context {
         }
     }
 
+    /// Whether nothing but what was asked for is printed.
+    pub(crate) fn is_silent(&self) -> bool {
+        self.quiet
+    }
+
     pub(crate) fn diff_options(&self) -> DiffOptions {
         let diff = &self.settings.config.diff;
         DiffOptions {

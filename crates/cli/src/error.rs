@@ -104,8 +104,19 @@ impl From<VaultError> for CliError {
             | VaultError::NoSnapshot(_)
             | VaultError::BadRecord { .. } => Self::new(ExitCode::Damaged, message)
                 .hint("`offshoot vault check` lists everything that is damaged"),
+            VaultError::NoArchive(_) => Self::new(ExitCode::Damaged, message)
+                .hint("`offshoot vault export FILE` writes one; nothing was changed"),
+            VaultError::BadArchive { .. } => Self::new(ExitCode::Damaged, message)
+                .hint("export the vault again and copy the file whole; nothing was changed"),
             VaultError::NoEntry { .. } | VaultError::NoOperation(_) => {
                 Self::new(ExitCode::NotFound, message)
+            }
+            VaultError::Collected { .. } => Self::new(ExitCode::NotFound, message)
+                .hint("gc.keep_operations and gc.keep_age say how long what no ref names is kept"),
+            VaultError::Orphaned { .. } => Self::new(ExitCode::Conflict, message)
+                .hint("delete the checkpoint first, or see `offshoot op log`"),
+            VaultError::Unaccounted(_) => {
+                Self::new(ExitCode::Busy, message).hint("wait until it is done and try again")
             }
             VaultError::NotEmpty { .. } => Self::new(ExitCode::Conflict, message)
                 .hint("add -r to remove it with everything in it"),
@@ -150,6 +161,8 @@ impl From<HomeError> for CliError {
             HomeError::NameTaken(_) | HomeError::AlreadyBound { .. } => {
                 Self::new(ExitCode::Conflict, message)
             }
+            HomeError::AlreadyHere(_) => Self::new(ExitCode::Conflict, message)
+                .hint("delete that one first, or import into another home with --home"),
             HomeError::NotADirectory(_) => Self::usage(message),
         }
     }

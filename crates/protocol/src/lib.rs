@@ -39,8 +39,8 @@ pub use schema::{SchemaFile, schemas};
 pub use text::Text;
 pub use tools::{ConfigDoc, DoctorCheckDoc, DoctorDoc, DoctorState, SettingDoc};
 pub use vault::{
-    CheckDoc, CompactDoc, CompactedDoc, InitDoc, VaultDeletedDoc, VaultDoc, VaultInfoDoc,
-    VaultListDoc, VaultRenamedDoc,
+    CheckDoc, CompactDoc, CompactedDoc, GcDoc, InitDoc, PackDoc, TakenDoc, VaultDeletedDoc,
+    VaultDoc, VaultExportDoc, VaultImportDoc, VaultInfoDoc, VaultListDoc, VaultRenamedDoc,
 };
 pub use workspace::{
     CheckpointDeletedDoc, CheckpointDoc, CheckpointListDoc, CheckpointShowDoc, DiscardDoc,

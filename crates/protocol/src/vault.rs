@@ -112,6 +112,111 @@ impl Kind for VaultDeletedDoc {
     const KIND: &'static str = "vault.delete";
 }
 
+/// What collecting garbage took, or would take.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GcDoc {
+    /// The vault.
+    pub vault: String,
+    /// Whether nothing was taken and this only says what would be.
+    pub dry_run: bool,
+    /// How many operations can still be undone.
+    pub kept_operations: u64,
+    /// How many operations were given up for `gc.max_size`.
+    pub given_up_operations: u64,
+    /// What was taken, by kind; kinds of which there was nothing are left out.
+    pub taken: Vec<TakenDoc>,
+    /// The bytes of all that was taken.
+    pub taken_bytes: u64,
+    /// How many contents were moved to packs.
+    pub packed: u64,
+    /// Their bytes.
+    pub packed_bytes: u64,
+    /// What the vault took on disk before.
+    pub bytes_before: u64,
+    /// What it takes now.
+    pub bytes_after: u64,
+    /// The longest time for which nobody could write, in microseconds.
+    pub longest_pause_us: u64,
+}
+
+impl Kind for GcDoc {
+    const KIND: &'static str = "gc";
+}
+
+/// Garbage of one kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct TakenDoc {
+    /// What it was: roots, nodes, contents, chunks, layers, packs, outputs, caches or leftovers.
+    pub kind: String,
+    /// How many.
+    pub count: u64,
+    /// The bytes of them.
+    pub bytes: u64,
+}
+
+/// A vault whose content was moved to packs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PackDoc {
+    /// The vault.
+    pub vault: String,
+    /// How many contents were moved.
+    pub packed: u64,
+    /// Their bytes.
+    pub packed_bytes: u64,
+    /// How many packs there are now.
+    pub packs: u64,
+    /// The bytes of all packs.
+    pub packs_bytes: u64,
+}
+
+impl Kind for PackDoc {
+    const KIND: &'static str = "vault.pack";
+}
+
+/// A vault that was written to one file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct VaultExportDoc {
+    /// The vault.
+    pub vault: String,
+    /// The file.
+    pub file: Text,
+    /// Its length.
+    pub bytes: u64,
+    /// Snapshots whose files are in it.
+    pub snapshots: u64,
+    /// Contents of files.
+    pub contents: u64,
+    /// Their bytes, before compression.
+    pub contents_bytes: u64,
+    /// Operations in its log.
+    pub operations: u64,
+}
+
+impl Kind for VaultExportDoc {
+    const KIND: &'static str = "vault.export";
+}
+
+/// A vault that was read from one file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct VaultImportDoc {
+    /// The vault.
+    pub vault: VaultDoc,
+    /// Snapshots in its history.
+    pub snapshots: u64,
+    /// Contents whose hashes were verified.
+    pub contents: u64,
+    /// Their bytes.
+    pub contents_bytes: u64,
+    /// Operations in its log.
+    pub operations: u64,
+    /// Audit events whose chain holds.
+    pub audit_events: u64,
+}
+
+impl Kind for VaultImportDoc {
+    const KIND: &'static str = "vault.import";
+}
+
 /// What a check of a vault found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckDoc {
@@ -137,6 +242,12 @@ pub struct CheckDoc {
     pub problems: Vec<String>,
     /// Leftovers of a crash; harmless.
     pub stray_layers: Vec<String>,
+    /// With `--repair`: what was mended.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repaired: Vec<String>,
+    /// With `--repair`: what is left for a person to decide.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub advice: Vec<String>,
 }
 
 impl Kind for CheckDoc {

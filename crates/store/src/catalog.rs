@@ -1,11 +1,15 @@
 //! The catalog: snapshots, refs, operations, commands, audit events and layers of one vault, in SQLite.
 
+mod carry;
 mod connection;
 mod execs;
+mod garbage;
 mod links;
+mod packs;
 mod reader;
 mod rows;
 mod schema;
+mod shrink;
 mod stacks;
 mod writer;
 
@@ -15,11 +19,12 @@ use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
+pub(crate) use carry::copy_catalog;
 pub(crate) use connection::{Sync, busy_or, connect};
 pub use reader::Reader;
 pub use rows::{
-    AuditRow, ExecRow, LayerRow, NewOperation, OperationRow, RefChange, RefKey, RefRow,
-    SnapshotRow, StackRow,
+    AuditRow, ExecEnds, ExecRow, LayerRow, NewOperation, OperationRow, PackRow, RefChange, RefKey,
+    RefRow, SnapshotRow, StackRow,
 };
 pub use writer::Writer;
 

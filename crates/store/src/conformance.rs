@@ -3,16 +3,17 @@
 //! A backend's tests call [`check`] with a function that makes an empty backend. The suite is itself tested: each
 //! of several deliberately broken backends must fail it.
 
-use crate::{Hash, ObjectBackend, ObjectKind, Put, StoreError};
+use crate::{Hash, Listed, ObjectBackend, ObjectKind, Put, StoreError};
 
 /// Runs the whole suite, each part on a fresh backend; the error names the promise that was broken.
 pub fn check(mut make: impl FnMut() -> Box<dyn ObjectBackend>) -> Result<(), String> {
-    let parts: [(&str, Part); 8] = [
+    let parts: [(&str, Part); 9] = [
         ("an empty backend has nothing", empty_has_nothing),
         ("what was put is got back", round_trip),
         ("kinds are apart", kinds_are_apart),
         ("put keeps what is there", put_keeps),
         ("replace replaces", replace_replaces),
+        ("values are listed", values_are_listed),
         ("remove removes exactly the named", remove_removes),
         ("list is ordered, complete and pages", list_pages),
         ("threads can share it", threads_share),
@@ -85,10 +86,12 @@ fn put_keeps(backend: &dyn ObjectBackend) -> Result<(), String> {
 }
 
 fn replace_replaces(backend: &dyn ObjectBackend) -> Result<(), String> {
-    ok(backend.replace(&put(ObjectKind::Blob, 1, b"new")))?;
-    ok(backend.replace(&put(ObjectKind::Blob, 1, b"newer")))?;
+    let batch = [put(ObjectKind::Blob, 1, b"new"), put(ObjectKind::Blob, 2, b"other")];
+    ok(backend.replace(&batch))?;
+    ok(backend.replace(&[put(ObjectKind::Blob, 1, b"newer")]))?;
     expect("value", ok(backend.get(ObjectKind::Blob, &hash(1)))?, Some(b"newer".to_vec()))?;
-    expect("count", ok(backend.list(ObjectKind::Blob, None, 10))?.len(), 1)
+    expect("other", ok(backend.get(ObjectKind::Blob, &hash(2)))?, Some(b"other".to_vec()))?;
+    expect("count", ok(backend.list(ObjectKind::Blob, None, 10))?.len(), 2)
 }
 
 fn remove_removes(backend: &dyn ObjectBackend) -> Result<(), String> {
@@ -117,6 +120,21 @@ fn list_pages(backend: &dyn ObjectBackend) -> Result<(), String> {
         expect("pages end", seen.len() <= 256, true)?;
     }
     expect("all", seen, (0..=255u8).map(hash).collect())
+}
+
+fn values_are_listed(backend: &dyn ObjectBackend) -> Result<(), String> {
+    let batch: Vec<Put> =
+        (1..=9u8).map(|byte| put(ObjectKind::Blob, byte, &vec![byte; byte.into()])).collect();
+    ok(backend.put(&batch))?;
+    ok(backend.put(&[put(ObjectKind::Node, 5, b"other kind")]))?;
+    let listed = ok(backend.list_values(ObjectKind::Blob, Some(&hash(3)), 4, 5))?;
+    let expected: Vec<Listed> = (4..=7u8)
+        .map(|byte| {
+            let start = vec![byte; usize::from(byte.min(5))];
+            Listed { id: hash(byte), length: byte.into(), start }
+        })
+        .collect();
+    expect("listed", listed, expected)
 }
 
 fn threads_share(backend: &dyn ObjectBackend) -> Result<(), String> {
@@ -151,6 +169,7 @@ mod tests {
         RemovesTooMuch,
         ListSkipsOne,
         ListUnordered,
+        ListsWholeValues,
         PutStopsAtExisting,
     }
 
@@ -174,7 +193,7 @@ mod tests {
             for put in batch {
                 let put = Put { kind: self.kind(put.kind), ..put.clone() };
                 match self.1 {
-                    Fault::PutOverwrites => self.0.replace(&put)?,
+                    Fault::PutOverwrites => self.0.replace(&[put])?,
                     Fault::ForgetsEmptyValues if put.value.is_empty() => {}
                     Fault::PutStopsAtExisting if self.0.contains(put.kind, &put.id)? => break,
                     _ => self.0.put(&[put])?,
@@ -182,10 +201,10 @@ mod tests {
             }
             Ok(())
         }
-        fn replace(&self, put: &Put) -> Result<(), StoreError> {
+        fn replace(&self, batch: &[Put]) -> Result<(), StoreError> {
             match self.1 {
-                Fault::ReplaceKeeps => self.0.put(std::slice::from_ref(put)),
-                _ => self.0.replace(put),
+                Fault::ReplaceKeeps => self.0.put(batch),
+                _ => self.0.replace(batch),
             }
         }
         fn remove(&self, kind: ObjectKind, ids: &[Hash]) -> Result<(), StoreError> {
@@ -210,6 +229,16 @@ mod tests {
             }
             Ok(ids)
         }
+        fn list_values(
+            &self,
+            kind: ObjectKind,
+            after: Option<&Hash>,
+            limit: usize,
+            start: usize,
+        ) -> Result<Vec<Listed>, StoreError> {
+            let start = if matches!(self.1, Fault::ListsWholeValues) { usize::MAX } else { start };
+            self.0.list_values(self.kind(kind), after, limit, start)
+        }
         fn flush(&self) -> Result<(), StoreError> {
             self.0.flush()
         }
@@ -231,6 +260,7 @@ mod tests {
             RemovesTooMuch,
             ListSkipsOne,
             ListUnordered,
+            ListsWholeValues,
             PutStopsAtExisting,
         ];
         for fault in faults {

@@ -1,6 +1,6 @@
 //! Objects that are not stored, above those that are.
 
-use crate::{Hash, MemoryBackend, ObjectBackend, ObjectKind, Put, StoreError};
+use crate::{Hash, Listed, MemoryBackend, ObjectBackend, ObjectKind, Put, StoreError};
 
 /// Reads what another backend holds and keeps everything new to itself, in memory: to look at what may never be stored.
 #[derive(Debug)]
@@ -32,8 +32,8 @@ impl<B: ObjectBackend> ObjectBackend for DraftBackend<B> {
         self.above.put(batch)
     }
 
-    fn replace(&self, put: &Put) -> Result<(), StoreError> {
-        self.above.replace(put)
+    fn replace(&self, batch: &[Put]) -> Result<(), StoreError> {
+        self.above.replace(batch)
     }
 
     /// Only what is its own can be removed.
@@ -53,6 +53,22 @@ impl<B: ObjectBackend> ObjectBackend for DraftBackend<B> {
         ids.dedup();
         ids.truncate(limit);
         Ok(ids)
+    }
+
+    fn list_values(
+        &self,
+        kind: ObjectKind,
+        after: Option<&Hash>,
+        limit: usize,
+        start: usize,
+    ) -> Result<Vec<Listed>, StoreError> {
+        let mut listed = self.above.list_values(kind, after, limit, start)?;
+        listed.extend(self.below.list_values(kind, after, limit, start)?);
+        // Stable, so that what is above comes first and stays.
+        listed.sort_by_key(|object| object.id);
+        listed.dedup_by_key(|object| object.id);
+        listed.truncate(limit);
+        Ok(listed)
     }
 
     fn flush(&self) -> Result<(), StoreError> {

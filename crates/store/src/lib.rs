@@ -4,6 +4,7 @@
 //! check (uniqueness, order, compare-and-set of refs); what a tree, a workspace or an undo *means* is decided
 //! above it. The formats are specified in `docs/design/storage-format.md`.
 
+mod archive;
 mod catalog;
 pub mod conformance;
 mod draft;
@@ -15,15 +16,16 @@ mod presence;
 mod process;
 mod sqlite;
 
+pub use archive::Archive;
 pub use catalog::{
-    AuditRow, Catalog, ExecRow, LayerRow, NewOperation, OpenOptions, OperationRow, Reader,
-    RefChange, RefKey, RefRow, SnapshotRow, StackRow, Writer,
+    AuditRow, Catalog, ExecEnds, ExecRow, LayerRow, NewOperation, OpenOptions, OperationRow,
+    PackRow, Reader, RefChange, RefKey, RefRow, SnapshotRow, StackRow, Writer,
 };
 pub use draft::DraftBackend;
 pub use error::StoreError;
 pub use id::{Id, ParseIdError};
 pub use memory::MemoryBackend;
-pub use object::{Hash, ObjectBackend, ObjectKind, Put};
+pub use object::{Hash, Listed, ObjectBackend, ObjectKind, Put};
 pub use presence::{Presence, mark_checked, mark_unclean, unclean_stop};
 pub use process::{ProcessMark, boot_id};
 pub use sqlite::SqliteBackend;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::{Hash, ObjectBackend, ObjectKind, Put, StoreError};
+use crate::{Hash, Listed, ObjectBackend, ObjectKind, Put, StoreError};
 
 type Objects = BTreeMap<(ObjectKind, Hash), Vec<u8>>;
 
@@ -37,8 +37,9 @@ impl ObjectBackend for MemoryBackend {
         Ok(())
     }
 
-    fn replace(&self, put: &Put) -> Result<(), StoreError> {
-        self.objects().insert((put.kind, put.id), put.value.clone());
+    fn replace(&self, batch: &[Put]) -> Result<(), StoreError> {
+        let mut objects = self.objects();
+        objects.extend(batch.iter().map(|put| ((put.kind, put.id), put.value.clone())));
         Ok(())
     }
 
@@ -59,6 +60,23 @@ impl ObjectBackend for MemoryBackend {
         let objects = self.objects();
         let of_kind = objects.keys().filter(|(k, _)| *k == kind).map(|(_, id)| *id);
         Ok(of_kind.filter(|id| after.is_none_or(|after| id > after)).take(limit).collect())
+    }
+
+    fn list_values(
+        &self,
+        kind: ObjectKind,
+        after: Option<&Hash>,
+        limit: usize,
+        start: usize,
+    ) -> Result<Vec<Listed>, StoreError> {
+        let objects = self.objects();
+        let of_kind = objects.iter().filter(|((k, _), _)| *k == kind);
+        let later = of_kind.filter(|((_, id), _)| after.is_none_or(|after| id > after));
+        let listed = later.take(limit).map(|((_, id), value)| {
+            let start = value[..value.len().min(start)].to_vec();
+            Listed { id: *id, length: value.len() as u64, start }
+        });
+        Ok(listed.collect())
     }
 
     fn flush(&self) -> Result<(), StoreError> {

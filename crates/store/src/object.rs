@@ -15,11 +15,13 @@ pub enum ObjectKind {
     Node = 2,
     /// A root.
     Root = 3,
+    /// Where a part of a long file is.
+    Chunk = 4,
 }
 
 impl ObjectKind {
     /// All kinds, in the order of their numbers.
-    pub const ALL: [Self; 3] = [Self::Blob, Self::Node, Self::Root];
+    pub const ALL: [Self; 4] = [Self::Blob, Self::Node, Self::Root, Self::Chunk];
 }
 
 /// One value to store.
@@ -31,6 +33,17 @@ pub struct Put {
     pub id: Hash,
     /// Its value.
     pub value: Vec<u8>,
+}
+
+/// An object of a listing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Its id.
+    pub id: Hash,
+    /// How long its value is.
+    pub length: u64,
+    /// The start of its value, as far as it was asked for.
+    pub start: Vec<u8>,
 }
 
 /// Keeps objects: values under (kind, id).
@@ -48,8 +61,8 @@ pub trait ObjectBackend: Send + Sync {
     /// Readers of this and other processes see the batch when this returns.
     fn put(&self, batch: &[Put]) -> Result<(), StoreError>;
 
-    /// Stores one value in place of the one that is there, atomically; for values that say where bytes are.
-    fn replace(&self, put: &Put) -> Result<(), StoreError>;
+    /// Stores values in place of those that are there, all of them or, on error, none; for values that say where bytes are.
+    fn replace(&self, batch: &[Put]) -> Result<(), StoreError>;
 
     /// Removes all of the batch or, on error, none of it. Ids that are not there are passed over.
     fn remove(&self, kind: ObjectKind, ids: &[Hash]) -> Result<(), StoreError>;
@@ -61,6 +74,15 @@ pub trait ObjectBackend: Send + Sync {
         after: Option<&Hash>,
         limit: usize,
     ) -> Result<Vec<Hash>, StoreError>;
+
+    /// Up to `limit` objects of a kind, in ascending order of ids, that come after `after`, with up to `start` bytes of each.
+    fn list_values(
+        &self,
+        kind: ObjectKind,
+        after: Option<&Hash>,
+        limit: usize,
+        start: usize,
+    ) -> Result<Vec<Listed>, StoreError>;
 
     /// After this, no later commit of the catalog can be durable before the values put until now are.
     fn flush(&self) -> Result<(), StoreError>;

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
 use crate::catalog::{Sync, busy_or, connect};
-use crate::{Hash, ObjectBackend, ObjectKind, OpenOptions, Put, StoreError};
+use crate::{Hash, Listed, ObjectBackend, ObjectKind, OpenOptions, Put, StoreError};
 
 /// The SQLite object backend.
 ///
@@ -88,15 +88,16 @@ impl ObjectBackend for SqliteBackend {
         })
     }
 
-    fn replace(&self, put: &Put) -> Result<(), StoreError> {
+    fn replace(&self, batch: &[Put]) -> Result<(), StoreError> {
         self.change(|connection| {
-            connection
-                .execute(
-                    "INSERT INTO objects (kind, id, value) VALUES (?1, ?2, ?3)
-                     ON CONFLICT (kind, id) DO UPDATE SET value = excluded.value",
-                    params![put.kind as u8, put.id, put.value],
-                )
-                .map(drop)
+            let mut statement = connection.prepare_cached(
+                "INSERT INTO objects (kind, id, value) VALUES (?1, ?2, ?3)
+                 ON CONFLICT (kind, id) DO UPDATE SET value = excluded.value",
+            )?;
+            for put in batch {
+                statement.execute(params![put.kind as u8, put.id, put.value])?;
+            }
+            Ok(())
         })
     }
 
@@ -127,6 +128,30 @@ impl ObjectBackend for SqliteBackend {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let rows = statement
             .query_map(params![kind as u8, after, limit], |row| row.get(0))
+            .map_err(self.error())?;
+        rows.collect::<Result<_, _>>().map_err(self.error())
+    }
+
+    fn list_values(
+        &self,
+        kind: ObjectKind,
+        after: Option<&Hash>,
+        limit: usize,
+        start: usize,
+    ) -> Result<Vec<Listed>, StoreError> {
+        let connection = self.lock();
+        let mut statement = connection
+            .prepare_cached(
+                "SELECT id, length(value), substr(value, 1, ?4) FROM objects
+                 WHERE kind = ?1 AND id > ?2 ORDER BY id LIMIT ?3",
+            )
+            .map_err(self.error())?;
+        let after: &[u8] = after.map_or(&[], |id| id.as_slice());
+        let whole = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
+        let rows = statement
+            .query_map(params![kind as u8, after, whole(limit), whole(start)], |row| {
+                Ok(Listed { id: row.get(0)?, length: row.get(1)?, start: row.get(2)? })
+            })
             .map_err(self.error())?;
         rows.collect::<Result<_, _>>().map_err(self.error())
     }

@@ -25,6 +25,7 @@ impl Vault {
     /// Reads all of a directory that started as a copy of `base`; nobody may write to it any more.
     pub fn capture(&self, directory: &Path, base: &RootId) -> Result<Adopted> {
         self.enter()?;
+        let _held = self.hold()?;
         let closed = open_up(directory).map_err(io_error("open", directory))?;
         let options = ImportOptions { everything: true, ..ImportOptions::default() };
         let imported = self.import_as(LayerKind::Content, directory, &options);

@@ -1,7 +1,10 @@
 //! Checking a whole vault: everything that refs reach is there and is what its hash says.
 
 mod execs;
+mod repair;
 mod stacks;
+
+pub use repair::RepairReport;
 
 use std::collections::HashSet;
 use std::fs;
@@ -116,7 +119,10 @@ impl Checker<'_> {
             self.report.snapshots += 1;
             let snapshot = self.vault.snapshot(&id);
             if let Some(snapshot) = self.note(snapshot) {
-                self.root(&snapshot);
+                // What was collected as garbage is missed by nobody but who goes there, and told then.
+                if !self.vault.is_collected(&snapshot)? {
+                    self.root(&snapshot);
+                }
                 for parent in &snapshot.parents {
                     let parent = self.vault.snapshot(parent);
                     self.note(parent);
@@ -186,15 +192,7 @@ impl Checker<'_> {
     }
 
     fn find_blob(&mut self, blob: &BlobId, size: u64) -> Result<()> {
-        let objects = self.vault.objects()?;
-        let length = match objects.place(blob)? {
-            Place::Inline(bytes) => bytes.len() as u64,
-            Place::Layer { layer, path } => {
-                let file = objects.open_in_layer(blob, &layer, &path)?;
-                let host = objects.layer_file(&layer, &path);
-                file.metadata().map_err(io_error("stat", &host))?.len()
-            }
-        };
+        let length = self.vault.objects()?.length(blob)?;
         self.compare_size(blob, size, length);
         Ok(())
     }

@@ -79,6 +79,11 @@ impl<'a> Input<'a> {
         self.take(usize::try_from(length).map_err(|_| FormatError("a length is too large"))?)
     }
 
+    /// How many bytes are yet to be read.
+    pub(crate) fn left(&self) -> usize {
+        self.0.len()
+    }
+
     /// Fails unless everything was read.
     pub(crate) fn end(&self) -> Result<(), FormatError> {
         if self.0.is_empty() { Ok(()) } else { Err(FormatError("bytes follow its end")) }

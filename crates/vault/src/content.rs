@@ -30,6 +30,7 @@ impl Vault {
     /// content into a layer of its own; neither is ever held in memory whole.
     pub fn add_content(&self, source: &mut dyn Read, name: &Path) -> Result<NewContent> {
         self.enter()?;
+        let _held = self.hold()?;
         let mut start = Vec::new();
         let limit = INLINE_LIMIT as u64 + 1;
         source.take(limit).read_to_end(&mut start).map_err(io_error("read", name))?;
@@ -91,6 +92,7 @@ impl Vault {
     /// Stores objects; a transaction that follows makes them durable with itself.
     pub fn store(&self, batch: &Batch) -> Result<()> {
         self.enter()?;
+        let _held = self.hold()?;
         self.objects()?.store(batch)
     }
 }

@@ -101,6 +101,34 @@ pub enum VaultError {
     /// A snapshot that something refers to is not there.
     #[error("there is no snapshot {0}")]
     NoSnapshot(Id),
+    /// The files of a snapshot were collected as garbage.
+    #[error("the files of snapshot {} were collected by gc on {}", .snapshot.short(), date(*.time_ms))]
+    Collected {
+        /// The snapshot.
+        snapshot: Id,
+        /// When they were.
+        time_ms: u64,
+    },
+    /// A checkpoint would be left without its workspace.
+    #[error("checkpoint {checkpoint} would be left without its workspace")]
+    Orphaned {
+        /// The name of the checkpoint.
+        checkpoint: String,
+    },
+    /// Something writes to the vault that does not say what it builds upon.
+    #[error("{} is being written and does not say what it builds upon", .0.display())]
+    Unaccounted(PathBuf),
+    /// The file is not an exported vault.
+    #[error("{} is not an exported vault", .0.display())]
+    NoArchive(PathBuf),
+    /// An exported vault is not what it was.
+    #[error("{} is damaged: {detail}", .path.display())]
+    BadArchive {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        detail: String,
+    },
     /// There is no operation of that id.
     #[error("there is no operation {0}")]
     NoOperation(Id),
@@ -144,6 +172,22 @@ pub enum VaultError {
     Threads(String),
 }
 
+/// A day of the calendar, in UTC.
+fn date(time_ms: u64) -> String {
+    // Counted in eras of 400 years that start on the first of March, so that the leap day is the last of its year.
+    let days = time_ms / 86_400_000 + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (year, month) = match month < 10 {
+        true => (era * 400 + year, month + 3),
+        false => (era * 400 + year + 1, month - 9),
+    };
+    format!("{year:04}-{month:02}-{day:02}")
+}
+
 fn entry_count(entries: u64) -> String {
     if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") }
 }
@@ -169,6 +213,26 @@ pub(crate) fn io_error<E: Into<io::Error>>(
             }
             io::ErrorKind::ReadOnlyFilesystem => StoreError::ReadOnly(path).into(),
             _ => VaultError::Io { action, path, source },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::date;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        for (seconds, expected) in [
+            (0, "1970-01-01"),
+            (951_782_399, "2000-02-28"),
+            (951_782_400, "2000-02-29"),
+            (951_868_800, "2000-03-01"),
+            (1_709_164_800, "2024-02-29"),
+            (1_735_689_599, "2024-12-31"),
+            (4_107_542_400, "2100-03-01"),
+        ] {
+            assert_eq!(date(seconds * 1000), expected);
         }
     }
 }

@@ -1,5 +1,9 @@
 //! A home: the place of many vaults, found by name or by the directory they are bound to.
 
+mod import;
+
+pub use import::FromArchive;
+
 use std::collections::HashSet;
 use std::fs;
 use std::io::ErrorKind;
@@ -40,6 +44,9 @@ pub enum HomeError {
         /// The vault's name.
         vault: String,
     },
+    /// The vault is there already.
+    #[error("the vault is here already, as {0}")]
+    AlreadyHere(String),
     /// What was to be imported is not a directory.
     #[error("{} is not a directory", .0.display())]
     NotADirectory(PathBuf),

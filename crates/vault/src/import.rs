@@ -11,7 +11,7 @@ mod plan;
 mod read;
 mod scan;
 
-pub(crate) use cache::clear as clear_cache;
+pub(crate) use cache::{cached_root, clear as clear_cache};
 pub(crate) use plan::group_of;
 
 use std::path::{Path, PathBuf};
@@ -164,6 +164,7 @@ impl Vault {
         source: &Path,
         options: &ImportOptions,
     ) -> Result<Imported> {
+        let _held = self.hold()?;
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(options.threads)
             .build()
@@ -225,6 +226,7 @@ impl Vault {
         options: &ImportOptions,
         actor: &Actor,
     ) -> Result<ImportReport> {
+        let _held = self.hold()?;
         let imported = match source {
             Source::Directory(dir) => self.import_as(LayerKind::Base, dir, options)?,
             Source::Nothing => self.empty()?,
@@ -264,6 +266,11 @@ impl Vault {
         let report = ImportReport::default();
         let links = Links::default();
         Ok(Imported { root, content: dir.content, top, report, stack: None, links })
+    }
+
+    /// Says that the vault was made with another name.
+    pub(crate) fn rename_recorded(&self, name: &str) -> Result<()> {
+        self.catalog().write(|writer| Ok(writer.set_meta("name", name.as_bytes())?))
     }
 
     /// The name that the vault was made with.

@@ -5,6 +5,7 @@
 //! mount, a process or a policy is. The formats are specified in `docs/design/storage-format.md`.
 
 mod actor;
+mod archive;
 mod capture;
 mod check;
 mod codec;
@@ -16,6 +17,8 @@ mod entry;
 mod error;
 mod exec;
 mod export;
+mod gate;
+mod gc;
 mod hash;
 mod home;
 mod import;
@@ -27,6 +30,7 @@ mod name;
 mod node;
 mod objects;
 mod operation;
+mod pack;
 mod path;
 mod refs;
 mod snapshot;
@@ -35,15 +39,18 @@ mod tree;
 mod vault;
 
 pub use actor::Actor;
-pub use check::{CheckDepth, CheckReport};
+pub use archive::Archived;
+pub use check::{CheckDepth, CheckReport, RepairReport};
 pub use content::NewContent;
 pub use edit::TreeEditor;
 pub use entry::{Body, DirRef, Entry, EntryKind, Meta, Mtime, Xattr};
 pub use error::{Result, VaultError};
 pub use exec::{ExecRecord, STDERR, STDOUT};
 pub use export::ExportOptions;
+pub use gate::Hold;
+pub use gc::{GcOptions, GcReport, PackReport, Taken};
 pub use hash::{BlobId, ContentId, NodeId, RootId};
-pub use home::{Created, Home, HomeError, Listed};
+pub use home::{Created, FromArchive, Home, HomeError, Listed};
 pub use import::{ImportOptions, ImportReport, Imported, Progress, SkipReason, Skipped};
 pub use layer::{
     Access, Adopted, CompactOptions, CompactWay, Compacted, ExecNote, Left, LeftSize, LinkLimit,
@@ -55,6 +62,7 @@ pub use node::{Child, Node};
 pub use objects::{Batch, BlobReader, Objects, Place};
 pub use offshoot_store::{Id, ProcessMark, RefChange, RefRow, StoreError, boot_id};
 pub use operation::{CREATE, Operation, REDO, Reverted, Scope, UNDO};
+pub use pack::{ChunkRef, PackPlace};
 pub use path::{PathError, VaultPath, display_bytes};
 pub use refs::{Binding, Checkpoint, CheckpointState, Workspace, WorkspaceState};
 pub use snapshot::Snapshot;

@@ -88,7 +88,10 @@ impl Vault {
     /// Finds them without looking for the root itself in what is remembered.
     pub(crate) fn find_links(&self, root: &RootId, near: &[RootId]) -> Result<Links> {
         for near in near {
-            if let Some(mut links) = self.recorded_links(near)? {
+            // What is remembered may outlive the root, as a list that others refer to.
+            if let Some(mut links) = self.recorded_links(near)?
+                && self.objects()?.has_root(near)?
+            {
                 for change in diff::compare(self.objects()?, near, root)? {
                     let carries = change.after.is_some_and(|entry| entry.group.is_some());
                     links.set(change.path.names().join(&b'/'), carries);
@@ -135,7 +138,7 @@ impl Vault {
 }
 
 /// What the catalog holds of one root.
-enum Record {
+pub(crate) enum Record {
     List(Links),
     /// The links of another root, which has a list.
     SameAs(RootId),
@@ -147,7 +150,7 @@ impl Record {
         [&[0], root.0.as_slice()].concat()
     }
 
-    fn decode(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         match bytes.split_first() {
             Some((0, root)) => Some(Self::SameAs(RootId(root.try_into().ok()?))),
             _ => Links::decode(bytes).map(Self::List),

@@ -1,64 +1,30 @@
 //! Objects of a vault: read with their hashes verified, written in batches.
 
+mod place;
+mod reader;
+
+pub use place::Place;
+pub use reader::BlobReader;
+
+pub(crate) use place::{PlaceStart, START};
+
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::AsFd;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use offshoot_store::{Id, ObjectBackend, ObjectKind, Put};
 use rustix::fs::OFlags;
 
 use crate::disk;
 use crate::entry::{DirRef, Entry};
-use crate::error::{Result, VaultError, io_error};
+use crate::error::{Result, VaultError};
 use crate::hash::{BlobId, NodeId, RootId};
 use crate::node::{self, EncodedNode, Node};
-use crate::path::display_bytes;
+use crate::pack::{ChunkRef, PackPlace};
 
 /// Content up to this length may be kept in the catalog itself.
 pub(crate) const INLINE_LIMIT: usize = 64 * 1024;
-
-const PLACE_INLINE: u8 = 0;
-const PLACE_LAYER: u8 = 1;
-
-/// Where the bytes of a blob are.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// In the object itself.
-    Inline(Vec<u8>),
-    /// In a file of a sealed layer.
-    Layer {
-        /// The layer.
-        layer: Id,
-        /// The path below the layer's `fs`.
-        path: Vec<u8>,
-    },
-}
-
-impl Place {
-    fn encode(&self) -> Vec<u8> {
-        match self {
-            Self::Inline(bytes) => [&[PLACE_INLINE], bytes.as_slice()].concat(),
-            Self::Layer { layer, path } => {
-                [&[PLACE_LAYER], layer.as_bytes().as_slice(), path].concat()
-            }
-        }
-    }
-
-    fn decode(mut value: Vec<u8>) -> Option<Self> {
-        match *value.first()? {
-            PLACE_INLINE => {
-                value.remove(0);
-                Some(Self::Inline(value))
-            }
-            PLACE_LAYER => {
-                let (id, path) = value[1..].split_first_chunk::<16>()?;
-                Some(Self::Layer { layer: Id::from_bytes(*id), path: path.to_vec() })
-            }
-            _ => None,
-        }
-    }
-}
 
 /// Objects on their way into the backend.
 #[derive(Debug, Default)]
@@ -85,6 +51,11 @@ impl Batch {
 
     pub(crate) fn blob(&mut self, id: BlobId, place: &Place) {
         self.puts.push(Put { kind: ObjectKind::Blob, id: id.0, value: place.encode() });
+    }
+
+    pub(crate) fn chunk(&mut self, id: offshoot_store::Hash, place: PackPlace) {
+        let value = Place::Pack(place).encode();
+        self.puts.push(Put { kind: ObjectKind::Chunk, id, value });
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -117,6 +88,24 @@ impl Objects {
     pub(crate) fn store(&self, batch: &Batch) -> Result<()> {
         self.backend.put(&batch.puts)?;
         Ok(self.backend.flush()?)
+    }
+
+    /// Stores places in place of those that are there; all of them or none.
+    pub(crate) fn move_to(&self, batch: &Batch) -> Result<()> {
+        if batch.is_empty() {
+            return Ok(());
+        }
+        self.backend.replace(&batch.puts)?;
+        Ok(self.backend.flush()?)
+    }
+
+    pub(crate) fn backend(&self) -> &dyn ObjectBackend {
+        self.backend.as_ref()
+    }
+
+    /// Whether the root is known, and with it everything beneath.
+    pub fn has_root(&self, id: &RootId) -> Result<bool> {
+        Ok(self.backend.contains(ObjectKind::Root, &id.0)?)
     }
 
     /// The top directory's entry of a root.
@@ -182,28 +171,6 @@ impl Objects {
         Place::decode(value).ok_or_else(|| self.damaged(name(), "its place is of an unknown kind"))
     }
 
-    /// The bytes of a blob, verified.
-    pub fn blob(&self, id: &BlobId) -> Result<Vec<u8>> {
-        let mut reader = self.reader(id)?;
-        let mut bytes = Vec::new();
-        reader.source.read_to_end(&mut bytes).map_err(io_error("read", &reader.place))?;
-        reader.hasher.update(&bytes);
-        reader.verify()?;
-        Ok(bytes)
-    }
-
-    /// The bytes of a blob as a stream that verifies them when it ends.
-    pub fn reader(&self, id: &BlobId) -> Result<BlobReader> {
-        let (source, place) = match self.place(id)? {
-            Place::Inline(bytes) => (Source::Memory(io::Cursor::new(bytes)), self.catalog_place()),
-            Place::Layer { layer, path } => {
-                let file = self.open_in_layer(id, &layer, &path)?;
-                (Source::File(file), self.layer_file(&layer, &path))
-            }
-        };
-        Ok(BlobReader { source, hasher: blake3::Hasher::new(), id: *id, place })
-    }
-
     /// Opens the file that holds a blob's bytes. The caller verifies what it reads.
     pub(crate) fn open_in_layer(&self, id: &BlobId, layer: &Id, path: &[u8]) -> Result<File> {
         let folder = self.layers.join(layer.to_string()).join("fs");
@@ -223,6 +190,23 @@ impl Objects {
         self.layers.join(layer.to_string()).join("fs").join(disk::bytes_path(path))
     }
 
+    /// Where a chunk is.
+    pub(crate) fn chunk(&self, chunk: &ChunkRef) -> Result<PackPlace> {
+        let name = || format!("chunk {}", BlobId(chunk.id));
+        match Place::decode(self.value(ObjectKind::Chunk, &chunk.id, name)?) {
+            Some(Place::Pack(place)) => Ok(place),
+            _ => Err(self.damaged(name(), "its place is of an unknown kind")),
+        }
+    }
+
+    pub(crate) fn packs_dir(&self) -> PathBuf {
+        self.layers.with_file_name("packs")
+    }
+
+    pub(crate) fn pack_path(&self, pack: &Id) -> PathBuf {
+        self.packs_dir().join(pack.to_string())
+    }
+
     fn value(
         &self,
         kind: ObjectKind,
@@ -239,77 +223,5 @@ impl Objects {
     fn damaged(&self, object: String, detail: impl ToString) -> VaultError {
         let place = self.catalog_place().display().to_string();
         VaultError::Damaged { object, place, detail: detail.to_string() }
-    }
-}
-
-/// Streams the bytes of a blob and verifies them at the end.
-#[derive(Debug)]
-pub struct BlobReader {
-    source: Source,
-    hasher: blake3::Hasher,
-    id: BlobId,
-    place: PathBuf,
-}
-
-#[derive(Debug)]
-enum Source {
-    Memory(io::Cursor<Vec<u8>>),
-    File(File),
-}
-
-impl Read for Source {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Memory(cursor) => cursor.read(buffer),
-            Self::File(file) => file.read(buffer),
-        }
-    }
-
-    fn read_to_end(&mut self, bytes: &mut Vec<u8>) -> io::Result<usize> {
-        match self {
-            Self::Memory(cursor) => cursor.read_to_end(bytes),
-            Self::File(file) => file.read_to_end(bytes),
-        }
-    }
-}
-
-impl BlobReader {
-    /// Fills `buffer` from where the last call stopped; 0 means the end, and that all bytes were right.
-    pub fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        let got = self.source.read(buffer).map_err(io_error("read", &self.place))?;
-        if got == 0 && !buffer.is_empty() {
-            self.verify()?;
-        }
-        self.hasher.update(&buffer[..got]);
-        Ok(got)
-    }
-
-    /// Appends everything that is left.
-    pub fn read_to_end(&mut self, bytes: &mut Vec<u8>) -> Result<()> {
-        self.copy_to(bytes, Path::new("memory"))
-    }
-
-    /// Writes everything that is left; `name` says in errors where to.
-    pub fn copy_to(&mut self, out: &mut dyn io::Write, name: &Path) -> Result<()> {
-        let mut buffer = vec![0u8; 1 << 16];
-        loop {
-            let got = self.read(&mut buffer)?;
-            if got == 0 {
-                return Ok(());
-            }
-            out.write_all(&buffer[..got]).map_err(io_error("write", name))?;
-        }
-    }
-
-    fn verify(&self) -> Result<()> {
-        let found = BlobId(*self.hasher.finalize().as_bytes());
-        if found == self.id {
-            return Ok(());
-        }
-        Err(VaultError::Damaged {
-            object: format!("content {}", self.id),
-            place: display_bytes(self.place.as_os_str().as_encoded_bytes()),
-            detail: format!("its bytes hash to {found}"),
-        })
     }
 }

@@ -170,9 +170,8 @@ impl Vault {
 /// Says what stands in the way of a revert in terms of the operation.
 fn overtaken(error: VaultError, operation: Id, verb: &'static str) -> VaultError {
     let because = match &error {
-        VaultError::Store(StoreError::Stale { .. } | StoreError::NameTaken { .. }) => {
-            error.to_string()
-        }
+        VaultError::Store(StoreError::Stale { .. } | StoreError::NameTaken { .. })
+        | VaultError::Orphaned { .. } => error.to_string(),
         _ => return error,
     };
     VaultError::Overtaken { operation, verb, because }

@@ -3,7 +3,9 @@
 //! A transaction collects changes to refs and writes them together with the operation that made them and its audit
 //! event, in one commit. Objects and layers it mentions are already durable, or become so with it.
 
-use std::collections::BTreeMap;
+mod verify;
+
+use std::collections::{BTreeMap, HashSet};
 
 use offshoot_store::{Id, NewOperation, RefChange, RefKey, RefRow, StackRow, Writer};
 use serde::Serialize;
@@ -60,6 +62,8 @@ pub struct Transaction<'a, 'b> {
     always: bool,
     /// The commands that this transaction records.
     execs: Vec<Id>,
+    /// The snapshots that it makes.
+    made: HashSet<Id>,
     details: serde_json::Map<String, Value>,
 }
 
@@ -91,6 +95,7 @@ impl<'a, 'b> Transaction<'a, 'b> {
             touched: BTreeMap::new(),
             always: false,
             execs: Vec::new(),
+            made: HashSet::new(),
             details: serde_json::Map::new(),
         }
     }
@@ -154,6 +159,7 @@ impl<'a, 'b> Transaction<'a, 'b> {
             operation: self.operation,
         };
         self.writer.add_snapshot(&snapshot.row())?;
+        self.made.insert(snapshot.id);
         Ok(snapshot)
     }
 
@@ -276,6 +282,7 @@ impl<'a, 'b> Transaction<'a, 'b> {
         if changes.is_empty() && !self.always {
             return Ok(None);
         }
+        verify::verify(self.writer, &changes, &self.made)?;
         for exec in &self.execs {
             self.writer.set_exec_operation(exec, &self.operation)?;
         }

@@ -5,13 +5,14 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use offshoot_store::{
-    Catalog, DraftBackend, Id, OpenOptions, Presence, Reader, RefKey, RefRow, SqliteBackend,
-    StoreError,
+    Catalog, DraftBackend, Id, ObjectKind, OpenOptions, Presence, Reader, RefKey, RefRow,
+    SqliteBackend, StoreError,
 };
 
 use crate::actor::Actor;
 use crate::disk;
 use crate::error::{Result, VaultError, io_error};
+use crate::gate::Gate;
 use crate::hash::RootId;
 use crate::import;
 use crate::objects::{Batch, Objects};
@@ -46,6 +47,8 @@ pub struct Vault {
     objects: OnceLock<Objects>,
     /// This process's mark, made by its first change.
     presence: Mutex<Option<Presence>>,
+    /// Keeps garbage collection away.
+    gate: Gate,
 }
 
 impl Vault {
@@ -78,7 +81,7 @@ impl Vault {
 
     fn new(dir: &Path, id: Id, catalog: Catalog) -> Self {
         let (objects, presence) = (OnceLock::new(), Mutex::new(None));
-        Self { dir: dir.to_owned(), id, catalog, objects, presence }
+        Self { dir: dir.to_owned(), id, catalog, objects, presence, gate: Gate::default() }
     }
 
     /// The vault's id.
@@ -94,6 +97,10 @@ impl Vault {
     /// Whether it was opened where nothing can be written.
     pub fn is_read_only(&self) -> bool {
         self.catalog.options().read_only
+    }
+
+    pub(crate) fn gate(&self) -> &Gate {
+        &self.gate
     }
 
     pub(crate) fn catalog(&self) -> &Catalog {
@@ -118,6 +125,10 @@ impl Vault {
         Ok(draft)
     }
 
+    pub(crate) fn packs_dir(&self) -> PathBuf {
+        self.dir.join("packs")
+    }
+
     pub(crate) fn layers_dir(&self) -> PathBuf {
         self.dir.join("layers")
     }
@@ -132,6 +143,7 @@ impl Vault {
         work: impl FnOnce(&mut Transaction<'_, '_>) -> Result<T>,
     ) -> Result<Committed<T>> {
         self.enter()?;
+        let _held = self.hold()?;
         self.catalog.write(|writer| {
             let mut transaction = Transaction::new(writer, kind, actor);
             let value = work(&mut transaction)?;
@@ -160,8 +172,20 @@ impl Vault {
             self.objects()?.root(&root)?;
         }
         self.sweep_layers()?;
+        self.clear_packs();
         import::clear_cache(&self.dir);
         Ok(())
+    }
+
+    /// Removes packs that were being written, unless somebody writes them now.
+    fn clear_packs(&self) {
+        let Ok(Some(_alone)) = self.try_alone(crate::gc::ALONE) else { return };
+        for entry in std::fs::read_dir(self.packs_dir()).into_iter().flatten().flatten() {
+            if entry.file_name().as_encoded_bytes().ends_with(b".tmp") {
+                // What cannot be removed now is removed when garbage is collected.
+                drop(std::fs::remove_file(entry.path()));
+            }
+        }
     }
 
     /// The vault's main line.
@@ -176,6 +200,35 @@ impl Vault {
     /// A snapshot.
     pub fn snapshot(&self, id: &Id) -> Result<Snapshot> {
         self.read(|reader| Snapshot::load(reader, id))
+    }
+
+    /// Fails where the files of a snapshot are gone, and says whether they were collected as garbage.
+    pub fn require_files(&self, snapshot: &Snapshot) -> Result<()> {
+        match self.files_gone(snapshot)? {
+            None => Ok(()),
+            Some(Some(time_ms)) => Err(VaultError::Collected { snapshot: snapshot.id, time_ms }),
+            Some(None) => Err(VaultError::MissingObject(format!("root {}", snapshot.root))),
+        }
+    }
+
+    /// Whether the files of a snapshot were collected as garbage.
+    pub fn is_collected(&self, snapshot: &Snapshot) -> Result<bool> {
+        Ok(matches!(self.files_gone(snapshot)?, Some(Some(_))))
+    }
+
+    /// Whether the files of a snapshot are gone, and when they were collected.
+    fn files_gone(&self, snapshot: &Snapshot) -> Result<Option<Option<u64>>> {
+        self.read(|reader| {
+            if reader.has_object(ObjectKind::Root, &snapshot.root.0)? {
+                return Ok(None);
+            }
+            Ok(Some(reader.collected(&snapshot.root.0)?))
+        })
+    }
+
+    /// When the output of a command was collected as garbage, if it was.
+    pub fn output_collected(&self, exec: &Id) -> Result<Option<u64>> {
+        self.read(|reader| Ok(reader.collected(exec.as_bytes())?))
     }
 
     /// A snapshot and what came before it, newest first.

@@ -20,6 +20,8 @@ mod damage;
 mod depth;
 #[path = "vault/execs.rs"]
 mod execs;
+#[path = "vault/garbage.rs"]
+mod garbage;
 #[path = "vault/left.rs"]
 mod left;
 #[path = "vault/leftovers.rs"]

@@ -34,6 +34,7 @@ impl<'a> BindingService<'a> {
 
     /// Makes the main line what is in the directory now; only files that changed are read.
     pub fn refresh(&self, directory: &Path, options: &ImportOptions) -> Result<Refreshed> {
+        let _held = self.vault.hold()?;
         let imported = self.vault.import(directory, options)?;
         let before = self.vault.head()?;
         if imported.root == before.root {

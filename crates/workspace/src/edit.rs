@@ -46,6 +46,7 @@ pub(crate) fn edit(
     mut change: impl FnMut(&mut TreeEditor<'_>) -> Result<()>,
     mut record: impl FnMut(&mut offshoot_vault::Transaction<'_, '_>) -> offshoot_vault::Result<()>,
 ) -> Result<Edited> {
+    let _held = vault.hold()?;
     let started = Instant::now();
     while started.elapsed() < PATIENCE {
         let current = current(vault, workspace)?;

@@ -96,6 +96,7 @@ impl<'a> FileService<'a> {
         source_name: &Path,
         parents: bool,
     ) -> Result<Edited> {
+        let _held = self.vault.hold()?;
         // Looked at before the content is read, so that a hopeless call fails at once.
         let head = self.vault.snapshot(&workspace.state.head)?;
         self.check_writable(&head.root, path)?;
@@ -261,12 +262,17 @@ impl<'a> FileService<'a> {
         let mut versions = Vec::new();
         let mut seen_file = false;
         for (at, snapshot) in snapshots.iter().enumerate() {
+            if self.vault.is_collected(snapshot)? {
+                continue;
+            }
             let entry = self.tree(&snapshot.root)?.get(path)?;
             seen_file |= entry.is_some();
             let parent = snapshot.parents.first();
             let parent = parent.and_then(|id| snapshots[at..].iter().find(|s| s.id == *id));
             let before = match parent {
                 Some(parent) if parent.root == snapshot.root => continue,
+                // How a file was before what was collected cannot be known: it counts as new.
+                Some(parent) if self.vault.is_collected(parent)? => None,
                 Some(parent) => self.tree(&parent.root)?.get(path)?,
                 None => None,
             };

@@ -99,6 +99,8 @@ impl<'a> Resolver<'a> {
         };
         for id in snapshots {
             let snapshot = self.vault.snapshot(&id)?;
+            // Refs keep what they name; what only its id leads to may have been collected.
+            self.vault.require_files(&snapshot)?;
             let point = Point { label: id.short(), snapshot, workspace: None, checkpoint: None };
             found.push((format!("snapshot {id}"), point));
         }

@@ -50,6 +50,7 @@ impl Redactor {
         let text = without_catalog_size(&text);
         let text = without_unread(&text);
         let text = without_durations(&text);
+        let text = without_sizes(&text);
         self.without_ids(&text)
     }
 
@@ -60,6 +61,11 @@ impl Redactor {
             Value::Array(items) => items.iter().map(|item| self.json(item)).collect(),
             Value::Object(fields) => {
                 let fields = fields.iter().map(|(name, value)| match name.as_str() {
+                    "bytes" if fields.contains_key("count") || fields.contains_key("file") => {
+                        (name.clone(), "[bytes]".into())
+                    }
+                    "bytes_before" | "bytes_after" | "taken_bytes" | "packs_bytes"
+                    | "longest_pause_us" => (name.clone(), format!("[{name}]").into()),
                     "uid" | "gid" | "catalog_bytes" | "unchanged" | "duration_ms" | "total_ms"
                     | "elapsed_ms" | "user_ms" | "system_ms" | "max_resident_bytes"
                     | "written_bytes" | "pid" | "init_pid" | "running_ms" => {
@@ -172,6 +178,30 @@ fn without_durations(text: &str) -> String {
         format!("{}[time]\n", words.join(" ").trim_end_matches("ms,"))
     });
     lines.collect()
+}
+
+/// How much garbage there was and how large files of vaults are: both depend on how things are encoded.
+fn without_sizes(text: &str) -> String {
+    let speaks_of_it = ["would take ", ": took ", "to packs; ", "imported: ", " written to "];
+    if !speaks_of_it.iter().any(|words| text.contains(words)) {
+        return text.to_owned();
+    }
+    let mut words: Vec<String> = text.split(' ').map(str::to_owned).collect();
+    for at in 1..words.len() {
+        let (unit, rest) = words[at].split_at(
+            words[at].find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(words[at].len()),
+        );
+        let number = words[at - 1].trim_start_matches('(');
+        let is_number =
+            !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        if matches!(unit, "B" | "KiB" | "MiB" | "ms") && is_number {
+            let open = if words[at - 1].starts_with('(') { "(" } else { "" };
+            words[at] = format!("{open}[size]{rest}");
+            words[at - 1].clear();
+        }
+    }
+    words.retain(|word| !word.is_empty());
+    words.join(" ")
 }
 
 /// How large the catalog is depends on its pages, which differ a little from run to run.

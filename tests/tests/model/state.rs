@@ -151,7 +151,7 @@ impl Model {
             Point::Base(id) => Ok(workspace(id)?.base),
             Point::Snapshot(number) => Ok(*number),
             Point::Checkpoint { workspace: id, name } => {
-                // It is named through its workspace, which an undo of the fork may have taken away.
+                // It is named through its workspace.
                 workspace(id)?;
                 let found = find_checkpoint(&self.refs, *id, name);
                 Ok(self.refs.checkpoints[&found.ok_or("no checkpoint")?].snapshot)
@@ -205,6 +205,10 @@ impl Model {
     fn record(&mut self, scope: Option<usize>, refs: Refs, standing: bool) -> Result<(), Refused> {
         if !names_are_unique(&refs) {
             return Err("the name is taken");
+        }
+        let orphan = |found: &Checkpoint| !refs.workspaces.contains_key(&found.workspace);
+        if refs.checkpoints.values().any(orphan) {
+            return Err("a checkpoint would be left without its workspace");
         }
         let before = std::mem::replace(&mut self.refs, refs.clone());
         self.log.push(Record { scope, before, after: refs, standing });

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use offshoot_protocol::{ExitCode, ShowDoc};
-use offshoot_vault::{ExecRecord, Operation, Vault};
+use offshoot_vault::{ExecRecord, Operation, Vault, VaultError};
 use offshoot_workspace::{
     ChangeSummaryService, ExecService, Point, Resolver, ServiceError, Summary, wire,
 };
@@ -50,10 +50,23 @@ fn show_point(args: &ShowArgs, context: &Context, vault: &Vault, point: &Point) 
     let summary = match snapshot.parents.first() {
         Some(parent) => {
             let parent = vault.snapshot(parent)?;
+            if let Err(error @ VaultError::Collected { .. }) = vault.require_files(&parent) {
+                context.output.note(format!("what it changed cannot be told: {error}"));
+                return show_summary(context, point, &nothing());
+            }
             service.between(&parent.root, &snapshot.root, args.metadata)?
         }
-        None => Summary { changes: Vec::new(), metadata_only: 0 },
+        None => nothing(),
     };
+    show_summary(context, point, &summary)
+}
+
+fn nothing() -> Summary {
+    Summary { changes: Vec::new(), metadata_only: 0 }
+}
+
+fn show_summary(context: &Context, point: &Point, summary: &Summary) -> Result<()> {
+    let snapshot = &point.snapshot;
     let document = ShowDoc {
         of: point.label.clone(),
         snapshot: wire::snapshot(snapshot),

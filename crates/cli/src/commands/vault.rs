@@ -41,12 +41,29 @@ pub(crate) enum VaultCommand {
     Rename(RenameArgs),
     /// Check that everything in a vault is there and undamaged
     #[command(
-        after_help = "Examples:\n  offshoot vault check\n  offshoot vault check demo --quick\n\nExits with 5 where something is damaged."
+        after_help = "Examples:\n  offshoot vault check\n  offshoot vault check demo --quick\n  offshoot vault check --repair\n\nExits with 5 where something is damaged, with --repair where something still is. A repair\nbrings content back from layers, packs and bound folders that still have it; it changes no ref."
     )]
     Check(CheckArgs),
     /// Merge the layers that commands have left, so that workspaces stay fast
     #[command(after_help = compact::AFTER_HELP)]
     Compact(compact::CompactArgs),
+    /// Take away what nothing needs any more
+    Gc(super::gc::GcArgs),
+    /// Move all content from layers to packs
+    #[command(
+        after_help = "Examples:\n  offshoot vault pack\n  offshoot vault pack demo --json\n\nAfterwards layers are only a cache: they are made again from packs where they are missing."
+    )]
+    Pack(NameArgs),
+    /// Write a vault with its history to one file
+    #[command(
+        after_help = "Examples:\n  offshoot vault export ../demo.vault\n  offshoot vault export demo.vault --vault demo\n\nThe file is whole in itself; `offshoot vault import` reads it, on any machine."
+    )]
+    Export(super::carry::ExportArgs),
+    /// Make a vault of a file that `vault export` wrote
+    #[command(
+        after_help = "Examples:\n  offshoot vault import demo.vault\n  offshoot vault import demo.vault --name other\n\nEverything in it is verified first. Ids, history, undo and the audit chain come along."
+    )]
+    Import(super::carry::ImportArgs),
 }
 
 #[derive(Debug, Args)]
@@ -88,6 +105,9 @@ pub(crate) struct CheckArgs {
     /// Do not read the bytes of files
     #[arg(long)]
     quick: bool,
+    /// Mend what can be mended first, and say what was
+    #[arg(long)]
+    repair: bool,
 }
 
 pub(crate) fn run(command: &VaultCommand, context: &Context) -> Result<()> {
@@ -99,10 +119,14 @@ pub(crate) fn run(command: &VaultCommand, context: &Context) -> Result<()> {
         VaultCommand::Rename(args) => rename(args, context),
         VaultCommand::Check(args) => check(args, context).map(drop),
         VaultCommand::Compact(args) => compact::run(args, context),
+        VaultCommand::Gc(args) => super::gc::run(args, context),
+        VaultCommand::Export(args) => super::carry::export(args, context),
+        VaultCommand::Import(args) => super::carry::import(args, context),
+        VaultCommand::Pack(args) => super::gc::pack(args.name.as_ref(), context),
     }
 }
 
-fn open(context: &Context, name: Option<&String>) -> Result<OpenVault> {
+pub(crate) fn open(context: &Context, name: Option<&String>) -> Result<OpenVault> {
     match name {
         Some(name) => context.vault_named(name),
         None => context.vault(),
@@ -266,7 +290,13 @@ fn rename(args: &RenameArgs, context: &Context) -> Result<()> {
 pub(crate) fn check(args: &CheckArgs, context: &Context) -> Result<ExitCode> {
     let OpenVault { vault, name } = context.vault_to_inspect(args.name.as_deref())?;
     let depth = if args.quick { CheckDepth::Structure } else { CheckDepth::Content };
-    let report = vault.check(depth)?;
+    let (report, repaired, advice) = match args.repair {
+        true => {
+            let done = vault.repair(depth, &context.actor)?;
+            (done.check, done.repaired, done.advice)
+        }
+        false => (vault.check(depth)?, Vec::new(), Vec::new()),
+    };
     let ok = report.problems.is_empty();
     let document = CheckDoc {
         vault: name,
@@ -280,9 +310,14 @@ pub(crate) fn check(args: &CheckArgs, context: &Context) -> Result<ExitCode> {
         audit_events: report.audit_events,
         problems: report.problems,
         stray_layers: report.stray_layers,
+        repaired,
+        advice,
     };
     context.output.data(document, |document| {
         let mut out = String::new();
+        for repaired in &document.repaired {
+            out.push_str(&format!("{} {repaired}\n", paint(GOOD, "repaired:")));
+        }
         for problem in &document.problems {
             out.push_str(&format!("{} {problem}\n", paint(BAD, "problem:")));
         }
@@ -296,6 +331,9 @@ pub(crate) fn check(args: &CheckArgs, context: &Context) -> Result<ExitCode> {
             render::bytes(document.bytes),
             render::count(document.operations, "operation"),
         ));
+        for advice in &document.advice {
+            out.push_str(&format!("{} {advice}\n", paint(DIM, "hint:")));
+        }
         out
     })?;
     Ok(if ok { ExitCode::Success } else { ExitCode::Damaged })

@@ -42,6 +42,9 @@ pub(super) const KEYS: &[Key] = &[
     Key { name: "compact.depth", kind: Kind::Integer { min: 2, max: 400 } },
     Key { name: "run.timeout", kind: Kind::Duration { min_seconds: 0, max_seconds: YEAR } },
     Key { name: "import.threads", kind: Kind::Integer { min: 0, max: 256 } },
+    Key { name: "gc.keep_operations", kind: Kind::Integer { min: 0, max: 1_000_000_000 } },
+    Key { name: "gc.keep_age", kind: Kind::Duration { min_seconds: 0, max_seconds: 100 * YEAR } },
+    Key { name: "gc.max_size", kind: Kind::Size { max: 1 << 60 } },
     Key {
         name: "store.busy_timeout",
         kind: Kind::Duration { min_seconds: 0, max_seconds: 24 * 60 * 60 },

@@ -170,6 +170,9 @@ fn every_key_reaches_its_field() {
         .flag("compact.depth=400")
         .flag("run.timeout=1h")
         .flag("import.threads=256")
+        .flag("gc.keep_operations=7")
+        .flag("gc.keep_age=1d")
+        .flag("gc.max_size=1MiB")
         .flag("store.busy_timeout=0s")
         .load()
         .config;
@@ -187,6 +190,7 @@ fn every_key_reaches_its_field() {
         "compact": {"auto": false, "depth": 400},
         "run": {"timeout": "1h"},
         "import": {"threads": 256},
+        "gc": {"keep_operations": 7, "keep_age": "24h", "max_size": 1 << 20},
         "store": {"busy_timeout": "0s"},
     });
     assert_eq!(serde_json::to_value(config).unwrap(), expected);
@@ -442,6 +446,9 @@ compact.auto = true              # default
 compact.depth = 16               # default
 run.timeout = \"0s\"               # default
 import.threads = 0               # default
+gc.keep_operations = 100         # default
+gc.keep_age = \"30d\"              # default
+gc.max_size = \"0B\"              # default
 store.busy_timeout = \"30s\"       # default
 ";
     assert_eq!(shown, expected);

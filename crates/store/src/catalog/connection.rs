@@ -51,6 +51,8 @@ pub(super) fn create(path: &Path, options: &OpenOptions) -> Result<(), StoreErro
     let mut connection =
         Connection::open_with_flags(path, flags).map_err(|error| open_error(path, error))?;
     let prepare = |connection: &Connection| {
+        // Pages that are freed can then be given back a few at a time. It must be said before there is a table.
+        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "application_id", schema::APPLICATION_ID)?;
         configure(connection, options, Sync::Full)

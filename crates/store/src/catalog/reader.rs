@@ -201,7 +201,7 @@ impl<'a> Reader<'a> {
 /// The key of the `meta` table that holds the chain after the newest audit event.
 pub(super) const AUDIT_HEAD: &str = "audit_head";
 
-const SELECT_OPERATION: &str =
+pub(super) const SELECT_OPERATION: &str =
     "SELECT seq, id, time_ms, actor, kind, scope, summary, reverts, changes FROM operations";
 
 const SELECT_LAYER: &str = "SELECT id, kind, root, bytes, created_ms FROM layers";
@@ -216,7 +216,7 @@ fn layer_row(row: &Row<'_>) -> rusqlite::Result<LayerRow> {
     })
 }
 
-fn operation_row(row: &Row<'_>) -> rusqlite::Result<OperationRow> {
+pub(super) fn operation_row(row: &Row<'_>) -> rusqlite::Result<OperationRow> {
     let operation = NewOperation {
         id: row.get(1)?,
         time_ms: row.get(2)?,

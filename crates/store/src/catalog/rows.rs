@@ -128,6 +128,28 @@ pub struct LayerRow {
     pub created_ms: u64,
 }
 
+/// A sealed pack.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackRow {
+    /// Its id, and the name of its file.
+    pub id: Id,
+    /// The length of the file.
+    pub bytes: u64,
+    /// When it was sealed.
+    pub created_ms: u64,
+}
+
+/// The snapshots that a command names, and the operation that recorded it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExecEnds {
+    /// Its id.
+    pub id: Id,
+    /// The operation that recorded it.
+    pub operation: Option<Id>,
+    /// The snapshots it started from and made.
+    pub snapshots: Vec<Id>,
+}
+
 /// The layers that show a root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StackRow {
@@ -137,6 +159,13 @@ pub struct StackRow {
     pub layers: Vec<Id>,
     /// Layers that only hold bytes of files which the lowest of `layers` describes, in the order in which they are searched.
     pub data: Vec<Id>,
+}
+
+impl StackRow {
+    /// Every layer that the stack is of no use without.
+    pub fn all_layers(&self) -> impl Iterator<Item = &Id> {
+        self.layers.iter().chain(&self.data)
+    }
 }
 
 /// What a command did.

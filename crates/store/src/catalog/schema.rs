@@ -120,13 +120,27 @@ CREATE TABLE links (
 ) STRICT;
 ";
 
-/// Layers of a stack that hold only bytes, for files that others describe.
+/// Packs, what the collection of garbage took (roots, and commands whose output is gone), and layers of a stack that hold
+/// only bytes, for files that others describe.
 const VERSION_3: &str = "
 ALTER TABLE stacks ADD COLUMN data BLOB NOT NULL DEFAULT x'';
+
+CREATE TABLE packs (
+    id         BLOB PRIMARY KEY NOT NULL,
+    bytes      INTEGER NOT NULL,
+    created_ms INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE collected (
+    id      BLOB PRIMARY KEY NOT NULL,
+    time_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
 ";
 
 /// The version that brought the tables of commands and links.
 pub(super) const HAS_EXECS: i64 = 2;
+/// The version that brought the tables of packs and of what was collected.
+pub(super) const HAS_PACKS: i64 = 3;
 
 /// The version that brought layers that hold only bytes.
 pub(super) const HAS_DATA_LAYERS: i64 = 3;

@@ -163,6 +163,15 @@ fn parse_time(input: &mut Input<'_>) -> Result<Mtime, FormatError> {
     Ok(Mtime { seconds: input.zigzag()?, nanoseconds: input.varint_u32()? })
 }
 
+/// The root that a cache file was written with; none where the file is no cache.
+pub(crate) fn cached_root(file: &Path) -> Option<RootId> {
+    use std::io::Read;
+    let mut start = [0u8; MAGIC.len() + 32];
+    fs::File::open(file).and_then(|mut file| file.read_exact(&mut start)).ok()?;
+    let root = start.strip_prefix(MAGIC)?;
+    Some(RootId(root.try_into().ok()?))
+}
+
 /// Writes a cache file. Failing to is no error: the next import reads more.
 pub(super) fn save(file: &Path, root: &RootId, entries: &[CacheEntry], started: Mtime) {
     let settled = |entry: &&CacheEntry| entry.known.state.is_settled(started);

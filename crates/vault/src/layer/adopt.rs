@@ -85,6 +85,7 @@ impl Vault {
     /// layer and nothing is stored. Nobody may write any more. What ordinary permissions forbid is opened by `access`.
     /// Where it fails, what was written is set aside if there is a note about it.
     pub fn adopt(&self, mut upper: Upper, access: &dyn Access) -> Result<Adopted> {
+        let _held = self.hold()?;
         match self.adopt_written(&mut upper, access) {
             Ok(adopted) if adopted.root == upper.base => {
                 upper.stage.discard();

@@ -69,7 +69,7 @@ impl ExecNote {
     }
 
     /// Reads the note in a directory. One that is missing or cut short counts as none.
-    pub(super) fn read(dir: &Path) -> Option<Self> {
+    pub(crate) fn read(dir: &Path) -> Option<Self> {
         serde_json::from_str(&fs::read_to_string(dir.join(NOTE)).ok()?).ok()
     }
 

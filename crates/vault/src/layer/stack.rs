@@ -49,6 +49,7 @@ impl Vault {
         near: &[RootId],
         fit: impl Fn(&StackRow) -> bool,
     ) -> Result<Stack> {
+        let _held = self.hold()?;
         if let Some(stack) = self.recorded_stack(root)?.filter(&fit) {
             return Ok(self.show(&stack));
         }

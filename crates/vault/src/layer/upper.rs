@@ -108,6 +108,7 @@ impl Vault {
     /// Starts a directory for a difference to `base`, with the metadata of its top directory.
     pub fn begin_upper(&self, base: &RootId) -> Result<Upper> {
         self.enter()?;
+        let _held = self.hold()?;
         let top = self.objects()?.root(base)?;
         let upper = self.new_upper(base)?;
         let dir = upper.dir();

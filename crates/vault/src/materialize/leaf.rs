@@ -12,7 +12,6 @@ use crate::disk::{self, join, split_last};
 use crate::entry::{Body, Entry, Meta};
 use crate::error::{Result, VaultError, io_error};
 use crate::hash::BlobId;
-use crate::objects::Place;
 
 /// Files up to this length are read, hashed and written in one piece.
 const ONE_PIECE: u64 = 1 << 20;
@@ -96,14 +95,16 @@ impl Materializer<'_> {
 
     fn fill(&self, mut file: &File, path: &[u8], size: u64, blob: &BlobId) -> Result<()> {
         let host = || self.host(path);
-        if let Place::Layer { layer, path: place } = self.objects.place(blob)? {
-            let source = self.objects.open_in_layer(blob, &layer, &place)?;
+        if let Some((source, place)) = self.objects.file(blob)? {
             let sparse = fs::fstat(&source).is_ok_and(|stat| disk::is_sparse(&stat));
             if sparse || size > ONE_PIECE {
                 disk::copy_contents(&source, file, size).map_err(io_error("write", &host()))?;
                 let found = hash_file(file).map_err(io_error("read", &host()))?;
-                return self.verify(blob, &found, &self.objects.layer_file(&layer, &place));
+                return self.verify(blob, &found, &place);
             }
+        }
+        if size > ONE_PIECE {
+            return self.objects.reader(blob)?.copy_to(&mut file, &host());
         }
         let bytes = self.objects.blob(blob)?;
         file.write_all(&bytes).map_err(io_error("write", &host()))

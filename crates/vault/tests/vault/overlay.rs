@@ -13,7 +13,6 @@ use offshoot_vault::{
 
 use crate::support::{actor, assert_same, export, scanned};
 
-/// An overlay over a root, writing into a directory that is to be adopted.
 /// What is noted about a command that nobody runs.
 pub(crate) fn note(vault: &Vault, base: &RootId) -> ExecNote {
     let snapshot = vault.head().unwrap().id;
@@ -36,6 +35,7 @@ pub(crate) fn note(vault: &Vault, base: &RootId) -> ExecNote {
     }
 }
 
+/// An overlay over a root, writing into a directory that is to be adopted.
 pub(crate) struct Mounted {
     pub(crate) point: PathBuf,
     upper: Upper,

@@ -66,12 +66,6 @@ impl Execution<'_> {
     }
 }
 
-/// A workspace that is held for one command.
-struct Held {
-    workspace: Workspace,
-    _lock: WorkspaceLock,
-}
-
 impl<'a> ProxyRuntime<'a> {
     /// Works on a vault, which is called `name`.
     pub fn new(vault: &'a Vault, name: &'a str, options: &'a RuntimeOptions) -> Self {
@@ -113,8 +107,11 @@ impl<'a> ProxyRuntime<'a> {
         execution.result.decision = Some(ExecutionDecision::of(execution.request));
         execution.advance();
         let held = self.prepare(execution)?;
+        // From the look at the workspace until the note beside its layers says what is in use.
+        let collected = self.vault.hold()?;
+        let workspace = self.look_again(execution, &held)?;
         execution.advance();
-        let mut session = self.session(execution, &held, target)?;
+        let mut session = self.session(execution, &workspace, target)?;
         let executor = CommandExecutor::new(self.options);
         execution.result.terminal = execution.request.terminal.is_some();
         let running = executor.start(execution.request, &mut session, &execution.result);
@@ -124,6 +121,7 @@ impl<'a> ProxyRuntime<'a> {
                 execution.result.state = State::Executing;
             }
         })?;
+        drop(collected);
         execution.result.warnings.extend(without_broker(&running.in_force));
         execution.result.in_force = Some(running.in_force.clone());
         execution.advance();
@@ -139,7 +137,8 @@ impl<'a> ProxyRuntime<'a> {
         };
         execution.advance();
         observer.sealing();
-        self.seal(execution, &held.workspace, session, ended, started)?;
+        self.seal(execution, &workspace, session, ended, started)?;
+        drop(held);
         execution.advance();
         Ok(())
     }
@@ -168,7 +167,7 @@ impl<'a> ProxyRuntime<'a> {
     }
 
     /// Finds or forks the workspace and holds it.
-    fn prepare(&self, execution: &mut Execution<'_>) -> Result<Held> {
+    fn prepare(&self, execution: &mut Execution<'_>) -> Result<WorkspaceLock> {
         let request = &execution.request;
         let (workspace, forked) = match &request.place {
             ExecutionPlace::Workspace(workspace) => (workspace.clone(), false),
@@ -180,12 +179,15 @@ impl<'a> ProxyRuntime<'a> {
         };
         execution.result.forked = forked;
         execution.result.workspace = Some((workspace.id, workspace.name.clone()));
-        let lock = self.hold(&workspace, execution)?;
-        // Whoever held it before may have moved it.
-        let found = self.vault.workspace(&workspace.id)?;
-        let workspace = found.ok_or(ServiceError::Vanished(workspace.id))?;
+        self.hold(&workspace, execution)
+    }
+
+    /// The workspace as it is now: whoever held it before may have moved it.
+    fn look_again(&self, execution: &mut Execution<'_>, held: &WorkspaceLock) -> Result<Workspace> {
+        let id = held.workspace();
+        let workspace = self.vault.workspace(&id)?.ok_or(ServiceError::Vanished(id))?;
         execution.result.before = Some(workspace.state.head);
-        Ok(Held { workspace, _lock: lock })
+        Ok(workspace)
     }
 
     /// Waits for the workspace, for as long as the request says and nobody asks this process to end.
@@ -212,10 +214,10 @@ impl<'a> ProxyRuntime<'a> {
     fn session(
         &self,
         execution: &Execution<'_>,
-        held: &Held,
+        workspace: &Workspace,
         target: PathBuf,
     ) -> Result<MountSession<'a>> {
-        let state = &held.workspace.state;
+        let state = &workspace.state;
         let before = self.vault.snapshot(&state.head)?;
         let mut near = Vec::new();
         for id in before.parents.iter().chain([&state.base]) {
@@ -224,8 +226,8 @@ impl<'a> ProxyRuntime<'a> {
         let (exec, actor) = (execution.result.id, execution.request.actor.clone());
         let note = ExecNote {
             exec,
-            workspace: held.workspace.id,
-            workspace_name: held.workspace.name.clone(),
+            workspace: workspace.id,
+            workspace_name: workspace.name.clone(),
             snapshot: state.head,
             root: before.root,
             layers: Vec::new(),

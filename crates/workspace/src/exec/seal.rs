@@ -35,6 +35,8 @@ impl ProxyRuntime<'_> {
         mut ended: Ended,
         started: Instant,
     ) -> Result<()> {
+        // What is sealed is part of no history until the transaction below.
+        let _held = self.vault.hold()?;
         let mut sealed = match execution.request.read_only {
             true => {
                 execution.result.warnings.extend(session.release()?);

@@ -26,6 +26,7 @@ impl FileService<'_> {
             path: source.to_owned(),
             source: error,
         })?;
+        let _held = self.vault.hold()?;
         let summary = format!("import {} to {path}", source.display());
         let words = EditKind { kind: "fs import", reason: "import", summary: &summary };
         if metadata.is_dir() {

@@ -1,0 +1,93 @@
+//! `offshoot vault export` and `import`: a vault as one file.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use offshoot_protocol::{Text, VaultExportDoc, VaultImportDoc};
+
+use super::vault::vault_doc;
+use crate::context::{Context, OpenVault};
+use crate::error::{CliError, Result};
+use crate::progress::Patience;
+use crate::render::{self, NAME, paint};
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// The file to write; nothing may be there yet
+    file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// The file to read
+    file: PathBuf,
+    /// The name of the vault [default: the one it was made with]
+    #[arg(long)]
+    name: Option<String>,
+}
+
+pub(crate) fn export(args: &ExportArgs, context: &Context) -> Result<()> {
+    refuse_stream(&args.file, "write")?;
+    let OpenVault { vault, name } = context.vault()?;
+    let patience =
+        Patience::new(context.settings.config.ui.progress, context.is_silent(), "exporting");
+    let archived = vault.export_archive(&args.file)?;
+    drop(patience);
+    let document = VaultExportDoc {
+        vault: name,
+        file: Text::new(args.file.as_os_str().as_encoded_bytes()),
+        bytes: archived.bytes,
+        snapshots: archived.snapshots,
+        contents: archived.contents,
+        contents_bytes: archived.contents_bytes,
+        operations: archived.operations,
+    };
+    context.output.done(document, |document| {
+        format!(
+            "vault {} written to {}: {}, {} ({}), {}; {}\n",
+            paint(NAME, &document.vault),
+            render::host_path(&args.file),
+            render::count(document.snapshots, "snapshot"),
+            render::count(document.contents, "content"),
+            render::bytes(document.contents_bytes),
+            render::count(document.operations, "operation"),
+            render::bytes(document.bytes),
+        )
+    })
+}
+
+pub(crate) fn import(args: &ImportArgs, context: &Context) -> Result<()> {
+    refuse_stream(&args.file, "read")?;
+    let patience =
+        Patience::new(context.settings.config.ui.progress, context.is_silent(), "importing");
+    let imported = context.home.import(&args.file, args.name.as_deref());
+    let imported = imported.map_err(|error| context.home_error(error))?;
+    drop(patience);
+    let report = &imported.report;
+    let document = VaultImportDoc {
+        vault: vault_doc(&imported.name, &imported.vault)?,
+        snapshots: report.snapshots,
+        contents: report.blobs,
+        contents_bytes: report.bytes,
+        operations: report.operations,
+        audit_events: report.audit_events,
+    };
+    context.output.done(document, |document| {
+        format!(
+            "vault {} imported: {}, {} ({}), {}\n",
+            paint(NAME, &document.vault.name),
+            render::count(document.snapshots, "snapshot"),
+            render::count(document.contents, "content"),
+            render::bytes(document.contents_bytes),
+            render::count(document.operations, "operation"),
+        )
+    })
+}
+
+fn refuse_stream(file: &std::path::Path, verb: &str) -> Result<()> {
+    if file.as_os_str() == "-" {
+        return Err(CliError::usage(format!("cannot {verb} a vault as a stream"))
+            .hint("name a file; it is a database that needs to be read from everywhere at once"));
+    }
+    Ok(())
+}

@@ -1,0 +1,171 @@
+//! `offshoot gc`: taking away what nothing needs, and packing what is needed.
+
+use clap::Args;
+use offshoot_protocol::{GcDoc, PackDoc, TakenDoc};
+use offshoot_vault::{GcOptions, GcReport};
+use offshoot_workspace::WorkspaceService;
+
+use super::vault::open;
+use crate::config::{parse_duration, parse_size};
+use crate::context::{Context, OpenVault};
+use crate::error::{CliError, Result};
+use crate::progress::Patience;
+use crate::render::{self, DIM, NAME, paint, table};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  offshoot gc --dry-run\n  offshoot gc\n  offshoot gc --keep-operations 10 --keep-age 0s\n  offshoot vault gc demo --max-size 20GiB\n\nWhat refs name and what running commands use always stays. An operation can be undone\nafterwards when it is among the newest ones or young enough; the log itself is never cut."
+)]
+pub(crate) struct GcArgs {
+    /// The vault [default: the one that this folder belongs to]
+    name: Option<String>,
+    /// Only say what would be taken
+    #[arg(long)]
+    dry_run: bool,
+    /// How many of the newest operations can be undone afterwards [default: gc.keep_operations]
+    #[arg(long, value_name = "COUNT")]
+    keep_operations: Option<u64>,
+    /// Operations younger than this can be undone afterwards, such as 30d [default: gc.keep_age]
+    #[arg(long, value_name = "TIME")]
+    keep_age: Option<String>,
+    /// Give up the oldest operations while content takes more than this [default: gc.max_size]
+    #[arg(long, value_name = "SIZE")]
+    max_size: Option<String>,
+    /// Do not move content to packs
+    #[arg(long)]
+    no_pack: bool,
+}
+
+pub(crate) fn run(args: &GcArgs, context: &Context) -> Result<()> {
+    let options = options(args, context)?;
+    let OpenVault { vault, name } = open(context, args.name.as_ref())?;
+    let patience = Patience::new(
+        context.settings.config.ui.progress,
+        context.is_silent(),
+        "collecting garbage",
+    );
+    if !args.dry_run {
+        for expired in WorkspaceService::new(&vault, &context.actor).sweep()? {
+            let note = format!("ephemeral workspace {expired} expired and was cleaned up");
+            context.output.note(note);
+        }
+    }
+    let report = vault.collect(&options, &context.actor)?;
+    drop(patience);
+    let document = document(name, args.dry_run, &report);
+    context.output.data(document, text)
+}
+
+fn options(args: &GcArgs, context: &Context) -> Result<GcOptions> {
+    let settings = &context.settings.config.gc;
+    let keep_age = match &args.keep_age {
+        Some(text) => parse_duration(text)
+            .ok_or_else(|| wrong("--keep-age", text, "a duration with its unit such as 30d"))?,
+        None => settings.keep_age,
+    };
+    let max_size = match &args.max_size {
+        Some(text) => {
+            parse_size(text).ok_or_else(|| wrong("--max-size", text, "a size such as 20GiB"))?
+        }
+        None => settings.max_size,
+    };
+    Ok(GcOptions {
+        keep_operations: args.keep_operations.unwrap_or(settings.keep_operations),
+        keep_age,
+        max_size: (max_size > 0).then_some(max_size),
+        dry_run: args.dry_run,
+        pack: !args.no_pack,
+    })
+}
+
+fn wrong(option: &str, text: &str, expected: &str) -> CliError {
+    CliError::usage(format!("{option}: {} is not {expected}", render::line(text)))
+}
+
+fn document(vault: String, dry_run: bool, report: &GcReport) -> GcDoc {
+    let kinds = report.kinds().into_iter().filter(|(_, taken)| taken.count > 0);
+    let taken = kinds.map(|(kind, taken)| TakenDoc {
+        kind: kind.to_owned(),
+        count: taken.count,
+        bytes: taken.bytes,
+    });
+    GcDoc {
+        vault,
+        dry_run,
+        kept_operations: report.kept_operations,
+        given_up_operations: report.given_up,
+        taken: taken.collect(),
+        taken_bytes: report.freed(),
+        packed: report.packed.count,
+        packed_bytes: report.packed.bytes,
+        bytes_before: report.bytes_before,
+        bytes_after: report.bytes_after,
+        longest_pause_us: u64::try_from(report.longest_pause.as_micros()).unwrap_or(u64::MAX),
+    }
+}
+
+fn text(document: &GcDoc) -> String {
+    let (would, name) = (if document.dry_run { "would take" } else { "took" }, &document.vault);
+    if document.taken.is_empty() && document.packed == 0 {
+        return format!("vault {}: there is no garbage\n", paint(NAME, name));
+    }
+    let rows: Vec<Vec<String>> = document
+        .taken
+        .iter()
+        .map(|taken| {
+            let (count, bytes) = (taken.count.to_string(), render::bytes(taken.bytes));
+            vec![paint(DIM, &taken.kind), count, bytes]
+        })
+        .collect();
+    let mut out = format!(
+        "vault {}: {would} {}\n{}",
+        paint(NAME, name),
+        render::bytes(document.taken_bytes),
+        table(&rows)
+    );
+    if document.packed > 0 {
+        let moved = if document.dry_run { "would move" } else { "moved" };
+        let (what, bytes) =
+            (render::count(document.packed, "content"), render::bytes(document.packed_bytes));
+        out.push_str(&format!("{moved} {what} ({bytes}) to packs\n"));
+    }
+    if document.given_up_operations > 0 {
+        let given_up = render::count(document.given_up_operations, "operation");
+        out.push_str(&format!("{given_up} had to be given up for the size\n"));
+    }
+    if !document.dry_run {
+        out.push_str(&format!(
+            "on disk: {}, before {}; others waited {:.1} ms at most\n",
+            render::bytes(document.bytes_after),
+            render::bytes(document.bytes_before),
+            document.longest_pause_us as f64 / 1000.0
+        ));
+    }
+    out
+}
+
+/// Moves all content to packs.
+pub(crate) fn pack(name: Option<&String>, context: &Context) -> Result<()> {
+    let OpenVault { vault, name } = open(context, name)?;
+    let patience =
+        Patience::new(context.settings.config.ui.progress, context.is_silent(), "packing");
+    let report = vault.pack(&context.actor)?;
+    drop(patience);
+    let document = PackDoc {
+        vault: name,
+        packed: report.packed.count,
+        packed_bytes: report.packed.bytes,
+        packs: report.packs.count,
+        packs_bytes: report.packs.bytes,
+    };
+    context.output.data(document, |document| {
+        format!(
+            "vault {}: moved {} ({}) to packs; {} in {} now\n",
+            paint(NAME, &document.vault),
+            render::count(document.packed, "content"),
+            render::bytes(document.packed_bytes),
+            render::bytes(document.packs_bytes),
+            render::count(document.packs, "pack"),
+        )
+    })
+}

@@ -1,0 +1,54 @@
+//! Copying a catalog whole, and filling one from a copy.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use rusqlite::TransactionBehavior;
+
+use super::{Catalog, sqlite_error};
+use crate::StoreError;
+
+/// Writes one consistent state of a catalog to a new file. Others can go on writing meanwhile.
+pub(crate) fn copy_catalog(catalog: &Catalog, path: &Path) -> Result<(), StoreError> {
+    // A plain file of the newest format, whatever the log of the source holds.
+    let connection = catalog.lock();
+    let copied = connection
+        .prepare("VACUUM INTO CAST(?1 AS TEXT)")
+        .and_then(|mut statement| statement.execute([path.as_os_str().as_bytes()]));
+    copied.map(drop).map_err(|error| match crate::error::from_sqlite(path, error) {
+        // SQLite tells no more than that.
+        StoreError::Io { .. } | StoreError::Foreign(_) => StoreError::ReadOnly(path.to_owned()),
+        other => other,
+    })
+}
+
+impl Catalog {
+    /// Copies tables of another file into this new catalog, which is emptied of what it has in them.
+    pub(crate) fn fill_from(&self, path: &Path, tables: &[(&str, &str)]) -> Result<(), StoreError> {
+        let mut connection = self.lock();
+        let attach = connection
+            .prepare("ATTACH CAST(?1 AS TEXT) AS archive")
+            .and_then(|mut statement| statement.execute([path.as_os_str().as_bytes()]));
+        attach.map_err(sqlite_error(path))?;
+        let mut copy = || -> rusqlite::Result<()> {
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            for (table, columns) in tables {
+                transaction.execute_batch(&format!(
+                    "DELETE FROM main.{table};
+                     INSERT INTO main.{table} ({columns}) SELECT {columns} FROM archive.{table}"
+                ))?;
+            }
+            transaction.commit()
+        };
+        // What does not fit into the tables is damage of the file that it comes from.
+        let copied = copy().map_err(|error| match crate::error::from_sqlite(path, error) {
+            StoreError::Sqlite { path, source } => {
+                StoreError::Damaged { path, detail: source.to_string() }
+            }
+            other => other,
+        });
+        let detached = connection.execute_batch("DETACH archive").map_err(sqlite_error(path));
+        copied.and(detached)
+    }
+}

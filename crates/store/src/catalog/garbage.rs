@@ -1,0 +1,98 @@
+//! What collecting garbage asks and takes away.
+
+use std::collections::HashMap;
+
+use rusqlite::params;
+
+use super::reader::{Reader, SELECT_OPERATION, operation_row};
+use super::rows::{ExecEnds, OperationRow};
+use super::schema::HAS_PACKS;
+use super::writer::Writer;
+use crate::{Hash, Id, StoreError};
+
+impl Reader<'_> {
+    /// The root of every snapshot.
+    pub fn snapshot_roots(&self) -> Result<HashMap<Id, Hash>, StoreError> {
+        let rows = self.all("SELECT id, root FROM snapshots", [], |row| {
+            Ok((row.get::<_, Id>(0)?, row.get::<_, Hash>(1)?))
+        })?;
+        Ok(rows.into_iter().collect())
+    }
+
+    /// The place of the newest operation in the log; 0 where there is none.
+    pub fn last_operation_seq(&self) -> Result<i64, StoreError> {
+        let found = self.one("SELECT max(seq) FROM operations", [], |row| row.get(0))?;
+        Ok(found.flatten().unwrap_or(0))
+    }
+
+    /// Operations after place `after` in the log, oldest first.
+    pub fn operations_after(&self, after: i64) -> Result<Vec<OperationRow>, StoreError> {
+        let sql = format!("{SELECT_OPERATION} WHERE seq > ?1 ORDER BY seq");
+        self.all(&sql, [after], operation_row)
+    }
+
+    /// The snapshots that commands name.
+    pub fn exec_ends(&self) -> Result<Vec<ExecEnds>, StoreError> {
+        if !self.has_execs()? {
+            return Ok(Vec::new());
+        }
+        self.all("SELECT id, operation, before, after FROM execs", [], |row| {
+            let (before, after): (Option<Id>, Option<Id>) = (row.get(2)?, row.get(3)?);
+            let snapshots = before.into_iter().chain(after).collect();
+            Ok(ExecEnds { id: row.get(0)?, operation: row.get(1)?, snapshots })
+        })
+    }
+
+    /// The commands whose output is kept, and how long it is.
+    pub fn kept_outputs(&self) -> Result<HashMap<Id, u64>, StoreError> {
+        if !self.has_execs()? {
+            return Ok(HashMap::new());
+        }
+        let sql = "SELECT exec, sum(length(bytes)) FROM exec_outputs GROUP BY exec";
+        Ok(self.all(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))?.into_iter().collect())
+    }
+
+    /// Every root whose hard links are remembered, with what is remembered of it where that is no longer than `short`.
+    pub fn link_rows(&self, short: u32) -> Result<Vec<(Hash, Option<Vec<u8>>)>, StoreError> {
+        if !self.has_execs()? {
+            return Ok(Vec::new());
+        }
+        let sql = "SELECT root, CASE WHEN length(paths) <= ?1 THEN paths END FROM links";
+        self.all(sql, [short], |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
+    /// When a root, or the output of a command, was collected as garbage.
+    pub fn collected(&self, id: &[u8]) -> Result<Option<u64>, StoreError> {
+        if self.version()? < HAS_PACKS {
+            return Ok(None);
+        }
+        self.one("SELECT time_ms FROM collected WHERE id = ?1", [id], |row| row.get(0))
+    }
+
+    /// Whether there is an object.
+    pub fn has_object(&self, kind: crate::ObjectKind, id: &Hash) -> Result<bool, StoreError> {
+        let sql = "SELECT 1 FROM objects WHERE kind = ?1 AND id = ?2";
+        Ok(self.one(sql, params![kind as u8, id], |_| Ok(()))?.is_some())
+    }
+}
+
+impl Writer<'_> {
+    /// Notes that a root, or the output of a command, is collected as garbage.
+    pub fn add_collected(&mut self, id: &[u8], time_ms: u64) -> Result<(), StoreError> {
+        self.execute(
+            "INSERT INTO collected (id, time_ms) VALUES (?1, ?2)
+             ON CONFLICT (id) DO UPDATE SET time_ms = excluded.time_ms",
+            params![id, time_ms],
+        )
+    }
+
+    /// Forgets the hard links of a root.
+    pub fn remove_links(&mut self, root: &Hash) -> Result<(), StoreError> {
+        self.execute("DELETE FROM links WHERE root = ?1", [root])
+    }
+
+    /// Forgets what a command wrote.
+    pub fn remove_outputs(&mut self, exec: &Id) -> Result<(), StoreError> {
+        self.execute("DELETE FROM exec_outputs WHERE exec = ?1", [exec])
+    }
+}

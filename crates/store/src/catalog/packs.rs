@@ -1,0 +1,36 @@
+//! Sealed packs.
+
+use rusqlite::params;
+
+use super::reader::Reader;
+use super::rows::PackRow;
+use super::schema::HAS_PACKS;
+use super::writer::Writer;
+use crate::{Id, StoreError};
+
+impl Reader<'_> {
+    /// All sealed packs, oldest first.
+    pub fn packs(&self) -> Result<Vec<PackRow>, StoreError> {
+        if self.version()? < HAS_PACKS {
+            return Ok(Vec::new());
+        }
+        self.all("SELECT id, bytes, created_ms FROM packs ORDER BY id", [], |row| {
+            Ok(PackRow { id: row.get(0)?, bytes: row.get(1)?, created_ms: row.get(2)? })
+        })
+    }
+}
+
+impl Writer<'_> {
+    /// Records a sealed pack.
+    pub fn add_pack(&mut self, row: &PackRow) -> Result<(), StoreError> {
+        self.execute(
+            "INSERT INTO packs (id, bytes, created_ms) VALUES (?1, ?2, ?3)",
+            params![row.id, row.bytes, row.created_ms],
+        )
+    }
+
+    /// Forgets a pack that nothing names.
+    pub fn remove_pack(&mut self, id: &Id) -> Result<(), StoreError> {
+        self.execute("DELETE FROM packs WHERE id = ?1", params![id])
+    }
+}

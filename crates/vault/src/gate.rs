@@ -1,0 +1,151 @@
+//! Keeping the collection of garbage away from what is being made.
+//!
+//! Whoever stores objects and later commits a ref to them holds the gate in between: what it stored, and what it found and
+//! built upon, is not garbage although nothing points at it yet. Collecting takes the gate for itself, a moment at a time.
+
+use std::fs::File;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use offshoot_store::StoreError;
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+
+use crate::error::{Result, io_error};
+use crate::vault::Vault;
+
+/// The first pause between two tries; each is twice as long as the one before.
+const SHORTEST_PAUSE: Duration = Duration::from_micros(200);
+/// The longest.
+const LONGEST_PAUSE: Duration = Duration::from_millis(10);
+
+/// The gate of an open vault.
+#[derive(Debug, Default)]
+pub(crate) struct Gate {
+    held: Mutex<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    /// Opened when first needed, and then kept: locking it again is one system call.
+    file: Option<File>,
+    /// How many hold it in this process.
+    holders: usize,
+}
+
+/// While this is held, nothing that was stored or found since is collected. Holds are shared, and held for as long as it takes
+/// to commit, not for as long as a command runs.
+#[derive(Debug)]
+pub struct Hold<'v> {
+    gate: Option<&'v Gate>,
+}
+
+impl Drop for Hold<'_> {
+    fn drop(&mut self) {
+        let Some(gate) = self.gate else { return };
+        let mut shared = gate.held.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.holders -= 1;
+        if let (0, Some(file)) = (shared.holders, &shared.file)
+            && flock(file, FlockOperation::Unlock).is_err()
+        {
+            // Closing the file lets go of it for certain.
+            shared.file = None;
+        }
+    }
+}
+
+/// The gate held by one alone: nobody stores anything meanwhile.
+#[derive(Debug)]
+pub(crate) struct Closed {
+    _held: File,
+    since: Instant,
+}
+
+impl Closed {
+    /// For how long the others have been kept waiting.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.since.elapsed()
+    }
+}
+
+impl Vault {
+    /// Keeps garbage collection away until dropped. To be taken before the first look at what will be built upon.
+    pub fn hold(&self) -> Result<Hold<'_>> {
+        if self.is_read_only() {
+            return Ok(Hold { gate: None });
+        }
+        let gate = self.gate();
+        let mut shared = gate.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if shared.holders == 0 {
+            let path = self.gate_path();
+            if shared.file.is_none() {
+                shared.file = Some(open(&path)?);
+            }
+            if let Some(file) = &shared.file {
+                self.wait_for(file, FlockOperation::NonBlockingLockShared, &path)?;
+            }
+        }
+        shared.holders += 1;
+        Ok(Hold { gate: Some(gate) })
+    }
+
+    /// Waits until nobody holds the gate, and keeps everybody from taking it.
+    pub(crate) fn close_gate(&self) -> Result<Closed> {
+        let path = self.gate_path();
+        // A description of its own: a lock through the shared one would replace what this process holds there.
+        let held = open(&path)?;
+        self.wait_for(&held, FlockOperation::NonBlockingLockExclusive, &path)?;
+        Ok(Closed { _held: held, since: Instant::now() })
+    }
+
+    /// Takes a file of the vault for oneself, for as long as it is open.
+    pub(crate) fn take_alone(&self, name: &str) -> Result<File> {
+        let path = self.dir().join(name);
+        let file = open(&path)?;
+        self.wait_for(&file, FlockOperation::NonBlockingLockExclusive, &path)?;
+        Ok(file)
+    }
+
+    /// The same, or nothing where another has it.
+    pub(crate) fn try_alone(&self, name: &str) -> Result<Option<File>> {
+        let path = self.dir().join(name);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let file = open(&path)?;
+        Ok(flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok().then_some(file))
+    }
+
+    fn gate_path(&self) -> PathBuf {
+        self.dir().join("gate")
+    }
+
+    fn wait_for(&self, file: &File, how: FlockOperation, path: &Path) -> Result<()> {
+        let patience = self.catalog().options().busy_timeout;
+        let started = Instant::now();
+        let mut pause = SHORTEST_PAUSE;
+        loop {
+            match flock(file, how) {
+                Ok(()) => return Ok(()),
+                Err(Errno::WOULDBLOCK | Errno::INTR) => {}
+                Err(error) => return Err(io_error("lock", path)(error)),
+            }
+            if started.elapsed() >= patience {
+                let (path, seconds) = (path.to_owned(), patience.as_secs());
+                return Err(StoreError::Busy { path, seconds }.into());
+            }
+            thread::sleep(pause);
+            pause = LONGEST_PAUSE.min(pause * 2);
+        }
+    }
+}
+
+/// Opens a file to lock. It is never removed but with the vault, so that all who lock it lock the same.
+fn open(path: &Path) -> Result<File> {
+    let mut options = File::options();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600);
+    options.open(path).map_err(io_error("open", path))
+}

@@ -1,0 +1,230 @@
+//! Collecting garbage: what no ref, no kept operation and no running command reaches.
+//!
+//! Marking and packing go on beside everybody else. Only taking away closes the gate (see `gate`), a few milliseconds at a time,
+//! and first marks what was committed since. Order is what makes a crash harmless: roots go before the nodes below them and those
+//! before contents; packs are durable before anything names them; files go after the rows that named them.
+
+mod caches;
+mod chunks;
+mod layers;
+mod mark;
+mod outputs;
+mod pack;
+mod packs;
+mod pins;
+mod sweep;
+mod window;
+
+use std::time::Duration;
+
+use offshoot_store::{Id, ObjectKind};
+
+pub use self::pack::PackReport;
+
+pub(crate) use self::caches::leftovers;
+pub(crate) use self::layers::each_place;
+pub(crate) use self::mark::Marks;
+pub(crate) use self::pins::Pins;
+
+use self::window::Window;
+use crate::actor::Actor;
+use crate::error::Result;
+use crate::gate::Closed;
+use crate::vault::Vault;
+
+/// The name of the file that whoever collects or packs has locked.
+pub(crate) const ALONE: &str = "gc";
+/// Between two moments with the gate closed it stays open for longer than those who wait for it sleep.
+const REST: Duration = Duration::from_millis(3);
+/// Freed pages of the catalog are given back so many at a time.
+const PAGES: u32 = 256;
+
+/// What to keep, and how to collect the rest.
+#[derive(Clone, Copy, Debug)]
+pub struct GcOptions {
+    /// The newest operations, so many of them, can still be undone afterwards.
+    pub keep_operations: u64,
+    /// So can those that are younger than this.
+    pub keep_age: Duration,
+    /// The oldest of them are given up while content takes more bytes than this.
+    pub max_size: Option<u64>,
+    /// Only say what would be taken.
+    pub dry_run: bool,
+    /// Move what is left in layers that are mostly garbage to packs, so that the layers can go.
+    pub pack: bool,
+}
+
+/// How much of one kind was taken, or would be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// How many.
+    pub count: u64,
+    /// The bytes of them.
+    pub bytes: u64,
+}
+
+impl Taken {
+    pub(crate) fn add(&mut self, bytes: u64) {
+        self.count += 1;
+        self.bytes += bytes;
+    }
+}
+
+/// What a collection did, or would do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GcReport {
+    /// Operations that can still be undone.
+    pub kept_operations: u64,
+    /// Operations that were given up for `max_size`.
+    pub given_up: u64,
+    /// States of files.
+    pub roots: Taken,
+    /// Directories.
+    pub nodes: Taken,
+    /// Contents of files; bytes in layers and packs are counted there.
+    pub contents: Taken,
+    /// Parts of long files.
+    pub chunks: Taken,
+    /// Layers.
+    pub layers: Taken,
+    /// Packs.
+    pub packs: Taken,
+    /// What commands printed.
+    pub outputs: Taken,
+    /// Stat caches.
+    pub caches: Taken,
+    /// What crashes left.
+    pub leftovers: Taken,
+    /// Content that was moved to packs.
+    pub packed: Taken,
+    /// What the vault took on disk before.
+    pub bytes_before: u64,
+    /// What it takes now.
+    pub bytes_after: u64,
+    /// The longest time for which nobody could write.
+    pub longest_pause: Duration,
+}
+
+impl GcReport {
+    /// What was taken, by kind.
+    pub fn kinds(&self) -> [(&'static str, Taken); 9] {
+        [
+            ("roots", self.roots),
+            ("nodes", self.nodes),
+            ("contents", self.contents),
+            ("chunks", self.chunks),
+            ("layers", self.layers),
+            ("packs", self.packs),
+            ("outputs", self.outputs),
+            ("caches", self.caches),
+            ("leftovers", self.leftovers),
+        ]
+    }
+
+    /// The bytes of all that was taken.
+    pub fn freed(&self) -> u64 {
+        self.kinds().iter().map(|(_, taken)| taken.bytes).sum()
+    }
+}
+
+/// One collection on its way.
+struct Collector<'v> {
+    vault: &'v Vault,
+    options: GcOptions,
+    marks: Marks,
+    window: Window,
+    now_ms: u64,
+    report: GcReport,
+}
+
+impl Vault {
+    /// Takes away what nothing needs; see [`GcOptions`] for what is needed. Others can go on meanwhile.
+    pub fn collect(&self, options: &GcOptions, actor: &Actor) -> Result<GcReport> {
+        if options.dry_run {
+            let report = Collector::new(self, options)?.run()?;
+            return Ok(report);
+        }
+        self.enter()?;
+        let _alone = self.take_alone(ALONE)?;
+        let report = Collector::new(self, options)?.run()?;
+        self.record_gc(&report, actor)?;
+        while self.catalog().shrink(PAGES)? > 0 {}
+        Ok(GcReport { bytes_after: self.bytes_on_disk()?, ..report })
+    }
+
+    /// The log says when something was taken; it is not told where nothing was.
+    fn record_gc(&self, report: &GcReport, actor: &Actor) -> Result<()> {
+        let taken: Vec<_> =
+            report.kinds().into_iter().filter(|(_, taken)| taken.count > 0).collect();
+        if taken.is_empty() {
+            return Ok(());
+        }
+        self.transact("gc", actor, |tx| {
+            tx.record_always();
+            tx.summary(format!("collect garbage: {} bytes", report.freed()));
+            for (kind, taken) in taken {
+                tx.detail(kind, taken.count);
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    /// What the vault takes on disk, as far as it is recorded.
+    pub fn bytes_on_disk(&self) -> Result<u64> {
+        let recorded = self.read(|reader| {
+            let layers: u64 = reader.layers()?.iter().map(|layer| layer.bytes).sum();
+            let packs: u64 = reader.packs()?.iter().map(|pack| pack.bytes).sum();
+            Ok(layers + packs)
+        })?;
+        Ok(recorded + self.catalog().bytes())
+    }
+}
+
+impl<'v> Collector<'v> {
+    fn new(vault: &'v Vault, options: &GcOptions) -> Result<Self> {
+        let now_ms = Id::random().time_ms();
+        let mut marks = Marks::default();
+        let pins = Pins::read(vault)?;
+        let window = window::mark(vault, options, now_ms, &pins, &mut marks)?;
+        let report = GcReport {
+            kept_operations: window.operations.len() as u64,
+            given_up: window.given_up,
+            bytes_before: vault.bytes_on_disk()?,
+            ..GcReport::default()
+        };
+        Ok(Self { vault, options: *options, marks, window, now_ms, report })
+    }
+
+    fn run(mut self) -> Result<GcReport> {
+        for kind in [ObjectKind::Root, ObjectKind::Node, ObjectKind::Blob] {
+            self.sweep(kind)?;
+        }
+        self.outputs()?;
+        self.layers()?;
+        self.mark_chunks()?;
+        self.sweep(ObjectKind::Chunk)?;
+        self.packs()?;
+        self.caches()?;
+        self.leftovers()?;
+        self.report.bytes_after = self.vault.bytes_on_disk()?;
+        Ok(self.report)
+    }
+
+    /// Runs `work` with the gate closed and everything marked that was committed until then.
+    fn closed<T>(&mut self, work: impl FnOnce(&mut Self, &Closed) -> Result<T>) -> Result<T> {
+        // Most of what was committed since is marked before anybody has to wait.
+        self.refresh()?;
+        let closed = self.vault.close_gate()?;
+        let done = self.refresh().and_then(|()| work(self, &closed));
+        self.report.longest_pause = self.report.longest_pause.max(closed.elapsed());
+        drop(closed);
+        std::thread::sleep(REST);
+        done
+    }
+
+    /// Marks what was committed since the last time.
+    fn refresh(&mut self) -> Result<()> {
+        window::refresh(self.vault, &mut self.window, &mut self.marks)
+    }
+}

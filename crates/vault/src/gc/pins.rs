@@ -1,0 +1,97 @@
+//! What commands that run, or that were cut off, build upon: their notes say so.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use offshoot_store::{Hash, Id, LayerRow};
+
+use super::mark::Marks;
+use crate::error::{Result, VaultError, io_error};
+use crate::hash::RootId;
+use crate::layer::{DirLock, ExecNote};
+use crate::objects::Objects;
+use crate::vault::Vault;
+
+/// What the notes beside layers that are being written, or were left, name.
+#[derive(Debug, Default)]
+pub(crate) struct Pins {
+    snapshots: HashSet<Id>,
+    /// Layers that hold what a command wrote and that is not part of the history yet.
+    sealed: HashSet<Id>,
+    /// The layers that lie below, and those.
+    pub(crate) layers: HashSet<Id>,
+    /// Directories that nobody writes and no note speaks for.
+    pub(super) leftovers: Vec<PathBuf>,
+    /// One that somebody writes without a note: an import, or a command that is just being started.
+    pub(super) unaccounted: Option<PathBuf>,
+}
+
+impl Pins {
+    pub(crate) fn read(vault: &Vault) -> Result<Self> {
+        let folder = vault.layers_dir();
+        let mut pins = Self::default();
+        for entry in fs::read_dir(&folder).map_err(io_error("read", &folder))? {
+            let path = entry.map_err(io_error("read", &folder))?.path();
+            if path.file_name().unwrap_or_default().as_encoded_bytes().ends_with(b".tmp") {
+                pins.written(&path);
+            }
+        }
+        // What interrupted commands left is set aside there.
+        for entry in fs::read_dir(vault.dir().join("left")).into_iter().flatten().flatten() {
+            pins.noted(&entry.path());
+        }
+        Ok(pins)
+    }
+
+    /// Adds what the note in a directory names; says whether there is one.
+    fn noted(&mut self, path: &Path) -> bool {
+        let Some(note) = ExecNote::read(path) else { return false };
+        self.snapshots.insert(note.snapshot);
+        self.layers.extend(note.layers.iter().chain(&note.layer));
+        self.sealed.extend(note.layer);
+        true
+    }
+
+    fn written(&mut self, path: &Path) {
+        if self.noted(path) {
+            return;
+        }
+        if DirLock::take(path).is_ok() {
+            self.leftovers.push(path.to_owned());
+        } else if path.exists() {
+            self.unaccounted = Some(path.to_owned());
+        }
+    }
+
+    pub(super) fn mark(
+        &self,
+        objects: &Objects,
+        roots: &HashMap<Id, Hash>,
+        layers: &[LayerRow],
+        marks: &mut Marks,
+    ) -> Result<()> {
+        let sealed = layers.iter().filter(|layer| self.sealed.contains(&layer.id));
+        let sealed = sealed.filter_map(|layer| layer.root.as_ref());
+        for root in self.snapshots.iter().filter_map(|id| roots.get(id)).chain(sealed) {
+            // A note may be older than the collection that took what it names.
+            if objects.has_root(&RootId(*root))? {
+                marks.root(objects, &RootId(*root))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The snapshots that commands run upon.
+    pub(super) fn snapshots(&self) -> impl Iterator<Item = &Id> {
+        self.snapshots.iter()
+    }
+
+    /// Fails where somebody writes without saying upon what. With the gate closed there is nobody who may.
+    pub(super) fn accounted(self) -> Result<Self> {
+        match self.unaccounted {
+            Some(path) => Err(VaultError::Unaccounted(path)),
+            None => Ok(self),
+        }
+    }
+}

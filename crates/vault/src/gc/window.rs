@@ -1,0 +1,135 @@
+//! What must stay: what refs name, what kept operations need to be undone, and what running commands build upon.
+
+use std::collections::{HashMap, HashSet};
+
+use offshoot_store::{Hash, Id, Reader, RefChange};
+
+use super::GcOptions;
+use super::mark::Marks;
+use super::pins::Pins;
+use crate::error::{Result, VaultError};
+use crate::hash::RootId;
+use crate::objects::Objects;
+use crate::refs::from_json;
+use crate::vault::{Vault, reachable_heads, snapshots_of};
+
+/// Operations are read from the log in pages of this many.
+const PAGE: u32 = 256;
+
+/// The operations that are kept, and how far the log was read.
+#[derive(Debug, Default)]
+pub(super) struct Window {
+    pub(super) operations: HashSet<Id>,
+    /// Operations that were given up because content would take too much room.
+    pub(super) given_up: u64,
+    /// The last operation that was looked at.
+    seq: i64,
+}
+
+/// An operation and the snapshots that undoing, redoing and restoring it need.
+struct Kept {
+    id: Id,
+    snapshots: Vec<Id>,
+}
+
+/// Marks everything that must stay.
+pub(super) fn mark(
+    vault: &Vault,
+    options: &GcOptions,
+    now_ms: u64,
+    pins: &Pins,
+    marks: &mut Marks,
+) -> Result<Window> {
+    let (seq, heads, kept) = vault.read(|reader| {
+        let kept = kept_operations(reader, options, now_ms)?;
+        Ok((reader.last_operation_seq()?, reachable_heads(reader)?, kept))
+    })?;
+    let (roots, layers) = vault.read(|reader| Ok((reader.snapshot_roots()?, reader.layers()?)))?;
+    let objects = vault.objects()?;
+    for id in &heads {
+        let root = roots.get(id).ok_or(VaultError::NoSnapshot(*id))?;
+        marks.root(objects, &RootId(*root))?;
+    }
+    pins.mark(objects, &roots, &layers, marks)?;
+    marks.settle();
+    let mut window = Window { seq, ..Window::default() };
+    let total = kept.len() as u64;
+    for operation in kept {
+        for id in &operation.snapshots {
+            mark_if_there(objects, roots.get(id), marks)?;
+        }
+        if options.max_size.is_some_and(|limit| marks.bytes > limit) {
+            // What this one alone would keep goes, and so does everything older.
+            marks.take_back();
+            break;
+        }
+        marks.settle();
+        window.operations.insert(operation.id);
+    }
+    window.given_up = total - window.operations.len() as u64;
+    Ok(window)
+}
+
+/// Marks what was committed since.
+pub(super) fn refresh(vault: &Vault, window: &mut Window, marks: &mut Marks) -> Result<()> {
+    let operations = vault.read(|reader| Ok(reader.operations_after(window.seq)?))?;
+    let objects = vault.objects()?;
+    for row in operations {
+        window.seq = row.seq;
+        window.operations.insert(row.operation.id);
+        for id in named(&row.operation.id, &row.operation.changes)? {
+            let root = vault.read(|reader| Ok(reader.snapshot(&id)?))?.map(|row| row.root);
+            mark_if_there(objects, root.as_ref(), marks)?;
+        }
+    }
+    Ok(())
+}
+
+/// Kept operations may name what an earlier collection took, when more was given up then.
+fn mark_if_there(objects: &Objects, root: Option<&Hash>, marks: &mut Marks) -> Result<()> {
+    match root.map(|root| RootId(*root)) {
+        Some(root) if objects.has_root(&root)? => marks.root(objects, &root),
+        _ => Ok(()),
+    }
+}
+
+/// The operations to keep, newest first.
+fn kept_operations(reader: &Reader<'_>, options: &GcOptions, now_ms: u64) -> Result<Vec<Kept>> {
+    let mut execs: HashMap<Id, Vec<Id>> = HashMap::new();
+    for exec in reader.exec_ends()? {
+        if let Some(operation) = exec.operation {
+            execs.entry(operation).or_default().extend(exec.snapshots);
+        }
+    }
+    let age = u64::try_from(options.keep_age.as_millis()).unwrap_or(u64::MAX);
+    let oldest = now_ms.saturating_sub(age);
+    let mut kept = Vec::new();
+    let mut before = None;
+    loop {
+        let page = reader.operations(None, before, PAGE)?;
+        let Some(last) = page.last() else { return Ok(kept) };
+        before = Some(last.seq);
+        for row in page {
+            let operation = row.operation;
+            let is_young = age > 0 && operation.time_ms >= oldest;
+            if kept.len() as u64 >= options.keep_operations && !is_young {
+                return Ok(kept);
+            }
+            let mut snapshots = named(&operation.id, &operation.changes)?;
+            snapshots.extend(execs.remove(&operation.id).unwrap_or_default());
+            kept.push(Kept { id: operation.id, snapshots });
+        }
+    }
+}
+
+/// The snapshots that an operation names, before and after.
+fn named(operation: &Id, changes: &str) -> Result<Vec<Id>> {
+    let changes: Vec<RefChange> = from_json(&format!("operation {operation}"), changes)?;
+    let mut snapshots = Vec::new();
+    for RefChange { key, before, after } in changes {
+        for row in before.into_iter().chain(after) {
+            snapshots.extend(snapshots_of(&key, row)?);
+        }
+    }
+    Ok(snapshots)
+}

@@ -1,0 +1,77 @@
+//! What refs may come to be: whoever reads one must find what it names.
+
+use std::collections::HashSet;
+
+use offshoot_store::{Id, ObjectKind, RefChange, Writer};
+
+use crate::error::{Result, VaultError};
+use crate::refs::{CHECKPOINT, WORKSPACE, key};
+use crate::snapshot::Snapshot;
+use crate::vault::snapshots_of;
+
+/// Fails where a ref would name a snapshot whose files are gone, or a checkpoint be left without its workspace. What refs
+/// named before, and what the transaction itself makes, is there and is not looked up.
+pub(super) fn verify(writer: &Writer<'_>, changes: &[RefChange], made: &HashSet<Id>) -> Result<()> {
+    let mut known: HashSet<Id> = HashSet::new();
+    for change in changes {
+        if let Some(before) = &change.before {
+            known.extend(snapshots_of(&change.key, before.clone())?);
+        }
+    }
+    for change in changes {
+        let Some(after) = &change.after else {
+            keeps_no_checkpoint(writer, changes, change)?;
+            continue;
+        };
+        for id in snapshots_of(&change.key, after.clone())? {
+            if !made.contains(&id) && known.insert(id) {
+                is_there(writer, &id)?;
+            }
+        }
+        if change.key.kind == CHECKPOINT {
+            has_workspace(writer, changes, change)?;
+        }
+    }
+    Ok(())
+}
+
+fn is_there(writer: &Writer<'_>, id: &Id) -> Result<()> {
+    let root = Snapshot::load(writer, id)?.root;
+    if writer.has_object(ObjectKind::Root, &root.0)? {
+        return Ok(());
+    }
+    Err(match writer.collected(&root.0)? {
+        Some(time_ms) => VaultError::Collected { snapshot: *id, time_ms },
+        None => VaultError::MissingObject(format!("root {root}")),
+    })
+}
+
+/// A workspace that goes takes its checkpoints along.
+fn keeps_no_checkpoint(writer: &Writer<'_>, changes: &[RefChange], gone: &RefChange) -> Result<()> {
+    if gone.key.kind != WORKSPACE {
+        return Ok(());
+    }
+    for (key, row) in writer.refs(CHECKPOINT)? {
+        let changed = changes.iter().any(|change| change.key == key);
+        if row.scope == gone.key.id && !changed {
+            return Err(VaultError::Orphaned { checkpoint: row.name.unwrap_or(key.id) });
+        }
+    }
+    Ok(())
+}
+
+fn has_workspace(writer: &Writer<'_>, changes: &[RefChange], change: &RefChange) -> Result<()> {
+    let Some(after) = &change.after else { return Ok(()) };
+    let changed =
+        changes.iter().find(|other| other.key.kind == WORKSPACE && other.key.id == after.scope);
+    let there = match (changed, after.scope.parse()) {
+        (Some(workspace), _) => workspace.after.is_some(),
+        (None, Ok(id)) => writer.get_ref(&key(WORKSPACE, &id))?.is_some(),
+        (None, Err(_)) => false,
+    };
+    if there {
+        return Ok(());
+    }
+    let checkpoint = after.name.clone().unwrap_or_else(|| change.key.id.clone());
+    Err(VaultError::Orphaned { checkpoint })
+}
