@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use offshoot_protocol::{DoctorCheckDoc, DoctorState};
@@ -70,6 +71,11 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
+        // Overlayfs leaves a directory there that is closed to its owner.
+        for name in ["sandbox", "merging"] {
+            let closed = self.0.join(name).join("work/work");
+            drop(fs::set_permissions(closed, fs::Permissions::from_mode(0o700)));
+        }
         // A hidden directory that stays behind is harmless.
         drop(fs::remove_dir_all(&self.0));
     }
@@ -146,7 +152,22 @@ fn sandbox(scratch: &Scratch) -> Vec<DoctorCheckDoc> {
             }
         });
     }
+    if report.overlay.is_ok() {
+        checks.push(merging(scratch));
+    }
     checks
+}
+
+/// Whether merging layers has to copy large files. Nobody has to do anything about it.
+fn merging(scratch: &Scratch) -> DoctorCheckDoc {
+    let place = scratch.0.join("merging");
+    let able =
+        fs::create_dir(&place).is_ok() && offshoot_mount::try_data_layers(&place).unwrap_or(false);
+    let detail = match able {
+        true => "large files stay where they are when layers are merged",
+        false => "large files are copied when layers are merged: this kernel cannot leave them",
+    };
+    check("merging", DoctorState::Ok, detail, None)
 }
 
 fn space(place: &Path) -> DoctorCheckDoc {
