@@ -71,14 +71,21 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // Overlayfs leaves a directory there that is closed to its owner.
-        for name in ["sandbox", "merging"] {
-            let closed = self.0.join(name).join("work/work");
-            drop(fs::set_permissions(closed, fs::Permissions::from_mode(0o700)));
-        }
         // A hidden directory that stays behind is harmless.
-        drop(fs::remove_dir_all(&self.0));
+        drop(open_up(&self.0).and_then(|()| fs::remove_dir_all(&self.0)));
     }
+}
+
+/// Opens all directories to their owner: overlayfs leaves some that are closed.
+fn open_up(dir: &Path) -> std::io::Result<()> {
+    fs::set_permissions(dir, fs::Permissions::from_mode(0o700))?;
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            open_up(&entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 fn reflink(scratch: &Scratch) -> DoctorCheckDoc {
