@@ -2,12 +2,14 @@
 
 use std::fs::{self, File};
 use std::io::Write;
+use std::path::Path;
 
-use offshoot_sandbox::{Overlay, SandboxError, read_through};
+use offshoot_sandbox::{Overlay, Upper, SandboxError, read_through};
 use offshoot_vault::Vault;
 use rustix::fs::XattrFlags;
+use rustix::io::Errno;
 
-use crate::error::{MountError, Result};
+use crate::error::Result;
 
 /// Where the answer is kept while the machine runs.
 const ANSWER: &str = "cache/data-layers";
@@ -29,7 +31,7 @@ pub fn data_layers_work(vault: &Vault) -> bool {
         }
     }
     let (works, lasting) = match attempt(vault) {
-        Ok(found) => (found == BYTES, true),
+        Ok(works) => (works, true),
         Err(error) => (false, error.is_about_layers()),
     };
     if lasting {
@@ -41,34 +43,39 @@ pub fn data_layers_work(vault: &Vault) -> bool {
     works
 }
 
-/// Reads a file whose bytes are in another layer. Everything is made beside a fresh upper and goes with it.
-fn attempt(vault: &Vault) -> Result<Vec<u8>> {
+/// Tries it beside a fresh upper; everything goes with that.
+fn attempt(vault: &Vault) -> Result<bool> {
     let upper = vault.begin_upper(&vault.head()?.root)?;
-    let beside = |name: &str| upper.work_dir().with_file_name(name);
+    let scratch = upper.work_dir().with_file_name("try");
+    fs::create_dir(&scratch).map_err(failed)?;
+    Ok(try_data_layers(&scratch)?)
+}
+
+/// Whether a file is shown whose bytes lie in another layer, tried in an empty directory.
+pub fn try_data_layers(scratch: &Path) -> Result<bool, SandboxError> {
     let make = || -> std::io::Result<()> {
-        fs::create_dir(beside("lower"))?;
-        fs::create_dir(beside("data"))?;
-        File::create(beside("data").join("bytes"))?.write_all(BYTES)?;
-        let stub = File::create(beside("lower").join(NAME))?;
+        for name in ["lower", "data", "upper", "work"] {
+            fs::create_dir(scratch.join(name))?;
+        }
+        File::create(scratch.join("data/bytes"))?.write_all(BYTES)?;
+        let stub = File::create(scratch.join("lower").join(NAME))?;
         stub.set_len(BYTES.len() as u64)?;
         rustix::fs::fsetxattr(&stub, "user.overlay.metacopy", b"", XattrFlags::empty())?;
         let place = b"/bytes";
         Ok(rustix::fs::fsetxattr(&stub, "user.overlay.redirect", place, XattrFlags::empty())?)
     };
-    make().map_err(|error| {
-        let errno = rustix::io::Errno::from_io_error(&error).unwrap_or(rustix::io::Errno::IO);
-        MountError::from(SandboxError::System { doing: "cannot try layers that hold bytes", errno })
-    })?;
-    let name = |name: &str| format!("{}/{name}", upper.staged_name()).into();
+    make().map_err(failed)?;
     let layers = Overlay {
-        directory: upper.layers_dir().to_owned(),
-        lower: vec![name("lower")],
-        data: vec![name("data")],
-        upper: Some(offshoot_sandbox::Upper {
-            directory: upper.fs_name().into(),
-            work: upper.work_name().into(),
-        }),
+        directory: scratch.to_owned(),
+        lower: vec!["lower".into()],
+        data: vec!["data".into()],
+        upper: Some(Upper { directory: "upper".into(), work: "work".into() }),
         look_up: Vec::new(),
     };
-    Ok(read_through(layers, NAME)?)
+    Ok(read_through(layers, NAME)? == BYTES)
+}
+
+fn failed(error: std::io::Error) -> SandboxError {
+    let errno = Errno::from_io_error(&error).unwrap_or(Errno::IO);
+    SandboxError::System { doing: "cannot try layers that hold bytes", errno }
 }

@@ -12,7 +12,7 @@ mod session;
 mod target;
 
 pub use access::LeftAccess;
-pub use data_layers::data_layers_work;
+pub use data_layers::{data_layers_work, try_data_layers};
 pub use driver::{Driver, DriverChoice};
 pub use error::{MountError, Result};
 pub use session::{Inside, MountRequest, MountSession, MountState, Sealed};

@@ -78,6 +78,7 @@ pub struct CompactionLock {
 impl Vault {
     /// Takes the right to merge layers; nothing where another process is at it.
     pub fn lock_compaction(&self) -> Result<Option<CompactionLock>> {
+        self.enter()?;
         let path = self.dir().join("locks").join("compaction");
         let held = open(&path)?;
         Ok(try_lock(&held, &path)?.then_some(CompactionLock { _held: held }))

@@ -68,11 +68,16 @@ impl<'a> CompactionService<'a> {
         Ok(done)
     }
 
-    /// Whether the stack of a workspace has more layers than it should, and nobody is merging it.
+    /// Whether the stack of a workspace has more layers than it should, and nobody is merging it. Where that did not
+    /// help, as with damaged files, it is due again only after some more layers.
     pub fn is_due(&self, workspace: &Id, depth: usize) -> Result<bool> {
         let Some(workspace) = self.vault.workspace(workspace)? else { return Ok(false) };
         let root = self.vault.snapshot(&workspace.state.head)?.root;
-        Ok(self.vault.stack_depth(&root)? > depth && self.vault.lock_compaction()?.is_some())
+        let Some(over) = self.vault.stack_depth(&root)?.checked_sub(depth + 1) else {
+            return Ok(false);
+        };
+        let due = over.is_multiple_of((depth / 2).max(1));
+        Ok(due && self.vault.lock_compaction()?.is_some())
     }
 
     /// The roots that commands start from, with the names of the workspaces that stand at each.

@@ -45,6 +45,7 @@ const WRITING: &[&[&str]] = &[
     &["workspace", "delete", "fix"],
     &["discard", "-w", "fix"],
     &["undo", "--vault-wide"],
+    &["vault", "compact", "--all"],
 ];
 
 /// Commands that change the home.

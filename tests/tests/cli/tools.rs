@@ -44,6 +44,7 @@ fn the_doctor_looks_at_everything() {
     let names: Vec<&str> = checks.iter().map(|check| check["name"].as_str().unwrap()).collect();
     let mut expected = vec!["kernel", "home", "reflinks", "attributes", "whiteouts", "sandbox"];
     expected.extend(need(Feature::UserNamespace).then_some("driver"));
+    expected.extend(need(Feature::Overlay).then_some("merging"));
     expected.extend(["space", "vault project"]);
     assert_eq!(names, expected);
     assert_eq!(document["result"]["ok"], text.status.success());

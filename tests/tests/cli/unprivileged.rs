@@ -39,6 +39,9 @@ fn the_tour_of_an_ordinary_user() {
     ok(&["init"]);
     ok(&["vault", "check"]);
     ok(&["doctor"]);
+    let names = fs::read_dir(place.home()).unwrap().map(|entry| entry.unwrap().file_name());
+    let hidden: Vec<_> = names.filter(|name| name.as_encoded_bytes().starts_with(b".")).collect();
+    assert!(hidden.is_empty(), "what the doctor tried is still there: {hidden:?}");
     ok(&["discard", "-w", "fix"]);
     ok(&["vault", "delete", "project", "--yes"]);
 }

@@ -102,6 +102,10 @@ impl Product for Real<'_> {
 
     fn state(&mut self, workspace: &str) -> Result<Scan, String> {
         self.exports += 1;
+        // What comes next works on merged layers, every other time.
+        if self.exports.is_multiple_of(2) {
+            self.json(&["vault", "compact", "--all", "--json", "-w", workspace])?;
+        }
         let to = self.place.path().join(format!("export-{}", self.exports));
         let words = ["fs", "export", "--json", "-w", workspace, "/", to.to_str().unwrap()];
         self.json(&words)?;

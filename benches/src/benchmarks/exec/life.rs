@@ -56,7 +56,7 @@ impl<'a> Life<'a> {
             changed.join(" "),
             step.saturating_sub(20)
         );
-        if step % 20 == 0 {
+        if step.is_multiple_of(20) {
             script.push_str("; head -c 1048576 /dev/zero | tr '\\0' x > big");
         }
         script

@@ -126,8 +126,8 @@ impl Vault {
         let sizes: Vec<u64> = rows.iter().map(|row| row.bytes).collect();
         let target = (options.depth / 2).max(2);
         let Some(least) = plan::layers_to_merge(&sizes, target) else { return Ok(None) };
-        for at in least..rows.len() {
-            let Some(cut) = rows[at].root.map(RootId) else { continue };
+        for (at, row) in rows.iter().enumerate().skip(least) {
+            let Some(cut) = row.root.map(RootId) else { continue };
             let changes = match diff::compare(self.objects()?, &cut, &root) {
                 // What is not part of any history any more may be gone; a lower layer will do.
                 Err(VaultError::MissingObject(_)) => continue,

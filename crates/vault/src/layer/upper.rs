@@ -58,11 +58,6 @@ impl Upper {
         format!("{}/work", self.stage.staged_name())
     }
 
-    /// The directory around both, relative to the directory of layers; what else is put there goes with it.
-    pub fn staged_name(&self) -> String {
-        self.stage.staged_name()
-    }
-
     /// The root that lies below.
     pub fn base(&self) -> &RootId {
         &self.base

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use offshoot_protocol::{DoctorCheckDoc, DoctorState};
@@ -71,8 +72,20 @@ impl Scratch {
 impl Drop for Scratch {
     fn drop(&mut self) {
         // A hidden directory that stays behind is harmless.
-        drop(fs::remove_dir_all(&self.0));
+        drop(open_up(&self.0).and_then(|()| fs::remove_dir_all(&self.0)));
     }
+}
+
+/// Opens all directories to their owner: overlayfs leaves some that are closed.
+fn open_up(dir: &Path) -> std::io::Result<()> {
+    fs::set_permissions(dir, fs::Permissions::from_mode(0o700))?;
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            open_up(&entry.path())?;
+        }
+    }
+    Ok(())
 }
 
 fn reflink(scratch: &Scratch) -> DoctorCheckDoc {
@@ -146,7 +159,22 @@ fn sandbox(scratch: &Scratch) -> Vec<DoctorCheckDoc> {
             }
         });
     }
+    if report.overlay.is_ok() {
+        checks.push(merging(scratch));
+    }
     checks
+}
+
+/// Whether merging layers has to copy large files. Nobody has to do anything about it.
+fn merging(scratch: &Scratch) -> DoctorCheckDoc {
+    let place = scratch.0.join("merging");
+    let able =
+        fs::create_dir(&place).is_ok() && offshoot_mount::try_data_layers(&place).unwrap_or(false);
+    let detail = match able {
+        true => "large files stay where they are when layers are merged",
+        false => "large files are copied when layers are merged: this kernel cannot leave them",
+    };
+    check("merging", DoctorState::Ok, detail, None)
 }
 
 fn space(place: &Path) -> DoctorCheckDoc {
