@@ -34,15 +34,15 @@ fn controls_jobs(mut console: Console) {
     console.wait_for("bash-");
     console.keys("PS1='ready> '\r");
     console.wait_for("\nready> ");
-    console.keys("sleep 1000; echo code $?\r");
-    console.wait_for("\n");
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    // What is typed is not what is printed, so that the one cannot be taken for the other.
+    console.keys("sh -c 'echo be''gun; exec sleep 1000'\r");
+    console.wait_for("\nbegun");
     console.keys("\x03");
     console.wait_for("^C");
     console.wait_for("ready> ");
     console.keys("cat\r");
-    console.wait_for("\n");
-    std::thread::sleep(std::time::Duration::from_millis(300));
+    console.keys("typed\r");
+    console.wait_for("\ntyped\r\ntyped");
     console.keys("\x1a");
     console.wait_for("Stopped");
     console.keys("jobs\r");

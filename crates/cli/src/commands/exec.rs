@@ -101,6 +101,10 @@ pub(crate) fn perform(ask: &Ask<'_>, form: Form, context: &Context) -> Result<u8
     };
     let options = setup::options(context)?;
     let runtime = ProxyRuntime::new(&place.vault.vault, &place.vault.name, &options);
+    if form == Form::Person {
+        // Afterwards the screen may be another's, and what was found is what the person starts from.
+        context.output.print_notes();
+    }
     let mut live = answer.live(context);
     let envelope = runtime.run(request, &mut live);
     let printed = live.end();

@@ -38,7 +38,7 @@ pub(crate) struct RunArgs {
     #[arg(short = 'T', long)]
     no_terminal: bool,
     /// Do not keep what the command prints for `offshoot logs`
-    #[arg(long)]
+    #[arg(long, conflicts_with = "json")]
     no_record: bool,
 }
 

@@ -9,14 +9,16 @@ use crate::support::Scene;
 #[test]
 fn the_host_is_read_only_and_private_places_are_private() {
     let scene = Scene::new();
-    let outcome = scene.shell(
-        "for d in /usr /etc /var /; do touch $d/x 2>/dev/null && echo $d; done
-         for d in /tmp /var/tmp /run /dev/shm; do touch $d/x || echo not $d; done
+    // A name that nobody else uses on this machine.
+    let name = format!("x-{}", std::process::id());
+    let outcome = scene.shell(&format!(
+        "for d in /usr /etc /var /; do touch $d/{name} 2>/dev/null && echo $d; done
+         for d in /tmp /var/tmp /run /dev/shm; do touch $d/{name} || echo not $d; done
          ls -A /run | tr '\\n' ' '; ls /tmp | tr '\\n' ' '",
-    );
-    assert_eq!(outcome.stdout, "x some x ");
+    ));
+    assert_eq!(outcome.stdout, format!("{name} some {name} "));
     assert_eq!(outcome.stderr, "");
-    assert!(!std::path::Path::new("/tmp/x").exists());
+    assert!(!std::path::Path::new("/tmp").join(name).exists());
 }
 
 #[test]
