@@ -34,6 +34,10 @@ pub enum Feature {
     UserXattr,
     /// To make a user namespace.
     UserNamespace,
+    /// To make system calls by io_uring.
+    IoUring,
+    /// To make system calls as programs of 32 bits do.
+    Calls32,
     /// A program in [`search_path`].
     Program(&'static str),
 }
@@ -73,6 +77,8 @@ pub fn probe(feature: Feature) -> Result<(), String> {
         Feature::DataLayers => DATA_LAYERS.get_or_init(data_layers).clone(),
         Feature::UserXattr => user_xattr(),
         Feature::UserNamespace => succeeds("user namespace", &["unshare", "-Ur", "true"]),
+        Feature::IoUring => setting("no io_uring", "/proc/sys/kernel/io_uring_disabled", "0"),
+        Feature::Calls32 => setting("no calls of 32 bits", "/proc/sys/abi/vsyscall32", "1"),
         Feature::Program(name) => program(name),
     }
 }
@@ -142,6 +148,15 @@ fn data_layers() -> Result<(), String> {
         Ok(succeeds("layers of bytes", &["unshare", "-Urm", "sh", "-c", script, "sh", &path]))
     };
     attempt().unwrap_or_else(|error| Err(format!("no layers of bytes: {error}")))
+}
+
+/// Whether the kernel has a setting, and of this value.
+fn setting(lack: &str, path: &str, value: &str) -> Result<(), String> {
+    match fs::read_to_string(path) {
+        Ok(found) if found.trim() == value => Ok(()),
+        Ok(found) => Err(format!("{lack}: {path} is {}", found.trim())),
+        Err(error) => Err(format!("{lack}: {path}: {error}")),
+    }
 }
 
 fn user_xattr() -> Result<(), String> {

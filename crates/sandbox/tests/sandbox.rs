@@ -6,5 +6,7 @@
 mod confinement;
 #[path = "sandbox/lifecycle.rs"]
 mod lifecycle;
+#[path = "sandbox/renames.rs"]
+mod renames;
 #[path = "sandbox/support.rs"]
 mod support;

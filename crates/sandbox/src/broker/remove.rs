@@ -1,5 +1,6 @@
 //! Taking the first tree away once the second one is in place, without losing what others did to it meanwhile.
 
+use std::collections::BTreeSet;
 use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -72,7 +73,7 @@ pub(super) fn empty(
     let mut opened = Opened::default();
     let directory = tree::open(means, parent, name, ALL, &mut opened)?;
     let directory = directory.as_fd();
-    let names = tree::names(directory)?;
+    let names: BTreeSet<CString> = tree::names(directory)?.into_iter().collect();
     for name in &names {
         let taken = take(means, directory, name, second, linked.0.get(name));
         match (taken, linked.0.get(name)) {

@@ -162,13 +162,16 @@ pub(super) fn settle(
         chownat(second, c"", Some(uid), Some(gid), AtFlags::EMPTY_PATH)?;
     }
     change_mode(second, found.st_mode & 0o7777)?;
-    let time =
-        |seconds: i64, nanoseconds: u64| Timespec { tv_sec: seconds, tv_nsec: nanoseconds as _ };
-    let times = Timestamps {
-        last_access: time(found.st_atime, found.st_atime_nsec as u64),
-        last_modification: time(found.st_mtime, found.st_mtime_nsec as u64),
-    };
-    futimens(second, &times)
+    futimens(second, &times(found))
+}
+
+/// The times of something, to be set again.
+pub(super) fn times(found: &Stat) -> Timestamps {
+    let time = |seconds, nanoseconds| Timespec { tv_sec: seconds, tv_nsec: nanoseconds as _ };
+    Timestamps {
+        last_access: time(found.st_atime, found.st_atime_nsec),
+        last_modification: time(found.st_mtime, found.st_mtime_nsec),
+    }
 }
 
 fn copy_attributes(first: BorrowedFd<'_>, second: BorrowedFd<'_>) -> Result<(), Errno> {

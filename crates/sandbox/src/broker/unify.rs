@@ -12,8 +12,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, RenameFlags, Stat, Timespec, Timestamps, fstat, linkat, readlinkat,
-    renameat_with, statat, symlinkat, unlinkat, utimensat,
+    AtFlags, CWD, RenameFlags, Stat, fstat, linkat, readlinkat, renameat_with, statat, symlinkat,
+    unlinkat, utimensat,
 };
 use rustix::io::Errno;
 
@@ -21,6 +21,7 @@ use super::Shared;
 use super::powers::Raised;
 use super::relocate::{hidden_name, inode};
 use super::resolve::Entry;
+use super::tree::times;
 use crate::sys::seccomp::change_mode;
 
 /// Whether a file has the inode number that another name for it would get: it lies in the upper and nowhere else.
@@ -50,7 +51,8 @@ pub(super) fn unify(entry: &Entry) -> Result<(), Errno> {
     if closed {
         let _gone = change_mode(directory, mode).is_err();
     }
-    let _gone = restore_times(directory, &before).is_err();
+    // A link changes nothing in the directory of the first name.
+    let _gone = utimensat(directory, c"", &times(&before), AtFlags::EMPTY_PATH).is_err();
     done
 }
 
@@ -88,13 +90,4 @@ fn swap(directory: BorrowedFd<'_>, name: &CStr, file: &CStr, number: u64) -> Res
     }
     unlinkat(directory, &link, AtFlags::empty())?;
     swapped
-}
-
-/// A link changes nothing in the directory of the first name.
-fn restore_times(directory: BorrowedFd<'_>, before: &Stat) -> Result<(), Errno> {
-    let times = Timestamps {
-        last_access: Timespec { tv_sec: before.st_atime, tv_nsec: before.st_atime_nsec as _ },
-        last_modification: Timespec { tv_sec: before.st_mtime, tv_nsec: before.st_mtime_nsec as _ },
-    };
-    utimensat(directory, c"", &times, AtFlags::EMPTY_PATH)
 }
