@@ -229,7 +229,7 @@ impl<'a> RecoverService<'a> {
 
     fn describe(&self, left: &Left) -> Result<Recoverable> {
         let workspace = self.vault.workspace(&left.note.workspace)?;
-        Ok(Recoverable { note: left.note.clone(), size: left.size(self.vault)?, workspace })
+        Ok(Recoverable { note: left.note.clone(), size: left.size()?, workspace })
     }
 
     fn take(&self, exec: &Id) -> Result<Left> {

@@ -201,7 +201,7 @@ fn names_that_were_placed_do_not_count() {
     touched.abandon(&vault);
     let [exec] = vault.left().unwrap()[..] else { panic!("one is left") };
     let left = vault.take_left(&exec).unwrap().unwrap();
-    assert_eq!(left.size(&vault).unwrap().unwrap().files, 2);
+    assert_eq!(left.size().unwrap().unwrap().files, 2);
     drop(left);
     let out = export(&vault, &keep(&vault, &exec), &scratch.path().join("out"));
     use std::os::unix::fs::MetadataExt;
