@@ -233,7 +233,12 @@ impl<'a> RecoverService<'a> {
     }
 
     fn take(&self, exec: &Id) -> Result<Left> {
-        let taken = self.vault.take_left(exec)?;
+        let taken = self.vault.take_left(exec).map_err(|error| match error {
+            VaultError::Io { source, .. } if source.kind() == std::io::ErrorKind::WouldBlock => {
+                ServiceError::BeingRecovered { exec: *exec }
+            }
+            other => other.into(),
+        })?;
         taken.ok_or_else(|| self.unknown(&exec.to_string()))
     }
 

@@ -358,6 +358,23 @@ fn what_runs_is_left_alone() {
     assert_eq!(changed(&envelope["result"]), ["added /1"]);
 }
 
+/// Two who take care of the same are told apart.
+#[test]
+fn one_at_a_time() {
+    if !need(Feature::UserNamespace) {
+        return;
+    }
+    let place = demo_vault();
+    let exec = Background::start(&place, WORK).crash();
+    place.ok(["status"]);
+    let held = fs::File::open(vault_dir(&place).join("left").join(&exec)).unwrap();
+    rustix::fs::flock(&held, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let error = place.json_error(&["recover", "keep", &exec], 8);
+    assert!(error["message"].as_str().unwrap().contains("by another process"), "{error}");
+    drop(held);
+    place.ok(["recover", "keep", &exec]);
+}
+
 /// A mode of the vault's folder that an ordinary user's home has is kept by what is set aside.
 #[test]
 fn what_is_set_aside_is_private() {
