@@ -198,6 +198,8 @@ impl From<ServiceError> for CliError {
             ServiceError::NoHistory(_) => Self::new(ExitCode::NotFound, message),
             ServiceError::NotRunning { .. } => Self::new(ExitCode::Conflict, message)
                 .hint("`offshoot ps` lists what runs, `offshoot execs` what ran"),
+            ServiceError::BeingRecovered { .. } => Self::new(ExitCode::Busy, message)
+                .hint("`offshoot recover list` shows what is left"),
             ServiceError::NotYours { .. } => {
                 Self::new(ExitCode::Failure, message).hint("its user, or root, can end it")
             }

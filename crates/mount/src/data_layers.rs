@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
-use offshoot_sandbox::{Overlay, Upper, SandboxError, read_through};
+use offshoot_sandbox::{Overlay, SandboxError, Upper, read_through};
 use offshoot_vault::Vault;
 use rustix::fs::XattrFlags;
 use rustix::io::Errno;

@@ -83,6 +83,12 @@ pub enum ServiceError {
         /// The command.
         exec: Id,
     },
+    /// Another process keeps or drops what the command left.
+    #[error("what exec {exec} left is being taken care of by another process")]
+    BeingRecovered {
+        /// The command.
+        exec: Id,
+    },
     /// The command belongs to somebody else.
     #[error("exec {exec} is not yours to end: process {process} belongs to another user")]
     NotYours {

@@ -229,11 +229,16 @@ impl<'a> RecoverService<'a> {
 
     fn describe(&self, left: &Left) -> Result<Recoverable> {
         let workspace = self.vault.workspace(&left.note.workspace)?;
-        Ok(Recoverable { note: left.note.clone(), size: left.size(self.vault)?, workspace })
+        Ok(Recoverable { note: left.note.clone(), size: left.size()?, workspace })
     }
 
     fn take(&self, exec: &Id) -> Result<Left> {
-        let taken = self.vault.take_left(exec)?;
+        let taken = self.vault.take_left(exec).map_err(|error| match error {
+            VaultError::Io { source, .. } if source.kind() == std::io::ErrorKind::WouldBlock => {
+                ServiceError::BeingRecovered { exec: *exec }
+            }
+            other => other.into(),
+        })?;
         taken.ok_or_else(|| self.unknown(&exec.to_string()))
     }
 

@@ -2,12 +2,19 @@
 
 use std::fs;
 use std::io;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use offshoot_vault::{ExecNote, Id, ProcessMark, Running, Vault};
+use offshoot_vault::{ExecNote, ExecRecord, Id, ProcessMark, Running, Vault};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::error::{Result, ServiceError};
+
+/// How long after a command is over it may take to be recorded.
+const RECORDING: Duration = Duration::from_secs(10);
+/// How often to look.
+const LOOK: Duration = Duration::from_millis(5);
 
 /// How a command is ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +59,20 @@ impl<'a> RunningService<'a> {
             });
         }
         Ok(fitting.pop())
+    }
+
+    /// The record of a command that is over; none where it was cut short. Whoever ran it may be about to write it.
+    pub fn recorded(&self, running: &Running) -> Result<Option<ExecRecord>> {
+        let deadline = Instant::now() + RECORDING;
+        loop {
+            // Asked first: a process that ends after this has recorded what it had to.
+            let alive = running.note.process.is_alive();
+            let record = self.vault.exec(&running.note.exec)?;
+            if record.is_some() || !alive || Instant::now() >= deadline {
+                return Ok(record);
+            }
+            thread::sleep(LOOK);
+        }
     }
 
     /// Ends a command. What it wrote is sealed and recorded by the process that runs it.

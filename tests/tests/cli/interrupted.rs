@@ -222,10 +222,8 @@ fn each_setting_does_what_it_says() {
         let listed = place.json(&["checkpoint", "list", "-w", "fix"])["checkpoints"].clone();
         assert_eq!((left, listed.as_array().unwrap().len()), (waiting, checkpoints), "{setting}");
         if waiting == 0 {
-            assert_eq!(
-                place.json(&["execs", "--state", "crashed"])["execs"][0]["exec"].is_string(),
-                true
-            );
+            let crashed = place.json(&["execs", "--state", "crashed"])["execs"][0].clone();
+            assert_eq!(crashed["state"], "crashed");
             assert!(!place.run(["status"]).stderr.windows(11).any(|w| w == b"interrupted"));
         }
     }
@@ -358,6 +356,23 @@ fn what_runs_is_left_alone() {
     let envelope = running.envelope();
     assert_eq!(envelope["success"], true, "{envelope:#}");
     assert_eq!(changed(&envelope["result"]), ["added /1"]);
+}
+
+/// Two who take care of the same are told apart.
+#[test]
+fn one_at_a_time() {
+    if !need(Feature::UserNamespace) {
+        return;
+    }
+    let place = demo_vault();
+    let exec = Background::start(&place, WORK).crash();
+    place.ok(["status"]);
+    let held = fs::File::open(vault_dir(&place).join("left").join(&exec)).unwrap();
+    rustix::fs::flock(&held, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    let error = place.json_error(&["recover", "keep", &exec], 8);
+    assert!(error["message"].as_str().unwrap().contains("by another process"), "{error}");
+    drop(held);
+    place.ok(["recover", "keep", &exec]);
 }
 
 /// A mode of the vault's folder that an ordinary user's home has is kept by what is set aside.

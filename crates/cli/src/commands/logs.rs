@@ -109,7 +109,7 @@ fn follow(context: &Context, vault: &Vault, running: &Running) -> Result<()> {
         thread::sleep(LOOK);
     }
     let exec = &running.note.exec;
-    match vault.exec(exec)? {
+    match RunningService::new(vault).recorded(running)? {
         Some(record) => recorded(context, vault, &record, shown),
         None => {
             let message = format!("exec {} was cut short", exec.short());

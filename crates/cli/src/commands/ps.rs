@@ -98,7 +98,7 @@ pub(crate) fn kill(args: &KillArgs, context: &Context) -> Result<()> {
     let waits = !args.no_wait && !matches!(ending, Ending::Signal(_));
     let ended = waits && wait_over(&running, context.settings.config.exec.grace + SEALING);
     let exec = running.note.exec;
-    let record = if ended { vault.exec(&exec)? } else { None };
+    let record = if ended { service.recorded(&running)? } else { None };
     let document = KilledDoc {
         exec: exec.to_string(),
         signal: match ending {

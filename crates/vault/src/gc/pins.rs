@@ -38,19 +38,22 @@ impl Pins {
             }
         }
         // What interrupted commands left is set aside there.
-        for entry in fs::read_dir(vault.dir().join("left")).into_iter().flatten().flatten() {
-            pins.noted(&entry.path());
+        for note in vault.left_notes()? {
+            pins.keep(&note);
         }
         Ok(pins)
     }
 
     /// Adds what the note in a directory names; says whether there is one.
     fn noted(&mut self, path: &Path) -> bool {
-        let Some(note) = ExecNote::read(path) else { return false };
+        let note = ExecNote::read(path);
+        note.as_ref().map(|note| self.keep(note)).is_some()
+    }
+
+    fn keep(&mut self, note: &ExecNote) {
         self.snapshots.insert(note.snapshot);
         self.layers.extend(note.layers.iter().chain(&note.layer));
         self.sealed.extend(note.layer);
-        true
     }
 
     fn written(&mut self, path: &Path) {

@@ -9,7 +9,7 @@ use offshoot_store::{Id, StackRow, mark_unclean};
 use super::access::{Access, Reach};
 use super::adopt::Adopted;
 use super::lock::DirLock;
-use super::note::{COPY, ExecNote, OUTPUT};
+use super::note::{COPY, ExecNote, NOTE, OUTPUT};
 use super::output::OutputReader;
 use super::place::PlacedLinks;
 use super::stage::{LayerStage, Progress};
@@ -42,9 +42,7 @@ impl LayerStage {
         };
         let left = left_dir(self.layers());
         let done = match progress {
-            Progress::Named => {
-                refer(&left, &ExecNote { layer: Some(self.id()), ..note }, &self.place)
-            }
+            Progress::Named => refer(&left, &note.exec, &self.id(), &self.place),
             _ => fs::rename(&self.place, left.join(note.exec.to_string()))
                 .map_err(io_error("rename", &self.place)),
         };
@@ -73,23 +71,19 @@ impl Upper {
     }
 }
 
-/// Notes that a sealed layer, which has to stay where it is, holds what a command left.
-pub(super) fn refer(left: &Path, note: &ExecNote, sealed: &Path) -> Result<()> {
-    let hidden = left.join(format!(".{}", note.exec));
-    drop(disk::remove_tree(&hidden));
-    fs::create_dir(&hidden).map_err(io_error("create", &hidden))?;
-    note.write(&hidden)?;
-    match fs::rename(sealed.join(OUTPUT), hidden.join(OUTPUT)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        other => other.map_err(io_error("rename", sealed))?,
+/// Notes that a sealed layer, which has to stay where it is, holds what a command left: its note moves, by one call that needs
+/// no room.
+pub(super) fn refer(left: &Path, exec: &Id, layer: &Id, sealed: &Path) -> Result<()> {
+    let note = sealed.join(NOTE);
+    fs::rename(&note, left.join(format!("{exec}.{layer}"))).map_err(io_error("rename", &note))
+}
+
+/// What a name in the directory of what was left stands for: the command, and the layer where that has to stay.
+pub(super) fn read_name(name: &str) -> Option<(Id, Option<Id>)> {
+    match name.split_once('.') {
+        Some((exec, layer)) => Some((exec.parse().ok()?, Some(layer.parse().ok()?))),
+        None => Some((name.parse().ok()?, None)),
     }
-    let named = left.join(note.exec.to_string());
-    match fs::rename(&hidden, &named) {
-        // Somebody was here before, and was cut short afterwards.
-        Err(_) if named.is_dir() => drop(disk::remove_tree(&hidden)),
-        other => other.map_err(io_error("rename", &hidden))?,
-    }
-    ExecNote::remove(sealed)
 }
 
 /// What was adopted and is not yet part of the history. Dropped before it is settled, it is set aside.
@@ -137,6 +131,9 @@ impl Drop for Pending {
 pub struct Left {
     /// What is known about the command.
     pub note: ExecNote,
+    /// What was set aside: a directory, or only the note.
+    place: PathBuf,
+    /// The directory with the files and what lies beside them.
     dir: PathBuf,
     lock: DirLock,
 }
@@ -157,11 +154,7 @@ impl Left {
     }
 
     /// How much it is; nothing where all of a copy would have to be compared to know.
-    pub fn size(&self, vault: &Vault) -> Result<Option<LeftSize>> {
-        if let Some(layer) = &self.note.layer {
-            let dir = vault.layers_dir().join(layer.to_string()).join("fs");
-            return Ok(Some(sweep::measure(&dir, &PlacedLinks::default())));
-        }
+    pub fn size(&self) -> Result<Option<LeftSize>> {
         if self.note.copy {
             return Ok(None);
         }
@@ -212,9 +205,9 @@ impl Left {
             return self.adopt_sealed(vault, layer);
         }
         let placed = PlacedLinks::read(&self.dir)?;
-        let Self { note, dir, lock } = self;
+        let Self { note, place, lock, .. } = self;
         let (base, copy) = (note.root, note.copy);
-        let stage = LayerStage::resume(&vault.layers_dir(), &dir, note, lock)?;
+        let stage = LayerStage::resume(&vault.layers_dir(), &place, note, lock)?;
         if copy {
             return vault.capture_stage(stage, &base);
         }
@@ -237,7 +230,11 @@ impl Left {
 
     /// Throws it away. A layer that objects name stays: what is in it may be in use elsewhere.
     pub fn remove(self) -> Result<()> {
-        disk::remove_tree(&self.dir).map_err(io_error("remove", &self.dir))
+        if self.note.layer.is_none() {
+            return disk::remove_tree(&self.place).map_err(io_error("remove", &self.place));
+        }
+        ExecNote::remove(&self.dir)?;
+        fs::remove_file(&self.place).map_err(io_error("remove", &self.place))
     }
 }
 
@@ -253,6 +250,13 @@ impl Vault {
 
     /// The ids of commands that were interrupted and left something, oldest first.
     pub fn left(&self) -> Result<Vec<Id>> {
+        let mut found: Vec<Id> = self.left_names()?.into_iter().map(|(exec, _)| exec).collect();
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    /// What was left, as commands and the layers that hold it.
+    pub(super) fn left_names(&self) -> Result<Vec<(Id, Option<Id>)>> {
         let dir = left_dir(&self.layers_dir());
         let entries = match fs::read_dir(&dir) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -261,27 +265,53 @@ impl Vault {
         let mut found = Vec::new();
         for entry in entries {
             let name = entry.map_err(io_error("read", &dir))?.file_name();
-            found.extend(name.to_str().and_then(|name| name.parse::<Id>().ok()));
+            found.extend(name.to_str().and_then(read_name));
         }
-        found.sort_unstable();
         Ok(found)
+    }
+
+    /// The notes of everything that interrupted commands left.
+    pub(crate) fn left_notes(&self) -> Result<Vec<ExecNote>> {
+        let names = self.left_names()?;
+        Ok(names.iter().filter_map(|name| Some(self.read_left(name)?.0)).collect())
     }
 
     /// The note of what an interrupted command left.
     pub fn left_note(&self, exec: &Id) -> Option<ExecNote> {
-        ExecNote::read(&left_dir(&self.layers_dir()).join(exec.to_string()))
+        let found = self.left_names().ok()?.into_iter().find(|(own, _)| own == exec)?;
+        self.read_left(&found).map(|(note, _, _)| note)
+    }
+
+    /// The note, where it lies, and where the files lie that it is about.
+    fn read_left(&self, (exec, layer): &(Id, Option<Id>)) -> Option<(ExecNote, PathBuf, PathBuf)> {
+        let left = left_dir(&self.layers_dir());
+        match layer {
+            None => {
+                let dir = left.join(exec.to_string());
+                Some((ExecNote::read(&dir)?, dir.clone(), dir))
+            }
+            Some(layer) => {
+                let place = left.join(format!("{exec}.{layer}"));
+                let note = ExecNote::parse(&place)?;
+                let dir = self.layers_dir().join(layer.to_string());
+                Some((ExecNote { layer: Some(*layer), ..note }, place, dir))
+            }
+        }
     }
 
     /// Takes what an interrupted command left; none where there is nothing, and an error where somebody else has it.
     pub fn take_left(&self, exec: &Id) -> Result<Option<Left>> {
-        let dir = left_dir(&self.layers_dir()).join(exec.to_string());
-        let lock = match DirLock::take(&dir) {
+        let found = self.left_names()?.into_iter().find(|(own, _)| own == exec);
+        let Some((_, place, _)) = found.as_ref().and_then(|found| self.read_left(found)) else {
+            return Ok(None);
+        };
+        let lock = match DirLock::take(&place) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            other => other.map_err(io_error("lock", &dir))?,
+            other => other.map_err(io_error("lock", &place))?,
         };
         // It may have been taken away between being found and being locked.
-        let Some(note) = ExecNote::read(&dir) else { return Ok(None) };
-        Ok(Some(Left { note, dir, lock }))
+        let read = found.as_ref().and_then(|found| self.read_left(found));
+        Ok(read.map(|(note, place, dir)| Left { note, place, dir, lock }))
     }
 
     /// Makes a root of the plain copy that lies beside an upper; see [`capture`](Self::capture). Where it fails, the copy is
@@ -306,7 +336,7 @@ impl Vault {
     }
 
     /// The root that a recorded layer shows.
-    fn layer_root(&self, layer: &Id) -> Result<RootId> {
+    pub(super) fn layer_root(&self, layer: &Id) -> Result<RootId> {
         let layers = self.read(|reader| Ok(reader.layers()?))?;
         let root = layers.into_iter().find(|row| row.id == *layer).and_then(|row| row.root);
         root.map(RootId).ok_or_else(|| VaultError::MissingObject(format!("layer {layer}")))

@@ -57,8 +57,8 @@ pub struct ExecNote {
     /// It works on a plain copy of the root, which lies beside the layer's own files.
     #[serde(default)]
     pub copy: bool,
-    /// The sealed layer that holds what it wrote, where it came so far.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The sealed layer that holds what it wrote, where it came so far; known by where the note lies.
+    #[serde(skip)]
     pub layer: Option<Id>,
 }
 
@@ -70,7 +70,12 @@ impl ExecNote {
 
     /// Reads the note in a directory. One that is missing or cut short counts as none.
     pub(crate) fn read(dir: &Path) -> Option<Self> {
-        serde_json::from_str(&fs::read_to_string(dir.join(NOTE)).ok()?).ok()
+        Self::parse(&dir.join(NOTE))
+    }
+
+    /// Reads a note that lies alone.
+    pub(super) fn parse(path: &Path) -> Option<Self> {
+        serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
     }
 
     /// Writes the note into a directory, in place of an earlier one.

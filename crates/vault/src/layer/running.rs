@@ -48,6 +48,22 @@ impl Running {
 }
 
 impl Vault {
+    /// The notes about all commands whose work is not part of the history, running or not: what they name is in use.
+    pub fn notes(&self) -> Result<Vec<ExecNote>> {
+        let layers = self.layers_dir();
+        let mut found = Vec::new();
+        for entry in fs::read_dir(&layers).map_err(io_error("read", &layers))? {
+            let path = entry.map_err(io_error("read", &layers))?.path();
+            let sealed = path.file_name().and_then(|name| name.to_str()?.parse().ok());
+            found.extend(ExecNote::read(&path).map(|note| ExecNote { layer: sealed, ..note }));
+        }
+        // Read last: what is set aside meanwhile is found in one place or in both, and never in none.
+        for exec in self.left()? {
+            found.extend(self.left_note(&exec));
+        }
+        Ok(found)
+    }
+
     /// The commands that run now, in the order of their starts.
     pub fn running(&self) -> Result<Vec<Running>> {
         let layers = self.layers_dir();

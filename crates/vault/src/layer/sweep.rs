@@ -60,8 +60,7 @@ impl Vault {
                 Ok(Swept::Done) => {}
             }
         }
-        self.clear_half_noted()?;
-        if swept == Swept::Later {
+        if self.sweep_left().is_err() || swept == Swept::Later {
             mark_unclean(self.dir());
         }
         Ok(())
@@ -108,8 +107,7 @@ impl Vault {
             }
             if self.objects()?.root(&RootId(root)).is_ok() {
                 self.make_left_dir()?;
-                let note = ExecNote { layer: Some(id), ..note };
-                refer(&left_dir(&self.layers_dir()), &note, path)?;
+                refer(&left_dir(&self.layers_dir()), &note.exec, &id, path)?;
                 return Ok(Swept::Done);
             }
         }
@@ -120,13 +118,15 @@ impl Vault {
         Ok(Swept::Done)
     }
 
-    /// Removes what was about to be set aside and has not got its name.
-    fn clear_half_noted(&self) -> Result<()> {
-        let dir = left_dir(&self.layers_dir());
-        for entry in fs::read_dir(&dir).into_iter().flatten() {
-            let entry = entry.map_err(io_error("read", &dir))?;
-            if entry.file_name().as_encoded_bytes().starts_with(b".") {
-                disk::remove_tree(&entry.path()).map_err(io_error("remove", &entry.path()))?;
+    /// Removes the notes of what was set aside in sealed layers and is part of the history by now.
+    fn sweep_left(&self) -> Result<()> {
+        for (exec, layer) in self.left_names()? {
+            let Some(layer) = layer else { continue };
+            let root = self.layer_root(&layer)?;
+            if self.read(|reader| Ok(reader.has_snapshot_of(&root.0)?))?
+                && let Some(left) = self.take_left(&exec)?
+            {
+                left.remove()?;
             }
         }
         Ok(())

@@ -124,6 +124,27 @@ fn cut_after_it_was_sealed_and_before_it_was_recorded() {
     assert_recovered(&vault, &note.exec, scratch.path().join("out-2"));
 }
 
+/// Whoever collects garbage learns what is in use, from before a command writes until it is history.
+#[test]
+fn what_is_in_use_is_noted_all_the_way() {
+    let scratch = Scratch::new();
+    let vault = small(&scratch);
+    let (upper, note) = written(&vault);
+    let noted = |vault: &Vault| {
+        let [found] = &vault.notes().unwrap()[..] else { panic!("one note") };
+        assert_eq!((found.exec, found.root), (note.exec, note.root));
+        found.layer
+    };
+    assert_eq!(noted(&vault), None);
+    let adopted = vault.adopt(upper, &PlainAccess).unwrap();
+    let sealed = noted(&vault);
+    assert!(sealed.is_some());
+    drop(adopted);
+    assert_eq!(noted(&vault), sealed);
+    keep(&vault, &note.exec);
+    assert_eq!(vault.notes().unwrap(), []);
+}
+
 #[test]
 fn cut_before_objects_name_the_layer() {
     let scratch = Scratch::new();
@@ -201,7 +222,7 @@ fn names_that_were_placed_do_not_count() {
     touched.abandon(&vault);
     let [exec] = vault.left().unwrap()[..] else { panic!("one is left") };
     let left = vault.take_left(&exec).unwrap().unwrap();
-    assert_eq!(left.size(&vault).unwrap().unwrap().files, 2);
+    assert_eq!(left.size().unwrap().unwrap().files, 2);
     drop(left);
     let out = export(&vault, &keep(&vault, &exec), &scratch.path().join("out"));
     use std::os::unix::fs::MetadataExt;

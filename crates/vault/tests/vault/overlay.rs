@@ -56,11 +56,6 @@ impl Mounted {
         Self { point, upper }
     }
 
-    /// Where the files are that were written.
-    pub(crate) fn stage(&self) -> PathBuf {
-        self.upper.dir().parent().unwrap().to_owned()
-    }
-
     pub(crate) fn unmount(self) -> Upper {
         unmount(&self.point);
         self.upper

@@ -98,6 +98,9 @@ fn one_round(site: &Site, rng: &mut Rng, tag: &str, usual: Duration) -> Result<(
     for mut child in beside {
         child.wait().unwrap();
     }
+    if spares && !finished[1].is_whole() {
+        return Err(format!("nobody touched this one: {:?}", finished[1].envelope));
+    }
     let written = remains::written(site, since);
     site.ok(&["vault", "check"])?;
     let mut there = 0;

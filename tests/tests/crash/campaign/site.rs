@@ -42,6 +42,11 @@ pub(crate) struct Finished {
 }
 
 impl Finished {
+    /// Whether it came to its end without an error of Offshoot.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.envelope.as_ref().is_some_and(|envelope| envelope["result"]["error"].is_null())
+    }
+
     /// Whether it was to change anything.
     pub(crate) fn changes(&self) -> bool {
         self.trees.first() != self.trees.last()
