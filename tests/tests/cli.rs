@@ -4,8 +4,12 @@
 
 #[path = "cli/bad_input.rs"]
 mod bad_input;
+#[path = "cli/carry.rs"]
+mod carry;
 #[path = "cli/checkpoints.rs"]
 mod checkpoints;
+#[path = "cli/collectors.rs"]
+mod collectors;
 #[path = "cli/crowds.rs"]
 mod crowds;
 #[path = "cli/damage.rs"]

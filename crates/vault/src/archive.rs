@@ -38,9 +38,9 @@ impl Vault {
     /// Writes the whole vault, as it is at one moment, to a file that must not be there yet. It appears whole or not at all.
     /// Others can go on working meanwhile.
     pub fn export_archive(&self, destination: &Path) -> Result<Archived> {
+        let exists = || VaultError::EntryExists { path: destination.display().to_string() };
         let destination =
             std::path::absolute(destination).map_err(io_error("open", destination))?;
-        let exists = || VaultError::EntryExists { path: destination.display().to_string() };
         if fs::symlink_metadata(&destination).is_ok() {
             return Err(exists());
         }

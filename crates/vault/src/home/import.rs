@@ -122,9 +122,7 @@ fn archive_error(file: &Path, error: StoreError) -> VaultError {
         StoreError::Sqlite { path, source } if path == file => {
             VaultError::BadArchive { path, detail: source.to_string() }
         }
-        StoreError::Missing(path) => {
-            io_error("open", &path)(std::io::Error::from(std::io::ErrorKind::NotFound))
-        }
+        StoreError::Missing(path) => io_error("open", &path)(rustix::io::Errno::NOENT),
         other => other.into(),
     }
 }
