@@ -135,6 +135,8 @@ struct Collector<'v> {
     window: Window,
     now_ms: u64,
     report: GcReport,
+    /// What running commands build upon was looked at with the gate closed.
+    pinned: bool,
 }
 
 impl Vault {
@@ -193,7 +195,7 @@ impl<'v> Collector<'v> {
             bytes_before: vault.bytes_on_disk()?,
             ..GcReport::default()
         };
-        Ok(Self { vault, options: *options, marks, window, now_ms, report })
+        Ok(Self { vault, options: *options, marks, window, now_ms, report, pinned: false })
     }
 
     fn run(mut self) -> Result<GcReport> {
@@ -216,11 +218,21 @@ impl<'v> Collector<'v> {
         // Most of what was committed since is marked before anybody has to wait.
         self.refresh()?;
         let closed = self.vault.close_gate()?;
-        let done = self.refresh().and_then(|()| work(self, &closed));
+        let done = self.pin().and_then(|()| self.refresh()).and_then(|()| work(self, &closed));
         self.report.longest_pause = self.report.longest_pause.max(closed.elapsed());
         drop(closed);
         std::thread::sleep(REST);
         done
+    }
+
+    /// Marks what running commands build upon, once. A command that was being started before had no note yet; one that starts
+    /// later builds upon what a ref named meanwhile, which is marked.
+    fn pin(&mut self) -> Result<()> {
+        if !self.pinned {
+            Pins::read(self.vault)?.accounted()?.mark(self.vault, &mut self.marks)?;
+            self.pinned = true;
+        }
+        Ok(())
     }
 
     /// Marks what was committed since the last time.

@@ -106,7 +106,7 @@ impl Home {
         if let Some(problem) = report.problems.first() {
             return Err(bad(file, problem).into());
         }
-        vault.rename_recorded(name)?;
+        vault.record_arrival(name)?;
         offshoot_store::mark_checked(staged);
         vault.sync_dirs()?;
         Ok(report)

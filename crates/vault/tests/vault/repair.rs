@@ -86,7 +86,7 @@ fn content_of_packs_comes_back_too() {
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
     fs::write(&pack, bytes).unwrap();
-    assert!(problems(&vault).iter().any(|problem| problem.contains("packs/")));
+    assert!(problems(&vault).iter().any(|problem| problem.contains("/packs")));
     let done = repair(&vault);
     assert_eq!(done.check.problems, Vec::<String>::new(), "{:?}", done.repaired);
     assert_shown(&vault, &source);
