@@ -17,7 +17,7 @@ mod window;
 
 use std::time::Duration;
 
-use offshoot_store::{Id, ObjectKind};
+use offshoot_store::{Id, ObjectKind, StoreError};
 
 pub use self::pack::PackReport;
 
@@ -150,8 +150,21 @@ impl Vault {
         let _alone = self.take_alone(ALONE)?;
         let report = Collector::new(self, options)?.run()?;
         self.record_gc(&report, actor)?;
-        while self.catalog().shrink(PAGES)? > 0 {}
+        self.shrink()?;
         Ok(GcReport { bytes_after: self.bytes_on_disk()?, ..report })
+    }
+
+    /// Gives the room of rows that were taken back to the file system.
+    fn shrink(&self) -> Result<()> {
+        loop {
+            match self.catalog().shrink(PAGES) {
+                Ok(0) => return Ok(()),
+                Ok(_) => {}
+                // Others are in the way; the next collection tries again.
+                Err(StoreError::Busy { .. }) => return Ok(()),
+                Err(error) => return Err(error.into()),
+            }
+        }
     }
 
     /// The log says when something was taken; it is not told where nothing was.

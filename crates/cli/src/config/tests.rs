@@ -437,8 +437,8 @@ exec.max_file_size = \"0B\"        # default
 exec.max_memory = \"0B\"           # default
 import.threads = 0               # default
 gc.keep_operations = 100         # default
-gc.keep_age = \"30d\"              # default
-gc.max_size = \"0B\"              # default
+gc.keep_age = \"720h\"             # default
+gc.max_size = \"0B\"               # default
 store.busy_timeout = \"30s\"       # default
 ";
     assert_eq!(shown, expected);

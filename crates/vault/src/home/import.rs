@@ -106,6 +106,9 @@ impl Home {
         if let Some(problem) = report.problems.first() {
             return Err(bad(file, problem).into());
         }
+        if vault.has_strangers()? {
+            return Err(bad(file, "it holds objects that nothing reaches").into());
+        }
         vault.record_arrival(name)?;
         offshoot_store::mark_checked(staged);
         vault.sync_dirs()?;
