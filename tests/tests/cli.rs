@@ -6,8 +6,12 @@
 mod background;
 #[path = "cli/bad_input.rs"]
 mod bad_input;
+#[path = "cli/carry.rs"]
+mod carry;
 #[path = "cli/checkpoints.rs"]
 mod checkpoints;
+#[path = "cli/collectors.rs"]
+mod collectors;
 #[path = "cli/compaction.rs"]
 mod compaction;
 #[path = "cli/crowds.rs"]

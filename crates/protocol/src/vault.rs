@@ -80,6 +80,12 @@ pub struct VaultInfoDoc {
     pub layers_bytes: u64,
     /// How many layers it has.
     pub layers: u64,
+    /// Bytes of its packs.
+    #[serde(default)]
+    pub packs_bytes: u64,
+    /// How many packs it has.
+    #[serde(default)]
+    pub packs: u64,
     /// Whether it can only be read from here.
     pub read_only: bool,
 }

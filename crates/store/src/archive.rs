@@ -149,6 +149,13 @@ impl Archive {
         self.connection.query_row(sql, [key], |row| row.get(0)).optional().map_err(self.error())
     }
 
+    /// Sets a value of the `meta` table.
+    pub fn set_meta(&self, key: &str, value: &[u8]) -> Result<(), StoreError> {
+        let sql = "INSERT INTO meta (key, value) VALUES (?1, ?2)
+                   ON CONFLICT (key) DO UPDATE SET value = excluded.value";
+        self.connection.execute(sql, params![key, value]).map(drop).map_err(self.error())
+    }
+
     /// The values of all refs of a kind, with their ids.
     pub fn refs(&self, kind: &str) -> Result<Vec<(String, String)>, StoreError> {
         let sql = "SELECT id, value FROM refs WHERE kind = ?1";

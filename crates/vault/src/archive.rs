@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use crate::disk;
 use crate::error::{Result, VaultError, io_error};
-use crate::gc::{ALONE, Marks};
+use crate::gc::{ALONE, Marks, each_place};
 use crate::hash::{BlobId, NodeId, RootId};
 use crate::objects::Place;
 use crate::pack::{ChunkRef, PackFile, PackPlace, PackWriter, Record, WHOLE_LIMIT, cut};
@@ -35,12 +35,12 @@ pub struct Archived {
 }
 
 impl Vault {
-    /// Writes the whole vault, as it is at one moment, to a file that must not be there yet. It appears whole or not at all.
-    /// Others can go on working meanwhile.
-    pub fn export_archive(&self, destination: &Path) -> Result<Archived> {
+    /// Writes the whole vault, as it is at one moment and called `name`, to a file that must not be there yet. It appears whole
+    /// or not at all. Others can go on working meanwhile.
+    pub fn export_archive(&self, destination: &Path, name: &str) -> Result<Archived> {
+        let exists = || VaultError::EntryExists { path: destination.display().to_string() };
         let destination =
             std::path::absolute(destination).map_err(io_error("open", destination))?;
-        let exists = || VaultError::EntryExists { path: destination.display().to_string() };
         if fs::symlink_metadata(&destination).is_ok() {
             return Err(exists());
         }
@@ -48,7 +48,7 @@ impl Vault {
         // Before anything is written: SQLite would only say that it cannot.
         fs::read_dir(parent).map_err(io_error("open", parent))?;
         let staged = parent.join(format!(".offshoot-export-{}", Id::random()));
-        let written = self.write_archive(&staged).and_then(|archived| {
+        let written = self.write_archive(&staged, name).and_then(|archived| {
             match renameat_with(CWD, &staged, CWD, &destination, RenameFlags::NOREPLACE) {
                 Err(Errno::EXIST) => Err(exists()),
                 other => other.map_err(io_error("create", &destination)),
@@ -63,7 +63,7 @@ impl Vault {
         written
     }
 
-    fn write_archive(&self, staged: &Path) -> Result<Archived> {
+    fn write_archive(&self, staged: &Path, name: &str) -> Result<Archived> {
         // Nobody else may read what only the owner of the vault can.
         let mut options = fs::File::options();
         options.write(true).create_new(true).mode(0o600);
@@ -75,6 +75,7 @@ impl Vault {
         };
         let _held = self.hold()?;
         let archive = Archive::create(staged, self.catalog())?;
+        archive.set_meta("name", name.as_bytes())?;
         let marks = self.mark_all()?;
         archive.retain(ObjectKind::Root, |id| marks.roots.contains(&RootId(*id)))?;
         archive.retain(ObjectKind::Node, |id| marks.nodes.contains(&NodeId(*id)))?;
@@ -146,6 +147,22 @@ impl Vault {
             PackFile::open(&self.packs_dir(), &place.pack).map_err(io_error("open", &path))?;
         let record = pack.record(place).map_err(io_error("read", &path))?;
         Ok(archive.add_chunk(id, &record)?)
+    }
+
+    /// Whether there is an object that no snapshot reaches. Nobody verifies those, and what is stored later would rely on them.
+    pub(crate) fn has_strangers(&self) -> Result<bool> {
+        let marks = self.mark_all()?;
+        let mut strange = false;
+        for kind in [ObjectKind::Root, ObjectKind::Node, ObjectKind::Blob] {
+            each_place(self, kind, |object, _| {
+                strange |= !match kind {
+                    ObjectKind::Root => marks.roots.contains(&RootId(object.id)),
+                    ObjectKind::Node => marks.nodes.contains(&NodeId(object.id)),
+                    _ => marks.blobs.contains_key(&BlobId(object.id)),
+                };
+            })?;
+        }
+        Ok(strange)
     }
 
     /// Fills this new vault from an archive: its rows as they are, its chunks into packs.

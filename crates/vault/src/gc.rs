@@ -17,7 +17,7 @@ mod window;
 
 use std::time::Duration;
 
-use offshoot_store::{Id, ObjectKind};
+use offshoot_store::{Id, ObjectKind, StoreError};
 
 pub use self::pack::PackReport;
 
@@ -135,6 +135,8 @@ struct Collector<'v> {
     window: Window,
     now_ms: u64,
     report: GcReport,
+    /// What running commands build upon was looked at with the gate closed.
+    pinned: bool,
 }
 
 impl Vault {
@@ -148,8 +150,21 @@ impl Vault {
         let _alone = self.take_alone(ALONE)?;
         let report = Collector::new(self, options)?.run()?;
         self.record_gc(&report, actor)?;
-        while self.catalog().shrink(PAGES)? > 0 {}
+        self.shrink()?;
         Ok(GcReport { bytes_after: self.bytes_on_disk()?, ..report })
+    }
+
+    /// Gives the room of rows that were taken back to the file system.
+    fn shrink(&self) -> Result<()> {
+        loop {
+            match self.catalog().shrink(PAGES) {
+                Ok(0) => return Ok(()),
+                Ok(_) => {}
+                // Others are in the way; the next collection tries again.
+                Err(StoreError::Busy { .. }) => return Ok(()),
+                Err(error) => return Err(error.into()),
+            }
+        }
     }
 
     /// The log says when something was taken; it is not told where nothing was.
@@ -193,7 +208,7 @@ impl<'v> Collector<'v> {
             bytes_before: vault.bytes_on_disk()?,
             ..GcReport::default()
         };
-        Ok(Self { vault, options: *options, marks, window, now_ms, report })
+        Ok(Self { vault, options: *options, marks, window, now_ms, report, pinned: false })
     }
 
     fn run(mut self) -> Result<GcReport> {
@@ -216,11 +231,21 @@ impl<'v> Collector<'v> {
         // Most of what was committed since is marked before anybody has to wait.
         self.refresh()?;
         let closed = self.vault.close_gate()?;
-        let done = self.refresh().and_then(|()| work(self, &closed));
+        let done = self.pin().and_then(|()| self.refresh()).and_then(|()| work(self, &closed));
         self.report.longest_pause = self.report.longest_pause.max(closed.elapsed());
         drop(closed);
         std::thread::sleep(REST);
         done
+    }
+
+    /// Marks what running commands build upon, once. A command that was being started before had no note yet; one that starts
+    /// later builds upon what a ref named meanwhile, which is marked.
+    fn pin(&mut self) -> Result<()> {
+        if !self.pinned {
+            Pins::read(self.vault)?.accounted()?.mark(self.vault, &mut self.marks)?;
+            self.pinned = true;
+        }
+        Ok(())
     }
 
     /// Marks what was committed since the last time.

@@ -268,9 +268,14 @@ impl Vault {
         Ok(Imported { root, content: dir.content, top, report, stack: None, links })
     }
 
-    /// Says that the vault was made with another name.
-    pub(crate) fn rename_recorded(&self, name: &str) -> Result<()> {
-        self.catalog().write(|writer| Ok(writer.set_meta("name", name.as_bytes())?))
+    /// Records that the vault came from elsewhere, and the name that it has here. This makes durable what was stored before, so
+    /// it has to write something: the same name again would not.
+    pub(crate) fn record_arrival(&self, name: &str) -> Result<()> {
+        self.catalog().write(|writer| {
+            let id = writer.new_id();
+            writer.set_meta("arrived", id.as_bytes())?;
+            Ok(writer.set_meta("name", name.as_bytes())?)
+        })
     }
 
     /// The name that the vault was made with.

@@ -362,17 +362,23 @@ pub struct Figures {
     pub layers: u64,
     /// Bytes of the files in them.
     pub layers_bytes: u64,
+    /// Sealed packs.
+    pub packs: u64,
+    /// Bytes of them.
+    pub packs_bytes: u64,
 }
 
 impl Vault {
     /// Counts and sizes.
     pub fn figures(&self) -> Result<Figures> {
         self.read(|reader| {
-            let layers = reader.layers()?;
+            let (layers, packs) = (reader.layers()?, reader.packs()?);
             Ok(Figures {
                 operations: reader.operation_count()?,
                 layers: layers.len() as u64,
                 layers_bytes: layers.iter().map(|layer| layer.bytes).sum(),
+                packs: packs.len() as u64,
+                packs_bytes: packs.iter().map(|pack| pack.bytes).sum(),
             })
         })
     }

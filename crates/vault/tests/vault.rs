@@ -38,6 +38,8 @@ mod placed;
 mod read_only;
 #[path = "vault/reimport.rs"]
 mod reimport;
+#[path = "vault/repair.rs"]
+mod repair;
 #[path = "vault/round_trip.rs"]
 mod round_trip;
 #[path = "vault/stacks.rs"]

@@ -109,6 +109,7 @@ impl<'a> RecoverService<'a> {
                 return Err(ServiceError::Reserved(name.to_owned()));
             }
         }
+        let _held = self.vault.hold()?;
         let left = self.take(exec)?;
         let (note, output) = (left.note.clone(), left.output()?);
         let access = LeftAccess::new(&left.files_dir());

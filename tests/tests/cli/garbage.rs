@@ -114,7 +114,7 @@ fn what_commands_printed_goes_with_their_operations() {
     let place = demo_vault();
     let envelope = place.run(["exec", "-w", "fix", "--json", "--", "echo", "hello"]);
     let envelope: serde_json::Value = serde_json::from_slice(&envelope.stdout).unwrap();
-    let id = envelope["result"]["id"].as_str().or(envelope["id"].as_str()).unwrap().to_owned();
+    let id = envelope["result"]["exec"].as_str().unwrap().to_owned();
     assert_eq!(place.ok(["logs", &id]), "hello\n");
     place.ok(["gc", "--keep-operations", "0", "--keep-age", "0s"]);
     let logs = place.run(["logs", &id]);

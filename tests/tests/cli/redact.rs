@@ -51,6 +51,7 @@ impl Redactor {
         let text = without_unread(&text);
         let text = without_durations(&text);
         let text = without_sizes(&text);
+        let text = without_date(&text);
         self.without_ids(&text)
     }
 
@@ -180,10 +181,19 @@ fn without_durations(text: &str) -> String {
     lines.collect()
 }
 
+/// The day on which something was collected.
+fn without_date(text: &str) -> String {
+    let words = "were collected by gc on ";
+    let Some((before, after)) = text.split_once(words) else { return text.to_owned() };
+    let rest = after.get("0000-00-00".len()..).unwrap_or_default();
+    format!("{before}{words}[date]{rest}")
+}
+
 /// How much garbage there was and how large files of vaults are: both depend on how things are encoded.
 fn without_sizes(text: &str) -> String {
     let speaks_of_it = ["would take ", ": took ", "to packs; ", "imported: ", " written to "];
-    if !speaks_of_it.iter().any(|words| text.contains(words)) {
+    let speaks_of_it = speaks_of_it.iter().any(|words| text.contains(words));
+    if !text.starts_with("vault ") || !speaks_of_it {
         return text.to_owned();
     }
     let mut words: Vec<String> = text.split(' ').map(str::to_owned).collect();

@@ -98,6 +98,26 @@ fn compaction_fails() {
 }
 
 #[test]
+fn collection_fails() {
+    fail_everywhere(Operation::Collect);
+}
+
+#[test]
+fn packing_fails() {
+    fail_everywhere(Operation::Pack);
+}
+
+#[test]
+fn export_fails() {
+    fail_everywhere(Operation::Export);
+}
+
+#[test]
+fn import_fails() {
+    fail_everywhere(Operation::Import);
+}
+
+#[test]
 fn delete_fails() {
     fail_everywhere(Operation::Delete);
 }

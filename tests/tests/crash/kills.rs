@@ -93,6 +93,26 @@ fn compaction_is_killed() {
 }
 
 #[test]
+fn collection_is_killed() {
+    kill_everywhere(Operation::Collect);
+}
+
+#[test]
+fn packing_is_killed() {
+    kill_everywhere(Operation::Pack);
+}
+
+#[test]
+fn export_is_killed() {
+    kill_everywhere(Operation::Export);
+}
+
+#[test]
+fn import_is_killed() {
+    kill_everywhere(Operation::Import);
+}
+
+#[test]
 fn delete_is_killed() {
     kill_everywhere(Operation::Delete);
 }

@@ -116,6 +116,26 @@ fn power_is_cut_in_a_compaction() {
 }
 
 #[test]
+fn power_is_cut_in_a_collection() {
+    cut_everywhere(Operation::Collect);
+}
+
+#[test]
+fn power_is_cut_while_packing() {
+    cut_everywhere(Operation::Pack);
+}
+
+#[test]
+fn power_is_cut_in_an_export() {
+    cut_everywhere(Operation::Export);
+}
+
+#[test]
+fn power_is_cut_in_an_import() {
+    cut_everywhere(Operation::Import);
+}
+
+#[test]
 fn power_is_cut_in_a_delete() {
     cut_everywhere(Operation::Delete);
 }

@@ -26,9 +26,17 @@ pub(crate) enum Operation {
     Checkpoint,
     Compact,
     Delete,
+    Collect,
+    Pack,
+    Export,
+    Import,
 }
 
+/// Where an export goes: each case has a home of its own.
+const EXPORTED: &str = "HOME/exported";
+
 impl Operation {
+    /// Those that change what a user sees of a vault that was made here.
     pub(crate) const ALL: [Self; 9] = [
         Self::Init,
         Self::InitAgain,
@@ -51,7 +59,16 @@ impl Operation {
             Self::Checkpoint => &["checkpoint", "create", "mark", "-w", "w"],
             Self::Compact => &["vault", "compact", "--all", "-w", "w"],
             Self::Delete => &["vault", "delete", "project", "--yes"],
+            Self::Collect => &["gc", "--keep-operations", "0", "--keep-age", "0s"],
+            Self::Pack => &["vault", "pack"],
+            Self::Export => &["vault", "export", EXPORTED],
+            Self::Import => &["vault", "import", "../carried"],
         }
+    }
+
+    /// Whether it changes nothing that a user sees of the home, but for the log.
+    pub(crate) fn is_upkeep(self) -> bool {
+        matches!(self, Self::Collect | Self::Pack | Self::Export)
     }
 }
 
@@ -79,7 +96,8 @@ impl Scene {
         assert!(scene.trace.status.success(), "{:?}: {:?}", operation, scene.trace);
         scene.before = State::read(&scene.template(), &scene.project()).unwrap();
         scene.after = State::read(home.path(), &scene.project()).unwrap();
-        assert_ne!(scene.before, scene.after, "{operation:?} changes nothing");
+        let same = scene.before == scene.after;
+        assert_eq!(same, operation.is_upkeep(), "{operation:?}");
         scene
     }
 
@@ -101,6 +119,28 @@ impl Scene {
         }
         if self.operation == Operation::Compact {
             stack_up(&home, &self.project());
+        }
+        if self.operation == Operation::Collect {
+            // States that only the log names, a layer that nothing needs, one that is needed in part, and a pack of
+            // which little is.
+            for arguments in [
+                &["vault", "pack"][..],
+                &["undo", "-w", "w"],
+                &["fs", "rm", "/large", "-w", "w"],
+                &["fs", "import", "../in", "/in", "-w", "w"],
+                &["fs", "rm", "/in/most", "-w", "w"],
+            ] {
+                let output = self.offshoot(&home, arguments);
+                assert!(output.status.success(), "{arguments:?}: {output:?}");
+            }
+        }
+        if self.operation == Operation::Import {
+            for arguments in
+                [&["vault", "export", "../carried"][..], &["vault", "delete", "project", "--yes"]]
+            {
+                let output = self.offshoot(&home, arguments);
+                assert!(output.status.success(), "{arguments:?}: {output:?}");
+            }
         }
         if self.operation == Operation::InitAgain {
             let project = self.project();
@@ -135,7 +175,7 @@ impl Scene {
             both
         }));
         command.push(product::binary().into());
-        command.extend(self.operation.arguments().iter().map(OsString::from));
+        command.extend(self.arguments(home));
         trace::run(&command, &[], Some(&self.project()), fault).unwrap()
     }
 
@@ -153,7 +193,20 @@ impl Scene {
 
     /// Runs the command again, whole.
     pub(crate) fn again(&self, home: &Path) -> Output {
-        self.offshoot(home, self.operation.arguments())
+        self.offshoot(home, &self.arguments(home))
+    }
+
+    fn arguments(&self, home: &Path) -> Vec<OsString> {
+        let fill = |argument: &&str| match *argument {
+            EXPORTED => Self::exported(home).into_os_string(),
+            other => other.into(),
+        };
+        self.operation.arguments().iter().map(fill).collect()
+    }
+
+    /// The file that an export writes.
+    pub(crate) fn exported(home: &Path) -> PathBuf {
+        home.join("exported")
     }
 
     fn environment(&self, home: &Path) -> impl Iterator<Item = (&'static str, OsString)> {
@@ -218,4 +271,7 @@ fn build_project(folder: &Path) {
     fs::write(folder.join("other"), "another note\n").unwrap();
     fs::write(folder.join("large"), rng.bytes(200 << 10)).unwrap();
     fs::write(folder.join("large-2"), rng.bytes(100 << 10)).unwrap();
+    fs::create_dir(folder.join("in")).unwrap();
+    fs::write(folder.join("in/most"), rng.bytes(300 << 10)).unwrap();
+    fs::write(folder.join("in/little"), rng.bytes(90 << 10)).unwrap();
 }

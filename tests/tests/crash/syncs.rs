@@ -111,6 +111,20 @@ fn without_syncs_of_layers_their_bytes_are_lost() {
     });
 }
 
+#[test]
+fn without_syncs_of_packs_their_bytes_are_lost() {
+    if !can_cut() {
+        return;
+    }
+    run_all("without_syncs_of_packs", &[Operation::Collect, Operation::Import], |operation| {
+        let scene = Scene::new(*operation);
+        let is_pack = |path: &Path| path.components().any(|part| part.as_os_str() == "packs");
+        let of_packs = || Fault::SkipSyncsOf(Box::new(is_pack));
+        let found = is_found(&scene, &Disk::new(&scene), of_packs);
+        found.map(drop).ok_or_else(|| format!("{operation:?} without syncs went unnoticed"))
+    });
+}
+
 /// Leaves out each sync alone. On this file system some are covered by the next: a sync of any file also commits every
 /// change of names before it. Those of bytes are covered by nothing.
 fn each_alone(operation: Operation) {

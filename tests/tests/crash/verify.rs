@@ -7,7 +7,7 @@ use std::process::Output;
 use offshoot_tests::scan::{CompareOptions, compare, scan};
 use offshoot_tests::trace::Trace;
 
-use crate::scene::{Operation, Scene};
+use crate::scene::{Operation, Scene, temporary};
 use crate::state::State;
 
 /// What was done to the command, for the report.
@@ -23,6 +23,9 @@ pub(crate) fn verify(scene: &Scene, home: &Path, finished: bool) -> Result<(), S
     if found == scene.after {
         if scene.operation == Operation::Init {
             compare_layer(scene, home)?;
+        }
+        if scene.operation == Operation::Export {
+            exported(scene, home, finished)?;
         }
         probe(scene, home)?;
     } else if found == scene.before && finished {
@@ -66,6 +69,19 @@ fn compare_layer(scene: &Scene, home: &Path) -> Result<(), String> {
     }
 }
 
+/// An export is there whole or not at all.
+fn exported(scene: &Scene, home: &Path, finished: bool) -> Result<(), String> {
+    let file = Scene::exported(home);
+    match (file.exists(), finished) {
+        (false, true) => return Err("the command succeeded and the file is not there".to_owned()),
+        (false, false) => succeed("the command again", &scene.again(home))?,
+        (true, _) => {}
+    }
+    let elsewhere = temporary();
+    let file = file.to_str().expect("temporary folders have plain names");
+    succeed("an import", &scene.offshoot(elsewhere.path(), &["vault", "import", file]))
+}
+
 fn probe(scene: &Scene, home: &Path) -> Result<(), String> {
     let arguments: &[&str] =
         if has_vaults(home) { &["workspace", "create", "probe"] } else { &["init"] };
@@ -102,6 +118,10 @@ fn look_for_left_overs(dir: &Path, found: &mut Vec<PathBuf>) -> std::io::Result<
     for entry in fs::read_dir(dir)? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().as_encoded_bytes();
+        // An export goes anywhere, so nobody looks for what a kill left of one.
+        if name.starts_with(b".offshoot-export-") {
+            continue;
+        }
         let half_made =
             name.ends_with(b".tmp") || name.ends_with(b".del") || name.starts_with(b".");
         if half_made || dir.ends_with("open") {

@@ -21,7 +21,7 @@ pub(crate) struct ExportArgs {
 pub(crate) struct ImportArgs {
     /// The file to read
     file: PathBuf,
-    /// The name of the vault [default: the one it was made with]
+    /// The name of the vault [default: the one it had]
     #[arg(long)]
     name: Option<String>,
 }
@@ -31,7 +31,7 @@ pub(crate) fn export(args: &ExportArgs, context: &Context) -> Result<()> {
     let OpenVault { vault, name } = context.vault()?;
     let patience =
         Patience::new(context.settings.config.ui.progress, context.is_silent(), "exporting");
-    let archived = vault.export_archive(&args.file)?;
+    let archived = vault.export_archive(&args.file, &name)?;
     drop(patience);
     let document = VaultExportDoc {
         vault: name,

@@ -199,6 +199,8 @@ fn info(args: &NameArgs, context: &Context) -> Result<()> {
         catalog_bytes: catalog_bytes(vault.dir()),
         layers_bytes: figures.layers_bytes,
         layers: figures.layers,
+        packs_bytes: figures.packs_bytes,
+        packs: figures.packs,
         read_only: vault.is_read_only(),
     };
     context.output.data(document, |document| {
@@ -232,10 +234,12 @@ fn info(args: &NameArgs, context: &Context) -> Result<()> {
             row(
                 "on disk",
                 format!(
-                    "{} catalog, {} in {}",
+                    "{} catalog, {} in {}, {} in {}",
                     render::bytes(document.catalog_bytes),
                     render::bytes(document.layers_bytes),
-                    render::count(document.layers, "layer")
+                    render::count(document.layers, "layer"),
+                    render::bytes(document.packs_bytes),
+                    render::count(document.packs, "pack")
                 ),
             ),
         ])

@@ -447,8 +447,8 @@ compact.depth = 16               # default
 run.timeout = \"0s\"               # default
 import.threads = 0               # default
 gc.keep_operations = 100         # default
-gc.keep_age = \"30d\"              # default
-gc.max_size = \"0B\"              # default
+gc.keep_age = \"720h\"             # default
+gc.max_size = \"0B\"               # default
 store.busy_timeout = \"30s\"       # default
 ";
     assert_eq!(shown, expected);

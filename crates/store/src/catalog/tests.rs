@@ -307,3 +307,37 @@ fn stacks_of_an_older_format_have_no_layers_that_only_hold_bytes() {
     catalog.write(|writer| writer.remove_stack(&root)).unwrap();
     assert_eq!(catalog.read(|reader| reader.stack(&root)).unwrap(), None);
 }
+
+/// Fills the objects, empties them again, and gives the room back.
+fn room_given_back(path: &Path) -> (u64, u64) {
+    let catalog = Catalog::open(path, OpenOptions::default()).unwrap();
+    let backend = crate::SqliteBackend::open(path, &OpenOptions::default()).unwrap();
+    let puts: Vec<crate::Put> = (0..200u8)
+        .map(|n| crate::Put { kind: crate::ObjectKind::Blob, id: [n; 32], value: vec![n; 20_000] })
+        .collect();
+    let ids: Vec<crate::Hash> = puts.iter().map(|put| put.id).collect();
+    crate::ObjectBackend::put(&backend, &puts).unwrap();
+    catalog.write(|writer| writer.set_meta("key", b"1")).unwrap();
+    let full = catalog.bytes();
+    crate::ObjectBackend::remove(&backend, crate::ObjectKind::Blob, &ids).unwrap();
+    drop(backend);
+    while catalog.shrink(64).unwrap() > 0 {}
+    catalog.check(true).unwrap();
+    (full, catalog.bytes())
+}
+
+#[test]
+fn freed_pages_are_given_back() {
+    let (_folder, path) = scratch();
+    Catalog::create(&path, OpenOptions::default()).unwrap();
+    let (full, left) = room_given_back(&path);
+    assert!(full > 4_000_000 && left < 1_000_000, "{full} {left}");
+}
+
+#[test]
+fn freed_pages_of_an_older_catalog_are_given_back_too() {
+    let (_folder, path) = scratch();
+    drop(first_format(&path));
+    let (full, left) = room_given_back(&path);
+    assert!(full > 4_000_000 && left < 1_000_000, "{full} {left}");
+}

@@ -1,16 +1,15 @@
 //! What commands that run, or that were cut off, build upon: their notes say so.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use offshoot_store::{Hash, Id, LayerRow};
+use offshoot_store::{Hash, Id};
 
 use super::mark::Marks;
 use crate::error::{Result, VaultError, io_error};
 use crate::hash::RootId;
 use crate::layer::{DirLock, ExecNote};
-use crate::objects::Objects;
 use crate::vault::Vault;
 
 /// What the notes beside layers that are being written, or were left, name.
@@ -67,19 +66,25 @@ impl Pins {
         }
     }
 
-    pub(super) fn mark(
-        &self,
-        objects: &Objects,
-        roots: &HashMap<Id, Hash>,
-        layers: &[LayerRow],
-        marks: &mut Marks,
-    ) -> Result<()> {
-        let sealed = layers.iter().filter(|layer| self.sealed.contains(&layer.id));
-        let sealed = sealed.filter_map(|layer| layer.root.as_ref());
-        for root in self.snapshots.iter().filter_map(|id| roots.get(id)).chain(sealed) {
+    /// Marks what commands build upon, and what they wrote that is not part of the history yet.
+    pub(super) fn mark(&self, vault: &Vault, marks: &mut Marks) -> Result<()> {
+        let mut roots: Vec<Hash> = Vec::new();
+        vault.read(|reader| {
+            for id in &self.snapshots {
+                roots.extend(reader.snapshot(id)?.map(|row| row.root));
+            }
+            if !self.sealed.is_empty() {
+                let layers = reader.layers()?.into_iter();
+                let sealed = layers.filter(|layer| self.sealed.contains(&layer.id));
+                roots.extend(sealed.filter_map(|layer| layer.root));
+            }
+            Ok(())
+        })?;
+        let objects = vault.objects()?;
+        for root in roots.into_iter().map(RootId) {
             // A note may be older than the collection that took what it names.
-            if objects.has_root(&RootId(*root))? {
-                marks.root(objects, &RootId(*root))?;
+            if objects.has_root(&root)? {
+                marks.root(objects, &root)?;
             }
         }
         Ok(())

@@ -44,13 +44,13 @@ pub(super) fn mark(
         let kept = kept_operations(reader, options, now_ms)?;
         Ok((reader.last_operation_seq()?, reachable_heads(reader)?, kept))
     })?;
-    let (roots, layers) = vault.read(|reader| Ok((reader.snapshot_roots()?, reader.layers()?)))?;
+    let roots = vault.read(|reader| Ok(reader.snapshot_roots()?))?;
     let objects = vault.objects()?;
     for id in &heads {
         let root = roots.get(id).ok_or(VaultError::NoSnapshot(*id))?;
         marks.root(objects, &RootId(*root))?;
     }
-    pins.mark(objects, &roots, &layers, marks)?;
+    pins.mark(vault, marks)?;
     marks.settle();
     let mut window = Window { seq, ..Window::default() };
     let total = kept.len() as u64;

@@ -106,7 +106,10 @@ impl Home {
         if let Some(problem) = report.problems.first() {
             return Err(bad(file, problem).into());
         }
-        vault.rename_recorded(name)?;
+        if vault.has_strangers()? {
+            return Err(bad(file, "it holds objects that nothing reaches").into());
+        }
+        vault.record_arrival(name)?;
         offshoot_store::mark_checked(staged);
         vault.sync_dirs()?;
         Ok(report)
@@ -122,9 +125,7 @@ fn archive_error(file: &Path, error: StoreError) -> VaultError {
         StoreError::Sqlite { path, source } if path == file => {
             VaultError::BadArchive { path, detail: source.to_string() }
         }
-        StoreError::Missing(path) => {
-            io_error("open", &path)(std::io::Error::from(std::io::ErrorKind::NotFound))
-        }
+        StoreError::Missing(path) => io_error("open", &path)(rustix::io::Errno::NOENT),
         other => other.into(),
     }
 }

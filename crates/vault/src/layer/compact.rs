@@ -97,6 +97,7 @@ impl Vault {
         options: &CompactOptions<'_>,
     ) -> Result<Option<Compacted>> {
         let started = Instant::now();
+        let _held = self.hold()?;
         let Some(stack) = self.recorded_stack(root)? else { return Ok(None) };
         if stack.layers.len() <= options.depth.max(1) {
             return Ok(None);

@@ -22,6 +22,7 @@ impl Vault {
     /// The layer itself stays: objects may say that their bytes are in it, and commands that run may use it.
     pub fn rebuild_layer(&self, layer: &Id) -> Result<Rebuilt> {
         self.enter()?;
+        let _held = self.hold()?;
         let uses = |stack: &StackRow| stack.layers.contains(layer) || stack.data.contains(layer);
         let heads = self.read(head_roots)?;
         let stacks = self.read(|reader| Ok(reader.stacks()?))?;

@@ -22,7 +22,8 @@ impl Objects {
     pub fn blob(&self, id: &BlobId) -> Result<Vec<u8>> {
         let mut reader = self.reader(id)?;
         let mut bytes = Vec::new();
-        reader.source.read_to_end(&mut bytes).map_err(io_error("read", &reader.place))?;
+        let read = reader.source.read_to_end(&mut bytes);
+        read.map_err(|error| reader.read_error(error))?;
         reader.hasher.update(&bytes);
         reader.verify()?;
         Ok(bytes)
@@ -181,7 +182,11 @@ impl Read for Chunks {
                 return Ok(got);
             }
             let Some(part) = self.parts.pop() else { return Ok(0) };
-            self.current = io::Cursor::new(part.pack.read(&part.place, &part.chunk.id)?);
+            let bytes = part.pack.read(&part.place, &part.chunk.id).map_err(|error| {
+                let PackPlace { pack, offset, .. } = part.place;
+                io::Error::new(error.kind(), format!("in pack {pack} at {offset}: {error}"))
+            })?;
+            self.current = io::Cursor::new(bytes);
         }
     }
 }
@@ -218,12 +223,24 @@ impl BlobReader {
 
     /// Fills `buffer` from where the last call stopped; 0 means the end, and that all bytes were right.
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        let got = self.source.read(buffer).map_err(io_error("read", &self.place))?;
+        let got = self.source.read(buffer).map_err(|error| self.read_error(error))?;
         if got == 0 && !buffer.is_empty() {
             self.verify()?;
         }
         self.hasher.update(&buffer[..got]);
         Ok(got)
+    }
+
+    /// A record that is not what it should be is damage, and no error of the disk.
+    fn read_error(&self, error: io::Error) -> VaultError {
+        if error.kind() != io::ErrorKind::InvalidData {
+            return io_error("read", &self.place)(error);
+        }
+        VaultError::Damaged {
+            object: format!("content {}", self.id),
+            place: self.place.display().to_string(),
+            detail: error.to_string(),
+        }
     }
 
     /// Appends everything that is left.

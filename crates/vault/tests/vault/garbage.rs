@@ -662,3 +662,64 @@ fn room_comes_back() {
     assert!(grown > fresh * 4 && left < fresh * 3 / 2, "{fresh} {grown} {left}: {report:?}");
     drop(home(&scratch));
 }
+
+/// What is stored and not yet named by anything is no garbage while its maker holds the gate.
+#[test]
+fn what_is_being_made_is_not_collected() {
+    let scratch = Scratch::new();
+    let vault = empty_vault(&scratch);
+    let other = home(&scratch).open("v").unwrap();
+    let held = other.hold().unwrap();
+    let entry = file(&other, &[7; 100_000]);
+    let root = edit(&other, &head(&other), |editor| editor.put(&path("file"), entry).unwrap());
+    std::thread::scope(|scope| {
+        let collector = scope.spawn(|| vault.collect(&NOTHING, &actor()).unwrap());
+        std::thread::sleep(Duration::from_millis(300));
+        assert!(!collector.is_finished(), "it waits for who stores something");
+        crate::support::commit(&other, &root);
+        drop(held);
+        assert_eq!(collector.join().unwrap().contents.count, 0);
+    });
+    let found = read(&vault, &root, &mut BTreeSet::new()).unwrap();
+    assert_eq!(found["file"], [7; 100_000]);
+}
+
+#[test]
+fn nothing_comes_to_point_at_what_was_collected() {
+    let scratch = Scratch::new();
+    let vault = empty_vault(&scratch);
+    let first = vault.head().unwrap();
+    let entry = file(&vault, b"file");
+    let root = edit(&vault, &first.root, |editor| editor.put(&path("file"), entry).unwrap());
+    crate::support::commit(&vault, &root);
+    vault.collect(&NOTHING, &actor()).unwrap();
+    let back = vault.transact("test", &actor(), |tx| tx.set_head(first.id));
+    assert!(matches!(back, Err(VaultError::Collected { snapshot, .. }) if snapshot == first.id));
+    assert!(matches!(vault.undo(Scope::Vault, &actor()), Err(VaultError::Collected { .. })));
+    let create = vault.operations(Scope::Vault, None, 100).unwrap().pop().unwrap();
+    let restored = vault.restore_operation(&create.id, Scope::Vault, &actor());
+    assert!(matches!(restored, Err(VaultError::Collected { .. })));
+    assert!(vault.is_collected(&first).unwrap());
+    // Stored again it is there again.
+    let same = edit(&vault, &root, |editor| drop(editor.remove(&path("file")).unwrap()));
+    let top = vault.objects().unwrap().root(&same).unwrap();
+    assert_eq!(top.directory().unwrap().entries, 0);
+    assert!(vault.check(offshoot_vault::CheckDepth::Content).unwrap().problems.is_empty());
+}
+
+#[test]
+fn who_writes_without_saying_upon_what_is_in_the_way() {
+    let scratch = Scratch::new();
+    let vault = empty_vault(&scratch);
+    let first = head(&vault);
+    let upper = vault.begin_upper(&first).unwrap();
+    let entry = file(&vault, b"file");
+    let root = edit(&vault, &first, |editor| editor.put(&path("file"), entry).unwrap());
+    vault.stack(&root, &[]).unwrap();
+    crate::support::commit(&vault, &root);
+    let refused = vault.collect(&NOTHING, &actor());
+    assert!(matches!(refused, Err(VaultError::Unaccounted(_))), "{refused:?}");
+    drop(upper);
+    vault.collect(&NOTHING, &actor()).unwrap();
+    assert!(vault.check(offshoot_vault::CheckDepth::Content).unwrap().problems.is_empty());
+}

@@ -1,6 +1,7 @@
 //! Undo, redo and going back, each in its own scope.
 
 use offshoot_vault::{Scope, VaultError};
+use offshoot_workspace::ServiceError;
 
 use crate::assert_vault_error;
 use crate::support::Bench;
@@ -138,6 +139,25 @@ fn going_back_to_an_operation_takes_all_later_ones_back() {
     assert_eq!(bench.names(), Vec::<String>::new());
     history.undo(Scope::Vault).unwrap();
     assert_eq!(bench.names(), ["one", "two"]);
+}
+
+#[test]
+fn no_undo_leaves_a_checkpoint_without_its_workspace() {
+    let bench = Bench::of(&[("file", "0")]);
+    let one = bench.fork("one");
+    bench.checkpoint(&one, "cp");
+    let scope = Scope::Workspace(one.id);
+    let made = bench.vault.last_operation(scope).unwrap().unwrap();
+    bench.undo(&one);
+    bench.history().restore(&made, Scope::Vault).unwrap();
+    // The checkpoint is back by an operation of the vault, and of its workspace only the fork is left to undo.
+    let refused = bench.history().undo(scope);
+    let overtaken = |error: &ServiceError| {
+        matches!(error, ServiceError::Vault(VaultError::Overtaken { because, .. })
+            if because == "checkpoint cp would be left without its workspace")
+    };
+    assert!(refused.as_ref().is_err_and(overtaken), "{refused:?}");
+    assert_eq!((bench.names().len(), bench.vault.checkpoints().unwrap().len()), (1, 1));
 }
 
 #[test]
