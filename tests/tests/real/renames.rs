@@ -197,16 +197,25 @@ def remove():
         name = f"d{number % 7}/f{number}"
         everywhere(lambda place: os.unlink(f"{place}/{name}"))
         removed.add(name)
-threads = [threading.Thread(target=act) for act in [write, remove]]
+def shift():
+    for number in range(60):
+        everywhere(lambda place: os.rename(f"{place}/own/a{number}", f"{place}/own/b{number}"))
+for number in range(60):
+    os.makedirs(f"busy/own/a{number}/inner")
+    open(f"busy/own/a{number}/inner/file", "w").close()
+threads = [threading.Thread(target=act) for act in [write, remove, shift]]
 for thread in threads: thread.start()
 print(rename("busy", "moved"))
 over = True
 for thread in threads: thread.join()
-found = {f"{name}/{file}" for name in os.listdir("moved") for file in os.listdir("moved/" + name)}
+own = os.listdir("moved/own")
+print(len(own), all(name[0] == "b" and os.path.exists(f"moved/own/{name}/inner/file") for name in own))
+names = [name for name in os.listdir("moved") if name != "own"]
+found = {f"{name}/{file}" for name in names for file in os.listdir("moved/" + name)}
 print(os.path.exists("busy"), sorted(made - found), sorted(removed & found), len(found - made))
 print([name for name in os.listdir(".") if name.startswith(".offshoot")])
 "#;
-        assert_eq!(inside(&scene, script), "ok\nFalse [] [] 101\n[]\n", "{who:?}");
+        assert_eq!(inside(&scene, script), "ok\n60 True\nFalse [] [] 101\n[]\n", "{who:?}");
     }
 }
 
