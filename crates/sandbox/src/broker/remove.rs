@@ -114,21 +114,35 @@ fn take(
     }
 }
 
-/// Somebody removed this after it was linked, so it is not to be anywhere.
+/// Somebody removed this after it was linked, or moved it away, so it is not to be here.
 fn forget(
     means: &Means<'_>,
     name: &CString,
     found: &Found,
     second: Second<'_>,
 ) -> Result<(), Errno> {
-    let Found::File(inodes) = found else { return Ok(()) };
-    second.within(means, |second| match statat(second, name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(there) if inodes.contains(&there.st_ino) => {
-            match unlinkat(second, name, AtFlags::empty()) {
-                Err(Errno::NOENT) => Ok(()),
-                other => other,
+    let flags = match found {
+        Found::File(_) => AtFlags::empty(),
+        Found::Directory(_, inner) => {
+            let path = [second.path, &[name.as_c_str()]].concat();
+            let within = Second { parent: second.parent, path: &path };
+            for (name, found) in &inner.0 {
+                forget(means, name, found, within)?;
             }
+            AtFlags::REMOVEDIR
         }
-        _ => Ok(()),
-    })
+    };
+    let forgotten = second.within(means, |second| {
+        let there = statat(second, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        match found {
+            // It is another file by now.
+            Found::File(inodes) if !inodes.contains(&there.st_ino) => Ok(()),
+            _ => unlinkat(second, name, flags),
+        }
+    });
+    match forgotten {
+        // It is gone here too, or something else is in it by now.
+        Err(Errno::NOENT | Errno::NOTDIR | Errno::NOTEMPTY | Errno::EXIST) => Ok(()),
+        other => other,
+    }
 }
