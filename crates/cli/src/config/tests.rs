@@ -165,6 +165,7 @@ fn every_key_reaches_its_field() {
         .flag("exec.max_processes=100")
         .flag("exec.max_file_size=1MiB")
         .flag("exec.max_memory=1GiB")
+        .flag("recover.abandoned=keep")
         .flag("import.threads=256")
         .flag("store.busy_timeout=0s")
         .load()
@@ -180,6 +181,7 @@ fn every_key_reaches_its_field() {
             "hard_link_bytes": 0, "max_processes": 100, "max_file_size": 1 << 20,
             "max_memory": 1 << 30
         },
+        "recover": {"abandoned": "keep"},
         "import": {"threads": 256},
         "store": {"busy_timeout": "0s"},
     });
@@ -431,6 +433,7 @@ exec.hard_link_bytes = \"64MiB\"   # default
 exec.max_processes = 0           # default
 exec.max_file_size = \"0B\"        # default
 exec.max_memory = \"0B\"           # default
+recover.abandoned = \"offer\"      # default
 import.threads = 0               # default
 store.busy_timeout = \"30s\"       # default
 ";
