@@ -1,6 +1,7 @@
 //! Layers are merged by hand and behind the back of commands, and nobody sees a difference or waits.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -302,5 +303,42 @@ fn a_long_life() {
     };
     let differences = compare(&scan(&out).unwrap(), &scan(&seen).unwrap(), &options);
     assert!(differences.is_empty(), "{differences:?}");
+    place.ok(["vault", "check"]);
+}
+
+/// A kernel that cannot take the bytes of a file from another layer, as its note in the vault says, gets all of them; what
+/// was noted before the machine was started anew counts for nothing.
+#[test]
+fn a_kernel_that_cannot_gets_copies() {
+    if !confined() || !need(Feature::DataLayers) {
+        return;
+    }
+    let place = demo_vault();
+    for step in 0..3 {
+        shell(&place, &[], &format!("yes {step} | head -c 9000000 > big-{step}"));
+    }
+    let done = place.json(&["vault", "compact", "--all"]);
+    assert_eq!(done["stacks"][0]["way"], "flatten", "{done}");
+    let note = layers_dir(&place).with_file_name("cache").join("data-layers");
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    assert_eq!(fs::read_to_string(&note).unwrap(), format!("{boot}yes"));
+    // Layers in which all of the last file lies.
+    let whole = || {
+        let files = fs::read_dir(layers_dir(&place)).unwrap().map(|dir| dir.unwrap().path());
+        let files = files.filter_map(|dir| fs::metadata(dir.join("fs/big-2")).ok());
+        files.filter(|file| file.blocks() * 512 >= file.len()).count()
+    };
+    assert_eq!(whole(), 1);
+    fs::write(&note, "of another start\nno").unwrap();
+    let sum = shell(&place, &[], "cksum big-*")["stdout"].clone();
+    assert_eq!(fs::read_to_string(&note).unwrap(), format!("{boot}yes"), "it was tried again");
+    assert_eq!(whole(), 1);
+    fs::write(&note, format!("{boot}no")).unwrap();
+    assert_eq!(shell(&place, &[], "cksum big-*")["stdout"], sum);
+    assert_eq!(whole(), 2, "a stack without layers of bytes was built");
+    shell(&place, &[], "echo more > more");
+    shell(&place, &[], "echo more >> more");
+    let done = place.json(&["vault", "compact", "--all"]);
+    assert_eq!(done["stacks"][0]["way"], "merge", "{done}");
     place.ok(["vault", "check"]);
 }
