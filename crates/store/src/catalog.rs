@@ -21,6 +21,7 @@ use rusqlite::{Connection, TransactionBehavior};
 
 pub(crate) use carry::copy_catalog;
 pub(crate) use connection::{Sync, busy_or, connect};
+pub use garbage::LinkRow;
 pub use reader::Reader;
 pub use rows::{
     AuditRow, ExecEnds, ExecRow, LayerRow, NewOperation, OperationRow, PackRow, RefChange, RefKey,

@@ -18,8 +18,8 @@ mod sqlite;
 
 pub use archive::Archive;
 pub use catalog::{
-    AuditRow, Catalog, ExecEnds, ExecRow, LayerRow, NewOperation, OpenOptions, OperationRow,
-    PackRow, Reader, RefChange, RefKey, RefRow, SnapshotRow, StackRow, Writer,
+    AuditRow, Catalog, ExecEnds, ExecRow, LayerRow, LinkRow, NewOperation, OpenOptions,
+    OperationRow, PackRow, Reader, RefChange, RefKey, RefRow, SnapshotRow, StackRow, Writer,
 };
 pub use draft::DraftBackend;
 pub use error::StoreError;

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use offshoot_store::{Archive, Hash, Id, ObjectKind, Put, StoreError};
+use offshoot_store::{Archive, Hash, Id, ObjectKind, Put};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
@@ -212,7 +212,7 @@ impl Filler<'_> {
     fn seal(&mut self) -> Result<()> {
         let Some(pack) = self.pack.take() else { return Ok(()) };
         let row = pack.seal()?;
-        self.vault.catalog().write(|writer| Ok::<(), StoreError>(writer.add_pack(&row)?))?;
+        self.vault.catalog().write(|writer| writer.add_pack(&row))?;
         let objects = self.vault.objects()?;
         let (mut chunks, mut whole) = (crate::Batch::default(), crate::Batch::default());
         for (id, place) in self.puts.drain(..) {

@@ -10,6 +10,9 @@ use super::schema::HAS_PACKS;
 use super::writer::Writer;
 use crate::{Hash, Id, StoreError};
 
+/// A root, and what is remembered of its hard links where that is short.
+pub type LinkRow = (Hash, Option<Vec<u8>>);
+
 impl Reader<'_> {
     /// The root of every snapshot.
     pub fn snapshot_roots(&self) -> Result<HashMap<Id, Hash>, StoreError> {
@@ -53,7 +56,7 @@ impl Reader<'_> {
     }
 
     /// Every root whose hard links are remembered, with what is remembered of it where that is no longer than `short`.
-    pub fn link_rows(&self, short: u32) -> Result<Vec<(Hash, Option<Vec<u8>>)>, StoreError> {
+    pub fn link_rows(&self, short: u32) -> Result<Vec<LinkRow>, StoreError> {
         if !self.has_execs()? {
             return Ok(Vec::new());
         }
