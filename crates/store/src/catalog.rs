@@ -145,9 +145,13 @@ impl Catalog {
         let mut log = self.path.clone().into_os_string();
         log.push("-wal");
         let length = std::fs::metadata(&log).map_or(0, |metadata| metadata.len());
-        if length <= LONG_LOG {
-            return;
+        if length > LONG_LOG {
+            self.empty_log(connection);
         }
+    }
+
+    /// Moves the WAL into the database file, as far as nobody is in the way.
+    fn empty_log(&self, connection: &Connection) {
         let shorten = || -> rusqlite::Result<()> {
             // Readers that are in the way are not waited for; the next write tries again.
             connection.busy_timeout(Duration::ZERO)?;

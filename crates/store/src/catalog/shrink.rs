@@ -29,7 +29,11 @@ impl Catalog {
             Ok(u64::try_from(number(&connection, "freelist_count")?).unwrap_or(0))
         };
         let left = shrink().map_err(|error| self.error(error))?;
-        self.shorten_log(&connection);
+        match left {
+            // What was moved about is counted twice until the log is emptied.
+            0 => self.empty_log(&connection),
+            _ => self.shorten_log(&connection),
+        }
         Ok(left)
     }
 
