@@ -299,11 +299,13 @@ fn stacks_of_an_older_format_have_no_layers_that_only_hold_bytes() {
         assert_eq!(catalog.read(|reader| reader.stacks()).unwrap(), [row.clone()]);
     }
     row.data = vec![Id::at(9), Id::at(3)];
+    let all: std::collections::BTreeSet<Id> = row.all_layers().copied().collect();
     let catalog = Catalog::open(&path, OpenOptions::default()).unwrap();
     catalog.write(|writer| writer.set_stack(&row)).unwrap();
     assert_eq!(catalog.read(|reader| reader.stack(&root)).unwrap(), Some(row));
     let named = catalog.read(|reader| reader.stacked_layers()).unwrap();
-    assert_eq!(named, [1, 2, 3, 9].map(Id::at).into(), "also those that only hold bytes");
+    assert_eq!(named, all, "also those that only hold bytes");
+    assert_eq!(named.len(), 4);
     catalog.write(|writer| writer.remove_stack(&root)).unwrap();
     assert_eq!(catalog.read(|reader| reader.stack(&root)).unwrap(), None);
 }
