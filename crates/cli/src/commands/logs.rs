@@ -47,6 +47,10 @@ fn recorded(
     shown: [usize; 2],
 ) -> Result<()> {
     let (stdout, stderr) = ExecService::new(vault).output(&record.id)?;
+    if let Some(time_ms) = vault.output_collected(&record.id)? {
+        let time = render::time(time_ms);
+        context.output.note(format!("what it printed was collected by gc ({time})"));
+    }
     let envelope = wire::recorded_envelope(record, (b"", b""));
     let truncated = envelope.map_or_else(TruncatedDoc::default, |e| e.result.truncated);
     if context.output.is_json() {

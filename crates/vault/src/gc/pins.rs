@@ -36,27 +36,20 @@ impl Pins {
                 pins.written(&path);
             }
         }
-        // What interrupted commands left is set aside there.
-        for note in vault.left_notes()? {
-            pins.keep(&note);
+        for note in vault.notes()? {
+            pins.keep(note);
         }
         Ok(pins)
     }
 
-    /// Adds what the note in a directory names; says whether there is one.
-    fn noted(&mut self, path: &Path) -> bool {
-        let note = ExecNote::read(path);
-        note.as_ref().map(|note| self.keep(note)).is_some()
-    }
-
-    fn keep(&mut self, note: &ExecNote) {
+    fn keep(&mut self, note: ExecNote) {
         self.snapshots.insert(note.snapshot);
         self.layers.extend(note.layers.iter().chain(&note.layer));
         self.sealed.extend(note.layer);
     }
 
     fn written(&mut self, path: &Path) {
-        if self.noted(path) {
+        if ExecNote::read(path).is_some() {
             return;
         }
         if DirLock::take(path).is_ok() {

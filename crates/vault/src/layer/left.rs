@@ -270,12 +270,6 @@ impl Vault {
         Ok(found)
     }
 
-    /// The notes of everything that interrupted commands left.
-    pub(crate) fn left_notes(&self) -> Result<Vec<ExecNote>> {
-        let names = self.left_names()?;
-        Ok(names.iter().filter_map(|name| Some(self.read_left(name)?.0)).collect())
-    }
-
     /// The note of what an interrupted command left.
     pub fn left_note(&self, exec: &Id) -> Option<ExecNote> {
         let found = self.left_names().ok()?.into_iter().find(|(own, _)| own == exec)?;
