@@ -57,6 +57,20 @@ impl Archive {
         Ok(archive)
     }
 
+    /// The root of each snapshot in it.
+    pub fn roots(&self) -> Result<Vec<Hash>, StoreError> {
+        let mut statement =
+            self.connection.prepare("SELECT root FROM snapshots").map_err(self.error())?;
+        let rows = statement.query_map([], |row| row.get(0)).map_err(self.error())?;
+        rows.collect::<Result<_, _>>().map_err(self.error())
+    }
+
+    /// How many operations are in its log.
+    pub fn operation_count(&self) -> Result<u64, StoreError> {
+        let sql = "SELECT count(*) FROM operations";
+        self.connection.query_row(sql, [], |row| row.get(0)).map_err(self.error())
+    }
+
     /// Leaves out the objects of a kind for which `keep` says no.
     pub fn retain(&self, kind: ObjectKind, keep: impl Fn(&Hash) -> bool) -> Result<(), StoreError> {
         for id in self.ids(kind)? {

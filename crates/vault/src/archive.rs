@@ -10,7 +10,7 @@ use rustix::io::Errno;
 
 use crate::disk;
 use crate::error::{Result, VaultError, io_error};
-use crate::gc::{ALONE, Marks, each_place};
+use crate::gc::{ALONE, each_place};
 use crate::hash::{BlobId, NodeId, RootId};
 use crate::objects::Place;
 use crate::pack::{ChunkRef, PackFile, PackPlace, PackWriter, Record, WHOLE_LIMIT, cut};
@@ -76,13 +76,16 @@ impl Vault {
         let _held = self.hold()?;
         let archive = Archive::create(staged, self.catalog())?;
         archive.set_meta("name", name.as_bytes())?;
-        let marks = self.mark_all()?;
+        // What is committed from now on is not in it.
+        let roots = archive.roots()?;
+        let marks = self.mark_roots(roots.iter())?;
+        let is_there = |root: &&Hash| marks.roots.contains(&RootId(**root));
         archive.retain(ObjectKind::Root, |id| marks.roots.contains(&RootId(*id)))?;
         archive.retain(ObjectKind::Node, |id| marks.nodes.contains(&NodeId(*id)))?;
         archive.retain(ObjectKind::Blob, |id| marks.blobs.contains_key(&BlobId(*id)))?;
         let mut archived = Archived {
-            snapshots: self.snapshots_with_files(&marks)?,
-            operations: self.read(|reader| Ok(reader.operation_count()?))?,
+            snapshots: roots.iter().filter(is_there).count() as u64,
+            operations: archive.operation_count()?,
             ..Archived::default()
         };
         for id in archive.ids(ObjectKind::Blob)? {
@@ -98,11 +101,6 @@ impl Vault {
         archive.finish()?;
         archived.bytes = fs::metadata(staged).map_err(io_error("stat", staged))?.len();
         Ok(archived)
-    }
-
-    fn snapshots_with_files(&self, marks: &Marks) -> Result<u64> {
-        let roots = self.read(|reader| Ok(reader.snapshot_roots()?))?;
-        Ok(roots.values().filter(|root| marks.roots.contains(&RootId(**root))).count() as u64)
     }
 
     /// Puts the bytes of a content into the archive; nothing where they are in the catalog itself.

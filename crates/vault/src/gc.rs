@@ -30,6 +30,7 @@ use self::window::Window;
 use crate::actor::Actor;
 use crate::error::Result;
 use crate::gate::Closed;
+use crate::refs::Checkpoint;
 use crate::vault::Vault;
 
 /// The name of the file that whoever collects or packs has locked.
@@ -77,6 +78,8 @@ pub struct GcReport {
     pub kept_operations: u64,
     /// Operations that were given up for `max_size`.
     pub given_up: u64,
+    /// Checkpoints that were made by themselves, with operations that are not kept.
+    pub checkpoints: Taken,
     /// States of files.
     pub roots: Taken,
     /// Directories.
@@ -107,8 +110,9 @@ pub struct GcReport {
 
 impl GcReport {
     /// What was taken, by kind.
-    pub fn kinds(&self) -> [(&'static str, Taken); 9] {
+    pub fn kinds(&self) -> [(&'static str, Taken); 10] {
         [
+            ("checkpoints", self.checkpoints),
             ("roots", self.roots),
             ("nodes", self.nodes),
             ("contents", self.contents),
@@ -148,10 +152,32 @@ impl Vault {
         }
         self.enter()?;
         let _alone = self.take_alone(ALONE)?;
-        let report = Collector::new(self, options)?.run()?;
+        let collector = Collector::new(self, options)?;
+        self.lapse(&collector.window.lapsed, actor)?;
+        let report = collector.run()?;
         self.record_gc(&report, actor)?;
         self.shrink()?;
         Ok(GcReport { bytes_after: self.bytes_on_disk()?, ..report })
+    }
+
+    /// Removes checkpoints that are kept no longer. From now on nothing names what they named.
+    fn lapse(&self, checkpoints: &[Checkpoint], actor: &Actor) -> Result<()> {
+        if checkpoints.is_empty() {
+            return Ok(());
+        }
+        self.transact("gc", actor, |tx| {
+            let mut names = Vec::new();
+            for checkpoint in checkpoints {
+                if tx.lapse_checkpoint(checkpoint)? {
+                    names.push(serde_json::Value::from(checkpoint.id.to_string()));
+                }
+            }
+            tx.record_always();
+            tx.summary(format!("let {} automatic checkpoints go", names.len()));
+            tx.detail("checkpoints", names);
+            Ok(())
+        })?;
+        Ok(())
     }
 
     /// Gives the room of rows that were taken back to the file system.
@@ -205,6 +231,7 @@ impl<'v> Collector<'v> {
         let report = GcReport {
             kept_operations: window.operations.len() as u64,
             given_up: window.given_up,
+            checkpoints: Taken { count: window.lapsed.len() as u64, bytes: 0 },
             bytes_before: vault.bytes_on_disk()?,
             ..GcReport::default()
         };

@@ -60,6 +60,8 @@ pub struct Transaction<'a, 'b> {
     touched: BTreeMap<RefKey, (Option<RefRow>, Option<RefRow>)>,
     /// Recorded also where no ref is changed.
     always: bool,
+    /// Refs that go without being part of what can be undone.
+    lapsed: Vec<RefChange>,
     /// The commands that this transaction records.
     execs: Vec<Id>,
     /// The snapshots that it makes.
@@ -94,6 +96,7 @@ impl<'a, 'b> Transaction<'a, 'b> {
             reverts: None,
             touched: BTreeMap::new(),
             always: false,
+            lapsed: Vec::new(),
             execs: Vec::new(),
             made: HashSet::new(),
             details: serde_json::Map::new(),
@@ -241,6 +244,17 @@ impl<'a, 'b> Transaction<'a, 'b> {
         self.set(key(CHECKPOINT, id), None)
     }
 
+    /// Removes a checkpoint for good: undo and redo pass over that, since what it names is about to be collected. Nothing
+    /// happens to one that is not as it was when it was looked at.
+    pub(crate) fn lapse_checkpoint(&mut self, checkpoint: &Checkpoint) -> Result<bool> {
+        let (key, row) = (key(CHECKPOINT, &checkpoint.id), checkpoint.row());
+        let is_as_it_was = self.current(key.clone())?.as_ref() == Some(&row);
+        if is_as_it_was {
+            self.lapsed.push(RefChange { key, before: Some(row), after: None });
+        }
+        Ok(is_as_it_was)
+    }
+
     /// Makes or changes a binding.
     pub fn set_binding(&mut self, binding: &Binding) -> Result<()> {
         self.set(key(BINDING, &binding.id), Some(binding.row()))
@@ -287,6 +301,7 @@ impl<'a, 'b> Transaction<'a, 'b> {
             self.writer.set_exec_operation(exec, &self.operation)?;
         }
         self.writer.change_refs(&changes)?;
+        self.writer.change_refs(&self.lapsed)?;
         self.writer.add_operation(&NewOperation {
             id: self.operation,
             time_ms: self.time_ms,

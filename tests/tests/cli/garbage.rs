@@ -126,6 +126,49 @@ fn what_commands_printed_goes_with_their_operations() {
 }
 
 #[test]
+fn checkpoints_that_nobody_asked_for_go_with_their_operations() {
+    if !offshoot_tests::skip::need(offshoot_tests::skip::Feature::Overlay) {
+        return;
+    }
+    let place = demo_vault();
+    for round in ["one", "two", "three"] {
+        place.ok([
+            "exec",
+            "-w",
+            "fix",
+            "--",
+            "sh",
+            "-c",
+            &format!("seq 50000 > {round}; rm -f one"),
+        ]);
+    }
+    place.ok(["checkpoint", "create", "mine", "-w", "fix"]);
+    let names = |place: &Place| -> Vec<String> {
+        let listed = place.json(&["checkpoint", "list", "-w", "fix"]);
+        let listed = listed["checkpoints"].as_array().unwrap();
+        listed.iter().map(|one| one["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&place).len(), 4);
+    // The newest operations are the checkpoint that was asked for and the last command.
+    let last = ["gc", "--keep-operations", "2", "--keep-age", "0s"];
+    let would = place.json(&[&last[..], &["--dry-run"]].concat());
+    assert_eq!(
+        would["taken"][0],
+        serde_json::json!({"kind": "checkpoints", "count": 2, "bytes": 0})
+    );
+    assert_eq!(names(&place).len(), 4);
+    let took = place.json(&last);
+    assert_eq!(took["taken"], would["taken"], "{took}");
+    assert_eq!(names(&place).len(), 2);
+    // What is kept can be undone; what is not says so, and nothing is lost.
+    place.ok(["undo", "-w", "fix"]);
+    place.ok(["undo", "-w", "fix"]);
+    assert!(!place.run(["undo", "-w", "fix"]).status.success());
+    assert_eq!(place.ok(["fs", "cat", "/two", "-w", "fix"]).lines().count(), 50_000);
+    place.ok(["vault", "check"]);
+}
+
+#[test]
 fn names_and_folders_of_others_are_in_the_way_of_an_import() {
     let place = demo_vault();
     place.ok(["vault", "export", "../demo.vault"]);

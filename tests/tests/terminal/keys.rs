@@ -45,8 +45,10 @@ fn controls_jobs(mut console: Console) {
     console.wait_for("\ntyped\r\ntyped");
     console.keys("\x1a");
     console.wait_for("Stopped");
+    console.wait_for("\nready> ");
     console.keys("jobs\r");
     console.wait_for("Stopped");
+    console.wait_for("\nready> ");
     console.keys("fg\r");
     console.wait_for("\ncat");
     console.keys("typed again\r");

@@ -1,6 +1,6 @@
 //! Moving all content out of layers, which are then no more than a cache.
 
-use offshoot_store::ObjectKind;
+use offshoot_store::{Hash, ObjectKind};
 
 use super::layers::each_place;
 use super::mark::Marks;
@@ -57,9 +57,14 @@ impl Vault {
     /// Everything that any snapshot reaches whose files are there.
     pub(crate) fn mark_all(&self) -> Result<Marks> {
         let roots = self.read(|reader| Ok(reader.snapshot_roots()?))?;
+        self.mark_roots(roots.values())
+    }
+
+    /// Everything that these reach, as far as they are there.
+    pub(crate) fn mark_roots<'r>(&self, roots: impl Iterator<Item = &'r Hash>) -> Result<Marks> {
         let objects = self.objects()?;
         let mut marks = Marks::default();
-        for root in roots.into_values().map(RootId) {
+        for root in roots.copied().map(RootId) {
             if objects.has_root(&root)? {
                 marks.root(objects, &root)?;
             }

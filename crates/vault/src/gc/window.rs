@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use offshoot_store::{Hash, Id, Reader, RefChange};
+use offshoot_store::{Hash, Id, Reader, RefChange, RefKey};
 
 use super::GcOptions;
 use super::mark::Marks;
@@ -10,8 +10,8 @@ use super::pins::Pins;
 use crate::error::{Result, VaultError};
 use crate::hash::RootId;
 use crate::objects::Objects;
-use crate::refs::from_json;
-use crate::vault::{Vault, reachable_heads, snapshots_of};
+use crate::refs::{CHECKPOINT, Checkpoint, from_json};
+use crate::vault::{Vault, snapshots_of};
 
 /// Operations are read from the log in pages of this many.
 const PAGE: u32 = 256;
@@ -22,14 +22,25 @@ pub(super) struct Window {
     pub(super) operations: HashSet<Id>,
     /// Operations that were given up because content would take too much room.
     pub(super) given_up: u64,
+    /// Checkpoints that were made by themselves, with operations that are not kept.
+    pub(super) lapsed: Vec<Checkpoint>,
     /// The last operation that was looked at.
     seq: i64,
 }
 
-/// An operation and the snapshots that undoing, redoing and restoring it need.
+/// An operation, the refs that it changed, and the snapshots that undoing, redoing and restoring it need.
 struct Kept {
     id: Id,
+    refs: Vec<RefKey>,
     snapshots: Vec<Id>,
+}
+
+/// What refs name.
+#[derive(Default)]
+struct Refs {
+    snapshots: HashSet<Id>,
+    /// Checkpoints that nobody asked for; they are kept as long as the operations that made them.
+    automatic: HashMap<RefKey, Checkpoint>,
 }
 
 /// Marks everything that must stay.
@@ -40,13 +51,13 @@ pub(super) fn mark(
     pins: &Pins,
     marks: &mut Marks,
 ) -> Result<Window> {
-    let (seq, heads, kept) = vault.read(|reader| {
+    let (seq, mut refs, kept) = vault.read(|reader| {
         let kept = kept_operations(reader, options, now_ms)?;
-        Ok((reader.last_operation_seq()?, reachable_heads(reader)?, kept))
+        Ok((reader.last_operation_seq()?, Refs::read(reader)?, kept))
     })?;
     let roots = vault.read(|reader| Ok(reader.snapshot_roots()?))?;
     let objects = vault.objects()?;
-    for id in &heads {
+    for id in &refs.snapshots {
         let root = roots.get(id).ok_or(VaultError::NoSnapshot(*id))?;
         marks.root(objects, &RootId(*root))?;
     }
@@ -65,7 +76,9 @@ pub(super) fn mark(
         }
         marks.settle();
         window.operations.insert(operation.id);
+        operation.refs.iter().for_each(|key| drop(refs.automatic.remove(key)));
     }
+    window.lapsed = refs.automatic.into_values().collect();
     window.given_up = total - window.operations.len() as u64;
     Ok(window)
 }
@@ -77,7 +90,7 @@ pub(super) fn refresh(vault: &Vault, window: &mut Window, marks: &mut Marks) -> 
     for row in operations {
         window.seq = row.seq;
         window.operations.insert(row.operation.id);
-        for id in named(&row.operation.id, &row.operation.changes)? {
+        for id in named(&row.operation.id, &row.operation.changes)?.1 {
             let root = vault.read(|reader| Ok(reader.snapshot(&id)?))?.map(|row| row.root);
             mark_if_there(objects, root.as_ref(), marks)?;
         }
@@ -115,21 +128,39 @@ fn kept_operations(reader: &Reader<'_>, options: &GcOptions, now_ms: u64) -> Res
             if kept.len() as u64 >= options.keep_operations && !is_young {
                 return Ok(kept);
             }
-            let mut snapshots = named(&operation.id, &operation.changes)?;
+            let (refs, mut snapshots) = named(&operation.id, &operation.changes)?;
             snapshots.extend(execs.remove(&operation.id).unwrap_or_default());
-            kept.push(Kept { id: operation.id, snapshots });
+            kept.push(Kept { id: operation.id, refs, snapshots });
         }
     }
 }
 
-/// The snapshots that an operation names, before and after.
-fn named(operation: &Id, changes: &str) -> Result<Vec<Id>> {
+impl Refs {
+    fn read(reader: &Reader<'_>) -> Result<Self> {
+        let mut refs = Self::default();
+        for (key, row) in reader.all_refs()? {
+            if key.kind == CHECKPOINT {
+                let checkpoint = Checkpoint::from_row(&key, row.clone())?;
+                if checkpoint.state.automatic {
+                    refs.automatic.insert(key, checkpoint);
+                    continue;
+                }
+            }
+            refs.snapshots.extend(snapshots_of(&key, row)?);
+        }
+        Ok(refs)
+    }
+}
+
+/// The refs that an operation changed, and the snapshots that they named before and after.
+fn named(operation: &Id, changes: &str) -> Result<(Vec<RefKey>, Vec<Id>)> {
     let changes: Vec<RefChange> = from_json(&format!("operation {operation}"), changes)?;
-    let mut snapshots = Vec::new();
+    let (mut refs, mut snapshots) = (Vec::new(), Vec::new());
     for RefChange { key, before, after } in changes {
         for row in before.into_iter().chain(after) {
             snapshots.extend(snapshots_of(&key, row)?);
         }
+        refs.push(key);
     }
-    Ok(snapshots)
+    Ok((refs, snapshots))
 }
