@@ -33,7 +33,7 @@ use crate::StoreError;
 use crate::error::from_sqlite;
 
 /// A WAL longer than this, in bytes, is moved into the database file after a write.
-const LONG_LOG: u64 = 384 << 10;
+const LONG_LOG: u64 = 512 << 10;
 
 /// How to open a catalog.
 #[derive(Clone, Copy, Debug)]
