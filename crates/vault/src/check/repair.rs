@@ -61,8 +61,15 @@ impl Vault {
         repair.stacks()?;
         repair.links()?;
         repair.leftovers()?;
-        let repaired = repair.repaired;
+        let mut repaired = repair.repaired;
         drop(closed);
+        let mut check = self.check(depth)?;
+        for layer in &check.damaged_layers {
+            // Where the only copy of something is damaged nothing can be built, and the check below says so again.
+            if self.rebuild_layer(layer).is_ok() {
+                repaired.push(format!("layer {layer} is damaged and not used any more"));
+            }
+        }
         if !repaired.is_empty() {
             self.transact("vault repair", actor, |tx| {
                 tx.record_always();
@@ -71,7 +78,9 @@ impl Vault {
                 Ok(())
             })?;
         }
-        let check = self.check(depth)?;
+        if !check.damaged_layers.is_empty() {
+            check = self.check(depth)?;
+        }
         let advice = if check.problems.is_empty() { Vec::new() } else { self.advice()? };
         Ok(RepairReport { repaired, check, advice })
     }

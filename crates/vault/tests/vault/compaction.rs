@@ -267,6 +267,23 @@ fn an_incomplete_copy_is_found_and_built_again() {
     assert_in_order(&vault);
 }
 
+#[test]
+fn repairing_does_without_a_damaged_copy() {
+    if !can_show() {
+        return;
+    }
+    let scratch = Scratch::new();
+    let (vault, root) = grown(&scratch, 4);
+    compacted(&vault, &root, &all(CompactWay::Flatten));
+    let (layer, dir) = top_layer(&vault, &root);
+    flip(&dir.join("small"));
+    let report = vault.repair(CheckDepth::Content, &crate::support::actor()).unwrap();
+    assert_eq!(report.repaired.len(), 1, "{:?}", report.repaired);
+    assert!(report.check.problems.is_empty(), "{:?}", report.check.problems);
+    assert_ne!(top_layer(&vault, &root).0, layer);
+    assert_shown(&vault, &root, scratch.path(), &exactly());
+}
+
 /// Where the bytes are nowhere else, nothing can be built, and what is there stays in use.
 #[test]
 fn a_layer_with_the_only_copy_stays() {
