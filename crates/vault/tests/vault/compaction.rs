@@ -277,7 +277,7 @@ fn repairing_does_without_a_damaged_copy() {
     compacted(&vault, &root, &all(CompactWay::Flatten));
     let (layer, dir) = top_layer(&vault, &root);
     flip(&dir.join("small"));
-    let report = vault.repair(CheckDepth::Content, &crate::support::actor()).unwrap();
+    let report = vault.repair(CheckDepth::Content, &actor()).unwrap();
     assert_eq!(report.repaired.len(), 1, "{:?}", report.repaired);
     assert!(report.check.problems.is_empty(), "{:?}", report.check.problems);
     assert_ne!(top_layer(&vault, &root).0, layer);
