@@ -1,0 +1,14 @@
+//! Merging states of files: by hand, against a model, and against git.
+
+#[path = "merge/cases.rs"]
+mod cases;
+#[path = "merge/criss_cross.rs"]
+mod criss_cross;
+#[path = "merge/directories.rs"]
+mod directories;
+#[path = "merge/metadata.rs"]
+mod metadata;
+#[path = "merge/model.rs"]
+mod model;
+#[path = "merge/support.rs"]
+mod support;
