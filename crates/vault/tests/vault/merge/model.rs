@@ -56,8 +56,9 @@ impl Maker {
         File { path, lines, mode: MODES[self.rng.below(4) as usize], time: self.time() }
     }
 
+    /// A time that nothing else has.
     fn time(&mut self) -> i64 {
-        NOON.seconds + self.rng.below(1000) as i64
+        NOON.seconds + (self.rng.below(1000) * 100_000 + self.number()) as i64
     }
 
     fn base(&mut self) -> World {
