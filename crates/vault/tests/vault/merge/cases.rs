@@ -375,7 +375,7 @@ fn names_are_bytes_and_depth_is_no_limit() {
     let base = place.state(&[("/x", "x")]);
     let deep = |leaf: &[u8], text: &str| {
         place.from(&base, |editor| {
-            let folder = [b"/d\xff".repeat(1500), b"/".to_vec(), leaf.to_vec()].concat();
+            let folder = [b"/d\xff".repeat(600), b"/".to_vec(), leaf.to_vec()].concat();
             let at = offshoot_vault::VaultPath::parse(&folder).unwrap();
             editor.make_directories(&at.parent().unwrap(), &meta(0o755)).unwrap();
             editor.put(&at, crate::support::file(&place.vault, text.as_bytes())).unwrap();

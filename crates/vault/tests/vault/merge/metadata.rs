@@ -21,9 +21,9 @@ fn entry(place: &Place, root: &RootId) -> Entry {
 
 fn mode_of(modes: [u16; 3]) -> (u16, Vec<ConflictKind>) {
     let place = Place::new();
-    let [base, ours, theirs] = modes;
+    let [before, ours, theirs] = modes;
     let base = place.state(&[("/a", "1\n"), ("/x", "x")]);
-    let base = with(&place, &base, |entry| entry.meta.mode = modes[0]);
+    let base = with(&place, &base, |entry| entry.meta.mode = before);
     // A change elsewhere, so that neither side is the result as it is.
     let ours = with(&place, &base, |entry| entry.meta.mode = ours);
     let ours = place.change(&ours, &[("/x", None)]);
