@@ -6,6 +6,10 @@ mod cases;
 mod criss_cross;
 #[path = "merge/directories.rs"]
 mod directories;
+#[path = "merge/git.rs"]
+mod git;
+#[path = "merge/git_repo.rs"]
+mod git_repo;
 #[path = "merge/metadata.rs"]
 mod metadata;
 #[path = "merge/model.rs"]
