@@ -83,7 +83,13 @@ struct Corpus {
 }
 
 impl Corpus {
-    fn compare(&self, name: &str, versions: &Versions, verdicts: &mut BTreeMap<Verdict, usize>) {
+    fn compare(
+        &self,
+        name: &str,
+        versions: &Versions,
+        verdicts: &mut BTreeMap<Verdict, usize>,
+        marked: &mut Marked,
+    ) {
         let states: Vec<(Files, RootId)> = versions
             .values()
             .map(|dir| {
