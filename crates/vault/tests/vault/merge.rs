@@ -16,3 +16,5 @@ mod metadata;
 mod model;
 #[path = "merge/support.rs"]
 mod support;
+#[path = "merge/wild_forks.rs"]
+mod wild_forks;
