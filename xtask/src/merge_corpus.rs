@@ -102,9 +102,8 @@ fn fetch(dir: &std::path::Path, home: &PathBuf, turn: usize) -> Result<(), TaskE
     write(&manifest, &text)?;
     let path = manifest.display().to_string();
     let mut command = cargo::command(["fetch", "--quiet", "--manifest-path", &path]);
-    cargo::run(command.env("CARGO_HOME", home)).map_err(|error| {
+    cargo::run(command.env("CARGO_HOME", home)).inspect_err(|_| {
         report::complain("is a registry of crates within reach?");
-        error
     })?;
     write(&done, &text)
 }

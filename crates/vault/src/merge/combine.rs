@@ -25,6 +25,17 @@ pub(super) struct Problem {
     pub(super) marker_length: Option<usize>,
 }
 
+/// What texts became.
+enum Text {
+    Merged(Vec<u8>),
+    /// With conflict markers.
+    Marked {
+        bytes: Vec<u8>,
+        regions: Vec<Region>,
+        marker_length: usize,
+    },
+}
+
 impl Problem {
     pub(super) fn of(kind: ConflictKind) -> Self {
         Self { kind, regions: Vec::new(), marker_length: None }
@@ -84,7 +95,9 @@ impl Merger<'_> {
             None => {
                 let (body, problem) = self.combine_bodies(base, changed)?;
                 combined.entry.body = body;
-                let times = entries.iter().map(|entry| entry.meta.mtime);
+                // The time belongs to the content, so sides that changed something else have no say in it.
+                let wrote = |entry: &&&Entry| base.is_none_or(|base| base.body != entry.body);
+                let times = entries.iter().filter(wrote).map(|entry| entry.meta.mtime);
                 combined.entry.meta.mtime = times.max().unwrap_or_default();
                 combined.problems.extend(problem);
             }
@@ -118,17 +131,16 @@ impl Merger<'_> {
         changed: &[&(usize, Entry)],
     ) -> Result<(Body, Option<Problem>)> {
         let kind = if base.is_some() { ConflictKind::Content } else { ConflictKind::AddAdd };
-        if let Some((merge, length)) = self.combine_texts(base, changed)? {
-            return Ok(match merge {
-                Ok(bytes) => {
-                    self.texts += 1;
-                    (self.add(bytes)?, None)
-                }
-                Err((bytes, regions)) => {
-                    let problem = Problem { kind, regions, marker_length: Some(length) };
-                    (self.add(bytes)?, Some(problem))
-                }
-            });
+        match self.combine_texts(base, changed)? {
+            Some(Text::Merged(bytes)) => {
+                self.texts += 1;
+                return Ok((self.add(bytes)?, None));
+            }
+            Some(Text::Marked { bytes, regions, marker_length }) => {
+                let problem = Problem { kind, regions, marker_length: Some(marker_length) };
+                return Ok((self.add(bytes)?, Some(problem)));
+            }
+            None => {}
         }
         let entries: Vec<&Entry> = changed.iter().map(|(_, entry)| entry).collect();
         let undecided = self.undecided(base, &entries, kind);
@@ -145,13 +157,12 @@ impl Merger<'_> {
         Combined { entry: kept.clone(), problems: vec![Problem::of(kind)] }
     }
 
-    /// Merges by lines, if all versions are texts: the merged bytes, or those with markers and the conflicts.
-    #[expect(clippy::type_complexity, reason = "two outcomes that are taken apart at once")]
+    /// Merges by lines, if all versions are texts.
     fn combine_texts(
         &self,
         base: Option<&Entry>,
         changed: &[&(usize, Entry)],
-    ) -> Result<Option<(Result<Vec<u8>, (Vec<u8>, Vec<Region>)>, usize)>> {
+    ) -> Result<Option<Text>> {
         let Some(before) = self.text(base)? else { return Ok(None) };
         // Sides without a change have the text of the base.
         let mut texts = vec![before.clone(); self.sides.len()];
@@ -163,16 +174,14 @@ impl Merger<'_> {
         }
         let texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
         let merge = TextMerge::of(&before, &texts);
-        let length = marker_length(&[&[before.as_slice()], texts.as_slice()].concat());
-        let outcome = match merge.merged() {
-            Some(bytes) => Ok(bytes),
-            None => {
-                let labels: Vec<&str> = self.sides.iter().map(|side| side.label.as_str()).collect();
-                let bytes = Writer::new(&merge, "base", &labels, length).write();
-                Err((bytes, merge.conflicts().cloned().collect()))
-            }
-        };
-        Ok(Some((outcome, length)))
+        if let Some(bytes) = merge.merged() {
+            return Ok(Some(Text::Merged(bytes)));
+        }
+        let labels: Vec<&str> = self.sides.iter().map(|side| side.label.as_str()).collect();
+        let marker_length = marker_length(&[&[before.as_slice()], texts.as_slice()].concat());
+        let bytes = Writer::new(&merge, "base", &labels, marker_length).write();
+        let regions = merge.conflicts().cloned().collect();
+        Ok(Some(Text::Marked { bytes, regions, marker_length }))
     }
 
     /// The bytes of a text; empty for none. Nothing where it is not a text that is merged by lines.

@@ -20,7 +20,7 @@ pub(super) enum State {
     /// Deleted it.
     Gone,
     /// Changed, moved or added it.
-    Here(Version),
+    Here(Box<Version>),
 }
 
 /// One file or directory with all that was done to it.
@@ -53,7 +53,7 @@ impl Item {
     /// The sides that have something of their own, with it.
     pub(super) fn here(&self) -> impl Iterator<Item = (usize, &Version)> {
         self.states.iter().enumerate().filter_map(|(side, state)| match state {
-            State::Here(version) => Some((side, version)),
+            State::Here(version) => Some((side, &**version)),
             _ => None,
         })
     }
@@ -139,7 +139,7 @@ impl Gathered {
                 let item = items.entry(path.clone()).or_insert_with(new);
                 item.states[side] = match after {
                     Some(entry) if is_folder(before) == is_folder(after) => {
-                        State::Here(version(entry))
+                        State::Here(Box::new(version(entry)))
                     }
                     _ => State::Gone,
                 };
@@ -159,14 +159,14 @@ impl Gathered {
     fn add(&mut self, side: usize, sides: usize, additions: Additions) {
         for (from, version) in additions.moved {
             if let Some(item) = self.known.get_mut(&from) {
-                item.states[side] = State::Here(version);
+                item.states[side] = State::Here(Box::new(version));
             }
         }
         let both = [(&mut self.fresh, additions.leaves), (&mut self.folders, additions.folders)];
         for (items, added) in both {
             for (path, entry) in added {
                 let item = items.entry(path.clone()).or_insert_with(|| Item::new(None, sides));
-                item.states[side] = State::Here(Version { path, entry });
+                item.states[side] = State::Here(Box::new(Version { path, entry }));
             }
         }
     }

@@ -13,10 +13,12 @@ use crate::edit::TreeEditor;
 use crate::entry::Mtime;
 use crate::error::VaultError;
 
+type Values = BTreeMap<(ObjectKind, Hash), Vec<u8>>;
+
 /// Objects in memory, with a count of how many were read.
 #[derive(Clone, Default)]
 struct Counting {
-    values: Arc<Mutex<BTreeMap<(ObjectKind, Hash), Vec<u8>>>>,
+    values: Arc<Mutex<Values>>,
     reads: Arc<AtomicUsize>,
 }
 
