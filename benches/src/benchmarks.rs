@@ -6,6 +6,7 @@ mod exec;
 mod export;
 mod forks;
 mod import;
+mod merge;
 mod reimport;
 mod scale;
 mod write;
@@ -63,6 +64,11 @@ pub(crate) const ALL: &[Benchmark] = &[
         name: write::NAME,
         about: "write a file into a workspace, beside dd",
         run: write::run,
+    },
+    Benchmark {
+        name: merge::NAME,
+        about: "merge two forks of a tree, beside git",
+        run: merge::run,
     },
     Benchmark { name: export::NAME, about: "write a tree out, beside cp", run: export::run },
     Benchmark {

@@ -3,6 +3,7 @@
 mod arguments;
 mod bench;
 mod cargo;
+mod merge_corpus;
 mod report;
 mod schema;
 mod soak;
@@ -17,9 +18,10 @@ Development tasks of Offshoot.
 Usage: cargo xtask TASK [OPTIONS]
 
 Tasks:
-  soak     Run the randomised tests, long or quick
-  bench    Run the benchmarks
-  schema   Write the JSON Schema files, or check that they are current
+  soak           Run the randomised tests, long or quick
+  bench          Run the benchmarks
+  merge-corpus   Merge published sources, beside git
+  schema         Write the JSON Schema files, or check that they are current
 
 `cargo xtask TASK --help` says more.
 ";
@@ -47,6 +49,7 @@ fn run(arguments: &[String]) -> Result<(), TaskError> {
     match task.as_str() {
         "soak" => soak::run(soak::Options::parse(rest)?),
         "bench" => bench::run(&bench::Options::parse(rest)?),
+        "merge-corpus" => merge_corpus::run(&merge_corpus::Options::parse(rest)?),
         "schema" => schema::run(&schema::Options::parse(rest)?),
         "--help" | "-h" | "help" => Err(TaskError::Help(HELP)),
         other => {

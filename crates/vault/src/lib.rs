@@ -26,6 +26,7 @@ mod layer;
 mod links;
 mod lock;
 mod materialize;
+pub mod merge;
 mod name;
 mod node;
 mod objects;

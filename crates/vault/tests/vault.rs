@@ -30,6 +30,8 @@ mod leftovers;
 mod links;
 #[path = "vault/locks.rs"]
 mod locks;
+#[path = "vault/merge.rs"]
+mod merge;
 #[path = "vault/overlay.rs"]
 mod overlay;
 #[path = "vault/placed.rs"]

@@ -146,19 +146,33 @@ fn algorithm(lines: usize) -> Algorithm {
     if lines <= MOST_LINES_FOR_HISTOGRAM { Algorithm::Histogram } else { Algorithm::Myers }
 }
 
-/// The changes, moved to where a reader expects them. A text with too many lines to compare is one
-/// change.
+/// The changes, moved to where a reader expects them.
 fn placed_changes(input: &Input<'_>) -> Vec<Change> {
     match compute(input) {
         Some(mut diff) => {
             diff.postprocess_lines(input);
             diff.hunks().collect()
         }
-        None => vec![Change {
-            before: 0..line_count(&input.before),
-            after: 0..line_count(&input.after),
-        }],
+        None => vec![everything(input)],
     }
+}
+
+/// Where two texts differ, as ranges of lines, each moved as far down as it goes: the same change is then found in the same
+/// place whatever surrounds it, which is what merging needs.
+pub(crate) fn changed_lines(before: &[u8], after: &[u8]) -> Vec<Change> {
+    let input = intern(before, after);
+    match compute(&input) {
+        Some(mut diff) => {
+            diff.postprocess_no_heuristic(&input);
+            diff.hunks().collect()
+        }
+        None => vec![everything(&input)],
+    }
+}
+
+/// A text with too many lines to compare is one change.
+fn everything(input: &Input<'_>) -> Change {
+    Change { before: 0..line_count(&input.before), after: 0..line_count(&input.after) }
 }
 
 fn line_count(tokens: &[Token]) -> u32 {

@@ -1,0 +1,192 @@
+//! Finding a place for everything, also where two things want the same.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound;
+
+use super::conflict::{Conflict, ConflictKind, Version};
+use super::gather::{Gathered, Item, Items};
+use super::{Merger, Purpose};
+use crate::entry::Entry;
+use crate::error::Result;
+use crate::hash::RootId;
+use crate::path::VaultPath;
+use crate::tree::Tree;
+
+/// The longest name that a file system takes.
+const LONGEST_NAME: usize = 255;
+
+/// What goes where. Everything in the base that a side touched and that is not here is gone.
+pub(super) type Places = BTreeMap<VaultPath, Entry>;
+
+/// Something that wants a place.
+struct Candidate {
+    entry: Entry,
+    item: Item,
+}
+
+type Wishes = BTreeMap<VaultPath, Vec<Candidate>>;
+
+impl Merger<'_> {
+    /// Decides about every file and gives each a place.
+    pub(super) fn place(&mut self, base: &RootId, gathered: &Gathered) -> Result<Places> {
+        let mut wishes = Wishes::new();
+        // What the base has comes first, so that who stays does not depend on the order of the sides.
+        for items in [&gathered.known, &gathered.fresh] {
+            for item in items.values() {
+                let Some(resolved) = self.resolve(item)? else { continue };
+                for path in resolved.paths {
+                    let (entry, item) = (resolved.entry.clone(), item.clone());
+                    wishes.entry(path).or_default().push(Candidate { entry, item });
+                }
+            }
+        }
+        let taken: BTreeSet<VaultPath> = wishes.keys().cloned().collect();
+        let directories = Directories { wanted: taken.clone(), folders: &gathered.folders };
+        let base = Tree::open(self.objects, base)?;
+        let mut places = Placing { base, places: Places::new(), taken };
+        for (path, candidates) in wishes {
+            self.settle(path, candidates, &directories, gathered, &mut places)?;
+        }
+        Ok(places.places)
+    }
+
+    /// Gives a path to one of those who want it, and puts the others beside.
+    fn settle(
+        &mut self,
+        path: VaultPath,
+        candidates: Vec<Candidate>,
+        directories: &Directories<'_>,
+        gathered: &Gathered,
+        placing: &mut Placing<'_>,
+    ) -> Result<()> {
+        let is_directory = directories.is_needed(&path);
+        let mut candidates = self.unite(&path, candidates)?;
+        if !is_directory && candidates.len() == 1 {
+            let entry = candidates.swap_remove(0).entry;
+            placing.places.insert(path, entry);
+            return Ok(());
+        }
+        let kind = if is_directory { ConflictKind::DirectoryFile } else { ConflictKind::SamePath };
+        let sides = (0..self.sides.len()).map(|side| at_path(&path, side, &candidates, gathered));
+        let (sides, base) = (sides.collect(), base_at(&path, gathered));
+        let mut beside = Vec::new();
+        for (at, candidate) in candidates.into_iter().enumerate() {
+            if at == 0 && !is_directory {
+                placing.places.insert(path.clone(), candidate.entry);
+            } else if self.purpose == Purpose::Result {
+                let other = self.free_name(&path, &candidate.item, gathered, placing)?;
+                placing.places.insert(other.clone(), candidate.entry);
+                beside.push(other);
+            }
+        }
+        let (regions, marker_length) = (Vec::new(), None);
+        self.conflicts.push(Conflict { path, kind, base, sides, regions, marker_length, beside });
+        Ok(())
+    }
+
+    /// Makes one of candidates that are equal but for their metadata.
+    fn unite(&mut self, path: &VaultPath, candidates: Vec<Candidate>) -> Result<Vec<Candidate>> {
+        let mut united: Vec<Candidate> = Vec::new();
+        for candidate in candidates {
+            let same = |other: &&mut Candidate| other.entry.body == candidate.entry.body;
+            match united.iter_mut().find(same) {
+                Some(other) => {
+                    let both = [(0, &other.entry), (1, &candidate.entry)];
+                    let combined = self.combine(None, &both)?;
+                    for problem in &combined.problems {
+                        self.note(path, &candidate.item, problem);
+                    }
+                    other.entry = combined.entry;
+                }
+                None => united.push(candidate),
+            }
+        }
+        Ok(united)
+    }
+
+    /// A name beside a path that nothing has: the name, `~` and the label of the side that it comes from.
+    fn free_name(
+        &self,
+        path: &VaultPath,
+        item: &Item,
+        gathered: &Gathered,
+        placing: &mut Placing<'_>,
+    ) -> Result<VaultPath> {
+        let brought = item.here().filter(|(_, version)| version.path == *path);
+        let labels = brought.map(|(side, _)| self.sides[side].label.as_str());
+        // Of sides that agree the first by name, so that their order does not matter.
+        let label = labels.min().unwrap_or("base");
+        let name = path.name().unwrap_or_default();
+        let parent = path.parent().unwrap_or_default();
+        let mut number = 1;
+        loop {
+            let other = parent.join(&beside_name(name, label, number));
+            // What no side touched is only found in the base.
+            let is_known = gathered.fresh.contains_key(&other)
+                || gathered.folders.contains_key(&other)
+                || placing.base.get(&other)?.is_some();
+            if !is_known && placing.taken.insert(other.clone()) {
+                return Ok(other);
+            }
+            number += 1;
+        }
+    }
+}
+
+/// What has a place, and which places are promised.
+struct Placing<'a> {
+    base: Tree<'a>,
+    places: Places,
+    taken: BTreeSet<VaultPath>,
+}
+
+/// Says where directories have to be.
+struct Directories<'a> {
+    wanted: BTreeSet<VaultPath>,
+    folders: &'a Items,
+}
+
+impl Directories<'_> {
+    /// Whether something new or something that stays is below a path, or a side made a directory there.
+    fn is_needed(&self, path: &VaultPath) -> bool {
+        let below = (Bound::Excluded(path), Bound::Unbounded);
+        let is_added = |(_, item): &(&VaultPath, &Item)| item.base.is_none();
+        self.wanted.range(below).next().is_some_and(|next| next.is_within(path))
+            || self
+                .folders
+                .range(path..)
+                .take_while(|(folder, _)| folder.is_within(path))
+                .any(|folder| is_added(&folder))
+    }
+}
+
+/// What a side has at a path: one of those who want it, or a directory.
+fn at_path(
+    path: &VaultPath,
+    side: usize,
+    candidates: &[Candidate],
+    gathered: &Gathered,
+) -> Option<Version> {
+    let items = candidates.iter().map(|candidate| &candidate.item);
+    let all = items.chain(gathered.folders.get(path));
+    all.filter_map(|item| item.version(side)).find(|version| version.path == *path).cloned()
+}
+
+fn base_at(path: &VaultPath, gathered: &Gathered) -> Option<Version> {
+    let item = gathered.known.get(path).or_else(|| gathered.folders.get(path));
+    item.and_then(|item| item.base.clone())
+}
+
+fn beside_name(name: &[u8], label: &str, number: usize) -> Vec<u8> {
+    let kept = |byte: u8| if byte == b'/' || byte == 0 { b'-' } else { byte };
+    let mut end = vec![b'~'];
+    end.extend(label.bytes().take(LONGEST_NAME / 3).map(kept));
+    if number > 1 {
+        end.extend(format!("~{number}").bytes());
+    }
+    let room = LONGEST_NAME.saturating_sub(end.len());
+    [&name[..name.len().min(room)], &end].concat()
+}
+
+#[cfg(test)]
+mod tests;

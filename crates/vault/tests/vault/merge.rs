@@ -1,0 +1,20 @@
+//! Merging states of files: by hand, against a model, and against git.
+
+#[path = "merge/cases.rs"]
+mod cases;
+#[path = "merge/criss_cross.rs"]
+mod criss_cross;
+#[path = "merge/directories.rs"]
+mod directories;
+#[path = "merge/git.rs"]
+mod git;
+#[path = "merge/git_repo.rs"]
+mod git_repo;
+#[path = "merge/metadata.rs"]
+mod metadata;
+#[path = "merge/model.rs"]
+mod model;
+#[path = "merge/support.rs"]
+mod support;
+#[path = "merge/wild_forks.rs"]
+mod wild_forks;
