@@ -103,7 +103,7 @@ impl Vault {
             return Ok(None);
         }
         self.enter()?;
-        let Some(merged) = self.merge(&stack, options)? else { return Ok(None) };
+        let Some(merged) = self.merge_layers(&stack, options)? else { return Ok(None) };
         let bytes_copied = merged.layer.bytes;
         let layers_after = 1 + merged.below.len() as u64;
         let (way, data_layers) = (merged.way, merged.data.len() as u64);
@@ -121,7 +121,7 @@ impl Vault {
     }
 
     /// Makes the layer, in the way that costs least.
-    fn merge(&self, stack: &StackRow, options: &CompactOptions<'_>) -> Result<Option<Merged>> {
+    fn merge_layers(&self, stack: &StackRow, options: &CompactOptions<'_>) -> Result<Option<Merged>> {
         let root = RootId(stack.root);
         let rows = self.layer_rows(stack)?;
         let sizes: Vec<u64> = rows.iter().map(|row| row.bytes).collect();

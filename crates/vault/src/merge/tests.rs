@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use offshoot_store::{Hash, ObjectBackend, ObjectKind, Put, StoreError};
+use offshoot_store::{Hash, Listed, ObjectBackend, ObjectKind, Put, StoreError};
 
 use super::*;
 use crate::edit::TreeEditor;
@@ -38,8 +38,8 @@ impl ObjectBackend for Counting {
         Ok(())
     }
 
-    fn replace(&self, put: &Put) -> Result<(), StoreError> {
-        self.put(std::slice::from_ref(put))
+    fn replace(&self, batch: &[Put]) -> Result<(), StoreError> {
+        self.put(batch)
     }
 
     fn remove(&self, kind: ObjectKind, ids: &[Hash]) -> Result<(), StoreError> {
@@ -57,6 +57,17 @@ impl ObjectBackend for Counting {
         let values = self.values.lock().unwrap();
         let ids = values.keys().filter(|(other, _)| *other == kind).map(|(_, id)| *id);
         Ok(ids.filter(|id| after.is_none_or(|after| id > after)).take(limit).collect())
+    }
+
+    fn list_values(
+        &self,
+        _: ObjectKind,
+        _: Option<&Hash>,
+        _: usize,
+        _: usize,
+    ) -> Result<Vec<Listed>, StoreError> {
+        // A merge looks at no other objects than those it names.
+        Ok(Vec::new())
     }
 
     fn flush(&self) -> Result<(), StoreError> {
