@@ -121,7 +121,11 @@ impl Vault {
     }
 
     /// Makes the layer, in the way that costs least.
-    fn merge_layers(&self, stack: &StackRow, options: &CompactOptions<'_>) -> Result<Option<Merged>> {
+    fn merge_layers(
+        &self,
+        stack: &StackRow,
+        options: &CompactOptions<'_>,
+    ) -> Result<Option<Merged>> {
         let root = RootId(stack.root);
         let rows = self.layer_rows(stack)?;
         let sizes: Vec<u64> = rows.iter().map(|row| row.bytes).collect();
