@@ -245,7 +245,8 @@ impl Vault {
             if let Source::Directory(dir) = source {
                 let path = dir.as_os_str().as_encoded_bytes().to_vec();
                 let (id, created_ms) = (tx.new_id(), tx.time_ms());
-                tx.set_binding(&Binding { id, path, created_ms })?;
+                let inode = rustix::fs::stat(dir).ok().map(|stat| stat.st_ino);
+                tx.set_binding(&Binding { id, path, created_ms, inode })?;
             }
             tx.summary(format!("create vault {name}"));
             tx.record_vault(&self.id(), name)

@@ -69,12 +69,16 @@ pub struct Binding {
     pub path: Vec<u8>,
     /// When it was bound.
     pub created_ms: u64,
+    /// The inode of the folder when it was last looked at: another folder at its path is another folder.
+    pub inode: Option<u64>,
 }
 
 #[derive(Serialize, Deserialize)]
 struct BindingState {
     path: StoredPath,
     created_ms: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    inode: Option<u64>,
 }
 
 /// A path in JSON: text where it is UTF-8, else its bytes.
@@ -145,7 +149,8 @@ impl Binding {
             Ok(text) => StoredPath::Text(text),
             Err(error) => StoredPath::Bytes { bytes: error.into_bytes() },
         };
-        let value = to_json(&BindingState { path, created_ms: self.created_ms });
+        let (created_ms, inode) = (self.created_ms, self.inode);
+        let value = to_json(&BindingState { path, created_ms, inode });
         RefRow { scope: String::new(), name: None, value }
     }
 
@@ -160,7 +165,8 @@ impl Binding {
             StoredPath::Text(text) => text.into_bytes(),
             StoredPath::Bytes { bytes } => bytes,
         };
-        Ok(Self { id: parse_id(key)?, path, created_ms: state.created_ms })
+        let (created_ms, inode) = (state.created_ms, state.inode);
+        Ok(Self { id: parse_id(key)?, path, created_ms, inode })
     }
 }
 
