@@ -14,6 +14,8 @@ mod files;
 mod imports;
 #[path = "services/model.rs"]
 mod model;
+#[path = "services/planted.rs"]
+mod planted;
 #[path = "services/resolver.rs"]
 mod resolver;
 #[path = "services/support.rs"]
