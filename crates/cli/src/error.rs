@@ -111,6 +111,16 @@ impl From<VaultError> for CliError {
             VaultError::NoEntry { .. } | VaultError::NoOperation(_) => {
                 Self::new(ExitCode::NotFound, message)
             }
+            VaultError::FolderGone { name, .. } => {
+                let name = if name.is_empty() { "/" } else { &name };
+                Self::new(ExitCode::NotFound, message)
+                    .hint(format!("`offshoot binding move {name} DIR` says where it is now"))
+            }
+            VaultError::Unbound => Self::new(ExitCode::NotFound, message)
+                .hint("`offshoot vault info` shows what it is bound to"),
+            VaultError::ReservedName { .. } => {
+                Self::new(ExitCode::Conflict, message).hint("rename it; nothing was changed")
+            }
             VaultError::Collected { .. } => Self::new(ExitCode::NotFound, message)
                 .hint("gc.keep_operations and gc.keep_age say how long what no ref names is kept"),
             VaultError::Orphaned { .. } => Self::new(ExitCode::Conflict, message)

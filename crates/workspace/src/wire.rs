@@ -302,6 +302,7 @@ pub fn skip_reason(why: &SkipReason) -> (&'static str, String) {
         SkipReason::Socket => ("socket", "sockets are not kept".to_owned()),
         SkipReason::Device => ("device", "devices are not kept".to_owned()),
         SkipReason::Home => ("home", "vaults are kept here".to_owned()),
+        SkipReason::Reserved => ("reserved", "the place is that of further folders".to_owned()),
         SkipReason::Attributes(names) => {
             ("attributes", format!("came in without {}", names.join(", ")))
         }
