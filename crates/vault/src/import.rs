@@ -283,9 +283,8 @@ impl Vault {
             })?;
             tx.set_head(snapshot.id)?;
             if let Source::Directory(dir) = source {
-                let path = dir.as_os_str().as_encoded_bytes().to_vec();
                 let (id, created_ms) = (tx.new_id(), tx.time_ms());
-                tx.set_binding(&Binding { id, name: String::new(), path, created_ms })?;
+                tx.set_binding(&Binding::new(id, "", dir, created_ms))?;
             }
             tx.summary(format!("create vault {name}"));
             tx.record_vault(&self.id(), name)

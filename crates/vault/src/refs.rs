@@ -152,6 +152,12 @@ impl Checkpoint {
 }
 
 impl Binding {
+    /// Of a host directory, by its canonical path; the name is empty for the top of the tree.
+    pub fn new(id: Id, name: &str, directory: &std::path::Path, created_ms: u64) -> Self {
+        let path = directory.as_os_str().as_encoded_bytes().to_vec();
+        Self { id, name: name.to_owned(), path, created_ms }
+    }
+
     pub(crate) fn row(&self) -> RefRow {
         let path = match String::from_utf8(self.path.clone()) {
             Ok(text) => StoredPath::Text(text),

@@ -6,6 +6,7 @@ use super::{ImportOptions, ImportReport, Imported, PendingCache, Skipped, Taken,
 use crate::disk::{bytes_path, join};
 use crate::entry::{Body, Entry, Meta, Mtime};
 use crate::error::{Result, VaultError, io_error};
+use crate::hash::{ContentId, RootId};
 use crate::layer::LayerKind;
 use crate::links::Links;
 use crate::objects::Batch;
@@ -33,6 +34,35 @@ impl Vault {
             taken.push(self.take_folder(other, &options)?);
         }
         self.graft(bindings, taken)
+    }
+
+    /// A state of files without one of its further folders, and its content. What was made to hold the folders goes with
+    /// the last of them.
+    pub fn without_bound(&self, root: &RootId, name: &str) -> Result<(RootId, ContentId)> {
+        let mut top = self.objects()?.root(root)?;
+        let mut batch = Batch::default();
+        let plain = plain_meta(&top.meta);
+        let mut entries = self.entries_of(&top)?;
+        if let Some(mut own) = take(&mut entries, OWN) {
+            let mut inside = self.entries_of(&own)?;
+            if let Some(mut bound) = take(&mut inside, BOUND) {
+                let mut folders = self.entries_of(&bound)?;
+                take(&mut folders, name.as_bytes());
+                if !folders.is_empty() {
+                    bound.body = Body::Directory(batch.directory(&folders));
+                    put(&mut inside, bound);
+                }
+            }
+            if !inside.is_empty() || own.meta != plain {
+                own.body = Body::Directory(batch.directory(&inside));
+                put(&mut entries, own);
+            }
+        }
+        let dir = batch.directory(&entries);
+        top.body = Body::Directory(dir);
+        let root = batch.root(&top);
+        self.store(&batch)?;
+        Ok((root, dir.content))
     }
 
     /// Reads the folder that is the top of the tree.
@@ -145,6 +175,11 @@ fn sorted(mut entries: Vec<Entry>) -> Vec<Entry> {
 fn find<'e>(entries: &'e [Entry], name: &[u8]) -> Option<&'e Entry> {
     let at = entries.binary_search_by(|entry| entry.name.as_slice().cmp(name)).ok()?;
     Some(&entries[at])
+}
+
+fn take(entries: &mut Vec<Entry>, name: &[u8]) -> Option<Entry> {
+    let at = entries.binary_search_by(|entry| entry.name.as_slice().cmp(name)).ok()?;
+    Some(entries.remove(at))
 }
 
 fn put(entries: &mut Vec<Entry>, entry: Entry) {
