@@ -1,5 +1,13 @@
 //! The host directories that a vault is bound to.
 
+mod change;
+mod error;
+
+pub use change::{Bound, NewBinding, Rebound};
+pub use error::BindingError;
+
+pub(crate) use change::shown_name;
+
 use offshoot_vault::{
     Actor, Binding, ImportOptions, ImportReport, Imported, NewSnapshot, Snapshot, Vault,
     display_bytes,

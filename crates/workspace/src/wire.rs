@@ -1,8 +1,10 @@
 //! From what the services know to what programs read: the one place where wire documents are made.
 
+mod binding;
 mod exec;
 mod recover;
 
+pub use binding::{binding, bindings, bound, moved, unbound};
 pub use exec::{envelope, exec_summary, recorded_envelope};
 pub use recover::{dropped, inspected, kept, recoverable, running, running_summary};
 
