@@ -26,8 +26,8 @@ use offshoot_vault::ImportOptions;
 use offshoot_vault::merge::MergeOptions;
 
 pub use commit::{CommitRequest, CommitService};
-pub(crate) use folders::{Captured, Folders};
-pub use outcome::{CommitOutcome, Kept, Pulled};
+pub(crate) use folders::Folders;
+pub use outcome::{CommitOutcome, Pulled};
 pub use pattern::PathPattern;
 pub use pull::PullService;
 pub(crate) use revert::Reverter;

@@ -7,10 +7,10 @@ use offshoot_vault::diff::{self, Change, ChangeKind, DiffOptions};
 use offshoot_vault::merge::conflict::Conflict;
 use offshoot_vault::merge::{Base, MergeInputs, Side};
 use offshoot_vault::{
-    Actor, Id, RootId, Snapshot, Vault, VaultError, Workspace, WorkspaceLock,
+    Actor, Id, Imported, RootId, Snapshot, Vault, VaultError, Workspace, WorkspaceLock,
 };
 
-use super::folders::{Captured, Folders};
+use super::folders::Folders;
 use super::note::{CommitRecord, Hex, Note, Record};
 use super::outcome::CommitOutcome;
 use super::select::{Selected, Selection, SelectionStates, select};
@@ -131,7 +131,7 @@ impl<'a> CommitService<'a> {
         workspace: &Workspace,
         tip: &Snapshot,
         head: &Snapshot,
-        captured: &Captured,
+        captured: &Imported,
         request: &CommitRequest<'_>,
     ) -> Result<Proposal> {
         let vault = self.vault;
@@ -243,7 +243,7 @@ impl Proposal {
 fn outcome(
     workspace: &Workspace,
     request: &CommitRequest<'_>,
-    captured: &Captured,
+    captured: &Imported,
     proposal: &Proposal,
 ) -> CommitOutcome {
     let default = || describe::message(&workspace.name, &proposal.brought);

@@ -5,11 +5,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use offshoot_vault::{
-    Actor, ApplyTarget, Binding, ContentId, FolderLock, ImportReport, Imported, NewSnapshot,
-    RootId, Snapshot, Vault, VaultPath, display_bytes,
+    Actor, ApplyTarget, Binding, FolderLock, Imported, NewSnapshot, Snapshot, Vault,
 };
 
 use super::HomeOptions;
+use crate::binding::{capture, named};
 use crate::error::{Result, ServiceError};
 
 /// Holds all folders of a vault. Whatever was interrupted in them is settled.
@@ -20,15 +20,6 @@ pub(crate) struct Folders<'a> {
     pub(super) options: &'a HomeOptions<'a>,
     pub(super) lock: FolderLock,
     bindings: Vec<Binding>,
-}
-
-/// What was read from the folders; not yet part of any history.
-#[derive(Clone, Debug)]
-pub(crate) struct Captured {
-    pub(crate) root: RootId,
-    pub(crate) content: ContentId,
-    pub(crate) report: ImportReport,
-    parts: Vec<Imported>,
 }
 
 impl<'a> Folders<'a> {
@@ -49,7 +40,7 @@ impl<'a> Folders<'a> {
     pub(super) fn targets(&self) -> Vec<ApplyTarget> {
         let target = |binding: &Binding| ApplyTarget {
             directory: binding.host_path(),
-            at: VaultPath::top(),
+            at: binding.at(),
             identity: None,
         };
         self.bindings.iter().map(target).collect()
@@ -71,19 +62,13 @@ impl<'a> Folders<'a> {
     }
 
     /// Reads what is in the folders now; only files that changed are read.
-    pub(crate) fn capture(&self) -> Result<Captured> {
-        let mut parts = Vec::new();
-        for binding in &self.bindings {
-            parts.push(self.vault.import(&binding.host_path(), &self.options.import)?);
-        }
-        let first = parts.first().ok_or(ServiceError::NoFolder)?;
-        let (root, content, report) = (first.root, first.content, first.report.clone());
-        Ok(Captured { root, content, report, parts })
+    pub(crate) fn capture(&self) -> Result<Imported> {
+        capture(self.vault, &self.bindings, &self.options.import)
     }
 
     /// Makes the main line what was read, where it differs; says whether it did. From here on the folders that were read are the
     /// bound ones.
-    pub(crate) fn follow(&self, captured: &Captured) -> Result<(Snapshot, bool)> {
+    pub(crate) fn follow(&self, captured: &Imported) -> Result<(Snapshot, bool)> {
         let before = self.vault.head()?;
         let moved = self.moved_bindings();
         if captured.root == before.root && moved.is_empty() {
@@ -97,9 +82,7 @@ impl<'a> Folders<'a> {
             if captured.root == before.root {
                 return Ok(None);
             }
-            for part in &captured.parts {
-                part.record(tx)?;
-            }
+            captured.record(tx)?;
             let parents = tx.head()?.into_iter().collect();
             let snapshot = tx.add_snapshot(NewSnapshot {
                 root: captured.root,
@@ -126,8 +109,7 @@ impl<'a> Folders<'a> {
 
     /// The folders, for people.
     pub(super) fn names(&self) -> String {
-        let names = self.bindings.iter().map(|binding| display_bytes(&binding.path));
-        names.collect::<Vec<_>>().join(", ")
+        named(&self.bindings)
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use offshoot_vault::diff::{self, Change};
 use offshoot_vault::merge::{Base, MergeInputs, MergeOptions};
 use offshoot_vault::{
-    Actor, Entry, Id, Operation, RefRow, Reverted, RootId, Snapshot, Tree, Vault, VaultError,
+    Actor, Entry, Id, Imported, Operation, RefRow, Reverted, RootId, Snapshot, Tree, Vault, VaultError,
     Workspace, WorkspaceState,
 };
 use serde::Deserialize;
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::HomeOptions;
 use super::commit::{HEAD_LABEL, lock_workspace, side};
-use super::folders::{Captured, Folders};
+use super::folders::Folders;
 use super::note::{Hex, Note, Record, RevertRecord};
 use crate::error::{Result, ServiceError};
 
@@ -134,7 +134,7 @@ impl Reverter<'_> {
         &self,
         target: &Operation,
         way: &Way<'_>,
-        captured: &Captured,
+        captured: &Imported,
     ) -> Result<RootId> {
         let since = self.changed_since(way, captured)?;
         let base = Base::Root(way.from_root);
@@ -155,7 +155,7 @@ impl Reverter<'_> {
     }
 
     /// The commit's paths that are not as the commit, or its undo, left them.
-    fn changed_since(&self, way: &Way<'_>, captured: &Captured) -> Result<Vec<String>> {
+    fn changed_since(&self, way: &Way<'_>, captured: &Imported) -> Result<Vec<String>> {
         let objects = self.vault.objects()?;
         let now = Tree::open(objects, &captured.root)?;
         let mut changed = Vec::new();
