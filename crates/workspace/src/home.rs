@@ -30,6 +30,7 @@ pub(crate) use folders::Folders;
 pub use outcome::{CommitOutcome, Pulled};
 pub use pattern::PathPattern;
 pub use pull::PullService;
+pub(crate) use record::is_commit;
 pub(crate) use revert::Reverter;
 pub use select::{
     Allow, Choice, Held, HeldReason, Selected, Selection, SelectionStates, Tracked, select,

@@ -2,7 +2,7 @@
 
 use offshoot_vault::{
     ContentId, Id, NewSnapshot, Operation, REDO, RootId, Snapshot, Transaction, UNDO, Vault,
-    Workspace, WorkspaceState,
+    VaultError, Workspace, WorkspaceState,
 };
 
 use super::note::{CommitRecord, Note, Record, RevertRecord};
@@ -118,7 +118,11 @@ fn record_revert(
             let operation = reverted?.operation;
             Ok(Some(Recorded { operation, head, workspace }))
         }
-        None => Ok(None),
+        // Nothing moved, so nothing was recorded.
+        None => match reverted {
+            Err(VaultError::NoOperation(_)) => Ok(None),
+            other => other.map(|_| None).map_err(Into::into),
+        },
     }
 }
 
