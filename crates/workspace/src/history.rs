@@ -91,7 +91,7 @@ impl<'a> HistoryService<'a> {
 
     /// Settles what was interrupted in the folders: what it is to record must not be overtaken.
     fn settle(&self) -> Result<()> {
-        if self.vault.has_applies() {
+        if !self.vault.interrupted_applies()?.is_empty() {
             Folders::lock(self.vault, &self.actor, &self.home)?;
         }
         Ok(())

@@ -62,8 +62,7 @@ impl Folders<'_> {
     }
 
     fn plan(&self, before: &RootId, after: &RootId) -> Result<Option<ApplyPlan>> {
-        let never = self.options.import.never.clone();
-        let options = ApplyOptions { never, ..ApplyOptions::default() };
+        let options = ApplyOptions::default();
         let plan = self.vault.plan_apply(&self.targets(), before, after, &options)?;
         let problems = plan.problems();
         if problems.is_empty() {
