@@ -258,7 +258,7 @@ impl Vault {
         let mut batch = Batch::default();
         let dir = batch.directory(&[]);
         let body = crate::entry::Body::Directory(dir);
-        let top = Entry { name: Vec::new(), meta, group: None, body };
+        let top = Entry::new(meta, body);
         let root = batch.root(&top);
         self.objects()?.store(&batch)?;
         // A layer with nothing in it, so that there is a stack to build upon.
