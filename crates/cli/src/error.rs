@@ -1,5 +1,7 @@
 //! Errors as people see them: what happened, what to do, which exit code.
 
+mod git;
+
 use offshoot_mount::MountError;
 use offshoot_protocol::{ErrorBody, ExitCode};
 use offshoot_sandbox::SandboxError;
@@ -192,6 +194,7 @@ impl From<ServiceError> for CliError {
                 Self::new(ExitCode::Busy, message).hint("wait until it is done and try again")
             }
             ServiceError::Mount(error) => error.into(),
+            ServiceError::Git(error) => error.into(),
             ServiceError::Internal(_) => Self::new(ExitCode::Failure, message)
                 .hint("nothing was changed; please report this"),
             ServiceError::Contended(_) => Self::new(ExitCode::Busy, message).hint("try again"),

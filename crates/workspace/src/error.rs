@@ -3,6 +3,8 @@
 use offshoot_mount::MountError;
 use offshoot_vault::{Id, NameError, VaultError};
 
+use crate::git::GitError;
+
 /// An error of a service. Nothing was changed when one is returned.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
@@ -61,6 +63,9 @@ pub enum ServiceError {
     /// Another process merges layers of the vault.
     #[error("another process merges the layers of this vault already")]
     Compacting,
+    /// Git failed, or what was asked of it cannot be done.
+    #[error(transparent)]
+    Git(#[from] GitError),
     /// A mistake in Offshoot.
     #[error("internal error: {0}")]
     Internal(String),

@@ -12,6 +12,7 @@ mod error;
 mod exec;
 mod file;
 mod friendly;
+pub mod git;
 mod history;
 mod recover;
 mod resolve;
