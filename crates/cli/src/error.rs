@@ -6,7 +6,7 @@ use offshoot_mount::MountError;
 use offshoot_protocol::{ErrorBody, ExitCode};
 use offshoot_sandbox::SandboxError;
 use offshoot_vault::{HomeError, NameError, PathError, StoreError, VaultError};
-use offshoot_workspace::ServiceError;
+use offshoot_workspace::{BindingError, ServiceError};
 
 use crate::config::ConfigError;
 
@@ -113,6 +113,16 @@ impl From<VaultError> for CliError {
             VaultError::NoEntry { .. } | VaultError::NoOperation(_) => {
                 Self::new(ExitCode::NotFound, message)
             }
+            VaultError::FolderGone { name, .. } => {
+                let name = if name.is_empty() { "/" } else { &name };
+                Self::new(ExitCode::NotFound, message)
+                    .hint(format!("`offshoot binding move {name} DIR` says where it is now"))
+            }
+            VaultError::Unbound => Self::new(ExitCode::NotFound, message)
+                .hint("`offshoot vault info` shows what it is bound to"),
+            VaultError::ReservedName { .. } => {
+                Self::new(ExitCode::Conflict, message).hint("rename it; nothing was changed")
+            }
             VaultError::Collected { .. } => Self::new(ExitCode::NotFound, message)
                 .hint("gc.keep_operations and gc.keep_age say how long what no ref names is kept"),
             VaultError::Orphaned { .. } => Self::new(ExitCode::Conflict, message)
@@ -176,6 +186,8 @@ impl From<ServiceError> for CliError {
         match error {
             ServiceError::Vault(error) => error.into(),
             ServiceError::Name(error) => error.into(),
+            ServiceError::Home(error) => error.into(),
+            ServiceError::Binding(error) => binding_error(&error, message),
             ServiceError::Unknown { suggestions, .. } => {
                 Self::new(ExitCode::NotFound, message).suggest(suggestions)
             }
@@ -207,6 +219,20 @@ impl From<ServiceError> for CliError {
                 Self::new(ExitCode::Failure, message).hint("its user, or root, can end it")
             }
         }
+    }
+}
+
+fn binding_error(error: &BindingError, message: String) -> CliError {
+    match error {
+        BindingError::Missing { .. } => CliError::new(ExitCode::NotFound, message),
+        BindingError::NotAFolder(_) | BindingError::Refused { .. } => CliError::usage(message),
+        BindingError::Nested { .. } => CliError::new(ExitCode::Conflict, message)
+            .hint("bind the outer one alone; everything in it is taken in"),
+        BindingError::OtherVault { vault, .. } => CliError::new(ExitCode::Conflict, message)
+            .hint(format!("work with that one: `offshoot --vault {vault} ...`")),
+        BindingError::First => CliError::new(ExitCode::Conflict, message)
+            .hint("`offshoot binding move / DIR` says that it lies elsewhere now"),
+        BindingError::Overtaken => CliError::new(ExitCode::Conflict, message).hint("try again"),
     }
 }
 

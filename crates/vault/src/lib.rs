@@ -66,7 +66,7 @@ pub use offshoot_store::{Id, ProcessMark, RefChange, RefRow, StoreError, boot_id
 pub use operation::{CREATE, Operation, REDO, Reverted, Scope, UNDO};
 pub use pack::{ChunkRef, PackPlace};
 pub use path::{PathError, VaultPath, display_bytes};
-pub use refs::{Binding, Checkpoint, CheckpointState, Workspace, WorkspaceState};
+pub use refs::{Binding, Checkpoint, CheckpointState, Workspace, WorkspaceState, bound_path};
 pub use snapshot::Snapshot;
 pub use transact::{Committed, NewSnapshot, Transaction};
 pub use tree::Tree;

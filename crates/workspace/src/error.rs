@@ -1,7 +1,9 @@
 //! What can go wrong in a service.
 
 use offshoot_mount::MountError;
-use offshoot_vault::{Id, NameError, VaultError};
+use offshoot_vault::{HomeError, Id, NameError, VaultError};
+
+use crate::binding::BindingError;
 
 use crate::git::GitError;
 
@@ -14,6 +16,12 @@ pub enum ServiceError {
     /// The text cannot be a name.
     #[error(transparent)]
     Name(#[from] NameError),
+    /// The home of the vaults failed.
+    #[error(transparent)]
+    Home(#[from] HomeError),
+    /// A folder cannot be bound.
+    #[error(transparent)]
+    Binding(#[from] BindingError),
     /// There is nothing of that name or id.
     #[error("there is no {what} \"{text}\"")]
     Unknown {

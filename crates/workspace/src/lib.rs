@@ -21,7 +21,7 @@ mod suggest;
 pub mod wire;
 mod workspace;
 
-pub use binding::{BindingService, Refreshed};
+pub use binding::{BindingError, BindingService, Bound, NewBinding, Rebound, Refreshed, capture};
 pub use change::{ChangeSummaryService, Summary};
 pub use checkpoint::{CheckpointService, NewCheckpoint, Restored};
 pub use compaction::{CompactScope, CompactedStack, CompactionService};
