@@ -131,12 +131,7 @@ impl TextPick {
     /// A word for a part that stays the same while other parts of the file change: it depends on nothing but `salt` and the
     /// part's own lines.
     pub fn fingerprint(&self, salt: &[u8], part: &Part) -> String {
-        let mut hasher = blake3::Hasher::new();
-        for text in [salt, self.old(part), self.new_text(part)] {
-            hasher.update(&(text.len() as u64).to_le_bytes());
-            hasher.update(text);
-        }
-        hasher.finalize().to_hex()[..12].to_owned()
+        fingerprint([salt, self.old(part), self.new_text(part)])
     }
 
     /// The text with each of these parts as wanted, and as it was before everywhere else. Parts are in order and do not
@@ -217,6 +212,16 @@ fn joined(changes: &[Part]) -> Option<Part> {
         before: first.before.start..last.before.end,
         after: first.after.start..last.after.end,
     })
+}
+
+/// A short word for some texts, the same for the same ones.
+pub fn fingerprint<'t>(texts: impl IntoIterator<Item = &'t [u8]>) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for text in texts {
+        hasher.update(&(text.len() as u64).to_le_bytes());
+        hasher.update(text);
+    }
+    hasher.finalize().to_hex()[..12].to_owned()
 }
 
 /// A text and where its lines end.
