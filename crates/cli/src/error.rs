@@ -210,6 +210,10 @@ impl From<ServiceError> for CliError {
             ServiceError::Internal(_) => Self::new(ExitCode::Failure, message)
                 .hint("nothing was changed; please report this"),
             ServiceError::Contended(_) => Self::new(ExitCode::Busy, message).hint("try again"),
+            ServiceError::Outdated(_) => Self::new(ExitCode::Conflict, message)
+                .hint("look at it again with `offshoot review`"),
+            ServiceError::Occupied(_) => Self::new(ExitCode::Conflict, message)
+                .hint("drop what came to that place too, or keep the move"),
             ServiceError::NoHistory(_) => Self::new(ExitCode::NotFound, message),
             ServiceError::NotRunning { .. } => Self::new(ExitCode::Conflict, message)
                 .hint("`offshoot ps` lists what runs, `offshoot execs` what ran"),

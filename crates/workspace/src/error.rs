@@ -110,6 +110,12 @@ pub enum ServiceError {
         /// The process that runs it.
         process: u32,
     },
+    /// Something was decided about a path that is different by now.
+    #[error("{0} was changed since it was looked at; nothing was written")]
+    Outdated(String),
+    /// A file cannot go back to where it was.
+    #[error("{0} is taken by something else, so the file that was moved away cannot go back there")]
+    Occupied(String),
     /// The path is a directory and only files have versions.
     #[error("{0} never was a file in this history")]
     NoHistory(String),

@@ -16,6 +16,7 @@ pub mod git;
 mod history;
 mod recover;
 mod resolve;
+mod review;
 mod running;
 mod suggest;
 pub mod wire;
@@ -37,6 +38,9 @@ pub use friendly::friendly_name;
 pub use history::{HistoryService, LogEntry};
 pub use recover::{Inspected, Kept, RecoverService, Recoverable};
 pub use resolve::{Point, Resolver};
+pub use review::{
+    Decision, Mixed, Origin, Outcome, Piece, PieceKind, ReviewItem, ReviewService, Wanted,
+};
 pub use running::{Ending, RunningService};
 pub use suggest::similar;
 pub use workspace::{NewWorkspace, Usage, WorkspaceService};
