@@ -16,6 +16,7 @@ use rustix::fs::{self, AtFlags, FileType, OFlags, Stat};
 
 use super::ignore::{FILE as IGNORE_FILE, Ignores};
 use super::{ImportOptions, SkipReason, Skipped};
+use crate::apply::is_staging;
 use crate::disk::{self, join};
 use crate::entry::Xattr;
 use crate::error::{Result, io_error};
@@ -213,6 +214,10 @@ impl Scanner<'_> {
         let kind = FileType::from_raw_mode(stat.st_mode);
         if ignores.excludes(&path, kind == FileType::Directory) {
             self.ignored.fetch_add(1, Ordering::Relaxed);
+            return None;
+        }
+        if kind == FileType::Directory && is_staging(&name) {
+            // Neither what an apply brings nor what it took out is part of the folder.
             return None;
         }
         let body = match kind {
