@@ -5,6 +5,7 @@
 //! mount, a process or a policy is. The formats are specified in `docs/design/storage-format.md`.
 
 mod actor;
+mod apply;
 mod archive;
 mod capture;
 mod check;
@@ -41,6 +42,10 @@ mod tree;
 mod vault;
 
 pub use actor::Actor;
+pub use apply::{
+    Apply, ApplyError, ApplyNote, ApplyOptions, ApplyPlan, ApplyProblem, ApplyTarget, FolderLock,
+    Kept,
+};
 pub use archive::Archived;
 pub use check::{CheckDepth, CheckReport, RepairReport};
 pub use content::NewContent;
