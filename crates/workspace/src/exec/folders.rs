@@ -43,7 +43,7 @@ pub(super) fn shown(
                 .push(format!("{place} is gone and was not shown; the workspace has it at {at}"));
         } else if entry.is_none_or(|entry| entry.directory().is_none()) {
             shown.warnings.push(format!(
-                "{place} is not part of workspace {name} and could not be written; `offshoot pull -w {name}` brings it in"
+                "{place} is not part of workspace {name} and its changes are not kept; `offshoot pull -w {name}` brings it in"
             ));
         } else {
             let below = host(&at);
