@@ -228,6 +228,7 @@ impl From<ServiceError> for CliError {
 
 fn binding_error(error: &BindingError, message: String) -> CliError {
     match error {
+        BindingError::Already { .. } => CliError::new(ExitCode::Conflict, message),
         BindingError::Missing { .. } => CliError::new(ExitCode::NotFound, message),
         BindingError::NotAFolder(_) | BindingError::Refused { .. } => CliError::usage(message),
         BindingError::Nested { .. } => CliError::new(ExitCode::Conflict, message)
