@@ -1,5 +1,7 @@
 //! Errors as people see them: what happened, what to do, which exit code.
 
+mod git;
+
 use offshoot_mount::MountError;
 use offshoot_protocol::{ErrorBody, ExitCode};
 use offshoot_sandbox::SandboxError;
@@ -204,9 +206,14 @@ impl From<ServiceError> for CliError {
                 Self::new(ExitCode::Busy, message).hint("wait until it is done and try again")
             }
             ServiceError::Mount(error) => error.into(),
+            ServiceError::Git(error) => error.into(),
             ServiceError::Internal(_) => Self::new(ExitCode::Failure, message)
                 .hint("nothing was changed; please report this"),
             ServiceError::Contended(_) => Self::new(ExitCode::Busy, message).hint("try again"),
+            ServiceError::Outdated(_) => Self::new(ExitCode::Conflict, message)
+                .hint("look at it again with `offshoot review`"),
+            ServiceError::Occupied(_) => Self::new(ExitCode::Conflict, message)
+                .hint("drop what came to that place too, or keep the move"),
             ServiceError::NoHistory(_) => Self::new(ExitCode::NotFound, message),
             ServiceError::NoFolder => Self::new(ExitCode::Conflict, message)
                 .hint("`offshoot init` in a folder makes a vault that is; `offshoot fs export` writes files anywhere"),
@@ -240,6 +247,7 @@ impl From<ServiceError> for CliError {
 
 fn binding_error(error: &BindingError, message: String) -> CliError {
     match error {
+        BindingError::Already { .. } => CliError::new(ExitCode::Conflict, message),
         BindingError::Missing { .. } => CliError::new(ExitCode::NotFound, message),
         BindingError::NotAFolder(_) | BindingError::Refused { .. } => CliError::usage(message),
         BindingError::Nested { .. } => CliError::new(ExitCode::Conflict, message)

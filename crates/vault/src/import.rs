@@ -12,7 +12,7 @@ mod plan;
 mod read;
 mod scan;
 
-pub(crate) use cache::{cached_root, clear as clear_cache};
+pub(crate) use cache::{cached_root, clear as clear_cache, unsettled_for};
 pub(crate) use plan::group_of;
 
 use std::path::{Path, PathBuf};
@@ -297,7 +297,7 @@ impl Vault {
         let mut batch = Batch::default();
         let dir = batch.directory(&[]);
         let body = crate::entry::Body::Directory(dir);
-        let top = Entry { name: Vec::new(), meta, group: None, body };
+        let top = Entry::new(meta, body);
         let root = batch.root(&top);
         self.objects()?.store(&batch)?;
         // A layer with nothing in it, so that there is a stack to build upon.

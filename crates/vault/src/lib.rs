@@ -5,10 +5,12 @@
 //! mount, a process or a policy is. The formats are specified in `docs/design/storage-format.md`.
 
 mod actor;
+mod apply;
 mod archive;
 mod capture;
 mod check;
 mod codec;
+mod conflicts;
 mod content;
 pub mod diff;
 mod disk;
@@ -40,11 +42,15 @@ mod tree;
 mod vault;
 
 pub use actor::Actor;
+pub use apply::{
+    Apply, ApplyError, ApplyNote, ApplyOptions, ApplyPlan, ApplyProblem, ApplyTarget, FolderLock,
+    Kept,
+};
 pub use archive::Archived;
 pub use check::{CheckDepth, CheckReport, RepairReport};
 pub use content::NewContent;
 pub use edit::TreeEditor;
-pub use entry::{Body, DirRef, Entry, EntryKind, Meta, Mtime, Xattr};
+pub use entry::{Body, ConflictRecord, DirRef, Entry, EntryKind, Meta, Mtime, RecordedSide, Xattr};
 pub use error::{Result, VaultError};
 pub use exec::{ExecRecord, STDERR, STDOUT};
 pub use export::ExportOptions;

@@ -7,6 +7,8 @@ use offshoot_vault::{ApplyError, HomeError, Id, NameError, VaultError};
 
 use crate::binding::BindingError;
 
+use crate::git::GitError;
+
 /// An error of a service. Nothing was changed when one is returned.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
@@ -71,6 +73,9 @@ pub enum ServiceError {
     /// Another process merges layers of the vault.
     #[error("another process merges the layers of this vault already")]
     Compacting,
+    /// Git failed, or what was asked of it cannot be done.
+    #[error(transparent)]
+    Git(#[from] GitError),
     /// A mistake in Offshoot.
     #[error("internal error: {0}")]
     Internal(String),
@@ -107,6 +112,12 @@ pub enum ServiceError {
         /// The process that runs it.
         process: u32,
     },
+    /// Something was decided about a path that is different by now.
+    #[error("{0} was changed since it was looked at; nothing was written")]
+    Outdated(String),
+    /// A file cannot go back to where it was.
+    #[error("{0} is taken by something else, so the file that was moved away cannot go back there")]
+    Occupied(String),
     /// The vault has no folder to bring anything to.
     #[error("this vault is bound to no folder")]
     NoFolder,

@@ -17,6 +17,7 @@ mod history;
 mod home;
 mod recover;
 mod resolve;
+mod review;
 mod running;
 mod suggest;
 pub mod wire;
@@ -43,6 +44,9 @@ pub use home::{
 };
 pub use recover::{Inspected, Kept, RecoverService, Recoverable};
 pub use resolve::{Point, Resolver};
+pub use review::{
+    Decision, Mixed, Origin, Outcome, Piece, PieceKind, ReviewItem, ReviewService, Wanted,
+};
 pub use running::{Ending, RunningService};
 pub use suggest::similar;
 pub use workspace::{NewWorkspace, Usage, WorkspaceService};

@@ -16,6 +16,8 @@ mod imports;
 mod model;
 #[path = "services/planted.rs"]
 mod planted;
+#[path = "services/repositories.rs"]
+mod repositories;
 #[path = "services/resolver.rs"]
 mod resolver;
 #[path = "services/support.rs"]

@@ -164,7 +164,7 @@ fn plain_meta(top: &Meta) -> Meta {
 
 fn directory(name: &[u8], meta: Meta, entries: &[Entry], batch: &mut Batch) -> Entry {
     let body = Body::Directory(batch.directory(entries));
-    Entry { name: name.to_vec(), meta, group: None, body }
+    Entry { name: name.to_vec(), meta, group: None, conflict: None, body }
 }
 
 fn sorted(mut entries: Vec<Entry>) -> Vec<Entry> {

@@ -6,6 +6,7 @@ use offshoot_vault::diff::Change;
 use offshoot_vault::{Entry, EntryKind, Tree, VaultPath};
 
 use super::names::{is_git_directory_name, is_name, within_repository};
+use super::repository::is_repository;
 use crate::error::Result;
 
 /// What is planted, and so held back.
@@ -193,23 +194,14 @@ impl Planting {
 
 /// Whether a directory looks like a repository afterwards, and what it was; those called `.git` are known by their name.
 fn look(path: &VaultPath, before: &Tree<'_>, after: &Tree<'_>) -> Result<Option<Was>> {
-    if path.names().iter().any(|name| is_git_directory_name(name)) || !is_repository(path, after)? {
+    if path.names().iter().any(|name| is_git_directory_name(name)) || !is_repository(after, path)? {
         return Ok(None);
     }
     Ok(Some(match before.get(path)? {
-        _ if is_repository(path, before)? => Was::Repository,
+        _ if is_repository(before, path)? => Was::Repository,
         Some(entry) if entry.directory().is_some() => Was::Directory,
         _ => Was::Nothing,
     }))
-}
-
-/// As git looks at it: a `HEAD`, and either both stores or a note where they are.
-fn is_repository(path: &VaultPath, tree: &Tree<'_>) -> Result<bool> {
-    let Some(entry) = tree.get(path)? else { return Ok(false) };
-    let Some(dir) = entry.directory() else { return Ok(false) };
-    let names = tree.list(dir)?;
-    let has = |wanted: &str| names.iter().any(|entry| is_name(&entry.name, wanted));
-    Ok(has("HEAD") && (has("commondir") || (has("objects") && has("refs"))))
 }
 
 /// The names without which a directory is no repository, or that matter only to one.
