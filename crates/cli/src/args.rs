@@ -9,8 +9,9 @@ use clap::{Args, Parser, Subcommand};
 use offshoot_protocol::{ErrorBody, ErrorDocument, ExitCode};
 
 use crate::commands::{
-    binding, checkpoint, commit, completions, config, diff, discard, doctor, exec, execs, fs, gc, history,
-    init, log, logs, op, ps, pull, recover, revert, run, show, snapshot, status, vault, workspace,
+    binding, checkpoint, commit, completions, config, diff, discard, doctor, exec, execs, fs, gc,
+    history, init, log, logs, op, ps, pull, recover, revert, run, show, snapshot, status, vault,
+    workspace,
 };
 
 const AFTER_HELP: &str = "\

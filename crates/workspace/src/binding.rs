@@ -52,7 +52,11 @@ impl<'a> BindingService<'a> {
 
 /// Reads what is in the folders now as one state of files, stored but not part of any history: the first is the top of the
 /// tree, each other one lies where its binding says. Whoever calls it holds the vault until that is recorded.
-pub(crate) fn capture(vault: &Vault, bindings: &[Binding], options: &ImportOptions) -> Result<Imported> {
+pub(crate) fn capture(
+    vault: &Vault,
+    bindings: &[Binding],
+    options: &ImportOptions,
+) -> Result<Imported> {
     Ok(vault.import_bound(bindings, options)?)
 }
 

@@ -3,8 +3,8 @@
 //! The vault changes folders (`Vault::stage_apply`) and merges states; here is decided what to change. Every step is specified in
 //! `docs/design/commit.md`.
 
-mod commit;
 mod apply;
+mod commit;
 mod describe;
 mod folders;
 mod ignore;
@@ -35,8 +35,8 @@ pub(crate) use revert::Reverter;
 pub use select::{
     Allow, Choice, Held, HeldReason, Selected, Selection, SelectionStates, Tracked, select,
 };
-pub use times::Times;
 pub use settle::{Direction, How, Settled};
+pub use times::Times;
 
 /// How files come home.
 #[derive(Clone)]

@@ -9,8 +9,8 @@ use offshoot_vault::{
 
 use super::error::BindingError;
 use super::{BindingService, capture};
-use crate::home::{Folders, HomeOptions};
 use crate::error::{Result, ServiceError};
+use crate::home::{Folders, HomeOptions};
 use crate::suggest::similar;
 
 /// A folder to be bound.

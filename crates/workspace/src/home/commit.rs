@@ -18,6 +18,7 @@ use super::times::{Times, stamp};
 use super::{HomeOptions, describe, markers};
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
+use crate::git::{SettleStates, settle_repository};
 
 /// How often a commit is tried again because somebody changed the folder meanwhile.
 const ATTEMPTS: usize = 3;
@@ -135,6 +136,7 @@ impl<'a> CommitService<'a> {
         request: &CommitRequest<'_>,
     ) -> Result<Proposal> {
         let vault = self.vault;
+        markers::require_decided(vault, workspace, &tip.root)?;
         let common = vault.common_ancestors(&[head.id, tip.id])?;
         let base = vault.merge_base(&[head.id, tip.id])?;
         let nothing = MergeInputs { base: &base, sides: &[] };
@@ -144,6 +146,9 @@ impl<'a> CommitService<'a> {
         let selected = select(vault, &states, &request.selection)?;
         let sides = [side(HEAD_LABEL, main), side(&workspace.name, selected.root)];
         let (merged, conflicts) = self.merge(base, &sides)?;
+        let states_of_all = SettleStates { base, folder: main, workspace: selected.root, merged };
+        let settled = settle_repository(vault, &states_of_all, conflicts)?;
+        let (merged, conflicts) = (settled.root, settled.conflicts);
         let after = stamp(vault, &main, &merged, request.times)?;
         let sides = [side(HEAD_LABEL, after), side(&workspace.name, workspace_root)];
         let (kept, kept_conflicts) = match conflicts.is_empty() {
@@ -156,7 +161,17 @@ impl<'a> CommitService<'a> {
         }
         let meanwhile = self.changes(&base, &main)?;
         let meanwhile = describe::count(&meanwhile) as u64;
-        Ok(Proposal { base, selected, common, meanwhile, after, brought, conflicts, kept, kept_conflicts })
+        Ok(Proposal {
+            base,
+            selected,
+            common,
+            meanwhile,
+            after,
+            brought,
+            conflicts,
+            kept,
+            kept_conflicts,
+        })
     }
 
     fn merge(&self, base: RootId, sides: &[Side]) -> Result<(RootId, Vec<Conflict>)> {
@@ -195,7 +210,7 @@ impl<'a> CommitService<'a> {
             files: audited(&proposal.brought),
             execs: outcome.execs.clone(),
         };
-        Note { actor: self.actor.clone(), record: Record::Commit(commit) }
+        Note::new(&self.actor, Record::Commit(commit))
     }
 
     /// The commands that made the snapshots since the main line and the workspace had something in common, oldest first.

@@ -1,14 +1,21 @@
-//! Texts that still have the markers of a conflict.
+//! What nobody decided yet: conflicts of the workspace, and texts with the markers of one.
 
 use offshoot_vault::diff::Change;
-use offshoot_vault::merge::conflict::has_markers;
-use offshoot_vault::{Body, Entry, Objects, Tree, Vault};
+use offshoot_vault::{RootId, Tree, Vault, VaultPath, Workspace, texts_with_markers};
 
 use super::select::SelectionStates;
 use crate::error::{Result, ServiceError};
 
-/// Longer files are not merged by lines, so nobody put markers into them.
-const LONGEST: u64 = 16 << 20;
+/// Fails where a workspace has conflicts that nobody decided.
+pub(super) fn require_decided(vault: &Vault, workspace: &Workspace, root: &RootId) -> Result<()> {
+    let tree = vault.tree(root)?;
+    if tree.conflict_count() == 0 {
+        return Ok(());
+    }
+    let undecided = tree.conflicts(&VaultPath::top())?;
+    let paths = undecided.into_iter().map(|(path, _)| path.to_string()).collect();
+    Err(ServiceError::Undecided { workspace: workspace.name.clone(), paths })
+}
 
 /// Fails where a file that comes home has markers, and neither the folder's file nor the base's had any.
 pub(super) fn require_none(
@@ -17,28 +24,15 @@ pub(super) fn require_none(
     brought: &[Change],
 ) -> Result<()> {
     let objects = vault.objects()?;
+    let new_in_folder = texts_with_markers(objects, brought)?;
     let base = Tree::open(objects, &states.base)?;
-    let mut marked = Vec::new();
-    for change in brought {
-        let Some(after) = &change.after else { continue };
-        if !marked_in(objects, after)? {
-            continue;
-        }
-        let before = [change.before.clone(), base.get(&change.path)?];
-        let mut known = false;
-        for entry in before.iter().flatten() {
-            known |= marked_in(objects, entry)?;
-        }
-        if !known {
-            marked.push(change.path.to_string());
-        }
+    let mut since_base = Vec::new();
+    for change in brought.iter().filter(|change| new_in_folder.contains(&change.path)) {
+        since_base.push(Change { before: base.get(&change.path)?, ..change.clone() });
     }
-    if marked.is_empty() { Ok(()) } else { Err(ServiceError::Markers(marked)) }
-}
-
-fn marked_in(objects: &Objects, entry: &Entry) -> Result<bool> {
-    match entry.body {
-        Body::File { size, blob } if size <= LONGEST => Ok(has_markers(&objects.blob(&blob)?)),
-        _ => Ok(false),
+    let marked = texts_with_markers(objects, &since_base)?;
+    if marked.is_empty() {
+        return Ok(());
     }
+    Err(ServiceError::Markers(marked.iter().map(ToString::to_string).collect()))
 }

@@ -11,6 +11,19 @@ pub(super) struct Note {
     pub(super) actor: Actor,
     /// What to record.
     pub(super) record: Record,
+    /// The states that must not be collected while this is to be recorded; the vault looks for them here.
+    roots: Vec<Hex>,
+}
+
+impl Note {
+    /// Of somebody who wants something recorded.
+    pub(super) fn new(actor: &Actor, record: Record) -> Self {
+        let roots = match &record {
+            Record::Commit(commit) => vec![commit.offered, commit.merged, commit.kept],
+            Record::Revert(revert) => vec![revert.root],
+        };
+        Self { actor: actor.clone(), record, roots }
+    }
 }
 
 /// What to record when the folders are changed.

@@ -15,8 +15,6 @@ pub(super) struct Recorded {
     pub(super) operation: Id,
     /// The main line now.
     pub(super) head: Id,
-    /// The workspace now.
-    pub(super) workspace: WorkspaceState,
 }
 
 /// Records what a note says; nothing where main line or workspace are not what they were.
@@ -68,10 +66,10 @@ fn record_commit(
         if let Some(apply) = &apply {
             tx.mark_applied(apply)?;
         }
-        Ok(Some((home.id, now.state)))
+        Ok(Some(home.id))
     })?;
     let recorded = committed.value.zip(committed.operation);
-    Ok(recorded.map(|((head, workspace), operation)| Recorded { operation, head, workspace }))
+    Ok(recorded.map(|(head, operation)| Recorded { operation, head }))
 }
 
 fn record_revert(
@@ -110,14 +108,11 @@ fn record_revert(
         if let Some(apply) = &apply {
             tx.mark_applied(apply)?;
         }
-        recorded = Some((head, now.state));
+        recorded = Some(head);
         Ok(())
     });
     match recorded {
-        Some((head, workspace)) => {
-            let operation = reverted?.operation;
-            Ok(Some(Recorded { operation, head, workspace }))
-        }
+        Some(head) => Ok(Some(Recorded { operation: reverted?.operation, head })),
         // Nothing moved, so nothing was recorded.
         None => match reverted {
             Err(VaultError::NoOperation(_)) => Ok(None),
@@ -172,14 +167,6 @@ impl Note {
                 let verb = if revert.redo { REDO } else { UNDO };
                 format!("{verb} of commit {}", revert.target.short())
             }
-        }
-    }
-
-    /// The states that must not be collected while this is to be recorded.
-    pub(super) fn roots(&self) -> Vec<RootId> {
-        match &self.record {
-            Record::Commit(commit) => vec![commit.offered.0, commit.merged.0, commit.kept.0],
-            Record::Revert(revert) => vec![revert.root.0],
         }
     }
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use offshoot_vault::diff::{self, Change};
 use offshoot_vault::merge::{Base, MergeInputs, MergeOptions};
 use offshoot_vault::{
-    Actor, Entry, Id, Imported, Operation, RefRow, Reverted, RootId, Snapshot, Tree, Vault, VaultError,
-    Workspace, WorkspaceState,
+    Actor, Entry, Id, Imported, Operation, RefRow, Reverted, RootId, Snapshot, Tree, Vault,
+    VaultError, Workspace, WorkspaceState,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -123,10 +123,8 @@ impl Reverter<'_> {
             && root == way.to_root;
         let note = self.note(target, way, &head, &workspace, root, exact)?;
         let recorded = folders.apply(&captured.root, &root, &note)?;
-        Ok(recorded.map(|recorded| Reverted {
-            target: target.clone(),
-            operation: recorded.operation,
-        }))
+        Ok(recorded
+            .map(|recorded| Reverted { target: target.clone(), operation: recorded.operation }))
     }
 
     /// What the folders become: what they are now, with the commit's paths as they are on the other side.
@@ -208,7 +206,7 @@ impl Reverter<'_> {
             exact,
             common,
         };
-        Ok(Note { actor: self.actor.clone(), record: Record::Revert(revert) })
+        Ok(Note::new(self.actor, Record::Revert(revert)))
     }
 }
 

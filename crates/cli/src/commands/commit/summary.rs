@@ -49,7 +49,8 @@ fn done(outcome: &CommitOutcome) -> String {
     text.push_str(&changes(&outcome.brought));
     if outcome.meanwhile > 0 {
         let files = render::count(outcome.meanwhile, "file");
-        let line = format!("{files} changed in the folder meanwhile; that was kept and merged with");
+        let line =
+            format!("{files} changed in the folder meanwhile; that was kept and merged with");
         text.push_str(&format!("{}\n", paint(DIM, &line)));
     }
     text
@@ -69,7 +70,8 @@ fn refused(outcome: &CommitOutcome) -> String {
 /// The first changes, a line each, and how many more there are.
 fn changes(changes: &[Change]) -> String {
     let shown = render::without_frames(changes);
-    let lines = shown.iter().take(MOST_NAMED).map(|change| format!("  {}\n", render::change(change)));
+    let lines =
+        shown.iter().take(MOST_NAMED).map(|change| format!("  {}\n", render::change(change)));
     let mut text: String = lines.collect();
     text.push_str(&more(shown.len(), MOST_NAMED));
     text

@@ -186,7 +186,8 @@ fn changes_directory(change: &Change) -> bool {
 }
 
 fn both_directories(change: &Change) -> bool {
-    let is_directory = |entry: &Option<Entry>| entry.as_ref().is_some_and(|e| e.directory().is_some());
+    let is_directory =
+        |entry: &Option<Entry>| entry.as_ref().is_some_and(|e| e.directory().is_some());
     is_directory(&change.before) && is_directory(&change.after)
 }
 

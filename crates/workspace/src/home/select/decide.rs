@@ -72,18 +72,19 @@ impl<'d> Decider<'d> {
 
     fn is_ignored(&mut self, change: &Change) -> Result<bool> {
         let is_directory = change.entry().kind() == EntryKind::Directory;
-        Ok(self.rules.ignores(&change.path, is_directory)? && !(self.selection.tracked)(&change.path)?)
+        Ok(self.rules.ignores(&change.path, is_directory)?
+            && !(self.selection.tracked)(&change.path)?)
     }
 
     /// The file with the bytes that somebody decided for.
     fn with_content(&self, change: &Change, bytes: &[u8]) -> Result<Option<Entry>> {
-        let Some(Entry { name, meta, group: _, body: Body::File { .. } }) = &change.after else {
+        let Some(after) = change.after.as_ref().filter(|e| e.kind() == EntryKind::File) else {
             return Ok(None);
         };
         let source = std::path::Path::new("what was chosen");
         let content = self.vault.add_content(&mut &*bytes, source)?;
         let body = Body::File { size: content.size, blob: content.blob };
-        Ok(Some(Entry { name: name.clone(), meta: meta.clone(), group: None, body }))
+        Ok(Some(Entry { group: None, body, ..after.clone() }))
     }
 
     /// Takes away what would run a program with somebody else's rights: bits that are new, or that stand on new bytes.
