@@ -10,7 +10,7 @@ use offshoot_protocol::{ErrorBody, ErrorDocument, ExitCode};
 
 use crate::commands::{
     checkpoint, completions, config, diff, discard, doctor, exec, execs, fs, gc, history, init,
-    log, logs, op, ps, recover, revert, run, show, snapshot, status, vault, workspace,
+    log, logs, op, ps, recover, revert, review, run, show, snapshot, status, vault, workspace,
 };
 
 const AFTER_HELP: &str = "\
@@ -98,6 +98,8 @@ pub(crate) enum Command {
     Status(status::StatusArgs),
     /// The difference of two states
     Diff(diff::DiffArgs),
+    /// Walk through the changes of a workspace and decide about each
+    Review(review::ReviewArgs),
     /// The history of a workspace
     Log(log::LogArgs),
     /// A snapshot, checkpoint, workspace, exec or operation in detail

@@ -19,6 +19,7 @@ pub(crate) mod op;
 pub(crate) mod ps;
 pub(crate) mod recover;
 pub(crate) mod revert;
+pub(crate) mod review;
 pub(crate) mod run;
 pub(crate) mod show;
 pub(crate) mod snapshot;
@@ -55,6 +56,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
         Command::Kill(args) => ps::kill(&args, context),
         Command::Recover(command) => recover::run(&command, context),
         Command::Status(args) => status::run(&args, context),
+        Command::Review(args) => review::run(&args, context),
         Command::Log(args) => log::run(&args, context),
         Command::Show(args) => show::run(&args, context),
         Command::Undo(args) => revert::undo(&args, context),

@@ -43,6 +43,8 @@ pub fn schemas() -> Vec<SchemaFile> {
         file::<CheckpointDeletedDoc>(),
         file::<DiffDoc>(),
         file::<StatusDoc>(),
+        file::<ReviewListDoc>(),
+        file::<ReviewDoc>(),
         file::<LogDoc>(),
         file::<ShowDoc>(),
         file::<OperationDoc>(),

@@ -2,9 +2,12 @@
 
 mod exec;
 mod recover;
+mod review;
 
 pub use exec::{envelope, exec_summary, recorded_envelope};
 pub use recover::{dropped, inspected, kept, recoverable, running, running_summary};
+
+pub use review::{review_item, review_list};
 
 pub(crate) use exec::stored_envelope;
 pub(crate) use recover::{CRASHED, crashed_envelope};
