@@ -9,8 +9,9 @@ use clap::{Args, Parser, Subcommand};
 use offshoot_protocol::{ErrorBody, ErrorDocument, ExitCode};
 
 use crate::commands::{
-    checkpoint, completions, config, diff, discard, doctor, exec, execs, fs, gc, history, init,
-    log, logs, op, ps, recover, revert, run, show, snapshot, status, vault, workspace,
+    checkpoint, completions, config, conflicts, diff, discard, doctor, exec, execs, fs, gc,
+    history, init, log, logs, merge, op, ps, recover, resolve, revert, run, show, snapshot, status,
+    vault, workspace,
 };
 
 const AFTER_HELP: &str = "\
@@ -98,6 +99,12 @@ pub(crate) enum Command {
     Status(status::StatusArgs),
     /// The difference of two states
     Diff(diff::DiffArgs),
+    /// Bring states of files together in a workspace
+    Merge(merge::MergeArgs),
+    /// What a merge left to be decided
+    Conflicts(conflicts::ConflictsArgs),
+    /// Decide conflicts
+    Resolve(resolve::ResolveArgs),
     /// The history of a workspace
     Log(log::LogArgs),
     /// A snapshot, checkpoint, workspace, exec or operation in detail

@@ -9,6 +9,7 @@ mod exec;
 mod exit_code;
 mod file;
 mod history;
+mod merge;
 mod recover;
 mod schema;
 mod text;
@@ -30,6 +31,10 @@ pub use file::{
 pub use history::{
     ActorDoc, LogDoc, LogEntryDoc, OperationDoc, OperationLogDoc, OperationRestoreDoc, RevertDoc,
     ShowDoc, SnapshotDoc,
+};
+pub use merge::{
+    ConflictDoc, ConflictListDoc, ConflictSideDoc, ConflictVersionDoc, ConflictVersionShowDoc,
+    MergeDoc, MergeSideDoc, ResolveDoc,
 };
 pub use recover::{
     KilledDoc, RecoverDroppedDoc, RecoverKeptDoc, RecoverListDoc, RecoverShowDoc, RecoverableDoc,

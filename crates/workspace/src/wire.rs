@@ -1,9 +1,11 @@
 //! From what the services know to what programs read: the one place where wire documents are made.
 
 mod exec;
+mod merge;
 mod recover;
 
 pub use exec::{envelope, exec_summary, recorded_envelope};
+pub use merge::{conflict, conflict_version, merge, resolved};
 pub use recover::{dropped, inspected, kept, recoverable, running, running_summary};
 
 pub(crate) use exec::stored_envelope;
