@@ -22,11 +22,17 @@ Examples:
   offshoot resolve /a.txt --as-is -w fix        what is shown now
   offshoot resolve --all --union -w fix         the lines of all sides, for texts
 
-A side that deleted it means deleted. What a conflict put beside (NAME~LABEL) goes with the decision.
-Undo takes a decision back.";
+A side that deleted it means deleted. What a conflict put beside (NAME~LABEL) goes with the
+decision. Undo takes a decision back.";
+
+const USAGE: &str = "\
+offshoot resolve [OPTIONS] PATH... (--ours|--theirs|--base|--union|--as-is)
+       offshoot resolve [OPTIONS] PATH... --side SIDE
+       offshoot resolve [OPTIONS] PATH --from FILE
+       offshoot resolve [OPTIONS] --all ...";
 
 #[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, override_usage = USAGE)]
 pub(crate) struct ResolveArgs {
     /// The conflicts at these paths and below
     #[arg(value_name = "PATH", required_unless_present = "all")]
