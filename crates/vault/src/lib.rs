@@ -5,6 +5,7 @@
 //! mount, a process or a policy is. The formats are specified in `docs/design/storage-format.md`.
 
 mod actor;
+mod apply;
 mod archive;
 mod capture;
 mod check;
@@ -41,6 +42,10 @@ mod tree;
 mod vault;
 
 pub use actor::Actor;
+pub use apply::{
+    Apply, ApplyError, ApplyNote, ApplyOptions, ApplyPlan, ApplyProblem, ApplyTarget, FolderLock,
+    Kept,
+};
 pub use archive::Archived;
 pub use check::{CheckDepth, CheckReport, RepairReport};
 pub use content::NewContent;
@@ -66,7 +71,7 @@ pub use offshoot_store::{Id, ProcessMark, RefChange, RefRow, StoreError, boot_id
 pub use operation::{CREATE, Operation, REDO, Reverted, Scope, UNDO};
 pub use pack::{ChunkRef, PackPlace};
 pub use path::{PathError, VaultPath, display_bytes};
-pub use refs::{Binding, Checkpoint, CheckpointState, Workspace, WorkspaceState};
+pub use refs::{Binding, Checkpoint, CheckpointState, Workspace, WorkspaceState, bound_path};
 pub use snapshot::Snapshot;
 pub use transact::{Committed, NewSnapshot, Transaction};
 pub use tree::Tree;
