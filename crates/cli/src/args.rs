@@ -9,9 +9,9 @@ use clap::{Args, Parser, Subcommand};
 use offshoot_protocol::{ErrorBody, ErrorDocument, ExitCode};
 
 use crate::commands::{
-    binding, checkpoint, completions, config, conflicts, diff, discard, doctor, exec, execs, fs,
-    gc, history, init, log, logs, merge, op, ps, recover, resolve, revert, run, show, snapshot,
-    status, vault, workspace,
+    binding, checkpoint, commit, completions, config, conflicts, diff, discard, doctor, exec,
+    execs, fs, gc, history, init, log, logs, merge, op, ps, pull, recover, resolve, revert, review,
+    run, show, snapshot, status, vault, workspace,
 };
 
 const AFTER_HELP: &str = "\
@@ -108,6 +108,8 @@ pub(crate) enum Command {
     Conflicts(conflicts::ConflictsArgs),
     /// Decide conflicts
     Resolve(resolve::ResolveArgs),
+    /// Walk through the changes of a workspace and decide about each
+    Review(review::ReviewArgs),
     /// The history of a workspace
     Log(log::LogArgs),
     /// A snapshot, checkpoint, workspace, exec or operation in detail
@@ -119,6 +121,10 @@ pub(crate) enum Command {
     /// The operation log
     #[command(subcommand)]
     Op(op::OpCommand),
+    /// Bring what a workspace changed into the folder
+    Commit(commit::CommitArgs),
+    /// Merge what changed in the folder into a workspace
+    Pull(pull::PullArgs),
     /// Throw away a workspace and its changes
     Discard(discard::DiscardArgs),
     /// Files of a workspace, without mounting it

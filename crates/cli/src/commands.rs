@@ -3,6 +3,7 @@
 pub(crate) mod binding;
 pub(crate) mod carry;
 pub(crate) mod checkpoint;
+pub(crate) mod commit;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod conflicts;
@@ -20,9 +21,11 @@ pub(crate) mod logs;
 pub(crate) mod merge;
 pub(crate) mod op;
 pub(crate) mod ps;
+pub(crate) mod pull;
 pub(crate) mod recover;
 pub(crate) mod resolve;
 pub(crate) mod revert;
+pub(crate) mod review;
 pub(crate) mod run;
 pub(crate) mod show;
 pub(crate) mod snapshot;
@@ -48,6 +51,8 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
             return vault::check(&args, context).map(ExitCode::number);
         }
         Command::Merge(args) => return merge::run(&args, context).map(ExitCode::number),
+        Command::Commit(args) => return commit::run(&args, context).map(ExitCode::number),
+        Command::Pull(args) => return pull::run(&args, context).map(ExitCode::number),
         Command::Doctor(args) => return doctor::run(&args, context).map(ExitCode::number),
         Command::Init(args) => init::run(&args, context),
         Command::Vault(command) => vault::run(&command, context),
@@ -61,6 +66,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
         Command::Kill(args) => ps::kill(&args, context),
         Command::Recover(command) => recover::run(&command, context),
         Command::Status(args) => status::run(&args, context),
+        Command::Review(args) => review::run(&args, context),
         Command::Log(args) => log::run(&args, context),
         Command::Show(args) => show::run(&args, context),
         Command::Undo(args) => revert::undo(&args, context),

@@ -10,8 +10,10 @@ mod exec;
 mod exit_code;
 mod file;
 mod history;
+mod home;
 mod merge;
 mod recover;
+mod review;
 mod schema;
 mod text;
 mod tools;
@@ -36,6 +38,7 @@ pub use history::{
     ActorDoc, LogDoc, LogEntryDoc, OperationDoc, OperationLogDoc, OperationRestoreDoc, RevertDoc,
     ShowDoc, SnapshotDoc,
 };
+pub use home::{ClashDoc, CommitDoc, HeldDoc, PullDoc};
 pub use merge::{
     ConflictDoc, ConflictListDoc, ConflictSideDoc, ConflictVersionDoc, ConflictVersionShowDoc,
     MergeDoc, MergeSideDoc, ResolveDoc,
@@ -44,6 +47,7 @@ pub use recover::{
     KilledDoc, RecoverDroppedDoc, RecoverKeptDoc, RecoverListDoc, RecoverShowDoc, RecoverableDoc,
     RunningDoc, RunningListDoc,
 };
+pub use review::{ReviewDoc, ReviewItemDoc, ReviewListDoc, ReviewOriginDoc, ReviewPieceDoc};
 pub use schema::{SchemaFile, schemas};
 pub use text::Text;
 pub use tools::{ConfigDoc, DoctorCheckDoc, DoctorDoc, DoctorState, SettingDoc};

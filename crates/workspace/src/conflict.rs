@@ -50,7 +50,7 @@ impl OpenConflict {
 
 /// How to decide.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub enum Resolution {
     /// What the first side has.
     First,
     /// What the last side has.
@@ -126,7 +126,7 @@ impl<'a> ConflictService<'a> {
         &self,
         workspace: &Workspace,
         paths: &[VaultPath],
-        choice: &Choice,
+        resolution: &Resolution,
         force: bool,
     ) -> Result<Resolved> {
         let _held = self.vault.hold()?;
@@ -139,7 +139,7 @@ impl<'a> ConflictService<'a> {
             let root = self.vault.snapshot(&self.current(workspace)?.state.head)?.root;
             let conflicts = self.list(&root, paths)?;
             decided = conflicts.iter().map(|conflict| conflict.path.clone()).collect();
-            let decider = decide::Decider { vault: self.vault, choice, force };
+            let decider = decide::Decider { vault: self.vault, resolution, force };
             // Putting a directory takes what is in it as it was, so directories come first, each after its parent.
             let (folders, others): (Vec<_>, Vec<_>) =
                 conflicts.iter().partition(|conflict| conflict.shown.directory().is_some());

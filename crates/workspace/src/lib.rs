@@ -15,6 +15,7 @@ mod file;
 mod friendly;
 pub mod git;
 mod history;
+mod home;
 mod merge;
 mod recover;
 mod resolve;
@@ -24,11 +25,11 @@ mod suggest;
 pub mod wire;
 mod workspace;
 
-pub use binding::{BindingError, BindingService, Bound, NewBinding, Rebound, Refreshed, capture};
+pub use binding::{BindingError, BindingService, Bound, NewBinding, Rebound, Refreshed};
 pub use change::{ChangeSummaryService, Summary};
 pub use checkpoint::{CheckpointService, NewCheckpoint, Restored};
 pub use compaction::{CompactScope, CompactedStack, CompactionService};
-pub use conflict::{Choice, ConflictService, OpenConflict, Resolved};
+pub use conflict::{ConflictService, OpenConflict, Resolution, Resolved};
 pub use edit::Edited;
 pub use error::{Result, ServiceError};
 pub use exec::{
@@ -39,6 +40,11 @@ pub use exec::{
 pub use file::{CopyOptions, FileContent, FileService, Version};
 pub use friendly::friendly_name;
 pub use history::{HistoryService, LogEntry};
+pub use home::{
+    Allow, Choice, CommitOutcome, CommitRequest, CommitService, Direction, Held, HeldReason,
+    HomeOptions, How, PathPattern, PullService, Pulled, Selected, Selection, SelectionStates,
+    Settled, Times, Tracked, select,
+};
 pub use merge::{MergeOutcome, MergeRequest, MergeService, MergeSide, MergeTarget};
 pub use recover::{Inspected, Kept, RecoverService, Recoverable};
 pub use resolve::{Point, Resolver};

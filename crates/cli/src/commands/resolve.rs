@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use offshoot_protocol::ExitCode;
 use offshoot_vault::{NewContent, Vault, VaultPath};
-use offshoot_workspace::{Choice, ConflictService, wire};
+use offshoot_workspace::{ConflictService, Resolution, wire};
 
 use crate::context::{Context, vault_path};
 use crate::error::{CliError, Result};
@@ -95,21 +95,21 @@ pub(crate) fn run(args: &ResolveArgs, context: &Context) -> Result<()> {
     })
 }
 
-fn choice(args: &ResolveArgs, vault: &Vault, paths: &[VaultPath]) -> Result<Choice> {
+fn choice(args: &ResolveArgs, vault: &Vault, paths: &[VaultPath]) -> Result<Resolution> {
     let ChoiceArgs { ours, theirs, side, base, union, from, as_is: _ } = &args.choice;
     Ok(match (side, from) {
-        (Some(side), _) => Choice::Side(side.clone()),
+        (Some(side), _) => Resolution::Side(side.clone()),
         (_, Some(from)) => {
             if paths.len() != 1 {
                 return Err(CliError::usage("--from decides one conflict: name its path alone"));
             }
-            Choice::Content(content(vault, from)?)
+            Resolution::Content(content(vault, from)?)
         }
-        _ if *ours => Choice::First,
-        _ if *theirs => Choice::Last,
-        _ if *base => Choice::Base,
-        _ if *union => Choice::Union,
-        _ => Choice::AsIs,
+        _ if *ours => Resolution::First,
+        _ if *theirs => Resolution::Last,
+        _ if *base => Resolution::Base,
+        _ if *union => Resolution::Union,
+        _ => Resolution::AsIs,
     })
 }
 

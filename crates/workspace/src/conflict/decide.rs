@@ -5,13 +5,13 @@ use std::path::Path;
 use offshoot_vault::merge::conflict::{ConflictKind, Version, union};
 use offshoot_vault::{Body, Entry, Meta, Mtime, NewContent, TreeEditor, Vault, VaultPath};
 
-use super::{Choice, OpenConflict};
+use super::{OpenConflict, Resolution};
 use crate::error::{Result, ServiceError};
 
 /// Decides conflicts in one way.
 pub(super) struct Decider<'a> {
     pub(super) vault: &'a Vault,
-    pub(super) choice: &'a Choice,
+    pub(super) resolution: &'a Resolution,
     /// Markers that are left do not matter.
     pub(super) force: bool,
 }
@@ -47,20 +47,20 @@ impl Decider<'_> {
             return Ok(());
         };
         let record = &conflict.record;
-        let chosen = match self.choice {
-            Choice::AsIs => {
+        let chosen = match self.resolution {
+            Resolution::AsIs => {
                 self.check_markers(conflict, &conflict.shown.body)?;
                 return Ok(editor.put(&conflict.path, Entry { conflict: None, ..now })?);
             }
-            Choice::Content(content) => return self.write(editor, conflict, now, *content),
-            Choice::Union => {
+            Resolution::Content(content) => return self.write(editor, conflict, now, *content),
+            Resolution::Union => {
                 let content = self.union(conflict)?;
                 return self.write(editor, conflict, now, content);
             }
-            Choice::First => record.sides.first().and_then(|side| side.version.as_ref()),
-            Choice::Last => record.sides.last().and_then(|side| side.version.as_ref()),
-            Choice::Side(name) => named(conflict, name)?,
-            Choice::Base => record.base.as_ref(),
+            Resolution::First => record.sides.first().and_then(|side| side.version.as_ref()),
+            Resolution::Last => record.sides.last().and_then(|side| side.version.as_ref()),
+            Resolution::Side(name) => named(conflict, name)?,
+            Resolution::Base => record.base.as_ref(),
         };
         self.take(editor, conflict, now, chosen)
     }
