@@ -4,6 +4,8 @@
 
 #[path = "vault/adopt.rs"]
 mod adopt;
+#[path = "vault/apply.rs"]
+mod apply;
 #[path = "vault/children.rs"]
 mod children;
 #[path = "vault/closed.rs"]
