@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use offshoot_tests::image::LoopImage;
 use offshoot_tests::rng::{Rng, seed_from_env_or};
 use offshoot_tests::scan::{CompareOptions, Scan, compare};
 use offshoot_tests::skip::{Feature, need};
@@ -58,6 +59,18 @@ impl Template {
             cp.arg("-a").arg(self.scratch.path().join("place/.")).arg(copy.path()).status();
         assert!(copied.unwrap().success());
         copy
+    }
+
+    /// The same on a disk that can lose power.
+    fn disk(&self) -> LoopImage {
+        let image = LoopImage::create(32 << 20).unwrap();
+        let mount = image.mount().unwrap();
+        let mut cp = Command::new("cp");
+        let copied =
+            cp.arg("-a").arg(self.scratch.path().join("place/.")).arg(mount.path()).status();
+        assert!(copied.unwrap().success());
+        mount.unmount().unwrap();
+        image
     }
 
     /// Runs an apply in a copy, and breaks it.
@@ -239,6 +252,45 @@ fn a_killed_apply_is_taken_back_by_the_next() {
 fn a_failing_call_leaves_the_old_state_or_can_be_settled() {
     const EIO: i32 = 5;
     break_everywhere(3, Settle::Back, |n| Fault::FailAt { n, errno: EIO });
+}
+
+#[test]
+fn an_apply_is_settled_after_a_power_cut() {
+    if !need(Feature::Ptrace) || !need(Feature::LoopMount) {
+        return;
+    }
+    let template = Template::new();
+    let disk = template.disk();
+    let whole = template.copy();
+    let calls = template.run(whole.path(), Fault::None).mutating;
+    // The last one is after all calls: what was done is done.
+    let points: Vec<u64> = points(calls, 4).into_iter().chain([u64::MAX]).collect();
+    let mut failures = Vec::new();
+    for n in points {
+        for how in [Settle::Forwards, Settle::Back] {
+            let running = disk.power_cut_copy().unwrap();
+            let mounted = running.mount().unwrap();
+            let finished = template.run(mounted.path(), Fault::KillAfter(n)).status.success();
+            let left = running.power_cut_copy().unwrap();
+            drop(mounted);
+            let mount = left.mount().unwrap();
+            boot(mount.path());
+            if let Err(why) = settle(&template, mount.path(), how, finished) {
+                failures.push(format!("{how:?} after call {n}: {why}"));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{} failed:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// Nothing of the last boot counts after a power cut; here the machine itself went on.
+fn boot(place: &Path) {
+    for vault in fs::read_dir(place.join("home/vaults")).unwrap() {
+        let checked = vault.unwrap().path().join("checked");
+        if checked.exists() {
+            fs::write(checked, "an earlier boot").unwrap();
+        }
+    }
 }
 
 #[test]
