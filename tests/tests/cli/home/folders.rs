@@ -56,23 +56,24 @@ fn a_vault_without_a_folder_has_nowhere_to_go() {
 fn a_busy_workspace_is_waited_for() {
     let place = with_change();
     let mut running = place.command(["exec", "-w", "work", "--", "sleep", "20"]).spawn().unwrap();
-    let busy = || place.run(["exec", "-w", "work", "--", "true"]).status.code() == Some(125);
-    while !busy() {
+    for _ in 0..600 {
+        if place.ok(["ps"]).contains("sleep 20") {
+            break;
+        }
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
     let error = place.json_error(&["commit", "-w", "work"], 8);
     assert!(error["message"].as_str().unwrap().contains("sleep 20"), "{error}");
-    place.ok(["ps"]);
-    running.kill().unwrap();
+    let listed = place.json(&["ps"]);
+    let exec = listed["running"][0]["exec"].as_str().unwrap().to_owned();
+    place.ok(["kill", &exec, "--now"]);
     running.wait().unwrap();
 }
 
 #[test]
 fn an_ordinary_user_commits() {
     let Some(user) = User::new() else { return };
-    let place = with_change();
-    edit(&place, "work", "/sub/new", "new");
-    fs::set_permissions(place.project().join("other"), fs::Permissions::from_mode(0)).unwrap();
+    let place = lines();
     fs::remove_dir_all(place.home()).unwrap();
     give_away(place.path());
     let ok = |arguments: &[&str]| user.ok(&place, arguments);
@@ -80,7 +81,8 @@ fn an_ordinary_user_commits() {
     ok(&["init"]);
     let before = folder(&place);
     let script = "sed -i s/^3$/three/ lines; mkdir sub; echo new >sub/new; rm other; chmod 755 .";
-    ok(&["exec", "-w", "w", "--create", "--", "sh", "-c", script]);
+    ok(&["workspace", "create", "w"]);
+    ok(&["exec", "-w", "w", "--", "sh", "-c", script]);
     ok(&["commit", "-w", "w"]);
     assert_eq!(read(&place, "lines"), numbered(&[(3, "three")]));
     let owner = fs::metadata(place.project().join("sub/new")).unwrap().uid();
