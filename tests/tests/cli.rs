@@ -40,6 +40,8 @@ mod home;
 mod inputs;
 #[path = "cli/interrupted.rs"]
 mod interrupted;
+#[path = "cli/merges.rs"]
+mod merges;
 #[path = "cli/names.rs"]
 mod names;
 #[path = "cli/places.rs"]
