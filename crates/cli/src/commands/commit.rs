@@ -87,7 +87,9 @@ pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<ExitCode> {
         SettleWay::Back => Direction::Back,
         SettleWay::Forward => Direction::Forward,
     });
-    let options = HomeOptions { settle, ..context.home_options(&told) };
+    let mut options = HomeOptions { settle, ..context.home_options(&told) };
+    // One thing that turns is enough.
+    options.import.progress = None;
     let service = CommitService::new(vault, &context.actor, options, context.diff_options());
     let request = CommitRequest {
         workspace: &workspace,

@@ -41,7 +41,8 @@ impl<'d> Decider<'d> {
         let excludes = VaultPath::parse(b".git/info/exclude");
         let excludes = excludes.map_err(offshoot_vault::VaultError::from)?;
         let excludes = text_at(objects, &main, &excludes)?.unwrap_or_default();
-        let rules = IgnoreRules::new(objects, &[states.base, states.workspace], &excludes)?;
+        let roots = [states.base, states.workspace, states.main];
+        let rules = IgnoreRules::new(objects, &roots, &excludes)?;
         let before = Tree::open(objects, &states.base)?;
         let after = Tree::open(objects, &states.workspace)?;
         let planting = Planting::of(changes, &before, &after)?;
