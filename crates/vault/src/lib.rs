@@ -48,6 +48,7 @@ pub use apply::{
 };
 pub use archive::Archived;
 pub use check::{CheckDepth, CheckReport, RepairReport};
+pub use conflicts::texts_with_markers;
 pub use content::NewContent;
 pub use edit::TreeEditor;
 pub use entry::{Body, ConflictRecord, DirRef, Entry, EntryKind, Meta, Mtime, RecordedSide, Xattr};

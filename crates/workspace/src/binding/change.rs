@@ -10,6 +10,7 @@ use offshoot_vault::{
 use super::error::BindingError;
 use super::{BindingService, capture};
 use crate::error::{Result, ServiceError};
+use crate::home::{Folders, HomeOptions};
 use crate::suggest::similar;
 
 /// A folder to be bound.
@@ -84,6 +85,8 @@ impl BindingService<'_> {
         let mut all = before.to_vec();
         all.push(provisional);
         all.sort_by(|a, b| a.name.cmp(&b.name));
+        let settling = HomeOptions { import: options.clone(), ..HomeOptions::default() };
+        let _folders = Folders::lock(self.vault, &self.actor, &settling)?;
         let imported = capture(self.vault, &all, options)?;
         let committed = self.vault.transact("binding add", &self.actor, |tx| {
             if tx.bindings()? != before {

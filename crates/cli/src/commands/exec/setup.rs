@@ -93,7 +93,8 @@ fn refresh(
         return Ok(());
     }
     let service = BindingService::new(&vault.vault, &context.actor);
-    let refreshed = service.refresh(&context.import_options())?;
+    let told = |settled: &_| context.tell_settled(settled);
+    let refreshed = service.refresh(&context.home_options(&told))?;
     if refreshed.changed {
         let (name, folder) = (&listed.name, host_path(bound));
         context.output.note(format!("vault {name} was brought up to date with {folder}"));
