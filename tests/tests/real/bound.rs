@@ -12,6 +12,9 @@ use tempfile::TempDir;
 
 use crate::scene::{Scene, WORKSPACE, Who, envelope_of};
 
+#[path = "bound/home.rs"]
+mod home;
+
 const BOTH: [Who; 2] = [Who::Me, Who::Ordinary];
 
 /// A project, a folder below the user's home, and one where commands otherwise find nothing private and nothing writable.
