@@ -9,8 +9,8 @@ use clap::{Args, Parser, Subcommand};
 use offshoot_protocol::{ErrorBody, ErrorDocument, ExitCode};
 
 use crate::commands::{
-    checkpoint, completions, config, diff, discard, doctor, exec, execs, fs, gc, history, init,
-    log, logs, op, ps, recover, revert, run, show, snapshot, status, vault, workspace,
+    checkpoint, completions, config, diff, discard, doctor, exec, execs, export, fs, gc, history,
+    init, log, logs, op, ps, recover, revert, run, show, snapshot, status, vault, workspace,
 };
 
 const AFTER_HELP: &str = "\
@@ -111,6 +111,8 @@ pub(crate) enum Command {
     Op(op::OpCommand),
     /// Throw away a workspace and its changes
     Discard(discard::DiscardArgs),
+    /// A workspace's history as a branch of git
+    Export(export::ExportArgs),
     /// Files of a workspace, without mounting it
     #[command(subcommand)]
     Fs(fs::FsCommand),

@@ -8,6 +8,7 @@ mod document;
 mod exec;
 mod exit_code;
 mod file;
+mod git;
 mod history;
 mod recover;
 mod schema;
@@ -27,6 +28,7 @@ pub use file::{
     EditDoc, EntryDoc, EntryKindDoc, ExportDoc, FileDoc, HistoryDoc, ImportDoc, ListDoc,
     SkippedDoc, VersionDoc,
 };
+pub use git::{GitCommitDoc, GitExportDoc, GitLeftOutDoc};
 pub use history::{
     ActorDoc, LogDoc, LogEntryDoc, OperationDoc, OperationLogDoc, OperationRestoreDoc, RevertDoc,
     ShowDoc, SnapshotDoc,

@@ -2,7 +2,10 @@
 //! so that nothing else runs.
 
 mod error;
+mod export;
 mod folder;
+mod identity;
+mod ignored;
 mod index;
 mod names;
 mod options;
@@ -11,8 +14,10 @@ mod repository;
 mod run;
 mod settle;
 mod tracked;
+mod trailers;
 
 pub use error::GitError;
+pub use export::{ExportRequest, Exported, ExportedCommit, LeftOut, export};
 pub use folder::GitFolder;
 pub use options::{GitAuthor, GitOptions};
 pub use planted::{Planted, Planting, planted};

@@ -1,9 +1,11 @@
 //! From what the services know to what programs read: the one place where wire documents are made.
 
 mod exec;
+mod git;
 mod recover;
 
 pub use exec::{envelope, exec_summary, recorded_envelope};
+pub use git::git_export;
 pub use recover::{dropped, inspected, kept, recoverable, running, running_summary};
 
 pub(crate) use exec::stored_envelope;

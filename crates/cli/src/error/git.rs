@@ -9,7 +9,7 @@ impl From<GitError> for CliError {
     fn from(error: GitError) -> Self {
         let message = error.to_string();
         let (code, hint) = match error {
-            GitError::Missing(_) => (ExitCode::NotFound, Some("install git, or set git.program")),
+            GitError::Missing(_) => (ExitCode::NotFound, Some("install git")),
             GitError::NoRepository(_) => {
                 (ExitCode::NotFound, Some("`git init` makes a repository of a folder"))
             }

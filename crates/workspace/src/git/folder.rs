@@ -66,6 +66,11 @@ impl GitFolder {
         Self::find(folder, options)?.ok_or_else(|| GitError::NoRepository(folder.to_owned()))
     }
 
+    /// The top of the working tree.
+    pub fn top(&self) -> &Path {
+        &self.top
+    }
+
     /// Fails where another git is at work in it.
     pub fn check_unlocked(&self) -> GitResult<()> {
         match LOCKS.iter().map(|lock| self.git_dir.join(lock)).find(|lock| lock.exists()) {

@@ -1,0 +1,150 @@
+//! Talking to `git fast-import`.
+
+use std::io::{self, BufRead, Write};
+use std::path::Path;
+
+use offshoot_vault::BlobReader;
+
+use crate::error::{Result, ServiceError};
+use crate::git::error::{GitError, GitResult};
+use crate::git::folder::GitFolder;
+use crate::git::run::Talk;
+
+/// A stream of objects into a repository. Nothing refers to them until it is finished.
+pub(super) struct Stream {
+    talk: Talk,
+    marks: u64,
+}
+
+/// Somebody at a time, as git writes it.
+pub(super) struct Signature<'a> {
+    pub(super) name: &'a str,
+    pub(super) mail: &'a str,
+    pub(super) seconds: u64,
+}
+
+/// One commit to be written.
+pub(super) struct NewCommit<'a> {
+    pub(super) reference: &'a str,
+    pub(super) parent: Option<&'a str>,
+    pub(super) author: Signature<'a>,
+    pub(super) committer: Signature<'a>,
+    pub(super) message: &'a str,
+    pub(super) deleted: &'a [Vec<u8>],
+    /// Mode, object and path.
+    pub(super) written: &'a [(u32, String, Vec<u8>)],
+}
+
+impl Stream {
+    pub(super) fn start(folder: &GitFolder) -> GitResult<Self> {
+        // A stream that breaks off is no end: without the last command nothing is kept.
+        let talk = folder.git.start(&["fast-import", "--quiet", "--done", "--date-format=raw"])?;
+        Ok(Self { talk, marks: 0 })
+    }
+
+    /// Stores bytes from a reader that has exactly so many; gives their id.
+    pub(super) fn blob(&mut self, reader: &mut BlobReader, size: u64) -> Result<String> {
+        let mark = self.next_mark();
+        self.tell(&format!("blob\nmark :{mark}\ndata {size}\n"))?;
+        reader.copy_to(&mut self.talk.input, Path::new("git"))?;
+        Ok(self.answer_to(&format!("\nget-mark :{mark}\n"))?)
+    }
+
+    /// Stores bytes; gives their id.
+    pub(super) fn bytes(&mut self, bytes: &[u8]) -> GitResult<String> {
+        let mark = self.next_mark();
+        self.tell(&format!("blob\nmark :{mark}\ndata {}\n", bytes.len()))?;
+        self.send(bytes)?;
+        self.answer_to(&format!("\nget-mark :{mark}\n"))
+    }
+
+    /// Stores a commit; gives its id.
+    pub(super) fn commit(&mut self, new: &NewCommit<'_>) -> GitResult<String> {
+        let mark = self.next_mark();
+        self.tell(&format!("commit {}\nmark :{mark}\n", new.reference))?;
+        for (what, who) in [("author", &new.author), ("committer", &new.committer)] {
+            let Signature { name, mail, seconds } = who;
+            self.tell(&format!("{what} {name} <{mail}> {seconds} +0000\n"))?;
+        }
+        self.tell(&format!("data {}\n", new.message.len()))?;
+        self.send(new.message.as_bytes())?;
+        if let Some(parent) = new.parent {
+            self.tell(&format!("\nfrom {parent}\n"))?;
+        } else {
+            self.tell("\n")?;
+        }
+        for path in new.deleted {
+            self.tell(&format!("D {}\n", quoted(path)))?;
+        }
+        for (mode, object, path) in new.written {
+            self.tell(&format!("M {mode:o} {object} {}\n", quoted(path)))?;
+        }
+        self.answer_to(&format!("\nget-mark :{mark}\n"))
+    }
+
+    /// Keeps everything that was stored.
+    pub(super) fn finish(mut self) -> GitResult<()> {
+        match self.tell("done\n") {
+            Ok(()) => self.talk.finish(),
+            Err(error) => Err(self.talk.abandon(error)),
+        }
+    }
+
+    /// Gives up; what git said, if it ended by itself, explains it better.
+    pub(super) fn abandon(self, error: ServiceError) -> ServiceError {
+        match error {
+            ServiceError::Git(error) => self.talk.abandon(error).into(),
+            other => {
+                drop(
+                    self.talk
+                        .abandon(GitError::Answer { what: String::new(), answer: String::new() }),
+                );
+                other
+            }
+        }
+    }
+
+    fn next_mark(&mut self) -> u64 {
+        self.marks += 1;
+        self.marks
+    }
+
+    fn tell(&mut self, text: &str) -> GitResult<()> {
+        self.send(text.as_bytes())
+    }
+
+    fn send(&mut self, bytes: &[u8]) -> GitResult<()> {
+        self.talk.input.write_all(bytes).map_err(|source| self.broken(source))
+    }
+
+    fn answer_to(&mut self, text: &str) -> GitResult<String> {
+        self.tell(text)?;
+        self.talk.input.flush().map_err(|source| self.broken(source))?;
+        let mut line = String::new();
+        self.talk.output.read_line(&mut line).map_err(|source| self.broken(source))?;
+        let answer = line.trim_end().to_owned();
+        if answer.len() < 40 || !answer.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(GitError::Answer { what: self.talk.what().to_owned(), answer });
+        }
+        Ok(answer)
+    }
+
+    fn broken(&self, source: io::Error) -> GitError {
+        GitError::Run { what: self.talk.what().to_owned(), source }
+    }
+}
+
+/// A path in quotes: any byte but NUL can be in it.
+fn quoted(path: &[u8]) -> String {
+    let mut out = String::from("\"");
+    for &byte in path {
+        match byte {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b' '..=b'~' => out.push(char::from(byte)),
+            _ => out.push_str(&format!("\\{byte:03o}")),
+        }
+    }
+    out.push('"');
+    out
+}
