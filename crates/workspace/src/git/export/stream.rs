@@ -1,7 +1,7 @@
 //! Talking to `git fast-import`.
 
 use std::io::{self, BufRead, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use offshoot_vault::BlobReader;
 
@@ -14,6 +14,8 @@ use crate::git::run::Talk;
 pub(super) struct Stream {
     talk: Talk,
     marks: u64,
+    /// What git leaves where it is given up.
+    crash: PathBuf,
 }
 
 /// Somebody at a time, as git writes it.
@@ -26,6 +28,7 @@ pub(super) struct Signature<'a> {
 /// One commit to be written.
 pub(super) struct NewCommit<'a> {
     pub(super) reference: &'a str,
+    /// What it follows, where it is not the commit that was written last.
     pub(super) parent: Option<&'a str>,
     pub(super) author: Signature<'a>,
     pub(super) committer: Signature<'a>,
@@ -39,7 +42,8 @@ impl Stream {
     pub(super) fn start(folder: &GitFolder) -> GitResult<Self> {
         // A stream that breaks off is no end: without the last command nothing is kept.
         let talk = folder.git.start(&["fast-import", "--quiet", "--done", "--date-format=raw"])?;
-        Ok(Self { talk, marks: 0 })
+        let crash = folder.git_dir.join(format!("fast_import_crash_{}", talk.process()));
+        Ok(Self { talk, marks: 0, crash })
     }
 
     /// Stores bytes from a reader that has exactly so many; gives their id.
@@ -84,24 +88,27 @@ impl Stream {
 
     /// Keeps everything that was stored.
     pub(super) fn finish(mut self) -> GitResult<()> {
-        match self.tell("done\n") {
-            Ok(()) => self.talk.finish(),
-            Err(error) => Err(self.talk.abandon(error)),
-        }
+        let told = self.tell("done\n");
+        let Self { talk, crash, .. } = self;
+        let finished = match told {
+            Ok(()) => talk.finish(),
+            Err(error) => Err(talk.abandon(error)),
+        };
+        finished.inspect_err(|_| forget(&crash))
     }
 
     /// Gives up; what git said, if it ended by itself, explains it better.
     pub(super) fn abandon(self, error: ServiceError) -> ServiceError {
-        match error {
-            ServiceError::Git(error) => self.talk.abandon(error).into(),
+        let Self { talk, crash, .. } = self;
+        let error = match error {
+            ServiceError::Git(error) => talk.abandon(error).into(),
             other => {
-                drop(
-                    self.talk
-                        .abandon(GitError::Answer { what: String::new(), answer: String::new() }),
-                );
+                talk.end();
                 other
             }
-        }
+        };
+        forget(&crash);
+        error
     }
 
     fn next_mark(&mut self) -> u64 {
@@ -132,6 +139,12 @@ impl Stream {
     fn broken(&self, source: io::Error) -> GitError {
         GitError::Run { what: self.talk.what().to_owned(), source }
     }
+}
+
+/// What went wrong is told; a report in the repository would only be in the way there.
+fn forget(crash: &Path) {
+    // Mostly there is none.
+    drop(std::fs::remove_file(crash));
 }
 
 /// A path in quotes: any byte but NUL can be in it.

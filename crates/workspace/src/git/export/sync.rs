@@ -27,7 +27,7 @@ pub(super) struct Sync<'a> {
     contents: Contents<'a>,
     stream: Option<Stream>,
     reference: String,
-    /// The last commit so far.
+    /// The commit that the first one follows; none from then on.
     parent: Option<String>,
     /// Mode and object by path below the folder.
     files: BTreeMap<Vec<u8>, (u32, String)>,
@@ -173,7 +173,7 @@ impl<'a> Sync<'a> {
             written: &self.written,
         };
         let commit = self.stream.as_mut().ok_or_else(closed)?.commit(&new)?;
-        self.parent = Some(commit.clone());
+        self.parent = None;
         self.deleted.clear();
         self.written.clear();
         let subject = message.lines().next().unwrap_or_default().to_owned();
