@@ -3,9 +3,10 @@
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
+use offshoot_vault::Vault;
 use offshoot_workspace::git::{GitAuthor, GitOptions};
 
-use crate::error::Result;
+use crate::error::{CliError, Result};
 
 /// Git as the person has it, with an author that was given as `NAME <MAIL>`.
 pub(crate) fn options(author: Option<&str>) -> Result<GitOptions> {
@@ -15,6 +16,14 @@ pub(crate) fn options(author: Option<&str>) -> Result<GitOptions> {
         author: author.map(GitAuthor::parse).transpose()?,
         ..GitOptions::default()
     })
+}
+
+/// The first folder of a vault.
+pub(crate) fn folder(vault: &Vault) -> Result<PathBuf> {
+    let bindings = vault.bindings()?;
+    let first = bindings.iter().find(|binding| binding.at().is_top());
+    let first = first.ok_or_else(|| CliError::usage("the vault belongs to no folder"))?;
+    Ok(first.host_path())
 }
 
 /// The first git in a directory of the path. Relative ones do not count: they may be in a workspace's reach.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::document::Kind;
+use crate::document::{ErrorBody, Kind};
 use crate::text::Text;
 
 /// A commit that was made from a snapshot.
@@ -15,6 +15,22 @@ pub struct GitCommitDoc {
     pub snapshot: String,
     /// The first line of its message.
     pub subject: String,
+}
+
+/// What became of a git commit of what came home.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GitOutcomeDoc {
+    /// Its id; null where none was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// The branch that it is on; null where none is checked out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// How many files it changes.
+    pub files: u64,
+    /// Why none was made, where it failed. The files came home all the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorBody>,
 }
 
 /// What stays out of git.

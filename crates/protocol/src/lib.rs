@@ -3,6 +3,7 @@
 //! Every command with `--json` prints exactly one [`Document`]. Documents of one `schema_version` may gain fields and never
 //! lose or change them. This crate holds plain data; it knows no vault and no command line.
 
+mod binding;
 mod change;
 mod document;
 mod exec;
@@ -10,6 +11,7 @@ mod exit_code;
 mod file;
 mod git;
 mod history;
+mod home;
 mod recover;
 mod schema;
 mod text;
@@ -17,6 +19,9 @@ mod tools;
 mod vault;
 mod workspace;
 
+pub use binding::{
+    BindingAddedDoc, BindingDoc, BindingListDoc, BindingMovedDoc, BindingRemovedDoc,
+};
 pub use change::{ChangeDoc, ChangeKindDoc, DiffDoc, HunkDoc, LineDoc, SideDoc, StatusDoc};
 pub use document::{Document, ErrorBody, ErrorDocument, Kind, SCHEMA_VERSION};
 pub use exec::{
@@ -28,11 +33,12 @@ pub use file::{
     EditDoc, EntryDoc, EntryKindDoc, ExportDoc, FileDoc, HistoryDoc, ImportDoc, ListDoc,
     SkippedDoc, VersionDoc,
 };
-pub use git::{GitCommitDoc, GitExportDoc, GitLeftOutDoc};
+pub use git::{GitCommitDoc, GitExportDoc, GitLeftOutDoc, GitOutcomeDoc};
 pub use history::{
     ActorDoc, LogDoc, LogEntryDoc, OperationDoc, OperationLogDoc, OperationRestoreDoc, RevertDoc,
     ShowDoc, SnapshotDoc,
 };
+pub use home::{ClashDoc, CommitDoc, HeldDoc, PullDoc};
 pub use recover::{
     KilledDoc, RecoverDroppedDoc, RecoverKeptDoc, RecoverListDoc, RecoverShowDoc, RecoverableDoc,
     RunningDoc, RunningListDoc,

@@ -75,11 +75,7 @@ fn repository(args: &ExportArgs, vault: &Vault) -> Result<PathBuf> {
     if let Some(repo) = &args.repo {
         return Ok(repo.clone());
     }
-    match vault.bindings()?.first() {
-        Some(binding) => Ok(binding.host_path()),
-        None => Err(CliError::usage("the vault belongs to no folder")
-            .hint("name a repository with --repo DIR")),
-    }
+    crate::git::folder(vault).map_err(|error| error.hint("name a repository with --repo DIR"))
 }
 
 fn summary(document: &GitExportDoc) -> String {

@@ -13,7 +13,6 @@ impl From<GitError> for CliError {
             GitError::NoRepository(_) => {
                 (ExitCode::NotFound, Some("`git init` makes a repository of a folder"))
             }
-            GitError::Unborn(_) => (ExitCode::Conflict, Some("make a first commit with git")),
             GitError::Locked(_) => (
                 ExitCode::Busy,
                 Some("wait until it is done and try again; remove the file if no git runs"),

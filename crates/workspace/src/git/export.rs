@@ -15,8 +15,11 @@ use super::folder::GitFolder;
 use super::repository::{State, resolve};
 use crate::error::Result;
 use branch::Branch;
+pub(super) use content::{Contents, mode_of};
 use message::Messages;
+pub(super) use stream::Stream;
 use sync::Sync;
+pub(super) use visible::{Nested, Sight, Visibility};
 
 /// Which history becomes which branch.
 #[derive(Clone, Copy, Debug)]

@@ -2,11 +2,23 @@
 
 use std::path::Path;
 
-use offshoot_protocol::{GitCommitDoc, GitExportDoc, GitLeftOutDoc, Text};
+use offshoot_protocol::{
+    ErrorBody, GitCommitDoc, GitExportDoc, GitLeftOutDoc, GitOutcomeDoc, Text,
+};
 use offshoot_vault::Workspace;
 
 use super::path;
-use crate::git::Exported;
+use crate::git::{Exported, GitCommitted};
+
+/// A git commit of what came home, or why there is none.
+pub fn git_commit(made: Option<&GitCommitted>, error: Option<ErrorBody>) -> GitOutcomeDoc {
+    GitOutcomeDoc {
+        commit: made.map(|made| made.commit.clone()),
+        branch: made.and_then(|made| made.branch.clone()),
+        files: made.map_or(0, |made| made.files),
+        error,
+    }
+}
 
 /// An export to a branch.
 pub fn git_export(

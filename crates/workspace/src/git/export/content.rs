@@ -17,7 +17,7 @@ use crate::git::index::{self, Index};
 const ATTRIBUTES: [&str; 6] = ["text", "crlf", "eol", "filter", "ident", "working-tree-encoding"];
 
 /// Finds ids.
-pub(super) struct Contents<'a> {
+pub(in crate::git) struct Contents<'a> {
     vault: &'a Vault,
     folder: &'a GitFolder,
     /// What the repository's index knows of files, and when it was written.
@@ -41,7 +41,7 @@ enum Conversion {
 }
 
 impl<'a> Contents<'a> {
-    pub(super) fn new(vault: &'a Vault, folder: &'a GitFolder) -> GitResult<Self> {
+    pub(in crate::git) fn new(vault: &'a Vault, folder: &'a GitFolder) -> GitResult<Self> {
         let converts = folder.git.try_output(&["config", "--get", "core.autocrlf"], &[])?.stdout;
         let converts_all =
             matches!(converts.trim_ascii(), b"true" | b"input" | b"1" | b"yes" | b"on");
@@ -50,7 +50,7 @@ impl<'a> Contents<'a> {
     }
 
     /// Asks git once how these paths of the repository are converted.
-    pub(super) fn prepare(&mut self, paths: &[Vec<u8>]) -> GitResult<()> {
+    pub(in crate::git) fn prepare(&mut self, paths: &[Vec<u8>]) -> GitResult<()> {
         let unknown: Vec<&Vec<u8>> =
             paths.iter().filter(|p| !self.conversions.contains_key(*p)).collect();
         if unknown.is_empty() {
@@ -79,7 +79,7 @@ impl<'a> Contents<'a> {
     }
 
     /// The id of an entry's content if git's index has seen this very file, by its path, size and time.
-    pub(super) fn known(&self, path: &[u8], entry: &Entry) -> Option<String> {
+    pub(in crate::git) fn known(&self, path: &[u8], entry: &Entry) -> Option<String> {
         let (index, written) = self.index.as_ref()?;
         let seen = index.get(&(path.to_vec(), 0))?;
         let mtime = entry.meta.mtime;
@@ -93,7 +93,7 @@ impl<'a> Contents<'a> {
     }
 
     /// Stores an entry's content at a path of the repository; gives its id.
-    pub(super) fn store(
+    pub(in crate::git) fn store(
         &mut self,
         stream: &mut Stream,
         path: &[u8],
@@ -144,7 +144,7 @@ impl<'a> Contents<'a> {
 }
 
 /// The mode that git gives an entry, if it keeps such.
-pub(super) fn mode_of(entry: &Entry) -> Option<u32> {
+pub(in crate::git) fn mode_of(entry: &Entry) -> Option<u32> {
     match entry.body {
         // Like git, by the owner's bit alone.
         Body::File { .. } if entry.meta.mode & 0o100 != 0 => Some(0o100_755),

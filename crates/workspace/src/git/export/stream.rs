@@ -11,7 +11,7 @@ use crate::git::folder::GitFolder;
 use crate::git::run::Talk;
 
 /// A stream of objects into a repository. Nothing refers to them until it is finished.
-pub(super) struct Stream {
+pub(in crate::git) struct Stream {
     talk: Talk,
     marks: u64,
     /// What git leaves where it is given up.
@@ -19,27 +19,27 @@ pub(super) struct Stream {
 }
 
 /// Somebody at a time, as git writes it.
-pub(super) struct Signature<'a> {
-    pub(super) name: &'a str,
-    pub(super) mail: &'a str,
-    pub(super) seconds: u64,
+pub(in crate::git) struct Signature<'a> {
+    pub(in crate::git) name: &'a str,
+    pub(in crate::git) mail: &'a str,
+    pub(in crate::git) seconds: u64,
 }
 
 /// One commit to be written.
-pub(super) struct NewCommit<'a> {
-    pub(super) reference: &'a str,
+pub(in crate::git) struct NewCommit<'a> {
+    pub(in crate::git) reference: &'a str,
     /// What it follows, where it is not the commit that was written last.
-    pub(super) parent: Option<&'a str>,
-    pub(super) author: Signature<'a>,
-    pub(super) committer: Signature<'a>,
-    pub(super) message: &'a str,
-    pub(super) deleted: &'a [Vec<u8>],
+    pub(in crate::git) parent: Option<&'a str>,
+    pub(in crate::git) author: Signature<'a>,
+    pub(in crate::git) committer: Signature<'a>,
+    pub(in crate::git) message: &'a str,
+    pub(in crate::git) deleted: &'a [Vec<u8>],
     /// Mode, object and path.
-    pub(super) written: &'a [(u32, String, Vec<u8>)],
+    pub(in crate::git) written: &'a [(u32, String, Vec<u8>)],
 }
 
 impl Stream {
-    pub(super) fn start(folder: &GitFolder) -> GitResult<Self> {
+    pub(in crate::git) fn start(folder: &GitFolder) -> GitResult<Self> {
         // A stream that breaks off is no end: without the last command nothing is kept.
         let talk = folder.git.start(&["fast-import", "--quiet", "--done", "--date-format=raw"])?;
         let crash = folder.git_dir.join(format!("fast_import_crash_{}", talk.process()));
@@ -47,7 +47,7 @@ impl Stream {
     }
 
     /// Stores bytes from a reader that has exactly so many; gives their id.
-    pub(super) fn blob(&mut self, reader: &mut BlobReader, size: u64) -> Result<String> {
+    pub(in crate::git) fn blob(&mut self, reader: &mut BlobReader, size: u64) -> Result<String> {
         let mark = self.next_mark();
         self.tell(&format!("blob\nmark :{mark}\ndata {size}\n"))?;
         reader.copy_to(&mut self.talk.input, Path::new("git"))?;
@@ -55,7 +55,7 @@ impl Stream {
     }
 
     /// Stores bytes; gives their id.
-    pub(super) fn bytes(&mut self, bytes: &[u8]) -> GitResult<String> {
+    pub(in crate::git) fn bytes(&mut self, bytes: &[u8]) -> GitResult<String> {
         let mark = self.next_mark();
         self.tell(&format!("blob\nmark :{mark}\ndata {}\n", bytes.len()))?;
         self.send(bytes)?;
@@ -63,7 +63,7 @@ impl Stream {
     }
 
     /// Stores a commit; gives its id.
-    pub(super) fn commit(&mut self, new: &NewCommit<'_>) -> GitResult<String> {
+    pub(in crate::git) fn commit(&mut self, new: &NewCommit<'_>) -> GitResult<String> {
         let mark = self.next_mark();
         self.tell(&format!("commit {}\nmark :{mark}\n", new.reference))?;
         for (what, who) in [("author", &new.author), ("committer", &new.committer)] {
@@ -87,7 +87,7 @@ impl Stream {
     }
 
     /// Keeps everything that was stored.
-    pub(super) fn finish(mut self) -> GitResult<()> {
+    pub(in crate::git) fn finish(mut self) -> GitResult<()> {
         let told = self.tell("done\n");
         let Self { talk, crash, .. } = self;
         let finished = match told {
@@ -98,7 +98,7 @@ impl Stream {
     }
 
     /// Gives up; what git said, if it ended by itself, explains it better.
-    pub(super) fn abandon(self, error: ServiceError) -> ServiceError {
+    pub(in crate::git) fn abandon(self, error: ServiceError) -> ServiceError {
         let Self { talk, crash, .. } = self;
         let error = match error {
             ServiceError::Git(error) => talk.abandon(error).into(),

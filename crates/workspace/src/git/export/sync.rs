@@ -14,7 +14,7 @@ use crate::error::{Result, ServiceError};
 use crate::git::error::GitResult;
 use crate::git::folder::GitFolder;
 use crate::git::identity::Identity;
-use crate::git::ignored::IgnoreRules;
+use crate::home::IgnoreRules;
 
 const SUBMODULE: u32 = 0o160_000;
 

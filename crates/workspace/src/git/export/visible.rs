@@ -5,15 +5,15 @@ use std::collections::{BTreeSet, HashMap};
 use offshoot_vault::{Entry, EntryKind, Tree, VaultPath};
 
 use crate::error::Result;
-use crate::git::ignored::IgnoreRules;
 use crate::git::names::is_git_directory_name;
+use crate::home::IgnoreRules;
 
 /// The place of other folders of a vault, which are no part of the first one.
 const OTHER_FOLDERS: [&[u8]; 2] = [b".offshoot", b"bound"];
 
 /// What git can see of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sight {
+pub(in crate::git) enum Sight {
     /// A file or a link.
     Visible,
     /// Something that has no meaning to git by itself: a directory, or what belongs to git or Offshoot.
@@ -27,18 +27,18 @@ pub(super) enum Sight {
 }
 
 /// Decides for one repository.
-pub(super) struct Visibility<'a> {
+pub(in crate::git) struct Visibility<'a> {
     /// What of the vault's tree lies in the folder.
-    pub(super) at: VaultPath,
+    pub(in crate::git) at: VaultPath,
     /// Rules of what is ignored; none where all is wanted.
-    pub(super) rules: Option<IgnoreRules<'a>>,
+    pub(in crate::git) rules: Option<IgnoreRules<'a>>,
     /// Directories, below the folder, that the repository knows as submodules.
-    pub(super) submodules: BTreeSet<Vec<u8>>,
+    pub(in crate::git) submodules: BTreeSet<Vec<u8>>,
 }
 
 impl Visibility<'_> {
     /// What git can see of an entry of a tree. `tracked` says whether git has it already, by its path below the folder.
-    pub(super) fn of(
+    pub(in crate::git) fn of(
         &mut self,
         nested: &mut Nested<'_>,
         path: &VaultPath,
@@ -73,19 +73,19 @@ impl Visibility<'_> {
     }
 
     /// The names of a path below the folder, if it is in it.
-    pub(super) fn below<'p>(&self, path: &'p VaultPath) -> Option<&'p [Vec<u8>]> {
+    pub(in crate::git) fn below<'p>(&self, path: &'p VaultPath) -> Option<&'p [Vec<u8>]> {
         path.is_within(&self.at).then(|| &path.names()[self.at.names().len()..])
     }
 }
 
 /// Which directories of one tree have a repository of their own.
-pub(super) struct Nested<'a> {
+pub(in crate::git) struct Nested<'a> {
     tree: &'a Tree<'a>,
     known: HashMap<Vec<Vec<u8>>, bool>,
 }
 
 impl<'a> Nested<'a> {
-    pub(super) fn of(tree: &'a Tree<'a>) -> Self {
+    pub(in crate::git) fn of(tree: &'a Tree<'a>) -> Self {
         Self { tree, known: HashMap::new() }
     }
 

@@ -8,7 +8,7 @@ fn path(text: &str) -> VaultPath {
 
 fn entry(mode: u16, body: Body) -> Entry {
     let meta = Meta { mode, ..Meta::default() };
-    Entry { name: b"x".to_vec(), meta, group: None, body }
+    Entry { name: b"x".to_vec(), meta, group: None, conflict: None, body }
 }
 
 fn file(content: u8, mode: u16) -> Entry {
@@ -25,6 +25,7 @@ fn directory(content: u8) -> Entry {
         content: ContentId([content; 32]),
         bytes: 0,
         entries: 1,
+        conflicts: 0,
     };
     entry(0o755, Body::Directory(dir))
 }

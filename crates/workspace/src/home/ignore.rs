@@ -7,6 +7,7 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use offshoot_vault::{Body, Objects, RootId, Tree, VaultPath};
 
+use super::bytes_path;
 use crate::error::Result;
 
 /// No ignore file that somebody wrote is longer.
@@ -111,7 +112,7 @@ fn verdict(rules: &Gitignore, path: &[u8], is_directory: bool) -> Match<()> {
 }
 
 /// The bytes of a file in a tree, if there is one and it is not too long to be what it should be.
-pub(crate) fn text_at(
+pub(super) fn text_at(
     objects: &Objects,
     tree: &Tree<'_>,
     path: &VaultPath,
@@ -132,9 +133,4 @@ fn matcher(directory: &VaultPath, text: &[u8]) -> Option<Arc<Gitignore>> {
         let _invalid_pattern = builder.add_line(None, line.trim_end_matches('\r')).is_err();
     }
     builder.build().ok().filter(|rules| !rules.is_empty()).map(Arc::new)
-}
-
-fn bytes_path(bytes: &[u8]) -> &std::path::Path {
-    use std::os::unix::ffi::OsStrExt;
-    std::path::Path::new(std::ffi::OsStr::from_bytes(bytes))
 }
