@@ -1,5 +1,6 @@
 //! `offshoot commit`: what a workspace changed comes into the folder.
 
+mod git;
 mod summary;
 
 pub(crate) use summary::conflicts as conflict_lines;
@@ -8,7 +9,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
 use clap::{Args, ValueEnum};
-use offshoot_protocol::ExitCode;
+use offshoot_protocol::{CommitDoc, ExitCode};
 use offshoot_workspace::{
     Allow, CommitOutcome, CommitRequest, CommitService, Direction, HomeOptions, PathPattern,
     Selection, Times, wire,
@@ -27,6 +28,7 @@ Examples:
   offshoot commit -w fix --dry-run             say what would come home
   offshoot commit -w fix --only src --exclude '*.log'
   offshoot commit -w fix --ignored             build output too
+  offshoot commit -w fix --git -m \"Fix it\"    and make a git commit of it
   offshoot undo -w fix                         take it back, in the folder too
 
 What changed in the folder meanwhile is kept and merged with. Where both changed the same lines
@@ -54,6 +56,12 @@ pub(crate) struct CommitArgs {
     /// Bring home also what is held back for safety
     #[arg(long, value_name = "WHAT")]
     allow: Vec<Allowed>,
+    /// Make a git commit of what came home, of nothing else
+    #[arg(long)]
+    git: bool,
+    /// Who made the git commit [default: what git's own settings say]
+    #[arg(long, value_name = "NAME <MAIL>", requires = "git")]
+    author: Option<String>,
     /// Which way to settle an interrupted commit that cannot be settled by itself
     #[arg(long, value_name = "WAY")]
     settle: Option<SettleWay>,
@@ -91,10 +99,12 @@ pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<ExitCode> {
     // One thing that turns is enough.
     options.import.progress = None;
     let service = CommitService::new(vault, &context.actor, options, context.diff_options());
+    let tracked = git::tracked(vault)?;
+    let is_tracked = |path: &_| Ok(tracked.has(path));
     let request = CommitRequest {
         workspace: &workspace,
         message: args.message.as_deref(),
-        selection: selection(args)?,
+        selection: Selection { tracked: &is_tracked, ..selection(args)? },
         dry_run: args.dry_run,
         times: match context.settings.config.commit.times {
             TimesSetting::Now => Times::Now,
@@ -103,9 +113,19 @@ pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<ExitCode> {
     };
     let progress = context.settings.config.ui.progress;
     let waiting = Patience::new(progress, context.is_silent(), "bringing files home");
-    let outcome = service.commit(&request);
+    let prepared = match args.git {
+        true => Some(git::Prepared::new(vault, args.author.as_deref())?),
+        false => None,
+    };
+    if let Some(prepared) = &prepared {
+        let dry = CommitRequest { dry_run: true, ..request.clone() };
+        prepared.check(vault, &service.commit(&dry)?)?;
+    }
+    let outcome = service.commit(&request)?;
     drop((waiting, service));
-    report(context, &outcome?)
+    let came_home = outcome.operation.is_some();
+    let made = prepared.filter(|_| came_home).map(|prepared| prepared.commit(vault, &outcome));
+    report(context, &outcome, made.as_ref())
 }
 
 fn selection(args: &CommitArgs) -> Result<Selection<'static>> {
@@ -127,16 +147,32 @@ fn selection(args: &CommitArgs) -> Result<Selection<'static>> {
     })
 }
 
-fn report(context: &Context, outcome: &CommitOutcome) -> Result<ExitCode> {
+fn report(
+    context: &Context,
+    outcome: &CommitOutcome,
+    made: Option<&git::Made>,
+) -> Result<ExitCode> {
     report_skipped(context, &outcome.report);
     for pattern in &outcome.unmatched {
         context.output.note(format!("nothing that changed fits --only {pattern}"));
     }
-    let text = |_: &_| summary::text(outcome);
-    if outcome.conflicts.is_empty() {
-        context.output.done(wire::commit(outcome), text)?;
-        return Ok(ExitCode::Success);
+    let text = |_: &_| {
+        let git = made.map(git::Made::text).unwrap_or_default();
+        format!("{}{git}", summary::text(outcome))
+    };
+    let document = CommitDoc { git: made.map(git::Made::document), ..wire::commit(outcome) };
+    match made {
+        Some(git::Made::Failed(error)) => {
+            context.output.data(document, text)?;
+            Ok(error.code)
+        }
+        _ if outcome.conflicts.is_empty() => {
+            context.output.done(document, text)?;
+            Ok(ExitCode::Success)
+        }
+        _ => {
+            context.output.data(document, text)?;
+            Ok(ExitCode::Conflict)
+        }
     }
-    context.output.data(wire::commit(outcome), text)?;
-    Ok(ExitCode::Conflict)
 }

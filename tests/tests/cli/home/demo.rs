@@ -50,7 +50,8 @@ fn changed_files_have_the_time_of_the_commit() {
     fork(&place, "work");
     let script = "echo changed >lines; echo new >new; touch -d 2001-02-03 lines new";
     place.ok(["exec", "-w", "work", "--", "sh", "-c", script]);
-    let modified = |path: &str| fs::metadata(place.project().join(path)).unwrap().modified().unwrap();
+    let modified =
+        |path: &str| fs::metadata(place.project().join(path)).unwrap().modified().unwrap();
     let before = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
     place.ok(["commit", "-w", "work"]);
     assert!(modified("lines") > before);
