@@ -9,8 +9,9 @@ use clap::{Args, Parser, Subcommand};
 use offshoot_protocol::{ErrorBody, ErrorDocument, ExitCode};
 
 use crate::commands::{
-    checkpoint, completions, config, diff, discard, doctor, exec, execs, fs, gc, history, init,
-    log, logs, op, ps, recover, revert, review, run, show, snapshot, status, vault, workspace,
+    binding, checkpoint, commit, completions, config, diff, discard, doctor, exec, execs, fs, gc,
+    history, init, log, logs, op, ps, pull, recover, revert, review, run, show, snapshot, status,
+    vault, workspace,
 };
 
 const AFTER_HELP: &str = "\
@@ -67,6 +68,9 @@ pub(crate) enum Command {
     /// Make, list and check vaults
     #[command(subcommand)]
     Vault(vault::VaultCommand),
+    /// The folders of a vault, where it has more than one
+    #[command(subcommand)]
+    Binding(binding::BindingCommand),
     /// Fork, list and remove workspaces
     #[command(subcommand, visible_alias = "ws")]
     Workspace(workspace::WorkspaceCommand),
@@ -111,6 +115,10 @@ pub(crate) enum Command {
     /// The operation log
     #[command(subcommand)]
     Op(op::OpCommand),
+    /// Bring what a workspace changed into the folder
+    Commit(commit::CommitArgs),
+    /// Merge what changed in the folder into a workspace
+    Pull(pull::PullArgs),
     /// Throw away a workspace and its changes
     Discard(discard::DiscardArgs),
     /// Files of a workspace, without mounting it

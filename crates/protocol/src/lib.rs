@@ -3,12 +3,14 @@
 //! Every command with `--json` prints exactly one [`Document`]. Documents of one `schema_version` may gain fields and never
 //! lose or change them. This crate holds plain data; it knows no vault and no command line.
 
+mod binding;
 mod change;
 mod document;
 mod exec;
 mod exit_code;
 mod file;
 mod history;
+mod home;
 mod recover;
 mod review;
 mod schema;
@@ -17,6 +19,9 @@ mod tools;
 mod vault;
 mod workspace;
 
+pub use binding::{
+    BindingAddedDoc, BindingDoc, BindingListDoc, BindingMovedDoc, BindingRemovedDoc,
+};
 pub use change::{ChangeDoc, ChangeKindDoc, DiffDoc, HunkDoc, LineDoc, SideDoc, StatusDoc};
 pub use document::{Document, ErrorBody, ErrorDocument, Kind, SCHEMA_VERSION};
 pub use exec::{
@@ -32,6 +37,7 @@ pub use history::{
     ActorDoc, LogDoc, LogEntryDoc, OperationDoc, OperationLogDoc, OperationRestoreDoc, RevertDoc,
     ShowDoc, SnapshotDoc,
 };
+pub use home::{ClashDoc, CommitDoc, HeldDoc, PullDoc};
 pub use recover::{
     KilledDoc, RecoverDroppedDoc, RecoverKeptDoc, RecoverListDoc, RecoverShowDoc, RecoverableDoc,
     RunningDoc, RunningListDoc,

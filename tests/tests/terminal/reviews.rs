@@ -109,9 +109,10 @@ fn editor(place: &Place, script: &str) -> String {
 fn hunks_and_files_are_edited() {
     let Some(place) = changed() else { return };
     let editor = editor(&place, "stty -a | grep -q ' icanon' && sed -i 's/ten/zehn/' \"$1\"");
-    let mut console = Console::run_with(&place, &["review", "-w", "fix", "/notes.txt"], |command| {
-        command.env("EDITOR", &editor);
-    });
+    let mut console =
+        Console::run_with(&place, &["review", "-w", "fix", "/notes.txt"], |command| {
+            command.env("EDITOR", &editor);
+        });
     console.wait_for("line ten");
     console.keys("e");
     console.wait_for("-line 150");

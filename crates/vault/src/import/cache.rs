@@ -59,7 +59,7 @@ impl State {
 
 /// How long until a change to a file that `stat` saw is sure to show in its times; `None` where it is already. The clock
 /// of another machine may be ahead: then there is nothing to wait for.
-pub(super) fn unsettled_for(stat: &Stat) -> Option<Duration> {
+pub(crate) fn unsettled_for(stat: &Stat) -> Option<Duration> {
     let state = State::of(stat);
     let age = nanoseconds(Mtime::now()) - nanoseconds(state.ctime);
     let left = (0..state.tick()).contains(&age).then(|| state.tick() - age)?;
@@ -197,6 +197,20 @@ pub(super) fn save(file: &Path, root: &RootId, entries: &[CacheEntry], started: 
     }
     out.extend_from_slice(blake3::hash(&out).as_bytes());
     drop(replace(file, &out));
+}
+
+/// Makes a cache file count for as long as the vault has this root, which keeps everything that the file speaks of.
+pub(super) fn keep_by(file: &Path, root: &RootId) {
+    if cached_root(file).is_none_or(|now| now == *root) {
+        return;
+    }
+    let mut bytes = load(file);
+    if let Some(place) = bytes.get_mut(MAGIC.len()..MAGIC.len() + 32) {
+        place.copy_from_slice(&root.0);
+        let hash = blake3::hash(&bytes);
+        bytes.extend_from_slice(hash.as_bytes());
+        drop(replace(file, &bytes));
+    }
 }
 
 /// Removes caches that were being written when their writer stopped. One that is being written now is lost too, without

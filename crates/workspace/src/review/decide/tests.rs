@@ -13,7 +13,7 @@ fn file(content: &[u8], mode: u16) -> Entry {
         hash[at % 32] ^= byte.rotate_left(at as u32 % 8);
     }
     let body = Body::File { size: content.len() as u64, blob: BlobId(hash) };
-    Entry { name: b"f".to_vec(), meta: Meta::of_new(mode), group: None, body }
+    Entry { name: b"f".to_vec(), meta: Meta::of_new(mode), group: None, conflict: None, body }
 }
 
 fn path(text: &str) -> VaultPath {
