@@ -1,5 +1,6 @@
 //! `offshoot commit`: what a workspace changed comes into the folder.
 
+mod pick;
 mod summary;
 
 pub(crate) use summary::conflicts as conflict_lines;
@@ -9,6 +10,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use clap::{Args, ValueEnum};
 use offshoot_protocol::ExitCode;
+use offshoot_vault::{Vault, Workspace};
 use offshoot_workspace::{
     Allow, CommitOutcome, CommitRequest, CommitService, Direction, HomeOptions, PathPattern,
     Selection, Times, wire,
@@ -26,6 +28,7 @@ Examples:
   offshoot commit -w fix -m \"Fix the parser\"
   offshoot commit -w fix --dry-run             say what would come home
   offshoot commit -w fix --only src --exclude '*.log'
+  offshoot commit -w fix -p                    ask about each hunk
   offshoot commit -w fix --ignored             build output too
   offshoot undo -w fix                         take it back, in the folder too
 
@@ -48,6 +51,9 @@ pub(crate) struct CommitArgs {
     /// Leave these in the workspace: paths of the vault, with all below them, or globs
     #[arg(long, value_name = "PATH")]
     exclude: Vec<OsString>,
+    /// Ask about each change, hunk by hunk
+    #[arg(short, long)]
+    patch: bool,
     /// Bring home also what .gitignore files ignore
     #[arg(long)]
     ignored: bool,
@@ -88,12 +94,39 @@ pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<ExitCode> {
         SettleWay::Forward => Direction::Forward,
     });
     let options = HomeOptions { settle, ..context.home_options(&told) };
+    let mut selection = selection(args)?;
+    if args.patch {
+        let picked = pick::pick(context, vault, &workspace, &selection)?;
+        let Some(choices) = picked else { return Ok(ExitCode::Success) };
+        selection.choices = choices;
+    }
+    let about = About { message: args.message.as_deref(), dry_run: args.dry_run };
+    bring_home(context, vault, &workspace, selection, options, &about)
+}
+
+/// What else is said about a commit.
+pub(crate) struct About<'a> {
+    /// What is said in it.
+    pub(crate) message: Option<&'a str>,
+    /// Whether only what would come home is wanted.
+    pub(crate) dry_run: bool,
+}
+
+/// Brings home what was selected, and says what came of it.
+pub(crate) fn bring_home(
+    context: &Context,
+    vault: &Vault,
+    workspace: &Workspace,
+    selection: Selection<'_>,
+    options: HomeOptions<'_>,
+    about: &About<'_>,
+) -> Result<ExitCode> {
     let service = CommitService::new(vault, &context.actor, options, context.diff_options());
     let request = CommitRequest {
-        workspace: &workspace,
-        message: args.message.as_deref(),
-        selection: selection(args)?,
-        dry_run: args.dry_run,
+        workspace,
+        message: about.message,
+        selection,
+        dry_run: about.dry_run,
         times: match context.settings.config.commit.times {
             TimesSetting::Now => Times::Now,
             TimesSetting::Recorded => Times::Recorded,
