@@ -46,6 +46,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
         Command::Exec(args) | Command::Proxy(exec::ProxyCommand::Exec(args)) => {
             return exec::run(&args, context);
         }
+        Command::Review(args) => return review::run(&args, context).map(ExitCode::number),
         Command::Run(args) => return run::run(&args, context),
         Command::Diff(args) => return diff::run(&args, context).map(ExitCode::number),
         Command::Vault(vault::VaultCommand::Check(args)) => {
@@ -67,7 +68,6 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
         Command::Kill(args) => ps::kill(&args, context),
         Command::Recover(command) => recover::run(&command, context),
         Command::Status(args) => status::run(&args, context),
-        Command::Review(args) => review::run(&args, context),
         Command::Log(args) => log::run(&args, context),
         Command::Show(args) => show::run(&args, context),
         Command::Undo(args) => revert::undo(&args, context),

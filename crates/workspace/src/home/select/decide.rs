@@ -73,6 +73,11 @@ impl<'d> Decider<'d> {
             None | Some(Choice::Take) => None,
             Some(Choice::Leave) => return Ok(Decision::Hold(HeldReason::Left)),
             Some(Choice::Content(bytes)) => self.with_content(change, bytes)?,
+            Some(Choice::File { content, mode }) => {
+                let mut chosen = self.with_content(change, content)?;
+                chosen.iter_mut().for_each(|entry| entry.meta.mode = *mode);
+                chosen
+            }
         };
         Ok(self.without_set_id(change, chosen))
     }
