@@ -9,8 +9,8 @@ use clap::{Args, Parser, Subcommand};
 use offshoot_protocol::{ErrorBody, ErrorDocument, ExitCode};
 
 use crate::commands::{
-    checkpoint, completions, config, diff, discard, doctor, exec, execs, fs, gc, history, init,
-    log, logs, op, ps, recover, revert, run, show, snapshot, status, vault, workspace,
+    binding, checkpoint, completions, config, diff, discard, doctor, exec, execs, fs, gc, history,
+    init, log, logs, op, ps, recover, revert, run, show, snapshot, status, vault, workspace,
 };
 
 const AFTER_HELP: &str = "\
@@ -67,6 +67,9 @@ pub(crate) enum Command {
     /// Make, list and check vaults
     #[command(subcommand)]
     Vault(vault::VaultCommand),
+    /// The folders of a vault, where it has more than one
+    #[command(subcommand)]
+    Binding(binding::BindingCommand),
     /// Fork, list and remove workspaces
     #[command(subcommand, visible_alias = "ws")]
     Workspace(workspace::WorkspaceCommand),

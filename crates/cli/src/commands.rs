@@ -1,5 +1,6 @@
 //! One file a command.
 
+pub(crate) mod binding;
 pub(crate) mod carry;
 pub(crate) mod checkpoint;
 pub(crate) mod completions;
@@ -46,6 +47,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
         Command::Doctor(args) => return doctor::run(&args, context).map(ExitCode::number),
         Command::Init(args) => init::run(&args, context),
         Command::Vault(command) => vault::run(&command, context),
+        Command::Binding(command) => binding::run(&command, context),
         Command::Workspace(command) => workspace::run(&command, context),
         Command::Checkpoint(command) => checkpoint::run(&command, context),
         Command::Snapshot(command) => snapshot::run(&command, context),

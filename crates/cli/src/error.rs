@@ -1,10 +1,12 @@
 //! Errors as people see them: what happened, what to do, which exit code.
 
+mod git;
+
 use offshoot_mount::MountError;
 use offshoot_protocol::{ErrorBody, ExitCode};
 use offshoot_sandbox::SandboxError;
 use offshoot_vault::{HomeError, NameError, PathError, StoreError, VaultError};
-use offshoot_workspace::ServiceError;
+use offshoot_workspace::{BindingError, ServiceError};
 
 use crate::config::ConfigError;
 
@@ -111,6 +113,16 @@ impl From<VaultError> for CliError {
             VaultError::NoEntry { .. } | VaultError::NoOperation(_) => {
                 Self::new(ExitCode::NotFound, message)
             }
+            VaultError::FolderGone { name, .. } => {
+                let name = if name.is_empty() { "/" } else { &name };
+                Self::new(ExitCode::NotFound, message)
+                    .hint(format!("`offshoot binding move {name} DIR` says where it is now"))
+            }
+            VaultError::Unbound => Self::new(ExitCode::NotFound, message)
+                .hint("`offshoot vault info` shows what it is bound to"),
+            VaultError::ReservedName { .. } => {
+                Self::new(ExitCode::Conflict, message).hint("rename it; nothing was changed")
+            }
             VaultError::Collected { .. } => Self::new(ExitCode::NotFound, message)
                 .hint("gc.keep_operations and gc.keep_age say how long what no ref names is kept"),
             VaultError::Orphaned { .. } => Self::new(ExitCode::Conflict, message)
@@ -174,6 +186,8 @@ impl From<ServiceError> for CliError {
         match error {
             ServiceError::Vault(error) => error.into(),
             ServiceError::Name(error) => error.into(),
+            ServiceError::Home(error) => error.into(),
+            ServiceError::Binding(error) => binding_error(&error, message),
             ServiceError::Unknown { suggestions, .. } => {
                 Self::new(ExitCode::NotFound, message).suggest(suggestions)
             }
@@ -192,9 +206,14 @@ impl From<ServiceError> for CliError {
                 Self::new(ExitCode::Busy, message).hint("wait until it is done and try again")
             }
             ServiceError::Mount(error) => error.into(),
+            ServiceError::Git(error) => error.into(),
             ServiceError::Internal(_) => Self::new(ExitCode::Failure, message)
                 .hint("nothing was changed; please report this"),
             ServiceError::Contended(_) => Self::new(ExitCode::Busy, message).hint("try again"),
+            ServiceError::Outdated(_) => Self::new(ExitCode::Conflict, message)
+                .hint("look at it again with `offshoot review`"),
+            ServiceError::Occupied(_) => Self::new(ExitCode::Conflict, message)
+                .hint("drop what came to that place too, or keep the move"),
             ServiceError::NoHistory(_) => Self::new(ExitCode::NotFound, message),
             ServiceError::NotRunning { .. } => Self::new(ExitCode::Conflict, message)
                 .hint("`offshoot ps` lists what runs, `offshoot execs` what ran"),
@@ -204,6 +223,20 @@ impl From<ServiceError> for CliError {
                 Self::new(ExitCode::Failure, message).hint("its user, or root, can end it")
             }
         }
+    }
+}
+
+fn binding_error(error: &BindingError, message: String) -> CliError {
+    match error {
+        BindingError::Missing { .. } => CliError::new(ExitCode::NotFound, message),
+        BindingError::NotAFolder(_) | BindingError::Refused { .. } => CliError::usage(message),
+        BindingError::Nested { .. } => CliError::new(ExitCode::Conflict, message)
+            .hint("bind the outer one alone; everything in it is taken in"),
+        BindingError::OtherVault { vault, .. } => CliError::new(ExitCode::Conflict, message)
+            .hint(format!("work with that one: `offshoot --vault {vault} ...`")),
+        BindingError::First => CliError::new(ExitCode::Conflict, message)
+            .hint("`offshoot binding move / DIR` says that it lies elsewhere now"),
+        BindingError::Overtaken => CliError::new(ExitCode::Conflict, message).hint("try again"),
     }
 }
 

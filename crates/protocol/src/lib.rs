@@ -3,6 +3,7 @@
 //! Every command with `--json` prints exactly one [`Document`]. Documents of one `schema_version` may gain fields and never
 //! lose or change them. This crate holds plain data; it knows no vault and no command line.
 
+mod binding;
 mod change;
 mod document;
 mod exec;
@@ -16,6 +17,9 @@ mod tools;
 mod vault;
 mod workspace;
 
+pub use binding::{
+    BindingAddedDoc, BindingDoc, BindingListDoc, BindingMovedDoc, BindingRemovedDoc,
+};
 pub use change::{ChangeDoc, ChangeKindDoc, DiffDoc, HunkDoc, LineDoc, SideDoc, StatusDoc};
 pub use document::{Document, ErrorBody, ErrorDocument, Kind, SCHEMA_VERSION};
 pub use exec::{

@@ -3,10 +3,12 @@
 mod compare;
 mod content;
 pub mod patch;
+pub mod pick;
 mod renames;
 pub mod similarity;
 pub mod stat;
 pub mod text;
+pub mod words;
 
 pub use compare::compare;
 pub use content::{FileDiff, file_diff, write_change};

@@ -13,9 +13,12 @@ mod fields;
 mod gather;
 mod markers;
 mod place;
+mod record;
 mod renames;
 mod resolve;
 mod text;
+
+use std::collections::BTreeMap;
 
 use crate::entry::{Body, Entry, Meta};
 use crate::error::Result;
@@ -173,7 +176,7 @@ impl Vault {
 
 fn empty_root(batch: &mut Batch) -> RootId {
     let body = Body::Directory(batch.directory(&[]));
-    batch.root(&Entry { name: Vec::new(), meta: Meta::default(), group: None, body })
+    batch.root(&Entry::new(Meta::default(), body))
 }
 
 /// What a merged state is for.
@@ -198,6 +201,8 @@ struct Merger<'a> {
     /// What has to be stored.
     batch: Batch,
     conflicts: Vec<Conflict>,
+    /// Of conflicts whose entry was put beside, where that is; by their place in the list.
+    shown_beside: BTreeMap<usize, VaultPath>,
     texts: usize,
 }
 
@@ -209,8 +214,8 @@ impl<'a> Merger<'a> {
         sides: &'a [Side],
         purpose: Purpose,
     ) -> Self {
-        let (batch, conflicts) = (Batch::default(), Vec::new());
-        Self { objects, keep, options, sides, purpose, batch, conflicts, texts: 0 }
+        let (batch, conflicts, shown_beside) = (Batch::default(), Vec::new(), BTreeMap::new());
+        Self { objects, keep, options, sides, purpose, batch, conflicts, shown_beside, texts: 0 }
     }
 
     fn run(mut self, base: &RootId) -> Result<(Merged, Batch)> {

@@ -260,6 +260,16 @@ impl<'a, 'b> Transaction<'a, 'b> {
         self.set(key(BINDING, &binding.id), Some(binding.row()))
     }
 
+    /// The bindings as they are under the write lock, without the changes of this transaction.
+    pub fn bindings(&self) -> Result<Vec<Binding>> {
+        crate::vault::bindings(self.writer)
+    }
+
+    /// Removes a binding.
+    pub fn remove_binding(&mut self, id: &Id) -> Result<()> {
+        self.set(key(BINDING, id), None)
+    }
+
     /// Applies changes as they are, each only if the ref holds its state before.
     pub(crate) fn apply(&mut self, changes: Vec<RefChange>) -> Result<()> {
         for change in changes {

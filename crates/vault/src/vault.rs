@@ -279,10 +279,9 @@ impl Vault {
         rows.into_iter().map(|(key, row)| Checkpoint::from_row(&key, row)).collect()
     }
 
-    /// The host directories that the vault is bound to.
+    /// The host directories that the vault is bound to, the top of the tree first.
     pub fn bindings(&self) -> Result<Vec<Binding>> {
-        let rows = self.read(|reader| Ok(reader.refs(BINDING)?))?;
-        rows.iter().map(|(key, row)| Binding::from_row(key, row)).collect()
+        self.read(bindings)
     }
 
     /// A state of files, to look at.
@@ -306,6 +305,16 @@ impl Vault {
         }
         Ok(())
     }
+}
+
+/// The bindings as they are, that of the top of the tree first.
+pub(crate) fn bindings(reader: &Reader<'_>) -> Result<Vec<Binding>> {
+    let rows = reader.refs(BINDING)?;
+    let bindings: Result<Vec<Binding>> =
+        rows.iter().map(|(key, row)| Binding::from_row(key, row)).collect();
+    let mut bindings = bindings?;
+    bindings.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(bindings)
 }
 
 /// The snapshots that refs point at.

@@ -4,6 +4,8 @@
 
 #[path = "vault/adopt.rs"]
 mod adopt;
+#[path = "vault/bound.rs"]
+mod bound;
 #[path = "vault/children.rs"]
 mod children;
 #[path = "vault/closed.rs"]

@@ -1,9 +1,16 @@
-//! The host directories that a vault was made from.
+//! The host directories that a vault is bound to.
 
-use std::path::Path;
+mod change;
+mod error;
+
+pub use change::{Bound, NewBinding, Rebound};
+pub use error::BindingError;
+
+pub(crate) use change::shown_name;
 
 use offshoot_vault::{
-    Actor, ImportOptions, ImportReport, NewSnapshot, Snapshot, Vault, display_bytes,
+    Actor, Binding, ImportOptions, ImportReport, Imported, NewSnapshot, Snapshot, Vault,
+    display_bytes,
 };
 
 use crate::error::Result;
@@ -32,10 +39,11 @@ impl<'a> BindingService<'a> {
         Self { vault, actor: actor.clone() }
     }
 
-    /// Makes the main line what is in the directory now; only files that changed are read.
-    pub fn refresh(&self, directory: &Path, options: &ImportOptions) -> Result<Refreshed> {
+    /// Makes the main line what is in the vault's folders now; only files that changed are read.
+    pub fn refresh(&self, options: &ImportOptions) -> Result<Refreshed> {
         let _held = self.vault.hold()?;
-        let imported = self.vault.import(directory, options)?;
+        let bindings = self.vault.bindings()?;
+        let imported = capture(self.vault, &bindings, options)?;
         let before = self.vault.head()?;
         if imported.root == before.root {
             return Ok(Refreshed { head: before, changed: false, report: imported.report });
@@ -51,10 +59,21 @@ impl<'a> BindingService<'a> {
                 message: None,
             })?;
             tx.set_head(snapshot.id)?;
-            let directory = display_bytes(directory.as_os_str().as_encoded_bytes());
-            tx.summary(format!("import {directory}"));
+            tx.summary(format!("import {}", named(&bindings)));
             Ok(snapshot)
         })?;
         Ok(Refreshed { head: committed.value, changed: true, report: imported.report })
     }
+}
+
+/// Reads what is in the folders now as one state of files, stored but not part of any history: the first is the top of the
+/// tree, each other one lies where its binding says. Whoever calls it holds the vault until that is recorded.
+pub fn capture(vault: &Vault, bindings: &[Binding], options: &ImportOptions) -> Result<Imported> {
+    Ok(vault.import_bound(bindings, options)?)
+}
+
+/// The folders, for people.
+fn named(bindings: &[Binding]) -> String {
+    let paths: Vec<String> = bindings.iter().map(|binding| display_bytes(&binding.path)).collect();
+    paths.join(", ")
 }

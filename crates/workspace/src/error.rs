@@ -1,7 +1,11 @@
 //! What can go wrong in a service.
 
 use offshoot_mount::MountError;
-use offshoot_vault::{Id, NameError, VaultError};
+use offshoot_vault::{HomeError, Id, NameError, VaultError};
+
+use crate::binding::BindingError;
+
+use crate::git::GitError;
 
 /// An error of a service. Nothing was changed when one is returned.
 #[derive(Debug, thiserror::Error)]
@@ -12,6 +16,12 @@ pub enum ServiceError {
     /// The text cannot be a name.
     #[error(transparent)]
     Name(#[from] NameError),
+    /// The home of the vaults failed.
+    #[error(transparent)]
+    Home(#[from] HomeError),
+    /// A folder cannot be bound.
+    #[error(transparent)]
+    Binding(#[from] BindingError),
     /// There is nothing of that name or id.
     #[error("there is no {what} \"{text}\"")]
     Unknown {
@@ -61,6 +71,9 @@ pub enum ServiceError {
     /// Another process merges layers of the vault.
     #[error("another process merges the layers of this vault already")]
     Compacting,
+    /// Git failed, or what was asked of it cannot be done.
+    #[error(transparent)]
+    Git(#[from] GitError),
     /// A mistake in Offshoot.
     #[error("internal error: {0}")]
     Internal(String),
@@ -97,6 +110,12 @@ pub enum ServiceError {
         /// The process that runs it.
         process: u32,
     },
+    /// Something was decided about a path that is different by now.
+    #[error("{0} was changed since it was looked at; nothing was written")]
+    Outdated(String),
+    /// A file cannot go back to where it was.
+    #[error("{0} is taken by something else, so the file that was moved away cannot go back there")]
+    Occupied(String),
     /// The path is a directory and only files have versions.
     #[error("{0} never was a file in this history")]
     NoHistory(String),

@@ -12,15 +12,17 @@ mod error;
 mod exec;
 mod file;
 mod friendly;
+pub mod git;
 mod history;
 mod recover;
 mod resolve;
+mod review;
 mod running;
 mod suggest;
 pub mod wire;
 mod workspace;
 
-pub use binding::{BindingService, Refreshed};
+pub use binding::{BindingError, BindingService, Bound, NewBinding, Rebound, Refreshed, capture};
 pub use change::{ChangeSummaryService, Summary};
 pub use checkpoint::{CheckpointService, NewCheckpoint, Restored};
 pub use compaction::{CompactScope, CompactedStack, CompactionService};
@@ -36,6 +38,9 @@ pub use friendly::friendly_name;
 pub use history::{HistoryService, LogEntry};
 pub use recover::{Inspected, Kept, RecoverService, Recoverable};
 pub use resolve::{Point, Resolver};
+pub use review::{
+    Decision, Mixed, Origin, Outcome, Piece, PieceKind, ReviewItem, ReviewService, Wanted,
+};
 pub use running::{Ending, RunningService};
 pub use suggest::similar;
 pub use workspace::{NewWorkspace, Usage, WorkspaceService};

@@ -1,8 +1,10 @@
 //! From what the services know to what programs read: the one place where wire documents are made.
 
+mod binding;
 mod exec;
 mod recover;
 
+pub use binding::{binding, bindings, bound, moved, unbound};
 pub use exec::{envelope, exec_summary, recorded_envelope};
 pub use recover::{dropped, inspected, kept, recoverable, running, running_summary};
 
@@ -302,6 +304,7 @@ pub fn skip_reason(why: &SkipReason) -> (&'static str, String) {
         SkipReason::Socket => ("socket", "sockets are not kept".to_owned()),
         SkipReason::Device => ("device", "devices are not kept".to_owned()),
         SkipReason::Home => ("home", "vaults are kept here".to_owned()),
+        SkipReason::Reserved => ("reserved", "the place is that of further folders".to_owned()),
         SkipReason::Attributes(names) => {
             ("attributes", format!("came in without {}", names.join(", ")))
         }

@@ -122,7 +122,7 @@ impl Library {
 
     fn import(&self) -> Result<(), ServiceError> {
         let vault = self.vault();
-        BindingService::new(vault, &self.actor).refresh(&self.project, &options()).map(drop)
+        BindingService::new(vault, &self.actor).refresh(&options()).map(drop)
     }
 
     fn look(&self) -> Result<Seen, VaultError> {

@@ -73,6 +73,7 @@ fn restore(args: &RestoreArgs, context: &Context) -> Result<()> {
     let scope = revert::scope(args.vault_wide, context, vault)?;
     let target = Resolver::new(vault).operation(&args.id)?;
     let operation = HistoryService::new(vault, &context.actor).restore(&target, scope)?;
+    context.home.relink(vault)?;
     let document = OperationRestoreDoc {
         to: wire::operation(&target, &vault.workspaces()?),
         operation: operation.map(|id| id.to_string()),

@@ -36,6 +36,7 @@ fn revert(
     let vault = &context.vault()?.vault;
     let scope = scope(args.vault_wide, context, vault)?;
     let reverted = act(&HistoryService::new(vault, &context.actor), scope)?;
+    context.home.relink(vault)?;
     let document = RevertDoc {
         verb: verb.to_owned(),
         target: wire::operation(&reverted.target, &vault.workspaces()?),

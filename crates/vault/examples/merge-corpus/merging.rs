@@ -98,7 +98,7 @@ impl Merger {
                 self.vault.add_content(&mut bytes.as_slice(), Path::new("corpus")).unwrap();
             let body = Body::File { size: content.size, blob: content.blob };
             let meta = meta((mode & 0o777) as u16);
-            editor.put(&path, Entry { name: Vec::new(), meta, group: None, body }).unwrap();
+            editor.put(&path, Entry::new(meta, body)).unwrap();
         }
         let mut batch = Batch::default();
         let (root, _) = editor.finish(&mut batch);

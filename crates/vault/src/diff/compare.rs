@@ -69,7 +69,9 @@ impl Walk<'_> {
             self.pending.push((path.clone(), old, new));
         }
         let own_change = match (&before, &after, old, new) {
-            (Some(before), Some(after), Some(_), Some(_)) => before.meta != after.meta,
+            (Some(before), Some(after), Some(_), Some(_)) => {
+                before.meta != after.meta || before.conflict != after.conflict
+            }
             _ => true,
         };
         if own_change {

@@ -7,6 +7,7 @@ use super::combine::Problem;
 use super::fields::merge_meta;
 use super::gather::{Gathered, Item};
 use super::place::Places;
+use super::record::{Record, add, merge_records};
 use crate::entry::{Body, Entry, Meta};
 use crate::error::Result;
 use crate::hash::RootId;
@@ -17,6 +18,7 @@ struct Folder {
     /// What is in it so far.
     entries: BTreeMap<Vec<u8>, Entry>,
     meta: Meta,
+    conflict: Record,
     /// Whether it is only there for what is in it.
     vanishes: bool,
 }
@@ -42,18 +44,20 @@ impl Merger<'_> {
                 folder.entries.insert(name.to_vec(), entry);
             }
         }
+        self.keep_conflicts(&mut folders);
         // Those that are deeper come later in the order of paths.
         while let Some((path, folder)) = folders.pop_last() {
             let entries: Vec<Entry> = folder.entries.into_values().collect();
             let Some((parent, name)) = folder_of(&mut folders, &path) else {
-                top.meta = folder.meta;
+                (top.meta, top.conflict) = (folder.meta, folder.conflict);
                 top.body = Body::Directory(self.batch.directory(&entries));
                 break;
             };
             if !entries.is_empty() || !folder.vanishes {
-                let (meta, body) = (folder.meta, Body::Directory(self.batch.directory(&entries)));
-                let entry = Entry { name: name.to_vec(), meta, group: None, body };
-                parent.entries.insert(name.to_vec(), entry);
+                let (name, body) = (name.to_vec(), Body::Directory(self.batch.directory(&entries)));
+                let Folder { meta, conflict, .. } = folder;
+                let entry = Entry { name: name.clone(), conflict, ..Entry::new(meta, body) };
+                parent.entries.insert(name, entry);
             } else if parent.entries.get(name).is_some_and(|entry| entry.directory().is_some()) {
                 parent.entries.remove(name);
             }
@@ -96,9 +100,10 @@ impl Merger<'_> {
                 parent.map(|parent| Meta { xattrs: Vec::new(), ..parent.meta.clone() })
             });
             let (meta, vanishes) = (meta.unwrap_or_default(), found.is_none());
+            let conflict = found.and_then(|entry| entry.conflict.clone());
             let named = |entry: Entry| (entry.name.clone(), entry);
             let entries = entries.into_iter().map(named).collect();
-            let mut folder = Folder { entries, meta, vanishes };
+            let mut folder = Folder { entries, meta, conflict, vanishes };
             if let Some(item) = item {
                 self.decide_folder(&path, item, &mut folder);
             }
@@ -115,9 +120,28 @@ impl Merger<'_> {
         let Some(first) = sides.first() else { return };
         let merged = merge_meta(base, &sides, first);
         folder.meta = merged.meta;
+        folder.conflict = merge_records(base, &sides);
         if !folder.vanishes {
             for kind in merged.problems {
                 self.note(path, item, &Problem::of(kind));
+            }
+        }
+    }
+}
+
+impl Merger<'_> {
+    /// Gives every conflict to the entry that shows it.
+    fn keep_conflicts(&self, folders: &mut BTreeMap<VaultPath, Folder>) {
+        for (path, record) in self.records() {
+            let leaf = folder_of(folders, &path).and_then(|(folder, name)| {
+                folder.entries.get_mut(name).filter(|entry| entry.directory().is_none())
+            });
+            let kept = match leaf {
+                Some(leaf) => Some(&mut leaf.conflict),
+                None => folders.get_mut(&path).map(|folder| &mut folder.conflict),
+            };
+            if let Some(kept) = kept {
+                add(kept, record);
             }
         }
     }

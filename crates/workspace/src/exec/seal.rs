@@ -246,6 +246,7 @@ pub(crate) fn is_directory_time(change: &Change) -> bool {
         && before.directory().is_some()
         && after.directory().is_some()
         && same_but_for_time(before, after)
+        && before.conflict == after.conflict
 }
 
 /// The size of a file whose content is new at its path.

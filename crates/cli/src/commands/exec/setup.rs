@@ -86,7 +86,7 @@ fn refresh(
         return Ok(());
     }
     let service = BindingService::new(&vault.vault, &context.actor);
-    let refreshed = service.refresh(bound, &context.import_options())?;
+    let refreshed = service.refresh(&context.import_options())?;
     if refreshed.changed {
         let (name, folder) = (&listed.name, host_path(bound));
         context.output.note(format!("vault {name} was brought up to date with {folder}"));
