@@ -32,6 +32,19 @@ pub(crate) struct Difference {
     pub(crate) ours: Vec<&'static str>,
     /// The kinds of git's.
     pub(crate) git: Vec<String>,
+    /// The file in our merge.
+    pub(crate) our_file: Shown,
+    /// The file in git's.
+    pub(crate) git_file: Shown,
+}
+
+/// What a merge shows at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    Nothing,
+    /// The file of the newest version that was merged.
+    Newest,
+    Other,
 }
 
 impl Merger {
@@ -50,7 +63,7 @@ impl Merger {
         Compared {
             verdict: judge(&found, &git, &beside),
             conflicts: found.conflicts.len(),
-            differences: differences(&merged, &found, &git, &told, &beside),
+            differences: differences(&merged, &found, &git, &told, &beside, &states[theirs]),
             marked: marked(&found, &git),
         }
     }
@@ -166,6 +179,7 @@ fn differences(
     git: &Outcome,
     told: &BTreeMap<Vec<u8>, Vec<String>>,
     beside: &BTreeSet<Vec<u8>>,
+    newest: &Files,
 ) -> Vec<Difference> {
     let paths: BTreeSet<&Vec<u8>> = ours.files.keys().chain(git.files.keys()).collect();
     let conflicts = ours.conflicts.symmetric_difference(&git.conflicts);
@@ -175,12 +189,19 @@ fn differences(
         let differs = ours.files.get(*path) != git.files.get(*path);
         differs && !is_conflict(path) && !beside.contains(*path)
     });
+    let shown = |files: &Files, path: &Vec<u8>| match files.get(path) {
+        None => Shown::Nothing,
+        file if file == newest.get(path) => Shown::Newest,
+        Some(_) => Shown::Other,
+    };
     let difference = |path: &Vec<u8>| {
         let here = merged.conflicts.iter().filter(|conflict| conflict.path.relative() == *path);
         Difference {
             path: String::from_utf8_lossy(path).into_owned(),
             ours: here.map(|conflict| conflict.kind.word()).collect(),
             git: told.get(path).cloned().unwrap_or_default(),
+            our_file: shown(&ours.files, path),
+            git_file: shown(&git.files, path),
         }
     };
     conflicts.chain(others).map(difference).collect()

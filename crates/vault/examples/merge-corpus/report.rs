@@ -40,8 +40,7 @@ pub(crate) struct Report {
 impl Report {
     /// Whether every difference is explained.
     pub(crate) fn is_good(&self) -> bool {
-        let all = self.rows.iter().flat_map(|row| &row.compared.differences);
-        !self.rows.is_empty() && all.clone().all(|difference| reason(difference).is_some())
+        !self.rows.is_empty() && self.unexplained() == 0
     }
 
     /// How many merges came out how.
@@ -53,8 +52,7 @@ impl Report {
         }
         let (all, equal) = self.marked();
         writeln!(out, "{equal} of {all} files with conflicts have git's text").unwrap();
-        let differences = self.rows.iter().flat_map(|row| &row.compared.differences);
-        let unexplained = differences.filter(|difference| reason(difference).is_none()).count();
+        let unexplained = self.unexplained();
         writeln!(out, "{unexplained} paths differ for a reason that nobody has explained").unwrap();
         out
     }
@@ -66,12 +64,21 @@ impl Report {
             let Row { package, kind, what, standing, .. } = row;
             writeln!(out, "{package} {} [{what}]: {}", kind.word(), standing.word()).unwrap();
             for difference in &row.compared.differences {
-                let why = reason(difference).unwrap_or("not explained");
+                let why = reason(row.kind, difference).unwrap_or("not explained");
                 let (path, ours, git) = (&difference.path, &difference.ours, &difference.git);
-                writeln!(out, "    {path}: ours {ours:?}, git {git:?}: {why}").unwrap();
+                let shown = (difference.our_file, difference.git_file);
+                writeln!(out, "    {path}: ours {ours:?}, git {git:?} {shown:?}: {why}").unwrap();
             }
         }
         out
+    }
+
+    fn unexplained(&self) -> usize {
+        let of_row = |row: &Row| {
+            let all = row.compared.differences.iter();
+            all.filter(|difference| reason(row.kind, difference).is_none()).count()
+        };
+        self.rows.iter().map(of_row).sum()
     }
 
     fn marked(&self) -> (usize, usize) {
@@ -128,7 +135,7 @@ impl Report {
         for row in &self.rows {
             for difference in &row.compared.differences {
                 let Row { package, kind, what, .. } = row;
-                let why = reason(difference).unwrap_or("not explained");
+                let why = reason(row.kind, difference).unwrap_or("not explained");
                 let ours = or_clean(&difference.ours.join(", "));
                 let git = or_clean(&difference.git.join(", ").replace("CONFLICT ", ""));
                 let (kind, path) = (kind.word(), &difference.path);
