@@ -6,6 +6,8 @@
 mod background;
 #[path = "cli/bad_input.rs"]
 mod bad_input;
+#[path = "cli/bindings.rs"]
+mod bindings;
 #[path = "cli/carry.rs"]
 mod carry;
 #[path = "cli/checkpoints.rs"]

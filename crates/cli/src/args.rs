@@ -9,8 +9,9 @@ use clap::{Args, Parser, Subcommand};
 use offshoot_protocol::{ErrorBody, ErrorDocument, ExitCode};
 
 use crate::commands::{
-    binding, checkpoint, completions, config, diff, discard, doctor, exec, execs, fs, gc, history,
-    init, log, logs, op, ps, recover, revert, run, show, snapshot, status, vault, workspace,
+    binding, checkpoint, commit, completions, config, diff, discard, doctor, exec, execs, fs, gc,
+    history, init, log, logs, op, ps, pull, recover, revert, run, show, snapshot, status, vault,
+    workspace,
 };
 
 const AFTER_HELP: &str = "\
@@ -112,6 +113,10 @@ pub(crate) enum Command {
     /// The operation log
     #[command(subcommand)]
     Op(op::OpCommand),
+    /// Bring what a workspace changed into the folder
+    Commit(commit::CommitArgs),
+    /// Merge what changed in the folder into a workspace
+    Pull(pull::PullArgs),
     /// Throw away a workspace and its changes
     Discard(discard::DiscardArgs),
     /// Files of a workspace, without mounting it

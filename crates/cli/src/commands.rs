@@ -3,6 +3,7 @@
 pub(crate) mod binding;
 pub(crate) mod carry;
 pub(crate) mod checkpoint;
+pub(crate) mod commit;
 pub(crate) mod completions;
 pub(crate) mod config;
 pub(crate) mod diff;
@@ -18,6 +19,7 @@ pub(crate) mod log;
 pub(crate) mod logs;
 pub(crate) mod op;
 pub(crate) mod ps;
+pub(crate) mod pull;
 pub(crate) mod recover;
 pub(crate) mod revert;
 pub(crate) mod run;
@@ -44,6 +46,8 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
         Command::Vault(vault::VaultCommand::Check(args)) => {
             return vault::check(&args, context).map(ExitCode::number);
         }
+        Command::Commit(args) => return commit::run(&args, context).map(ExitCode::number),
+        Command::Pull(args) => return pull::run(&args, context).map(ExitCode::number),
         Command::Doctor(args) => return doctor::run(&args, context).map(ExitCode::number),
         Command::Init(args) => init::run(&args, context),
         Command::Vault(command) => vault::run(&command, context),

@@ -5,7 +5,7 @@ mod git;
 use offshoot_mount::MountError;
 use offshoot_protocol::{ErrorBody, ExitCode};
 use offshoot_sandbox::SandboxError;
-use offshoot_vault::{HomeError, NameError, PathError, StoreError, VaultError};
+use offshoot_vault::{ApplyError, HomeError, NameError, PathError, StoreError, VaultError};
 use offshoot_workspace::{BindingError, ServiceError};
 
 use crate::config::ConfigError;
@@ -215,6 +215,25 @@ impl From<ServiceError> for CliError {
             ServiceError::Occupied(_) => Self::new(ExitCode::Conflict, message)
                 .hint("drop what came to that place too, or keep the move"),
             ServiceError::NoHistory(_) => Self::new(ExitCode::NotFound, message),
+            ServiceError::NoFolder => Self::new(ExitCode::Conflict, message)
+                .hint("`offshoot init` in a folder makes a vault that is; `offshoot fs export` writes files anywhere"),
+            ServiceError::FolderGone(_) => Self::new(ExitCode::NotFound, message)
+                .hint("put it back, or say where it is now with `offshoot binding move`"),
+            ServiceError::OtherFolder(_) => Self::new(ExitCode::Conflict, message)
+                .hint("`offshoot init` there takes it as it is; `offshoot binding move` says where the right one is"),
+            ServiceError::Apply(error) => error.into(),
+            ServiceError::Interfered(_) => Self::new(ExitCode::Busy, message)
+                .hint("try again when nothing writes to the folder"),
+            ServiceError::Unsettled { .. } => Self::new(ExitCode::Conflict, message).hint(
+                "mend what is named and try again; `offshoot commit --settle back` or `forward` decides the way",
+            ),
+            ServiceError::BadNote { .. } => Self::new(ExitCode::Damaged, message),
+            ServiceError::ChangedSince { .. } => Self::new(ExitCode::Conflict, message)
+                .hint("nothing was changed; take your own changes away first, or commit the opposite"),
+            ServiceError::Undecided { workspace, .. } => Self::new(ExitCode::Conflict, message)
+                .hint(format!("`offshoot conflicts -w {workspace}` lists them; nothing was changed")),
+            ServiceError::Markers(_) => Self::new(ExitCode::Conflict, message)
+                .hint("nothing was changed; edit the files, or add --allow markers"),
             ServiceError::NotRunning { .. } => Self::new(ExitCode::Conflict, message)
                 .hint("`offshoot ps` lists what runs, `offshoot execs` what ran"),
             ServiceError::BeingRecovered { .. } => Self::new(ExitCode::Busy, message)
@@ -228,6 +247,7 @@ impl From<ServiceError> for CliError {
 
 fn binding_error(error: &BindingError, message: String) -> CliError {
     match error {
+        BindingError::Already { .. } => CliError::new(ExitCode::Conflict, message),
         BindingError::Missing { .. } => CliError::new(ExitCode::NotFound, message),
         BindingError::NotAFolder(_) | BindingError::Refused { .. } => CliError::usage(message),
         BindingError::Nested { .. } => CliError::new(ExitCode::Conflict, message)
@@ -237,6 +257,23 @@ fn binding_error(error: &BindingError, message: String) -> CliError {
         BindingError::First => CliError::new(ExitCode::Conflict, message)
             .hint("`offshoot binding move / DIR` says that it lies elsewhere now"),
         BindingError::Overtaken => CliError::new(ExitCode::Conflict, message).hint("try again"),
+    }
+}
+
+impl From<ApplyError> for CliError {
+    fn from(error: ApplyError) -> Self {
+        let message = error.to_string();
+        match error {
+            ApplyError::Vault(error) => error.into(),
+            ApplyError::Problems(_) => {
+                Self::new(ExitCode::Conflict, message).hint("nothing was changed")
+            }
+            ApplyError::Interfered { .. } => Self::new(ExitCode::Busy, message).hint("try again"),
+            ApplyError::Failed { .. } => Self::new(ExitCode::Storage, message),
+            ApplyError::Stuck { .. } => Self::new(ExitCode::Storage, message).hint(
+                "the next command tries again; `offshoot commit --settle back` or `forward` decides the way",
+            ),
+        }
     }
 }
 

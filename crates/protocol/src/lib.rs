@@ -10,6 +10,7 @@ mod exec;
 mod exit_code;
 mod file;
 mod history;
+mod home;
 mod recover;
 mod schema;
 mod text;
@@ -35,6 +36,7 @@ pub use history::{
     ActorDoc, LogDoc, LogEntryDoc, OperationDoc, OperationLogDoc, OperationRestoreDoc, RevertDoc,
     ShowDoc, SnapshotDoc,
 };
+pub use home::{ClashDoc, CommitDoc, HeldDoc, PullDoc};
 pub use recover::{
     KilledDoc, RecoverDroppedDoc, RecoverKeptDoc, RecoverListDoc, RecoverShowDoc, RecoverableDoc,
     RunningDoc, RunningListDoc,

@@ -40,6 +40,8 @@ pub fn schemas() -> Vec<SchemaFile> {
         file::<WorkspaceRenamedDoc>(),
         file::<WorkspaceDeletedDoc>(),
         file::<DiscardDoc>(),
+        file::<CommitDoc>(),
+        file::<PullDoc>(),
         file::<CheckpointDoc>(),
         file::<CheckpointListDoc>(),
         file::<CheckpointShowDoc>(),

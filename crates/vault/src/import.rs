@@ -12,7 +12,7 @@ mod plan;
 mod read;
 mod scan;
 
-pub(crate) use cache::{cached_root, clear as clear_cache};
+pub(crate) use cache::{cached_root, clear as clear_cache, unsettled_for};
 pub(crate) use plan::group_of;
 
 use std::path::{Path, PathBuf};

@@ -34,4 +34,4 @@ pub use sweep::LeftSize;
 pub use upper::Upper;
 
 pub(crate) use lock::{DirLock, clear_abandoned};
-pub(crate) use stage::{LayerKind, LayerStage};
+pub(crate) use stage::{LayerKind, LayerStage, syncs_each};

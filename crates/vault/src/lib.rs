@@ -5,6 +5,7 @@
 //! mount, a process or a policy is. The formats are specified in `docs/design/storage-format.md`.
 
 mod actor;
+mod apply;
 mod archive;
 mod capture;
 mod check;
@@ -41,8 +42,13 @@ mod tree;
 mod vault;
 
 pub use actor::Actor;
+pub use apply::{
+    Apply, ApplyError, ApplyNote, ApplyOptions, ApplyPlan, ApplyProblem, ApplyTarget, FolderLock,
+    Kept,
+};
 pub use archive::Archived;
 pub use check::{CheckDepth, CheckReport, RepairReport};
+pub use conflicts::texts_with_markers;
 pub use content::NewContent;
 pub use edit::TreeEditor;
 pub use entry::{Body, ConflictRecord, DirRef, Entry, EntryKind, Meta, Mtime, RecordedSide, Xattr};

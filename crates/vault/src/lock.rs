@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use offshoot_store::Id;
+use offshoot_store::{Id, StoreError};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
@@ -53,15 +53,8 @@ impl Vault {
     ) -> Result<WorkspaceLock> {
         let path = self.dir().join("locks").join(workspace.to_string());
         let mut held = open(&path)?;
-        let deadline = wait.map(|wait| Instant::now() + wait);
-        let mut pause = SHORTEST_PAUSE;
-        while !try_lock(&held, &path)? {
-            let left = deadline.map_or(LONGEST_PAUSE, |at| at.duration_since(Instant::now()));
-            if left.is_zero() {
-                return Err(busy(workspace, &path));
-            }
-            thread::sleep(pause.min(left));
-            pause = LONGEST_PAUSE.min(pause * 2);
+        if !wait_for(&held, &path, wait)? {
+            return Err(busy(workspace, &path));
         }
         let write = held.set_len(0).and_then(|()| held.write_all(holder.as_bytes()));
         write.map_err(io_error("write", &path))?;
@@ -83,6 +76,31 @@ impl Vault {
         let held = open(&path)?;
         Ok(try_lock(&held, &path)?.then_some(CompactionLock { _held: held }))
     }
+}
+
+/// Takes a file for oneself, waiting for others up to `wait`, or for as long as it takes without one.
+pub(crate) fn take(path: &PathBuf, wait: Option<Duration>) -> Result<File> {
+    let held = open(path)?;
+    if wait_for(&held, path, wait)? {
+        return Ok(held);
+    }
+    let (path, seconds) = (path.clone(), wait.unwrap_or_default().as_secs());
+    Err(StoreError::Busy { path, seconds }.into())
+}
+
+/// Waits for a file to be free, and locks it; false where it was not in time.
+fn wait_for(held: &File, path: &Path, wait: Option<Duration>) -> Result<bool> {
+    let deadline = wait.map(|wait| Instant::now() + wait);
+    let mut pause = SHORTEST_PAUSE;
+    while !try_lock(held, path)? {
+        let left = deadline.map_or(LONGEST_PAUSE, |at| at.duration_since(Instant::now()));
+        if left.is_zero() {
+            return Ok(false);
+        }
+        thread::sleep(pause.min(left));
+        pause = LONGEST_PAUSE.min(pause * 2);
+    }
+    Ok(true)
 }
 
 /// Opens the file to lock. It is never removed but with the vault, so that all who lock it lock the same.

@@ -84,9 +84,19 @@ impl<'a> Materializer<'a> {
     /// Writes below an existing directory.
     pub(crate) fn new(objects: &'a Objects, top: &Path, purpose: Purpose<'a>) -> Result<Self> {
         let top_fd = disk::open_dir(top).map_err(io_error("open", top))?;
+        Ok(Self::at(objects, top_fd, top, purpose))
+    }
+
+    /// Writes below a directory that is open already.
+    pub(crate) fn at(
+        objects: &'a Objects,
+        top_fd: OwnedFd,
+        top: &Path,
+        purpose: Purpose<'a>,
+    ) -> Self {
         let groups = Mutex::new(HashMap::new());
         let (again, elsewhere) = (BTreeSet::new(), HashMap::new());
-        Ok(Self { objects, top: top.to_owned(), purpose, top_fd, again, elsewhere, groups })
+        Self { objects, top: top.to_owned(), purpose, top_fd, again, elsewhere, groups }
     }
 
     /// Writes these paths of a difference also where nothing about them is different.

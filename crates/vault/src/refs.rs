@@ -72,12 +72,16 @@ pub struct Binding {
     pub path: Vec<u8>,
     /// When it was bound.
     pub created_ms: u64,
+    /// The inode of the folder when it was last looked at: another folder at its path is another folder.
+    pub inode: Option<u64>,
 }
 
 #[derive(Serialize, Deserialize)]
 struct BindingState {
     path: StoredPath,
     created_ms: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    inode: Option<u64>,
 }
 
 /// A path in JSON: text where it is UTF-8, else its bytes.
@@ -155,7 +159,8 @@ impl Binding {
     /// Of a host directory, by its canonical path; the name is empty for the top of the tree.
     pub fn new(id: Id, name: &str, directory: &std::path::Path, created_ms: u64) -> Self {
         let path = directory.as_os_str().as_encoded_bytes().to_vec();
-        Self { id, name: name.to_owned(), path, created_ms }
+        let inode = rustix::fs::stat(directory).ok().map(|stat| stat.st_ino);
+        Self { id, name: name.to_owned(), path, created_ms, inode }
     }
 
     pub(crate) fn row(&self) -> RefRow {
@@ -163,7 +168,8 @@ impl Binding {
             Ok(text) => StoredPath::Text(text),
             Err(error) => StoredPath::Bytes { bytes: error.into_bytes() },
         };
-        let value = to_json(&BindingState { path, created_ms: self.created_ms });
+        let (created_ms, inode) = (self.created_ms, self.inode);
+        let value = to_json(&BindingState { path, created_ms, inode });
         let name = Some(self.name.clone()).filter(|name| !name.is_empty());
         RefRow { scope: String::new(), name, value }
     }
@@ -193,7 +199,8 @@ impl Binding {
             StoredPath::Bytes { bytes } => bytes,
         };
         let name = row.name.clone().unwrap_or_default();
-        Ok(Self { id: parse_id(key)?, name, path, created_ms: state.created_ms })
+        let (created_ms, inode) = (state.created_ms, state.inode);
+        Ok(Self { id: parse_id(key)?, name, path, created_ms, inode })
     }
 }
 

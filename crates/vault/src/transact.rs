@@ -21,6 +21,9 @@ use crate::refs::{
 };
 use crate::snapshot::Snapshot;
 
+/// Where the id of the last apply that was recorded is kept.
+pub(crate) const APPLIED: &str = "applied";
+
 /// A snapshot about to be made.
 #[derive(Clone, Debug)]
 pub struct NewSnapshot {
@@ -193,6 +196,12 @@ impl<'a, 'b> Transaction<'a, 'b> {
     pub(crate) fn record_vault(&mut self, id: &Id, name: &str) -> Result<()> {
         self.writer.set_meta("vault", id.as_bytes())?;
         Ok(self.writer.set_meta("name", name.as_bytes())?)
+    }
+
+    /// Notes that the folders are what this transaction says, by the apply of that id. It is no ref: undo does not take it
+    /// back.
+    pub fn mark_applied(&mut self, apply: &Id) -> Result<()> {
+        Ok(self.writer.set_meta(APPLIED, apply.as_bytes())?)
     }
 
     /// The vault's main line.

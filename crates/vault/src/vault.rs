@@ -21,7 +21,7 @@ use crate::refs::{
     BINDING, Binding, CHECKPOINT, Checkpoint, WORKSPACE, Workspace, head_key, head_snapshot,
 };
 use crate::snapshot::{self, Snapshot};
-use crate::transact::{Committed, Transaction};
+use crate::transact::{APPLIED, Committed, Transaction};
 use crate::tree::Tree;
 
 /// How to open a vault.
@@ -282,6 +282,22 @@ impl Vault {
     /// The host directories that the vault is bound to, the top of the tree first.
     pub fn bindings(&self) -> Result<Vec<Binding>> {
         self.read(bindings)
+    }
+
+    /// Whether an apply is the last one that was recorded.
+    pub fn is_recorded(&self, apply: &Id) -> Result<bool> {
+        let last = self.read(|reader| Ok(reader.meta(APPLIED)?))?;
+        Ok(last.as_deref() == Some(apply.as_bytes().as_slice()))
+    }
+
+    /// Makes everything durable that was stored until now, before something is done outside of the vault that builds upon it.
+    pub fn make_durable(&self) -> Result<()> {
+        self.enter()?;
+        self.catalog.write(|writer| {
+            // A commit that writes nothing syncs nothing.
+            let id = writer.new_id();
+            Ok(writer.set_meta("durable", id.as_bytes())?)
+        })
     }
 
     /// A state of files, to look at.

@@ -1,7 +1,9 @@
 //! What can go wrong in a service.
 
+use std::path::PathBuf;
+
 use offshoot_mount::MountError;
-use offshoot_vault::{HomeError, Id, NameError, VaultError};
+use offshoot_vault::{ApplyError, HomeError, Id, NameError, VaultError};
 
 use crate::binding::BindingError;
 
@@ -116,9 +118,71 @@ pub enum ServiceError {
     /// A file cannot go back to where it was.
     #[error("{0} is taken by something else, so the file that was moved away cannot go back there")]
     Occupied(String),
+    /// The vault has no folder to bring anything to.
+    #[error("this vault is bound to no folder")]
+    NoFolder,
+    /// A bound folder is not there.
+    #[error("{} is gone, or is no folder any more", .0.display())]
+    FolderGone(PathBuf),
+    /// There is another folder in the place of a bound one.
+    #[error("{} is another folder than the one that the vault is bound to", .0.display())]
+    OtherFolder(PathBuf),
+    /// A folder cannot be changed.
+    #[error(transparent)]
+    Apply(#[from] ApplyError),
+    /// Somebody kept changing the files that were to be changed.
+    #[error("files in {0} kept being changed meanwhile; they are as they were")]
+    Interfered(String),
+    /// What was interrupted can be settled neither way.
+    #[error("what was interrupted in the folder cannot be settled: {why}")]
+    Unsettled {
+        /// The apply.
+        apply: Id,
+        /// What stands in the way.
+        why: String,
+    },
+    /// The journal of something that was interrupted says nothing that can be understood.
+    #[error("the note of apply {apply} cannot be read: {source}")]
+    BadNote {
+        /// The apply.
+        apply: Id,
+        /// Why.
+        source: serde_json::Error,
+    },
+    /// What a commit brought was changed since.
+    #[error("commit {} cannot be {verb}: changed since: {}", .operation.short(), few(.paths))]
+    ChangedSince {
+        /// The operation of the commit.
+        operation: Id,
+        /// "undone" or "redone".
+        verb: &'static str,
+        /// What was changed.
+        paths: Vec<String>,
+    },
+    /// Something in the workspace waits for a decision.
+    #[error("workspace {workspace} has conflicts that nobody decided: {}", few(.paths))]
+    Undecided {
+        /// The workspace.
+        workspace: String,
+        /// Where.
+        paths: Vec<String>,
+    },
+    /// Files would come home with the markers of a conflict.
+    #[error("conflict markers are left in {}", few(.0))]
+    Markers(Vec<String>),
     /// The path is a directory and only files have versions.
     #[error("{0} never was a file in this history")]
     NoHistory(String),
+}
+
+/// The first paths, and how many more there are.
+fn few(paths: &[String]) -> String {
+    const MOST: usize = 8;
+    let shown = paths.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
+    match paths.len().saturating_sub(MOST) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
 }
 
 /// The result of anything a service does.

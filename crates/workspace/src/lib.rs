@@ -14,6 +14,7 @@ mod file;
 mod friendly;
 pub mod git;
 mod history;
+mod home;
 mod recover;
 mod resolve;
 mod review;
@@ -22,7 +23,7 @@ mod suggest;
 pub mod wire;
 mod workspace;
 
-pub use binding::{BindingError, BindingService, Bound, NewBinding, Rebound, Refreshed, capture};
+pub use binding::{BindingError, BindingService, Bound, NewBinding, Rebound, Refreshed};
 pub use change::{ChangeSummaryService, Summary};
 pub use checkpoint::{CheckpointService, NewCheckpoint, Restored};
 pub use compaction::{CompactScope, CompactedStack, CompactionService};
@@ -36,6 +37,11 @@ pub use exec::{
 pub use file::{CopyOptions, FileContent, FileService, Version};
 pub use friendly::friendly_name;
 pub use history::{HistoryService, LogEntry};
+pub use home::{
+    Allow, Choice, CommitOutcome, CommitRequest, CommitService, Direction, Held, HeldReason,
+    HomeOptions, How, PathPattern, PullService, Pulled, Selected, Selection, SelectionStates,
+    Settled, Times, Tracked, select,
+};
 pub use recover::{Inspected, Kept, RecoverService, Recoverable};
 pub use resolve::{Point, Resolver};
 pub use review::{

@@ -2,10 +2,12 @@
 
 mod binding;
 mod exec;
+mod home;
 mod recover;
 
 pub use binding::{binding, bindings, bound, moved, unbound};
 pub use exec::{envelope, exec_summary, recorded_envelope};
+pub use home::{commit, pull};
 pub use recover::{dropped, inspected, kept, recoverable, running, running_summary};
 
 pub(crate) use exec::stored_envelope;

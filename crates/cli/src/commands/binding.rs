@@ -101,7 +101,7 @@ fn add(args: &AddArgs, context: &Context, opened: &OpenVault) -> Result<()> {
         let binding = &bound.binding;
         let (name, folder) = (paint(NAME, &binding.name), host_path(&binding.host_path()));
         let what = render::import(&bound.report);
-        format!("{name} is {folder}, in the vault {}: {what}\n", binding.at())
+        format!("{name} is {folder}, in the vault {}; all folders: {what}\n", binding.at())
     })
 }
 

@@ -72,7 +72,11 @@ fn restore(args: &RestoreArgs, context: &Context) -> Result<()> {
     let vault = &context.vault()?.vault;
     let scope = revert::scope(args.vault_wide, context, vault)?;
     let target = Resolver::new(vault).operation(&args.id)?;
-    let operation = HistoryService::new(vault, &context.actor).restore(&target, scope)?;
+    let told = |settled: &_| context.tell_settled(settled);
+    let service = HistoryService::new(vault, &context.actor);
+    let service = service.with_home(context.home_options(&told));
+    let operation = service.restore(&target, scope)?;
+    drop(service);
     context.home.relink(vault)?;
     let document = OperationRestoreDoc {
         to: wire::operation(&target, &vault.workspaces()?),

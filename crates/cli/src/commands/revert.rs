@@ -35,7 +35,11 @@ fn revert(
 ) -> Result<()> {
     let vault = &context.vault()?.vault;
     let scope = scope(args.vault_wide, context, vault)?;
-    let reverted = act(&HistoryService::new(vault, &context.actor), scope)?;
+    let told = |settled: &_| context.tell_settled(settled);
+    let home = context.home_options(&told);
+    let service = HistoryService::new(vault, &context.actor).with_home(home);
+    let reverted = act(&service, scope)?;
+    drop(service);
     context.home.relink(vault)?;
     let document = RevertDoc {
         verb: verb.to_owned(),

@@ -166,6 +166,7 @@ fn every_key_reaches_its_field() {
         .flag("exec.max_processes=100")
         .flag("exec.max_file_size=1MiB")
         .flag("exec.max_memory=1GiB")
+        .flag("commit.times=recorded")
         .flag("recover.abandoned=keep")
         .flag("compact.auto=false")
         .flag("compact.depth=400")
@@ -188,6 +189,7 @@ fn every_key_reaches_its_field() {
             "hard_link_bytes": 0, "broker": false, "max_processes": 100, "max_file_size": 1 << 20,
             "max_memory": 1 << 30
         },
+        "commit": {"times": "recorded"},
         "recover": {"abandoned": "keep"},
         "compact": {"auto": false, "depth": 400},
         "run": {"timeout": "1h"},
@@ -444,6 +446,7 @@ exec.broker = true               # default
 exec.max_processes = 0           # default
 exec.max_file_size = \"0B\"        # default
 exec.max_memory = \"0B\"           # default
+commit.times = \"now\"             # default
 recover.abandoned = \"offer\"      # default
 compact.auto = true              # default
 compact.depth = 16               # default

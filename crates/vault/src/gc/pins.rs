@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use offshoot_store::{Hash, Id};
 
 use super::mark::Marks;
+use crate::apply;
 use crate::error::{Result, VaultError, io_error};
 use crate::hash::RootId;
 use crate::layer::{DirLock, ExecNote};
@@ -73,6 +74,7 @@ impl Pins {
             }
             Ok(())
         })?;
+        roots.extend(apply::pinned_roots(vault)?.into_iter().map(|root| root.0));
         let objects = vault.objects()?;
         for root in roots.into_iter().map(RootId) {
             // A note may be older than the collection that took what it names.

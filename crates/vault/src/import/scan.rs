@@ -16,6 +16,7 @@ use rustix::fs::{self, AtFlags, FileType, OFlags, Stat};
 
 use super::ignore::{FILE as IGNORE_FILE, Ignores};
 use super::{ImportOptions, SkipReason, Skipped};
+use crate::apply::is_staging;
 use crate::disk::{self, join};
 use crate::entry::Xattr;
 use crate::error::{Result, io_error};
@@ -221,6 +222,10 @@ impl Scanner<'_> {
         }
         if self.is_first && is_reserved(parent, &name) {
             return self.skip(&path, SkipReason::Reserved);
+        }
+        if kind == FileType::Directory && is_staging(&name) {
+            // Neither what an apply brings nor what it took out is part of the folder.
+            return None;
         }
         let body = match kind {
             FileType::RegularFile => ScannedBody::File,

@@ -211,12 +211,16 @@ fn remove_beside(staged: &Path) -> std::io::Result<()> {
 /// system at once, and that takes long only beside much that others have written. A user's own files may be closed to them; then all at once.
 fn sync_layer(staged: &Path, files: u64) -> Result<()> {
     let top = disk::open_dir(staged).map_err(io_error("open", staged))?;
-    let each = files <= SYNC_FEW || (files <= SYNC_EACH && unwritten_kib() > MUCH_KIB);
-    let synced = if each { sync_each(top.as_fd()) } else { Err(Errno::ACCESS) };
+    let synced = if syncs_each(files) { sync_each(top.as_fd()) } else { Err(Errno::ACCESS) };
     match synced {
         Err(Errno::ACCESS) => rustix::fs::syncfs(&top).map_err(io_error("sync", staged)),
         other => other.map_err(io_error("sync", staged)),
     }
+}
+
+/// Whether so many files and directories are better synced one by one than by syncing their file system.
+pub(crate) fn syncs_each(files: u64) -> bool {
+    files <= SYNC_FEW || (files <= SYNC_EACH && unwritten_kib() > MUCH_KIB)
 }
 
 /// How much this machine has yet to write to its disks.

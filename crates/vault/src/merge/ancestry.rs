@@ -39,7 +39,7 @@ impl Vault {
     /// The snapshots that all of these came from, without those that others of them came from.
     ///
     /// Ids sort by creation, so a snapshot is looked at after everything that came from it.
-    fn common_ancestors(&self, snapshots: &[Id]) -> Result<Vec<Id>> {
+    pub fn common_ancestors(&self, snapshots: &[Id]) -> Result<Vec<Id>> {
         let mut pending: BinaryHeap<Id> = BinaryHeap::new();
         let mut reached_by: BTreeMap<Id, BTreeSet<usize>> = BTreeMap::new();
         for (at, id) in snapshots.iter().enumerate() {

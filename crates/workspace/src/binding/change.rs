@@ -10,6 +10,8 @@ use offshoot_vault::{
 use super::error::BindingError;
 use super::{BindingService, capture};
 use crate::error::{Result, ServiceError};
+use crate::home::{Folders, HomeOptions};
+use crate::suggest::similar;
 
 /// A folder to be bound.
 #[derive(Clone, Copy, Debug)]
@@ -51,8 +53,7 @@ impl BindingService<'_> {
         let wanted = if name == "/" { "" } else { name };
         let found = bindings.iter().find(|binding| binding.name == wanted);
         found.cloned().ok_or_else(|| {
-            let names = bindings.iter().map(|binding| shown_name(binding));
-            let suggestions = names.map(str::to_owned).collect();
+            let suggestions = similar(name, bindings.iter().map(shown_name));
             ServiceError::Unknown { what: "folder", text: name.to_owned(), suggestions }
         })
     }
@@ -84,6 +85,8 @@ impl BindingService<'_> {
         let mut all = before.to_vec();
         all.push(provisional);
         all.sort_by(|a, b| a.name.cmp(&b.name));
+        let settling = HomeOptions { import: options.clone(), ..HomeOptions::default() };
+        let _folders = Folders::lock(self.vault, &self.actor, &settling)?;
         let imported = capture(self.vault, &all, options)?;
         let committed = self.vault.transact("binding add", &self.actor, |tx| {
             if tx.bindings()? != before {
@@ -175,6 +178,10 @@ impl BindingService<'_> {
         let vaults = home.dir().canonicalize().unwrap_or_else(|_| home.dir().to_owned());
         if vaults.starts_with(directory) || directory.starts_with(&vaults) {
             return Err(refused("vaults are kept there").into());
+        }
+        if let Some(same) = others.iter().find(|other| other.host_path() == directory) {
+            let (path, name) = (directory.to_owned(), shown_name(same).to_owned());
+            return Err(BindingError::Already { path, name }.into());
         }
         for other in others {
             let other = other.host_path();

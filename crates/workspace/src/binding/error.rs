@@ -24,6 +24,14 @@ pub enum BindingError {
         /// The reason.
         why: &'static str,
     },
+    /// The vault is bound to it.
+    #[error("{} is bound already, as {name}", .path.display())]
+    Already {
+        /// The folder.
+        path: PathBuf,
+        /// What it is called.
+        name: String,
+    },
     /// Folders of one vault do not lie in each other.
     #[error("{} lies in {}: folders of one vault cannot lie in each other", .inner.display(), .outer.display())]
     Nested {

@@ -1,0 +1,116 @@
+//! From after to before, as far as a folder came. What somebody did since stays.
+
+use super::forward::holds;
+use super::ground::{Ground, Site};
+use super::journal::{Action, Step};
+use super::problem::Kept;
+use super::stamp::{Look, Stamp};
+use super::touch;
+use crate::error::Result;
+
+/// How a step was taken back.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Back {
+    /// Somebody changed it since, and it stays as they left it.
+    pub(super) changed: bool,
+    /// What of theirs is elsewhere now.
+    pub(super) kept: Vec<Kept>,
+}
+
+impl Back {
+    fn changed() -> Self {
+        Self { changed: true, kept: Vec::new() }
+    }
+}
+
+/// Takes one step back, unless it never was done.
+pub(super) fn step(ground: &Ground, number: usize, step: &Step, owners: bool) -> Result<Back> {
+    match &step.action {
+        Action::Put { new } => put(&ground.site(number, step)?, new),
+        Action::Replace { old, new } => replace(&ground.site(number, step)?, old, new),
+        Action::Remove { old } => remove(&ground.site(number, step)?, old),
+        Action::Retouch { old, before, after } => {
+            let done = touch::file(ground, step, old, (after, before), owners)?;
+            Ok(if done { Back::default() } else { Back::changed() })
+        }
+        Action::Settle { before, after } => {
+            if let Some(before) = before {
+                touch::directory(ground, step, after.as_ref(), before, owners)?;
+            }
+            Ok(Back::default())
+        }
+    }
+}
+
+fn put(site: &Site<'_>, new: &Stamp) -> Result<Back> {
+    if site.in_slot()?.is_some_and(|look| new.is_same_inode(&look)) {
+        return Ok(Back::default());
+    }
+    let Some(spot) = site.spot()? else { return Ok(Back::changed()) };
+    match site.at(&spot)? {
+        Some(there) if is_ours(site, &there, new)? => {}
+        _ => return Ok(Back::changed()),
+    }
+    if !site.move_out(&spot)? {
+        return Ok(Back::changed());
+    }
+    if holds(site, new)? {
+        return Ok(Back::default());
+    }
+    // Written to in this very moment.
+    let mut back = Back::changed();
+    if !site.move_in(&spot)? {
+        back.kept.extend(site.keep_aside()?);
+    }
+    Ok(back)
+}
+
+fn replace(site: &Site<'_>, old: &Stamp, new: &Stamp) -> Result<Back> {
+    match site.in_slot()? {
+        Some(look) if !new.is_same_inode(&look) => {}
+        // It never was done, or all of it is cleaned up.
+        _ => return Ok(Back::default()),
+    }
+    let Some(spot) = site.spot()? else { return leave(site, old) };
+    match site.at(&spot)? {
+        Some(there) if is_ours(site, &there, new)? => {}
+        _ => return leave(site, old),
+    }
+    if !site.exchange(&spot)? {
+        return leave(site, old);
+    }
+    if holds(site, new)? {
+        return Ok(Back::default());
+    }
+    // What came out is somebody's, newer than what went in.
+    if site.exchange(&spot)? {
+        return leave(site, old);
+    }
+    let mut back = Back::changed();
+    if !site.move_in(&spot)? {
+        back.kept.extend(site.keep_aside()?);
+    }
+    Ok(back)
+}
+
+fn remove(site: &Site<'_>, old: &Stamp) -> Result<Back> {
+    if site.in_slot()?.is_none() {
+        return Ok(Back::default());
+    }
+    let Some(spot) = site.spot()? else { return leave(site, old) };
+    if site.move_in(&spot)? { Ok(Back::default()) } else { leave(site, old) }
+}
+
+/// Whether what is at the path is what was put there.
+fn is_ours(site: &Site<'_>, there: &Look, new: &Stamp) -> Result<bool> {
+    Ok(new.is(there) && site.is_empty(there)?)
+}
+
+/// The path is somebody's now. What was there before is in the vault, unless it is not what was captured.
+fn leave(site: &Site<'_>, old: &Stamp) -> Result<Back> {
+    let mut back = Back::changed();
+    if !holds(site, old)? {
+        back.kept.extend(site.keep_aside()?);
+    }
+    Ok(back)
+}

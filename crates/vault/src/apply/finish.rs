@@ -1,0 +1,141 @@
+//! Clearing away what an apply left: staged and replaced files, and its journal.
+
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
+
+use rustix::fs::{self, AtFlags};
+use rustix::io::Errno;
+
+use super::ground::{Ground, slot_name, staging_name};
+use super::journal::{Action, BACK, DONE, Journal, StagingRecord, Step};
+use super::problem::Kept;
+use super::stamp::{Stamp, look};
+use super::touch;
+use crate::disk::{self, join};
+use crate::entry::Mtime;
+use crate::error::{Result, io_error};
+
+/// Says, durably, that all is decided, how, and that only cleaning up is left.
+pub(super) fn mark(directory: &Path, back: bool) -> Result<()> {
+    let path = directory.join(if back { BACK } else { DONE });
+    std::fs::File::create(&path).map_err(io_error("create", &path))?;
+    disk::sync_dir(directory).map_err(io_error("sync", directory))
+}
+
+/// Removes the staging directories. What somebody wrote meanwhile to a file that was taken out of the folder is kept beside
+/// its place.
+pub(super) fn clear(ground: &Ground, journal: &Journal, back: bool) -> Result<Vec<Kept>> {
+    let mut kept = Vec::new();
+    let steps = journal.steps.as_deref().unwrap_or_default();
+    for (number, record) in journal.stagings.iter().enumerate() {
+        if let Some(staging) = ground.staging(number) {
+            for (slot, step) in steps.iter().enumerate().filter(|(_, it)| it.staging == number) {
+                kept.extend(clear_slot(ground, staging, slot, step)?);
+            }
+            clear_unrecorded(ground, staging, journal, record)?;
+        }
+        let intended = intended_mtime(journal, record, back);
+        remove_staging(ground, journal, number, record, intended)?;
+    }
+    Ok(kept)
+}
+
+/// Removes what a step left, if it is what the step put there.
+fn clear_slot(
+    ground: &Ground,
+    staging: BorrowedFd<'_>,
+    slot: usize,
+    step: &Step,
+) -> Result<Option<Kept>> {
+    let ours: &[&Stamp] = match &step.action {
+        Action::Put { new } => &[new],
+        Action::Replace { old, new } => &[old, new],
+        Action::Remove { old } => &[old],
+        _ => return Ok(None),
+    };
+    let host = ground.host(step);
+    let name = slot_name(slot);
+    let Some(found) = look(staging, &name).map_err(io_error("stat", &host))? else {
+        return Ok(None);
+    };
+    if ours.iter().any(|stamp| stamp.is(&found)) {
+        let how = if found.is_directory() { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+        match fs::unlinkat(staging, disk::bytes_path(&name), how) {
+            Ok(()) | Err(Errno::NOENT) => return Ok(None),
+            // Somebody was in it and made files there.
+            Err(Errno::NOTEMPTY | Errno::EXIST) => {}
+            Err(error) => return Err(io_error("remove", &host)(error)),
+        }
+    }
+    ground.site(slot, step)?.keep_aside()
+}
+
+/// Removes what was staged before its steps were written down.
+fn clear_unrecorded(
+    ground: &Ground,
+    staging: BorrowedFd<'_>,
+    journal: &Journal,
+    record: &StagingRecord,
+) -> Result<()> {
+    if journal.steps.is_some() {
+        return Ok(());
+    }
+    let path = join(&record.directory.0, &staging_name(&journal.id));
+    let host = ground.folders[record.folder].host(&path);
+    let opened = ground.folders[record.folder].readable(&path).map_err(io_error("open", &host))?;
+    for name in disk::names(opened.as_fd()).map_err(io_error("read", &host))? {
+        let found = look(staging, &name).map_err(io_error("stat", &host))?;
+        let is_directory = found.is_some_and(|found| found.is_directory());
+        let how = if is_directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
+        fs::unlinkat(staging, disk::bytes_path(&name), how).map_err(io_error("remove", &host))?;
+    }
+    Ok(())
+}
+
+/// Removes an empty staging directory, durably, and leaves the directory that it was in with the time that it had.
+fn remove_staging(
+    ground: &Ground,
+    journal: &Journal,
+    number: usize,
+    record: &StagingRecord,
+    intended: Mtime,
+) -> Result<()> {
+    let folder = &ground.folders[record.folder];
+    let directory = &record.directory.0;
+    let host = folder.host(&join(directory, &staging_name(&journal.id)));
+    let remove = || -> std::result::Result<(), Errno> {
+        let Some(before) = folder.look(directory)? else { return Ok(()) };
+        let mtime = match ground.staging(number) {
+            Some(_) => {
+                let parent = folder.directory(directory)?;
+                let name = staging_name(&journal.id);
+                fs::unlinkat(&parent, disk::bytes_path(&name), AtFlags::REMOVEDIR)?;
+                before.mtime
+            }
+            // Whoever removed it did not come to this.
+            None => intended,
+        };
+        touch::set_time(folder, directory, mtime)?;
+        match folder.readable(directory) {
+            Ok(opened) => fs::fsync(opened),
+            Err(Errno::ACCESS) => Ok(()),
+            Err(error) => Err(error),
+        }
+    };
+    remove().map_err(io_error("remove", &host))
+}
+
+/// The time that a directory with a staging directory in it is to have in the end.
+fn intended_mtime(journal: &Journal, record: &StagingRecord, back: bool) -> Mtime {
+    let steps = journal.steps.iter().flatten();
+    let mut here = steps.filter(|it| it.folder == record.folder && it.path == record.directory);
+    let settled = here.find_map(|step| match &step.action {
+        Action::Settle { before, after } => {
+            let side = if back { before } else { after };
+            side.as_ref().map(super::journal::Attributes::mtime)
+        }
+        _ => None,
+    });
+    let (seconds, nanoseconds) = record.mtime;
+    settled.unwrap_or(Mtime { seconds, nanoseconds })
+}

@@ -1,0 +1,92 @@
+//! A host folder, reached by its descriptor: nothing below it is ever opened through a symbolic link.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+use rustix::io::Errno;
+
+use super::problem::ApplyProblem;
+use super::stamp::{Look, look, look_at, missing_is_none};
+use crate::disk::{self, split_last};
+
+/// An open folder.
+#[derive(Debug)]
+pub(super) struct Folder {
+    path: PathBuf,
+    top: OwnedFd,
+    pub(super) look: Look,
+}
+
+/// A name in an open directory.
+#[derive(Debug)]
+pub(super) struct Spot<'p> {
+    pub(super) parent: OwnedFd,
+    pub(super) name: &'p [u8],
+}
+
+impl Spot<'_> {
+    pub(super) fn look(&self) -> Result<Option<Look>, Errno> {
+        look(self.parent.as_fd(), self.name)
+    }
+
+    pub(super) fn at(&self) -> BorrowedFd<'_> {
+        self.parent.as_fd()
+    }
+}
+
+impl Folder {
+    /// Opens a folder; it must be the one of `identity`, a device and an inode, where that is given.
+    pub(super) fn open(path: &Path, identity: Option<(u64, u64)>) -> Result<Self, ApplyProblem> {
+        let gone = || ApplyProblem::Gone { path: path.to_owned() };
+        let top = disk::open_dir_path(path).map_err(|_| gone())?;
+        let look = look_at(top.as_fd()).map_err(|_| gone())?;
+        if identity.is_some_and(|known| known != (look.place.device, look.inode)) {
+            return Err(ApplyProblem::NotThatFolder { path: path.to_owned() });
+        }
+        Ok(Self { path: path.to_owned(), top, look })
+    }
+
+    /// The host path of something below.
+    pub(super) fn host(&self, path: &[u8]) -> PathBuf {
+        if path.is_empty() { self.path.clone() } else { self.path.join(disk::bytes_path(path)) }
+    }
+
+    /// Opens a directory below only to reach what is in it.
+    pub(super) fn directory(&self, path: &[u8]) -> Result<OwnedFd, Errno> {
+        disk::open_below(self.top.as_fd(), path, OFlags::PATH | OFlags::DIRECTORY)
+    }
+
+    /// Opens a directory below to read it.
+    pub(super) fn readable(&self, path: &[u8]) -> Result<OwnedFd, Errno> {
+        disk::open_below(self.top.as_fd(), path, OFlags::RDONLY | OFlags::DIRECTORY)
+    }
+
+    /// Opens something below.
+    pub(super) fn open_with(&self, path: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
+        disk::open_below(self.top.as_fd(), path, flags)
+    }
+
+    /// Opens a file below to read it, without waiting for anybody.
+    pub(super) fn file(&self, path: &[u8]) -> Result<OwnedFd, Errno> {
+        disk::open_below(self.top.as_fd(), path, OFlags::RDONLY | OFlags::NONBLOCK)
+    }
+
+    /// The place of a path, whether something is there or not. Nothing where its directory is not there.
+    pub(super) fn spot<'p>(&self, path: &'p [u8]) -> Result<Option<Spot<'p>>, Errno> {
+        let (parent, name) = split_last(path);
+        let parent = missing_is_none(self.directory(parent))?;
+        Ok(parent.map(|parent| Spot { parent, name }))
+    }
+
+    /// What is at a path; nothing where nothing is.
+    pub(super) fn look(&self, path: &[u8]) -> Result<Option<Look>, Errno> {
+        if path.is_empty() {
+            return look_at(self.top.as_fd()).map(Some);
+        }
+        match self.spot(path)? {
+            Some(spot) => spot.look(),
+            None => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! From before to after: each step is one rename, looked at before and after.
+
+use super::folder::Spot;
+use super::ground::{Ground, Site};
+use super::journal::{Action, Attributes, Step};
+use super::problem::Kept;
+use super::stamp::Stamp;
+use super::touch;
+use crate::error::Result;
+
+/// How a step went.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// It is done, now or since before.
+    Done,
+    /// Somebody changed what it was about. What they wrote is at the path, but for what is kept elsewhere.
+    Interfered(Vec<Kept>),
+}
+
+impl Outcome {
+    fn interfered() -> Self {
+        Self::Interfered(Vec::new())
+    }
+}
+
+/// Does one step, unless it is done already.
+pub(super) fn step(ground: &Ground, number: usize, step: &Step, owners: bool) -> Result<Outcome> {
+    match &step.action {
+        Action::Put { new } => put(&ground.site(number, step)?, new),
+        Action::Replace { old, new } => replace(&ground.site(number, step)?, old, new),
+        Action::Remove { old } => remove(&ground.site(number, step)?, old),
+        Action::Retouch { old, before, after } => {
+            retouch(ground, step, old, (before, after), owners)
+        }
+        Action::Settle { before, after } => {
+            if let Some(after) = after {
+                touch::directory(ground, step, before.as_ref(), after, owners)?;
+            }
+            Ok(Outcome::Done)
+        }
+    }
+}
+
+fn put(site: &Site<'_>, new: &Stamp) -> Result<Outcome> {
+    let Some(spot) = site.spot()? else { return Ok(Outcome::interfered()) };
+    if site.move_in(&spot)? {
+        return Ok(Outcome::Done);
+    }
+    // It was there already if it is ours, whatever somebody did to it since.
+    let there = site.at(&spot)?.is_some_and(|look| new.is_same_inode(&look));
+    Ok(if there { Outcome::Done } else { Outcome::interfered() })
+}
+
+fn replace(site: &Site<'_>, old: &Stamp, new: &Stamp) -> Result<Outcome> {
+    let Some(spot) = site.spot()? else { return Ok(Outcome::interfered()) };
+    let Some(there) = site.at(&spot)? else { return Ok(Outcome::interfered()) };
+    if !new.is_same_inode(&there) {
+        if !old.is_untouched(&there) || !site.is_empty(&there)? || !site.exchange(&spot)? {
+            return Ok(Outcome::interfered());
+        }
+    }
+    // Whoever was cut off here may not have looked at what came out.
+    if holds(site, old)? { Ok(Outcome::Done) } else { give_back(site, &spot, Some(new)) }
+}
+
+fn remove(site: &Site<'_>, old: &Stamp) -> Result<Outcome> {
+    let Some(spot) = site.spot()? else { return Ok(Outcome::interfered()) };
+    if site.in_slot()?.is_none() {
+        let Some(there) = site.at(&spot)? else { return Ok(Outcome::interfered()) };
+        if !old.is_untouched(&there) || !site.is_empty(&there)? || !site.move_out(&spot)? {
+            return Ok(Outcome::interfered());
+        }
+    }
+    if holds(site, old)? { Ok(Outcome::Done) } else { give_back(site, &spot, None) }
+}
+
+/// Whether what is staged is this, unchanged; a directory must be empty.
+pub(super) fn holds(site: &Site<'_>, stamp: &Stamp) -> Result<bool> {
+    match site.in_slot()? {
+        Some(out) => Ok(stamp.is(&out) && site.slot_is_empty(&out)?),
+        None => Ok(false),
+    }
+}
+
+/// Puts back what came out, which is not what was captured. `new` is what is, or was, at the path instead.
+pub(super) fn give_back(site: &Site<'_>, spot: &Spot<'_>, new: Option<&Stamp>) -> Result<Outcome> {
+    let mut kept = Vec::new();
+    match new {
+        Some(new) if site.exchange(spot)? => {
+            // What was written to where ours was is the newest, and stays there.
+            let theirs = !holds(site, new)?;
+            if theirs && (site.exchange(spot)? || !site.move_in(spot)?) {
+                kept.extend(site.keep_aside()?);
+            }
+        }
+        _ if site.move_in(spot)? => {}
+        _ => kept.extend(site.keep_aside()?),
+    }
+    Ok(Outcome::Interfered(kept))
+}
+
+fn retouch(
+    ground: &Ground,
+    step: &Step,
+    old: &Stamp,
+    (before, after): (&Attributes, &Attributes),
+    owners: bool,
+) -> Result<Outcome> {
+    match touch::file(ground, step, old, (before, after), owners)? {
+        true => Ok(Outcome::Done),
+        false => Ok(Outcome::interfered()),
+    }
+}

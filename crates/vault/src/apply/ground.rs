@@ -1,0 +1,215 @@
+//! The folders of an apply and its staging directories, open.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::PathBuf;
+
+use offshoot_store::Id;
+use rustix::fs::{self, OFlags, RenameFlags};
+use rustix::io::Errno;
+
+use super::folder::{Folder, Spot};
+use super::journal::{Journal, Step};
+use super::problem::{ApplyProblem, Kept};
+use super::stamp::{Look, look, missing_is_none};
+use crate::disk::{self, join, split_last};
+use crate::error::{Result, VaultError, io_error};
+
+/// How staging directories are called, in front of the id of their apply. Nothing of such a name is ever captured.
+pub(crate) const STAGING: &[u8] = b".offshoot-apply-";
+/// So many names are tried to keep something beside its place.
+const NAMES: usize = 100;
+
+/// Whether a name is that of a staging directory, of this vault or of another.
+pub(crate) fn is_staging(name: &[u8]) -> bool {
+    let id = name.strip_prefix(STAGING).and_then(|id| std::str::from_utf8(id).ok());
+    id.is_some_and(|id| id.parse::<Id>().is_ok())
+}
+
+/// The name of the staging directories of an apply.
+pub(super) fn staging_name(id: &Id) -> Vec<u8> {
+    [STAGING, id.to_string().as_bytes()].concat()
+}
+
+/// The name in a staging directory of what belongs to a step.
+pub(super) fn slot_name(number: usize) -> Vec<u8> {
+    number.to_string().into_bytes()
+}
+
+/// Everything open that an apply works with.
+#[derive(Debug)]
+pub(super) struct Ground {
+    id: Id,
+    pub(super) folders: Vec<Folder>,
+    stagings: Vec<Option<OwnedFd>>,
+}
+
+/// A step with the descriptors that it needs.
+#[derive(Debug)]
+pub(super) struct Site<'g> {
+    pub(super) step: &'g Step,
+    folder: &'g Folder,
+    staging: BorrowedFd<'g>,
+    slot: Vec<u8>,
+    id: Id,
+}
+
+impl Ground {
+    /// Opens the folders of a journal. Where a staging directory is, the folder is the right one; where none is needed
+    /// device and inode tell.
+    pub(super) fn open(journal: &Journal) -> std::result::Result<Self, ApplyProblem> {
+        let mut folders = Vec::new();
+        for (number, record) in journal.folders.iter().enumerate() {
+            let staged = journal.stagings.iter().any(|staging| staging.folder == number);
+            let identity = (!staged).then_some((record.device, record.inode));
+            folders.push(Folder::open(disk::bytes_path(&record.path.0), identity)?);
+        }
+        let mut stagings = Vec::new();
+        for record in &journal.stagings {
+            let path = join(&record.directory.0, &staging_name(&journal.id));
+            stagings.push(folders[record.folder].directory(&path).ok());
+        }
+        Ok(Self { id: journal.id, folders, stagings })
+    }
+
+    /// The host path of a step.
+    pub(super) fn host(&self, step: &Step) -> PathBuf {
+        self.folders[step.folder].host(&step.path.0)
+    }
+
+    /// The staging directory of a number, if it is there.
+    pub(super) fn staging(&self, number: usize) -> Option<BorrowedFd<'_>> {
+        self.stagings.get(number)?.as_ref().map(AsFd::as_fd)
+    }
+
+    /// A step that moves a name.
+    pub(super) fn site<'g>(&'g self, number: usize, step: &'g Step) -> Result<Site<'g>> {
+        let folder = &self.folders[step.folder];
+        let staging = self.staging(step.staging).ok_or_else(|| {
+            let path = folder.host(&staging_name(&self.id));
+            io_error("open", &path)(Errno::NOENT)
+        })?;
+        Ok(Site { step, folder, staging, slot: slot_name(number), id: self.id })
+    }
+}
+
+impl Site<'_> {
+    /// The place of the path; nothing where its directory is gone.
+    pub(super) fn spot(&self) -> Result<Option<Spot<'_>>> {
+        self.folder.spot(&self.step.path.0).map_err(self.failed("open"))
+    }
+
+    /// What is at a place.
+    pub(super) fn at(&self, spot: &Spot<'_>) -> Result<Option<Look>> {
+        spot.look().map_err(self.failed("stat"))
+    }
+
+    /// What is staged.
+    pub(super) fn in_slot(&self) -> Result<Option<Look>> {
+        look(self.staging, &self.slot).map_err(self.failed("stat"))
+    }
+
+    /// Exchanges what is staged and what is at the path; false where one of the two is not there.
+    pub(super) fn exchange(&self, spot: &Spot<'_>) -> Result<bool> {
+        self.moved(fs::renameat_with(
+            self.staging,
+            disk::bytes_path(&self.slot),
+            spot.at(),
+            disk::bytes_path(spot.name),
+            RenameFlags::EXCHANGE,
+        ))
+    }
+
+    /// Moves what is staged to the path; false where something is there, or nothing is staged.
+    pub(super) fn move_in(&self, spot: &Spot<'_>) -> Result<bool> {
+        self.moved(fs::renameat_with(
+            self.staging,
+            disk::bytes_path(&self.slot),
+            spot.at(),
+            disk::bytes_path(spot.name),
+            RenameFlags::NOREPLACE,
+        ))
+    }
+
+    /// Moves what is at the path into staging; false where nothing is there, or something is staged.
+    pub(super) fn move_out(&self, spot: &Spot<'_>) -> Result<bool> {
+        self.moved(fs::renameat_with(
+            spot.at(),
+            disk::bytes_path(spot.name),
+            self.staging,
+            disk::bytes_path(&self.slot),
+            RenameFlags::NOREPLACE,
+        ))
+    }
+
+    fn moved(&self, result: std::result::Result<(), Errno>) -> Result<bool> {
+        match result {
+            Ok(()) => Ok(true),
+            Err(Errno::NOENT | Errno::EXIST | Errno::NOTDIR) => Ok(false),
+            Err(error) => Err(self.failed("rename")(error)),
+        }
+    }
+
+    /// Whether a directory at the path has nothing in it; true for all that is no directory.
+    pub(super) fn is_empty(&self, look: &Look) -> Result<bool> {
+        if !look.is_directory() {
+            return Ok(true);
+        }
+        let opened = missing_is_none(self.folder.readable(&self.step.path.0));
+        self.has_no_names(opened)
+    }
+
+    /// The same for what is staged.
+    pub(super) fn slot_is_empty(&self, look: &Look) -> Result<bool> {
+        if !look.is_directory() {
+            return Ok(true);
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        let opened = missing_is_none(disk::open_below(self.staging, &self.slot, flags));
+        self.has_no_names(opened)
+    }
+
+    fn has_no_names(&self, opened: std::result::Result<Option<OwnedFd>, Errno>) -> Result<bool> {
+        let Some(opened) = opened.map_err(self.failed("open"))? else { return Ok(true) };
+        let names = disk::names(opened.as_fd());
+        let host = || self.folder.host(&self.step.path.0);
+        Ok(names.map_err(|error| io_error("read", &host())(error))?.is_empty())
+    }
+
+    /// Moves what is staged to a new name beside the path: it is somebody's, and its place is taken.
+    pub(super) fn keep_aside(&self) -> Result<Option<Kept>> {
+        if self.in_slot()?.is_none() {
+            return Ok(None);
+        }
+        let path = &self.step.path.0;
+        let (parent, name) = split_last(path);
+        let parent = if self.spot()?.is_some() { parent } else { &[] };
+        let into = self.folder.directory(parent).map_err(self.failed("open"))?;
+        for number in 1..=NAMES {
+            let beside = beside(name, &self.id, number);
+            let (from, to) = (disk::bytes_path(&self.slot), disk::bytes_path(&beside));
+            match fs::renameat_with(self.staging, from, &into, to, RenameFlags::NOREPLACE) {
+                Ok(()) => {
+                    let place = self.folder.host(&join(parent, &beside));
+                    return Ok(Some(Kept { path: self.folder.host(path), place }));
+                }
+                Err(Errno::EXIST) => {}
+                Err(error) => return Err(self.failed("keep")(error)),
+            }
+        }
+        Err(self.failed("keep")(Errno::EXIST))
+    }
+
+    fn failed(&self, action: &'static str) -> impl FnOnce(Errno) -> VaultError + use<> {
+        let path = self.folder.host(&self.step.path.0);
+        move |error| io_error(action, &path)(error)
+    }
+}
+
+fn beside(name: &[u8], id: &Id, number: usize) -> Vec<u8> {
+    let suffix = match number {
+        1 => format!(".kept-{}", id.short()),
+        _ => format!(".kept-{}-{number}", id.short()),
+    };
+    let length = name.len().min(255 - suffix.len());
+    [&name[..length], suffix.as_bytes()].concat()
+}

@@ -1,0 +1,216 @@
+//! What is being done to a folder, written down so that somebody else can finish it.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+
+use offshoot_store::Id;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::stamp::Stamp;
+use crate::disk;
+use crate::entry::{Meta, Mtime, Xattr};
+use crate::error::{Result, VaultError, io_error};
+use crate::hash::RootId;
+
+/// The name of the document in the directory of an apply.
+pub(super) const JOURNAL: &str = "journal";
+/// There once the folder has its new state for good, and only cleaning up is left.
+pub(super) const DONE: &str = "done";
+/// The same where it has its old state again.
+pub(super) const BACK: &str = "back";
+const FORMAT: u32 = 1;
+
+/// Everything about one apply.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Journal {
+    format: u32,
+    pub(super) id: Id,
+    #[serde(with = "root_text")]
+    pub(super) before: RootId,
+    #[serde(with = "root_text")]
+    pub(super) after: RootId,
+    /// Files get their recorded owners.
+    pub(super) owners: bool,
+    pub(super) folders: Vec<FolderRecord>,
+    pub(super) stagings: Vec<StagingRecord>,
+    /// Everything is staged, and this is what is to be done; the first step first.
+    pub(super) steps: Option<Vec<Step>>,
+    /// What the caller wants to know when it is settled.
+    pub(super) note: Value,
+}
+
+/// A folder that is changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct FolderRecord {
+    pub(super) path: Bytes,
+    pub(super) device: u64,
+    pub(super) inode: u64,
+}
+
+/// A directory with what comes into the folder and what came out of it, by the numbers of steps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct StagingRecord {
+    pub(super) folder: usize,
+    /// The directory in the folder that it is in.
+    pub(super) directory: Bytes,
+    /// What time that directory had.
+    pub(super) mtime: (i64, u32),
+}
+
+/// One change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Step {
+    pub(super) folder: usize,
+    /// Below the folder.
+    pub(super) path: Bytes,
+    pub(super) staging: usize,
+    #[serde(flatten)]
+    pub(super) action: Action,
+}
+
+/// What is done at a path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "lowercase")]
+pub(super) enum Action {
+    /// Something new, where nothing is. A directory is empty at first.
+    Put { new: Stamp },
+    /// Something else than there was.
+    Replace { old: Stamp, new: Stamp },
+    /// Nothing any more. A directory must be empty.
+    Remove { old: Stamp },
+    /// The same file with other metadata.
+    Retouch { old: Stamp, before: Attributes, after: Attributes },
+    /// The metadata of a directory, after everything in it; nothing where it is not there on that side.
+    Settle { before: Option<Attributes>, after: Option<Attributes> },
+}
+
+/// Metadata.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Attributes {
+    pub(super) mode: u16,
+    pub(super) uid: u32,
+    pub(super) gid: u32,
+    mtime: (i64, u32),
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    xattrs: Vec<(Bytes, Bytes)>,
+}
+
+impl Attributes {
+    pub(super) fn new(meta: &Meta) -> Self {
+        let xattrs = meta.xattrs.iter();
+        let xattrs = xattrs.map(|(name, value)| (Bytes(name.clone()), Bytes(value.clone())));
+        let mtime = (meta.mtime.seconds, meta.mtime.nanoseconds);
+        Self { mode: meta.mode, uid: meta.uid, gid: meta.gid, mtime, xattrs: xattrs.collect() }
+    }
+
+    pub(super) fn mtime(&self) -> Mtime {
+        Mtime { seconds: self.mtime.0, nanoseconds: self.mtime.1 }
+    }
+
+    pub(super) fn xattrs(&self) -> Vec<Xattr> {
+        self.xattrs.iter().map(|(name, value)| (name.0.clone(), value.0.clone())).collect()
+    }
+}
+
+/// Bytes that are text most of the time.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "Stored", into = "Stored")]
+pub(super) struct Bytes(pub(super) Vec<u8>);
+
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(untagged)]
+enum Stored {
+    Text(String),
+    Bytes { bytes: Vec<u8> },
+}
+
+impl From<Stored> for Bytes {
+    fn from(stored: Stored) -> Self {
+        match stored {
+            Stored::Text(text) => Self(text.into_bytes()),
+            Stored::Bytes { bytes } => Self(bytes),
+        }
+    }
+}
+
+impl From<Bytes> for Stored {
+    fn from(bytes: Bytes) -> Self {
+        String::from_utf8(bytes.0)
+            .map_or_else(|error| Self::Bytes { bytes: error.into_bytes() }, Self::Text)
+    }
+}
+
+mod root_text {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    use crate::hash::RootId;
+
+    pub(super) fn serialize<S: Serializer>(root: &RootId, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_str(&root.to_string())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(input: D) -> Result<RootId, D::Error> {
+        let text = String::deserialize(input)?;
+        let hash = blake3::Hash::from_hex(&text).map_err(D::Error::custom)?;
+        Ok(RootId(*hash.as_bytes()))
+    }
+}
+
+impl Journal {
+    pub(super) fn new(id: Id, before: RootId, after: RootId, owners: bool, note: Value) -> Self {
+        let (folders, stagings, steps) = (Vec::new(), Vec::new(), None);
+        Self { format: FORMAT, id, before, after, owners, folders, stagings, steps, note }
+    }
+
+    /// The states that the caller wants to record: they are in its note, as `roots`.
+    pub(super) fn noted_roots(&self) -> Vec<RootId> {
+        let listed = self.note.get("roots").and_then(Value::as_array).into_iter().flatten();
+        listed.filter_map(|root| root_text::deserialize(root).ok()).collect()
+    }
+
+    /// Writes it, durably, in place of what was there.
+    pub(super) fn write(&self, directory: &Path) -> Result<()> {
+        let path = directory.join(JOURNAL);
+        let hidden = directory.join(".journal");
+        let text = serde_json::to_vec(self).expect("plain structs with text keys become JSON");
+        let write = || -> std::io::Result<()> {
+            let mut file = File::create(&hidden)?;
+            file.write_all(&text)?;
+            file.sync_all()?;
+            fs::rename(&hidden, &path)?;
+            disk::sync_dir(directory)
+        };
+        write().map_err(io_error("write", &path))
+    }
+
+    /// Reads it; nothing where the writer did not come so far.
+    pub(super) fn read(directory: &Path) -> Result<Option<Self>> {
+        let path = directory.join(JOURNAL);
+        let bytes = match fs::read(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            other => other.map_err(io_error("read", &path))?,
+        };
+        let bad = |source| VaultError::BadRecord { what: path.display().to_string(), source };
+        let journal: Self = serde_json::from_slice(&bytes).map_err(bad)?;
+        if journal.format != FORMAT {
+            let text = "it was written by a newer version";
+            return Err(bad(serde::de::Error::custom(text)));
+        }
+        Ok(Some(journal))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_are_no_text_round_trip() {
+        for bytes in [&b""[..], b"plain", b"a\xffb"] {
+            let text = serde_json::to_string(&Bytes(bytes.to_vec())).unwrap();
+            assert_eq!(serde_json::from_str::<Bytes>(&text).unwrap().0, bytes);
+        }
+    }
+}

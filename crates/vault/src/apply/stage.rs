@@ -1,0 +1,289 @@
+//! Writing what comes into a folder beside it, complete and durable.
+
+use std::ffi::OsStr;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use rayon::prelude::*;
+use rustix::fs::{self, AtFlags, CWD, Gid, Mode, OFlags, RenameFlags, XattrFlags};
+use rustix::io::Errno;
+
+use super::folder::Folder;
+use super::ground::{slot_name, staging_name};
+use super::journal::{Action, Attributes, Bytes, FolderRecord, Journal, StagingRecord, Step};
+use super::plan::{ApplyPlan, Planned, Work};
+use super::problem::{ApplyError, ApplyProblem};
+use super::stamp::{Stamp, look};
+use super::touch;
+use crate::disk::{self, join, split_last};
+use crate::entry::Entry;
+use crate::error::{Result, io_error};
+use crate::layer::syncs_each;
+use crate::materialize::{Materializer, Purpose};
+use crate::objects::Objects;
+
+/// An access list, which also says what the group may do.
+const ACL: &[u8] = b"system.posix_acl_access";
+/// What a program may do beyond its user; new content must not inherit it.
+const CAPABILITY: &[u8] = b"security.capability";
+
+/// One staging directory being filled.
+struct Staging<'a> {
+    folder: &'a Folder,
+    path: Vec<u8>,
+    fd: OwnedFd,
+    writer: Materializer<'a>,
+}
+
+/// The folders and staging directories as the journal has them, before anything is made.
+pub(super) fn record(plan: &ApplyPlan, journal: &mut Journal) -> Result<()> {
+    for folder in &plan.folders {
+        let path = Bytes(folder.host(b"").as_os_str().as_bytes().to_vec());
+        let (device, inode) = (folder.look.place.device, folder.look.inode);
+        journal.folders.push(FolderRecord { path, device, inode });
+    }
+    for staging in &plan.stagings {
+        let folder = &plan.folders[staging.folder];
+        let host = folder.host(&staging.directory);
+        let look = folder.look(&staging.directory).map_err(io_error("stat", &host))?;
+        let look = look.ok_or_else(|| io_error("open", &host)(Errno::NOENT))?;
+        let mtime = (look.mtime.seconds, look.mtime.nanoseconds);
+        let directory = Bytes(staging.directory.clone());
+        journal.stagings.push(StagingRecord { folder: staging.folder, directory, mtime });
+    }
+    Ok(())
+}
+
+/// Stages everything, durably, and gives the steps for the journal.
+pub(super) fn stage(
+    objects: &Objects,
+    plan: &ApplyPlan,
+    journal: &Journal,
+) -> Result<Vec<Step>, ApplyError> {
+    let mut stagings = Vec::new();
+    for record in &journal.stagings {
+        let folder = &plan.folders[record.folder];
+        stagings.push(Staging::make(objects, folder, &record.directory.0, journal)?);
+    }
+    if plan.steps.iter().any(|step| matches!(step.work, Work::Replace { .. })) {
+        stagings.iter().try_for_each(Staging::check_exchange)?;
+    }
+    let numbered: Vec<(usize, &Planned)> = plan.steps.iter().enumerate().collect();
+    let steps: Result<Vec<Step>> = numbered
+        .par_iter()
+        .map(|(number, planned)| {
+            let action = match &planned.work {
+                Work::Put { after } => Action::Put {
+                    new: stagings[planned.staging].write(
+                        *number,
+                        planned,
+                        after,
+                        false,
+                        plan.owners,
+                    )?,
+                },
+                Work::Replace { old, after } => Action::Replace {
+                    old: *old,
+                    new: stagings[planned.staging].write(
+                        *number,
+                        planned,
+                        after,
+                        true,
+                        plan.owners,
+                    )?,
+                },
+                Work::Remove { old } => Action::Remove { old: *old },
+                Work::Retouch { old, before, after } => Action::Retouch {
+                    old: *old,
+                    before: Attributes::new(before),
+                    after: Attributes::new(after),
+                },
+                Work::Settle { before, after } => Action::Settle {
+                    before: before.as_ref().map(Attributes::new),
+                    after: after.as_ref().map(Attributes::new),
+                },
+            };
+            let (folder, path) = (planned.at.folder, Bytes(planned.at.path.clone()));
+            Ok(Step { folder, path, staging: planned.staging, action })
+        })
+        .collect();
+    let steps = steps?;
+    for (number, staging) in stagings.iter().enumerate() {
+        let is_here = |step: &&Step| step.staging == number && step.is_staged();
+        staging.sync(steps.iter().filter(is_here).count() as u64)?;
+    }
+    Ok(steps)
+}
+
+impl Step {
+    /// Whether something new was written for it.
+    fn is_staged(&self) -> bool {
+        matches!(self.action, Action::Put { .. } | Action::Replace { .. })
+    }
+}
+
+impl<'a> Staging<'a> {
+    fn make(
+        objects: &'a Objects,
+        folder: &'a Folder,
+        directory: &[u8],
+        journal: &Journal,
+    ) -> Result<Self, ApplyError> {
+        let name = staging_name(&journal.id);
+        let path = join(directory, &name);
+        let host = folder.host(&path);
+        let make = || -> std::result::Result<OwnedFd, Errno> {
+            let parent = folder.directory(directory)?;
+            fs::mkdirat(&parent, disk::bytes_path(&name), Mode::RWXU)?;
+            folder.readable(&path)
+        };
+        let fd = make().map_err(io_error("create", &host))?;
+        // What the folder hands down to new files is not for what only passes through.
+        let _had_some = fs::fremovexattr(&fd, "system.posix_acl_default").is_ok();
+        let record = journal.stagings.iter().find(|it| it.directory.0 == directory);
+        if let Some((seconds, nanoseconds)) = record.map(|record| record.mtime) {
+            let mtime = crate::entry::Mtime { seconds, nanoseconds };
+            touch::set_time(folder, directory, mtime)
+                .map_err(io_error("set the time of", &host))?;
+        }
+        let writer = fd.try_clone().map_err(io_error("open", &host))?;
+        let purpose = Purpose::Export { owners: journal.owners };
+        let writer = Materializer::at(objects, writer, &host, purpose);
+        Ok(Self { folder, path, fd, writer })
+    }
+
+    fn host(&self, name: &[u8]) -> PathBuf {
+        self.folder.host(&join(&self.path, name))
+    }
+
+    /// Tries whether names can be exchanged on this file system at all.
+    fn check_exchange(&self) -> Result<(), ApplyError> {
+        let (a, b, c) = ("a", "b", "c");
+        let attempt = || -> std::result::Result<(), Errno> {
+            fs::mkdirat(&self.fd, a, Mode::RWXU)?;
+            fs::mkdirat(&self.fd, b, Mode::RWXU)?;
+            fs::renameat_with(&self.fd, a, &self.fd, b, RenameFlags::EXCHANGE)?;
+            fs::renameat_with(&self.fd, b, &self.fd, c, RenameFlags::NOREPLACE)
+        };
+        let tried = attempt();
+        for name in [a, b, c] {
+            match fs::unlinkat(&self.fd, name, AtFlags::REMOVEDIR) {
+                Ok(()) | Err(Errno::NOENT) => {}
+                Err(error) => {
+                    return Err(io_error("remove", &self.host(name.as_bytes()))(error).into());
+                }
+            }
+        }
+        match tried {
+            Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
+                let path = self.folder.host(split_last(&self.path).0);
+                Err(ApplyError::Problems(vec![ApplyProblem::Unsupported { path }]))
+            }
+            other => Ok(other.map_err(io_error("exchange names in", &self.host(b"")))?),
+        }
+    }
+
+    /// Writes something to its slot, with everything that it needs where it goes.
+    fn write(
+        &self,
+        number: usize,
+        planned: &Planned,
+        after: &Entry,
+        replaces: bool,
+        owners: bool,
+    ) -> Result<Stamp> {
+        let slot = slot_name(number);
+        if after.directory().is_some() {
+            // Its metadata comes when all is in it; until then its owner must be able to work there.
+            let mode = Mode::from_raw_mode(u32::from(after.meta.mode & 0o777 | 0o700));
+            fs::mkdirat(&self.fd, disk::bytes_path(&slot), mode)
+                .map_err(io_error("create", &self.host(&slot)))?;
+        } else {
+            let entry = Entry { name: slot.clone(), ..after.clone() };
+            self.writer.entry(&entry)?;
+        }
+        if replaces {
+            self.inherit(&planned.at.path, &slot, after)
+                .map_err(io_error("read", &self.host(&slot)))?;
+        }
+        if !owners {
+            self.join_group(&planned.at.path, &slot, after);
+        }
+        let written = look(self.fd.as_fd(), &slot).map_err(io_error("stat", &self.host(&slot)))?;
+        let written = written.ok_or_else(|| io_error("stat", &self.host(&slot))(Errno::NOENT))?;
+        Ok(Stamp::of_new(&written))
+    }
+
+    /// Gives what is staged the attributes that the vault does not record of what it replaces, as far as they can be set.
+    fn inherit(&self, path: &[u8], slot: &[u8], after: &Entry) -> std::result::Result<(), Errno> {
+        let Some(spot) = self.folder.spot(path)? else { return Ok(()) };
+        let (from, to) =
+            (by_descriptor(spot.at(), spot.name), by_descriptor(self.fd.as_fd(), slot));
+        let mut list = vec![0; 65_536];
+        let Ok(length) = fs::llistxattr(&from, list.as_mut_slice()) else { return Ok(()) };
+        let mut has_acl = false;
+        for name in list[..length].split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
+            if name.starts_with(b"user.") || name == CAPABILITY {
+                continue;
+            }
+            let mut value = vec![0; 65_536];
+            let name_text = OsStr::from_bytes(name);
+            let Ok(length) = fs::lgetxattr(&from, name_text, value.as_mut_slice()) else {
+                continue;
+            };
+            let set = fs::lsetxattr(&to, name_text, &value[..length], XattrFlags::empty());
+            has_acl |= set.is_ok() && name == ACL;
+        }
+        let is_link = matches!(after.body, crate::entry::Body::Symlink { .. });
+        if has_acl && !is_link {
+            // Setting an access list sets the mode that belongs to it.
+            let mode = Mode::from_raw_mode(after.meta.mode.into());
+            fs::chmodat(CWD, &to, mode, AtFlags::empty())?;
+        }
+        Ok(())
+    }
+
+    /// Where a directory gives its group to what is made in it, gives it to what is staged for it, if this user may.
+    fn join_group(&self, path: &[u8], slot: &[u8], after: &Entry) {
+        let parent = self.folder.look(split_last(path).0).ok().flatten();
+        let Some(parent) = parent.filter(|parent| parent.mode & 0o2000 != 0) else { return };
+        let gid = Some(Gid::from_raw(parent.gid));
+        let name = disk::bytes_path(slot);
+        let given = fs::chownat(&self.fd, name, None, gid, AtFlags::SYMLINK_NOFOLLOW);
+        if given.is_ok() && after.meta.mode & 0o6000 != 0 && after.directory().is_none() {
+            // The change of group took the set-id bits; they come back as far as they were meant.
+            let mode = Mode::from_raw_mode(u32::from(after.meta.mode & 0o1777));
+            let _given = fs::chmodat(&self.fd, name, mode, AtFlags::empty()).is_ok();
+        }
+    }
+
+    /// Makes what is staged durable: file by file where there are few.
+    fn sync(&self, written: u64) -> Result<()> {
+        let host = self.host(b"");
+        let synced = if syncs_each(written) { self.sync_each() } else { Err(Errno::ACCESS) };
+        match synced {
+            Err(Errno::ACCESS) => fs::syncfs(&self.fd).map_err(io_error("sync", &host)),
+            other => other.map_err(io_error("sync", &host)),
+        }
+    }
+
+    fn sync_each(&self) -> std::result::Result<(), Errno> {
+        for name in disk::names(self.fd.as_fd()).map_err(|_| Errno::ACCESS)? {
+            let found = look(self.fd.as_fd(), &name)?;
+            let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+            if found.is_some_and(|found| Stamp::of_new(&found).is_file()) {
+                fs::fsync(disk::open_below(self.fd.as_fd(), &name, flags)?)?;
+            }
+        }
+        fs::fsync(&self.fd)?;
+        // Its own name, too: whoever settles looks for it there.
+        fs::fsync(self.folder.readable(split_last(&self.path).0)?)
+    }
+}
+
+/// A name in an open directory as a path: attributes have no calls relative to directories.
+fn by_descriptor(directory: BorrowedFd<'_>, name: &[u8]) -> PathBuf {
+    let directory = PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd()));
+    directory.join(disk::bytes_path(name))
+}

@@ -1,0 +1,110 @@
+//! Deciding about one change at a time.
+
+use offshoot_vault::diff::Change;
+use offshoot_vault::{Body, Entry, EntryKind, Tree, Vault, VaultPath};
+
+use super::super::ignore::{IgnoreRules, text_at};
+use super::{Choice, HeldReason, Selection, SelectionStates};
+use crate::error::Result;
+use crate::git::Planting;
+
+/// The bits that make a program run as its owner or group.
+const SET_ID: u16 = 0o6000;
+
+/// What becomes of a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Decision {
+    /// It comes home as it is.
+    Take,
+    /// This comes home in its place; the rest of it stays for the reason.
+    Instead(Entry, HeldReason),
+    /// It stays.
+    Hold(HeldReason),
+}
+
+pub(super) struct Decider<'d> {
+    vault: &'d Vault,
+    selection: &'d Selection<'d>,
+    rules: IgnoreRules<'d>,
+    planting: Planting,
+}
+
+impl<'d> Decider<'d> {
+    pub(super) fn new(
+        vault: &'d Vault,
+        states: &SelectionStates,
+        selection: &'d Selection<'d>,
+        changes: &[Change],
+    ) -> Result<Self> {
+        let objects = vault.objects()?;
+        let main = Tree::open(objects, &states.main)?;
+        let excludes = VaultPath::parse(b".git/info/exclude");
+        let excludes = excludes.map_err(offshoot_vault::VaultError::from)?;
+        let excludes = text_at(objects, &main, &excludes)?.unwrap_or_default();
+        let rules = IgnoreRules::new(objects, &[states.base, states.workspace], &excludes)?;
+        let before = Tree::open(objects, &states.base)?;
+        let after = Tree::open(objects, &states.workspace)?;
+        let planting = Planting::of(changes, &before, &after)?;
+        Ok(Self { vault, selection, rules, planting })
+    }
+
+    pub(super) fn decide(&mut self, change: &Change) -> Result<Decision> {
+        let (path, selection) = (&change.path, self.selection);
+        let asked = selection.only.is_empty() || selection.only.iter().any(|p| p.matches(path));
+        if !asked || selection.exclude.iter().any(|pattern| pattern.matches(path)) {
+            return Ok(Decision::Hold(HeldReason::NotAsked));
+        }
+        let (before, after) = (change.before.as_ref(), change.after.as_ref());
+        let planted = self.planting.planted(path, before, after);
+        if let Some(planted) = planted.filter(|_| !selection.allow.git) {
+            return Ok(Decision::Hold(HeldReason::Git(planted)));
+        }
+        if !selection.ignored && self.is_ignored(change)? {
+            return Ok(Decision::Hold(HeldReason::Ignored));
+        }
+        let chosen = match selection.choices.get(path) {
+            None | Some(Choice::Take) => None,
+            Some(Choice::Leave) => return Ok(Decision::Hold(HeldReason::Left)),
+            Some(Choice::Content(bytes)) => self.with_content(change, bytes)?,
+        };
+        Ok(self.without_set_id(change, chosen))
+    }
+
+    fn is_ignored(&mut self, change: &Change) -> Result<bool> {
+        let is_directory = change.entry().kind() == EntryKind::Directory;
+        Ok(self.rules.ignores(&change.path, is_directory)?
+            && !(self.selection.tracked)(&change.path)?)
+    }
+
+    /// The file with the bytes that somebody decided for.
+    fn with_content(&self, change: &Change, bytes: &[u8]) -> Result<Option<Entry>> {
+        let Some(after) = change.after.as_ref().filter(|e| e.kind() == EntryKind::File) else {
+            return Ok(None);
+        };
+        let source = std::path::Path::new("what was chosen");
+        let content = self.vault.add_content(&mut &*bytes, source)?;
+        let body = Body::File { size: content.size, blob: content.blob };
+        Ok(Some(Entry { group: None, body, ..after.clone() }))
+    }
+
+    /// Takes away what would run a program with somebody else's rights: bits that are new, or that stand on new bytes.
+    fn without_set_id(&self, change: &Change, chosen: Option<Entry>) -> Decision {
+        let left = chosen.as_ref().map(|_| HeldReason::Left);
+        let entry = chosen.or_else(|| change.after.clone());
+        let Some(mut entry) = entry else { return Decision::Take };
+        let had = match &change.before {
+            Some(before) if before.same_content(&entry) => before.meta.mode & SET_ID,
+            _ => 0,
+        };
+        let gained = entry.meta.mode & SET_ID & !had;
+        let is_file = entry.kind() == EntryKind::File;
+        if gained != 0 && is_file && !self.selection.allow.setuid {
+            entry.meta.mode &= !gained;
+            return Decision::Instead(entry, HeldReason::Setuid);
+        }
+        match left {
+            Some(reason) => Decision::Instead(entry, reason),
+            None => Decision::Take,
+        }
+    }
+}
