@@ -140,3 +140,6 @@ fn apply<'a>(
     items.extend(changes.filter_map(|(_, new)| new.as_ref().map(Item::New)));
     items
 }
+
+#[cfg(test)]
+mod tests;
