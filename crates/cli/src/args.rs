@@ -10,8 +10,8 @@ use offshoot_protocol::{ErrorBody, ErrorDocument, ExitCode};
 
 use crate::commands::{
     binding, checkpoint, commit, completions, config, diff, discard, doctor, exec, execs, fs, gc,
-    history, init, log, logs, op, ps, pull, recover, revert, run, show, snapshot, status, vault,
-    workspace,
+    history, init, log, logs, op, ps, pull, recover, revert, review, run, show, snapshot, status,
+    vault, workspace,
 };
 
 const AFTER_HELP: &str = "\
@@ -102,6 +102,8 @@ pub(crate) enum Command {
     Status(status::StatusArgs),
     /// The difference of two states
     Diff(diff::DiffArgs),
+    /// Walk through the changes of a workspace and decide about each
+    Review(review::ReviewArgs),
     /// The history of a workspace
     Log(log::LogArgs),
     /// A snapshot, checkpoint, workspace, exec or operation in detail

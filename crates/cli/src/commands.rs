@@ -22,6 +22,7 @@ pub(crate) mod ps;
 pub(crate) mod pull;
 pub(crate) mod recover;
 pub(crate) mod revert;
+pub(crate) mod review;
 pub(crate) mod run;
 pub(crate) mod show;
 pub(crate) mod snapshot;
@@ -61,6 +62,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
         Command::Kill(args) => ps::kill(&args, context),
         Command::Recover(command) => recover::run(&command, context),
         Command::Status(args) => status::run(&args, context),
+        Command::Review(args) => review::run(&args, context),
         Command::Log(args) => log::run(&args, context),
         Command::Show(args) => show::run(&args, context),
         Command::Undo(args) => revert::undo(&args, context),

@@ -6,8 +6,10 @@ mod config;
 mod context;
 mod error;
 mod output;
+mod pager;
 mod progress;
 mod render;
+mod review;
 mod terminal;
 
 use std::process::ExitCode;

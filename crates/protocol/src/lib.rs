@@ -12,6 +12,7 @@ mod file;
 mod history;
 mod home;
 mod recover;
+mod review;
 mod schema;
 mod text;
 mod tools;
@@ -41,6 +42,7 @@ pub use recover::{
     KilledDoc, RecoverDroppedDoc, RecoverKeptDoc, RecoverListDoc, RecoverShowDoc, RecoverableDoc,
     RunningDoc, RunningListDoc,
 };
+pub use review::{ReviewDoc, ReviewItemDoc, ReviewListDoc, ReviewOriginDoc, ReviewPieceDoc};
 pub use schema::{SchemaFile, schemas};
 pub use text::Text;
 pub use tools::{ConfigDoc, DoctorCheckDoc, DoctorDoc, DoctorState, SettingDoc};

@@ -49,6 +49,8 @@ pub fn schemas() -> Vec<SchemaFile> {
         file::<CheckpointDeletedDoc>(),
         file::<DiffDoc>(),
         file::<StatusDoc>(),
+        file::<ReviewListDoc>(),
+        file::<ReviewDoc>(),
         file::<LogDoc>(),
         file::<ShowDoc>(),
         file::<OperationDoc>(),

@@ -48,7 +48,7 @@ impl<'a> ReviewService<'a> {
     fn item(&self, change: Change, origins: &BTreeMap<VaultPath, Origin>) -> Result<ReviewItem> {
         let text = self.text(&change)?;
         let origin = origins.get(&change.path).cloned();
-        Ok(ReviewItem::new(change, text, self.options.context, origin))
+        Ok(ReviewItem::of(change, text, self.options.context, origin))
     }
 
     /// The texts of a change, if it has such on all of its sides.

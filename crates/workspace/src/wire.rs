@@ -4,11 +4,14 @@ mod binding;
 mod exec;
 mod home;
 mod recover;
+mod review;
 
 pub use binding::{binding, bindings, bound, moved, unbound};
 pub use exec::{envelope, exec_summary, recorded_envelope};
 pub use home::{commit, pull};
 pub use recover::{dropped, inspected, kept, recoverable, running, running_summary};
+
+pub use review::{review_item, review_list};
 
 pub(crate) use exec::stored_envelope;
 pub(crate) use recover::{CRASHED, crashed_envelope};
