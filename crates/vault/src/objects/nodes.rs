@@ -67,12 +67,14 @@ impl<'a> Nodes<'a> {
             for child in &children {
                 let id = &child.dir.node;
                 let bytes = self.bytes(id)?;
-                match RawNode::of(&bytes).map_err(|error| self.damaged(id, error))? {
-                    RawNode::Leaf(_) => below.push(child.clone()),
-                    RawNode::Index(mut next, leaves) => {
-                        are_leaves &= leaves;
-                        below.append(&mut next);
-                    }
+                if RawNode::is_leaf(&bytes) {
+                    below.push(child.clone());
+                    continue;
+                }
+                let node = RawNode::of(&bytes).map_err(|error| self.damaged(id, error))?;
+                if let RawNode::Index(mut next, leaves) = node {
+                    are_leaves &= leaves;
+                    below.append(&mut next);
                 }
             }
             children = below;
