@@ -7,7 +7,7 @@ use offshoot_tests::rng::Rng;
 use offshoot_tests::scan::Scan;
 
 use crate::edit::{Edit, Editor, FOLDERS, KEEPER, Source};
-use crate::merge::{Clash, Merged, is_hard_to_follow, lines_that_must_be, merge};
+use crate::merge::{Clash, Merged, changed, is_hard_to_follow, lines_that_must_be, merge};
 use crate::tree::{Body, File, Tree, all_lines, by_id, text_of};
 use crate::world::{Ended, World, differences, scans_differ};
 
@@ -271,7 +271,8 @@ impl Case {
     /// Decides every conflict: of texts by keeping all lines, of anything else for the folder.
     fn decide(&mut self, agent: &str, tree: &Tree, merged: Merged) -> Result<Tree, String> {
         let (ours, theirs) = (by_id(tree), by_id(&self.folder));
-        let mut decided = merged.tree;
+        let base = self.workspaces[agent].base.clone();
+        let (bases, mut decided) = (by_id(&base), merged.tree);
         for (path, clash) in &merged.conflicts {
             self.story.push(format!("{agent} decides {path}"));
             match clash {
@@ -284,12 +285,17 @@ impl Case {
                     let id = id.ok_or("no file is in conflict there")?;
                     let (mine, other) = (ours[&id].1, theirs[&id].1);
                     let lines = self.keep_all_lines(agent, path, mine, other)?;
-                    let executable = mine.executable || other.executable;
+                    let was = bases[&id].1.executable;
+                    let now = [&mine.executable, &other.executable];
+                    let executable = *changed(&was, now).expect("a bit has two values");
                     let body = Body::Text(lines);
                     decided.insert(path.clone(), File { id, body, executable });
                 }
-                Clash::Other => self.world.resolve(agent, path, "--theirs")?,
+                Clash::Other => {}
             }
+        }
+        if merged.conflicts.values().any(|clash| *clash == Clash::Other) {
+            self.world.resolve_all(agent)?;
         }
         for (id, (path, file)) in &theirs {
             let by_lines = decided.values().any(|file| file.id == *id);

@@ -106,7 +106,7 @@ fn both_kept(base: (&String, &File), sides: [(&String, &File); 2]) -> Fate {
 }
 
 /// The value that changed, if the sides do not disagree.
-fn changed<'a, T: PartialEq>(base: &'a T, [one, other]: [&'a T; 2]) -> Option<&'a T> {
+pub(crate) fn changed<'a, T: PartialEq>(base: &'a T, [one, other]: [&'a T; 2]) -> Option<&'a T> {
     match (one == base, other == base) {
         (true, _) => Some(other),
         (_, true) => Some(one),

@@ -106,9 +106,9 @@ impl World {
         self.run(&["fs", "write", path, "-w", workspace], bytes)
     }
 
-    /// Decides a conflict for one side.
-    pub(crate) fn resolve(&self, workspace: &str, path: &str, side: &str) -> Result<(), String> {
-        self.run(&["resolve", path, side, "-w", workspace], b"")
+    /// Decides everything that is left for what the folder has.
+    pub(crate) fn resolve_all(&self, workspace: &str) -> Result<(), String> {
+        self.run(&["resolve", "--all", "--theirs", "-w", workspace], b"")
     }
 
     /// What is in the folder.
