@@ -6,6 +6,8 @@
 mod background;
 #[path = "cli/bad_input.rs"]
 mod bad_input;
+#[path = "cli/bindings.rs"]
+mod bindings;
 #[path = "cli/carry.rs"]
 mod carry;
 #[path = "cli/checkpoints.rs"]
@@ -32,10 +34,14 @@ mod garbage;
 mod help;
 #[path = "cli/histories.rs"]
 mod histories;
+#[path = "cli/home.rs"]
+mod home;
 #[path = "cli/inputs.rs"]
 mod inputs;
 #[path = "cli/interrupted.rs"]
 mod interrupted;
+#[path = "cli/merges.rs"]
+mod merges;
 #[path = "cli/names.rs"]
 mod names;
 #[path = "cli/places.rs"]

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
+#[path = "real/bound.rs"]
+mod bound;
 #[path = "real/cargo.rs"]
 mod cargo;
 #[path = "real/endings.rs"]

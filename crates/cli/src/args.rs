@@ -9,8 +9,9 @@ use clap::{Args, Parser, Subcommand};
 use offshoot_protocol::{ErrorBody, ErrorDocument, ExitCode};
 
 use crate::commands::{
-    checkpoint, completions, config, diff, discard, doctor, exec, execs, fs, gc, history, init,
-    log, logs, op, ps, recover, revert, run, show, snapshot, status, vault, workspace,
+    binding, checkpoint, commit, completions, config, conflicts, diff, discard, doctor, exec,
+    execs, export, fs, gc, history, init, log, logs, merge, op, ps, pull, recover, resolve, revert,
+    review, run, show, snapshot, status, vault, workspace,
 };
 
 const AFTER_HELP: &str = "\
@@ -67,6 +68,9 @@ pub(crate) enum Command {
     /// Make, list and check vaults
     #[command(subcommand)]
     Vault(vault::VaultCommand),
+    /// The folders of a vault, where it has more than one
+    #[command(subcommand)]
+    Binding(binding::BindingCommand),
     /// Fork, list and remove workspaces
     #[command(subcommand, visible_alias = "ws")]
     Workspace(workspace::WorkspaceCommand),
@@ -98,6 +102,14 @@ pub(crate) enum Command {
     Status(status::StatusArgs),
     /// The difference of two states
     Diff(diff::DiffArgs),
+    /// Bring states of files together in a workspace
+    Merge(merge::MergeArgs),
+    /// What a merge left to be decided
+    Conflicts(conflicts::ConflictsArgs),
+    /// Decide conflicts
+    Resolve(resolve::ResolveArgs),
+    /// Walk through the changes of a workspace and decide about each
+    Review(review::ReviewArgs),
     /// The history of a workspace
     Log(log::LogArgs),
     /// A snapshot, checkpoint, workspace, exec or operation in detail
@@ -109,8 +121,14 @@ pub(crate) enum Command {
     /// The operation log
     #[command(subcommand)]
     Op(op::OpCommand),
+    /// Bring what a workspace changed into the folder
+    Commit(commit::CommitArgs),
+    /// Merge what changed in the folder into a workspace
+    Pull(pull::PullArgs),
     /// Throw away a workspace and its changes
     Discard(discard::DiscardArgs),
+    /// A workspace's history as a branch of git
+    Export(export::ExportArgs),
     /// Files of a workspace, without mounting it
     #[command(subcommand)]
     Fs(fs::FsCommand),

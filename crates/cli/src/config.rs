@@ -40,6 +40,8 @@ pub(crate) struct Config {
     pub(crate) workspace: Workspace,
     /// How commands are run.
     pub(crate) exec: Exec,
+    /// How files come home.
+    pub(crate) commit: Commit,
     /// What becomes of interrupted commands.
     pub(crate) recover: Recover,
     /// When layers are merged.
@@ -62,6 +64,10 @@ pub(crate) struct Ui {
     pub(crate) color: When,
     /// Whether progress is shown on standard error.
     pub(crate) progress: When,
+    /// The command that shows long output, `auto` for what the environment says, or `never`.
+    pub(crate) pager: String,
+    /// Whether commands say what could be done next.
+    pub(crate) hints: bool,
 }
 
 /// Section `diff`.
@@ -125,6 +131,24 @@ pub(crate) enum DriverSetting {
     Overlay,
     /// A plain copy.
     Copy,
+}
+
+/// Section `commit`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Commit {
+    /// Which times files get that come home.
+    pub(crate) times: TimesSetting,
+}
+
+/// Which times files get that come home.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum TimesSetting {
+    /// Those whose bytes change get the time of the commit.
+    Now,
+    /// All keep theirs.
+    Recorded,
 }
 
 /// Section `recover`.
@@ -210,7 +234,7 @@ pub(crate) enum When {
 
 impl Default for Ui {
     fn default() -> Self {
-        Self { color: When::Auto, progress: When::Auto }
+        Self { color: When::Auto, progress: When::Auto, pager: "auto".to_owned(), hints: true }
     }
 }
 
@@ -240,6 +264,12 @@ impl Default for Exec {
             max_file_size: 0,
             max_memory: 0,
         }
+    }
+}
+
+impl Default for Commit {
+    fn default() -> Self {
+        Self { times: TimesSetting::Now }
     }
 }
 

@@ -1,10 +1,12 @@
 //! Errors as people see them: what happened, what to do, which exit code.
 
+mod git;
+
 use offshoot_mount::MountError;
 use offshoot_protocol::{ErrorBody, ExitCode};
 use offshoot_sandbox::SandboxError;
-use offshoot_vault::{HomeError, NameError, PathError, StoreError, VaultError};
-use offshoot_workspace::ServiceError;
+use offshoot_vault::{ApplyError, HomeError, NameError, PathError, StoreError, VaultError};
+use offshoot_workspace::{BindingError, ServiceError};
 
 use crate::config::ConfigError;
 
@@ -111,6 +113,16 @@ impl From<VaultError> for CliError {
             VaultError::NoEntry { .. } | VaultError::NoOperation(_) => {
                 Self::new(ExitCode::NotFound, message)
             }
+            VaultError::FolderGone { name, .. } => {
+                let name = if name.is_empty() { "/" } else { &name };
+                Self::new(ExitCode::NotFound, message)
+                    .hint(format!("`offshoot binding move {name} DIR` says where it is now"))
+            }
+            VaultError::Unbound => Self::new(ExitCode::NotFound, message)
+                .hint("`offshoot vault info` shows what it is bound to"),
+            VaultError::ReservedName { .. } => {
+                Self::new(ExitCode::Conflict, message).hint("rename it; nothing was changed")
+            }
             VaultError::Collected { .. } => Self::new(ExitCode::NotFound, message)
                 .hint("gc.keep_operations and gc.keep_age say how long what no ref names is kept"),
             VaultError::Orphaned { .. } => Self::new(ExitCode::Conflict, message)
@@ -174,6 +186,8 @@ impl From<ServiceError> for CliError {
         match error {
             ServiceError::Vault(error) => error.into(),
             ServiceError::Name(error) => error.into(),
+            ServiceError::Home(error) => error.into(),
+            ServiceError::Binding(error) => binding_error(&error, message),
             ServiceError::Unknown { suggestions, .. } => {
                 Self::new(ExitCode::NotFound, message).suggest(suggestions)
             }
@@ -192,10 +206,42 @@ impl From<ServiceError> for CliError {
                 Self::new(ExitCode::Busy, message).hint("wait until it is done and try again")
             }
             ServiceError::Mount(error) => error.into(),
+            ServiceError::Git(error) => error.into(),
             ServiceError::Internal(_) => Self::new(ExitCode::Failure, message)
                 .hint("nothing was changed; please report this"),
             ServiceError::Contended(_) => Self::new(ExitCode::Busy, message).hint("try again"),
+            ServiceError::NoConflict(_) | ServiceError::NoSide { .. } => {
+                Self::new(ExitCode::NotFound, message)
+                    .hint("`offshoot conflicts` lists what there is to decide")
+            }
+            ServiceError::StillMarked(_) => Self::new(ExitCode::Conflict, message)
+                .hint("take them out, or add --force to keep them as they are"),
+            ServiceError::Undecidable { .. } => Self::new(ExitCode::Conflict, message)
+                .hint("`offshoot conflicts PATH --side NAME` prints what a side has"),
+            ServiceError::Outdated(_) => Self::new(ExitCode::Conflict, message)
+                .hint("look at it again with `offshoot review`"),
+            ServiceError::Occupied(_) => Self::new(ExitCode::Conflict, message)
+                .hint("drop what came to that place too, or keep the move"),
             ServiceError::NoHistory(_) => Self::new(ExitCode::NotFound, message),
+            ServiceError::NoFolder => Self::new(ExitCode::Conflict, message)
+                .hint("`offshoot init` in a folder makes a vault that is; `offshoot fs export` writes files anywhere"),
+            ServiceError::FolderGone(_) => Self::new(ExitCode::NotFound, message)
+                .hint("put it back, or say where it is now with `offshoot binding move`"),
+            ServiceError::OtherFolder(_) => Self::new(ExitCode::Conflict, message)
+                .hint("`offshoot init` there takes it as it is; `offshoot binding move` says where the right one is"),
+            ServiceError::Apply(error) => error.into(),
+            ServiceError::Interfered(_) => Self::new(ExitCode::Busy, message)
+                .hint("try again when nothing writes to the folder"),
+            ServiceError::Unsettled { .. } => Self::new(ExitCode::Conflict, message).hint(
+                "mend what is named and try again; `offshoot commit --settle back` or `forward` decides the way",
+            ),
+            ServiceError::BadNote { .. } => Self::new(ExitCode::Damaged, message),
+            ServiceError::ChangedSince { .. } => Self::new(ExitCode::Conflict, message)
+                .hint("nothing was changed; take your own changes away first, or commit the opposite"),
+            ServiceError::Undecided { workspace, .. } => Self::new(ExitCode::Conflict, message)
+                .hint(format!("`offshoot conflicts -w {workspace}` lists them; nothing was changed")),
+            ServiceError::Markers(_) => Self::new(ExitCode::Conflict, message)
+                .hint("nothing was changed; edit the files, or add --allow markers"),
             ServiceError::NotRunning { .. } => Self::new(ExitCode::Conflict, message)
                 .hint("`offshoot ps` lists what runs, `offshoot execs` what ran"),
             ServiceError::BeingRecovered { .. } => Self::new(ExitCode::Busy, message)
@@ -203,6 +249,38 @@ impl From<ServiceError> for CliError {
             ServiceError::NotYours { .. } => {
                 Self::new(ExitCode::Failure, message).hint("its user, or root, can end it")
             }
+        }
+    }
+}
+
+fn binding_error(error: &BindingError, message: String) -> CliError {
+    match error {
+        BindingError::Already { .. } => CliError::new(ExitCode::Conflict, message),
+        BindingError::Missing { .. } => CliError::new(ExitCode::NotFound, message),
+        BindingError::NotAFolder(_) | BindingError::Refused { .. } => CliError::usage(message),
+        BindingError::Nested { .. } => CliError::new(ExitCode::Conflict, message)
+            .hint("bind the outer one alone; everything in it is taken in"),
+        BindingError::OtherVault { vault, .. } => CliError::new(ExitCode::Conflict, message)
+            .hint(format!("work with that one: `offshoot --vault {vault} ...`")),
+        BindingError::First => CliError::new(ExitCode::Conflict, message)
+            .hint("`offshoot binding move / DIR` says that it lies elsewhere now"),
+        BindingError::Overtaken => CliError::new(ExitCode::Conflict, message).hint("try again"),
+    }
+}
+
+impl From<ApplyError> for CliError {
+    fn from(error: ApplyError) -> Self {
+        let message = error.to_string();
+        match error {
+            ApplyError::Vault(error) => error.into(),
+            ApplyError::Problems(_) => {
+                Self::new(ExitCode::Conflict, message).hint("nothing was changed")
+            }
+            ApplyError::Interfered { .. } => Self::new(ExitCode::Busy, message).hint("try again"),
+            ApplyError::Failed { .. } => Self::new(ExitCode::Storage, message),
+            ApplyError::Stuck { .. } => Self::new(ExitCode::Storage, message).hint(
+                "the next command tries again; `offshoot commit --settle back` or `forward` decides the way",
+            ),
         }
     }
 }

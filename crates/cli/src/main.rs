@@ -5,9 +5,12 @@ mod commands;
 mod config;
 mod context;
 mod error;
+mod git;
 mod output;
+mod pager;
 mod progress;
 mod render;
+mod review;
 mod terminal;
 
 use std::process::ExitCode;

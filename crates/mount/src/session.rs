@@ -6,7 +6,7 @@ mod overlay;
 use std::path::PathBuf;
 
 use offshoot_sandbox::{
-    Command, Ended, Limits, Network, Running, Spec, WorkspaceMount, launch_noted,
+    Command, Ended, FolderMount, Limits, Network, Running, Spec, WorkspaceMount, launch_noted,
 };
 use offshoot_vault::{Adopted, ExecNote, Id, LinkLimit, ProcessMark, RootId, Upper, Vault};
 
@@ -63,6 +63,10 @@ pub struct MountRequest {
     pub near: Vec<RootId>,
     /// Where the command sees it.
     pub target: PathBuf,
+    /// Directories of it that the command sees at other places.
+    pub folders: Vec<FolderMount>,
+    /// A directory of it that the command sees empty, because what is in it is seen elsewhere.
+    pub covered: Option<PathBuf>,
     /// The command cannot change it.
     pub read_only: bool,
     /// How to mount.
@@ -176,6 +180,8 @@ impl<'v> MountSession<'v> {
                 files: offshoot_sandbox::Files::Directory(PathBuf::new()),
                 target: self.request.target.clone(),
                 read_only: self.request.read_only,
+                folders: self.request.folders.clone(),
+                covered: self.request.covered.clone(),
             },
             home: inside.home,
             hidden: inside.hidden,

@@ -3,19 +3,27 @@
 //! Every command with `--json` prints exactly one [`Document`]. Documents of one `schema_version` may gain fields and never
 //! lose or change them. This crate holds plain data; it knows no vault and no command line.
 
+mod binding;
 mod change;
 mod document;
 mod exec;
 mod exit_code;
 mod file;
+mod git;
 mod history;
+mod home;
+mod merge;
 mod recover;
+mod review;
 mod schema;
 mod text;
 mod tools;
 mod vault;
 mod workspace;
 
+pub use binding::{
+    BindingAddedDoc, BindingDoc, BindingListDoc, BindingMovedDoc, BindingRemovedDoc,
+};
 pub use change::{ChangeDoc, ChangeKindDoc, DiffDoc, HunkDoc, LineDoc, SideDoc, StatusDoc};
 pub use document::{Document, ErrorBody, ErrorDocument, Kind, SCHEMA_VERSION};
 pub use exec::{
@@ -27,14 +35,21 @@ pub use file::{
     EditDoc, EntryDoc, EntryKindDoc, ExportDoc, FileDoc, HistoryDoc, ImportDoc, ListDoc,
     SkippedDoc, VersionDoc,
 };
+pub use git::{GitCommitDoc, GitExportDoc, GitLeftOutDoc, GitOutcomeDoc};
 pub use history::{
     ActorDoc, LogDoc, LogEntryDoc, OperationDoc, OperationLogDoc, OperationRestoreDoc, RevertDoc,
     ShowDoc, SnapshotDoc,
+};
+pub use home::{ClashDoc, CommitDoc, HeldDoc, PullDoc};
+pub use merge::{
+    ConflictDoc, ConflictListDoc, ConflictSideDoc, ConflictVersionDoc, ConflictVersionShowDoc,
+    MergeDoc, MergeSideDoc, ResolveDoc,
 };
 pub use recover::{
     KilledDoc, RecoverDroppedDoc, RecoverKeptDoc, RecoverListDoc, RecoverShowDoc, RecoverableDoc,
     RunningDoc, RunningListDoc,
 };
+pub use review::{ReviewDoc, ReviewItemDoc, ReviewListDoc, ReviewOriginDoc, ReviewPieceDoc};
 pub use schema::{SchemaFile, schemas};
 pub use text::Text;
 pub use tools::{ConfigDoc, DoctorCheckDoc, DoctorDoc, DoctorState, SettingDoc};

@@ -55,8 +55,8 @@ struct Shared {
     init: i32,
     /// The directory that changes go to, where it can be reached from here.
     upper: Option<OwnedFd>,
-    /// Where the command sees its workspace.
-    target: PathBuf,
+    /// Where the command sees directories of its workspace, each with its path in the workspace.
+    places: Vec<(PathBuf, PathBuf)>,
     /// One directory moves at a time, as in the kernel.
     moving: Mutex<()>,
     /// The receiving thread has nothing to do, and no other thread is at work.
@@ -68,7 +68,7 @@ pub(crate) struct Scene {
     pub(crate) device: u64,
     pub(crate) init: i32,
     pub(crate) upper: Option<OwnedFd>,
-    pub(crate) target: PathBuf,
+    pub(crate) places: Vec<(PathBuf, PathBuf)>,
 }
 
 impl Broker {
@@ -80,7 +80,7 @@ impl Broker {
             device: scene.device,
             init: scene.init,
             upper: scene.upper,
-            target: scene.target,
+            places: scene.places,
             moving: Mutex::new(()),
             idle: AtomicBool::new(false),
         });

@@ -62,6 +62,7 @@ pub(crate) enum Step {
     Home,
     Hidden,
     Target,
+    Folders,
     Network,
     Signals,
     Terminal,
@@ -73,7 +74,7 @@ pub(crate) enum Step {
 }
 
 impl Step {
-    pub(crate) const ALL: [Self; 22] = [
+    pub(crate) const ALL: [Self; 23] = [
         Self::Descriptors,
         Self::Stage,
         Self::Layers,
@@ -88,6 +89,7 @@ impl Step {
         Self::Home,
         Self::Hidden,
         Self::Target,
+        Self::Folders,
         Self::Network,
         Self::Signals,
         Self::Terminal,

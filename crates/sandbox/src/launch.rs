@@ -17,7 +17,7 @@ use crate::keeper::Keeper;
 use crate::message::{self, Buffer, Kind};
 use crate::running::{Feed, Running};
 use crate::script::Script;
-use crate::spec::{Files, HomeView, InForce, Network, Renames, Spec};
+use crate::spec::{Files, HomeView, InForce, Network, Renames, Spec, WorkspaceMount};
 use crate::sys::Stack;
 use crate::{ids, sys};
 use streams::Streams;
@@ -76,7 +76,7 @@ fn go(spec: &Spec, running: &mut Running, script: &Script, pid: i32) -> Result<(
                 device: started.device,
                 init: pid,
                 upper: upper(&spec.workspace.files),
-                target: spec.workspace.target.clone(),
+                places: places(&spec.workspace),
             };
             running.broker = Some(Broker::start(listener, scene).map_err(cannot_broker)?);
             Renames::Brokered
@@ -114,6 +114,13 @@ pub fn keep(directory: &Path) -> Result<Keeper> {
     ids::map(child.pid)?;
     keeper.go().map_err(|_| SandboxError::Lost)?;
     Ok(keeper)
+}
+
+/// Where directories of the workspace are seen, each with its path in the workspace.
+fn places(workspace: &WorkspaceMount) -> Vec<(PathBuf, PathBuf)> {
+    let folders = workspace.folders.iter();
+    let folders = folders.map(|folder| (folder.target.clone(), folder.below.clone()));
+    [(workspace.target.clone(), PathBuf::new())].into_iter().chain(folders).collect()
 }
 
 /// The directory that changes go to, to look what is in it.
@@ -213,6 +220,10 @@ fn describe(step: Option<Step>, script: &Script, index: usize) -> (&'static str,
         }
         Step::Hidden => ("cannot hide", script.hidden.get(index).and_then(path)),
         Step::Target => ("cannot mount the workspace at", path(&script.target)),
+        Step::Folders => {
+            let folder = script.folders.get(index);
+            ("cannot mount a folder at", folder.and_then(|folder| path(&folder.target)))
+        }
         Step::Network => ("cannot bring up the loopback interface", None),
         Step::Signals => ("cannot take over signals", None),
         Step::Terminal => ("cannot make a terminal", None),

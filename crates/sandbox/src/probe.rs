@@ -54,7 +54,13 @@ fn attempt(files: Files) -> Result<(), SandboxError> {
 fn run(files: Files, arguments: &[&str], printed: &mut Printed) -> Result<(), SandboxError> {
     let target = "/tmp/workspace".into();
     let running = launch(&Spec {
-        workspace: WorkspaceMount { files, target, read_only: false },
+        workspace: WorkspaceMount {
+            files,
+            target,
+            read_only: false,
+            folders: Vec::new(),
+            covered: None,
+        },
         home: None,
         hidden: Vec::new(),
         network: Network::None,

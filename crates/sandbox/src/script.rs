@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use rustix::termios::{Termios, Winsize};
 
 use crate::error::{Result, SandboxError, system};
-use crate::spec::{Files, HomeView, Limits, Network, Overlay, Spec, Terminal, Upper};
+use crate::spec::{
+    Files, FolderMount, HomeView, Limits, Network, Overlay, Spec, Terminal, Upper, WorkspaceMount,
+};
 use crate::sys::Pointers;
 
 /// Directories of the host that are replaced by private ones.
@@ -33,6 +35,10 @@ pub(crate) struct Script {
     /// The directories on the way to the target, and the target.
     pub(crate) target_parents: Vec<CString>,
     pub(crate) target: CString,
+    /// Directories of the workspace that are seen at places of their own.
+    pub(crate) folders: Vec<FolderScript>,
+    /// What is empty for the command.
+    pub(crate) covered: Option<CString>,
     pub(crate) own_network: bool,
     /// Renames are told about.
     pub(crate) broker: bool,
@@ -84,6 +90,15 @@ pub(crate) struct HomeScript {
     pub(crate) overlay: OverlayScript,
 }
 
+/// A directory of the workspace at a place of its own.
+pub(crate) struct FolderScript {
+    /// Where it is in the workspace, once that is attached.
+    pub(crate) source: CString,
+    /// The directories on the way to its place, and that.
+    pub(crate) parents: Vec<CString>,
+    pub(crate) target: CString,
+}
+
 /// A name at the top of the host's file system.
 pub(crate) struct TopName {
     pub(crate) path: CString,
@@ -126,6 +141,12 @@ impl Script {
             hidden: all(&spec.hidden, "a path")?,
             target_parents: parents(&workspace.target)?,
             target: c_path(&workspace.target)?,
+            folders: folders(workspace)?,
+            covered: workspace
+                .covered
+                .as_ref()
+                .map(|below| c_path(&workspace.target.join(below)))
+                .transpose()?,
             own_network: spec.network == Network::None,
             broker: spec.wants_broker(),
             limits: spec.limits,
@@ -162,6 +183,17 @@ fn files(files: &Files) -> Result<(PathBuf, FilesScript)> {
             (directory.clone(), FilesScript::Directory(c_path(directory)?))
         }
     })
+}
+
+fn folders(workspace: &WorkspaceMount) -> Result<Vec<FolderScript>> {
+    let folder = |folder: &FolderMount| {
+        Ok(FolderScript {
+            source: c_path(&workspace.target.join(&folder.below))?,
+            parents: parents(&folder.target)?,
+            target: c_path(&folder.target)?,
+        })
+    };
+    workspace.folders.iter().map(folder).collect()
 }
 
 fn upper_script(upper: &Upper) -> Result<UpperScript> {

@@ -42,6 +42,19 @@ pub struct WorkspaceMount {
     pub target: PathBuf,
     /// The command cannot change them.
     pub read_only: bool,
+    /// Directories of them that it sees at other places.
+    pub folders: Vec<FolderMount>,
+    /// A directory of them that is empty for the command, since what is in it is seen at those places.
+    pub covered: Option<PathBuf>,
+}
+
+/// A directory of a workspace that is seen at a place of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FolderMount {
+    /// The directory, below the workspace's top.
+    pub below: PathBuf,
+    /// Where the command sees it: an absolute path without links.
+    pub target: PathBuf,
 }
 
 /// Where the files of a workspace come from.

@@ -14,7 +14,7 @@ use crate::{Hash, ObjectKind, Put, StoreError};
 /// "OffA": marks the file as ours.
 const APPLICATION_ID: i64 = 0x4f66_6641;
 /// The newest format of archives.
-const NEWEST: i64 = 1;
+const NEWEST: i64 = 2;
 
 /// The tables that are carried, each with its columns.
 const TABLES: [(&str, &str); 9] = [

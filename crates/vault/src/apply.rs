@@ -109,7 +109,8 @@ impl Vault {
     /// Writes everything new beside its place, and the journal; the folders have nothing but a staging directory more. From
     /// now on the apply is settled forwards should this process die.
     ///
-    /// `id` names it, and `note` is kept for whoever settles it. On any error nothing is left behind.
+    /// `id` names it, and `note` is kept for whoever settles it; the states that its `roots` list are not collected as garbage.
+    /// On any error nothing is left behind.
     pub fn stage_apply(
         &self,
         _lock: &FolderLock,

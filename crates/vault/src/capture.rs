@@ -38,8 +38,8 @@ impl Vault {
         Ok(Adopted::captured(root, content, imported.report.skipped))
     }
 
-    /// Gives entries back what the copy could not have: owners other than the vault's user, and modes that had to be
-    /// opened for reading.
+    /// Gives entries back what the copy could not have: owners other than the vault's user, modes that had to be
+    /// opened for reading, and conflicts that are still open.
     fn as_recorded(&self, imported: &Imported, base: &RootId, closed: &[Closed]) -> Result<RootId> {
         let objects = self.objects()?;
         let own = Meta::of_new(0);
@@ -47,8 +47,12 @@ impl Vault {
         let mut edits: Vec<(VaultPath, Entry)> = Vec::new();
         for change in diff::compare(objects, base, &imported.root)? {
             let (Some(before), Some(mut after)) = (change.before, change.after) else { continue };
-            if (after.meta.uid, after.meta.gid) == (own.uid, own.gid) {
+            after.conflict = objects.still_open(&before, &after)?;
+            let owned = (after.meta.uid, after.meta.gid) == (own.uid, own.gid);
+            if owned {
                 (after.meta.uid, after.meta.gid) = (before.meta.uid, before.meta.gid);
+            }
+            if owned || after.conflict.is_some() {
                 edits.push((change.path, after));
             }
         }

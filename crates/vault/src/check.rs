@@ -138,7 +138,8 @@ impl Checker<'_> {
         if top.directory().map(|dir| dir.content) != Some(snapshot.content) {
             self.problem(format!("snapshot {} has the content hash of another tree", snapshot.id));
         }
-        let mut pending: Vec<DirRef> = top.directory().copied().into_iter().collect();
+        let mut pending: Vec<DirRef> = top.directories().copied().collect();
+        self.entry(&top);
         while let Some(dir) = pending.pop() {
             if !self.nodes.insert(dir.node) {
                 continue;
@@ -150,7 +151,7 @@ impl Checker<'_> {
                     pending.extend(children.iter().map(|child| child.dir));
                 }
                 Some(Node::Leaf(entries)) => {
-                    pending.extend(entries.iter().filter_map(Entry::directory));
+                    pending.extend(entries.iter().flat_map(Entry::directories));
                     entries.iter().for_each(|entry| self.entry(entry));
                 }
                 None => {}
@@ -158,21 +159,28 @@ impl Checker<'_> {
         }
     }
 
+    /// Looks at the content of an entry, and at every version that its conflict keeps.
     fn entry(&mut self, entry: &Entry) {
-        if let Body::File { size, blob } = &entry.body
-            && self.blobs.insert(*blob)
-        {
-            self.report.blobs += 1;
-            if let Ok(Place::Layer { layer, .. }) = self.vault.objects().and_then(|o| o.place(blob))
-            {
-                self.homes.insert(layer);
+        for body in entry.bodies() {
+            if let Body::File { size, blob } = body {
+                self.blob(blob, *size);
             }
-            let checked = match self.depth {
-                CheckDepth::Content => self.read_blob(blob, *size),
-                CheckDepth::Structure => self.find_blob(blob, *size),
-            };
-            self.note(checked);
         }
+    }
+
+    fn blob(&mut self, blob: &BlobId, size: u64) {
+        if !self.blobs.insert(*blob) {
+            return;
+        }
+        self.report.blobs += 1;
+        if let Ok(Place::Layer { layer, .. }) = self.vault.objects().and_then(|o| o.place(blob)) {
+            self.homes.insert(layer);
+        }
+        let checked = match self.depth {
+            CheckDepth::Content => self.read_blob(blob, size),
+            CheckDepth::Structure => self.find_blob(blob, size),
+        };
+        self.note(checked);
     }
 
     fn read_blob(&mut self, blob: &BlobId, size: u64) -> Result<()> {

@@ -3,12 +3,15 @@
 mod compare;
 mod content;
 pub mod patch;
+pub mod pick;
 mod renames;
 pub mod similarity;
 pub mod stat;
 pub mod text;
+pub mod words;
 
 pub use compare::compare;
+pub(crate) use compare::compare_nodes;
 pub use content::{FileDiff, file_diff, write_change};
 pub use renames::detect_renames;
 

@@ -112,7 +112,7 @@ impl<'a> TreeEditor<'a> {
         let mut batch = Batch::default();
         let dir = batch.directory(&[]);
         self.objects.store(&batch)?;
-        Ok(Entry { name: Vec::new(), meta, group: None, body: Body::Directory(dir) })
+        Ok(Entry::new(meta, Body::Directory(dir)))
     }
 
     /// Builds the changed nodes into `batch` and gives the new root with its top entry.

@@ -1,5 +1,9 @@
 //! What a tree records of one file system entry.
 
+mod record;
+
+pub use record::{ConflictRecord, RecordedSide};
+
 use crate::codec::{FormatError, Input, put_bytes, put_varint, put_zigzag};
 use crate::hash::{BlobId, ContentId, NodeId};
 
@@ -62,6 +66,8 @@ pub struct DirRef {
     pub bytes: u64,
     /// How many entries are beneath, at any depth.
     pub entries: u64,
+    /// How many of them somebody has to decide about.
+    pub conflicts: u64,
 }
 
 /// What an entry is, and what belongs to that kind alone.
@@ -96,6 +102,21 @@ pub struct Entry {
     pub group: Option<u64>,
     /// The rest.
     pub body: Body,
+    /// What somebody has to decide about it, if a merge left that open.
+    pub conflict: Option<Box<ConflictRecord>>,
+}
+
+/// Where the parts of an entry are in its encoding.
+pub(crate) struct Skipped<'a> {
+    pub(crate) name: &'a [u8],
+    pub(crate) kind: u8,
+    pub(crate) executable: bool,
+    /// The length of a file; of a directory, of all files beneath.
+    pub(crate) size: u64,
+    /// The entries beneath.
+    pub(crate) beneath: u64,
+    /// The content's hash; of a link, its target.
+    pub(crate) content: &'a [u8],
 }
 
 /// The kind of an entry. The numbers are part of the storage format.
@@ -112,10 +133,22 @@ pub enum EntryKind {
     Fifo = 4,
 }
 
+/// The length of a hash.
+const HASH: usize = 32;
 const HAS_XATTRS: u8 = 1;
 const HAS_GROUP: u8 = 2;
+const HAS_CONFLICT: u8 = 4;
+const HAS_CONFLICTS_BENEATH: u8 = 8;
+const ALL_FLAGS: u8 = HAS_XATTRS | HAS_GROUP | HAS_CONFLICT | HAS_CONFLICTS_BENEATH;
+/// In the content encoding, beside the bit for execution.
+const CONTENT_CONFLICT: u8 = 2;
 
 impl Entry {
+    /// An entry without a name, a link group or a conflict.
+    pub fn new(meta: Meta, body: Body) -> Self {
+        Self { name: Vec::new(), meta, group: None, body, conflict: None }
+    }
+
     /// The kind of the entry.
     pub fn kind(&self) -> EntryKind {
         match self.body {
@@ -149,6 +182,26 @@ impl Entry {
         }
     }
 
+    /// How many entries somebody has to decide about, this one and those beneath it.
+    pub fn conflicts(&self) -> u64 {
+        let beneath = self.directory().map_or(0, |dir| dir.conflicts);
+        beneath.saturating_add(u64::from(self.conflict.is_some()))
+    }
+
+    /// What it is, and what every version in its conflict is: all that must be there while it is.
+    pub fn bodies(&self) -> impl Iterator<Item = &Body> {
+        let versions = self.conflict.iter().flat_map(|record| record.versions());
+        std::iter::once(&self.body).chain(versions.map(|version| &version.entry.body))
+    }
+
+    /// The directories among its [`bodies`](Self::bodies).
+    pub fn directories(&self) -> impl Iterator<Item = &DirRef> {
+        self.bodies().filter_map(|body| match body {
+            Body::Directory(dir) => Some(dir),
+            _ => None,
+        })
+    }
+
     /// The hash that stands for its content: equal hashes of one kind mean equal content.
     pub fn content_hash(&self) -> [u8; 32] {
         match &self.body {
@@ -168,9 +221,13 @@ impl Entry {
 
     pub(crate) fn encode(&self, out: &mut Vec<u8>) {
         put_bytes(out, &self.name);
+        self.encode_nameless(out);
+    }
+
+    /// Everything but the name.
+    fn encode_nameless(&self, out: &mut Vec<u8>) {
         out.push(self.kind() as u8);
-        let xattrs = if self.meta.xattrs.is_empty() { 0 } else { HAS_XATTRS };
-        out.push(xattrs | if self.group.is_some() { HAS_GROUP } else { 0 });
+        out.push(self.flags());
         out.extend_from_slice(&self.meta.mode.to_le_bytes());
         put_varint(out, u64::from(self.meta.uid));
         put_varint(out, u64::from(self.meta.gid));
@@ -187,6 +244,20 @@ impl Entry {
         if let Some(group) = self.group {
             out.extend_from_slice(&group.to_le_bytes());
         }
+        if let Some(dir) = self.directory().filter(|dir| dir.conflicts > 0) {
+            put_varint(out, dir.conflicts);
+        }
+        if let Some(record) = &self.conflict {
+            record.encode(out);
+        }
+    }
+
+    fn flags(&self) -> u8 {
+        let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+        flag(!self.meta.xattrs.is_empty(), HAS_XATTRS)
+            | flag(self.group.is_some(), HAS_GROUP)
+            | flag(self.conflict.is_some(), HAS_CONFLICT)
+            | flag(self.directory().is_some_and(|dir| dir.conflicts > 0), HAS_CONFLICTS_BENEATH)
     }
 
     fn encode_body(&self, out: &mut Vec<u8>) {
@@ -209,19 +280,68 @@ impl Entry {
     pub(crate) fn encode_content(&self, out: &mut Vec<u8>) {
         put_bytes(out, &self.name);
         out.push(self.kind() as u8);
-        out.push(u8::from(self.is_executable()));
+        let conflict = if self.conflict.is_some() { CONTENT_CONFLICT } else { 0 };
+        out.push(u8::from(self.is_executable()) | conflict);
         out.extend_from_slice(&self.content_hash());
+        if let Some(record) = &self.conflict {
+            out.extend_from_slice(&record.hash());
+        }
     }
 
     pub(crate) fn decode(input: &mut Input<'_>) -> Result<Self, FormatError> {
         let name = input.bytes()?.to_vec();
+        Self::decode_nameless(name, input, ALL_FLAGS)
+    }
+
+    /// Goes past an entry whose hash was verified and says where its parts are; nothing for one with conflicts, which has to be
+    /// decoded.
+    pub(crate) fn skip<'a>(input: &mut Input<'a>) -> Result<Option<Skipped<'a>>, FormatError> {
+        let name = input.bytes()?;
+        let (kind, flags) = (input.byte()?, input.byte()?);
+        if flags & !(HAS_XATTRS | HAS_GROUP) != 0 {
+            return Ok(None);
+        }
+        let mode = u16::from_le_bytes(input.array()?);
+        // The owner, the group, and both parts of the time.
+        for _ in 0..4 {
+            input.varint()?;
+        }
+        let (size, beneath, content) = match kind {
+            1 => (input.varint()?, 0, input.take(HASH)?),
+            2 => {
+                let (bytes, entries) = (input.varint()?, input.varint()?);
+                input.take(HASH)?;
+                (bytes, entries, input.take(HASH)?)
+            }
+            3 => (0, 0, input.bytes()?),
+            4 => (0, 0, input.take(0)?),
+            _ => return Err(FormatError("an entry has an unknown kind")),
+        };
+        if flags & HAS_XATTRS != 0 {
+            for _ in 0..input.varint()?.saturating_mul(2) {
+                input.bytes()?;
+            }
+        }
+        if flags & HAS_GROUP != 0 {
+            input.take(8)?;
+        }
+        let executable = kind == EntryKind::File as u8 && mode & 0o111 != 0;
+        Ok(Some(Skipped { name, kind, executable, size, beneath, content }))
+    }
+
+    /// Everything but the name; flags that are not `known` are refused.
+    fn decode_nameless(
+        name: Vec<u8>,
+        input: &mut Input<'_>,
+        known: u8,
+    ) -> Result<Self, FormatError> {
         let kind = input.byte()?;
         let flags = input.byte()?;
-        if flags & !(HAS_XATTRS | HAS_GROUP) != 0 {
+        if flags & !known != 0 {
             return Err(FormatError("an entry has unknown flags"));
         }
         let mut meta = decode_meta(input)?;
-        let body = decode_body(kind, input)?;
+        let mut body = decode_body(kind, input)?;
         if flags & HAS_XATTRS != 0 {
             meta.xattrs = decode_xattrs(input)?;
         }
@@ -229,7 +349,24 @@ impl Entry {
             0 => None,
             _ => Some(u64::from_le_bytes(input.array()?)),
         };
-        Ok(Self { name, meta, group, body })
+        if flags & HAS_CONFLICTS_BENEATH != 0 {
+            decode_conflicts_beneath(&mut body, input)?;
+        }
+        let conflict = match flags & HAS_CONFLICT {
+            0 => None,
+            _ => Some(Box::new(ConflictRecord::decode(input)?)),
+        };
+        Ok(Self { name, meta, group, body, conflict })
+    }
+}
+
+fn decode_conflicts_beneath(body: &mut Body, input: &mut Input<'_>) -> Result<(), FormatError> {
+    match (body, input.varint()?) {
+        (Body::Directory(dir), count) if count > 0 => {
+            dir.conflicts = count;
+            Ok(())
+        }
+        _ => Err(FormatError("an entry that cannot have any says it has conflicts beneath")),
     }
 }
 
@@ -252,7 +389,7 @@ fn decode_body(kind: u8, input: &mut Input<'_>) -> Result<Body, FormatError> {
         2 => {
             let (bytes, entries) = (input.varint()?, input.varint()?);
             let (node, content) = (NodeId(input.array()?), ContentId(input.array()?));
-            Body::Directory(DirRef { node, content, bytes, entries })
+            Body::Directory(DirRef { node, content, bytes, entries, conflicts: 0 })
         }
         3 => Body::Symlink { target: input.bytes()?.to_vec() },
         4 => Body::Fifo,

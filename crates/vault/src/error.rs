@@ -45,6 +45,23 @@ pub enum VaultError {
         /// The path.
         path: String,
     },
+    /// The vault is bound to no folder, or not to one that is the top of its tree.
+    #[error("the vault is bound to no folder")]
+    Unbound,
+    /// A folder that the vault is bound to is not there.
+    #[error("{} is gone, or is no folder any more", .path.display())]
+    FolderGone {
+        /// Its name; empty for the first.
+        name: String,
+        /// Where it was.
+        path: PathBuf,
+    },
+    /// Something has the name that the tree needs for further folders.
+    #[error("{} is in the way: a vault with several folders needs the name for a directory", .path.display())]
+    ReservedName {
+        /// The path on the host.
+        path: PathBuf,
+    },
     /// A directory is needed.
     #[error("{path} is not a directory")]
     NotADirectory {

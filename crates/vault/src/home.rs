@@ -1,5 +1,6 @@
 //! A home: the place of many vaults, found by name or by the directory they are bound to.
 
+mod folders;
 mod import;
 
 pub use import::FromArchive;
@@ -127,6 +128,9 @@ impl Home {
     fn look_up_bound(&self, dir: &Path) -> Result<Option<(Listed, PathBuf)>> {
         for candidate in dir.ancestors() {
             let Some(id) = self.bound_to(candidate)? else { continue };
+            if !self.confirms(&id, candidate)? {
+                continue;
+            }
             let name = self.name_of(&id)?.unwrap_or_else(|| id.to_string());
             let listed = Listed { name, id, dir: self.vault_dir(&id) };
             return Ok(Some((listed, candidate.to_owned())));
@@ -171,7 +175,7 @@ impl Home {
                 return Err(error);
             }
         };
-        self.publish(&staged, id, name, source.as_deref())?;
+        self.publish(&staged, id, name, source.as_slice())?;
         drop(lock);
         let vault = Vault::open(&self.vault_dir(&id), id, &self.options)?;
         Ok(Created { vault, name: name.to_owned(), report })
@@ -209,11 +213,11 @@ impl Home {
     }
 
     /// The point of no return, and the links that make the vault findable.
-    fn publish(&self, staged: &Path, id: Id, name: &str, source: Option<&Path>) -> Result<()> {
+    fn publish(&self, staged: &Path, id: Id, name: &str, folders: &[PathBuf]) -> Result<()> {
         let dir = self.vault_dir(&id);
         fs::rename(staged, &dir).map_err(io_error("rename", staged))?;
         self.sync(&self.vaults())?;
-        let linked = self.link(&id, name, source);
+        let linked = self.link(&id, name, folders);
         if linked.is_err() {
             // Somebody took the name or the directory meanwhile: theirs stays, this one goes.
             self.remove(&id)?;
@@ -222,15 +226,12 @@ impl Home {
     }
 
     /// The name comes last: a vault that has one is linked whole, and the others are linked again.
-    fn link(&self, id: &Id, name: &str, source: Option<&Path>) -> Result<()> {
-        if let Some(source) = source {
-            let link = self.binding_link(source);
-            if !claim(&link, id)? {
-                let other = read_link(&link)?.map(|id| self.name_of(&id)).transpose()?.flatten();
-                let vault = other.unwrap_or_default();
-                return Err(HomeError::AlreadyBound { dir: source.to_owned(), vault });
-            }
-            self.sync(&self.dir.join("bindings"))?;
+    fn link(&self, id: &Id, name: &str, folders: &[PathBuf]) -> Result<()> {
+        for folder in folders {
+            self.link_folder(id, folder)?;
+        }
+        if folders.len() > 1 {
+            self.set_mark(id)?;
         }
         let names = self.dir.join("names");
         if !claim(&names.join(name), id)? {
@@ -283,6 +284,7 @@ impl Home {
         for folder in ["names", "bindings"] {
             self.unlink_all(&self.dir.join(folder), id)?;
         }
+        self.remove_mark(id)?;
         disk::remove_tree(&doomed).map_err(io_error("remove", &doomed))?;
         Ok(())
     }
@@ -312,7 +314,7 @@ impl Home {
                 clear_abandoned(&path).map_err(io_error("remove", &path))?;
             } else if let Some(id) = parse_id(name) {
                 let is_named = named.contains(&id);
-                if !is_named || !bound.contains(&id) {
+                if !is_named || !bound.contains(&id) || self.is_marked(&id) {
                     // A vault that cannot be opened is no reason not to find the others.
                     healed |= self.link_again(id, is_named).unwrap_or(false);
                 }
@@ -330,6 +332,7 @@ impl Home {
             // A directory that was bound again meanwhile stays with the newer vault.
             linked |= read_link(&link)?.is_none() && claim(&link, &id)?;
         }
+        linked |= self.relink(&vault)?;
         let recorded = vault.recorded_name()?;
         let names =
             std::iter::once(recorded.clone()).chain((2..).map(|n| format!("{recorded}-{n}")));

@@ -6,6 +6,7 @@
 
 mod build;
 mod cache;
+mod folders;
 mod ignore;
 mod plan;
 mod read;
@@ -27,6 +28,7 @@ use crate::layer::LayerKind;
 use crate::links::Links;
 use crate::objects::Batch;
 use crate::operation::CREATE;
+use crate::path::VaultPath;
 use crate::refs::Binding;
 use crate::transact::{NewSnapshot, Transaction};
 use crate::vault::Vault;
@@ -85,6 +87,8 @@ pub enum SkipReason {
     Device,
     /// It is the home of the vaults.
     Home,
+    /// The place is that of further folders in the vault's tree.
+    Reserved,
     /// These attributes are not kept; the rest came in.
     Attributes(Vec<String>),
     /// It kept changing while it was read; what came in is one of its states, or a mix of several.
@@ -148,6 +152,28 @@ impl Imported {
     }
 }
 
+/// Files that came in, and what the next import of them need not read.
+struct Taken {
+    imported: Imported,
+    cache: PendingCache,
+}
+
+/// A stat cache that is to be written once it is known which root keeps its contents.
+struct PendingCache {
+    file: PathBuf,
+    /// None where the file says all this already.
+    entries: Option<Vec<cache::CacheEntry>>,
+    started: Mtime,
+}
+
+impl PendingCache {
+    fn save(self, root: &RootId) {
+        if let Some(entries) = self.entries {
+            cache::save(&self.file, root, &entries, self.started);
+        }
+    }
+}
+
 impl Vault {
     /// Reads a host directory and stores what is new in it.
     pub fn import(&self, source: &Path, options: &ImportOptions) -> Result<Imported> {
@@ -164,30 +190,45 @@ impl Vault {
         source: &Path,
         options: &ImportOptions,
     ) -> Result<Imported> {
+        let Taken { imported, cache } = self.take(kind, source, None, options)?;
+        cache.save(&imported.root);
+        Ok(imported)
+    }
+
+    /// Reads a directory; `at` is where it lies in the vault's tree if the vault is bound to it.
+    fn take(
+        &self,
+        kind: LayerKind,
+        source: &Path,
+        at: Option<&VaultPath>,
+        options: &ImportOptions,
+    ) -> Result<Taken> {
         let _held = self.hold()?;
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(options.threads)
             .build()
             .map_err(|error| VaultError::Threads(error.to_string()))?;
-        pool.install(|| self.run_import(kind, source, options))
+        pool.install(|| self.run_import(kind, source, at, options))
     }
 
     fn run_import(
         &self,
         kind: LayerKind,
         source: &Path,
+        at: Option<&VaultPath>,
         options: &ImportOptions,
-    ) -> Result<Imported> {
+    ) -> Result<Taken> {
         let objects = self.objects()?;
         let cache_file = cache::file_for(self.dir(), source);
         let bytes = if options.everything { Vec::new() } else { cache::load(&cache_file) };
         let started = Mtime::now();
         let (known, scanned) = rayon::join(
             || cache::parse(&bytes, |root| objects.root(root).is_ok()),
-            || scan::scan(source, options),
+            || scan::scan(source, at.is_some_and(VaultPath::is_top), options),
         );
         let scanned = scanned?;
-        let plan = plan::Plan::new(&scanned, &known, kind);
+        let place = at.map(VaultPath::relative).unwrap_or_default();
+        let plan = plan::Plan::new(&scanned, &known, kind, &place);
         let reader = read::Reader { objects, source, options, kind, layers: self.layers_dir() };
         let contents = reader.run(&scanned, &plan)?;
         let mut built = build::build(&scanned, &plan, contents.files);
@@ -203,9 +244,8 @@ impl Vault {
         }
         // Where every file was known, and nothing else is remembered, the cache says all this already.
         let news = known.len() != built.cache.len() || built.report.unchanged != built.report.files;
-        if news && !options.everything {
-            cache::save(&cache_file, &built.root, &built.cache, started);
-        }
+        let entries = (news && !options.everything).then_some(built.cache);
+        let cache = PendingCache { file: cache_file, entries, started };
         let stack = layer.filter(|_| kind == LayerKind::Base);
         let stack = stack.map(|layer| {
             let (layers, data) = (vec![layer], Vec::new());
@@ -215,7 +255,7 @@ impl Vault {
         report.skipped.extend(contents.skipped);
         report.skipped.sort_by(|a, b| a.path.cmp(&b.path));
         let (root, content, top, links) = (built.root, built.content, built.top, built.links);
-        Ok(Imported { root, content, top, report, stack, links })
+        Ok(Taken { imported: Imported { root, content, top, report, stack, links }, cache })
     }
 
     /// Makes the first state of a new vault.
@@ -228,7 +268,7 @@ impl Vault {
     ) -> Result<ImportReport> {
         let _held = self.hold()?;
         let imported = match source {
-            Source::Directory(dir) => self.import_as(LayerKind::Base, dir, options)?,
+            Source::Directory(dir) => self.import_first(LayerKind::Base, dir, options)?,
             Source::Nothing => self.empty()?,
         };
         self.transact(CREATE, actor, |tx| {
@@ -243,9 +283,8 @@ impl Vault {
             })?;
             tx.set_head(snapshot.id)?;
             if let Source::Directory(dir) = source {
-                let path = dir.as_os_str().as_encoded_bytes().to_vec();
                 let (id, created_ms) = (tx.new_id(), tx.time_ms());
-                tx.set_binding(&Binding { id, path, created_ms })?;
+                tx.set_binding(&Binding::new(id, "", dir, created_ms))?;
             }
             tx.summary(format!("create vault {name}"));
             tx.record_vault(&self.id(), name)
@@ -258,7 +297,7 @@ impl Vault {
         let mut batch = Batch::default();
         let dir = batch.directory(&[]);
         let body = crate::entry::Body::Directory(dir);
-        let top = Entry { name: Vec::new(), meta, group: None, body };
+        let top = Entry::new(meta, body);
         let root = batch.root(&top);
         self.objects()?.store(&batch)?;
         // A layer with nothing in it, so that there is a stack to build upon.

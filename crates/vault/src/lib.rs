@@ -10,6 +10,7 @@ mod archive;
 mod capture;
 mod check;
 mod codec;
+mod conflicts;
 mod content;
 pub mod diff;
 mod disk;
@@ -47,9 +48,10 @@ pub use apply::{
 };
 pub use archive::Archived;
 pub use check::{CheckDepth, CheckReport, RepairReport};
+pub use conflicts::texts_with_markers;
 pub use content::NewContent;
 pub use edit::TreeEditor;
-pub use entry::{Body, DirRef, Entry, EntryKind, Meta, Mtime, Xattr};
+pub use entry::{Body, ConflictRecord, DirRef, Entry, EntryKind, Meta, Mtime, RecordedSide, Xattr};
 pub use error::{Result, VaultError};
 pub use exec::{ExecRecord, STDERR, STDOUT};
 pub use export::ExportOptions;
@@ -70,7 +72,7 @@ pub use offshoot_store::{Id, ProcessMark, RefChange, RefRow, StoreError, boot_id
 pub use operation::{CREATE, Operation, REDO, Reverted, Scope, UNDO};
 pub use pack::{ChunkRef, PackPlace};
 pub use path::{PathError, VaultPath, display_bytes};
-pub use refs::{Binding, Checkpoint, CheckpointState, Workspace, WorkspaceState};
+pub use refs::{Binding, Checkpoint, CheckpointState, Workspace, WorkspaceState, bound_path};
 pub use snapshot::Snapshot;
 pub use transact::{Committed, NewSnapshot, Transaction};
 pub use tree::Tree;

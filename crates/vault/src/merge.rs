@@ -13,14 +13,17 @@ mod fields;
 mod gather;
 mod markers;
 mod place;
+mod record;
 mod renames;
 mod resolve;
 mod text;
 
+use std::collections::BTreeMap;
+
 use crate::entry::{Body, Entry, Meta};
 use crate::error::Result;
 use crate::hash::{BlobId, RootId};
-use crate::objects::{Batch, Objects};
+use crate::objects::{Batch, Nodes, Objects};
 use crate::path::VaultPath;
 use crate::vault::Vault;
 use conflict::Conflict;
@@ -173,7 +176,7 @@ impl Vault {
 
 fn empty_root(batch: &mut Batch) -> RootId {
     let body = Body::Directory(batch.directory(&[]));
-    batch.root(&Entry { name: Vec::new(), meta: Meta::default(), group: None, body })
+    batch.root(&Entry::new(Meta::default(), body))
 }
 
 /// What a merged state is for.
@@ -198,6 +201,8 @@ struct Merger<'a> {
     /// What has to be stored.
     batch: Batch,
     conflicts: Vec<Conflict>,
+    /// Of conflicts whose entry was put beside, where that is; by their place in the list.
+    shown_beside: BTreeMap<usize, VaultPath>,
     texts: usize,
 }
 
@@ -209,8 +214,8 @@ impl<'a> Merger<'a> {
         sides: &'a [Side],
         purpose: Purpose,
     ) -> Self {
-        let (batch, conflicts) = (Batch::default(), Vec::new());
-        Self { objects, keep, options, sides, purpose, batch, conflicts, texts: 0 }
+        let (batch, conflicts, shown_beside) = (Batch::default(), Vec::new(), BTreeMap::new());
+        Self { objects, keep, options, sides, purpose, batch, conflicts, shown_beside, texts: 0 }
     }
 
     fn run(mut self, base: &RootId) -> Result<(Merged, Batch)> {
@@ -220,10 +225,12 @@ impl<'a> Merger<'a> {
         if changed.all(|root| root == first) {
             return Ok((self.finished(*first, gather::Gathered::default()), Batch::default()));
         }
-        let mut gathered = gather::gather(self.objects, base, &roots, self.options)?;
+        // What the base has is looked at for each side and again for the result.
+        let nodes = Nodes::keeping(self.objects);
+        let mut gathered = gather::gather(&nodes, base, &roots, self.options)?;
         self.note_unclear(&mut gathered);
         let placed = self.place(base, &gathered)?;
-        let root = self.build(base, &gathered, placed)?;
+        let root = self.build(&nodes, base, &gathered, placed)?;
         let batch = std::mem::take(&mut self.batch);
         Ok((self.finished(root, gathered), batch))
     }

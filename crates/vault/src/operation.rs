@@ -7,6 +7,7 @@ use offshoot_store::{Id, OperationRow, Reader, RefChange, RefKey, RefRow, StoreE
 use crate::actor::Actor;
 use crate::error::{Result, VaultError};
 use crate::refs::{WORKSPACE, from_json};
+use crate::transact::Transaction;
 use crate::vault::Vault;
 
 /// The kind of an operation that takes another back.
@@ -127,6 +128,38 @@ impl Vault {
             tx.apply(changes)
         });
         Ok(committed.map_err(|error| overtaken(error, *id, "restored"))?.operation)
+    }
+
+    /// What [`Self::undo`] would take back.
+    pub fn undo_target(&self, scope: Scope) -> Result<Operation> {
+        self.catalog().read(|reader| undo_target(reader, scope))
+    }
+
+    /// What [`Self::redo`] would bring back.
+    pub fn redo_target(&self, scope: Scope) -> Result<Operation> {
+        self.catalog().read(|reader| redo_target(reader, scope))
+    }
+
+    /// Takes an operation back, or brings it back, in a way of its own: `work` moves the refs. `kind` is [`UNDO`] or [`REDO`].
+    pub fn revert_with(
+        &self,
+        kind: &'static str,
+        target: &Operation,
+        actor: &Actor,
+        work: impl FnOnce(&mut Transaction<'_, '_>) -> Result<()>,
+    ) -> Result<Reverted> {
+        let verb = if kind == UNDO { "undone" } else { "redone" };
+        let committed = self.transact(kind, actor, |tx| {
+            tx.summary(format!("{kind} {}: {}", target.id.short(), target.summary));
+            tx.reverts(target.id);
+            if let Some(workspace) = target.workspace {
+                tx.scope(workspace);
+            }
+            work(tx)
+        });
+        let committed = committed.map_err(|error| overtaken(error, target.id, verb))?;
+        let operation = committed.operation.ok_or(VaultError::NoOperation(target.id))?;
+        Ok(Reverted { target: target.clone(), operation })
     }
 
     fn revert(

@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, VaultError};
+use crate::path::VaultPath;
 
 /// A named, mutable line of snapshots.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,21 +61,27 @@ pub struct CheckpointState {
     pub reason: String,
 }
 
-/// A host directory that the vault was made from.
+/// A host directory that the vault is bound to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binding {
     /// Its id.
     pub id: Id,
+    /// Its name, unique in the vault; empty for the first folder, which is the top of the tree.
+    pub name: String,
     /// The canonical host path, as bytes.
     pub path: Vec<u8>,
     /// When it was bound.
     pub created_ms: u64,
+    /// The inode of the folder when it was last looked at: another folder at its path is another folder.
+    pub inode: Option<u64>,
 }
 
 #[derive(Serialize, Deserialize)]
 struct BindingState {
     path: StoredPath,
     created_ms: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    inode: Option<u64>,
 }
 
 /// A path in JSON: text where it is UTF-8, else its bytes.
@@ -93,6 +100,15 @@ struct HeadState {
 pub(crate) const WORKSPACE: &str = "workspace";
 pub(crate) const CHECKPOINT: &str = "checkpoint";
 pub(crate) const BINDING: &str = "binding";
+
+/// The directory in a vault's tree that holds all folders but the first, which it is no part of.
+pub fn bound_path() -> VaultPath {
+    VaultPath::top().join(OWN).join(BOUND)
+}
+
+/// What belongs to Offshoot in the first folder's tree.
+pub(crate) const OWN: &[u8] = b".offshoot";
+pub(crate) const BOUND: &[u8] = b"bound";
 
 pub(crate) fn head_key() -> RefKey {
     RefKey { kind: "head".to_owned(), id: "head".to_owned() }
@@ -140,13 +156,35 @@ impl Checkpoint {
 }
 
 impl Binding {
+    /// Of a host directory, by its canonical path; the name is empty for the top of the tree.
+    pub fn new(id: Id, name: &str, directory: &std::path::Path, created_ms: u64) -> Self {
+        let path = directory.as_os_str().as_encoded_bytes().to_vec();
+        let inode = rustix::fs::stat(directory).ok().map(|stat| stat.st_ino);
+        Self { id, name: name.to_owned(), path, created_ms, inode }
+    }
+
     pub(crate) fn row(&self) -> RefRow {
         let path = match String::from_utf8(self.path.clone()) {
             Ok(text) => StoredPath::Text(text),
             Err(error) => StoredPath::Bytes { bytes: error.into_bytes() },
         };
-        let value = to_json(&BindingState { path, created_ms: self.created_ms });
-        RefRow { scope: String::new(), name: None, value }
+        let (created_ms, inode) = (self.created_ms, self.inode);
+        let value = to_json(&BindingState { path, created_ms, inode });
+        let name = Some(self.name.clone()).filter(|name| !name.is_empty());
+        RefRow { scope: String::new(), name, value }
+    }
+
+    /// Whether it is the first folder, which is the top of the tree.
+    pub fn is_first(&self) -> bool {
+        self.name.is_empty()
+    }
+
+    /// Where the folder lies in the tree of the vault.
+    pub fn at(&self) -> VaultPath {
+        match self.is_first() {
+            true => VaultPath::top(),
+            false => bound_path().join(self.name.as_bytes()),
+        }
     }
 
     /// The host directory.
@@ -160,7 +198,9 @@ impl Binding {
             StoredPath::Text(text) => text.into_bytes(),
             StoredPath::Bytes { bytes } => bytes,
         };
-        Ok(Self { id: parse_id(key)?, path, created_ms: state.created_ms })
+        let name = row.name.clone().unwrap_or_default();
+        let (created_ms, inode) = (state.created_ms, state.inode);
+        Ok(Self { id: parse_id(key)?, name, path, created_ms, inode })
     }
 }
 

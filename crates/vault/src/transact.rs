@@ -21,6 +21,9 @@ use crate::refs::{
 };
 use crate::snapshot::Snapshot;
 
+/// Where the id of the last apply that was recorded is kept.
+pub(crate) const APPLIED: &str = "applied";
+
 /// A snapshot about to be made.
 #[derive(Clone, Debug)]
 pub struct NewSnapshot {
@@ -195,6 +198,12 @@ impl<'a, 'b> Transaction<'a, 'b> {
         Ok(self.writer.set_meta("name", name.as_bytes())?)
     }
 
+    /// Notes that the folders are what this transaction says, by the apply of that id. It is no ref: undo does not take it
+    /// back.
+    pub fn mark_applied(&mut self, apply: &Id) -> Result<()> {
+        Ok(self.writer.set_meta(APPLIED, apply.as_bytes())?)
+    }
+
     /// The vault's main line.
     pub fn head(&mut self) -> Result<Option<Id>> {
         self.current(head_key())?.map(|row| head_snapshot(&row)).transpose()
@@ -258,6 +267,16 @@ impl<'a, 'b> Transaction<'a, 'b> {
     /// Makes or changes a binding.
     pub fn set_binding(&mut self, binding: &Binding) -> Result<()> {
         self.set(key(BINDING, &binding.id), Some(binding.row()))
+    }
+
+    /// The bindings as they are under the write lock, without the changes of this transaction.
+    pub fn bindings(&self) -> Result<Vec<Binding>> {
+        crate::vault::bindings(self.writer)
+    }
+
+    /// Removes a binding.
+    pub fn remove_binding(&mut self, id: &Id) -> Result<()> {
+        self.set(key(BINDING, id), None)
     }
 
     /// Applies changes as they are, each only if the ref holds its state before.

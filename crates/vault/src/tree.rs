@@ -22,6 +22,10 @@ impl<'a> Tree<'a> {
         Ok(Self { objects, top: objects.root(root)? })
     }
 
+    pub(crate) fn objects(&self) -> &'a Objects {
+        self.objects
+    }
+
     /// The top directory.
     pub fn top(&self) -> &Entry {
         &self.top

@@ -21,7 +21,7 @@ use crate::refs::{
     BINDING, Binding, CHECKPOINT, Checkpoint, WORKSPACE, Workspace, head_key, head_snapshot,
 };
 use crate::snapshot::{self, Snapshot};
-use crate::transact::{Committed, Transaction};
+use crate::transact::{APPLIED, Committed, Transaction};
 use crate::tree::Tree;
 
 /// How to open a vault.
@@ -279,10 +279,25 @@ impl Vault {
         rows.into_iter().map(|(key, row)| Checkpoint::from_row(&key, row)).collect()
     }
 
-    /// The host directories that the vault is bound to.
+    /// The host directories that the vault is bound to, the top of the tree first.
     pub fn bindings(&self) -> Result<Vec<Binding>> {
-        let rows = self.read(|reader| Ok(reader.refs(BINDING)?))?;
-        rows.iter().map(|(key, row)| Binding::from_row(key, row)).collect()
+        self.read(bindings)
+    }
+
+    /// Whether an apply is the last one that was recorded.
+    pub fn is_recorded(&self, apply: &Id) -> Result<bool> {
+        let last = self.read(|reader| Ok(reader.meta(APPLIED)?))?;
+        Ok(last.as_deref() == Some(apply.as_bytes().as_slice()))
+    }
+
+    /// Makes everything durable that was stored until now, before something is done outside of the vault that builds upon it.
+    pub fn make_durable(&self) -> Result<()> {
+        self.enter()?;
+        self.catalog.write(|writer| {
+            // A commit that writes nothing syncs nothing.
+            let id = writer.new_id();
+            Ok(writer.set_meta("durable", id.as_bytes())?)
+        })
     }
 
     /// A state of files, to look at.
@@ -306,6 +321,16 @@ impl Vault {
         }
         Ok(())
     }
+}
+
+/// The bindings as they are, that of the top of the tree first.
+pub(crate) fn bindings(reader: &Reader<'_>) -> Result<Vec<Binding>> {
+    let rows = reader.refs(BINDING)?;
+    let bindings: Result<Vec<Binding>> =
+        rows.iter().map(|(key, row)| Binding::from_row(key, row)).collect();
+    let mut bindings = bindings?;
+    bindings.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(bindings)
 }
 
 /// The snapshots that refs point at.

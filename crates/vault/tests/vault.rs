@@ -6,6 +6,8 @@
 mod adopt;
 #[path = "vault/apply.rs"]
 mod apply;
+#[path = "vault/bound.rs"]
+mod bound;
 #[path = "vault/children.rs"]
 mod children;
 #[path = "vault/closed.rs"]

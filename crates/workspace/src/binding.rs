@@ -1,12 +1,19 @@
-//! The host directories that a vault was made from.
+//! The host directories that a vault is bound to.
 
-use std::path::Path;
+mod change;
+mod error;
+
+pub use change::{Bound, NewBinding, Rebound};
+pub use error::BindingError;
+
+pub(crate) use change::shown_name;
 
 use offshoot_vault::{
-    Actor, ImportOptions, ImportReport, NewSnapshot, Snapshot, Vault, display_bytes,
+    Actor, Binding, ImportOptions, ImportReport, Imported, Snapshot, Vault, display_bytes,
 };
 
 use crate::error::Result;
+use crate::home::{Folders, HomeOptions};
 
 /// What bringing the main line up to date did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,29 +39,29 @@ impl<'a> BindingService<'a> {
         Self { vault, actor: actor.clone() }
     }
 
-    /// Makes the main line what is in the directory now; only files that changed are read.
-    pub fn refresh(&self, directory: &Path, options: &ImportOptions) -> Result<Refreshed> {
+    /// Makes the main line what is in the vault's folders now; only files that changed are read. What was interrupted in the
+    /// folders is settled first: nothing is captured from a folder that is half changed.
+    pub fn refresh(&self, options: &HomeOptions<'_>) -> Result<Refreshed> {
+        let folders = Folders::lock(self.vault, &self.actor, options)?;
         let _held = self.vault.hold()?;
-        let imported = self.vault.import(directory, options)?;
-        let before = self.vault.head()?;
-        if imported.root == before.root {
-            return Ok(Refreshed { head: before, changed: false, report: imported.report });
-        }
-        let committed = self.vault.transact("import", &self.actor, |tx| {
-            imported.record(tx)?;
-            let parents = tx.head()?.into_iter().collect();
-            let snapshot = tx.add_snapshot(NewSnapshot {
-                root: imported.root,
-                content: imported.content,
-                parents,
-                reason: "import".to_owned(),
-                message: None,
-            })?;
-            tx.set_head(snapshot.id)?;
-            let directory = display_bytes(directory.as_os_str().as_encoded_bytes());
-            tx.summary(format!("import {directory}"));
-            Ok(snapshot)
-        })?;
-        Ok(Refreshed { head: committed.value, changed: true, report: imported.report })
+        let captured = folders.capture()?;
+        let (head, changed) = folders.follow(&captured)?;
+        Ok(Refreshed { head, changed, report: captured.report })
     }
+}
+
+/// Reads what is in the folders now as one state of files, stored but not part of any history: the first is the top of the
+/// tree, each other one lies where its binding says. Whoever calls it holds the vault until that is recorded.
+pub(crate) fn capture(
+    vault: &Vault,
+    bindings: &[Binding],
+    options: &ImportOptions,
+) -> Result<Imported> {
+    Ok(vault.import_bound(bindings, options)?)
+}
+
+/// The folders, for people.
+pub(crate) fn named(bindings: &[Binding]) -> String {
+    let paths: Vec<String> = bindings.iter().map(|binding| display_bytes(&binding.path)).collect();
+    paths.join(", ")
 }

@@ -1,7 +1,13 @@
 //! What can go wrong in a service.
 
+use std::path::PathBuf;
+
 use offshoot_mount::MountError;
-use offshoot_vault::{Id, NameError, VaultError};
+use offshoot_vault::{ApplyError, HomeError, Id, NameError, VaultError};
+
+use crate::binding::BindingError;
+
+use crate::git::GitError;
 
 /// An error of a service. Nothing was changed when one is returned.
 #[derive(Debug, thiserror::Error)]
@@ -12,6 +18,12 @@ pub enum ServiceError {
     /// The text cannot be a name.
     #[error(transparent)]
     Name(#[from] NameError),
+    /// The home of the vaults failed.
+    #[error(transparent)]
+    Home(#[from] HomeError),
+    /// A folder cannot be bound.
+    #[error(transparent)]
+    Binding(#[from] BindingError),
     /// There is nothing of that name or id.
     #[error("there is no {what} \"{text}\"")]
     Unknown {
@@ -61,6 +73,9 @@ pub enum ServiceError {
     /// Another process merges layers of the vault.
     #[error("another process merges the layers of this vault already")]
     Compacting,
+    /// Git failed, or what was asked of it cannot be done.
+    #[error(transparent)]
+    Git(#[from] GitError),
     /// A mistake in Offshoot.
     #[error("internal error: {0}")]
     Internal(String),
@@ -97,9 +112,101 @@ pub enum ServiceError {
         /// The process that runs it.
         process: u32,
     },
+    /// There is nothing to decide.
+    #[error("there is no conflict at {0}")]
+    NoConflict(String),
+    /// A conflict has no such side.
+    #[error("the conflict at {path} has no side \"{side}\"; it has: {}", .sides.join(", "))]
+    NoSide {
+        /// The conflict.
+        path: String,
+        /// What was given.
+        side: String,
+        /// What there is.
+        sides: Vec<String>,
+    },
+    /// What is to decide a conflict still has markers.
+    #[error("{0} still has conflict markers")]
+    StillMarked(String),
+    /// A conflict that cannot be decided in this way.
+    #[error("the conflict at {path} {why}")]
+    Undecidable {
+        /// The conflict.
+        path: String,
+        /// Why not.
+        why: &'static str,
+    },
+    /// Something was decided about a path that is different by now.
+    #[error("{0} was changed since it was looked at; nothing was written")]
+    Outdated(String),
+    /// A file cannot go back to where it was.
+    #[error("{0} is taken by something else, so the file that was moved away cannot go back there")]
+    Occupied(String),
+    /// The vault has no folder to bring anything to.
+    #[error("this vault is bound to no folder")]
+    NoFolder,
+    /// A bound folder is not there.
+    #[error("{} is gone, or is no folder any more", .0.display())]
+    FolderGone(PathBuf),
+    /// There is another folder in the place of a bound one.
+    #[error("{} is another folder than the one that the vault is bound to", .0.display())]
+    OtherFolder(PathBuf),
+    /// A folder cannot be changed.
+    #[error(transparent)]
+    Apply(#[from] ApplyError),
+    /// Somebody kept changing the files that were to be changed.
+    #[error("files in {0} kept being changed meanwhile; they are as they were")]
+    Interfered(String),
+    /// What was interrupted can be settled neither way.
+    #[error("what was interrupted in the folder cannot be settled: {why}")]
+    Unsettled {
+        /// The apply.
+        apply: Id,
+        /// What stands in the way.
+        why: String,
+    },
+    /// The journal of something that was interrupted says nothing that can be understood.
+    #[error("the note of apply {apply} cannot be read: {source}")]
+    BadNote {
+        /// The apply.
+        apply: Id,
+        /// Why.
+        source: serde_json::Error,
+    },
+    /// What a commit brought was changed since.
+    #[error("commit {} cannot be {verb}: changed since: {}", .operation.short(), few(.paths))]
+    ChangedSince {
+        /// The operation of the commit.
+        operation: Id,
+        /// "undone" or "redone".
+        verb: &'static str,
+        /// What was changed.
+        paths: Vec<String>,
+    },
+    /// Something in the workspace waits for a decision.
+    #[error("workspace {workspace} has conflicts that nobody decided: {}", few(.paths))]
+    Undecided {
+        /// The workspace.
+        workspace: String,
+        /// Where.
+        paths: Vec<String>,
+    },
+    /// Files would come home with the markers of a conflict.
+    #[error("conflict markers are left in {}", few(.0))]
+    Markers(Vec<String>),
     /// The path is a directory and only files have versions.
     #[error("{0} never was a file in this history")]
     NoHistory(String),
+}
+
+/// The first paths, and how many more there are.
+fn few(paths: &[String]) -> String {
+    const MOST: usize = 8;
+    let shown = paths.iter().take(MOST).cloned().collect::<Vec<_>>().join(", ");
+    match paths.len().saturating_sub(MOST) {
+        0 => shown,
+        more => format!("{shown} and {more} more"),
+    }
 }
 
 /// The result of anything a service does.

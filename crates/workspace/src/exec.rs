@@ -7,6 +7,7 @@ mod decision;
 mod envelope;
 mod environment;
 mod executor;
+mod folders;
 mod output;
 mod request;
 mod runtime;

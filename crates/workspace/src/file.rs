@@ -107,17 +107,18 @@ impl<'a> FileService<'a> {
             if let Some(parent) = path.parent().filter(|_| parents) {
                 editor.make_directories(&parent, &Meta::of_new(0o755))?;
             }
-            let existing = editor.get(path)?;
-            let meta = match existing {
-                Some(entry) => match entry.body {
-                    Body::File { blob, .. } if blob == content.blob => return Ok(()),
-                    Body::File { .. } => Meta { mtime: Mtime::now(), ..entry.meta },
-                    _ => return Err(not_a_file(path, &entry)),
-                },
-                None => Meta::of_new(0o644),
-            };
             let body = Body::File { size: content.size, blob: content.blob };
-            Ok(editor.put(path, Entry { name: Vec::new(), meta, group: None, body })?)
+            let mut written = Entry::new(Meta::of_new(0o644), body);
+            if let Some(entry) = editor.get(path)? {
+                match entry.body {
+                    Body::File { blob, .. } if blob == content.blob => return Ok(()),
+                    Body::File { .. } => {}
+                    _ => return Err(not_a_file(path, &entry)),
+                }
+                written.conflict = self.vault.objects()?.still_open(&entry, &written)?;
+                written.meta = Meta { mtime: Mtime::now(), ..entry.meta };
+            }
+            Ok(editor.put(path, written)?)
         };
         self.edit(workspace, words, change)
     }
@@ -186,7 +187,8 @@ impl<'a> FileService<'a> {
                 return Ok(());
             }
             check_target(editor, from, &to, &entry)?;
-            let entry = editor.remove(from)?;
+            let mut entry = editor.remove(from)?;
+            self.keep_open(editor, &to, &mut entry)?;
             Ok(editor.put(&to, entry)?)
         })
     }
@@ -209,7 +211,8 @@ impl<'a> FileService<'a> {
             let to = target(editor, from, to)?;
             check_target(editor, from, &to, &entry)?;
             // A copy is not another name of the same inode.
-            let entry = regroup(self.vault, entry, &to)?;
+            let mut entry = regroup(self.vault, entry, &to)?;
+            self.keep_open(editor, &to, &mut entry)?;
             Ok(editor.put(&to, entry)?)
         })
     }
@@ -284,6 +287,19 @@ impl<'a> FileService<'a> {
             return Err(ServiceError::NoHistory(path.to_string()));
         }
         Ok(versions)
+    }
+
+    /// Something without a conflict of its own that takes the place of something with one decides it only as writing would.
+    fn keep_open(
+        &self,
+        editor: &mut TreeEditor<'_>,
+        to: &VaultPath,
+        entry: &mut Entry,
+    ) -> Result<()> {
+        if let (Some(old), None) = (editor.get(to)?, &entry.conflict) {
+            entry.conflict = self.vault.objects()?.still_open(&old, entry)?;
+        }
+        Ok(())
     }
 
     fn edit(

@@ -3,6 +3,7 @@
 use offshoot_vault::{Actor, Id, Operation, Reverted, Scope, Snapshot, Vault};
 
 use crate::error::Result;
+use crate::home::{Folders, HomeOptions, Reverter, is_commit};
 
 /// One snapshot of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,12 +19,20 @@ pub struct LogEntry {
 pub struct HistoryService<'a> {
     vault: &'a Vault,
     actor: Actor,
+    home: HomeOptions<'a>,
 }
 
 impl<'a> HistoryService<'a> {
     /// Works on a vault on behalf of somebody.
     pub fn new(vault: &'a Vault, actor: &Actor) -> Self {
-        Self { vault, actor: actor.clone() }
+        Self { vault, actor: actor.clone(), home: HomeOptions::default() }
+    }
+
+    /// Says how folders are changed where a commit is taken back or brought back.
+    #[must_use]
+    pub fn with_home(mut self, home: HomeOptions<'a>) -> Self {
+        self.home = home;
+        self
     }
 
     /// A snapshot and what came before it, newest first, with the names that point at each.
@@ -54,18 +63,41 @@ impl<'a> HistoryService<'a> {
         Ok(self.vault.operations(scope, None, limit)?)
     }
 
-    /// Takes back the last operation of the scope that stands.
+    /// Takes back the last operation of the scope that stands. A commit takes the folders back as well.
     pub fn undo(&self, scope: Scope) -> Result<Reverted> {
-        Ok(self.vault.undo(scope, &self.actor)?)
+        self.settle()?;
+        let target = self.vault.undo_target(scope)?;
+        match is_commit(&target) {
+            true => self.reverter().revert(&target, false),
+            false => Ok(self.vault.undo(scope, &self.actor)?),
+        }
     }
 
-    /// Brings back what the last undo took back.
+    /// Brings back what the last undo took back. A commit changes the folders again.
     pub fn redo(&self, scope: Scope) -> Result<Reverted> {
-        Ok(self.vault.redo(scope, &self.actor)?)
+        self.settle()?;
+        let target = self.vault.redo_target(scope)?;
+        match is_commit(&target) {
+            true => self.reverter().revert(&target, true),
+            false => Ok(self.vault.redo(scope, &self.actor)?),
+        }
     }
 
-    /// Makes everything what it was right after an operation.
+    /// Makes everything what it was right after an operation. Folders stay as they are.
     pub fn restore(&self, operation: &Operation, scope: Scope) -> Result<Option<Id>> {
+        self.settle()?;
         Ok(self.vault.restore_operation(&operation.id, scope, &self.actor)?)
+    }
+
+    /// Settles what was interrupted in the folders: what it is to record must not be overtaken.
+    fn settle(&self) -> Result<()> {
+        if !self.vault.interrupted_applies()?.is_empty() {
+            Folders::lock(self.vault, &self.actor, &self.home)?;
+        }
+        Ok(())
+    }
+
+    fn reverter(&self) -> Reverter<'_> {
+        Reverter { vault: self.vault, actor: &self.actor, options: &self.home }
     }
 }

@@ -7,23 +7,29 @@ mod binding;
 mod change;
 mod checkpoint;
 mod compaction;
+mod conflict;
 mod edit;
 mod error;
 mod exec;
 mod file;
 mod friendly;
+pub mod git;
 mod history;
+mod home;
+mod merge;
 mod recover;
 mod resolve;
+mod review;
 mod running;
 mod suggest;
 pub mod wire;
 mod workspace;
 
-pub use binding::{BindingService, Refreshed};
+pub use binding::{BindingError, BindingService, Bound, NewBinding, Rebound, Refreshed};
 pub use change::{ChangeSummaryService, Summary};
 pub use checkpoint::{CheckpointService, NewCheckpoint, Restored};
 pub use compaction::{CompactScope, CompactedStack, CompactionService};
+pub use conflict::{ConflictService, OpenConflict, Resolution, Resolved};
 pub use edit::Edited;
 pub use error::{Result, ServiceError};
 pub use exec::{
@@ -34,8 +40,17 @@ pub use exec::{
 pub use file::{CopyOptions, FileContent, FileService, Version};
 pub use friendly::friendly_name;
 pub use history::{HistoryService, LogEntry};
+pub use home::{
+    Allow, Choice, CommitOutcome, CommitRequest, CommitService, Direction, Held, HeldReason,
+    HomeOptions, How, PathPattern, PullService, Pulled, Selected, Selection, SelectionStates,
+    Settled, Times, Tracked, select,
+};
+pub use merge::{MergeOutcome, MergeRequest, MergeService, MergeSide, MergeTarget};
 pub use recover::{Inspected, Kept, RecoverService, Recoverable};
 pub use resolve::{Point, Resolver};
+pub use review::{
+    Decision, Mixed, Origin, Outcome, Piece, PieceKind, ReviewItem, ReviewService, Wanted,
+};
 pub use running::{Ending, RunningService};
 pub use suggest::similar;
 pub use workspace::{NewWorkspace, Usage, WorkspaceService};

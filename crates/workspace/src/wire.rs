@@ -1,10 +1,21 @@
 //! From what the services know to what programs read: the one place where wire documents are made.
 
+mod binding;
 mod exec;
+mod git;
+mod home;
+mod merge;
 mod recover;
+mod review;
 
+pub use binding::{binding, bindings, bound, moved, unbound};
 pub use exec::{envelope, exec_summary, recorded_envelope};
+pub use git::{git_commit, git_export};
+pub use home::{commit, pull};
+pub use merge::{conflict, conflict_version, merge, resolved};
 pub use recover::{dropped, inspected, kept, recoverable, running, running_summary};
+
+pub use review::{review_item, review_list};
 
 pub(crate) use exec::stored_envelope;
 pub(crate) use recover::{CRASHED, crashed_envelope};
@@ -302,6 +313,7 @@ pub fn skip_reason(why: &SkipReason) -> (&'static str, String) {
         SkipReason::Socket => ("socket", "sockets are not kept".to_owned()),
         SkipReason::Device => ("device", "devices are not kept".to_owned()),
         SkipReason::Home => ("home", "vaults are kept here".to_owned()),
+        SkipReason::Reserved => ("reserved", "the place is that of further folders".to_owned()),
         SkipReason::Attributes(names) => {
             ("attributes", format!("came in without {}", names.join(", ")))
         }

@@ -14,6 +14,10 @@ mod files;
 mod imports;
 #[path = "services/model.rs"]
 mod model;
+#[path = "services/planted.rs"]
+mod planted;
+#[path = "services/repositories.rs"]
+mod repositories;
 #[path = "services/resolver.rs"]
 mod resolver;
 #[path = "services/support.rs"]

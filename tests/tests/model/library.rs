@@ -8,8 +8,8 @@ use offshoot_vault::{
     Vault, VaultError, VaultOptions, VaultPath, Workspace,
 };
 use offshoot_workspace::{
-    BindingService, CheckpointService, CopyOptions, FileService, HistoryService, NewCheckpoint,
-    NewWorkspace, Point, Resolver, ServiceError, WorkspaceService,
+    BindingService, CheckpointService, CopyOptions, FileService, HistoryService, HomeOptions,
+    NewCheckpoint, NewWorkspace, Point, Resolver, ServiceError, WorkspaceService,
 };
 use tempfile::TempDir;
 
@@ -122,7 +122,7 @@ impl Library {
 
     fn import(&self) -> Result<(), ServiceError> {
         let vault = self.vault();
-        BindingService::new(vault, &self.actor).refresh(&self.project, &options()).map(drop)
+        BindingService::new(vault, &self.actor).refresh(&home_options()).map(drop)
     }
 
     fn look(&self) -> Result<Seen, VaultError> {
@@ -210,6 +210,10 @@ impl Driver for Library {
         debug_assert!(self.project.starts_with(self.folder.path()));
         &self.project
     }
+}
+
+fn home_options() -> HomeOptions<'static> {
+    HomeOptions { import: options(), ..HomeOptions::default() }
 }
 
 fn options() -> ImportOptions {

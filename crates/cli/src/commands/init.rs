@@ -142,9 +142,10 @@ fn refresh(args: &InitArgs, context: &Context, listed: &Listed, directory: &Path
             .hint("`offshoot vault rename` gives it another name"));
     }
     let opened = context.open_listed(listed)?;
-    let options = context.import_options();
+    let told = |settled: &_| context.tell_settled(settled);
+    let options = context.home_options(&told);
     let service = BindingService::new(&opened.vault, &context.actor);
-    let Refreshed { head, changed, report } = service.refresh(directory, &options)?;
+    let Refreshed { head, changed, report } = service.refresh(&options)?;
     drop(options);
     report_skipped(context, &report);
     let document = document(&opened.name, &opened.vault, false, changed, &head, &report)?;

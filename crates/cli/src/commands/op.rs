@@ -72,7 +72,16 @@ fn restore(args: &RestoreArgs, context: &Context) -> Result<()> {
     let vault = &context.vault()?.vault;
     let scope = revert::scope(args.vault_wide, context, vault)?;
     let target = Resolver::new(vault).operation(&args.id)?;
-    let operation = HistoryService::new(vault, &context.actor).restore(&target, scope)?;
+    let told = |settled: &_| context.tell_settled(settled);
+    let service = HistoryService::new(vault, &context.actor);
+    let service = service.with_home(context.home_options(&told));
+    let head = vault.head()?.id;
+    let operation = service.restore(&target, scope)?;
+    drop(service);
+    if vault.head()?.id != head {
+        context.output.note("the main line moved; folders stay as they are");
+    }
+    context.home.relink(vault)?;
     let document = OperationRestoreDoc {
         to: wire::operation(&target, &vault.workspaces()?),
         operation: operation.map(|id| id.to_string()),

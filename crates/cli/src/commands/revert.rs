@@ -35,7 +35,12 @@ fn revert(
 ) -> Result<()> {
     let vault = &context.vault()?.vault;
     let scope = scope(args.vault_wide, context, vault)?;
-    let reverted = act(&HistoryService::new(vault, &context.actor), scope)?;
+    let told = |settled: &_| context.tell_settled(settled);
+    let home = context.home_options(&told);
+    let service = HistoryService::new(vault, &context.actor).with_home(home);
+    let reverted = act(&service, scope)?;
+    drop(service);
+    context.home.relink(vault)?;
     let document = RevertDoc {
         verb: verb.to_owned(),
         target: wire::operation(&reverted.target, &vault.workspaces()?),
@@ -43,8 +48,12 @@ fn revert(
     };
     context.output.done(document, |document| {
         let done = if verb == "undo" { "undone" } else { "redone" };
+        let folder = match document.target.kind.as_str() {
+            "commit" => "; the folder was changed as well",
+            _ => "",
+        };
         format!(
-            "{done}: {} ({})\n",
+            "{done}: {} ({}){folder}\n",
             render::line(&document.target.summary),
             render::short(&reverted.target.id)
         )

@@ -178,7 +178,7 @@ fn list(context: &Context) -> Result<()> {
     })
 }
 
-fn text(text: &Text) -> String {
+pub(crate) fn text(text: &Text) -> String {
     display_bytes(&text.to_bytes().unwrap_or_default())
 }
 

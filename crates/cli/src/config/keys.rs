@@ -19,6 +19,8 @@ const WHEN: Kind = Kind::Choice(&["auto", "always", "never"]);
 pub(super) const KEYS: &[Key] = &[
     Key { name: "ui.color", kind: WHEN },
     Key { name: "ui.progress", kind: WHEN },
+    Key { name: "ui.pager", kind: Kind::Command },
+    Key { name: "ui.hints", kind: Kind::Boolean },
     Key { name: "diff.context", kind: Kind::Integer { min: 0, max: 1_000 } },
     Key { name: "diff.renames", kind: Kind::Boolean },
     Key { name: "diff.rename_similarity", kind: Kind::Integer { min: 1, max: 100 } },
@@ -37,6 +39,7 @@ pub(super) const KEYS: &[Key] = &[
     Key { name: "exec.max_processes", kind: Kind::Integer { min: 0, max: 4_194_304 } },
     Key { name: "exec.max_file_size", kind: Kind::Size { max: 1 << 60 } },
     Key { name: "exec.max_memory", kind: Kind::Size { max: 1 << 60 } },
+    Key { name: "commit.times", kind: Kind::Choice(&["now", "recorded"]) },
     Key { name: "recover.abandoned", kind: Kind::Choice(&["offer", "keep", "discard"]) },
     Key { name: "compact.auto", kind: Kind::Boolean },
     Key { name: "compact.depth", kind: Kind::Integer { min: 2, max: 400 } },

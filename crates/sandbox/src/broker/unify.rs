@@ -30,7 +30,9 @@ pub(super) fn is_one(shared: &Shared, entry: &Entry, found: &Stat) -> bool {
     let own = format!("/proc/self/fd/{}", entry.directory.as_raw_fd());
     let Ok(parent) = readlinkat(CWD, own, Vec::new()) else { return false };
     let parent = Path::new(std::ffi::OsStr::from_bytes(parent.to_bytes()));
-    let Ok(below) = parent.strip_prefix(&shared.target) else { return false };
+    let mut places = shared.places.iter();
+    let below = places.find_map(|(place, own)| Some(own.join(parent.strip_prefix(place).ok()?)));
+    let Some(below) = below else { return false };
     let path: PathBuf = below.join(std::ffi::OsStr::from_bytes(entry.name.to_bytes()));
     let there = statat(upper, path, AtFlags::SYMLINK_NOFOLLOW);
     there.is_ok_and(|there| there.st_ino == found.st_ino)

@@ -54,6 +54,7 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
     hide(script)?;
     make_directories(&script.target_parents);
     step(Step::Target, attach(files.as_fd(), &script.target))?;
+    place_folders(script)?;
     if script.composed.is_some() {
         step(Step::Compose, sys::restrict_mount(c"/", RESTRICTED))?;
     }
@@ -245,6 +246,21 @@ fn throw_away(home: &HomeScript) -> Result<OwnedFd, Failure> {
     }
     step(Step::Home, rustix::process::chdir(c"/"))?;
     mount
+}
+
+/// Shows directories of the workspace at places of their own, and there alone.
+fn place_folders(script: &Script) -> Result<(), Failure> {
+    for (at, folder) in script.folders.iter().enumerate() {
+        make_directories(&folder.parents);
+        // A copy of the workspace's mount has its restrictions.
+        let placed =
+            clone_mount(&folder.source).and_then(|mount| attach(mount.as_fd(), &folder.target));
+        step_at(Step::Folders, at, placed)?;
+    }
+    let Some(covered) = &script.covered else { return Ok(()) };
+    let cover = step(Step::Target, tmpfs(c"0555"))?;
+    step(Step::Target, sys::restrict_mounts(cover.as_fd(), RESTRICTED))?;
+    step(Step::Target, attach(cover.as_fd(), covered))
 }
 
 /// Private directories, and in one of them what name resolution needs.

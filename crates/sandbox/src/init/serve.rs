@@ -1,5 +1,6 @@
 //! The life of the init while the command runs, and after.
 
+use std::ffi::{CStr, CString};
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
@@ -180,7 +181,15 @@ impl Serving<'_> {
 
     /// Takes the workspace down. Where that fails somebody outside still has a descriptor to it.
     fn leave(&self) -> Result<(), Errno> {
-        unmount(self.script.target.as_c_str(), UnmountFlags::NOFOLLOW)
+        let take_down = |path: &CStr| unmount(path, UnmountFlags::NOFOLLOW);
+        let covered = self.script.covered.iter().map(CString::as_c_str);
+        let folders = self.script.folders.iter().map(|folder| folder.target.as_c_str());
+        // All of them, also where somebody holds one.
+        covered
+            .chain(folders)
+            .chain([self.script.target.as_c_str()])
+            .map(take_down)
+            .fold(Ok(()), Result::and)
     }
 
     fn open_for_caller(&mut self) {
@@ -287,7 +296,7 @@ fn open_below(top: Option<&OwnedFd>, path: &[u8], flags: OFlags) -> Result<Owned
         let mut name = [0u8; LONGEST_PART + 2];
         let part = if rest.is_empty() { &b"."[..] } else { &rest[..end] };
         name[..part.len()].copy_from_slice(part);
-        let name = std::ffi::CStr::from_bytes_until_nul(&name).map_err(|_| Errno::INVAL)?;
+        let name = CStr::from_bytes_until_nul(&name).map_err(|_| Errno::INVAL)?;
         let flags = match last {
             true => flags | OFlags::NOFOLLOW | OFlags::CLOEXEC,
             false => OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC,

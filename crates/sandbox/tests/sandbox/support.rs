@@ -98,7 +98,13 @@ impl Scene {
         let (target, read_only) = (self.target.clone(), self.read_only);
         let variables = self.environment.iter();
         Spec {
-            workspace: WorkspaceMount { files, target, read_only },
+            workspace: WorkspaceMount {
+                files,
+                target,
+                read_only,
+                folders: Vec::new(),
+                covered: None,
+            },
             home: self.home.clone(),
             hidden: self.hidden.clone(),
             network: self.network,

@@ -164,6 +164,12 @@ impl Journal {
         Self { format: FORMAT, id, before, after, owners, folders, stagings, steps, note }
     }
 
+    /// The states that the caller wants to record: they are in its note, as `roots`.
+    pub(super) fn noted_roots(&self) -> Vec<RootId> {
+        let listed = self.note.get("roots").and_then(Value::as_array).into_iter().flatten();
+        listed.filter_map(|root| root_text::deserialize(root).ok()).collect()
+    }
+
     /// Writes it, durably, in place of what was there.
     pub(super) fn write(&self, directory: &Path) -> Result<()> {
         let path = directory.join(JOURNAL);

@@ -71,12 +71,13 @@ impl Vault {
     }
 }
 
-/// The roots that applies begin and end with, whether somebody is at them or not.
+/// The roots that applies begin and end with, and those that their notes list as `roots`, whether somebody is at them or not.
 pub(crate) fn pinned_roots(vault: &Vault) -> Result<Vec<RootId>> {
     let mut roots = Vec::new();
     for place in vault.applies()?.into_iter().filter(|place| !is_hidden(place)) {
         if let Some(journal) = read_if_there(&place)? {
             roots.extend([journal.before, journal.after]);
+            roots.extend(journal.noted_roots());
         }
     }
     Ok(roots)

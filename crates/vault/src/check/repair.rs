@@ -12,7 +12,7 @@ use self::find::Finder;
 use super::{CheckDepth, CheckReport};
 use crate::actor::Actor;
 use crate::disk;
-use crate::entry::{Body, DirRef};
+use crate::entry::{Body, DirRef, Entry};
 use crate::error::{Result, VaultError, io_error};
 use crate::gc::{ALONE, Pins, each_place, leftovers};
 use crate::hash::{BlobId, NodeId, RootId};
@@ -251,27 +251,41 @@ impl Repair<'_> {
         let mut seen: HashSet<NodeId> = HashSet::new();
         for root in roots.into_values() {
             let Ok(top) = objects.root(&RootId(root)) else { continue };
-            let mut pending: Vec<(Vec<u8>, DirRef)> =
-                top.directory().map(|dir| (Vec::new(), *dir)).into_iter().collect();
+            let mut pending: Vec<(Vec<u8>, DirRef)> = Vec::new();
+            note_reached(&top, &[], &mut reached, &mut pending);
             while let Some((path, dir)) = pending.pop() {
                 if !seen.insert(dir.node) {
                     continue;
                 }
                 for entry in objects.entries(&dir).unwrap_or_default() {
                     let path = disk::join(&path, &entry.name);
-                    match &entry.body {
-                        Body::Directory(dir) => pending.push((path, *dir)),
-                        Body::File { size, blob } => {
-                            let here = reached
-                                .entry(*blob)
-                                .or_insert_with(|| Reached { size: *size, paths: Vec::new() });
-                            here.paths.push(path);
-                        }
-                        _ => {}
-                    }
+                    note_reached(&entry, &path, &mut reached, &mut pending);
                 }
             }
         }
         Ok(reached)
+    }
+}
+
+/// Notes the content of an entry and its directories, with those of the versions that its conflict keeps.
+fn note_reached(
+    entry: &Entry,
+    path: &[u8],
+    reached: &mut BTreeMap<BlobId, Reached>,
+    pending: &mut Vec<(Vec<u8>, DirRef)>,
+) {
+    let record = entry.conflict.iter().flat_map(|record| record.versions());
+    let versions = record.map(|version| (version.path.relative(), &version.entry.body));
+    for (path, body) in versions.chain([(path.to_vec(), &entry.body)]) {
+        match body {
+            Body::Directory(dir) => pending.push((path, *dir)),
+            Body::File { size, blob } => {
+                let here = reached
+                    .entry(*blob)
+                    .or_insert_with(|| Reached { size: *size, paths: Vec::new() });
+                here.paths.push(path);
+            }
+            _ => {}
+        }
     }
 }

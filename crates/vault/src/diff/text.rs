@@ -170,6 +170,15 @@ pub(crate) fn changed_lines(before: &[u8], after: &[u8]) -> Vec<Change> {
     }
 }
 
+/// Where two texts differ, as ranges of lines, each where a reader expects it: what [`diff_text`] shows.
+pub(crate) fn changes_for_people(before: &[u8], after: &[u8]) -> Vec<(Range<u32>, Range<u32>)> {
+    if before == after {
+        return Vec::new();
+    }
+    let changes = placed_changes(&intern(before, after)).into_iter();
+    changes.map(|change| (change.before, change.after)).collect()
+}
+
 /// A text with too many lines to compare is one change.
 fn everything(input: &Input<'_>) -> Change {
     Change { before: 0..line_count(&input.before), after: 0..line_count(&input.after) }
@@ -210,7 +219,7 @@ fn with_context(
 }
 
 /// A unified diff counts lines from 1, but names the line before an empty range.
-fn displayed_start(range: &Range<u32>) -> u32 {
+pub(super) fn displayed_start(range: &Range<u32>) -> u32 {
     if range.is_empty() { range.start } else { range.start + 1 }
 }
 
@@ -231,7 +240,7 @@ fn hunk_lines(input: &Input<'_>, changes: &[Change], before: &Range<u32>) -> Vec
     lines
 }
 
-fn line(kind: LineKind, bytes: &[u8]) -> Line {
+pub(super) fn line(kind: LineKind, bytes: &[u8]) -> Line {
     match bytes.strip_suffix(b"\n") {
         Some(text) => Line { kind, text: text.to_vec(), newline: true },
         None => Line { kind, text: bytes.to_vec(), newline: false },

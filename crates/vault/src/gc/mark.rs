@@ -41,7 +41,8 @@ impl Marks {
         let top = objects.root(root)?;
         self.roots.insert(*root);
         self.fresh.roots.push(*root);
-        let mut pending: Vec<DirRef> = top.directory().copied().into_iter().collect();
+        let mut pending: Vec<DirRef> = top.directories().copied().collect();
+        self.entry(&top);
         while let Some(dir) = pending.pop() {
             if !self.nodes.insert(dir.node) {
                 continue;
@@ -50,7 +51,7 @@ impl Marks {
             match objects.node(&dir.node)? {
                 Node::Index(children) => pending.extend(children.iter().map(|child| child.dir)),
                 Node::Leaf(entries) => {
-                    pending.extend(entries.iter().filter_map(Entry::directory));
+                    pending.extend(entries.iter().flat_map(Entry::directories));
                     entries.iter().for_each(|entry| self.entry(entry));
                 }
             }
@@ -59,11 +60,13 @@ impl Marks {
     }
 
     fn entry(&mut self, entry: &Entry) {
-        if let Body::File { size, blob } = &entry.body
-            && self.blobs.insert(*blob, *size).is_none()
-        {
-            self.bytes += size;
-            self.fresh.blobs.push(*blob);
+        for body in entry.bodies() {
+            if let Body::File { size, blob } = body
+                && self.blobs.insert(*blob, *size).is_none()
+            {
+                self.bytes += size;
+                self.fresh.blobs.push(*blob);
+            }
         }
     }
 

@@ -43,7 +43,7 @@ impl Home {
                 return Err(error);
             }
         };
-        self.publish(&staged, id, &name, bindings.first().map(PathBuf::as_path))?;
+        self.publish(&staged, id, &name, &bindings)?;
         drop(lock);
         let vault = Vault::open(&self.vault_dir(&id), id, &self.options)?;
         Ok(FromArchive { vault, name, report })

@@ -78,7 +78,7 @@ pub(super) fn build(
     let Part { mut batch, mut report, cache, links } = all;
     let dir = built[0].unwrap_or_else(|| batch.directory(&[]));
     let meta = meta(&scanned.dirs[0].stat, scanned.dirs[0].xattrs.clone());
-    let top = Entry { name: Vec::new(), meta, group: None, body: Body::Directory(dir) };
+    let top = Entry::new(meta, Body::Directory(dir));
     let root = batch.root(&top);
     report.bytes = dir.bytes;
     report.ignored = scanned.ignored;
@@ -124,7 +124,7 @@ impl Builder<'_> {
         };
         let meta = meta(&child.stat, Vec::new());
         part.links.extend(group.map(|_| path));
-        Some(Entry { name: child.name.clone(), meta, group, body })
+        Some(Entry { name: child.name.clone(), meta, group, body, conflict: None })
     }
 
     fn file(
@@ -146,6 +146,7 @@ impl Builder<'_> {
             meta: meta(&content.stat, content.xattrs.clone()),
             group,
             body: Body::File { size: content.size, blob: content.blob },
+            conflict: None,
         };
         part.links.extend(group.map(|_| path.clone()));
         part.cache.push(CacheEntry::new(path, &content));
@@ -155,7 +156,7 @@ impl Builder<'_> {
 
 fn subdirectory(child: &ScannedEntry, dir: &ScannedDir, below: DirRef) -> Entry {
     let meta = meta(&dir.stat, dir.xattrs.clone());
-    Entry { name: child.name.clone(), meta, group: None, body: Body::Directory(below) }
+    Entry { name: child.name.clone(), ..Entry::new(meta, Body::Directory(below)) }
 }
 
 fn meta(stat: &Stat, xattrs: Vec<Xattr>) -> Meta {

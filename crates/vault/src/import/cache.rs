@@ -199,6 +199,20 @@ pub(super) fn save(file: &Path, root: &RootId, entries: &[CacheEntry], started: 
     drop(replace(file, &out));
 }
 
+/// Makes a cache file count for as long as the vault has this root, which keeps everything that the file speaks of.
+pub(super) fn keep_by(file: &Path, root: &RootId) {
+    if cached_root(file).is_none_or(|now| now == *root) {
+        return;
+    }
+    let mut bytes = load(file);
+    if let Some(place) = bytes.get_mut(MAGIC.len()..MAGIC.len() + 32) {
+        place.copy_from_slice(&root.0);
+        let hash = blake3::hash(&bytes);
+        bytes.extend_from_slice(hash.as_bytes());
+        drop(replace(file, &bytes));
+    }
+}
+
 /// Removes caches that were being written when their writer stopped. One that is being written now is lost too, without
 /// harm.
 pub(crate) fn clear(vault: &Path) {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rustix::fs::Stat;
 
 use super::cache::{Known, KnownFiles};
-use super::scan::{Scanned, ScannedBody, ScannedDir, ScannedEntry, inode};
+use super::scan::{LinkedNames, Scanned, ScannedBody, ScannedDir, ScannedEntry, inode};
 use crate::disk::join;
 use crate::hash::BlobId;
 use crate::layer::LayerKind;
@@ -30,8 +30,15 @@ pub(super) struct Chunk<'a> {
 }
 
 impl<'a> Plan<'a> {
-    pub(super) fn new(scanned: &'a Scanned, cache: &'a KnownFiles<'a>, kind: LayerKind) -> Self {
-        let groups = scanned.links.iter().map(|(inode, names)| (*inode, group_of(&names.paths[0])));
+    /// `place` is where the directory lies in the vault's tree: what is linked in one folder is not linked to another.
+    pub(super) fn new(
+        scanned: &'a Scanned,
+        cache: &'a KnownFiles<'a>,
+        kind: LayerKind,
+        place: &[u8],
+    ) -> Self {
+        let group = |names: &LinkedNames| group_of(&join(place, &names.paths[0]));
+        let groups = scanned.links.iter().map(|(inode, names)| (*inode, group(names)));
         let mut plan = Self { chunks: Vec::new(), cache, kind, groups: groups.collect() };
         for dir in &scanned.dirs {
             plan.directory(scanned, dir);

@@ -20,6 +20,7 @@ use crate::apply::is_staging;
 use crate::disk::{self, join};
 use crate::entry::Xattr;
 use crate::error::{Result, io_error};
+use crate::refs::{BOUND, OWN};
 
 /// Names by device and inode.
 pub(super) type Links = HashMap<(u64, u64), LinkedNames>;
@@ -90,6 +91,8 @@ struct Pending {
 struct Scanner<'a> {
     options: &'a ImportOptions,
     top: OwnedFd,
+    /// The top is that of a vault's tree, where the place of further folders is not its own.
+    is_first: bool,
     /// Directories that are never entered, by device and inode.
     never: Vec<(u64, u64)>,
     skipped: Mutex<Vec<Skipped>>,
@@ -98,13 +101,14 @@ struct Scanner<'a> {
     found: AtomicU64,
 }
 
-pub(super) fn scan(source: &Path, options: &ImportOptions) -> Result<Scanned> {
+pub(super) fn scan(source: &Path, is_first: bool, options: &ImportOptions) -> Result<Scanned> {
     let top = disk::open_dir(source).map_err(io_error("open", source))?;
     let stat = fs::fstat(&top).map_err(io_error("stat", source))?;
     let never = options.never.iter().filter_map(|dir| fs::stat(dir).ok()).map(|s| inode(&s));
     let scanner = Scanner {
         options,
         top,
+        is_first,
         never: never.collect(),
         skipped: Mutex::default(),
         links: Mutex::default(),
@@ -216,6 +220,9 @@ impl Scanner<'_> {
             self.ignored.fetch_add(1, Ordering::Relaxed);
             return None;
         }
+        if self.is_first && is_reserved(parent, &name) {
+            return self.skip(&path, SkipReason::Reserved);
+        }
         if kind == FileType::Directory && is_staging(&name) {
             // Neither what an apply brings nor what it took out is part of the folder.
             return None;
@@ -274,6 +281,11 @@ impl Scanner<'_> {
         let skipped = Skipped { path: path.to_vec(), why };
         self.skipped.lock().expect("workers do not panic").push(skipped);
     }
+}
+
+/// Whether this is where the tree of a vault holds its further folders.
+fn is_reserved(parent: &[u8], name: &[u8]) -> bool {
+    parent == OWN && name == BOUND
 }
 
 /// Gives the directories in a level the places that the next level starts at, in order.

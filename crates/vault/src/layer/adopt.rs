@@ -142,6 +142,7 @@ impl Vault {
         let links_before = self.linked_paths(&base, &[])?;
         let builder = Builder {
             objects: self.objects()?,
+            reach,
             dirs: &dirs,
             files: &files,
             own: owner(around)?,

@@ -19,6 +19,11 @@ impl Vault {
         self.base_of(snapshots, MOST_CROSSINGS)
     }
 
+    /// Whether a snapshot is another one or came from it.
+    pub fn came_from(&self, snapshot: &Id, older: &Id) -> Result<bool> {
+        Ok(snapshot == older || self.common_ancestors(&[*snapshot, *older])? == [*older])
+    }
+
     fn base_of(&self, snapshots: &[Id], crossings: usize) -> Result<Base> {
         let common = self.common_ancestors(snapshots)?;
         let roots: Vec<RootId> = common
@@ -39,7 +44,7 @@ impl Vault {
     /// The snapshots that all of these came from, without those that others of them came from.
     ///
     /// Ids sort by creation, so a snapshot is looked at after everything that came from it.
-    fn common_ancestors(&self, snapshots: &[Id]) -> Result<Vec<Id>> {
+    pub fn common_ancestors(&self, snapshots: &[Id]) -> Result<Vec<Id>> {
         let mut pending: BinaryHeap<Id> = BinaryHeap::new();
         let mut reached_by: BTreeMap<Id, BTreeSet<usize>> = BTreeMap::new();
         for (at, id) in snapshots.iter().enumerate() {

@@ -3,6 +3,7 @@
 use super::conflict::{ConflictKind, Region, marker_length};
 use super::fields::{Choice, choose, differ_in_substance, merge_meta};
 use super::markers::Writer;
+use super::record::{all_records, merge_records};
 use super::text::TextMerge;
 use super::{Merger, Purpose};
 use crate::diff::text::is_binary;
@@ -23,6 +24,14 @@ pub(super) struct Problem {
     pub(super) kind: ConflictKind,
     pub(super) regions: Vec<Region>,
     pub(super) marker_length: Option<usize>,
+}
+
+/// What the content of several versions became.
+struct CombinedBody {
+    body: Body,
+    problem: Option<Problem>,
+    /// Markers of an earlier conflict are left in it.
+    still_marked: bool,
 }
 
 /// What texts became.
@@ -93,13 +102,16 @@ impl Merger<'_> {
         match body {
             Some(body) => combined.entry.body = body.clone(),
             None => {
-                let (body, problem) = self.combine_bodies(base, changed)?;
-                combined.entry.body = body;
+                let merged = self.combine_bodies(base, changed)?;
+                combined.entry.body = merged.body;
+                if merged.still_marked {
+                    combined.entry.conflict = all_records(base, &entries);
+                }
                 // The time belongs to the content, so sides that changed something else have no say in it.
                 let wrote = |entry: &&&Entry| base.is_none_or(|base| base.body != entry.body);
                 let times = entries.iter().filter(wrote).map(|entry| entry.meta.mtime);
                 combined.entry.meta.mtime = times.max().unwrap_or_default();
-                combined.problems.extend(problem);
+                combined.problems.extend(merged.problem);
             }
         }
         Ok(combined)
@@ -129,22 +141,27 @@ impl Merger<'_> {
         &mut self,
         base: Option<&Entry>,
         changed: &[&(usize, Entry)],
-    ) -> Result<(Body, Option<Problem>)> {
+    ) -> Result<CombinedBody> {
+        let entries: Vec<&Entry> = changed.iter().map(|(_, entry)| entry).collect();
         let kind = if base.is_some() { ConflictKind::Content } else { ConflictKind::AddAdd };
         match self.combine_texts(base, changed)? {
             Some(Text::Merged(bytes)) => {
                 self.texts += 1;
-                return Ok((self.add(bytes)?, None));
+                let still_marked =
+                    all_records(base, &entries).is_some_and(|record| record.is_marked(&bytes));
+                return Ok(CombinedBody { body: self.add(bytes)?, problem: None, still_marked });
             }
             Some(Text::Marked { bytes, regions, marker_length }) => {
-                let problem = Problem { kind, regions, marker_length: Some(marker_length) };
-                return Ok((self.add(bytes)?, Some(problem)));
+                let still_marked =
+                    all_records(base, &entries).is_some_and(|record| record.is_marked(&bytes));
+                let problem = Some(Problem { kind, regions, marker_length: Some(marker_length) });
+                return Ok(CombinedBody { body: self.add(bytes)?, problem, still_marked });
             }
             None => {}
         }
-        let entries: Vec<&Entry> = changed.iter().map(|(_, entry)| entry).collect();
         let undecided = self.undecided(base, &entries, kind);
-        Ok((undecided.entry.body, undecided.problems.into_iter().next()))
+        let problem = undecided.problems.into_iter().next();
+        Ok(CombinedBody { body: undecided.entry.body, problem, still_marked: false })
     }
 
     /// What to take where nothing fits: the first side's, or for a base what it was.
@@ -154,7 +171,8 @@ impl Merger<'_> {
             _ => entries[0],
         };
         let kind = if base.is_none() { ConflictKind::AddAdd } else { kind };
-        Combined { entry: kept.clone(), problems: vec![Problem::of(kind)] }
+        let entry = Entry { conflict: merge_records(base, entries), ..kept.clone() };
+        Combined { entry, problems: vec![Problem::of(kind)] }
     }
 
     /// Merges by lines, if all versions are texts.
@@ -212,7 +230,8 @@ impl Merger<'_> {
 fn with_meta(base: Option<&Entry>, entries: &[&Entry]) -> Combined {
     let merged = merge_meta(base, entries, entries[0]);
     let (name, body) = (Vec::new(), entries[0].body.clone());
-    let entry = Entry { name, meta: merged.meta, group: merged.group, body };
+    let conflict = merge_records(base, entries);
+    let entry = Entry { name, meta: merged.meta, group: merged.group, body, conflict };
     Combined { entry, problems: merged.problems.into_iter().map(Problem::of).collect() }
 }
 

@@ -3,8 +3,9 @@
 use crate::entry::Entry;
 use crate::path::VaultPath;
 
-pub use super::markers::{has_markers, has_markers_of, marker_length, markers};
+pub use super::markers::{has_markers, has_markers_of, marker_length, markers, union};
 pub use super::text::Region;
+pub use crate::conflicts::texts_with_markers;
 
 /// Why a path could not be merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,6 +37,27 @@ pub enum ConflictKind {
 }
 
 impl ConflictKind {
+    /// Every kind. Their places are part of the storage format: new ones come last.
+    pub const ALL: [Self; 12] = [
+        Self::Content,
+        Self::AddAdd,
+        Self::DeleteModify,
+        Self::RenameRename,
+        Self::RenameDelete,
+        Self::SamePath,
+        Self::DirectoryFile,
+        Self::DirectoryRename,
+        Self::Kind,
+        Self::Mode,
+        Self::Owner,
+        Self::Xattr,
+    ];
+
+    /// The bit that stands for it in a record.
+    pub(crate) fn bit(self) -> u32 {
+        self as u32
+    }
+
     /// The word for it.
     pub fn word(self) -> &'static str {
         match self {

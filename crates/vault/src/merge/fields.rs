@@ -145,10 +145,10 @@ fn merge_xattrs(
 /// Whether two entries differ in more than their name, their time and their links: in something that is lost if one is
 /// deleted.
 pub(super) fn differ_in_substance(a: &Entry, b: &Entry) -> bool {
-    let substance = |entry: &Entry| {
+    fn substance(entry: &Entry) -> impl PartialEq + '_ {
         let meta = &entry.meta;
-        (entry.body.clone(), meta.mode, meta.uid, meta.gid, meta.xattrs.clone())
-    };
+        (&entry.body, &entry.conflict, meta.mode, meta.uid, meta.gid, &meta.xattrs)
+    }
     substance(a) != substance(b)
 }
 

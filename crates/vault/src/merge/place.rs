@@ -1,7 +1,7 @@
 //! Finding a place for everything, also where two things want the same.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Bound;
+use std::ops::{Bound, Range};
 
 use super::conflict::{Conflict, ConflictKind, Version};
 use super::gather::{Gathered, Item, Items};
@@ -22,6 +22,8 @@ pub(super) type Places = BTreeMap<VaultPath, Entry>;
 struct Candidate {
     entry: Entry,
     item: Item,
+    /// Its conflicts, by their places in the list.
+    noted: Range<usize>,
 }
 
 type Wishes = BTreeMap<VaultPath, Vec<Candidate>>;
@@ -33,10 +35,16 @@ impl Merger<'_> {
         // What the base has comes first, so that who stays does not depend on the order of the sides.
         for items in [&gathered.known, &gathered.fresh] {
             for item in items.values() {
+                let before = self.conflicts.len();
                 let Some(resolved) = self.resolve(item)? else { continue };
+                let noted = before..self.conflicts.len();
                 for path in resolved.paths {
                     let (entry, item) = (resolved.entry.clone(), item.clone());
-                    wishes.entry(path).or_default().push(Candidate { entry, item });
+                    wishes.entry(path).or_default().push(Candidate {
+                        entry,
+                        item,
+                        noted: noted.clone(),
+                    });
                 }
             }
         }
@@ -76,12 +84,20 @@ impl Merger<'_> {
             } else if self.purpose == Purpose::Result {
                 let other = self.free_name(&path, &candidate.item, gathered, placing)?;
                 placing.places.insert(other.clone(), candidate.entry);
+                self.put_beside(&path, candidate.noted, &other);
                 beside.push(other);
             }
         }
         let (regions, marker_length) = (Vec::new(), None);
         self.conflicts.push(Conflict { path, kind, base, sides, regions, marker_length, beside });
         Ok(())
+    }
+
+    /// Conflicts of what was put beside are to be decided there.
+    fn put_beside(&mut self, path: &VaultPath, noted: Range<usize>, other: &VaultPath) {
+        for at in noted.filter(|at| self.conflicts[*at].path == *path) {
+            self.shown_beside.insert(at, other.clone());
+        }
     }
 
     /// Makes one of candidates that are equal but for their metadata.

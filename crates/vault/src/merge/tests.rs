@@ -93,7 +93,7 @@ impl Scene {
         batch.blob(blob, &crate::objects::Place::Inline(text.as_bytes().to_vec()));
         self.objects.store(&batch).unwrap();
         let body = Body::File { size: text.len() as u64, blob };
-        Entry { name: Vec::new(), meta: Meta::default(), group: None, body }
+        Entry::new(Meta::default(), body)
     }
 
     /// A state with so many directories of ten files.

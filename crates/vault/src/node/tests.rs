@@ -5,8 +5,10 @@ use std::collections::HashMap;
 use offshoot_tests::rng::{Rng, seed_from_env_or};
 
 use super::*;
-use crate::entry::{Meta, Mtime};
+use crate::entry::{ConflictRecord, Meta, Mtime, RecordedSide};
 use crate::hash::BlobId;
+use crate::merge::conflict::{ConflictKind, Version};
+use crate::path::VaultPath;
 
 fn file(name: &[u8], text: &str) -> Entry {
     let meta = Meta {
@@ -17,7 +19,52 @@ fn file(name: &[u8], text: &str) -> Entry {
         xattrs: vec![(b"user.a".to_vec(), vec![0, 255])],
     };
     let body = Body::File { size: text.len() as u64, blob: BlobId::of(text.as_bytes()) };
-    Entry { name: name.to_vec(), meta, group: Some(7), body }
+    Entry { name: name.to_vec(), meta, group: Some(7), body, conflict: None }
+}
+
+/// A file that somebody has to decide about.
+fn conflicted(name: &[u8], text: &str) -> Entry {
+    let at = |text: &str, entry: Entry| {
+        let path = VaultPath::parse(text.as_bytes()).unwrap();
+        let name = path.name().unwrap_or_default().to_vec();
+        Version { path, entry: Entry { name, ..entry } }
+    };
+    let side =
+        |label: &str, version: Option<Version>| RecordedSide { label: label.to_owned(), version };
+    let (dir, _) = build_all(&[file(b"inside", "x")]);
+    let dir = Body::Directory(DirRef { conflicts: 3, ..dir });
+    let record = ConflictRecord {
+        kinds: vec![ConflictKind::Content, ConflictKind::Mode],
+        marker_lengths: vec![7, 12],
+        base: Some(at("a/b", file(b"", "base"))),
+        sides: vec![
+            side("ours", Some(at("/", Entry { body: dir, group: None, ..file(b"", "") }))),
+            side("theirs \u{fc}", None),
+            side("", Some(at("c", Entry { body: Body::Fifo, ..file(b"", "") }))),
+        ],
+        beside: vec![VaultPath::parse(b"a").unwrap(), VaultPath::parse(b"a/c~x").unwrap()],
+    };
+    Entry { conflict: Some(Box::new(record)), ..file(name, text) }
+}
+
+#[test]
+fn conflicts_come_back_and_are_counted() {
+    let mut entries = files(20_000);
+    let plain = build_all(&entries).0;
+    assert_eq!(plain.conflicts, 0);
+    for at in [3, 9_000, 9_001] {
+        entries[at] = conflicted(format!("{at:08}").as_bytes(), "x");
+    }
+    let (dir, nodes) = build_all(&entries);
+    assert_eq!(flatten(&dir.node, &nodes), entries);
+    assert_eq!((dir.conflicts, dir.bytes, dir.entries), (3, plain.bytes, plain.entries));
+    assert_ne!(dir.content, plain.content, "an open conflict is part of the content");
+    let above = Entry { body: Body::Directory(dir), group: None, ..file(b"dir", "") };
+    let (above, nodes) = build_all(&[conflicted(b"a", ""), above]);
+    assert_eq!((above.conflicts, flatten(&above.node, &nodes)[1].conflicts()), (4, 3));
+    let top = Entry { body: Body::Directory(above), name: Vec::new(), ..conflicted(b"", "") };
+    assert_eq!(decode_root(&encode_root(&top).1).unwrap(), top);
+    assert_eq!(top.conflicts(), 5);
 }
 
 fn files(count: u32) -> Vec<Entry> {
@@ -107,10 +154,13 @@ fn random_damage_never_panics_and_never_makes_a_second_spelling() {
     let seed = seed_from_env_or(17);
     println!("seed {seed}");
     let mut rng = Rng::new(seed);
-    let (_, nodes) = build_all(&files(400));
+    let (_, mut nodes) = build_all(&files(400));
+    nodes.extend(build_all(&[conflicted(b"a", "x"), conflicted(b"b", ""), file(b"c", "x")]).1);
     let top = Entry { name: Vec::new(), body: Body::Directory(build_all(&[]).0), ..file(b"", "") };
     let mut good: Vec<Vec<u8>> = nodes.into_values().collect();
     good.push(encode_root(&top).1);
+    let open = Entry { conflict: conflicted(b"", "").conflict, ..top };
+    good.push(encode_root(&open).1);
     good.sort_unstable();
     for _ in 0..4_000 {
         let mut bytes = rng.pick(&good).unwrap().clone();
@@ -128,7 +178,14 @@ fn random_damage_never_panics_and_never_makes_a_second_spelling() {
         }
         if let Ok(Node::Leaf(entries)) = decode(&bytes) {
             let mut out = Vec::new();
-            leaf(&entries, &mut |(_, encoded)| out = encoded);
+            let items: Vec<Item<'_>> = entries.iter().map(Item::New).collect();
+            leaf(&items, &mut |(_, encoded)| out = encoded);
+            assert_eq!(out, bytes);
+            let Ok(RawNode::Leaf(raw)) = RawNode::of(&bytes) else { panic!("a leaf is one") };
+            let decoded: Vec<Entry> = raw.iter().map(|entry| entry.decode().unwrap()).collect();
+            assert_eq!(decoded, entries);
+            let items: Vec<Item<'_>> = raw.into_iter().map(Item::Old).collect();
+            leaf(&items, &mut |(_, encoded)| out = encoded);
             assert_eq!(out, bytes);
         }
     }

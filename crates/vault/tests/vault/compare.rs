@@ -11,7 +11,7 @@ use crate::support::{Scratch, edit, empty_vault, head, is_long, meta, path};
 /// An entry whose bytes nobody will ask for.
 fn file(text: u64, mode: u16) -> Entry {
     let blob = BlobId::of(&text.to_le_bytes());
-    Entry { name: Vec::new(), meta: meta(mode), group: None, body: Body::File { size: 8, blob } }
+    Entry::new(meta(mode), Body::File { size: 8, blob })
 }
 
 /// Every entry of a root by its path.

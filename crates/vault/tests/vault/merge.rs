@@ -10,6 +10,8 @@ mod directories;
 mod git;
 #[path = "merge/git_repo.rs"]
 mod git_repo;
+#[path = "merge/kept.rs"]
+mod kept;
 #[path = "merge/metadata.rs"]
 mod metadata;
 #[path = "merge/model.rs"]

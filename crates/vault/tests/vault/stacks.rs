@@ -212,7 +212,7 @@ fn changes(vault: &Vault) -> Vec<Edit<'_>> {
         let mut batch = offshoot_vault::Batch::default();
         let body = Body::Directory(batch.directory(&[]));
         vault.store(&batch).unwrap();
-        Entry { name: Vec::new(), meta: meta(0o755), group: None, body }
+        Entry::new(meta(0o755), body)
     };
     let link = || Entry {
         body: Body::Symlink { target: b"dir".to_vec() },

@@ -151,7 +151,7 @@ pub(crate) const NOON: Mtime = Mtime { seconds: 1_700_000_000, nanoseconds: 12 }
 pub(crate) fn file(vault: &Vault, bytes: &[u8]) -> Entry {
     let content = vault.add_content(&mut &*bytes, Path::new("test")).unwrap();
     let body = Body::File { size: content.size, blob: content.blob };
-    Entry { name: Vec::new(), meta: meta(0o644), group: None, body }
+    Entry::new(meta(0o644), body)
 }
 
 pub(crate) fn meta(mode: u16) -> Meta {

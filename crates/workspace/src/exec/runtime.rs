@@ -9,12 +9,14 @@ use offshoot_protocol::{ErrorBody, ExitCode};
 use offshoot_sandbox::{InForce, Limits, Renames, SandboxError, Signals};
 use offshoot_vault::diff::DiffOptions;
 use offshoot_vault::{
-    ExecNote, Id, LinkLimit, ProcessMark, Vault, VaultError, Workspace, WorkspaceLock, boot_id,
+    Binding, ExecNote, Id, LinkLimit, ProcessMark, Vault, VaultError, Workspace, WorkspaceLock,
+    boot_id,
 };
 
 use super::decision::ExecutionDecision;
 use super::envelope::{ExecutionEnvelope, ExecutionResult};
 use super::executor::{CommandExecutor, ExecutionObserver};
+use super::folders;
 use super::request::{CommandLine, ExecutionPlace, ExecutionRequest};
 use super::state::ProxyExecutionState as State;
 use crate::error::{Result, ServiceError};
@@ -102,7 +104,7 @@ impl<'a> ProxyRuntime<'a> {
         observer: &mut dyn ExecutionObserver,
         started: Instant,
     ) -> Result<()> {
-        let target = self.validate(execution)?;
+        let (target, bindings) = self.validate(execution)?;
         execution.advance();
         execution.result.decision = Some(ExecutionDecision::of(execution.request));
         execution.advance();
@@ -111,7 +113,7 @@ impl<'a> ProxyRuntime<'a> {
         let collected = self.vault.hold()?;
         let workspace = self.look_again(execution, &held)?;
         execution.advance();
-        let mut session = self.session(execution, &workspace, target)?;
+        let mut session = self.session(execution, &workspace, target, &bindings)?;
         let executor = CommandExecutor::new(self.options);
         execution.result.terminal = execution.request.terminal.is_some();
         let running = executor.start(execution.request, &mut session, &execution.result);
@@ -143,8 +145,8 @@ impl<'a> ProxyRuntime<'a> {
         Ok(())
     }
 
-    /// Looks at the request; returns where the workspace will be seen.
-    fn validate(&self, execution: &mut Execution<'_>) -> Result<PathBuf> {
+    /// Looks at the request; returns where the workspace will be seen, and what the vault is bound to.
+    fn validate(&self, execution: &mut Execution<'_>) -> Result<(PathBuf, Vec<Binding>)> {
         let request = &execution.request;
         match &request.command {
             CommandLine::Argv(arguments) if arguments.first().is_none_or(|a| a.is_empty()) => {
@@ -153,7 +155,7 @@ impl<'a> ProxyRuntime<'a> {
             _ => {}
         }
         let bindings = self.vault.bindings()?;
-        let bound = bindings.first().map(offshoot_vault::Binding::host_path);
+        let bound = bindings.first().map(Binding::host_path);
         let target = target_for(bound.as_deref());
         if let Some(bound) = bound.filter(|bound| *bound != target) {
             let (bound, target) = (bound.display(), target.display());
@@ -163,7 +165,7 @@ impl<'a> ProxyRuntime<'a> {
         let cwd = working_directory(&target, request.cwd.as_deref())?;
         execution.result.mountpoint = Some(target.clone());
         execution.result.cwd = Some(cwd);
-        Ok(target)
+        Ok((target, bindings))
     }
 
     /// Finds or forks the workspace and holds it.
@@ -213,12 +215,15 @@ impl<'a> ProxyRuntime<'a> {
 
     fn session(
         &self,
-        execution: &Execution<'_>,
+        execution: &mut Execution<'_>,
         workspace: &Workspace,
         target: PathBuf,
+        bindings: &[Binding],
     ) -> Result<MountSession<'a>> {
         let state = &workspace.state;
         let before = self.vault.snapshot(&state.head)?;
+        let shown = folders::shown(self.vault, &before.root, workspace, bindings)?;
+        execution.result.warnings.extend(shown.warnings);
         let mut near = Vec::new();
         for id in before.parents.iter().chain([&state.base]) {
             near.push(self.vault.snapshot(id)?.root);
@@ -245,6 +250,8 @@ impl<'a> ProxyRuntime<'a> {
             root: before.root,
             near,
             target,
+            covered: shown.covered,
+            folders: shown.folders,
             read_only: execution.request.read_only,
             driver: execution.request.driver,
             links: self.options.links,

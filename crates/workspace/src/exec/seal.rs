@@ -49,6 +49,8 @@ impl ProxyRuntime<'_> {
         if let Some(sealed) = &sealed {
             self.summarise(execution, &before, sealed)?;
         }
+        let root = sealed.as_ref().map_or(before.root, |sealed| sealed.adopted.root);
+        execution.result.conflicts = self.vault.tree(&root)?.conflict_count();
         execution.result.total = started.elapsed();
         let request = &*execution.request;
         let result = &mut execution.result;
@@ -246,6 +248,7 @@ pub(crate) fn is_directory_time(change: &Change) -> bool {
         && before.directory().is_some()
         && after.directory().is_some()
         && same_but_for_time(before, after)
+        && before.conflict == after.conflict
 }
 
 /// The size of a file whose content is new at its path.

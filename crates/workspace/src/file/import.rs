@@ -52,7 +52,8 @@ impl FileService<'_> {
                 return Err(not_a_file(path, &entry));
             }
             let body = Body::File { size: content.size, blob: content.blob };
-            let entry = Entry { name: Vec::new(), meta: meta.clone(), group: None, body };
+            let mut entry = Entry::new(meta.clone(), body);
+            self.keep_open(editor, path, &mut entry)?;
             Ok(editor.put(path, entry)?)
         })?;
         let report = ImportReport { files: 1, bytes: content.size, ..ImportReport::default() };

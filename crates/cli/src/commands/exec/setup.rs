@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use offshoot_protocol::ErrorBody;
 use offshoot_sandbox::{Limits, Signals};
-use offshoot_vault::{LinkLimit, Listed};
+use offshoot_vault::{LinkLimit, Listed, Vault};
 use offshoot_workspace::{BindingService, RuntimeOptions, ServiceError};
 
 use super::Ask;
@@ -19,7 +19,7 @@ const MOST_LINKED_NAMES: u64 = 10_000;
 /// An open vault and where in it the caller stands.
 pub(super) struct Place {
     pub(super) vault: OpenVault,
-    /// The current folder below the bound one.
+    /// The current folder below the bound one, or as it is in another folder of the vault.
     pub(super) below: Option<PathBuf>,
 }
 
@@ -28,28 +28,27 @@ pub(super) fn open(ask: &Ask<'_>, context: &Context) -> Result<Place> {
     let here = current_dir()?;
     if context.names_vault() {
         let vault = context.vault()?;
-        let bindings = vault.vault.bindings()?;
-        let below = bindings
-            .first()
-            .and_then(|binding| here.strip_prefix(binding.host_path()).ok().map(PathBuf::from));
+        let below = standing(&here, &vault.vault)?;
         return Ok(Place { vault, below });
     }
     let bound = context.home.find_bound(&here).map_err(|error| context.home_error(error))?;
-    let (listed, bound) = match bound {
+    let listed = match bound {
         Some((listed, bound)) => {
             let vault = context.open_listed(&listed)?;
             if forks_head(ask, context) && context.settings.config.exec.refresh {
                 refresh(context, &vault, &listed, &bound)?;
             }
-            return Ok(Place { vault, below: below(&here, &bound) });
+            let below = standing(&here, &vault.vault)?;
+            return Ok(Place { vault, below });
         }
         None => {
             let project = project_of(&here)?;
-            (init::adopt(context, &project)?, project)
+            init::adopt(context, &project)?
         }
     };
     let vault = context.open_listed(&listed)?;
-    Ok(Place { vault, below: below(&here, &bound) })
+    let below = standing(&here, &vault.vault)?;
+    Ok(Place { vault, below })
 }
 
 /// The folder to take in at the first use: the git checkout that this folder is in, else the folder itself. Never all of a
@@ -67,8 +66,16 @@ fn project_of(here: &std::path::Path) -> Result<PathBuf> {
     Ok(project.to_owned())
 }
 
-fn below(here: &std::path::Path, bound: &std::path::Path) -> Option<PathBuf> {
-    here.strip_prefix(bound).ok().map(PathBuf::from)
+/// Where a command starts whose caller stands here: below the top of the workspace, or in one of the vault's other folders,
+/// which are seen at their own paths.
+fn standing(here: &std::path::Path, vault: &Vault) -> Result<Option<PathBuf>> {
+    for binding in vault.bindings()? {
+        if let Ok(below) = here.strip_prefix(binding.host_path()) {
+            let place = if binding.is_first() { below } else { here };
+            return Ok(Some(place.to_owned()));
+        }
+    }
+    Ok(None)
 }
 
 /// A new workspace of the main line starts from what is in the folder now.
@@ -86,7 +93,8 @@ fn refresh(
         return Ok(());
     }
     let service = BindingService::new(&vault.vault, &context.actor);
-    let refreshed = service.refresh(bound, &context.import_options())?;
+    let told = |settled: &_| context.tell_settled(settled);
+    let refreshed = service.refresh(&context.home_options(&told))?;
     if refreshed.changed {
         let (name, folder) = (&listed.name, host_path(bound));
         context.output.note(format!("vault {name} was brought up to date with {folder}"));

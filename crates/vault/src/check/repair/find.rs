@@ -14,13 +14,14 @@ use crate::hash::BlobId;
 use crate::materialize::hash_file;
 use crate::objects::BlobReader;
 use crate::pack::{PackFile, PackPlace};
+use crate::path::VaultPath;
 use crate::vault::Vault;
 
 /// Where to look.
 pub(super) struct Finder<'v> {
     vault: &'v Vault,
-    /// Directories that hold files at their paths: layers and bound folders.
-    folders: Vec<PathBuf>,
+    /// Directories that hold files at their paths below a place in the tree: layers and bound folders.
+    folders: Vec<(PathBuf, VaultPath)>,
     /// Records of what is looked for.
     records: HashMap<Hash, Vec<PackPlace>>,
 }
@@ -33,8 +34,9 @@ impl<'v> Finder<'v> {
         let wanted: HashSet<Hash> = wanted.map(|blob| blob.0).collect();
         let layers = vault.read(|reader| Ok(reader.layers()?))?;
         let layer = |id: &Id| vault.layers_dir().join(id.to_string()).join("fs");
-        let mut folders: Vec<PathBuf> = layers.iter().map(|row| layer(&row.id)).collect();
-        folders.extend(vault.bindings()?.iter().map(crate::refs::Binding::host_path));
+        let mut folders: Vec<(PathBuf, VaultPath)> =
+            layers.iter().map(|row| (layer(&row.id), VaultPath::top())).collect();
+        folders.extend(vault.bindings()?.iter().map(|bound| (bound.host_path(), bound.at())));
         let mut records: HashMap<Hash, Vec<PackPlace>> = HashMap::new();
         for pack in vault.read(|reader| Ok(reader.packs()?))? {
             let Ok(file) = PackFile::open(&vault.packs_dir(), &pack.id) else { continue };
@@ -63,8 +65,10 @@ impl<'v> Finder<'v> {
             }
         }
         let hex = blob.to_hex().into_bytes();
-        for folder in &self.folders {
+        for (folder, at) in &self.folders {
+            let place = disk::join(&at.relative(), b"");
             for path in paths.iter().chain([&hex]) {
+                let path = path.strip_prefix(place.as_slice()).unwrap_or(path);
                 if let Some(file) = open_equal(folder, path, blob, size) {
                     let host = folder.join(disk::bytes_path(path));
                     let from = host.display().to_string();

@@ -1,15 +1,19 @@
 //! Laying what was written over the tree below.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs::File;
+use std::io::Read;
 
-use rustix::fs::Stat;
+use rustix::fs::{OFlags, Stat};
 
 use super::content::Hashed;
 use super::groups::Groups;
+use crate::conflicts::still_open;
 use crate::disk::join;
 use crate::entry::{Body, DirRef, Entry, Meta, Xattr};
-use crate::error::Result;
+use crate::error::{Result, io_error};
 use crate::hash::{ContentId, RootId};
+use crate::layer::access::Reach;
 use crate::layer::written::{Kind, Owner, UpperDir, UpperEntry, inode};
 use crate::links::Links;
 use crate::materialize::mtime_of;
@@ -42,6 +46,8 @@ pub(super) enum Fate {
 /// Builds the tree of `base` with what was written.
 pub(super) struct Builder<'a> {
     pub(super) objects: &'a Objects,
+    /// Where it was written.
+    pub(super) reach: &'a Reach<'a>,
     pub(super) dirs: &'a [UpperDir],
     pub(super) files: &'a HashMap<Vec<u8>, Hashed>,
     /// Who owns the vault on disk.
@@ -80,7 +86,9 @@ impl Builder<'_> {
         self.keep_filled_directories(&mut fates);
         let dir = work.built[0].unwrap_or_else(|| batch.directory(&[]));
         let meta = self.meta(&self.dirs[0].stat, self.dirs[0].xattrs.clone(), Some(top));
-        let top = Entry { name: Vec::new(), meta, group: None, body: Body::Directory(dir) };
+        // Who looks after the top directory cannot take another one in its place.
+        let top =
+            Entry { conflict: top.conflict.clone(), ..Entry::new(meta, Body::Directory(dir)) };
         Ok(Built { root: batch.root(&top), content: dir.content, batch, fates, links: work.links })
     }
 
@@ -132,7 +140,7 @@ impl Builder<'_> {
         let mut fates = Vec::with_capacity(dir.entries.len());
         for written in &dir.entries {
             let old = entries.remove(&written.name);
-            let new = self.entry(dir, written, old.as_ref(), work);
+            let new = self.entry(dir, written, old.as_ref(), work)?;
             if new.as_ref().is_some_and(|entry| entry.group.is_some()) {
                 work.links.set(join(&dir.path, &written.name), true);
             }
@@ -156,18 +164,19 @@ impl Builder<'_> {
         written: &UpperEntry,
         old: Option<&Entry>,
         work: &mut Work,
-    ) -> Option<Entry> {
+    ) -> Result<Option<Entry>> {
         let path = join(&dir.path, &written.name);
         let (stat, xattrs, body) = match &written.kind {
-            Kind::Whiteout | Kind::Refused => return None,
-            Kind::Untouched => return old.cloned(),
+            Kind::Whiteout | Kind::Refused => return Ok(None),
+            Kind::Untouched => return Ok(old.cloned()),
             Kind::Directory(child) => {
                 let child_dir = &self.dirs[*child];
-                let body = Body::Directory(work.built[*child]?);
+                let Some(built) = work.built[*child] else { return Ok(None) };
+                let body = Body::Directory(built);
                 (&child_dir.stat, child_dir.xattrs.clone(), body)
             }
             Kind::File(stat) => {
-                let file = self.files.get(&path)?;
+                let Some(file) = self.files.get(&path) else { return Ok(None) };
                 let body = Body::File { size: file.size, blob: file.blob };
                 (stat, written.xattrs.clone(), body)
             }
@@ -178,8 +187,12 @@ impl Builder<'_> {
         };
         let group = written.stat().and_then(|stat| work.groups.of(stat));
         let meta = self.meta(stat, xattrs, old);
-        let entry = Entry { name: written.name.clone(), meta, group, body };
-        match old {
+        let conflict = match old {
+            Some(old) => still_open(old, &body, |_| self.read(&path))?,
+            None => None,
+        };
+        let entry = Entry { name: written.name.clone(), meta, group, body, conflict };
+        Ok(match old {
             Some(old) if same_but_for_group(old, &entry) => {
                 // Copied up and left as it was: still the same file, links and all. A name that was there with its links
                 // and has none now is on its own; its file in the layers below still counts them.
@@ -188,7 +201,16 @@ impl Builder<'_> {
                 Some(Entry { group, ..entry })
             }
             _ => Some(entry),
-        }
+        })
+    }
+
+    /// The bytes of a file that was written.
+    fn read(&self, path: &[u8]) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let opened = self.reach.open(path, OFlags::RDONLY);
+        let read = opened.and_then(|opened| File::from(opened.fd).read_to_end(&mut bytes));
+        read.map_err(io_error("read", &self.reach.host(path)))?;
+        Ok(bytes)
     }
 
     /// Layers belong to the vault's user on disk, so an owner is news only where it is another.

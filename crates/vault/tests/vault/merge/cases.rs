@@ -335,7 +335,7 @@ fn kinds_that_differ_are_a_conflict_where_something_would_be_lost() {
     let base = place.state(&[("/a", "1\n")]);
     let link = |target: &str| {
         let body = Body::Symlink { target: target.as_bytes().to_vec() };
-        let entry = Entry { name: Vec::new(), meta: meta(0o777), group: None, body };
+        let entry = Entry::new(meta(0o777), body);
         place.from(&base, |editor| editor.put(&path("/a"), entry).unwrap())
     };
     let ours = link("b");
@@ -345,7 +345,7 @@ fn kinds_that_differ_are_a_conflict_where_something_would_be_lost() {
     let theirs = place.change(&base, &[("/a", Some("2\n"))]);
     only(&place.merge_both_ways(&base, &ours, &theirs), "/a", ConflictKind::Kind);
     only(&place.merge_both_ways(&base, &ours, &link("c")), "/a", ConflictKind::Kind);
-    let fifo = Entry { name: Vec::new(), meta: meta(0o644), group: None, body: Body::Fifo };
+    let fifo = Entry::new(meta(0o644), Body::Fifo);
     let fifo = place.from(&base, |editor| editor.put(&path("/a"), fifo).unwrap());
     let merged = place.merge_both_ways(&base, &ours, &fifo);
     let conflict = only(&merged, "/a", ConflictKind::Kind);
@@ -355,11 +355,8 @@ fn kinds_that_differ_are_a_conflict_where_something_would_be_lost() {
 #[test]
 fn links_that_lead_to_different_places() {
     let place = Place::new();
-    let link = |target: &str| Entry {
-        name: Vec::new(),
-        meta: meta(0o777),
-        group: None,
-        body: Body::Symlink { target: target.as_bytes().to_vec() },
+    let link = |target: &str| {
+        Entry::new(meta(0o777), Body::Symlink { target: target.as_bytes().to_vec() })
     };
     let base = place.state(&[]);
     let base = place.from(&base, |editor| editor.put(&path("/l"), link("a")).unwrap());

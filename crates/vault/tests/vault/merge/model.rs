@@ -8,7 +8,7 @@ use offshoot_vault::merge::Merged;
 use offshoot_vault::merge::conflict::Version;
 use offshoot_vault::{Entry, Meta, Mtime, RootId};
 
-use super::support::{Place, found};
+use super::support::{Place, check_kept, found};
 use crate::support::{NOON, file, head};
 
 /// A file as the model has it. Lines are unique, so that there is one way only to see what changed.
@@ -385,6 +385,7 @@ fn forks_merge_as_the_model_says() {
         let merged = place.merge(&root, &roots);
         check(&place, &merged, &expect(&base, &worlds), &worlds);
         check_nothing_is_lost(&place, &merged, &base, &worlds);
+        check_kept(&place, &merged);
         if merged.conflicts.is_empty() {
             clean += 1;
         } else {

@@ -117,6 +117,37 @@ impl Place {
     }
 }
 
+/// Fails unless every conflict is in the merged tree, with every side's version, and nothing else is.
+pub(super) fn check_kept(place: &Place, merged: &Merged) {
+    let tree = place.vault.tree(&merged.root).unwrap();
+    let kept = tree.conflicts(&VaultPath::top()).unwrap();
+    assert_eq!(kept.len() as u64, tree.conflict_count());
+    for (path, entry) in &kept {
+        let record = entry.conflict.as_ref().unwrap();
+        let is_here = |conflict: &&Conflict| {
+            let besides = merged.conflicts.iter().filter(|other| other.path == conflict.path);
+            conflict.path == *path || besides.flat_map(|it| &it.beside).any(|it| it == path)
+        };
+        assert!(merged.conflicts.iter().any(|it| is_here(&it)), "{path}: {record:?}");
+    }
+    for conflict in &merged.conflicts {
+        let same_path = merged.conflicts.iter().filter(|other| other.path == conflict.path);
+        let besides: Vec<&VaultPath> = same_path.flat_map(|it| &it.beside).collect();
+        let is_kept = kept.iter().any(|(path, entry)| {
+            let record = entry.conflict.as_ref().unwrap();
+            (*path == conflict.path || besides.contains(&path))
+                && record.kinds.contains(&conflict.kind)
+                && conflict
+                    .sides
+                    .iter()
+                    .flatten()
+                    .all(|it| record.versions().any(|kept| kept == it))
+                && conflict.marker_length.is_none_or(|it| record.marker_lengths.contains(&it))
+        });
+        assert!(is_kept, "{conflict:#?} is not in the tree: {kept:#?}");
+    }
+}
+
 /// What a merge complains about.
 pub(super) fn found(merged: &Merged) -> Vec<(String, ConflictKind)> {
     merged.conflicts.iter().map(|conflict| (conflict.path.to_string(), conflict.kind)).collect()

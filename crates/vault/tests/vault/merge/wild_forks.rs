@@ -7,7 +7,7 @@ use offshoot_tests::tier::cases;
 use offshoot_vault::merge::Merged;
 use offshoot_vault::{Body, Entry, RootId, TreeEditor, VaultPath};
 
-use super::support::{Place, found};
+use super::support::{Place, check_kept, found};
 use crate::support::{file, meta, path};
 
 struct Wild<'a> {
@@ -32,9 +32,9 @@ impl Wild<'_> {
             0 => {
                 let target = format!("target-{}", self.rng.below(3)).into_bytes();
                 let body = Body::Symlink { target };
-                Entry { name: Vec::new(), meta: meta(0o777), group: None, body }
+                Entry::new(meta(0o777), body)
             }
-            1 => Entry { name: Vec::new(), meta: meta(mode), group: None, body: Body::Fifo },
+            1 => Entry::new(meta(mode), Body::Fifo),
             _ => {
                 let text = self.text();
                 let mut entry = file(&self.place.vault, text.as_bytes());
@@ -160,6 +160,7 @@ fn whatever_forks_do_the_laws_hold() {
             assert_eq!(back.root, merged.root, "the order matters");
         }
         check_tree(&place, &merged);
+        check_kept(&place, &merged);
     }
 }
 
@@ -172,7 +173,11 @@ fn check_tree(place: &Place, merged: &Merged) {
         for (name, entry) in &all {
             let at = path(name);
             match entry.directory() {
-                Some(_) => editor.make_directories(&at, &entry.meta).unwrap(),
+                Some(_) => {
+                    let folder = editor.empty_directory(entry.meta.clone()).unwrap();
+                    let conflict = entry.conflict.clone();
+                    editor.put(&at, Entry { conflict, ..folder }).unwrap();
+                }
                 None => editor.put(&at, entry.clone()).unwrap(),
             }
         }

@@ -1,0 +1,153 @@
+//! `offshoot binding`: the folders that a vault is bound to.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+use offshoot_workspace::{BindingService, NewBinding, Settled, wire};
+
+use super::init::report_skipped;
+use super::vault::text;
+use crate::context::{Context, OpenVault};
+use crate::error::Result;
+use crate::render::{self, DIM, NAME, host_path, paint, table};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BindingCommand {
+    /// Bind a further folder to the vault, such as one with configuration
+    #[command(after_help = ADD_EXAMPLES)]
+    Add(AddArgs),
+    /// The folders of the vault
+    #[command(
+        after_help = "Examples:\n  offshoot binding list\n  offshoot binding list --vault demo --json"
+    )]
+    List,
+    /// Let go of a folder; `undo --vault-wide` brings it back
+    #[command(after_help = REMOVE_EXAMPLES)]
+    Remove(RemoveArgs),
+    /// Say that a folder lies elsewhere now
+    #[command(after_help = MOVE_EXAMPLES)]
+    Move(MoveArgs),
+}
+
+const ADD_EXAMPLES: &str = "\
+Examples:
+  offshoot binding add ~/.config/app              under the name app
+  offshoot binding add /etc/nginx --name web
+  cd ~/.config/app && offshoot exec -w fix -- ls  the vault is found from there too
+
+Commands see the folder at its own path and can write to it; the folder itself is not touched.
+In the vault it lies at /.offshoot/bound/NAME. Only folders can be bound, not files, and they
+cannot lie in each other.";
+
+const REMOVE_EXAMPLES: &str = "\
+Examples:
+  offshoot binding remove app
+  offshoot undo --vault-wide                      bind it again
+
+It is taken out of the main line. The folder itself is not touched.";
+
+const MOVE_EXAMPLES: &str = "\
+Examples:
+  offshoot binding move app ~/.config/app-2
+  offshoot binding move / . --vault demo          after `mv demo elsewhere && cd elsewhere`
+
+The name / is that of the folder that the vault was made from. Nothing is moved or read: this
+says where the folder is.";
+
+#[derive(Debug, Args)]
+pub(crate) struct AddArgs {
+    /// The folder
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    /// Its name in the vault [default: the folder's name]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RemoveArgs {
+    /// The folder's name in the vault
+    name: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MoveArgs {
+    /// The folder's name in the vault, or / for the one that it was made from
+    name: String,
+    /// Where it is now
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+}
+
+pub(crate) fn run(command: &BindingCommand, context: &Context) -> Result<()> {
+    let opened = context.vault()?;
+    match command {
+        BindingCommand::Add(args) => add(args, context, &opened),
+        BindingCommand::List => list(context, &opened),
+        BindingCommand::Remove(args) => remove(args, context, &opened),
+        BindingCommand::Move(args) => relocate(args, context, &opened),
+    }
+}
+
+fn add(args: &AddArgs, context: &Context, opened: &OpenVault) -> Result<()> {
+    let service = BindingService::new(&opened.vault, &context.actor);
+    let user_home = user_home();
+    let told = |settled: &Settled| context.tell_settled(settled);
+    let options = context.home_options(&told);
+    let (directory, name) = (args.directory.as_path(), args.name.as_deref());
+    let new = NewBinding { directory, name, user_home: user_home.as_deref() };
+    let bound = service.add(&context.home, &new, &options)?;
+    drop(options);
+    report_skipped(context, &bound.report);
+    context.output.done(wire::bound(&bound), |_| {
+        let binding = &bound.binding;
+        let (name, folder) = (paint(NAME, &binding.name), host_path(&binding.host_path()));
+        let what = render::import(&bound.report);
+        format!("{name} is {folder}, in the vault {}; all folders: {what}\n", binding.at())
+    })
+}
+
+fn list(context: &Context, opened: &OpenVault) -> Result<()> {
+    let bindings = opened.vault.bindings()?;
+    context.output.data(wire::bindings(&opened.name, &bindings), |document| {
+        let rows = document.bindings.iter().map(|binding| {
+            let gone = if binding.present { "" } else { "gone" };
+            vec![
+                paint(NAME, &binding.name),
+                text(&binding.directory),
+                paint(DIM, &text(&binding.at)),
+                gone.to_owned(),
+            ]
+        });
+        table(&rows.collect::<Vec<_>>())
+    })
+}
+
+fn remove(args: &RemoveArgs, context: &Context, opened: &OpenVault) -> Result<()> {
+    let service = BindingService::new(&opened.vault, &context.actor);
+    let told = |settled: &Settled| context.tell_settled(settled);
+    let removed = service.remove(&context.home, &args.name, &context.home_options(&told))?;
+    context.output.done(wire::unbound(&removed), |_| {
+        let (name, folder) = (&removed.before.name, host_path(&removed.before.host_path()));
+        format!("{name} is not part of the vault any more; {folder} is as it was\n")
+    })
+}
+
+fn relocate(args: &MoveArgs, context: &Context, opened: &OpenVault) -> Result<()> {
+    let service = BindingService::new(&opened.vault, &context.actor);
+    let user_home = user_home();
+    let directory = args.directory.as_path();
+    let new = NewBinding { directory, name: None, user_home: user_home.as_deref() };
+    let told = |settled: &Settled| context.tell_settled(settled);
+    let options = context.home_options(&told);
+    let moved = service.relocate(&context.home, &args.name, &new, &options)?;
+    context.output.done(wire::moved(&moved), |document| {
+        let (name, folder) =
+            (paint(NAME, &document.binding.name), text(&document.binding.directory));
+        format!("{name} is {folder} now\n")
+    })
+}
+
+fn user_home() -> Option<PathBuf> {
+    std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
+}

@@ -1,0 +1,80 @@
+//! `offshoot pull`: what changed in the folder comes into the main line and into a workspace.
+
+use clap::Args;
+use offshoot_protocol::ExitCode;
+use offshoot_workspace::{PullService, Pulled, wire};
+
+use super::commit::conflict_lines;
+use super::init::report_skipped;
+use crate::context::Context;
+use crate::error::Result;
+use crate::progress::Patience;
+use crate::render::{self, BAD, DIM, NAME, paint};
+
+const EXAMPLES: &str = "\
+Examples:
+  offshoot pull -w fix      merge what is in the folder now into workspace fix
+  offshoot pull --head      only take the folder into the main line
+  offshoot undo -w fix      take the merge back
+
+Conflicts do not stop it: the workspace has them, with markers in the files, and the exit code
+is 4. The folder itself is not touched.";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct PullArgs {
+    /// Only bring the main line up to date with the folder
+    #[arg(long)]
+    head: bool,
+}
+
+pub(crate) fn run(args: &PullArgs, context: &Context) -> Result<ExitCode> {
+    let vault = &context.vault()?.vault;
+    let told = |settled: &_| context.tell_settled(settled);
+    let mut options = context.home_options(&told);
+    // One thing that turns is enough.
+    options.import.progress = None;
+    let service = PullService::new(vault, &context.actor, options, context.diff_options());
+    let progress = context.settings.config.ui.progress;
+    let waiting = Patience::new(progress, context.is_silent(), "reading the folder");
+    let pulled = match args.head {
+        true => service.pull_head(),
+        false => service.pull(&context.workspace_to_change(vault)?),
+    };
+    drop((waiting, service));
+    let pulled = pulled?;
+    report_skipped(context, &pulled.report);
+    let document = wire::pull(&pulled);
+    if pulled.conflicts.is_empty() {
+        context.output.done(document, |_| text(&pulled))?;
+        return Ok(ExitCode::Success);
+    }
+    context.output.data(document, |_| text(&pulled))?;
+    Ok(ExitCode::Conflict)
+}
+
+fn text(pulled: &Pulled) -> String {
+    let mut text = match pulled.head_moved {
+        true => {
+            let counts = render::change_counts(&pulled.captured);
+            format!("changed in the folder: {counts}\n{}", render::changes(&pulled.captured, "  "))
+        }
+        false => "nothing changed in the folder\n".to_owned(),
+    };
+    let Some(workspace) = &pulled.workspace else { return text };
+    let name = paint(NAME, workspace);
+    if pulled.operation.is_none() {
+        text.push_str(&format!("workspace {name} has everything already\n"));
+        return text;
+    }
+    let counts = render::change_counts(&pulled.changes);
+    text.push_str(&format!("pulled into workspace {name}: {counts}\n"));
+    if !pulled.conflicts.is_empty() {
+        let count = render::count(pulled.conflicts.len() as u64, "conflict");
+        text.push_str(&format!("{} to decide:\n", paint(BAD, &count)));
+        text.push_str(&conflict_lines(&pulled.conflicts));
+    }
+    let undo = format!("take back: offshoot undo -w {workspace}");
+    text.push_str(&format!("{}\n", paint(DIM, &undo)));
+    text
+}

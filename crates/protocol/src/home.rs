@@ -1,0 +1,100 @@
+//! Documents about what comes home: `commit` and `pull`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::change::ChangeDoc;
+use crate::document::Kind;
+use crate::git::GitOutcomeDoc;
+use crate::text::Text;
+
+/// A change that stays in the workspace.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HeldDoc {
+    /// The path.
+    pub path: Text,
+    /// Why it stays: `ignored`, `setuid`, `git`, `unbound`, `not-asked` or `left`.
+    pub reason: String,
+    /// What it is, where that says more, such as `a git hook`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// The option that brings it home, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub option: Option<String>,
+}
+
+/// Something that does not fit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ClashDoc {
+    /// The path.
+    pub path: Text,
+    /// What is wrong, in a word, such as `content` or `delete-modify`.
+    pub conflict: String,
+}
+
+/// What a commit did, or would do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CommitDoc {
+    /// The workspace.
+    pub workspace: String,
+    /// Whether files came home. False for a dry run, where nothing was to be brought, and where there are conflicts.
+    pub committed: bool,
+    /// Only asked what would come home.
+    pub dry_run: bool,
+    /// What is said about it.
+    pub message: String,
+    /// What changed in the folder, or would, by path.
+    pub changes: Vec<ChangeDoc>,
+    /// What stays in the workspace, by path.
+    pub held: Vec<HeldDoc>,
+    /// How many files had changed in the folder since the workspace was forked.
+    pub meanwhile: u64,
+    /// What stands in the way; nothing was changed where there is any.
+    pub conflicts: Vec<ClashDoc>,
+    /// What of the held back does not fit to what came home; the workspace has it as conflicts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept_conflicts: Vec<ClashDoc>,
+    /// The commands whose work it is, oldest first.
+    pub execs: Vec<String>,
+    /// The main line's new snapshot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<String>,
+    /// The operation that did it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<String>,
+    /// What became of the git commit that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git: Option<GitOutcomeDoc>,
+}
+
+impl Kind for CommitDoc {
+    const KIND: &'static str = "commit";
+}
+
+/// What a pull did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct PullDoc {
+    /// The workspace; none where only the main line was brought up to date.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<String>,
+    /// The main line's snapshot.
+    pub head: String,
+    /// Whether the main line moved.
+    pub head_moved: bool,
+    /// What had changed in the folder, by path.
+    pub captured: Vec<ChangeDoc>,
+    /// What changed in the workspace, by path.
+    pub changes: Vec<ChangeDoc>,
+    /// What somebody has to decide in the workspace.
+    pub conflicts: Vec<ClashDoc>,
+    /// The workspace's newest snapshot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<String>,
+    /// The operation that changed the workspace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<String>,
+}
+
+impl Kind for PullDoc {
+    const KIND: &'static str = "pull";
+}

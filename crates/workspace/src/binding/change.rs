@@ -1,0 +1,264 @@
+//! Binding further folders, letting go of them, and saying that one lies elsewhere now.
+
+use std::path::{Path, PathBuf};
+
+use offshoot_vault::{
+    Binding, Home, Id, ImportOptions, ImportReport, Imported, NewSnapshot, Transaction, check_name,
+    display_bytes, name_from,
+};
+
+use super::error::BindingError;
+use super::{BindingService, capture};
+use crate::error::{Result, ServiceError};
+use crate::home::{Folders, HomeOptions};
+use crate::suggest::similar;
+
+/// A folder to be bound.
+#[derive(Clone, Copy, Debug)]
+pub struct NewBinding<'a> {
+    /// The folder on the host.
+    pub directory: &'a Path,
+    /// Its name; one is made of the folder's where there is none.
+    pub name: Option<&'a str>,
+    /// The user's home, which is never bound, nor is anything that holds it.
+    pub user_home: Option<&'a Path>,
+}
+
+/// A folder that was bound.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bound {
+    /// The binding.
+    pub binding: Binding,
+    /// The operation that made it.
+    pub operation: Option<Id>,
+    /// What was found in all folders.
+    pub report: ImportReport,
+}
+
+/// A binding that was changed, or is gone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rebound {
+    /// The binding as it was.
+    pub before: Binding,
+    /// As it is now; none where it is gone.
+    pub after: Option<Binding>,
+    /// The operation that did it, unless nothing changed.
+    pub operation: Option<Id>,
+}
+
+impl BindingService<'_> {
+    /// The binding of a name; `/` names the folder that is the top of the tree.
+    pub fn find(&self, name: &str) -> Result<Binding> {
+        let bindings = self.vault.bindings()?;
+        let wanted = if name == "/" { "" } else { name };
+        let found = bindings.iter().find(|binding| binding.name == wanted);
+        found.cloned().ok_or_else(|| {
+            let suggestions = similar(name, bindings.iter().map(shown_name));
+            ServiceError::Unknown { what: "folder", text: name.to_owned(), suggestions }
+        })
+    }
+
+    /// Binds a further folder and takes in what is in it. The folder itself is not touched.
+    pub fn add(
+        &self,
+        home: &Home,
+        new: &NewBinding<'_>,
+        options: &HomeOptions<'_>,
+    ) -> Result<Bound> {
+        let directory = open(new.directory)?;
+        let _held = self.vault.hold()?;
+        let folders = Folders::lock(self.vault, &self.actor, options)?;
+        let before = folders.bindings();
+        self.refuse(home, &directory, new.user_home, before)?;
+        let name = free_name(new.name, &directory, before)?;
+        home.claim_folder(self.vault, &directory)?;
+        let added = self.add_claimed(&name, &directory, before, &options.import);
+        if added.is_err() {
+            // The error that stopped it is the one to report; a link that is left does not count without the binding.
+            drop(home.relink(self.vault));
+        }
+        added
+    }
+
+    fn add_claimed(
+        &self,
+        name: &str,
+        directory: &Path,
+        before: &[Binding],
+        options: &ImportOptions,
+    ) -> Result<Bound> {
+        let provisional = Binding::new(Id::random(), name, directory, 0);
+        let mut all = before.to_vec();
+        all.push(provisional);
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        let imported = capture(self.vault, &all, options)?;
+        let committed = self.vault.transact("binding add", &self.actor, |tx| {
+            if tx.bindings()? != before {
+                return Ok(None);
+            }
+            let binding = Binding::new(tx.new_id(), name, directory, tx.time_ms());
+            imported.record(tx)?;
+            move_head(tx, &imported)?;
+            tx.set_binding(&binding)?;
+            tx.summary(format!("bind {} as {name}", display_bytes(&binding.path)));
+            Ok(Some(binding))
+        })?;
+        let binding = committed.value.ok_or(BindingError::Overtaken)?;
+        Ok(Bound { binding, operation: committed.operation, report: imported.report })
+    }
+
+    /// Lets go of a folder: it is taken out of the main line. The folder itself is not touched.
+    pub fn remove(&self, home: &Home, name: &str, options: &HomeOptions<'_>) -> Result<Rebound> {
+        let before = self.find(name)?;
+        if before.is_first() {
+            return Err(BindingError::First.into());
+        }
+        let _held = self.vault.hold()?;
+        let _folders = Folders::lock(self.vault, &self.actor, options)?;
+        let head = self.vault.head()?;
+        let (root, content) = self.vault.without_bound(&head.root, &before.name)?;
+        let committed = self.vault.transact("binding remove", &self.actor, |tx| {
+            if tx.head()? != Some(head.id) || !tx.bindings()?.contains(&before) {
+                return Ok(false);
+            }
+            let (parents, reason) = (vec![head.id], "unbind".to_owned());
+            let new = NewSnapshot { root, content, parents, reason, message: None };
+            let snapshot = tx.add_snapshot(new)?;
+            tx.set_head(snapshot.id)?;
+            tx.remove_binding(&before.id)?;
+            tx.summary(format!("unbind {} ({})", before.name, display_bytes(&before.path)));
+            Ok(true)
+        })?;
+        if !committed.value {
+            return Err(BindingError::Overtaken.into());
+        }
+        home.relink(self.vault)?;
+        Ok(Rebound { before, after: None, operation: committed.operation })
+    }
+
+    /// Says that a folder lies elsewhere now. Nothing is read; the next capture finds what is different there. What was
+    /// interrupted in it is left for later: it may need the folder to be where it is said to be.
+    pub fn relocate(
+        &self,
+        home: &Home,
+        name: &str,
+        new: &NewBinding<'_>,
+        options: &HomeOptions<'_>,
+    ) -> Result<Rebound> {
+        let _lock = self.vault.lock_folders(Some(options.wait))?;
+        let before = self.find(name)?;
+        let directory = open(new.directory)?;
+        let bindings = self.vault.bindings()?;
+        let others: Vec<Binding> =
+            bindings.iter().filter(|other| other.id != before.id).cloned().collect();
+        if directory == before.host_path() {
+            return Ok(Rebound { after: Some(before.clone()), before, operation: None });
+        }
+        self.refuse(home, &directory, new.user_home, &others)?;
+        home.claim_folder(self.vault, &directory)?;
+        let committed = self.vault.transact("binding move", &self.actor, |tx| {
+            if tx.bindings()? != bindings {
+                return Ok(None);
+            }
+            let after = Binding::new(before.id, &before.name, &directory, before.created_ms);
+            tx.set_binding(&after)?;
+            let (from, to) = (display_bytes(&before.path), display_bytes(&after.path));
+            tx.summary(format!("move {} from {from} to {to}", shown_name(&before)));
+            Ok(Some(after))
+        });
+        home.relink(self.vault)?;
+        let committed = committed?;
+        let after = Some(committed.value.ok_or(BindingError::Overtaken)?);
+        Ok(Rebound { before, after, operation: committed.operation })
+    }
+
+    /// Fails where a folder must not be bound beside these.
+    fn refuse(
+        &self,
+        home: &Home,
+        directory: &Path,
+        user_home: Option<&Path>,
+        others: &[Binding],
+    ) -> Result<()> {
+        let refused = |why| BindingError::Refused { path: directory.to_owned(), why };
+        if directory.parent().is_none() {
+            return Err(refused("it is all of this machine").into());
+        }
+        let user_home = user_home.and_then(|home| home.canonicalize().ok());
+        if user_home.is_some_and(|user_home| user_home.starts_with(directory)) {
+            return Err(refused("it holds your home; bind a folder in it").into());
+        }
+        let vaults = home.dir().canonicalize().unwrap_or_else(|_| home.dir().to_owned());
+        if vaults.starts_with(directory) || directory.starts_with(&vaults) {
+            return Err(refused("vaults are kept there").into());
+        }
+        if let Some(same) = others.iter().find(|other| other.host_path() == directory) {
+            let (path, name) = (directory.to_owned(), shown_name(same).to_owned());
+            return Err(BindingError::Already { path, name }.into());
+        }
+        for other in others {
+            let other = other.host_path();
+            let (inner, outer) = (directory.to_owned(), other.clone());
+            if directory.starts_with(&other) {
+                return Err(BindingError::Nested { inner, outer }.into());
+            }
+            if other.starts_with(directory) {
+                return Err(BindingError::Nested { inner: outer, outer: inner }.into());
+            }
+        }
+        match home.find_bound(directory)? {
+            Some((listed, bound)) if listed.id != self.vault.id() => {
+                let (path, vault) = (directory.to_owned(), listed.name);
+                Err(BindingError::OtherVault { path, bound, vault }.into())
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What a person calls a binding.
+pub(crate) fn shown_name(binding: &Binding) -> &str {
+    if binding.is_first() { "/" } else { &binding.name }
+}
+
+/// Makes what was captured the newest state of the main line.
+fn move_head(tx: &mut Transaction<'_, '_>, imported: &Imported) -> offshoot_vault::Result<()> {
+    let parents = tx.head()?.into_iter().collect();
+    let snapshot = tx.add_snapshot(NewSnapshot {
+        root: imported.root,
+        content: imported.content,
+        parents,
+        reason: "import".to_owned(),
+        message: None,
+    })?;
+    tx.set_head(snapshot.id)
+}
+
+/// The folder by its path without links.
+fn open(directory: &Path) -> Result<PathBuf> {
+    let found = directory.canonicalize().map_err(|error| BindingError::Missing {
+        path: directory.to_owned(),
+        error: error.to_string(),
+    })?;
+    match found.is_dir() {
+        true => Ok(found),
+        false => Err(BindingError::NotAFolder(found).into()),
+    }
+}
+
+/// The name that was asked for, or one made of the folder's that nothing has yet.
+fn free_name(wanted: Option<&str>, directory: &Path, taken: &[Binding]) -> Result<String> {
+    let is_taken = |name: &str| taken.iter().any(|binding| binding.name == name);
+    if let Some(name) = wanted {
+        check_name(name)?;
+        if is_taken(name) {
+            return Err(ServiceError::NameTaken { what: "folder", name: name.to_owned() });
+        }
+        return Ok(name.to_owned());
+    }
+    let own = directory.file_name().unwrap_or_default();
+    let own = name_from(own.as_encoded_bytes());
+    let numbered = (2..).map(|number| format!("{own}-{number}"));
+    let mut names = std::iter::once(own.clone()).chain(numbered);
+    Ok(names.find(|name| !is_taken(name)).unwrap_or(own))
+}

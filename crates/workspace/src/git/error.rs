@@ -1,0 +1,121 @@
+//! What can go wrong with git.
+
+use std::path::PathBuf;
+
+use offshoot_vault::{VaultPath, display_bytes};
+
+/// An error of the git program, or of what was asked of it.
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    /// There is no git.
+    #[error("there is no program {}", .0.display())]
+    Missing(PathBuf),
+    /// It could not be started, or not be talked to.
+    #[error("cannot run git {what}: {source}")]
+    Run {
+        /// What it was to do.
+        what: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It said no.
+    #[error("git {what} failed: {}", told(.stderr, *.code))]
+    Failed {
+        /// What it was to do.
+        what: String,
+        /// What it returned; nothing where a signal ended it.
+        code: Option<i32>,
+        /// What it printed about it.
+        stderr: String,
+    },
+    /// It did not end, nor did a filter that it started.
+    #[error("git {what} was not done after {seconds} seconds and was ended")]
+    Slow {
+        /// What it was to do.
+        what: String,
+        /// How long it had.
+        seconds: u64,
+    },
+    /// It answered something that makes no sense.
+    #[error("git {what} answered something unknown: {answer}")]
+    Answer {
+        /// What it was to do.
+        what: String,
+        /// What it answered.
+        answer: String,
+    },
+    /// The folder is in no working tree.
+    #[error("{} is not in a git working tree", display_bytes(.0.as_os_str().as_encoded_bytes()))]
+    NoRepository(PathBuf),
+    /// Another git is at work.
+    #[error("a git operation is under way in the folder: {} is there", display_bytes(.0.as_os_str().as_encoded_bytes()))]
+    Locked(PathBuf),
+    /// A merge, a rebase or the like waits to be finished.
+    #[error("a git {what} is in progress in the folder")]
+    InProgress {
+        /// What is in progress.
+        what: &'static str,
+    },
+    /// Nobody said who commits.
+    #[error("git does not know who you are: {0}")]
+    NoIdentity(String),
+    /// Text that cannot name somebody.
+    #[error("\"{0}\" is not of the form NAME <MAIL>")]
+    BadAuthor(String),
+    /// Text that cannot name a branch.
+    #[error("\"{0}\" cannot be the name of a branch")]
+    BadBranch(String),
+    /// The branch is somebody's.
+    #[error(
+        "branch {0} is there already, and its last commit is not from an export of this workspace"
+    )]
+    ForeignBranch(String),
+    /// The branch is in use.
+    #[error("branch {branch} is checked out in {}", display_bytes(.worktree.as_os_str().as_encoded_bytes()))]
+    CheckedOut {
+        /// The branch.
+        branch: String,
+        /// Where.
+        worktree: PathBuf,
+    },
+    /// What comes home and what the person has not committed are in the same files.
+    #[error("{} had changes in the folder that are not committed: {}", files(.0.len()), list(.0))]
+    Dirty(Vec<VaultPath>),
+    /// Both made commits, or the like.
+    #[error("the workspace and the folder both changed the git repository {repository}: {why}")]
+    BothChanged {
+        /// Where it lies in the vault.
+        repository: VaultPath,
+        /// What does not fit.
+        why: String,
+    },
+}
+
+fn told(stderr: &str, code: Option<i32>) -> String {
+    match (stderr.trim(), code) {
+        ("", Some(code)) => format!("exit code {code}"),
+        ("", None) => "it was killed".to_owned(),
+        (text, _) => text.to_owned(),
+    }
+}
+
+fn files(count: usize) -> String {
+    if count == 1 {
+        "1 file that comes home".to_owned()
+    } else {
+        format!("{count} files that come home")
+    }
+}
+
+/// The first of them.
+fn list(paths: &[VaultPath]) -> String {
+    const SHOWN: usize = 5;
+    let mut shown: Vec<String> = paths.iter().take(SHOWN).map(VaultPath::to_string).collect();
+    if paths.len() > SHOWN {
+        shown.push(format!("and {} more", paths.len() - SHOWN));
+    }
+    shown.join(", ")
+}
+
+/// The result of anything that is done with git.
+pub(crate) type GitResult<T> = Result<T, GitError>;

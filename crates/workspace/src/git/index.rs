@@ -1,0 +1,210 @@
+//! Reading git's index: which files it knows, and as what.
+
+use std::collections::BTreeMap;
+
+/// What an index says of one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct IndexEntry {
+    /// The id of its content.
+    pub(crate) object: Vec<u8>,
+    /// Kind and executable bit, as git writes them.
+    pub(crate) mode: u32,
+    /// When the file was changed, seconds (of which git keeps 32 bits) and nanoseconds.
+    pub(crate) mtime: (u32, u32),
+    /// Its size, of which git keeps 32 bits.
+    pub(crate) size: u32,
+    /// Whether it was only announced.
+    pub(crate) announced: bool,
+}
+
+/// The files of an index by path and stage; stages other than 0 are of unfinished merges.
+pub(crate) type Index = BTreeMap<(Vec<u8>, u8), IndexEntry>;
+
+/// The bytes of an entry before its id.
+const STAT: usize = 40;
+const EXTENDED: u16 = 0x4000;
+const INTENT_TO_ADD: u16 = 0x2000;
+
+/// Reads an index of version 2 to 4 whose ids have 20 or 32 bytes. Nothing where it is anything else, or one that is split
+/// over several files.
+pub(crate) fn parse(bytes: &[u8]) -> Option<Index> {
+    parse_with(bytes, 20).or_else(|| parse_with(bytes, 32))
+}
+
+/// Whether two indexes have the same files as the same; what they know of the files' times does not matter.
+pub(crate) fn same_files(a: &Index, b: &Index) -> bool {
+    let plain = |index: &Index| -> Vec<_> {
+        let key = |((path, stage), entry): (&(Vec<u8>, u8), &IndexEntry)| {
+            (path.clone(), *stage, entry.object.clone(), entry.mode, entry.announced)
+        };
+        index.iter().map(key).collect()
+    };
+    plain(a) == plain(b)
+}
+
+fn parse_with(bytes: &[u8], id: usize) -> Option<Index> {
+    let end = bytes.len().checked_sub(id)?;
+    let (header, version) = (bytes.get(..12)?, number(bytes, 4)?);
+    if !header.starts_with(b"DIRC") || !(2..=4).contains(&version) {
+        return None;
+    }
+    let mut reader = Entries { bytes: bytes.get(..end)?, id, version, at: 12, last: Vec::new() };
+    let mut index = Index::new();
+    for _ in 0..number(bytes, 8)? {
+        let (key, entry) = reader.next()?;
+        index.insert(key, entry);
+    }
+    // The rest must be extensions to the very end, which also tells whether the ids were as long as assumed.
+    let mut at = reader.at;
+    while at < end {
+        let length = usize::try_from(number(bytes, at + 4)?).ok()?;
+        if bytes.get(at..at + 4)? == b"link" {
+            return None;
+        }
+        at = at.checked_add(8)?.checked_add(length)?;
+    }
+    (at == end).then_some(index)
+}
+
+struct Entries<'a> {
+    bytes: &'a [u8],
+    id: usize,
+    version: u32,
+    at: usize,
+    last: Vec<u8>,
+}
+
+impl Entries<'_> {
+    fn next(&mut self) -> Option<((Vec<u8>, u8), IndexEntry)> {
+        let start = self.at;
+        let word = |offset: usize| number(self.bytes, start + offset);
+        let (mtime, mode, size) = ((word(8)?, word(12)?), word(24)?, word(36)?);
+        let object = self.bytes.get(start + STAT..start + STAT + self.id)?.to_vec();
+        self.at = start + STAT + self.id;
+        let flags = self.short()?;
+        let more = if flags & EXTENDED != 0 { self.short()? } else { 0 };
+        let path = match self.version {
+            4 => self.compressed_name()?,
+            _ => self.plain_name(start)?,
+        };
+        let stage = u8::try_from((flags >> 12) & 3).ok()?;
+        self.last.clone_from(&path);
+        let announced = more & INTENT_TO_ADD != 0;
+        Some(((path, stage), IndexEntry { object, mode, mtime, size, announced }))
+    }
+
+    fn short(&mut self) -> Option<u16> {
+        let bytes = self.bytes.get(self.at..self.at + 2)?;
+        self.at += 2;
+        Some(u16::from_be_bytes([bytes[0], bytes[1]]))
+    }
+
+    /// A name, and NULs until the entry's length is a multiple of eight.
+    fn plain_name(&mut self, start: usize) -> Option<Vec<u8>> {
+        let name = self.until_nul()?;
+        let length = self.at - 1 - start;
+        self.at = start + (length / 8 + 1) * 8;
+        (self.at <= self.bytes.len()).then_some(name)
+    }
+
+    /// How much of the end of the name before goes, and what comes in its place.
+    fn compressed_name(&mut self) -> Option<Vec<u8>> {
+        let mut byte = *self.bytes.get(self.at)?;
+        self.at += 1;
+        let mut strip = usize::from(byte & 0x7f);
+        while byte & 0x80 != 0 {
+            byte = *self.bytes.get(self.at)?;
+            self.at += 1;
+            strip = strip.checked_add(1)?.checked_shl(7)?.checked_add(usize::from(byte & 0x7f))?;
+        }
+        let kept = self.last.len().checked_sub(strip)?;
+        let mut name = self.last[..kept].to_vec();
+        name.extend(self.until_nul()?);
+        Some(name)
+    }
+
+    fn until_nul(&mut self) -> Option<Vec<u8>> {
+        let rest = self.bytes.get(self.at..)?;
+        let length = rest.iter().position(|byte| *byte == 0)?;
+        self.at += length + 1;
+        Some(rest[..length].to_vec())
+    }
+}
+
+fn number(bytes: &[u8], at: usize) -> Option<u32> {
+    let bytes = bytes.get(at..at.checked_add(4)?)?;
+    Some(u32::from_be_bytes(bytes.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::process::Command;
+
+    use super::*;
+
+    /// What git itself wrote, in a repository of this format and with this version of the index.
+    fn written(format: &str, version: &str, script: &str) -> Vec<u8> {
+        let dir = tempfile::tempdir().unwrap();
+        let script = format!(
+            "git init -q --object-format={format} .
+             git config index.version {version}; git config feature.manyFiles false
+             mkdir -p deep/er; echo one > a; echo two > deep/b; echo three > deep/er/c; ln -s a link
+             chmod +x deep/b; {script}"
+        );
+        run(dir.path(), &script);
+        std::fs::read(dir.path().join(".git/index")).unwrap()
+    }
+
+    fn run(dir: &Path, script: &str) {
+        let mut command = Command::new("sh");
+        command.args(["-euc", script]).current_dir(dir).env_clear();
+        command.env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", dir);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{script}\n{output:?}");
+    }
+
+    #[test]
+    fn every_version_and_format_is_read() {
+        for (format, version) in [("sha1", "2"), ("sha1", "4"), ("sha256", "2"), ("sha256", "4")] {
+            let index = parse(&written(format, version, "git add .")).unwrap();
+            let seen: Vec<_> = index
+                .iter()
+                .map(|((path, stage), entry)| {
+                    (String::from_utf8_lossy(path).into_owned(), *stage, entry.mode, entry.size)
+                })
+                .collect();
+            let expected = [
+                ("a", 0, 0o100_644, 4),
+                ("deep/b", 0, 0o100_755, 4),
+                ("deep/er/c", 0, 0o100_644, 6),
+                ("link", 0, 0o120_000, 1),
+            ];
+            let expected =
+                expected.map(|(path, stage, mode, size)| (path.to_owned(), stage, mode, size));
+            assert_eq!(seen, expected, "{format} {version}");
+        }
+    }
+
+    #[test]
+    fn an_announced_file_is_told_from_an_added_one() {
+        let announced = parse(&written("sha1", "3", "git add -N a")).unwrap();
+        let added = parse(&written("sha1", "3", "git add a")).unwrap();
+        assert!(announced.values().all(|entry| entry.announced), "{announced:?}");
+        assert!(!same_files(&announced, &added));
+        assert!(same_files(&added, &parse(&written("sha1", "4", "git add a")).unwrap()));
+    }
+
+    #[test]
+    fn what_is_no_index_is_none() {
+        let good = written("sha1", "2", "git add .");
+        assert_eq!(parse(b""), None);
+        assert_eq!(parse(&good[..good.len() - 1]), None);
+        for cut in 0..good.len() {
+            // Never a panic, whatever is missing.
+            drop(parse(&good[..cut]));
+        }
+        let split = written("sha1", "2", "git add .; git update-index --split-index");
+        assert_eq!(parse(&split), None);
+    }
+}

@@ -1,0 +1,214 @@
+//! Changes that would make the host run something by itself, as soon as anybody uses git there.
+
+use std::collections::BTreeMap;
+
+use offshoot_vault::diff::Change;
+use offshoot_vault::{Entry, EntryKind, Tree, VaultPath};
+
+use super::names::{is_git_directory_name, is_name, within_repository};
+use super::repository::is_repository;
+use crate::error::Result;
+
+/// What is planted, and so held back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Planted {
+    /// A program that git runs at some occasion.
+    Hook,
+    /// Settings, some of which name programs that git runs.
+    Config,
+    /// Which files go through which programs.
+    Attributes,
+    /// Another place that git takes objects, settings or a whole repository from.
+    Redirect,
+    /// Steps that git goes on with when it is told to continue.
+    Todo,
+    /// A symbolic link inside of a repository.
+    Link,
+    /// A directory that git would take for a repository.
+    Repository,
+}
+
+impl Planted {
+    /// What it is, for people.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Hook => "a git hook",
+            Self::Config => "a git configuration",
+            Self::Attributes => "git attributes",
+            Self::Redirect => "a place that git is sent to",
+            Self::Todo => "steps for git to take",
+            Self::Link => "a link inside of a git repository",
+            Self::Repository => "a git repository",
+        }
+    }
+}
+
+/// What a change to a path plants, as far as its name tells: inside of anything that is called `.git`.
+///
+/// Whatever changes what git runs counts, also a hook that goes or is no longer executable. What only got another time or
+/// owner does not, and neither do directories that are there before and after.
+pub fn planted(path: &VaultPath, before: Option<&Entry>, after: Option<&Entry>) -> Option<Planted> {
+    if !matters(before, after) {
+        return None;
+    }
+    match within_repository(path)? {
+        [] => gitlink(before, after),
+        inside => in_repository(inside, after),
+    }
+}
+
+/// Whether anything but times, owners and attributes changed.
+fn matters(before: Option<&Entry>, after: Option<&Entry>) -> bool {
+    match (before, after) {
+        (Some(before), Some(after)) => {
+            let directories = before.directory().is_some() && after.directory().is_some();
+            !directories && !before.same_content(after)
+        }
+        _ => true,
+    }
+}
+
+/// A `.git` that is no directory sends git elsewhere.
+fn gitlink(before: Option<&Entry>, after: Option<&Entry>) -> Option<Planted> {
+    let elsewhere = |entry: Option<&Entry>| entry.is_some_and(|entry| entry.directory().is_none());
+    (elsewhere(before) || elsewhere(after)).then_some(Planted::Redirect)
+}
+
+/// What a path inside of a repository is to git; the repositories of modules and other working trees lie in it.
+fn in_repository(inside: &[Vec<u8>], after: Option<&Entry>) -> Option<Planted> {
+    let is_link = after.is_some_and(|entry| entry.kind() == EntryKind::Symlink);
+    let inside = own_part(inside);
+    let named = match inside {
+        [] => None,
+        [first, rest @ ..] => sensitive(first, rest),
+    };
+    named.or(is_link.then_some(Planted::Link))
+}
+
+/// The part of a path that is inside the innermost repository: below `modules/NAME`, where the name may have slashes, and
+/// `worktrees/NAME`.
+fn own_part(inside: &[Vec<u8>]) -> &[Vec<u8>] {
+    match inside {
+        [kind, rest @ ..] if is_name(kind, "modules") => {
+            // The name of a module may be a path, so each part may be where its repository starts.
+            let starts = (1..rest.len()).rev();
+            let found =
+                starts.map(|at| &rest[at..]).find(|part| sensitive(&part[0], &part[1..]).is_some());
+            found.unwrap_or(rest)
+        }
+        [kind, _, rest @ ..] if is_name(kind, "worktrees") => rest,
+        _ => inside,
+    }
+}
+
+fn sensitive(first: &[u8], rest: &[Vec<u8>]) -> Option<Planted> {
+    let is = |wanted: &str| is_name(first, wanted);
+    let below = |names: &[&str]| {
+        rest.len() == names.len() && rest.iter().zip(names).all(|(a, b)| is_name(a, b))
+    };
+    if is("hooks") {
+        return Some(Planted::Hook);
+    }
+    if is("rebase-merge") || is("rebase-apply") || is("sequencer") {
+        return Some(Planted::Todo);
+    }
+    if rest.is_empty() {
+        return match () {
+            () if is("config") || is("config.worktree") => Some(Planted::Config),
+            () if is("commondir") || is("gitdir") => Some(Planted::Redirect),
+            () => None,
+        };
+    }
+    if is("info") && (below(&["attributes"]) || below(&["grafts"])) {
+        return Some(Planted::Attributes);
+    }
+    let objects =
+        is("objects") && (below(&["info", "alternates"]) || below(&["info", "http-alternates"]));
+    objects.then_some(Planted::Redirect)
+}
+
+/// Finds everything that a set of changes plants, also directories that git would take for a repository whatever they are called.
+#[derive(Clone, Debug, Default)]
+pub struct Planting {
+    /// Directories that look like a repository after the changes, and what they were before.
+    repositories: BTreeMap<VaultPath, Was>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Was {
+    Nothing,
+    Directory,
+    Repository,
+}
+
+impl Planting {
+    /// Looks at the directories that something changed in.
+    pub fn of(changes: &[Change], before: &Tree<'_>, after: &Tree<'_>) -> Result<Self> {
+        let mut looked: BTreeMap<VaultPath, Option<Was>> = BTreeMap::new();
+        for change in changes {
+            let mut directory = change.path.parent();
+            while let Some(path) = directory {
+                if looked.contains_key(&path) {
+                    break;
+                }
+                directory = path.parent();
+                let found = look(&path, before, after)?;
+                looked.insert(path, found);
+            }
+        }
+        let repositories =
+            looked.into_iter().filter_map(|(path, was)| Some((path, was?))).collect();
+        Ok(Self { repositories })
+    }
+
+    /// What a change to a path plants.
+    pub fn planted(
+        &self,
+        path: &VaultPath,
+        before: Option<&Entry>,
+        after: Option<&Entry>,
+    ) -> Option<Planted> {
+        planted(path, before, after).or_else(|| self.in_found(path, before, after))
+    }
+
+    fn in_found(
+        &self,
+        path: &VaultPath,
+        before: Option<&Entry>,
+        after: Option<&Entry>,
+    ) -> Option<Planted> {
+        self.repositories.iter().find_map(|(repository, was)| {
+            if !path.is_within(repository) {
+                return None;
+            }
+            let inside = &path.names()[repository.names().len()..];
+            match was {
+                Was::Nothing => Some(Planted::Repository),
+                _ if inside.is_empty() || !matters(before, after) => None,
+                Was::Repository => in_repository(inside, after),
+                Was::Directory => makes_repository(&inside[0]).then_some(Planted::Repository),
+            }
+        })
+    }
+}
+
+/// Whether a directory looks like a repository afterwards, and what it was; those called `.git` are known by their name.
+fn look(path: &VaultPath, before: &Tree<'_>, after: &Tree<'_>) -> Result<Option<Was>> {
+    if path.names().iter().any(|name| is_git_directory_name(name)) || !is_repository(after, path)? {
+        return Ok(None);
+    }
+    Ok(Some(match before.get(path)? {
+        _ if is_repository(before, path)? => Was::Repository,
+        Some(entry) if entry.directory().is_some() => Was::Directory,
+        _ => Was::Nothing,
+    }))
+}
+
+/// The names without which a directory is no repository, or that matter only to one.
+fn makes_repository(name: &[u8]) -> bool {
+    let names = ["HEAD", "commondir", "objects", "refs", "config", "config.worktree", "hooks"];
+    names.iter().any(|wanted| is_name(name, wanted))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,126 @@
+//! A repository as it lies in a tree of the vault: its refs, and what is checked out.
+
+use std::collections::BTreeMap;
+
+use offshoot_vault::{Body, Objects, Tree, VaultPath};
+
+use super::names::{is_git_directory_name, is_name};
+use crate::error::Result;
+
+/// A longer ref or list of them is not looked at.
+const LONGEST: u64 = 64 << 20;
+/// More symbolic refs in a row are none.
+const MOST_LINKS: usize = 5;
+
+/// The refs of a repository by their names, `HEAD` included, each as it is written: an id, or `ref: ` and another name.
+pub(crate) type Refs = BTreeMap<Vec<u8>, Vec<u8>>;
+
+/// A state of files with its objects.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct State<'a> {
+    pub(crate) objects: &'a Objects,
+    pub(crate) tree: &'a Tree<'a>,
+}
+
+impl State<'_> {
+    /// The bytes of a file, if it is one.
+    pub(crate) fn file(&self, path: &VaultPath) -> Result<Option<Vec<u8>>> {
+        match self.tree.get(path)?.map(|entry| entry.body) {
+            Some(Body::File { blob, size }) if size <= LONGEST => {
+                Ok(Some(self.objects.blob(&blob)?))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The innermost repository that a path is in, called `.git` or lying in such a one.
+    pub(crate) fn repository_of(&self, path: &VaultPath) -> Result<Option<VaultPath>> {
+        let names = path.names();
+        let Some(at) = names.iter().rposition(|name| is_git_directory_name(name)) else {
+            return Ok(None);
+        };
+        let mut here = path_of(&names[..=at]);
+        let mut found = here.clone();
+        for name in names.get(at + 1..names.len().saturating_sub(1)).unwrap_or_default() {
+            here = here.join(name);
+            if is_repository(self.tree, &here)? {
+                found = here.clone();
+            }
+        }
+        Ok(Some(found))
+    }
+
+    /// The refs of a repository; a working tree of its own shares those of the one that it lies in.
+    pub(crate) fn refs(&self, repository: &VaultPath) -> Result<Refs> {
+        let common = common(repository);
+        let mut refs = Refs::new();
+        if let Some(packed) = self.file(&common.join(b"packed-refs"))? {
+            refs.extend(packed_refs(&packed));
+        }
+        let loose = common.join(b"refs");
+        if let Some(dir) = self.tree.get(&loose)?.and_then(|entry| entry.directory().copied()) {
+            let mut found = Vec::new();
+            self.tree.walk(&loose, &dir, &mut |path, entry| {
+                if let Body::File { blob, .. } = entry.body {
+                    found.push((path.names()[common.names().len()..].join(&b'/'), blob));
+                }
+                Ok(())
+            })?;
+            for (name, blob) in found {
+                refs.insert(name, trimmed(self.objects.blob(&blob)?));
+            }
+        }
+        if let Some(head) = self.file(&repository.join(b"HEAD"))? {
+            refs.insert(b"HEAD".to_vec(), trimmed(head));
+        }
+        Ok(refs)
+    }
+}
+
+/// Whether a directory looks like a repository to git: a `HEAD`, and either both stores or a note where they are.
+pub(crate) fn is_repository(tree: &Tree<'_>, path: &VaultPath) -> Result<bool> {
+    let Some(entry) = tree.get(path)? else { return Ok(false) };
+    let Some(dir) = entry.directory() else { return Ok(false) };
+    let names = tree.list(dir)?;
+    let has = |wanted: &str| names.iter().any(|entry| is_name(&entry.name, wanted));
+    Ok(has("HEAD") && (has("commondir") || (has("objects") && has("refs"))))
+}
+
+/// The commit that a ref leads to.
+pub(crate) fn resolve(refs: &Refs, name: &[u8]) -> Option<Vec<u8>> {
+    let mut name = name.to_vec();
+    for _ in 0..MOST_LINKS {
+        let value = refs.get(&name)?;
+        match value.strip_prefix(b"ref:") {
+            Some(next) => name = trimmed(next.to_vec()),
+            None => return Some(value.clone()),
+        }
+    }
+    None
+}
+
+/// Where the refs of a repository are.
+pub(crate) fn common(repository: &VaultPath) -> VaultPath {
+    match repository.names() {
+        [above @ .., kind, _] if is_name(kind, "worktrees") => path_of(above),
+        _ => repository.clone(),
+    }
+}
+
+pub(crate) fn path_of(names: &[Vec<u8>]) -> VaultPath {
+    names.iter().fold(VaultPath::top(), |path, name| path.join(name))
+}
+
+fn packed_refs(text: &[u8]) -> Refs {
+    let lines = text.split(|byte| *byte == b'\n');
+    let plain = lines.filter(|line| !line.starts_with(b"#") && !line.starts_with(b"^"));
+    let parts = plain.filter_map(|line| {
+        let at = line.iter().position(|byte| *byte == b' ')?;
+        Some((line[at + 1..].to_vec(), line[..at].to_vec()))
+    });
+    parts.collect()
+}
+
+fn trimmed(bytes: Vec<u8>) -> Vec<u8> {
+    bytes.trim_ascii().to_vec()
+}

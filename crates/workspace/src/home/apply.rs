@@ -1,0 +1,80 @@
+//! Changing the folders, and recording it.
+
+use offshoot_vault::{Apply, ApplyError, ApplyOptions, ApplyPlan, Id, RootId};
+
+use super::folders::Folders;
+use super::note::Note;
+use super::record::{Recorded, record};
+use crate::error::{Result, ServiceError};
+
+impl Folders<'_> {
+    /// Takes the folders from what was captured to another state and records that. Gives nothing where somebody changed
+    /// something meanwhile: everything is as they left it then, and has to be captured again.
+    pub(super) fn apply(
+        &self,
+        before: &RootId,
+        after: &RootId,
+        note: &Note,
+    ) -> Result<Option<Recorded>> {
+        if before == after {
+            return record(self.vault, note, None);
+        }
+        let Some(plan) = self.plan(before, after)? else { return Ok(None) };
+        let value = serde_json::to_value(note).map_err(|error| internal(&error))?;
+        let mut apply = self.vault.stage_apply(&self.lock, plan, Id::random(), value)?;
+        // What is recorded later must not be lost by a power cut that the changed folders survive.
+        self.vault.make_durable()?;
+        match apply.swap() {
+            Ok(()) => {}
+            Err(ApplyError::Interfered { .. }) => {
+                apply.finish()?;
+                return Ok(None);
+            }
+            Err(error @ ApplyError::Stuck { .. }) => return Err(error.into()),
+            Err(error) => {
+                apply.finish()?;
+                return Err(error.into());
+            }
+        }
+        self.conclude(apply, note)
+    }
+
+    /// Records what was changed, or takes it back.
+    fn conclude(&self, mut apply: Apply<'_>, note: &Note) -> Result<Option<Recorded>> {
+        let recorded = record(self.vault, note, Some(apply.id()));
+        if let Ok(Some(_)) = &recorded {
+            // It is done; what cannot be cleaned up now is cleaned up by whoever comes next.
+            let _left = apply.finish().is_err();
+            return recorded;
+        }
+        // A failed commit may have happened all the same. Who comes next can tell.
+        if recorded.is_err() && self.vault.is_recorded(&apply.id()).unwrap_or(true) {
+            return recorded;
+        }
+        apply.take_back()?;
+        apply.finish()?;
+        recorded
+    }
+
+    /// Finds everything that stands in the way.
+    pub(super) fn check(&self, before: &RootId, after: &RootId) -> Result<()> {
+        self.plan(before, after).map(drop)
+    }
+
+    fn plan(&self, before: &RootId, after: &RootId) -> Result<Option<ApplyPlan>> {
+        let options = ApplyOptions::default();
+        let plan = self.vault.plan_apply(&self.targets(), before, after, &options)?;
+        let problems = plan.problems();
+        if problems.is_empty() {
+            return Ok(Some(plan));
+        }
+        if problems.iter().all(|problem| problem.is_stale()) {
+            return Ok(None);
+        }
+        Err(ApplyError::Problems(problems.to_vec()).into())
+    }
+}
+
+fn internal(error: &serde_json::Error) -> ServiceError {
+    ServiceError::Internal(format!("a note cannot be written: {error}"))
+}

@@ -1,0 +1,307 @@
+//! `commit`: what a workspace changed comes into the bound folders.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use offshoot_vault::diff::{self, Change, ChangeKind, DiffOptions};
+use offshoot_vault::merge::conflict::Conflict;
+use offshoot_vault::merge::{Base, MergeInputs, Side};
+use offshoot_vault::{
+    Actor, Id, Imported, RootId, Snapshot, Vault, VaultError, Workspace, WorkspaceLock,
+};
+
+use super::folders::Folders;
+use super::note::{CommitRecord, Hex, Note, Record};
+use super::outcome::CommitOutcome;
+use super::select::{Selected, Selection, SelectionStates, select};
+use super::times::{Times, stamp};
+use super::{HomeOptions, describe, markers};
+use crate::edit::audited;
+use crate::error::{Result, ServiceError};
+use crate::git::{SettleStates, check_folder, settle_repository};
+
+/// How often a commit is tried again because somebody changed the folder meanwhile.
+const ATTEMPTS: usize = 3;
+/// What the main line is called where sides are named.
+pub(super) const HEAD_LABEL: &str = "head";
+/// A command may run for as long as it wants, so who waits for it is told soon.
+const LONGEST_WAIT: Duration = Duration::from_secs(2);
+/// How many commands are read at a time.
+const PAGE: u32 = 500;
+
+/// What to bring home.
+#[derive(Clone, Debug)]
+pub struct CommitRequest<'a> {
+    /// The workspace.
+    pub workspace: &'a Workspace,
+    /// What to say about it.
+    pub message: Option<&'a str>,
+    /// Which of its changes.
+    pub selection: Selection<'a>,
+    /// Only say what would come home.
+    pub dry_run: bool,
+    /// Which times files get.
+    pub times: Times,
+}
+
+/// Brings what workspaces changed into the bound folders.
+#[derive(Debug)]
+pub struct CommitService<'a> {
+    vault: &'a Vault,
+    actor: Actor,
+    options: HomeOptions<'a>,
+    diff: DiffOptions,
+}
+
+/// A commit, all thought out.
+struct Proposal {
+    /// What the workspace and the main line came from.
+    base: RootId,
+    selected: Selected,
+    common: Vec<Id>,
+    meanwhile: u64,
+    /// What the folders become.
+    after: RootId,
+    brought: Vec<Change>,
+    conflicts: Vec<Conflict>,
+    /// What the workspace becomes.
+    kept: RootId,
+    kept_conflicts: Vec<Conflict>,
+}
+
+impl<'a> CommitService<'a> {
+    /// Works on a vault on behalf of somebody.
+    pub fn new(
+        vault: &'a Vault,
+        actor: &Actor,
+        options: HomeOptions<'a>,
+        diff: DiffOptions,
+    ) -> Self {
+        Self { vault, actor: actor.clone(), options, diff }
+    }
+
+    /// Brings a workspace's changes home; every step is specified in `docs/design/commit.md`. Conflicts are part of the outcome:
+    /// nothing was changed then.
+    pub fn commit(&self, request: &CommitRequest<'_>) -> Result<CommitOutcome> {
+        let _lock = lock_workspace(self.vault, request.workspace, &self.options, "commit")?;
+        let folders = Folders::lock(self.vault, &self.actor, &self.options)?;
+        let _held = self.vault.hold()?;
+        folders.require_same()?;
+        for _ in 0..ATTEMPTS {
+            if let Some(outcome) = self.attempt(&folders, request)? {
+                return Ok(outcome);
+            }
+        }
+        Err(ServiceError::Interfered(folders.names()))
+    }
+
+    /// One try; nothing where somebody changed the folder, or the workspace, meanwhile.
+    fn attempt(
+        &self,
+        folders: &Folders<'_>,
+        request: &CommitRequest<'_>,
+    ) -> Result<Option<CommitOutcome>> {
+        let captured = folders.capture()?;
+        let head = match request.dry_run {
+            true => self.vault.head()?,
+            false => folders.follow(&captured)?.0,
+        };
+        let id = request.workspace.id;
+        let workspace = self.vault.workspace(&id)?.ok_or(ServiceError::Vanished(id))?;
+        let tip = self.vault.snapshot(&workspace.state.head)?;
+        let proposal = self.propose(&workspace, &tip, &head, &captured, request)?;
+        let mut outcome = outcome(&workspace, request, &captured, &proposal);
+        if proposal.is_empty() || !proposal.conflicts.is_empty() {
+            return Ok(Some(outcome));
+        }
+        for target in folders.targets() {
+            check_folder(&target.directory, &proposal.brought)?;
+        }
+        outcome.execs = self.execs(&tip, &proposal.common)?;
+        if request.dry_run {
+            folders.check(&captured.root, &proposal.after)?;
+            return Ok(Some(outcome));
+        }
+        let note = self.note(&workspace, &head, &proposal, request, &outcome);
+        let recorded = folders.apply(&captured.root, &proposal.after, &note)?;
+        Ok(recorded.map(|recorded| {
+            let (operation, snapshot) = (Some(recorded.operation), Some(recorded.head));
+            CommitOutcome { operation, snapshot, ..outcome }
+        }))
+    }
+
+    fn propose(
+        &self,
+        workspace: &Workspace,
+        tip: &Snapshot,
+        head: &Snapshot,
+        captured: &Imported,
+        request: &CommitRequest<'_>,
+    ) -> Result<Proposal> {
+        let vault = self.vault;
+        markers::require_decided(vault, workspace, &tip.root)?;
+        let common = vault.common_ancestors(&[head.id, tip.id])?;
+        let base = vault.merge_base(&[head.id, tip.id])?;
+        let nothing = MergeInputs { base: &base, sides: &[] };
+        let base = vault.merge(&nothing, &self.options.merge)?.root;
+        let (workspace_root, main) = (tip.root, captured.root);
+        let states = SelectionStates { base, workspace: workspace_root, main };
+        let selected = select(vault, &states, &request.selection)?;
+        let sides = [side(HEAD_LABEL, main), side(&workspace.name, selected.root)];
+        let (merged, conflicts) = self.merge(base, &sides)?;
+        let states_of_all = SettleStates { base, folder: main, workspace: selected.root, merged };
+        let settled = settle_repository(vault, &states_of_all, conflicts)?;
+        let (merged, conflicts) = (settled.root, settled.conflicts);
+        let after = stamp(vault, &main, &merged, request.times)?;
+        let sides = [side(HEAD_LABEL, after), side(&workspace.name, workspace_root)];
+        let (kept, kept_conflicts) = match conflicts.is_empty() {
+            true => self.merge(selected.root, &sides)?,
+            false => (workspace_root, Vec::new()),
+        };
+        let brought = self.changes(&main, &after)?;
+        if conflicts.is_empty() && !request.selection.allow.markers {
+            markers::require_none(vault, &states, &brought)?;
+        }
+        let meanwhile = self.changes(&base, &main)?;
+        let meanwhile = describe::count(&meanwhile) as u64;
+        Ok(Proposal {
+            base,
+            selected,
+            common,
+            meanwhile,
+            after,
+            brought,
+            conflicts,
+            kept,
+            kept_conflicts,
+        })
+    }
+
+    fn merge(&self, base: RootId, sides: &[Side]) -> Result<(RootId, Vec<Conflict>)> {
+        let inputs = MergeInputs { base: &Base::Root(base), sides };
+        let merged = self.vault.merge(&inputs, &self.options.merge)?;
+        Ok((merged.root, merged.conflicts))
+    }
+
+    /// What people would call a change.
+    fn changes(&self, before: &RootId, after: &RootId) -> Result<Vec<Change>> {
+        let objects = self.vault.objects()?;
+        let mut changes = diff::compare(objects, before, after)?;
+        changes.retain(|change| change.kind() != ChangeKind::Metadata);
+        Ok(diff::detect_renames(objects, changes, &self.diff)?)
+    }
+
+    fn note(
+        &self,
+        workspace: &Workspace,
+        head: &Snapshot,
+        proposal: &Proposal,
+        request: &CommitRequest<'_>,
+        outcome: &CommitOutcome,
+    ) -> Note {
+        let commit = CommitRecord {
+            workspace: workspace.id,
+            name: workspace.name.clone(),
+            state: workspace.state.clone(),
+            head: head.id,
+            common: proposal.common.clone(),
+            offered: Hex(proposal.selected.root),
+            merged: Hex(proposal.after),
+            kept: Hex(proposal.kept),
+            message: outcome.message.clone(),
+            summary: describe::summary(&workspace.name, request.message, &proposal.brought),
+            files: audited(&proposal.brought),
+            execs: outcome.execs.clone(),
+        };
+        Note::new(&self.actor, Record::Commit(commit))
+    }
+
+    /// The commands that made the snapshots since the main line and the workspace had something in common, oldest first.
+    fn execs(&self, tip: &Snapshot, common: &[Id]) -> Result<Vec<Id>> {
+        let made = self.snapshots_since(tip, common)?;
+        let oldest = made.first().map_or(0, Id::time_ms);
+        let mut found = Vec::new();
+        let mut before = None;
+        loop {
+            let page = self.vault.execs(None, before, PAGE)?;
+            before = page.last().map(|record| record.id);
+            let is_late = |ended_ms: u64| ended_ms >= oldest;
+            for record in page.iter().filter(|record| is_late(record.ended_ms)) {
+                found.extend(record.after.filter(|id| made.contains(id)).map(|_| record.id));
+            }
+            if page.last().is_none_or(|record| !is_late(record.ended_ms)) {
+                found.reverse();
+                return Ok(found);
+            }
+        }
+    }
+
+    fn snapshots_since(&self, tip: &Snapshot, common: &[Id]) -> Result<BTreeSet<Id>> {
+        let oldest = common.iter().min().copied();
+        let mut pending = vec![tip.id];
+        let mut made = BTreeSet::new();
+        while let Some(id) = pending.pop() {
+            let is_older = oldest.is_some_and(|oldest| id < oldest);
+            if is_older || common.contains(&id) || !made.insert(id) {
+                continue;
+            }
+            pending.extend(self.vault.snapshot(&id)?.parents);
+        }
+        Ok(made)
+    }
+}
+
+impl Proposal {
+    /// Whether nothing would come home.
+    fn is_empty(&self) -> bool {
+        self.selected.root == self.base
+    }
+}
+
+fn outcome(
+    workspace: &Workspace,
+    request: &CommitRequest<'_>,
+    captured: &Imported,
+    proposal: &Proposal,
+) -> CommitOutcome {
+    let default = || describe::message(&workspace.name, &proposal.brought);
+    CommitOutcome {
+        workspace: workspace.name.clone(),
+        dry_run: request.dry_run,
+        operation: None,
+        snapshot: None,
+        message: request.message.map_or_else(default, str::to_owned),
+        brought: proposal.brought.clone(),
+        held: proposal.selected.held.clone(),
+        meanwhile: proposal.meanwhile,
+        conflicts: proposal.conflicts.clone(),
+        kept_conflicts: proposal.kept_conflicts.clone(),
+        unmatched: proposal.selected.unmatched.clone(),
+        execs: Vec::new(),
+        before: captured.root,
+        after: proposal.after,
+        report: captured.report.clone(),
+    }
+}
+
+pub(super) fn side(label: &str, root: RootId) -> Side {
+    Side { label: label.to_owned(), root }
+}
+
+/// Keeps commands out of the workspace.
+pub(super) fn lock_workspace(
+    vault: &Vault,
+    workspace: &Workspace,
+    options: &HomeOptions<'_>,
+    verb: &str,
+) -> Result<WorkspaceLock> {
+    let holder = format!("process {}: offshoot {verb}", std::process::id());
+    let wait = options.wait.min(LONGEST_WAIT);
+    let locked = vault.lock_workspace(&workspace.id, Some(wait), &holder);
+    locked.map_err(|error| match error {
+        VaultError::WorkspaceBusy { holder, .. } => {
+            ServiceError::Busy { workspace: workspace.name.clone(), holder }
+        }
+        other => other.into(),
+    })
+}

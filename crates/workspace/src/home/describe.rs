@@ -1,0 +1,50 @@
+//! Words for what came home.
+
+use offshoot_vault::EntryKind;
+use offshoot_vault::diff::{Change, ChangeKind};
+
+/// The longest part of a message in the operation log.
+const LONGEST: usize = 72;
+
+/// How many of the changes are to files, or to directories alone.
+pub(super) fn count(changes: &[Change]) -> usize {
+    let files = changes.iter().filter(|c| c.entry().kind() != EntryKind::Directory).count();
+    let is_content = |change: &&Change| change.kind() != ChangeKind::Metadata;
+    if files > 0 { files } else { changes.iter().filter(is_content).count() }
+}
+
+/// What is said about a commit that nobody said anything about.
+pub(super) fn message(workspace: &str, changes: &[Change]) -> String {
+    let names: Vec<String> = changes
+        .iter()
+        .filter(|change| change.entry().kind() != EntryKind::Directory)
+        .map(|change| change.path.to_string())
+        .collect();
+    match names.as_slice() {
+        [] => format!("{workspace}: {}", plural(count(changes), "change")),
+        [one] => format!("{workspace}: {one}"),
+        [first, rest @ ..] => format!("{workspace}: {first} and {} more", rest.len()),
+    }
+}
+
+/// The line of the operation log.
+pub(super) fn summary(workspace: &str, message: Option<&str>, changes: &[Change]) -> String {
+    let files = plural(count(changes), "file");
+    let first = message.and_then(|text| text.lines().next()).map(str::trim);
+    match first.filter(|line| !line.is_empty()) {
+        Some(line) => format!("commit {workspace}: {} ({files})", shortened(line)),
+        None => format!("commit {workspace} ({files})"),
+    }
+}
+
+fn shortened(line: &str) -> String {
+    if line.chars().count() <= LONGEST {
+        return line.to_owned();
+    }
+    let start: String = line.chars().take(LONGEST - 1).collect();
+    format!("{start}…")
+}
+
+fn plural(count: usize, one: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
+}

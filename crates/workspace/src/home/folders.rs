@@ -1,0 +1,125 @@
+//! The bound folders, while nobody else captures or changes them.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use offshoot_vault::{
+    Actor, ApplyTarget, Binding, FolderLock, Imported, NewSnapshot, Snapshot, Vault,
+};
+
+use super::HomeOptions;
+use crate::binding::{capture, named};
+use crate::error::{Result, ServiceError};
+
+/// Holds all folders of a vault. Whatever was interrupted in them is settled.
+#[derive(Debug)]
+pub(crate) struct Folders<'a> {
+    pub(super) vault: &'a Vault,
+    pub(super) actor: &'a Actor,
+    pub(super) options: &'a HomeOptions<'a>,
+    pub(super) lock: FolderLock,
+    bindings: Vec<Binding>,
+}
+
+impl<'a> Folders<'a> {
+    /// Waits for the folders and settles what was interrupted in them.
+    pub(crate) fn lock(
+        vault: &'a Vault,
+        actor: &'a Actor,
+        options: &'a HomeOptions<'a>,
+    ) -> Result<Self> {
+        let lock = vault.lock_folders(Some(options.wait))?;
+        let bindings = vault.bindings()?;
+        let folders = Self { vault, actor, options, lock, bindings };
+        folders.settle()?;
+        Ok(folders)
+    }
+
+    /// What the vault is bound to.
+    pub(crate) fn bindings(&self) -> &[Binding] {
+        &self.bindings
+    }
+
+    /// Where the folders are, and where in the tree.
+    pub(super) fn targets(&self) -> Vec<ApplyTarget> {
+        let target = |binding: &Binding| ApplyTarget {
+            directory: binding.host_path(),
+            at: binding.at(),
+            identity: None,
+        };
+        self.bindings.iter().map(target).collect()
+    }
+
+    /// Fails where the folders are not those that were bound.
+    pub(super) fn require_same(&self) -> Result<()> {
+        if self.bindings.is_empty() {
+            return Err(ServiceError::NoFolder);
+        }
+        for binding in &self.bindings {
+            let path = binding.host_path();
+            let inode = inode_of(&path).ok_or_else(|| ServiceError::FolderGone(path.clone()))?;
+            if binding.inode.is_some_and(|bound| bound != inode) {
+                return Err(ServiceError::OtherFolder(path));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what is in the folders now; only files that changed are read.
+    pub(crate) fn capture(&self) -> Result<Imported> {
+        capture(self.vault, &self.bindings, &self.options.import)
+    }
+
+    /// Makes the main line what was read, where it differs; says whether it did. From here on the folders that were read are the
+    /// bound ones.
+    pub(crate) fn follow(&self, captured: &Imported) -> Result<(Snapshot, bool)> {
+        let before = self.vault.head()?;
+        let moved = self.moved_bindings();
+        if captured.root == before.root && moved.is_empty() {
+            return Ok((before, false));
+        }
+        let committed = self.vault.transact("import", self.actor, |tx| {
+            for binding in &moved {
+                tx.set_binding(binding)?;
+            }
+            tx.summary(format!("import {}", self.names()));
+            if captured.root == before.root {
+                return Ok(None);
+            }
+            captured.record(tx)?;
+            let parents = tx.head()?.into_iter().collect();
+            let snapshot = tx.add_snapshot(NewSnapshot {
+                root: captured.root,
+                content: captured.content,
+                parents,
+                reason: "import".to_owned(),
+                message: None,
+            })?;
+            tx.set_head(snapshot.id)?;
+            Ok(Some(snapshot))
+        })?;
+        let changed = committed.value.is_some();
+        Ok((committed.value.unwrap_or(before), changed))
+    }
+
+    /// The bindings of folders that are other ones than they were.
+    fn moved_bindings(&self) -> Vec<Binding> {
+        let moved = self.bindings.iter().filter_map(|binding| {
+            let inode = inode_of(&binding.host_path());
+            (inode != binding.inode).then(|| Binding { inode, ..binding.clone() })
+        });
+        moved.collect()
+    }
+
+    /// The folders, for people.
+    pub(super) fn names(&self) -> String {
+        named(&self.bindings)
+    }
+}
+
+/// The inode of a directory; a link to one is not one.
+fn inode_of(path: &Path) -> Option<u64> {
+    let found = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_dir)?;
+    Some(found.ino())
+}

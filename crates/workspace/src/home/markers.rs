@@ -1,0 +1,38 @@
+//! What nobody decided yet: conflicts of the workspace, and texts with the markers of one.
+
+use offshoot_vault::diff::Change;
+use offshoot_vault::{RootId, Tree, Vault, VaultPath, Workspace, texts_with_markers};
+
+use super::select::SelectionStates;
+use crate::error::{Result, ServiceError};
+
+/// Fails where a workspace has conflicts that nobody decided.
+pub(super) fn require_decided(vault: &Vault, workspace: &Workspace, root: &RootId) -> Result<()> {
+    let tree = vault.tree(root)?;
+    if tree.conflict_count() == 0 {
+        return Ok(());
+    }
+    let undecided = tree.conflicts(&VaultPath::top())?;
+    let paths = undecided.into_iter().map(|(path, _)| path.to_string()).collect();
+    Err(ServiceError::Undecided { workspace: workspace.name.clone(), paths })
+}
+
+/// Fails where a file that comes home has markers, and neither the folder's file nor the base's had any.
+pub(super) fn require_none(
+    vault: &Vault,
+    states: &SelectionStates,
+    brought: &[Change],
+) -> Result<()> {
+    let objects = vault.objects()?;
+    let new_in_folder = texts_with_markers(objects, brought)?;
+    let base = Tree::open(objects, &states.base)?;
+    let mut since_base = Vec::new();
+    for change in brought.iter().filter(|change| new_in_folder.contains(&change.path)) {
+        since_base.push(Change { before: base.get(&change.path)?, ..change.clone() });
+    }
+    let marked = texts_with_markers(objects, &since_base)?;
+    if marked.is_empty() {
+        return Ok(());
+    }
+    Err(ServiceError::Markers(marked.iter().map(ToString::to_string).collect()))
+}

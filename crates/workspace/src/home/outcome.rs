@@ -1,0 +1,65 @@
+//! What bringing work home did, or would do.
+
+use offshoot_vault::diff::Change;
+use offshoot_vault::merge::conflict::Conflict;
+use offshoot_vault::{Id, ImportReport, RootId};
+
+use super::select::Held;
+
+/// What a commit did, or would do.
+#[derive(Clone, Debug)]
+pub struct CommitOutcome {
+    /// The workspace.
+    pub workspace: String,
+    /// Nothing was changed: it was only asked what would be.
+    pub dry_run: bool,
+    /// The operation that recorded it; none where nothing was to be recorded.
+    pub operation: Option<Id>,
+    /// The main line's new snapshot.
+    pub snapshot: Option<Id>,
+    /// What is said about it.
+    pub message: String,
+    /// What changed in the folders.
+    pub brought: Vec<Change>,
+    /// What stays in the workspace.
+    pub held: Vec<Held>,
+    /// How many files had changed in the folders since the workspace was forked, and were merged with.
+    pub meanwhile: u64,
+    /// What stands in the way: nothing was changed where there is any.
+    pub conflicts: Vec<Conflict>,
+    /// What of the held back does not fit to what came home; the workspace has it as conflicts.
+    pub kept_conflicts: Vec<Conflict>,
+    /// Named by `only`, and nothing there has changed.
+    pub unmatched: Vec<String>,
+    /// The commands whose work it is, oldest first.
+    pub execs: Vec<Id>,
+    /// The folders before.
+    pub before: RootId,
+    /// The folders after.
+    pub after: RootId,
+    /// What reading the folders found.
+    pub report: ImportReport,
+}
+
+/// What a pull did.
+#[derive(Clone, Debug)]
+pub struct Pulled {
+    /// The workspace; none where only the main line was brought up to date.
+    pub workspace: Option<String>,
+    /// The main line's snapshot.
+    pub head: Id,
+    /// Whether it moved.
+    pub head_moved: bool,
+    /// What changed in the folders since the main line last was what is in them.
+    pub captured: Vec<Change>,
+    /// What the pull changed in the workspace.
+    pub changes: Vec<Change>,
+    /// What somebody has to decide, in the workspace.
+    pub conflicts: Vec<Conflict>,
+    /// The workspace's newest snapshot.
+    pub snapshot: Option<Id>,
+    /// The operation; none where the workspace had everything already.
+    pub operation: Option<Id>,
+    /// What reading the folders found.
+    pub report: ImportReport,
+}

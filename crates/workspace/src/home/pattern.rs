@@ -1,0 +1,101 @@
+//! Which paths somebody named: paths of the vault, with everything below them, or globs.
+
+use globset::{GlobBuilder, GlobMatcher};
+use offshoot_vault::{VaultPath, display_bytes};
+
+use crate::error::{Result, ServiceError};
+use crate::home::bytes_path;
+
+/// Characters that make a pattern of a path.
+const SPECIAL: &[u8] = b"*?[{";
+
+/// Paths, as somebody named them.
+#[derive(Clone, Debug)]
+pub struct PathPattern {
+    text: String,
+    shape: Shape,
+}
+
+#[derive(Clone, Debug)]
+enum Shape {
+    /// This path and everything below it.
+    Below(VaultPath),
+    /// Everything that fits, and everything below that.
+    Glob(GlobMatcher),
+}
+
+impl PathPattern {
+    /// Reads a path or a glob. A glob without `/` fits names in any directory, others fit paths from the top.
+    pub fn parse(text: &[u8]) -> Result<Self> {
+        let shown = display_bytes(text);
+        if !text.iter().any(|byte| SPECIAL.contains(byte)) {
+            let path = VaultPath::parse(text).map_err(offshoot_vault::VaultError::from)?;
+            return Ok(Self { text: shown, shape: Shape::Below(path) });
+        }
+        let wrong = |why: String| ServiceError::Request(format!("{shown} is no pattern: {why}"));
+        let glob = std::str::from_utf8(text).map_err(|_| wrong("it is not UTF-8".to_owned()))?;
+        let anchored = match glob.trim_end_matches('/').split_once('/') {
+            Some(("", rest)) => rest.to_owned(),
+            Some(_) => glob.trim_end_matches('/').to_owned(),
+            None => format!("**/{}", glob.trim_end_matches('/')),
+        };
+        let built = GlobBuilder::new(&anchored).literal_separator(true).build();
+        let glob = built.map_err(|error| wrong(error.to_string()))?;
+        Ok(Self { text: shown, shape: Shape::Glob(glob.compile_matcher()) })
+    }
+
+    /// Whether the path is meant, by itself or by a directory that it is in.
+    pub fn matches(&self, path: &VaultPath) -> bool {
+        match &self.shape {
+            Shape::Below(named) => path.is_within(named),
+            Shape::Glob(glob) => {
+                let bytes = path.relative();
+                let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+                let mut prefixes = ends.map(|(at, _)| at).chain([bytes.len()]);
+                prefixes.any(|end| glob.is_match(bytes_path(&bytes[..end])))
+            }
+        }
+    }
+
+    /// As it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PathPattern;
+    use offshoot_vault::VaultPath;
+
+    fn matches(pattern: &str, path: &str) -> bool {
+        let path = VaultPath::parse(path.as_bytes()).unwrap();
+        PathPattern::parse(pattern.as_bytes()).unwrap().matches(&path)
+    }
+
+    #[test]
+    fn a_path_means_everything_below_it() {
+        assert!(matches("/src", "/src"));
+        assert!(matches("src", "/src/a/b"));
+        assert!(!matches("src", "/srcs"));
+        assert!(matches("/", "/anything"));
+    }
+
+    #[test]
+    fn globs_fit_names_anywhere_or_paths_from_the_top() {
+        assert!(matches("*.rs", "/a.rs"));
+        assert!(matches("*.rs", "/deep/down/a.rs"));
+        assert!(matches("src/*.rs", "/src/a.rs"));
+        assert!(!matches("src/*.rs", "/src/deep/a.rs"));
+        assert!(!matches("src/*.rs", "/other/src/a.rs"));
+        assert!(matches("/src/**", "/src/deep/a.rs"));
+        assert!(matches("tar*", "/target/debug/x"));
+        assert!(matches("{a,b}/", "/x/b/file"));
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_told() {
+        assert!(PathPattern::parse(b"[").is_err());
+        assert!(PathPattern::parse(b"../x").is_err());
+    }
+}

@@ -1,0 +1,153 @@
+//! `pull`: what is in the bound folders comes into the main line, and the main line into a workspace.
+
+use offshoot_vault::diff::{self, Change, ChangeKind, DiffOptions};
+use offshoot_vault::merge::MergeInputs;
+use offshoot_vault::{Actor, ImportReport, NewSnapshot, RootId, Snapshot, Vault, Workspace};
+
+use super::HomeOptions;
+use super::commit::{HEAD_LABEL, lock_workspace, side};
+use super::folders::Folders;
+use super::outcome::Pulled;
+use super::record::content_of;
+use crate::edit::audited;
+use crate::error::{Result, ServiceError};
+
+/// How often it is tried again because somebody changed the workspace meanwhile.
+const ATTEMPTS: usize = 8;
+
+/// Takes what is in the folders into the main line and into workspaces.
+#[derive(Debug)]
+pub struct PullService<'a> {
+    vault: &'a Vault,
+    actor: Actor,
+    options: HomeOptions<'a>,
+    diff: DiffOptions,
+}
+
+impl<'a> PullService<'a> {
+    /// Works on a vault on behalf of somebody.
+    pub fn new(
+        vault: &'a Vault,
+        actor: &Actor,
+        options: HomeOptions<'a>,
+        diff: DiffOptions,
+    ) -> Self {
+        Self { vault, actor: actor.clone(), options, diff }
+    }
+
+    /// Makes the main line what is in the folders, and nothing else.
+    pub fn pull_head(&self) -> Result<Pulled> {
+        let folders = Folders::lock(self.vault, &self.actor, &self.options)?;
+        let _held = self.vault.hold()?;
+        self.capture(&folders)
+    }
+
+    fn capture(&self, folders: &Folders<'_>) -> Result<Pulled> {
+        let before = self.vault.head()?;
+        let (head, head_moved, report) = self.follow(folders, &before)?;
+        let captured = self.changes(&before.root, &head.root)?;
+        Ok(Pulled {
+            workspace: None,
+            head: head.id,
+            head_moved,
+            captured,
+            changes: Vec::new(),
+            conflicts: Vec::new(),
+            snapshot: None,
+            operation: None,
+            report,
+        })
+    }
+
+    /// Makes the main line what is in the folders and merges it into a workspace. Conflicts stay in the workspace.
+    pub fn pull(&self, workspace: &Workspace) -> Result<Pulled> {
+        let _lock = lock_workspace(self.vault, workspace, &self.options, "pull")?;
+        let folders = Folders::lock(self.vault, &self.actor, &self.options)?;
+        let _held = self.vault.hold()?;
+        let mut pulled = self.capture(&folders)?;
+        pulled.workspace = Some(workspace.name.clone());
+        for _ in 0..ATTEMPTS {
+            if self.merge_into(workspace, &mut pulled)? {
+                return Ok(pulled);
+            }
+        }
+        Err(ServiceError::Contended(workspace.name.clone()))
+    }
+
+    /// Makes the main line what is in the folders.
+    fn follow(
+        &self,
+        folders: &Folders<'_>,
+        before: &Snapshot,
+    ) -> Result<(Snapshot, bool, ImportReport)> {
+        // A vault that was made without a folder has a main line all the same.
+        if self.vault.bindings()?.is_empty() {
+            return Ok((before.clone(), false, ImportReport::default()));
+        }
+        folders.require_same()?;
+        let captured = folders.capture()?;
+        let (head, moved) = folders.follow(&captured)?;
+        Ok((head, moved, captured.report))
+    }
+
+    /// One try; `false` where the workspace moved meanwhile.
+    fn merge_into(&self, workspace: &Workspace, pulled: &mut Pulled) -> Result<bool> {
+        let id = workspace.id;
+        let current = self.vault.workspace(&id)?.ok_or(ServiceError::Vanished(id))?;
+        let head = self.vault.snapshot(&pulled.head)?;
+        let tip = self.vault.snapshot(&current.state.head)?;
+        pulled.snapshot = Some(tip.id);
+        let common = self.vault.common_ancestors(&[head.id, tip.id])?;
+        if common == [head.id] {
+            return Ok(true);
+        }
+        let base = self.vault.merge_base(&[head.id, tip.id])?;
+        let sides = [side(&current.name, tip.root), side(HEAD_LABEL, head.root)];
+        let inputs = MergeInputs { base: &base, sides: &sides };
+        let merged = self.vault.merge(&inputs, &self.options.merge)?;
+        pulled.changes = self.changes(&tip.root, &merged.root)?;
+        pulled.conflicts = merged.conflicts;
+        self.record(&current, &head, &tip, merged.root, pulled)
+    }
+
+    fn record(
+        &self,
+        current: &Workspace,
+        head: &Snapshot,
+        tip: &Snapshot,
+        root: RootId,
+        pulled: &mut Pulled,
+    ) -> Result<bool> {
+        let content = content_of(self.vault, &root)?;
+        let committed = self.vault.transact("pull", &self.actor, |tx| {
+            let now = tx.workspace(&current.id)?.filter(|now| now.state == current.state);
+            let Some(mut now) = now else { return Ok(None) };
+            // A workspace that changed nothing is simply where the main line is.
+            let (parents, reason) = (vec![tip.id, head.id], "pull".to_owned());
+            let snapshot = match root == head.root {
+                true => head.id,
+                false => {
+                    let new = NewSnapshot { root, content, parents, reason, message: None };
+                    tx.add_snapshot(new)?.id
+                }
+            };
+            now.state.head = snapshot;
+            now.state.base = head.id;
+            tx.set_workspace(&now)?;
+            tx.scope(now.id);
+            tx.summary(format!("pull head into {}", now.name));
+            tx.detail("files", audited(&pulled.changes));
+            Ok(Some(snapshot))
+        })?;
+        pulled.operation = committed.operation;
+        pulled.snapshot = committed.value.or(pulled.snapshot);
+        Ok(committed.value.is_some())
+    }
+
+    fn changes(&self, before: &RootId, after: &RootId) -> Result<Vec<Change>> {
+        let objects = self.vault.objects()?;
+        let mut changes = diff::compare(objects, before, after)?;
+        changes.retain(|change| change.kind() != ChangeKind::Metadata);
+        Ok(diff::detect_renames(objects, changes, &self.diff)?)
+    }
+}

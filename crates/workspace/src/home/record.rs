@@ -1,0 +1,177 @@
+//! Recording what came home: one transaction moves head and workspace.
+
+use offshoot_vault::{
+    ContentId, Id, NewSnapshot, Operation, REDO, RootId, Snapshot, Transaction, UNDO, Vault,
+    VaultError, Workspace, WorkspaceState,
+};
+
+use super::note::{CommitRecord, Note, Record, RevertRecord};
+use super::revert::Sides;
+use crate::error::Result;
+
+/// What was recorded.
+#[derive(Clone, Debug)]
+pub(super) struct Recorded {
+    pub(super) operation: Id,
+    /// The main line now.
+    pub(super) head: Id,
+}
+
+/// Records what a note says; nothing where main line or workspace are not what they were.
+pub(super) fn record(vault: &Vault, note: &Note, apply: Option<Id>) -> Result<Option<Recorded>> {
+    match &note.record {
+        Record::Commit(commit) => record_commit(vault, note, commit, apply),
+        Record::Revert(revert) => record_revert(vault, note, revert, apply),
+    }
+}
+
+fn record_commit(
+    vault: &Vault,
+    note: &Note,
+    commit: &CommitRecord,
+    apply: Option<Id>,
+) -> Result<Option<Recorded>> {
+    let content = |root: &RootId| content_of(vault, root);
+    let [offered, merged, kept] = [commit.offered.0, commit.merged.0, commit.kept.0];
+    let contents = [content(&offered)?, content(&merged)?, content(&kept)?];
+    let workspace_root = vault.snapshot(&commit.state.head)?.root;
+    let committed = vault.transact("commit", &note.actor, |tx| {
+        let Some(mut now) = unmoved(tx, &commit.workspace, &commit.state, &commit.head)? else {
+            return Ok(None);
+        };
+        let mut add = |root: RootId, content: ContentId, parents: Vec<Id>, reason: &str| {
+            let (reason, message) = (reason.to_owned(), Some(commit.message.clone()));
+            let message = message.filter(|_| reason == "commit");
+            tx.add_snapshot(NewSnapshot { root, content, parents, reason, message })
+        };
+        // Only where all of the workspace came home does the main line come from its newest snapshot.
+        let offered = match offered == workspace_root {
+            true => commit.state.head,
+            false => add(offered, contents[0], commit.common.clone(), "select")?.id,
+        };
+        let home = add(merged, contents[1], vec![commit.head, offered], "commit")?;
+        let state = match kept == merged {
+            true => home.id,
+            false => add(kept, contents[2], vec![home.id, commit.state.head], "keep")?.id,
+        };
+        tx.set_head(home.id)?;
+        now.state.head = state;
+        now.state.base = home.id;
+        tx.set_workspace(&now)?;
+        tx.scope(now.id);
+        tx.summary(commit.summary.clone());
+        tx.detail("files", commit.files.clone());
+        let execs: Vec<String> = commit.execs.iter().map(Id::to_string).collect();
+        tx.detail("execs", execs);
+        if let Some(apply) = &apply {
+            tx.mark_applied(apply)?;
+        }
+        Ok(Some(home.id))
+    })?;
+    let recorded = committed.value.zip(committed.operation);
+    Ok(recorded.map(|(head, operation)| Recorded { operation, head }))
+}
+
+fn record_revert(
+    vault: &Vault,
+    note: &Note,
+    revert: &RevertRecord,
+    apply: Option<Id>,
+) -> Result<Option<Recorded>> {
+    let target = vault.operation(&revert.target)?;
+    let sides = Sides::of(&target)?;
+    let wanted = if revert.redo { &sides.after } else { &sides.before };
+    let content = content_of(vault, &revert.root.0)?;
+    let workspace_root = vault.snapshot(&wanted.workspace.state.head)?;
+    let mut recorded = None;
+    let kind = if revert.redo { REDO } else { UNDO };
+    let reverted = vault.revert_with(kind, &target, &note.actor, |tx| {
+        let id = &wanted.workspace.id;
+        let Some(mut now) = unmoved(tx, id, &revert.workspace, &revert.head)? else {
+            return Ok(());
+        };
+        now.state = wanted.workspace.state.clone();
+        let head = match revert.exact {
+            true => wanted.head,
+            false => {
+                let mut parents = vec![revert.head];
+                parents.extend(revert.redo.then_some(wanted.head));
+                if !revert.redo {
+                    now.state.head = again(tx, &workspace_root, &revert.common)?;
+                }
+                let (root, reason) = (revert.root.0, kind.to_owned());
+                tx.add_snapshot(NewSnapshot { root, content, parents, reason, message: None })?.id
+            }
+        };
+        tx.set_head(head)?;
+        tx.set_workspace(&now)?;
+        if let Some(apply) = &apply {
+            tx.mark_applied(apply)?;
+        }
+        recorded = Some(head);
+        Ok(())
+    });
+    match recorded {
+        Some(head) => Ok(Some(Recorded { operation: reverted?.operation, head })),
+        // Nothing moved, so nothing was recorded.
+        None => match reverted {
+            Err(VaultError::NoOperation(_)) => Ok(None),
+            other => other.map(|_| None).map_err(Into::into),
+        },
+    }
+}
+
+/// The same state with a history of its own. The main line keeps the commit in its history, so the workspace must not come from
+/// what was committed any more: otherwise committing it again would bring nothing home.
+fn again(
+    tx: &mut Transaction<'_, '_>,
+    snapshot: &Snapshot,
+    common: &[Id],
+) -> offshoot_vault::Result<Id> {
+    let made = tx.add_snapshot(NewSnapshot {
+        root: snapshot.root,
+        content: snapshot.content,
+        parents: common.to_vec(),
+        reason: UNDO.to_owned(),
+        message: None,
+    })?;
+    Ok(made.id)
+}
+
+/// The workspace, if it and the main line are where they were.
+fn unmoved(
+    tx: &mut Transaction<'_, '_>,
+    workspace: &Id,
+    state: &WorkspaceState,
+    head: &Id,
+) -> offshoot_vault::Result<Option<Workspace>> {
+    if tx.head()?.as_ref() != Some(head) {
+        return Ok(None);
+    }
+    Ok(tx.workspace(workspace)?.filter(|now| now.state == *state))
+}
+
+/// The content of a state.
+pub(super) fn content_of(vault: &Vault, root: &RootId) -> Result<ContentId> {
+    let top = vault.objects()?.root(root)?;
+    let content = top.directory().map(|dir| dir.content);
+    Ok(content.unwrap_or(ContentId([0; 32])))
+}
+
+impl Note {
+    /// What the apply does, for people.
+    pub(super) fn summary(&self) -> String {
+        match &self.record {
+            Record::Commit(commit) => commit.summary.clone(),
+            Record::Revert(revert) => {
+                let verb = if revert.redo { REDO } else { UNDO };
+                format!("{verb} of commit {}", revert.target.short())
+            }
+        }
+    }
+}
+
+/// Whether an operation took a workspace's changes home.
+pub(crate) fn is_commit(operation: &Operation) -> bool {
+    operation.kind == "commit"
+}

@@ -1,0 +1,229 @@
+//! Undo and redo of a commit: the folders go back, or forth, before the refs do.
+
+use std::collections::BTreeSet;
+
+use offshoot_vault::diff::{self, Change};
+use offshoot_vault::merge::{Base, MergeInputs, MergeOptions};
+use offshoot_vault::{
+    Actor, Entry, Id, Imported, Operation, RefRow, Reverted, RootId, Snapshot, Tree, Vault,
+    VaultError, Workspace, WorkspaceState,
+};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::HomeOptions;
+use super::commit::{HEAD_LABEL, lock_workspace, side};
+use super::folders::Folders;
+use super::note::{Hex, Note, Record, RevertRecord};
+use crate::error::{Result, ServiceError};
+
+/// How often it is tried again because somebody changed the folder meanwhile.
+const ATTEMPTS: usize = 3;
+
+/// One side of a commit.
+#[derive(Clone, Debug)]
+pub(super) struct Moment {
+    /// The main line.
+    pub(super) head: Id,
+    /// The workspace.
+    pub(super) workspace: Workspace,
+}
+
+/// What a commit moved, from where to where.
+#[derive(Clone, Debug)]
+pub(super) struct Sides {
+    pub(super) before: Moment,
+    pub(super) after: Moment,
+}
+
+impl Sides {
+    /// Reads them from the operation that recorded the commit.
+    pub(super) fn of(operation: &Operation) -> Result<Self> {
+        let side = |pick: fn(&offshoot_vault::RefChange) -> Option<&RefRow>| -> Option<Moment> {
+            let rows = operation.changes.iter().filter_map(|c| Some((&c.key, pick(c)?)));
+            let find = |kind: &str| rows.clone().find(|(key, _)| key.kind == kind);
+            let head = parsed::<Value>(find("head")?.1)?;
+            let head = Id::deserialize(head.get("snapshot")?).ok()?;
+            let (key, row) = find("workspace")?;
+            let state = parsed::<WorkspaceState>(row)?;
+            let name = row.name.clone().unwrap_or_default();
+            Some(Moment { head, workspace: Workspace { id: key.id.parse().ok()?, name, state } })
+        };
+        let before = side(|change| change.before.as_ref());
+        let after = side(|change| change.after.as_ref());
+        match (before, after) {
+            (Some(before), Some(after)) => Ok(Self { before, after }),
+            _ => Err(ServiceError::Internal(format!("commit {} has no sides", operation.id))),
+        }
+    }
+}
+
+fn parsed<T: serde::de::DeserializeOwned>(row: &RefRow) -> Option<T> {
+    serde_json::from_str(&row.value).ok()
+}
+
+/// Takes commits back and brings them back.
+#[derive(Debug)]
+pub(crate) struct Reverter<'a> {
+    pub(crate) vault: &'a Vault,
+    pub(crate) actor: &'a Actor,
+    pub(crate) options: &'a HomeOptions<'a>,
+}
+
+/// Which way a commit is taken.
+struct Way<'s> {
+    redo: bool,
+    from: &'s Moment,
+    to: &'s Moment,
+    from_root: RootId,
+    to_root: RootId,
+}
+
+impl Reverter<'_> {
+    /// Takes a commit back, or brings it back: folders and refs.
+    pub(crate) fn revert(&self, target: &Operation, redo: bool) -> Result<Reverted> {
+        let sides = Sides::of(target)?;
+        let verb = if redo { "redo" } else { "undo" };
+        let _lock = lock_workspace(self.vault, &sides.before.workspace, self.options, verb)?;
+        let folders = Folders::lock(self.vault, self.actor, self.options)?;
+        let _held = self.vault.hold()?;
+        folders.require_same()?;
+        let (from, to) = match redo {
+            true => (&sides.before, &sides.after),
+            false => (&sides.after, &sides.before),
+        };
+        let (from_root, to_root) = (self.root(&from.head)?, self.root(&to.head)?);
+        let way = Way { redo, from, to, from_root, to_root };
+        for _ in 0..ATTEMPTS {
+            if let Some(reverted) = self.attempt(&folders, target, &way)? {
+                return Ok(reverted);
+            }
+        }
+        Err(ServiceError::Interfered(folders.names()))
+    }
+
+    fn root(&self, id: &Id) -> Result<RootId> {
+        let snapshot = self.vault.snapshot(id)?;
+        self.vault.require_files(&snapshot)?;
+        Ok(snapshot.root)
+    }
+
+    fn attempt(
+        &self,
+        folders: &Folders<'_>,
+        target: &Operation,
+        way: &Way<'_>,
+    ) -> Result<Option<Reverted>> {
+        let captured = folders.capture()?;
+        let root = self.target_root(target, way, &captured)?;
+        let workspace = self.workspace_now(target, way)?;
+        let (head, _) = folders.follow(&captured)?;
+        let exact = head.id == way.from.head
+            && workspace.state == way.from.workspace.state
+            && root == way.to_root;
+        let note = self.note(target, way, &head, &workspace, root, exact)?;
+        let recorded = folders.apply(&captured.root, &root, &note)?;
+        Ok(recorded
+            .map(|recorded| Reverted { target: target.clone(), operation: recorded.operation }))
+    }
+
+    /// What the folders become: what they are now, with the commit's paths as they are on the other side.
+    fn target_root(
+        &self,
+        target: &Operation,
+        way: &Way<'_>,
+        captured: &Imported,
+    ) -> Result<RootId> {
+        let since = self.changed_since(way, captured)?;
+        let base = Base::Root(way.from_root);
+        let sides = [side(HEAD_LABEL, captured.root), side("commit", way.to_root)];
+        let inputs = MergeInputs { base: &base, sides: &sides };
+        // Only paths that the commit changed are touched, so nothing follows what it moved.
+        let options =
+            MergeOptions { renames: false, directory_renames: false, ..self.options.merge };
+        let merged = self.vault.merge(&inputs, &options)?;
+        let unclear = merged.conflicts.iter().map(|conflict| conflict.path.to_string());
+        let paths: BTreeSet<String> = since.into_iter().chain(unclear).collect();
+        if paths.is_empty() {
+            return Ok(merged.root);
+        }
+        let verb = if way.redo { "redone" } else { "undone" };
+        let (operation, paths) = (target.id, paths.into_iter().collect());
+        Err(ServiceError::ChangedSince { operation, verb, paths })
+    }
+
+    /// The commit's paths that are not as the commit, or its undo, left them.
+    fn changed_since(&self, way: &Way<'_>, captured: &Imported) -> Result<Vec<String>> {
+        let objects = self.vault.objects()?;
+        let now = Tree::open(objects, &captured.root)?;
+        let mut changed = Vec::new();
+        for change in diff::compare(objects, &way.from_root, &way.to_root)? {
+            let now = now.get(&change.path)?;
+            if !is_as_left(&change, now.as_ref()) {
+                changed.push(change.path.to_string());
+            }
+        }
+        Ok(changed)
+    }
+
+    /// The workspace, which must be as the commit, or its undo, left it.
+    fn workspace_now(&self, target: &Operation, way: &Way<'_>) -> Result<Workspace> {
+        let left = &way.from.workspace;
+        let now = self.vault.workspace(&left.id)?.ok_or(ServiceError::Vanished(left.id))?;
+        // An undo of a commit that others built upon gives the workspace the same state with another history.
+        let root = |id: &Id| self.vault.snapshot(id).map(|snapshot| snapshot.root);
+        let same = now.state == left.state
+            || (now.state.base == left.state.base
+                && root(&now.state.head)? == root(&left.state.head)?);
+        if same {
+            return Ok(now);
+        }
+        let verb = if way.redo { "redone" } else { "undone" };
+        let because = format!("workspace {} was changed since", now.name);
+        Err(VaultError::Overtaken { operation: target.id, verb, because }.into())
+    }
+
+    fn note(
+        &self,
+        target: &Operation,
+        way: &Way<'_>,
+        head: &Snapshot,
+        workspace: &Workspace,
+        root: RootId,
+        exact: bool,
+    ) -> Result<Note> {
+        let (main, work) = (way.to.head, way.to.workspace.state.head);
+        let common = match exact || way.redo {
+            true => Vec::new(),
+            false => self.vault.common_ancestors(&[main, work])?,
+        };
+        let revert = RevertRecord {
+            redo: way.redo,
+            target: target.id,
+            head: head.id,
+            workspace: workspace.state.clone(),
+            root: Hex(root),
+            exact,
+            common,
+        };
+        Ok(Note::new(self.actor, Record::Revert(revert)))
+    }
+}
+
+/// Whether a path is as it was left. Of directories only that they are there counts, and of files their times do not.
+fn is_as_left(change: &Change, now: Option<&Entry>) -> bool {
+    let directory = |entry: Option<&Entry>| entry.is_some_and(|e| e.directory().is_some());
+    let (left, wanted) = (change.before.as_ref(), change.after.as_ref());
+    match (left, now) {
+        (None, None) => true,
+        // Somebody made, or took away, a directory that goes or comes anyway.
+        (None, Some(_)) => directory(now) && directory(wanted),
+        (Some(_), None) => directory(left) && wanted.is_none(),
+        (Some(left), Some(now)) if directory(Some(left)) => directory(Some(now)),
+        (Some(left), Some(now)) => {
+            left.same_content(now)
+                && left.meta.mode == now.meta.mode
+                && left.meta.xattrs == now.meta.xattrs
+        }
+    }
+}

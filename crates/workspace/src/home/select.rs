@@ -1,0 +1,180 @@
+//! Which of a workspace's changes come home, and why the others do not.
+
+mod build;
+mod decide;
+
+use std::collections::BTreeMap;
+
+use offshoot_vault::diff::{self, Change};
+use offshoot_vault::{RootId, Vault, VaultPath};
+
+use super::pattern::PathPattern;
+use crate::error::Result;
+use crate::git::Planted;
+pub(super) use build::store;
+use decide::Decider;
+
+/// What somebody decided about one path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// The change comes home.
+    Take,
+    /// It stays in the workspace.
+    Leave,
+    /// The file comes home with these bytes, and what is different from them stays.
+    Content(Vec<u8>),
+    /// The same with this mode, whatever it has in the workspace.
+    File {
+        /// The bytes.
+        content: Vec<u8>,
+        /// The permission bits.
+        mode: u16,
+    },
+}
+
+/// What may come home although it is held back otherwise.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Allow {
+    /// Modes that run a program as somebody else.
+    pub setuid: bool,
+    /// What git runs by itself.
+    pub git: bool,
+    /// Texts with markers of conflicts.
+    pub markers: bool,
+}
+
+/// Tells whether git tracks a path.
+pub type Tracked<'a> = &'a dyn Fn(&VaultPath) -> Result<bool>;
+
+/// What to bring home.
+#[derive(Clone)]
+pub struct Selection<'a> {
+    /// Only these; all where there are none.
+    pub only: Vec<PathPattern>,
+    /// Not these.
+    pub exclude: Vec<PathPattern>,
+    /// Also what ignore files ignore.
+    pub ignored: bool,
+    /// Also what is held back for safety.
+    pub allow: Allow,
+    /// What was decided path by path. A path that is not in it is taken.
+    pub choices: BTreeMap<VaultPath, Choice>,
+    /// Which paths git tracks: an ignored one that it tracks comes home. Only asked for ignored paths.
+    pub tracked: Tracked<'a>,
+}
+
+impl Default for Selection<'_> {
+    fn default() -> Self {
+        Self {
+            only: Vec::new(),
+            exclude: Vec::new(),
+            ignored: false,
+            allow: Allow::default(),
+            choices: BTreeMap::new(),
+            tracked: &|_| Ok(false),
+        }
+    }
+}
+
+impl std::fmt::Debug for Selection<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { only, exclude, ignored, allow, choices, tracked: _ } = self;
+        f.debug_struct("Selection")
+            .field("only", only)
+            .field("exclude", exclude)
+            .field("ignored", ignored)
+            .field("allow", allow)
+            .field("choices", choices)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a change stays in the workspace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum HeldReason {
+    /// Ignore files say so.
+    Ignored,
+    /// It would run a program as somebody else.
+    Setuid,
+    /// Git would run it, or something that it names.
+    Git(Planted),
+    /// The vault is not bound to its folder any more.
+    Unbound,
+    /// It was not asked for.
+    NotAsked,
+    /// Somebody decided so.
+    Left,
+}
+
+impl HeldReason {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Ignored => "ignored",
+            Self::Setuid => "setuid",
+            Self::Git(_) => "git",
+            Self::Unbound => "unbound",
+            Self::NotAsked => "not-asked",
+            Self::Left => "left",
+        }
+    }
+
+    /// The option that brings it home, where it is one.
+    pub fn option(self) -> Option<&'static str> {
+        match self {
+            Self::Ignored => Some("--ignored"),
+            Self::Setuid => Some("--allow setuid"),
+            Self::Git(_) => Some("--allow git"),
+            Self::Unbound | Self::NotAsked | Self::Left => None,
+        }
+    }
+}
+
+/// A change that stays in the workspace, whole or in part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
+    /// The change.
+    pub change: Change,
+    /// Why it stays.
+    pub reason: HeldReason,
+}
+
+/// What comes home.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selected {
+    /// The base with everything that comes home: what is offered to the main line.
+    pub root: RootId,
+    /// What stays in the workspace.
+    pub held: Vec<Held>,
+    /// Named by `only`, and nothing there has changed.
+    pub unmatched: Vec<String>,
+}
+
+/// The states that a selection is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct SelectionStates {
+    /// What the workspace has in common with the main line.
+    pub base: RootId,
+    /// The workspace.
+    pub workspace: RootId,
+    /// The main line, whose repository may have rules of its own about what is ignored.
+    pub main: RootId,
+}
+
+/// Sorts what a workspace changed since its base, and builds the state that is offered to the main line.
+pub fn select(
+    vault: &Vault,
+    states: &SelectionStates,
+    selection: &Selection<'_>,
+) -> Result<Selected> {
+    let objects = vault.objects()?;
+    let changes = diff::compare(objects, &states.base, &states.workspace)?;
+    let unmatched = selection.only.iter();
+    let unmatched = unmatched.filter(|p| !changes.iter().any(|change| p.matches(&change.path)));
+    let unmatched = unmatched.map(|pattern| pattern.text().to_owned()).collect();
+    let mut decider = Decider::new(vault, states, selection, &changes)?;
+    let decided = changes.iter().map(|change| decider.decide(change));
+    let decisions = decided.collect::<Result<Vec<_>>>()?;
+    let (root, held) = build::build(vault, states, changes, decisions)?;
+    Ok(Selected { root, held, unmatched })
+}

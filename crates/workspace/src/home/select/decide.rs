@@ -1,0 +1,129 @@
+//! Deciding about one change at a time.
+
+use offshoot_vault::diff::Change;
+use offshoot_vault::{Binding, Body, Entry, EntryKind, Tree, Vault, VaultPath, bound_path};
+
+use super::super::ignore::{IgnoreRules, text_at};
+use super::{Choice, HeldReason, Selection, SelectionStates};
+use crate::error::Result;
+use crate::git::Planting;
+
+/// The bits that make a program run as its owner or group.
+const SET_ID: u16 = 0o6000;
+
+/// What becomes of a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Decision {
+    /// It comes home as it is.
+    Take,
+    /// This comes home in its place; the rest of it stays for the reason.
+    Instead(Entry, HeldReason),
+    /// It stays.
+    Hold(HeldReason),
+}
+
+pub(super) struct Decider<'d> {
+    vault: &'d Vault,
+    selection: &'d Selection<'d>,
+    rules: IgnoreRules<'d>,
+    planting: Planting,
+    /// Where the further folders lie that the vault is bound to.
+    bound: Vec<VaultPath>,
+}
+
+impl<'d> Decider<'d> {
+    pub(super) fn new(
+        vault: &'d Vault,
+        states: &SelectionStates,
+        selection: &'d Selection<'d>,
+        changes: &[Change],
+    ) -> Result<Self> {
+        let objects = vault.objects()?;
+        let main = Tree::open(objects, &states.main)?;
+        let excludes = VaultPath::parse(b".git/info/exclude");
+        let excludes = excludes.map_err(offshoot_vault::VaultError::from)?;
+        let excludes = text_at(objects, &main, &excludes)?.unwrap_or_default();
+        let roots = [states.base, states.workspace, states.main];
+        let rules = IgnoreRules::new(objects, &roots, &excludes)?;
+        let before = Tree::open(objects, &states.base)?;
+        let after = Tree::open(objects, &states.workspace)?;
+        let planting = Planting::of(changes, &before, &after)?;
+        let bound = vault.bindings()?.iter().map(Binding::at).filter(|at| !at.is_top()).collect();
+        Ok(Self { vault, selection, rules, planting, bound })
+    }
+
+    pub(super) fn decide(&mut self, change: &Change) -> Result<Decision> {
+        let (path, selection) = (&change.path, self.selection);
+        let asked = selection.only.is_empty() || selection.only.iter().any(|p| p.matches(path));
+        if !asked || selection.exclude.iter().any(|pattern| pattern.matches(path)) {
+            return Ok(Decision::Hold(HeldReason::NotAsked));
+        }
+        if self.has_no_folder(path) {
+            return Ok(Decision::Hold(HeldReason::Unbound));
+        }
+        let (before, after) = (change.before.as_ref(), change.after.as_ref());
+        let planted = self.planting.planted(path, before, after);
+        if let Some(planted) = planted.filter(|_| !selection.allow.git) {
+            return Ok(Decision::Hold(HeldReason::Git(planted)));
+        }
+        if !selection.ignored && self.is_ignored(change)? {
+            return Ok(Decision::Hold(HeldReason::Ignored));
+        }
+        let chosen = match selection.choices.get(path) {
+            None | Some(Choice::Take) => None,
+            Some(Choice::Leave) => return Ok(Decision::Hold(HeldReason::Left)),
+            Some(Choice::Content(bytes)) => self.with_content(change, bytes)?,
+            Some(Choice::File { content, mode }) => {
+                let mut chosen = self.with_content(change, content)?;
+                chosen.iter_mut().for_each(|entry| entry.meta.mode = *mode);
+                chosen
+            }
+        };
+        Ok(self.without_set_id(change, chosen))
+    }
+
+    /// Whether a path belongs to a folder that the vault is not bound to any more.
+    fn has_no_folder(&self, path: &VaultPath) -> bool {
+        let place = bound_path();
+        let is_in_one = path.is_within(&place) && path.names().len() > place.names().len();
+        is_in_one && !self.bound.iter().any(|at| path.is_within(at))
+    }
+
+    fn is_ignored(&mut self, change: &Change) -> Result<bool> {
+        let is_directory = change.entry().kind() == EntryKind::Directory;
+        Ok(self.rules.ignores(&change.path, is_directory)?
+            && !(self.selection.tracked)(&change.path)?)
+    }
+
+    /// The file with the bytes that somebody decided for.
+    fn with_content(&self, change: &Change, bytes: &[u8]) -> Result<Option<Entry>> {
+        let Some(after) = change.after.as_ref().filter(|e| e.kind() == EntryKind::File) else {
+            return Ok(None);
+        };
+        let source = std::path::Path::new("what was chosen");
+        let content = self.vault.add_content(&mut &*bytes, source)?;
+        let body = Body::File { size: content.size, blob: content.blob };
+        Ok(Some(Entry { group: None, body, ..after.clone() }))
+    }
+
+    /// Takes away what would run a program with somebody else's rights: bits that are new, or that stand on new bytes.
+    fn without_set_id(&self, change: &Change, chosen: Option<Entry>) -> Decision {
+        let left = chosen.as_ref().map(|_| HeldReason::Left);
+        let entry = chosen.or_else(|| change.after.clone());
+        let Some(mut entry) = entry else { return Decision::Take };
+        let had = match &change.before {
+            Some(before) if before.same_content(&entry) => before.meta.mode & SET_ID,
+            _ => 0,
+        };
+        let gained = entry.meta.mode & SET_ID & !had;
+        let is_file = entry.kind() == EntryKind::File;
+        if gained != 0 && is_file && !self.selection.allow.setuid {
+            entry.meta.mode &= !gained;
+            return Decision::Instead(entry, HeldReason::Setuid);
+        }
+        match left {
+            Some(reason) => Decision::Instead(entry, reason),
+            None => Decision::Take,
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Carrying decisions out.
+
+use std::path::Path;
+
+use offshoot_vault::{
+    Actor, Body, Entry, Meta, Mtime, NewContent, Tree, TreeEditor, Vault, VaultPath, Workspace,
+};
+
+use super::{Decision, Mixed, Outcome, ReviewItem, Wanted};
+use crate::edit::{EditKind, Edited, edit};
+use crate::error::{Result, ServiceError};
+
+/// What is to be done with one path; contents are stored already.
+struct Step<'i> {
+    item: &'i ReviewItem,
+    outcome: Outcome,
+    content: Option<NewContent>,
+}
+
+pub(super) fn apply(
+    vault: &Vault,
+    actor: &Actor,
+    workspace: &Workspace,
+    items: &[ReviewItem],
+) -> Result<Edited> {
+    let _held = vault.hold()?;
+    let base = vault.snapshot(&workspace.state.base)?;
+    let base = vault.tree(&base.root)?;
+    let mut steps = Vec::new();
+    for item in items {
+        let outcome = item.outcome(Wanted::NotDropped);
+        let content = match &outcome {
+            Outcome::After => continue,
+            Outcome::Mixed(Mixed { content: Some(bytes), .. }) => {
+                Some(vault.add_content(&mut bytes.as_slice(), Path::new("the edited text"))?)
+            }
+            _ => None,
+        };
+        steps.push(Step { item, outcome, content });
+    }
+    // Of a directory that stays only the mode is decided about. It is put back whole, so before anything in it is touched.
+    steps.sort_by_key(|step| !step.is_directory_mode());
+    let summary = summary(items);
+    let words = EditKind { kind: "review", reason: "review", summary: &summary };
+    let change =
+        |editor: &mut TreeEditor<'_>| steps.iter().try_for_each(|step| step.take(editor, &base));
+    edit(vault, actor, workspace, words, change, |_| Ok(()))
+}
+
+fn summary(items: &[ReviewItem]) -> String {
+    let pieces = || items.iter().flat_map(|item| &item.pieces);
+    let dropped = pieces().filter(|piece| piece.decision == Decision::Dropped).count();
+    let edited = pieces().filter(|piece| matches!(piece.decision, Decision::Edited(_))).count();
+    let counted = [(dropped, "dropped"), (edited, "edited")].into_iter();
+    let counted = counted.filter(|(count, _)| *count > 0);
+    let words: Vec<String> = counted.map(|(count, word)| format!("{count} {word}")).collect();
+    format!("review: {}", words.join(", "))
+}
+
+impl Step<'_> {
+    fn take(&self, editor: &mut TreeEditor<'_>, base: &Tree<'_>) -> Result<()> {
+        let change = &self.item.change;
+        let found = editor.get(&change.path)?;
+        if let (true, Some(before), Some(mut found)) =
+            (self.is_directory_mode(), &change.before, found.clone())
+        {
+            found.meta.mode = before.meta.mode;
+            return Ok(editor.put(&change.path, found)?);
+        }
+        if found != change.after {
+            return Err(ServiceError::Outdated(change.path.to_string()));
+        }
+        let old_path = change.moved.as_ref().map_or(&change.path, |(from, _)| from);
+        match &self.outcome {
+            Outcome::After => Ok(()),
+            Outcome::Before => match &change.before {
+                Some(before) => self.replace(editor, base, old_path, before.clone()),
+                None => take_away(editor, base, &change.path),
+            },
+            Outcome::Mixed(mixed) => {
+                let Some(after) = &change.after else { return Ok(()) };
+                let path = if mixed.moved { &change.path } else { old_path };
+                let entry = self.mixed_entry(mixed, after, path == old_path);
+                self.replace(editor, base, path, entry)
+            }
+        }
+    }
+
+    fn is_directory_mode(&self) -> bool {
+        let is_directory =
+            |entry: &Option<Entry>| entry.as_ref().is_some_and(|entry| entry.directory().is_some());
+        is_directory(&self.item.change.before) && is_directory(&self.item.change.after)
+    }
+
+    /// Puts an entry at a path, and takes away what is at the new path where that is another one.
+    fn replace(
+        &self,
+        editor: &mut TreeEditor<'_>,
+        base: &Tree<'_>,
+        path: &VaultPath,
+        entry: Entry,
+    ) -> Result<()> {
+        if *path != self.item.change.path {
+            // A file may have moved away and something else have come to its place.
+            if editor.get(path)?.is_some() {
+                return Err(ServiceError::Occupied(path.to_string()));
+            }
+            take_away(editor, base, &self.item.change.path)?;
+        }
+        make_parents(editor, base, path)?;
+        Ok(editor.put(path, entry)?)
+    }
+
+    fn mixed_entry(&self, mixed: &Mixed, after: &Entry, at_old_path: bool) -> Entry {
+        let mut entry = after.clone();
+        if let Some(content) = &self.content {
+            entry.body = Body::File { size: content.size, blob: content.blob };
+            entry.meta.mtime = Mtime::now();
+            entry.group = None;
+        }
+        let Some(before) = &self.item.change.before else { return entry };
+        if !mixed.mode {
+            entry.meta.mode = before.meta.mode;
+        }
+        // What is back to what it was is no change of times either.
+        let same = entry.meta.mode == before.meta.mode && entry.same_content(before);
+        if same && at_old_path { before.clone() } else { entry }
+    }
+}
+
+/// Removes something, and the directories above that came with it and have nothing in them any more.
+fn take_away(editor: &mut TreeEditor<'_>, base: &Tree<'_>, path: &VaultPath) -> Result<()> {
+    editor.remove(path)?;
+    let mut above = path.parent();
+    while let Some(directory) = above.filter(|directory| !directory.is_top()) {
+        let came = base.get(&directory)?.is_none_or(|entry| entry.directory().is_none());
+        if !came || !editor.is_empty(&directory)? {
+            break;
+        }
+        editor.remove(&directory)?;
+        above = directory.parent();
+    }
+    Ok(())
+}
+
+/// Makes the directories above a path as they were before.
+fn make_parents(editor: &mut TreeEditor<'_>, base: &Tree<'_>, path: &VaultPath) -> Result<()> {
+    let names = path.names();
+    let mut directory = VaultPath::top();
+    for name in &names[..names.len().saturating_sub(1)] {
+        directory = directory.join(name);
+        if editor.get(&directory)?.is_none() {
+            let meta = base.get(&directory)?.map_or_else(|| Meta::of_new(0o755), |e| e.meta);
+            let made = editor.empty_directory(meta)?;
+            editor.put(&directory, made)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,271 @@
+//! The pieces of a change, and what a path becomes by the decisions about them.
+
+use offshoot_vault::diff::pick::{Part, Take, TextPick, fingerprint};
+use offshoot_vault::diff::{Change, ChangeKind};
+use offshoot_vault::{Entry, EntryKind};
+
+use super::Origin;
+
+/// A path that changed, in pieces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReviewItem {
+    /// The change.
+    pub change: Change,
+    /// Its texts, where it has such.
+    pub text: Option<TextPick>,
+    /// What can be decided about it: at least one piece, lines last and in their order.
+    pub pieces: Vec<Piece>,
+    /// What changed it last.
+    pub origin: Option<Origin>,
+}
+
+/// Something to decide about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// A word for it that stays the same while other changes come and go.
+    pub id: String,
+    /// What it is.
+    pub kind: PieceKind,
+    /// What was decided.
+    pub decision: Decision,
+}
+
+/// What a piece of a change is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PieceKind {
+    /// All of the change.
+    Whole,
+    /// That the file was moved.
+    Rename,
+    /// Its permission bits.
+    Mode,
+    /// Some of its lines.
+    Lines(Part),
+}
+
+impl PieceKind {
+    /// The word for it.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Whole => "file",
+            Self::Rename => "rename",
+            Self::Mode => "mode",
+            Self::Lines(_) => "hunk",
+        }
+    }
+}
+
+/// What somebody thinks of a piece.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Decision {
+    /// Nothing yet: it stays in the workspace.
+    #[default]
+    Undecided,
+    /// It is good.
+    Accepted,
+    /// It is to go.
+    Dropped,
+    /// These lines are to take its place.
+    Edited(Vec<u8>),
+}
+
+/// Which pieces are to be in a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// All that were not dropped: what the workspace is to have.
+    NotDropped,
+    /// Those that were accepted or edited: what is to be committed.
+    Accepted,
+}
+
+impl Wanted {
+    fn takes(self, decision: &Decision) -> bool {
+        match decision {
+            Decision::Undecided => self == Self::NotDropped,
+            Decision::Accepted | Decision::Edited(_) => true,
+            Decision::Dropped => false,
+        }
+    }
+}
+
+/// What a path becomes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// What it is in the workspace.
+    After,
+    /// What it was before.
+    Before,
+    /// Something of both.
+    Mixed(Mixed),
+}
+
+/// A file with some of its changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mixed {
+    /// Whether it is at its new path, where it was moved.
+    pub moved: bool,
+    /// Whether it has its new mode.
+    pub mode: bool,
+    /// What is in it, unless that is what the workspace has.
+    pub content: Option<Vec<u8>>,
+}
+
+impl ReviewItem {
+    /// Divides a change into pieces that nothing is decided about; `context` says how near changes of lines are together.
+    pub fn of(
+        change: Change,
+        text: Option<TextPick>,
+        context: u32,
+        origin: Option<Origin>,
+    ) -> Self {
+        let kinds = kinds(&change, text.as_ref(), context);
+        let mut item = Self { change, text, pieces: Vec::new(), origin };
+        for kind in kinds {
+            item.pieces.push(item.piece(kind, Decision::Undecided));
+        }
+        item
+    }
+
+    /// Divides a piece of lines into smaller ones, which keep its decision; false where it cannot be divided.
+    pub fn split(&mut self, at: usize) -> bool {
+        let (Some(piece), Some(text)) = (self.pieces.get(at), &self.text) else { return false };
+        let (PieceKind::Lines(part), decision) = (&piece.kind, piece.decision.clone()) else {
+            return false;
+        };
+        let parts = text.split(part);
+        if parts.len() < 2 || matches!(decision, Decision::Edited(_)) {
+            return false;
+        }
+        self.pieces.remove(at);
+        for (offset, part) in parts.into_iter().enumerate() {
+            let piece = self.piece(PieceKind::Lines(part), decision.clone());
+            self.pieces.insert(at + offset, piece);
+        }
+        true
+    }
+
+    /// The lines that somebody edits who edits a piece; `None` where it has none.
+    pub fn editable(&self, at: usize) -> Option<Vec<u8>> {
+        let (piece, text) = (self.pieces.get(at)?, self.text.as_ref()?);
+        match (&piece.kind, &piece.decision) {
+            (PieceKind::Lines(_), Decision::Edited(lines)) => Some(lines.clone()),
+            (PieceKind::Lines(part), _) => Some(text.new_text(part).to_vec()),
+            (PieceKind::Whole, Decision::Edited(lines)) => Some(lines.clone()),
+            (PieceKind::Whole, _) => {
+                self.change.after.as_ref().map(|_| text.whole_after().to_vec())
+            }
+            (PieceKind::Rename | PieceKind::Mode, _) => None,
+        }
+    }
+
+    /// The text that somebody edits who edits the whole file, as decided so far; `None` where it is no text or is gone.
+    pub fn whole_editable(&self) -> Option<Vec<u8>> {
+        let (text, _) = (self.text.as_ref()?, self.change.after.as_ref()?);
+        match self.content(Wanted::NotDropped) {
+            Some(content) => Some(content),
+            None => Some(text.whole_after().to_vec()),
+        }
+    }
+
+    /// Puts a text in the place of the whole file. Where it was moved, it stays moved, and it keeps its new mode.
+    pub fn edit_whole(&mut self, text: Vec<u8>) {
+        self.pieces.clear();
+        self.pieces.push(self.piece(PieceKind::Whole, Decision::Edited(text)));
+    }
+
+    /// What the path becomes.
+    pub fn outcome(&self, wanted: Wanted) -> Outcome {
+        let taken = |piece: &Piece| wanted.takes(&piece.decision);
+        let edited = |piece: &Piece| matches!(piece.decision, Decision::Edited(_));
+        if self.pieces.iter().all(|piece| taken(piece) && !edited(piece)) {
+            return Outcome::After;
+        }
+        if !self.pieces.iter().any(taken) {
+            return Outcome::Before;
+        }
+        let takes = |kind: &PieceKind| {
+            let mut of_kind = self.pieces.iter().filter(|piece| piece.kind == *kind);
+            of_kind.all(taken)
+        };
+        Outcome::Mixed(Mixed {
+            moved: takes(&PieceKind::Rename),
+            mode: takes(&PieceKind::Mode),
+            content: self.content(wanted),
+        })
+    }
+
+    /// What the file has in it, unless it is what the workspace has.
+    fn content(&self, wanted: Wanted) -> Option<Vec<u8>> {
+        let text = self.text.as_ref()?;
+        if let [Piece { kind: PieceKind::Whole, decision: Decision::Edited(lines), .. }] =
+            self.pieces.as_slice()
+        {
+            return Some(lines.clone());
+        }
+        if self.pieces.iter().any(|piece| piece.kind == PieceKind::Whole) {
+            return None;
+        }
+        let picks = self.pieces.iter().filter_map(|piece| {
+            let PieceKind::Lines(part) = &piece.kind else { return None };
+            let take = match &piece.decision {
+                Decision::Edited(lines) => Take::Other(lines),
+                decision if wanted.takes(decision) => Take::After,
+                _ => Take::Before,
+            };
+            Some((part, take))
+        });
+        let content = text.compose(picks);
+        (content != text.whole_after()).then_some(content)
+    }
+
+    fn piece(&self, kind: PieceKind, decision: Decision) -> Piece {
+        let path = self.change.path.to_bytes();
+        let salt = [kind.word().as_bytes(), b"\0", &path].concat();
+        let id = match (&kind, &self.text) {
+            (PieceKind::Lines(part), Some(text)) => text.fingerprint(&salt, part),
+            (PieceKind::Mode, _) => {
+                self.side_fingerprint(&salt, |entry| entry.meta.mode.to_le_bytes().to_vec())
+            }
+            _ => self.side_fingerprint(&salt, |entry| entry.content_hash().to_vec()),
+        };
+        Piece { id: self.unique(id), kind, decision }
+    }
+
+    fn side_fingerprint(&self, salt: &[u8], of: impl Fn(&Entry) -> Vec<u8>) -> String {
+        let side = |entry: &Option<Entry>| entry.as_ref().map(&of).unwrap_or_default();
+        let (before, after) = (side(&self.change.before), side(&self.change.after));
+        fingerprint([salt, &before, &after])
+    }
+
+    /// The same lines may change in the same way at several places of a file.
+    fn unique(&self, id: String) -> String {
+        let taken = |id: &str| self.pieces.iter().any(|piece| piece.id == id);
+        if !taken(&id) {
+            return id;
+        }
+        let mut numbered = (2..).map(|number: u32| format!("{id}.{number}"));
+        numbered.find(|id| !taken(id)).unwrap_or(id)
+    }
+}
+
+/// What a change consists of. What comes, goes or turns into another kind is decided as a whole.
+fn kinds(change: &Change, text: Option<&TextPick>, context: u32) -> Vec<PieceKind> {
+    let (Some(before), Some(after)) = (&change.before, &change.after) else {
+        return vec![PieceKind::Whole];
+    };
+    let Some(text) = text.filter(|_| after.kind() == EntryKind::File) else {
+        return vec![PieceKind::Whole];
+    };
+    let mut kinds = Vec::new();
+    if change.kind() == ChangeKind::Renamed {
+        kinds.push(PieceKind::Rename);
+    }
+    if before.meta.mode != after.meta.mode {
+        kinds.push(PieceKind::Mode);
+    }
+    kinds.extend(text.hunks(context).into_iter().map(PieceKind::Lines));
+    if kinds.is_empty() { vec![PieceKind::Whole] } else { kinds }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,70 @@
+//! What changed each path of a workspace last.
+
+use std::collections::BTreeMap;
+
+use offshoot_vault::{Id, Snapshot, Vault, VaultPath, Workspace, diff};
+
+use crate::error::Result;
+
+/// Further back than this it is not looked for.
+const MOST_SNAPSHOTS: usize = 300;
+/// How many execs are looked through for those that made the snapshots.
+const MOST_EXECS: u32 = 1000;
+
+/// What made a snapshot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The snapshot.
+    pub snapshot: Id,
+    /// The command, if it was one.
+    pub exec: Option<Id>,
+    /// Why it was made, in a word.
+    pub reason: String,
+    /// The command line, or what its maker said about it.
+    pub message: Option<String>,
+    /// When it was made.
+    pub time_ms: u64,
+}
+
+/// What changed each path last, from the newest snapshot of a workspace back to its base.
+pub(super) fn of(vault: &Vault, workspace: &Workspace) -> Result<BTreeMap<VaultPath, Origin>> {
+    let mut origins = BTreeMap::new();
+    let mut execs: Option<BTreeMap<Id, Id>> = None;
+    let mut at = vault.snapshot(&workspace.state.head)?;
+    for _ in 0..MOST_SNAPSHOTS {
+        if at.id == workspace.state.base {
+            break;
+        }
+        let Some(parent) = at.parents.first() else { break };
+        let parent = vault.snapshot(parent)?;
+        if vault.is_collected(&parent)? {
+            break;
+        }
+        let execs = match &mut execs {
+            Some(known) => known,
+            none => none.insert(by_snapshot(vault, workspace)?),
+        };
+        let origin = origin(&at, execs);
+        for change in diff::compare(vault.objects()?, &parent.root, &at.root)? {
+            origins.entry(change.path).or_insert_with(|| origin.clone());
+        }
+        at = parent;
+    }
+    Ok(origins)
+}
+
+fn by_snapshot(vault: &Vault, workspace: &Workspace) -> Result<BTreeMap<Id, Id>> {
+    let execs = vault.execs(Some(workspace.id), None, MOST_EXECS)?;
+    let made = execs.into_iter().filter(|exec| exec.before != exec.after);
+    Ok(made.filter_map(|exec| Some((exec.after?, exec.id))).collect())
+}
+
+fn origin(snapshot: &Snapshot, execs: &BTreeMap<Id, Id>) -> Origin {
+    Origin {
+        snapshot: snapshot.id,
+        exec: execs.get(&snapshot.id).copied(),
+        reason: snapshot.reason.clone(),
+        message: snapshot.message.clone(),
+        time_ms: snapshot.time_ms,
+    }
+}

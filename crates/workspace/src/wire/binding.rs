@@ -1,0 +1,50 @@
+//! The folders of a vault as programs see them.
+
+use offshoot_protocol::{
+    BindingAddedDoc, BindingDoc, BindingListDoc, BindingMovedDoc, BindingRemovedDoc, Text,
+};
+use offshoot_vault::{Binding, Id};
+
+use super::{import, time};
+use crate::binding::{Bound, Rebound, shown_name};
+
+/// A folder that a vault is bound to.
+pub fn binding(binding: &Binding) -> BindingDoc {
+    BindingDoc {
+        name: shown_name(binding).to_owned(),
+        at: Text::new(&binding.at().to_bytes()),
+        directory: Text::new(&binding.path),
+        present: binding.host_path().is_dir(),
+        created: time(binding.created_ms),
+    }
+}
+
+/// The folders of a vault.
+pub fn bindings(vault: &str, bindings: &[Binding]) -> BindingListDoc {
+    let bindings = bindings.iter().map(binding).collect();
+    BindingListDoc { vault: vault.to_owned(), bindings }
+}
+
+/// A folder that was bound.
+pub fn bound(bound: &Bound) -> BindingAddedDoc {
+    BindingAddedDoc {
+        binding: binding(&bound.binding),
+        operation: bound.operation.as_ref().map(Id::to_string),
+        import: import(&bound.report),
+    }
+}
+
+/// A folder that was let go of.
+pub fn unbound(rebound: &Rebound) -> BindingRemovedDoc {
+    let operation = rebound.operation.as_ref().map(Id::to_string);
+    BindingRemovedDoc { binding: binding(&rebound.before), operation }
+}
+
+/// A folder that lies elsewhere now.
+pub fn moved(rebound: &Rebound) -> BindingMovedDoc {
+    BindingMovedDoc {
+        from: Text::new(&rebound.before.path),
+        binding: binding(rebound.after.as_ref().unwrap_or(&rebound.before)),
+        operation: rebound.operation.as_ref().map(Id::to_string),
+    }
+}

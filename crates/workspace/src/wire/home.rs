@@ -1,0 +1,61 @@
+//! What comes home as programs see it.
+
+use offshoot_protocol::{ClashDoc, CommitDoc, HeldDoc, PullDoc};
+use offshoot_vault::Id;
+use offshoot_vault::merge::conflict::Conflict;
+
+use super::{change, path};
+use crate::home::{CommitOutcome, Held, HeldReason, Pulled};
+
+/// What a commit did, or would do.
+pub fn commit(outcome: &CommitOutcome) -> CommitDoc {
+    CommitDoc {
+        workspace: outcome.workspace.clone(),
+        committed: outcome.operation.is_some(),
+        dry_run: outcome.dry_run,
+        message: outcome.message.clone(),
+        changes: outcome.brought.iter().map(change).collect(),
+        held: outcome.held.iter().map(held).collect(),
+        meanwhile: outcome.meanwhile,
+        conflicts: clashes(&outcome.conflicts),
+        kept_conflicts: clashes(&outcome.kept_conflicts),
+        execs: outcome.execs.iter().map(Id::to_string).collect(),
+        snapshot: outcome.snapshot.as_ref().map(Id::to_string),
+        operation: outcome.operation.as_ref().map(Id::to_string),
+        git: None,
+    }
+}
+
+/// What a pull did.
+pub fn pull(pulled: &Pulled) -> PullDoc {
+    PullDoc {
+        workspace: pulled.workspace.clone(),
+        head: pulled.head.to_string(),
+        head_moved: pulled.head_moved,
+        captured: pulled.captured.iter().map(change).collect(),
+        changes: pulled.changes.iter().map(change).collect(),
+        conflicts: clashes(&pulled.conflicts),
+        snapshot: pulled.snapshot.as_ref().map(Id::to_string),
+        operation: pulled.operation.as_ref().map(Id::to_string),
+    }
+}
+
+fn held(held: &Held) -> HeldDoc {
+    HeldDoc {
+        path: path(&held.change.path),
+        reason: held.reason.word().to_owned(),
+        detail: match held.reason {
+            HeldReason::Git(planted) => Some(planted.word().to_owned()),
+            _ => None,
+        },
+        option: held.reason.option().map(str::to_owned),
+    }
+}
+
+fn clashes(conflicts: &[Conflict]) -> Vec<ClashDoc> {
+    let clash = |conflict: &Conflict| ClashDoc {
+        path: path(&conflict.path),
+        conflict: conflict.kind.word().to_owned(),
+    };
+    conflicts.iter().map(clash).collect()
+}

@@ -1,0 +1,196 @@
+//! Repositories of git that a workspace and its folder both changed, by git itself.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use offshoot_vault::merge::{Base, MergeInputs, MergeOptions, Side};
+use offshoot_vault::{ExportOptions, ImportOptions, RootId, VaultPath};
+use offshoot_workspace::ServiceError;
+use offshoot_workspace::git::{GitError, SettleStates, Settled, settle_repository};
+
+use crate::support::Bench;
+
+/// A repository with some history, and what two sides made of it.
+struct Scene {
+    bench: Bench,
+    states: SettleStates,
+    settled: Result<Settled, ServiceError>,
+}
+
+/// Runs a script, which must succeed, and gives what it printed.
+fn sh(dir: &Path, script: &str) -> String {
+    let mut command = Command::new("sh");
+    command.args(["-euc", script]).current_dir(dir).env_clear().env("HOME", dir.parent().unwrap());
+    command.env("PATH", std::env::var_os("PATH").unwrap());
+    for who in ["AUTHOR", "COMMITTER"] {
+        command
+            .env(format!("GIT_{who}_NAME"), "Ann")
+            .env(format!("GIT_{who}_EMAIL"), "ann@example.org");
+    }
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{script}\n{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+const HISTORY: &str = "git init -q -b main .; git config gc.auto 0
+    echo one > a; echo two > b; mkdir d; seq 20 > d/c; git add .; git commit -qm first
+    echo more >> a; git commit -qam second; git branch old HEAD~1";
+
+fn scene(folder: &str, workspace: &str) -> Scene {
+    scene_of(HISTORY, folder, workspace)
+}
+
+fn scene_of(history: &str, folder: &str, workspace: &str) -> Scene {
+    let bench = Bench::new();
+    let at = |name: &str| bench.place.join(name);
+    std::fs::create_dir(at("base")).unwrap();
+    sh(&at("base"), history);
+    let root_of = |name: &str| -> RootId {
+        bench.vault.import(&at(name), &ImportOptions::default()).unwrap().root
+    };
+    let held = bench.vault.hold().unwrap();
+    let base = root_of("base");
+    let side = |name: &str, script: &str| {
+        sh(&bench.place, &format!("cp -a base {name}"));
+        sh(&at(name), script);
+        root_of(name)
+    };
+    let (folder, workspace) = (side("folder", folder), side("workspace", workspace));
+    let sides = [("folder", folder), ("workspace", workspace)];
+    let sides = sides.map(|(label, root)| Side { label: label.to_owned(), root });
+    let inputs = MergeInputs { base: &Base::Root(base), sides: &sides };
+    let merged = bench.vault.merge(&inputs, &MergeOptions::default()).unwrap();
+    let states = SettleStates { base, folder, workspace, merged: merged.root };
+    let settled = settle_repository(&bench.vault, &states, merged.conflicts);
+    drop(held);
+    Scene { bench, states, settled }
+}
+
+impl Scene {
+    /// The settled state as files.
+    fn out(&self) -> PathBuf {
+        let settled = self.settled.as_ref().unwrap();
+        assert!(settled.conflicts.is_empty(), "{:#?}", settled.conflicts);
+        let out = self.bench.place.join("out");
+        let options = ExportOptions::default();
+        self.bench.vault.export(&settled.root, &VaultPath::top(), &out, &options).unwrap();
+        sh(&out, "git fsck --strict --full 2>&1; git log --all --oneline > /dev/null");
+        out
+    }
+
+    fn refused(&self) -> String {
+        match &self.settled {
+            Err(ServiceError::Git(error @ GitError::BothChanged { .. })) => error.to_string(),
+            other => panic!("not refused: {other:?}"),
+        }
+    }
+}
+
+const STATUS: &str = "git status --porcelain";
+
+#[test]
+fn a_commit_of_the_workspace_comes_home() {
+    let scene = scene("true", "echo x >> b; git commit -qam third");
+    assert_eq!(scene.settled.as_ref().unwrap().root, scene.states.merged);
+    let out = scene.out();
+    assert_eq!(sh(&out, "git log --format=%s"), "third\nsecond\nfirst\n");
+    assert_eq!(sh(&out, STATUS), "");
+}
+
+/// Looking at the status writes the index, with nothing new in it.
+#[test]
+fn a_status_in_the_folder_does_not_keep_a_commit_away() {
+    let scene = scene("touch a b; sleep 0.02; git status -s", "echo x >> b; git commit -qam third");
+    let out = scene.out();
+    assert_eq!(sh(&out, "git log -1 --format=%s"), "third\n");
+    assert_eq!(sh(&out, STATUS), "");
+}
+
+#[test]
+fn unstaged_edits_of_the_person_stay_unstaged() {
+    let scene = scene(
+        "sed -i '1s/.*/mine/' d/c; git status -s",
+        "sed -i '$s/.*/theirs/' d/c; echo x >> b; git commit -qam third",
+    );
+    let out = scene.out();
+    assert_eq!(sh(&out, STATUS), " M d/c\n");
+    assert_eq!(sh(&out, "git diff -U0 d/c | grep '^[-+][^-+]'"), "-1\n+mine\n");
+}
+
+#[test]
+fn what_the_person_staged_is_not_taken_back_by_a_commit() {
+    let scene = scene("echo y >> b; git add b", "echo x >> a; git commit -qam third");
+    assert!(scene.refused().contains("staged in the folder"), "{}", scene.refused());
+}
+
+#[test]
+fn commits_of_both_are_refused() {
+    let scene = scene("echo y >> b; git commit -qam mine", "echo x >> a; git commit -qam theirs");
+    assert!(scene.refused().contains("both made commits"), "{}", scene.refused());
+}
+
+#[test]
+fn commits_of_both_on_different_branches_are_refused() {
+    let scene = scene(
+        "echo y >> b; git commit -qam mine",
+        "git checkout -q -b topic; echo x >> a; git commit -qam theirs",
+    );
+    assert!(scene.refused().contains("both made commits"), "{}", scene.refused());
+}
+
+#[test]
+fn what_both_staged_is_the_persons() {
+    let scene = scene("echo y >> b; git add b", "echo x >> a; git add a");
+    let out = scene.out();
+    assert_eq!(sh(&out, STATUS), " M a\nM  b\n");
+}
+
+#[test]
+fn a_new_branch_comes_home_beside_a_commit_of_the_person() {
+    let scene =
+        scene("echo y >> b; git commit -qam mine", "git branch topic HEAD~1; git status -s");
+    let out = scene.out();
+    assert_eq!(sh(&out, "git branch --format='%(refname:short)'"), "main\nold\ntopic\n");
+    assert_eq!(sh(&out, "git log -1 --format=%s"), "mine\n");
+    assert_eq!(sh(&out, STATUS), "");
+}
+
+#[test]
+fn packing_in_the_workspace_does_not_clash_with_a_commit_of_the_person() {
+    let scene = scene("echo y >> b; git commit -qam mine", "git gc -q --prune=now");
+    let out = scene.out();
+    assert_eq!(sh(&out, "git log -1 --format=%s"), "mine\n");
+    assert_eq!(sh(&out, STATUS), "");
+}
+
+#[test]
+fn packing_in_the_folder_does_not_clash_with_a_commit_of_the_workspace() {
+    let scene = scene("git gc -q --prune=now", "echo x >> b; git commit -qam third");
+    let out = scene.out();
+    assert_eq!(sh(&out, "git log -1 --format=%s"), "third\n");
+    assert_eq!(sh(&out, STATUS), "");
+}
+
+/// An object that nothing needed is given up by one side and used by the other.
+#[test]
+fn an_object_that_one_side_gave_up_is_kept_for_the_other() {
+    let orphan = "git checkout -q --detach; git commit -q --allow-empty -m orphan
+                  git rev-parse HEAD > ../orphan; git checkout -q main; git reflog expire --expire=now --all";
+    for (folder, workspace) in [
+        ("git gc -q --prune=now", "git branch kept $(cat ../orphan)"),
+        ("git branch kept $(cat ../orphan)", "git gc -q --prune=now"),
+    ] {
+        let history = format!("{HISTORY}\n{orphan}");
+        let scene = scene_of(&history, folder, workspace);
+        let out = scene.out();
+        assert_eq!(sh(&out, "git log -1 --format=%s kept"), "orphan\n");
+    }
+}
+
+#[test]
+fn packing_in_both_keeps_everything() {
+    let scene = scene("git gc -q --prune=now", "git tag v1; git gc -q --prune=now");
+    let out = scene.out();
+    assert_eq!(sh(&out, "git tag; git log --format=%s"), "v1\nsecond\nfirst\n");
+    assert_eq!(sh(&out, STATUS), "");
+}
