@@ -203,7 +203,7 @@ fn nothing_is_lost_to_a_race() {
     for round in 0..rounds {
         reset(&scene.folder);
         let mut apply = scene.staged();
-        let (go, stop) = (AtomicBool::new(false), AtomicBool::new(false));
+        let [ready, go, stop] = [false; 3].map(AtomicBool::new);
         let mut person = Person {
             rng: Rng::new(seed ^ (round << 8)),
             folder: scene.folder.clone(),
@@ -212,6 +212,7 @@ fn nothing_is_lost_to_a_race() {
         };
         let result = thread::scope(|scope| {
             let acting = scope.spawn(|| {
+                ready.store(true, Ordering::Release);
                 while !go.load(Ordering::Acquire) {
                     std::hint::spin_loop();
                 }
@@ -221,6 +222,9 @@ fn nothing_is_lost_to_a_race() {
                     person.act();
                 }
             });
+            while !ready.load(Ordering::Acquire) {
+                thread::yield_now();
+            }
             go.store(true, Ordering::Release);
             let result = apply.swap();
             stop.store(true, Ordering::Release);
