@@ -2,14 +2,15 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
 
 use offshoot_tests::skip::{Feature, need};
-use offshoot_vault::{ApplyNote, Id};
+use offshoot_vault::{ApplyNote, ApplyOptions, ApplyTarget, Binding, Id, ImportOptions};
 use serde_json::json;
 
-use super::scene::{Scene, assert_clean, assert_state, write};
+use super::scene::{Scene, assert_clean, assert_state, target, write};
 use crate::garbage::NOTHING;
-use crate::support::{actor, everything_kept, import};
+use crate::support::{Scratch, actor, everything_kept, import, scanned, vault_of};
 
 #[test]
 fn a_folder_gets_its_new_state_exactly() {
@@ -166,4 +167,52 @@ fn many_files_are_changed_at_once() {
     apply.swap().unwrap();
     apply.finish().unwrap();
     scene.assert_new();
+}
+
+#[test]
+fn several_folders_are_changed_at_once() {
+    let scratch = Scratch::new();
+    let states = ["old", "new"].map(|state| {
+        let (project, config) = (format!("{state}-project"), format!("{state}-config"));
+        let folders = [scratch.folder(&project), scratch.folder(&config)];
+        write(&folders[0], "src/main", state, 0o644, 9);
+        write(&folders[0], &format!("only-{state}"), state, 0o644, 9);
+        write(&folders[1], "settings/deep", state, 0o600, 9);
+        folders
+    });
+    let [old, new] = states;
+    // Something beside the folders that the tree holds below the first.
+    write(&new[0], ".offshoot/settings", "new", 0o644, 9);
+    let vault = vault_of(&scratch, &old[0]);
+    let capture = |folders: &[PathBuf; 2]| {
+        let bindings = [("", &folders[0]), ("config", &folders[1])].map(|(name, path)| Binding {
+            id: Id::random(),
+            name: name.to_owned(),
+            path: path.as_os_str().as_encoded_bytes().to_vec(),
+            created_ms: 0,
+            inode: None,
+        });
+        let imported = vault.import_bound(&bindings, &ImportOptions::default()).unwrap();
+        let target = |it: &Binding| ApplyTarget { at: it.at(), ..target(&it.host_path()) };
+        (imported.root, bindings.iter().map(target).collect::<Vec<_>>())
+    };
+    let ((before, targets), (after, _)) = (capture(&old), capture(&new));
+    let states = [scanned(&old[0]), scanned(&old[1]), scanned(&new[0]), scanned(&new[1])];
+    let lock = vault.lock_folders(None).unwrap();
+    for back in [true, false] {
+        let plan = vault.plan_apply(&targets, &before, &after, &ApplyOptions::default()).unwrap();
+        assert_eq!(plan.problems(), []);
+        let mut apply = vault.stage_apply(&lock, plan, Id::random(), json!(null)).unwrap();
+        assert_eq!(apply.folders(), old);
+        apply.swap().unwrap();
+        if back {
+            apply.take_back().unwrap();
+        }
+        apply.finish().unwrap();
+        let expected = if back { &states[..2] } else { &states[2..] };
+        for (folder, expected) in old.iter().zip(expected) {
+            assert_state(folder, expected, &everything_kept());
+            assert_clean(&vault, folder);
+        }
+    }
 }
