@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use offshoot_tests::skip::{Feature, need};
 use offshoot_vault::{ApplyNote, ApplyOptions, ApplyTarget, Binding, Id, ImportOptions};
+use rustix::fs::{XattrFlags, getxattr, setxattr};
 use serde_json::json;
 
 use super::scene::{Scene, assert_clean, assert_state, target, write};
@@ -121,22 +122,41 @@ fn attributes_that_the_vault_does_not_record_stay_with_the_file() {
         return;
     }
     let scene = Scene::everything();
-    let set = |name: &str, value: &[u8]| {
-        let path = scene.folder.join("src/edited");
-        rustix::fs::setxattr(path, name, value, rustix::fs::XattrFlags::empty()).unwrap();
-    };
-    set("trusted.mark", b"of an administrator");
-    let before = import(&scene.vault, &scene.folder).root;
-    assert_eq!(before, scene.before);
+    let path = scene.folder.join("src/edited");
+    // Somebody of their own may read it: owner, user 1234, group, mask, others.
+    let entries: [(u16, u16, u32); 5] =
+        [(1, 6, u32::MAX), (2, 4, 1234), (4, 4, u32::MAX), (16, 4, u32::MAX), (32, 4, u32::MAX)];
+    let entries = entries.iter().flat_map(|(tag, may, who)| {
+        [&tag.to_le_bytes()[..], &may.to_le_bytes(), &who.to_le_bytes()].concat()
+    });
+    let acl: Vec<u8> = 2u32.to_le_bytes().into_iter().chain(entries).collect();
+    let attributes = [("trusted.mark", &b"of an administrator"[..]), (ACL, &acl)];
+    for (name, value) in attributes {
+        setxattr(&path, name, value, XattrFlags::empty()).unwrap();
+    }
+    setxattr(&path, "security.capability", &CAPABILITY, XattrFlags::empty()).unwrap();
+    assert_eq!(import(&scene.vault, &scene.folder).root, scene.before);
     let mut apply = scene.staged();
     apply.swap().unwrap();
     apply.finish().unwrap();
-    let mut value = [0; 64];
-    let path = scene.folder.join("src/edited");
-    let length = rustix::fs::getxattr(path, "trusted.mark", &mut value).unwrap();
-    assert_eq!(&value[..length], b"of an administrator");
-    assert_state(&scene.folder, &scene.new, &everything_kept());
+    scene.assert_new();
+    let read = |name: &str| {
+        let mut value = [0; 64];
+        let length = getxattr(&path, name, &mut value)?;
+        Ok::<Vec<u8>, rustix::io::Errno>(value[..length].to_vec())
+    };
+    assert_eq!(read("trusted.mark").unwrap(), b"of an administrator");
+    // The new mode says less for others; the named user stays.
+    let named: &[u8] = &[2, 0, 4, 0, 0xd2, 4, 0, 0];
+    assert!(
+        read(ACL).unwrap().chunks(4).collect::<Vec<_>>().windows(2).any(|it| it.concat() == named)
+    );
+    assert!(read("security.capability").is_err(), "new content gets no capabilities");
 }
+
+const ACL: &str = "system.posix_acl_access";
+/// To bind to low ports.
+const CAPABILITY: [u8; 20] = [1, 0, 0, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
 #[test]
 fn names_outside_of_the_folder_are_told_and_keep_their_content() {
