@@ -80,6 +80,8 @@ fn what_is_staged_is_neither_captured_nor_collected() {
     assert_eq!(import(&scene.vault, &scene.folder).root, scene.before);
     scene.vault.collect(&NOTHING, &actor()).unwrap();
     let (id, after) = (apply.id(), apply.after());
+    assert!(scene.vault.unfinished_applies(&scene.lock()).is_err(), "somebody is at it");
+    assert_eq!(scene.vault.interrupted_applies().unwrap(), []);
     drop(apply);
     assert_eq!(scene.vault.interrupted_applies().unwrap(), [id]);
     assert!(scene.vault.objects().unwrap().root(&after).is_ok());
