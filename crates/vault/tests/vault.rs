@@ -4,10 +4,10 @@
 
 #[path = "vault/adopt.rs"]
 mod adopt;
-#[path = "vault/bound.rs"]
-mod bound;
 #[path = "vault/apply.rs"]
 mod apply;
+#[path = "vault/bound.rs"]
+mod bound;
 #[path = "vault/children.rs"]
 mod children;
 #[path = "vault/closed.rs"]

@@ -64,7 +64,7 @@ pub(super) fn stage(
     let mut stagings = Vec::new();
     for record in &journal.stagings {
         let folder = &plan.folders[record.folder];
-        stagings.push(Staging::make(objects, folder, &record.directory.0, journal)?);
+        stagings.push(Staging::make(objects, folder, record, journal)?);
     }
     if plan.steps.iter().any(|step| matches!(step.work, Work::Replace { .. })) {
         stagings.iter().try_for_each(Staging::check_exchange)?;
@@ -127,9 +127,10 @@ impl<'a> Staging<'a> {
     fn make(
         objects: &'a Objects,
         folder: &'a Folder,
-        directory: &[u8],
+        record: &StagingRecord,
         journal: &Journal,
     ) -> Result<Self, ApplyError> {
+        let directory = record.directory.0.as_slice();
         let name = staging_name(&journal.id);
         let path = join(directory, &name);
         let host = folder.host(&path);
@@ -141,12 +142,9 @@ impl<'a> Staging<'a> {
         let fd = make().map_err(io_error("create", &host))?;
         // What the folder hands down to new files is not for what only passes through.
         let _had_some = fs::fremovexattr(&fd, "system.posix_acl_default").is_ok();
-        let record = journal.stagings.iter().find(|it| it.directory.0 == directory);
-        if let Some((seconds, nanoseconds)) = record.map(|record| record.mtime) {
-            let mtime = crate::entry::Mtime { seconds, nanoseconds };
-            touch::set_time(folder, directory, mtime)
-                .map_err(io_error("set the time of", &host))?;
-        }
+        let (seconds, nanoseconds) = record.mtime;
+        let mtime = crate::entry::Mtime { seconds, nanoseconds };
+        touch::set_time(folder, directory, mtime).map_err(io_error("set the time of", &host))?;
         let writer = fd.try_clone().map_err(io_error("open", &host))?;
         let purpose = Purpose::Export { owners: journal.owners };
         let writer = Materializer::at(objects, writer, &host, purpose);
