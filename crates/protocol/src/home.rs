@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::ChangeDoc;
 use crate::document::Kind;
+use crate::git::GitOutcomeDoc;
 use crate::text::Text;
 
 /// A change that stays in the workspace.
@@ -61,6 +62,9 @@ pub struct CommitDoc {
     /// The operation that did it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
+    /// What became of the git commit that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git: Option<GitOutcomeDoc>,
 }
 
 impl Kind for CommitDoc {

@@ -15,9 +15,9 @@ const LONGEST: u64 = 1 << 20;
 
 /// The rules of several states together: what any of them ignores is ignored.
 ///
-/// Of a workspace these are the rules of its base and its own, so that neither new rules nor removed ones make build output come
-/// home unasked.
-pub(super) struct IgnoreRules<'t> {
+/// Of a workspace these are the rules of its base, its own and those of the main line, so that neither new rules nor removed
+/// ones make build output come home unasked.
+pub(crate) struct IgnoreRules<'t> {
     states: Vec<State<'t>>,
 }
 
@@ -34,7 +34,7 @@ struct State<'t> {
 
 impl<'t> IgnoreRules<'t> {
     /// Reads the rules of these states when they are needed. `excludes` is the file of rules that belongs to the repository.
-    pub(super) fn new(objects: &'t Objects, roots: &[RootId], excludes: &[u8]) -> Result<Self> {
+    pub(crate) fn new(objects: &'t Objects, roots: &[RootId], excludes: &[u8]) -> Result<Self> {
         let outermost = matcher(&VaultPath::top(), excludes);
         let state = |root: &RootId| -> Result<State<'t>> {
             let (tree, outermost) = (Tree::open(objects, root)?, outermost.clone());
@@ -45,7 +45,7 @@ impl<'t> IgnoreRules<'t> {
     }
 
     /// Whether a path is ignored, by itself or by a directory that it is in.
-    pub(super) fn ignores(&mut self, path: &VaultPath, is_directory: bool) -> Result<bool> {
+    pub(crate) fn ignores(&mut self, path: &VaultPath, is_directory: bool) -> Result<bool> {
         // What is in a repository's own directory is never looked at by its rules.
         if path.names().iter().any(|name| name.eq_ignore_ascii_case(b".git")) {
             return Ok(false);

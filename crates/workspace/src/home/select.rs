@@ -23,6 +23,13 @@ pub enum Choice {
     Leave,
     /// The file comes home with these bytes, and what is different from them stays.
     Content(Vec<u8>),
+    /// The same with this mode, whatever it has in the workspace.
+    File {
+        /// The bytes.
+        content: Vec<u8>,
+        /// The permission bits.
+        mode: u16,
+    },
 }
 
 /// What may come home although it is held back otherwise.

@@ -43,7 +43,8 @@ impl<'d> Decider<'d> {
         let excludes = VaultPath::parse(b".git/info/exclude");
         let excludes = excludes.map_err(offshoot_vault::VaultError::from)?;
         let excludes = text_at(objects, &main, &excludes)?.unwrap_or_default();
-        let rules = IgnoreRules::new(objects, &[states.base, states.workspace], &excludes)?;
+        let roots = [states.base, states.workspace, states.main];
+        let rules = IgnoreRules::new(objects, &roots, &excludes)?;
         let before = Tree::open(objects, &states.base)?;
         let after = Tree::open(objects, &states.workspace)?;
         let planting = Planting::of(changes, &before, &after)?;
@@ -72,6 +73,11 @@ impl<'d> Decider<'d> {
             None | Some(Choice::Take) => None,
             Some(Choice::Leave) => return Ok(Decision::Hold(HeldReason::Left)),
             Some(Choice::Content(bytes)) => self.with_content(change, bytes)?,
+            Some(Choice::File { content, mode }) => {
+                let mut chosen = self.with_content(change, content)?;
+                chosen.iter_mut().for_each(|entry| entry.meta.mode = *mode);
+                chosen
+            }
         };
         Ok(self.without_set_id(change, chosen))
     }
