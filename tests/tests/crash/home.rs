@@ -126,7 +126,9 @@ impl Site {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         match output.status.success() {
             true => Ok(text(&output.stdout)),
-            false => Err(format!("{arguments:?}: {}{}", text(&output.stdout), text(&output.stderr))),
+            false => {
+                Err(format!("{arguments:?}: {}{}", text(&output.stdout), text(&output.stderr)))
+            }
         }
     }
 }
@@ -159,9 +161,8 @@ type Contents = BTreeMap<Vec<u8>, (Kind, u32, Option<[u8; 32]>, Option<Vec<u8>>)
 fn contents(scan: &Scan) -> Contents {
     let staged = |path: &[u8]| path.windows(16).any(|part| part == b".offshoot-apply-");
     let shown = scan.0.iter().filter(|(path, _)| !staged(path));
-    let of = |node: &offshoot_tests::scan::Node| {
-        (node.kind, node.mode, node.hash, node.target.clone())
-    };
+    let of =
+        |node: &offshoot_tests::scan::Node| (node.kind, node.mode, node.hash, node.target.clone());
     shown.map(|(path, node)| (path.clone(), of(node))).collect()
 }
 
@@ -251,7 +252,8 @@ fn settled(site: &Site) -> Result<(), String> {
         return Err(format!("left in the folder: {}", String::from_utf8_lossy(path)));
     }
     let vault = site.home().join("names/project");
-    let left: Vec<_> = fs::read_dir(vault.join("applies")).into_iter().flatten().flatten().collect();
+    let left: Vec<_> =
+        fs::read_dir(vault.join("applies")).into_iter().flatten().flatten().collect();
     if !left.is_empty() {
         return Err(format!("left in the vault: {left:?}"));
     }

@@ -75,7 +75,8 @@ fn kinds_change_in_parts() {
     place.write("dir/goes", "2");
     place.ok(["init"]);
     fork(&place, "work");
-    let script = "rm lines; mkdir lines; echo in >lines/in; echo out >lines/out; rm -r dir; echo x >dir";
+    let script =
+        "rm lines; mkdir lines; echo in >lines/in; echo out >lines/out; rm -r dir; echo x >dir";
     place.ok(["exec", "-w", "work", "--", "sh", "-c", script]);
     place.ok(["commit", "-w", "work", "--only", "/lines/in", "--only", "/dir/goes"]);
     assert_eq!(read(&place, "lines/in"), "in\n");

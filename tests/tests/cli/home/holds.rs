@@ -83,7 +83,10 @@ fn set_user_bits_stay() {
     fs::set_permissions(&known, fs::Permissions::from_mode(0o4755)).unwrap();
     place.ok(["init"]);
     fork(&place, "work");
-    run(&place, "cp /bin/true tool; chmod 6755 tool; chmod 4711 known; mkdir d; chmod 2775 d; touch d/x");
+    run(
+        &place,
+        "cp /bin/true tool; chmod 6755 tool; chmod 4711 known; mkdir d; chmod 2775 d; touch d/x",
+    );
     let document = place.json(&["commit", "-w", "work"]);
     assert_eq!(held(&document), named(&[("/tool", "setuid")]));
     let mode = |path: &str| {

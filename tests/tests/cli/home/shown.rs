@@ -30,7 +30,8 @@ fn commits_for_people() {
 fn conflicts_for_people() {
     let place = demo_vault();
     let mut transcript = Transcript::new(&place);
-    transcript.run_with(&["fs", "write", "/README.md", "-w", "fix"], "# Demo\n\nAn agent's project.\n");
+    transcript
+        .run_with(&["fs", "write", "/README.md", "-w", "fix"], "# Demo\n\nAn agent's project.\n");
     place.write("README.md", "# Demo\n\nA person's project.\n");
     transcript.run(&["commit", "-w", "fix"]);
     transcript.run(&["pull", "-w", "fix"]);
