@@ -17,7 +17,7 @@ use super::times::{Times, stamp};
 use super::{HomeOptions, describe, execs, markers};
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
-use crate::git::{SettleStates, settle_repository};
+use crate::git::{SettleStates, check_folder, settle_repository};
 
 /// How often a commit is tried again because somebody changed the folder meanwhile.
 const ATTEMPTS: usize = 3;
@@ -110,6 +110,9 @@ impl<'a> CommitService<'a> {
         let mut outcome = outcome(&workspace, request, &captured, &proposal);
         if proposal.is_empty() || !proposal.conflicts.is_empty() {
             return Ok(Some(outcome));
+        }
+        for target in folders.targets() {
+            check_folder(&target.directory, &proposal.brought)?;
         }
         outcome.execs = execs::since(self.vault, &tip, &proposal.common)?;
         if request.dry_run {
