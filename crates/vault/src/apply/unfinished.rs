@@ -3,13 +3,16 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use offshoot_store::Id;
+
+use super::ground::Ground;
 use super::journal::{BACK, DONE, JOURNAL, Journal};
 use super::{APPLIES, Apply, FolderLock};
+use crate::disk;
 use crate::error::{Result, io_error};
 use crate::hash::RootId;
-use crate::layer::{DirLock, clear_abandoned};
+use crate::layer::DirLock;
 use crate::vault::Vault;
-use offshoot_store::Id;
 
 impl Vault {
     /// Applies that nobody is at, oldest first. Each must be settled before a folder is captured or changed: done and
@@ -18,17 +21,20 @@ impl Vault {
         let mut found = Vec::new();
         for place in self.applies()? {
             let Ok(lock) = DirLock::take(&place) else { continue };
-            // One without a journal did not come so far as to stage anything.
-            let Some(journal) = Journal::read(&place)? else {
-                drop(lock);
-                clear_abandoned(&place).map_err(io_error("remove", &place))?;
+            let journal = if is_hidden(&place) { None } else { Journal::read(&place)? };
+            // One without did not come so far as to stage anything, or is cleared up already.
+            let Some(journal) = journal else {
+                disk::remove_tree(&place).map_err(io_error("remove", &place))?;
                 continue;
             };
             let (back, done) = (place.join(BACK).exists(), place.join(DONE).exists());
             let back = back || journal.steps.is_none();
             let apply = Apply { vault: self, journal, place, back, fresh: false, _lock: lock };
             if back || done {
-                apply.clear()?;
+                // A folder that is away, on a disk that is not there now, is cleared up when it is back.
+                if Ground::open(&apply.journal, false).is_ok() {
+                    apply.clear()?;
+                }
             } else {
                 found.push(apply);
             }
@@ -68,13 +74,18 @@ impl Vault {
 /// The roots that applies begin and end with, and those that their notes list as `roots`, whether somebody is at them or not.
 pub(crate) fn pinned_roots(vault: &Vault) -> Result<Vec<RootId>> {
     let mut roots = Vec::new();
-    for place in vault.applies()? {
+    for place in vault.applies()?.into_iter().filter(|place| !is_hidden(place)) {
         if let Some(journal) = read_if_there(&place)? {
             roots.extend([journal.before, journal.after]);
             roots.extend(journal.noted_roots());
         }
     }
     Ok(roots)
+}
+
+/// Whether it is just being made, or cleared up.
+fn is_hidden(place: &Path) -> bool {
+    place.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
 /// The journal of an apply that may be finished in this moment.

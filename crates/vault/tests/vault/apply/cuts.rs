@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -189,6 +190,12 @@ fn settle(template: &Template, place: &Path, how: Settle, finished: bool) -> Res
             return Err(format!("{kept:?} were nobody's"));
         }
     }
+    let left = fs::read_dir(&folder).unwrap().flatten();
+    if let Some(left) =
+        left.map(|it| it.path()).find(|it| it.to_string_lossy().contains("/.offshoot-apply-"))
+    {
+        return Err(format!("{left:?} is left; {found} were found, decided: {decided}"));
+    }
     assert_clean(&vault, &folder);
     let now = scanned(&folder);
     let old = compare(&now, &template.old, &everything_kept());
@@ -270,12 +277,18 @@ fn an_apply_is_settled_after_a_power_cut() {
         for how in [Settle::Forwards, Settle::Back] {
             let running = disk.power_cut_copy().unwrap();
             let mounted = running.mount().unwrap();
-            let finished = template.run(mounted.path(), Fault::KillAfter(n)).status.success();
+            // The disk is at the same path before and after.
+            let scratch = Scratch::new();
+            let place = scratch.path().join("disk");
+            symlink(mounted.path(), &place).unwrap();
+            let finished = template.run(&place, Fault::KillAfter(n)).status.success();
             let left = running.power_cut_copy().unwrap();
             drop(mounted);
             let mount = left.mount().unwrap();
-            boot(mount.path());
-            if let Err(why) = settle(&template, mount.path(), how, finished) {
+            fs::remove_file(&place).unwrap();
+            symlink(mount.path(), &place).unwrap();
+            boot(&place);
+            if let Err(why) = settle(&template, &place, how, finished) {
                 failures.push(format!("{how:?} after call {n}: {why}"));
             }
         }
