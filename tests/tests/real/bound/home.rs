@@ -123,7 +123,7 @@ fn changes_of_a_folder_that_was_let_go_of_stay_in_the_workspace() {
 /// Killed anywhere, what follows finds all folders old or brings all of them home.
 #[test]
 fn a_commit_of_several_folders_is_killed() {
-    const SAMPLE: u64 = 12;
+    const SAMPLE: u64 = 7;
     if !need(Feature::Ptrace) {
         return;
     }
