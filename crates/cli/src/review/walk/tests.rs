@@ -13,7 +13,7 @@ fn file(content: &str) -> Entry {
     hash[0] = content.len() as u8;
     hash[1] = content.as_bytes().first().copied().unwrap_or(0);
     let body = Body::File { size: content.len() as u64, blob: BlobId(hash) };
-    Entry { name: Vec::new(), meta: Meta::of_new(0o644), group: None, body }
+    Entry { name: Vec::new(), meta: Meta::of_new(0o644), group: None, conflict: None, body }
 }
 
 fn item(path: &str, before: Option<&str>, after: &str) -> ReviewItem {
