@@ -89,7 +89,7 @@ fn random_entry(rng: &mut Rng, at: u64) -> Entry {
     if rng.below(2) == 0 {
         return entry;
     }
-    let mut version = |rng: &mut Rng| {
+    let version = |rng: &mut Rng| {
         let path = VaultPath::parse(&[b'p', b'/', b'a' + rng.below(26) as u8]).unwrap();
         let name = path.name().unwrap().to_vec();
         let body = match rng.below(3) {
