@@ -7,7 +7,7 @@ use offshoot_vault::diff::{self, Change, ChangeKind, DiffOptions};
 use offshoot_vault::merge::conflict::Conflict;
 use offshoot_vault::merge::{Base, MergeInputs, Side};
 use offshoot_vault::{
-    Actor, Id, Imported, RootId, Snapshot, Vault, VaultError, Workspace, WorkspaceLock,
+    Actor, ExecRecord, Id, Imported, RootId, Snapshot, Vault, VaultError, Workspace, WorkspaceLock,
 };
 
 use super::folders::Folders;
@@ -219,17 +219,18 @@ impl<'a> CommitService<'a> {
     /// The commands that made the snapshots since the main line and the workspace had something in common, oldest first.
     fn execs(&self, tip: &Snapshot, common: &[Id]) -> Result<Vec<Id>> {
         let made = self.snapshots_since(tip, common)?;
-        let oldest = made.first().map_or(0, Id::time_ms);
+        // A command starts after the snapshot that it starts from was made.
+        let oldest = common.iter().map(Id::time_ms).min().unwrap_or(0);
         let mut found = Vec::new();
         let mut before = None;
         loop {
             let page = self.vault.execs(None, before, PAGE)?;
             before = page.last().map(|record| record.id);
-            let is_late = |ended_ms: u64| ended_ms >= oldest;
-            for record in page.iter().filter(|record| is_late(record.ended_ms)) {
+            let is_late = |record: &ExecRecord| record.id.time_ms() >= oldest;
+            for record in page.iter().filter(|record| is_late(record)) {
                 found.extend(record.after.filter(|id| made.contains(id)).map(|_| record.id));
             }
-            if page.last().is_none_or(|record| !is_late(record.ended_ms)) {
+            if page.last().is_none_or(|record| !is_late(record)) {
                 found.reverse();
                 return Ok(found);
             }
