@@ -34,10 +34,14 @@ mod garbage;
 mod help;
 #[path = "cli/histories.rs"]
 mod histories;
+#[path = "cli/home.rs"]
+mod home;
 #[path = "cli/inputs.rs"]
 mod inputs;
 #[path = "cli/interrupted.rs"]
 mod interrupted;
+#[path = "cli/merges.rs"]
+mod merges;
 #[path = "cli/names.rs"]
 mod names;
 #[path = "cli/places.rs"]

@@ -9,9 +9,9 @@ use clap::{Args, Parser, Subcommand};
 use offshoot_protocol::{ErrorBody, ErrorDocument, ExitCode};
 
 use crate::commands::{
-    binding, checkpoint, commit, completions, config, diff, discard, doctor, exec, execs, export,
-    fs, gc, history, init, log, logs, op, ps, pull, recover, revert, run, show, snapshot, status,
-    vault, workspace,
+    binding, checkpoint, commit, completions, config, conflicts, diff, discard, doctor, exec,
+    execs, export, fs, gc, history, init, log, logs, merge, op, ps, pull, recover, resolve, revert,
+    review, run, show, snapshot, status, vault, workspace,
 };
 
 const AFTER_HELP: &str = "\
@@ -102,6 +102,14 @@ pub(crate) enum Command {
     Status(status::StatusArgs),
     /// The difference of two states
     Diff(diff::DiffArgs),
+    /// Bring states of files together in a workspace
+    Merge(merge::MergeArgs),
+    /// What a merge left to be decided
+    Conflicts(conflicts::ConflictsArgs),
+    /// Decide conflicts
+    Resolve(resolve::ResolveArgs),
+    /// Walk through the changes of a workspace and decide about each
+    Review(review::ReviewArgs),
     /// The history of a workspace
     Log(log::LogArgs),
     /// A snapshot, checkpoint, workspace, exec or operation in detail

@@ -64,6 +64,10 @@ pub(crate) struct Ui {
     pub(crate) color: When,
     /// Whether progress is shown on standard error.
     pub(crate) progress: When,
+    /// The command that shows long output, `auto` for what the environment says, or `never`.
+    pub(crate) pager: String,
+    /// Whether commands say what could be done next.
+    pub(crate) hints: bool,
 }
 
 /// Section `diff`.
@@ -230,7 +234,7 @@ pub(crate) enum When {
 
 impl Default for Ui {
     fn default() -> Self {
-        Self { color: When::Auto, progress: When::Auto }
+        Self { color: When::Auto, progress: When::Auto, pager: "auto".to_owned(), hints: true }
     }
 }
 

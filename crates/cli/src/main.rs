@@ -7,8 +7,10 @@ mod context;
 mod error;
 mod git;
 mod output;
+mod pager;
 mod progress;
 mod render;
+mod review;
 mod terminal;
 
 use std::process::ExitCode;

@@ -1,6 +1,10 @@
 //! Text for people.
 
+pub(crate) mod columns;
 pub(crate) mod exec;
+pub(crate) mod patch;
+pub(crate) mod styled;
+pub(crate) mod words;
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, stdin};
 use std::os::fd::{AsFd, OwnedFd};
 
-use rustix::termios::{OptionalActions, Termios, tcgetattr, tcsetattr};
+use rustix::termios::{OptionalActions, Termios, tcgetattr, tcgetwinsize, tcsetattr};
 
 /// Passes every key on as it is typed, until dropped: the terminal is then as it was before.
 #[derive(Debug)]
@@ -34,4 +34,19 @@ impl Drop for Raw {
 /// Whether somebody sits in front of this process: what they type is read and what is printed is seen.
 pub(crate) fn is_attended() -> bool {
     stdin().is_terminal() && std::io::stdout().is_terminal()
+}
+
+/// How many lines and columns the terminal has that is written to, if it is one.
+pub(crate) fn size() -> Option<(usize, usize)> {
+    let size = tcgetwinsize(std::io::stdout()).ok()?;
+    (size.ws_row > 0 && size.ws_col > 0).then(|| (size.ws_row.into(), size.ws_col.into()))
+}
+
+/// How wide output may be: as `COLUMNS` says, else as the terminal is, else 80.
+pub(crate) fn width() -> usize {
+    const NARROWEST: usize = 20;
+    const USUAL: usize = 80;
+    let said = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+    let width = said.filter(|width| *width >= NARROWEST).or_else(|| Some(size()?.1));
+    width.unwrap_or(USUAL).max(NARROWEST)
 }

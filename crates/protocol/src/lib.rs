@@ -12,7 +12,9 @@ mod file;
 mod git;
 mod history;
 mod home;
+mod merge;
 mod recover;
+mod review;
 mod schema;
 mod text;
 mod tools;
@@ -39,10 +41,15 @@ pub use history::{
     ShowDoc, SnapshotDoc,
 };
 pub use home::{ClashDoc, CommitDoc, HeldDoc, PullDoc};
+pub use merge::{
+    ConflictDoc, ConflictListDoc, ConflictSideDoc, ConflictVersionDoc, ConflictVersionShowDoc,
+    MergeDoc, MergeSideDoc, ResolveDoc,
+};
 pub use recover::{
     KilledDoc, RecoverDroppedDoc, RecoverKeptDoc, RecoverListDoc, RecoverShowDoc, RecoverableDoc,
     RunningDoc, RunningListDoc,
 };
+pub use review::{ReviewDoc, ReviewItemDoc, ReviewListDoc, ReviewOriginDoc, ReviewPieceDoc};
 pub use schema::{SchemaFile, schemas};
 pub use text::Text;
 pub use tools::{ConfigDoc, DoctorCheckDoc, DoctorDoc, DoctorState, SettingDoc};

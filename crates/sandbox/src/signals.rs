@@ -26,11 +26,17 @@ pub(crate) enum Signal {
     Resized,
 }
 
+const ALL: [i32; 5] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGWINCH];
+
 impl Signals {
     /// Takes the signals over. To be called before there are other threads.
     pub fn take_over() -> Result<Self, Errno> {
-        let all = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGWINCH];
-        sys::signals(&all).map(Self)
+        sys::signals(&ALL).map(Self)
+    }
+
+    /// Lets the signals be delivered again, to programs that are started from now on too.
+    pub fn give_back(self) {
+        sys::unblock(&ALL);
     }
 
     /// Whether something asked this process to end since this was last looked at.

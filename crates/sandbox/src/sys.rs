@@ -301,6 +301,19 @@ pub(crate) fn signals(numbers: &[c_int]) -> Result<OwnedFd, Errno> {
     }
 }
 
+/// Takes back what [`signals`] did, as far as delivery goes.
+pub(crate) fn unblock(numbers: &[c_int]) {
+    // SAFETY: the set is initialised by `sigemptyset` before it is used.
+    unsafe {
+        let mut set: libc::sigset_t = mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        for signal in numbers {
+            libc::sigaddset(&raw mut set, *signal);
+        }
+        libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, ptr::null_mut());
+    }
+}
+
 /// Lets everybody else have the processor and the disk first. Threads that are started later do the same.
 pub fn give_way() {
     const LOWEST: c_int = 19;

@@ -4,13 +4,18 @@ mod binding;
 mod exec;
 mod git;
 mod home;
+mod merge;
 mod recover;
+mod review;
 
 pub use binding::{binding, bindings, bound, moved, unbound};
 pub use exec::{envelope, exec_summary, recorded_envelope};
 pub use git::{git_commit, git_export};
 pub use home::{commit, pull};
+pub use merge::{conflict, conflict_version, merge, resolved};
 pub use recover::{dropped, inspected, kept, recoverable, running, running_summary};
+
+pub use review::{review_item, review_list};
 
 pub(crate) use exec::stored_envelope;
 pub(crate) use recover::{CRASHED, crashed_envelope};

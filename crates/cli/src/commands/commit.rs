@@ -1,6 +1,7 @@
 //! `offshoot commit`: what a workspace changed comes into the folder.
 
 mod git;
+mod pick;
 mod summary;
 
 pub(crate) use summary::conflicts as conflict_lines;
@@ -10,6 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use clap::{Args, ValueEnum};
 use offshoot_protocol::{CommitDoc, ExitCode};
+use offshoot_vault::{Vault, Workspace};
 use offshoot_workspace::{
     Allow, CommitOutcome, CommitRequest, CommitService, Direction, HomeOptions, PathPattern,
     Selection, Times, wire,
@@ -27,6 +29,7 @@ Examples:
   offshoot commit -w fix -m \"Fix the parser\"
   offshoot commit -w fix --dry-run             say what would come home
   offshoot commit -w fix --only src --exclude '*.log'
+  offshoot commit -w fix -p                    ask about each hunk
   offshoot commit -w fix --ignored             build output too
   offshoot commit -w fix --git -m \"Fix it\"    and make a git commit of it
   offshoot undo -w fix                         take it back, in the folder too
@@ -50,6 +53,9 @@ pub(crate) struct CommitArgs {
     /// Leave these in the workspace: paths of the vault, with all below them, or globs
     #[arg(long, value_name = "PATH")]
     exclude: Vec<OsString>,
+    /// Ask about each change, hunk by hunk
+    #[arg(short, long)]
+    patch: bool,
     /// Bring home also what .gitignore files ignore
     #[arg(long)]
     ignored: bool,
@@ -96,14 +102,53 @@ pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<ExitCode> {
         SettleWay::Forward => Direction::Forward,
     });
     let options = HomeOptions { settle, ..context.home_options(&told) };
+    let mut selection = selection(args)?;
+    if args.patch {
+        let picked = pick::pick(context, vault, &workspace, &selection)?;
+        let Some(choices) = picked else { return Ok(ExitCode::Success) };
+        selection.choices = choices;
+    }
+    let about = About {
+        message: args.message.as_deref(),
+        dry_run: args.dry_run,
+        git: args.git,
+        author: args.author.as_deref(),
+    };
+    bring_home(context, vault, &workspace, selection, options, &about)
+}
+
+/// What else is said about a commit.
+#[derive(Default)]
+pub(crate) struct About<'a> {
+    /// What is said in it.
+    pub(crate) message: Option<&'a str>,
+    /// Whether only what would come home is wanted.
+    pub(crate) dry_run: bool,
+    /// Whether git gets a commit of it as well.
+    pub(crate) git: bool,
+    /// Who made that one.
+    pub(crate) author: Option<&'a str>,
+}
+
+/// Brings home what was selected, and says what came of it.
+pub(crate) fn bring_home(
+    context: &Context,
+    vault: &Vault,
+    workspace: &Workspace,
+    selection: Selection<'_>,
+    mut options: HomeOptions<'_>,
+    about: &About<'_>,
+) -> Result<ExitCode> {
+    // One thing that turns is enough.
+    options.import.progress = None;
     let service = CommitService::new(vault, &context.actor, options, context.diff_options());
     let tracked = git::tracked(vault)?;
     let is_tracked = |path: &_| Ok(tracked.has(path));
     let request = CommitRequest {
-        workspace: &workspace,
-        message: args.message.as_deref(),
-        selection: Selection { tracked: &is_tracked, ..selection(args)? },
-        dry_run: args.dry_run,
+        workspace,
+        message: about.message,
+        selection: Selection { tracked: &is_tracked, ..selection },
+        dry_run: about.dry_run,
         times: match context.settings.config.commit.times {
             TimesSetting::Now => Times::Now,
             TimesSetting::Recorded => Times::Recorded,
@@ -111,8 +156,8 @@ pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<ExitCode> {
     };
     let progress = context.settings.config.ui.progress;
     let waiting = Patience::new(progress, context.is_silent(), "bringing files home");
-    let prepared = match args.git {
-        true => Some(git::Prepared::new(vault, args.author.as_deref())?),
+    let prepared = match about.git {
+        true => Some(git::Prepared::new(vault, about.author)?),
         false => None,
     };
     if let Some(prepared) = &prepared {

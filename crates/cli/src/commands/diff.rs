@@ -1,6 +1,7 @@
 //! `offshoot diff`: the difference of two states.
 
 use std::ffi::OsString;
+use std::io::IsTerminal;
 
 use clap::Args;
 use offshoot_protocol::{ChangeDoc, DiffDoc, ExitCode, Text};
@@ -10,12 +11,16 @@ use offshoot_workspace::{ChangeSummaryService, Point, Resolver, Summary, wire};
 
 use crate::context::{Context, vault_path};
 use crate::error::Result;
-use crate::render::{self, BAD, BOLD, GOOD, NAME, paint};
+use crate::render::columns::side_by_side;
+use crate::render::words::{Marks, word_diff};
+use crate::{pager, render, terminal};
 
 const EXAMPLES: &str = "\
 Examples:
   offshoot diff                        what the most recent workspace changed
   offshoot diff -w fix --stat          in figures
+  offshoot diff --word-diff            the words that changed
+  offshoot diff -y                     old and new side by side
   offshoot diff fix other              from one workspace to another
   offshoot diff fix@before fix -- /src only below /src
   offshoot diff --json --patch         for programs, with lines
@@ -36,14 +41,26 @@ pub(crate) struct DiffArgs {
     /// Show lines, as a patch that git reads (the default for people)
     #[arg(short, long)]
     patch: bool,
+    /// Show the words that changed inside of lines: in colours, else as [-old-] and {+new+}
+    #[arg(long, conflicts_with_all = ["patch", "side_by_side"])]
+    word_diff: bool,
+    /// Show the old text on the left and the new one on the right
+    #[arg(short = 'y', long, conflicts_with = "patch")]
+    side_by_side: bool,
+    /// How many unchanged lines are shown around each change [default: diff.context]
+    #[arg(short = 'U', long, value_name = "COUNT")]
+    unified: Option<u32>,
+    /// Do not show long output page by page
+    #[arg(long)]
+    no_pager: bool,
     /// Show how many lines changed in each file
-    #[arg(long, conflicts_with = "patch")]
+    #[arg(long, conflicts_with_all = ["patch", "word_diff", "side_by_side"])]
     stat: bool,
     /// Show a letter and the path of each change
-    #[arg(long, conflicts_with_all = ["patch", "stat"])]
+    #[arg(long, conflicts_with_all = ["patch", "stat", "word_diff", "side_by_side"])]
     name_status: bool,
     /// Show the path of each change
-    #[arg(long, conflicts_with_all = ["patch", "stat", "name_status"])]
+    #[arg(long, conflicts_with_all = ["patch", "stat", "name_status", "word_diff", "side_by_side"])]
     name_only: bool,
     /// Count changes of times, owners and attributes too
     #[arg(long)]
@@ -58,7 +75,9 @@ pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<ExitCode> {
     let (before, after) = points(args, context, vault)?;
     let paths: Result<Vec<VaultPath>> = args.paths.iter().map(|path| vault_path(path)).collect();
     let paths = paths?;
-    let service = ChangeSummaryService::new(vault, context.diff_options());
+    let mut options = context.diff_options();
+    options.context = args.unified.unwrap_or(options.context);
+    let service = ChangeSummaryService::new(vault, options);
     let mut summary =
         service.between(&before.snapshot.root, &after.snapshot.root, args.metadata)?;
     if !paths.is_empty() {
@@ -154,11 +173,19 @@ fn print(
     }
     let mut patch = Vec::new();
     service.patch(&summary.changes, &mut patch)?;
-    // Programs get the exact bytes; people get colours, and no control characters that a file could hide things with.
-    if context.output.is_coloured() {
-        patch = coloured(&patch);
-    }
-    context.output.bytes(&patch)
+    let coloured = context.output.is_coloured();
+    let shown = if args.side_by_side {
+        side_by_side(&patch, terminal::width())
+    } else if args.word_diff {
+        word_diff(&patch, if coloured { Marks::Colours } else { Marks::Brackets })
+    } else if coloured || std::io::stdout().is_terminal() {
+        // People get colours, and no control characters that a file could hide things with.
+        render::patch::coloured(&patch)
+    } else {
+        // Programs get the exact bytes.
+        return context.output.bytes(&patch);
+    };
+    pager::show(context, &shown, !args.no_pager)
 }
 
 fn stat_text(service: &ChangeSummaryService<'_>, changes: &[Change]) -> Result<String> {
@@ -180,30 +207,5 @@ fn stat_text(service: &ChangeSummaryService<'_>, changes: &[Change]) -> Result<S
             size_after: size(&change.after),
         });
     }
-    Ok(stat::render(&lines, terminal_width()))
-}
-
-fn terminal_width() -> usize {
-    std::env::var("COLUMNS")
-        .ok()
-        .and_then(|text| text.parse().ok())
-        .filter(|w| *w >= 20)
-        .unwrap_or(80)
-}
-
-fn coloured(patch: &[u8]) -> Vec<u8> {
-    let lines = patch.split_inclusive(|&byte| byte == b'\n');
-    let painted = lines.flat_map(|line| {
-        let text = render::harmless(line.strip_suffix(b"\n").unwrap_or(line));
-        let text = match line {
-            [b'd', b'i', b'f', b'f', b' ', ..] => paint(BOLD, &text),
-            [b'-', b'-', b'-', b' ', ..] | [b'+', b'+', b'+', b' ', ..] => paint(BOLD, &text),
-            [b'@', b'@', ..] => paint(NAME, &text),
-            [b'+', ..] => paint(GOOD, &text),
-            [b'-', ..] => paint(BAD, &text),
-            _ => text,
-        };
-        format!("{text}\n").into_bytes()
-    });
-    painted.collect()
+    Ok(stat::render(&lines, terminal::width()))
 }

@@ -60,6 +60,14 @@ pub(crate) enum ConfigError {
         /// What would be allowed.
         allowed: String,
     },
+    /// A project's file sets what only its user decides.
+    #[error("{place}: a project's file cannot set {key}, because that names a command to run")]
+    NotForProjects {
+        /// Where it was written.
+        place: Place,
+        /// The key.
+        key: String,
+    },
     /// A flag is not of the form `KEY=VALUE`.
     #[error("--config {}: not of the form KEY=VALUE", quoted(flag))]
     FlagForm {
@@ -101,6 +109,9 @@ impl ConfigError {
             }
             Self::TooLarge { .. } => {
                 Some("check that the file is the one that was meant".to_owned())
+            }
+            Self::NotForProjects { .. } => {
+                Some("take the line out, and set it in your own file if it is wanted".to_owned())
             }
             Self::FlagForm { .. } => Some("write it as in --config diff.context=5".to_owned()),
             Self::UnknownKey { place, key } => Some(unknown_key_hint(place, key)),

@@ -19,6 +19,8 @@ const WHEN: Kind = Kind::Choice(&["auto", "always", "never"]);
 pub(super) const KEYS: &[Key] = &[
     Key { name: "ui.color", kind: WHEN },
     Key { name: "ui.progress", kind: WHEN },
+    Key { name: "ui.pager", kind: Kind::Command },
+    Key { name: "ui.hints", kind: Kind::Boolean },
     Key { name: "diff.context", kind: Kind::Integer { min: 0, max: 1_000 } },
     Key { name: "diff.renames", kind: Kind::Boolean },
     Key { name: "diff.rename_similarity", kind: Kind::Integer { min: 1, max: 100 } },

@@ -11,7 +11,7 @@ use super::error::{ConfigError, Place};
 use super::keys;
 use super::origin::Origin;
 use super::sources::{is_setting, key_of};
-use super::value::Written;
+use super::value::{Kind, Written};
 
 /// Settings from one place; a key set twice has the later value.
 #[derive(Debug)]
@@ -35,6 +35,9 @@ impl Layer {
         let Some(key) = keys::find(name) else {
             return Err(ConfigError::UnknownKey { place, key: name.to_owned() });
         };
+        if matches!((&self.origin, &key.kind), (Origin::ProjectFile(_), Kind::Command)) {
+            return Err(ConfigError::NotForProjects { place, key: name.to_owned() });
+        }
         let Some(checked) = key.kind.check(written) else {
             return Err(ConfigError::Value {
                 place,

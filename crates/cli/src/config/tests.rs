@@ -151,6 +151,8 @@ fn every_key_reaches_its_field() {
     let config = Fixture::new()
         .flag("ui.color=always")
         .flag("ui.progress=never")
+        .flag("ui.pager=less -S")
+        .flag("ui.hints=false")
         .flag("diff.context=1000")
         .flag("diff.renames=false")
         .flag("diff.rename_similarity=100")
@@ -179,7 +181,7 @@ fn every_key_reaches_its_field() {
         .load()
         .config;
     let expected = json!({
-        "ui": {"color": "always", "progress": "never"},
+        "ui": {"color": "always", "progress": "never", "pager": "less -S", "hints": false},
         "diff": {
             "context": 1000, "renames": false, "rename_similarity": 100, "max_text_bytes": 1 << 30
         },
@@ -420,6 +422,18 @@ fn what_is_shown_can_be_read_back() {
     assert_eq!(again.config, fixture.load().config);
 }
 
+/// Whoever can write a project's file must not decide what its readers run.
+#[test]
+fn a_project_names_no_command() {
+    let message = Fixture::new().file("project/offshoot.toml", "ui.pager = \"evil\"").message();
+    assert!(
+        message.contains("offshoot.toml:1:4: a project's file cannot set ui.pager"),
+        "{message}"
+    );
+    let loaded = Fixture::new().file("user.toml", "ui.pager = \"less -S\"").load();
+    assert_eq!(loaded.config.ui.pager, "less -S");
+}
+
 #[test]
 fn origins_are_shown_beside_the_values() {
     let mut fixture = Fixture::new().env("OFFSHOOT_DIFF__CONTEXT", "5").flag("diff.renames=false");
@@ -431,6 +445,8 @@ fn origins_are_shown_beside_the_values() {
     let expected = "\
 ui.color = \"never\"               # user file DIR/line\\nbreak.toml
 ui.progress = \"auto\"             # default
+ui.pager = \"auto\"                # default
+ui.hints = true                  # default
 diff.context = 5                 # environment variable OFFSHOOT_DIFF__CONTEXT
 diff.renames = false             # flag --config
 diff.rename_similarity = 50      # default

@@ -20,6 +20,9 @@ pub(super) enum Kind {
     Size { max: u64 },
     /// A length of time between two others, both included.
     Duration { min_seconds: u64, max_seconds: u64 },
+    /// A command that a shell runs on this machine. A project's file cannot set it: whoever writes that would decide what
+    /// others run.
+    Command,
 }
 
 /// A value as written.
@@ -47,6 +50,7 @@ impl Kind {
                 words.contains(&text).then(|| text.into())
             }
             Self::Boolean => written.boolean().map(Json::from),
+            Self::Command => written.text().filter(|text| !text.contains('\0')).map(Json::from),
             Self::Integer { min, max } => {
                 let number = written.integer()?;
                 (*min..=*max).contains(&number).then(|| number.into())
@@ -74,6 +78,7 @@ impl Kind {
                 format!("one of {}", quoted.join(", "))
             }
             Self::Boolean => "true or false".to_owned(),
+            Self::Command => "a command line as text".to_owned(),
             Self::Integer { min, max } => format!("a whole number from {min} to {max}"),
             Self::Size { max } => format!(
                 "a number of bytes or a size such as \"16MiB\", at most \"{}\"",

@@ -158,7 +158,8 @@ fn name_end(name: &str) -> &'static str {
     if name.contains(' ') { "\t" } else { "" }
 }
 
-fn write_hunk(out: &mut dyn Write, hunk: &Hunk) -> io::Result<()> {
+/// Writes one hunk as a unified diff has it.
+pub fn write_hunk(out: &mut dyn Write, hunk: &Hunk) -> io::Result<()> {
     let before = hunk_range(hunk.before_start, hunk.before_lines);
     let after = hunk_range(hunk.after_start, hunk.after_lines);
     writeln!(out, "@@ -{before} +{after} @@")?;

@@ -84,8 +84,8 @@ impl<'a> CommitService<'a> {
     /// nothing was changed then.
     pub fn commit(&self, request: &CommitRequest<'_>) -> Result<CommitOutcome> {
         let _lock = lock_workspace(self.vault, request.workspace, &self.options, "commit")?;
-        let _held = self.vault.hold()?;
         let folders = Folders::lock(self.vault, &self.actor, &self.options)?;
+        let _held = self.vault.hold()?;
         folders.require_same()?;
         for _ in 0..ATTEMPTS {
             if let Some(outcome) = self.attempt(&folders, request)? {

@@ -111,7 +111,8 @@ pub struct Mixed {
 }
 
 impl ReviewItem {
-    pub(super) fn new(
+    /// Divides a change into pieces that nothing is decided about; `context` says how near changes of lines are together.
+    pub fn of(
         change: Change,
         text: Option<TextPick>,
         context: u32,
@@ -157,6 +158,21 @@ impl ReviewItem {
         }
     }
 
+    /// The text that somebody edits who edits the whole file, as decided so far; `None` where it is no text or is gone.
+    pub fn whole_editable(&self) -> Option<Vec<u8>> {
+        let (text, _) = (self.text.as_ref()?, self.change.after.as_ref()?);
+        match self.content(Wanted::NotDropped) {
+            Some(content) => Some(content),
+            None => Some(text.whole_after().to_vec()),
+        }
+    }
+
+    /// Puts a text in the place of the whole file. Where it was moved, it stays moved, and it keeps its new mode.
+    pub fn edit_whole(&mut self, text: Vec<u8>) {
+        self.pieces.clear();
+        self.pieces.push(self.piece(PieceKind::Whole, Decision::Edited(text)));
+    }
+
     /// What the path becomes.
     pub fn outcome(&self, wanted: Wanted) -> Outcome {
         let taken = |piece: &Piece| wanted.takes(&piece.decision);
@@ -185,6 +201,9 @@ impl ReviewItem {
             self.pieces.as_slice()
         {
             return Some(lines.clone());
+        }
+        if self.pieces.iter().any(|piece| piece.kind == PieceKind::Whole) {
+            return None;
         }
         let picks = self.pieces.iter().filter_map(|piece| {
             let PieceKind::Lines(part) = &piece.kind else { return None };

@@ -28,7 +28,7 @@ fn item() -> ReviewItem {
         after: Some(file(AFTER, 0o755)),
         moved: Some((path("/old"), 80)),
     };
-    ReviewItem::new(change, Some(TextPick::new(BEFORE, AFTER)), 3, None)
+    ReviewItem::of(change, Some(TextPick::new(BEFORE, AFTER)), 3, None)
 }
 
 fn decide(item: &mut ReviewItem, decisions: &[Decision]) {
@@ -96,7 +96,7 @@ fn lines_can_be_divided_and_edited() {
 fn a_new_file_is_one_piece_that_can_be_edited() {
     let change =
         Change { path: path("/f"), before: None, after: Some(file(b"a\n", 0o644)), moved: None };
-    let mut item = ReviewItem::new(change, Some(TextPick::new(b"", b"a\n")), 3, None);
+    let mut item = ReviewItem::of(change, Some(TextPick::new(b"", b"a\n")), 3, None);
     assert_eq!(item.pieces.len(), 1);
     assert_eq!(item.editable(0).unwrap(), b"a\n");
     decide(&mut item, &[Edited(b"b\n".to_vec())]);
@@ -115,7 +115,7 @@ fn equal_pieces_have_ids_of_their_own() {
         after: Some(file(after, 0o644)),
         moved: None,
     };
-    let item = ReviewItem::new(change, Some(TextPick::new(before, after)), 3, None);
+    let item = ReviewItem::of(change, Some(TextPick::new(before, after)), 3, None);
     let [first, second] = item.pieces.as_slice() else { panic!("{:?}", item.pieces) };
     assert_eq!(second.id, format!("{}.2", first.id));
 }

@@ -1,0 +1,192 @@
+//! `offshoot review`: deciding about the changes of a workspace.
+
+mod choose;
+mod list;
+
+use std::ffi::OsString;
+
+use clap::Args;
+use offshoot_protocol::{ExitCode, ReviewDoc};
+use offshoot_vault::{Vault, VaultPath, Workspace};
+use offshoot_workspace::{Decision, Edited, PieceKind, ReviewItem, ReviewService, Selection, wire};
+
+use super::commit::{About, bring_home};
+use crate::context::{Context, vault_path};
+use crate::error::{CliError, Result};
+use crate::render::{self, NAME, paint};
+use crate::review::{self, Ending, Tally};
+use crate::terminal;
+
+const EXAMPLES: &str = "\
+Examples:
+  offshoot review -w fix                     walk through what fix changed
+  offshoot review -w fix /src                only what is below /src
+  offshoot review -w fix --list              the changes with their ids, for programs too
+  offshoot review -w fix --drop 3f2a9c51d0e7 take a hunk out of the workspace
+  offshoot review -w fix --drop /notes.txt   everything that was done to a file
+  offshoot review -w fix --accept 3f2a9c51d0e7,90bb11c2ffe0 --commit -m \"Fix it\"
+  offshoot undo -w fix                       take the last review back
+
+Keys: a accepts, d drops, e edits, n goes on, p back, s splits, f and F accept and drop the
+whole file, / finds, ? shows all keys, q quits. At the end what was dropped is taken out of
+the workspace and what was edited is put in, as one operation. The folder is touched only if
+what was accepted is committed then.";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ReviewArgs {
+    /// Only what is at or below these paths
+    #[arg(value_name = "PATH")]
+    paths: Vec<OsString>,
+    /// List the changes with the ids of their pieces
+    #[arg(long, conflicts_with = "drop")]
+    list: bool,
+    /// Take these out of the workspace: ids of pieces with commas between them, or a path
+    #[arg(long, value_name = "ID")]
+    drop: Vec<String>,
+    /// These are good, by the same names; for --commit
+    #[arg(long, value_name = "ID", requires = "commit", conflicts_with = "list")]
+    accept: Vec<String>,
+    /// Commit what was accepted or edited, and nothing else
+    #[arg(long, conflicts_with = "list")]
+    commit: bool,
+    /// What to say about the commit
+    #[arg(short, long, value_name = "TEXT", requires = "commit")]
+    message: Option<String>,
+    /// Divide hunks into their single changes
+    #[arg(long)]
+    split: bool,
+}
+
+/// Lists, carries out what was asked for, or walks through it all.
+pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<ExitCode> {
+    let vault = &context.vault()?.vault;
+    let paths: Result<Vec<VaultPath>> = args.paths.iter().map(|path| vault_path(path)).collect();
+    let workspace = workspace(args, context, vault)?;
+    let service = ReviewService::new(vault, &context.actor, context.diff_options());
+    let mut items = service.items(&workspace, &paths?)?;
+    if args.split {
+        items.iter_mut().for_each(split_all);
+    }
+    if args.list {
+        list::print(context, &workspace, &items)?;
+        return Ok(ExitCode::Success);
+    }
+    let review = Review { context, vault, service, workspace: &workspace, args };
+    if !args.drop.is_empty() || !args.accept.is_empty() {
+        choose::decide(&mut items, &args.drop, &Decision::Dropped)?;
+        choose::decide(&mut items, &args.accept, &Decision::Accepted)?;
+        return review.carry_out(&items, args.commit);
+    }
+    if items.is_empty() {
+        return review.carry_out(&items, false);
+    }
+    review.walk(items)
+}
+
+/// What a review works with.
+struct Review<'a> {
+    context: &'a Context,
+    vault: &'a Vault,
+    service: ReviewService<'a>,
+    workspace: &'a Workspace,
+    args: &'a ReviewArgs,
+}
+
+fn workspace(args: &ReviewArgs, context: &Context, vault: &Vault) -> Result<Workspace> {
+    if !args.list {
+        return context.workspace_to_change(vault);
+    }
+    let found = context.workspace_to_read(vault)?;
+    found.ok_or_else(|| {
+        CliError::new(ExitCode::NotFound, "the vault has no workspace yet")
+            .hint("`offshoot workspace create NAME` forks one")
+    })
+}
+
+/// Divides hunks into changes, and those no further.
+fn split_all(item: &mut ReviewItem) {
+    for at in (0..item.pieces.len()).rev() {
+        let is_change = match (&item.pieces[at].kind, &item.text) {
+            (PieceKind::Lines(part), Some(text)) => text.changes().contains(part),
+            _ => true,
+        };
+        if !is_change {
+            item.split(at);
+        }
+    }
+}
+
+impl Review<'_> {
+    fn walk(&self, items: Vec<ReviewItem>) -> Result<ExitCode> {
+        let output = &self.context.output;
+        if output.is_json() || !terminal::is_attended() {
+            let hint = "--list shows the changes with their ids, --drop and --accept decide";
+            return Err(CliError::usage("a review needs a terminal").hint(hint));
+        }
+        let name = &self.workspace.name;
+        let can_commit = !self.vault.bindings()?.is_empty();
+        let (items, ending) = review::walk(format!("review of {name}"), items, can_commit)?;
+        match ending {
+            Ending::Forget => {
+                output.text(&format!("the decisions were forgotten; {name} is as it was\n"))?;
+                Ok(ExitCode::Success)
+            }
+            Ending::Apply => self.carry_out(&items, self.args.commit),
+            Ending::Commit => self.carry_out(&items, true),
+        }
+    }
+
+    fn carry_out(&self, items: &[ReviewItem], commit: bool) -> Result<ExitCode> {
+        let tally = Tally::of(items);
+        let edited = self.service.apply(self.workspace, items)?;
+        let commits = commit && tally.accepted + tally.edited > 0;
+        // With a commit its document is the answer, and one answer is all there is.
+        if !(commits && self.context.output.is_json()) {
+            let document = document(self.workspace, &tally, &edited);
+            let text = |document: &ReviewDoc| told(document, items.is_empty());
+            self.context.output.done(document, text)?;
+        }
+        if !commits {
+            return Ok(ExitCode::Success);
+        }
+        let now = self.vault.workspace(&self.workspace.id)?;
+        let now = now.ok_or(offshoot_workspace::ServiceError::Vanished(self.workspace.id))?;
+        let choices = self.service.choices(&now, items)?;
+        let selection = Selection { choices, ..Selection::default() };
+        let tell = |settled: &_| self.context.tell_settled(settled);
+        let options = self.context.home_options(&tell);
+        let about = About { message: self.args.message.as_deref(), ..About::default() };
+        bring_home(self.context, self.vault, &now, selection, options, &about)
+    }
+}
+
+fn document(workspace: &Workspace, tally: &Tally, edited: &Edited) -> ReviewDoc {
+    ReviewDoc {
+        workspace: workspace.name.clone(),
+        snapshot: edited.snapshot.id.to_string(),
+        accepted: tally.accepted,
+        dropped: tally.dropped,
+        edited: tally.edited,
+        undecided: tally.undecided,
+        changes: edited.changes.iter().map(wire::change).collect(),
+        operation: edited.operation.map(|id| id.to_string()),
+    }
+}
+
+fn told(document: &ReviewDoc, nothing: bool) -> String {
+    let name = paint(NAME, &document.workspace);
+    if nothing {
+        return format!("workspace {name} has nothing to review\n");
+    }
+    let ReviewDoc { accepted, dropped, edited, undecided, .. } = *document;
+    let tally = Tally { accepted, dropped, edited, undecided };
+    let undo = match document.operation {
+        Some(_) => {
+            let name = render::line(&document.workspace);
+            format!("; `offshoot undo -w {name}` takes it back")
+        }
+        None => String::new(),
+    };
+    format!("workspace {name}: {}{undo}\n", tally.text())
+}

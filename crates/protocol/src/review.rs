@@ -1,0 +1,98 @@
+//! Documents about deciding on changes.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::change::{ChangeDoc, ChangeKindDoc, HunkDoc};
+use crate::document::Kind;
+use crate::text::Text;
+
+/// What changed a path last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReviewOriginDoc {
+    /// The snapshot that has it.
+    pub snapshot: String,
+    /// The command, if it was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exec: Option<String>,
+    /// Why the snapshot was made: exec, write and so on.
+    pub reason: String,
+    /// The command line, or what its maker said about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// When it was made.
+    pub time: String,
+}
+
+/// Something to decide about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReviewPieceDoc {
+    /// Its id: it depends on the path and on what the piece itself changes, so it stays the same while other changes come and
+    /// go.
+    pub id: String,
+    /// `file` for all of a change, `rename`, `mode`, or `hunk` for some lines.
+    pub piece: String,
+    /// The lines of a hunk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hunk: Option<HunkDoc>,
+}
+
+/// A path to decide about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReviewItemDoc {
+    /// The path.
+    pub path: Text,
+    /// What happened to it.
+    pub kind: ChangeKindDoc,
+    /// Where a renamed file was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Text>,
+    /// What changed it last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_changed_by: Option<ReviewOriginDoc>,
+    /// What can be decided about it.
+    pub pieces: Vec<ReviewPieceDoc>,
+}
+
+/// The changes of a workspace, in pieces that can be decided about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReviewListDoc {
+    /// The workspace.
+    pub workspace: String,
+    /// The snapshot it was forked from.
+    pub base: String,
+    /// Its newest snapshot.
+    pub snapshot: String,
+    /// The paths, in order.
+    pub items: Vec<ReviewItemDoc>,
+}
+
+impl Kind for ReviewListDoc {
+    const KIND: &'static str = "review.list";
+}
+
+/// What was decided.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReviewDoc {
+    /// The workspace.
+    pub workspace: String,
+    /// Its newest snapshot, with the decisions carried out.
+    pub snapshot: String,
+    /// How many pieces were accepted.
+    pub accepted: u64,
+    /// How many were taken out of the workspace.
+    pub dropped: u64,
+    /// How many were edited.
+    pub edited: u64,
+    /// How many were left as they are.
+    pub undecided: u64,
+    /// What changed in the workspace by it.
+    pub changes: Vec<ChangeDoc>,
+    /// The operation; none where the workspace stayed as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<String>,
+}
+
+impl Kind for ReviewDoc {
+    const KIND: &'static str = "review";
+}
