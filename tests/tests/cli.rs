@@ -38,6 +38,8 @@ mod histories;
 mod inputs;
 #[path = "cli/interrupted.rs"]
 mod interrupted;
+#[path = "cli/merges.rs"]
+mod merges;
 #[path = "cli/names.rs"]
 mod names;
 #[path = "cli/places.rs"]

@@ -102,6 +102,12 @@ pub(crate) enum Command {
     Status(status::StatusArgs),
     /// The difference of two states
     Diff(diff::DiffArgs),
+    /// Bring states of files together in a workspace
+    Merge(merge::MergeArgs),
+    /// What a merge left to be decided
+    Conflicts(conflicts::ConflictsArgs),
+    /// Decide conflicts
+    Resolve(resolve::ResolveArgs),
     /// Walk through the changes of a workspace and decide about each
     Review(review::ReviewArgs),
     /// The history of a workspace

@@ -6,6 +6,7 @@ pub(crate) mod checkpoint;
 pub(crate) mod commit;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod conflicts;
 pub(crate) mod diff;
 pub(crate) mod discard;
 pub(crate) mod doctor;
@@ -17,10 +18,12 @@ pub(crate) mod history;
 pub(crate) mod init;
 pub(crate) mod log;
 pub(crate) mod logs;
+pub(crate) mod merge;
 pub(crate) mod op;
 pub(crate) mod ps;
 pub(crate) mod pull;
 pub(crate) mod recover;
+pub(crate) mod resolve;
 pub(crate) mod revert;
 pub(crate) mod review;
 pub(crate) mod run;
@@ -48,6 +51,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
         Command::Vault(vault::VaultCommand::Check(args)) => {
             return vault::check(&args, context).map(ExitCode::number);
         }
+        Command::Merge(args) => return merge::run(&args, context).map(ExitCode::number),
         Command::Commit(args) => return commit::run(&args, context).map(ExitCode::number),
         Command::Pull(args) => return pull::run(&args, context).map(ExitCode::number),
         Command::Doctor(args) => return doctor::run(&args, context).map(ExitCode::number),
@@ -67,6 +71,8 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
         Command::Show(args) => show::run(&args, context),
         Command::Undo(args) => revert::undo(&args, context),
         Command::Redo(args) => revert::redo(&args, context),
+        Command::Conflicts(args) => conflicts::run(&args, context),
+        Command::Resolve(args) => resolve::run(&args, context),
         Command::Op(command) => op::run(&command, context),
         Command::Discard(args) => discard::run(&args, context),
         Command::Fs(command) => fs::run(&command, context),

@@ -210,6 +210,14 @@ impl From<ServiceError> for CliError {
             ServiceError::Internal(_) => Self::new(ExitCode::Failure, message)
                 .hint("nothing was changed; please report this"),
             ServiceError::Contended(_) => Self::new(ExitCode::Busy, message).hint("try again"),
+            ServiceError::NoConflict(_) | ServiceError::NoSide { .. } => {
+                Self::new(ExitCode::NotFound, message)
+                    .hint("`offshoot conflicts` lists what there is to decide")
+            }
+            ServiceError::StillMarked(_) => Self::new(ExitCode::Conflict, message)
+                .hint("take them out, or add --force to keep them as they are"),
+            ServiceError::Undecidable { .. } => Self::new(ExitCode::Conflict, message)
+                .hint("`offshoot conflicts PATH --side NAME` prints what a side has"),
             ServiceError::Outdated(_) => Self::new(ExitCode::Conflict, message)
                 .hint("look at it again with `offshoot review`"),
             ServiceError::Occupied(_) => Self::new(ExitCode::Conflict, message)

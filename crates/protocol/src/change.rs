@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::Kind;
 use crate::file::EntryKindDoc;
+use crate::merge::ConflictDoc;
 use crate::text::Text;
 
 /// One side of a change.
@@ -120,6 +121,9 @@ pub struct StatusDoc {
     pub changes: Vec<ChangeDoc>,
     /// Paths left out because only their metadata changed.
     pub metadata_only: u64,
+    /// What is to be decided, by path.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<ConflictDoc>,
     /// How many checkpoints it has.
     pub checkpoints: u64,
     /// What happened last.

@@ -150,6 +150,9 @@ pub struct ExecResultDoc {
     pub sandbox: Option<SandboxDoc>,
     /// What it used.
     pub usage: ExecUsageDoc,
+    /// How many conflicts the workspace has to decide afterwards.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub conflicts: u64,
     /// What is not as one may expect.
     pub warnings: Vec<String>,
     /// Why it failed.
@@ -158,6 +161,10 @@ pub struct ExecResultDoc {
     /// What the command wrote could not be recorded and is set aside: `recover` keeps or drops it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub recoverable: bool,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Output that is not kept.

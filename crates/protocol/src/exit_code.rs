@@ -12,7 +12,7 @@ pub enum ExitCode {
     Usage = 2,
     /// Something that was named is not there.
     NotFound = 3,
-    /// The state does not allow it: a name is taken, a prefix is ambiguous, something changed meanwhile.
+    /// The state does not allow it: a name is taken, a prefix is ambiguous, something changed meanwhile; also `merge` with conflicts.
     Conflict = 4,
     /// Stored data is damaged.
     Damaged = 5,

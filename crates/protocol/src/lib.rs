@@ -11,6 +11,7 @@ mod exit_code;
 mod file;
 mod history;
 mod home;
+mod merge;
 mod recover;
 mod review;
 mod schema;
@@ -38,6 +39,10 @@ pub use history::{
     ShowDoc, SnapshotDoc,
 };
 pub use home::{ClashDoc, CommitDoc, HeldDoc, PullDoc};
+pub use merge::{
+    ConflictDoc, ConflictListDoc, ConflictSideDoc, ConflictVersionDoc, ConflictVersionShowDoc,
+    MergeDoc, MergeSideDoc, ResolveDoc,
+};
 pub use recover::{
     KilledDoc, RecoverDroppedDoc, RecoverKeptDoc, RecoverListDoc, RecoverShowDoc, RecoverableDoc,
     RunningDoc, RunningListDoc,

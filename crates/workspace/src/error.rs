@@ -112,6 +112,30 @@ pub enum ServiceError {
         /// The process that runs it.
         process: u32,
     },
+    /// There is nothing to decide.
+    #[error("there is no conflict at {0}")]
+    NoConflict(String),
+    /// A conflict has no such side.
+    #[error("the conflict at {path} has no side \"{side}\"; it has: {}", .sides.join(", "))]
+    NoSide {
+        /// The conflict.
+        path: String,
+        /// What was given.
+        side: String,
+        /// What there is.
+        sides: Vec<String>,
+    },
+    /// What is to decide a conflict still has markers.
+    #[error("{0} still has conflict markers")]
+    StillMarked(String),
+    /// A conflict that cannot be decided in this way.
+    #[error("the conflict at {path} {why}")]
+    Undecidable {
+        /// The conflict.
+        path: String,
+        /// Why not.
+        why: &'static str,
+    },
     /// Something was decided about a path that is different by now.
     #[error("{0} was changed since it was looked at; nothing was written")]
     Outdated(String),

@@ -7,6 +7,7 @@ mod binding;
 mod change;
 mod checkpoint;
 mod compaction;
+mod conflict;
 mod edit;
 mod error;
 mod exec;
@@ -15,6 +16,7 @@ mod friendly;
 pub mod git;
 mod history;
 mod home;
+mod merge;
 mod recover;
 mod resolve;
 mod review;
@@ -27,6 +29,7 @@ pub use binding::{BindingError, BindingService, Bound, NewBinding, Rebound, Refr
 pub use change::{ChangeSummaryService, Summary};
 pub use checkpoint::{CheckpointService, NewCheckpoint, Restored};
 pub use compaction::{CompactScope, CompactedStack, CompactionService};
+pub use conflict::{ConflictService, OpenConflict, Resolution, Resolved};
 pub use edit::Edited;
 pub use error::{Result, ServiceError};
 pub use exec::{
@@ -42,6 +45,7 @@ pub use home::{
     HomeOptions, How, PathPattern, PullService, Pulled, Selected, Selection, SelectionStates,
     Settled, Times, Tracked, select,
 };
+pub use merge::{MergeOutcome, MergeRequest, MergeService, MergeSide, MergeTarget};
 pub use recover::{Inspected, Kept, RecoverService, Recoverable};
 pub use resolve::{Point, Resolver};
 pub use review::{

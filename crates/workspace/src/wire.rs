@@ -3,12 +3,14 @@
 mod binding;
 mod exec;
 mod home;
+mod merge;
 mod recover;
 mod review;
 
 pub use binding::{binding, bindings, bound, moved, unbound};
 pub use exec::{envelope, exec_summary, recorded_envelope};
 pub use home::{commit, pull};
+pub use merge::{conflict, conflict_version, merge, resolved};
 pub use recover::{dropped, inspected, kept, recoverable, running, running_summary};
 
 pub use review::{review_item, review_list};

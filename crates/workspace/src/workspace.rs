@@ -194,7 +194,7 @@ fn expiry(created_ms: u64, lifetime: Duration) -> u64 {
     created_ms.saturating_add(u64::try_from(lifetime.as_millis()).unwrap_or(u64::MAX))
 }
 
-fn checked(name: &str) -> Result<&str> {
+pub(crate) fn checked(name: &str) -> Result<&str> {
     check_name(name)?;
     if name == HEAD {
         return Err(ServiceError::Reserved(name.to_owned()));
@@ -202,7 +202,7 @@ fn checked(name: &str) -> Result<&str> {
     Ok(name)
 }
 
-fn taken(error: VaultError, name: &str) -> ServiceError {
+pub(crate) fn taken(error: VaultError, name: &str) -> ServiceError {
     match error {
         VaultError::Store(StoreError::NameTaken { .. }) => {
             ServiceError::NameTaken { what: "workspace", name: name.to_owned() }

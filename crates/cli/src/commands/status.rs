@@ -3,7 +3,7 @@
 use clap::Args;
 use offshoot_protocol::StatusDoc;
 use offshoot_vault::Scope;
-use offshoot_workspace::{ChangeSummaryService, CheckpointService, wire};
+use offshoot_workspace::{ChangeSummaryService, CheckpointService, ConflictService, wire};
 
 use crate::context::{Context, OpenVault};
 use crate::error::Result;
@@ -28,6 +28,7 @@ pub(crate) fn run(args: &StatusArgs, context: &Context) -> Result<()> {
             head,
             changes: Vec::new(),
             metadata_only: 0,
+            conflicts: Vec::new(),
             checkpoints: 0,
             last_operation: None,
         };
@@ -44,6 +45,7 @@ pub(crate) fn run(args: &StatusArgs, context: &Context) -> Result<()> {
     let summary = service.between(&base.root, &head.root, args.metadata)?;
     let checkpoints = CheckpointService::new(&vault, &context.actor).list(&workspace)?.len() as u64;
     let last = vault.last_operation(Scope::Workspace(workspace.id))?;
+    let open = ConflictService::new(&vault, &context.actor).list(&head.root, &[])?;
     let document = StatusDoc {
         vault: name,
         workspace: Some(workspace.name.clone()),
@@ -51,6 +53,7 @@ pub(crate) fn run(args: &StatusArgs, context: &Context) -> Result<()> {
         head: head.id.to_string(),
         changes: summary.changes.iter().map(wire::change).collect(),
         metadata_only: summary.metadata_only,
+        conflicts: open.iter().map(wire::conflict).collect(),
         checkpoints,
         last_operation: last.as_ref().map(|operation| operation.summary.clone()),
     };
@@ -61,6 +64,9 @@ pub(crate) fn run(args: &StatusArgs, context: &Context) -> Result<()> {
             render::short(&base.id),
             render::count(checkpoints, "checkpoint")
         );
+        if !open.is_empty() {
+            out.push_str(&super::conflicts::lines(&open));
+        }
         out.push_str(&format!("{}\n", render::change_counts(&summary.changes)));
         out.push_str(&render::changes(&summary.changes, "  "));
         if let Some(operation) = &document.last_operation {

@@ -19,6 +19,11 @@ impl Vault {
         self.base_of(snapshots, MOST_CROSSINGS)
     }
 
+    /// Whether a snapshot is another one or came from it.
+    pub fn came_from(&self, snapshot: &Id, older: &Id) -> Result<bool> {
+        Ok(snapshot == older || self.common_ancestors(&[*snapshot, *older])? == [*older])
+    }
+
     fn base_of(&self, snapshots: &[Id], crossings: usize) -> Result<Base> {
         let common = self.common_ancestors(snapshots)?;
         let roots: Vec<RootId> = common

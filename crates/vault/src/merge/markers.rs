@@ -17,6 +17,25 @@ pub fn markers(base: &[u8], base_label: &str, sides: &[(&str, &[u8])]) -> Vec<u8
     Writer::new(&TextMerge::of(base, &texts), base_label, &labels, length).write()
 }
 
+/// Merges texts and takes all lines where they do not fit: those of the first side first, equal ones once.
+pub fn union(base: &[u8], sides: &[&[u8]]) -> Vec<u8> {
+    let merge = TextMerge::of(base, sides);
+    let labels = vec![""; sides.len()];
+    let mut writer = Writer::new(&merge, "", &labels, 0);
+    for piece in &merge.pieces {
+        match piece {
+            Piece::Clean { version, lines } => writer.text(merge.lines(*version, lines)),
+            Piece::Conflict(region) => {
+                for (_, text) in writer.distinct(region) {
+                    writer.end_line();
+                    writer.text(text);
+                }
+            }
+        }
+    }
+    writer.out
+}
+
 /// The shortest length of markers that no line of these texts can be taken for.
 pub fn marker_length(texts: &[&[u8]]) -> usize {
     let lines = texts.iter().flat_map(|text| text.split(|&byte| byte == b'\n'));

@@ -91,6 +91,8 @@ pub struct ExecutionResult {
     pub usage: Usage,
     /// Bytes of the files that it left in the workspace, new or with other content.
     pub kept_bytes: u64,
+    /// How many conflicts the workspace has to decide afterwards.
+    pub conflicts: u64,
     /// What is not as one may expect.
     pub warnings: Vec<String>,
     /// Why it failed.
@@ -130,6 +132,7 @@ impl ExecutionResult {
             in_force: None,
             usage: Usage::default(),
             kept_bytes: 0,
+            conflicts: 0,
             warnings: Vec::new(),
             error: None,
             recoverable: false,

@@ -49,6 +49,8 @@ impl ProxyRuntime<'_> {
         if let Some(sealed) = &sealed {
             self.summarise(execution, &before, sealed)?;
         }
+        let root = sealed.as_ref().map_or(before.root, |sealed| sealed.adopted.root);
+        execution.result.conflicts = self.vault.tree(&root)?.conflict_count();
         execution.result.total = started.elapsed();
         let request = &*execution.request;
         let result = &mut execution.result;

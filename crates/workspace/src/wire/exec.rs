@@ -154,6 +154,7 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
             kept_bytes: result.kept_bytes,
             processes: result.usage.processes,
         },
+        conflicts: result.conflicts,
         warnings: result.warnings.clone(),
         error: result.error.clone(),
         recoverable: result.recoverable,

@@ -45,6 +45,7 @@ pub(super) fn envelope(ask: &Ask<'_>, context: &Context, error: &CliError) -> Ex
         driver: None,
         sandbox: None,
         usage: ExecUsageDoc::default(),
+        conflicts: 0,
         warnings: Vec::new(),
         error: Some(error.body()),
         recoverable: false,

@@ -22,6 +22,11 @@ pub(super) fn text(envelope: &ExecutionEnvelope, form: Form) -> String {
     };
     let (dim, name) = (paint(DIM, "workspace"), paint(NAME, workspace));
     text.push_str(&format!("{dim} {name}{}\n", paint(DIM, &format!(": {changed}"))));
+    if result.conflicts > 0 {
+        let open = render::count(result.conflicts, "conflict");
+        let see = format!(" to decide: offshoot conflicts -w {workspace}");
+        text.push_str(&format!("{}{}\n", paint(BAD, &open), paint(DIM, &see)));
+    }
     if result.changes.is_empty() {
         return text;
     }

@@ -1,0 +1,178 @@
+//! `offshoot conflicts`: what a merge left to be decided.
+
+use std::ffi::OsString;
+
+use clap::Args;
+use offshoot_protocol::{ConflictListDoc, ExitCode};
+use offshoot_vault::{Body, Entry, EntryKind, Vault, VaultPath};
+use offshoot_workspace::{ConflictService, OpenConflict, Point, wire};
+
+use crate::context::{Context, vault_path};
+use crate::error::{CliError, Result};
+use crate::render::{self, BAD, BOLD, DIM, NAME, paint};
+
+const EXAMPLES: &str = "\
+Examples:
+  offshoot conflicts                          what is to be decided in the most recent workspace
+  offshoot conflicts -w fix /src              at a path and below
+  offshoot conflicts /a.txt --side theirs     the bytes that one side has; also a number, or `base`
+
+A text with conflict markers is decided by whoever takes the markers out, in an editor, a command or
+with `fs write`. Everything else is decided by `offshoot resolve`, or by deleting it.";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ConflictsArgs {
+    /// Only what is at or below these paths
+    #[arg(value_name = "PATH")]
+    paths: Vec<OsString>,
+    /// Print what one side has of a conflict: its label, its number, or `base`
+    #[arg(long, value_name = "SIDE")]
+    side: Option<String>,
+    /// Look at another state: any REF
+    #[arg(long, value_name = "REF")]
+    at: Option<String>,
+}
+
+pub(crate) fn run(args: &ConflictsArgs, context: &Context) -> Result<()> {
+    let vault = &context.vault()?.vault;
+    let point = context.point(vault, args.at.as_deref())?;
+    let paths: Result<Vec<VaultPath>> = args.paths.iter().map(|path| vault_path(path)).collect();
+    let paths = paths?;
+    let service = ConflictService::new(vault, &context.actor);
+    if let Some(side) = &args.side {
+        let [path] = paths.as_slice() else {
+            return Err(CliError::usage("--side needs the path of one conflict"));
+        };
+        return show(context, vault, &point, path, side);
+    }
+    let found = service.list(&point.snapshot.root, &paths)?;
+    let conflicts = found.iter().map(wire::conflict).collect();
+    let document = ConflictListDoc { at: point.label.clone(), conflicts };
+    context.output.data(document, |_| match &point.workspace {
+        _ if found.is_empty() => format!("no conflicts in {}\n", point.label),
+        Some(workspace) => format!("{}{}", details(&found), ways(&workspace.name)),
+        None => details(&found),
+    })
+}
+
+/// Prints what one side has.
+fn show(
+    context: &Context,
+    vault: &Vault,
+    point: &Point,
+    path: &VaultPath,
+    side: &str,
+) -> Result<()> {
+    let service = ConflictService::new(vault, &context.actor);
+    let found = service.list(&point.snapshot.root, std::slice::from_ref(path))?;
+    let Some(conflict) = found.iter().find(|conflict| conflict.path == *path) else {
+        return Err(offshoot_workspace::ServiceError::NoConflict(path.to_string()).into());
+    };
+    let entry = service.version(conflict, side)?;
+    let content = match entry.as_ref().map(|entry| &entry.body) {
+        Some(Body::File { blob, .. }) => Some(vault.objects()?.blob(blob)?),
+        Some(Body::Symlink { target }) => Some(target.clone()),
+        Some(Body::Directory(_)) if !context.output.is_json() => {
+            let message = format!("{path} is a directory for {side}");
+            return Err(CliError::new(ExitCode::Conflict, message));
+        }
+        _ => None,
+    };
+    if context.output.is_json() {
+        let document = wire::conflict_version(path, side, entry.as_ref(), content.as_deref());
+        return context.output.data(document, |_| String::new());
+    }
+    match content {
+        Some(bytes) => context.output.bytes(&bytes),
+        None => {
+            let message = format!("side {side} has nothing at {path}");
+            Err(CliError::new(ExitCode::NotFound, message))
+        }
+    }
+}
+
+/// One line for each conflict.
+pub(crate) fn lines(conflicts: &[OpenConflict]) -> String {
+    let line = |conflict: &OpenConflict| {
+        let kinds = format!("  ({})", kinds(conflict));
+        format!("  {} {}{}\n", paint(BAD, "U"), shown_path(conflict), paint(DIM, &kinds))
+    };
+    let count = render::count(conflicts.len() as u64, "conflict");
+    let lines: String = conflicts.iter().map(line).collect();
+    format!("{}\n{lines}", paint(BAD, &format!("{count} to decide:")))
+}
+
+/// What to do about them.
+pub(crate) fn next_steps(workspace: &str) -> String {
+    let text = format!(
+        "see: offshoot conflicts -w {workspace}   decide: offshoot resolve PATH --ours|--theirs -w {workspace}"
+    );
+    format!("{}\n", paint(DIM, &text))
+}
+
+/// How to look at sides and to decide.
+fn ways(workspace: &str) -> String {
+    let text = format!(
+        "see: offshoot conflicts PATH --side NAME -w {workspace}   decide: offshoot resolve PATH --ours|--theirs|--side NAME|--from FILE -w {workspace}"
+    );
+    format!("{}\n", paint(DIM, &text))
+}
+
+fn shown_path(conflict: &OpenConflict) -> String {
+    let is_folder = conflict.shown.directory().is_some() && !conflict.path.is_top();
+    format!("{}{}", conflict.path, if is_folder { "/" } else { "" })
+}
+
+fn kinds(conflict: &OpenConflict) -> String {
+    let words: Vec<&str> = conflict.record.kinds.iter().map(|kind| kind.word()).collect();
+    words.join(", ")
+}
+
+/// Each conflict with what every side has and how it is decided.
+fn details(conflicts: &[OpenConflict]) -> String {
+    conflicts.iter().map(detail).collect()
+}
+
+fn detail(conflict: &OpenConflict) -> String {
+    let record = &conflict.record;
+    let kinds = kinds(conflict);
+    let mut out = format!("{}  {}\n", paint(BOLD, &shown_path(conflict)), paint(BAD, &kinds));
+    let row = |name: &str, path: Option<&VaultPath>, entry: Option<&Entry>| {
+        let elsewhere = path.filter(|path| **path != conflict.path);
+        let place = elsewhere.map(|path| format!(" at {path}")).unwrap_or_default();
+        vec![format!("  {name}"), format!("{}{place}", describe(entry))]
+    };
+    let mut rows = vec![row("shown", None, Some(&conflict.shown))];
+    let base = record.base.as_ref();
+    rows.push(row(&paint(DIM, "base"), base.map(|it| &it.path), base.map(|it| &it.entry)));
+    for (name, side) in conflict.side_names().iter().zip(&record.sides) {
+        let version = side.version.as_ref();
+        let name = paint(NAME, &render::line(name));
+        rows.push(row(&name, version.map(|it| &it.path), version.map(|it| &it.entry)));
+    }
+    for path in &record.beside {
+        rows.push(vec!["  beside".to_owned(), path.to_string()]);
+    }
+    out.push_str(&render::table(&rows));
+    let decide = match record.has_markers() {
+        true => "  decided when its markers are taken out",
+        false => "  decided by `offshoot resolve`, or by deleting it",
+    };
+    out.push_str(&format!("{}\n", paint(DIM, decide)));
+    out
+}
+
+/// What an entry is, in a few words.
+fn describe(entry: Option<&Entry>) -> String {
+    let Some(entry) = entry else { return "nothing".to_owned() };
+    match &entry.body {
+        Body::Symlink { target } => {
+            format!("symlink to {}", offshoot_vault::display_bytes(target))
+        }
+        _ if entry.kind() == EntryKind::File => {
+            format!("file, {}, mode {:04o}", render::bytes(entry.size()), entry.meta.mode)
+        }
+        _ => format!("{}, mode {:04o}", entry.kind().word(), entry.meta.mode),
+    }
+}

@@ -1,0 +1,122 @@
+//! `offshoot merge`: states of files into one.
+
+use clap::Args;
+use offshoot_protocol::ExitCode;
+use offshoot_vault::Vault;
+use offshoot_vault::diff::{ChangeKind, detect_renames};
+use offshoot_vault::merge::MergeOptions;
+use offshoot_workspace::{
+    MergeOutcome, MergeRequest, MergeService, MergeTarget, Point, Resolver, wire,
+};
+
+use super::conflicts;
+use crate::context::Context;
+use crate::error::Result;
+use crate::render::{self, DIM, NAME, paint};
+
+const EXAMPLES: &str = "\
+Examples:
+  offshoot merge fix other --into both       a new workspace with what both changed
+  offshoot merge head --into fix             what is new in the main line, into a workspace
+  offshoot merge a b c --into main --dry-run whether it would fit, and nothing else
+
+The workspace is made where there is none of that name; otherwise it is the first side. The order
+of the others makes no difference where everything fits. What does not fit stays in the workspace
+as conflicts, with every side kept, and the exit code is 4: see `offshoot conflicts --help`.";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct MergeArgs {
+    /// What to merge: any REFs
+    #[arg(required = true, value_name = "REF")]
+    sides: Vec<String>,
+    /// The workspace that the result goes to
+    #[arg(long, value_name = "NAME")]
+    into: String,
+    /// What to say about it in the history
+    #[arg(short, long, value_name = "TEXT")]
+    message: Option<String>,
+    /// Say what would come of it and change nothing
+    #[arg(short = 'n', long)]
+    dry_run: bool,
+}
+
+pub(crate) fn run(args: &MergeArgs, context: &Context) -> Result<ExitCode> {
+    let vault = &context.vault()?.vault;
+    let into = vault.workspace_named(&args.into)?;
+    let resolver = Resolver::new(vault);
+    let sides: std::result::Result<Vec<Point>, _> =
+        args.sides.iter().map(|side| resolver.point(side, into.as_ref())).collect();
+    let request = MergeRequest {
+        sides: &sides?,
+        into: match &into {
+            Some(workspace) => MergeTarget::Workspace(workspace),
+            None => MergeTarget::New(&args.into),
+        },
+        message: args.message.as_deref(),
+        options: merge_options(context),
+    };
+    let service = MergeService::new(vault, &context.actor);
+    let outcome = match args.dry_run {
+        true => service.preview(&request)?,
+        false => service.merge(&request)?,
+    };
+    report(context, vault, outcome, args.dry_run)
+}
+
+/// How to merge, as it is configured for showing differences.
+pub(crate) fn merge_options(context: &Context) -> MergeOptions {
+    let diff = context.diff_options();
+    MergeOptions {
+        renames: diff.renames,
+        rename_similarity: diff.rename_similarity,
+        max_text_bytes: diff.max_text_bytes,
+        ..MergeOptions::default()
+    }
+}
+
+fn report(
+    context: &Context,
+    vault: &Vault,
+    mut outcome: MergeOutcome,
+    dry_run: bool,
+) -> Result<ExitCode> {
+    let kept = outcome.changes.into_iter().filter(|it| it.kind() != ChangeKind::Metadata);
+    outcome.changes = detect_renames(vault.objects()?, kept.collect(), &context.diff_options())?;
+    let code = match outcome.conflicts.is_empty() {
+        true => ExitCode::Success,
+        false => ExitCode::Conflict,
+    };
+    let document = wire::merge(&outcome, dry_run);
+    let human = || text(&outcome, dry_run);
+    match code {
+        ExitCode::Success => context.output.done(document, |_| human())?,
+        _ => context.output.data(document, |_| human())?,
+    }
+    Ok(code)
+}
+
+fn text(outcome: &MergeOutcome, dry_run: bool) -> String {
+    let name = paint(NAME, &outcome.workspace);
+    let mut out = String::new();
+    let first = usize::from(!outcome.created);
+    for side in outcome.sides.iter().skip(first).filter(|side| side.included) {
+        let text = format!("{} is merged already", side.label);
+        out.push_str(&format!("{}\n", paint(DIM, &text)));
+    }
+    let changed = render::change_counts(&outcome.changes);
+    out.push_str(&match (dry_run, outcome.created, outcome.operation) {
+        (true, ..) => format!("would merge into {name}: {changed}\n"),
+        (false, true, _) => format!("merged into the new workspace {name}: {changed}\n"),
+        (false, false, Some(_)) => format!("merged into {name}: {changed}\n"),
+        (false, false, None) => format!("nothing to merge into {name}\n"),
+    });
+    out.push_str(&render::changes(&outcome.changes, "  "));
+    if !outcome.conflicts.is_empty() {
+        out.push_str(&conflicts::lines(&outcome.conflicts));
+        if !dry_run {
+            out.push_str(&conflicts::next_steps(&outcome.workspace));
+        }
+    }
+    out
+}

@@ -1,0 +1,124 @@
+//! `offshoot resolve`: deciding conflicts.
+
+use std::ffi::OsString;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use offshoot_protocol::ExitCode;
+use offshoot_vault::{NewContent, Vault, VaultPath};
+use offshoot_workspace::{ConflictService, Resolution, wire};
+
+use crate::context::{Context, vault_path};
+use crate::error::{CliError, Result};
+use crate::render::{self, NAME, paint};
+
+const EXAMPLES: &str = "\
+Examples:
+  offshoot resolve /a.txt --ours -w fix         what the first side has
+  offshoot resolve /a.txt --theirs -w fix       what the last side has
+  offshoot resolve /a.txt --side other -w fix   what a side has, by its label or number
+  offshoot resolve /a.txt --from a.txt -w fix   a file of yours; - is standard input
+  offshoot resolve /a.txt --as-is -w fix        what is shown now
+  offshoot resolve --all --union -w fix         the lines of all sides, for texts
+
+A side that deleted it means deleted. What a conflict put beside (NAME~LABEL) goes with the
+decision. Undo takes a decision back.";
+
+const USAGE: &str = "\
+offshoot resolve [OPTIONS] PATH... (--ours|--theirs|--base|--union|--as-is)
+       offshoot resolve [OPTIONS] PATH... --side SIDE
+       offshoot resolve [OPTIONS] PATH --from FILE
+       offshoot resolve [OPTIONS] --all ...";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES, override_usage = USAGE)]
+pub(crate) struct ResolveArgs {
+    /// The conflicts at these paths and below
+    #[arg(value_name = "PATH", required_unless_present = "all")]
+    paths: Vec<OsString>,
+    /// All conflicts of the workspace
+    #[arg(long, conflicts_with = "paths")]
+    all: bool,
+    #[command(flatten)]
+    choice: ChoiceArgs,
+    /// Take texts that still have conflict markers
+    #[arg(long)]
+    force: bool,
+}
+
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+struct ChoiceArgs {
+    /// Take what the first side has
+    #[arg(long)]
+    ours: bool,
+    /// Take what the last side has
+    #[arg(long)]
+    theirs: bool,
+    /// Take what a side has: its label, its number, or `base`
+    #[arg(long, value_name = "SIDE")]
+    side: Option<String>,
+    /// Take what it was before
+    #[arg(long)]
+    base: bool,
+    /// Take the lines of all sides, where they are texts
+    #[arg(long)]
+    union: bool,
+    /// Take a file of yours; - is standard input
+    #[arg(long, value_name = "FILE")]
+    from: Option<PathBuf>,
+    /// Take what is shown
+    #[arg(long)]
+    as_is: bool,
+}
+
+pub(crate) fn run(args: &ResolveArgs, context: &Context) -> Result<()> {
+    let vault = &context.vault()?.vault;
+    let workspace = context.workspace_to_change(vault)?;
+    let paths: Result<Vec<VaultPath>> = args.paths.iter().map(|path| vault_path(path)).collect();
+    let paths = paths?;
+    // Until the decision is recorded nothing else needs what is read here.
+    let _held = vault.hold()?;
+    let service = ConflictService::new(vault, &context.actor);
+    let choice = choice(args, vault, &paths)?;
+    let resolved = service.resolve(&workspace, &paths, &choice, args.force)?;
+    let document = wire::resolved(&workspace.name, &resolved);
+    context.output.done(document, |_| {
+        let decided = render::count(resolved.paths.len() as u64, "conflict");
+        let name = paint(NAME, &workspace.name);
+        let left = match resolved.left {
+            0 => "none is left".to_owned(),
+            left => format!("{left} left"),
+        };
+        format!("{decided} of {name} decided, {left}\n")
+    })
+}
+
+fn choice(args: &ResolveArgs, vault: &Vault, paths: &[VaultPath]) -> Result<Resolution> {
+    let ChoiceArgs { ours, theirs, side, base, union, from, as_is: _ } = &args.choice;
+    Ok(match (side, from) {
+        (Some(side), _) => Resolution::Side(side.clone()),
+        (_, Some(from)) => {
+            if paths.len() != 1 {
+                return Err(CliError::usage("--from decides one conflict: name its path alone"));
+            }
+            Resolution::Content(content(vault, from)?)
+        }
+        _ if *ours => Resolution::First,
+        _ if *theirs => Resolution::Last,
+        _ if *base => Resolution::Base,
+        _ if *union => Resolution::Union,
+        _ => Resolution::AsIs,
+    })
+}
+
+fn content(vault: &Vault, from: &Path) -> Result<NewContent> {
+    let mut source: Box<dyn Read> = match from.as_os_str() == "-" {
+        true => Box::new(std::io::stdin().lock()),
+        false => Box::new(std::fs::File::open(from).map_err(|error| {
+            CliError::new(ExitCode::NotFound, format!("{}: {error}", render::host_path(from)))
+        })?),
+    };
+    Ok(vault.add_content(&mut source, from)?)
+}

@@ -1,0 +1,158 @@
+//! Conflicts that a workspace holds: listing and deciding them.
+
+mod decide;
+
+use offshoot_vault::{
+    Actor, ConflictRecord, Entry, NewContent, RootId, Tree, TreeEditor, Vault, VaultPath, Workspace,
+};
+
+use crate::edit::{EditKind, Edited, edit};
+use crate::error::{Result, ServiceError};
+
+/// Something that is to be decided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenConflict {
+    /// Where it is.
+    pub path: VaultPath,
+    /// What is shown there until it is decided, without the conflict.
+    pub shown: Entry,
+    /// Why, and what every side has.
+    pub record: ConflictRecord,
+}
+
+impl OpenConflict {
+    /// All conflicts of a state.
+    pub fn all(tree: &Tree<'_>) -> Result<Vec<Self>> {
+        Self::below(tree, &VaultPath::top())
+    }
+
+    /// Those at a path and below.
+    pub fn below(tree: &Tree<'_>, path: &VaultPath) -> Result<Vec<Self>> {
+        let found = tree.conflicts(path)?.into_iter();
+        Ok(found.filter_map(|(path, entry)| Self::of(path, entry)).collect())
+    }
+
+    fn of(path: VaultPath, mut shown: Entry) -> Option<Self> {
+        let record = *shown.conflict.take()?;
+        Some(Self { path, shown, record })
+    }
+
+    /// What a side is to be called by: its label, or its number where several share one.
+    pub fn side_names(&self) -> Vec<String> {
+        let labels: Vec<&str> = self.record.sides.iter().map(|side| side.label.as_str()).collect();
+        let name = |(at, label): (usize, &&str)| {
+            let unique = labels.iter().filter(|other| *other == label).count() == 1;
+            if unique { (*label).to_owned() } else { (at + 1).to_string() }
+        };
+        labels.iter().enumerate().map(name).collect()
+    }
+}
+
+/// How to decide.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Resolution {
+    /// What the first side has.
+    First,
+    /// What the last side has.
+    Last,
+    /// What a side has: by its label, its number from 1, or `base`.
+    Side(String),
+    /// What it was before the sides.
+    Base,
+    /// The lines of all sides, one after the other where they differ; for texts.
+    Union,
+    /// Something else, which is stored already.
+    Content(NewContent),
+    /// What is shown.
+    AsIs,
+}
+
+/// What was decided.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// The conflicts.
+    pub paths: Vec<VaultPath>,
+    /// How many are left.
+    pub left: u64,
+    /// What that changed.
+    pub edited: Edited,
+}
+
+/// Lists and decides conflicts.
+#[derive(Debug)]
+pub struct ConflictService<'a> {
+    vault: &'a Vault,
+    actor: Actor,
+}
+
+impl<'a> ConflictService<'a> {
+    /// Works on a vault on behalf of somebody.
+    pub fn new(vault: &'a Vault, actor: &Actor) -> Self {
+        Self { vault, actor: actor.clone() }
+    }
+
+    /// The conflicts of a state, at these paths and below; all of them where there are none. A path without one is an error.
+    pub fn list(&self, root: &RootId, paths: &[VaultPath]) -> Result<Vec<OpenConflict>> {
+        let tree = self.vault.tree(root)?;
+        if paths.is_empty() {
+            return OpenConflict::all(&tree);
+        }
+        let mut all: Vec<OpenConflict> = Vec::new();
+        for path in paths {
+            let found = OpenConflict::below(&tree, path)?;
+            if found.is_empty() {
+                return Err(ServiceError::NoConflict(path.to_string()));
+            }
+            all.extend(found);
+        }
+        all.sort_by(|a, b| a.path.cmp(&b.path));
+        all.dedup_by(|a, b| a.path == b.path);
+        Ok(all)
+    }
+
+    /// How many conflicts a state has; known without looking for them.
+    pub fn count(&self, root: &RootId) -> Result<u64> {
+        Ok(self.vault.tree(root)?.conflict_count())
+    }
+
+    /// What a side, or `base`, has of a conflict; nothing where it is not there.
+    pub fn version(&self, conflict: &OpenConflict, side: &str) -> Result<Option<Entry>> {
+        let version = decide::named(conflict, side)?;
+        Ok(version.map(|version| version.entry.clone()))
+    }
+
+    /// Decides conflicts at these paths and below, all where there are none. Texts with markers left are only taken with `force`.
+    pub fn resolve(
+        &self,
+        workspace: &Workspace,
+        paths: &[VaultPath],
+        resolution: &Resolution,
+        force: bool,
+    ) -> Result<Resolved> {
+        let _held = self.vault.hold()?;
+        let names: Vec<String> = paths.iter().map(VaultPath::to_string).collect();
+        let what = if names.is_empty() { "all conflicts".to_owned() } else { names.join(" ") };
+        let summary = format!("resolve {what}");
+        let words = EditKind { kind: "resolve", reason: "resolve", summary: &summary };
+        let mut decided: Vec<VaultPath> = Vec::new();
+        let change = |editor: &mut TreeEditor<'_>| {
+            let root = self.vault.snapshot(&self.current(workspace)?.state.head)?.root;
+            let conflicts = self.list(&root, paths)?;
+            decided = conflicts.iter().map(|conflict| conflict.path.clone()).collect();
+            let decider = decide::Decider { vault: self.vault, resolution, force };
+            // Putting a directory takes what is in it as it was, so directories come first, each after its parent.
+            let (folders, others): (Vec<_>, Vec<_>) =
+                conflicts.iter().partition(|conflict| conflict.shown.directory().is_some());
+            let mut ordered = folders.into_iter().chain(others);
+            ordered.try_for_each(|conflict| decider.decide(editor, conflict))
+        };
+        let edited = edit(self.vault, &self.actor, workspace, words, change, |_| Ok(()))?;
+        let left = self.count(&edited.snapshot.root)?;
+        Ok(Resolved { paths: decided, left, edited })
+    }
+
+    fn current(&self, workspace: &Workspace) -> Result<Workspace> {
+        let found = self.vault.workspaces()?.into_iter().find(|found| found.id == workspace.id);
+        found.ok_or(ServiceError::Vanished(workspace.id))
+    }
+}

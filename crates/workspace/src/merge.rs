@@ -1,0 +1,288 @@
+//! Merging states of files into a workspace, with their history.
+
+use std::time::Duration;
+
+use offshoot_vault::diff::{self, Change};
+use offshoot_vault::merge::{MergeInputs, MergeOptions, Merged, Side};
+use offshoot_vault::{
+    Actor, Id, NewSnapshot, Snapshot, Transaction, Vault, VaultError, Workspace, WorkspaceLock,
+    WorkspaceState,
+};
+
+use crate::conflict::OpenConflict;
+use crate::error::{Result, ServiceError};
+use crate::resolve::Point;
+use crate::workspace::{checked, taken};
+
+/// A merge that somebody else overtook is made again, at most this often.
+const TRIES: usize = 5;
+
+/// Where a merge goes.
+#[derive(Clone, Copy, Debug)]
+pub enum MergeTarget<'a> {
+    /// A workspace, which is the first side.
+    Workspace(&'a Workspace),
+    /// A new workspace of this name.
+    New(&'a str),
+}
+
+/// What to merge.
+#[derive(Clone, Copy, Debug)]
+pub struct MergeRequest<'a> {
+    /// The states, the most important one first.
+    pub sides: &'a [Point],
+    /// Where the result goes.
+    pub into: MergeTarget<'a>,
+    /// What to say about it in the history.
+    pub message: Option<&'a str>,
+    /// How to merge.
+    pub options: MergeOptions,
+}
+
+/// One state of a merge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MergeSide {
+    /// What it is called.
+    pub label: String,
+    /// Its snapshot.
+    pub snapshot: Id,
+    /// Another side came from it, or is the same: there was nothing to merge.
+    pub included: bool,
+}
+
+/// What a merge came to.
+#[derive(Clone, Debug)]
+pub struct MergeOutcome {
+    /// The workspace that it went to; of a dry run, the name alone is sure.
+    pub workspace: String,
+    /// The workspace is new.
+    pub created: bool,
+    /// The states, in their order.
+    pub sides: Vec<MergeSide>,
+    /// The merged state.
+    pub merged: Merged,
+    /// What is to be decided in it, older conflicts included.
+    pub conflicts: Vec<OpenConflict>,
+    /// What it changes in the workspace, or where that is new, in what it counts as forked from.
+    pub changes: Vec<Change>,
+    /// The newest snapshot of the workspace; nothing for a dry run.
+    pub snapshot: Option<Snapshot>,
+    /// The operation, unless nothing changed.
+    pub operation: Option<Id>,
+}
+
+/// Merges states into workspaces.
+#[derive(Debug)]
+pub struct MergeService<'a> {
+    vault: &'a Vault,
+    actor: Actor,
+}
+
+/// What is merged, looked up.
+struct Plan {
+    points: Vec<Point>,
+    sides: Vec<MergeSide>,
+}
+
+impl<'a> MergeService<'a> {
+    /// Works on a vault on behalf of somebody.
+    pub fn new(vault: &'a Vault, actor: &Actor) -> Self {
+        Self { vault, actor: actor.clone() }
+    }
+
+    /// Merges, and records the result in one operation. Conflicts are part of the result.
+    pub fn merge(&self, request: &MergeRequest<'_>) -> Result<MergeOutcome> {
+        let _held = self.vault.hold()?;
+        let _alone = match request.into {
+            MergeTarget::Workspace(workspace) => Some(self.lock(workspace)?),
+            MergeTarget::New(name) => {
+                checked(name)?;
+                None
+            }
+        };
+        for _ in 0..TRIES {
+            let current = self.current(request)?;
+            let plan = self.plan(request, current.as_ref())?;
+            let outcome = self.compute(request, &plan)?;
+            if let Some(done) = self.record(request, &plan, current.as_ref(), outcome)? {
+                return Ok(done);
+            }
+        }
+        let MergeTarget::Workspace(workspace) = request.into else {
+            return Err(ServiceError::Internal("nobody overtakes a new workspace".to_owned()));
+        };
+        Err(ServiceError::Contended(workspace.name.clone()))
+    }
+
+    /// What a merge would come to. No ref is changed.
+    pub fn preview(&self, request: &MergeRequest<'_>) -> Result<MergeOutcome> {
+        let _held = self.vault.hold()?;
+        if let MergeTarget::New(name) = request.into {
+            checked(name)?;
+        }
+        let current = self.current(request)?;
+        self.compute(request, &self.plan(request, current.as_ref())?)
+    }
+
+    /// Nobody runs a command in the workspace meanwhile, or the merge is refused.
+    fn lock(&self, workspace: &Workspace) -> Result<WorkspaceLock> {
+        let holder = format!("process {} (merge)", std::process::id());
+        let lock = self.vault.lock_workspace(&workspace.id, Some(Duration::ZERO), &holder);
+        lock.map_err(|error| match error {
+            VaultError::WorkspaceBusy { holder, .. } => {
+                ServiceError::Busy { workspace: workspace.name.clone(), holder }
+            }
+            other => other.into(),
+        })
+    }
+
+    /// The workspace as it is now.
+    fn current(&self, request: &MergeRequest<'_>) -> Result<Option<Workspace>> {
+        match request.into {
+            MergeTarget::New(_) => Ok(None),
+            MergeTarget::Workspace(workspace) => {
+                let found = self.vault.workspaces()?.into_iter().find(|it| it.id == workspace.id);
+                found.map(Some).ok_or(ServiceError::Vanished(workspace.id))
+            }
+        }
+    }
+
+    /// Which states there are to merge. One that another came from adds nothing.
+    fn plan(&self, request: &MergeRequest<'_>, current: Option<&Workspace>) -> Result<Plan> {
+        let mut all: Vec<Point> = Vec::new();
+        if let Some(workspace) = current {
+            all.push(crate::resolve::Resolver::new(self.vault).workspace_point(workspace)?);
+        }
+        all.extend(request.sides.iter().cloned());
+        let mut sides = Vec::new();
+        let mut points: Vec<Point> = Vec::new();
+        for (at, point) in all.iter().enumerate() {
+            let mut included = false;
+            for (other, newer) in all.iter().enumerate().filter(|(other, _)| *other != at) {
+                let same = newer.snapshot.id == point.snapshot.id;
+                included |= match same {
+                    true => other < at,
+                    false => self.vault.came_from(&newer.snapshot.id, &point.snapshot.id)?,
+                };
+            }
+            let (label, snapshot) = (point.label.clone(), point.snapshot.id);
+            sides.push(MergeSide { label, snapshot, included });
+            if !included {
+                points.push(point.clone());
+            }
+        }
+        Ok(Plan { points, sides })
+    }
+
+    fn compute(&self, request: &MergeRequest<'_>, plan: &Plan) -> Result<MergeOutcome> {
+        let ids: Vec<Id> = plan.points.iter().map(|point| point.snapshot.id).collect();
+        let side = |point: &Point| Side { label: point.label.clone(), root: point.snapshot.root };
+        let sides: Vec<Side> = plan.points.iter().map(side).collect();
+        let base = self.vault.merge_base(&ids)?;
+        let inputs = MergeInputs { base: &base, sides: &sides };
+        let merged = self.vault.merge(&inputs, &request.options)?;
+        let objects = self.vault.objects()?;
+        let before = match (request.into, plan.sides.first()) {
+            (MergeTarget::New(_), _) => plan.base(),
+            (MergeTarget::Workspace(_), Some(own)) => Some(own.snapshot),
+            (MergeTarget::Workspace(_), None) => None,
+        };
+        let nothing = || ServiceError::Request("there is nothing to merge".to_owned());
+        let before = before.ok_or_else(nothing)?;
+        let before = self.vault.snapshot(&before)?.root;
+        let (workspace, created) = match request.into {
+            MergeTarget::Workspace(workspace) => (workspace.name.clone(), false),
+            MergeTarget::New(name) => (name.to_owned(), true),
+        };
+        Ok(MergeOutcome {
+            workspace,
+            created,
+            sides: plan.sides.clone(),
+            conflicts: OpenConflict::all(&self.vault.tree(&merged.root)?)?,
+            changes: diff::compare(objects, &before, &merged.root)?,
+            merged,
+            snapshot: None,
+            operation: None,
+        })
+    }
+
+    /// Makes the result the workspace's; nothing where that moved meanwhile.
+    fn record(
+        &self,
+        request: &MergeRequest<'_>,
+        plan: &Plan,
+        current: Option<&Workspace>,
+        outcome: MergeOutcome,
+    ) -> Result<Option<MergeOutcome>> {
+        let committed = self.vault.transact("merge", &self.actor, |tx| {
+            let target = match current {
+                Some(current) => {
+                    match tx.workspace(&current.id)?.filter(|now| now.state == current.state) {
+                        Some(now) => now,
+                        None => return Ok(None),
+                    }
+                }
+                None => plan.new_workspace(tx, &outcome.workspace),
+            };
+            let snapshot = self.add_snapshot(tx, request, plan, &outcome)?;
+            let labels: Vec<&str> = plan.sides.iter().map(|side| side.label.as_str()).collect();
+            let from = if current.is_some() { &labels[1..] } else { &labels[..] };
+            tx.scope(target.id);
+            tx.summary(format!("merge {} into {}", from.join(", "), target.name));
+            tx.detail("conflicts", outcome.conflicts.len());
+            let state = WorkspaceState { head: snapshot.id, ..target.state };
+            tx.set_workspace(&Workspace { state, ..target })?;
+            Ok(Some(snapshot))
+        });
+        let committed = committed.map_err(|error| taken(error, &outcome.workspace))?;
+        let operation = committed.operation;
+        Ok(committed.value.map(|it| MergeOutcome { snapshot: Some(it), operation, ..outcome }))
+    }
+
+    /// The merged snapshot; where one side has all that the others have, it is that side's own.
+    fn add_snapshot(
+        &self,
+        tx: &mut Transaction<'_, '_>,
+        request: &MergeRequest<'_>,
+        plan: &Plan,
+        outcome: &MergeOutcome,
+    ) -> offshoot_vault::Result<Snapshot> {
+        if let [only] = plan.points.as_slice() {
+            return Ok(only.snapshot.clone());
+        }
+        let root = outcome.merged.root;
+        let top = self.vault.objects()?.root(&root)?;
+        let content = top.directory().map(|dir| dir.content);
+        tx.add_snapshot(NewSnapshot {
+            root,
+            content: content.unwrap_or(plan.points[0].snapshot.content),
+            parents: plan.points.iter().map(|point| point.snapshot.id).collect(),
+            reason: "merge".to_owned(),
+            message: request.message.map(str::to_owned),
+        })
+    }
+}
+
+impl Plan {
+    /// What a new workspace counts as forked from: the newest of what the sides were.
+    fn base(&self) -> Option<Id> {
+        let base = |point: &Point| match &point.workspace {
+            Some(workspace) => workspace.state.base,
+            None => point.snapshot.id,
+        };
+        self.points.iter().map(base).max()
+    }
+
+    fn new_workspace(&self, tx: &mut Transaction<'_, '_>, name: &str) -> Workspace {
+        let base = self.base().unwrap_or(self.sides[0].snapshot);
+        let first = self.points.first().and_then(|point| point.workspace.as_ref());
+        let state = WorkspaceState {
+            head: base,
+            base,
+            parent: first.map(|workspace| workspace.id),
+            created_ms: tx.time_ms(),
+            expires_ms: None,
+        };
+        Workspace { id: tx.new_id(), name: name.to_owned(), state }
+    }
+}

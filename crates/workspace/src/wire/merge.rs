@@ -1,0 +1,79 @@
+//! Merges and conflicts as documents.
+
+use offshoot_protocol::{
+    ConflictDoc, ConflictSideDoc, ConflictVersionDoc, ConflictVersionShowDoc, MergeDoc,
+    MergeSideDoc, ResolveDoc, Text,
+};
+use offshoot_vault::merge::conflict::Version;
+use offshoot_vault::{Entry, VaultPath};
+
+use super::{change, path, side, snapshot};
+use crate::{MergeOutcome, OpenConflict, Resolved};
+
+/// Something that is to be decided.
+pub fn conflict(conflict: &OpenConflict) -> ConflictDoc {
+    let record = &conflict.record;
+    let sides = record.sides.iter().map(|side| ConflictSideDoc {
+        label: side.label.clone(),
+        version: side.version.as_ref().map(version),
+    });
+    ConflictDoc {
+        path: path(&conflict.path),
+        kinds: record.kinds.iter().map(|kind| kind.word().to_owned()).collect(),
+        shown: side(&conflict.shown),
+        markers: record.has_markers(),
+        base: record.base.as_ref().map(version),
+        sides: sides.collect(),
+        beside: record.beside.iter().map(path).collect(),
+    }
+}
+
+fn version(version: &Version) -> ConflictVersionDoc {
+    ConflictVersionDoc { path: path(&version.path), version: side(&version.entry) }
+}
+
+/// What one side of a conflict has.
+pub fn conflict_version(
+    at: &VaultPath,
+    name: &str,
+    entry: Option<&Entry>,
+    content: Option<&[u8]>,
+) -> ConflictVersionShowDoc {
+    ConflictVersionShowDoc {
+        path: path(at),
+        side: name.to_owned(),
+        version: entry.map(side),
+        content: content.map(Text::new),
+    }
+}
+
+/// Conflicts that were decided.
+pub fn resolved(workspace: &str, resolved: &Resolved) -> ResolveDoc {
+    ResolveDoc {
+        workspace: workspace.to_owned(),
+        resolved: resolved.paths.iter().map(path).collect(),
+        left: resolved.left,
+        snapshot: snapshot(&resolved.edited.snapshot),
+        operation: resolved.edited.operation.map(|id| id.to_string()),
+        changes: resolved.edited.changes.iter().map(change).collect(),
+    }
+}
+
+/// What a merge came to.
+pub fn merge(outcome: &MergeOutcome, dry_run: bool) -> MergeDoc {
+    let sides = outcome.sides.iter().map(|side| MergeSideDoc {
+        label: side.label.clone(),
+        snapshot: side.snapshot.to_string(),
+        included: side.included,
+    });
+    MergeDoc {
+        workspace: outcome.workspace.clone(),
+        created: outcome.created,
+        dry_run,
+        sides: sides.collect(),
+        changes: outcome.changes.iter().map(change).collect(),
+        conflicts: outcome.conflicts.iter().map(conflict).collect(),
+        snapshot: outcome.snapshot.as_ref().map(snapshot),
+        operation: outcome.operation.map(|id| id.to_string()),
+    }
+}
