@@ -9,9 +9,9 @@ use clap::{Args, Parser, Subcommand};
 use offshoot_protocol::{ErrorBody, ErrorDocument, ExitCode};
 
 use crate::commands::{
-    binding, checkpoint, commit, completions, config, diff, discard, doctor, exec, execs, fs, gc,
-    history, init, log, logs, op, ps, pull, recover, revert, review, run, show, snapshot, status,
-    vault, workspace,
+    binding, checkpoint, commit, completions, config, conflicts, diff, discard, doctor, exec,
+    execs, fs, gc, history, init, log, logs, merge, op, ps, pull, recover, resolve, revert, review,
+    run, show, snapshot, status, vault, workspace,
 };
 
 const AFTER_HELP: &str = "\
