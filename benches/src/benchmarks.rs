@@ -1,6 +1,7 @@
 //! The benchmarks.
 
 mod age;
+mod commit;
 mod commits;
 mod exec;
 mod export;
@@ -69,6 +70,11 @@ pub(crate) const ALL: &[Benchmark] = &[
         name: merge::NAME,
         about: "merge two forks of a tree, beside git",
         run: merge::run,
+    },
+    Benchmark {
+        name: commit::NAME,
+        about: "bring the work of a workspace into the folder, beside git",
+        run: commit::run,
     },
     Benchmark { name: export::NAME, about: "write a tree out, beside cp", run: export::run },
     Benchmark {

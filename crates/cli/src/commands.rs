@@ -12,6 +12,7 @@ pub(crate) mod discard;
 pub(crate) mod doctor;
 pub(crate) mod exec;
 pub(crate) mod execs;
+pub(crate) mod export;
 pub(crate) mod fs;
 pub(crate) mod gc;
 pub(crate) mod history;
@@ -75,6 +76,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
         Command::Resolve(args) => resolve::run(&args, context),
         Command::Op(command) => op::run(&command, context),
         Command::Discard(args) => discard::run(&args, context),
+        Command::Export(args) => export::run(&args, context),
         Command::Fs(command) => fs::run(&command, context),
         Command::Gc(args) => gc::run(&args, context),
         Command::History(args) => history::run(&args, context),

@@ -79,6 +79,11 @@ impl<'a> Input<'a> {
         self.take(usize::try_from(length).map_err(|_| FormatError("a length is too large"))?)
     }
 
+    /// What is yet to be read.
+    pub(crate) fn rest(&self) -> &'a [u8] {
+        self.0
+    }
+
     /// How many bytes are yet to be read.
     pub(crate) fn left(&self) -> usize {
         self.0.len()

@@ -11,6 +11,7 @@ pub mod text;
 pub mod words;
 
 pub use compare::compare;
+pub(crate) use compare::compare_nodes;
 pub use content::{FileDiff, file_diff, write_change};
 pub use renames::detect_renames;
 

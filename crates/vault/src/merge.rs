@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use crate::entry::{Body, Entry, Meta};
 use crate::error::Result;
 use crate::hash::{BlobId, RootId};
-use crate::objects::{Batch, Objects};
+use crate::objects::{Batch, Nodes, Objects};
 use crate::path::VaultPath;
 use crate::vault::Vault;
 use conflict::Conflict;
@@ -225,10 +225,12 @@ impl<'a> Merger<'a> {
         if changed.all(|root| root == first) {
             return Ok((self.finished(*first, gather::Gathered::default()), Batch::default()));
         }
-        let mut gathered = gather::gather(self.objects, base, &roots, self.options)?;
+        // What the base has is looked at for each side and again for the result.
+        let nodes = Nodes::keeping(self.objects);
+        let mut gathered = gather::gather(&nodes, base, &roots, self.options)?;
         self.note_unclear(&mut gathered);
         let placed = self.place(base, &gathered)?;
-        let root = self.build(base, &gathered, placed)?;
+        let root = self.build(&nodes, base, &gathered, placed)?;
         let batch = std::mem::take(&mut self.batch);
         Ok((self.finished(root, gathered), batch))
     }

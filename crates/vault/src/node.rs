@@ -1,5 +1,11 @@
 //! Directory nodes and roots: how entries become hashes.
 
+mod edit;
+mod raw;
+
+pub(crate) use edit::{Changes, edit};
+pub(crate) use raw::{RawEntry, RawNode};
+
 use crate::codec::{FormatError, Input, put_bytes, put_varint};
 use crate::entry::{Body, DirRef, Entry, is_name};
 use crate::hash::{ContentId, NodeId, RootId};
@@ -40,56 +46,90 @@ pub(crate) type EncodedNode = (NodeId, Vec<u8>);
 
 /// Encodes the entries of one directory, which must be sorted by name; `emit` gets every node of it.
 pub(crate) fn build(entries: &[Entry], emit: &mut impl FnMut(EncodedNode)) -> DirRef {
-    if entries.len() <= UNCUT {
-        return leaf(entries, emit).dir;
+    let items: Vec<Item<'_>> = entries.iter().map(Item::New).collect();
+    pack(&items, emit)
+}
+
+/// An entry on its way into a node.
+enum Item<'a> {
+    /// As another node has it.
+    Old(RawEntry<'a>),
+    New(&'a Entry),
+}
+
+impl Item<'_> {
+    fn name(&self) -> &[u8] {
+        match self {
+            Self::Old(entry) => entry.name,
+            Self::New(entry) => &entry.name,
+        }
     }
-    let runs = cut(entries, |entry| &entry.name, 0);
-    let mut children: Vec<Child> = runs.map(|run| leaf(run, emit)).collect();
+
+    fn encode(&self, full: &mut Vec<u8>, content: &mut Vec<u8>) {
+        match self {
+            Self::Old(entry) => {
+                full.extend_from_slice(entry.bytes);
+                entry.encode_content(content);
+            }
+            Self::New(entry) => {
+                entry.encode(full);
+                entry.encode_content(content);
+            }
+        }
+    }
+
+    fn add_to(&self, sums: &mut Sums) {
+        let (bytes, entries, conflicts) = match self {
+            Self::Old(entry) => (entry.size, entry.beneath, entry.conflicts()),
+            Self::New(entry) => match &entry.body {
+                Body::File { size, .. } => (*size, 0, entry.conflicts()),
+                Body::Directory(dir) => (dir.bytes, dir.entries, entry.conflicts()),
+                Body::Symlink { .. } | Body::Fifo => (0, 0, entry.conflicts()),
+            },
+        };
+        // Sums that come from a disk are not trusted to stay in range.
+        sums.bytes = sums.bytes.saturating_add(bytes);
+        sums.entries = sums.entries.saturating_add(entries);
+        sums.conflicts = sums.conflicts.saturating_add(conflicts);
+    }
+}
+
+/// Makes the nodes of all entries of a directory.
+fn pack(items: &[Item<'_>], emit: &mut impl FnMut(EncodedNode)) -> DirRef {
+    if items.len() <= UNCUT {
+        return leaf(items, emit).dir;
+    }
+    let runs = items.split_inclusive(|item| ends_run(item.name(), 0));
+    let children = runs.map(|run| leaf(run, emit)).collect();
+    stack(children, emit)
+}
+
+/// Makes the indices over the leaves of a directory that has more than one.
+fn stack(mut children: Vec<Child>, emit: &mut impl FnMut(EncodedNode)) -> DirRef {
     for level in 1.. {
         if children.len() <= UNCUT {
             return index(level, &children, emit).dir;
         }
-        let runs = cut(&children, |child| &child.first, usize::from(level));
+        let runs = children.split_inclusive(|child| ends_run(&child.first, usize::from(level)));
         children = runs.map(|run| index(level, run, emit)).collect();
     }
     unreachable!("every level has fewer runs than the one below")
 }
 
-/// Cuts items into runs by the hash of their names alone, so that equal sets are cut equally.
-fn cut<'a, T>(
-    items: &'a [T],
-    name: impl Fn(&T) -> &Vec<u8> + 'a,
-    byte: usize,
-) -> impl Iterator<Item = &'a [T]> {
-    items.split_inclusive(move |item| {
-        let hash = blake3::hash(name(item));
-        // Past the last byte of the hash every item ends its run; no directory is that large.
-        hash.as_bytes().get(byte).is_none_or(|&value| value < CUT_BELOW)
-    })
+/// Whether a run ends with a name: its hash alone decides, so that equal sets are cut equally.
+fn ends_run(name: &[u8], byte: usize) -> bool {
+    // Past the last byte of the hash every item ends its run; no directory is that large.
+    blake3::hash(name).as_bytes().get(byte).is_none_or(|&value| value < CUT_BELOW)
 }
 
-fn leaf(entries: &[Entry], emit: &mut impl FnMut(EncodedNode)) -> Child {
-    let mut sums = Sums { entries: entries.len() as u64, ..Sums::default() };
-    for entry in entries {
-        sums.conflicts = sums.conflicts.saturating_add(entry.conflicts());
-        match &entry.body {
-            Body::File { size, .. } => sums.bytes = sums.bytes.saturating_add(*size),
-            Body::Directory(dir) => {
-                // Sums that come from a disk are not trusted to stay in range.
-                sums.bytes = sums.bytes.saturating_add(dir.bytes);
-                sums.entries = sums.entries.saturating_add(dir.entries);
-            }
-            Body::Symlink { .. } | Body::Fifo => {}
-        }
-    }
-    let mut full = header(sums.version(), 0, entries.len());
-    let mut content = content_header(0, entries.len());
-    for entry in entries {
-        entry.encode(&mut full);
-        entry.encode_content(&mut content);
-    }
-    let first = entries.first().map_or_else(Vec::new, |entry| entry.name.clone());
-    finish(first, full, &content, &sums, entries.len() as u64, emit)
+fn leaf(items: &[Item<'_>], emit: &mut impl FnMut(EncodedNode)) -> Child {
+    let mut sums = Sums { entries: items.len() as u64, ..Sums::default() };
+    items.iter().for_each(|item| item.add_to(&mut sums));
+    let mut full = header(sums.version(), 0, items.len());
+    let mut content = content_header(0, items.len());
+    items.iter().for_each(|item| item.encode(&mut full, &mut content));
+    let first = items.first().map_or_else(Vec::new, |item| item.name().to_vec());
+    finish(first, full, &content, &sums, items.len() as u64, emit)
 }
 
 fn index(level: u8, children: &[Child], emit: &mut impl FnMut(EncodedNode)) -> Child {

@@ -1,11 +1,13 @@
 //! Objects of a vault: read with their hashes verified, written in batches.
 
+mod nodes;
 mod place;
 mod reader;
 
 pub use place::Place;
 pub use reader::BlobReader;
 
+pub(crate) use nodes::Nodes;
 pub(crate) use place::{PlaceStart, START};
 
 use std::fs::File;
@@ -20,7 +22,7 @@ use crate::disk;
 use crate::entry::{DirRef, Entry};
 use crate::error::{Result, VaultError};
 use crate::hash::{BlobId, NodeId, RootId};
-use crate::node::{self, EncodedNode, Node};
+use crate::node::{self, Changes, EncodedNode, Node};
 use crate::pack::{ChunkRef, PackPlace};
 
 /// Content up to this length may be kept in the catalog itself.
@@ -40,6 +42,16 @@ impl Batch {
     /// Adds a directory of sorted entries.
     pub fn directory(&mut self, entries: &[Entry]) -> DirRef {
         node::build(entries, &mut |encoded| self.node(encoded))
+    }
+
+    /// Adds a directory with changes to it, without reading more of it than they need.
+    pub(crate) fn edited_directory(
+        &mut self,
+        nodes: &Nodes<'_>,
+        dir: Option<&DirRef>,
+        changes: &Changes,
+    ) -> Result<DirRef> {
+        node::edit(nodes, dir, changes, &mut |encoded| self.node(encoded))
     }
 
     /// Adds a root.
@@ -120,12 +132,18 @@ impl Objects {
 
     /// A directory node.
     pub fn node(&self, id: &NodeId) -> Result<Node> {
+        let value = self.node_bytes(id)?;
+        node::decode(&value).map_err(|error| self.damaged(format!("directory {id}"), error))
+    }
+
+    /// The verified bytes of a directory node.
+    fn node_bytes(&self, id: &NodeId) -> Result<Vec<u8>> {
         let name = || format!("directory {id}");
         let value = self.value(ObjectKind::Node, &id.0, name)?;
         if NodeId::of(&value) != *id {
             return Err(self.damaged(name(), "its hash is another"));
         }
-        node::decode(&value).map_err(|error| self.damaged(name(), error))
+        Ok(value)
     }
 
     /// All entries of a directory, sorted by name.
@@ -220,7 +238,7 @@ impl Objects {
         self.layers.with_file_name("catalog.db")
     }
 
-    fn damaged(&self, object: String, detail: impl ToString) -> VaultError {
+    pub(crate) fn damaged(&self, object: String, detail: impl ToString) -> VaultError {
         let place = self.catalog_place().display().to_string();
         VaultError::Damaged { object, place, detail: detail.to_string() }
     }

@@ -156,7 +156,7 @@ impl Review<'_> {
         let selection = Selection { choices, ..Selection::default() };
         let tell = |settled: &_| self.context.tell_settled(settled);
         let options = self.context.home_options(&tell);
-        let about = About { message: self.args.message.as_deref(), dry_run: false };
+        let about = About { message: self.args.message.as_deref(), ..About::default() };
         bring_home(self.context, self.vault, &now, selection, options, &about)
     }
 }

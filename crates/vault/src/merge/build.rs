@@ -8,58 +8,80 @@ use super::fields::merge_meta;
 use super::gather::{Gathered, Item};
 use super::place::Places;
 use super::record::{Record, add, merge_records};
-use crate::entry::{Body, Entry, Meta};
+use crate::entry::{Body, DirRef, Entry, Meta};
 use crate::error::Result;
 use crate::hash::RootId;
+use crate::node::Changes;
+use crate::objects::{Batch, Nodes};
 use crate::path::VaultPath;
 
 /// A directory that is being made.
 struct Folder {
-    /// What is in it so far.
-    entries: BTreeMap<Vec<u8>, Entry>,
+    /// What the base has there.
+    base: Option<DirRef>,
+    /// What becomes different in it.
+    changes: Changes,
     meta: Meta,
     conflict: Record,
     /// Whether it is only there for what is in it.
     vanishes: bool,
 }
 
+impl Folder {
+    /// An entry as it stands.
+    fn get(&self, nodes: &Nodes<'_>, name: &[u8]) -> Result<Option<Entry>> {
+        match (self.changes.get(name), &self.base) {
+            (Some(entry), _) => Ok(entry.clone()),
+            (None, Some(dir)) => nodes.entry(dir, name),
+            (None, None) => Ok(None),
+        }
+    }
+
+    fn put(&mut self, name: &[u8], entry: Entry) {
+        let entry = Entry { name: name.to_vec(), ..entry };
+        self.changes.insert(name.to_vec(), Some(entry));
+    }
+}
+
 impl Merger<'_> {
     /// Applies everything to the base.
     pub(super) fn build(
         &mut self,
+        nodes: &Nodes<'_>,
         base: &RootId,
         gathered: &Gathered,
         places: Places,
     ) -> Result<RootId> {
         let mut top = self.objects.root(base)?;
-        let mut folders = self.open_folders(&top, gathered, &places)?;
+        let mut folders = self.open_folders(nodes, &top, gathered, &places)?;
         for path in gathered.known.keys() {
             if let Some((folder, name)) = folder_of(&mut folders, path) {
-                folder.entries.remove(name);
+                folder.changes.insert(name.to_vec(), None);
             }
         }
         for (path, entry) in places {
             if let Some((folder, name)) = folder_of(&mut folders, &path) {
-                let entry = Entry { name: name.to_vec(), ..entry };
-                folder.entries.insert(name.to_vec(), entry);
+                folder.put(name, entry);
             }
         }
-        self.keep_conflicts(&mut folders);
+        self.keep_conflicts(nodes, &mut folders)?;
         // Those that are deeper come later in the order of paths.
         while let Some((path, folder)) = folders.pop_last() {
-            let entries: Vec<Entry> = folder.entries.into_values().collect();
+            let mut made = Batch::default();
+            let dir = made.edited_directory(nodes, folder.base.as_ref(), &folder.changes)?;
             let Some((parent, name)) = folder_of(&mut folders, &path) else {
                 (top.meta, top.conflict) = (folder.meta, folder.conflict);
-                top.body = Body::Directory(self.batch.directory(&entries));
+                top.body = Body::Directory(dir);
+                self.batch.append(&mut made);
                 break;
             };
-            if !entries.is_empty() || !folder.vanishes {
-                let (name, body) = (name.to_vec(), Body::Directory(self.batch.directory(&entries)));
+            if dir.entries > 0 || !folder.vanishes {
                 let Folder { meta, conflict, .. } = folder;
-                let entry = Entry { name: name.clone(), conflict, ..Entry::new(meta, body) };
-                parent.entries.insert(name, entry);
-            } else if parent.entries.get(name).is_some_and(|entry| entry.directory().is_some()) {
-                parent.entries.remove(name);
+                let entry = Entry { conflict, ..Entry::new(meta, Body::Directory(dir)) };
+                parent.put(name, entry);
+                self.batch.append(&mut made);
+            } else if parent.get(nodes, name)?.is_some_and(|entry| entry.directory().is_some()) {
+                parent.changes.insert(name.to_vec(), None);
             }
         }
         Ok(self.batch.root(&top))
@@ -68,6 +90,7 @@ impl Merger<'_> {
     /// Reads the directories of the base that something changes in, and makes those that it lacks.
     fn open_folders(
         &mut self,
+        nodes: &Nodes<'_>,
         top: &Entry,
         gathered: &Gathered,
         places: &Places,
@@ -87,23 +110,18 @@ impl Merger<'_> {
         for (path, item) in wanted {
             let parent = path.parent().and_then(|parent| folders.get(&parent));
             let found = match (parent, path.name()) {
-                (Some(parent), Some(name)) => parent.entries.get(name),
-                _ => Some(top),
+                (Some(parent), Some(name)) => parent.get(nodes, name)?,
+                _ => Some(top.clone()),
             };
             let found = found.filter(|entry| entry.directory().is_some());
-            let entries = match found.and_then(Entry::directory) {
-                Some(dir) => self.objects.entries(dir)?,
-                None => Vec::new(),
-            };
             // One that nobody recorded is made for what comes into it, like the one that it is in.
-            let meta = found.map(|entry| entry.meta.clone()).or_else(|| {
+            let meta = found.as_ref().map(|entry| entry.meta.clone()).or_else(|| {
                 parent.map(|parent| Meta { xattrs: Vec::new(), ..parent.meta.clone() })
             });
             let (meta, vanishes) = (meta.unwrap_or_default(), found.is_none());
-            let conflict = found.and_then(|entry| entry.conflict.clone());
-            let named = |entry: Entry| (entry.name.clone(), entry);
-            let entries = entries.into_iter().map(named).collect();
-            let mut folder = Folder { entries, meta, conflict, vanishes };
+            let base = found.as_ref().and_then(Entry::directory).copied();
+            let conflict = found.and_then(|entry| entry.conflict);
+            let mut folder = Folder { base, changes: Changes::new(), meta, conflict, vanishes };
             if let Some(item) = item {
                 self.decide_folder(&path, item, &mut folder);
             }
@@ -131,19 +149,23 @@ impl Merger<'_> {
 
 impl Merger<'_> {
     /// Gives every conflict to the entry that shows it.
-    fn keep_conflicts(&self, folders: &mut BTreeMap<VaultPath, Folder>) {
+    fn keep_conflicts(
+        &self,
+        nodes: &Nodes<'_>,
+        folders: &mut BTreeMap<VaultPath, Folder>,
+    ) -> Result<()> {
         for (path, record) in self.records() {
-            let leaf = folder_of(folders, &path).and_then(|(folder, name)| {
-                folder.entries.get_mut(name).filter(|entry| entry.directory().is_none())
-            });
-            let kept = match leaf {
-                Some(leaf) => Some(&mut leaf.conflict),
-                None => folders.get_mut(&path).map(|folder| &mut folder.conflict),
-            };
-            if let Some(kept) = kept {
-                add(kept, record);
+            if let Some((folder, name)) = folder_of(folders, &path)
+                && let Some(mut leaf) = folder.get(nodes, name)?
+                && leaf.directory().is_none()
+            {
+                add(&mut leaf.conflict, record);
+                folder.put(name, leaf);
+            } else if let Some(folder) = folders.get_mut(&path) {
+                add(&mut folder.conflict, record);
             }
         }
+        Ok(())
     }
 }
 

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::conflict::Version;
 use super::{MergeOptions, Rename, directories, renames};
-use crate::diff::{Change, compare};
+use crate::diff::{Change, compare_nodes};
 use crate::entry::Entry;
 use crate::error::Result;
 use crate::hash::RootId;
-use crate::objects::Objects;
+use crate::objects::Nodes;
 use crate::path::VaultPath;
 
 /// What a side did to something.
@@ -94,13 +94,14 @@ pub(super) struct Additions {
 
 /// Compares every side with the base and follows what was moved.
 pub(super) fn gather(
-    objects: &Objects,
+    nodes: &Nodes<'_>,
     base: &RootId,
     sides: &[RootId],
     options: &MergeOptions,
 ) -> Result<Gathered> {
+    let objects = nodes.objects();
     let changes: Vec<Vec<Change>> =
-        sides.iter().map(|side| compare(objects, base, side)).collect::<Result<_>>()?;
+        sides.iter().map(|side| compare_nodes(nodes, base, side)).collect::<Result<_>>()?;
     let mut gathered =
         Gathered { changes: changes.iter().map(Vec::len).collect(), ..Gathered::default() };
     let mut additions: Vec<Additions> = Vec::new();

@@ -178,7 +178,14 @@ fn random_damage_never_panics_and_never_makes_a_second_spelling() {
         }
         if let Ok(Node::Leaf(entries)) = decode(&bytes) {
             let mut out = Vec::new();
-            leaf(&entries, &mut |(_, encoded)| out = encoded);
+            let items: Vec<Item<'_>> = entries.iter().map(Item::New).collect();
+            leaf(&items, &mut |(_, encoded)| out = encoded);
+            assert_eq!(out, bytes);
+            let Ok(RawNode::Leaf(raw)) = RawNode::of(&bytes) else { panic!("a leaf is one") };
+            let decoded: Vec<Entry> = raw.iter().map(|entry| entry.decode().unwrap()).collect();
+            assert_eq!(decoded, entries);
+            let items: Vec<Item<'_>> = raw.into_iter().map(Item::Old).collect();
+            leaf(&items, &mut |(_, encoded)| out = encoded);
             assert_eq!(out, bytes);
         }
     }

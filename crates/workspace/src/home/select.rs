@@ -98,6 +98,8 @@ pub enum HeldReason {
     Setuid,
     /// Git would run it, or something that it names.
     Git(Planted),
+    /// The vault is not bound to its folder any more.
+    Unbound,
     /// It was not asked for.
     NotAsked,
     /// Somebody decided so.
@@ -111,6 +113,7 @@ impl HeldReason {
             Self::Ignored => "ignored",
             Self::Setuid => "setuid",
             Self::Git(_) => "git",
+            Self::Unbound => "unbound",
             Self::NotAsked => "not-asked",
             Self::Left => "left",
         }
@@ -122,7 +125,7 @@ impl HeldReason {
             Self::Ignored => Some("--ignored"),
             Self::Setuid => Some("--allow setuid"),
             Self::Git(_) => Some("--allow git"),
-            Self::NotAsked | Self::Left => None,
+            Self::Unbound | Self::NotAsked | Self::Left => None,
         }
     }
 }

@@ -115,7 +115,8 @@ impl Repository {
         files
     }
 
-    fn run(&self, words: &[&str], input: &[u8]) -> Output {
+    /// Runs git on it.
+    pub(crate) fn run(&self, words: &[&str], input: &[u8]) -> Output {
         let mut child = Command::new("git")
             .current_dir(&self.dir)
             // What the machine is set up to do must not decide.
