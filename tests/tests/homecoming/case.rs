@@ -1,6 +1,6 @@
 //! One story: a person and two agents change files, bring their work home, and take it back.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 
 use offshoot_tests::rng::Rng;
@@ -150,6 +150,7 @@ impl Case {
     fn is_hard(&self, agent: &str) -> bool {
         let Workspace { tree, base } = &self.workspaces[agent];
         is_hard_to_follow(base, [&self.folder, tree])
+            || merge(base, [&self.folder, tree]).is_tangled
     }
 
     fn person_edits(&mut self) -> Result<(), String> {
@@ -190,9 +191,9 @@ impl Case {
         let ended = self.world.commit(agent)?;
         self.count.commits += 1;
         if tree == base {
-            // Nothing to bring home; what the person did is none of it.
+            // Nothing to bring home but the time of a file that was decided to be what it is.
             same(&ended, &Ended::Well)?;
-            return scans_differ(&before, &self.world.folder());
+            return none(&differences(&self.world.folder(), &self.folder));
         }
         if !merged.conflicts.is_empty() {
             self.count.conflicts += 1;
@@ -284,8 +285,9 @@ impl Case {
                     });
                     let id = id.ok_or("no file is in conflict there")?;
                     let (mine, other) = (ours[&id].1, theirs[&id].1);
-                    let lines = self.keep_all_lines(agent, path, mine, other)?;
-                    let was = bases[&id].1.executable;
+                    let was = bases[&id].1;
+                    let lines = self.keep_all_lines(agent, path, [was, mine, other])?;
+                    let was = was.executable;
                     let now = [&mine.executable, &other.executable];
                     let executable = *changed(&was, now).expect("a bit has two values");
                     let body = Body::Text(lines);
@@ -299,32 +301,34 @@ impl Case {
         }
         for (id, (path, file)) in &theirs {
             let by_lines = decided.values().any(|file| file.id == *id);
-            if merged.unclear.contains(id) && !by_lines {
+            let is_deleted = merged.parted.contains(id) && !merged.conflicts.contains_key(*path);
+            if merged.unclear.contains(id) && !by_lines && !is_deleted {
                 decided.insert((*path).clone(), (*file).clone());
             }
         }
         Ok(decided)
     }
 
-    /// Everybody's lines are between the markers; all of them are kept.
+    /// Everybody's lines are shown, with or without markers; all of them are kept.
     fn keep_all_lines(
         &self,
         agent: &str,
         path: &str,
-        mine: &File,
-        other: &File,
+        [base, mine, other]: [&File; 3],
     ) -> Result<Vec<String>, String> {
         let shown = String::from_utf8(self.world.read(agent, path)?).map_err(|e| e.to_string())?;
-        let wanted: BTreeSet<&String> =
-            mine.body.lines().iter().chain(other.body.lines()).collect();
+        let has = |file: &File, line: &String| file.body.lines().contains(line);
         let mut lines: Vec<String> = Vec::new();
         for line in shown.lines().map(str::to_owned) {
-            if wanted.contains(&line) && !lines.contains(&line) {
+            if (has(mine, &line) || has(other, &line)) && !lines.contains(&line) {
                 lines.push(line);
             }
         }
-        if lines.len() != wanted.len() {
-            return Err(format!("{path} lacks lines of a side: {shown}"));
+        let all = mine.body.lines().iter().chain(other.body.lines());
+        let mut must_be =
+            all.filter(|line| !has(base, line) || (has(mine, line) && has(other, line)));
+        if let Some(lost) = must_be.find(|line| !lines.contains(line)) {
+            return Err(format!("{path} lacks {lost:?}: {shown}"));
         }
         self.world.write(agent, path, text_of(&lines).as_bytes())?;
         Ok(lines)
