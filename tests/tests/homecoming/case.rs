@@ -7,7 +7,9 @@ use offshoot_tests::rng::Rng;
 use offshoot_tests::scan::Scan;
 
 use crate::edit::{Edit, Editor, FOLDERS, KEEPER, Source};
-use crate::merge::{Clash, Merged, changed, is_hard_to_follow, lines_that_must_be, merge};
+use crate::merge::{
+    Clash, Merged, changed, is_hard_to_follow, lines_that_must_be, merge, merge_bodies,
+};
 use crate::tree::{Body, File, Tree, all_lines, by_id, text_of};
 use crate::world::{Ended, World, differences, scans_differ};
 
@@ -301,10 +303,16 @@ impl Case {
         }
         for (id, (path, file)) in &theirs {
             let by_lines = decided.values().any(|file| file.id == *id);
-            let is_deleted = merged.parted.contains(id) && !merged.conflicts.contains_key(*path);
-            if merged.unclear.contains(id) && !by_lines && !is_deleted {
-                decided.insert((*path).clone(), (*file).clone());
+            let is_parted = merged.parted.contains(id);
+            let is_deleted = is_parted && !merged.conflicts.contains_key(*path);
+            if !merged.unclear.contains(id) || by_lines || is_deleted {
+                continue;
             }
+            let (path, file) = match (bases.get(id), ours.get(id)) {
+                (Some(base), Some(mine)) if !is_parted => for_theirs(*base, *mine, (path, file)),
+                _ => ((*path).clone(), (*file).clone()),
+            };
+            decided.insert(path, file);
         }
         Ok(decided)
     }
@@ -365,6 +373,23 @@ impl Case {
             other => format!("{who}: {other:?}"),
         });
     }
+}
+
+/// A file that both sides have, decided for the last of them: only what is in conflict is decided, all else stays merged.
+fn for_theirs(
+    base: (&String, &File),
+    mine: (&String, &File),
+    theirs: (&String, &File),
+) -> (String, File) {
+    let body = merge_bodies(&base.1.body, [&mine.1.body, &theirs.1.body]);
+    let bits = [&mine.1.executable, &theirs.1.executable];
+    let file = File {
+        id: base.1.id,
+        body: body.unwrap_or_else(|_| theirs.1.body.clone()),
+        executable: *changed(&base.1.executable, bits).expect("a bit has two values"),
+    };
+    let path = if theirs.0 == base.0 { mine.0 } else { theirs.0 };
+    (path.clone(), file)
 }
 
 fn same(found: &Ended, expected: &Ended) -> Result<(), String> {

@@ -128,7 +128,7 @@ pub(crate) fn changed<'a, T: PartialEq>(base: &'a T, [one, other]: [&'a T; 2]) -
     }
 }
 
-fn merge_bodies(base: &Body, sides: [&Body; 2]) -> Result<Body, Clash> {
+pub(crate) fn merge_bodies(base: &Body, sides: [&Body; 2]) -> Result<Body, Clash> {
     if let Some(body) = changed(base, sides) {
         return Ok(body.clone());
     }
