@@ -34,6 +34,8 @@ mod garbage;
 mod help;
 #[path = "cli/histories.rs"]
 mod histories;
+#[path = "cli/home.rs"]
+mod home;
 #[path = "cli/inputs.rs"]
 mod inputs;
 #[path = "cli/interrupted.rs"]

@@ -13,6 +13,8 @@
 mod campaign;
 #[path = "crash/errors.rs"]
 mod errors;
+#[path = "crash/home.rs"]
+mod home;
 #[path = "crash/kills.rs"]
 mod kills;
 #[path = "crash/points.rs"]

@@ -8,6 +8,8 @@ mod console;
 mod endings;
 #[path = "terminal/keys.rs"]
 mod keys;
+#[path = "terminal/reviews.rs"]
+mod reviews;
 #[path = "terminal/screens.rs"]
 mod screens;
 #[path = "terminal/sessions.rs"]

@@ -10,8 +10,8 @@ use offshoot_protocol::{ErrorBody, ErrorDocument, ExitCode};
 
 use crate::commands::{
     binding, checkpoint, commit, completions, config, conflicts, diff, discard, doctor, exec,
-    execs, fs, gc, history, init, log, logs, merge, op, ps, pull, recover, resolve, revert, review,
-    run, show, snapshot, status, vault, workspace,
+    execs, export, fs, gc, history, init, log, logs, merge, op, ps, pull, recover, resolve, revert,
+    review, run, show, snapshot, status, vault, workspace,
 };
 
 const AFTER_HELP: &str = "\
@@ -127,6 +127,8 @@ pub(crate) enum Command {
     Pull(pull::PullArgs),
     /// Throw away a workspace and its changes
     Discard(discard::DiscardArgs),
+    /// A workspace's history as a branch of git
+    Export(export::ExportArgs),
     /// Files of a workspace, without mounting it
     #[command(subcommand)]
     Fs(fs::FsCommand),

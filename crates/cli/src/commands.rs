@@ -12,6 +12,7 @@ pub(crate) mod discard;
 pub(crate) mod doctor;
 pub(crate) mod exec;
 pub(crate) mod execs;
+pub(crate) mod export;
 pub(crate) mod fs;
 pub(crate) mod gc;
 pub(crate) mod history;
@@ -45,6 +46,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
         Command::Exec(args) | Command::Proxy(exec::ProxyCommand::Exec(args)) => {
             return exec::run(&args, context);
         }
+        Command::Review(args) => return review::run(&args, context).map(ExitCode::number),
         Command::Run(args) => return run::run(&args, context),
         Command::Diff(args) => return diff::run(&args, context).map(ExitCode::number),
         Command::Vault(vault::VaultCommand::Check(args)) => {
@@ -66,7 +68,6 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
         Command::Kill(args) => ps::kill(&args, context),
         Command::Recover(command) => recover::run(&command, context),
         Command::Status(args) => status::run(&args, context),
-        Command::Review(args) => review::run(&args, context),
         Command::Log(args) => log::run(&args, context),
         Command::Show(args) => show::run(&args, context),
         Command::Undo(args) => revert::undo(&args, context),
@@ -75,6 +76,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
         Command::Resolve(args) => resolve::run(&args, context),
         Command::Op(command) => op::run(&command, context),
         Command::Discard(args) => discard::run(&args, context),
+        Command::Export(args) => export::run(&args, context),
         Command::Fs(command) => fs::run(&command, context),
         Command::Gc(args) => gc::run(&args, context),
         Command::History(args) => history::run(&args, context),

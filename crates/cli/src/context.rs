@@ -278,6 +278,15 @@ impl Context {
         }
     }
 
+    /// Says that somebody has to finish a change of the folder, or take it back.
+    pub(crate) fn note_interrupted(&self, vault: &Vault) {
+        if vault.interrupted_applies().is_ok_and(|applies| !applies.is_empty()) {
+            self.output.note(
+                "a commit was interrupted in the folder: `offshoot pull --head`, or any commit, finishes it or takes it back",
+            );
+        }
+    }
+
     /// Says what became of something that was interrupted.
     pub(crate) fn tell_settled(&self, settled: &Settled) {
         let what = match settled.how {

@@ -5,6 +5,7 @@ mod commands;
 mod config;
 mod context;
 mod error;
+mod git;
 mod output;
 mod pager;
 mod progress;

@@ -11,4 +11,6 @@ mod show;
 mod walk;
 
 pub(crate) use drive::walk;
+pub(crate) use editor::edit;
+pub(crate) use show::piece_lines;
 pub(crate) use walk::{Ending, Tally};

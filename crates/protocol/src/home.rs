@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::ChangeDoc;
 use crate::document::Kind;
+use crate::git::GitOutcomeDoc;
 use crate::text::Text;
 
 /// A change that stays in the workspace.
@@ -12,7 +13,7 @@ use crate::text::Text;
 pub struct HeldDoc {
     /// The path.
     pub path: Text,
-    /// Why it stays: `ignored`, `setuid`, `git`, `not-asked` or `left`.
+    /// Why it stays: `ignored`, `setuid`, `git`, `unbound`, `not-asked` or `left`.
     pub reason: String,
     /// What it is, where that says more, such as `a git hook`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -61,6 +62,9 @@ pub struct CommitDoc {
     /// The operation that did it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
+    /// What became of the git commit that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git: Option<GitOutcomeDoc>,
 }
 
 impl Kind for CommitDoc {

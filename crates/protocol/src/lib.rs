@@ -9,6 +9,7 @@ mod document;
 mod exec;
 mod exit_code;
 mod file;
+mod git;
 mod history;
 mod home;
 mod merge;
@@ -34,6 +35,7 @@ pub use file::{
     EditDoc, EntryDoc, EntryKindDoc, ExportDoc, FileDoc, HistoryDoc, ImportDoc, ListDoc,
     SkippedDoc, VersionDoc,
 };
+pub use git::{GitCommitDoc, GitExportDoc, GitLeftOutDoc, GitOutcomeDoc};
 pub use history::{
     ActorDoc, LogDoc, LogEntryDoc, OperationDoc, OperationLogDoc, OperationRestoreDoc, RevertDoc,
     ShowDoc, SnapshotDoc,

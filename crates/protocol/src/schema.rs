@@ -67,6 +67,7 @@ pub fn schemas() -> Vec<SchemaFile> {
         file::<EditDoc>(),
         file::<ExportDoc>(),
         file::<HistoryDoc>(),
+        file::<GitExportDoc>(),
         file::<ConfigDoc>(),
         file::<DoctorDoc>(),
         file::<ExecListDoc>(),

@@ -92,6 +92,8 @@ pub struct Apply<'v> {
     place: PathBuf,
     /// It was taken back, and not done again since.
     back: bool,
+    /// Nothing was moved yet.
+    fresh: bool,
     _lock: DirLock,
 }
 
@@ -127,7 +129,7 @@ impl Vault {
         std::fs::create_dir_all(&applies).map_err(io_error("create", &applies))?;
         let place = applies.join(id.to_string());
         let lock = DirLock::create(&place).map_err(io_error("create", &place))?;
-        let mut apply = Apply { vault: self, journal, place, back: true, _lock: lock };
+        let mut apply = Apply { vault: self, journal, place, back: true, fresh: true, _lock: lock };
         match apply.stage(&plan) {
             Ok(()) => {
                 apply.back = false;
@@ -195,6 +197,7 @@ impl Apply<'_> {
     /// replaced, or a call fails, all is taken back.
     pub fn swap(&mut self) -> Result<(), ApplyError> {
         let ground = self.ground()?;
+        self.fresh = false;
         let stopped = match self.forward(&ground) {
             Ok(Stop::Nothing) => {
                 self.back = false;
@@ -242,7 +245,7 @@ impl Apply<'_> {
     }
 
     fn clear(self) -> Result<Vec<Kept>> {
-        let kept = match Ground::open(&self.journal) {
+        let kept = match Ground::open(&self.journal, self.fresh) {
             Ok(ground) => finish::clear(&ground, &self.journal, self.back)?,
             // A folder that is gone took what was staged in it along.
             Err(_) => Vec::new(),
@@ -252,8 +255,8 @@ impl Apply<'_> {
     }
 
     fn ground(&self) -> Result<Ground, ApplyError> {
-        let ground =
-            Ground::open(&self.journal).map_err(|problem| ApplyError::Problems(vec![problem]))?;
+        let ground = Ground::open(&self.journal, self.fresh)
+            .map_err(|problem| ApplyError::Problems(vec![problem]))?;
         if let Some(lost) =
             (0..self.journal.stagings.len()).find(|it| ground.staging(*it).is_none())
         {

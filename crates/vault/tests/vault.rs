@@ -4,6 +4,8 @@
 
 #[path = "vault/adopt.rs"]
 mod adopt;
+#[path = "vault/apply.rs"]
+mod apply;
 #[path = "vault/bound.rs"]
 mod bound;
 #[path = "vault/children.rs"]

@@ -42,8 +42,8 @@ impl<'a> BindingService<'a> {
     /// Makes the main line what is in the vault's folders now; only files that changed are read. What was interrupted in the
     /// folders is settled first: nothing is captured from a folder that is half changed.
     pub fn refresh(&self, options: &HomeOptions<'_>) -> Result<Refreshed> {
-        let _held = self.vault.hold()?;
         let folders = Folders::lock(self.vault, &self.actor, options)?;
+        let _held = self.vault.hold()?;
         let captured = folders.capture()?;
         let (head, changed) = folders.follow(&captured)?;
         Ok(Refreshed { head, changed, report: captured.report })

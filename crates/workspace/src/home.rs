@@ -27,6 +27,7 @@ use offshoot_vault::merge::MergeOptions;
 
 pub use commit::{CommitRequest, CommitService};
 pub(crate) use folders::Folders;
+pub(crate) use ignore::IgnoreRules;
 pub use outcome::{CommitOutcome, Pulled};
 pub use pattern::PathPattern;
 pub use pull::PullService;

@@ -1,6 +1,7 @@
 //! Deciding about the changes of a workspace, piece by piece.
 
 mod apply;
+mod choices;
 mod decide;
 mod origin;
 
@@ -12,11 +13,12 @@ use std::collections::BTreeMap;
 use offshoot_vault::diff::pick::TextPick;
 use offshoot_vault::diff::text::is_binary;
 use offshoot_vault::diff::{Change, ChangeKind, DiffOptions};
-use offshoot_vault::{Actor, Body, Entry, EntryKind, Vault, VaultPath, Workspace};
+use offshoot_vault::{Actor, Body, Entry, EntryKind, RootId, Vault, VaultPath, Workspace};
 
 use crate::change::ChangeSummaryService;
 use crate::edit::Edited;
 use crate::error::Result;
+use crate::home::{Choice, Selection, SelectionStates, select};
 
 /// Lists what a workspace changed, to be decided about, and carries the decisions out.
 #[derive(Debug)]
@@ -32,13 +34,49 @@ impl<'a> ReviewService<'a> {
         Self { vault, actor: actor.clone(), options }
     }
 
+    /// The same since what the workspace has in common with the main line: what a commit is about. What `selection` holds back is
+    /// left out.
+    pub fn items_to_commit(
+        &self,
+        workspace: &Workspace,
+        selection: &Selection<'_>,
+    ) -> Result<Vec<ReviewItem>> {
+        let base = choices::home_base(self.vault, workspace)?;
+        let tip = self.vault.snapshot(&workspace.state.head)?.root;
+        let main = self.vault.head()?.root;
+        let states = SelectionStates { base, workspace: tip, main };
+        let held = select(self.vault, &states, selection)?.held;
+        let mut items = self.items_since(workspace, &base, &[])?;
+        items.retain(|item| !held.iter().any(|held| held.change.path == item.change.path));
+        Ok(items)
+    }
+
+    /// For a commit: what was accepted or edited comes home, and everything else stays. The workspace is as it is now, after
+    /// [`Self::apply`].
+    pub fn choices(
+        &self,
+        workspace: &Workspace,
+        items: &[ReviewItem],
+    ) -> Result<BTreeMap<VaultPath, Choice>> {
+        choices::choices(self.vault, workspace, items)
+    }
+
     /// What a workspace changed since its base, by path, in pieces that can be decided about. Where `paths` are given, only
     /// what is at or below one of them.
     pub fn items(&self, workspace: &Workspace, paths: &[VaultPath]) -> Result<Vec<ReviewItem>> {
         let base = self.vault.snapshot(&workspace.state.base)?;
+        self.items_since(workspace, &base.root, paths)
+    }
+
+    fn items_since(
+        &self,
+        workspace: &Workspace,
+        base: &RootId,
+        paths: &[VaultPath],
+    ) -> Result<Vec<ReviewItem>> {
         let head = self.vault.snapshot(&workspace.state.head)?;
         let summary = ChangeSummaryService::new(self.vault, self.options);
-        let mut changes = summary.between(&base.root, &head.root, false)?.changes;
+        let mut changes = summary.between(base, &head.root, false)?.changes;
         leave_out_what_comes_along(&mut changes);
         changes.retain(|change| is_wanted(change, paths));
         let origins = origin::of(self.vault, workspace)?;

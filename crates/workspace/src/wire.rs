@@ -2,6 +2,7 @@
 
 mod binding;
 mod exec;
+mod git;
 mod home;
 mod merge;
 mod recover;
@@ -9,6 +10,7 @@ mod review;
 
 pub use binding::{binding, bindings, bound, moved, unbound};
 pub use exec::{envelope, exec_summary, recorded_envelope};
+pub use git::{git_commit, git_export};
 pub use home::{commit, pull};
 pub use merge::{conflict, conflict_version, merge, resolved};
 pub use recover::{dropped, inspected, kept, recoverable, running, running_summary};

@@ -116,3 +116,18 @@ fn import_is_killed() {
 fn delete_is_killed() {
     kill_everywhere(Operation::Delete);
 }
+
+#[test]
+fn binding_is_killed() {
+    kill_everywhere(Operation::Bind);
+}
+
+#[test]
+fn unbinding_is_killed() {
+    kill_everywhere(Operation::Unbind);
+}
+
+#[test]
+fn moving_a_folder_is_killed() {
+    kill_everywhere(Operation::MoveFolder);
+}

@@ -30,6 +30,9 @@ pub(crate) enum Operation {
     Pack,
     Export,
     Import,
+    Bind,
+    Unbind,
+    MoveFolder,
 }
 
 /// Where an export goes: each case has a home of its own.
@@ -63,6 +66,9 @@ impl Operation {
             Self::Pack => &["vault", "pack"],
             Self::Export => &["vault", "export", EXPORTED],
             Self::Import => &["vault", "import", "../carried"],
+            Self::Bind => &["binding", "add", "../in"],
+            Self::Unbind => &["binding", "remove", "in"],
+            Self::MoveFolder => &["binding", "move", "in", "../in-2"],
         }
     }
 
@@ -133,6 +139,10 @@ impl Scene {
                 let output = self.offshoot(&home, arguments);
                 assert!(output.status.success(), "{arguments:?}: {output:?}");
             }
+        }
+        if matches!(self.operation, Operation::Unbind | Operation::MoveFolder) {
+            let output = self.offshoot(&home, &["binding", "add", "../in"]);
+            assert!(output.status.success(), "{output:?}");
         }
         if self.operation == Operation::Import {
             for arguments in
@@ -274,4 +284,5 @@ fn build_project(folder: &Path) {
     fs::create_dir(folder.join("in")).unwrap();
     fs::write(folder.join("in/most"), rng.bytes(300 << 10)).unwrap();
     fs::write(folder.join("in/little"), rng.bytes(90 << 10)).unwrap();
+    fs::create_dir(folder.join("in-2")).unwrap();
 }

@@ -1,8 +1,11 @@
 //! What a home holds, in terms that are the same for each run: names and contents, not ids and times.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use offshoot_vault::{Home, Id, Listed, Scope, Vault, VaultOptions};
+
+/// Folders beside the project that may be bound too.
+const FOLDERS: [&str; 2] = ["in", "in-2"];
 
 /// Everything that a user can see of a home.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,6 +19,10 @@ pub(crate) struct VaultState {
     pub(crate) name: String,
     /// Whether the project leads to it.
     bound: bool,
+    /// The names of its folders and their paths.
+    folders: Vec<(String, PathBuf)>,
+    /// Those of the folders that tests bind which lead to it.
+    found: Vec<&'static str>,
     head: String,
     /// Names, with the contents of head and base.
     workspaces: Vec<(String, String, String)>,
@@ -33,14 +40,26 @@ impl State {
         let home = Home::new(home.to_owned(), VaultOptions::default());
         let bound = home.find_bound(project).map_err(text)?;
         let bound = bound.map(|(listed, _)| listed.id);
+        let mut found = Vec::new();
+        for name in FOLDERS {
+            let folder = project.with_file_name(name);
+            if home.find_bound(&folder).map_err(text)?.is_some() {
+                found.push(name);
+            }
+        }
         let listed = home.list().map_err(text)?;
         let vaults: Result<Vec<VaultState>, String> =
-            listed.iter().map(|listed| read_vault(&home, listed, bound)).collect();
+            listed.iter().map(|listed| read_vault(&home, listed, bound, &found)).collect();
         Ok(Self { vaults: vaults? })
     }
 }
 
-fn read_vault(home: &Home, listed: &Listed, bound: Option<Id>) -> Result<VaultState, String> {
+fn read_vault(
+    home: &Home,
+    listed: &Listed,
+    bound: Option<Id>,
+    found: &[&'static str],
+) -> Result<VaultState, String> {
     let vault = home.open_listed(listed).map_err(text)?;
     let content = |id: &Id| Ok::<_, String>(vault.snapshot(id).map_err(text)?.content.to_hex());
     let all = vault.workspaces().map_err(text)?;
@@ -60,6 +79,13 @@ fn read_vault(home: &Home, listed: &Listed, bound: Option<Id>) -> Result<VaultSt
     Ok(VaultState {
         name: listed.name.clone(),
         bound: bound == Some(listed.id),
+        folders: vault
+            .bindings()
+            .map_err(text)?
+            .iter()
+            .map(|binding| (binding.name.clone(), binding.host_path()))
+            .collect(),
+        found: found.to_vec(),
         head: vault.head().map_err(text)?.content.to_hex(),
         workspaces,
         layers,

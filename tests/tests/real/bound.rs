@@ -12,10 +12,14 @@ use tempfile::TempDir;
 
 use crate::scene::{Scene, WORKSPACE, Who, envelope_of};
 
+#[path = "bound/home.rs"]
+mod home;
+
 const BOTH: [Who; 2] = [Who::Me, Who::Ordinary];
 
 /// A project, a folder below the user's home, and one where commands otherwise find nothing private and nothing writable.
 struct Bound {
+    who: Who,
     scene: Scene,
     etc: PathBuf,
     far: TempDir,
@@ -35,12 +39,9 @@ impl Bound {
         fs::write(etc.join("full/inner/file"), "deep\n").unwrap();
         fs::write(etc.join("secret"), "secret\n").unwrap();
         fs::set_permissions(etc.join("secret"), PermissionsExt::from_mode(0o600)).unwrap();
-        if who == Who::Ordinary {
-            give_away(far.path());
-        }
-        scene.hand_over();
-        scene.offshoot_ok(&["init"]);
-        let bound = Self { scene, etc, far };
+        let bound = Self { who, scene, etc, far };
+        bound.hand_over();
+        bound.scene.offshoot_ok(&["init"]);
         bound.scene.offshoot_ok(&["binding", "add", bound.etc.to_str().unwrap()]);
         let far = bound.far.path().to_str().unwrap();
         bound.scene.offshoot_ok(&["binding", "add", far, "--name", "far"]);
@@ -51,6 +52,14 @@ impl Bound {
     /// A script with the folders as `$ETC` and `$FAR`.
     fn script(&self, script: &str) -> String {
         format!("ETC={} FAR={}\n{script}", self.etc.display(), self.far.path().display())
+    }
+
+    /// Makes everything the own of whoever runs everything.
+    fn hand_over(&self) {
+        self.scene.hand_over();
+        if self.who == Who::Ordinary {
+            give_away(self.far.path());
+        }
     }
 
     /// The folders on the host.
@@ -148,7 +157,7 @@ def error(call, *paths):
         return errno.errorcode[error.errno]
 print(error(os.rename, etc + "/moved", "moved"), error(os.rename, "src/code", far + "/code"))
 print(error(os.link, "src/code", etc + "/code"), error(os.rename, etc, etc + "2"))
-print(error(os.rmdir, ".offshoot/bound"), error(os.mkdir, ".offshoot/bound/x"), os.listdir(".offshoot/bound"))
+print(error(os.rmdir, ".offshoot"), error(os.mkdir, ".offshoot/x"), os.listdir(".offshoot"))
 END
 "#,
         );
@@ -217,6 +226,20 @@ fn a_folder_that_is_not_there_is_said_and_not_shown() {
     let script = format!("cat {}/app.conf", moved.display());
     let envelope = bound.scene.exec(&[], &["sh", "-c", &script]);
     assert_eq!(envelope["result"]["stdout"], "port = 1\n", "{envelope:#}");
+}
+
+/// A directory of the project that has the name of the one that holds the other folders is the project's.
+#[test]
+fn a_directory_of_that_name_in_the_project_is_seen() {
+    let Some(bound) = Bound::new(Who::Me) else { return };
+    bound.scene.place.write(".offshoot/settings", "mine\n");
+    bound.scene.offshoot_ok(&["init"]);
+    bound.scene.offshoot_ok(&["workspace", "create", "later"]);
+    let script = "cat .offshoot/settings; ls -A .offshoot/bound; echo x > .offshoot/more";
+    let mut command = bound.scene.exec_command(&["-w", "later"], &["sh", "-euc", script]);
+    let envelope = envelope_of(&command.output().unwrap());
+    assert_eq!(envelope["result"]["stdout"], "mine\n", "{envelope:#}");
+    assert_eq!(paths(&envelope), ["/.offshoot/more"]);
 }
 
 /// What stands for the other folders in the project is no change that git would see.

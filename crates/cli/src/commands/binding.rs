@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use offshoot_workspace::{BindingService, NewBinding, wire};
+use offshoot_workspace::{BindingService, NewBinding, Settled, wire};
 
 use super::init::report_skipped;
 use super::vault::text;
@@ -91,7 +91,9 @@ pub(crate) fn run(command: &BindingCommand, context: &Context) -> Result<()> {
 
 fn add(args: &AddArgs, context: &Context, opened: &OpenVault) -> Result<()> {
     let service = BindingService::new(&opened.vault, &context.actor);
-    let (options, user_home) = (context.import_options(), user_home());
+    let user_home = user_home();
+    let told = |settled: &Settled| context.tell_settled(settled);
+    let options = context.home_options(&told);
     let (directory, name) = (args.directory.as_path(), args.name.as_deref());
     let new = NewBinding { directory, name, user_home: user_home.as_deref() };
     let bound = service.add(&context.home, &new, &options)?;
@@ -123,7 +125,8 @@ fn list(context: &Context, opened: &OpenVault) -> Result<()> {
 
 fn remove(args: &RemoveArgs, context: &Context, opened: &OpenVault) -> Result<()> {
     let service = BindingService::new(&opened.vault, &context.actor);
-    let removed = service.remove(&context.home, &args.name)?;
+    let told = |settled: &Settled| context.tell_settled(settled);
+    let removed = service.remove(&context.home, &args.name, &context.home_options(&told))?;
     context.output.done(wire::unbound(&removed), |_| {
         let (name, folder) = (&removed.before.name, host_path(&removed.before.host_path()));
         format!("{name} is not part of the vault any more; {folder} is as it was\n")
@@ -135,7 +138,9 @@ fn relocate(args: &MoveArgs, context: &Context, opened: &OpenVault) -> Result<()
     let user_home = user_home();
     let directory = args.directory.as_path();
     let new = NewBinding { directory, name: None, user_home: user_home.as_deref() };
-    let moved = service.relocate(&context.home, &args.name, &new)?;
+    let told = |settled: &Settled| context.tell_settled(settled);
+    let options = context.home_options(&told);
+    let moved = service.relocate(&context.home, &args.name, &new, &options)?;
     context.output.done(wire::moved(&moved), |document| {
         let (name, folder) =
             (paint(NAME, &document.binding.name), text(&document.binding.directory));

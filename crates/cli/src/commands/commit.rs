@@ -1,5 +1,7 @@
 //! `offshoot commit`: what a workspace changed comes into the folder.
 
+mod git;
+mod pick;
 mod summary;
 
 pub(crate) use summary::conflicts as conflict_lines;
@@ -8,7 +10,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
 use clap::{Args, ValueEnum};
-use offshoot_protocol::ExitCode;
+use offshoot_protocol::{CommitDoc, ExitCode};
+use offshoot_vault::{Vault, Workspace};
 use offshoot_workspace::{
     Allow, CommitOutcome, CommitRequest, CommitService, Direction, HomeOptions, PathPattern,
     Selection, Times, wire,
@@ -26,7 +29,9 @@ Examples:
   offshoot commit -w fix -m \"Fix the parser\"
   offshoot commit -w fix --dry-run             say what would come home
   offshoot commit -w fix --only src --exclude '*.log'
+  offshoot commit -w fix -p                    ask about each hunk
   offshoot commit -w fix --ignored             build output too
+  offshoot commit -w fix --git -m \"Fix it\"    and make a git commit of it
   offshoot undo -w fix                         take it back, in the folder too
 
 What changed in the folder meanwhile is kept and merged with. Where both changed the same lines
@@ -48,12 +53,21 @@ pub(crate) struct CommitArgs {
     /// Leave these in the workspace: paths of the vault, with all below them, or globs
     #[arg(long, value_name = "PATH")]
     exclude: Vec<OsString>,
+    /// Ask about each change, hunk by hunk
+    #[arg(short, long)]
+    patch: bool,
     /// Bring home also what .gitignore files ignore
     #[arg(long)]
     ignored: bool,
     /// Bring home also what is held back for safety
     #[arg(long, value_name = "WHAT")]
     allow: Vec<Allowed>,
+    /// Make a git commit of what came home, of nothing else
+    #[arg(long)]
+    git: bool,
+    /// Who made the git commit [default: what git's own settings say]
+    #[arg(long, value_name = "NAME <MAIL>", requires = "git")]
+    author: Option<String>,
     /// Which way to settle an interrupted commit that cannot be settled by itself
     #[arg(long, value_name = "WAY")]
     settle: Option<SettleWay>,
@@ -88,12 +102,53 @@ pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<ExitCode> {
         SettleWay::Forward => Direction::Forward,
     });
     let options = HomeOptions { settle, ..context.home_options(&told) };
-    let service = CommitService::new(vault, &context.actor, options, context.diff_options());
-    let request = CommitRequest {
-        workspace: &workspace,
+    let mut selection = selection(args)?;
+    if args.patch {
+        let picked = pick::pick(context, vault, &workspace, &selection)?;
+        let Some(choices) = picked else { return Ok(ExitCode::Success) };
+        selection.choices = choices;
+    }
+    let about = About {
         message: args.message.as_deref(),
-        selection: selection(args)?,
         dry_run: args.dry_run,
+        git: args.git,
+        author: args.author.as_deref(),
+    };
+    bring_home(context, vault, &workspace, selection, options, &about)
+}
+
+/// What else is said about a commit.
+#[derive(Default)]
+pub(crate) struct About<'a> {
+    /// What is said in it.
+    pub(crate) message: Option<&'a str>,
+    /// Whether only what would come home is wanted.
+    pub(crate) dry_run: bool,
+    /// Whether git gets a commit of it as well.
+    pub(crate) git: bool,
+    /// Who made that one.
+    pub(crate) author: Option<&'a str>,
+}
+
+/// Brings home what was selected, and says what came of it.
+pub(crate) fn bring_home(
+    context: &Context,
+    vault: &Vault,
+    workspace: &Workspace,
+    selection: Selection<'_>,
+    mut options: HomeOptions<'_>,
+    about: &About<'_>,
+) -> Result<ExitCode> {
+    // One thing that turns is enough.
+    options.import.progress = None;
+    let service = CommitService::new(vault, &context.actor, options, context.diff_options());
+    let tracked = git::tracked(vault)?;
+    let is_tracked = |path: &_| Ok(tracked.has(path));
+    let request = CommitRequest {
+        workspace,
+        message: about.message,
+        selection: Selection { tracked: &is_tracked, ..selection },
+        dry_run: about.dry_run,
         times: match context.settings.config.commit.times {
             TimesSetting::Now => Times::Now,
             TimesSetting::Recorded => Times::Recorded,
@@ -101,9 +156,19 @@ pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<ExitCode> {
     };
     let progress = context.settings.config.ui.progress;
     let waiting = Patience::new(progress, context.is_silent(), "bringing files home");
-    let outcome = service.commit(&request);
+    let prepared = match about.git {
+        true => Some(git::Prepared::new(vault, about.author)?),
+        false => None,
+    };
+    if let Some(prepared) = &prepared {
+        let dry = CommitRequest { dry_run: true, ..request.clone() };
+        prepared.check(vault, &service.commit(&dry)?)?;
+    }
+    let outcome = service.commit(&request)?;
     drop((waiting, service));
-    report(context, &outcome?)
+    let came_home = outcome.operation.is_some();
+    let made = prepared.filter(|_| came_home).map(|prepared| prepared.commit(vault, &outcome));
+    report(context, &outcome, made.as_ref())
 }
 
 fn selection(args: &CommitArgs) -> Result<Selection<'static>> {
@@ -125,16 +190,32 @@ fn selection(args: &CommitArgs) -> Result<Selection<'static>> {
     })
 }
 
-fn report(context: &Context, outcome: &CommitOutcome) -> Result<ExitCode> {
+fn report(
+    context: &Context,
+    outcome: &CommitOutcome,
+    made: Option<&git::Made>,
+) -> Result<ExitCode> {
     report_skipped(context, &outcome.report);
     for pattern in &outcome.unmatched {
         context.output.note(format!("nothing that changed fits --only {pattern}"));
     }
-    let text = |_: &_| summary::text(outcome);
-    if outcome.conflicts.is_empty() {
-        context.output.done(wire::commit(outcome), text)?;
-        return Ok(ExitCode::Success);
+    let text = |_: &_| {
+        let git = made.map(git::Made::text).unwrap_or_default();
+        format!("{}{git}", summary::text(outcome))
+    };
+    let document = CommitDoc { git: made.map(git::Made::document), ..wire::commit(outcome) };
+    match made {
+        Some(git::Made::Failed(error)) => {
+            context.output.data(document, text)?;
+            Ok(error.code)
+        }
+        _ if outcome.conflicts.is_empty() => {
+            context.output.done(document, text)?;
+            Ok(ExitCode::Success)
+        }
+        _ => {
+            context.output.data(document, text)?;
+            Ok(ExitCode::Conflict)
+        }
     }
-    context.output.data(wire::commit(outcome), text)?;
-    Ok(ExitCode::Conflict)
 }

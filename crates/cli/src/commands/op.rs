@@ -75,8 +75,12 @@ fn restore(args: &RestoreArgs, context: &Context) -> Result<()> {
     let told = |settled: &_| context.tell_settled(settled);
     let service = HistoryService::new(vault, &context.actor);
     let service = service.with_home(context.home_options(&told));
+    let head = vault.head()?.id;
     let operation = service.restore(&target, scope)?;
     drop(service);
+    if vault.head()?.id != head {
+        context.output.note("the main line moved; folders stay as they are");
+    }
     context.home.relink(vault)?;
     let document = OperationRestoreDoc {
         to: wire::operation(&target, &vault.workspaces()?),

@@ -31,7 +31,9 @@ pub(crate) struct PullArgs {
 pub(crate) fn run(args: &PullArgs, context: &Context) -> Result<ExitCode> {
     let vault = &context.vault()?.vault;
     let told = |settled: &_| context.tell_settled(settled);
-    let options = context.home_options(&told);
+    let mut options = context.home_options(&told);
+    // One thing that turns is enough.
+    options.import.progress = None;
     let service = PullService::new(vault, &context.actor, options, context.diff_options());
     let progress = context.settings.config.ui.progress;
     let waiting = Patience::new(progress, context.is_silent(), "reading the folder");

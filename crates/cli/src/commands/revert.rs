@@ -48,8 +48,12 @@ fn revert(
     };
     context.output.done(document, |document| {
         let done = if verb == "undo" { "undone" } else { "redone" };
+        let folder = match document.target.kind.as_str() {
+            "commit" => "; the folder was changed as well",
+            _ => "",
+        };
         format!(
-            "{done}: {} ({})\n",
+            "{done}: {} ({}){folder}\n",
             render::line(&document.target.summary),
             render::short(&reverted.target.id)
         )

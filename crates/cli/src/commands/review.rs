@@ -8,8 +8,9 @@ use std::ffi::OsString;
 use clap::Args;
 use offshoot_protocol::{ExitCode, ReviewDoc};
 use offshoot_vault::{Vault, VaultPath, Workspace};
-use offshoot_workspace::{Decision, Edited, PieceKind, ReviewItem, ReviewService, wire};
+use offshoot_workspace::{Decision, Edited, PieceKind, ReviewItem, ReviewService, Selection, wire};
 
+use super::commit::{About, bring_home};
 use crate::context::{Context, vault_path};
 use crate::error::{CliError, Result};
 use crate::render::{self, NAME, paint};
@@ -23,11 +24,13 @@ Examples:
   offshoot review -w fix --list              the changes with their ids, for programs too
   offshoot review -w fix --drop 3f2a9c51d0e7 take a hunk out of the workspace
   offshoot review -w fix --drop /notes.txt   everything that was done to a file
+  offshoot review -w fix --accept 3f2a9c51d0e7,90bb11c2ffe0 --commit -m \"Fix it\"
   offshoot undo -w fix                       take the last review back
 
 Keys: a accepts, d drops, e edits, n goes on, p back, s splits, f and F accept and drop the
 whole file, / finds, ? shows all keys, q quits. At the end what was dropped is taken out of
-the workspace and what was edited is put in, as one operation; the folder is not touched.";
+the workspace and what was edited is put in, as one operation. The folder is touched only if
+what was accepted is committed then.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -41,13 +44,22 @@ pub(crate) struct ReviewArgs {
     /// Take these out of the workspace: ids of pieces with commas between them, or a path
     #[arg(long, value_name = "ID")]
     drop: Vec<String>,
+    /// These are good, by the same names; for --commit
+    #[arg(long, value_name = "ID", requires = "commit", conflicts_with = "list")]
+    accept: Vec<String>,
+    /// Commit what was accepted or edited, and nothing else
+    #[arg(long, conflicts_with = "list")]
+    commit: bool,
+    /// What to say about the commit
+    #[arg(short, long, value_name = "TEXT", requires = "commit")]
+    message: Option<String>,
     /// Divide hunks into their single changes
     #[arg(long)]
     split: bool,
 }
 
 /// Lists, carries out what was asked for, or walks through it all.
-pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<()> {
+pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<ExitCode> {
     let vault = &context.vault()?.vault;
     let paths: Result<Vec<VaultPath>> = args.paths.iter().map(|path| vault_path(path)).collect();
     let workspace = workspace(args, context, vault)?;
@@ -57,16 +69,28 @@ pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<()> {
         items.iter_mut().for_each(split_all);
     }
     if args.list {
-        return list::print(context, &workspace, &items);
+        list::print(context, &workspace, &items)?;
+        return Ok(ExitCode::Success);
     }
-    if !args.drop.is_empty() {
+    let review = Review { context, vault, service, workspace: &workspace, args };
+    if !args.drop.is_empty() || !args.accept.is_empty() {
         choose::decide(&mut items, &args.drop, &Decision::Dropped)?;
-        return carry_out(context, &service, &workspace, &items);
+        choose::decide(&mut items, &args.accept, &Decision::Accepted)?;
+        return review.carry_out(&items, args.commit);
     }
     if items.is_empty() {
-        return carry_out(context, &service, &workspace, &items);
+        return review.carry_out(&items, false);
     }
-    walk(context, &service, &workspace, items)
+    review.walk(items)
+}
+
+/// What a review works with.
+struct Review<'a> {
+    context: &'a Context,
+    vault: &'a Vault,
+    service: ReviewService<'a>,
+    workspace: &'a Workspace,
+    args: &'a ReviewArgs,
 }
 
 fn workspace(args: &ReviewArgs, context: &Context, vault: &Vault) -> Result<Workspace> {
@@ -93,38 +117,48 @@ fn split_all(item: &mut ReviewItem) {
     }
 }
 
-fn walk(
-    context: &Context,
-    service: &ReviewService<'_>,
-    workspace: &Workspace,
-    items: Vec<ReviewItem>,
-) -> Result<()> {
-    if context.output.is_json() || !terminal::is_attended() {
-        let message = "a review needs a terminal";
-        let hint = "--list shows the changes with their ids, and --drop takes them out";
-        return Err(CliError::usage(message).hint(hint));
-    }
-    let title = format!("review of {}", workspace.name);
-    let (items, ending) = review::walk(title, items, false)?;
-    match ending {
-        Ending::Forget => {
-            let name = &workspace.name;
-            context.output.text(&format!("the decisions were forgotten; {name} is as it was\n"))
+impl Review<'_> {
+    fn walk(&self, items: Vec<ReviewItem>) -> Result<ExitCode> {
+        let output = &self.context.output;
+        if output.is_json() || !terminal::is_attended() {
+            let hint = "--list shows the changes with their ids, --drop and --accept decide";
+            return Err(CliError::usage("a review needs a terminal").hint(hint));
         }
-        Ending::Apply | Ending::Commit => carry_out(context, service, workspace, &items),
+        let name = &self.workspace.name;
+        let can_commit = !self.vault.bindings()?.is_empty();
+        let (items, ending) = review::walk(format!("review of {name}"), items, can_commit)?;
+        match ending {
+            Ending::Forget => {
+                output.text(&format!("the decisions were forgotten; {name} is as it was\n"))?;
+                Ok(ExitCode::Success)
+            }
+            Ending::Apply => self.carry_out(&items, self.args.commit),
+            Ending::Commit => self.carry_out(&items, true),
+        }
     }
-}
 
-fn carry_out(
-    context: &Context,
-    service: &ReviewService<'_>,
-    workspace: &Workspace,
-    items: &[ReviewItem],
-) -> Result<()> {
-    let tally = Tally::of(items);
-    let edited = service.apply(workspace, items)?;
-    let document = document(workspace, &tally, &edited);
-    context.output.done(document, |document| told(document, items.is_empty()))
+    fn carry_out(&self, items: &[ReviewItem], commit: bool) -> Result<ExitCode> {
+        let tally = Tally::of(items);
+        let edited = self.service.apply(self.workspace, items)?;
+        let commits = commit && tally.accepted + tally.edited > 0;
+        // With a commit its document is the answer, and one answer is all there is.
+        if !(commits && self.context.output.is_json()) {
+            let document = document(self.workspace, &tally, &edited);
+            let text = |document: &ReviewDoc| told(document, items.is_empty());
+            self.context.output.done(document, text)?;
+        }
+        if !commits {
+            return Ok(ExitCode::Success);
+        }
+        let now = self.vault.workspace(&self.workspace.id)?;
+        let now = now.ok_or(offshoot_workspace::ServiceError::Vanished(self.workspace.id))?;
+        let choices = self.service.choices(&now, items)?;
+        let selection = Selection { choices, ..Selection::default() };
+        let tell = |settled: &_| self.context.tell_settled(settled);
+        let options = self.context.home_options(&tell);
+        let about = About { message: self.args.message.as_deref(), ..About::default() };
+        bring_home(self.context, self.vault, &now, selection, options, &about)
+    }
 }
 
 fn document(workspace: &Workspace, tally: &Tally, edited: &Edited) -> ReviewDoc {

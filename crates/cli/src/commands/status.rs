@@ -19,6 +19,7 @@ pub(crate) struct StatusArgs {
 
 pub(crate) fn run(args: &StatusArgs, context: &Context) -> Result<()> {
     let OpenVault { vault, name } = context.vault()?;
+    context.note_interrupted(&vault);
     let Some(workspace) = context.workspace_to_read(&vault)? else {
         let head = vault.head()?.id.to_string();
         let document = StatusDoc {

@@ -9,11 +9,10 @@ impl From<GitError> for CliError {
     fn from(error: GitError) -> Self {
         let message = error.to_string();
         let (code, hint) = match error {
-            GitError::Missing(_) => (ExitCode::NotFound, Some("install git, or set git.program")),
+            GitError::Missing(_) => (ExitCode::NotFound, Some("install git")),
             GitError::NoRepository(_) => {
                 (ExitCode::NotFound, Some("`git init` makes a repository of a folder"))
             }
-            GitError::Unborn(_) => (ExitCode::Conflict, Some("make a first commit with git")),
             GitError::Locked(_) => (
                 ExitCode::Busy,
                 Some("wait until it is done and try again; remove the file if no git runs"),

@@ -110,7 +110,8 @@ fn remove_staging(
                 let parent = folder.directory(directory)?;
                 let name = staging_name(&journal.id);
                 fs::unlinkat(&parent, disk::bytes_path(&name), AtFlags::REMOVEDIR)?;
-                before.mtime
+                // Before the steps were written down nothing was done but to make it.
+                if journal.steps.is_some() { before.mtime } else { intended }
             }
             // Whoever removed it did not come to this.
             None => intended,

@@ -54,20 +54,24 @@ fn put(site: &Site<'_>, new: &Stamp) -> Result<Outcome> {
 fn replace(site: &Site<'_>, old: &Stamp, new: &Stamp) -> Result<Outcome> {
     let Some(spot) = site.spot()? else { return Ok(Outcome::interfered()) };
     let Some(there) = site.at(&spot)? else { return Ok(Outcome::interfered()) };
-    if !new.is_same_inode(&there) {
-        if !old.is_untouched(&there) || !site.is_empty(&there)? || !site.exchange(&spot)? {
-            return Ok(Outcome::interfered());
-        }
+    let done = new.is_same_inode(&there);
+    if !done && !(site.is_as_captured(&there, old)? && site.exchange(&spot)?) {
+        return Ok(Outcome::interfered());
     }
     // Whoever was cut off here may not have looked at what came out.
     if holds(site, old)? { Ok(Outcome::Done) } else { give_back(site, &spot, Some(new)) }
 }
 
 fn remove(site: &Site<'_>, old: &Stamp) -> Result<Outcome> {
-    let Some(spot) = site.spot()? else { return Ok(Outcome::interfered()) };
+    if holds(site, old)? {
+        return Ok(Outcome::Done);
+    }
+    let Some(spot) = site.spot()? else {
+        return Ok(Outcome::Interfered(site.keep_aside()?.into_iter().collect()));
+    };
     if site.in_slot()?.is_none() {
         let Some(there) = site.at(&spot)? else { return Ok(Outcome::interfered()) };
-        if !old.is_untouched(&there) || !site.is_empty(&there)? || !site.move_out(&spot)? {
+        if !site.is_as_captured(&there, old)? || !site.move_out(&spot)? {
             return Ok(Outcome::interfered());
         }
     }

@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use super::folder::{Folder, Spot};
 use super::journal::{Journal, Step};
 use super::problem::{ApplyProblem, Kept};
-use super::stamp::{Look, look, missing_is_none};
+use super::stamp::{Look, Stamp, look, missing_is_none};
 use crate::disk::{self, join, split_last};
 use crate::error::{Result, VaultError, io_error};
 
@@ -39,6 +39,8 @@ pub(super) fn slot_name(number: usize) -> Vec<u8> {
 #[derive(Debug)]
 pub(super) struct Ground {
     id: Id,
+    /// Nothing was moved yet: then even the times that moving changes must be as they were.
+    fresh: bool,
     pub(super) folders: Vec<Folder>,
     stagings: Vec<Option<OwnedFd>>,
 }
@@ -51,12 +53,13 @@ pub(super) struct Site<'g> {
     staging: BorrowedFd<'g>,
     slot: Vec<u8>,
     id: Id,
+    fresh: bool,
 }
 
 impl Ground {
     /// Opens the folders of a journal. Where a staging directory is, the folder is the right one; where none is needed
     /// device and inode tell.
-    pub(super) fn open(journal: &Journal) -> std::result::Result<Self, ApplyProblem> {
+    pub(super) fn open(journal: &Journal, fresh: bool) -> std::result::Result<Self, ApplyProblem> {
         let mut folders = Vec::new();
         for (number, record) in journal.folders.iter().enumerate() {
             let staged = journal.stagings.iter().any(|staging| staging.folder == number);
@@ -68,7 +71,7 @@ impl Ground {
             let path = join(&record.directory.0, &staging_name(&journal.id));
             stagings.push(folders[record.folder].directory(&path).ok());
         }
-        Ok(Self { id: journal.id, folders, stagings })
+        Ok(Self { id: journal.id, fresh, folders, stagings })
     }
 
     /// The host path of a step.
@@ -88,7 +91,7 @@ impl Ground {
             let path = folder.host(&staging_name(&self.id));
             io_error("open", &path)(Errno::NOENT)
         })?;
-        Ok(Site { step, folder, staging, slot: slot_name(number), id: self.id })
+        Ok(Site { step, folder, staging, slot: slot_name(number), id: self.id, fresh: self.fresh })
     }
 }
 
@@ -101,6 +104,12 @@ impl Site<'_> {
     /// What is at a place.
     pub(super) fn at(&self, spot: &Spot<'_>) -> Result<Option<Look>> {
         spot.look().map_err(self.failed("stat"))
+    }
+
+    /// Whether what is at the path is what was captured.
+    pub(super) fn is_as_captured(&self, there: &Look, old: &Stamp) -> Result<bool> {
+        let same = if self.fresh { old.is_untouched(there) } else { old.is(there) };
+        Ok(same && self.is_empty(there)?)
     }
 
     /// What is staged.

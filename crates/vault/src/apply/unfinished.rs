@@ -26,7 +26,7 @@ impl Vault {
             };
             let (back, done) = (place.join(BACK).exists(), place.join(DONE).exists());
             let back = back || journal.steps.is_none();
-            let apply = Apply { vault: self, journal, place, back, _lock: lock };
+            let apply = Apply { vault: self, journal, place, back, fresh: false, _lock: lock };
             if back || done {
                 apply.clear()?;
             } else {

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use crate::support::is_root;
-use crate::{closed, compaction, crowd, depth, placed, read_only, round_trip, stacks};
+use crate::{apply, closed, compaction, crowd, depth, placed, read_only, round_trip, stacks};
 
-const ROLE: &str = "OFFSHOOT_TEST_ROLE";
-const PLACE: &str = "OFFSHOOT_TEST_PLACE";
+pub(crate) const ROLE: &str = "OFFSHOOT_TEST_ROLE";
+pub(crate) const PLACE: &str = "OFFSHOOT_TEST_PLACE";
 
 /// Does nothing unless another test started this program for it.
 #[test]
@@ -27,6 +27,9 @@ fn child() {
         "merged stacks" => compaction::as_ordinary_user(&place),
         "closed files" => closed::as_ordinary_user(&place),
         "write closed files" => closed::write(&place),
+        "apply" => apply::as_ordinary_user(&place),
+        "apply once" => apply::apply_once(&place),
+        "apply on two" => apply::on_another_file_system(&place),
         "placed links" => placed::as_ordinary_user(&place),
         "write" => crowd::write(&place),
         other => panic!("there is no role {other}"),

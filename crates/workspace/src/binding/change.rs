@@ -59,14 +59,20 @@ impl BindingService<'_> {
     }
 
     /// Binds a further folder and takes in what is in it. The folder itself is not touched.
-    pub fn add(&self, home: &Home, new: &NewBinding<'_>, options: &ImportOptions) -> Result<Bound> {
+    pub fn add(
+        &self,
+        home: &Home,
+        new: &NewBinding<'_>,
+        options: &HomeOptions<'_>,
+    ) -> Result<Bound> {
         let directory = open(new.directory)?;
-        let before = self.vault.bindings()?;
-        self.refuse(home, &directory, new.user_home, &before)?;
-        let name = free_name(new.name, &directory, &before)?;
         let _held = self.vault.hold()?;
+        let folders = Folders::lock(self.vault, &self.actor, options)?;
+        let before = folders.bindings();
+        self.refuse(home, &directory, new.user_home, before)?;
+        let name = free_name(new.name, &directory, before)?;
         home.claim_folder(self.vault, &directory)?;
-        let added = self.add_claimed(&name, &directory, &before, options);
+        let added = self.add_claimed(&name, &directory, before, &options.import);
         if added.is_err() {
             // The error that stopped it is the one to report; a link that is left does not count without the binding.
             drop(home.relink(self.vault));
@@ -85,8 +91,6 @@ impl BindingService<'_> {
         let mut all = before.to_vec();
         all.push(provisional);
         all.sort_by(|a, b| a.name.cmp(&b.name));
-        let settling = HomeOptions { import: options.clone(), ..HomeOptions::default() };
-        let _folders = Folders::lock(self.vault, &self.actor, &settling)?;
         let imported = capture(self.vault, &all, options)?;
         let committed = self.vault.transact("binding add", &self.actor, |tx| {
             if tx.bindings()? != before {
@@ -104,12 +108,13 @@ impl BindingService<'_> {
     }
 
     /// Lets go of a folder: it is taken out of the main line. The folder itself is not touched.
-    pub fn remove(&self, home: &Home, name: &str) -> Result<Rebound> {
+    pub fn remove(&self, home: &Home, name: &str, options: &HomeOptions<'_>) -> Result<Rebound> {
         let before = self.find(name)?;
         if before.is_first() {
             return Err(BindingError::First.into());
         }
         let _held = self.vault.hold()?;
+        let _folders = Folders::lock(self.vault, &self.actor, options)?;
         let head = self.vault.head()?;
         let (root, content) = self.vault.without_bound(&head.root, &before.name)?;
         let committed = self.vault.transact("binding remove", &self.actor, |tx| {
@@ -131,8 +136,16 @@ impl BindingService<'_> {
         Ok(Rebound { before, after: None, operation: committed.operation })
     }
 
-    /// Says that a folder lies elsewhere now. Nothing is read; the next capture finds what is different there.
-    pub fn relocate(&self, home: &Home, name: &str, new: &NewBinding<'_>) -> Result<Rebound> {
+    /// Says that a folder lies elsewhere now. Nothing is read; the next capture finds what is different there. What was
+    /// interrupted in it is left for later: it may need the folder to be where it is said to be.
+    pub fn relocate(
+        &self,
+        home: &Home,
+        name: &str,
+        new: &NewBinding<'_>,
+        options: &HomeOptions<'_>,
+    ) -> Result<Rebound> {
+        let _lock = self.vault.lock_folders(Some(options.wait))?;
         let before = self.find(name)?;
         let directory = open(new.directory)?;
         let bindings = self.vault.bindings()?;

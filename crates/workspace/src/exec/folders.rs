@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
 use offshoot_sandbox::FolderMount;
-use offshoot_vault::{Binding, RootId, Vault, VaultPath, Workspace, bound_path};
+use offshoot_vault::{Binding, Entry, RootId, Vault, VaultPath, Workspace, bound_path};
 
 use crate::error::Result;
 
@@ -13,15 +13,9 @@ use crate::error::Result;
 #[derive(Debug, Default)]
 pub(super) struct Shown {
     pub(super) folders: Vec<FolderMount>,
-    pub(super) warnings: Vec<String>,
-}
-
-impl Shown {
     /// What is seen at a place of its own is not seen below the workspace's top.
-    pub(super) fn covered(&self) -> Option<PathBuf> {
-        let bound = || host(&bound_path());
-        (!self.folders.is_empty()).then(bound)
-    }
+    pub(super) covered: Option<PathBuf>,
+    pub(super) warnings: Vec<String>,
 }
 
 /// The folders that are there, both in this state of the workspace and on the host.
@@ -50,7 +44,24 @@ pub(super) fn shown(
             shown.folders.push(FolderMount { below, target });
         }
     }
+    if !shown.folders.is_empty() {
+        shown.covered = Some(host(&covered(vault, root)?));
+    }
     Ok(shown)
+}
+
+/// The directory that holds other folders; also what holds that and nothing else, which the first folder does not have on
+/// disk, so that nothing can be put there.
+fn covered(vault: &Vault, root: &RootId) -> Result<VaultPath> {
+    let bound = bound_path();
+    let tree = vault.tree(root)?;
+    let Some(parent) = bound.parent() else { return Ok(bound) };
+    let holder = tree.get(&parent)?;
+    let holds = match holder.as_ref().and_then(Entry::directory) {
+        Some(directory) => tree.list(directory)?.len(),
+        None => 0,
+    };
+    Ok(if holds > 1 { bound } else { parent })
 }
 
 /// A path of the vault's tree as one below a directory of the host.

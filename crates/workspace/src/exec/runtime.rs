@@ -222,8 +222,8 @@ impl<'a> ProxyRuntime<'a> {
     ) -> Result<MountSession<'a>> {
         let state = &workspace.state;
         let before = self.vault.snapshot(&state.head)?;
-        let mut shown = folders::shown(self.vault, &before.root, workspace, bindings)?;
-        execution.result.warnings.extend(std::mem::take(&mut shown.warnings));
+        let shown = folders::shown(self.vault, &before.root, workspace, bindings)?;
+        execution.result.warnings.extend(shown.warnings);
         let mut near = Vec::new();
         for id in before.parents.iter().chain([&state.base]) {
             near.push(self.vault.snapshot(id)?.root);
@@ -250,7 +250,7 @@ impl<'a> ProxyRuntime<'a> {
             root: before.root,
             near,
             target,
-            covered: shown.covered(),
+            covered: shown.covered,
             folders: shown.folders,
             read_only: execution.request.read_only,
             driver: execution.request.driver,

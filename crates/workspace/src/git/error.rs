@@ -47,9 +47,6 @@ pub enum GitError {
     /// The folder is in no working tree.
     #[error("{} is not in a git working tree", display_bytes(.0.as_os_str().as_encoded_bytes()))]
     NoRepository(PathBuf),
-    /// The repository has no commit that something could follow.
-    #[error("the git repository of {} has no commit yet", display_bytes(.0.as_os_str().as_encoded_bytes()))]
-    Unborn(PathBuf),
     /// Another git is at work.
     #[error("a git operation is under way in the folder: {} is there", display_bytes(.0.as_os_str().as_encoded_bytes()))]
     Locked(PathBuf),

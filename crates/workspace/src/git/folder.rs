@@ -66,22 +66,19 @@ impl GitFolder {
         Self::find(folder, options)?.ok_or_else(|| GitError::NoRepository(folder.to_owned()))
     }
 
+    /// The top of the working tree.
+    pub fn top(&self) -> &Path {
+        &self.top
+    }
+
     /// Fails where another git is at work in it.
     pub fn check_unlocked(&self) -> GitResult<()> {
-        match LOCKS.iter().map(|lock| self.git_dir.join(lock)).find(|lock| lock.exists()) {
-            Some(lock) => Err(GitError::Locked(lock)),
-            None => Ok(()),
-        }
+        check_unlocked(&self.git_dir)
     }
 
     /// Fails where a merge, a rebase or the like waits to be finished.
     pub fn check_at_rest(&self) -> GitResult<()> {
-        self.check_unlocked()?;
-        let found = IN_PROGRESS.iter().find(|(name, _)| self.git_dir.join(name).exists());
-        match found {
-            Some((_, what)) => Err(GitError::InProgress { what }),
-            None => Ok(()),
-        }
+        check_at_rest(&self.git_dir)
     }
 
     /// The commit that a name means, if there is one.
@@ -93,11 +90,6 @@ impl GitFolder {
             return Ok(None);
         }
         Ok(Some(String::from_utf8_lossy(&ran.stdout).trim().to_owned()))
-    }
-
-    /// The commit that is checked out.
-    pub(crate) fn head(&self) -> GitResult<String> {
-        self.commit("HEAD")?.ok_or_else(|| GitError::Unborn(self.folder.clone()))
     }
 
     /// A path in the repository of something in the folder.
@@ -117,5 +109,31 @@ impl GitFolder {
             0 => OsStr::new("."),
             end => OsStr::from_bytes(&self.prefix[..end]),
         }
+    }
+}
+
+/// The repository of a folder, found as git finds it but without asking it: the nearest `.git` above, or what that points at.
+pub(crate) fn repository_dir(folder: &Path) -> Option<PathBuf> {
+    let found = folder.ancestors().map(|above| above.join(".git")).find(|git| git.exists())?;
+    if found.is_dir() {
+        return Some(found);
+    }
+    let text = std::fs::read(&found).ok()?;
+    let target = text.strip_prefix(b"gitdir:")?.trim_ascii();
+    Some(found.parent()?.join(OsStr::from_bytes(target)))
+}
+
+pub(crate) fn check_unlocked(repository: &Path) -> GitResult<()> {
+    match LOCKS.iter().map(|lock| repository.join(lock)).find(|lock| lock.exists()) {
+        Some(lock) => Err(GitError::Locked(lock)),
+        None => Ok(()),
+    }
+}
+
+pub(crate) fn check_at_rest(repository: &Path) -> GitResult<()> {
+    check_unlocked(repository)?;
+    match IN_PROGRESS.iter().find(|(name, _)| repository.join(name).exists()) {
+        Some((_, what)) => Err(GitError::InProgress { what }),
+        None => Ok(()),
     }
 }

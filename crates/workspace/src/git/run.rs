@@ -242,6 +242,16 @@ impl Talk {
         }
     }
 
+    /// Ends it where it is.
+    pub(crate) fn end(mut self) {
+        end(&mut self.child);
+    }
+
+    /// The number of its process.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.id()
+    }
+
     /// What it is doing, for errors.
     pub(crate) fn what(&self) -> &str {
         &self.what

@@ -283,6 +283,11 @@ impl Settling<'_> {
     }
 }
 
+/// Whether a path is where branches are, or what is under way.
+pub(crate) fn is_refs(path: &VaultPath) -> bool {
+    rules::rule(path) == Some(Rule::Refs)
+}
+
 /// What refs become when two sides moved them; the name of one that both moved differently otherwise.
 fn three_way(base: &Refs, ours: &Refs, theirs: &Refs) -> std::result::Result<Refs, Vec<u8>> {
     let names: BTreeSet<&Vec<u8>> = base.keys().chain(ours.keys()).chain(theirs.keys()).collect();

@@ -2,45 +2,52 @@
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 
 use offshoot_vault::VaultPath;
 
 use super::error::GitResult;
 use super::folder::GitFolder;
+use super::options::GitOptions;
 
-/// The files of a folder that git tracks; git is asked once, and only when the first question comes.
-#[derive(Debug, Default)]
+/// The files of folders that git tracks. Git is asked once for each folder, and only when the first question comes.
+#[derive(Debug)]
 pub struct TrackedPaths {
-    folder: Option<GitFolder>,
+    options: GitOptions,
+    folders: Vec<Tracked>,
+}
+
+#[derive(Debug)]
+struct Tracked {
+    at: VaultPath,
+    directory: PathBuf,
     paths: OnceCell<HashSet<Vec<u8>>>,
 }
 
 impl TrackedPaths {
-    /// Of a folder; where it is in no repository nothing is tracked.
-    pub fn of(folder: Option<GitFolder>) -> Self {
-        Self { folder, paths: OnceCell::new() }
+    /// Of folders, given by their places in the vault's tree and on the host.
+    pub fn new(folders: Vec<(VaultPath, PathBuf)>, options: GitOptions) -> Self {
+        let of = |(at, directory)| Tracked { at, directory, paths: OnceCell::new() };
+        Self { options, folders: folders.into_iter().map(of).collect() }
     }
 
-    /// Whether git tracks the file at a path of the folder.
-    pub fn has(&self, path: &VaultPath) -> GitResult<bool> {
-        let Some(folder) = &self.folder else { return Ok(false) };
-        let paths = match self.paths.get() {
-            Some(paths) => paths,
-            None => {
-                let read = tracked(folder)?;
-                self.paths.get_or_init(|| read)
-            }
+    /// Whether git tracks the file at a path of the vault. Where there is no git, or it refuses to look, nothing is tracked: what is
+    /// ignored stays then.
+    pub fn has(&self, path: &VaultPath) -> bool {
+        let around = self.folders.iter().filter(|folder| path.is_within(&folder.at));
+        let Some(folder) = around.max_by_key(|folder| folder.at.names().len()) else {
+            return false;
         };
-        Ok(paths.contains(&path.relative()))
+        let read = || tracked(&folder.directory, &self.options).unwrap_or_default();
+        let below = path.names()[folder.at.names().len()..].join(&b'/');
+        folder.paths.get_or_init(read).contains(&below)
     }
 }
 
-fn tracked(folder: &GitFolder) -> GitResult<HashSet<Vec<u8>>> {
+fn tracked(directory: &Path, options: &GitOptions) -> GitResult<HashSet<Vec<u8>>> {
+    let Some(folder) = GitFolder::find(directory, options)? else { return Ok(HashSet::new()) };
     let git = folder.git.in_directory(&folder.folder);
     let listed = git.output(&["ls-files", "-z", "--cached"])?;
-    Ok(listed
-        .split(|byte| *byte == 0)
-        .filter(|path| !path.is_empty())
-        .map(<[u8]>::to_vec)
-        .collect())
+    let paths = listed.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+    Ok(paths.map(<[u8]>::to_vec).collect())
 }

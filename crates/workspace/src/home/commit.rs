@@ -18,7 +18,7 @@ use super::times::{Times, stamp};
 use super::{HomeOptions, describe, markers};
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
-use crate::git::{SettleStates, settle_repository};
+use crate::git::{SettleStates, check_folder, settle_repository};
 
 /// How often a commit is tried again because somebody changed the folder meanwhile.
 const ATTEMPTS: usize = 3;
@@ -84,8 +84,8 @@ impl<'a> CommitService<'a> {
     /// nothing was changed then.
     pub fn commit(&self, request: &CommitRequest<'_>) -> Result<CommitOutcome> {
         let _lock = lock_workspace(self.vault, request.workspace, &self.options, "commit")?;
-        let _held = self.vault.hold()?;
         let folders = Folders::lock(self.vault, &self.actor, &self.options)?;
+        let _held = self.vault.hold()?;
         folders.require_same()?;
         for _ in 0..ATTEMPTS {
             if let Some(outcome) = self.attempt(&folders, request)? {
@@ -113,6 +113,9 @@ impl<'a> CommitService<'a> {
         let mut outcome = outcome(&workspace, request, &captured, &proposal);
         if proposal.is_empty() || !proposal.conflicts.is_empty() {
             return Ok(Some(outcome));
+        }
+        for target in folders.targets() {
+            check_folder(&target.directory, &proposal.brought)?;
         }
         outcome.execs = self.execs(&tip, &proposal.common)?;
         if request.dry_run {

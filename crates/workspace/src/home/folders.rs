@@ -36,6 +36,11 @@ impl<'a> Folders<'a> {
         Ok(folders)
     }
 
+    /// What the vault is bound to.
+    pub(crate) fn bindings(&self) -> &[Binding] {
+        &self.bindings
+    }
+
     /// Where the folders are, and where in the tree.
     pub(super) fn targets(&self) -> Vec<ApplyTarget> {
         let target = |binding: &Binding| ApplyTarget {

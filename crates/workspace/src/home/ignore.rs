@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use offshoot_vault::{Body, Objects, RootId, Tree, VaultPath};
+use offshoot_vault::{Body, Objects, RootId, Tree, VaultPath, bound_path};
 
 use super::bytes_path;
 use crate::error::Result;
@@ -15,9 +15,9 @@ const LONGEST: u64 = 1 << 20;
 
 /// The rules of several states together: what any of them ignores is ignored.
 ///
-/// Of a workspace these are the rules of its base and its own, so that neither new rules nor removed ones make build output come
-/// home unasked.
-pub(super) struct IgnoreRules<'t> {
+/// Of a workspace these are the rules of its base, its own and those of the main line, so that neither new rules nor removed
+/// ones make build output come home unasked.
+pub(crate) struct IgnoreRules<'t> {
     states: Vec<State<'t>>,
 }
 
@@ -34,7 +34,7 @@ struct State<'t> {
 
 impl<'t> IgnoreRules<'t> {
     /// Reads the rules of these states when they are needed. `excludes` is the file of rules that belongs to the repository.
-    pub(super) fn new(objects: &'t Objects, roots: &[RootId], excludes: &[u8]) -> Result<Self> {
+    pub(crate) fn new(objects: &'t Objects, roots: &[RootId], excludes: &[u8]) -> Result<Self> {
         let outermost = matcher(&VaultPath::top(), excludes);
         let state = |root: &RootId| -> Result<State<'t>> {
             let (tree, outermost) = (Tree::open(objects, root)?, outermost.clone());
@@ -45,7 +45,7 @@ impl<'t> IgnoreRules<'t> {
     }
 
     /// Whether a path is ignored, by itself or by a directory that it is in.
-    pub(super) fn ignores(&mut self, path: &VaultPath, is_directory: bool) -> Result<bool> {
+    pub(crate) fn ignores(&mut self, path: &VaultPath, is_directory: bool) -> Result<bool> {
         // What is in a repository's own directory is never looked at by its rules.
         if path.names().iter().any(|name| name.eq_ignore_ascii_case(b".git")) {
             return Ok(false);
@@ -62,9 +62,9 @@ impl<'t> IgnoreRules<'t> {
 impl State<'_> {
     fn ignores(&mut self, path: &VaultPath, is_directory: bool) -> Result<bool> {
         let Some((_, parents)) = path.names().split_last() else { return Ok(false) };
+        let mut at = folder_of(path);
         // An ignored directory is not entered, so nothing below it can be taken out again.
-        let mut at = VaultPath::top();
-        for name in parents {
+        for name in parents.iter().skip(at.names().len()) {
             at = at.join(name);
             let known = self.directories.get(&at).copied();
             let ignored = match known {
@@ -81,9 +81,9 @@ impl State<'_> {
 
     /// What the rules say of this path alone; those of the innermost directory first.
     fn matches(&mut self, path: &VaultPath, is_directory: bool) -> Result<bool> {
-        let bytes = path.relative();
+        let (bytes, folder) = (path.relative(), folder_of(path));
         let mut level = path.parent();
-        while let Some(directory) = level {
+        while let Some(directory) = level.filter(|level| level.is_within(&folder)) {
             let rules = self.rules_in(&directory)?;
             match rules.map_or(Match::None, |r| verdict(&r, &bytes, is_directory)) {
                 Match::Ignore(()) => return Ok(true),
@@ -91,7 +91,7 @@ impl State<'_> {
                 Match::None => level = directory.parent(),
             }
         }
-        let outermost = self.outermost.as_ref();
+        let outermost = self.outermost.as_ref().filter(|_| folder.is_top());
         let verdict = outermost.map_or(Match::None, |r| verdict(r, &bytes, is_directory));
         Ok(matches!(verdict, Match::Ignore(())))
     }
@@ -104,6 +104,15 @@ impl State<'_> {
         let rules = text.and_then(|text| matcher(directory, &text));
         self.levels.insert(directory.clone(), rules.clone());
         Ok(rules)
+    }
+}
+
+/// Where the folder that a path belongs to lies in the tree: the rules of one folder say nothing about another.
+fn folder_of(path: &VaultPath) -> VaultPath {
+    let bound = bound_path();
+    match path.names().get(bound.names().len()) {
+        Some(name) if path.is_within(&bound) => bound.join(name),
+        _ => VaultPath::top(),
     }
 }
 

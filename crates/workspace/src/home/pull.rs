@@ -37,9 +37,14 @@ impl<'a> PullService<'a> {
 
     /// Makes the main line what is in the folders, and nothing else.
     pub fn pull_head(&self) -> Result<Pulled> {
+        let folders = Folders::lock(self.vault, &self.actor, &self.options)?;
         let _held = self.vault.hold()?;
+        self.capture(&folders)
+    }
+
+    fn capture(&self, folders: &Folders<'_>) -> Result<Pulled> {
         let before = self.vault.head()?;
-        let (head, head_moved, report) = self.capture()?;
+        let (head, head_moved, report) = self.follow(folders, &before)?;
         let captured = self.changes(&before.root, &head.root)?;
         Ok(Pulled {
             workspace: None,
@@ -57,8 +62,9 @@ impl<'a> PullService<'a> {
     /// Makes the main line what is in the folders and merges it into a workspace. Conflicts stay in the workspace.
     pub fn pull(&self, workspace: &Workspace) -> Result<Pulled> {
         let _lock = lock_workspace(self.vault, workspace, &self.options, "pull")?;
+        let folders = Folders::lock(self.vault, &self.actor, &self.options)?;
         let _held = self.vault.hold()?;
-        let mut pulled = self.pull_head()?;
+        let mut pulled = self.capture(&folders)?;
         pulled.workspace = Some(workspace.name.clone());
         for _ in 0..ATTEMPTS {
             if self.merge_into(workspace, &mut pulled)? {
@@ -68,11 +74,15 @@ impl<'a> PullService<'a> {
         Err(ServiceError::Contended(workspace.name.clone()))
     }
 
-    fn capture(&self) -> Result<(Snapshot, bool, ImportReport)> {
-        let folders = Folders::lock(self.vault, &self.actor, &self.options)?;
+    /// Makes the main line what is in the folders.
+    fn follow(
+        &self,
+        folders: &Folders<'_>,
+        before: &Snapshot,
+    ) -> Result<(Snapshot, bool, ImportReport)> {
         // A vault that was made without a folder has a main line all the same.
         if self.vault.bindings()?.is_empty() {
-            return Ok((self.vault.head()?, false, ImportReport::default()));
+            return Ok((before.clone(), false, ImportReport::default()));
         }
         folders.require_same()?;
         let captured = folders.capture()?;

@@ -85,8 +85,8 @@ impl Reverter<'_> {
         let sides = Sides::of(target)?;
         let verb = if redo { "redo" } else { "undo" };
         let _lock = lock_workspace(self.vault, &sides.before.workspace, self.options, verb)?;
-        let _held = self.vault.hold()?;
         let folders = Folders::lock(self.vault, self.actor, self.options)?;
+        let _held = self.vault.hold()?;
         folders.require_same()?;
         let (from, to) = match redo {
             true => (&sides.before, &sides.after),

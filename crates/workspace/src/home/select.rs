@@ -23,6 +23,13 @@ pub enum Choice {
     Leave,
     /// The file comes home with these bytes, and what is different from them stays.
     Content(Vec<u8>),
+    /// The same with this mode, whatever it has in the workspace.
+    File {
+        /// The bytes.
+        content: Vec<u8>,
+        /// The permission bits.
+        mode: u16,
+    },
 }
 
 /// What may come home although it is held back otherwise.
@@ -91,6 +98,8 @@ pub enum HeldReason {
     Setuid,
     /// Git would run it, or something that it names.
     Git(Planted),
+    /// The vault is not bound to its folder any more.
+    Unbound,
     /// It was not asked for.
     NotAsked,
     /// Somebody decided so.
@@ -104,6 +113,7 @@ impl HeldReason {
             Self::Ignored => "ignored",
             Self::Setuid => "setuid",
             Self::Git(_) => "git",
+            Self::Unbound => "unbound",
             Self::NotAsked => "not-asked",
             Self::Left => "left",
         }
@@ -115,7 +125,7 @@ impl HeldReason {
             Self::Ignored => Some("--ignored"),
             Self::Setuid => Some("--allow setuid"),
             Self::Git(_) => Some("--allow git"),
-            Self::NotAsked | Self::Left => None,
+            Self::Unbound | Self::NotAsked | Self::Left => None,
         }
     }
 }

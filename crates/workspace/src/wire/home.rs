@@ -22,6 +22,7 @@ pub fn commit(outcome: &CommitOutcome) -> CommitDoc {
         execs: outcome.execs.iter().map(Id::to_string).collect(),
         snapshot: outcome.snapshot.as_ref().map(Id::to_string),
         operation: outcome.operation.as_ref().map(Id::to_string),
+        git: None,
     }
 }
 

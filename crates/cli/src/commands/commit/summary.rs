@@ -116,6 +116,7 @@ fn reason_line(reason: HeldReason, paths: &[String]) -> String {
         HeldReason::Ignored => "ignored by .gitignore".to_owned(),
         HeldReason::Setuid => "setuid or setgid bits".to_owned(),
         HeldReason::Git(_) => "git would run or obey it".to_owned(),
+        HeldReason::Unbound => "its folder is not bound any more".to_owned(),
         HeldReason::NotAsked => "not asked for".to_owned(),
         HeldReason::Left => "left out".to_owned(),
     };

@@ -1,7 +1,7 @@
 //! Deciding about one change at a time.
 
 use offshoot_vault::diff::Change;
-use offshoot_vault::{Body, Entry, EntryKind, Tree, Vault, VaultPath};
+use offshoot_vault::{Binding, Body, Entry, EntryKind, Tree, Vault, VaultPath, bound_path};
 
 use super::super::ignore::{IgnoreRules, text_at};
 use super::{Choice, HeldReason, Selection, SelectionStates};
@@ -27,6 +27,8 @@ pub(super) struct Decider<'d> {
     selection: &'d Selection<'d>,
     rules: IgnoreRules<'d>,
     planting: Planting,
+    /// Where the further folders lie that the vault is bound to.
+    bound: Vec<VaultPath>,
 }
 
 impl<'d> Decider<'d> {
@@ -41,11 +43,13 @@ impl<'d> Decider<'d> {
         let excludes = VaultPath::parse(b".git/info/exclude");
         let excludes = excludes.map_err(offshoot_vault::VaultError::from)?;
         let excludes = text_at(objects, &main, &excludes)?.unwrap_or_default();
-        let rules = IgnoreRules::new(objects, &[states.base, states.workspace], &excludes)?;
+        let roots = [states.base, states.workspace, states.main];
+        let rules = IgnoreRules::new(objects, &roots, &excludes)?;
         let before = Tree::open(objects, &states.base)?;
         let after = Tree::open(objects, &states.workspace)?;
         let planting = Planting::of(changes, &before, &after)?;
-        Ok(Self { vault, selection, rules, planting })
+        let bound = vault.bindings()?.iter().map(Binding::at).filter(|at| !at.is_top()).collect();
+        Ok(Self { vault, selection, rules, planting, bound })
     }
 
     pub(super) fn decide(&mut self, change: &Change) -> Result<Decision> {
@@ -53,6 +57,9 @@ impl<'d> Decider<'d> {
         let asked = selection.only.is_empty() || selection.only.iter().any(|p| p.matches(path));
         if !asked || selection.exclude.iter().any(|pattern| pattern.matches(path)) {
             return Ok(Decision::Hold(HeldReason::NotAsked));
+        }
+        if self.has_no_folder(path) {
+            return Ok(Decision::Hold(HeldReason::Unbound));
         }
         let (before, after) = (change.before.as_ref(), change.after.as_ref());
         let planted = self.planting.planted(path, before, after);
@@ -66,8 +73,20 @@ impl<'d> Decider<'d> {
             None | Some(Choice::Take) => None,
             Some(Choice::Leave) => return Ok(Decision::Hold(HeldReason::Left)),
             Some(Choice::Content(bytes)) => self.with_content(change, bytes)?,
+            Some(Choice::File { content, mode }) => {
+                let mut chosen = self.with_content(change, content)?;
+                chosen.iter_mut().for_each(|entry| entry.meta.mode = *mode);
+                chosen
+            }
         };
         Ok(self.without_set_id(change, chosen))
+    }
+
+    /// Whether a path belongs to a folder that the vault is not bound to any more.
+    fn has_no_folder(&self, path: &VaultPath) -> bool {
+        let place = bound_path();
+        let is_in_one = path.is_within(&place) && path.names().len() > place.names().len();
+        is_in_one && !self.bound.iter().any(|at| path.is_within(at))
     }
 
     fn is_ignored(&mut self, change: &Change) -> Result<bool> {

@@ -1,0 +1,101 @@
+//! `offshoot commit --git`: a git commit of what came home.
+
+use offshoot_protocol::{ErrorBody, GitOutcomeDoc};
+use offshoot_vault::{Vault, VaultPath};
+use offshoot_workspace::git::{
+    CameHome, GitCommit, GitCommitted, GitFolder, GitWords, TrackedPaths,
+};
+use offshoot_workspace::{CommitOutcome, wire};
+
+use crate::error::{CliError, Result};
+use crate::render::{self, BAD, DIM, GOOD, NAME, WARN, paint};
+
+/// A git commit about to be made, in the repository that the first folder is in.
+#[derive(Debug)]
+pub(super) struct Prepared(GitCommit);
+
+/// What became of it.
+#[derive(Debug)]
+pub(super) enum Made {
+    /// There is a new commit.
+    Commit(GitCommitted),
+    /// Git has everything already, or can see nothing of it.
+    Nothing,
+    /// The files came home, and the commit was not made.
+    Failed(CliError),
+}
+
+/// Which files git tracks, in all folders; asked when it matters.
+pub(super) fn tracked(vault: &Vault) -> Result<TrackedPaths> {
+    let folders = vault.bindings()?.iter().map(|b| (b.at(), b.host_path())).collect();
+    Ok(TrackedPaths::new(folders, crate::git::options(None)?))
+}
+
+impl Prepared {
+    /// Looks at the repository before anything comes home.
+    pub(super) fn new(vault: &Vault, author: Option<&str>) -> Result<Self> {
+        let options = crate::git::options(author)?;
+        let folder = crate::git::folder(vault)?;
+        let folder = GitFolder::require(&folder, &options)?;
+        Ok(Self(GitCommit::prepare(folder)?))
+    }
+
+    /// Fails where a commit of what would come home held more than that.
+    pub(super) fn check(&self, vault: &Vault, outcome: &CommitOutcome) -> Result<()> {
+        Ok(self.0.check(vault, &came_home(outcome, &VaultPath::top()))?)
+    }
+
+    /// Makes the commit.
+    pub(super) fn commit(&self, vault: &Vault, outcome: &CommitOutcome) -> Made {
+        let execs = &outcome.execs;
+        let words = GitWords { message: &outcome.message, workspace: &outcome.workspace, execs };
+        match self.0.commit(vault, &came_home(outcome, &VaultPath::top()), &words) {
+            Ok(Some(made)) => Made::Commit(made),
+            Ok(None) => Made::Nothing,
+            Err(error) => Made::Failed(error.into()),
+        }
+    }
+}
+
+impl Made {
+    pub(super) fn document(&self) -> GitOutcomeDoc {
+        match self {
+            Self::Commit(made) => wire::git_commit(Some(made), None),
+            Self::Nothing => wire::git_commit(None, None),
+            Self::Failed(error) => wire::git_commit(None, Some(body(error))),
+        }
+    }
+
+    /// What is said about it.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Self::Commit(made) => {
+                let files = render::count(made.files, "file");
+                let on = made.branch.as_deref().map_or_else(
+                    || "HEAD".to_owned(),
+                    |branch| format!("branch {}", paint(NAME, &render::line(branch))),
+                );
+                let id = made.commit.get(..12).unwrap_or(&made.commit);
+                let line =
+                    format!("{} {} on {on}: {files}", paint(GOOD, "git commit"), paint(WARN, id));
+                let stays = "undo takes the files back, and the git commit stays";
+                format!("{line}\n{}\n", paint(DIM, stays))
+            }
+            Self::Nothing => "no git commit: git has everything already\n".to_owned(),
+            Self::Failed(error) => {
+                let why =
+                    format!("the files came home, and no git commit was made: {}", error.message);
+                let next = "way on: `git add` and `git commit` in the folder";
+                format!("{} {}\n{}\n", paint(BAD, "git:"), render::line(&why), paint(DIM, next))
+            }
+        }
+    }
+}
+
+fn came_home<'a>(outcome: &'a CommitOutcome, at: &'a VaultPath) -> CameHome<'a> {
+    CameHome { at, changes: &outcome.brought, after: outcome.after }
+}
+
+fn body(error: &CliError) -> ErrorBody {
+    error.body()
+}

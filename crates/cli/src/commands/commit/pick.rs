@@ -1,0 +1,152 @@
+//! `commit -p`: asking about each change, one by one.
+
+use std::collections::BTreeMap;
+use std::io::BufRead;
+
+use offshoot_vault::{Vault, VaultPath, Workspace};
+use offshoot_workspace::{Choice, Decision, PieceKind, ReviewItem, ReviewService, Selection};
+
+use crate::context::Context;
+use crate::error::{CliError, Result};
+use crate::render::{self, BAD, NAME, paint};
+use crate::review::{Tally, edit, piece_lines};
+use crate::terminal;
+
+const HELP: &str = "\
+y  bring this home
+n  leave this in the workspace
+a  bring this and everything after it in this file home
+d  leave this and everything after it in this file
+s  split this into smaller pieces
+e  edit these lines; what is edited comes home, the workspace keeps its own
+q  leave this and everything after it
+?  this help
+";
+
+/// What an answer leads to.
+enum Next {
+    /// The piece after this one.
+    Piece,
+    /// The same piece again.
+    Again,
+    /// The next file.
+    File,
+    /// No more questions.
+    End,
+}
+
+/// Asks what is to come home. `None` where nothing is.
+pub(super) fn pick(
+    context: &Context,
+    vault: &Vault,
+    workspace: &Workspace,
+    selection: &Selection<'_>,
+) -> Result<Option<BTreeMap<VaultPath, Choice>>> {
+    if context.output.is_json() || !terminal::is_attended() {
+        let hint = "`offshoot review --accept ID --commit` does the same without one";
+        return Err(CliError::usage("-p asks questions, so it needs a terminal").hint(hint));
+    }
+    let service = ReviewService::new(vault, &context.actor, context.diff_options());
+    let mut items = service.items_to_commit(workspace, selection)?;
+    for item in &mut items {
+        if !ask_about(context, item)? {
+            break;
+        }
+    }
+    let tally = Tally::of(&items);
+    if tally.accepted + tally.edited == 0 {
+        let name = paint(NAME, &workspace.name);
+        context.output.text(&format!("nothing was chosen to come home from {name}\n"))?;
+        return Ok(None);
+    }
+    Ok(Some(service.choices(workspace, &items)?))
+}
+
+/// Asks about the pieces of an item; false where there are to be no more questions.
+fn ask_about(context: &Context, item: &mut ReviewItem) -> Result<bool> {
+    context.output.text(&format!("{}\n", render::change(&item.change)))?;
+    let mut at = 0;
+    while at < item.pieces.len() {
+        let left_moved = item
+            .pieces
+            .iter()
+            .any(|piece| piece.kind == PieceKind::Rename && piece.decision != Decision::Accepted);
+        if at > 0 && left_moved {
+            // Lines of a file that was moved come home with the move or not at all.
+            return Ok(true);
+        }
+        match ask(context, item, at)? {
+            Next::Piece => at += 1,
+            Next::Again => {}
+            Next::File => return Ok(true),
+            Next::End => return Ok(false),
+        }
+    }
+    Ok(true)
+}
+
+fn ask(context: &Context, item: &mut ReviewItem, at: usize) -> Result<Next> {
+    let shown: String = piece_lines(item, at).iter().map(|line| line.painted() + "\n").collect();
+    context.output.text(&shown)?;
+    let question = format!(
+        "({}/{}) bring this {} home [y,n,q,a,d,s,e,?]? ",
+        at + 1,
+        item.pieces.len(),
+        item.pieces[at].kind.word()
+    );
+    context.output.text(&paint(NAME, &question))?;
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().read_line(&mut answer);
+    if !matches!(read, Ok(1..)) {
+        return Ok(Next::End);
+    }
+    let accept = |item: &mut ReviewItem, from: usize| {
+        item.pieces[from..].iter_mut().for_each(|piece| piece.decision = Decision::Accepted);
+    };
+    Ok(match answer.trim() {
+        "y" => {
+            item.pieces[at].decision = Decision::Accepted;
+            Next::Piece
+        }
+        "n" => Next::Piece,
+        "a" => {
+            accept(item, at);
+            Next::File
+        }
+        "d" => Next::File,
+        "q" => Next::End,
+        "s" => {
+            if !item.split(at) {
+                say(context, "this cannot be split any further")?;
+            }
+            Next::Again
+        }
+        "e" => edit_piece(context, item, at)?,
+        _ => {
+            context.output.text(HELP)?;
+            Next::Again
+        }
+    })
+}
+
+fn edit_piece(context: &Context, item: &mut ReviewItem, at: usize) -> Result<Next> {
+    let Some(text) = item.editable(at) else {
+        say(context, "there are no lines to edit here")?;
+        return Ok(Next::Again);
+    };
+    match edit(&text, &item.change.path) {
+        Ok(Some(edited)) => {
+            item.pieces[at].decision = Decision::Edited(edited);
+            Ok(Next::Piece)
+        }
+        Ok(None) => Ok(Next::Again),
+        Err(error) => {
+            say(context, &error.message)?;
+            Ok(Next::Again)
+        }
+    }
+}
+
+fn say(context: &Context, text: &str) -> Result<()> {
+    context.output.text(&format!("{}\n", paint(BAD, &render::line(text))))
+}

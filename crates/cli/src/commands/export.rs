@@ -1,0 +1,133 @@
+//! `offshoot export`: a workspace's history for another program.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use offshoot_protocol::{ExitCode, GitExportDoc};
+use offshoot_vault::{Vault, VaultPath};
+use offshoot_workspace::git::{self, ExportRequest, GitFolder};
+use offshoot_workspace::wire;
+
+use crate::context::Context;
+use crate::error::{CliError, Result};
+use crate::progress::Patience;
+use crate::render::{self, DIM, NAME, WARN, paint};
+
+/// So many commits are shown.
+const SHOWN: usize = 10;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  offshoot export --git agent/fix -w fix    its snapshots as commits on branch agent/fix\n  offshoot export --git agent/fix -w fix    again: what is new goes on top\n  offshoot export --git fix --repo ../clone\n\nWorking tree, index and HEAD stay as they are. `offshoot fs export` writes files to a folder,\n`offshoot vault export` a whole vault to a file."
+)]
+pub(crate) struct ExportArgs {
+    /// The branch to write to
+    #[arg(long, value_name = "BRANCH")]
+    git: Option<String>,
+    /// The repository [default: the one that the folder of the vault is in]
+    #[arg(long, value_name = "DIR", requires = "git")]
+    repo: Option<PathBuf>,
+    /// All of the history, and not only what came after the workspace was forked
+    #[arg(long, requires = "git")]
+    all: bool,
+    /// Also files that ignore rules name
+    #[arg(long, requires = "git")]
+    ignored: bool,
+    /// Replace a branch that is there and has something else
+    #[arg(long, requires = "git")]
+    force: bool,
+    /// Who made the commits [default: what git's own settings say]
+    #[arg(long, value_name = "NAME <MAIL>", requires = "git")]
+    author: Option<String>,
+}
+
+pub(crate) fn run(args: &ExportArgs, context: &Context) -> Result<()> {
+    let Some(branch) = &args.git else {
+        return Err(CliError::usage("say what to export to: --git BRANCH").hint(
+            "`offshoot fs export` writes files to a folder, `offshoot vault export` a vault to a file",
+        ));
+    };
+    let vault = &context.vault()?.vault;
+    let Some(workspace) = context.workspace_to_read(vault)? else {
+        return Err(CliError::new(ExitCode::NotFound, "there is no workspace yet")
+            .hint("`offshoot workspace create NAME` makes one"));
+    };
+    let options = crate::git::options(args.author.as_deref())?;
+    let folder = GitFolder::require(&repository(args, vault)?, &options)?;
+    let patience =
+        Patience::new(context.settings.config.ui.progress, context.is_silent(), "exporting");
+    let request = ExportRequest {
+        workspace: &workspace,
+        branch,
+        at: &VaultPath::top(),
+        all: args.all,
+        ignored: args.ignored,
+        force: args.force,
+    };
+    let exported = git::export(vault, &folder, &request)?;
+    drop(patience);
+    let document = wire::git_export(&exported, &workspace, branch, folder.top());
+    context.output.done(document, summary)
+}
+
+/// The folder whose repository is written to.
+fn repository(args: &ExportArgs, vault: &Vault) -> Result<PathBuf> {
+    if let Some(repo) = &args.repo {
+        return Ok(repo.clone());
+    }
+    crate::git::folder(vault).map_err(|error| error.hint("name a repository with --repo DIR"))
+}
+
+fn summary(document: &GitExportDoc) -> String {
+    let branch = paint(NAME, &render::line(&document.branch));
+    let mut text = match (document.commits.len() as u64, &document.tip) {
+        (0, Some(_)) => format!("branch {branch} has everything already\n"),
+        (0, None) => {
+            "nothing to export: the workspace has no changes that git can see\n".to_owned()
+        }
+        (count, _) => {
+            let tip = document.tip.as_deref().map_or("", short);
+            format!(
+                "{} on branch {branch}, at {}\n",
+                render::count(count, "commit"),
+                paint(WARN, tip)
+            )
+        }
+    };
+    let hidden = document.commits.len().saturating_sub(SHOWN);
+    if hidden > 0 {
+        text.push_str(&paint(DIM, &format!("  {hidden} earlier\n")));
+    }
+    for made in document.commits.iter().skip(hidden) {
+        text.push_str(&format!(
+            "  {} {}\n",
+            paint(WARN, short(&made.commit)),
+            render::line(&made.subject)
+        ));
+    }
+    text.push_str(&left_out(document));
+    text
+}
+
+fn left_out(document: &GitExportDoc) -> String {
+    let left = &document.left_out;
+    let mut parts = Vec::new();
+    let mut add = |count: u64, what: &str, more: &str| {
+        if count > 0 {
+            parts.push(format!("{}{more}", render::count(count, what)));
+        }
+    };
+    add(left.ignored, "ignored file", " (--ignored takes them along)");
+    add(left.empty_directories, "empty directory", "");
+    add(left.pipes.len() as u64, "pipe", "");
+    add(left.repositories.len() as u64, "nested repository", "");
+    add(document.collected, "collected snapshot", "");
+    match parts.is_empty() {
+        true => String::new(),
+        false => paint(DIM, &format!("left out: {}\n", parts.join(", "))),
+    }
+}
+
+fn short(id: &str) -> &str {
+    id.get(..12).unwrap_or(id)
+}

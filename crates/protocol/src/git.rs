@@ -1,0 +1,76 @@
+//! Documents about git.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::document::{ErrorBody, Kind};
+use crate::text::Text;
+
+/// A commit that was made from a snapshot.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GitCommitDoc {
+    /// Its id.
+    pub commit: String,
+    /// The snapshot.
+    pub snapshot: String,
+    /// The first line of its message.
+    pub subject: String,
+}
+
+/// What became of a git commit of what came home.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GitOutcomeDoc {
+    /// Its id; null where none was made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// The branch that it is on; null where none is checked out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// How many files it changes.
+    pub files: u64,
+    /// Why none was made, where it failed. The files came home all the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorBody>,
+}
+
+/// What stays out of git.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GitLeftOutDoc {
+    /// How many files are ignored.
+    pub ignored: u64,
+    /// Pipes, which git cannot keep.
+    pub pipes: Vec<Text>,
+    /// How many directories have nothing in them.
+    pub empty_directories: u64,
+    /// Directories with a repository of their own.
+    pub repositories: Vec<Text>,
+}
+
+/// Answer of `export --git`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GitExportDoc {
+    /// The workspace.
+    pub workspace: String,
+    /// The branch.
+    pub branch: String,
+    /// The working tree whose repository has the branch.
+    pub repository: Text,
+    /// The branch's last commit; null where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tip: Option<String>,
+    /// The commit that the first new one follows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// The commits that were made, oldest first.
+    pub commits: Vec<GitCommitDoc>,
+    /// How many snapshots changed nothing that git can see.
+    pub unseen: u64,
+    /// How many snapshots were collected as garbage; what they changed is in the next commit.
+    pub collected: u64,
+    /// What stays out of git, of the newest state.
+    pub left_out: GitLeftOutDoc,
+}
+
+impl Kind for GitExportDoc {
+    const KIND: &'static str = "export.git";
+}

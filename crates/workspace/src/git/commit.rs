@@ -1,0 +1,278 @@
+//! A git commit of exactly what came home, whatever else the person has changed or staged.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use offshoot_vault::diff::Change;
+use offshoot_vault::{Entry, Id, RootId, Vault, VaultPath};
+
+use super::error::{GitError, GitResult};
+use super::export::{Contents, Nested, Sight, Stream, Visibility, mode_of};
+use super::folder::GitFolder;
+use super::identity::Identity;
+use super::run::Git;
+use super::trailers::{EXEC, WORKSPACE, with_trailers};
+use crate::error::Result;
+
+/// What of a vault came into a folder.
+#[derive(Clone, Copy, Debug)]
+pub struct CameHome<'a> {
+    /// The folder's place in the vault's tree.
+    pub at: &'a VaultPath,
+    /// What changed in the folder.
+    pub changes: &'a [Change],
+    /// What the folder is now.
+    pub after: RootId,
+}
+
+/// What the commit says.
+#[derive(Clone, Copy, Debug)]
+pub struct GitWords<'a> {
+    /// The message.
+    pub message: &'a str,
+    /// The workspace that it came from.
+    pub workspace: &'a str,
+    /// The commands whose work it is.
+    pub execs: &'a [Id],
+}
+
+/// A commit that was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GitCommitted {
+    /// Its id.
+    pub commit: String,
+    /// The branch that is checked out, if one is.
+    pub branch: Option<String>,
+    /// How many files it changes.
+    pub files: u64,
+}
+
+/// A commit about to be made: what the person had not committed is known from before anything came home.
+#[derive(Debug)]
+pub struct GitCommit {
+    folder: GitFolder,
+    identity: Identity,
+    /// Files of the repository with changes that are not committed, staged or not.
+    dirty: BTreeSet<Vec<u8>>,
+}
+
+/// A file of the repository as it is to be: nothing where it goes.
+type Wanted = (Vec<u8>, Option<Entry>);
+
+impl GitCommit {
+    /// Looks at the repository before anything comes home. Fails where no commit could be made.
+    pub fn prepare(folder: GitFolder) -> GitResult<Self> {
+        folder.check_at_rest()?;
+        let identity = Identity::of(&folder.git)?;
+        let dirty = dirty(&folder)?;
+        Ok(Self { folder, identity, dirty })
+    }
+
+    /// Fails where what comes home is in files that the person changed too: a commit of them would hold more than the workspace's work.
+    pub fn check(&self, vault: &Vault, came: &CameHome<'_>) -> Result<()> {
+        let wanted = self.wanted(vault, came)?;
+        let both = wanted.into_iter().filter(|(path, _)| self.dirty.contains(path));
+        let both: Vec<VaultPath> =
+            both.filter_map(|(path, _)| self.vault_path(came.at, &path)).collect();
+        if both.is_empty() { Ok(()) } else { Err(GitError::Dirty(both).into()) }
+    }
+
+    /// Commits what came home. Nothing where git has it already, or can see nothing of it.
+    pub fn commit(
+        &self,
+        vault: &Vault,
+        came: &CameHome<'_>,
+        words: &GitWords<'_>,
+    ) -> Result<Option<GitCommitted>> {
+        self.check(vault, came)?;
+        self.folder.check_at_rest()?;
+        let wanted = self.tracked_or_not_ignored(self.wanted(vault, came)?)?;
+        if wanted.is_empty() {
+            return Ok(None);
+        }
+        let lines = self.index_lines(vault, &wanted)?;
+        let parent = self.folder.commit("HEAD")?;
+        let Some(tree) = self.new_tree(parent.as_deref(), &lines)? else { return Ok(None) };
+        let message = self.message(words);
+        let commit = self.write_commit(&tree, parent.as_deref(), &message)?;
+        // The index first: should the rest fail, the changes are staged and nothing looks as if it were taken back.
+        self.folder.git.output_of(&["update-index", "-z", "--index-info"], &lines)?;
+        self.move_head(&commit, parent.as_deref(), &message)?;
+        // Only so that the next status is quick; it says of itself what it could not do.
+        drop(self.folder.git.try_output(&["update-index", "-q", "--refresh"], &[]));
+        let branch =
+            self.folder.git.try_output(&["symbolic-ref", "--quiet", "--short", "HEAD"], &[])?;
+        let branch = String::from_utf8_lossy(&branch.stdout).trim().to_owned();
+        let branch = Some(branch).filter(|branch| !branch.is_empty());
+        Ok(Some(GitCommitted { commit, branch, files: wanted.len() as u64 }))
+    }
+
+    /// The files of the repository that came home, as they are to be.
+    fn wanted(&self, vault: &Vault, came: &CameHome<'_>) -> Result<Vec<Wanted>> {
+        let tree = vault.tree(&came.after)?;
+        let mut nested = Nested::of(&tree);
+        let submodules = submodules(&self.folder)?;
+        let mut visibility = Visibility { at: came.at.clone(), rules: None, submodules };
+        let mut wanted = std::collections::BTreeMap::new();
+        for change in came.changes {
+            let moved = change.moved.as_ref().map(|(from, _)| from);
+            for path in moved.into_iter().chain([&change.path]) {
+                let now = tree.get(path)?;
+                let was = change.before.as_ref().or(change.after.as_ref());
+                let Some(entry) = now.as_ref().or(was) else { continue };
+                let sight = visibility.of(&mut nested, path, entry, |_| true)?;
+                let Some(below) = visibility.below(path) else { continue };
+                let below = self.folder.in_repository(&below.join(&b'/'));
+                match (sight, now) {
+                    (Sight::Visible, now) => drop(wanted.insert(below, now)),
+                    // A directory or a pipe in place of a file: the file goes.
+                    (Sight::Nothing | Sight::Pipe, Some(_))
+                        if change.before.as_ref().is_some_and(|e| mode_of(e).is_some()) =>
+                    {
+                        wanted.insert(below, None);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(wanted.into_iter().collect())
+    }
+
+    /// Leaves out what is ignored and new to git: it may come home, but nobody would add it.
+    fn tracked_or_not_ignored(&self, wanted: Vec<Wanted>) -> GitResult<Vec<Wanted>> {
+        let input: Vec<u8> =
+            wanted.iter().flat_map(|(path, _)| [path.as_slice(), b"\0"].concat()).collect();
+        if input.is_empty() {
+            return Ok(wanted);
+        }
+        // It ends with 1 where nothing is ignored.
+        let ran = self.folder.git.try_output(&["check-ignore", "-z", "--stdin"], &input)?;
+        let ignored: BTreeSet<&[u8]> = ran.stdout.split(|byte| *byte == 0).collect();
+        Ok(wanted.into_iter().filter(|(path, _)| !ignored.contains(path.as_slice())).collect())
+    }
+
+    /// What to put into an index, in the words of `update-index --index-info`.
+    fn index_lines(&self, vault: &Vault, wanted: &[Wanted]) -> Result<Vec<u8>> {
+        let mut contents = Contents::new(vault, &self.folder)?;
+        let paths: Vec<Vec<u8>> = wanted.iter().map(|(path, _)| path.clone()).collect();
+        contents.prepare(&paths)?;
+        let mut stream = Stream::start(&self.folder)?;
+        let mut lines = Vec::new();
+        for (path, entry) in wanted {
+            let stored = entry.as_ref().and_then(|entry| Some((mode_of(entry)?, entry)));
+            let (mode, object) = match stored {
+                Some((mode, entry)) => match contents.store(&mut stream, path, entry) {
+                    Ok(object) => (mode, object),
+                    Err(error) => return Err(stream.abandon(error)),
+                },
+                None => (0, "0".repeat(40)),
+            };
+            lines.extend_from_slice(format!("{mode:o} {object}\t").as_bytes());
+            lines.extend_from_slice(path);
+            lines.push(0);
+        }
+        stream.finish()?;
+        Ok(lines)
+    }
+
+    /// The tree of the parent with what came home, made in an index of its own; nothing where it is the parent's.
+    fn new_tree(&self, parent: Option<&str>, lines: &[u8]) -> GitResult<Option<String>> {
+        let index = OwnIndex(self.folder.git_dir.join(format!("offshoot-index-{}", Id::random())));
+        let git = self.folder.git.with_index(&index.0);
+        match parent {
+            Some(parent) => git.output(&["read-tree", parent])?,
+            None => git.output(&["read-tree", "--empty"])?,
+        };
+        git.output_of(&["update-index", "-z", "--index-info"], lines)?;
+        let tree = git.line(&["write-tree"])?;
+        let before = match parent {
+            Some(parent) => git.line(&["rev-parse", "--verify", &format!("{parent}^{{tree}}")])?,
+            None => String::new(),
+        };
+        Ok((tree != before).then_some(tree))
+    }
+
+    fn write_commit(&self, tree: &str, parent: Option<&str>, message: &str) -> GitResult<String> {
+        let Identity { author, committer } = &self.identity;
+        let variables = [
+            ("GIT_AUTHOR_NAME", author.name.clone()),
+            ("GIT_AUTHOR_EMAIL", author.mail.clone()),
+            ("GIT_COMMITTER_NAME", committer.name.clone()),
+            ("GIT_COMMITTER_EMAIL", committer.mail.clone()),
+        ];
+        let mut arguments = vec!["commit-tree", "-F", "-"];
+        arguments.extend(parent.into_iter().flat_map(|parent| ["-p", parent]));
+        arguments.push(tree);
+        let answer = self.folder.git.output_with(&arguments, &variables, message.as_bytes())?;
+        Ok(String::from_utf8_lossy(&answer).trim().to_owned())
+    }
+
+    fn move_head(&self, to: &str, from: Option<&str>, message: &str) -> GitResult<()> {
+        let subject = message.lines().next().unwrap_or_default();
+        let note = match from {
+            Some(_) => format!("commit: {subject}"),
+            None => format!("commit (initial): {subject}"),
+        };
+        // An empty old value means that there must be none.
+        let arguments = ["update-ref", "-m", &note, "HEAD", to, from.unwrap_or("")];
+        self.folder.git.output(&arguments).map(drop)
+    }
+
+    fn message(&self, words: &GitWords<'_>) -> String {
+        let execs = words.execs.iter().map(|exec| (EXEC, exec.to_string()));
+        let trailers: Vec<_> = execs.chain([(WORKSPACE, words.workspace.to_owned())]).collect();
+        with_trailers(words.message, &trailers)
+    }
+
+    fn vault_path(&self, at: &VaultPath, path: &[u8]) -> Option<VaultPath> {
+        let below = VaultPath::parse(self.folder.in_folder(path)?).ok()?;
+        Some(at.concat(&below))
+    }
+}
+
+/// An index beside the repository's own, which goes at the end.
+struct OwnIndex(PathBuf);
+
+impl Drop for OwnIndex {
+    fn drop(&mut self) {
+        // What is left is a small file that nothing reads.
+        drop(std::fs::remove_file(&self.0));
+    }
+}
+
+/// Files with changes that are not committed.
+fn dirty(folder: &GitFolder) -> GitResult<BTreeSet<Vec<u8>>> {
+    let arguments = [
+        "status",
+        "--porcelain=v1",
+        "-z",
+        "--untracked-files=no",
+        "--no-renames",
+        "--ignore-submodules=all",
+    ];
+    let listed = folder.git.output(&arguments)?;
+    let lines = listed.split(|byte| *byte == 0).filter(|line| line.len() > 3);
+    Ok(lines.map(|line| line[3..].to_vec()).collect())
+}
+
+/// Directories of the folder that git knows as repositories of their own, by their paths below the folder.
+fn submodules(folder: &GitFolder) -> GitResult<BTreeSet<Vec<u8>>> {
+    let git: Git = folder.git.in_directory(&folder.folder);
+    let listed = git.output(&[OsStr::new("ls-files"), OsStr::new("-z"), OsStr::new("--stage")])?;
+    let lines = listed.split(|byte| *byte == 0).filter(|line| line.starts_with(b"160000 "));
+    let paths = lines.filter_map(|line| {
+        let tab = line.iter().position(|byte| *byte == b'\t')?;
+        Some(line[tab + 1..].to_vec())
+    });
+    Ok(paths.collect())
+}
+
+/// Fails where a git is at work in the repository of a folder, or where commits come home while a merge or the like waits there to be
+/// finished. Git itself is not asked.
+pub fn check_folder(folder: &Path, brought: &[Change]) -> GitResult<()> {
+    let Some(repository) = super::folder::repository_dir(folder) else { return Ok(()) };
+    super::folder::check_unlocked(&repository)?;
+    let moves = brought.iter().any(|change| super::settle::is_refs(&change.path));
+    if moves { super::folder::check_at_rest(&repository) } else { Ok(()) }
+}

@@ -1,0 +1,88 @@
+//! From decisions to what a commit brings home.
+
+use std::collections::BTreeMap;
+
+use offshoot_vault::diff::{self, Change};
+use offshoot_vault::merge::{MergeInputs, MergeOptions};
+use offshoot_vault::{Body, Entry, RootId, Vault, VaultPath, Workspace};
+
+use super::{Mixed, Outcome, ReviewItem, Wanted};
+use crate::error::Result;
+use crate::home::Choice;
+
+/// The state that a commit of a workspace starts from: what it has in common with the main line.
+pub(super) fn home_base(vault: &Vault, workspace: &Workspace) -> Result<RootId> {
+    let head = vault.head()?;
+    let base = vault.merge_base(&[head.id, workspace.state.head])?;
+    let nothing = MergeInputs { base: &base, sides: &[] };
+    Ok(vault.merge(&nothing, &MergeOptions::default())?.root)
+}
+
+/// What a commit brings home: what was accepted or edited, and nothing else. The workspace is as it is now, after what was
+/// dropped is gone.
+pub(super) fn choices(
+    vault: &Vault,
+    workspace: &Workspace,
+    items: &[ReviewItem],
+) -> Result<BTreeMap<VaultPath, Choice>> {
+    let base = home_base(vault, workspace)?;
+    let tip = vault.snapshot(&workspace.state.head)?;
+    let decided = decided(items);
+    let mut choices = BTreeMap::new();
+    for change in diff::compare(vault.objects()?, &base, &tip.root)? {
+        // Directories come with what is in them.
+        let choice = match decided.get(&change.path) {
+            Some(Some(Choice::Content(bytes))) if has(vault, &change, bytes)? => Choice::Take,
+            Some(Some(choice)) => choice.clone(),
+            _ if change.entry().directory().is_some() => continue,
+            _ => Choice::Leave,
+        };
+        choices.insert(change.path, choice);
+    }
+    Ok(choices)
+}
+
+/// What was decided about each path; `None` for nothing.
+fn decided(items: &[ReviewItem]) -> BTreeMap<VaultPath, Option<Choice>> {
+    let mut decided = BTreeMap::new();
+    for item in items {
+        let choice = match item.outcome(Wanted::Accepted) {
+            Outcome::After => Some(Choice::Take),
+            Outcome::Before => None,
+            Outcome::Mixed(mixed) => partly(item, mixed),
+        };
+        if let Some((from, _)) = &item.change.moved {
+            let follows = choice.as_ref().map(|_| Choice::Take);
+            decided.insert(from.clone(), follows);
+        }
+        decided.insert(item.change.path.clone(), choice);
+    }
+    decided
+}
+
+/// Lines of a file that was moved come home with the move or not at all.
+fn partly(item: &ReviewItem, mixed: Mixed) -> Option<Choice> {
+    if !mixed.moved {
+        return None;
+    }
+    let mode = item.change.before.as_ref().map(|before| before.meta.mode).filter(|_| !mixed.mode);
+    let content = match (mixed.content, &item.text) {
+        (Some(content), _) => content,
+        (None, Some(text)) => text.whole_after().to_vec(),
+        (None, None) => return Some(Choice::Take),
+    };
+    Some(match mode {
+        Some(mode) => Choice::File { content, mode },
+        None => Choice::Content(content),
+    })
+}
+
+/// Whether the workspace has exactly these bytes.
+fn has(vault: &Vault, change: &Change, bytes: &[u8]) -> Result<bool> {
+    Ok(match change.after.as_ref().map(|entry: &Entry| &entry.body) {
+        Some(Body::File { size, blob }) if *size == bytes.len() as u64 => {
+            vault.objects()?.blob(blob)? == bytes
+        }
+        _ => false,
+    })
+}

@@ -1,0 +1,52 @@
+//! What was done with git as documents.
+
+use std::path::Path;
+
+use offshoot_protocol::{
+    ErrorBody, GitCommitDoc, GitExportDoc, GitLeftOutDoc, GitOutcomeDoc, Text,
+};
+use offshoot_vault::Workspace;
+
+use super::path;
+use crate::git::{Exported, GitCommitted};
+
+/// A git commit of what came home, or why there is none.
+pub fn git_commit(made: Option<&GitCommitted>, error: Option<ErrorBody>) -> GitOutcomeDoc {
+    GitOutcomeDoc {
+        commit: made.map(|made| made.commit.clone()),
+        branch: made.and_then(|made| made.branch.clone()),
+        files: made.map_or(0, |made| made.files),
+        error,
+    }
+}
+
+/// An export to a branch.
+pub fn git_export(
+    exported: &Exported,
+    workspace: &Workspace,
+    branch: &str,
+    repository: &Path,
+) -> GitExportDoc {
+    let left = &exported.left_out;
+    let commits = exported.commits.iter().map(|made| GitCommitDoc {
+        commit: made.commit.clone(),
+        snapshot: made.snapshot.to_string(),
+        subject: made.subject.clone(),
+    });
+    GitExportDoc {
+        workspace: workspace.name.clone(),
+        branch: branch.to_owned(),
+        repository: Text::new(repository.as_os_str().as_encoded_bytes()),
+        tip: exported.tip.clone(),
+        parent: exported.parent.clone(),
+        commits: commits.collect(),
+        unseen: exported.unseen,
+        collected: exported.collected,
+        left_out: GitLeftOutDoc {
+            ignored: left.ignored,
+            pipes: left.pipes.iter().map(path).collect(),
+            empty_directories: left.empty_directories,
+            repositories: left.repositories.iter().map(path).collect(),
+        },
+    }
+}

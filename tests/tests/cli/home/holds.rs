@@ -1,0 +1,179 @@
+//! What stays in a workspace unless it is asked for.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use offshoot_tests::product::Place;
+use serde_json::{Value, json};
+
+use super::{assert_captured, edit, fork, lines, read};
+
+fn run(place: &Place, script: &str) {
+    place.ok(["exec", "-w", "work", "--", "sh", "-c", script]);
+}
+
+/// Paths and reasons of what stays, without the directories that hold it.
+fn held(document: &Value) -> Vec<(String, String)> {
+    let text = |held: &Value, key: &str| held[key].as_str().unwrap().to_owned();
+    let held = document["held"].as_array().unwrap().iter();
+    held.map(|held| (text(held, "path"), text(held, "reason"))).collect()
+}
+
+fn named(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    pairs.iter().map(|(path, why)| ((*path).to_owned(), (*why).to_owned())).collect()
+}
+
+#[test]
+fn build_output_stays() {
+    let place = lines();
+    place.write(".gitignore", "/target\n*.o\n!keep.o\n");
+    place.write("sub/.gitignore", "local\n");
+    place.ok(["init"]);
+    fork(&place, "work");
+    run(
+        &place,
+        "mkdir -p target/debug sub/inner; for f in target/debug/app a.o keep.o sub/inner/local sub/b.c; \
+         do echo x >$f; done",
+    );
+    let document = place.json(&["commit", "-w", "work"]);
+    let ignored = named(&[
+        ("/a.o", "ignored"),
+        ("/sub/inner", "ignored"),
+        ("/sub/inner/local", "ignored"),
+        ("/target", "ignored"),
+        ("/target/debug", "ignored"),
+        ("/target/debug/app", "ignored"),
+    ]);
+    let found = held(&document);
+    assert!(found.iter().all(|pair| ignored.contains(pair)), "{found:?}");
+    for path in ["a.o", "sub/inner", "target"] {
+        assert!(!place.project().join(path).exists(), "{path}");
+    }
+    assert_eq!(read(&place, "keep.o"), "x\n");
+    assert_eq!(read(&place, "sub/b.c"), "x\n");
+    assert_captured(&place);
+    assert_eq!(place.ok(["fs", "cat", "/target/debug/app", "-w", "work"]), "x\n");
+    place.ok(["commit", "-w", "work", "--ignored"]);
+    assert_eq!(read(&place, "target/debug/app"), "x\n");
+}
+
+/// Neither new rules nor removed ones make anything come home unasked: both the old and the new ones count.
+#[test]
+fn rules_of_before_and_of_now_count() {
+    let place = lines();
+    place.write(".gitignore", "old\n");
+    place.write(".git/info/exclude", "mine\n");
+    place.ok(["init"]);
+    fork(&place, "work");
+    run(&place, "echo new >.gitignore; for f in old new mine plain; do echo x >$f; done");
+    place.ok(["commit", "-w", "work"]);
+    for (path, comes) in [("old", false), ("new", false), ("mine", false), ("plain", true)] {
+        let there = place.project().join(path).exists() && path != "new";
+        assert_eq!(there, comes, "{path}");
+    }
+    assert_eq!(read(&place, ".gitignore"), "new\n");
+}
+
+/// The bits that run a program as somebody else stay; the program itself comes home.
+#[test]
+fn set_user_bits_stay() {
+    let place = lines();
+    place.write("known", "1");
+    let known = place.project().join("known");
+    fs::set_permissions(&known, fs::Permissions::from_mode(0o4755)).unwrap();
+    place.ok(["init"]);
+    fork(&place, "work");
+    run(
+        &place,
+        "cp /bin/true tool; chmod 6755 tool; chmod 4711 known; mkdir d; chmod 2775 d; touch d/x",
+    );
+    let document = place.json(&["commit", "-w", "work"]);
+    assert_eq!(held(&document), named(&[("/tool", "setuid")]));
+    let mode = |path: &str| {
+        fs::metadata(place.project().join(path)).unwrap().permissions().mode() & 0o7777
+    };
+    assert_eq!((mode("tool"), mode("known"), mode("d")), (0o755, 0o4711, 0o2775));
+    assert_captured(&place);
+    // Bits that were there stand on other bytes now.
+    run(&place, "echo 2 >known; chmod 4711 known");
+    let document = place.json(&["commit", "-w", "work"]);
+    assert_eq!(held(&document), named(&[("/known", "setuid"), ("/tool", "setuid")]));
+    assert_eq!((read(&place, "known"), mode("known")), ("2\n".to_owned(), 0o711));
+    place.ok(["commit", "-w", "work", "--allow", "setuid"]);
+    assert_eq!((mode("tool"), mode("known")), (0o6755, 0o4711));
+}
+
+#[test]
+fn what_git_would_run_stays() {
+    let place = lines();
+    place.write(".git/config", "[core]\n");
+    place.write(".git/HEAD", "ref: refs/heads/main\n");
+    place.ok(["init"]);
+    fork(&place, "work");
+    let script = "mkdir -p .git/hooks .git/info .git/objects/info sub/.GIT/hooks .git/refs/heads; \
+        for f in .git/hooks/post-checkout .git/config .git/config.worktree .git/info/attributes \
+        .git/objects/info/alternates sub/.GIT/hooks/x .git/refs/heads/main; do echo x >$f; done; \
+        mkdir linked; echo 'gitdir: /elsewhere' >linked/.git; \
+        mkdir -p bare/objects bare/refs; echo x >bare/HEAD; echo x >bare/config";
+    run(&place, script);
+    let document = place.json(&["commit", "-w", "work"]);
+    let reasons: Vec<_> = held(&document).into_iter().filter(|(_, why)| why == "git").collect();
+    for path in [
+        "/.git/config",
+        "/.git/config.worktree",
+        "/.git/hooks/post-checkout",
+        "/.git/info/attributes",
+        "/.git/objects/info/alternates",
+        "/bare/HEAD",
+        "/linked/.git",
+        "/sub/.GIT/hooks/x",
+    ] {
+        assert!(reasons.iter().any(|(held, _)| held == path), "{path}: {document}");
+        assert!(path == "/.git/config" || !place.project().join(&path[1..]).exists(), "{path}");
+    }
+    assert_eq!(read(&place, ".git/config"), "[core]\n");
+    assert_eq!(read(&place, ".git/refs/heads/main"), "x\n");
+    place.ok(["commit", "-w", "work", "--allow", "git"]);
+    assert_eq!(read(&place, ".git/config"), "x\n");
+    assert_eq!(read(&place, "linked/.git"), "gitdir: /elsewhere\n");
+}
+
+/// A file with all markers of a conflict is a conflict that nobody decided, wherever it came from.
+#[test]
+fn markers_stay_unless_they_were_there() {
+    let place = lines();
+    let marked = "<<<<<<< a\n1\n=======\n2\n>>>>>>> b\n";
+    place.write("known", marked);
+    place.ok(["init"]);
+    fork(&place, "work");
+    edit(&place, "work", "/known", format!("{marked}more\n"));
+    place.ok(["commit", "-w", "work"]);
+    edit(&place, "work", "/new", marked);
+    let error = place.json_error(&["commit", "-w", "work"], 4);
+    assert!(error["message"].as_str().unwrap().contains("/new"), "{error}");
+    assert!(!place.project().join("new").exists());
+    place.ok(["commit", "-w", "work", "--allow", "markers"]);
+    assert_eq!(read(&place, "new"), marked);
+}
+
+/// What stays does not fit to what came home: the workspace has it as a conflict, the folder has what came home.
+#[test]
+fn what_stays_may_not_fit_any_more() {
+    let place = lines();
+    place.write(".gitignore", "out\n");
+    place.write("out", "built before\n");
+    place.ok(["init"]);
+    fork(&place, "work");
+    edit(&place, "work", "/out", "built in the workspace\n");
+    edit(&place, "work", "/new", "new");
+    place.write("out", "built by a person\n");
+    let document = place.json(&["commit", "-w", "work"]);
+    assert_eq!(document["committed"], true, "{document}");
+    assert_eq!(document["kept_conflicts"][0]["path"], "/out", "{document}");
+    assert_eq!(read(&place, "out"), "built by a person\n");
+    assert_eq!(read(&place, "new"), "new");
+    let shown = place.ok(["fs", "cat", "/out", "-w", "work"]);
+    assert!(shown.contains("built in the workspace") && shown.contains("built by a person"));
+    assert_eq!(place.json(&["status", "-w", "work"])["changes"].as_array().unwrap().len(), 1);
+    assert_eq!(json!(place.run(["commit", "-w", "work"]).status.code()), json!(4));
+}

@@ -1,0 +1,191 @@
+//! `offshoot review` in front of a person, and diffs in a pager.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use offshoot_tests::product::Place;
+use rustix::process::Signal;
+
+use crate::console::{Console, place, place_of_user};
+
+/// Two hunks in one file, a new file, and a file that is gone.
+fn changed() -> Option<Place> {
+    let place = place()?;
+    let notes = place.ok(["fs", "cat", "/notes.txt", "-w", "fix"]);
+    let notes = notes.replace("line 10\n", "line ten\n").replace("line 150\n", "");
+    place.ok_with(["fs", "write", "/notes.txt", "-w", "fix"], notes.as_bytes());
+    place.ok_with(["fs", "write", "/new.txt", "-w", "fix"], b"something new\n");
+    place.ok(["fs", "rm", "/README.md", "-w", "fix"]);
+    Some(place)
+}
+
+fn names(place: &Place) -> String {
+    place.ok(["diff", "--name-status", "-w", "fix"])
+}
+
+#[test]
+fn a_walk_to_the_end() {
+    let Some(place) = changed() else { return };
+    let before = Console::run_without_input(&place, &["status"]).modes();
+    let mut console = Console::run(&place, &["review", "-w", "fix"]);
+    console.wait_for("README.md");
+    console.wait_for("last changed by rm");
+    console.keys("d");
+    console.wait_for("new.txt");
+    console.keys("a");
+    console.wait_for("line ten");
+    console.keys("a");
+    console.wait_for("-line 150");
+    console.keys("d");
+    console.wait_for("2 accepted, 2 dropped, 0 edited, 0 undecided");
+    console.keys("y");
+    console.wait_for("offshoot undo -w fix");
+    assert_eq!(console.end().code(), Some(0), "{}", console.screen());
+    assert_eq!(console.modes(), before, "the terminal is as it was");
+    assert!(console.screen().contains("\x1b[?1049l"), "the screen is as it was");
+    assert_eq!(names(&place), "A /new.txt\nM /notes.txt\n");
+    let notes = place.ok(["fs", "cat", "/notes.txt", "-w", "fix"]);
+    assert!(notes.contains("line ten\n") && notes.contains("line 150\n"), "{notes}");
+    place.ok(["undo", "-w", "fix"]);
+    assert_eq!(names(&place), "D /README.md\nA /new.txt\nM /notes.txt\n");
+}
+
+#[test]
+fn an_ordinary_user_reviews() {
+    let Some((place, user)) = place_of_user() else { return };
+    let mut write =
+        Console::run_as(&place, &user, &["exec", "-w", "fix", "--", "sh", "-c", "echo b > a.txt"]);
+    assert_eq!(write.end().code(), Some(0), "{}", write.screen());
+    let mut console = Console::run_as(&place, &user, &["review", "-w", "fix"]);
+    console.wait_for("a.txt");
+    console.wait_for("last changed by exec");
+    console.wait_for("echo b > a.txt");
+    console.keys("Fy");
+    console.wait_for("1 dropped");
+    assert_eq!(console.end().code(), Some(0), "{}", console.screen());
+}
+
+#[test]
+fn quitting_and_forgetting_changes_nothing() {
+    let Some(place) = changed() else { return };
+    let log = place.ok(["op", "log"]);
+    for leave in ["qx", "\x03\x03"] {
+        let mut console = Console::run(&place, &["review", "-w", "fix"]);
+        console.wait_for("README.md");
+        console.keys("dd");
+        console.wait_for("line ten");
+        console.keys(leave);
+        console.wait_for("the decisions were forgotten");
+        assert_eq!(console.end().code(), Some(0), "{}", console.screen());
+    }
+    assert_eq!(place.ok(["op", "log"]), log);
+}
+
+#[test]
+fn being_ended_changes_nothing_and_gives_the_terminal_back() {
+    let Some(place) = changed() else { return };
+    let log = place.ok(["op", "log"]);
+    let before = Console::run_without_input(&place, &["status"]).modes();
+    let mut console = Console::run(&place, &["review", "-w", "fix"]);
+    console.wait_for("README.md");
+    console.keys("d");
+    console.wait_for("new.txt");
+    console.signal(Signal::TERM);
+    console.wait_for("nothing was changed");
+    assert_eq!(console.end().code(), Some(1), "{}", console.screen());
+    assert_eq!(console.modes(), before);
+    assert_eq!(place.ok(["op", "log"]), log);
+}
+
+/// A program that does to a file what an editor would.
+fn editor(place: &Place, script: &str) -> String {
+    let path = place.path().join("editor");
+    fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path.display().to_string()
+}
+
+#[test]
+fn hunks_and_files_are_edited() {
+    let Some(place) = changed() else { return };
+    let editor = editor(&place, "stty -a | grep -q ' icanon' && sed -i 's/ten/zehn/' \"$1\"");
+    let mut console =
+        Console::run_with(&place, &["review", "-w", "fix", "/notes.txt"], |command| {
+            command.env("EDITOR", &editor);
+        });
+    console.wait_for("line ten");
+    console.keys("e");
+    console.wait_for("-line 150");
+    console.keys("p");
+    console.wait_for("zehn");
+    console.keys("e");
+    console.wait_for("nothing was changed in the editor");
+    console.keys("qy");
+    console.wait_for("1 edited");
+    assert_eq!(console.end().code(), Some(0), "{}", console.screen());
+    let notes = place.ok(["fs", "cat", "/notes.txt", "-w", "fix"]);
+    assert!(notes.contains("line zehn\n") && !notes.contains("line 150\n"), "{notes}");
+    let failing = self::editor(&place, "exit 1");
+    let mut console = Console::run_with(&place, &["review", "-w", "fix"], |command| {
+        command.env("VISUAL", &failing);
+    });
+    console.wait_for("README.md");
+    console.keys("n");
+    console.wait_for("new.txt");
+    console.keys("E");
+    console.wait_for("nothing was taken over");
+    console.keys("qx");
+    assert_eq!(console.end().code(), Some(0), "{}", console.screen());
+}
+
+#[test]
+fn the_size_is_followed() {
+    let Some(place) = changed() else { return };
+    let mut console = Console::run(&place, &["review", "-w", "fix", "/notes.txt"]);
+    console.wait_for("line ten");
+    console.resize(9, 40);
+    console.wait_for("lines 1-4 of 9");
+    console.resize(24, 100);
+    console.wait_for(" line 13");
+    console.keys("qx");
+    assert_eq!(console.end().code(), Some(0), "{}", console.screen());
+}
+
+#[test]
+fn diffs_are_paged_and_a_pager_may_be_left() {
+    let Some(place) = changed() else { return };
+    let pager = |value: &'static str| {
+        move |command: &mut std::process::Command| {
+            command.env("OFFSHOOT_PAGER", value);
+        }
+    };
+    let mut console = Console::run_with(&place, &["diff", "-w", "fix"], pager("sed 's/^/: /'"));
+    assert_eq!(console.end().code(), Some(0), "{}", console.screen());
+    assert!(console.screen().contains(": \x1b[1mdiff --git"), "{}", console.screen());
+    let mut console = Console::run_with(&place, &["diff", "-w", "fix"], pager("head -1"));
+    assert_eq!(console.end().code(), Some(0), "{}", console.screen());
+    let mut console = Console::run_with(&place, &["diff", "-w", "fix"], pager("/no/such/pager"));
+    assert_eq!(console.end().code(), Some(0), "{}", console.screen());
+    assert!(console.screen().contains("+something new"), "{}", console.screen());
+    let unpaged = &["diff", "-w", "fix", "--no-pager"];
+    let mut console = Console::run_with(&place, unpaged, pager("echo paged"));
+    assert_eq!(console.end().code(), Some(0), "{}", console.screen());
+    assert!(!console.screen().contains("paged"), "{}", console.screen());
+}
+
+/// What a file has in it must not reach the terminal as a command, with colours or without.
+#[test]
+fn a_file_does_not_steer_the_terminal() {
+    let Some(place) = changed() else { return };
+    place.ok_with(["fs", "write", "/evil", "-w", "fix"], b"\x1b]0;title\x07\x1b[2J\n");
+    for color in ["ui.color=always", "ui.color=never"] {
+        for form in ["--patch", "--word-diff", "--side-by-side"] {
+            let arguments = ["diff", "-w", "fix", "--no-pager", "-c", color, form];
+            let mut console = Console::run(&place, &arguments);
+            assert_eq!(console.end().code(), Some(0), "{}", console.screen());
+            let screen = console.screen();
+            assert!(screen.contains("^[]0;title^G"), "{form} {screen:?}");
+            assert!(!screen.contains("\x1b]") && !screen.contains("\x1b[2J"), "{form} {screen:?}");
+        }
+    }
+}
