@@ -8,8 +8,6 @@ mod demo;
 mod folders;
 #[path = "home/holds.rs"]
 mod holds;
-#[path = "home/shown.rs"]
-mod shown;
 #[path = "home/undo.rs"]
 mod undo;
 
