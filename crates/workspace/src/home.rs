@@ -34,6 +34,7 @@ pub use pattern::PathPattern;
 pub use pull::PullService;
 pub(crate) use record::is_commit;
 pub(crate) use revert::Reverter;
+pub(crate) use select::held_back;
 pub use select::{
     Allow, Choice, Held, HeldReason, Selected, Selection, SelectionStates, Tracked, select,
 };

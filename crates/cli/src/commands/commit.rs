@@ -1,10 +1,11 @@
 //! `offshoot commit`: what a workspace changed comes into the folder.
 
-mod git;
+pub(crate) mod git;
 mod pick;
 mod summary;
 
 pub(crate) use summary::conflicts as conflict_lines;
+pub(crate) use summary::held as held_lines;
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;

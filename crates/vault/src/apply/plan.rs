@@ -15,15 +15,14 @@ use super::problem::{ApplyNote, ApplyProblem};
 use super::stamp::Stamp;
 use super::{ApplyOptions, ApplyTarget};
 use crate::diff;
+use crate::disk::join;
 use crate::entry::{Entry, Meta};
 use crate::error::Result;
 use crate::hash::RootId;
 use crate::path::VaultPath;
+use crate::refs::{OWN, bound_path};
 use crate::tree::Tree;
 use crate::vault::Vault;
-
-/// Where, in the tree, the folders are that are not the first.
-const BOUND: [&[u8]; 2] = [b".offshoot", b"bound"];
 
 /// What an apply is going to do. Nothing was written yet.
 #[derive(Debug)]
@@ -89,6 +88,15 @@ impl ApplyPlan {
         self.steps.iter().map(|step| self.folders[step.at.folder].host(&step.at.path))
     }
 
+    fn open_folders(&mut self) {
+        for target in &self.targets {
+            match Folder::open(&target.directory, target.identity) {
+                Ok(folder) => self.folders.push(folder),
+                Err(problem) => self.problems.push(problem),
+            }
+        }
+    }
+
     /// Whether there is nothing to do.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
@@ -116,15 +124,12 @@ impl Vault {
             problems: Vec::new(),
             notes: Vec::new(),
         };
-        for target in targets {
-            match Folder::open(&target.directory, target.identity) {
-                Ok(folder) => plan.folders.push(folder),
-                Err(problem) => plan.problems.push(problem),
-            }
-        }
-        if !plan.problems.is_empty() {
-            return Ok(plan);
-        }
+        plan.open_folders();
+        if plan.problems.is_empty() { self.fill_plan(plan) } else { Ok(plan) }
+    }
+
+    fn fill_plan(&self, plan: ApplyPlan) -> Result<ApplyPlan> {
+        let (before, after, targets) = (&{ plan.before }, &{ plan.after }, &plan.targets);
         let objects = self.objects()?;
         let mut changes = Changes::default();
         for change in diff::compare(objects, before, after)? {
@@ -132,6 +137,7 @@ impl Vault {
                 changes.insert(at, (change.before, change.after));
             }
         }
+        make_own(&plan, &mut changes, Tree::open(objects, after)?.get(&own_path())?);
         let regrouped = classes::regrouped(self, targets, before, after, &changes)?;
         let mut planner = Planner {
             vault: self,
@@ -155,16 +161,35 @@ impl Vault {
 /// What is different, by where.
 type Changes = BTreeMap<Where, (Option<Entry>, Option<Entry>)>;
 
+/// The directory of a tree that holds what belongs to Offshoot.
+fn own_path() -> VaultPath {
+    VaultPath::top().join(OWN)
+}
+
+/// The directory that holds other folders may be in the tree alone; what else comes into it needs it on disk.
+fn make_own(plan: &ApplyPlan, changes: &mut Changes, after: Option<Entry>) {
+    let Some(at) = locate(&plan.targets, &own_path()) else { return };
+    let is_there = plan.folders[at.folder].look(&at.path).is_ok_and(|look| look.is_some());
+    let holds_others = plan.targets.iter().any(|target| target.at.is_within(&bound_path()));
+    if is_there || !holds_others {
+        return;
+    }
+    changes.remove(&at);
+    let is_below = |it: &Where| it.folder == at.folder && it.path.starts_with(&join(OWN, b""));
+    let comes =
+        |(it, pair): (&Where, &(Option<Entry>, Option<Entry>))| is_below(it) && pair.1.is_some();
+    if changes.iter().any(comes) {
+        changes.insert(at, (None, after));
+    }
+}
+
 /// The folder that a path of the tree belongs to, and where in it.
 fn locate(targets: &[ApplyTarget], path: &VaultPath) -> Option<Where> {
     let within = targets.iter().enumerate().filter(|(_, target)| path.is_within(&target.at));
     let (folder, target) = within.max_by_key(|(_, target)| target.at.names().len())?;
     let below = &path.names()[target.at.names().len()..];
     // Other folders are no part of the first, also where they are not among the targets.
-    if target.at.is_top()
-        && below.len() >= BOUND.len()
-        && below.iter().zip(BOUND).all(|(a, b)| a == b)
-    {
+    if target.at.is_top() && path.is_within(&bound_path()) {
         return None;
     }
     Some(Where { folder, path: below.join(&b'/') })

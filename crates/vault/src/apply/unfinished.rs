@@ -1,9 +1,12 @@
 //! Applies whose process died.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use offshoot_store::Id;
+use offshoot_store::{Id, StoreError};
 
 use super::ground::Ground;
 use super::journal::{BACK, DONE, JOURNAL, Journal};
@@ -14,13 +17,16 @@ use crate::hash::RootId;
 use crate::layer::DirLock;
 use crate::vault::Vault;
 
+/// How long somebody may look at an apply without making it.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 impl Vault {
     /// Applies that nobody is at, oldest first. Each must be settled before a folder is captured or changed: done and
     /// recorded, or taken back, and finished. What is only to be cleared up is cleared up here.
     pub fn unfinished_applies(&self, _lock: &FolderLock) -> Result<Vec<Apply<'_>>> {
         let mut found = Vec::new();
         for place in self.applies()? {
-            let Ok(lock) = DirLock::take(&place) else { continue };
+            let Some(lock) = take_over(&place)? else { continue };
             let journal = if is_hidden(&place) { None } else { Journal::read(&place)? };
             // One without did not come so far as to stage anything, or is cleared up already.
             let Some(journal) = journal else {
@@ -60,7 +66,7 @@ impl Vault {
     fn applies(&self) -> Result<Vec<PathBuf>> {
         let folder = self.dir().join(APPLIES);
         let listed = match fs::read_dir(&folder) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             other => other.map_err(io_error("read", &folder))?,
         };
         let paths: std::io::Result<Vec<PathBuf>> =
@@ -81,6 +87,25 @@ pub(crate) fn pinned_roots(vault: &Vault) -> Result<Vec<RootId>> {
         }
     }
     Ok(roots)
+}
+
+/// Locks the directory of an apply; nothing where it is gone meanwhile. Who has the lock of the folders waits at most for somebody
+/// who only looks, as [`Vault::interrupted_applies`] does.
+fn take_over(place: &Path) -> Result<Option<DirLock>> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match DirLock::take(place) {
+            Ok(lock) => return Ok(Some(lock)),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            Err(error) => return Err(io_error("lock", place)(error)),
+        }
+        if Instant::now() >= deadline {
+            let (path, seconds) = (place.to_owned(), PATIENCE.as_secs());
+            return Err(StoreError::Busy { path, seconds }.into());
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
 }
 
 /// Whether it is just being made, or cleared up.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use offshoot_vault::{Id, Snapshot, Vault};
+use offshoot_vault::{ExecRecord, Id, Snapshot, Vault};
 
 use crate::error::Result;
 
@@ -12,17 +12,18 @@ const PAGE: u32 = 500;
 /// The commands that made the snapshots since the main line and the workspace had something in common, oldest first.
 pub(super) fn since(vault: &Vault, tip: &Snapshot, common: &[Id]) -> Result<Vec<Id>> {
     let made = snapshots_since(vault, tip, common)?;
-    let oldest = made.first().map_or(0, Id::time_ms);
-    let is_late = |ended_ms: u64| ended_ms >= oldest;
+    // A command starts after the snapshot that it starts from was made.
+    let oldest = common.iter().map(Id::time_ms).min().unwrap_or(0);
+    let is_late = |record: &ExecRecord| record.id.time_ms() >= oldest;
     let mut found = Vec::new();
     let mut before = None;
     loop {
         let page = vault.execs(None, before, PAGE)?;
         before = page.last().map(|record| record.id);
-        for record in page.iter().filter(|record| is_late(record.ended_ms)) {
+        for record in page.iter().filter(|record| is_late(record)) {
             found.extend(record.after.filter(|id| made.contains(id)).map(|_| record.id));
         }
-        if page.last().is_none_or(|record| !is_late(record.ended_ms)) {
+        if page.last().is_none_or(|record| !is_late(record)) {
             found.reverse();
             return Ok(found);
         }

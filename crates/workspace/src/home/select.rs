@@ -186,6 +186,25 @@ impl SelectionStates {
     }
 }
 
+/// What would be held back. Nothing is stored.
+pub(crate) fn held_back(
+    vault: &Vault,
+    states: &SelectionStates,
+    selection: &Selection<'_>,
+) -> Result<Vec<Held>> {
+    let changes = diff::compare(vault.objects()?, &states.base, &states.workspace)?;
+    let mut decider = Decider::new(vault, states, selection, &changes)?;
+    let mut held = Vec::new();
+    for change in changes {
+        if let decide::Decision::Hold(reason) | decide::Decision::Instead(_, reason) =
+            decider.decide(&change)?
+        {
+            held.push(Held { change, reason });
+        }
+    }
+    Ok(held)
+}
+
 /// Sorts what a workspace changed since its base, and builds the state that is offered to the main line.
 pub fn select(
     vault: &Vault,
