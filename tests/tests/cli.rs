@@ -14,6 +14,8 @@ mod carry;
 mod checkpoints;
 #[path = "cli/collectors.rs"]
 mod collectors;
+#[path = "cli/commits.rs"]
+mod commits;
 #[path = "cli/compaction.rs"]
 mod compaction;
 #[path = "cli/crowds.rs"]

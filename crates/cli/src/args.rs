@@ -21,6 +21,7 @@ Start here:
   offshoot workspace create fix          fork a workspace to come back to
   offshoot exec -w fix -- make           run there
   offshoot diff                          what changed
+  offshoot commit -w fix                 bring it home, into the folder
   offshoot undo -w fix                   take it back
 
 Exit codes: 0 success, 1 failure, 2 usage, 3 not found, 4 conflict, 5 damaged, 6 storage,

@@ -10,8 +10,6 @@ mod folders;
 mod git;
 #[path = "home/holds.rs"]
 mod holds;
-#[path = "home/shown.rs"]
-mod shown;
 #[path = "home/undo.rs"]
 mod undo;
 

@@ -222,8 +222,9 @@ fn fail_everywhere(verb: Verb) {
         let trace = site.run(Fault::FailAt { n, errno });
         let call = trace.calls.get(n as usize - 1).map(ToString::to_string).unwrap_or_default();
         let said = String::from_utf8_lossy(&trace.stderr).into_owned();
-        verify(&site, &expected, trace.status.success())
-            .map_err(|why| format!("{verb:?}, errno {errno} at {n}: {call}: {why}; it said: {said}"))
+        verify(&site, &expected, trace.status.success()).map_err(|why| {
+            format!("{verb:?}, errno {errno} at {n}: {call}: {why}; it said: {said}")
+        })
     });
 }
 

@@ -44,13 +44,8 @@ pub(crate) fn run(args: &PullArgs, context: &Context) -> Result<ExitCode> {
     drop((waiting, service));
     let pulled = pulled?;
     report_skipped(context, &pulled.report);
-    let document = wire::pull(&pulled);
-    if pulled.conflicts.is_empty() {
-        context.output.done(document, |_| text(&pulled))?;
-        return Ok(ExitCode::Success);
-    }
-    context.output.data(document, |_| text(&pulled))?;
-    Ok(ExitCode::Conflict)
+    context.output.done(wire::pull(&pulled), |_| text(&pulled))?;
+    Ok(if pulled.conflicts.is_empty() { ExitCode::Success } else { ExitCode::Conflict })
 }
 
 fn text(pulled: &Pulled) -> String {
