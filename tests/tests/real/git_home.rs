@@ -80,3 +80,16 @@ fn a_merge_in_progress_keeps_commits_away() {
     assert_eq!(scene.host("git log -1 --format=%s; git status --porcelain"), "theirs\n");
     scene.host("git fsck --strict");
 }
+
+/// Looking at the status writes the index on both sides; that is nothing to decide.
+#[test]
+fn commits_of_the_person_come_into_the_workspace() {
+    let Some(scene) = project(Who::Me, HISTORY) else { return };
+    scene.work("touch a b d/c; sleep 0.02; git status --short; echo two >> a");
+    scene.host("touch a b d/c; echo mine >> b; git commit -qam mine; git status --short");
+    scene.done(&["pull"]);
+    assert_eq!(scene.work("git log -1 --format=%s; git status --porcelain"), "mine\n M a\n");
+    scene.work("git commit -qam theirs; git fsck --strict");
+    scene.done(&["commit"]);
+    assert_eq!(scene.host("git log -2 --format=%s; git status --porcelain"), "theirs\nmine\n");
+}
