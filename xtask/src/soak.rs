@@ -21,7 +21,7 @@ Tests get OFFSHOOT_TEST_TIER (long or quick), OFFSHOOT_SEED and, with --cases, O
 ";
 
 /// Test binaries of the long tier: files or directories of `tests/tests`.
-const TESTS: &[&str] = &["model", "crash", "oracle"];
+const TESTS: &[&str] = &["model", "crash", "oracle", "homecoming"];
 
 /// The seed of a quick run: the same each time, so that CI fails for a change and not by chance.
 const QUICK_SEED: u64 = 1;

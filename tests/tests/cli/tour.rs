@@ -16,25 +16,27 @@ use std::path::{Path, PathBuf};
 
 use document::{Step, steps};
 
-/// The heading of the README whose blocks are run.
-const TOUR: &str = "## A first tour";
+/// The headings of the README whose blocks are run.
+const TOURS: [&str; 2] = ["## A first tour", "## Bring the work home"];
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
 #[test]
-fn the_tour_of_the_readme_is_true() {
+fn the_tours_of_the_readme_are_true() {
     let text = fs::read_to_string(repository().join("README.md")).expect("README.md is there");
-    let section = document::section(&text, TOUR);
-    let section = section.unwrap_or_else(|| panic!("README.md has no section \"{TOUR}\""));
-    // Lines are counted from the top of the file.
-    let start = text.find(section).unwrap_or_default();
-    let before = text[..start].lines().count();
-    let mut steps = steps(section);
-    steps.iter_mut().for_each(|step| step.line += before);
-    assert!(!steps.is_empty(), "the section \"{TOUR}\" shows no command");
-    assert_true("README.md", &steps);
+    for heading in TOURS {
+        let section = document::section(&text, heading);
+        let section = section.unwrap_or_else(|| panic!("README.md has no section \"{heading}\""));
+        // Lines are counted from the top of the file.
+        let start = text.find(section).unwrap_or_default();
+        let before = text[..start].lines().count();
+        let mut steps = steps(section);
+        steps.iter_mut().for_each(|step| step.line += before);
+        assert!(!steps.is_empty(), "the section \"{heading}\" shows no command");
+        assert_true("README.md", &steps);
+    }
 }
 
 #[test]
@@ -136,7 +138,7 @@ fn a_false_document_fails() {
 #[test]
 fn only_the_section_is_run() {
     let text = "# A\n```console\n$ a\n```\n## A first tour\n```console\n$ b\n```\n## Z\n```console\n$ c\n```\n";
-    let section = document::section(text, TOUR).expect("the section is there");
+    let section = document::section(text, TOURS[0]).expect("the section is there");
     let commands: Vec<String> = steps(section).into_iter().map(|step| step.command).collect();
     assert_eq!(commands, ["b"]);
     assert_eq!(document::section(text, "## Elsewhere"), None);

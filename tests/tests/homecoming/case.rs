@@ -1,13 +1,15 @@
 //! One story: a person and two agents change files, bring their work home, and take it back.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 
 use offshoot_tests::rng::Rng;
 use offshoot_tests::scan::Scan;
 
 use crate::edit::{Edit, Editor, FOLDERS, KEEPER, Source};
-use crate::merge::{Clash, Merged, changed, is_hard_to_follow, lines_that_must_be, merge};
+use crate::merge::{
+    Clash, Merged, changed, is_hard_to_follow, lines_that_must_be, merge, merge_bodies,
+};
 use crate::tree::{Body, File, Tree, all_lines, by_id, text_of};
 use crate::world::{Ended, World, differences, scans_differ};
 
@@ -150,6 +152,7 @@ impl Case {
     fn is_hard(&self, agent: &str) -> bool {
         let Workspace { tree, base } = &self.workspaces[agent];
         is_hard_to_follow(base, [&self.folder, tree])
+            || merge(base, [&self.folder, tree]).is_tangled
     }
 
     fn person_edits(&mut self) -> Result<(), String> {
@@ -190,9 +193,9 @@ impl Case {
         let ended = self.world.commit(agent)?;
         self.count.commits += 1;
         if tree == base {
-            // Nothing to bring home; what the person did is none of it.
+            // Nothing to bring home but the time of a file that was decided to be what it is.
             same(&ended, &Ended::Well)?;
-            return scans_differ(&before, &self.world.folder());
+            return none(&differences(&self.world.folder(), &self.folder));
         }
         if !merged.conflicts.is_empty() {
             self.count.conflicts += 1;
@@ -284,8 +287,9 @@ impl Case {
                     });
                     let id = id.ok_or("no file is in conflict there")?;
                     let (mine, other) = (ours[&id].1, theirs[&id].1);
-                    let lines = self.keep_all_lines(agent, path, mine, other)?;
-                    let was = bases[&id].1.executable;
+                    let was = bases[&id].1;
+                    let lines = self.keep_all_lines(agent, path, [was, mine, other])?;
+                    let was = was.executable;
                     let now = [&mine.executable, &other.executable];
                     let executable = *changed(&was, now).expect("a bit has two values");
                     let body = Body::Text(lines);
@@ -299,32 +303,40 @@ impl Case {
         }
         for (id, (path, file)) in &theirs {
             let by_lines = decided.values().any(|file| file.id == *id);
-            if merged.unclear.contains(id) && !by_lines {
-                decided.insert((*path).clone(), (*file).clone());
+            let is_parted = merged.parted.contains(id);
+            let is_deleted = is_parted && !merged.conflicts.contains_key(*path);
+            if !merged.unclear.contains(id) || by_lines || is_deleted {
+                continue;
             }
+            let (path, file) = match (bases.get(id), ours.get(id)) {
+                (Some(base), Some(mine)) if !is_parted => for_theirs(*base, *mine, (path, file)),
+                _ => ((*path).clone(), (*file).clone()),
+            };
+            decided.insert(path, file);
         }
         Ok(decided)
     }
 
-    /// Everybody's lines are between the markers; all of them are kept.
+    /// Everybody's lines are shown, with or without markers; all of them are kept.
     fn keep_all_lines(
         &self,
         agent: &str,
         path: &str,
-        mine: &File,
-        other: &File,
+        [base, mine, other]: [&File; 3],
     ) -> Result<Vec<String>, String> {
         let shown = String::from_utf8(self.world.read(agent, path)?).map_err(|e| e.to_string())?;
-        let wanted: BTreeSet<&String> =
-            mine.body.lines().iter().chain(other.body.lines()).collect();
+        let has = |file: &File, line: &String| file.body.lines().contains(line);
         let mut lines: Vec<String> = Vec::new();
         for line in shown.lines().map(str::to_owned) {
-            if wanted.contains(&line) && !lines.contains(&line) {
+            if (has(mine, &line) || has(other, &line)) && !lines.contains(&line) {
                 lines.push(line);
             }
         }
-        if lines.len() != wanted.len() {
-            return Err(format!("{path} lacks lines of a side: {shown}"));
+        let all = mine.body.lines().iter().chain(other.body.lines());
+        let mut must_be =
+            all.filter(|line| !has(base, line) || (has(mine, line) && has(other, line)));
+        if let Some(lost) = must_be.find(|line| !lines.contains(line)) {
+            return Err(format!("{path} lacks {lost:?}: {shown}"));
         }
         self.world.write(agent, path, text_of(&lines).as_bytes())?;
         Ok(lines)
@@ -361,6 +373,23 @@ impl Case {
             other => format!("{who}: {other:?}"),
         });
     }
+}
+
+/// A file that both sides have, decided for the last of them: only what is in conflict is decided, all else stays merged.
+fn for_theirs(
+    base: (&String, &File),
+    mine: (&String, &File),
+    theirs: (&String, &File),
+) -> (String, File) {
+    let body = merge_bodies(&base.1.body, [&mine.1.body, &theirs.1.body]);
+    let bits = [&mine.1.executable, &theirs.1.executable];
+    let file = File {
+        id: base.1.id,
+        body: body.unwrap_or_else(|_| theirs.1.body.clone()),
+        executable: *changed(&base.1.executable, bits).expect("a bit has two values"),
+    };
+    let path = if theirs.0 == base.0 { mine.0 } else { theirs.0 };
+    (path.clone(), file)
 }
 
 fn same(found: &Ended, expected: &Ended) -> Result<(), String> {

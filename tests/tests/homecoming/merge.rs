@@ -26,6 +26,12 @@ pub(crate) struct Merged {
     pub(crate) conflicts: BTreeMap<String, Clash>,
     /// Numbers of the files that are not clear.
     pub(crate) unclear: BTreeSet<u64>,
+    /// Those of them that one side moved to where the other has something else, and that the other did not touch: they count as
+    /// deleted and added.
+    pub(crate) parted: BTreeSet<u64>,
+    /// Whether one side moved a file to where the other has something else, and the other touched or moved that file as well.
+    /// Deciding that for one side decides about two files at once.
+    pub(crate) is_tangled: bool,
 }
 
 /// What becomes of one file.
@@ -60,7 +66,15 @@ pub(crate) fn merge(base: &Tree, sides: [&Tree; 2]) -> Merged {
             Some(file) if files.is_empty() && !is_taken => drop(merged.tree.insert(path, file)),
             last => {
                 files.extend(last);
-                merged.unclear.extend(files.iter().map(|file| file.id));
+                merged.is_tangled |= is_taken;
+                for File { id, .. } in &files {
+                    merged.unclear.insert(*id);
+                    let untouched = |side: &BTreeMap<u64, _>| side.get(id) == base.get(id);
+                    match base.contains_key(id) {
+                        true if sides.iter().any(untouched) => drop(merged.parted.insert(*id)),
+                        is_old => merged.is_tangled |= is_old,
+                    }
+                }
                 merged.conflicts.insert(path, Clash::Other);
             }
         }
@@ -114,7 +128,7 @@ pub(crate) fn changed<'a, T: PartialEq>(base: &'a T, [one, other]: [&'a T; 2]) -
     }
 }
 
-fn merge_bodies(base: &Body, sides: [&Body; 2]) -> Result<Body, Clash> {
+pub(crate) fn merge_bodies(base: &Body, sides: [&Body; 2]) -> Result<Body, Clash> {
     if let Some(body) = changed(base, sides) {
         return Ok(body.clone());
     }

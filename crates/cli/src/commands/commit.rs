@@ -97,7 +97,7 @@ enum SettleWay {
 pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<ExitCode> {
     let vault = &context.vault()?.vault;
     let workspace = context.workspace_to_change(vault)?;
-    let told = |settled: &_| context.tell_settled(settled);
+    let told = |event: &_| context.tell(event);
     let settle = args.settle.map(|way| match way {
         SettleWay::Back => Direction::Back,
         SettleWay::Forward => Direction::Forward,
