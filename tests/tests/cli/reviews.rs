@@ -2,10 +2,11 @@
 
 use std::fs;
 
+use insta::assert_snapshot;
 use offshoot_tests::product::Place;
 use serde_json::Value;
 
-use crate::transcript::demo_vault;
+use crate::transcript::{Transcript, demo_vault};
 
 const NUMBERS: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n";
 
@@ -144,4 +145,30 @@ fn a_status_says_how_things_stand() {
     let short = place.ok(["status", "-s", "-w", "work"]);
     assert!(short.starts_with("## work [behind 1]\n"), "{short}");
     assert!(short.contains("\n! /out/built\n") && short.contains("\nM /numbers\n"), "{short}");
+}
+
+#[test]
+fn reviews_for_people() {
+    let place = changed();
+    let hunk = ids(&place, "/numbers", &[])[0].clone();
+    let mut transcript = Transcript::new(&place);
+    transcript.run(&["review", "--list", "-w", "work"]);
+    transcript.run(&["review", "--drop", &hunk, "-w", "work"]);
+    transcript.run(&["review", "--drop", "/src", "--drop", "/nowhere", "-w", "work"]);
+    transcript.run(&["review", "-w", "work"]);
+    transcript.run(&["review", "--list", "/README.md", "-w", "work"]);
+    transcript.run(&["diff", "--word-diff", "-w", "work", "--", "/numbers"]);
+    transcript.run(&["diff", "--side-by-side", "-w", "work", "--", "/numbers"]);
+    transcript.run(&["status", "--short", "-w", "work"]);
+    assert_snapshot!(transcript.finish());
+}
+
+#[test]
+fn reviews_for_programs() {
+    let place = changed();
+    let hunk = ids(&place, "/numbers", &[])[1].clone();
+    let mut transcript = Transcript::new(&place);
+    transcript.json(&["review", "--list", "-w", "work", "/numbers", "/src"]);
+    transcript.json(&["review", "--drop", &hunk, "-w", "work"]);
+    assert_snapshot!(transcript.finish());
 }

@@ -189,3 +189,51 @@ fn a_file_does_not_steer_the_terminal() {
         }
     }
 }
+
+#[test]
+fn hunks_are_chosen_for_a_commit() {
+    let Some(place) = changed() else { return };
+    let mut console = Console::run(&place, &["commit", "-p", "-w", "fix"]);
+    console.wait_for("README.md");
+    console.wait_for("bring this file home [y,n,q,a,d,s,e,?]?");
+    console.keys("n\r");
+    console.wait_for("new.txt");
+    console.wait_for("home [");
+    console.keys("y\r");
+    console.wait_for("(1/2) bring this hunk home");
+    console.keys("?\r");
+    console.wait_for("leave this in the workspace");
+    console.wait_for("(1/2) bring this hunk home");
+    console.keys("n\r");
+    console.wait_for("(2/2) bring this hunk home");
+    console.keys("y\r");
+    console.wait_for("came home");
+    assert_eq!(console.end().code(), Some(0), "{}", console.screen());
+    let read = |name: &str| fs::read_to_string(place.project().join(name)).unwrap();
+    assert_eq!(read("new.txt"), "something new\n");
+    assert!(read("README.md").starts_with("# Demo"));
+    assert!(read("notes.txt").contains("line 10\n") && !read("notes.txt").contains("line 150\n"));
+    assert_eq!(names(&place), "D /README.md\nM /notes.txt\n");
+    let mut console = Console::run(&place, &["commit", "-p", "-w", "fix"]);
+    console.wait_for("home [");
+    console.keys("q\r");
+    console.wait_for("nothing was chosen");
+    assert_eq!(console.end().code(), Some(0), "{}", console.screen());
+}
+
+/// At the end of a walk what was accepted comes home, and nothing else.
+#[test]
+fn a_walk_ends_with_a_commit() {
+    let Some(place) = changed() else { return };
+    let mut console = Console::run(&place, &["review", "-w", "fix"]);
+    console.wait_for("README.md");
+    console.keys("d");
+    console.wait_for("new.txt");
+    console.keys("aq");
+    console.wait_for("commit what was accepted");
+    console.keys("c");
+    console.wait_for("came home");
+    assert_eq!(console.end().code(), Some(0), "{}", console.screen());
+    assert!(place.project().join("new.txt").exists());
+    assert_eq!(names(&place), "M /notes.txt\n");
+}

@@ -32,8 +32,10 @@ impl Styled {
     /// Adds text in a style.
     pub(crate) fn push(&mut self, style: Style, text: impl Into<String>) {
         let text = text.into();
-        if !text.is_empty() {
-            self.runs.push(Run { style, text });
+        match self.runs.last_mut() {
+            Some(last) if last.style == style => last.text.push_str(&text),
+            _ if text.is_empty() => {}
+            _ => self.runs.push(Run { style, text }),
         }
     }
 
