@@ -50,6 +50,8 @@ mod places;
 mod redact;
 #[path = "cli/requests.rs"]
 mod requests;
+#[path = "cli/reviews.rs"]
+mod reviews;
 #[path = "cli/running.rs"]
 mod running;
 #[path = "cli/runs.rs"]

@@ -14,6 +14,16 @@ mod files;
 mod full;
 #[path = "real/git.rs"]
 mod git;
+#[path = "real/git_commit.rs"]
+mod git_commit;
+#[path = "real/git_export.rs"]
+mod git_export;
+#[path = "real/git_home.rs"]
+mod git_home;
+#[path = "real/git_planted.rs"]
+mod git_planted;
+#[path = "real/git_scene.rs"]
+mod git_scene;
 #[path = "real/known.rs"]
 mod known;
 #[path = "real/make.rs"]

@@ -1,26 +1,25 @@
 //! What every command starts from: settings, home, vault, workspace, actor.
 
+mod home;
+
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use offshoot_protocol::ExitCode;
 use offshoot_vault::diff::DiffOptions;
-use offshoot_vault::merge::MergeOptions;
 use offshoot_vault::{
     Actor, Home, HomeError, ImportOptions, Listed, Vault, VaultError, VaultOptions, VaultPath,
     Workspace,
 };
-use offshoot_workspace::{
-    HomeOptions, How, Point, RecoverService, Resolver, Settled, WorkspaceService, similar,
-};
+use offshoot_workspace::{Point, RecoverService, Resolver, WorkspaceService, similar};
 
 use crate::args::Global;
 use crate::commands::recover;
 use crate::config::{self, Abandoned, Loaded, Sources};
 use crate::error::{CliError, Result};
-use crate::output::{Output, eprint};
+use crate::output::Output;
 use crate::progress::import_progress;
-use crate::render::{DIM, host_path, line, paint};
+use crate::render::host_path;
 
 /// What every command starts from.
 #[derive(Debug)]
@@ -257,47 +256,6 @@ impl Context {
             never: vec![self.home.dir().to_owned()],
             everything: false,
             progress: import_progress(self.settings.config.ui.progress, self.quiet),
-        }
-    }
-}
-
-impl Context {
-    /// How files come home; `told` is told about what was interrupted and is settled now.
-    pub(crate) fn home_options<'a>(&self, told: &'a dyn Fn(&Settled)) -> HomeOptions<'a> {
-        HomeOptions {
-            import: self.import_options(),
-            merge: MergeOptions {
-                renames: self.settings.config.diff.renames,
-                rename_similarity: self.settings.config.diff.rename_similarity,
-                max_text_bytes: self.settings.config.diff.max_text_bytes,
-                ..MergeOptions::default()
-            },
-            wait: self.settings.config.store.busy_timeout,
-            settle: None,
-            settled: Some(told),
-        }
-    }
-
-    /// Says that somebody has to finish a change of the folder, or take it back.
-    pub(crate) fn note_interrupted(&self, vault: &Vault) {
-        if vault.interrupted_applies().is_ok_and(|applies| !applies.is_empty()) {
-            self.output.note(
-                "a commit was interrupted in the folder: `offshoot pull --head`, or any commit, finishes it or takes it back",
-            );
-        }
-    }
-
-    /// Says what became of something that was interrupted.
-    pub(crate) fn tell_settled(&self, settled: &Settled) {
-        let what = match settled.how {
-            How::CleanedUp => "was done and is cleaned up",
-            How::Dropped => "had not begun and is dropped",
-            How::Finished => "is finished now",
-            How::TakenBack => "was taken back",
-        };
-        if !self.output.is_quiet() {
-            let text = format!("an interrupted {} {what}", settled.summary);
-            eprint(&format!("{}\n", paint(DIM, &line(&text))));
         }
     }
 }

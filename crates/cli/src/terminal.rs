@@ -36,6 +36,11 @@ pub(crate) fn is_attended() -> bool {
     stdin().is_terminal() && std::io::stdout().is_terminal()
 }
 
+/// Whether somebody sees what is printed.
+pub(crate) fn is_shown() -> bool {
+    std::io::stdout().is_terminal()
+}
+
 /// How many lines and columns the terminal has that is written to, if it is one.
 pub(crate) fn size() -> Option<(usize, usize)> {
     let size = tcgetwinsize(std::io::stdout()).ok()?;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::Kind;
 use crate::file::EntryKindDoc;
+use crate::home::HeldDoc;
 use crate::merge::ConflictDoc;
 use crate::text::Text;
 
@@ -110,6 +111,9 @@ impl Kind for DiffDoc {
 pub struct StatusDoc {
     /// The vault.
     pub vault: String,
+    /// The folders that the vault is bound to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub folders: Vec<Text>,
     /// The workspace; none where the vault has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
@@ -117,6 +121,9 @@ pub struct StatusDoc {
     pub base: String,
     /// Its newest snapshot.
     pub head: String,
+    /// How many snapshots the main line has that the workspace has not.
+    #[serde(default)]
+    pub behind: u64,
     /// What differs from the base, by path.
     pub changes: Vec<ChangeDoc>,
     /// Paths left out because only their metadata changed.
@@ -124,6 +131,9 @@ pub struct StatusDoc {
     /// What is to be decided, by path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub conflicts: Vec<ConflictDoc>,
+    /// What a commit would leave in the workspace, by path.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stays: Vec<HeldDoc>,
     /// How many checkpoints it has.
     pub checkpoints: u64,
     /// What happened last.

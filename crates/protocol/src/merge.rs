@@ -26,6 +26,9 @@ pub struct ConflictSideDoc {
     /// What it has; none where it is not there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<ConflictVersionDoc>,
+    /// What it changed, as a patch that git reads; with `--diff`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub patch: Option<Text>,
 }
 
 /// Something that is to be decided.

@@ -6,7 +6,7 @@ mod stacks;
 
 pub use repair::RepairReport;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fs;
 
 use offshoot_store::Id;
@@ -59,7 +59,8 @@ struct Checker<'a> {
     vault: &'a Vault,
     depth: CheckDepth,
     report: CheckReport,
-    nodes: HashSet<NodeId>,
+    /// With how many conflicts are in each and beneath.
+    nodes: HashMap<NodeId, u64>,
     blobs: HashSet<BlobId>,
     /// Layers in which the bytes of some reachable content are.
     homes: HashSet<Id>,
@@ -72,7 +73,7 @@ impl Vault {
             vault: self,
             depth,
             report: CheckReport::default(),
-            nodes: HashSet::new(),
+            nodes: HashMap::new(),
             blobs: HashSet::new(),
             homes: HashSet::new(),
         };
@@ -141,22 +142,39 @@ impl Checker<'_> {
         let mut pending: Vec<DirRef> = top.directories().copied().collect();
         self.entry(&top);
         while let Some(dir) = pending.pop() {
-            if !self.nodes.insert(dir.node) {
-                continue;
-            }
-            self.report.nodes += 1;
-            let node = self.vault.objects().and_then(|objects| objects.node(&dir.node));
-            match self.note(node) {
-                Some(Node::Index(children)) => {
-                    pending.extend(children.iter().map(|child| child.dir));
-                }
-                Some(Node::Leaf(entries)) => {
-                    pending.extend(entries.iter().flat_map(Entry::directories));
-                    entries.iter().for_each(|entry| self.entry(entry));
-                }
-                None => {}
+            let found = match self.nodes.get(&dir.node) {
+                Some(known) => *known,
+                None => self.node(&dir, &mut pending),
+            };
+            // By these numbers conflicts are found, so one that is too low would hide some.
+            if found != dir.conflicts {
+                let expected = dir.conflicts;
+                self.problem(format!(
+                    "directory {} has {found} conflicts, not {expected}",
+                    dir.node
+                ));
             }
         }
+    }
+
+    /// Looks at a node for the first time; gives how many conflicts are in it and beneath.
+    fn node(&mut self, dir: &DirRef, pending: &mut Vec<DirRef>) -> u64 {
+        self.report.nodes += 1;
+        let node = self.vault.objects().and_then(|objects| objects.node(&dir.node));
+        let conflicts = match self.note(node) {
+            Some(Node::Index(children)) => {
+                pending.extend(children.iter().map(|child| child.dir));
+                children.iter().map(|child| child.dir.conflicts).fold(0, u64::saturating_add)
+            }
+            Some(Node::Leaf(entries)) => {
+                pending.extend(entries.iter().flat_map(Entry::directories));
+                entries.iter().for_each(|entry| self.entry(entry));
+                entries.iter().map(Entry::conflicts).fold(0, u64::saturating_add)
+            }
+            None => dir.conflicts,
+        };
+        self.nodes.insert(dir.node, conflicts);
+        conflicts
     }
 
     /// Looks at the content of an entry, and at every version that its conflict keeps.

@@ -3,7 +3,8 @@
 mod decide;
 
 use offshoot_vault::{
-    Actor, ConflictRecord, Entry, NewContent, RootId, Tree, TreeEditor, Vault, VaultPath, Workspace,
+    Actor, ConflictRecord, Entry, NewContent, RecordedSide, RootId, Tree, TreeEditor, Vault,
+    VaultPath, Workspace,
 };
 
 use crate::edit::{EditKind, Edited, edit};
@@ -37,6 +38,14 @@ impl OpenConflict {
         Some(Self { path, shown, record })
     }
 
+    /// The sides that did something to it, with what they have; all where none did.
+    pub(crate) fn active_sides(&self) -> Vec<&RecordedSide> {
+        let all = self.record.sides.iter();
+        let active: Vec<&RecordedSide> =
+            all.clone().filter(|side| side.version != self.record.base).collect();
+        if active.is_empty() { all.collect() } else { active }
+    }
+
     /// What a side is to be called by: its label, or its number where several share one.
     pub fn side_names(&self) -> Vec<String> {
         let labels: Vec<&str> = self.record.sides.iter().map(|side| side.label.as_str()).collect();
@@ -51,9 +60,9 @@ impl OpenConflict {
 /// How to decide.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Resolution {
-    /// What the first side has.
+    /// What the first side has that did something to it.
     First,
-    /// What the last side has.
+    /// What the last side has that did something to it.
     Last,
     /// What a side has: by its label, its number from 1, or `base`.
     Side(String),

@@ -6,6 +6,7 @@
 mod apply;
 mod commit;
 mod describe;
+mod execs;
 mod folders;
 mod ignore;
 mod markers;
@@ -22,8 +23,8 @@ mod times;
 use std::path::Path;
 use std::time::Duration;
 
-use offshoot_vault::ImportOptions;
 use offshoot_vault::merge::MergeOptions;
+use offshoot_vault::{ApplyNote, ImportOptions, Kept};
 
 pub use commit::{CommitRequest, CommitService};
 pub(crate) use folders::Folders;
@@ -33,6 +34,7 @@ pub use pattern::PathPattern;
 pub use pull::PullService;
 pub(crate) use record::is_commit;
 pub(crate) use revert::Reverter;
+pub(crate) use select::held_back;
 pub use select::{
     Allow, Choice, Held, HeldReason, Selected, Selection, SelectionStates, Tracked, select,
 };
@@ -50,8 +52,19 @@ pub struct HomeOptions<'a> {
     pub wait: Duration,
     /// Which way to settle what was interrupted and can be settled neither way by itself.
     pub settle: Option<Direction>,
-    /// Told about everything that was interrupted before and is settled now.
-    pub settled: Option<&'a dyn Fn(&Settled)>,
+    /// Told about what people should know beside the outcome, at once, since it holds also where something fails later.
+    pub told: Option<&'a dyn Fn(&HomeEvent)>,
+}
+
+/// Something that people should know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HomeEvent {
+    /// What was interrupted before is settled now.
+    Settled(Settled),
+    /// Somebody wrote to a file in the moment in which it was replaced; this is where that is now.
+    Kept(Kept),
+    /// What is not quite as one may expect.
+    Note(ApplyNote),
 }
 
 impl Default for HomeOptions<'_> {
@@ -61,14 +74,14 @@ impl Default for HomeOptions<'_> {
             merge: MergeOptions::default(),
             wait: Duration::from_secs(30),
             settle: None,
-            settled: None,
+            told: None,
         }
     }
 }
 
 impl std::fmt::Debug for HomeOptions<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { import, merge, wait, settle, settled: _ } = self;
+        let Self { import, merge, wait, settle, told: _ } = self;
         f.debug_struct("HomeOptions")
             .field("import", import)
             .field("merge", merge)

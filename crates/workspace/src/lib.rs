@@ -42,8 +42,8 @@ pub use friendly::friendly_name;
 pub use history::{HistoryService, LogEntry};
 pub use home::{
     Allow, Choice, CommitOutcome, CommitRequest, CommitService, Direction, Held, HeldReason,
-    HomeOptions, How, PathPattern, PullService, Pulled, Selected, Selection, SelectionStates,
-    Settled, Times, Tracked, select,
+    HomeEvent, HomeOptions, How, PathPattern, PullService, Pulled, Selected, Selection,
+    SelectionStates, Settled, Times, Tracked, select,
 };
 pub use merge::{MergeOutcome, MergeRequest, MergeService, MergeSide, MergeTarget};
 pub use recover::{Inspected, Kept, RecoverService, Recoverable};

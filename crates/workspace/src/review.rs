@@ -18,7 +18,7 @@ use offshoot_vault::{Actor, Body, Entry, EntryKind, RootId, Vault, VaultPath, Wo
 use crate::change::ChangeSummaryService;
 use crate::edit::Edited;
 use crate::error::Result;
-use crate::home::{Choice, Selection, SelectionStates, select};
+use crate::home::{Choice, Held, HeldReason, Selection, SelectionStates, held_back};
 
 /// Lists what a workspace changed, to be decided about, and carries the decisions out.
 #[derive(Debug)]
@@ -42,13 +42,21 @@ impl<'a> ReviewService<'a> {
         selection: &Selection<'_>,
     ) -> Result<Vec<ReviewItem>> {
         let base = choices::home_base(self.vault, workspace)?;
-        let tip = self.vault.snapshot(&workspace.state.head)?.root;
-        let main = self.vault.head()?.root;
-        let states = SelectionStates { base, workspace: tip, main };
-        let held = select(self.vault, &states, selection)?.held;
+        let held = self.held_back(workspace, selection)?;
+        let held: Vec<_> = held.iter().filter(|held| held.reason != HeldReason::Setuid).collect();
         let mut items = self.items_since(workspace, &base, &[])?;
         items.retain(|item| !held.iter().any(|held| held.change.path == item.change.path));
         Ok(items)
+    }
+
+    /// What a commit with this selection would leave in the workspace. Nothing is stored.
+    pub fn held_back(&self, workspace: &Workspace, selection: &Selection<'_>) -> Result<Vec<Held>> {
+        let states = SelectionStates {
+            base: choices::home_base(self.vault, workspace)?,
+            workspace: self.vault.snapshot(&workspace.state.head)?.root,
+            main: self.vault.head()?.root,
+        };
+        held_back(self.vault, &states, selection)
     }
 
     /// For a commit: what was accepted or edited comes home, and everything else stays. The workspace is as it is now, after

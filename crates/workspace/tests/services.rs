@@ -20,6 +20,8 @@ mod planted;
 mod repositories;
 #[path = "services/resolver.rs"]
 mod resolver;
+#[path = "services/reviews.rs"]
+mod reviews;
 #[path = "services/support.rs"]
 mod support;
 #[path = "services/symlinks.rs"]

@@ -78,9 +78,18 @@ fn help_is_the_same_by_any_way() {
 
 /// The texts of all snapshots.
 fn snapshots() -> Vec<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/snapshots");
-    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    files.map(|file| fs::read_to_string(file).unwrap()).collect()
+    let mut texts = Vec::new();
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli")];
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|end| end == "snap") {
+                texts.push(fs::read_to_string(path).unwrap());
+            }
+        }
+    }
+    texts
 }
 
 /// The commands in all snapshots, as `name` and as `name --json`.

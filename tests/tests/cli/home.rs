@@ -6,6 +6,8 @@ mod choice;
 mod demo;
 #[path = "home/folders.rs"]
 mod folders;
+#[path = "home/git.rs"]
+mod git;
 #[path = "home/holds.rs"]
 mod holds;
 #[path = "home/shown.rs"]

@@ -78,6 +78,7 @@ fn merges_for_people() {
     transcript.run(&["conflicts", "/README.md", "--side", "other", "-w", "both"]);
     transcript.run(&["conflicts", "/README.md", "--side", "base", "-w", "both"]);
     transcript.run(&["conflicts", "/src/lib.rs", "--side", "1", "-w", "both"]);
+    transcript.run(&["conflicts", "--diff", "-w", "both"]);
     transcript.run(&["fs", "cat", "/README.md", "-w", "both"]);
     transcript.run(&["resolve", "/README.md", "--as-is", "-w", "both"]);
     transcript.run(&["resolve", "/README.md", "--side", "nobody", "-w", "both"]);
@@ -103,6 +104,7 @@ fn merges_for_programs() {
     transcript.json(&["conflicts", "-w", "both"]);
     transcript.json(&["conflicts", "/README.md", "--side", "2", "-w", "both"]);
     transcript.json(&["conflicts", "/src/lib.rs", "--side", "fix", "-w", "both"]);
+    transcript.json(&["conflicts", "/src/lib.rs", "--diff", "-w", "both"]);
     transcript.json(&["conflicts", "/run.sh", "-w", "both"]);
     transcript.json(&["resolve", "/README.md", "--as-is", "-w", "both"]);
     transcript.json(&["resolve", "/src", "--ours", "-w", "both"]);
@@ -322,6 +324,26 @@ fn decisions_about_places_and_modes() {
     assert_eq!(cat(&place, "both", "/thing"), "file\n");
     assert!(!there("/thing~other"));
     assert_eq!(open(&place, "both"), [""; 0]);
+}
+
+/// Who did nothing to a file has no say in `--ours` and `--theirs`.
+#[test]
+fn sides_without_a_change_are_passed_over() {
+    let place = demo_vault();
+    for name in ["a", "b", "idle"] {
+        place.ok(["workspace", "create", name]);
+        write(&place, name, &format!("/of-{name}"), "x\n");
+    }
+    for name in ["a", "b"] {
+        write(&place, name, "/new.txt", &format!("{name}\n"));
+    }
+    let merge = ["merge", "idle", "a", "b", "idle@base", "--into", "all"];
+    assert_eq!(answer(&place, &merge).1, Some(4));
+    place.ok(["resolve", "/new.txt", "--ours", "-w", "all"]);
+    assert_eq!(cat(&place, "all", "/new.txt"), "a\n");
+    place.ok(["undo", "-w", "all"]);
+    place.ok(["resolve", "/new.txt", "--theirs", "-w", "all"]);
+    assert_eq!(cat(&place, "all", "/new.txt"), "b\n");
 }
 
 #[test]

@@ -8,8 +8,8 @@ use crate::points::{points, run_all};
 use crate::scene::{Operation, Scene};
 use crate::verify::{describe, verify};
 
-const EIO: i32 = 5;
-const ENOSPC: i32 = 28;
+pub(crate) const EIO: i32 = 5;
+pub(crate) const ENOSPC: i32 = 28;
 /// The exit code of storage that fails.
 const STORAGE: i32 = 6;
 

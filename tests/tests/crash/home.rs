@@ -15,6 +15,7 @@ use offshoot_tests::tier::Tier;
 use offshoot_tests::trace::{self, Fault, Trace};
 use tempfile::TempDir;
 
+use crate::errors::{EIO, ENOSPC};
 use crate::kills::Kill;
 use crate::points::{points, run_all, seed};
 use crate::scene::temporary;
@@ -205,6 +206,27 @@ fn kill_everywhere(verb: Verb) {
     });
 }
 
+/// A full disk, or one that fails, at any call.
+fn fail_everywhere(verb: Verb) {
+    if !need(Feature::Ptrace) {
+        return;
+    }
+    let expected = expected(verb);
+    let mut faults = Vec::new();
+    for (errno, salt) in [(EIO, 1000), (ENOSPC, 1100)] {
+        let chosen = points(expected.calls, salt + verb as u64);
+        faults.extend(chosen.into_iter().map(|n| (n, errno)));
+    }
+    run_all("home", &faults, |&(n, errno)| {
+        let site = Site::new(verb);
+        let trace = site.run(Fault::FailAt { n, errno });
+        let call = trace.calls.get(n as usize - 1).map(ToString::to_string).unwrap_or_default();
+        let said = String::from_utf8_lossy(&trace.stderr).into_owned();
+        verify(&site, &expected, trace.status.success())
+            .map_err(|why| format!("{verb:?}, errno {errno} at {n}: {call}: {why}; it said: {said}"))
+    });
+}
+
 fn verify(site: &Site, expected: &Expected, finished: bool) -> Result<(), String> {
     in_between(site, expected)?;
     // Whoever captures the folder next settles what was interrupted.
@@ -271,6 +293,16 @@ fn settled(site: &Site) -> Result<(), String> {
 #[test]
 fn commit_is_killed() {
     kill_everywhere(Verb::Commit);
+}
+
+#[test]
+fn commit_meets_errors() {
+    fail_everywhere(Verb::Commit);
+}
+
+#[test]
+fn undo_of_a_commit_meets_errors() {
+    fail_everywhere(Verb::Undo);
 }
 
 #[test]

@@ -33,7 +33,7 @@ fn a_walk_to_the_end() {
     console.keys("d");
     console.wait_for("new.txt");
     console.keys("a");
-    console.wait_for("line ten");
+    console.wait_for("ten\x1b[0m");
     console.keys("a");
     console.wait_for("-line 150");
     console.keys("d");
@@ -73,7 +73,7 @@ fn quitting_and_forgetting_changes_nothing() {
         let mut console = Console::run(&place, &["review", "-w", "fix"]);
         console.wait_for("README.md");
         console.keys("dd");
-        console.wait_for("line ten");
+        console.wait_for("ten\x1b[0m");
         console.keys(leave);
         console.wait_for("the decisions were forgotten");
         assert_eq!(console.end().code(), Some(0), "{}", console.screen());
@@ -113,7 +113,7 @@ fn hunks_and_files_are_edited() {
         Console::run_with(&place, &["review", "-w", "fix", "/notes.txt"], |command| {
             command.env("EDITOR", &editor);
         });
-    console.wait_for("line ten");
+    console.wait_for("ten\x1b[0m");
     console.keys("e");
     console.wait_for("-line 150");
     console.keys("p");
@@ -142,7 +142,7 @@ fn hunks_and_files_are_edited() {
 fn the_size_is_followed() {
     let Some(place) = changed() else { return };
     let mut console = Console::run(&place, &["review", "-w", "fix", "/notes.txt"]);
-    console.wait_for("line ten");
+    console.wait_for("ten\x1b[0m");
     console.resize(9, 40);
     console.wait_for("lines 1-4 of 9");
     console.resize(24, 100);

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use offshoot_workspace::{BindingService, NewBinding, Settled, wire};
+use offshoot_workspace::{BindingService, HomeEvent, NewBinding, wire};
 
 use super::init::report_skipped;
 use super::vault::text;
@@ -92,7 +92,7 @@ pub(crate) fn run(command: &BindingCommand, context: &Context) -> Result<()> {
 fn add(args: &AddArgs, context: &Context, opened: &OpenVault) -> Result<()> {
     let service = BindingService::new(&opened.vault, &context.actor);
     let user_home = user_home();
-    let told = |settled: &Settled| context.tell_settled(settled);
+    let told = |event: &HomeEvent| context.tell(event);
     let options = context.home_options(&told);
     let (directory, name) = (args.directory.as_path(), args.name.as_deref());
     let new = NewBinding { directory, name, user_home: user_home.as_deref() };
@@ -125,7 +125,7 @@ fn list(context: &Context, opened: &OpenVault) -> Result<()> {
 
 fn remove(args: &RemoveArgs, context: &Context, opened: &OpenVault) -> Result<()> {
     let service = BindingService::new(&opened.vault, &context.actor);
-    let told = |settled: &Settled| context.tell_settled(settled);
+    let told = |event: &HomeEvent| context.tell(event);
     let removed = service.remove(&context.home, &args.name, &context.home_options(&told))?;
     context.output.done(wire::unbound(&removed), |_| {
         let (name, folder) = (&removed.before.name, host_path(&removed.before.host_path()));
@@ -138,7 +138,7 @@ fn relocate(args: &MoveArgs, context: &Context, opened: &OpenVault) -> Result<()
     let user_home = user_home();
     let directory = args.directory.as_path();
     let new = NewBinding { directory, name: None, user_home: user_home.as_deref() };
-    let told = |settled: &Settled| context.tell_settled(settled);
+    let told = |event: &HomeEvent| context.tell(event);
     let options = context.home_options(&told);
     let moved = service.relocate(&context.home, &args.name, &new, &options)?;
     context.output.done(wire::moved(&moved), |document| {

@@ -1,10 +1,11 @@
 //! `offshoot commit`: what a workspace changed comes into the folder.
 
-mod git;
+pub(crate) mod git;
 mod pick;
 mod summary;
 
 pub(crate) use summary::conflicts as conflict_lines;
+pub(crate) use summary::held as held_lines;
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -96,7 +97,7 @@ enum SettleWay {
 pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<ExitCode> {
     let vault = &context.vault()?.vault;
     let workspace = context.workspace_to_change(vault)?;
-    let told = |settled: &_| context.tell_settled(settled);
+    let told = |event: &_| context.tell(event);
     let settle = args.settle.map(|way| match way {
         SettleWay::Back => Direction::Back,
         SettleWay::Forward => Direction::Forward,

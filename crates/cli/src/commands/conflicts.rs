@@ -3,9 +3,10 @@
 use std::ffi::OsString;
 
 use clap::Args;
-use offshoot_protocol::{ConflictListDoc, ExitCode};
-use offshoot_vault::{Body, Entry, EntryKind, Vault, VaultPath};
-use offshoot_workspace::{ConflictService, OpenConflict, Point, wire};
+use offshoot_protocol::{ConflictDoc, ConflictListDoc, ExitCode, Text};
+use offshoot_vault::diff::Change;
+use offshoot_vault::{Body, Entry, EntryKind, RecordedSide, Vault, VaultPath};
+use offshoot_workspace::{ChangeSummaryService, ConflictService, OpenConflict, Point, wire};
 
 use crate::context::{Context, vault_path};
 use crate::error::{CliError, Result};
@@ -15,7 +16,8 @@ const EXAMPLES: &str = "\
 Examples:
   offshoot conflicts                          what is to be decided in the most recent workspace
   offshoot conflicts -w fix /src              at a path and below
-  offshoot conflicts /a.txt --side theirs     the bytes that one side has; also a number, or `base`
+  offshoot conflicts /a.txt --side other      the bytes that one side has; also a number, or `base`
+  offshoot conflicts /a.txt --diff            what each side changed, as patches
 
 A text with conflict markers is decided by whoever takes the markers out, in an editor, a command or
 with `fs write`. Everything else is decided by `offshoot resolve`, or by deleting it.";
@@ -29,6 +31,9 @@ pub(crate) struct ConflictsArgs {
     /// Print what one side has of a conflict: its label, its number, or `base`
     #[arg(long, value_name = "SIDE")]
     side: Option<String>,
+    /// Show what each side changed, as patches
+    #[arg(long, conflicts_with = "side")]
+    diff: bool,
     /// Look at another state: any REF
     #[arg(long, value_name = "REF")]
     at: Option<String>,
@@ -47,7 +52,19 @@ pub(crate) fn run(args: &ConflictsArgs, context: &Context) -> Result<()> {
         return show(context, vault, &point, path, side);
     }
     let found = service.list(&point.snapshot.root, &paths)?;
-    let conflicts = found.iter().map(wire::conflict).collect();
+    if args.diff && !context.output.is_json() {
+        context.output.print_notes();
+        return print_diffs(context, vault, &found);
+    }
+    let mut conflicts: Vec<ConflictDoc> = found.iter().map(wire::conflict).collect();
+    if args.diff {
+        let changes = ChangeSummaryService::new(vault, context.diff_options());
+        for (document, conflict) in conflicts.iter_mut().zip(&found) {
+            for (side, of_side) in document.sides.iter_mut().zip(&conflict.record.sides) {
+                side.patch = Some(Text::new(&patch(&changes, conflict, of_side)?));
+            }
+        }
+    }
     let document = ConflictListDoc { at: point.label.clone(), conflicts };
     context.output.data(document, |_| match &point.workspace {
         _ if found.is_empty() => format!("no conflicts in {}\n", point.label),
@@ -90,6 +107,50 @@ fn show(
             Err(CliError::new(ExitCode::NotFound, message))
         }
     }
+}
+
+/// What a side changed since the base.
+fn patch(
+    service: &ChangeSummaryService<'_>,
+    conflict: &OpenConflict,
+    side: &RecordedSide,
+) -> Result<Vec<u8>> {
+    let base = conflict.record.base.as_ref();
+    let mut patch = Vec::new();
+    if side.version.as_ref() != base {
+        let moved = base
+            .map(|base| &base.path)
+            .filter(|path| side.version.as_ref().is_some_and(|version| version.path != **path));
+        let path = side.version.as_ref().or(base).map_or(&conflict.path, |version| &version.path);
+        let change = Change {
+            path: path.clone(),
+            before: base.map(|version| version.entry.clone()),
+            after: side.version.as_ref().map(|version| version.entry.clone()),
+            moved: moved.map(|path| (path.clone(), 0)),
+        };
+        service.patch(&[change], &mut patch)?;
+    }
+    Ok(patch)
+}
+
+fn print_diffs(context: &Context, vault: &Vault, conflicts: &[OpenConflict]) -> Result<()> {
+    let service = ChangeSummaryService::new(vault, context.diff_options());
+    for conflict in conflicts {
+        for (name, side) in conflict.side_names().iter().zip(&conflict.record.sides) {
+            let patch = patch(&service, conflict, side)?;
+            let title = format!("{} in {}", conflict.path, render::line(name));
+            let same = if patch.is_empty() { ": as in the base" } else { "" };
+            context.output.text(&format!("{}{same}\n", paint(BOLD, &title)))?;
+            let text: String = patch
+                .split_inclusive(|&byte| byte == b'\n')
+                .map(|line| {
+                    format!("{}\n", render::harmless(line.strip_suffix(b"\n").unwrap_or(line)))
+                })
+                .collect();
+            context.output.text(&text)?;
+        }
+    }
+    Ok(())
 }
 
 /// One line for each conflict.

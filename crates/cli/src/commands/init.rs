@@ -142,7 +142,7 @@ fn refresh(args: &InitArgs, context: &Context, listed: &Listed, directory: &Path
             .hint("`offshoot vault rename` gives it another name"));
     }
     let opened = context.open_listed(listed)?;
-    let told = |settled: &_| context.tell_settled(settled);
+    let told = |event: &_| context.tell(event);
     let options = context.home_options(&told);
     let service = BindingService::new(&opened.vault, &context.actor);
     let Refreshed { head, changed, report } = service.refresh(&options)?;

@@ -72,7 +72,7 @@ fn restore(args: &RestoreArgs, context: &Context) -> Result<()> {
     let vault = &context.vault()?.vault;
     let scope = revert::scope(args.vault_wide, context, vault)?;
     let target = Resolver::new(vault).operation(&args.id)?;
-    let told = |settled: &_| context.tell_settled(settled);
+    let told = |event: &_| context.tell(event);
     let service = HistoryService::new(vault, &context.actor);
     let service = service.with_home(context.home_options(&told));
     let head = vault.head()?.id;

@@ -30,7 +30,7 @@ pub(crate) struct PullArgs {
 
 pub(crate) fn run(args: &PullArgs, context: &Context) -> Result<ExitCode> {
     let vault = &context.vault()?.vault;
-    let told = |settled: &_| context.tell_settled(settled);
+    let told = |event: &_| context.tell(event);
     let mut options = context.home_options(&told);
     // One thing that turns is enough.
     options.import.progress = None;

@@ -15,8 +15,8 @@ use crate::render::{self, NAME, paint};
 
 const EXAMPLES: &str = "\
 Examples:
-  offshoot resolve /a.txt --ours -w fix         what the first side has
-  offshoot resolve /a.txt --theirs -w fix       what the last side has
+  offshoot resolve /a.txt --ours -w fix         what the first side made of it
+  offshoot resolve /a.txt --theirs -w fix       what the last side made of it
   offshoot resolve /a.txt --side other -w fix   what a side has, by its label or number
   offshoot resolve /a.txt --from a.txt -w fix   a file of yours; - is standard input
   offshoot resolve /a.txt --as-is -w fix        what is shown now
@@ -50,10 +50,10 @@ pub(crate) struct ResolveArgs {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 struct ChoiceArgs {
-    /// Take what the first side has
+    /// Take what the first side has that changed it
     #[arg(long)]
     ours: bool,
-    /// Take what the last side has
+    /// Take what the last side has that changed it
     #[arg(long)]
     theirs: bool,
     /// Take what a side has: its label, its number, or `base`

@@ -35,7 +35,7 @@ fn revert(
 ) -> Result<()> {
     let vault = &context.vault()?.vault;
     let scope = scope(args.vault_wide, context, vault)?;
-    let told = |settled: &_| context.tell_settled(settled);
+    let told = |event: &_| context.tell(event);
     let home = context.home_options(&told);
     let service = HistoryService::new(vault, &context.actor).with_home(home);
     let reverted = act(&service, scope)?;

@@ -154,7 +154,7 @@ impl Review<'_> {
         let now = now.ok_or(offshoot_workspace::ServiceError::Vanished(self.workspace.id))?;
         let choices = self.service.choices(&now, items)?;
         let selection = Selection { choices, ..Selection::default() };
-        let tell = |settled: &_| self.context.tell_settled(settled);
+        let tell = |event: &_| self.context.tell(event);
         let options = self.context.home_options(&tell);
         let about = About { message: self.args.message.as_deref(), ..About::default() };
         bring_home(self.context, self.vault, &now, selection, options, &about)

@@ -1,79 +1,168 @@
 //! `offshoot status`: what is changed in a workspace.
 
-use clap::Args;
-use offshoot_protocol::StatusDoc;
-use offshoot_vault::Scope;
-use offshoot_workspace::{ChangeSummaryService, CheckpointService, ConflictService, wire};
+mod text;
 
+use clap::Args;
+use offshoot_protocol::{StatusDoc, Text};
+use offshoot_vault::{Id, Scope, Snapshot, Vault, Workspace};
+use offshoot_workspace::{
+    ChangeSummaryService, CheckpointService, ConflictService, Held, OpenConflict, ReviewService,
+    Selection, Summary, wire,
+};
+
+use crate::commands::commit::git;
 use crate::context::{Context, OpenVault};
 use crate::error::Result;
-use crate::render::{self, DIM, NAME, paint};
+use crate::render::{NAME, paint};
+
+/// Further back than this the snapshots of the main line are not counted.
+const MOST_COUNTED: u64 = 10_000;
+
+const EXAMPLES: &str = "\
+Examples:
+  offshoot status                      the most recent workspace
+  offshoot status -w fix --short       for scripts: a line for each path
+  offshoot status -w fix --json
+
+Short lines have a letter and a path: A added, M modified, D deleted, R renamed, P permissions,
+T times and the like, U to be decided, ! held back from commits. The first one starts with ##.";
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  offshoot status\n  offshoot status -w fix --json")]
+#[command(after_help = EXAMPLES)]
 pub(crate) struct StatusArgs {
     /// Show changes of times, owners and attributes too
     #[arg(long)]
     metadata: bool,
+    /// Show a line for each path and nothing else
+    #[arg(short, long)]
+    short: bool,
+}
+
+/// Everything that a status is about.
+struct Status {
+    vault: String,
+    folders: Vec<Vec<u8>>,
+    workspace: Workspace,
+    base: Snapshot,
+    head: Snapshot,
+    /// How many snapshots the main line has that the workspace has not.
+    behind: u64,
+    summary: Summary,
+    conflicts: Vec<OpenConflict>,
+    /// What a commit would leave in the workspace.
+    stays: Vec<Held>,
+    checkpoints: u64,
+    last_operation: Option<String>,
 }
 
 pub(crate) fn run(args: &StatusArgs, context: &Context) -> Result<()> {
     let OpenVault { vault, name } = context.vault()?;
     context.note_interrupted(&vault);
     let Some(workspace) = context.workspace_to_read(&vault)? else {
-        let head = vault.head()?.id.to_string();
-        let document = StatusDoc {
-            vault: name,
-            workspace: None,
-            base: head.clone(),
-            head,
-            changes: Vec::new(),
-            metadata_only: 0,
-            conflicts: Vec::new(),
-            checkpoints: 0,
-            last_operation: None,
-        };
-        return context.output.data(document, |document| {
-            let name = paint(NAME, &document.vault);
-            format!(
-                "vault {name} has no workspace yet; `offshoot workspace create NAME` forks one\n"
-            )
-        });
+        return nothing_yet(context, &vault, name);
     };
-    let (base, head) =
-        (vault.snapshot(&workspace.state.base)?, vault.snapshot(&workspace.state.head)?);
-    let service = ChangeSummaryService::new(&vault, context.diff_options());
-    let summary = service.between(&base.root, &head.root, args.metadata)?;
-    let checkpoints = CheckpointService::new(&vault, &context.actor).list(&workspace)?.len() as u64;
-    let last = vault.last_operation(Scope::Workspace(workspace.id))?;
-    let open = ConflictService::new(&vault, &context.actor).list(&head.root, &[])?;
+    let status = look(args, context, &vault, name, workspace)?;
+    let hints = context.settings.config.ui.hints && crate::terminal::is_shown();
+    context.output.data(document(&status), |_| match args.short {
+        true => text::short(&status),
+        false => text::long(&status, hints),
+    })
+}
+
+fn nothing_yet(context: &Context, vault: &Vault, name: String) -> Result<()> {
+    let head = vault.head()?.id.to_string();
     let document = StatusDoc {
         vault: name,
-        workspace: Some(workspace.name.clone()),
-        base: base.id.to_string(),
-        head: head.id.to_string(),
-        changes: summary.changes.iter().map(wire::change).collect(),
-        metadata_only: summary.metadata_only,
-        conflicts: open.iter().map(wire::conflict).collect(),
-        checkpoints,
-        last_operation: last.as_ref().map(|operation| operation.summary.clone()),
+        folders: folders(vault)?.iter().map(|folder| Text::new(folder)).collect(),
+        workspace: None,
+        base: head.clone(),
+        head,
+        behind: 0,
+        changes: Vec::new(),
+        metadata_only: 0,
+        conflicts: Vec::new(),
+        stays: Vec::new(),
+        checkpoints: 0,
+        last_operation: None,
     };
     context.output.data(document, |document| {
-        let (workspace, vault) = (paint(NAME, &workspace.name), &document.vault);
-        let mut out = format!(
-            "workspace {workspace} of vault {vault}, forked from {}, {}\n",
-            render::short(&base.id),
-            render::count(checkpoints, "checkpoint")
-        );
-        if !open.is_empty() {
-            out.push_str(&super::conflicts::lines(&open));
-        }
-        out.push_str(&format!("{}\n", render::change_counts(&summary.changes)));
-        out.push_str(&render::changes(&summary.changes, "  "));
-        if let Some(operation) = &document.last_operation {
-            out.push_str(&paint(DIM, &format!("last: {}", render::line(operation))));
-            out.push('\n');
-        }
-        out
+        let name = paint(NAME, &document.vault);
+        format!("vault {name} has no workspace yet; `offshoot workspace create NAME` forks one\n")
     })
+}
+
+fn look(
+    args: &StatusArgs,
+    context: &Context,
+    vault: &Vault,
+    name: String,
+    workspace: Workspace,
+) -> Result<Status> {
+    let (base, head) =
+        (vault.snapshot(&workspace.state.base)?, vault.snapshot(&workspace.state.head)?);
+    let service = ChangeSummaryService::new(vault, context.diff_options());
+    let summary = service.between(&base.root, &head.root, args.metadata)?;
+    let checkpoints = CheckpointService::new(vault, &context.actor).list(&workspace)?.len() as u64;
+    let last = vault.last_operation(Scope::Workspace(workspace.id))?;
+    Ok(Status {
+        vault: name,
+        folders: folders(vault)?,
+        behind: behind(vault, &workspace)?,
+        stays: stays(context, vault, &workspace)?,
+        conflicts: ConflictService::new(vault, &context.actor).list(&head.root, &[])?,
+        workspace,
+        base,
+        head,
+        summary,
+        checkpoints,
+        last_operation: last.map(|operation| operation.summary),
+    })
+}
+
+fn document(status: &Status) -> StatusDoc {
+    StatusDoc {
+        vault: status.vault.clone(),
+        folders: status.folders.iter().map(|folder| Text::new(folder)).collect(),
+        workspace: Some(status.workspace.name.clone()),
+        base: status.base.id.to_string(),
+        head: status.head.id.to_string(),
+        behind: status.behind,
+        changes: status.summary.changes.iter().map(wire::change).collect(),
+        metadata_only: status.summary.metadata_only,
+        conflicts: status.conflicts.iter().map(wire::conflict).collect(),
+        stays: status.stays.iter().map(wire::held).collect(),
+        checkpoints: status.checkpoints,
+        last_operation: status.last_operation.clone(),
+    }
+}
+
+fn folders(vault: &Vault) -> Result<Vec<Vec<u8>>> {
+    Ok(vault.bindings()?.into_iter().map(|binding| binding.path).collect())
+}
+
+/// How far the main line moved on since the workspace last had it.
+fn behind(vault: &Vault, workspace: &Workspace) -> Result<u64> {
+    let mut at = vault.head()?;
+    let common: Vec<Id> = vault.common_ancestors(&[at.id, workspace.state.head])?;
+    let mut count = 0;
+    while !common.contains(&at.id) && count < MOST_COUNTED {
+        count += 1;
+        match at.parents.first() {
+            Some(parent) => at = vault.snapshot(parent)?,
+            None => break,
+        }
+    }
+    Ok(count)
+}
+
+/// What a commit would not bring home. Where there is no folder there is nothing to bring anything to.
+fn stays(context: &Context, vault: &Vault, workspace: &Workspace) -> Result<Vec<Held>> {
+    if vault.bindings()?.is_empty() {
+        return Ok(Vec::new());
+    }
+    let tracked = git::tracked(vault)?;
+    let is_tracked = |path: &_| Ok(tracked.has(path));
+    let selection = Selection { tracked: &is_tracked, ..Selection::default() };
+    let service = ReviewService::new(vault, &context.actor, context.diff_options());
+    Ok(service.held_back(workspace, &selection)?)
 }

@@ -54,9 +54,11 @@ fn put(site: &Site<'_>, new: &Stamp) -> Result<Outcome> {
 fn replace(site: &Site<'_>, old: &Stamp, new: &Stamp) -> Result<Outcome> {
     let Some(spot) = site.spot()? else { return Ok(Outcome::interfered()) };
     let Some(there) = site.at(&spot)? else { return Ok(Outcome::interfered()) };
-    let done = new.is_same_inode(&there);
-    if !done && !(site.is_as_captured(&there, old)? && site.exchange(&spot)?) {
-        return Ok(Outcome::interfered());
+    if !new.is_same_inode(&there) {
+        let exchanged = site.is_as_captured(&there, old)? && site.exchange(&spot)?;
+        if !exchanged {
+            return Ok(Outcome::interfered());
+        }
     }
     // Whoever was cut off here may not have looked at what came out.
     if holds(site, old)? { Ok(Outcome::Done) } else { give_back(site, &spot, Some(new)) }

@@ -17,7 +17,7 @@ use super::problem::{ApplyError, ApplyProblem};
 use super::stamp::{Stamp, look};
 use super::touch;
 use crate::disk::{self, join, split_last};
-use crate::entry::Entry;
+use crate::entry::{Body, Entry, Mtime};
 use crate::error::{Result, io_error};
 use crate::layer::syncs_each;
 use crate::materialize::{Materializer, Purpose};
@@ -64,7 +64,7 @@ pub(super) fn stage(
     let mut stagings = Vec::new();
     for record in &journal.stagings {
         let folder = &plan.folders[record.folder];
-        stagings.push(Staging::make(objects, folder, &record.directory.0, journal)?);
+        stagings.push(Staging::make(objects, folder, record, journal)?);
     }
     if plan.steps.iter().any(|step| matches!(step.work, Work::Replace { .. })) {
         stagings.iter().try_for_each(Staging::check_exchange)?;
@@ -127,10 +127,10 @@ impl<'a> Staging<'a> {
     fn make(
         objects: &'a Objects,
         folder: &'a Folder,
-        directory: &[u8],
+        record: &StagingRecord,
         journal: &Journal,
     ) -> Result<Self, ApplyError> {
-        let name = staging_name(&journal.id);
+        let (directory, name) = (&record.directory.0, staging_name(&journal.id));
         let path = join(directory, &name);
         let host = folder.host(&path);
         let make = || -> std::result::Result<OwnedFd, Errno> {
@@ -141,12 +141,9 @@ impl<'a> Staging<'a> {
         let fd = make().map_err(io_error("create", &host))?;
         // What the folder hands down to new files is not for what only passes through.
         let _had_some = fs::fremovexattr(&fd, "system.posix_acl_default").is_ok();
-        let record = journal.stagings.iter().find(|it| it.directory.0 == directory);
-        if let Some((seconds, nanoseconds)) = record.map(|record| record.mtime) {
-            let mtime = crate::entry::Mtime { seconds, nanoseconds };
-            touch::set_time(folder, directory, mtime)
-                .map_err(io_error("set the time of", &host))?;
-        }
+        let (seconds, nanoseconds) = record.mtime;
+        touch::set_time(folder, directory, Mtime { seconds, nanoseconds })
+            .map_err(io_error("set the time of", &host))?;
         let writer = fd.try_clone().map_err(io_error("open", &host))?;
         let purpose = Purpose::Export { owners: journal.owners };
         let writer = Materializer::at(objects, writer, &host, purpose);
@@ -235,7 +232,7 @@ impl<'a> Staging<'a> {
             let set = fs::lsetxattr(&to, name_text, &value[..length], XattrFlags::empty());
             has_acl |= set.is_ok() && name == ACL;
         }
-        let is_link = matches!(after.body, crate::entry::Body::Symlink { .. });
+        let is_link = matches!(after.body, Body::Symlink { .. });
         if has_acl && !is_link {
             // Setting an access list sets the mode that belongs to it.
             let mode = Mode::from_raw_mode(after.meta.mode.into());

@@ -67,6 +67,55 @@ fn conflicts_come_back_and_are_counted() {
     assert_eq!(top.conflicts(), 5);
 }
 
+/// Any record comes back as it was, in one encoding.
+#[test]
+fn random_conflicts_come_back() {
+    let seed = seed_from_env_or(29);
+    println!("seed {seed}");
+    let mut rng = Rng::new(seed);
+    for _ in 0..500 {
+        let entries: Vec<Entry> = (0..rng.below(5)).map(|at| random_entry(&mut rng, at)).collect();
+        let (dir, nodes) = build_all(&entries);
+        assert_eq!(flatten(&dir.node, &nodes), entries);
+        let open = entries.iter().filter(|entry| entry.conflict.is_some()).count();
+        assert_eq!(dir.conflicts, open as u64);
+        let version = nodes[&dir.node][3];
+        assert_eq!(version, if open == 0 { 1 } else { 2 }, "who has none keeps its id");
+    }
+}
+
+fn random_entry(rng: &mut Rng, at: u64) -> Entry {
+    let entry = file(format!("{at}").as_bytes(), &"x".repeat(rng.below(9) as usize));
+    if rng.below(2) == 0 {
+        return entry;
+    }
+    let version = |rng: &mut Rng| {
+        let path = VaultPath::parse(&[b'p', b'/', b'a' + rng.below(26) as u8]).unwrap();
+        let name = path.name().unwrap().to_vec();
+        let body = match rng.below(3) {
+            0 => Body::Symlink { target: b"t".repeat(rng.below(4) as usize) },
+            1 => Body::Fifo,
+            _ => entry.body.clone(),
+        };
+        let entry = Entry { name, body, ..entry.clone() };
+        (rng.below(3) > 0).then_some(Version { path, entry })
+    };
+    let kinds: Vec<ConflictKind> =
+        ConflictKind::ALL.into_iter().filter(|_| rng.below(3) == 0).collect();
+    let mut sorted: Vec<usize> = (0..rng.below(3)).map(|n| 7 + n as usize * 3).collect();
+    sorted.dedup();
+    let record = ConflictRecord {
+        kinds: if kinds.is_empty() { vec![ConflictKind::Xattr] } else { kinds },
+        marker_lengths: sorted,
+        base: version(rng),
+        sides: (0..rng.below(4))
+            .map(|n| RecordedSide { label: "s".repeat(n as usize), version: version(rng) })
+            .collect(),
+        beside: Vec::new(),
+    };
+    Entry { conflict: Some(Box::new(record)), ..entry }
+}
+
 fn files(count: u32) -> Vec<Entry> {
     (0..count).map(|i| file(format!("{i:08}").as_bytes(), "x")).collect()
 }

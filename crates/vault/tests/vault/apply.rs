@@ -11,5 +11,5 @@ mod races;
 #[path = "apply/scene.rs"]
 mod scene;
 
-pub(crate) use cuts::{apply_once, on_another_file_system};
+pub(crate) use cuts::{apply_and_take_back, apply_once, on_another_file_system};
 pub(crate) use problems::as_ordinary_user;

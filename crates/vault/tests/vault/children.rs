@@ -29,6 +29,7 @@ fn child() {
         "write closed files" => closed::write(&place),
         "apply" => apply::as_ordinary_user(&place),
         "apply once" => apply::apply_once(&place),
+        "apply and take back" => apply::apply_and_take_back(&place),
         "apply on two" => apply::on_another_file_system(&place),
         "placed links" => placed::as_ordinary_user(&place),
         "write" => crowd::write(&place),

@@ -46,7 +46,7 @@ impl Decider<'_> {
         let Some(now) = editor.get(&conflict.path)?.filter(|entry| entry.conflict.is_some()) else {
             return Ok(());
         };
-        let record = &conflict.record;
+        let sides = conflict.active_sides();
         let chosen = match self.resolution {
             Resolution::AsIs => {
                 self.check_markers(conflict, &conflict.shown.body)?;
@@ -57,10 +57,10 @@ impl Decider<'_> {
                 let content = self.union(conflict)?;
                 return self.write(editor, conflict, now, content);
             }
-            Resolution::First => record.sides.first().and_then(|side| side.version.as_ref()),
-            Resolution::Last => record.sides.last().and_then(|side| side.version.as_ref()),
+            Resolution::First => sides.first().and_then(|side| side.version.as_ref()),
+            Resolution::Last => sides.last().and_then(|side| side.version.as_ref()),
             Resolution::Side(name) => named(conflict, name)?,
-            Resolution::Base => record.base.as_ref(),
+            Resolution::Base => conflict.record.base.as_ref(),
         };
         self.take(editor, conflict, now, chosen)
     }

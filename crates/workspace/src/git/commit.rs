@@ -11,7 +11,7 @@ use super::error::{GitError, GitResult};
 use super::export::{Contents, Nested, Sight, Stream, Visibility, mode_of};
 use super::folder::GitFolder;
 use super::identity::Identity;
-use super::run::Git;
+use super::run::{Git, succeeded};
 use super::trailers::{EXEC, WORKSPACE, with_trailers};
 use crate::error::Result;
 
@@ -141,14 +141,21 @@ impl GitCommit {
 
     /// Leaves out what is ignored and new to git: it may come home, but nobody would add it.
     fn tracked_or_not_ignored(&self, wanted: Vec<Wanted>) -> GitResult<Vec<Wanted>> {
-        let input: Vec<u8> =
-            wanted.iter().flat_map(|(path, _)| [path.as_slice(), b"\0"].concat()).collect();
-        if input.is_empty() {
+        if wanted.is_empty() {
             return Ok(wanted);
         }
+        // A path must not look like a pattern.
+        let line = |path: &[u8]| [b"./", path, b"\0"].concat();
+        let input: Vec<u8> = wanted.iter().flat_map(|(path, _)| line(path)).collect();
+        let arguments = ["check-ignore", "-z", "--stdin"];
+        let ran = self.folder.git.try_output(&arguments, &input)?;
         // It ends with 1 where nothing is ignored.
-        let ran = self.folder.git.try_output(&["check-ignore", "-z", "--stdin"], &input)?;
-        let ignored: BTreeSet<&[u8]> = ran.stdout.split(|byte| *byte == 0).collect();
+        let listed = match ran.status.code() {
+            Some(1) => Vec::new(),
+            _ => succeeded(&arguments, ran)?,
+        };
+        let paths = listed.split(|byte| *byte == 0).filter_map(|path| path.strip_prefix(b"./"));
+        let ignored: BTreeSet<&[u8]> = paths.collect();
         Ok(wanted.into_iter().filter(|(path, _)| !ignored.contains(path.as_slice())).collect())
     }
 

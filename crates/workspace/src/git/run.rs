@@ -40,7 +40,6 @@ const VARIABLES: &[(&str, &str)] = &[
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_NO_LAZY_FETCH", "1"),
     ("GIT_NO_REPLACE_OBJECTS", "1"),
-    ("GIT_LITERAL_PATHSPECS", "1"),
     ("GIT_EDITOR", "false"),
     ("GIT_PAGER", "cat"),
 ];

@@ -1,7 +1,8 @@
 //! Changing the folders, and recording it.
 
-use offshoot_vault::{Apply, ApplyError, ApplyOptions, ApplyPlan, Id, RootId};
+use offshoot_vault::{Apply, ApplyError, ApplyOptions, ApplyPlan, Id, Kept, RootId};
 
+use super::HomeEvent;
 use super::folders::Folders;
 use super::note::Note;
 use super::record::{Recorded, record};
@@ -26,13 +27,14 @@ impl Folders<'_> {
         self.vault.make_durable()?;
         match apply.swap() {
             Ok(()) => {}
-            Err(ApplyError::Interfered { .. }) => {
-                apply.finish()?;
+            Err(ApplyError::Interfered { kept, .. }) => {
+                self.tell_kept(kept);
+                self.finish(apply)?;
                 return Ok(None);
             }
             Err(error @ ApplyError::Stuck { .. }) => return Err(error.into()),
             Err(error) => {
-                apply.finish()?;
+                self.finish(apply)?;
                 return Err(error.into());
             }
         }
@@ -44,16 +46,42 @@ impl Folders<'_> {
         let recorded = record(self.vault, note, Some(apply.id()));
         if let Ok(Some(_)) = &recorded {
             // It is done; what cannot be cleaned up now is cleaned up by whoever comes next.
-            let _left = apply.finish().is_err();
+            let _left = self.finish(apply).is_err();
             return recorded;
         }
         // A failed commit may have happened all the same. Who comes next can tell.
         if recorded.is_err() && self.vault.is_recorded(&apply.id()).unwrap_or(true) {
             return recorded;
         }
-        apply.take_back()?;
-        apply.finish()?;
+        self.take_back(&mut apply)?;
+        self.finish(apply)?;
         recorded
+    }
+
+    /// Takes everything back, but for what somebody changed since: that stays as they left it.
+    pub(super) fn take_back(&self, apply: &mut Apply<'_>) -> Result<(), ApplyError> {
+        match apply.take_back() {
+            Err(ApplyError::Interfered { kept, .. }) => self.tell_kept(kept),
+            other => return other,
+        }
+        Ok(())
+    }
+
+    /// Clears up.
+    pub(super) fn finish(&self, apply: Apply<'_>) -> Result<()> {
+        self.tell_kept(apply.finish()?);
+        Ok(())
+    }
+
+    fn tell_kept(&self, kept: Vec<Kept>) {
+        kept.into_iter().for_each(|kept| self.tell(HomeEvent::Kept(kept)));
+    }
+
+    /// Says something to whoever wants to know.
+    pub(super) fn tell(&self, event: HomeEvent) {
+        if let Some(told) = self.options.told {
+            told(&event);
+        }
     }
 
     /// Finds everything that stands in the way.
@@ -66,6 +94,7 @@ impl Folders<'_> {
         let plan = self.vault.plan_apply(&self.targets(), before, after, &options)?;
         let problems = plan.problems();
         if problems.is_empty() {
+            plan.notes().iter().for_each(|note| self.tell(HomeEvent::Note(note.clone())));
             return Ok(Some(plan));
         }
         if problems.iter().all(|problem| problem.is_stale()) {

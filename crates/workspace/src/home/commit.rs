@@ -1,6 +1,5 @@
 //! `commit`: what a workspace changed comes into the bound folders.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use offshoot_vault::diff::{self, Change, ChangeKind, DiffOptions};
@@ -15,7 +14,7 @@ use super::note::{CommitRecord, Hex, Note, Record};
 use super::outcome::CommitOutcome;
 use super::select::{Selected, Selection, SelectionStates, select};
 use super::times::{Times, stamp};
-use super::{HomeOptions, describe, markers};
+use super::{HomeOptions, describe, execs, markers};
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
 use crate::git::{SettleStates, check_folder, settle_repository};
@@ -26,8 +25,6 @@ const ATTEMPTS: usize = 3;
 pub(super) const HEAD_LABEL: &str = "head";
 /// A command may run for as long as it wants, so who waits for it is told soon.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
-/// How many commands are read at a time.
-const PAGE: u32 = 500;
 
 /// What to bring home.
 #[derive(Clone, Debug)]
@@ -117,7 +114,7 @@ impl<'a> CommitService<'a> {
         for target in folders.targets() {
             check_folder(&target.directory, &proposal.brought)?;
         }
-        outcome.execs = self.execs(&tip, &proposal.common)?;
+        outcome.execs = execs::since(self.vault, &tip, &proposal.common)?;
         if request.dry_run {
             folders.check(&captured.root, &proposal.after)?;
             return Ok(Some(outcome));
@@ -141,11 +138,10 @@ impl<'a> CommitService<'a> {
         let vault = self.vault;
         markers::require_decided(vault, workspace, &tip.root)?;
         let common = vault.common_ancestors(&[head.id, tip.id])?;
-        let base = vault.merge_base(&[head.id, tip.id])?;
-        let nothing = MergeInputs { base: &base, sides: &[] };
-        let base = vault.merge(&nothing, &self.options.merge)?.root;
-        let (workspace_root, main) = (tip.root, captured.root);
-        let states = SelectionStates { base, workspace: workspace_root, main };
+        let (main, workspace_root) = (captured.root, tip.root);
+        let (ids, options) = ([head.id, tip.id], &self.options.merge);
+        let states = SelectionStates::between(vault, ids, workspace_root, main, options)?;
+        let base = states.base;
         let selected = select(vault, &states, &request.selection)?;
         let sides = [side(HEAD_LABEL, main), side(&workspace.name, selected.root)];
         let (merged, conflicts) = self.merge(base, &sides)?;
@@ -214,40 +210,6 @@ impl<'a> CommitService<'a> {
             execs: outcome.execs.clone(),
         };
         Note::new(&self.actor, Record::Commit(commit))
-    }
-
-    /// The commands that made the snapshots since the main line and the workspace had something in common, oldest first.
-    fn execs(&self, tip: &Snapshot, common: &[Id]) -> Result<Vec<Id>> {
-        let made = self.snapshots_since(tip, common)?;
-        let oldest = made.first().map_or(0, Id::time_ms);
-        let mut found = Vec::new();
-        let mut before = None;
-        loop {
-            let page = self.vault.execs(None, before, PAGE)?;
-            before = page.last().map(|record| record.id);
-            let is_late = |ended_ms: u64| ended_ms >= oldest;
-            for record in page.iter().filter(|record| is_late(record.ended_ms)) {
-                found.extend(record.after.filter(|id| made.contains(id)).map(|_| record.id));
-            }
-            if page.last().is_none_or(|record| !is_late(record.ended_ms)) {
-                found.reverse();
-                return Ok(found);
-            }
-        }
-    }
-
-    fn snapshots_since(&self, tip: &Snapshot, common: &[Id]) -> Result<BTreeSet<Id>> {
-        let oldest = common.iter().min().copied();
-        let mut pending = vec![tip.id];
-        let mut made = BTreeSet::new();
-        while let Some(id) = pending.pop() {
-            let is_older = oldest.is_some_and(|oldest| id < oldest);
-            if is_older || common.contains(&id) || !made.insert(id) {
-                continue;
-            }
-            pending.extend(self.vault.snapshot(&id)?.parents);
-        }
-        Ok(made)
     }
 }
 

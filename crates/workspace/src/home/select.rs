@@ -6,7 +6,8 @@ mod decide;
 use std::collections::BTreeMap;
 
 use offshoot_vault::diff::{self, Change};
-use offshoot_vault::{RootId, Vault, VaultPath};
+use offshoot_vault::merge::{MergeInputs, MergeOptions};
+use offshoot_vault::{Id, RootId, Vault, VaultPath, Workspace};
 
 use super::pattern::PathPattern;
 use crate::error::Result;
@@ -159,6 +160,49 @@ pub struct SelectionStates {
     pub workspace: RootId,
     /// The main line, whose repository may have rules of its own about what is ignored.
     pub main: RootId,
+}
+
+impl SelectionStates {
+    /// Those of a workspace, with the main line as it was captured last.
+    pub fn of(vault: &Vault, workspace: &Workspace, options: &MergeOptions) -> Result<Self> {
+        let head = vault.head()?;
+        let tip = vault.snapshot(&workspace.state.head)?;
+        Self::between(vault, [head.id, tip.id], tip.root, head.root, options)
+    }
+
+    /// Those of two snapshots, the main line's first, whose newest states may be newer than they are.
+    pub(super) fn between(
+        vault: &Vault,
+        snapshots: [Id; 2],
+        workspace: RootId,
+        main: RootId,
+        options: &MergeOptions,
+    ) -> Result<Self> {
+        let base = vault.merge_base(&snapshots)?;
+        // A merge of nothing gives what it starts from: several bases as one.
+        let nothing = MergeInputs { base: &base, sides: &[] };
+        let base = vault.merge(&nothing, options)?.root;
+        Ok(Self { base, workspace, main })
+    }
+}
+
+/// What would be held back. Nothing is stored.
+pub(crate) fn held_back(
+    vault: &Vault,
+    states: &SelectionStates,
+    selection: &Selection<'_>,
+) -> Result<Vec<Held>> {
+    let changes = diff::compare(vault.objects()?, &states.base, &states.workspace)?;
+    let mut decider = Decider::new(vault, states, selection, &changes)?;
+    let mut held = Vec::new();
+    for change in changes {
+        if let decide::Decision::Hold(reason) | decide::Decision::Instead(_, reason) =
+            decider.decide(&change)?
+        {
+            held.push(Held { change, reason });
+        }
+    }
+    Ok(held)
 }
 
 /// Sorts what a workspace changed since its base, and builds the state that is offered to the main line.

@@ -2,6 +2,7 @@
 
 use offshoot_vault::{Apply, Id};
 
+use super::HomeEvent;
 use super::folders::Folders;
 use super::note::Note;
 use super::record;
@@ -48,20 +49,18 @@ impl Folders<'_> {
             let note = note.map_err(|error| ServiceError::BadNote { apply: id, source: error })?;
             let summary = note.summary();
             let how = self.settle_one(apply, &note)?;
-            if let Some(told) = self.options.settled {
-                told(&Settled { apply: id, summary, how });
-            }
+            self.tell(HomeEvent::Settled(Settled { apply: id, summary, how }));
         }
         Ok(())
     }
 
     fn settle_one(&self, mut apply: Apply<'_>, note: &Note) -> Result<How> {
         if self.vault.is_recorded(&apply.id())? {
-            apply.finish()?;
+            self.finish(apply)?;
             return Ok(How::CleanedUp);
         }
         if !apply.begun() {
-            apply.finish()?;
+            self.finish(apply)?;
             return Ok(How::Dropped);
         }
         let forward = match self.options.settle {
@@ -69,9 +68,9 @@ impl Folders<'_> {
             _ => self.go_forward(&mut apply, note)?,
         };
         if !forward {
-            apply.take_back().map_err(|error| unsettled(&apply, &error))?;
+            self.take_back(&mut apply).map_err(|error| unsettled(&apply, &error))?;
         }
-        apply.finish()?;
+        self.finish(apply)?;
         Ok(if forward { How::Finished } else { How::TakenBack })
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use offshoot_vault::diff::{self, Change};
-use offshoot_vault::merge::{MergeInputs, MergeOptions};
+use offshoot_vault::merge::{Base, MergeInputs, MergeOptions};
 use offshoot_vault::{Body, Entry, RootId, Vault, VaultPath, Workspace};
 
 use super::{Mixed, Outcome, ReviewItem, Wanted};
@@ -14,6 +14,9 @@ use crate::home::Choice;
 pub(super) fn home_base(vault: &Vault, workspace: &Workspace) -> Result<RootId> {
     let head = vault.head()?;
     let base = vault.merge_base(&[head.id, workspace.state.head])?;
+    if let Base::Root(root) = base {
+        return Ok(root);
+    }
     let nothing = MergeInputs { base: &base, sides: &[] };
     Ok(vault.merge(&nothing, &MergeOptions::default())?.root)
 }

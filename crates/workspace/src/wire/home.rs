@@ -40,7 +40,8 @@ pub fn pull(pulled: &Pulled) -> PullDoc {
     }
 }
 
-fn held(held: &Held) -> HeldDoc {
+/// A change that stays in the workspace.
+pub fn held(held: &Held) -> HeldDoc {
     HeldDoc {
         path: path(&held.change.path),
         reason: held.reason.word().to_owned(),

@@ -16,6 +16,7 @@ pub fn conflict(conflict: &OpenConflict) -> ConflictDoc {
     let sides = record.sides.iter().map(|side| ConflictSideDoc {
         label: side.label.clone(),
         version: side.version.as_ref().map(version),
+        patch: None,
     });
     ConflictDoc {
         path: path(&conflict.path),

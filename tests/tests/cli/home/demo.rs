@@ -1,7 +1,9 @@
 //! What it is all about: several workspaces and a person change the same project.
 
 use std::fs;
+use std::io::Write;
 use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::{assert_captured, assert_same, edit, folder, fork, lines, numbered, read};
 
@@ -146,6 +148,51 @@ fn many_commit_at_the_same_time() {
         assert_eq!(read(&place, &format!("new/{name}")), *name);
     }
     assert_captured(&place);
+}
+
+/// Every line that a person appends while files are replaced is in the folder afterwards, whatever else comes home.
+#[test]
+fn a_person_writes_meanwhile() {
+    let place = lines();
+    let path = place.project().join("lines");
+    let (done, written) = (AtomicBool::new(false), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Ordering::SeqCst) {
+                let number = written.fetch_add(1, Ordering::SeqCst);
+                let mut file = fs::File::options().append(true).open(&path).unwrap();
+                file.write_all(format!("person {number}\n").as_bytes()).unwrap();
+                drop(file);
+                std::thread::sleep(std::time::Duration::from_millis(3));
+            }
+        });
+        for round in 1..=4 {
+            let name = format!("w{round}");
+            fork(&place, &name);
+            place.ok([
+                "exec",
+                "-w",
+                &name,
+                "--",
+                "sed",
+                "-i",
+                &format!("{round}s/.*/{name}/"),
+                "lines",
+            ]);
+            let output = place.run(["commit", "-w", &name]);
+            assert!(matches!(output.status.code(), Some(0 | 4 | 8)), "{output:?}");
+        }
+        done.store(true, Ordering::SeqCst);
+    });
+    let everything: String = folder(&place)
+        .0
+        .iter()
+        .filter(|(_, node)| node.hash.is_some())
+        .map(|(path, _)| read(&place, std::str::from_utf8(path).unwrap()))
+        .collect();
+    for number in 0..written.load(Ordering::SeqCst) {
+        assert!(everything.contains(&format!("person {number}\n")), "line {number} is lost");
+    }
 }
 
 #[test]

@@ -26,7 +26,7 @@ pub(super) enum Made {
 }
 
 /// Which files git tracks, in all folders; asked when it matters.
-pub(super) fn tracked(vault: &Vault) -> Result<TrackedPaths> {
+pub(crate) fn tracked(vault: &Vault) -> Result<TrackedPaths> {
     let folders = vault.bindings()?.iter().map(|b| (b.at(), b.host_path())).collect();
     Ok(TrackedPaths::new(folders, crate::git::options(None)?))
 }

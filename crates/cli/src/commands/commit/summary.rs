@@ -96,7 +96,7 @@ fn more(number: usize, shown: usize) -> String {
 }
 
 /// What stays in the workspace, by reason, with the option that brings it home.
-fn held(held: &[Held]) -> String {
+pub(crate) fn held(held: &[Held]) -> String {
     let mut by_reason: BTreeMap<&str, (HeldReason, Vec<String>)> = BTreeMap::new();
     for held in held.iter().filter(|held| is_shown(&held.change)) {
         let known = by_reason.entry(held.reason.word());

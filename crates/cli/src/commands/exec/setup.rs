@@ -93,7 +93,7 @@ fn refresh(
         return Ok(());
     }
     let service = BindingService::new(&vault.vault, &context.actor);
-    let told = |settled: &_| context.tell_settled(settled);
+    let told = |event: &_| context.tell(event);
     let refreshed = service.refresh(&context.home_options(&told))?;
     if refreshed.changed {
         let (name, folder) = (&listed.name, host_path(bound));

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -74,12 +75,12 @@ impl Template {
     }
 
     /// Runs an apply in a copy, and breaks it.
-    fn run(&self, place: &Path, fault: Fault) -> Trace {
+    fn run(&self, role: &str, place: &Path, fault: Fault) -> Trace {
         let program = children::program(self.scratch.path());
         let arguments = ["--exact", "--nocapture", "children::child"].map(OsString::from);
         let command: Vec<OsString> = [program.into()].into_iter().chain(arguments).collect();
         let environment: Vec<(OsString, OsString)> = vec![
-            (children::ROLE.into(), "apply once".into()),
+            (children::ROLE.into(), role.into()),
             (children::PLACE.into(), place.into()),
             ("RAYON_NUM_THREADS".into(), "1".into()),
             ("RUST_BACKTRACE".into(), "0".into()),
@@ -94,8 +95,22 @@ fn open(place: &Path) -> Vault {
     home.open_listed(&listed).unwrap()
 }
 
+/// One apply.
+const ONCE: &str = "apply once";
+/// One apply that is taken back.
+const AND_BACK: &str = "apply and take back";
+
 /// One apply, in a process that may be killed.
 pub(crate) fn apply_once(place: &Path) {
+    apply_and(place, false);
+}
+
+/// One apply that is taken back, in a process that may be killed.
+pub(crate) fn apply_and_take_back(place: &Path) {
+    apply_and(place, true);
+}
+
+fn apply_and(place: &Path, back: bool) {
     let vault = open(place);
     let folder = place.join("folder");
     let lock = vault.lock_folders(None).unwrap();
@@ -113,6 +128,9 @@ pub(crate) fn apply_once(place: &Path) {
             }
             panic!("{error}");
         }
+    }
+    if back {
+        apply.take_back().unwrap();
     }
     apply.finish().unwrap();
 }
@@ -167,7 +185,12 @@ fn check_between(template: &Template, folder: &Path) -> Result<(), String> {
 }
 
 /// Settles what is left, and says what is wrong then.
-fn settle(template: &Template, place: &Path, how: Settle, finished: bool) -> Result<(), String> {
+fn settle(
+    template: &Template,
+    place: &Path,
+    how: Settle,
+    finished: Option<&Scan>,
+) -> Result<(), String> {
     let folder = place.join("folder");
     check_between(template, &folder)?;
     let vault = open(place);
@@ -189,16 +212,21 @@ fn settle(template: &Template, place: &Path, how: Settle, finished: bool) -> Res
             return Err(format!("{kept:?} were nobody's"));
         }
     }
+    let left = fs::read_dir(&folder).unwrap().flatten();
+    if let Some(left) =
+        left.map(|it| it.path()).find(|it| it.to_string_lossy().contains("/.offshoot-apply-"))
+    {
+        return Err(format!("{left:?} is left; {found} were found, decided: {decided}"));
+    }
     assert_clean(&vault, &folder);
     let now = scanned(&folder);
     let old = compare(&now, &template.old, &everything_kept());
     let new = compare(&now, &template.new, &everything_kept());
-    let wrong = match (found, how) {
-        (0, _) if finished => new,
-        (0, _) if old.is_empty() || (decided && new.is_empty()) || new.is_empty() => Vec::new(),
-        (0, _) => old,
-        (_, Settle::Forwards) => new,
-        (_, Settle::Back) => old,
+    let wrong = match (found, finished, how) {
+        (0, Some(expected), _) => compare(&now, expected, &everything_kept()),
+        (0, None, _) if new.is_empty() => Vec::new(),
+        (0, None, _) | (_, _, Settle::Back) => old,
+        (_, _, Settle::Forwards) => new,
     };
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }
@@ -215,21 +243,23 @@ fn points(last: u64, salt: u64) -> Vec<u64> {
     all
 }
 
-fn break_everywhere(salt: u64, how: Settle, fault: impl Fn(u64) -> Fault) {
+fn break_everywhere(role: &str, salt: u64, how: Settle, fault: impl Fn(u64) -> Fault) {
     if !need(Feature::Ptrace) || !need(Feature::UserXattr) {
         return;
     }
     let template = Template::new();
     let whole = template.copy();
-    let trace = template.run(whole.path(), Fault::None);
+    let trace = template.run(role, whole.path(), Fault::None);
+    let finished = if role == ONCE { &template.new } else { &template.old };
     assert!(trace.status.success(), "{}", String::from_utf8_lossy(&trace.stderr));
-    settle(&template, whole.path(), how, true).unwrap();
+    settle(&template, whole.path(), how, Some(finished)).unwrap();
     let mut failures = Vec::new();
     let points = points(trace.mutating, salt);
     for n in &points {
         let place = template.copy();
-        let broken = template.run(place.path(), fault(*n));
-        if let Err(why) = settle(&template, place.path(), how, broken.status.success()) {
+        let broken = template.run(role, place.path(), fault(*n));
+        let finished = broken.status.success().then_some(finished);
+        if let Err(why) = settle(&template, place.path(), how, finished) {
             let call = broken.calls.last().map(ToString::to_string).unwrap_or_default();
             failures.push(format!("{how:?} after {:?} at {call}: {why}", fault(*n)));
         }
@@ -240,18 +270,25 @@ fn break_everywhere(salt: u64, how: Settle, fault: impl Fn(u64) -> Fault) {
 
 #[test]
 fn a_killed_apply_is_finished_by_the_next() {
-    break_everywhere(1, Settle::Forwards, Fault::KillAt);
+    break_everywhere(ONCE, 1, Settle::Forwards, Fault::KillAt);
 }
 
 #[test]
 fn a_killed_apply_is_taken_back_by_the_next() {
-    break_everywhere(2, Settle::Back, Fault::KillAfter);
+    break_everywhere(ONCE, 2, Settle::Back, Fault::KillAfter);
+}
+
+#[test]
+fn a_killed_way_back_is_gone_on_with_or_turned_around() {
+    for (salt, how) in [(5, Settle::Back), (6, Settle::Forwards)] {
+        break_everywhere(AND_BACK, salt, how, Fault::KillAfter);
+    }
 }
 
 #[test]
 fn a_failing_call_leaves_the_old_state_or_can_be_settled() {
     const EIO: i32 = 5;
-    break_everywhere(3, Settle::Back, |n| Fault::FailAt { n, errno: EIO });
+    break_everywhere(ONCE, 3, Settle::Back, |n| Fault::FailAt { n, errno: EIO });
 }
 
 #[test]
@@ -262,7 +299,7 @@ fn an_apply_is_settled_after_a_power_cut() {
     let template = Template::new();
     let disk = template.disk();
     let whole = template.copy();
-    let calls = template.run(whole.path(), Fault::None).mutating;
+    let calls = template.run(ONCE, whole.path(), Fault::None).mutating;
     // The last one is after all calls: what was done is done.
     let points: Vec<u64> = points(calls, 4).into_iter().chain([u64::MAX]).collect();
     let mut failures = Vec::new();
@@ -270,12 +307,19 @@ fn an_apply_is_settled_after_a_power_cut() {
         for how in [Settle::Forwards, Settle::Back] {
             let running = disk.power_cut_copy().unwrap();
             let mounted = running.mount().unwrap();
-            let finished = template.run(mounted.path(), Fault::KillAfter(n)).status.success();
+            // The disk is at the same path before and after.
+            let scratch = Scratch::new();
+            let place = scratch.path().join("disk");
+            symlink(mounted.path(), &place).unwrap();
+            let finished = template.run(ONCE, &place, Fault::KillAfter(n)).status.success();
+            let finished = finished.then_some(&template.new);
             let left = running.power_cut_copy().unwrap();
             drop(mounted);
             let mount = left.mount().unwrap();
-            boot(mount.path());
-            if let Err(why) = settle(&template, mount.path(), how, finished) {
+            fs::remove_file(&place).unwrap();
+            symlink(mount.path(), &place).unwrap();
+            boot(&place);
+            if let Err(why) = settle(&template, &place, how, finished) {
                 failures.push(format!("{how:?} after call {n}: {why}"));
             }
         }

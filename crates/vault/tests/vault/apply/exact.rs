@@ -2,14 +2,16 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
 
 use offshoot_tests::skip::{Feature, need};
-use offshoot_vault::{ApplyNote, Id};
+use offshoot_vault::{ApplyNote, ApplyOptions, ApplyTarget, Binding, Id, ImportOptions};
+use rustix::fs::{XattrFlags, getxattr, setxattr};
 use serde_json::json;
 
-use super::scene::{Scene, assert_clean, assert_state, write};
+use super::scene::{Scene, assert_clean, assert_state, target, write};
 use crate::garbage::NOTHING;
-use crate::support::{actor, everything_kept, import};
+use crate::support::{Scratch, actor, everything_kept, import, scanned, vault_of};
 
 #[test]
 fn a_folder_gets_its_new_state_exactly() {
@@ -78,6 +80,8 @@ fn what_is_staged_is_neither_captured_nor_collected() {
     assert_eq!(import(&scene.vault, &scene.folder).root, scene.before);
     scene.vault.collect(&NOTHING, &actor()).unwrap();
     let (id, after) = (apply.id(), apply.after());
+    assert!(scene.vault.unfinished_applies(&scene.lock()).is_err(), "somebody is at it");
+    assert_eq!(scene.vault.interrupted_applies().unwrap(), []);
     drop(apply);
     assert_eq!(scene.vault.interrupted_applies().unwrap(), [id]);
     assert!(scene.vault.objects().unwrap().root(&after).is_ok());
@@ -120,22 +124,41 @@ fn attributes_that_the_vault_does_not_record_stay_with_the_file() {
         return;
     }
     let scene = Scene::everything();
-    let set = |name: &str, value: &[u8]| {
-        let path = scene.folder.join("src/edited");
-        rustix::fs::setxattr(path, name, value, rustix::fs::XattrFlags::empty()).unwrap();
-    };
-    set("trusted.mark", b"of an administrator");
-    let before = import(&scene.vault, &scene.folder).root;
-    assert_eq!(before, scene.before);
+    let path = scene.folder.join("src/edited");
+    // Somebody of their own may read it: owner, user 1234, group, mask, others.
+    let entries: [(u16, u16, u32); 5] =
+        [(1, 6, u32::MAX), (2, 4, 1234), (4, 4, u32::MAX), (16, 4, u32::MAX), (32, 4, u32::MAX)];
+    let entries = entries.iter().flat_map(|(tag, may, who)| {
+        [&tag.to_le_bytes()[..], &may.to_le_bytes(), &who.to_le_bytes()].concat()
+    });
+    let acl: Vec<u8> = 2u32.to_le_bytes().into_iter().chain(entries).collect();
+    let attributes = [("trusted.mark", &b"of an administrator"[..]), (ACL, &acl)];
+    for (name, value) in attributes {
+        setxattr(&path, name, value, XattrFlags::empty()).unwrap();
+    }
+    setxattr(&path, "security.capability", &CAPABILITY, XattrFlags::empty()).unwrap();
+    assert_eq!(import(&scene.vault, &scene.folder).root, scene.before);
     let mut apply = scene.staged();
     apply.swap().unwrap();
     apply.finish().unwrap();
-    let mut value = [0; 64];
-    let path = scene.folder.join("src/edited");
-    let length = rustix::fs::getxattr(path, "trusted.mark", &mut value).unwrap();
-    assert_eq!(&value[..length], b"of an administrator");
-    assert_state(&scene.folder, &scene.new, &everything_kept());
+    scene.assert_new();
+    let read = |name: &str| {
+        let mut value = [0; 64];
+        let length = getxattr(&path, name, &mut value)?;
+        Ok::<Vec<u8>, rustix::io::Errno>(value[..length].to_vec())
+    };
+    assert_eq!(read("trusted.mark").unwrap(), b"of an administrator");
+    // The new mode says less for others; the named user stays.
+    let named: &[u8] = &[2, 0, 4, 0, 0xd2, 4, 0, 0];
+    assert!(
+        read(ACL).unwrap().chunks(4).collect::<Vec<_>>().windows(2).any(|it| it.concat() == named)
+    );
+    assert!(read("security.capability").is_err(), "new content gets no capabilities");
 }
+
+const ACL: &str = "system.posix_acl_access";
+/// To bind to low ports.
+const CAPABILITY: [u8; 20] = [1, 0, 0, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
 #[test]
 fn names_outside_of_the_folder_are_told_and_keep_their_content() {
@@ -166,4 +189,52 @@ fn many_files_are_changed_at_once() {
     apply.swap().unwrap();
     apply.finish().unwrap();
     scene.assert_new();
+}
+
+#[test]
+fn several_folders_are_changed_at_once() {
+    let scratch = Scratch::new();
+    let states = ["old", "new"].map(|state| {
+        let (project, config) = (format!("{state}-project"), format!("{state}-config"));
+        let folders = [scratch.folder(&project), scratch.folder(&config)];
+        write(&folders[0], "src/main", state, 0o644, 9);
+        write(&folders[0], &format!("only-{state}"), state, 0o644, 9);
+        write(&folders[1], "settings/deep", state, 0o600, 9);
+        folders
+    });
+    let [old, new] = states;
+    // Something beside the folders that the tree holds below the first.
+    write(&new[0], ".offshoot/settings", "new", 0o644, 9);
+    let vault = vault_of(&scratch, &old[0]);
+    let capture = |folders: &[PathBuf; 2]| {
+        let bindings = [("", &folders[0]), ("config", &folders[1])].map(|(name, path)| Binding {
+            id: Id::random(),
+            name: name.to_owned(),
+            path: path.as_os_str().as_encoded_bytes().to_vec(),
+            created_ms: 0,
+            inode: None,
+        });
+        let imported = vault.import_bound(&bindings, &ImportOptions::default()).unwrap();
+        let target = |it: &Binding| ApplyTarget { at: it.at(), ..target(&it.host_path()) };
+        (imported.root, bindings.iter().map(target).collect::<Vec<_>>())
+    };
+    let ((before, targets), (after, _)) = (capture(&old), capture(&new));
+    let states = [scanned(&old[0]), scanned(&old[1]), scanned(&new[0]), scanned(&new[1])];
+    let lock = vault.lock_folders(None).unwrap();
+    for back in [true, false] {
+        let plan = vault.plan_apply(&targets, &before, &after, &ApplyOptions::default()).unwrap();
+        assert_eq!(plan.problems(), []);
+        let mut apply = vault.stage_apply(&lock, plan, Id::random(), json!(null)).unwrap();
+        assert_eq!(apply.folders(), old);
+        apply.swap().unwrap();
+        if back {
+            apply.take_back().unwrap();
+        }
+        apply.finish().unwrap();
+        let expected = if back { &states[..2] } else { &states[2..] };
+        for (folder, expected) in old.iter().zip(expected) {
+            assert_state(folder, expected, &everything_kept());
+            assert_clean(&vault, folder);
+        }
+    }
 }

@@ -15,9 +15,13 @@ use offshoot_vault::ApplyError;
 use super::scene::{Scene, age_to, assert_clean, assert_state, interfered, write};
 use crate::support::{everything_kept, scanned};
 
+/// Files that are replaced, some more than anybody changes so that there is time to.
+const NAMES: [&str; 16] =
+    ["a", "a1", "a2", "a3", "b", "b1", "b2", "b3", "c", "c1", "c2", "c3", "d", "d1", "d2", "d3"];
+
 fn scene() -> Scene {
     Scene::of(old_files, |folder| {
-        for name in ["a", "b", "c", "d"] {
+        for name in NAMES {
             write(folder, &format!("dir/{name}"), "new content\n", 0o644, 8);
         }
         write(folder, "dir/comes", "new\n", 0o644, 8);
@@ -25,7 +29,7 @@ fn scene() -> Scene {
 }
 
 fn old_files(folder: &Path) {
-    for name in ["a", "b", "c", "d", "goes"] {
+    for name in NAMES.into_iter().chain(["goes"]) {
         write(folder, &format!("dir/{name}"), "old\n", 0o644, 9);
     }
     age_to(&folder.join("dir"), 9);
@@ -38,6 +42,9 @@ fn reset(folder: &Path) {
     fs::create_dir(folder).unwrap();
     old_files(folder);
 }
+
+/// A path and what somebody does to it.
+type Change = (&'static str, fn(&Path));
 
 fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| format!("{error}"))
@@ -62,7 +69,7 @@ fn an_edit_after_staging_takes_everything_back() {
 
 #[test]
 fn whatever_somebody_does_after_staging_stays() {
-    let changes: [(&str, fn(&Path)); 7] = [
+    let changes: [Change; 7] = [
         ("dir/a", |path| fs::remove_file(path).unwrap()),
         ("dir/comes", |path| fs::write(path, "mine\n").unwrap()),
         ("dir/goes", |path| fs::write(path, "mine\n").unwrap()),
@@ -123,7 +130,7 @@ fn what_is_written_through_an_old_descriptor_is_kept() {
     // Opened after everybody was asked, and not yet written to.
     let mut writer = fs::File::options().append(true).open(&path).unwrap();
     let (paths, _) = interfered(apply.swap());
-    assert_eq!(paths, [path.clone()]);
+    assert_eq!(paths, std::slice::from_ref(&path));
     writer.write_all(b"mine\n").unwrap();
     drop(writer);
     apply.finish().unwrap();
@@ -196,7 +203,7 @@ fn nothing_is_lost_to_a_race() {
     for round in 0..rounds {
         reset(&scene.folder);
         let mut apply = scene.staged();
-        let (go, stop) = (AtomicBool::new(false), AtomicBool::new(false));
+        let [ready, go, stop] = [false; 3].map(AtomicBool::new);
         let mut person = Person {
             rng: Rng::new(seed ^ (round << 8)),
             folder: scene.folder.clone(),
@@ -205,15 +212,19 @@ fn nothing_is_lost_to_a_race() {
         };
         let result = thread::scope(|scope| {
             let acting = scope.spawn(|| {
+                ready.store(true, Ordering::Release);
                 while !go.load(Ordering::Acquire) {
                     std::hint::spin_loop();
                 }
-                let pause = person.rng.below(4_000);
+                let pause = person.rng.below(1_000);
                 (0..pause).for_each(|_| std::hint::spin_loop());
                 while !stop.load(Ordering::Acquire) && person.count < 12 {
                     person.act();
                 }
             });
+            while !ready.load(Ordering::Acquire) {
+                thread::yield_now();
+            }
             go.store(true, Ordering::Release);
             let result = apply.swap();
             stop.store(true, Ordering::Release);

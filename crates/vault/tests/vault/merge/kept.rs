@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use offshoot_vault::merge::conflict::ConflictKind;
+use offshoot_vault::merge::conflict::{ConflictKind, texts_with_markers};
 use offshoot_vault::{Body, CheckDepth, ConflictRecord, Entry, RootId, Vault, VaultPath};
 use rusqlite::{Connection, params};
 
@@ -155,6 +155,53 @@ fn a_side_that_cannot_be_read_is_found_by_a_check() {
     let found = place.vault.check(CheckDepth::Content).unwrap().problems;
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].contains(&blob.to_string()), "{found:?}");
+}
+
+#[test]
+fn a_number_that_would_hide_conflicts_is_found_by_a_check() {
+    let place = Place::new();
+    let root = conflicted(&place);
+    let wrong = edit(&place.vault, &root, |editor| {
+        let mut entry = editor.get(&path("/many")).unwrap().unwrap();
+        let Body::Directory(dir) = &mut entry.body else { panic!("it is a directory") };
+        dir.conflicts = 0;
+        editor.put(&path("/many"), entry).unwrap();
+    });
+    commit(&place.vault, &wrong);
+    let found = place.vault.check(CheckDepth::Structure).unwrap().problems;
+    assert!(
+        matches!(found.as_slice(), [only] if only.contains("has 1 conflicts, not 0")),
+        "{found:?}"
+    );
+}
+
+/// A text that somebody moved with its markers is known by them alone.
+#[test]
+fn texts_that_newly_have_markers_are_found() {
+    let place = Place::new();
+    let root = conflicted(&place);
+    let vault = &place.vault;
+    let marked = place.texts(&root)["/text"].clone();
+    let rules = "a\n=======\nb\n";
+    let changes: &[(&str, Option<&str>)] = &[
+        ("/text", None),
+        ("/moved", Some(&marked)),
+        ("/rules", Some(rules)),
+        ("/gone", Some("plain\n")),
+        ("/many/300", Some("decided\n")),
+        ("/dir/file", Some(&marked)),
+    ];
+    let next = place.change(&root, changes);
+    let objects = vault.objects().unwrap();
+    let found = |from: &RootId, to: &RootId| {
+        let changes = offshoot_vault::diff::compare(objects, from, to).unwrap();
+        let found = texts_with_markers(objects, &changes).unwrap();
+        found.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&root, &next), ["/dir/file", "/moved"]);
+    assert_eq!(found(&next, &root), ["/many/300", "/text"]);
+    let more = place.change(&next, &[("/moved", Some(&format!("{marked}more\n")))]);
+    assert_eq!(found(&next, &more), [""; 0], "it had them before");
 }
 
 /// What commands do to files with conflicts, and what is to be decided afterwards.

@@ -1,0 +1,147 @@
+//! `review` for programs, and the forms of `diff` and `status` for people.
+
+use std::fs;
+
+use offshoot_tests::product::Place;
+use serde_json::Value;
+
+use crate::transcript::demo_vault;
+
+const NUMBERS: &str = "1\n2\n3\n4\n5\n6\n7\n8\n9\n10\n11\n12\n";
+
+/// A file with two hunks, a new file, a file that is gone and one that was moved and changed.
+fn changed() -> Place {
+    let place = demo_vault();
+    fs::write(place.project().join("numbers"), NUMBERS).unwrap();
+    place.ok(["init"]);
+    place.ok(["workspace", "create", "work"]);
+    let numbers = NUMBERS.replace("2\n3\n", "two\n3\n").replace("11\n", "eleven\n");
+    place.ok_with(["fs", "write", "/numbers", "-w", "work"], numbers.as_bytes());
+    place.ok_with(["fs", "write", "-p", "/deep/new", "-w", "work"], b"new\n");
+    place.ok(["fs", "rm", "/run.sh", "-w", "work"]);
+    place.ok(["fs", "mv", "/src/lib.rs", "/src/library.rs", "-w", "work"]);
+    place
+}
+
+fn items(place: &Place, more: &[&str]) -> Vec<Value> {
+    let arguments = [&["review", "--list", "-w", "work"], more].concat();
+    place.json(&arguments)["items"].as_array().unwrap().clone()
+}
+
+/// The ids of the pieces of a path.
+fn ids(place: &Place, path: &str, more: &[&str]) -> Vec<String> {
+    let items = items(place, more);
+    let item = items.iter().find(|item| item["path"] == path).unwrap();
+    let pieces = item["pieces"].as_array().unwrap();
+    pieces.iter().map(|piece| piece["id"].as_str().unwrap().to_owned()).collect()
+}
+
+fn numbers(place: &Place) -> String {
+    place.ok(["fs", "cat", "/numbers", "-w", "work"])
+}
+
+#[test]
+fn changes_are_listed_in_pieces() {
+    let place = changed();
+    let listed = items(&place, &[]);
+    let paths: Vec<&str> = listed.iter().map(|item| item["path"].as_str().unwrap()).collect();
+    assert_eq!(paths, ["/deep/new", "/numbers", "/run.sh", "/src/library.rs"]);
+    assert_eq!(listed[1]["pieces"].as_array().unwrap().len(), 2);
+    assert_eq!(listed[1]["pieces"][0]["hunk"]["lines"][1]["text"], "2");
+    assert_eq!(listed[1]["last_changed_by"]["reason"], "write");
+    assert_eq!(listed[3]["from"], "/src/lib.rs");
+    assert_eq!(listed[3]["pieces"][0]["piece"], "rename");
+    assert_eq!(items(&place, &["/src"]).len(), 1);
+    let text = place.ok(["review", "--list", "-w", "work"]);
+    assert!(text.contains("M /numbers\n") && text.contains("hunk at line 2, +1 -1  2"), "{text}");
+}
+
+#[test]
+fn a_hunk_is_dropped_and_the_other_keeps_its_id() {
+    let place = changed();
+    let before = ids(&place, "/numbers", &[]);
+    let document = place.json(&["review", "--drop", &before[0], "-w", "work"]);
+    assert_eq!((&document["dropped"], &document["undecided"]), (&1.into(), &4.into()));
+    assert_eq!(numbers(&place), NUMBERS.replace("11\n", "eleven\n"));
+    assert_eq!(ids(&place, "/numbers", &[]), before[1..]);
+    place.ok(["undo", "-w", "work"]);
+    assert_eq!(ids(&place, "/numbers", &[]), before);
+    let error = place.json_error(&["review", "--drop", "0123456789ab", "-w", "work"], 3);
+    assert!(error["message"].as_str().unwrap().contains("0123456789ab"), "{error}");
+}
+
+#[test]
+fn everything_dropped_is_as_it_was() {
+    let place = changed();
+    place.ok(["review", "--drop", "/", "-w", "work"]);
+    assert_eq!(place.ok(["diff", "--name-status", "-w", "work"]), "");
+    assert_eq!(items(&place, &[]).len(), 0);
+    let done = place.json(&["status", "-w", "work"]);
+    assert_eq!(done["last_operation"], "review: 5 dropped in work");
+}
+
+#[test]
+fn only_what_was_accepted_is_committed() {
+    let place = changed();
+    let hunks = ids(&place, "/numbers", &[]);
+    let accepted = format!("{},{}", hunks[1], ids(&place, "/src/library.rs", &[])[0]);
+    place.ok(["review", "--accept", &accepted, "--commit", "-m", "Some of it", "-w", "work"]);
+    let read = |name: &str| fs::read_to_string(place.project().join(name));
+    assert_eq!(read("numbers").unwrap(), NUMBERS.replace("11\n", "eleven\n"));
+    assert!(read("src/library.rs").is_ok() && read("src/lib.rs").is_err());
+    assert!(read("run.sh").is_ok() && read("deep/new").is_err());
+    // The rest is still in the workspace, and can come home later.
+    assert!(numbers(&place).contains("two\n") && numbers(&place).contains("eleven\n"));
+    assert_eq!(
+        place.ok(["diff", "--name-status", "-w", "work"]),
+        "A /deep/new\nM /numbers\nD /run.sh\n"
+    );
+    place.ok(["commit", "-w", "work"]);
+    assert!(read("numbers").unwrap().contains("two\n") && read("run.sh").is_err());
+    place.ok(["undo", "-w", "work"]);
+    place.ok(["undo", "-w", "work"]);
+    assert_eq!(read("numbers").unwrap(), NUMBERS);
+}
+
+#[test]
+fn a_walk_needs_a_terminal() {
+    let place = changed();
+    let error = place.json_error(&["review", "-w", "work"], 2);
+    assert!(error["hint"].as_str().unwrap().contains("--list"), "{error}");
+    let error = place.json_error(&["commit", "-p", "-w", "work"], 2);
+    assert!(error["message"].as_str().unwrap().contains("terminal"), "{error}");
+}
+
+#[test]
+fn diffs_by_words_and_side_by_side() {
+    let place = changed();
+    let words = place.ok(["diff", "--word-diff", "-w", "work", "--", "/numbers"]);
+    assert!(words.contains("\n1\n[-2-]{+two+}\n3\n"), "{words}");
+    let mut command = place.command(["diff", "-y", "-w", "work", "--", "/numbers"]);
+    let output = command.env("COLUMNS", "40").output().unwrap();
+    let columns = String::from_utf8(output.stdout).unwrap();
+    let row = columns.lines().find(|line| line.contains('|')).unwrap();
+    assert!(row.starts_with(" 2 2 ") && row.ends_with("|  2 two"), "{columns}");
+    let patch = place.ok(["diff", "-U", "0", "-w", "work", "--", "/numbers"]);
+    assert!(patch.contains("@@ -2 +2 @@\n-2\n+two\n@@ "), "{patch}");
+}
+
+#[test]
+fn a_status_says_how_things_stand() {
+    let place = changed();
+    place.ok_with(["fs", "write", "/.gitignore", "-w", "work"], b"/out\n");
+    place.ok_with(["fs", "write", "-p", "/out/built", "-w", "work"], b"built\n");
+    fs::write(place.project().join("numbers"), "0\n").unwrap();
+    place.ok(["pull", "--head"]);
+    let document = place.json(&["status", "-w", "work"]);
+    assert_eq!(document["behind"], 1);
+    assert_eq!(document["folders"][0], place.project().to_str().unwrap());
+    let stays = document["stays"].as_array().unwrap();
+    assert!(stays.iter().any(|held| held["path"] == "/out/built"), "{document}");
+    let text = place.ok(["status", "-w", "work"]);
+    assert!(text.contains("head is 1 snapshot ahead: `offshoot pull -w work`"), "{text}");
+    assert!(text.contains("ignored by .gitignore"), "{text}");
+    let short = place.ok(["status", "-s", "-w", "work"]);
+    assert!(short.starts_with("## work [behind 1]\n"), "{short}");
+    assert!(short.contains("\n! /out/built\n") && short.contains("\nM /numbers\n"), "{short}");
+}

@@ -1,0 +1,107 @@
+//! `commit --git`: a git commit of what came home and of nothing else.
+
+use offshoot_tests::scan::{CompareOptions, compare, scan};
+
+use crate::git_scene::{HISTORY, project};
+use crate::scene::{Scene, Who};
+
+/// Runs something that must change nothing in the folder.
+fn nothing_changes<T>(scene: &Scene, run: impl FnOnce() -> T) -> T {
+    let before = scan(&scene.place.project()).unwrap();
+    let result = run();
+    let after = scan(&scene.place.project()).unwrap();
+    let touched = compare(&before, &after, &CompareOptions::default());
+    assert!(touched.is_empty(), "{}", touched.join("\n"));
+    result
+}
+
+#[test]
+fn what_the_person_did_stays_theirs() {
+    for who in [Who::Me, Who::Ordinary] {
+        let Some(scene) = project(who, HISTORY) else { return };
+        scene.host("echo staged >> b; git add b; echo unstaged >> b; echo un > untracked; echo mine > mine; git add mine");
+        let status = scene.host("git status --porcelain");
+        scene.work("echo two >> a; chmod +x d/c; rm d/link; mkdir new; echo n > new/n; mv d/run d/moved; echo o > x.o");
+        let said = scene.done(&["commit", "--git", "-m", "Fix it"]);
+        assert!(said.contains("git commit") && said.contains("on branch main"), "{said}");
+        assert_eq!(scene.host("git status --porcelain"), status);
+        assert_eq!(
+            scene.host("git show --format=%s --no-renames --name-status HEAD"),
+            "Fix it\n\nM\ta\nM\td/c\nD\td/link\nA\td/moved\nD\td/run\nA\tnew/n\n"
+        );
+        let body = scene.host("git log -1 --format=%B");
+        assert!(
+            body.contains("\nOffshoot-Exec: ") && body.contains("\nOffshoot-Workspace: real\n"),
+            "{body}"
+        );
+        scene.host(
+            "git fsck --strict; test \"$(git rev-parse HEAD~1)\" = \"$(git rev-parse HEAD@{1})\"",
+        );
+        // Taking it back is about files; what git has stays.
+        let head = scene.host("git rev-parse HEAD");
+        scene.done(&["undo"]);
+        assert_eq!(scene.host("git rev-parse HEAD; cat a"), format!("{head}one\nmore\n"));
+    }
+}
+
+#[test]
+fn files_that_both_changed_are_refused_before_anything_is_done() {
+    for edit in ["sed -i '1s/.*/mine/' b", "sed -i '1s/.*/mine/' b; git add b"] {
+        let Some(scene) = project(Who::Me, HISTORY) else { return };
+        scene.host(edit);
+        scene.work("sed -i '$s/.*/theirs/' b; echo two >> a");
+        let said = nothing_changes(&scene, || scene.refused(&["commit", "--git"], 4));
+        assert!(said.contains("not committed: /b") && said.contains("stash"), "{said}");
+        scene.done(&["commit"]);
+        assert_eq!(scene.host("grep -c -e mine -e theirs b"), "2\n");
+    }
+}
+
+#[test]
+fn who_commits_has_to_be_known() {
+    let Some(scene) = project(Who::Me, HISTORY) else { return };
+    scene.work("echo two >> a");
+    std::fs::write(scene.place.path().join(".gitconfig"), "").unwrap();
+    let said = nothing_changes(&scene, || scene.refused(&["commit", "--git"], 2));
+    assert!(said.contains("--author"), "{said}");
+    scene.done(&["commit", "--git", "--author", "Bob <bob@example.org>"]);
+    assert_eq!(
+        scene.host("git log -1 --format='%an <%ae>'; git status --porcelain"),
+        "Bob <bob@example.org>\n"
+    );
+}
+
+/// A filter of the person that fails, as one does whose program is missing.
+#[test]
+fn a_git_commit_that_fails_leaves_what_came_home() {
+    let history = "git init -q .; echo '*.bin filter=broken' > .gitattributes
+        git config filter.broken.clean false; git config filter.broken.required true
+        echo one > a; git add -A; git commit -qm first";
+    let Some(scene) = project(Who::Me, history) else { return };
+    scene.work("echo two >> a; echo b > x.bin");
+    let head = scene.host("git rev-parse HEAD");
+    let said = scene.refused(&["commit", "--git"], 1);
+    assert!(said.contains("no git commit was made") && said.contains("clean filter"), "{said}");
+    assert_eq!(scene.host("git rev-parse HEAD; cat a x.bin"), format!("{head}one\ntwo\nb\n"));
+    assert_eq!(scene.host("git diff --cached --name-only"), "");
+}
+
+#[test]
+fn a_repository_without_a_commit_gets_its_first() {
+    let Some(scene) = project(Who::Me, "git init -q .; echo one > a") else { return };
+    scene.work("echo two > b");
+    scene.done(&["commit", "--git", "-m", "start"]);
+    assert_eq!(
+        scene.host("git log --format=%s --name-only; git status --porcelain"),
+        "start\n\nb\n?? a\n"
+    );
+}
+
+#[test]
+fn what_is_ignored_or_a_repository_of_its_own_is_not_added() {
+    let Some(scene) = project(Who::Me, HISTORY) else { return };
+    scene.work("echo o > x.o; git init -q nested; echo x > nested/x; echo two >> a; mkfifo pipe; mkdir empty");
+    scene.done(&["commit", "--git", "--ignored"]);
+    assert_eq!(scene.host("git show --format= --name-only HEAD"), "a\n");
+    assert_eq!(scene.host("cat x.o nested/x"), "o\nx\n");
+}

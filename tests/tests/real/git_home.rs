@@ -1,0 +1,82 @@
+//! Repositories that come home with the files: what git says on the host afterwards.
+
+use crate::git_scene::{HISTORY, project};
+use crate::scene::Who;
+
+#[test]
+fn commits_of_the_workspace_come_home() {
+    for who in [Who::Me, Who::Ordinary] {
+        let Some(scene) = project(who, HISTORY) else { return };
+        scene.host("echo mine >> d/c; git status --short");
+        scene.work("echo two >> a; git commit -qam third; git branch topic; git tag -am v1 v1");
+        scene.done(&["commit"]);
+        assert_eq!(
+            scene.host("git log --format=%s; git branch --format='%(refname:short)'; git tag"),
+            "third\nsecond\nfirst\nmain\ntopic\nv1\n"
+        );
+        assert_eq!(scene.host("git status --porcelain"), " M d/c\n");
+        scene.host("git fsck --strict --full; git commit -qam mine; git gc -q");
+    }
+}
+
+#[test]
+fn commits_of_both_are_refused_and_the_advice_works() {
+    let Some(scene) = project(Who::Me, HISTORY) else { return };
+    scene.host("echo mine >> b; git commit -qam mine");
+    scene.work("echo two >> a; git commit -qam theirs");
+    let said = scene.refused(&["commit"], 4);
+    assert!(said.contains("both made commits") && said.contains("export --git BRANCH"), "{said}");
+    scene.done(&["export", "--git", "agent"]);
+    scene.same_files("agent");
+    scene.done(&["commit", "--exclude", ".git"]);
+    assert_eq!(
+        scene.host("git log -1 --format=%s; git status --porcelain; cat a"),
+        "mine\n M a\none\nmore\ntwo\n"
+    );
+    scene.host("git commit -qam both; git merge -q --no-edit agent; git fsck --strict");
+}
+
+#[test]
+fn a_git_that_is_at_work_is_not_disturbed() {
+    let Some(scene) = project(Who::Me, HISTORY) else { return };
+    scene.work("echo two >> a");
+    scene.host("touch .git/index.lock");
+    let said = scene.refused(&["commit"], 8);
+    assert!(said.contains("index.lock"), "{said}");
+    scene.host("rm .git/index.lock");
+    scene.done(&["commit"]);
+}
+
+/// Main and a branch that do not merge by themselves.
+fn diverged() -> String {
+    format!(
+        "{HISTORY}; git checkout -q -b side HEAD~1; echo side >> a; git commit -qam side; git checkout -q main"
+    )
+}
+
+#[test]
+fn a_merge_in_progress_does_not_keep_files_away() {
+    let Some(scene) = project(Who::Me, &diverged()) else { return };
+    scene.work("echo two >> b");
+    scene.host("! git merge -q side");
+    assert!(scene.refused(&["commit", "--git"], 4).contains("a git merge is in progress"));
+    scene.done(&["commit"]);
+    scene.host("git checkout --ours a; git add a; git commit -qm merged; git fsck --strict");
+    assert_eq!(scene.host("git status --porcelain"), " M b\n");
+}
+
+#[test]
+fn a_merge_in_progress_keeps_commits_away() {
+    let Some(scene) = project(Who::Me, &diverged()) else { return };
+    scene.work("echo two >> b; git commit -qam theirs");
+    scene.host("! git merge -q side");
+    let said = scene.refused(&["commit"], 4);
+    assert!(
+        said.contains("merge is in progress") || said.contains("staged in the folder"),
+        "{said}"
+    );
+    scene.host("git merge --abort");
+    scene.done(&["commit"]);
+    assert_eq!(scene.host("git log -1 --format=%s; git status --porcelain"), "theirs\n");
+    scene.host("git fsck --strict");
+}
