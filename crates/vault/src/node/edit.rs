@@ -72,7 +72,10 @@ fn edit_runs(
     Ok(children)
 }
 
+/// The changes to one leaf.
 type Range<'a> = Vec<(&'a Vec<u8>, &'a Option<Entry>)>;
+/// The bytes of each leaf that is read.
+type Read = Vec<Option<Rc<Vec<u8>>>>;
 
 /// The changes that belong to each leaf, and the bytes of those to read: leaves with changes, and the next one where a run goes on
 /// in it.
@@ -80,7 +83,7 @@ fn read_touched<'a>(
     nodes: &Nodes<'_>,
     leaves: &[Child],
     changes: &'a Changes,
-) -> Result<(Vec<Range<'a>>, Vec<Option<Rc<Vec<u8>>>>)> {
+) -> Result<(Vec<Range<'a>>, Read)> {
     let mut ranges: Vec<Range<'a>> = vec![Vec::new(); leaves.len()];
     for change in changes {
         let after = leaves.partition_point(|child| child.first <= *change.0);
