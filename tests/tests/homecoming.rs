@@ -3,10 +3,6 @@
 //! nowhere else, the folder is what the vault says, and what is taken back is as it was.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
-#![expect(
-    clippy::print_stdout,
-    reason = "what was run, and with which seed, is for people to read"
-)]
 
 #[path = "homecoming/case.rs"]
 mod case;
