@@ -153,21 +153,20 @@ impl Decider<'_> {
     }
 }
 
-/// What stands where a side was chosen. Of conflicts over metadata or places alone the merged content stays.
+/// What stands where a side was chosen. All that is not in conflict stays as it was merged.
 pub(super) fn decided(kinds: &[ConflictKind], now: Entry, chosen: &Entry) -> Entry {
-    use ConflictKind::{Mode, Owner, RenameRename, Xattr};
+    use ConflictKind::{Content, Mode, Owner, RenameRename, Xattr};
     let only = |these: &[ConflictKind]| kinds.iter().all(|kind| these.contains(kind));
     let shows_directory = now.directory().is_some() && chosen.directory().is_some();
+    let mtime = if now.body == chosen.body { chosen.meta.mtime } else { Mtime::now() };
     let mut entry = if shows_directory || only(&[Mode, Owner, Xattr, RenameRename]) {
         now
+    } else if only(&[Content, Mode, Owner, Xattr, RenameRename]) && now.kind() == chosen.kind() {
+        let meta = Meta { mtime, ..now.meta };
+        Entry { meta, body: chosen.body.clone(), ..now }
     } else {
-        let changes = now.body != chosen.body;
-        let mtime = if changes { Mtime::now() } else { chosen.meta.mtime };
-        return Entry {
-            meta: Meta { mtime, ..chosen.meta.clone() },
-            conflict: None,
-            ..chosen.clone()
-        };
+        let meta = Meta { mtime, ..chosen.meta.clone() };
+        return Entry { meta, conflict: None, ..chosen.clone() };
     };
     if kinds.contains(&Mode) {
         entry.meta.mode = chosen.meta.mode;
