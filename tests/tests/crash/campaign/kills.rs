@@ -101,6 +101,8 @@ fn one_round(site: &Site, rng: &mut Rng, tag: &str, usual: Duration) -> Result<(
     if spares && !finished[1].is_whole() {
         return Err(format!("nobody touched this one: {:?}", finished[1].envelope));
     }
+    // What was killed from outside takes a moment to end inside, and may take back what it wrote until then.
+    remains::no_process(site.home())?;
     let written = remains::written(site, since);
     site.ok(&["vault", "check"])?;
     let mut there = 0;

@@ -63,7 +63,7 @@ pub(crate) fn check(site: &Site) -> Result<(), String> {
 }
 
 /// No process has the home in its environment: Offshoot itself, an init, or a command.
-fn no_process(home: &Path) -> Result<(), String> {
+pub(crate) fn no_process(home: &Path) -> Result<(), String> {
     let start = Instant::now();
     loop {
         let found = processes_of(home);
