@@ -110,10 +110,8 @@ fn one_round(site: &Site, rng: &mut Rng, tag: &str, usual: Duration) -> Result<(
         there += usize::from(site.settle(one)?);
     }
     let left = site.json(&["recover", "list"])?["recoverable"].as_array().map_or(0, Vec::len);
-    if left + there < written {
-        return Err(format!(
-            "{written} commands wrote, {there} are history, {left} can be recovered"
-        ));
+    if left + there < written.len() {
+        return Err(format!("{there} are history, {left} can be recovered of what {written:?}"));
     }
     site.compare("w2").or_else(|why| accept_note(site, tag).map_err(|_| why))?;
     recover(site, rng, &finished, usual)?;

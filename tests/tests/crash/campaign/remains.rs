@@ -22,19 +22,25 @@ pub(crate) fn inits(site: &Site) -> Vec<u32> {
     found
 }
 
-/// How many commands have written something since then that is not part of the history, by what lies in the vault after a
-/// kill. At least so many: a change of modes alone does not show.
-pub(crate) fn written(site: &Site, since: SystemTime) -> usize {
+/// The commands that have written something since then that is not part of the history, each with what shows it, by what lies
+/// in the vault after a kill. At least these: a change of modes alone does not show.
+pub(crate) fn written(site: &Site, since: SystemTime) -> Vec<String> {
     let entries = fs::read_dir(site.vault().join("layers")).into_iter().flatten().flatten();
-    let holds_work = |path: &Path| {
-        let sealed = !path.as_os_str().as_bytes().ends_with(b".tmp");
-        let mut names = fs::read_dir(path.join("fs")).into_iter().flatten().flatten();
-        // Hard links and the folders that lead to them are placed with their old times before the command starts.
-        let is_new =
-            |name: fs::DirEntry| name.metadata().is_ok_and(|it| it.modified().unwrap() > since);
-        if sealed { path.join("exec.json").exists() } else { names.any(is_new) }
-    };
-    entries.filter(|entry| holds_work(&entry.path())).count()
+    entries.filter_map(|entry| work_in(&entry.path(), since)).collect()
+}
+
+fn work_in(path: &Path, since: SystemTime) -> Option<String> {
+    let sealed = !path.as_os_str().as_bytes().ends_with(b".tmp");
+    if sealed {
+        return path.join("exec.json").exists().then(|| format!("{} sealed", path.display()));
+    }
+    // Hard links and the folders that lead to them are placed with their old times before the command starts.
+    let is_new =
+        |name: &fs::DirEntry| name.metadata().is_ok_and(|it| it.modified().unwrap() > since);
+    let names = fs::read_dir(path.join("fs")).into_iter().flatten().flatten();
+    let new: Vec<String> =
+        names.filter(is_new).map(|name| name.path().display().to_string()).collect();
+    (!new.is_empty()).then(|| new.join(" "))
 }
 
 /// Nothing runs, nothing is mounted, nothing is half-made.
