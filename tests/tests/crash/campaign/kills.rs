@@ -191,6 +191,8 @@ pub(crate) fn recover(
             if !child.wait().unwrap().success() {
                 Tally::add(&site.tally.killed_again);
             }
+            // Its hand inside a namespace may hold what it looked at for a moment longer.
+            remains::no_process(site.home())?;
             site.ok(&["vault", "check"])?;
         }
         // It was kept before the kill, or still waits.

@@ -15,11 +15,16 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) fn inits(site: &Site) -> Vec<u32> {
     let mut found = Vec::new();
     for entry in fs::read_dir(site.vault().join("layers")).into_iter().flatten().flatten() {
-        let note = fs::read(entry.path().join("exec.json")).unwrap_or_default();
-        let note: serde_json::Value = serde_json::from_slice(&note).unwrap_or_default();
-        found.extend(note["init"]["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok()));
+        found.extend(init_of(&entry.path()));
     }
     found
+}
+
+/// The first process inside of the command that writes this layer, where it has got so far.
+fn init_of(layer: &Path) -> Option<u32> {
+    let note = fs::read(layer.join("exec.json")).unwrap_or_default();
+    let note: serde_json::Value = serde_json::from_slice(&note).unwrap_or_default();
+    note["init"]["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok())
 }
 
 /// The commands that have written something since then that is not part of the history, each with what shows it, by what lies
@@ -34,7 +39,8 @@ fn work_in(path: &Path, since: SystemTime) -> Option<String> {
     if sealed {
         return path.join("exec.json").exists().then(|| format!("{} sealed", path.display()));
     }
-    // Hard links and the folders that lead to them are placed with their old times before the command starts.
+    // Hard links and the folders that lead to them are placed before there is an init, and get their old times when they are whole.
+    init_of(path)?;
     let is_new =
         |name: &fs::DirEntry| name.metadata().is_ok_and(|it| it.modified().unwrap() > since);
     let names = fs::read_dir(path.join("fs")).into_iter().flatten().flatten();
