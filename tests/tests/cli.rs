@@ -24,6 +24,8 @@ mod crowds;
 mod damage;
 #[path = "cli/diffs.rs"]
 mod diffs;
+#[path = "cli/disputes.rs"]
+mod disputes;
 #[path = "cli/drivers.rs"]
 mod drivers;
 #[path = "cli/execs.rs"]

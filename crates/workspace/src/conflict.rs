@@ -1,6 +1,7 @@
 //! Conflicts that a workspace holds: listing and deciding them.
 
 mod decide;
+mod place;
 
 use offshoot_vault::{
     Actor, ConflictRecord, Entry, NewContent, RecordedSide, RootId, Tree, TreeEditor, Vault,

@@ -12,16 +12,16 @@ use crate::background::Background;
 use crate::transcript::{Transcript, demo, demo_vault};
 
 /// Writes a file of a workspace.
-fn write(place: &Place, workspace: &str, path: &str, text: &str) {
+pub(crate) fn write(place: &Place, workspace: &str, path: &str, text: &str) {
     place.ok_with(["fs", "write", "-p", path, "-w", workspace], text.as_bytes());
 }
 
-fn cat(place: &Place, workspace: &str, path: &str) -> String {
+pub(crate) fn cat(place: &Place, workspace: &str, path: &str) -> String {
     place.ok(["fs", "cat", path, "-w", workspace])
 }
 
 /// What a command answers that may find conflicts, and its exit code.
-fn answer(place: &Place, arguments: &[&str]) -> (Value, Option<i32>) {
+pub(crate) fn answer(place: &Place, arguments: &[&str]) -> (Value, Option<i32>) {
     let output = place.run(offshoot_tests::product::with_json(arguments));
     let document = document_of(&output);
     assert_eq!(document["success"], true, "{document}");
@@ -29,7 +29,7 @@ fn answer(place: &Place, arguments: &[&str]) -> (Value, Option<i32>) {
 }
 
 /// The paths that are to be decided in a workspace.
-fn open(place: &Place, workspace: &str) -> Vec<String> {
+pub(crate) fn open(place: &Place, workspace: &str) -> Vec<String> {
     let list = place.json(&["conflicts", "-w", workspace]);
     let all = list["conflicts"].as_array().unwrap();
     all.iter().map(|conflict| conflict["path"].as_str().unwrap().to_owned()).collect()

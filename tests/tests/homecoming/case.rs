@@ -309,7 +309,10 @@ impl Case {
                 continue;
             }
             let (path, file) = match (bases.get(id), ours.get(id)) {
-                (Some(base), Some(mine)) if !is_parted => for_theirs(*base, *mine, (path, file)),
+                (Some(base), Some(mine)) if !is_parted => {
+                    let is_disputed = merged.disputed.contains(mine.0);
+                    for_theirs(*base, *mine, (path, file), is_disputed)
+                }
                 _ => ((*path).clone(), (*file).clone()),
             };
             decided.insert(path, file);
@@ -375,11 +378,13 @@ impl Case {
     }
 }
 
-/// A file that both sides have, decided for the last of them: only what is in conflict is decided, all else stays merged.
+/// A file that both sides have, decided for the last of them: only what is in conflict is decided, all else stays merged. It is
+/// not where the first side moved it if the last one has something else there.
 fn for_theirs(
     base: (&String, &File),
     mine: (&String, &File),
     theirs: (&String, &File),
+    is_disputed: bool,
 ) -> (String, File) {
     let body = merge_bodies(&base.1.body, [&mine.1.body, &theirs.1.body]);
     let bits = [&mine.1.executable, &theirs.1.executable];
@@ -388,7 +393,7 @@ fn for_theirs(
         body: body.unwrap_or_else(|_| theirs.1.body.clone()),
         executable: *changed(&base.1.executable, bits).expect("a bit has two values"),
     };
-    let path = if theirs.0 == base.0 { mine.0 } else { theirs.0 };
+    let path = if theirs.0 == base.0 && !is_disputed { mine.0 } else { theirs.0 };
     (path.clone(), file)
 }
 

@@ -29,8 +29,9 @@ pub(crate) struct Merged {
     /// Those of them that one side moved to where the other has something else, and that the other did not touch: they count as
     /// deleted and added.
     pub(crate) parted: BTreeSet<u64>,
-    /// Whether one side moved a file to where the other has something else, and the other touched or moved that file as well.
-    /// Deciding that for one side decides about two files at once.
+    /// Where different files came to one path.
+    pub(crate) disputed: BTreeSet<String>,
+    /// Whether two files that are each in conflict came to one path. Who decides that decides twice.
     pub(crate) is_tangled: bool,
 }
 
@@ -56,6 +57,7 @@ pub(crate) fn merge(base: &Tree, sides: [&Tree; 2]) -> Merged {
             Fate::Here(path, file) => claims.entry(path).or_default().push(file),
             Fate::Conflict(paths, clash) => {
                 merged.unclear.insert(id);
+                merged.is_tangled |= paths.iter().any(|path| merged.conflicts.contains_key(path));
                 merged.conflicts.extend(paths.into_iter().map(|path| (path, clash)));
             }
         }
@@ -66,15 +68,14 @@ pub(crate) fn merge(base: &Tree, sides: [&Tree; 2]) -> Merged {
             Some(file) if files.is_empty() && !is_taken => drop(merged.tree.insert(path, file)),
             last => {
                 files.extend(last);
-                merged.is_tangled |= is_taken;
                 for File { id, .. } in &files {
                     merged.unclear.insert(*id);
                     let untouched = |side: &BTreeMap<u64, _>| side.get(id) == base.get(id);
-                    match base.contains_key(id) {
-                        true if sides.iter().any(untouched) => drop(merged.parted.insert(*id)),
-                        is_old => merged.is_tangled |= is_old,
+                    if base.contains_key(id) && sides.iter().any(untouched) {
+                        merged.parted.insert(*id);
                     }
                 }
+                merged.disputed.insert(path.clone());
                 merged.conflicts.insert(path, Clash::Other);
             }
         }

@@ -97,6 +97,8 @@ pub struct Conflict {
     pub base: Option<Version>,
     /// What each side has, in the order of the sides; nothing where it is not there.
     pub sides: Vec<Option<Version>>,
+    /// Where sides have a file that another side moved to the path, by side: who decides for one of them needs to know.
+    pub elsewhere: Vec<(usize, Version)>,
     /// The lines that do not fit, where it was merged by lines.
     pub regions: Vec<Region>,
     /// The length of the markers in the merged root's file, where it has some.

@@ -77,6 +77,7 @@ impl Merger<'_> {
         let kind = if is_directory { ConflictKind::DirectoryFile } else { ConflictKind::SamePath };
         let sides = (0..self.sides.len()).map(|side| at_path(&path, side, &candidates, gathered));
         let (sides, base) = (sides.collect(), base_at(&path, gathered));
+        let elsewhere = elsewhere(&path, &candidates);
         let mut beside = Vec::new();
         for (at, candidate) in candidates.into_iter().enumerate() {
             if at == 0 && !is_directory {
@@ -89,7 +90,16 @@ impl Merger<'_> {
             }
         }
         let (regions, marker_length) = (Vec::new(), None);
-        self.conflicts.push(Conflict { path, kind, base, sides, regions, marker_length, beside });
+        self.conflicts.push(Conflict {
+            path,
+            kind,
+            base,
+            sides,
+            elsewhere,
+            regions,
+            marker_length,
+            beside,
+        });
         Ok(())
     }
 
@@ -186,6 +196,16 @@ fn at_path(
     let items = candidates.iter().map(|candidate| &candidate.item);
     let all = items.chain(gathered.folders.get(path));
     all.filter_map(|item| item.version(side)).find(|version| version.path == *path).cloned()
+}
+
+/// Where sides have those that want a path, if not there.
+fn elsewhere(path: &VaultPath, candidates: &[Candidate]) -> Vec<(usize, Version)> {
+    let versions = |candidate: &Candidate| {
+        candidate.item.versions().into_iter().enumerate().collect::<Vec<_>>()
+    };
+    let all = candidates.iter().flat_map(versions);
+    let all = all.filter_map(|(side, version)| Some((side, version?)));
+    all.filter(|(_, version)| version.path != *path).collect()
 }
 
 fn base_at(path: &VaultPath, gathered: &Gathered) -> Option<Version> {

@@ -30,17 +30,21 @@ impl Merger<'_> {
     }
 
     fn record_of(&self, conflict: &Conflict) -> ConflictRecord {
-        let sides = self.sides.iter().zip(&conflict.sides).map(|(side, version)| RecordedSide {
-            label: side.label.clone(),
-            version: version.as_ref().map(plain),
-        });
+        let recorded = |side: usize, version: Option<&Version>| RecordedSide {
+            label: self.sides[side].label.clone(),
+            version: version.map(plain),
+        };
+        let sides = conflict.sides.iter().enumerate();
+        let sides = sides.map(|(side, version)| recorded(side, version.as_ref()));
+        let elsewhere =
+            conflict.elsewhere.iter().map(|(side, version)| recorded(*side, Some(version)));
         let mut beside = conflict.beside.clone();
         beside.sort_unstable();
         ConflictRecord {
             kinds: vec![conflict.kind],
             marker_lengths: conflict.marker_length.into_iter().collect(),
             base: conflict.base.as_ref().map(plain),
-            sides: sides.collect(),
+            sides: sides.chain(elsewhere).collect(),
             beside,
         }
     }

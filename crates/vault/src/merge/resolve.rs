@@ -74,6 +74,7 @@ impl Merger<'_> {
             kind: problem.kind,
             base: item.base.clone(),
             sides: item.versions(),
+            elsewhere: Vec::new(),
             regions: problem.regions.clone(),
             marker_length: problem.marker_length,
             beside: Vec::new(),

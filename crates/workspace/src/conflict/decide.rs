@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use offshoot_vault::merge::conflict::{ConflictKind, Version, union};
-use offshoot_vault::{Body, Entry, Meta, Mtime, NewContent, TreeEditor, Vault, VaultPath};
+use offshoot_vault::{
+    Body, ConflictRecord, Entry, Meta, Mtime, NewContent, TreeEditor, Vault, VaultPath,
+};
 
-use super::{OpenConflict, Resolution};
+use super::{OpenConflict, Resolution, place};
 use crate::error::{Result, ServiceError};
 
 /// Decides conflicts in one way.
@@ -46,6 +48,9 @@ impl Decider<'_> {
         let Some(now) = editor.get(&conflict.path)?.filter(|entry| entry.conflict.is_some()) else {
             return Ok(());
         };
+        if let Some(label) = place::chosen_side(conflict, self.resolution)? {
+            return place::give(editor, conflict, now, label);
+        }
         let sides = conflict.active_sides();
         let chosen = match self.resolution {
             Resolution::AsIs => {
@@ -78,17 +83,24 @@ impl Decider<'_> {
             Some(version) if has(conflict, ConflictKind::RenameRename) => version.path.clone(),
             _ => conflict.path.clone(),
         };
+        let disputed = place::dispute_at(editor, &place)?.filter(|_| place != conflict.path);
         for other in moved_to(editor, conflict, &place)? {
-            editor.remove(&other)?;
+            let is_beside = |record: &ConflictRecord| record.beside.contains(&other);
+            if !disputed.as_deref().is_some_and(is_beside) {
+                editor.remove(&other)?;
+            }
         }
-        match chosen {
-            None => remove(editor, &conflict.path),
-            Some(version) => {
-                let entry = decided(conflict, now, &version.entry);
-                if let Some(parent) = place.parent() {
-                    editor.make_directories(&parent, &Meta::of_new(0o755))?;
-                }
-                Ok(editor.put(&place, entry)?)
+        let Some(version) = chosen else { return remove(editor, &conflict.path) };
+        let entry = decided(&conflict.record.kinds, now, &version.entry);
+        match disputed {
+            // It is at that place or beside already, and what else wanted to be there is decided there.
+            Some(record) if record.beside.contains(&conflict.path) => {
+                Ok(editor.put(&conflict.path, entry)?)
+            }
+            Some(_) => Ok(()),
+            None => {
+                place::check_free(editor, conflict, &place, &entry)?;
+                put(editor, &place, entry)
             }
         }
     }
@@ -108,7 +120,7 @@ impl Decider<'_> {
             Body::File { .. } => Meta { mtime: Mtime::now(), ..now.meta },
             _ => Meta::of_new(0o644),
         };
-        put_away_beside(editor, conflict)?;
+        place::put_away_losers(editor, conflict)?;
         Ok(editor.put(&conflict.path, Entry::new(meta, body))?)
     }
 
@@ -142,10 +154,9 @@ impl Decider<'_> {
 }
 
 /// What stands where a side was chosen. Of conflicts over metadata or places alone the merged content stays.
-fn decided(conflict: &OpenConflict, now: Entry, chosen: &Entry) -> Entry {
+pub(super) fn decided(kinds: &[ConflictKind], now: Entry, chosen: &Entry) -> Entry {
     use ConflictKind::{Mode, Owner, RenameRename, Xattr};
-    let only =
-        |kinds: &[ConflictKind]| conflict.record.kinds.iter().all(|kind| kinds.contains(kind));
+    let only = |these: &[ConflictKind]| kinds.iter().all(|kind| these.contains(kind));
     let shows_directory = now.directory().is_some() && chosen.directory().is_some();
     let mut entry = if shows_directory || only(&[Mode, Owner, Xattr, RenameRename]) {
         now
@@ -158,13 +169,13 @@ fn decided(conflict: &OpenConflict, now: Entry, chosen: &Entry) -> Entry {
             ..chosen.clone()
         };
     };
-    if has(conflict, Mode) {
+    if kinds.contains(&Mode) {
         entry.meta.mode = chosen.meta.mode;
     }
-    if has(conflict, Owner) {
+    if kinds.contains(&Owner) {
         (entry.meta.uid, entry.meta.gid) = (chosen.meta.uid, chosen.meta.gid);
     }
-    if has(conflict, Xattr) {
+    if kinds.contains(&Xattr) {
         entry.meta.xattrs.clone_from(&chosen.meta.xattrs);
     }
     Entry { conflict: None, ..entry }
@@ -199,17 +210,25 @@ fn moved_to(
 }
 
 /// What could not be at the path goes with the decision about it.
-fn put_away_beside(editor: &mut TreeEditor<'_>, conflict: &OpenConflict) -> Result<()> {
+pub(super) fn put_away_beside(editor: &mut TreeEditor<'_>, conflict: &OpenConflict) -> Result<()> {
     conflict.record.beside.iter().try_for_each(|path| remove(editor, path))
 }
 
-fn remove(editor: &mut TreeEditor<'_>, path: &VaultPath) -> Result<()> {
+/// Puts something at a path, with the directories that it needs.
+pub(super) fn put(editor: &mut TreeEditor<'_>, path: &VaultPath, entry: Entry) -> Result<()> {
+    if let Some(parent) = path.parent() {
+        editor.make_directories(&parent, &Meta::of_new(0o755))?;
+    }
+    Ok(editor.put(path, entry)?)
+}
+
+pub(super) fn remove(editor: &mut TreeEditor<'_>, path: &VaultPath) -> Result<()> {
     if editor.get(path)?.is_some() {
         editor.remove(path)?;
     }
     Ok(())
 }
 
-fn undecidable(conflict: &OpenConflict, why: &'static str) -> ServiceError {
+pub(super) fn undecidable(conflict: &OpenConflict, why: &'static str) -> ServiceError {
     ServiceError::Undecidable { path: conflict.path.to_string(), why }
 }
