@@ -178,6 +178,26 @@ pub(crate) fn changes(changes: &[Change], indent: &str) -> String {
     without_frames(changes).into_iter().map(|c| format!("{indent}{}\n", change(c))).collect()
 }
 
+/// Changes without those of git's own files in the top folder, and how many those are: nobody reads them one by one.
+pub(crate) fn apart_from_git(changes: Vec<&Change>) -> (Vec<&Change>, usize) {
+    let is_git = |change: &&Change| change.path.names().first().is_some_and(|name| name == b".git");
+    let all = changes.len();
+    let rest: Vec<&Change> = changes.into_iter().filter(|change| !is_git(change)).collect();
+    let git = all - rest.len();
+    (rest, git)
+}
+
+/// The line for changes of git's own files.
+pub(crate) fn git_files(number: usize) -> String {
+    match number {
+        0 => String::new(),
+        number => {
+            let files = count(number as u64, "file");
+            format!("{}\n", paint(DIM, &format!("  and {files} of git in /.git")))
+        }
+    }
+}
+
 /// "12 modified, 1 added".
 pub(crate) fn change_counts(changes: &[Change]) -> String {
     let kinds = [

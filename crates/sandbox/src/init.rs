@@ -171,6 +171,8 @@ fn run(script: &Script, buffer: &mut Buffer, stack: &mut Stack) -> Result<(), Fa
     }
     let mut serving = serve::Serving { script, buffer, signals, made, unheard };
     serving.serve(started, terminal);
+    // The end of this process ends all others, but closes its descriptors first: nobody is to see renames fail in between.
+    let _nobody_is_left = sys::signal_all(libc::SIGKILL);
     Ok(())
 }
 

@@ -60,7 +60,8 @@ impl Stack {
 }
 
 /// Makes a child that shares this process's memory, and waits until it has executed another program or ended, as `vfork`
-/// does: no page of the caller is copied. The child runs `child` on a stack of its own and nothing else.
+/// does: no page of the caller is copied. The child runs `child` on a stack of its own and nothing else. Until it executes
+/// another program their descriptors are the same ones, too: what it opens stays open here.
 pub(crate) fn fork_and_wait(stack: &mut Stack, mut child: &mut dyn FnMut()) -> Result<i32, Errno> {
     extern "C" fn begin(argument: *mut c_void) -> c_int {
         // SAFETY: the caller waits, so what it passed is alive and nobody else uses it.
@@ -68,7 +69,7 @@ pub(crate) fn fork_and_wait(stack: &mut Stack, mut child: &mut dyn FnMut()) -> R
         child();
         exit_now(1)
     }
-    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    let flags = libc::CLONE_VM | libc::CLONE_FILES | libc::CLONE_VFORK | libc::SIGCHLD;
     let argument = ptr::from_mut(&mut child).cast::<c_void>();
     // SAFETY: stacks grow downwards, and the end of a list of u128 is aligned for one. The child writes to it, to what
     // `argument` points at, and to nothing else of this process, which is stopped until the child is gone.

@@ -57,6 +57,31 @@ const CHANGED: [&str; 6] = [
     "deleted /run.sh",
 ];
 
+/// Renames without end, and a file that says so where one fails.
+const RENAMES: &str = r#"echo x > a; exec python3 -c '
+import os
+print("ready", flush=True)
+try:
+    while True:
+        os.rename("a", "b"); os.rename("b", "a")
+except OSError as error:
+    open("failed", "w").write(str(error))
+'"#;
+
+#[test]
+fn no_rename_fails_because_offshoot_was_killed() {
+    if !need(Feature::UserNamespace) {
+        return;
+    }
+    let place = demo_vault();
+    for _ in 0..8 {
+        let exec = Background::start(&place, RENAMES).crash();
+        let shown = place.ok(["recover", "show", &exec]);
+        assert!(!shown.contains("/failed"), "{shown}");
+        place.ok(["recover", "drop", &exec]);
+    }
+}
+
 #[test]
 fn interrupted_commands_for_people() {
     if !need(Feature::UserNamespace) {

@@ -20,6 +20,24 @@ fn commits_of_the_workspace_come_home() {
 }
 
 #[test]
+fn a_commit_that_git_has_looked_at_since_is_undone() {
+    let Some(scene) = project(Who::Me, HISTORY) else { return };
+    let before = scene.host("git rev-parse HEAD; git ls-files --stage; cat a");
+    scene.work("echo two >> a; git add a; git commit -qm third");
+    scene.done(&["commit"]);
+    let index = scene.host("cksum .git/index");
+    scene.host("touch b; git status; git update-index --refresh || true");
+    assert_ne!(scene.host("cksum .git/index"), index, "git has not written its index");
+    scene.done(&["undo"]);
+    assert_eq!(scene.host("git rev-parse HEAD; git ls-files --stage; cat a"), before);
+    assert_eq!(scene.host("git status --porcelain"), "");
+    scene.done(&["redo"]);
+    scene.host("echo staged > new; git add new");
+    let said = scene.refused(&["undo"], 4);
+    assert!(said.contains("/.git/index"), "{said}");
+}
+
+#[test]
 fn commits_of_both_are_refused_and_the_advice_works() {
     let Some(scene) = project(Who::Me, HISTORY) else { return };
     scene.host("echo mine >> b; git commit -qam mine");

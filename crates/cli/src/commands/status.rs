@@ -2,12 +2,15 @@
 
 mod text;
 
+use std::collections::HashSet;
+
 use clap::Args;
 use offshoot_protocol::{StatusDoc, Text};
-use offshoot_vault::{Id, Scope, Snapshot, Vault, Workspace};
+use offshoot_vault::diff::Change;
+use offshoot_vault::{Id, Scope, Snapshot, Vault, VaultPath, Workspace};
 use offshoot_workspace::{
-    ChangeSummaryService, CheckpointService, ConflictService, Held, OpenConflict, ReviewService,
-    Selection, Summary, wire,
+    ChangeSummaryService, CheckpointService, ConflictService, Held, HeldReason, OpenConflict,
+    ReviewService, Selection, Summary, wire,
 };
 
 use crate::commands::commit::git;
@@ -53,6 +56,22 @@ struct Status {
     stays: Vec<Held>,
     checkpoints: u64,
     last_operation: Option<String>,
+}
+
+impl Status {
+    /// The paths that a commit would leave in the workspace.
+    fn held_paths(&self) -> HashSet<&VaultPath> {
+        self.stays.iter().map(|held| &held.change.path).collect()
+    }
+
+    /// What changed, without what stays in the workspace as a whole.
+    fn to_bring_home(&self) -> Vec<Change> {
+        let partly = |held: &&Held| held.reason == HeldReason::Setuid;
+        let stays = self.stays.iter().filter(|held| !partly(held));
+        let stays: HashSet<&VaultPath> = stays.map(|held| &held.change.path).collect();
+        let changes = self.summary.changes.iter();
+        changes.filter(|change| !stays.contains(&change.path)).cloned().collect()
+    }
 }
 
 pub(crate) fn run(args: &StatusArgs, context: &Context) -> Result<()> {

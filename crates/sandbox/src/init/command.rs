@@ -59,9 +59,14 @@ fn prepare(script: &Script) -> Result<(), Failure> {
 }
 
 /// From now on the caller hears of every rename. Comes last: what is left to do is to be executed.
+///
+/// The init keeps the descriptor as well, and never uses it. If it were the caller's alone, renames would fail once the caller is
+/// killed, and the command would go on without them until its end; so they wait, and the end comes first.
 fn tell_of_renames(buffer: &mut Buffer) -> Result<(), Errno> {
     let listener = sys::seccomp::listen()?;
-    buffer.send(socket(), Kind::Listener, &[], b"", Some(listener.as_fd()))
+    let sent = buffer.send(socket(), Kind::Listener, &[], b"", Some(listener.as_fd()));
+    std::mem::forget(listener);
+    sent
 }
 
 fn set_limits(limits: &Limits) -> Result<(), Errno> {

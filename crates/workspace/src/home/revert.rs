@@ -16,6 +16,7 @@ use super::commit::{HEAD_LABEL, lock_workspace, side};
 use super::folders::Folders;
 use super::note::{Hex, Note, Record, RevertRecord};
 use crate::error::{Result, ServiceError};
+use crate::git::with_indexes_as_left;
 
 /// How often it is tried again because somebody changed the folder meanwhile.
 const ATTEMPTS: usize = 3;
@@ -134,9 +135,11 @@ impl Reverter<'_> {
         way: &Way<'_>,
         captured: &Imported,
     ) -> Result<RootId> {
-        let since = self.changed_since(way, captured)?;
+        let changes = diff::compare(self.vault.objects()?, &way.from_root, &way.to_root)?;
+        let now = with_indexes_as_left(self.vault, &way.from_root, &captured.root, &changes)?;
+        let since = self.changed_since(&changes, &now)?;
         let base = Base::Root(way.from_root);
-        let sides = [side(HEAD_LABEL, captured.root), side("commit", way.to_root)];
+        let sides = [side(HEAD_LABEL, now), side("commit", way.to_root)];
         let inputs = MergeInputs { base: &base, sides: &sides };
         // Only paths that the commit changed are touched, so nothing follows what it moved.
         let options =
@@ -153,13 +156,12 @@ impl Reverter<'_> {
     }
 
     /// The commit's paths that are not as the commit, or its undo, left them.
-    fn changed_since(&self, way: &Way<'_>, captured: &Imported) -> Result<Vec<String>> {
-        let objects = self.vault.objects()?;
-        let now = Tree::open(objects, &captured.root)?;
+    fn changed_since(&self, changes: &[Change], now: &RootId) -> Result<Vec<String>> {
+        let now = Tree::open(self.vault.objects()?, now)?;
         let mut changed = Vec::new();
-        for change in diff::compare(objects, &way.from_root, &way.to_root)? {
+        for change in changes {
             let now = now.get(&change.path)?;
-            if !is_as_left(&change, now.as_ref()) {
+            if !is_as_left(change, now.as_ref()) {
                 changed.push(change.path.to_string());
             }
         }

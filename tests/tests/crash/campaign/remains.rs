@@ -15,26 +15,38 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) fn inits(site: &Site) -> Vec<u32> {
     let mut found = Vec::new();
     for entry in fs::read_dir(site.vault().join("layers")).into_iter().flatten().flatten() {
-        let note = fs::read(entry.path().join("exec.json")).unwrap_or_default();
-        let note: serde_json::Value = serde_json::from_slice(&note).unwrap_or_default();
-        found.extend(note["init"]["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok()));
+        found.extend(init_of(&entry.path()));
     }
     found
 }
 
-/// How many commands have written something since then that is not part of the history, by what lies in the vault after a
-/// kill. At least so many: a change of modes alone does not show.
-pub(crate) fn written(site: &Site, since: SystemTime) -> usize {
+/// The first process inside of the command that writes this layer, where it has got so far.
+fn init_of(layer: &Path) -> Option<u32> {
+    let note = fs::read(layer.join("exec.json")).unwrap_or_default();
+    let note: serde_json::Value = serde_json::from_slice(&note).unwrap_or_default();
+    note["init"]["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok())
+}
+
+/// The commands that have written something since then that is not part of the history, each with what shows it, by what lies
+/// in the vault after a kill. At least these: a change of modes alone does not show.
+pub(crate) fn written(site: &Site, since: SystemTime) -> Vec<String> {
     let entries = fs::read_dir(site.vault().join("layers")).into_iter().flatten().flatten();
-    let holds_work = |path: &Path| {
-        let sealed = !path.as_os_str().as_bytes().ends_with(b".tmp");
-        let mut names = fs::read_dir(path.join("fs")).into_iter().flatten().flatten();
-        // Hard links and the folders that lead to them are placed with their old times before the command starts.
-        let is_new =
-            |name: fs::DirEntry| name.metadata().is_ok_and(|it| it.modified().unwrap() > since);
-        if sealed { path.join("exec.json").exists() } else { names.any(is_new) }
-    };
-    entries.filter(|entry| holds_work(&entry.path())).count()
+    entries.filter_map(|entry| work_in(&entry.path(), since)).collect()
+}
+
+fn work_in(path: &Path, since: SystemTime) -> Option<String> {
+    let sealed = !path.as_os_str().as_bytes().ends_with(b".tmp");
+    if sealed {
+        return path.join("exec.json").exists().then(|| format!("{} sealed", path.display()));
+    }
+    // Hard links and the folders that lead to them are placed before there is an init, and get their old times when they are whole.
+    init_of(path)?;
+    let is_new =
+        |name: &fs::DirEntry| name.metadata().is_ok_and(|it| it.modified().unwrap() > since);
+    let names = fs::read_dir(path.join("fs")).into_iter().flatten().flatten();
+    let new: Vec<String> =
+        names.filter(is_new).map(|name| name.path().display().to_string()).collect();
+    (!new.is_empty()).then(|| new.join(" "))
 }
 
 /// Nothing runs, nothing is mounted, nothing is half-made.
@@ -63,7 +75,7 @@ pub(crate) fn check(site: &Site) -> Result<(), String> {
 }
 
 /// No process has the home in its environment: Offshoot itself, an init, or a command.
-fn no_process(home: &Path) -> Result<(), String> {
+pub(crate) fn no_process(home: &Path) -> Result<(), String> {
     let start = Instant::now();
     loop {
         let found = processes_of(home);

@@ -69,11 +69,12 @@ fn refused(outcome: &CommitOutcome) -> String {
 
 /// The first changes, a line each, and how many more there are.
 fn changes(changes: &[Change]) -> String {
-    let shown = render::without_frames(changes);
+    let (shown, git) = render::apart_from_git(render::without_frames(changes));
     let lines =
         shown.iter().take(MOST_NAMED).map(|change| format!("  {}\n", render::change(change)));
     let mut text: String = lines.collect();
     text.push_str(&more(shown.len(), MOST_NAMED));
+    text.push_str(&render::git_files(git));
     text
 }
 

@@ -1,6 +1,8 @@
 //! A status for people, and for scripts that read lines.
 
-use offshoot_vault::display_bytes;
+use std::collections::HashSet;
+
+use offshoot_vault::{VaultPath, display_bytes};
 
 use super::Status;
 use crate::commands::commit::held_lines;
@@ -28,7 +30,10 @@ pub(super) fn long(status: &Status, hints: bool) -> String {
         out.push_str(&conflicts::lines(&status.conflicts));
     }
     out.push_str(&format!("{}\n", render::change_counts(&status.summary.changes)));
-    out.push_str(&render::changes(&status.summary.changes, "  "));
+    let changes = status.to_bring_home();
+    let (shown, git) = render::apart_from_git(render::without_frames(&changes));
+    shown.iter().for_each(|change| out.push_str(&format!("  {}\n", render::change(change))));
+    out.push_str(&render::git_files(git));
     out.push_str(&held_lines(&status.stays));
     if let Some(operation) = &status.last_operation {
         out.push_str(&paint(DIM, &format!("last: {}", render::line(operation))));
@@ -66,12 +71,13 @@ pub(super) fn short(status: &Status) -> String {
     for conflict in &status.conflicts {
         out.push_str(&format!("{} {}\n", paint(BAD, "U"), conflict.path));
     }
+    let undecided: HashSet<&VaultPath> = status.conflicts.iter().map(|open| &open.path).collect();
+    let stays = status.held_paths();
     for change in render::without_frames(&status.summary.changes) {
-        let is = |path: &offshoot_vault::VaultPath| *path == change.path;
-        if status.conflicts.iter().any(|conflict| is(&conflict.path)) {
+        if undecided.contains(&change.path) {
             continue;
         }
-        match status.stays.iter().any(|held| is(&held.change.path)) {
+        match stays.contains(&change.path) {
             true => out.push_str(&format!("{} {}\n", paint(DIM, "!"), change.path)),
             false => out.push_str(&format!("{}\n", render::change(change))),
         }
