@@ -144,11 +144,11 @@ pub(crate) fn merge_bodies(base: &Body, sides: [&Body; 2]) -> Result<Body, Clash
 /// Cuts all three where a line of the base is kept by both sides; what lies between may be changed by one side only, or by
 /// both in the same way.
 pub(crate) fn merge_lines(base: &[String], sides: [&[String]; 2]) -> Option<Vec<String>> {
-    let kept = |line: &&String| sides.iter().all(|side| side.contains(line));
     let mut merged = Vec::new();
     let (mut base, mut sides) = (base, sides);
     loop {
-        let anchor = base.iter().find(kept);
+        // In what is left of them: a line can have come before another one that it was behind.
+        let anchor = base.iter().find(|line| sides.iter().all(|side| side.contains(line)));
         let parts = [base, sides[0], sides[1]].map(|lines| {
             let end = anchor.and_then(|anchor| lines.iter().position(|line| line == anchor));
             lines.split_at(end.unwrap_or(lines.len()))
