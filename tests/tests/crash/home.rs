@@ -22,7 +22,7 @@ use crate::scene::temporary;
 
 /// What is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verb {
+pub(crate) enum Verb {
     Commit,
     Undo,
     Redo,
@@ -48,15 +48,15 @@ impl Verb {
 }
 
 /// A project with a vault of its own: the folder is part of what is broken, so each case has one.
-struct Site {
+pub(crate) struct Site {
     folder: TempDir,
     verb: Verb,
     /// The folder before the command.
-    before: Scan,
+    pub(crate) before: Scan,
 }
 
 impl Site {
-    fn new(verb: Verb) -> Self {
+    pub(crate) fn new(verb: Verb) -> Self {
         let folder = temporary();
         build(folder.path());
         let mut site = Self { folder, verb, before: Scan(BTreeMap::new()) };
@@ -80,7 +80,7 @@ impl Site {
         site
     }
 
-    fn project(&self) -> PathBuf {
+    pub(crate) fn project(&self) -> PathBuf {
         self.folder.path().join("project")
     }
 
@@ -88,7 +88,7 @@ impl Site {
         self.folder.path().join("home")
     }
 
-    fn scan(&self) -> Scan {
+    pub(crate) fn scan(&self) -> Scan {
         scan(&self.project()).unwrap()
     }
 
@@ -103,7 +103,7 @@ impl Site {
         ]
     }
 
-    fn run(&self, fault: Fault) -> Trace {
+    pub(crate) fn run(&self, fault: Fault) -> Trace {
         let mut command: Vec<OsString> = vec!["env".into(), "-i".into()];
         for (name, value) in self.environment() {
             let mut both = OsString::from(name);
@@ -116,13 +116,13 @@ impl Site {
         trace::run(&command, &[], Some(&self.project()), fault).unwrap()
     }
 
-    fn offshoot(&self, arguments: &[&str]) -> Output {
+    pub(crate) fn offshoot(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new(product::binary());
         command.env_clear().envs(self.environment()).current_dir(self.project());
         command.args(arguments).stdin(Stdio::null()).output().unwrap()
     }
 
-    fn succeed(&self, arguments: &[&str]) -> Result<String, String> {
+    pub(crate) fn succeed(&self, arguments: &[&str]) -> Result<String, String> {
         let output = self.offshoot(arguments);
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         match output.status.success() {
@@ -157,9 +157,9 @@ fn build(folder: &Path) {
 }
 
 /// What is at each path, whatever its times: kind, mode, bytes and target.
-type Contents = BTreeMap<Vec<u8>, (Kind, u32, Option<[u8; 32]>, Option<Vec<u8>>)>;
+pub(crate) type Contents = BTreeMap<Vec<u8>, (Kind, u32, Option<[u8; 32]>, Option<Vec<u8>>)>;
 
-fn contents(scan: &Scan) -> Contents {
+pub(crate) fn contents(scan: &Scan) -> Contents {
     let staged = |path: &[u8]| path.windows(16).any(|part| part == b".offshoot-apply-");
     let shown = scan.0.iter().filter(|(path, _)| !staged(path));
     let of =
@@ -168,13 +168,13 @@ fn contents(scan: &Scan) -> Contents {
 }
 
 /// What the command makes of the folder when nothing goes wrong, and how many calls it makes.
-struct Expected {
-    before: Contents,
-    after: Contents,
-    calls: u64,
+pub(crate) struct Expected {
+    pub(crate) before: Contents,
+    pub(crate) after: Contents,
+    pub(crate) calls: u64,
 }
 
-fn expected(verb: Verb) -> Expected {
+pub(crate) fn expected(verb: Verb) -> Expected {
     let site = Site::new(verb);
     let trace = site.run(Fault::None);
     assert!(trace.status.success(), "{verb:?}: {trace:?}");

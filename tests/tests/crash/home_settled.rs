@@ -1,0 +1,100 @@
+//! An interrupted commit, and what a person can do about it: nothing, say which way, or change files first.
+
+use std::fs;
+use std::process::Output;
+
+use offshoot_tests::scan::{CompareOptions, Kind, compare};
+use offshoot_tests::skip::{Feature, need};
+use offshoot_tests::trace::Fault;
+
+use crate::home::{Site, Verb, contents, expected};
+
+/// A commit that was killed when some of the folder was changed and some was not.
+fn half_done() -> Site {
+    let expected = expected(Verb::Commit);
+    // The folder is changed towards the end.
+    for n in (1..expected.calls).rev() {
+        let site = Site::new(Verb::Commit);
+        site.run(Fault::KillAt(n));
+        let now = contents(&site.scan());
+        if now != expected.before && now != expected.after {
+            return site;
+        }
+    }
+    panic!("at no point is the folder half changed");
+}
+
+/// A file that the commit changes and has not come to yet.
+fn untouched_yet(site: &Site) -> Option<String> {
+    let (now, before) = (contents(&site.scan()), contents(&site.before));
+    let after = expected(Verb::Commit).after;
+    let waits = |path: &&Vec<u8>| {
+        let is_file = before.get(*path).is_some_and(|(kind, ..)| *kind == Kind::File);
+        is_file && now.get(*path) == before.get(*path) && after.get(*path) != before.get(*path)
+    };
+    before.keys().find(waits).map(|path| String::from_utf8_lossy(path).into_owned())
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).into_owned()
+}
+
+/// Settles this way, and does nothing else.
+fn settle(site: &Site, way: &str) -> Output {
+    site.offshoot(&["commit", "-w", "w", "--dry-run", "--settle", way])
+}
+
+#[test]
+fn the_way_can_be_chosen() {
+    if !need(Feature::Ptrace) {
+        return;
+    }
+    let expected = expected(Verb::Commit);
+    let site = half_done();
+    let status = said(&site.offshoot(&["status", "-w", "w"]));
+    assert!(status.contains("interrupted"), "{status}");
+    let back = settle(&site, "back");
+    assert!(back.status.success(), "{}", said(&back));
+    let differences = compare(&site.before, &site.scan(), &CompareOptions::default());
+    assert!(differences.is_empty(), "{differences:?}");
+
+    let site = half_done();
+    let forward = settle(&site, "forward");
+    assert!(forward.status.success(), "{}", said(&forward));
+    assert_eq!(contents(&site.scan()), expected.after);
+    site.succeed(&["vault", "check"]).unwrap();
+}
+
+#[test]
+fn a_person_may_change_what_was_still_to_come() {
+    if !need(Feature::Ptrace) {
+        return;
+    }
+    let site = half_done();
+    let Some(path) = untouched_yet(&site) else {
+        panic!("the commit had come to every file");
+    };
+    let mine = "a person was quicker\n";
+    fs::write(site.project().join(&path), mine).unwrap();
+    let half = contents(&site.scan());
+    let forward = settle(&site, "forward");
+    assert_eq!(forward.status.code(), Some(4), "{}", said(&forward));
+    assert!(said(&forward).contains(&path), "{}", said(&forward));
+    assert_eq!(fs::read_to_string(site.project().join(&path)).unwrap(), mine);
+    // Forwards it could not go; what it did then is to leave all as it was, or to take its own part back.
+    let now = contents(&site.scan());
+    let before = contents(&site.before);
+    for (key, found) in &now {
+        let own = key == path.as_bytes();
+        assert!(own || half.get(key) == Some(found) || before.get(key) == Some(found), "{key:?}");
+    }
+    let back = site.offshoot(&["pull", "--head"]);
+    assert!(back.status.success(), "{}", said(&back));
+    assert_eq!(fs::read_to_string(site.project().join(&path)).unwrap(), mine);
+    let mut wanted = before;
+    wanted.remove(path.as_bytes());
+    let mut now = contents(&site.scan());
+    now.remove(path.as_bytes());
+    assert_eq!(now, wanted);
+    site.succeed(&["vault", "check"]).unwrap();
+}
