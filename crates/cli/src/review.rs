@@ -1,6 +1,6 @@
 //! A walk through the changes of a workspace, in a terminal.
 //!
-//! [`Walk`] is what happens: keys go in, decisions and a screen come out, and nothing in it touches a terminal. [`walk`] shows
+//! [`walk::Walk`] is what happens: keys go in, decisions and a screen come out, and nothing in it touches a terminal. [`walk()`] shows
 //! it in one.
 
 mod drive;
