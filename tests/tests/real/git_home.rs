@@ -38,6 +38,16 @@ fn a_commit_that_git_has_looked_at_since_is_undone() {
 }
 
 #[test]
+fn what_git_tracks_comes_home_though_it_is_ignored() {
+    let ignoring = "echo '*.log' > .gitignore; echo one > kept.log; git add -f .gitignore kept.log";
+    let history = format!("{HISTORY}; {ignoring}; git commit -qm ignoring");
+    let Some(scene) = project(Who::Me, &history) else { return };
+    scene.work("echo two >> kept.log; echo built > other.log");
+    scene.done(&["commit"]);
+    assert_eq!(scene.host("cat *.log"), "one\ntwo\n");
+}
+
+#[test]
 fn commits_of_both_are_refused_and_the_advice_works() {
     let Some(scene) = project(Who::Me, HISTORY) else { return };
     scene.host("echo mine >> b; git commit -qam mine");
