@@ -22,6 +22,7 @@ const NOTHING: Rule = Rule { name: "", uses: &[], may_use: &[], tests_may_use: &
 
 const PRODUCT: &[&str] = &[
     "offshoot-mount",
+    "offshoot-policy",
     "offshoot-protocol",
     "offshoot-sandbox",
     "offshoot-store",
@@ -33,6 +34,7 @@ const PRODUCT: &[&str] = &[
 pub(crate) const RULES: &[Rule] = &[
     Rule { name: "offshoot-store", ..NOTHING },
     Rule { name: "offshoot-protocol", ..NOTHING },
+    Rule { name: "offshoot-policy", ..NOTHING },
     Rule {
         name: "offshoot-vault",
         uses: &["offshoot-store"],

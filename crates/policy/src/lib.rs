@@ -1,0 +1,14 @@
+//! What a command would do, and whether it may: parse, classify, decide.
+//!
+//! The crate is pure: it opens no file, reads no environment and starts no process. Texts of rules and of commands go in, a
+//! verdict comes out. [`script`] is the common form of what is asked for, whether it came as arguments or as a text for the
+//! shell; `docs/design/policy.md` says what the categories mean and how rules are laid over each other.
+
+mod category;
+mod context;
+mod decision;
+pub mod script;
+
+pub use category::{Categories, Category};
+pub use context::{Context, Network};
+pub use decision::Decision;

@@ -1,0 +1,88 @@
+//! The common form of what is asked for: every simple command, flat, in the order of the text.
+
+mod word;
+
+pub use word::{Piece, Word};
+
+/// All that a text or an argument list asks for.
+///
+/// Loops, conditions, functions, subshells and substitutions are gone: what is inside counts as if it ran. A command that is only
+/// defined (a function's body) counts too.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Script {
+    /// Every simple command.
+    pub commands: Vec<Simple>,
+    /// What could not be understood; a script with one of these is at least mutating.
+    pub unclear: Vec<Unclear>,
+}
+
+/// One program with its arguments, assignments and redirections.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Simple {
+    /// `NAME=value` before the program; alone where there are no words.
+    pub assignments: Vec<Assignment>,
+    /// The program and its arguments; empty for assignments or redirections alone.
+    pub words: Vec<Word>,
+    /// Redirections of its own and of all groups around it.
+    pub redirects: Vec<Redirect>,
+    /// Where its standard input comes from.
+    pub input: Input,
+    /// What calls it by this name runs commands of the same script: it is a function that the script defines.
+    pub calls_function: bool,
+    /// It runs in a subshell, a pipeline or a substitution: a `cd` in it does not last.
+    pub apart: bool,
+}
+
+/// A variable that is set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assignment {
+    /// Its name, without an index.
+    pub name: String,
+    /// Its value; for an array, its members one after the other.
+    pub value: Word,
+}
+
+/// A redirection to or from a file. Those from one descriptor to another are left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Redirect {
+    /// What is done to the file.
+    pub kind: RedirectKind,
+    /// The file.
+    pub target: Word,
+}
+
+/// What a redirection does to its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RedirectKind {
+    /// `<`
+    Read,
+    /// `>`, `>|`, `&>`
+    Write,
+    /// `>>`, `&>>`
+    Append,
+    /// `<>`
+    ReadWrite,
+}
+
+/// Where standard input comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Input {
+    /// From whoever runs the script.
+    #[default]
+    Inherited,
+    /// From the commands before it in a pipeline: their places in [`Script::commands`].
+    Pipe(Vec<usize>),
+    /// From a here-document or a here-string.
+    Text(Word),
+    /// From a file.
+    File(Word),
+}
+
+/// Something that could not be understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unclear {
+    /// The text, shortened.
+    pub text: String,
+    /// Why.
+    pub why: String,
+}
