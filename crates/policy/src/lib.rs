@@ -7,8 +7,10 @@
 mod category;
 mod context;
 mod decision;
+mod judged;
 pub mod script;
 
 pub use category::{Categories, Category};
 pub use context::{Context, Network};
 pub use decision::Decision;
+pub use judged::{Access, Judged, Part, Reason, TouchedPath};

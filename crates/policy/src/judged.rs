@@ -1,0 +1,66 @@
+//! A simple command after it was judged.
+
+use std::borrow::Cow;
+
+use crate::category::{Categories, Category};
+use crate::script::Word;
+
+/// One thing that a script does, and what kind of thing that is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Judged {
+    /// What part of a simple command this is.
+    pub part: Part,
+    /// The program and its arguments, wrappers removed; for other parts, what people should see.
+    pub words: Vec<Word>,
+    /// The wrappers that were looked through, outermost first: `sudo`, `env`, `xargs`, `sh -c`.
+    pub wrappers: Vec<String>,
+    /// What kinds of thing it does, those of its wrappers included.
+    pub categories: Categories,
+    /// Why, at least one for each category.
+    pub reasons: Vec<Reason>,
+    /// The paths that it is known to touch.
+    pub paths: Vec<TouchedPath>,
+}
+
+/// What part of a simple command was judged. Rules that widen cover programs alone.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Part {
+    /// A program with its arguments.
+    #[default]
+    Program,
+    /// A redirection.
+    Redirection,
+    /// A variable that is set.
+    Assignment,
+    /// Something that could not be understood.
+    Unclear,
+}
+
+/// Why a command has a category.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// The category.
+    pub category: Category,
+    /// Why it has it.
+    pub why: Cow<'static, str>,
+}
+
+/// A path that a command touches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TouchedPath {
+    /// What is done to it.
+    pub access: Access,
+    /// Absolute, without `.` and `..`, as far as that can be said without looking.
+    pub path: String,
+}
+
+/// What is done to a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It is read.
+    Read,
+    /// It is made or changed.
+    Write,
+    /// It goes.
+    Delete,
+}
