@@ -5,6 +5,7 @@
 //! shell; `docs/design/policy.md` says what the categories mean and how rules are laid over each other.
 
 mod category;
+mod classify;
 mod context;
 mod decision;
 mod judged;
@@ -12,6 +13,7 @@ mod knowledge;
 pub mod script;
 
 pub use category::{Categories, Category};
+pub use classify::classify;
 pub use context::{Context, Network};
 pub use decision::Decision;
 pub use judged::{Access, Judged, Part, Reason, TouchedPath};
