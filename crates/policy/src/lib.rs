@@ -8,9 +8,11 @@ mod category;
 mod context;
 mod decision;
 mod judged;
+mod parse;
 pub mod script;
 
 pub use category::{Categories, Category};
 pub use context::{Context, Network};
 pub use decision::Decision;
 pub use judged::{Access, Judged, Part, Reason, TouchedPath};
+pub use parse::{MAX_TEXT, parse_argv, parse_text};
