@@ -183,14 +183,14 @@ impl Reader<'_> {
 
     /// Passes `[index]` if `=` or `+=` follows.
     fn index_of_assignment(&mut self, start: usize) -> Result<bool> {
-        let kept = self.found.commands.len();
+        let kept = self.found.mark();
         self.bump();
         self.found.arithmetic = true;
         let closed = self.index()?;
         let assigns =
             closed && (self.peek() == b'=' || (self.peek() == b'+' && self.second() == b'='));
         if !assigns {
-            self.found.commands.truncate(kept);
+            self.found.forget(&kept);
             self.go_back(start)?;
         }
         Ok(assigns)

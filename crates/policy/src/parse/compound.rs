@@ -143,7 +143,7 @@ impl Reader<'_> {
 
     fn arithmetic_for(&mut self) -> Result<()> {
         if self.second() != b'(' || !self.bash() {
-            return Err(Stop::Error("a loop has no variable"));
+            return Err(self.refused("a loop has no variable"));
         }
         let start = self.at;
         self.skip(2);

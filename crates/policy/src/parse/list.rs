@@ -37,6 +37,9 @@ impl Reader<'_> {
             if self.closes() {
                 break;
             }
+            if self.found.is_full() {
+                return Err(Stop::Error("there are too many commands"));
+            }
             let (start, functions) = (self.found.commands.len(), self.found.functions.len());
             self.and_or()?;
             self.blanks();
@@ -47,7 +50,12 @@ impl Reader<'_> {
                     self.found.apart(start);
                     self.found.functions.truncate(functions);
                 }
-                b'\n' => self.newline(),
+                b'\n' => {
+                    self.newline();
+                    if self.depth == 1 {
+                        self.complete = self.found.mark();
+                    }
+                }
                 _ => break,
             }
         }
