@@ -106,8 +106,6 @@ impl Checker<'_> {
             }
             let rest = matches!(word, "last_write" | "command");
             self.demand(!rest || words.peek().is_none(), || format!("nothing follows {word}"));
-            let ahead = matches!(word, "assignments");
-            self.demand(!ahead || words.peek().is_some(), || format!("a role follows {word}"));
         }
     }
 

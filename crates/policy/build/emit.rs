@@ -32,7 +32,11 @@ fn variables(sources: &[Source]) -> String {
         let adds = categories(&variable.adds);
         for name in variable.names.split_whitespace() {
             let why = &variable.why;
-            entries.push(format!("Variable {{ name: {name:?}, adds: {adds}, why: {why:?} }}"));
+            let harmless = strings(&variable.harmless);
+            let lasting = variable.lasting;
+            entries.push(format!(
+                "Variable {{ name: {name:?}, adds: {adds}, harmless: {harmless}, lasting: {lasting}, why: {why:?} }}"
+            ));
         }
     }
     let slice = slice(entries);

@@ -103,6 +103,10 @@ pub(crate) struct Example {
 pub(crate) struct Variable {
     pub names: String,
     pub adds: String,
+    #[serde(default)]
+    pub harmless: String,
+    #[serde(default)]
+    pub lasting: bool,
     pub why: String,
 }
 

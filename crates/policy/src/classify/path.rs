@@ -79,7 +79,9 @@ impl Classifier<'_> {
                 outside(draft, access, &shown);
             }
             Spot::Floating(rest) => {
-                if let Some(rest) = rest.strip_prefix(UNKNOWN).and_then(|rest| rest.strip_prefix('/')) {
+                if let Some(rest) =
+                    rest.strip_prefix(UNKNOWN).and_then(|rest| rest.strip_prefix('/'))
+                {
                     credentials_below(draft, rest, &format!("…/{rest}"));
                 }
                 inside(draft, access, "a path that is only known when it runs");
@@ -114,8 +116,9 @@ impl Classifier<'_> {
     }
 
     fn credentials(&self, draft: &mut Draft, path: &str, shown: &str) {
-        for place in PLACES.iter().filter(|place| !place.home) {
-            if may_be_below(path.trim_start_matches('/'), place.path) {
+        let below_root = PLACES.iter().filter(|place| !place.home);
+        for place in below_root {
+            if may_be_below(path.trim_start_matches('/'), place.path) && !self.is_around_us(place) {
                 return reveal(draft, place, shown);
             }
         }
@@ -124,6 +127,14 @@ impl Classifier<'_> {
         {
             reveal(draft, place, shown);
         }
+    }
+
+    /// Whether the workspace or the user's home lies in a place, as for `root`.
+    fn is_around_us(&self, place: &Place) -> bool {
+        let ours = [Some(&self.context.workspace), self.context.home.as_ref()];
+        ours.into_iter().flatten().any(|path| {
+            path.to_str().is_some_and(|path| may_be_below(path.trim_start_matches('/'), place.path))
+        })
     }
 
     /// The part of a path below somebody's home.
@@ -183,8 +194,9 @@ fn outside(draft: &mut Draft, access: Access, shown: &str) {
     inside(draft, access, shown);
     match access {
         Access::Read => {}
-        Access::Write => draft
-            .add(Category::HostEscapeRisk, format!("writes to {shown}, outside the workspace")),
+        Access::Write => {
+            draft.add(Category::HostEscapeRisk, format!("writes to {shown}, outside the workspace"))
+        }
         Access::Delete => {
             draft.add(Category::HostEscapeRisk, format!("deletes {shown}, outside the workspace"));
         }
