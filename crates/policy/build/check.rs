@@ -181,6 +181,9 @@ impl Checker<'_> {
         if let Some(input) = &effect.input {
             self.word("input", input, INPUTS);
         }
+        self.demand(effect.only.is_empty() || effect.value.is_some(), || {
+            format!("{names} has values in only, but takes none")
+        });
         self.references(tool, &effect.write_with);
     }
 

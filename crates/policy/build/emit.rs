@@ -198,11 +198,12 @@ fn options(tool: &Tool, spoken: Option<&str>) -> (Vec<String>, Vec<String>) {
 
 fn effect(effect: &Effect, spoken: Option<&str>) -> String {
     format!(
-        "Effect {{ value: {}, optional: {}, write_with: {}, adds: {}, is: {}, operands: {}, language: {}, input: {}, \
+        "Effect {{ value: {}, optional: {}, write_with: {}, only: {}, adds: {}, is: {}, operands: {}, language: {}, input: {}, \
          why: {:?} }}",
         option(effect.value.as_deref().map(role)),
         effect.optional,
         strings(&effect.write_with),
+        strings(&effect.only),
         categories(effect.adds.as_deref().unwrap_or_default()),
         option(effect.is.as_deref().map(categories)),
         option(effect.operands.as_deref().map(|words| format!("&{}", operands(words)))),

@@ -64,6 +64,8 @@ pub(crate) struct Effect {
     pub optional: bool,
     #[serde(default)]
     pub write_with: String,
+    #[serde(default)]
+    pub only: String,
     pub adds: Option<String>,
     pub is: Option<String>,
     pub operands: Option<String>,

@@ -9,6 +9,7 @@ mod directory;
 mod draft;
 mod operands;
 mod path;
+mod pattern;
 mod program;
 mod sed;
 mod source;

@@ -76,6 +76,8 @@ pub(crate) struct Effect {
     pub(crate) optional: bool,
     /// The value is written where one of these options is there.
     pub(crate) write_with: &'static [&'static str],
+    /// It does so only with a value that fits one of these; any, where the list is empty.
+    pub(crate) only: &'static [&'static str],
     /// Categories on top.
     pub(crate) adds: Categories,
     /// Categories in place of the tool's own.
