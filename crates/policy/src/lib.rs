@@ -10,6 +10,7 @@ mod context;
 mod decision;
 mod judged;
 mod knowledge;
+mod parse;
 pub mod script;
 
 pub use category::{Categories, Category};
@@ -17,3 +18,4 @@ pub use classify::classify;
 pub use context::{Context, Network};
 pub use decision::Decision;
 pub use judged::{Access, Judged, Part, Reason, TouchedPath};
+pub use parse::{MAX_TEXT, parse_argv, parse_text};
