@@ -147,10 +147,13 @@ impl Inherited {
                 default = Some(format!("&{text}"));
             }
         }
+        let (mut patterns, mut subs): (Vec<_>, Vec<_>) =
+            subs.into_iter().partition(|(name, _)| name.contains('*'));
         subs.sort();
+        patterns.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
         format!(
             "Tool {{ name: {:?}, about: {:?}, is: {}, style: Style::{}, options: {}, prefixes: {}, first: {}, \
-             operands: {}, language: {}, input: {}, appends: {}, versioned: {}, whens: {}, subs: {}, default: {} }}",
+             operands: {}, language: {}, input: {}, appends: {}, versioned: {}, whens: {}, subs: {}, patterns: {}, default: {} }}",
             tool.names.split_whitespace().next().unwrap_or_default(),
             tool.about,
             categories(&tool.is),
@@ -165,6 +168,7 @@ impl Inherited {
             tool.versioned,
             slice(tool.when.iter().map(when)),
             slice(subs.into_iter().map(|(_, text)| text)),
+            slice(patterns.into_iter().map(|(_, text)| text)),
             option(default),
         )
     }

@@ -137,11 +137,12 @@ impl<'w> Reading<'w> {
         self.options.iter().any(|given| names.contains(&given.name))
     }
 
-    /// Whether one of the operands fits one of these, or `--` is there and is meant. One that is not known may fit.
-    pub(super) fn has_words(&self, wanted: &[&str]) -> bool {
+    /// Whether one of the operands fits one of these, or `--` is there and is meant. What is not known may fit, unless it must
+    /// for certain.
+    pub(super) fn has_words(&self, wanted: &[&str], certain: bool) -> bool {
         let any = |word: &Word| match word.literal() {
             Some(text) => wanted.iter().any(|wanted| fits(wanted, &text)),
-            None => true,
+            None => !certain,
         };
         (self.dashes && wanted.contains(&"--")) || self.operands.iter().any(|word| any(word))
     }
@@ -229,7 +230,7 @@ impl<'w> Reader<'w> {
 
     fn operand(&mut self, word: &'w Word) {
         let tool = self.reading.tool();
-        if !tool.subs.is_empty() {
+        if !tool.subs.is_empty() || !tool.patterns.is_empty() {
             return self.subcommand(tool, word);
         }
         let operands = self.reading.overrides().last().unwrap_or(&tool.operands);
@@ -253,16 +254,19 @@ impl<'w> Reader<'w> {
 
     fn subcommand(&mut self, tool: &'static Tool, word: &'w Word) {
         let literal = word.literal();
-        let found = literal.as_deref().and_then(|name| {
-            let index = tool.subs.binary_search_by(|(known, _)| (*known).cmp(name)).ok()?;
-            Some(tool.subs[index].1)
-        });
-        if let Some(sub) = found {
-            self.reading.chain.push(sub);
-            self.ended = false;
-        } else {
+        let found = match literal.as_deref() {
+            Some(name) => named(tool, name),
+            None => tool.patterns.last().filter(|(name, _)| *name == "*").map(|(_, sub)| *sub),
+        };
+        if literal.is_none() || found.is_none() {
             self.reading.strange.push(Strange::Subcommand(word));
-            self.next = self.arguments.len();
+        }
+        match found {
+            Some(sub) => {
+                self.reading.chain.push(sub);
+                self.ended = false;
+            }
+            None => self.next = self.arguments.len(),
         }
     }
 
@@ -479,6 +483,14 @@ impl<'w> Reader<'w> {
             let options = tool.options.iter().chain(tool.prefixes);
             options.into_iter().any(|(name, _)| name.starts_with('+'))
         })
+    }
+}
+
+/// The subcommand that has this name, or whose pattern fits it.
+fn named(tool: &Tool, name: &str) -> Option<&'static Tool> {
+    match tool.subs.binary_search_by(|(known, _)| (*known).cmp(name)) {
+        Ok(index) => Some(tool.subs[index].1),
+        Err(_) => tool.patterns.iter().find(|(wanted, _)| fits(wanted, name)).map(|(_, sub)| *sub),
     }
 }
 
