@@ -27,9 +27,9 @@ pub(super) enum Finding {
 
 impl Classifier<'_> {
     /// Code in an argument.
-    pub(super) fn code<'w>(
+    pub(super) fn code(
         &mut self,
-        work: &mut Work<'w, '_>,
+        work: &mut Work<'_, '_>,
         language: Language,
         word: &Word,
         option: Option<&'static str>,

@@ -17,21 +17,21 @@ use super::{Classifier, Scene, words};
 const LONGEST_PLACEHOLDER: usize = 8;
 
 /// Something that a tool runs.
-pub(super) struct Inner<'w> {
-    what: What<'w>,
+pub(super) struct Inner {
+    what: What,
     /// The option that names it.
     option: Option<&'static str>,
 }
 
-enum What<'w> {
+enum What {
     /// A program and its arguments, run once for what is found.
-    Until(&'w [Word]),
+    Until(Vec<Word>),
     /// A text for the shell.
     Text(Word),
 }
 
-impl<'w> Inner<'w> {
-    pub(super) fn until(option: &'static str, words: &'w [Word]) -> Self {
+impl Inner {
+    pub(super) fn until(option: &'static str, words: Vec<Word>) -> Self {
         Self { what: What::Until(words), option: Some(option) }
     }
 
@@ -45,7 +45,7 @@ impl Classifier<'_> {
     pub(super) fn finish(&mut self, words: &[Word], work: Work<'_, '_>) {
         let Work { reading, draft, scene, inner } = work;
         let before = self.judged.len();
-        let in_place = |inner: &Inner<'_>| inner.option.is_none();
+        let in_place = |inner: &Inner| inner.option.is_none();
         let wraps = reading.command.is_some() || inner.iter().any(in_place);
         let name = reading.name();
         if wraps {
@@ -89,7 +89,7 @@ impl Classifier<'_> {
         self.program(&words, scene);
     }
 
-    fn inner(&mut self, inner: &Inner<'_>, reading: &Reading<'_>, scene: &Scene<'_>) {
+    fn inner(&mut self, inner: &Inner, reading: &Reading<'_>, scene: &Scene<'_>) {
         match &inner.what {
             What::Until(words) => {
                 let found = self.found(reading);
@@ -151,8 +151,8 @@ impl Classifier<'_> {
 }
 
 /// The wrapper for people: `sudo`, `sh -c`.
-fn label(reading: &Reading<'_>, inner: &[Inner<'_>]) -> String {
-    let mut label = reading.name().into_owned();
+fn label(reading: &Reading<'_>, inner: &[Inner]) -> String {
+    let mut label = reading.name();
     if reading.command.is_none() && !inner.is_empty() {
         let names = reading.effects().filter(|(_, effect)| effect.operands.is_some());
         for (given, _) in names {
