@@ -136,11 +136,12 @@ impl<'w> Reading<'w> {
         self.options.iter().any(|given| names.contains(&given.name))
     }
 
-    /// Whether one of the operands fits one of these, or `--` is there and is meant. One that is not known may fit.
-    pub(super) fn has_words(&self, wanted: &[&str]) -> bool {
+    /// Whether one of the operands fits one of these, or `--` is there and is meant. What is not known may fit, unless it must
+    /// for certain.
+    pub(super) fn has_words(&self, wanted: &[&str], certain: bool) -> bool {
         let any = |word: &Word| match word.literal() {
             Some(text) => wanted.iter().any(|wanted| fits(wanted, &text)),
-            None => true,
+            None => !certain,
         };
         (self.dashes && wanted.contains(&"--")) || self.operands.iter().any(|word| any(word))
     }
@@ -265,7 +266,13 @@ impl<'w> Reader<'w> {
             self.ended = false;
         } else {
             self.reading.strange.push(Strange::Subcommand(word));
-            self.next = self.arguments.len();
+        }
+        match found {
+            Some(sub) => {
+                self.reading.chain.push(sub);
+                self.ended = false;
+            }
+            None => self.next = self.arguments.len(),
         }
     }
 

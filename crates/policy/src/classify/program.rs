@@ -169,7 +169,7 @@ fn holds(when: &When, reading: &Reading<'_>) -> bool {
     let certain = fewest >= least && most <= at_most;
     let counted = if when.is.is_some() { certain } else { possible };
     counted
-        && (when.words.is_empty() || reading.has_words(when.words))
+        && (when.words.is_empty() || reading.has_words(when.words, when.is.is_some()))
         && (when.with.is_empty() || reading.has_any(when.with))
         && !reading.has_any(when.without)
 }
