@@ -27,6 +27,8 @@ pub(super) struct Reading<'w> {
     pub(super) strange: Vec<Strange<'w>>,
     /// There is a `--`.
     pub(super) dashes: bool,
+    /// The subcommand is not known, and so is what follows.
+    pub(super) lost: bool,
 }
 
 /// An option that is there.
@@ -230,7 +232,7 @@ impl<'w> Reader<'w> {
 
     fn operand(&mut self, word: &'w Word) {
         let tool = self.reading.tool();
-        if !tool.subs.is_empty() || !tool.kinds.is_empty() {
+        if !tool.subs.is_empty() || !tool.patterns.is_empty() {
             return self.subcommand(tool, word);
         }
         let operands = self.reading.overrides().last().unwrap_or(&tool.operands);
@@ -254,25 +256,20 @@ impl<'w> Reader<'w> {
 
     fn subcommand(&mut self, tool: &'static Tool, word: &'w Word) {
         let literal = word.literal();
-        let found = literal.as_deref().and_then(|name| {
-            match tool.subs.binary_search_by(|(known, _)| (*known).cmp(name)) {
-                Ok(index) => Some(tool.subs[index].1),
-                Err(_) => tool.kinds.iter().find(|(kind, _)| fits(kind, name)).map(|kind| kind.1),
-            }
-        });
-        if let (Some(sub), Some(name)) = (found, literal) {
-            self.reading.chain.push(sub);
-            self.reading.names.push(name);
-            self.ended = false;
-        } else {
+        let found = match literal.as_deref() {
+            Some(name) => named(tool, name),
+            None => tool.patterns.last().filter(|(name, _)| *name == "*").map(|(_, sub)| *sub),
+        };
+        if literal.is_none() || found.is_none() {
             self.reading.strange.push(Strange::Subcommand(word));
         }
-        match found {
-            Some(sub) => {
-                self.reading.chain.push(sub);
-                self.ended = false;
-            }
-            None => self.next = self.arguments.len(),
+        if let Some(sub) = found {
+            self.reading.chain.push(sub);
+            self.reading.names.push(literal.unwrap_or_else(|| word.display().into()));
+            self.ended = false;
+        } else {
+            self.reading.lost = true;
+            self.next = self.arguments.len();
         }
     }
 
@@ -496,6 +493,14 @@ impl<'w> Reader<'w> {
             let options = tool.options.iter().chain(tool.prefixes);
             options.into_iter().any(|(name, _)| name.starts_with('+'))
         })
+    }
+}
+
+/// The subcommand that has this name, or whose pattern fits it.
+fn named(tool: &Tool, name: &str) -> Option<&'static Tool> {
+    match tool.subs.binary_search_by(|(known, _)| (*known).cmp(name)) {
+        Ok(index) => Some(tool.subs[index].1),
+        Err(_) => tool.patterns.iter().find(|(wanted, _)| fits(wanted, name)).map(|(_, sub)| *sub),
     }
 }
 
