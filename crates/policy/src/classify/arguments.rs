@@ -13,6 +13,8 @@ use super::words;
 pub(super) struct Reading<'w> {
     /// The tool and its subcommands, the innermost last.
     pub(super) chain: Vec<&'static Tool>,
+    /// What they are called here.
+    names: Vec<Cow<'w, str>>,
     /// The options that are known.
     pub(super) options: Vec<Given<'w>>,
     /// What is neither an option nor a value of one.
@@ -25,6 +27,8 @@ pub(super) struct Reading<'w> {
     pub(super) strange: Vec<Strange<'w>>,
     /// There is a `--`.
     pub(super) dashes: bool,
+    /// The subcommand is not known, and so is what follows.
+    pub(super) lost: bool,
 }
 
 /// An option that is there.
@@ -44,8 +48,10 @@ pub(super) enum Value<'w> {
     Word(&'w Word),
     /// The rest of the word, from this byte of its first piece on.
     Joined(&'w Word, usize),
-    /// Several words.
+    /// A command of several words.
     Words(&'w [Word]),
+    /// The same, its first word joined to the option from this byte on.
+    JoinedWords(&'w Word, usize, &'w [Word]),
 }
 
 /// Something that is not known.
@@ -81,7 +87,7 @@ impl<'w> Value<'w> {
     pub(super) fn word(self) -> Cow<'w, Word> {
         match self {
             Self::Word(word) => Cow::Borrowed(word),
-            Self::Joined(word, skip) => {
+            Self::Joined(word, skip) | Self::JoinedWords(word, skip, _) => {
                 let mut pieces = word.pieces.clone();
                 if let Some(Piece::Literal(text)) = pieces.first_mut() {
                     text.drain(..skip.min(text.len()));
@@ -96,10 +102,11 @@ impl<'w> Value<'w> {
 
 impl<'w> Reading<'w> {
     /// Takes the arguments of a tool apart.
-    pub(super) fn of(tool: &'static Tool, arguments: &'w [Word]) -> Self {
+    pub(super) fn of(name: &'static str, tool: &'static Tool, arguments: &'w [Word]) -> Self {
         let mut reader =
             Reader { reading: Self::default(), arguments, next: 0, ended: false, place: 0 };
         reader.reading.chain.push(tool);
+        reader.reading.names.push(Cow::Borrowed(name));
         reader.read();
         let mut reading = reader.reading;
         if let Some(default) = reading.tool().default {
@@ -114,14 +121,8 @@ impl<'w> Reading<'w> {
     }
 
     /// The tool with its subcommands, for people.
-    pub(super) fn name(&self) -> Cow<'static, str> {
-        match self.chain.as_slice() {
-            [tool] => Cow::Borrowed(tool.name),
-            chain => {
-                let names: Vec<&str> = chain.iter().map(|tool| tool.name).collect();
-                Cow::Owned(names.join(" "))
-            }
-        }
+    pub(super) fn name(&self) -> String {
+        self.names.join(" ")
     }
 
     /// The options that matter, with the values that they have.
@@ -155,8 +156,9 @@ impl<'w> Reading<'w> {
 
     /// How many operands there are: the fewest and the most.
     pub(super) fn count(&self) -> (usize, usize) {
-        let certain = self.operands.iter().filter(|word| !word.splits()).count();
-        let most = if certain < self.operands.len() { usize::MAX } else { certain };
+        let words = || self.operands.iter().copied().chain(self.command.unwrap_or_default());
+        let certain = words().filter(|word| !word.splits()).count();
+        let most = if words().any(Word::splits) { usize::MAX } else { certain };
         (certain, most)
     }
 }
@@ -261,12 +263,13 @@ impl<'w> Reader<'w> {
         if literal.is_none() || found.is_none() {
             self.reading.strange.push(Strange::Subcommand(word));
         }
-        match found {
-            Some(sub) => {
-                self.reading.chain.push(sub);
-                self.ended = false;
-            }
-            None => self.next = self.arguments.len(),
+        if let Some(sub) = found {
+            self.reading.chain.push(sub);
+            self.reading.names.push(literal.unwrap_or_else(|| word.display().into()));
+            self.ended = false;
+        } else {
+            self.reading.lost = true;
+            self.next = self.arguments.len();
         }
     }
 
@@ -336,9 +339,8 @@ impl<'w> Reader<'w> {
 
     fn beginning_if_known(&mut self, word: &'w Word, start: &str) -> bool {
         let Some((name, known, outer)) = self.by_beginning(start) else { return false };
-        let value = Some(Value::Joined(word, name.len()));
-        self.spills(word);
-        self.give(name, known, value, outer);
+        let value = self.joined_value(known, word, name.len());
+        self.give(name, known, Some(value), outer);
         true
     }
 
@@ -352,20 +354,28 @@ impl<'w> Reader<'w> {
         equals: Option<usize>,
     ) {
         if let Some(at) = equals {
-            self.spills(word);
-            return self.give(name, known, Some(Value::Joined(word, at + 1)), outer);
+            let value = self.joined_value(known, word, at + 1);
+            return self.give(name, known, Some(value), outer);
         }
         let value = if takes_next(known) { self.next_value(known) } else { None };
         self.give(name, known, value, outer);
     }
 
     fn next_value(&mut self, known: Known) -> Option<Value<'w>> {
-        if let Known::Matters(Effect { value: Some(Role::CommandUntil), .. }) = known {
+        if takes_command(known) {
             return Some(Value::Words(self.until_end()));
         }
         let word = self.take()?;
         self.spills(word);
         Some(Value::Word(word))
+    }
+
+    fn joined_value(&mut self, known: Known, word: &'w Word, skip: usize) -> Value<'w> {
+        self.spills(word);
+        if takes_command(known) {
+            return Value::JoinedWords(word, skip, self.until_end());
+        }
+        Value::Joined(word, skip)
     }
 
     /// The words up to `;`, or up to a `+` behind `{}`.
@@ -399,8 +409,8 @@ impl<'w> Reader<'w> {
             };
             let joined = behind < start.len() || word.pieces.len() > 1;
             if joins && joined && takes_value(known) {
-                self.spills(word);
-                return self.give(name, known, Some(Value::Joined(word, behind)), outer);
+                let value = self.joined_value(known, word, behind);
+                return self.give(name, known, Some(value), outer);
             }
             let value = if takes_next(known) { self.next_value(known) } else { None };
             self.give(name, known, value, outer);
@@ -492,6 +502,11 @@ fn named(tool: &Tool, name: &str) -> Option<&'static Tool> {
         Ok(index) => Some(tool.subs[index].1),
         Err(_) => tool.patterns.iter().find(|(wanted, _)| fits(wanted, name)).map(|(_, sub)| *sub),
     }
+}
+
+/// Whether the value of an option is a command of several words.
+fn takes_command(known: Known) -> bool {
+    matches!(known, Known::Matters(Effect { value: Some(Role::CommandUntil), .. }))
 }
 
 /// Whether an option takes a value, joined or not.

@@ -33,7 +33,7 @@ pub(crate) struct Tool {
     pub(crate) whens: &'static [When],
     /// Its subcommands, sorted by name.
     pub(crate) subs: &'static [(&'static str, &'static Self)],
-    /// Subcommands whose names are patterns, the longest first.
+    /// Subcommands whose names fit a pattern, the longest pattern first.
     pub(crate) patterns: &'static [(&'static str, &'static Self)],
     /// The subcommand that runs where none is given.
     pub(crate) default: Option<&'static Self>,
