@@ -101,8 +101,10 @@ impl Classifier<'_> {
         let tool = reading.tool();
         let forced = tool.input.is_some() || reading.effects().any(|(_, e)| e.input.is_some());
         let roles = reading.overrides().last().unwrap_or(&tool.operands);
-        let wants = *roles.ahead.first().unwrap_or(&roles.rest) == Role::Script;
-        let bare = reading.operands.is_empty() && reading.command.is_none();
+        let mut all = roles.ahead.iter().chain([&roles.rest]);
+        let place = all.position(|role| *role == Role::Script);
+        let wants = place.is_some_and(|place| reading.operands.len() <= place);
+        let bare = reading.command.is_none();
         if forced || (wants && bare && reading.strange.is_empty() && !work.has_code()) {
             self.code_from_input(work, forced);
         }
