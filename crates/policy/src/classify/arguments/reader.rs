@@ -303,12 +303,12 @@ impl<'w> Reader<'w> {
     }
 
     /// The tools whose options count here, the innermost first, and whether they are around it. The options of what runs by
-    /// default count too.
+    /// default come before those of the tools around.
     fn tools(&self) -> impl Iterator<Item = (&'static Tool, bool)> + use<'_, 'w> {
         let innermost = self.reading.tool();
-        let chain = self.reading.chain.iter().rev().enumerate();
-        let chain = chain.map(|(index, tool)| (*tool, index > 0));
-        chain.chain(innermost.default.map(|tool| (tool, false)))
+        let around = self.reading.chain.iter().rev().skip(1).map(|tool| (*tool, true));
+        let own = [Some(innermost), innermost.default].into_iter().flatten();
+        own.map(|tool| (tool, false)).chain(around)
     }
 
     fn known(&self, name: &str) -> Option<(&'static str, Known, bool)> {
