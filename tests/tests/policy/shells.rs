@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use tempfile::TempDir;
@@ -94,8 +95,10 @@ fn settle(group: Pid) {
         }
         thread::sleep(Duration::from_millis(1));
     }
-    // Gone in the meantime is as good.
-    drop(killpg(group, Signal::SIGKILL));
+    match killpg(group, Signal::SIGKILL) {
+        Ok(()) | Err(Errno::ESRCH) => {}
+        Err(error) => panic!("cannot end what the text left: {error}"),
+    }
 }
 
 /// The folder with the programs, made once for all runs.
