@@ -6,6 +6,8 @@
     reason = "what was run, and with which seed, is for people to read"
 )]
 
+#[path = "policy/bounds.rs"]
+mod bounds;
 #[path = "policy/judge.rs"]
 mod judge;
 #[path = "policy/shells.rs"]
