@@ -227,6 +227,121 @@ fn wrapped_too_deep() {
 }
 
 #[test]
+fn ends_that_are_not_known() {
+    check(
+        "mutating | find . -exec echo {} \"$x\" -delete \\;
+         read_only | find . -exec echo {} -delete \\;
+         mutating | sort -k -o f
+         mutating | sort -o - f
+         mutating | tee - < f
+         networked | curl -o - https://x.example",
+    );
+}
+
+/// Words out of which texts are put together that are not meant to make sense.
+const SOUP: &[&str] = &[
+    "git",
+    "-c",
+    "sort",
+    "-o",
+    "--output=",
+    "find",
+    "-exec",
+    "{}",
+    ";",
+    "+",
+    "\\;",
+    "sh",
+    "-c",
+    "'",
+    "\"",
+    "$x",
+    "$(",
+    ")",
+    "`",
+    "xargs",
+    "-I",
+    "%",
+    "tar",
+    "xzf",
+    "awk",
+    "'{print >",
+    "sed",
+    "s/a/b/w",
+    "env",
+    "A=1",
+    "sudo",
+    "--",
+    "-",
+    "*",
+    "~",
+    "~/.ssh/",
+    "/etc/../",
+    "..",
+    "\\",
+    "|",
+    "&&",
+    "<",
+    ">",
+    "<<E\n",
+    "E\n",
+    "kubectl",
+    "delete",
+    "eval",
+    "trap",
+    "alias",
+    "cd",
+    "/",
+    "é",
+    "\u{1}",
+    "=",
+    "+x",
+    "-\u{301}",
+    "{1/.}",
+    "[",
+    "]",
+    "printf",
+    "\\x6",
+    "%s",
+    "python3",
+    "-m",
+    "\n",
+    "dd",
+    "of=x",
+    "echo",
+    "base64",
+    "-d",
+    "ps",
+    "aux",
+    "12",
+    "--help",
+    "bash",
+    "-s",
+    "timeout",
+];
+
+#[test]
+fn nothing_panics_and_everything_is_explained() {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state >> 33).unwrap_or_default() % below
+    };
+    for _ in 0..4_000 {
+        let mut text = String::new();
+        for _ in 0..=next(9) {
+            text.push_str(SOUP[next(SOUP.len())]);
+            text.push_str(["", " ", " "][next(3)]);
+        }
+        for one in judged(&text) {
+            assert!(super::explained(one.categories.iter(), &one.reasons), "{text}: {one:?}");
+        }
+    }
+}
+
+#[test]
 fn paths_are_named() {
     let found = judged("cp a ../b");
     let paths: Vec<_> = found[0].paths.iter().map(|p| (p.access, p.path.as_str())).collect();

@@ -143,6 +143,8 @@ pub(crate) enum Role {
     Read,
     /// A path that is made or changed.
     Write,
+    /// The same, but `-` is the standard output.
+    Output,
     /// A path that goes.
     Delete,
     /// The last operand is written, the others are read.
