@@ -25,6 +25,10 @@ const LONGEST_MESSAGE: usize = 200;
 /// At most so many things that are not kept are named one by one.
 const MOST_NAMED: usize = 10;
 
+/// What is said where policy was wrong in the direction in which it must not be.
+const MISJUDGED: &str = "policy took this command for one that only reads, and it changed files; there is a checkpoint \
+                         to come back to";
+
 impl ProxyRuntime<'_> {
     /// Seals what the command left and records everything about it.
     pub(super) fn seal(
@@ -87,6 +91,10 @@ impl ProxyRuntime<'_> {
             let mut patch = Vec::new();
             service.patch(&changes, &mut patch)?;
             execution.result.patch = Some(patch);
+        }
+        let verdict = execution.result.decision.as_ref();
+        if !changes.is_empty() && verdict.is_some_and(|verdict| verdict.categories.is_read_only()) {
+            execution.result.warnings.push(MISJUDGED.to_owned());
         }
         execution.result.kept_bytes = changes.iter().map(kept_bytes).sum();
         execution.result.changes = changes;

@@ -22,7 +22,11 @@ pub(super) fn explanation(verdict: &Verdict, document: &PolicyVerdictDoc) -> Str
         text.push_str(&format!("\n{} {}\n", paint(DIM, "decided by"), rule_text(rule)));
     }
     if let Some(remedy) = &document.verdict.remedy {
-        text.push_str(&format!("{} {}\n", paint(DIM, "to allow it:"), render::line(&remedy.advice)));
+        text.push_str(&format!(
+            "{} {}\n",
+            paint(DIM, "to allow it:"),
+            render::line(&remedy.advice)
+        ));
         if let Some(rule) = &remedy.rule {
             text.push('\n');
             text.extend(rule.lines().map(|line| format!("    {}\n", render::line(line))));
