@@ -45,7 +45,7 @@ fn decision(envelope: &Value) -> &str {
 }
 
 fn workspaces(place: &Place) -> usize {
-    place.json(&["workspace", "list"])["result"]["workspaces"].as_array().unwrap().len()
+    place.json(&["workspace", "list"])["workspaces"].as_array().unwrap().len()
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn a_denied_command_runs_not_and_is_recorded() {
     assert_eq!(result["workspace"], Value::Null);
     assert_eq!(workspaces(&place), 0, "nothing is forked for it");
     let listed = place.json(&["execs"]);
-    assert_eq!(listed["result"]["execs"][0]["state"], "denied");
+    assert_eq!(listed["execs"][0]["state"], "denied");
     let shown = place.json(&["show", result["exec"].as_str().unwrap()]);
     assert!(shown.to_string().contains("\"mine\""), "{shown}");
 }
@@ -120,7 +120,7 @@ fn layers_narrow_and_only_the_users_widens() {
     place.write("offshoot-policy.toml", &wide);
     exec(&place, 123, &["--", "sudo", "true"]);
     let warned = place.json(&["policy", "test"]);
-    assert_eq!(warned["result"]["warnings"].as_array().unwrap().len(), 1, "{warned}");
+    assert_eq!(warned["warnings"].as_array().unwrap().len(), 1, "{warned}");
     write(user_file(&place), &wide);
     let check = |arguments: &[&str]| place.run(arguments).status.code().unwrap();
     assert_eq!(check(&["policy", "check", "--", "sudo", "true"]), 0);
@@ -181,7 +181,7 @@ fn a_command_that_may_not_run_makes_no_vault() {
     place.write("a", "one\n");
     let envelope = exec(&place, 123, &["--", "sudo", "ls"]);
     assert_eq!(envelope["result"]["state"], "pending_approval");
-    assert_eq!(place.json(&["vault", "list"])["result"]["vaults"].as_array().unwrap().len(), 0);
+    assert_eq!(place.json(&["vault", "list"])["vaults"].as_array().unwrap().len(), 0);
     exec(&place, 0, &["--", "cat", "a"]);
 }
 
@@ -229,7 +229,7 @@ fn recorded_commands_can_be_decided_again() {
     fs::write(&file, rule("deny", r#"["touch"]"#)).unwrap();
     let file = file.to_str().unwrap();
     let replay = place.json(&["policy", "replay", file]);
-    let result = &replay["result"];
+    let result = &replay;
     assert_eq!((&result["execs"], &result["same"]), (&3.into(), &1.into()));
     let different = result["different"].as_array().unwrap();
     assert_eq!(different.len(), 2);
@@ -237,12 +237,12 @@ fn recorded_commands_can_be_decided_again() {
     assert_eq!(different[0]["after"]["decision"], "deny");
     assert_eq!(different[0]["after"]["rule"]["name"], "mine");
     let one = place.json(&["policy", "replay", file, "-w", "fix"]);
-    assert_eq!(one["result"]["different"].as_array().unwrap().len(), 1);
+    assert_eq!(one["different"].as_array().unwrap().len(), 1);
     write(user_file(&place), &rule("deny", r#"["cat"]"#));
     let instead = place.json(&["policy", "replay", file, "--layer", "user"]);
-    assert_eq!(instead["result"]["different"].as_array().unwrap().len(), 2);
+    assert_eq!(instead["different"].as_array().unwrap().len(), 2);
     let beside = place.json(&["policy", "replay", file, "--layer", "project"]);
-    assert_eq!(beside["result"]["different"].as_array().unwrap().len(), 3);
+    assert_eq!(beside["different"].as_array().unwrap().len(), 3);
 }
 
 #[test]
@@ -251,10 +251,10 @@ fn files_to_start_from_are_in_order() {
     place.ok(["policy", "init"]);
     place.ok(["policy", "init", "--project"]);
     let tested = place.json(&["policy", "test"]);
-    assert_eq!(tested["result"]["problems"].as_array().unwrap().len(), 0);
-    assert_eq!(tested["result"]["warnings"].as_array().unwrap().len(), 0);
-    assert!(tested["result"]["rules"].as_u64().unwrap() >= 2, "{tested}");
-    assert!(tested["result"]["examples"].as_u64().unwrap() >= 4, "{tested}");
+    assert_eq!(tested["problems"].as_array().unwrap().len(), 0);
+    assert_eq!(tested["warnings"].as_array().unwrap().len(), 0);
+    assert!(tested["rules"].as_u64().unwrap() >= 2, "{tested}");
+    assert!(tested["examples"].as_u64().unwrap() >= 4, "{tested}");
     let again = place.run(with_json(&["policy", "init"]));
     assert_eq!(again.status.code(), Some(4), "a file that is there is not touched");
     let denied = place.run(["policy", "check", "--", "git", "push", "--force"]);
