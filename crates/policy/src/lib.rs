@@ -8,6 +8,7 @@ mod category;
 mod context;
 mod decision;
 mod judged;
+mod knowledge;
 mod parse;
 pub mod script;
 
