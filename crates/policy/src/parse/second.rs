@@ -14,7 +14,7 @@ use brush_parser::{ParserOptions, parse_tokens, tokenize_str, word};
 use crate::script::{RedirectKind, Script, Simple, Word};
 
 /// Longer texts are not read a second time, and are unclear for that.
-const MAX_TEXT: usize = 16 * 1024;
+const MAX_TEXT: usize = 4 * 1024;
 /// Substitutions are read so deep.
 const MAX_DEPTH: usize = 8;
 
