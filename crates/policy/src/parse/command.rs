@@ -127,11 +127,9 @@ impl Reader<'_> {
         let start = self.at;
         let name = self.name(length);
         self.skip(length);
-        if self.peek() == b'[' {
-            if !self.bash() || !self.index_of_assignment(start)? {
-                self.at = start;
-                return Ok(false);
-            }
+        if self.peek() == b'[' && !(self.bash() && self.index_of_assignment(start)?) {
+            self.at = start;
+            return Ok(false);
         }
         if self.peek() == b'+' {
             if !self.bash() {
@@ -183,14 +181,14 @@ impl Reader<'_> {
 
     /// Passes `[index]` if `=` or `+=` follows.
     fn index_of_assignment(&mut self, start: usize) -> Result<bool> {
-        let kept = self.found.commands.len();
+        let kept = self.found.mark();
         self.bump();
         self.found.arithmetic = true;
         let closed = self.index()?;
         let assigns =
             closed && (self.peek() == b'=' || (self.peek() == b'+' && self.second() == b'='));
         if !assigns {
-            self.found.commands.truncate(kept);
+            self.found.forget(&kept);
             self.go_back(start)?;
         }
         Ok(assigns)

@@ -94,7 +94,7 @@ impl Reader<'_> {
     /// Reads arithmetic up to `))` or `]`. If it is none after all, goes back to `start` and says false.
     pub(super) fn arithmetic(&mut self, close: u8, start: usize) -> Result<bool> {
         let depth = self.deeper()?;
-        let kept = (self.found.commands.len(), self.found.unclear.len());
+        let kept = self.found.mark();
         let mut parentheses = 0_usize;
         let mut ignored = Builder::default();
         loop {
@@ -138,8 +138,7 @@ impl Reader<'_> {
             return Err(Stop::Error("arithmetic is not closed"));
         }
         self.found.differs = true;
-        self.found.commands.truncate(kept.0);
-        self.found.unclear.truncate(kept.1);
+        self.found.forget(&kept);
         self.go_back(start)?;
         self.depth = depth;
         Ok(false)
@@ -166,7 +165,8 @@ impl Reader<'_> {
                     self.found.unclear(self.text, "an index is not understood");
                     self.bump();
                 }
-                _ => self.unquoted_part(&mut ignored, true)?,
+                b'\'' | b'"' | b'\\' | b'$' | b'`' => self.unquoted_part(&mut ignored, true)?,
+                _ => self.bump(),
             }
         }
         self.bump();

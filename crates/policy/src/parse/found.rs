@@ -6,8 +6,8 @@ use super::reader::Dialect;
 use super::{shortened, unclear};
 
 /// More commands than this are not listed: a text with more is unclear.
-const MAX_COMMANDS: usize = 4096;
-/// More functions than this are not remembered; calls of the others are calls of unknown programs.
+const MAX_COMMANDS: usize = 2048;
+/// More functions than this are not looked at: a text with more is unclear.
 const MAX_FUNCTIONS: usize = 64;
 /// More reasons than this tell nobody anything.
 const MAX_UNCLEAR: usize = 16;
@@ -33,30 +33,53 @@ pub(super) struct Found {
     pub(super) braced: usize,
 }
 
+/// How much was found at some time.
+#[derive(Default)]
+pub(super) struct Mark {
+    commands: usize,
+    unclear: usize,
+    bodies: usize,
+}
+
 impl Found {
+    /// How much there is now.
+    pub(super) fn mark(&self) -> Mark {
+        Mark {
+            commands: self.commands.len(),
+            unclear: self.unclear.len(),
+            bodies: self.bodies.len(),
+        }
+    }
+
+    /// Takes back all that was found since.
+    pub(super) fn forget(&mut self, since: &Mark) {
+        self.commands.truncate(since.commands);
+        self.unclear.truncate(since.unclear);
+        self.bodies.truncate(since.bodies);
+    }
+
     /// Adds a command and says where it is.
     pub(super) fn push(&mut self, mut simple: Simple) -> usize {
         self.look_into_literals(&simple);
         simple.calls_function = self.calls_function(&simple);
-        if self.commands.len() < MAX_COMMANDS {
-            self.commands.push(simple);
-        } else {
-            self.unclear("", "there are too many commands");
-        }
+        self.commands.push(simple);
         self.commands.len() - 1
+    }
+
+    /// Whether there are more commands than anybody looks at.
+    pub(super) fn is_full(&self) -> bool {
+        self.commands.len() >= MAX_COMMANDS
+    }
+
+    /// Whether there are more functions than anybody looks at.
+    pub(super) fn has_all_functions(&self) -> bool {
+        self.bodies.len() >= MAX_FUNCTIONS
     }
 
     /// Remembers that something was not understood.
     pub(super) fn unclear(&mut self, text: &str, why: &str) {
         if self.unclear.len() < MAX_UNCLEAR && self.unclear.iter().all(|known| known.why != why) {
             self.unclear.push(Unclear { text: shortened(text), why: why.to_owned() });
-        }
-    }
-
-    /// A function is defined from here on.
-    pub(super) fn define(&mut self, name: &str) {
-        if self.functions.len() < MAX_FUNCTIONS {
-            self.functions.push(name.to_owned());
         }
     }
 

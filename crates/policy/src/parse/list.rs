@@ -47,7 +47,12 @@ impl Reader<'_> {
                     self.found.apart(start);
                     self.found.functions.truncate(functions);
                 }
-                b'\n' => self.newline(),
+                b'\n' => {
+                    self.newline();
+                    if self.depth == 1 {
+                        self.complete = self.found.mark();
+                    }
+                }
                 _ => break,
             }
         }
@@ -127,6 +132,7 @@ impl Reader<'_> {
         let functions = self.found.functions.len();
         let first = self.found.commands.len();
         let mut before = first;
+        let mut several = false;
         self.command()?;
         self.blanks();
         while self.peek() == b'|' && self.second() != b'|' {
@@ -141,10 +147,13 @@ impl Reader<'_> {
             let start = self.found.commands.len();
             self.command()?;
             self.found.pipe(before, start);
-            self.found.apart(first);
             self.found.functions.truncate(functions);
             before = start;
+            several = true;
             self.blanks();
+        }
+        if several {
+            self.found.apart(first);
         }
         Ok(())
     }

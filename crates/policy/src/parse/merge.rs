@@ -13,23 +13,21 @@ pub(super) fn both(one: Script, other: Script) -> Script {
         return one;
     }
     let mut merged = Merged { commands: Vec::new(), places: [Vec::new(), Vec::new()] };
-    let mut ones = one.commands;
-    let mut next = 0;
+    let mut ones = one.commands.into_iter();
+    let mut only_theirs = Vec::new();
     for theirs in other.commands {
-        let ahead = ones[next..].iter().take(WINDOW).position(|ours| same(ours, &theirs));
-        if let Some(distance) = ahead {
-            for ours in &mut ones[next..=next + distance] {
-                merged.push(mem::take(ours), 0);
-            }
-            next += distance + 1;
-            merged.meet(theirs.input);
-        } else {
-            merged.push(theirs, 1);
-        }
+        let ahead = ones.as_slice().iter().take(WINDOW).position(|ours| same(ours, &theirs));
+        let Some(distance) = ahead else {
+            only_theirs.push(theirs);
+            continue;
+        };
+        ones.by_ref().take(distance).for_each(|ours| merged.push(ours, 0));
+        only_theirs.drain(..).for_each(|theirs| merged.push(theirs, 1));
+        ones.by_ref().take(1).for_each(|ours| merged.push(ours, 0));
+        merged.meet(theirs.input);
     }
-    for ours in &mut ones[next..] {
-        merged.push(mem::take(ours), 0);
-    }
+    ones.for_each(|ours| merged.push(ours, 0));
+    only_theirs.into_iter().for_each(|theirs| merged.push(theirs, 1));
     let mut unclear = one.unclear;
     for theirs in other.unclear {
         if unclear.iter().all(|ours| ours.why != theirs.why) {

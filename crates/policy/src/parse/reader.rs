@@ -1,10 +1,10 @@
 //! A place in a text, and how to move on from it.
 
 use super::document::Pending;
-use super::found::Found;
+use super::found::{Found, Mark};
 
-/// How deep constructs may lie in each other.
-pub(super) const MAX_DEPTH: usize = 64;
+/// How deep rules of the grammar may call each other: constructs may lie in each other half as deep.
+pub(super) const MAX_DEPTH: usize = 128;
 /// How often a text may be read again where it turned out to be something else, in lengths of the text.
 const MAX_AGAIN: usize = 4;
 /// More errors than this are not worth reading on after.
@@ -42,10 +42,14 @@ pub(super) struct Reader<'t> {
     pub(super) pending: Vec<Pending>,
     /// Here-documents of commands around this one wait for their bodies.
     pub(super) outer_pending: bool,
+    /// No set of characters ends between here and there.
+    pub(super) no_set_before: usize,
     /// The text is a here-document.
     pub(super) in_document: bool,
     /// Bytes that were read more than once.
     again: usize,
+    /// What was found up to the end of the last line that is complete: a shell runs it before it reads on.
+    pub(super) complete: Mark,
     pub(super) found: Found,
 }
 
@@ -59,8 +63,10 @@ impl<'t> Reader<'t> {
             apart: 0,
             pending: Vec::new(),
             outer_pending: false,
+            no_set_before: 0,
             in_document: false,
             again: 0,
+            complete: Mark::default(),
             found: Found::default(),
         }
     }
@@ -72,7 +78,7 @@ impl<'t> Reader<'t> {
                 Ok(()) if self.at_end() => return self.read_documents(),
                 Ok(()) => self.give_up("something is closed that was not opened"),
                 Err(Stop::Error(why)) => self.give_up(why),
-                Err(Stop::Refused) => return,
+                Err(Stop::Refused) => return self.found.forget(&self.complete),
             }
             self.next_line();
             if self.at_end() {

@@ -263,14 +263,11 @@ impl Reader<'_> {
 
     /// How much of the text here is a set such as `[a-z]`; 0 if the bracket is a letter, and only the bracket where quotes
     /// or expansions are in the set.
-    fn bracket(&self) -> usize {
-        const FAR: usize = 256;
-        let mut at = self.at + 1;
-        if matches!(self.byte(at), b'!' | b'^') {
-            at += 1;
-        }
-        let first = at;
-        while at < self.at + FAR {
+    fn bracket(&mut self) -> usize {
+        const FAR: usize = 64;
+        let first = self.at + 1 + usize::from(matches!(self.byte(self.at + 1), b'!' | b'^'));
+        let mut at = first.max(self.no_set_before);
+        while at < first + FAR {
             match self.byte(at) {
                 b']' if at > first => return at + 1 - self.at,
                 0 | b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>' => {
@@ -280,6 +277,7 @@ impl Reader<'_> {
                 _ => at += 1,
             }
         }
+        self.no_set_before = at;
         1
     }
 

@@ -37,7 +37,7 @@ fn words_of_bash_grammar() {
     check("time rm x", &["rm x", "time rm x"]);
     check(
         "function f { rm x; }",
-        &["rm x", "function f {", "? something is closed that was not opened"],
+        &["rm x", "function f { rm x", "? something is closed that was not opened"],
     );
     check("a[0]=$(b) c", &["b apart", "a=\"$\" c", "a‹[0]›=$ c"]);
     check("a+=b c", &["a=b c", "a+=b c"]);

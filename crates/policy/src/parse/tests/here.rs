@@ -10,7 +10,7 @@ fn bodies() {
     check("a <<A; b <<B\n1\nA\n2\nB\n", &["a from text 1\\n", "b from text 2\\n"]);
     check("cat <<E\n\\$(a) \\`b\\` \"\nE", &["cat from text $(a)_`b`_\"\\n"]);
     check("cat <<E\na\\\nE\nb\nE\n", &["cat from text aE\\nb\\n"]);
-    check("cat <<E", &["cat from text "]);
+    check("cat <<E", &["cat from text ''"]);
     check("cat <<E >f\nE", &["cat >f from text ''"]);
 }
 
@@ -30,6 +30,13 @@ fn those_that_shells_read_differently() {
         "cat <<E $(a\n)\nE",
         &["a apart", "cat $ from text ''", "? a line ends before its here-document"],
     );
-    check("a $(cat <<E)\nb", &["b", "? a here-document has no body before the parenthesis closes"]);
+    check(
+        "a $(cat <<E)\nb",
+        &[
+            "cat from text  apart",
+            "b",
+            "? a here-document has no body before the parenthesis closes",
+        ],
+    );
     check("cat <<$x\n$x", &["$", "? a here-document has an unusual delimiter"]);
 }
