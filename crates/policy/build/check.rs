@@ -20,6 +20,7 @@ const ROLES: &[&str] = &[
     "code",
     "host",
     "remote",
+    "variable",
 ];
 /// These stand among operands alone.
 const OPERAND_ROLES: &[&str] = &["last_write", "assignments", "skip"];

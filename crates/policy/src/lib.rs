@@ -5,6 +5,7 @@
 //! shell; `docs/design/policy.md` says what the categories mean and how rules are laid over each other.
 
 mod category;
+mod classify;
 mod context;
 mod decision;
 mod engine;
@@ -19,6 +20,7 @@ pub mod script;
 mod verdict;
 
 pub use category::{Categories, Category};
+pub use classify::classify;
 pub use context::{Context, Network};
 pub use decision::Decision;
 pub use engine::{Engine, EngineOptions, LayerSource, NamedText, REGO_TIMEOUT};

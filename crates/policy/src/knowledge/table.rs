@@ -90,6 +90,26 @@ pub(crate) struct Effect {
     pub(crate) why: &'static str,
 }
 
+impl Effect {
+    /// Whether nothing gets worse by it, so that it may be there without being seen.
+    pub(crate) fn is_harmless(&self) -> bool {
+        let value = matches!(self.value, None | Some(Role::Text | Role::Read));
+        let is = self.is.is_none_or(Categories::is_read_only);
+        value && is && self.adds.is_read_only() && self.operands.is_none() && self.input.is_none()
+    }
+}
+
+impl Tool {
+    /// Whether one of its options makes things worse.
+    pub(crate) fn has_options_that_matter(&self) -> bool {
+        let bad = |(_, known): &(&str, Known)| match known {
+            Known::Matters(effect) => !effect.is_harmless(),
+            _ => false,
+        };
+        self.options.iter().any(bad) || self.prefixes.iter().any(bad)
+    }
+}
+
 /// What operands are.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Operands {
@@ -123,6 +143,8 @@ pub(crate) enum Role {
     LastWrite,
     /// `NAME=value`, as many as there are.
     Assignments,
+    /// The name of a variable that is set.
+    Variable,
     /// A program and its arguments.
     Command,
     /// The same up to `;` or `+`.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use offshoot_policy::{Engine, EngineOptions, Layer, LayerSource, PolicyError};
+use offshoot_policy::{Engine, EngineOptions, Layer, LayerSource, NamedText, PolicyError};
 
 /// A file with rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,12 +49,12 @@ impl PolicyFile {
     }
 
     fn source(&self, text: String) -> LayerSource {
-        let name = self.path.display().to_string();
+        let named = Some(NamedText { name: self.path.display().to_string(), text });
         let (toml, rego) = match self.language() {
-            PolicyLanguage::Toml => (Some(text), None),
-            PolicyLanguage::Rego => (None, Some((name.clone(), text))),
+            PolicyLanguage::Toml => (named, None),
+            PolicyLanguage::Rego => (None, named),
         };
-        LayerSource { layer: self.layer, name, toml, rego }
+        LayerSource { layer: self.layer, toml, rego }
     }
 }
 
