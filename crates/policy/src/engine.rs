@@ -6,14 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::category::Categories;
+use crate::classify::classify;
 use crate::context::Context;
 use crate::decision::Decision;
 use crate::error::PolicyError;
 use crate::judged::Judged;
 use crate::layer::Layer;
+use crate::parse::parse_text;
 use crate::rego::RegoFile;
 use crate::rules::{self, Facts, Rules};
-use crate::script::Word;
+use crate::script::{Script, Simple, Word};
 use crate::verdict::{PartVerdict, Remedy, Verdict};
 use whole::{Tally, Whole};
 
@@ -74,6 +76,16 @@ pub(crate) struct Judging {
 }
 
 impl Engine {
+    /// An engine that decides by these rules and by what is built in.
+    pub fn new(options: &EngineOptions) -> Result<Self, PolicyError> {
+        Self::with_judging(options, Judging { text: judge_text, words: judge_words })
+    }
+
+    /// Decides about a script.
+    pub fn decide(&self, script: &Script, context: &Context) -> Verdict {
+        self.decide_judged(classify(script, context), context)
+    }
+
     /// An engine that judges in a way of its own.
     pub(crate) fn with_judging(
         options: &EngineOptions,
@@ -177,4 +189,13 @@ impl Engine {
             None => self.rules.remedy(parts, context, &self.judging.words),
         }
     }
+}
+
+fn judge_text(text: &str, context: &Context) -> Vec<Judged> {
+    classify(&parse_text(text.as_bytes()), context)
+}
+
+fn judge_words(words: &[Word], context: &Context) -> Vec<Judged> {
+    let simple = Simple { words: words.to_vec(), ..Simple::default() };
+    classify(&Script { commands: vec![simple], unclear: Vec::new() }, context)
 }

@@ -140,7 +140,7 @@ impl PolicyFiles {
                 layers.push(file.source(text));
             }
         }
-        Ok(Engine::new(EngineOptions { layers, rego_timeout: self.rego_timeout })?)
+        Ok(Engine::new(&EngineOptions { layers, rego_timeout: self.rego_timeout })?)
     }
 }
 
