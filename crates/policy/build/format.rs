@@ -64,6 +64,10 @@ pub(crate) struct Effect {
     pub optional: bool,
     #[serde(default)]
     pub write_with: String,
+    #[serde(default)]
+    pub only: String,
+    #[serde(default)]
+    pub except: String,
     pub adds: Option<String>,
     pub is: Option<String>,
     pub operands: Option<String>,
@@ -76,8 +80,10 @@ pub(crate) struct Effect {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct When {
-    pub operands_at_least: Option<u8>,
-    pub operands_at_most: Option<u8>,
+    pub operands_at_least: Option<u16>,
+    pub operands_at_most: Option<u16>,
+    #[serde(default)]
+    pub words: String,
     #[serde(default)]
     pub with: String,
     #[serde(default)]
@@ -103,6 +109,10 @@ pub(crate) struct Example {
 pub(crate) struct Variable {
     pub names: String,
     pub adds: String,
+    #[serde(default)]
+    pub harmless: String,
+    #[serde(default)]
+    pub lasting: bool,
     pub why: String,
 }
 

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::knowledge::{Effect, Known, Operands, Role, Style, Tool};
 use crate::script::{Piece, Word};
 
+use super::pattern::fits;
 use super::words;
 
 /// The arguments of a tool after they were taken apart.
@@ -22,6 +23,8 @@ pub(super) struct Reading<'w> {
     pub(super) command: Option<&'w [Word]>,
     /// What is not known.
     pub(super) strange: Vec<Strange<'w>>,
+    /// There is a `--`.
+    pub(super) dashes: bool,
 }
 
 /// An option that is there.
@@ -54,6 +57,23 @@ pub(super) enum Strange<'w> {
     Subcommand(&'w Word),
     /// A word that may turn out to be an option.
     Injected(&'w Word),
+}
+
+impl Given<'_> {
+    /// Whether the effect holds for the value. If the value is not known, it does unless that would make things better.
+    fn counts(&self, effect: &Effect) -> bool {
+        if effect.only.is_empty() && effect.except.is_empty() {
+            return true;
+        }
+        let word = self.value.map(Value::word).unwrap_or_default();
+        match word.literal() {
+            Some(value) => {
+                let any = |list: &[&str]| list.iter().any(|wanted| fits(wanted, &value));
+                (effect.only.is_empty() || any(effect.only)) && !any(effect.except)
+            }
+            None => effect.is.is_none_or(|is| !is.is_read_only()),
+        }
+    }
 }
 
 impl<'w> Value<'w> {
@@ -104,10 +124,10 @@ impl<'w> Reading<'w> {
         }
     }
 
-    /// The options that matter.
+    /// The options that matter, with the values that they have.
     pub(super) fn effects(&self) -> impl Iterator<Item = (&Given<'w>, &'static Effect)> {
         self.options.iter().filter_map(|given| match given.known {
-            Known::Matters(effect) => Some((given, effect)),
+            Known::Matters(effect) if given.counts(effect) => Some((given, effect)),
             _ => None,
         })
     }
@@ -115,6 +135,15 @@ impl<'w> Reading<'w> {
     /// Whether one of these options is there.
     pub(super) fn has_any(&self, names: &[&str]) -> bool {
         self.options.iter().any(|given| names.contains(&given.name))
+    }
+
+    /// Whether one of the operands fits one of these, or `--` is there and is meant. One that is not known may fit.
+    pub(super) fn has_words(&self, wanted: &[&str]) -> bool {
+        let any = |word: &Word| match word.literal() {
+            Some(text) => wanted.iter().any(|wanted| fits(wanted, &text)),
+            None => true,
+        };
+        (self.dashes && wanted.contains(&"--")) || self.operands.iter().any(|word| any(word))
     }
 
     /// What options say of the operands.
@@ -157,6 +186,7 @@ impl<'w> Reader<'w> {
                 self.key(word);
             } else if start == "--" && word.pieces.len() == 1 && style != Style::Long {
                 self.ended = true;
+                self.reading.dashes = true;
             } else if start.len() > 1 && start.starts_with('-') {
                 self.option(word, style);
             } else if start.len() > 1 && start.starts_with('+') && self.has_plus() {
