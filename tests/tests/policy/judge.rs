@@ -28,7 +28,9 @@ pub(crate) fn judge(script: &Script, seen: &Seen) -> Judgement {
         }
     }
     for file in &seen.files {
-        let makes = |word: &Word| fits(std::slice::from_ref(word), &[file.as_bytes().to_vec()]);
+        let named =
+            |word: &Word, name: String| fits(std::slice::from_ref(word), &[name.into_bytes()]);
+        let makes = |word: &Word| named(word, file.clone()) || named(word, format!("./{file}"));
         let mut redirects = script.commands.iter().flat_map(|simple| &simple.redirects);
         if !redirects.any(|redirect| redirect.kind != RedirectKind::Read && makes(&redirect.target))
         {

@@ -4,7 +4,8 @@ use offshoot_tests::rng::Rng;
 
 /// A random text. One in four has a mistake or two, which shells may understand otherwise than they were meant.
 pub(crate) fn random(rng: &mut Rng) -> String {
-    let mut text = Texts { rng, documents: Vec::new() }.program();
+    let posix = rng.one_in(2);
+    let mut text = Texts { rng, posix, documents: Vec::new() }.program();
     if rng.one_in(4) {
         for _ in 0..=rng.below(2) {
             text = mistaken(rng, &text);
@@ -13,14 +14,16 @@ pub(crate) fn random(rng: &mut Rng) -> String {
     text
 }
 
+/// What means something to a shell.
+pub(crate) const SPECIAL: &[&str] = &[
+    "'", "\"", "`", "\\", "$", "(", ")", "{", "}", "[", "]", ";", "&", "|", "<", ">", "#", "!",
+    "=", "~", "*", "?", ",", " ", "\t", "\n", "\\\n", "$(", "${", "$((", "((", "))", "[[", "]]",
+    "<<", "<<<", "&>", "|&", ";;", "\r", "é", "\u{a0}", "1", "c0", "f0", " in ", " do ", " then ",
+    "esac", "E\n",
+];
+
 /// A text with one place changed.
-fn mistaken(rng: &mut Rng, text: &str) -> String {
-    const SPECIAL: &[&str] = &[
-        "'", "\"", "`", "\\", "$", "(", ")", "{", "}", "[", "]", ";", "&", "|", "<", ">", "#", "!",
-        "=", "~", "*", "?", ",", " ", "\t", "\n", "\\\n", "$(", "${", "$((", "((", "[[", "<<",
-        "<<<", "&>", "|&", ";;", "\r", "é", "\u{a0}", "1", "c0", "f0", " in ", " do ", " then ",
-        "esac", "E\n",
-    ];
+pub(crate) fn mistaken(rng: &mut Rng, text: &str) -> String {
     let mut letters: Vec<char> = text.chars().collect();
     let at = rng.below(letters.len() as u64 + 1) as usize;
     let special: Vec<char> = rng.pick(SPECIAL).unwrap().chars().collect();
@@ -30,8 +33,32 @@ fn mistaken(rng: &mut Rng, text: &str) -> String {
     letters.into_iter().collect()
 }
 
+/// Words and parts of words that all shells know.
+const WORDS: &str = r##"a b -x 1 if done } { ] = a= é # a# ! % @ : ~ '' "" '"' "'" \' \" \$v \\ \( "#"
+$v "$v" ${v} $1 $? "$@" $# $((1+2)) {a} {} * ? [a-z] [a \* f* ${#v} ${v#a} ${v%'b'} ${v-'}'} "${v#*a}" a"b"'c'\d a1"##;
+/// Those that bash reads in its own way.
+const BASH_WORDS: &str = r##"$'\x41\101\n' $'a\\' $'\u41' $[1+1] {a,b} {1..3} {,x} {a,b}{c,d} {a,{b,c}}
+{a,$v} \{a,b} {a,b a,b} ${v:1} ${v/a/b} a=~ a=b:~ ${v^} {z..x} {1..3..2} "{a,b}" {"a,b",c} $'\''"##;
+/// Those with blanks in them, or with what confuses.
+const SPACED: &[&str] = &[
+    "' '",
+    "\"a b\"",
+    "\\ ",
+    "\\\n",
+    "\"\\$ \\\" \\a \\\\\"",
+    "\"${v:-a b}\"",
+    "\u{a0}",
+    "$",
+    "\"$\"",
+    "\\`",
+    "a\\\nb",
+    "\"a\nb\"",
+];
+
 struct Texts<'r> {
     rng: &'r mut Rng,
+    /// Nothing is used that only bash has.
+    posix: bool,
     /// Here-documents whose bodies come after the next newline.
     documents: Vec<String>,
 }
@@ -41,7 +68,8 @@ impl Texts<'_> {
         let count = 1 + self.rng.below(3);
         let mut text = String::new();
         for _ in 0..count {
-            text.push_str(&self.and_or(3));
+            let depth = 1 + self.rng.below(2);
+            text.push_str(&self.and_or(depth));
             let end = self.end();
             text.push_str(&end);
         }
@@ -71,7 +99,10 @@ impl Texts<'_> {
     }
 
     fn list(&mut self, depth: u64) -> String {
-        // A document must not start in here and end outside: its place would not be known.
+        // A line must not end while a document outside waits for its body: shells differ in whose body comes.
+        if !self.documents.is_empty() {
+            return format!("{};", self.simple_line(depth));
+        }
         let outer = std::mem::take(&mut self.documents);
         let mut text = self.and_or(depth);
         if self.rng.one_in(3) {
@@ -90,7 +121,7 @@ impl Texts<'_> {
 
     fn and_or(&mut self, depth: u64) -> String {
         let mut text = self.pipeline(depth);
-        while self.rng.one_in(4) {
+        while self.rng.one_in(6) {
             text.push_str(&self.pick(&[" && ", " || ", "||", " &&\\\n"]));
             text.push_str(&self.pipeline(depth));
         }
@@ -98,10 +129,15 @@ impl Texts<'_> {
     }
 
     fn pipeline(&mut self, depth: u64) -> String {
-        let mut text = self.pick(&["", "", "", "", "", "! ", "time ", "time -p "]);
+        let mut text = match self.rng.below(12) {
+            0 => "! ".to_owned(),
+            1 if !self.posix => self.pick(&["time ", "time -p "]),
+            _ => String::new(),
+        };
         text.push_str(&self.command(depth));
         while self.rng.one_in(5) {
-            text.push_str(&self.pick(&[" | ", "|", " |& "]));
+            let bar = if self.posix { "|" } else { "|&" };
+            text.push_str(&self.pick(&[" | ", "|", bar]));
             text.push_str(&self.command(depth));
         }
         text
@@ -121,7 +157,8 @@ impl Texts<'_> {
 
     fn compound(&mut self, below: u64) -> String {
         let list = self.list(below);
-        match self.rng.below(16) {
+        let kinds = if self.posix { 11 } else { 16 };
+        match self.rng.below(kinds) {
             0 => format!("({list})"),
             1 => format!("{{ {list}}}"),
             2 => format!("if {list} then {}else {}fi", self.list(below), self.list(below)),
@@ -130,23 +167,23 @@ impl Texts<'_> {
             5 => format!("until {list} do c2\nbreak\ndone"),
             6 => format!("for v in {} ; do {list} done", self.words(below)),
             7 => format!(
-                "case {} in {}) {list};; (*) {};; esac",
+                "case {} in {}) {list}\n;; (*) {};; esac",
                 self.word(below),
                 self.word(below),
                 self.and_or(below)
             ),
             8 => format!("fn0() {{ {list}}}; fn0 {}", self.words(below)),
             9 => format!("fn1 () ( {list} )\nfn1"),
-            10 => format!("function fn2 {{ {list}}}; fn2"),
-            11 => format!(
+            11 => format!("function fn2 {{ {list}}}; fn2"),
+            12 => format!(
                 "[[ {} {} {} ]]",
                 self.word(below),
                 self.pick(&["=", "!=", "<", ">", "&&", "||", "-nt"]),
                 self.word(below)
             ),
-            12 => format!("(( 1 {} $({list}) ))", self.pick(&[">", "<", "+", "||"])),
-            13 => format!("(({list}) ; c5)"),
-            14 => format!("for (( i = 0 ; i < 1 ; i++ )) ; do {list} done"),
+            13 => format!("(( 1 {} $({list}) ))", self.pick(&[">", "<", "+", "||"])),
+            14 => format!("(({list}) ; c5)"),
+            15 => format!("for (( i = 0 ; i < 1 ; i++ )) ; do {list} done"),
             _ => format!("! {{ {list}}}"),
         }
     }
@@ -158,7 +195,7 @@ impl Texts<'_> {
             text.push(' ');
         }
         text.push_str(&self.program_name());
-        while self.rng.below(5) < 3 {
+        while self.rng.below(5) < 2 {
             text.push_str(&self.pick(&[" ", " ", "\t", " \\\n"]));
             let part = match self.rng.below(6) {
                 0 => self.redirect(depth),
@@ -170,14 +207,14 @@ impl Texts<'_> {
     }
 
     fn program_name(&mut self) -> String {
-        let name = self.pick(&["c0", "c1", "c2", "c3", "x0", "x1", "echo", ":", "export", "eval"]);
+        let name = self.pick(&["c0", "c1", "c2", "c3", "x0", "x1", "echo", ":", "export"]);
         match self.rng.below(12) {
             0 => format!("'{name}'"),
             1 => format!("\"{name}\""),
             2 => format!("\\{name}"),
             3 => name.chars().map(|letter| format!("{letter}\\\n")).collect(),
-            4 => format!("$'{name}'"),
-            5 => format!("{{{name},a}}"),
+            4 if !self.posix => format!("$'{name}'"),
+            5 if !self.posix => format!("{{{name},a}}"),
             6 => format!("\"\"{name}''"),
             7 => "$(c3)".to_owned(),
             _ => name,
@@ -186,7 +223,7 @@ impl Texts<'_> {
 
     fn assignment(&mut self, depth: u64) -> String {
         let value = self.word(depth);
-        match self.rng.below(8) {
+        match if self.posix { 9 } else { self.rng.below(8) } {
             0 => format!("a[1]={value}"),
             1 => format!("a+={value}"),
             2 => format!("a=({value} {})", self.word(depth)),
@@ -196,22 +233,22 @@ impl Texts<'_> {
 
     fn redirect(&mut self, depth: u64) -> String {
         let file = self.file();
-        match self.rng.below(16) {
+        match self.rng.below(if self.posix { 9 } else { 16 }) {
             0 => format!(" >{file}"),
             1 => format!(" >>\t{file}"),
             2 => format!(" 2>{file}"),
             3 => format!(" <>{file}"),
             4 => format!(" >|{file}"),
-            5 => format!(" &>{file}"),
-            6 => format!(" &>>{file}"),
+            5 => " </dev/null".to_owned(),
+            6 => self.document(depth),
+            13 => format!(" &>>{file}"),
             7 => format!(" >&{file}"),
             8 => " 2>&1".to_owned(),
             9 => format!(" 12>{file}"),
             10 => format!(" <<< {}", self.word(depth)),
             11 => format!(" > >({})", self.list(depth.saturating_sub(1))),
             12 => format!(" {{fd}}>{file}"),
-            13 => " </dev/null".to_owned(),
-            _ => self.document(depth),
+            _ => format!(" &>{file}"),
         }
     }
 
@@ -271,89 +308,29 @@ impl Texts<'_> {
     }
 
     fn word(&mut self, depth: u64) -> String {
-        let count = 1 + self.rng.below(3);
+        let count = if self.rng.one_in(2) { 1 } else { 1 + self.rng.below(3) };
         (0..count).map(|_| self.piece(depth)).collect()
     }
 
+    fn plain(&mut self) -> String {
+        match self.rng.below(8) {
+            0 => self.pick(SPACED),
+            1 | 2 if !self.posix => self.one_of(BASH_WORDS),
+            _ => self.one_of(WORDS),
+        }
+    }
+
+    fn one_of(&mut self, words: &str) -> String {
+        let words: Vec<&str> = words.split_ascii_whitespace().collect();
+        self.pick(&words)
+    }
+
     fn piece(&mut self, depth: u64) -> String {
-        const PLAIN: &[&str] = &[
-            "a",
-            "b",
-            "-x",
-            "1",
-            "if",
-            "done",
-            "}",
-            "{",
-            "]",
-            "=",
-            "a=",
-            "é",
-            "#",
-            "a#",
-            "!",
-            "%",
-            "@",
-            ":",
-            "\u{a0}",
-            "a=~",
-            "~",
-            "''",
-            "\"\"",
-            "' '",
-            "'$(c5)'",
-            "'\"'",
-            "\"'\"",
-            "\"a b\"",
-            "\\'",
-            "\\\"",
-            "\\$v",
-            "\\\\",
-            "\\ ",
-            "\\\n",
-            "\\`",
-            "\\(",
-            "\"\\$ \\\" \\a \\\\\"",
-            "\"#\"",
-            "$v",
-            "\"$v\"",
-            "${v}",
-            "$",
-            "\"$\"",
-            "$1",
-            "$?",
-            "\"$@\"",
-            "$#",
-            "$((1+2))",
-            "$'\\x41\\101\\n\\''",
-            "$'a\\\\'",
-            "$\"a b\"",
-            "$[1+1]",
-            "{a,b}",
-            "{1..3}",
-            "{a,'b c'}",
-            "{,x}",
-            "{a}",
-            "{}",
-            "*",
-            "?",
-            "[a-z]",
-            "[a",
-            "\\*",
-            "f*",
-            "${#v}",
-            "${v#a}",
-            "${v%'b'}",
-            "${v:1}",
-            "${v/a/b}",
-            "\"${v:-a b}\"",
-            "${v-'}'}",
-        ];
-        if depth == 0 || self.rng.below(4) < 3 {
-            return self.pick(PLAIN);
+        if depth == 0 || self.rng.below(6) < 5 {
+            return self.plain();
         }
         let below = depth - 1;
-        match self.rng.below(12) {
+        match self.rng.below(if self.posix { 11 } else { 13 }) {
             0 => format!("$({})", self.list(below)),
             1 => format!("\"$({})\"", self.list(below)),
             2 => format!(
@@ -369,7 +346,8 @@ impl Texts<'_> {
             ),
             6 => format!("${{v+{}}}", self.piece(below)),
             7 => format!("$(( $({} ) + 1 ))", self.simple_line(below)),
-            8 => format!("<({})", self.list(below)),
+            8 => "'$(c5)'".to_owned(),
+            11 => format!("<({})", self.list(below)),
             9 => format!("$( ({}) )", self.list(below)),
             10 => format!("\"a$({}){}\"", self.list(below), self.pick(&["", "$v", " b", "\\\""])),
             _ => format!("${{w:={}}}", self.piece(below)),
