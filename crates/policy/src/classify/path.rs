@@ -217,7 +217,8 @@ fn credentials_below(draft: &mut Draft, rest: &str, shown: &str) {
 fn is_relative(word: &Word) -> bool {
     match word.pieces.first() {
         Some(Piece::Literal(text) | Piece::Pattern(text)) => !text.starts_with('/'),
-        Some(Piece::Tilde(_) | Piece::Unknown { .. }) => false,
+        Some(Piece::Tilde(tilde)) => tilde == "~+",
+        Some(Piece::Unknown { .. }) => false,
         None => true,
     }
 }

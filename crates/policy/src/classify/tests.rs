@@ -106,6 +106,12 @@ fn redirections_and_places() {
          host_escape_risk | cat < ~/.ssh/id_rsa
          host_escape_risk | cat ~/.ssh/id_rsa
          host_escape_risk | cat \"$HOME/.aws/credentials\"
+         mutating host_escape_risk | echo x > $HOME/.bashrc
+         mutating host_escape_risk | echo x > \"${HOME}/x\"
+         mutating | echo x > $PWD/x
+         mutating host_escape_risk | cd /etc && echo x > \"$PWD/x\"
+         mutating | HOME=/x; echo > f
+         mutating | for PATH in /x; do ls; done
          host_escape_risk | cat ~/.ss*/id_*
          host_escape_risk | cat /home/other/.netrc
          host_escape_risk | head /etc/shadow
@@ -171,6 +177,7 @@ fn wrappers() {
          mutating destructive host_escape_risk | find /etc -exec rm {} \\;
          mutating destructive | command rm x
          read_only | command -v rm
+         mutating destructive | flock f -c 'rm x'
          mutating destructive | exec rm x",
     );
     let found = judged("sudo env A=1 git status");
