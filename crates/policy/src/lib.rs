@@ -5,12 +5,17 @@
 //! shell; `docs/design/policy.md` says what the categories mean and how rules are laid over each other.
 
 mod category;
+mod classify;
 mod context;
 mod decision;
 mod judged;
+mod knowledge;
+mod parse;
 pub mod script;
 
 pub use category::{Categories, Category};
+pub use classify::classify;
 pub use context::{Context, Network};
 pub use decision::Decision;
 pub use judged::{Access, Judged, Part, Reason, TouchedPath};
+pub use parse::{MAX_TEXT, parse_argv, parse_text};
