@@ -376,13 +376,7 @@ impl<'w> Reader<'w> {
         }
     }
 
-    fn give(
-        &mut self,
-        name: &'static str,
-        known: Known,
-        value: Option<Value<'w>>,
-        outer: bool,
-    ) {
+    fn give(&mut self, name: &'static str, known: Known, value: Option<Value<'w>>, outer: bool) {
         self.reading.options.push(Given { name, known, value, outer });
     }
 

@@ -10,7 +10,8 @@ pub(super) fn findings(program: &str) -> Vec<Finding> {
     let Some(tokens) = lexer::tokens(program) else {
         return vec![Finding::Unclear("the code for awk is not understood")];
     };
-    let mut reader = Reader { tokens: &tokens, at: 0, depth: 0, printing: None, findings: Vec::new() };
+    let mut reader =
+        Reader { tokens: &tokens, at: 0, depth: 0, printing: None, findings: Vec::new() };
     reader.read();
     reader.findings
 }
@@ -69,10 +70,7 @@ impl Reader<'_> {
 
     /// The text ahead, if it is all that stands there up to the end of a statement.
     fn text_alone(&self) -> Option<String> {
-        let ends = matches!(
-            self.ahead(2),
-            None | Some(Token::Line | Token::Sign(";" | "}" | ")"))
-        );
+        let ends = matches!(self.ahead(2), None | Some(Token::Line | Token::Sign(";" | "}" | ")")));
         match self.ahead(1) {
             Some(Token::Text(text)) if ends => Some(text.clone()),
             _ => None,
@@ -82,7 +80,9 @@ impl Reader<'_> {
     fn write(&mut self) {
         match self.text_alone() {
             Some(path) => self.findings.push(Finding::Writes(path)),
-            None => self.unclear("the code for awk writes to a file that is only known when it runs"),
+            None => {
+                self.unclear("the code for awk writes to a file that is only known when it runs")
+            }
         }
     }
 

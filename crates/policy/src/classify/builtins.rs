@@ -37,7 +37,8 @@ impl Classifier<'_> {
 
 /// `alias name=text`: the text is judged here, since nobody knows what is called by that name later.
 fn alias(work: &mut Work<'_, '_>) {
-    let defined: Vec<&Word> = work.reading.operands.iter().copied().filter(|w| defines(w)).collect();
+    let defined: Vec<&Word> =
+        work.reading.operands.iter().copied().filter(|w| defines(w)).collect();
     for word in defined {
         let why = format!("{} gives a command another meaning", word.display());
         work.draft.add(Category::Mutating, why);

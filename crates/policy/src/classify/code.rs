@@ -81,7 +81,8 @@ impl Classifier<'_> {
     /// A file with code.
     pub(super) fn script_file(&mut self, work: &mut Work<'_, '_>, word: &Word) {
         let literal = word.literal();
-        if matches!(literal.as_deref(), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0")) {
+        if matches!(literal.as_deref(), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
+        {
             return self.code_from_input(work);
         }
         if literal.is_none() {

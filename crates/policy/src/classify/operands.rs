@@ -28,9 +28,7 @@ impl Classifier<'_> {
             let (role, language, writes) = match given.known {
                 Known::Value(role) => (role, Language::Other(""), false),
                 Known::Matters(effect) => match effect.value {
-                    Some(role) => {
-                        (role, effect.language, work.reading.has_any(effect.write_with))
-                    }
+                    Some(role) => (role, effect.language, work.reading.has_any(effect.write_with)),
                     None => continue,
                 },
                 Known::Flag | Known::Optional => continue,
@@ -158,7 +156,8 @@ impl Classifier<'_> {
 /// An option whose value is missing, or comes from a word that nobody sees.
 fn missing(work: &mut Work<'_, '_>, role: Role, name: &'static str) {
     let harmless = matches!(role, Role::Text | Role::Read);
-    let optional = work.reading.effects().any(|(given, effect)| given.name == name && effect.optional);
+    let optional =
+        work.reading.effects().any(|(given, effect)| given.name == name && effect.optional);
     if !harmless && !optional {
         work.draft.add(Category::Mutating, format!("{name} is given without its value"));
     }
@@ -211,7 +210,8 @@ fn is_dash(word: &Word) -> bool {
 fn is_remote(word: &Word) -> bool {
     let start = word.beginning();
     let before_slash = start.split('/').next().unwrap_or_default();
-    before_slash.contains(':') || matches!(word.pieces.get(1), Some(Piece::Literal(rest)) if rest.starts_with(':'))
+    before_slash.contains(':')
+        || matches!(word.pieces.get(1), Some(Piece::Literal(rest)) if rest.starts_with(':'))
 }
 
 /// Words as one text, as `eval` reads them.

@@ -79,7 +79,9 @@ impl Classifier<'_> {
                 outside(draft, access, &shown);
             }
             Spot::Floating(rest) => {
-                if let Some(rest) = rest.strip_prefix(UNKNOWN).and_then(|rest| rest.strip_prefix('/')) {
+                if let Some(rest) =
+                    rest.strip_prefix(UNKNOWN).and_then(|rest| rest.strip_prefix('/'))
+                {
                     credentials_below(draft, rest, &format!("…/{rest}"));
                 }
                 inside(draft, access, "a path that is only known when it runs");
@@ -183,8 +185,9 @@ fn outside(draft: &mut Draft, access: Access, shown: &str) {
     inside(draft, access, shown);
     match access {
         Access::Read => {}
-        Access::Write => draft
-            .add(Category::HostEscapeRisk, format!("writes to {shown}, outside the workspace")),
+        Access::Write => {
+            draft.add(Category::HostEscapeRisk, format!("writes to {shown}, outside the workspace"))
+        }
         Access::Delete => {
             draft.add(Category::HostEscapeRisk, format!("deletes {shown}, outside the workspace"));
         }

@@ -58,7 +58,9 @@ pub(super) fn leading_name(text: &str) -> &str {
 }
 
 fn is_name(text: &str) -> bool {
-    !text.is_empty() && leading_name(text) == text && !text.starts_with(|c: char| c.is_ascii_digit())
+    !text.is_empty()
+        && leading_name(text) == text
+        && !text.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// A text with something unknown in it, the unknown parts as a parameter that nobody set.

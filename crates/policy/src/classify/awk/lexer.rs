@@ -18,13 +18,14 @@ pub(super) enum Token<'t> {
 }
 
 /// Signs of more than one character, the longest first.
-const SIGNS: &[&str] =
-    &["**=", "&&", "||", "|&", ">>", ">=", "<=", "==", "!=", "!~", "++", "--", "+=", "-=", "*=", "/=", "%=", "^=", "**"];
+const SIGNS: &[&str] = &[
+    "**=", "&&", "||", "|&", ">>", ">=", "<=", "==", "!=", "!~", "++", "--", "+=", "-=", "*=",
+    "/=", "%=", "^=", "**",
+];
 
 /// Words behind which an operand is expected, so that `/` begins a pattern.
-const EXPECTING: &[&str] = &[
-    "BEGIN", "END", "print", "printf", "return", "in", "case", "do", "else", "delete", "exit",
-];
+const EXPECTING: &[&str] =
+    &["BEGIN", "END", "print", "printf", "return", "in", "case", "do", "else", "delete", "exit"];
 
 /// The tokens of a program; nothing where it may be read in more than one way.
 pub(super) fn tokens(program: &str) -> Option<Vec<Token<'_>>> {
@@ -51,7 +52,8 @@ impl<'t> Lexer<'t> {
             '\n' => self.sign(1, Token::Line),
             ' ' | '\t' | '\r' => self.rest = &self.rest[1..],
             '\\' => {
-                self.rest = self.rest[1..].strip_prefix("\r\n").or(self.rest[1..].strip_prefix('\n'))?;
+                self.rest =
+                    self.rest[1..].strip_prefix("\r\n").or(self.rest[1..].strip_prefix('\n'))?;
             }
             '#' => self.rest = &self.rest[self.rest.find('\n').unwrap_or(self.rest.len())..],
             '"' => return self.text(),
@@ -67,7 +69,10 @@ impl<'t> Lexer<'t> {
                 self.sign(end, Token::Word(word));
             }
             '(' => {
-                let word = matches!(self.tokens.last(), Some(Token::Word("if" | "while" | "for" | "switch")));
+                let word = matches!(
+                    self.tokens.last(),
+                    Some(Token::Word("if" | "while" | "for" | "switch"))
+                );
                 self.open.push(word);
                 self.sign(1, Token::Sign("("));
             }
