@@ -127,11 +127,9 @@ impl Reader<'_> {
         let start = self.at;
         let name = self.name(length);
         self.skip(length);
-        if self.peek() == b'[' {
-            if !self.bash() || !self.index_of_assignment(start)? {
-                self.at = start;
-                return Ok(false);
-            }
+        if self.peek() == b'[' && !(self.bash() && self.index_of_assignment(start)?) {
+            self.at = start;
+            return Ok(false);
         }
         if self.peek() == b'+' {
             if !self.bash() {

@@ -10,6 +10,9 @@ impl Reader<'_> {
     /// Reads one command of a pipeline with its redirections.
     pub(super) fn command(&mut self) -> Result<()> {
         let depth = self.deeper()?;
+        if self.found.is_full() {
+            return Err(Stop::Error("there are too many commands"));
+        }
         self.blanks();
         let start = self.found.commands.len();
         let compound = if self.peek() == b'(' {
@@ -243,9 +246,12 @@ impl Reader<'_> {
         if name.is_empty() || !name.bytes().all(plain) {
             return Err(Stop::Error("a function has an unusual name"));
         }
+        if self.found.has_all_functions() {
+            return Err(Stop::Error("there are too many functions"));
+        }
         self.lines();
         let (known, start) = (self.found.functions.len(), self.found.commands.len());
-        self.found.define(name);
+        self.found.functions.push(name.to_owned());
         self.command()?;
         self.found.functions.truncate(known + 1);
         self.found.bodies.push((name.to_owned(), start, self.found.commands.len()));

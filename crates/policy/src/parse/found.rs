@@ -7,7 +7,7 @@ use super::{shortened, unclear};
 
 /// More commands than this are not listed: a text with more is unclear.
 const MAX_COMMANDS: usize = 2048;
-/// More functions than this are not remembered; calls of the others are calls of unknown programs.
+/// More functions than this are not looked at: a text with more is unclear.
 const MAX_FUNCTIONS: usize = 64;
 /// More reasons than this tell nobody anything.
 const MAX_UNCLEAR: usize = 16;
@@ -71,17 +71,15 @@ impl Found {
         self.commands.len() >= MAX_COMMANDS
     }
 
+    /// Whether there are more functions than anybody looks at.
+    pub(super) fn has_all_functions(&self) -> bool {
+        self.bodies.len() >= MAX_FUNCTIONS
+    }
+
     /// Remembers that something was not understood.
     pub(super) fn unclear(&mut self, text: &str, why: &str) {
         if self.unclear.len() < MAX_UNCLEAR && self.unclear.iter().all(|known| known.why != why) {
             self.unclear.push(Unclear { text: shortened(text), why: why.to_owned() });
-        }
-    }
-
-    /// A function is defined from here on.
-    pub(super) fn define(&mut self, name: &str) {
-        if self.functions.len() < MAX_FUNCTIONS {
-            self.functions.push(name.to_owned());
         }
     }
 

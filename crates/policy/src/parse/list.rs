@@ -37,9 +37,6 @@ impl Reader<'_> {
             if self.closes() {
                 break;
             }
-            if self.found.is_full() {
-                return Err(Stop::Error("there are too many commands"));
-            }
             let (start, functions) = (self.found.commands.len(), self.found.functions.len());
             self.and_or()?;
             self.blanks();
@@ -135,6 +132,7 @@ impl Reader<'_> {
         let functions = self.found.functions.len();
         let first = self.found.commands.len();
         let mut before = first;
+        let mut several = false;
         self.command()?;
         self.blanks();
         while self.peek() == b'|' && self.second() != b'|' {
@@ -149,10 +147,13 @@ impl Reader<'_> {
             let start = self.found.commands.len();
             self.command()?;
             self.found.pipe(before, start);
-            self.found.apart(first);
             self.found.functions.truncate(functions);
             before = start;
+            several = true;
             self.blanks();
+        }
+        if several {
+            self.found.apart(first);
         }
         Ok(())
     }

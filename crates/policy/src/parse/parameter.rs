@@ -29,12 +29,7 @@ impl Reader<'_> {
         if self.peek() == b'[' && !name.is_empty() {
             self.parameter_index()?;
         }
-        let ends =
-            self.peek() == b'}' || (matches!(self.peek(), b'*' | b'@') && self.second() == b'}');
-        if indirect
-            && !(ends && self.since(start).ends_with(['*', ']', '@'])
-                || ends && self.peek() != b'}')
-        {
+        if indirect && !self.lists_names(start) {
             self.found.unclear(self.since(start), "the name of a variable is in a variable");
         }
         if self.peek() == b'@' && self.second() == b'P' {
@@ -50,6 +45,16 @@ impl Reader<'_> {
         }
         builder.unknown(quoted && !all);
         Ok(())
+    }
+
+    /// Whether `${!` is followed by `prefix*}` or `name[@]}`: names and indices, no values.
+    fn lists_names(&mut self, start: usize) -> bool {
+        let read = self.since(start);
+        match self.peek() {
+            b'*' | b'@' => self.second() == b'}',
+            b'}' => read.ends_with("[@]") || read.ends_with("[*]"),
+            _ => false,
+        }
     }
 
     fn parameter_name(&mut self) -> String {
