@@ -106,8 +106,6 @@ impl Checker<'_> {
             }
             let rest = matches!(word, "last_write" | "command");
             self.demand(!rest || words.peek().is_none(), || format!("nothing follows {word}"));
-            let ahead = matches!(word, "assignments");
-            self.demand(!ahead || words.peek().is_some(), || format!("a role follows {word}"));
         }
     }
 
@@ -183,6 +181,9 @@ impl Checker<'_> {
         if let Some(input) = &effect.input {
             self.word("input", input, INPUTS);
         }
+        self.demand(effect.only.is_empty() || effect.value.is_some(), || {
+            format!("{names} has values in only, but takes none")
+        });
         self.references(tool, &effect.write_with);
     }
 

@@ -32,7 +32,11 @@ fn variables(sources: &[Source]) -> String {
         let adds = categories(&variable.adds);
         for name in variable.names.split_whitespace() {
             let why = &variable.why;
-            entries.push(format!("Variable {{ name: {name:?}, adds: {adds}, why: {why:?} }}"));
+            let harmless = strings(&variable.harmless);
+            let lasting = variable.lasting;
+            entries.push(format!(
+                "Variable {{ name: {name:?}, adds: {adds}, harmless: {harmless}, lasting: {lasting}, why: {why:?} }}"
+            ));
         }
     }
     let slice = slice(entries);
@@ -194,11 +198,12 @@ fn options(tool: &Tool, spoken: Option<&str>) -> (Vec<String>, Vec<String>) {
 
 fn effect(effect: &Effect, spoken: Option<&str>) -> String {
     format!(
-        "Effect {{ value: {}, optional: {}, write_with: {}, adds: {}, is: {}, operands: {}, language: {}, input: {}, \
+        "Effect {{ value: {}, optional: {}, write_with: {}, only: {}, adds: {}, is: {}, operands: {}, language: {}, input: {}, \
          why: {:?} }}",
         option(effect.value.as_deref().map(role)),
         effect.optional,
         strings(&effect.write_with),
+        strings(&effect.only),
         categories(effect.adds.as_deref().unwrap_or_default()),
         option(effect.is.as_deref().map(categories)),
         option(effect.operands.as_deref().map(|words| format!("&{}", operands(words)))),

@@ -64,6 +64,8 @@ pub(crate) struct Effect {
     pub optional: bool,
     #[serde(default)]
     pub write_with: String,
+    #[serde(default)]
+    pub only: String,
     pub adds: Option<String>,
     pub is: Option<String>,
     pub operands: Option<String>,
@@ -103,6 +105,10 @@ pub(crate) struct Example {
 pub(crate) struct Variable {
     pub names: String,
     pub adds: String,
+    #[serde(default)]
+    pub harmless: String,
+    #[serde(default)]
+    pub lasting: bool,
     pub why: String,
 }
 

@@ -9,6 +9,7 @@ mod directory;
 mod draft;
 mod operands;
 mod path;
+mod pattern;
 mod program;
 mod sed;
 mod source;
@@ -31,7 +32,7 @@ const DEEPEST: usize = 24;
 pub fn classify(script: &Script, context: &Context) -> Vec<Judged> {
     let mut classifier = Classifier::new(context);
     for (name, value) in &context.environment {
-        classifier.assignment(name, &Word::new(value.as_str()));
+        classifier.assignment(name, &Word::new(value.as_str()), false);
     }
     classifier.script(script, None);
     classifier.judged
@@ -101,7 +102,7 @@ impl<'a> Classifier<'a> {
 
     fn simple(&mut self, simple: &Simple, script: &Script, outer: Option<&Scene<'_>>) {
         for assignment in &simple.assignments {
-            self.assignment(&assignment.name, &assignment.value);
+            self.assignment(&assignment.name, &assignment.value, simple.words.is_empty());
         }
         for redirect in &simple.redirects {
             self.redirect(redirect, simple.apart);
@@ -124,8 +125,11 @@ impl<'a> Classifier<'a> {
     }
 
     /// A variable that is set, if it matters to programs.
-    fn assignment(&mut self, name: &str, value: &Word) {
+    fn assignment(&mut self, name: &str, value: &Word, lasts: bool) {
         let Some(variable) = knowledge::variable(name) else { return };
+        if !variable.matters(value.literal().as_deref()) || (variable.lasting && !lasts) {
+            return;
+        }
         let mut draft = Draft::default();
         draft.add_all(variable.adds, || format!("{name}: {}", variable.why).into());
         let shown = format!("{name}={}", value.display());

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::knowledge::{Effect, Known, Operands, Role, Style, Tool};
 use crate::script::{Piece, Word};
 
+use super::pattern::fits;
 use super::words;
 
 /// The arguments of a tool after they were taken apart.
@@ -56,6 +57,20 @@ pub(super) enum Strange<'w> {
     Injected(&'w Word),
 }
 
+impl Given<'_> {
+    /// Whether the effect holds for the value. If the value is not known, it does unless that would make things better.
+    fn counts(&self, effect: &Effect) -> bool {
+        if effect.only.is_empty() {
+            return true;
+        }
+        let word = self.value.map(Value::word).unwrap_or_default();
+        match word.literal() {
+            Some(value) => effect.only.iter().any(|wanted| fits(wanted, &value)),
+            None => effect.is.is_none_or(|is| !is.is_read_only()),
+        }
+    }
+}
+
 impl<'w> Value<'w> {
     /// The value as a word.
     pub(super) fn word(self) -> Cow<'w, Word> {
@@ -104,10 +119,10 @@ impl<'w> Reading<'w> {
         }
     }
 
-    /// The options that matter.
+    /// The options that matter, with the values that they have.
     pub(super) fn effects(&self) -> impl Iterator<Item = (&Given<'w>, &'static Effect)> {
         self.options.iter().filter_map(|given| match given.known {
-            Known::Matters(effect) => Some((given, effect)),
+            Known::Matters(effect) if given.counts(effect) => Some((given, effect)),
             _ => None,
         })
     }

@@ -167,10 +167,10 @@ fn missing(work: &mut Work<'_, '_>, role: Role, name: &'static str) {
 fn set(work: &mut Work<'_, '_>, word: &Word) {
     match words::assignment(word) {
         Some(name) => match knowledge::variable(name) {
-            Some(variable) => {
+            Some(variable) if variable.matters(words::assigned(word).literal().as_deref()) => {
                 work.draft.add_all(variable.adds, || format!("{name}: {}", variable.why).into());
             }
-            None => runs_in_index(work, word),
+            _ => runs_in_index(work, word),
         },
         None => variable(work, word),
     }

@@ -10,6 +10,7 @@ use crate::script::{Piece, Redirect, RedirectKind, Word};
 
 use super::Classifier;
 use super::draft::Draft;
+use super::pattern::fits;
 
 /// What lies here goes with the command, or nearly so.
 const PRIVATE: &[&str] = &["/tmp", "/var/tmp", "/dev/shm", "/run"];
@@ -116,8 +117,9 @@ impl Classifier<'_> {
     }
 
     fn credentials(&self, draft: &mut Draft, path: &str, shown: &str) {
-        for place in PLACES.iter().filter(|place| !place.home) {
-            if may_be_below(path.trim_start_matches('/'), place.path) {
+        let below_root = PLACES.iter().filter(|place| !place.home);
+        for place in below_root {
+            if may_be_below(path.trim_start_matches('/'), place.path) && !self.is_around_us(place) {
                 return reveal(draft, place, shown);
             }
         }
@@ -126,6 +128,14 @@ impl Classifier<'_> {
         {
             reveal(draft, place, shown);
         }
+    }
+
+    /// Whether the workspace or the user's home lies in a place, as for `root`.
+    fn is_around_us(&self, place: &Place) -> bool {
+        let ours = [Some(&self.context.workspace), self.context.home.as_ref()];
+        ours.into_iter().flatten().any(|path| {
+            path.to_str().is_some_and(|path| may_be_below(path.trim_start_matches('/'), place.path))
+        })
     }
 
     /// The part of a path below somebody's home.
@@ -330,39 +340,4 @@ fn may_be(part: &str, wanted: &str) -> bool {
 
 fn is_pattern(part: &str) -> bool {
     part.contains(['*', '?', '['])
-}
-
-/// Whether a name fits a pattern; a class in brackets stands for any one character. It goes back to the last `*` alone, so that
-/// no pattern takes long.
-fn fits(pattern: &str, name: &str) -> bool {
-    let (mut pattern, mut name) = (pattern, name);
-    let mut again: Option<(&str, &str)> = None;
-    loop {
-        let mut rest = pattern.chars();
-        let mut letters = name.chars();
-        match (rest.next(), letters.next()) {
-            (Some('*'), _) => {
-                pattern = rest.as_str();
-                again = Some((pattern, name));
-                continue;
-            }
-            (None, None) => return true,
-            (Some(wanted), Some(letter)) if matches!(wanted, '?' | '[') || wanted == letter => {
-                let behind = rest.as_str();
-                let class = if wanted == '[' { behind.find(']').map_or(0, |at| at + 1) } else { 0 };
-                pattern = &behind[class..];
-                name = letters.as_str();
-                continue;
-            }
-            _ => {}
-        }
-        let Some((behind, from)) = again else { return false };
-        let mut letters = from.chars();
-        if letters.next().is_none() {
-            return false;
-        }
-        pattern = behind;
-        name = letters.as_str();
-        again = Some((behind, name));
-    }
 }

@@ -76,6 +76,8 @@ pub(crate) struct Effect {
     pub(crate) optional: bool,
     /// The value is written where one of these options is there.
     pub(crate) write_with: &'static [&'static str],
+    /// It does so only with a value that fits one of these; any, where the list is empty.
+    pub(crate) only: &'static [&'static str],
     /// Categories on top.
     pub(crate) adds: Categories,
     /// Categories in place of the tool's own.
@@ -200,6 +202,10 @@ pub(crate) struct Variable {
     pub(crate) name: &'static str,
     /// What it is to set it.
     pub(crate) adds: Categories,
+    /// Values that change nothing; an empty one does not either where there are some.
+    pub(crate) harmless: &'static [&'static str],
+    /// It matters only where it stays set.
+    pub(crate) lasting: bool,
     /// Why, for people.
     pub(crate) why: &'static str,
 }
@@ -214,6 +220,13 @@ impl Variable {
             Some(end) => name.ends_with(end),
             None => name == self.name,
         }
+    }
+
+    /// Whether this value changes something.
+    pub(crate) fn matters(&self, value: Option<&str>) -> bool {
+        let harmless = |value: &str| value.is_empty() || self.harmless.contains(&value);
+        let spared = !self.harmless.is_empty() && value.is_some_and(harmless);
+        !self.adds.is_read_only() && !spared
     }
 }
 

@@ -7,7 +7,13 @@ mod format;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-fn main() -> Result<(), String> {
+fn main() {
+    if let Err(faults) = run() {
+        panic!("\n{faults}\n");
+    }
+}
+
+fn run() -> Result<(), String> {
     let root = directory("CARGO_MANIFEST_DIR")?.join("knowledge");
     println!("cargo::rerun-if-changed=build");
     println!("cargo::rerun-if-changed={}", root.display());
