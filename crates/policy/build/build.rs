@@ -17,10 +17,16 @@ fn run() -> Result<(), String> {
     let root = directory("CARGO_MANIFEST_DIR")?.join("knowledge");
     println!("cargo::rerun-if-changed=build");
     println!("cargo::rerun-if-changed={}", root.display());
-    let mut files = Vec::new();
+    let (mut files, mut faults) = (Vec::new(), Vec::new());
     for path in sources(&root)? {
         println!("cargo::rerun-if-changed={}", path.display());
-        files.push(read(&path)?);
+        match read(&path) {
+            Ok(file) => files.push(file),
+            Err(fault) => faults.push(fault),
+        }
+    }
+    if !faults.is_empty() {
+        return Err(faults.join("\n"));
     }
     check::check(&files)?;
     let target = directory("OUT_DIR")?.join("tables.rs");

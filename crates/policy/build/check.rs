@@ -37,7 +37,7 @@ pub(crate) fn check(sources: &[Source]) -> Result<(), String> {
                     faults.push(format!("{}: {name}: is in {other} as well", source.name));
                 }
             }
-            let place = format!("{}: {}", source.name, tool.names);
+            let place = format!("{}: {}", source.name, first_name(tool));
             Checker { faults: &mut faults, place, outer: &[] }.tool(tool);
         }
         let mut checker = Checker { faults: &mut faults, place: source.name.clone(), outer: &[] };
@@ -181,8 +181,9 @@ impl Checker<'_> {
         if let Some(input) = &effect.input {
             self.word("input", input, INPUTS);
         }
-        self.demand(effect.only.is_empty() || effect.value.is_some(), || {
-            format!("{names} has values in only, but takes none")
+        let chosen = !effect.only.is_empty() || !effect.except.is_empty();
+        self.demand(!chosen || effect.value.is_some(), || {
+            format!("{names} has only or except, but takes no value")
         });
         self.references(tool, &effect.write_with);
     }
@@ -190,7 +191,9 @@ impl Checker<'_> {
     fn when(&mut self, tool: &Tool, when: &When) {
         let bare = when.operands_at_least.is_none()
             && when.operands_at_most.is_none()
-            && when.with.is_empty();
+            && when.words.is_empty()
+            && when.with.is_empty()
+            && when.without.is_empty();
         self.demand(!bare, || "a when has no condition".to_owned());
         self.demand(when.adds.is_some() || when.is.is_some(), || {
             "a when changes nothing".to_owned()
@@ -227,10 +230,14 @@ impl Checker<'_> {
         for sub in &tool.sub {
             let mut outer = self.outer.to_vec();
             outer.push(tool);
-            let place = format!("{} {}", self.place, sub.names);
+            let place = format!("{} {}", self.place, first_name(sub));
             Checker { faults: self.faults, place, outer: &outer }.tool(sub);
         }
     }
+}
+
+fn first_name(tool: &Tool) -> &str {
+    tool.names.split_whitespace().next().unwrap_or_default()
 }
 
 /// All lists of options of a tool, with their names in the data.

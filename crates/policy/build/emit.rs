@@ -198,12 +198,13 @@ fn options(tool: &Tool, spoken: Option<&str>) -> (Vec<String>, Vec<String>) {
 
 fn effect(effect: &Effect, spoken: Option<&str>) -> String {
     format!(
-        "Effect {{ value: {}, optional: {}, write_with: {}, only: {}, adds: {}, is: {}, operands: {}, language: {}, input: {}, \
+        "Effect {{ value: {}, optional: {}, write_with: {}, only: {}, except: {}, adds: {}, is: {}, operands: {}, language: {}, input: {}, \
          why: {:?} }}",
         option(effect.value.as_deref().map(role)),
         effect.optional,
         strings(&effect.write_with),
         strings(&effect.only),
+        strings(&effect.except),
         categories(effect.adds.as_deref().unwrap_or_default()),
         option(effect.is.as_deref().map(categories)),
         option(effect.operands.as_deref().map(|words| format!("&{}", operands(words)))),
@@ -215,9 +216,10 @@ fn effect(effect: &Effect, spoken: Option<&str>) -> String {
 
 fn when(when: &When) -> String {
     format!(
-        "When {{ at_least: {}, at_most: {}, with: {}, without: {}, adds: {}, is: {}, why: {:?} }}",
+        "When {{ at_least: {}, at_most: {}, words: {}, with: {}, without: {}, adds: {}, is: {}, why: {:?} }}",
         when.operands_at_least.unwrap_or(0),
-        when.operands_at_most.unwrap_or(u8::MAX),
+        when.operands_at_most.unwrap_or(u16::MAX),
+        strings(&when.words),
         strings(&when.with),
         strings(&when.without),
         categories(when.adds.as_deref().unwrap_or_default()),

@@ -66,6 +66,8 @@ pub(crate) struct Effect {
     pub write_with: String,
     #[serde(default)]
     pub only: String,
+    #[serde(default)]
+    pub except: String,
     pub adds: Option<String>,
     pub is: Option<String>,
     pub operands: Option<String>,
@@ -78,8 +80,10 @@ pub(crate) struct Effect {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct When {
-    pub operands_at_least: Option<u8>,
-    pub operands_at_most: Option<u8>,
+    pub operands_at_least: Option<u16>,
+    pub operands_at_most: Option<u16>,
+    #[serde(default)]
+    pub words: String,
     #[serde(default)]
     pub with: String,
     #[serde(default)]

@@ -23,6 +23,8 @@ pub(super) struct Reading<'w> {
     pub(super) command: Option<&'w [Word]>,
     /// What is not known.
     pub(super) strange: Vec<Strange<'w>>,
+    /// There is a `--`.
+    pub(super) dashes: bool,
 }
 
 /// An option that is there.
@@ -60,12 +62,15 @@ pub(super) enum Strange<'w> {
 impl Given<'_> {
     /// Whether the effect holds for the value. If the value is not known, it does unless that would make things better.
     fn counts(&self, effect: &Effect) -> bool {
-        if effect.only.is_empty() {
+        if effect.only.is_empty() && effect.except.is_empty() {
             return true;
         }
         let word = self.value.map(Value::word).unwrap_or_default();
         match word.literal() {
-            Some(value) => effect.only.iter().any(|wanted| fits(wanted, &value)),
+            Some(value) => {
+                let any = |list: &[&str]| list.iter().any(|wanted| fits(wanted, &value));
+                (effect.only.is_empty() || any(effect.only)) && !any(effect.except)
+            }
             None => effect.is.is_none_or(|is| !is.is_read_only()),
         }
     }
@@ -132,6 +137,15 @@ impl<'w> Reading<'w> {
         self.options.iter().any(|given| names.contains(&given.name))
     }
 
+    /// Whether one of the operands fits one of these, or `--` is there and is meant. One that is not known may fit.
+    pub(super) fn has_words(&self, wanted: &[&str]) -> bool {
+        let any = |word: &Word| match word.literal() {
+            Some(text) => wanted.iter().any(|wanted| fits(wanted, &text)),
+            None => true,
+        };
+        (self.dashes && wanted.contains(&"--")) || self.operands.iter().any(|word| any(word))
+    }
+
     /// What options say of the operands.
     pub(super) fn overrides(&self) -> impl Iterator<Item = &'static Operands> {
         let own = self.effects().filter(|(given, _)| !given.outer);
@@ -172,6 +186,7 @@ impl<'w> Reader<'w> {
                 self.key(word);
             } else if start == "--" && word.pieces.len() == 1 && style != Style::Long {
                 self.ended = true;
+                self.reading.dashes = true;
             } else if start.len() > 1 && start.starts_with('-') {
                 self.option(word, style);
             } else if start.len() > 1 && start.starts_with('+') && self.has_plus() {

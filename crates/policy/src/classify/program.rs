@@ -150,11 +150,12 @@ fn takes_the_place(given: &Given<'_>, effect: &Effect) -> bool {
 fn holds(when: &When, reading: &Reading<'_>) -> bool {
     let (fewest, most) = reading.count();
     let (least, at_most) = (usize::from(when.at_least), usize::from(when.at_most));
-    let at_most = if when.at_most == u8::MAX { usize::MAX } else { at_most };
+    let at_most = if when.at_most == u16::MAX { usize::MAX } else { at_most };
     let possible = most >= least && fewest <= at_most;
     let certain = fewest >= least && most <= at_most;
     let counted = if when.is.is_some() { certain } else { possible };
     counted
+        && (when.words.is_empty() || reading.has_words(when.words))
         && (when.with.is_empty() || reading.has_any(when.with))
         && !reading.has_any(when.without)
 }

@@ -78,6 +78,8 @@ pub(crate) struct Effect {
     pub(crate) write_with: &'static [&'static str],
     /// It does so only with a value that fits one of these; any, where the list is empty.
     pub(crate) only: &'static [&'static str],
+    /// And not with a value that fits one of these.
+    pub(crate) except: &'static [&'static str],
     /// Categories on top.
     pub(crate) adds: Categories,
     /// Categories in place of the tool's own.
@@ -180,9 +182,11 @@ pub(crate) enum Language {
 #[derive(Debug)]
 pub(crate) struct When {
     /// There are at least so many operands.
-    pub(crate) at_least: u8,
+    pub(crate) at_least: u16,
     /// There are at most so many operands.
-    pub(crate) at_most: u8,
+    pub(crate) at_most: u16,
+    /// One of the operands fits one of these; any, where the list is empty.
+    pub(crate) words: &'static [&'static str],
     /// One of these options is there; any, where the list is empty.
     pub(crate) with: &'static [&'static str],
     /// None of these options is there.
