@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use offshoot_policy::{Categories, Context, Network, classify, parse_text};
 use offshoot_tests::product::{Place, document_of};
 use offshoot_tests::scan::{CompareOptions, Scan, compare, scan};
-use offshoot_tests::skip::{Feature, need};
+use offshoot_tests::skip::{Feature, need, search_path};
 use serde_json::Value;
 
 /// Runs the text `$2` in the shell `$1` and says how it ended. What the envelope cannot tell, because nothing of it stays, is
@@ -142,7 +142,8 @@ impl Laboratory {
     pub(crate) fn run(&self, workspace: &str, shell: &str, text: &str) -> Seen {
         let options = ["exec", "--json", "-w", workspace, "--timeout", TIMEOUT, "--net", "none"];
         let words = ["--", "/bin/sh", "-c", WITNESS, "sh", shell, text];
-        let output = self.place.run([&options[..], &words].concat());
+        let mut command = self.place.command([&options[..], &words].concat());
+        let output = command.env("PATH", search_path()).output().unwrap();
         let document = document_of(&output);
         let result = &document["result"];
         let changed = result["changed_files"].as_array().unwrap_or_else(|| panic!("{document}"));
@@ -186,7 +187,7 @@ fn make_scene(place: &Place) {
     }
     make_old(&project);
     // Git writes its index anew for as long as that is no newer than what it lists.
-    host(&project, "git update-index -q --refresh; git status > /dev/null");
+    host(&project, "git update-index -q --refresh || git status > /dev/null");
 }
 
 /// Everything is older than any index that git will write.
@@ -205,7 +206,7 @@ fn make_old(folder: &Path) {
 fn host(project: &Path, script: &str) {
     let mut command = Command::new("sh");
     command.args(["-ec", script]).current_dir(project).env_clear();
-    command.env("PATH", std::env::var_os("PATH").unwrap()).env("GIT_CONFIG_NOSYSTEM", "1");
+    command.env("PATH", search_path()).env("GIT_CONFIG_NOSYSTEM", "1");
     for who in ["AUTHOR", "COMMITTER"] {
         command.env(format!("GIT_{who}_NAME"), "Ann");
         command.env(format!("GIT_{who}_EMAIL"), "ann@example.org");
