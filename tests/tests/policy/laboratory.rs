@@ -82,6 +82,25 @@ const HOSTILE: &[&str] = &[
     "'; touch pwned; '",
 ];
 
+/// Archives, folders to compare, and a repository with changes that are not yet in it.
+const HISTORY: &str = "
+tar -cf a.tar src
+gzip -k a.tar
+mkdir -p logs old new
+gzip -c app.log > logs/app.log.1.gz
+cp a.txt old
+cp b.txt new
+sha256sum a.txt > SHA256SUMS
+git init -q .
+git add -A
+git commit -qm first
+echo more >> a.txt
+git commit -qam second
+git branch topic
+git tag v1.0
+echo changed >> b.txt
+";
+
 /// Programs of the project, which nothing may start that only reads.
 const PROGRAMS: &[&str] =
     &["evil", "ls", "cat", "git", "sort", "sitecustomize.py", ".git/hooks/post-index-change"];
@@ -172,22 +191,15 @@ fn make_scene(place: &Place) {
     for name in HOSTILE {
         place.write(name, "hostile\n");
     }
-    host(
-        &project,
-        "git init -q . && tar -cf a.tar src && gzip -k a.tar && mkdir -p logs old new && cp a.txt old && cp b.txt new && gzip -c app.log > logs/app.log.1.gz && sha256sum a.txt > SHA256SUMS",
-    );
-    host(
-        &project,
-        "git add -A && git commit -qm first && echo more >> a.txt && git commit -qam second && git branch topic && git tag v1.0 && echo changed >> b.txt",
-    );
+    host(&project, HISTORY);
+    make_old(&project);
+    // Git writes its index anew for as long as that is no newer than what it lists.
+    host(&project, "git update-index -q --refresh || git status > /dev/null");
     for name in PROGRAMS {
         place.write(name, "#!/bin/sh\ntouch pwned\n");
         let path = project.join(name);
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
     }
-    make_old(&project);
-    // Git writes its index anew for as long as that is no newer than what it lists.
-    host(&project, "git update-index -q --refresh || git status > /dev/null");
 }
 
 /// Everything is older than any index that git will write.
