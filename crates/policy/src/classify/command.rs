@@ -53,7 +53,7 @@ impl Inner {
 impl Classifier<'_> {
     /// Puts down the command itself, or what it runs in its place, and what it runs besides.
     pub(super) fn finish(&mut self, words: &[Word], work: Work<'_, '_>) {
-        let Work { reading, draft, scene, inner } = work;
+        let Work { reading, draft, scene, inner, .. } = work;
         let before = self.judged.len();
         let in_place = |inner: &Inner| inner.option.is_none();
         let wraps = reading.command.is_some() || inner.iter().any(in_place);
