@@ -178,7 +178,8 @@ fn label(reading: &Reading<'_>, inner: &[Inner]) -> String {
 
 /// What the user chose to stand for what is filled in (`xargs -I NAME`).
 fn placeholder(reading: &Reading<'_>) -> Option<String> {
-    let given = reading.options.iter().find(|given| given.name == "-I")?;
+    let chosen = ["-I", "-i", "--replace"];
+    let given = reading.options.iter().rfind(|given| chosen.contains(&given.name))?;
     let word = given.value?.word();
     word.literal().map(Cow::into_owned).filter(|text| !text.is_empty())
 }
