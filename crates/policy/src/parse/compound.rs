@@ -56,7 +56,7 @@ impl Reader<'_> {
             Keyword::Coproc => return self.coprocess(),
             // Bash takes a lone `in` for a name; all others cannot begin a command.
             Keyword::In => return Ok(false),
-            _ => return Err(Stop::Error("a word of the grammar is out of place")),
+            _ => return Err(self.refused("a word of the grammar is out of place")),
         }
         Ok(true)
     }
@@ -131,9 +131,9 @@ impl Reader<'_> {
             self.blanks();
             match self.peek() {
                 0 | b'\n' | b';' => break,
-                b'&' | b'|' | b'(' | b')' => return Err(Stop::Error("a loop has no words")),
+                b'&' | b'|' | b'(' | b')' => return Err(self.refused("a loop has no words")),
                 b'<' | b'>' if self.second() != b'(' || !self.bash() => {
-                    return Err(Stop::Error("a loop has no words"));
+                    return Err(self.refused("a loop has no words"));
                 }
                 _ => words.append(&mut self.words(How::Plain)?),
             }
@@ -200,7 +200,7 @@ impl Reader<'_> {
                     self.bump();
                     return Ok(());
                 }
-                _ => return Err(Stop::Error("a pattern is not closed")),
+                _ => return Err(self.refused("a pattern is not closed")),
             }
         }
     }

@@ -39,6 +39,7 @@ pub(super) struct Mark {
     commands: usize,
     unclear: usize,
     bodies: usize,
+    arithmetic: bool,
 }
 
 impl Found {
@@ -48,6 +49,7 @@ impl Found {
             commands: self.commands.len(),
             unclear: self.unclear.len(),
             bodies: self.bodies.len(),
+            arithmetic: self.arithmetic,
         }
     }
 
@@ -56,6 +58,7 @@ impl Found {
         self.commands.truncate(since.commands);
         self.unclear.truncate(since.unclear);
         self.bodies.truncate(since.bodies);
+        self.arithmetic = since.arithmetic;
     }
 
     /// Adds a command and says where it is.

@@ -77,7 +77,7 @@ impl Reader<'_> {
         self.apart += 1;
         self.scoped_list()?;
         if self.peek() != b')' {
-            return Err(Stop::Error("a parenthesis is not closed"));
+            return Err(self.refused("a parenthesis is not closed"));
         }
         self.bump();
         self.apart -= 1;
@@ -234,7 +234,7 @@ impl Reader<'_> {
     /// Passes a reserved word that has to come here.
     pub(super) fn expect(&mut self, keyword: Keyword) -> Result<()> {
         if self.keyword() != Some(keyword) {
-            return Err(Stop::Error("a word of the grammar is missing"));
+            return Err(self.refused("a word of the grammar is missing"));
         }
         self.skip(keyword.length());
         Ok(())

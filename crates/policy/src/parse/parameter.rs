@@ -35,11 +35,14 @@ impl Reader<'_> {
         if self.peek() == b'@' && self.second() == b'P' {
             self.found.unclear(self.since(start), "a value is expanded as a prompt");
         }
-        if self.peek() == b':' && !matches!(self.second(), b'-' | b'=' | b'?' | b'+') {
-            self.found.arithmetic = true;
-        }
+        let substring = self.peek() == b':' && !matches!(self.second(), b'-' | b'=' | b'?' | b'+');
+        let operator = self.at;
         let assigns = self.peek() == b'=' || (self.peek() == b':' && self.second() == b'=');
         let value = self.parameter_rest(in_quotes)?;
+        if substring {
+            let evaluated = |c: char| c.is_ascii_alphabetic() || "_$`".contains(c);
+            self.found.arithmetic |= self.since(operator).contains(evaluated);
+        }
         if assigns {
             self.assigned(name, value);
         }
@@ -78,8 +81,6 @@ impl Reader<'_> {
 
     fn parameter_index(&mut self) -> Result<()> {
         self.bump();
-        let number = self.peek().is_ascii_digit() || matches!(self.peek(), b'@' | b'*');
-        self.found.arithmetic |= !number;
         if self.index()? { Ok(()) } else { Err(Stop::Error("an index is not closed")) }
     }
 
