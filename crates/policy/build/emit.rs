@@ -7,20 +7,17 @@ use crate::format::{Effect, Tool, When};
 
 /// The text of the generated file.
 pub(crate) fn tables(sources: &[Source]) -> String {
-    let tools: Vec<&Tool> = sources.iter().flat_map(|source| &source.file.tool).collect();
-    let mut out = String::new();
-    let mut names: Vec<(&str, usize)> = Vec::new();
-    for (index, tool) in tools.iter().enumerate() {
-        let text = Inherited::default().tool(tool);
-        writeln!(out, "static TOOL_{index}: Tool = {text};").expect("a string takes all");
-        names.extend(tool.names.split_whitespace().map(|name| (name, index)));
+    let mut emitter = Emitter::default();
+    let mut names: Vec<(&str, String)> = Vec::new();
+    for tool in sources.iter().flat_map(|source| &source.file.tool) {
+        let place = emitter.tool(tool, &Inherited::default());
+        names.extend(tool.names.split_whitespace().map(|name| (name, place.clone())));
     }
     names.sort_unstable();
-    let entries = names.iter().map(|(name, index)| format!("({name:?}, &TOOL_{index})"));
-    writeln!(out, "/// Every program, sorted by name.").expect("a string takes all");
-    let slice = slice(entries);
-    writeln!(out, "pub(crate) static TOOLS: &[(&str, &Tool)] = {slice};")
-        .expect("a string takes all");
+    let mut out = emitter.out;
+    let slice = slice(names.iter().map(|(name, place)| format!("({name:?}, &{place})")));
+    out.push_str("/// Every program, sorted by name.\n");
+    out.push_str(&format!("pub(crate) static TOOLS: &[(&str, &Tool)] = {slice};\n"));
     out.push_str(&variables(sources));
     out.push_str(&places(sources));
     out
@@ -127,30 +124,34 @@ struct Inherited {
     language: Option<String>,
 }
 
-impl Inherited {
-    fn tool(&self, tool: &Tool) -> String {
-        let style = tool.style.clone().or_else(|| self.style.clone());
-        let spoken = tool.language.clone().or_else(|| self.language.clone());
-        let inner = Self { style: style.clone(), language: spoken.clone() };
-        let (options, prefixes) = options(tool, spoken.as_deref());
+/// Writes tools, subcommands and options one by one, each with a name of its own, since several names may lead to it.
+#[derive(Default)]
+struct Emitter {
+    out: String,
+    count: usize,
+}
+
+impl Emitter {
+    /// Writes one thing and says what it is called.
+    fn item(&mut self, kind: &str, text: &str) -> String {
+        let name = format!("{}_{}", kind.to_uppercase(), self.count);
+        self.count += 1;
+        self.out.push_str(&format!("static {name}: {kind} = {text};\n"));
+        name
+    }
+
+    fn tool(&mut self, tool: &Tool, outer: &Inherited) -> String {
+        let style = tool.style.clone().or_else(|| outer.style.clone());
+        let spoken = tool.language.clone().or_else(|| outer.language.clone());
+        let inner = Inherited { style: style.clone(), language: spoken.clone() };
+        let (options, prefixes) = self.options(tool, spoken.as_deref());
         let first = tool.first.as_ref().map(|words| {
             format!("First {{ role: {}, unless: {} }}", role(words), strings(&tool.unless))
         });
-        let mut subs = Vec::new();
-        let mut default = None;
-        for sub in &tool.sub {
-            let text = inner.tool(sub);
-            for name in sub.names.split_whitespace() {
-                subs.push((name, format!("({name:?}, &{text})")));
-            }
-            if sub.default {
-                default = Some(format!("&{text}"));
-            }
-        }
-        subs.sort();
-        format!(
+        let (subs, patterns, default) = self.subcommands(tool, &inner);
+        let text = format!(
             "Tool {{ name: {:?}, about: {:?}, is: {}, style: Style::{}, options: {}, prefixes: {}, first: {}, \
-             operands: {}, language: {}, input: {}, appends: {}, versioned: {}, whens: {}, subs: {}, default: {} }}",
+             operands: {}, language: {}, input: {}, appends: {}, versioned: {}, whens: {}, subs: {}, patterns: {}, default: {} }}",
             tool.names.split_whitespace().next().unwrap_or_default(),
             tool.about,
             categories(&tool.is),
@@ -164,36 +165,62 @@ impl Inherited {
             tool.appends,
             tool.versioned,
             slice(tool.when.iter().map(when)),
-            slice(subs.into_iter().map(|(_, text)| text)),
+            slice(subs),
+            slice(patterns),
             option(default),
-        )
+        );
+        self.item("Tool", &text)
     }
-}
 
-/// The options sorted by name, and those that end with `*`, the longest first.
-fn options(tool: &Tool, spoken: Option<&str>) -> (Vec<String>, Vec<String>) {
-    let mut all: Vec<(&str, String)> = Vec::new();
-    let harmless = [
-        ("Known::Flag", &tool.flags),
-        ("Known::Value(Role::Text)", &tool.values),
-        ("Known::Value(Role::Read)", &tool.reads),
-        ("Known::Optional", &tool.optional),
-    ];
-    for (kind, names) in harmless {
-        all.extend(names.split_whitespace().map(|name| (name, kind.to_owned())));
+    /// The subcommands sorted by name, those whose names have a `*`, and the one that is the default.
+    fn subcommands(
+        &mut self,
+        tool: &Tool,
+        inner: &Inherited,
+    ) -> (Vec<String>, Vec<String>, Option<String>) {
+        let (mut subs, mut patterns, mut default) = (Vec::new(), Vec::new(), None);
+        for sub in &tool.sub {
+            let place = self.tool(sub, inner);
+            for name in sub.names.split_whitespace() {
+                let entry = (name, format!("({name:?}, &{place})"));
+                if name.contains('*') { patterns.push(entry) } else { subs.push(entry) }
+            }
+            if sub.default {
+                default = Some(format!("&{place}"));
+            }
+        }
+        subs.sort();
+        patterns.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+        let text =
+            |entries: Vec<(&str, String)>| entries.into_iter().map(|(_, text)| text).collect();
+        (text(subs), text(patterns), default)
     }
-    for item in &tool.option {
-        let text = effect(item, spoken);
-        let names = item.names.split_whitespace();
-        all.extend(names.map(|name| (name, format!("Known::Matters(&{text})"))));
+
+    /// The options sorted by name, and those that end with `*`, the longest first.
+    fn options(&mut self, tool: &Tool, spoken: Option<&str>) -> (Vec<String>, Vec<String>) {
+        let mut all: Vec<(&str, String)> = Vec::new();
+        let harmless = [
+            ("Known::Flag", &tool.flags),
+            ("Known::Value(Role::Text)", &tool.values),
+            ("Known::Value(Role::Read)", &tool.reads),
+            ("Known::Optional", &tool.optional),
+        ];
+        for (kind, names) in harmless {
+            all.extend(names.split_whitespace().map(|name| (name, kind.to_owned())));
+        }
+        for item in &tool.option {
+            let place = self.item("Effect", &effect(item, spoken));
+            let names = item.names.split_whitespace();
+            all.extend(names.map(|name| (name, format!("Known::Matters(&{place})"))));
+        }
+        let (mut prefixes, mut options): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|(name, _)| name.ends_with('*'));
+        options.sort();
+        prefixes.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+        let pair = |(name, kind): (&str, String)| format!("({name:?}, {kind})");
+        let shortened = |(name, kind)| pair((str::trim_end_matches(name, '*'), kind));
+        (options.into_iter().map(pair).collect(), prefixes.into_iter().map(shortened).collect())
     }
-    let (mut prefixes, mut options): (Vec<_>, Vec<_>) =
-        all.into_iter().partition(|(name, _)| name.ends_with('*') && name.len() > 1);
-    options.sort();
-    prefixes.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
-    let pair = |(name, kind): (&str, String)| format!("({name:?}, {kind})");
-    let shortened = |(name, kind)| pair((str::trim_end_matches(name, '*'), kind));
-    (options.into_iter().map(pair).collect(), prefixes.into_iter().map(shortened).collect())
 }
 
 fn effect(effect: &Effect, spoken: Option<&str>) -> String {

@@ -13,6 +13,8 @@ mod pattern;
 mod program;
 mod sed;
 mod source;
+#[cfg(test)]
+mod tests;
 mod words;
 
 use crate::category::{Categories, Category};

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::category::Category;
 use crate::judged::Part;
 use crate::parse::parse_text;
-use crate::script::{Piece, Word};
+use crate::script::{Input, Piece, Word};
 
 use super::arguments::Reading;
 use super::draft::{Draft, Wrapper};
@@ -16,27 +16,37 @@ use super::{Classifier, Scene, words};
 /// The longest placeholder, as in `{1/.}`.
 const LONGEST_PLACEHOLDER: usize = 8;
 
+/// An input that nobody knows.
+const FED: &Input = &Input::Pipe(Vec::new());
+
 /// Something that a tool runs.
-pub(super) struct Inner<'w> {
-    what: What<'w>,
+pub(super) struct Inner {
+    what: What,
     /// The option that names it.
     option: Option<&'static str>,
+    /// The tool writes to it.
+    fed: bool,
 }
 
-enum What<'w> {
+enum What {
     /// A program and its arguments, run once for what is found.
-    Until(&'w [Word]),
+    Until(Vec<Word>),
     /// A text for the shell.
     Text(Word),
 }
 
-impl<'w> Inner<'w> {
-    pub(super) fn until(option: &'static str, words: &'w [Word]) -> Self {
-        Self { what: What::Until(words), option: Some(option) }
+impl Inner {
+    pub(super) fn until(option: &'static str, words: Vec<Word>) -> Self {
+        Self { what: What::Until(words), option: Some(option), fed: false }
     }
 
     pub(super) fn text(text: Word, option: Option<&'static str>) -> Self {
-        Self { what: What::Text(text), option }
+        Self { what: What::Text(text), option, fed: false }
+    }
+
+    /// A text whose commands get something that nobody knows on their input.
+    pub(super) fn fed(text: Word, option: &'static str) -> Self {
+        Self { what: What::Text(text), option: Some(option), fed: true }
     }
 }
 
@@ -45,7 +55,7 @@ impl Classifier<'_> {
     pub(super) fn finish(&mut self, words: &[Word], work: Work<'_, '_>) {
         let Work { reading, draft, scene, inner } = work;
         let before = self.judged.len();
-        let in_place = |inner: &Inner<'_>| inner.option.is_none();
+        let in_place = |inner: &Inner| inner.option.is_none();
         let wraps = reading.command.is_some() || inner.iter().any(in_place);
         let name = reading.name();
         if wraps {
@@ -89,12 +99,15 @@ impl Classifier<'_> {
         self.program(&words, scene);
     }
 
-    fn inner(&mut self, inner: &Inner<'_>, reading: &Reading<'_>, scene: &Scene<'_>) {
+    fn inner(&mut self, inner: &Inner, reading: &Reading<'_>, scene: &Scene<'_>) {
         match &inner.what {
             What::Until(words) => {
                 let found = self.found(reading);
                 let words: Vec<Word> = words.iter().map(|word| replaced(word, &found)).collect();
                 self.program(&words, scene);
+            }
+            What::Text(text) if inner.fed => {
+                self.text(text, reading, &Scene { input: FED, ..*scene });
             }
             What::Text(text) => self.text(text, reading, scene),
         }
@@ -151,8 +164,8 @@ impl Classifier<'_> {
 }
 
 /// The wrapper for people: `sudo`, `sh -c`.
-fn label(reading: &Reading<'_>, inner: &[Inner<'_>]) -> String {
-    let mut label = reading.name().into_owned();
+fn label(reading: &Reading<'_>, inner: &[Inner]) -> String {
+    let mut label = reading.name();
     if reading.command.is_none() && !inner.is_empty() {
         let names = reading.effects().filter(|(_, effect)| effect.operands.is_some());
         for (given, _) in names {

@@ -8,13 +8,14 @@ use crate::knowledge::{self, Known, Language, Operands, Role};
 use crate::script::{Piece, Word};
 
 use super::Classifier;
+use super::arguments::Value;
 use super::command::Inner;
 use super::program::Work;
 use super::words;
 
-impl<'w> Work<'w, '_> {
+impl Work<'_, '_> {
     /// What runs beside or in place of the tool.
-    fn runs(&mut self, inner: Inner<'w>) {
+    fn runs(&mut self, inner: Inner) {
         self.inner.push(inner);
     }
 }
@@ -33,10 +34,13 @@ impl Classifier<'_> {
                 },
                 Known::Flag | Known::Optional => continue,
             };
-            let role = if writes { Role::Write } else { role };
+            let role = if writes { Role::Output } else { role };
             match value {
                 None => missing(work, role, name),
-                Some(super::arguments::Value::Words(words)) => {
+                Some(Value::Words(words)) => work.runs(Inner::until(name, words.to_vec())),
+                Some(value @ Value::JoinedWords(_, _, rest)) => {
+                    let mut words = vec![value.word().into_owned()];
+                    words.extend_from_slice(rest);
                     work.runs(Inner::until(name, words));
                 }
                 Some(_) if role == Role::Text => {}
@@ -128,18 +132,20 @@ impl Classifier<'_> {
     ) {
         let apart = work.scene.apart;
         match role {
-            Role::Text | Role::LastWrite | Role::CommandUntil => {}
+            Role::Text => {}
             Role::Read => self.path(&mut work.draft, Access::Read, &word, apart),
-            Role::Write if is_dash(&word) => {}
-            Role::Write => self.path(&mut work.draft, Access::Write, &word, apart),
+            Role::Output if is_dash(&word) => {}
+            Role::Write | Role::Output | Role::LastWrite => {
+                self.path(&mut work.draft, Access::Write, &word, apart);
+            }
             Role::Delete => self.path(&mut work.draft, Access::Delete, &word, apart),
             Role::Assignments => set(work, &word),
             Role::Variable => variable(work, &word),
-            Role::Command => {
+            Role::Command | Role::CommandUntil => {
                 let name = option.unwrap_or_default();
                 let why = format!("{name}: runs {}", word.display());
                 work.draft.add(Category::Mutating, why);
-                work.runs(Inner::text(word.into_owned(), option));
+                work.runs(Inner::fed(word.into_owned(), name));
             }
             Role::Shell => work.runs(Inner::text(word.into_owned(), option)),
             Role::Script => self.script_file(work, &word),

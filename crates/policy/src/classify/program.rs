@@ -16,7 +16,7 @@ pub(super) struct Work<'w, 's> {
     pub(super) draft: Draft,
     pub(super) scene: &'s Scene<'s>,
     /// What it runs.
-    pub(super) inner: Vec<Inner<'w>>,
+    pub(super) inner: Vec<Inner>,
 }
 
 impl Classifier<'_> {
@@ -28,10 +28,10 @@ impl Classifier<'_> {
             draft.add(Category::Mutating, "commands are wrapped too deep to follow");
             return self.emit(Part::Unclear, words.to_vec(), draft);
         }
-        let Some(tool) = self.tool(program, &mut draft, scene.apart) else {
+        let Some((name, tool)) = self.tool(program, &mut draft, scene.apart) else {
             return self.emit(Part::Program, words.to_vec(), draft);
         };
-        let reading = Reading::of(tool, arguments);
+        let reading = Reading::of(name, tool, arguments);
         let mut work = Work { reading, draft, scene, inner: Vec::new() };
         work.own();
         work.strange();
@@ -42,7 +42,12 @@ impl Classifier<'_> {
     }
 
     /// What is known of a program; if nothing is, the draft says so.
-    fn tool(&self, program: &Word, draft: &mut Draft, apart: bool) -> Option<&'static Tool> {
+    fn tool(
+        &self,
+        program: &Word,
+        draft: &mut Draft,
+        apart: bool,
+    ) -> Option<(&'static str, &'static Tool)> {
         let literal = program.literal();
         let path = match &literal {
             Some(path) => path.as_ref(),
@@ -65,7 +70,7 @@ impl Classifier<'_> {
     }
 }
 
-fn unknown_program(program: &Word, draft: &mut Draft) -> Option<&'static Tool> {
+fn unknown_program(program: &Word, draft: &mut Draft) -> Option<(&'static str, &'static Tool)> {
     let why = format!("which program {} is, is only known when it runs", program.display());
     draft.add(Category::Mutating, why);
     None
@@ -93,8 +98,10 @@ impl Work<'_, '_> {
                 instead = Some(instead.unwrap_or_default().union(is));
             }
         }
+        // What a subcommand does that is not known has nothing to do with what the tool does alone, but its reach is the same.
+        let own = if reading.lost { reach(tool.is) } else { tool.is };
         if instead.is_none() {
-            draft.add_all(tool.is, || match tool.about {
+            draft.add_all(own, || match tool.about {
                 "" => format!("that is what {} does", reading.name()).into(),
                 about => format!("{} {about}", reading.name()).into(),
             });
@@ -139,6 +146,12 @@ impl Work<'_, '_> {
     }
 }
 
+/// The part of a set that says that a tool reaches beyond the workspace.
+fn reach(categories: Categories) -> Categories {
+    let risk = Category::HostEscapeRisk;
+    if categories.contains(risk) { Categories::only(risk) } else { Categories::READ_ONLY }
+}
+
 /// Whether the categories of an option take the place of the tool's. `--dry-run=none` is not `--dry-run`, and what an outer tool's
 /// option means behind a subcommand is not known, except for `--help`.
 fn takes_the_place(given: &Given<'_>, effect: &Effect) -> bool {
@@ -155,7 +168,7 @@ fn holds(when: &When, reading: &Reading<'_>) -> bool {
     let certain = fewest >= least && most <= at_most;
     let counted = if when.is.is_some() { certain } else { possible };
     counted
-        && (when.words.is_empty() || reading.has_words(when.words))
+        && (when.words.is_empty() || reading.has_words(when.words, when.is.is_some()))
         && (when.with.is_empty() || reading.has_any(when.with))
         && !reading.has_any(when.without)
 }
