@@ -178,3 +178,6 @@ impl Engine {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -109,6 +109,3 @@ fn narrow<'a>(layer: &'a LayerRules, facts: &Facts<'_>) -> Option<Opinion<'a>> {
         None => layer.defaults.strictest(facts.categories),
     }
 }
-
-#[cfg(test)]
-mod tests;
