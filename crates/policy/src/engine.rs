@@ -6,14 +6,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::category::Categories;
+use crate::classify::classify;
 use crate::context::Context;
 use crate::decision::Decision;
 use crate::error::PolicyError;
 use crate::judged::Judged;
 use crate::layer::Layer;
+use crate::parse::parse_text;
 use crate::rego::RegoFile;
 use crate::rules::{self, Facts, Rules};
-use crate::script::Word;
+use crate::script::{Script, Simple, Word};
 use crate::verdict::{PartVerdict, Remedy, Verdict};
 use whole::{Tally, Whole};
 
@@ -66,19 +68,33 @@ pub struct Engine {
 
 /// How texts and words are judged.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Judging {
+struct Judging {
     /// A text for the shell.
-    pub(crate) text: fn(&str, &Context) -> Vec<Judged>,
+    text: fn(&str, &Context) -> Vec<Judged>,
     /// A program and its arguments.
-    pub(crate) words: fn(&[Word], &Context) -> Vec<Judged>,
+    words: fn(&[Word], &Context) -> Vec<Judged>,
+}
+
+impl Judging {
+    /// What is known of the shell and of tools.
+    const KNOWN: Self = Self {
+        text: |text, context| classify(&parse_text(text.as_bytes()), context),
+        words: |words, context| {
+            let simple = Simple { words: words.to_vec(), ..Simple::default() };
+            let script = Script { commands: vec![simple], unclear: Vec::new() };
+            classify(&script, context)
+        },
+    };
 }
 
 impl Engine {
+    /// Reads rules and checks their examples.
+    pub fn new(options: &EngineOptions) -> Result<Self, PolicyError> {
+        Self::with_judging(options, Judging::KNOWN)
+    }
+
     /// An engine that judges in a way of its own.
-    pub(crate) fn with_judging(
-        options: &EngineOptions,
-        judging: Judging,
-    ) -> Result<Self, PolicyError> {
+    fn with_judging(options: &EngineOptions, judging: Judging) -> Result<Self, PolicyError> {
         let mut files = Vec::new();
         let mut rego = Vec::new();
         let mut problems = Vec::new();
@@ -117,6 +133,11 @@ impl Engine {
     /// Rules that can have no effect, with the reason.
     pub fn warnings(&self) -> &[String] {
         &self.rules.warnings
+    }
+
+    /// Decides about a script.
+    pub fn decide(&self, script: &Script, context: &Context) -> Verdict {
+        self.decide_judged(classify(script, context), context)
     }
 
     /// Decides about parts that were judged.

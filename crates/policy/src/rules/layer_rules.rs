@@ -254,7 +254,7 @@ impl LayerRules {
                 let uncovered = if all { Categories::READ_ONLY } else { facts.judged.wrapped };
                 is_meant(rule, facts).then_some(uncovered)
             }
-            Part::Redirection if !rule.paths.is_empty() => Some(Categories::READ_ONLY),
+            Part::Redirection if !rule.paths.is_empty() => Some(facts.judged.wrapped),
             _ => all_named.then_some(Categories::READ_ONLY),
         }
     }

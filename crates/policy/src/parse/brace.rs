@@ -1,0 +1,165 @@
+//! Braces that make several words of one, as bash expands them.
+
+use crate::script::{Piece, Word};
+
+use super::word::Part;
+
+/// One word may become so many.
+const MAX_WORDS: usize = 32;
+/// All words of a text together may become so many more.
+const MAX_ALL: usize = 1024;
+/// A word with more parts than this is not expanded.
+const MAX_PARTS: usize = 256;
+
+/// The words that a word with braces becomes; one that is not known where they are too many.
+pub(super) fn expand(parts: Vec<Part>, so_far: &mut usize) -> Vec<Word> {
+    let unknown = || vec![Word { pieces: vec![Piece::Unknown { splits: true }] }];
+    if parts.len() > MAX_PARTS || *so_far > MAX_ALL {
+        return unknown();
+    }
+    match alternatives(&parts, 0) {
+        Some(words) => {
+            *so_far += words.len();
+            // What is empty without quotes is no word.
+            words.into_iter().filter(|parts| !parts.is_empty()).map(joined).collect()
+        }
+        None => unknown(),
+    }
+}
+
+/// The word that parts make, braces taken for letters.
+pub(super) fn joined(parts: Vec<Part>) -> Word {
+    let mut word = Word::default();
+    for part in parts {
+        let text = match part {
+            Part::Piece(Piece::Literal(text)) => text,
+            Part::Brace(brace) => brace.to_string(),
+            Part::Piece(piece) => {
+                word.pieces.push(piece);
+                continue;
+            }
+        };
+        match word.pieces.last_mut() {
+            Some(Piece::Literal(before)) => before.push_str(&text),
+            _ => word.pieces.push(Piece::Literal(text)),
+        }
+    }
+    if word.pieces.is_empty() {
+        word.pieces.push(Piece::Literal(String::new()));
+    }
+    word
+}
+
+/// All that parts may become; nothing if it is too much.
+fn alternatives(parts: &[Part], depth: usize) -> Option<Vec<Vec<Part>>> {
+    if depth > 8 {
+        return None;
+    }
+    let mut words: Vec<Vec<Part>> = vec![Vec::new()];
+    let mut at = 0;
+    while at < parts.len() {
+        let group = match parts[at] {
+            Part::Brace('{') => group(&parts[at..]),
+            _ => None,
+        };
+        let Some(group) = group else {
+            words.iter_mut().for_each(|word| word.push(parts[at].clone()));
+            at += 1;
+            continue;
+        };
+        let choices = choices(&parts[at..=at + group.end], &group, depth)?;
+        at += group.end + 1;
+        if words.len() * choices.len() > MAX_WORDS {
+            return None;
+        }
+        let with = |word: &Vec<Part>| {
+            let word = word.clone();
+            choices.iter().map(move |choice| [word.as_slice(), choice].concat()).collect::<Vec<_>>()
+        };
+        words = words.iter().flat_map(with).collect();
+    }
+    Some(words)
+}
+
+/// A pair of braces: where it ends, and the commas in it.
+struct Group {
+    end: usize,
+    commas: Vec<usize>,
+}
+
+/// The pair that begins with the first part, if it has commas or is a sequence.
+fn group(parts: &[Part]) -> Option<Group> {
+    let (mut depth, mut commas) = (0_usize, Vec::new());
+    for (at, part) in parts.iter().enumerate() {
+        match part {
+            Part::Brace('{') => depth += 1,
+            Part::Brace('}') => {
+                depth -= 1;
+                if depth == 0 {
+                    let sequence = commas.is_empty() && is_sequence(&parts[1..at]);
+                    return (sequence || !commas.is_empty()).then_some(Group { end: at, commas });
+                }
+            }
+            Part::Brace(_) if depth == 1 => commas.push(at),
+            _ => {}
+        }
+    }
+    None
+}
+
+fn choices(parts: &[Part], group: &Group, depth: usize) -> Option<Vec<Vec<Part>>> {
+    if group.commas.is_empty() {
+        let numbers = sequence(&parts[1..group.end])?;
+        return Some(
+            numbers.into_iter().map(|text| vec![Part::Piece(Piece::Literal(text))]).collect(),
+        );
+    }
+    let mut all = Vec::new();
+    let mut start = 1;
+    for end in group.commas.iter().copied().chain([group.end]) {
+        all.append(&mut alternatives(&parts[start..end], depth + 1)?);
+        start = end + 1;
+    }
+    Some(all)
+}
+
+/// Whether this may be a sequence: what is not understood of it is a word that is not known.
+fn is_sequence(parts: &[Part]) -> bool {
+    parts
+        .iter()
+        .any(|part| matches!(part, Part::Piece(Piece::Literal(text)) if text.contains("..")))
+}
+
+/// The members of `{1..5}` or `{a..e}`.
+fn sequence(parts: &[Part]) -> Option<Vec<String>> {
+    let [Part::Piece(Piece::Literal(text))] = parts else { return None };
+    let (from, to) = text.split_once("..")?;
+    let number = |text: &str| {
+        let value: i32 = text.parse().ok()?;
+        (value.to_string() == text).then_some(value)
+    };
+    if let (Some(from), Some(to)) = (number(from), number(to)) {
+        let count = usize::try_from(from.abs_diff(to)).ok()?;
+        let all: Vec<String> = if from <= to {
+            (from..=to).take(MAX_WORDS + 1).map(|value| value.to_string()).collect()
+        } else {
+            (to..=from).rev().take(MAX_WORDS + 1).map(|value| value.to_string()).collect()
+        };
+        return (count < MAX_WORDS).then_some(all);
+    }
+    letters(from, to)
+}
+
+fn letters(from: &str, to: &str) -> Option<Vec<String>> {
+    let ([from], [to]) = (from.as_bytes(), to.as_bytes()) else { return None };
+    let same = (from.is_ascii_lowercase() && to.is_ascii_lowercase())
+        || (from.is_ascii_uppercase() && to.is_ascii_uppercase());
+    let text = |byte: u8| char::from(byte).to_string();
+    same.then(|| {
+        if from <= to {
+            (*from..=*to).map(text).collect()
+        } else {
+            (*to..=*from).rev().map(text).collect()
+        }
+    })
+}

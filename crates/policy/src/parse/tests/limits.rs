@@ -1,0 +1,107 @@
+//! Texts that are meant to be too much.
+
+use std::thread;
+use std::time::Instant;
+
+use super::{check, parse_text};
+use crate::parse::{MAX_TEXT, parse_argv};
+
+#[test]
+fn nesting_is_bounded_and_so_is_the_stack() {
+    let openers = [
+        "(",
+        "{ ",
+        "$(",
+        "`",
+        "\"${x:-",
+        "((",
+        "$((",
+        "if ",
+        "a=(",
+        "[[ (",
+        "${a[",
+        "<(",
+        "case x in x) ",
+        "f() ",
+        "{a,",
+        "!",
+        "$[",
+        "x <<E; (",
+    ];
+    let small_stack = thread::Builder::new().stack_size(512 << 10);
+    let all = move || {
+        for one in openers {
+            for other in openers {
+                for count in [40, 70, 3000] {
+                    parse_text(format!("{one}{other}").repeat(count).as_bytes());
+                }
+            }
+        }
+    };
+    small_stack.spawn(all).expect("a thread").join().expect("no overflow");
+}
+
+#[test]
+fn too_deep_is_unclear() {
+    for (open, close) in [("(", ")"), ("{ ", ";}"), ("a $(", ")"), ("\"${x:-", "}\"")] {
+        let text = |count| format!("{}a{}", open.repeat(count), close.repeat(count));
+        assert!(parse_text(text(20).as_bytes()).unclear.is_empty(), "{open}");
+        assert!(!parse_text(text(70).as_bytes()).unclear.is_empty(), "{open}");
+    }
+}
+
+#[test]
+fn work_grows_with_the_text_only() {
+    let closed = |one: &str, other: &str, n: usize| format!("{}{}", one.repeat(n), other.repeat(n));
+    let mut texts = vec![
+        closed("$((", ")", 60),
+        closed("\"${a:-", "}\"", 30),
+        closed("((", ") )", 30),
+        "{a,b}".repeat(10_000),
+        "{,}{,}{,}{,}{,} ".repeat(4000),
+        "[".repeat(60_000),
+        "a[".repeat(30_000),
+        format!("{{ {} }} | {{ {} }}", "a;".repeat(15_000), "b;".repeat(15_000)),
+        format!("{{ {} }} <<E\n{}\nE", "a;".repeat(15_000), "b".repeat(30_000)),
+        "f(){ :;};f;".repeat(5000),
+        "<<E ".repeat(15_000),
+        "$(".repeat(30_000),
+        "a|".repeat(30_000),
+        "~".repeat(60_000),
+        "a=~:".repeat(15_000),
+        "`\\`".repeat(20_000),
+        "${x".repeat(20_000),
+        "\\\n".repeat(30_000),
+        "$((a) ".repeat(10_000),
+        "a >&2 2>&1 ".repeat(6000),
+    ];
+    texts.push(format!("{}x", "{".repeat(60_000)));
+    for text in texts {
+        let start = Instant::now();
+        let script = parse_text(text.as_bytes());
+        let took = start.elapsed();
+        let beginning: String = text.chars().take(20).collect();
+        assert!(
+            took.as_millis() < 500,
+            "{beginning}: {took:?}, {} commands",
+            script.commands.len()
+        );
+    }
+}
+
+#[test]
+fn bytes_that_are_no_text() {
+    check(&"a ".repeat(MAX_TEXT), &["? the text is longer than 64 KiB"]);
+    check("a\0b", &["? there is a NUL byte in the text"]);
+    check("a \u{1}", &["a \u{1}", "? there is a control character in the text"]);
+    let script = parse_text(b"a \xff");
+    assert_eq!(super::lines(&script), ["a \u{fffd}", "? it is not UTF-8"]);
+}
+
+#[test]
+fn arguments_need_no_shell() {
+    let script = parse_argv(&["echo", "$(a)", "*", ""]);
+    assert_eq!(super::lines(&script), ["echo $(a) * ''"]);
+    assert_eq!(super::lines(&parse_argv(&[b"a\xff"])), ["a\u{fffd}", "? an argument is not UTF-8"]);
+    assert_eq!(super::lines(&parse_argv::<&str>(&[])), Vec::<String>::new());
+}
