@@ -266,6 +266,41 @@ fn the_end_of_the_time_is_a_denial() {
 }
 
 #[test]
+fn a_step_without_an_end_is_a_denial() {
+    // Each rule squares the number before it; the last takes longer than anybody lives.
+    let squares: String = (1..60).map(|n| format!("n{n} := n{} * n{}\n", n - 1, n - 1)).collect();
+    let text = format!("n0 := 12345678901234567890\n{squares}decision := \"allow\" if n59 > 0");
+    let options =
+        EngineOptions { layers: vec![users(&text)], rego_timeout: Duration::from_millis(20) };
+    let engine = Engine::with_judging(&options, toy::JUDGING).unwrap();
+    let verdict = engine.decide_judged(toy::judge("ls", &context()), &context());
+    assert_eq!(verdict.decision, Deny);
+}
+
+#[test]
+fn rules_may_need_rules_as_deep_as_a_file_is_long() {
+    let chain: String = (0..1900).map(|n| format!("a{n} := a{}\n", n + 1)).collect();
+    let text = format!("{chain}a1900 := \"deny\"\ndecision := a0\n");
+    let verdict = decide(&[users(&text)], "ls");
+    assert_eq!((verdict.decision, &*verdict.rule.name), (Deny, "data.offshoot.decision"));
+    let sum = "1 + ".repeat(250);
+    let sums: String = (0..30).map(|_| format!("{sum}\n")).collect();
+    check(&[users(&format!("decision := \"deny\" if {sums} 1 > 0\n"))], "ls", Deny);
+}
+
+#[test]
+fn a_file_that_is_too_long_or_nested_too_deep_is_refused() {
+    let long = "# a comment that is repeated\n".repeat(3000);
+    assert!(try_engine(&[users(&long)]).is_err());
+    let deep = format!("x := {}{}", "[".repeat(40), "]".repeat(40));
+    let error = try_engine(&[users(&deep)]).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "user.rego:2:1: brackets are nested deeper than 10; give a name to what is inside"
+    );
+}
+
+#[test]
 fn nothing_of_the_outside_is_reachable() {
     for call in [
         "http.send({})",
