@@ -8,6 +8,7 @@ mod file;
 mod globs;
 mod layer_rules;
 mod load;
+mod prefixes;
 mod remedy;
 mod rule;
 
