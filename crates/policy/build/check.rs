@@ -12,6 +12,7 @@ const ROLES: &[&str] = &[
     "text",
     "read",
     "write",
+    "output",
     "delete",
     "command",
     "command_until",

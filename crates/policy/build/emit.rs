@@ -148,10 +148,10 @@ impl Emitter {
         let first = tool.first.as_ref().map(|words| {
             format!("First {{ role: {}, unless: {} }}", role(words), strings(&tool.unless))
         });
-        let (subs, kinds, default) = self.subcommands(tool, &inner);
+        let (subs, patterns, default) = self.subcommands(tool, &inner);
         let text = format!(
             "Tool {{ name: {:?}, about: {:?}, is: {}, style: Style::{}, options: {}, prefixes: {}, first: {}, \
-             operands: {}, language: {}, input: {}, appends: {}, versioned: {}, whens: {}, subs: {}, kinds: {}, default: {} }}",
+             operands: {}, language: {}, input: {}, appends: {}, versioned: {}, whens: {}, subs: {}, patterns: {}, default: {} }}",
             tool.names.split_whitespace().next().unwrap_or_default(),
             tool.about,
             categories(&tool.is),
@@ -166,7 +166,7 @@ impl Emitter {
             tool.versioned,
             slice(tool.when.iter().map(when)),
             slice(subs),
-            slice(kinds),
+            slice(patterns),
             option(default),
         );
         self.item("Tool", &text)
@@ -178,22 +178,22 @@ impl Emitter {
         tool: &Tool,
         inner: &Inherited,
     ) -> (Vec<String>, Vec<String>, Option<String>) {
-        let (mut subs, mut kinds, mut default) = (Vec::new(), Vec::new(), None);
+        let (mut subs, mut patterns, mut default) = (Vec::new(), Vec::new(), None);
         for sub in &tool.sub {
             let place = self.tool(sub, inner);
             for name in sub.names.split_whitespace() {
                 let entry = (name, format!("({name:?}, &{place})"));
-                if name.contains('*') { kinds.push(entry) } else { subs.push(entry) }
+                if name.contains('*') { patterns.push(entry) } else { subs.push(entry) }
             }
             if sub.default {
                 default = Some(format!("&{place}"));
             }
         }
         subs.sort();
-        kinds.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
+        patterns.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
         let text =
             |entries: Vec<(&str, String)>| entries.into_iter().map(|(_, text)| text).collect();
-        (text(subs), text(kinds), default)
+        (text(subs), text(patterns), default)
     }
 
     /// The options sorted by name, and those that end with `*`, the longest first.

@@ -146,14 +146,14 @@ impl<'a> Classifier<'a> {
 
     /// Puts down what was found, with what the wrappers bring.
     fn emit(&mut self, part: Part, words: Vec<Word>, draft: Draft) {
-        let Draft { mut categories, mut reasons, mut paths } = draft;
+        let Draft { categories, mut reasons, mut paths } = draft;
         let mut wrapped = Categories::READ_ONLY;
         for wrapper in &self.wrappers {
             wrapped = wrapped.union(wrapper.draft.categories);
             reasons.extend(wrapper.draft.reasons.iter().cloned());
             paths.extend(wrapper.draft.paths.iter().cloned());
         }
-        categories = categories.union(wrapped);
+        let categories = categories.union(wrapped);
         let wrappers = self.wrappers.iter().map(|wrapper| wrapper.name.clone()).collect();
         debug_assert!(explained(categories.iter(), &reasons), "{words:?} {reasons:?}");
         self.judged.push(Judged { part, words, wrappers, categories, wrapped, reasons, paths });

@@ -75,22 +75,15 @@ struct Judging {
     words: fn(&[Word], &Context) -> Vec<Judged>,
 }
 
-impl Judging {
-    /// What is known of the shell and of tools.
-    const KNOWN: Self = Self {
-        text: |text, context| classify(&parse_text(text.as_bytes()), context),
-        words: |words, context| {
-            let simple = Simple { words: words.to_vec(), ..Simple::default() };
-            let script = Script { commands: vec![simple], unclear: Vec::new() };
-            classify(&script, context)
-        },
-    };
-}
-
 impl Engine {
-    /// Reads rules and checks their examples.
+    /// An engine that decides by these rules and by what is built in.
     pub fn new(options: &EngineOptions) -> Result<Self, PolicyError> {
-        Self::with_judging(options, Judging::KNOWN)
+        Self::with_judging(options, Judging { text: judge_text, words: judge_words })
+    }
+
+    /// Decides about a script.
+    pub fn decide(&self, script: &Script, context: &Context) -> Verdict {
+        self.decide_judged(classify(script, context), context)
     }
 
     /// An engine that judges in a way of its own.
@@ -133,11 +126,6 @@ impl Engine {
     /// Rules that can have no effect, with the reason.
     pub fn warnings(&self) -> &[String] {
         &self.rules.warnings
-    }
-
-    /// Decides about a script.
-    pub fn decide(&self, script: &Script, context: &Context) -> Verdict {
-        self.decide_judged(classify(script, context), context)
     }
 
     /// Decides about parts that were judged.
@@ -198,6 +186,15 @@ impl Engine {
             None => self.rules.remedy(parts, context, &self.judging.words),
         }
     }
+}
+
+fn judge_text(text: &str, context: &Context) -> Vec<Judged> {
+    classify(&parse_text(text.as_bytes()), context)
+}
+
+fn judge_words(words: &[Word], context: &Context) -> Vec<Judged> {
+    let simple = Simple { words: words.to_vec(), ..Simple::default() };
+    classify(&Script { commands: vec![simple], unclear: Vec::new() }, context)
 }
 
 #[cfg(test)]

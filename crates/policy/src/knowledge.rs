@@ -2,10 +2,6 @@
 
 mod table;
 
-#[expect(
-    clippy::redundant_static_lifetimes,
-    reason = "the generated text is plain; nobody reads it"
-)]
 mod generated {
     use super::table::{
         Effect, First, Known, Language, Operands, Place, Role, Style, Tool, Variable, When,

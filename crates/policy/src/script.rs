@@ -23,11 +23,12 @@ pub struct Simple {
     pub assignments: Vec<Assignment>,
     /// The program and its arguments; empty for assignments or redirections alone.
     pub words: Vec<Word>,
-    /// Redirections of its own and of all groups around it.
+    /// Its redirections. Those of a group, a loop or any other compound command are an entry of their own without words,
+    /// after the commands inside; what they give to standard input is the `input` of these too.
     pub redirects: Vec<Redirect>,
     /// Where its standard input comes from.
     pub input: Input,
-    /// What calls it by this name runs commands of the same script: it is a function that the script defines.
+    /// Its name is that of a function which the script has surely defined before: what runs is in the script already.
     pub calls_function: bool,
     /// It runs in a subshell, a pipeline or a substitution: a `cd` in it does not last.
     pub apart: bool,
@@ -70,7 +71,8 @@ pub enum Input {
     /// From whoever runs the script.
     #[default]
     Inherited,
-    /// From the commands before it in a pipeline: their places in [`Script::commands`].
+    /// From the commands before it in a pipeline: their places in [`Script::commands`]. They may come later there too, where a
+    /// function is called in a pipeline or a command writes to `>(…)`.
     Pipe(Vec<usize>),
     /// From a here-document or a here-string.
     Text(Word),

@@ -86,9 +86,9 @@ impl Reader<'_> {
         }
     }
 
-    fn run(&mut self, text: Option<String>) {
+    fn run(&mut self, text: Option<String>, how: impl FnOnce(String) -> Finding) {
         match text {
-            Some(text) => self.findings.push(Finding::Runs(text)),
+            Some(text) => self.findings.push(how(text)),
             None => self.unclear("the code for awk runs a command that is only known when it runs"),
         }
     }
@@ -100,14 +100,17 @@ impl Reader<'_> {
             }
             _ => None,
         };
-        self.run(text);
+        self.run(text, Finding::Runs);
     }
 
     /// `print | "command"`, or `"command" | getline`.
     fn pipe(&mut self) {
         let reads = matches!(self.ahead(1), Some(Token::Word("getline")));
-        let text = if reads { self.text_before() } else { self.text_alone() };
-        self.run(text);
+        if reads {
+            self.run(self.text_before(), Finding::Runs);
+        } else {
+            self.run(self.text_alone(), Finding::Feeds);
+        }
     }
 
     /// The text before a `|`, if it is the whole command.
@@ -184,7 +187,7 @@ mod tests {
     fn what_runs() {
         let runs = |text: &str| [Finding::Runs(text.to_owned())];
         check("BEGIN{system(\"rm x\")}", &runs("rm x"));
-        check("{print | \"sort -u\"}", &runs("sort -u"));
+        check("{print | \"sort -u\"}", &[Finding::Feeds("sort -u".to_owned())]);
         check("BEGIN{while ((\"date\" | getline d) > 0) print d}", &runs("date"));
         check("BEGIN { \"id\" | getline }", &runs("id"));
         check_unclear("{system($0)}");

@@ -19,6 +19,8 @@ pub(super) enum Finding {
     Writes(String),
     /// It hands a text to the shell.
     Runs(String),
+    /// It hands a text to the shell, and writes to what runs there.
+    Feeds(String),
     /// It reaches for the network.
     Connects(String),
     /// It does something that cannot be told, or cannot be told apart.
@@ -70,6 +72,7 @@ impl Classifier<'_> {
                 self.path(&mut work.draft, Access::Write, &Word::new(path), apart);
             }
             Finding::Runs(text) => work.inner.push(Inner::text(Word::new(text), Some("code"))),
+            Finding::Feeds(text) => work.inner.push(Inner::fed(Word::new(text), "code")),
             Finding::Connects(place) => {
                 work.draft.add(Category::Networked, format!("its code connects to {place}"));
                 work.draft.add(Category::Mutating, format!("its code connects to {place}"));
@@ -83,7 +86,7 @@ impl Classifier<'_> {
         let literal = word.literal();
         if matches!(literal.as_deref(), Some("-" | "/dev/stdin" | "/dev/fd/0" | "/proc/self/fd/0"))
         {
-            return self.code_from_input(work);
+            return self.code_from_input(work, true);
         }
         if literal.is_none() {
             self.pend(work.scene.level, Sources::Substitutions);
@@ -98,18 +101,21 @@ impl Classifier<'_> {
         let tool = reading.tool();
         let forced = tool.input.is_some() || reading.effects().any(|(_, e)| e.input.is_some());
         let roles = reading.overrides().last().unwrap_or(&tool.operands);
-        let wants = *roles.ahead.first().unwrap_or(&roles.rest) == Role::Script;
-        let bare = reading.operands.is_empty() && reading.command.is_none();
+        let mut all = roles.ahead.iter().chain([&roles.rest]);
+        let place = all.position(|role| *role == Role::Script);
+        let wants = place.is_some_and(|place| reading.operands.len() <= place);
+        let bare = reading.command.is_none();
         if forced || (wants && bare && reading.strange.is_empty() && !work.has_code()) {
-            self.code_from_input(work);
+            self.code_from_input(work, forced);
         }
     }
 
-    fn code_from_input(&mut self, work: &mut Work<'_, '_>) {
+    /// Code on the standard input; `asked` where the arguments say so, and not only the lack of others.
+    fn code_from_input(&mut self, work: &mut Work<'_, '_>, asked: bool) {
         let scene = work.scene.with_input();
         let shell = work.reading.tool().language == Language::Shell;
         match scene.input {
-            Input::Inherited if self.context.stdin => {
+            Input::Inherited if self.context.stdin || asked => {
                 work.draft.add(Category::Mutating, "runs what comes on its input");
             }
             Input::Inherited => {

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::category::Category;
 use crate::judged::Part;
 use crate::parse::parse_text;
-use crate::script::{Piece, Word};
+use crate::script::{Input, Piece, Word};
 
 use super::arguments::Reading;
 use super::draft::{Draft, Wrapper};
@@ -16,11 +16,16 @@ use super::{Classifier, Scene, words};
 /// The longest placeholder, as in `{1/.}`.
 const LONGEST_PLACEHOLDER: usize = 8;
 
+/// An input that nobody knows.
+const FED: &Input = &Input::Pipe(Vec::new());
+
 /// Something that a tool runs.
 pub(super) struct Inner {
     what: What,
     /// The option that names it.
     option: Option<&'static str>,
+    /// The tool writes to it.
+    fed: bool,
 }
 
 enum What {
@@ -32,11 +37,16 @@ enum What {
 
 impl Inner {
     pub(super) fn until(option: &'static str, words: Vec<Word>) -> Self {
-        Self { what: What::Until(words), option: Some(option) }
+        Self { what: What::Until(words), option: Some(option), fed: false }
     }
 
     pub(super) fn text(text: Word, option: Option<&'static str>) -> Self {
-        Self { what: What::Text(text), option }
+        Self { what: What::Text(text), option, fed: false }
+    }
+
+    /// A text whose commands get something that nobody knows on their input.
+    pub(super) fn fed(text: Word, option: &'static str) -> Self {
+        Self { what: What::Text(text), option: Some(option), fed: true }
     }
 }
 
@@ -95,6 +105,9 @@ impl Classifier<'_> {
                 let found = self.found(reading);
                 let words: Vec<Word> = words.iter().map(|word| replaced(word, &found)).collect();
                 self.program(&words, scene);
+            }
+            What::Text(text) if inner.fed => {
+                self.text(text, reading, &Scene { input: FED, ..*scene });
             }
             What::Text(text) => self.text(text, reading, scene),
         }

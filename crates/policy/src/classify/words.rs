@@ -4,6 +4,9 @@ use crate::script::{Piece, Word};
 
 /// Whether a word may become one that starts with `-`, or bring such a word with it.
 pub(super) fn may_be_option(word: &Word) -> bool {
+    if matches!(word.pieces.as_slice(), [Piece::Literal(text)] if text == "-") {
+        return false;
+    }
     spills(word) || word.pieces.iter().find(|piece| !is_empty(piece)).is_some_and(may_be_dash)
 }
 

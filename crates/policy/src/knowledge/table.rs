@@ -34,7 +34,7 @@ pub(crate) struct Tool {
     /// Its subcommands, sorted by name.
     pub(crate) subs: &'static [(&'static str, &'static Self)],
     /// Subcommands whose names fit a pattern, the longest pattern first.
-    pub(crate) kinds: &'static [(&'static str, &'static Self)],
+    pub(crate) patterns: &'static [(&'static str, &'static Self)],
     /// The subcommand that runs where none is given.
     pub(crate) default: Option<&'static Self>,
 }
@@ -143,6 +143,8 @@ pub(crate) enum Role {
     Read,
     /// A path that is made or changed.
     Write,
+    /// The same, but `-` is the standard output.
+    Output,
     /// A path that goes.
     Delete,
     /// The last operand is written, the others are read.

@@ -55,7 +55,7 @@ impl Reader<'_> {
             }
         }
         if draft.is_empty() {
-            return Err(Stop::Error("a command is missing"));
+            return Err(self.refused("a command is missing"));
         }
         self.push(draft);
         Ok(())
@@ -127,11 +127,9 @@ impl Reader<'_> {
         let start = self.at;
         let name = self.name(length);
         self.skip(length);
-        if self.peek() == b'[' {
-            if !self.bash() || !self.index_of_assignment(start)? {
-                self.at = start;
-                return Ok(false);
-            }
+        if self.peek() == b'[' && !(self.bash() && self.index_of_assignment(start)?) {
+            self.at = start;
+            return Ok(false);
         }
         if self.peek() == b'+' {
             if !self.bash() {
@@ -185,7 +183,6 @@ impl Reader<'_> {
     fn index_of_assignment(&mut self, start: usize) -> Result<bool> {
         let kept = self.found.mark();
         self.bump();
-        self.found.arithmetic = true;
         let closed = self.index()?;
         let assigns =
             closed && (self.peek() == b'=' || (self.peek() == b'+' && self.second() == b'='));

@@ -10,6 +10,9 @@ impl Reader<'_> {
     /// Reads one command of a pipeline with its redirections.
     pub(super) fn command(&mut self) -> Result<()> {
         let depth = self.deeper()?;
+        if self.found.is_full() {
+            return Err(Stop::Error("there are too many commands"));
+        }
         self.blanks();
         let start = self.found.commands.len();
         let compound = if self.peek() == b'(' {
@@ -53,7 +56,7 @@ impl Reader<'_> {
             Keyword::Coproc => return self.coprocess(),
             // Bash takes a lone `in` for a name; all others cannot begin a command.
             Keyword::In => return Ok(false),
-            _ => return Err(Stop::Error("a word of the grammar is out of place")),
+            _ => return Err(self.refused("a word of the grammar is out of place")),
         }
         Ok(true)
     }
@@ -128,9 +131,9 @@ impl Reader<'_> {
             self.blanks();
             match self.peek() {
                 0 | b'\n' | b';' => break,
-                b'&' | b'|' | b'(' | b')' => return Err(Stop::Error("a loop has no words")),
+                b'&' | b'|' | b'(' | b')' => return Err(self.refused("a loop has no words")),
                 b'<' | b'>' if self.second() != b'(' || !self.bash() => {
-                    return Err(Stop::Error("a loop has no words"));
+                    return Err(self.refused("a loop has no words"));
                 }
                 _ => words.append(&mut self.words(How::Plain)?),
             }
@@ -197,7 +200,7 @@ impl Reader<'_> {
                     self.bump();
                     return Ok(());
                 }
-                _ => return Err(Stop::Error("a pattern is not closed")),
+                _ => return Err(self.refused("a pattern is not closed")),
             }
         }
     }
@@ -243,9 +246,12 @@ impl Reader<'_> {
         if name.is_empty() || !name.bytes().all(plain) {
             return Err(Stop::Error("a function has an unusual name"));
         }
+        if self.found.has_all_functions() {
+            return Err(Stop::Error("there are too many functions"));
+        }
         self.lines();
         let (known, start) = (self.found.functions.len(), self.found.commands.len());
-        self.found.define(name);
+        self.found.functions.push(name.to_owned());
         self.command()?;
         self.found.functions.truncate(known + 1);
         self.found.bodies.push((name.to_owned(), start, self.found.commands.len()));

@@ -127,9 +127,12 @@ impl Reader<'_> {
                     self.bump();
                     self.pass_char();
                 }
-                b'$' | b'`' => self.quoted_part(&mut ignored, true)?,
+                b'$' | b'`' => {
+                    self.found.arithmetic = true;
+                    self.quoted_part(&mut ignored, true)?;
+                }
                 byte => {
-                    self.found.arithmetic |= byte.is_ascii_alphabetic() || byte == b'_';
+                    self.found.arithmetic |= is_name(byte);
                     self.bump();
                 }
             }
@@ -165,8 +168,14 @@ impl Reader<'_> {
                     self.found.unclear(self.text, "an index is not understood");
                     self.bump();
                 }
-                b'\'' | b'"' | b'\\' | b'$' | b'`' => self.unquoted_part(&mut ignored, true)?,
-                _ => self.bump(),
+                b'\'' | b'"' | b'\\' | b'$' | b'`' => {
+                    self.found.arithmetic = true;
+                    self.unquoted_part(&mut ignored, true)?;
+                }
+                byte => {
+                    self.found.arithmetic |= is_name(byte);
+                    self.bump();
+                }
             }
         }
         self.bump();
@@ -221,4 +230,9 @@ impl Reader<'_> {
         self.depth = depth;
         Ok(())
     }
+}
+
+/// Whether a name may begin with this byte.
+fn is_name(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_'
 }

@@ -7,7 +7,7 @@ use super::{shortened, unclear};
 
 /// More commands than this are not listed: a text with more is unclear.
 const MAX_COMMANDS: usize = 2048;
-/// More functions than this are not remembered; calls of the others are calls of unknown programs.
+/// More functions than this are not looked at: a text with more is unclear.
 const MAX_FUNCTIONS: usize = 64;
 /// More reasons than this tell nobody anything.
 const MAX_UNCLEAR: usize = 16;
@@ -39,6 +39,7 @@ pub(super) struct Mark {
     commands: usize,
     unclear: usize,
     bodies: usize,
+    arithmetic: bool,
 }
 
 impl Found {
@@ -48,6 +49,7 @@ impl Found {
             commands: self.commands.len(),
             unclear: self.unclear.len(),
             bodies: self.bodies.len(),
+            arithmetic: self.arithmetic,
         }
     }
 
@@ -56,6 +58,7 @@ impl Found {
         self.commands.truncate(since.commands);
         self.unclear.truncate(since.unclear);
         self.bodies.truncate(since.bodies);
+        self.arithmetic = since.arithmetic;
     }
 
     /// Adds a command and says where it is.
@@ -71,17 +74,15 @@ impl Found {
         self.commands.len() >= MAX_COMMANDS
     }
 
+    /// Whether there are more functions than anybody looks at.
+    pub(super) fn has_all_functions(&self) -> bool {
+        self.bodies.len() >= MAX_FUNCTIONS
+    }
+
     /// Remembers that something was not understood.
     pub(super) fn unclear(&mut self, text: &str, why: &str) {
         if self.unclear.len() < MAX_UNCLEAR && self.unclear.iter().all(|known| known.why != why) {
             self.unclear.push(Unclear { text: shortened(text), why: why.to_owned() });
-        }
-    }
-
-    /// A function is defined from here on.
-    pub(super) fn define(&mut self, name: &str) {
-        if self.functions.len() < MAX_FUNCTIONS {
-            self.functions.push(name.to_owned());
         }
     }
 

@@ -37,9 +37,6 @@ impl Reader<'_> {
             if self.closes() {
                 break;
             }
-            if self.found.is_full() {
-                return Err(Stop::Error("there are too many commands"));
-            }
             let (start, functions) = (self.found.commands.len(), self.found.functions.len());
             self.and_or()?;
             self.blanks();
@@ -80,7 +77,7 @@ impl Reader<'_> {
         self.apart += 1;
         self.scoped_list()?;
         if self.peek() != b')' {
-            return Err(Stop::Error("a parenthesis is not closed"));
+            return Err(self.refused("a parenthesis is not closed"));
         }
         self.bump();
         self.apart -= 1;
@@ -135,6 +132,7 @@ impl Reader<'_> {
         let functions = self.found.functions.len();
         let first = self.found.commands.len();
         let mut before = first;
+        let mut several = false;
         self.command()?;
         self.blanks();
         while self.peek() == b'|' && self.second() != b'|' {
@@ -149,10 +147,13 @@ impl Reader<'_> {
             let start = self.found.commands.len();
             self.command()?;
             self.found.pipe(before, start);
-            self.found.apart(first);
             self.found.functions.truncate(functions);
             before = start;
+            several = true;
             self.blanks();
+        }
+        if several {
+            self.found.apart(first);
         }
         Ok(())
     }
@@ -233,7 +234,7 @@ impl Reader<'_> {
     /// Passes a reserved word that has to come here.
     pub(super) fn expect(&mut self, keyword: Keyword) -> Result<()> {
         if self.keyword() != Some(keyword) {
-            return Err(Stop::Error("a word of the grammar is missing"));
+            return Err(self.refused("a word of the grammar is missing"));
         }
         self.skip(keyword.length());
         Ok(())

@@ -29,27 +29,35 @@ impl Reader<'_> {
         if self.peek() == b'[' && !name.is_empty() {
             self.parameter_index()?;
         }
-        let ends =
-            self.peek() == b'}' || (matches!(self.peek(), b'*' | b'@') && self.second() == b'}');
-        if indirect
-            && !(ends && self.since(start).ends_with(['*', ']', '@'])
-                || ends && self.peek() != b'}')
-        {
+        if indirect && !self.lists_names(start) {
             self.found.unclear(self.since(start), "the name of a variable is in a variable");
         }
         if self.peek() == b'@' && self.second() == b'P' {
             self.found.unclear(self.since(start), "a value is expanded as a prompt");
         }
-        if self.peek() == b':' && !matches!(self.second(), b'-' | b'=' | b'?' | b'+') {
-            self.found.arithmetic = true;
-        }
+        let substring = self.peek() == b':' && !matches!(self.second(), b'-' | b'=' | b'?' | b'+');
+        let operator = self.at;
         let assigns = self.peek() == b'=' || (self.peek() == b':' && self.second() == b'=');
         let value = self.parameter_rest(in_quotes)?;
+        if substring {
+            let evaluated = |c: char| c.is_ascii_alphabetic() || "_$`".contains(c);
+            self.found.arithmetic |= self.since(operator).contains(evaluated);
+        }
         if assigns {
             self.assigned(name, value);
         }
         builder.unknown(quoted && !all);
         Ok(())
+    }
+
+    /// Whether `${!` is followed by `prefix*}` or `name[@]}`: names and indices, no values.
+    fn lists_names(&mut self, start: usize) -> bool {
+        let read = self.since(start);
+        match self.peek() {
+            b'*' | b'@' => self.second() == b'}',
+            b'}' => read.ends_with("[@]") || read.ends_with("[*]"),
+            _ => false,
+        }
     }
 
     fn parameter_name(&mut self) -> String {
@@ -73,8 +81,6 @@ impl Reader<'_> {
 
     fn parameter_index(&mut self) -> Result<()> {
         self.bump();
-        let number = self.peek().is_ascii_digit() || matches!(self.peek(), b'@' | b'*');
-        self.found.arithmetic |= !number;
         if self.index()? { Ok(()) } else { Err(Stop::Error("an index is not closed")) }
     }
 

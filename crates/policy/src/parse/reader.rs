@@ -74,9 +74,12 @@ impl<'t> Reader<'t> {
     /// Reads all of it. After an error it goes on with the next line, so that what follows is not hidden by it.
     pub(super) fn program(&mut self) {
         for _ in 0..MAX_ERRORS {
-            match self.list() {
-                Ok(()) if self.at_end() => return self.read_documents(),
-                Ok(()) => self.give_up("something is closed that was not opened"),
+            let read = self.list();
+            if read.is_ok() && self.at_end() {
+                return self.read_documents();
+            }
+            match read.and(Err(self.refused("something is closed that was not opened"))) {
+                Ok(()) => return,
                 Err(Stop::Error(why)) => self.give_up(why),
                 Err(Stop::Refused) => return self.found.forget(&self.complete),
             }

@@ -115,8 +115,8 @@ impl<'t> Lexer<'t> {
     /// A `/` divides behind an operand and begins a pattern elsewhere. Behind a condition, and behind `getline`, it may be either.
     fn slash(&mut self) -> Option<()> {
         match self.tokens.last() {
-            Some(Token::Sign(")")) if self.condition => return None,
-            Some(Token::Word("getline")) => return None,
+            Some(Token::Sign(")")) if self.condition => None,
+            Some(Token::Word("getline")) => None,
             Some(Token::Word(word)) if EXPECTING.contains(word) => self.pattern(),
             Some(Token::Word(_) | Token::Text(_) | Token::Number | Token::Pattern) => {
                 self.divide();

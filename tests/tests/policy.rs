@@ -1,0 +1,118 @@
+//! What policy says of a text for the shell, held against what real shells do with it.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+#![expect(
+    clippy::print_stdout,
+    reason = "what was run, and with which seed, is for people to read"
+)]
+
+#[path = "policy/bounds.rs"]
+mod bounds;
+#[path = "policy/judge.rs"]
+mod judge;
+#[path = "policy/shells.rs"]
+mod shells;
+#[path = "policy/texts.rs"]
+mod texts;
+
+use std::collections::BTreeMap;
+
+use offshoot_policy::parse_text;
+use offshoot_tests::rng::{Rng, seed_from_env_or};
+use offshoot_tests::skip::{Feature, need};
+use offshoot_tests::tier;
+
+use judge::Judgement;
+use shells::{SHELLS, Scratch};
+
+/// Random texts run in real shells whose search path has nothing but programs that note how they were called. Whatever ran,
+/// and every file that was made, must be in what the parser found.
+#[test]
+fn shells_run_nothing_that_the_parser_did_not_see() {
+    if !need(Feature::Program("bash")) || !need(Feature::Program("dash")) {
+        return;
+    }
+    let seed = seed_from_env_or(0x0ff5_4007);
+    let cases = tier::cases(200, 20_000);
+    println!("seed {seed:#x}, {cases} texts");
+    let mut tally = Tally::default();
+    for case in 0..cases {
+        tally.judge(seed.wrapping_add(case));
+        if tally.missed.len() > 8 {
+            break;
+        }
+    }
+    let Tally { clear, programs, files, missed } = tally;
+    println!("{clear} runs judged, {programs} programs and {files} files seen");
+    assert!(missed.is_empty(), "{}", missed.join("\n\n"));
+    // A test in which nothing runs, or in which all is called unclear, would show nothing.
+    assert!(clear > cases, "{clear} of {} runs judged", cases * 3);
+    assert!(programs > cases && files > cases / 4, "{programs} programs, {files} files");
+}
+
+#[derive(Default)]
+struct Tally {
+    clear: u64,
+    programs: u64,
+    files: u64,
+    missed: Vec<String>,
+}
+
+impl Tally {
+    /// Makes a text, parses it, runs it in all shells and compares.
+    fn judge(&mut self, seed: u64) {
+        let text = texts::random(&mut Rng::new(seed));
+        let script = parse_text(text.as_bytes());
+        for shell in SHELLS {
+            let seen = Scratch::new().run(shell, &text);
+            match judge::judge(&script, &seen) {
+                Judgement::Unclear => {}
+                Judgement::Seen => self.clear += 1,
+                Judgement::Missed(what) => self.missed.push(format!(
+                    "{shell:?} did what the parser did not see: {what}\nseed {seed:#x}\n{text}---\n{}",
+                    judge::shown(&script)
+                )),
+            }
+            self.programs += seen.programs.len() as u64;
+            self.files += seen.files.len() as u64;
+        }
+    }
+}
+
+/// Most random texts are understood: those that are not are not compared with anything.
+#[test]
+fn most_texts_are_understood() {
+    let mut reasons = BTreeMap::new();
+    let mut clear = 0;
+    for seed in 0..2000 {
+        let text = texts::random(&mut Rng::new(seed));
+        let script = parse_text(text.as_bytes());
+        clear += u64::from(script.unclear.is_empty());
+        for unclear in script.unclear {
+            *reasons.entry(unclear.why).or_insert(0) += 1;
+        }
+    }
+    println!("{clear} of 2000; {reasons:#?}");
+    assert!(clear > 1000, "{clear}");
+}
+
+/// The comparison can fail: each of these is something that a script did and the parser did not see.
+#[test]
+fn what_was_not_seen_is_noticed() {
+    let seen = |text: &str, shell: &[&str]| Scratch::new().run(shell, text);
+    if !need(Feature::Program("bash")) || !need(Feature::Program("dash")) {
+        return;
+    }
+    let missed = |said: &str, done: &str, shell: &[&str]| {
+        let judgement = judge::judge(&parse_text(said.as_bytes()), &seen(done, shell));
+        assert!(matches!(judgement, Judgement::Missed(_)), "{said} / {done}: {judgement:?}");
+    };
+    for shell in SHELLS {
+        missed("c0", "c1", shell);
+        missed("c0 a", "c0 b", shell);
+        missed("c0 a", "c0 a b", shell);
+        missed("c0 \"$x\"", "c0 a b", shell);
+        missed("c0 >f0", "c0 >f1", shell);
+        missed("c0", "c0 $(c0 a)", shell);
+    }
+}
