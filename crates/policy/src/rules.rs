@@ -13,7 +13,9 @@ mod remedy;
 mod rule;
 
 pub(crate) use built_in::{Opinion, built_in};
-pub(crate) use facts::{Facts, name, text};
+pub(crate) use facts::Facts;
+#[cfg(feature = "rego")]
+pub(crate) use facts::{name, text};
 pub(crate) use load::load;
 pub(crate) use remedy::why_it_stays;
 

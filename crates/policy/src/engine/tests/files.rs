@@ -176,3 +176,11 @@ fn what_is_built_in_cannot_be_given() {
     let error = try_engine(&[layer(Layer::BuiltIn, "")]).unwrap_err().to_string();
     assert_eq!(error, "built_in.toml: what is built in has no file");
 }
+
+#[cfg(not(feature = "rego"))]
+#[test]
+fn rego_is_refused_where_it_was_left_out() {
+    let rego = Some(named("my.rego", "package offshoot"));
+    let error = try_engine(&[LayerSource { layer: Layer::User, toml: None, rego }]).unwrap_err();
+    assert!(error.to_string().starts_with("my.rego: Rego was left out"), "{error}");
+}
