@@ -212,7 +212,7 @@ impl LayerRules {
             Part::Program if rule.names_program() => {
                 let all = start == 0 || glob_names_wrapper(rule, facts);
                 let uncovered = if all { Categories::READ_ONLY } else { facts.judged.wrapped };
-                is_meant(rule, facts).then_some(uncovered)
+                (reaches_program(rule, facts, start) && is_meant(rule, facts)).then_some(uncovered)
             }
             Part::Redirection if !rule.paths.is_empty() => Some(facts.judged.wrapped),
             _ => all_named.then_some(Categories::READ_ONLY),
@@ -233,6 +233,12 @@ fn has_prefix(rule: &Rule, facts: &Facts<'_>, start: usize) -> bool {
         }
     }
     !rule.exact || words.next().is_none()
+}
+
+/// Whether a prefix that begins with a wrapper goes as far as the program: who allows `env` has not allowed all that it can run.
+fn reaches_program(rule: &Rule, facts: &Facts<'_>, start: usize) -> bool {
+    let wrappers = facts.words_from(start).count() - facts.judged.words.len();
+    rule.prefix.is_empty() || rule.prefix.len() > wrappers
 }
 
 /// Whether the program is one that a rule means which names it: the system's own, or one whose place the rule names too.

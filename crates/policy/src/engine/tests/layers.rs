@@ -137,6 +137,10 @@ fn a_rule_that_widens_does_not_cover_rights_that_a_wrapper_brings() {
     check(&layers, "sudo rm a", Allow);
     check(&layers, "rm a", AllowWithCheckpoint);
     check(&layers, "sudo touch a", RequireApproval);
+    let layers = [user(&rule("allow", r#"prefix = ["sudo"]"#))];
+    check(&layers, "sudo rm a", RequireApproval);
+    let layers = [user(&rule("allow", r#"prefix = ["env"]"#))];
+    check(&layers, "env docker run x", RequireApproval);
     let layers = [user(&rule("allow", r#"glob = "rm *""#))];
     check(&layers, "sudo rm a", RequireApproval);
     let layers = [user(&rule("allow", r#"glob = "sudo rm *""#))];
