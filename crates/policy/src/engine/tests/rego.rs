@@ -260,7 +260,10 @@ fn the_end_of_the_time_is_a_denial() {
     let started = Instant::now();
     let verdict = engine.decide_judged(toy::judge("ls", &context()), &context());
     assert_eq!(verdict.decision, Deny);
-    assert!(verdict.reason.contains("time limit"), "{}", verdict.reason);
+    // Either the interpreter noticed, or, on a machine that is busy, whoever waited for it.
+    let noticed =
+        ["time limit", "took longer than"].iter().any(|text| verdict.reason.contains(text));
+    assert!(noticed, "{}", verdict.reason);
     // Far more than the limit, for machines that are busy, and far less than the hours that it would take.
     assert!(started.elapsed() < Duration::from_secs(20));
 }
