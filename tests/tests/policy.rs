@@ -1,10 +1,6 @@
 //! What policy says of a text for the shell, held against what real shells and real programs do with it.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
-#![expect(
-    clippy::print_stdout,
-    reason = "what was run, and with which seed, is for people to read"
-)]
 
 #[path = "policy/bounds.rs"]
 mod bounds;
