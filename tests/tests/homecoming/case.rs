@@ -168,10 +168,12 @@ impl Case {
         let how_many = 1 + self.rng.below(3);
         let mut edits = Vec::new();
         let Self { rng, source, workspaces, .. } = self;
-        let Workspace { tree, base } = workspaces.get_mut(agent).expect("it is there");
+        // What comes home is compared with what the others came from as well.
+        let bases: Vec<Tree> = workspaces.values().map(|it| it.base.clone()).collect();
+        let Workspace { tree, .. } = workspaces.get_mut(agent).expect("it is there");
         for _ in 0..how_many {
-            let mut editor = Editor { who: agent, rng, source, bases: vec![base] };
-            edits.extend(editor.edit(tree));
+            let bases = bases.iter().collect();
+            edits.extend(Editor { who: agent, rng, source, bases }.edit(tree));
         }
         edits.iter().for_each(|edit| self.note(agent, edit));
         let by_program = self.rng.one_in(3);

@@ -161,15 +161,18 @@ pub(crate) fn merge_lines(base: &[String], sides: [&[String]; 2]) -> Option<Vec<
     }
 }
 
-/// Whether a file was moved and changed so much that it need not be taken for the same.
+/// Whether a file was moved and changed so much that it need not be taken for the same, or something else is where it was: a
+/// merge takes that for the file itself, changed, since only what is gone from its path can have been moved.
 pub(crate) fn is_hard_to_follow(base: &Tree, sides: [&Tree; 2]) -> bool {
-    let base = by_id(base);
+    let files = by_id(base);
     sides.into_iter().flatten().any(|(path, file)| {
-        base.get(&file.id).is_some_and(|(old_path, old)| {
-            *old_path != path
-                && old.body != file.body
-                && likeness(&old.body, &file.body) < SURELY_ALIKE
-        })
+        let is_another = base.get(path).is_some_and(|old| old.id != file.id);
+        is_another
+            || files.get(&file.id).is_some_and(|(old_path, old)| {
+                *old_path != path
+                    && old.body != file.body
+                    && likeness(&old.body, &file.body) < SURELY_ALIKE
+            })
     })
 }
 
