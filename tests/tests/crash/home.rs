@@ -12,7 +12,7 @@ use offshoot_tests::rng::Rng;
 use offshoot_tests::scan::{CompareOptions, Kind, Scan, compare, scan};
 use offshoot_tests::skip::{Feature, need};
 use offshoot_tests::tier::Tier;
-use offshoot_tests::trace::{self, Fault, Trace};
+use offshoot_tests::trace::{self, Call, Fault, Trace};
 use tempfile::TempDir;
 
 use crate::errors::{EIO, ENOSPC};
@@ -167,11 +167,11 @@ pub(crate) fn contents(scan: &Scan) -> Contents {
     shown.map(|(path, node)| (path.clone(), of(node))).collect()
 }
 
-/// What the command makes of the folder when nothing goes wrong, and how many calls it makes.
+/// What the command makes of the folder when nothing goes wrong, and which calls it makes.
 pub(crate) struct Expected {
     pub(crate) before: Contents,
     pub(crate) after: Contents,
-    pub(crate) calls: u64,
+    pub(crate) calls: Vec<Call>,
 }
 
 pub(crate) fn expected(verb: Verb) -> Expected {
@@ -181,7 +181,7 @@ pub(crate) fn expected(verb: Verb) -> Expected {
     let (before, after) = (contents(&site.before), contents(&site.scan()));
     assert_ne!(before, after);
     settled(&site).unwrap();
-    Expected { before, after, calls: trace.mutating }
+    Expected { before, after, calls: trace.calls }
 }
 
 fn kill_everywhere(verb: Verb) {
@@ -192,7 +192,7 @@ fn kill_everywhere(verb: Verb) {
     let both = Tier::from_env() == Tier::Long;
     let mut rng = Rng::new(seed());
     let mut kills = Vec::new();
-    for n in points(expected.calls, 900 + verb as u64) {
+    for n in points(expected.calls.len() as u64, 900 + verb as u64) {
         let before = both || rng.one_in(2);
         kills.extend(before.then_some(Kill::Before(n)));
         kills.extend((both || !before).then_some(Kill::After(n)));
@@ -214,7 +214,7 @@ fn fail_everywhere(verb: Verb) {
     let expected = expected(verb);
     let mut faults = Vec::new();
     for (errno, salt) in [(EIO, 1000), (ENOSPC, 1100)] {
-        let chosen = points(expected.calls, salt + verb as u64);
+        let chosen = points(expected.calls.len() as u64, salt + verb as u64);
         faults.extend(chosen.into_iter().map(|n| (n, errno)));
     }
     run_all("home", &faults, |&(n, errno)| {
@@ -228,7 +228,7 @@ fn fail_everywhere(verb: Verb) {
     });
 }
 
-fn verify(site: &Site, expected: &Expected, finished: bool) -> Result<(), String> {
+pub(crate) fn verify(site: &Site, expected: &Expected, finished: bool) -> Result<(), String> {
     in_between(site, expected)?;
     // Whoever captures the folder next settles what was interrupted.
     site.succeed(&["pull", "--head"])?;
