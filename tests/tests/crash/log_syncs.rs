@@ -49,14 +49,32 @@ fn cases(calls: &[Call]) -> Vec<(u64, How)> {
     cases
 }
 
-/// Whether the command said that it does not know what became of it. It must have failed, and know where the disk works again.
-fn is_undecided(trace: &Trace, how: How) -> Result<bool, String> {
-    let said = String::from_utf8_lossy(&trace.stderr);
-    let undecided = said.contains(UNDECIDED);
-    match trace.status.success() {
-        true => Err("it succeeded although a sync failed".to_owned()),
-        false if undecided && how != How::FromThenOn => Err(format!("it gave up: {said}")),
-        false => Ok(undecided),
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    /// The sync was one that nothing depends on, such as of a log that is moved into the database file.
+    Well,
+    Failed,
+    /// It failed, and does not know what became of it.
+    Undecided,
+}
+
+impl End {
+    fn of(trace: &Trace) -> Self {
+        match String::from_utf8_lossy(&trace.stderr).contains(UNDECIDED) {
+            _ if trace.status.success() => Self::Well,
+            true => Self::Undecided,
+            false => Self::Failed,
+        }
+    }
+
+    /// Holds what is found in the end against what the command said.
+    fn check(self, how: How, is_before: bool) -> Result<(), String> {
+        match self {
+            Self::Undecided if how != How::FromThenOn => Err("it gave up too early".to_owned()),
+            Self::Failed if !is_before => Err("it failed and is done all the same".to_owned()),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -69,14 +87,12 @@ fn break_home(verb: Verb) {
         let site = Site::new(verb);
         let trace = site.run(how.fault(n));
         let check = || {
-            let undecided = is_undecided(&trace, how)?;
-            gave_up.fetch_or(undecided, Ordering::SeqCst);
+            let end = End::of(&trace);
+            gave_up.fetch_or(end == End::Undecided, Ordering::SeqCst);
             // Settles what was left.
             site.succeed(&["pull", "--head"])?;
-            if !undecided && contents(&site.scan()) != expected.before {
-                return Err("it failed and is done all the same".to_owned());
-            }
-            verify_home(&site, &expected, false)
+            end.check(how, contents(&site.scan()) == expected.before)?;
+            verify_home(&site, &expected, end == End::Well)
         };
         let said = String::from_utf8_lossy(&trace.stderr);
         check().map_err(|why| format!("{verb:?}, {how:?} at {n}: {why}; it said: {said}"))
@@ -93,12 +109,9 @@ fn break_vault(operation: Operation) {
         let home = scene.copy();
         let trace = scene.run(home.path(), how.fault(n));
         let check = || {
-            let undecided = is_undecided(&trace, how)?;
-            let found = State::read(home.path(), &scene.project())?;
-            if !undecided && found != scene.before {
-                return Err("it failed and is done all the same".to_owned());
-            }
-            verify(&scene, home.path(), false)
+            let end = End::of(&trace);
+            end.check(how, State::read(home.path(), &scene.project())? == scene.before)?;
+            verify(&scene, home.path(), end == End::Well)
         };
         let said = String::from_utf8_lossy(&trace.stderr);
         check().map_err(|why| format!("{operation:?}, {how:?} at {n}: {why}; it said: {said}"))
