@@ -201,7 +201,7 @@ fn kill_everywhere(verb: Verb) {
         let site = Site::new(verb);
         let trace = site.run(kill.fault());
         let last = trace.calls.last().map(ToString::to_string).unwrap_or_default();
-        verify(&site, &expected, trace.status.success())
+        verify(&site, &expected, Told::of_killed(&trace))
             .map_err(|why| format!("{verb:?}, {kill:?} at {last}: {why}"))
     });
 }
@@ -222,20 +222,39 @@ fn fail_everywhere(verb: Verb) {
         let trace = site.run(Fault::FailAt { n, errno });
         let call = trace.calls.get(n as usize - 1).map(ToString::to_string).unwrap_or_default();
         let said = String::from_utf8_lossy(&trace.stderr).into_owned();
-        verify(&site, &expected, trace.status.success()).map_err(|why| {
+        verify(&site, &expected, Told::of_failed(&trace)).map_err(|why| {
             format!("{verb:?}, errno {errno} at {n}: {call}: {why}; it said: {said}")
         })
     });
 }
 
-pub(crate) fn verify(site: &Site, expected: &Expected, finished: bool) -> Result<(), String> {
+/// What a command said of itself when it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    Done,
+    Failed,
+    /// It was killed, or said that it does not know.
+    Nothing,
+}
+
+impl Told {
+    fn of_killed(trace: &Trace) -> Self {
+        if trace.status.success() { Self::Done } else { Self::Nothing }
+    }
+
+    fn of_failed(trace: &Trace) -> Self {
+        if trace.status.success() { Self::Done } else { Self::Failed }
+    }
+}
+
+pub(crate) fn verify(site: &Site, expected: &Expected, told: Told) -> Result<(), String> {
     in_between(site, expected)?;
     // Whoever captures the folder next settles what was interrupted.
     site.succeed(&["pull", "--head"])?;
     settled(site)?;
     let (now, found) = (site.scan(), contents(&site.scan()));
     if found == expected.before {
-        if finished {
+        if told == Told::Done {
             return Err("the command succeeded and what it did is lost".to_owned());
         }
         let differences = compare(&site.before, &now, &CompareOptions::default());
@@ -248,6 +267,7 @@ pub(crate) fn verify(site: &Site, expected: &Expected, finished: bool) -> Result
         return if again == expected.after { Ok(()) } else { Err(format!("again: {again:?}")) };
     }
     match found == expected.after {
+        true if told == Told::Failed => Err("it failed and is done all the same".to_owned()),
         true => Ok(()),
         false => Err(format!("neither before nor after: {found:?}")),
     }
