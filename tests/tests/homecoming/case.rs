@@ -218,8 +218,10 @@ impl Case {
         let folder = self.world.folder();
         none(&differences(&folder, merged))?;
         let second = lines_that_must_be(base, [&self.folder, tree]);
-        if all_lines(merged) != second {
-            return Err(format!("the model is wrong: {:?}", all_lines(merged)));
+        let first = all_lines(merged);
+        if first != second {
+            let apart: Vec<_> = first.symmetric_difference(&second).collect();
+            return Err(format!("the model is wrong about {apart:?}"));
         }
         let head = self.world.state(&["--at", "head"])?;
         scans_differ(&head, &folder).map_err(|why| format!("head is not the folder: {why}"))
@@ -331,18 +333,16 @@ impl Case {
     ) -> Result<Vec<String>, String> {
         let shown = String::from_utf8(self.world.read(agent, path)?).map_err(|e| e.to_string())?;
         let has = |file: &File, line: &String| file.body.lines().contains(line);
-        let mut lines: Vec<String> = Vec::new();
-        for line in shown.lines().map(str::to_owned) {
-            if (has(mine, &line) || has(other, &line)) && !lines.contains(&line) {
-                lines.push(line);
-            }
-        }
+        let is_shown = |line: &&String| shown.lines().any(|other| other == *line);
         let all = mine.body.lines().iter().chain(other.body.lines());
         let mut must_be =
             all.filter(|line| !has(base, line) || (has(mine, line) && has(other, line)));
-        if let Some(lost) = must_be.find(|line| !lines.contains(line)) {
+        if let Some(lost) = must_be.find(|line| !is_shown(line)) {
             return Err(format!("{path} lacks {lost:?}: {shown}"));
         }
+        let [mine, other] =
+            [mine, other].map(|file| file.body.lines().iter().filter(is_shown).cloned());
+        let lines = with_lines_of(other.collect(), mine);
         self.world.write(agent, path, text_of(&lines).as_bytes())?;
         Ok(lines)
     }
@@ -397,6 +397,21 @@ fn for_theirs(
     };
     let path = if theirs.0 == base.0 && !is_disputed { mine.0 } else { theirs.0 };
     (path.clone(), file)
+}
+
+/// Lines with those of another text that they lack, each behind the one that it is behind there. None is moved: to a merge that would be
+/// one more line, and one less.
+fn with_lines_of(mut lines: Vec<String>, others: impl Iterator<Item = String>) -> Vec<String> {
+    let mut at = 0;
+    for line in others {
+        if let Some(found) = lines.iter().position(|known| *known == line) {
+            at = found + 1;
+        } else {
+            lines.insert(at, line);
+            at += 1;
+        }
+    }
+    lines
 }
 
 fn same(found: &Ended, expected: &Ended) -> Result<(), String> {
