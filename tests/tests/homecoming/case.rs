@@ -197,7 +197,8 @@ impl Case {
         if tree == base {
             // Nothing to bring home but the time of a file that was decided to be what it is.
             same(&ended, &Ended::Well)?;
-            return none(&differences(&self.world.folder(), &self.folder));
+            none(&differences(&self.world.folder(), &self.folder))?;
+            return self.follow(agent);
         }
         if !merged.conflicts.is_empty() {
             self.count.conflicts += 1;
@@ -211,6 +212,17 @@ impl Case {
         let earlier = (self.folder.clone(), self.workspaces[agent].clone());
         self.settle(agent, &merged.tree);
         self.take_back(agent, &before, earlier)
+    }
+
+    /// After a commit that changed no file. If the time of one came home, the workspace is what the folder is now, as after any
+    /// commit; if not even that did, it is what it was.
+    fn follow(&mut self, agent: &'static str) -> Result<(), String> {
+        let found = self.world.state(&["-w", agent])?;
+        if differences(&found, &self.folder).is_empty() {
+            self.settle(agent, &self.folder.clone());
+            return Ok(());
+        }
+        none(&differences(&found, &self.workspaces[agent].tree))
     }
 
     /// Holds a commit without conflicts against what it must be.
