@@ -1,6 +1,8 @@
 //! Changing the folders, and recording it.
 
-use offshoot_vault::{Apply, ApplyError, ApplyOptions, ApplyPlan, Id, Kept, RootId};
+use offshoot_vault::{
+    Apply, ApplyError, ApplyOptions, ApplyPlan, Id, Kept, RootId, StoreError, VaultError,
+};
 
 use super::HomeEvent;
 use super::folders::Folders;
@@ -24,7 +26,11 @@ impl Folders<'_> {
         let value = serde_json::to_value(note).map_err(|error| internal(&error))?;
         let mut apply = self.vault.stage_apply(&self.lock, plan, Id::random(), value)?;
         // What is recorded later must not be lost by a power cut that the changed folders survive.
-        self.vault.make_durable()?;
+        if let Err(error) = self.vault.make_durable() {
+            self.take_back(&mut apply)?;
+            self.finish(apply)?;
+            return Err(error.into());
+        }
         match apply.swap() {
             Ok(()) => {}
             Err(ApplyError::Interfered { kept, .. }) => {
@@ -49,13 +55,20 @@ impl Folders<'_> {
             let _left = self.finish(apply).is_err();
             return recorded;
         }
-        // A failed commit may have happened all the same. Who comes next can tell.
-        if recorded.is_err() && self.vault.is_recorded(&apply.id()).unwrap_or(true) {
+        // Where it may be recorded all the same, whoever comes next sees whether it is, and settles it accordingly.
+        if recorded.as_ref().is_err_and(|error| self.may_be_recorded(&apply, error)) {
             return recorded;
         }
         self.take_back(&mut apply)?;
         self.finish(apply)?;
         recorded
+    }
+
+    /// Whether an apply may be recorded though recording it failed.
+    fn may_be_recorded(&self, apply: &Apply<'_>, error: &ServiceError) -> bool {
+        let undecided =
+            matches!(error, ServiceError::Vault(VaultError::Store(StoreError::Undecided { .. })));
+        undecided || self.vault.is_recorded(&apply.id()).unwrap_or(true)
     }
 
     /// Takes everything back, but for what somebody changed since: that stays as they left it.
