@@ -103,7 +103,7 @@ fn apply(
     let mut editor = TreeEditor::open(objects, root, Mtime::now())?;
     change(&mut editor)?;
     let mut batch = Batch::default();
-    let (edited, top) = editor.finish(&mut batch);
+    let (edited, top) = editor.finish(&mut batch)?;
     vault.store(&batch)?;
     Ok((edited, top, diff::compare(objects, root, &edited)?))
 }

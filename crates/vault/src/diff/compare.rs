@@ -1,7 +1,7 @@
 //! Walking two trees at once, entering only what has different hashes.
 
 use std::collections::HashSet;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::Change;
 use crate::entry::{DirRef, Entry};
@@ -126,7 +126,7 @@ impl Walk<'_> {
         &self,
         nodes: &mut Vec<NodeId>,
         leaves: &mut Leaves,
-        read: impl Fn(&NodeId) -> Result<Rc<Vec<u8>>>,
+        read: impl Fn(&NodeId) -> Result<Arc<Vec<u8>>>,
     ) -> Result<()> {
         let mut children = Vec::new();
         for node in nodes.drain(..) {
@@ -160,4 +160,4 @@ impl Walk<'_> {
 }
 
 /// Leaves with their bytes.
-type Leaves = Vec<(NodeId, Rc<Vec<u8>>)>;
+type Leaves = Vec<(NodeId, Arc<Vec<u8>>)>;
