@@ -21,6 +21,7 @@ use std::sync::Arc;
 use offshoot_store::{Id, ObjectBackend, ObjectKind, Put};
 use rustix::fs::OFlags;
 
+use crate::diff::Change;
 use crate::disk;
 use crate::entry::{DirRef, Entry};
 use crate::error::{Result, VaultError};
@@ -107,10 +108,31 @@ impl Objects {
         Ok(self.backend.flush()?)
     }
 
-    /// Keeps directory nodes in memory for as long as what this gives: for work that looks at the same trees several times. At
-    /// most 64 MiB are kept, and only what was verified when it was read.
+    /// Keeps directory nodes, and what is different between roots, in memory for as long as what this gives: for work that looks
+    /// at the same trees several times. At most 64 MiB are kept, and only what was verified when it was read.
     pub fn keep_nodes(&self) -> KeptNodes<'_> {
         self.kept.begin()
+    }
+
+    /// Keeps, if somebody wants that, nodes that were made again and are stored already.
+    pub(crate) fn keep_made(&self, batch: Batch) {
+        self.kept.add_made(batch.puts);
+    }
+
+    /// What is different between two roots: known from before, or found out by `find`.
+    pub(crate) fn difference(
+        &self,
+        before: &RootId,
+        after: &RootId,
+        find: impl FnOnce() -> Result<Vec<Change>>,
+    ) -> Result<Vec<Change>> {
+        let roots = (*before, *after);
+        if let Some(known) = self.kept.difference(roots) {
+            return Ok(known.to_vec());
+        }
+        let found = find()?;
+        self.kept.add_difference(roots, &found);
+        Ok(found)
     }
 
     /// Stores places in place of those that are there; all of them or none.

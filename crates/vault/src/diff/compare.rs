@@ -13,7 +13,7 @@ use crate::path::VaultPath;
 
 /// Every path that differs between two roots, in order. Metadata counts; moved files show as deleted and added.
 pub fn compare(objects: &Objects, before: &RootId, after: &RootId) -> Result<Vec<Change>> {
-    compare_nodes(&Nodes::of(objects), before, after)
+    objects.difference(before, after, || compare_nodes(&Nodes::of(objects), before, after))
 }
 
 /// The same, where the nodes of `before` are kept for later.

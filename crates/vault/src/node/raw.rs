@@ -75,10 +75,7 @@ impl<'a> RawNode<'a> {
     }
 
     /// The entry of a name in a leaf whose hash was verified. What comes behind it is not looked at.
-    pub(crate) fn find(
-        leaf: &'a [u8],
-        name: &[u8],
-    ) -> Result<Option<RawEntry<'a>>, FormatError> {
+    pub(crate) fn find(leaf: &'a [u8], name: &[u8]) -> Result<Option<RawEntry<'a>>, FormatError> {
         let (mut input, count) = Self::begin_leaf(leaf)?;
         for _ in 0..count {
             let entry = RawEntry::read(&mut input)?;

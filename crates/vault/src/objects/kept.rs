@@ -1,14 +1,17 @@
-//! Directory nodes in memory, for whoever looks at the same trees again and again.
+//! Directory nodes and differences in memory, for whoever looks at the same trees again and again.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use offshoot_store::{ObjectKind, Put};
 
-use crate::hash::NodeId;
+use crate::diff::Change;
+use crate::hash::{NodeId, RootId};
 
 /// How many bytes of nodes are kept.
 const MOST: usize = 64 << 20;
+/// How many changes are kept.
+const MOST_CHANGES: usize = 100_000;
 
 /// Nodes whose hashes were verified, or that were just made. None are kept unless somebody asked for it.
 #[derive(Default)]
@@ -22,6 +25,9 @@ struct Inner {
     wanted: usize,
     nodes: HashMap<NodeId, Arc<Vec<u8>>>,
     bytes: usize,
+    /// What is different between two roots.
+    differences: HashMap<(RootId, RootId), Arc<Vec<Change>>>,
+    changes: usize,
 }
 
 /// Nodes are kept in memory until this is dropped.
@@ -61,11 +67,39 @@ impl Kept {
         self.lock().add(id, || Arc::clone(bytes), bytes.len());
     }
 
+    /// Keeps the nodes among what was just made, and is stored already. Those of a large tree would leave no room for what is
+    /// read.
+    pub(super) fn add_made(&self, puts: Vec<Put>) {
+        let mut inner = self.lock();
+        if puts.iter().map(|put| put.value.len()).sum::<usize>() > MOST / 2 {
+            return;
+        }
+        for put in puts.into_iter().filter(|put| put.kind == ObjectKind::Node) {
+            let length = put.value.len();
+            inner.add(NodeId(put.id), || Arc::new(put.value), length);
+        }
+    }
+
     /// Keeps the nodes among what was just made and stored: most are looked at next.
     pub(super) fn add_stored(&self, puts: &[Put]) {
         let mut inner = self.lock();
         for put in puts.iter().filter(|put| put.kind == ObjectKind::Node) {
             inner.add(NodeId(put.id), || Arc::new(put.value.clone()), put.value.len());
+        }
+    }
+
+    /// What is different between two roots, where somebody found out already.
+    pub(super) fn difference(&self, roots: (RootId, RootId)) -> Option<Arc<Vec<Change>>> {
+        self.lock().differences.get(&roots).map(Arc::clone)
+    }
+
+    /// Keeps what is different between two roots, while there is room.
+    pub(super) fn add_difference(&self, roots: (RootId, RootId), changes: &[Change]) {
+        let mut inner = self.lock();
+        let has_room = inner.changes + changes.len() <= MOST_CHANGES;
+        if inner.wanted > 0 && has_room && !inner.differences.contains_key(&roots) {
+            inner.differences.insert(roots, Arc::new(changes.to_vec()));
+            inner.changes += changes.len();
         }
     }
 

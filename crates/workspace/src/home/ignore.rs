@@ -39,7 +39,8 @@ impl<'t> IgnoreRules<'t> {
         let outermost = matcher(&VaultPath::top(), excludes);
         let state = |root: &RootId| -> Result<State<'t>> {
             let top = Tree::open(objects, root)?.top().directory().copied();
-            let (folders, outermost) = (HashMap::from([(VaultPath::top(), top)]), outermost.clone());
+            let (folders, outermost) =
+                (HashMap::from([(VaultPath::top(), top)]), outermost.clone());
             let (levels, directories) = (HashMap::new(), HashMap::new());
             Ok(State { objects, folders, outermost, levels, directories })
         };
