@@ -1,6 +1,10 @@
 //! Changing the folders, and recording it.
 
+use std::panic::resume_unwind;
+use std::thread;
+
 use offshoot_vault::{Apply, ApplyError, ApplyOptions, ApplyPlan, Id, Kept, RootId};
+use serde_json::Value;
 
 use super::HomeEvent;
 use super::folders::Folders;
@@ -22,9 +26,7 @@ impl Folders<'_> {
         }
         let Some(plan) = self.plan(before, after)? else { return Ok(None) };
         let value = serde_json::to_value(note).map_err(|error| internal(&error))?;
-        let mut apply = self.vault.stage_apply(&self.lock, plan, Id::random(), value)?;
-        // What is recorded later must not be lost by a power cut that the changed folders survive.
-        self.vault.make_durable()?;
+        let mut apply = self.stage(plan, value)?;
         match apply.swap() {
             Ok(()) => {}
             Err(ApplyError::Interfered { kept, .. }) => {
@@ -39,6 +41,19 @@ impl Folders<'_> {
             }
         }
         self.conclude(apply, note)
+    }
+
+    /// Stages everything. Meanwhile what is recorded later becomes durable: it must not be lost by a power cut that the changed
+    /// folders survive.
+    fn stage(&self, plan: ApplyPlan, note: Value) -> Result<Apply<'_>> {
+        let (staged, durable) = thread::scope(|scope| {
+            let durable = scope.spawn(|| self.vault.make_durable());
+            let staged = self.vault.stage_apply(&self.lock, plan, Id::random(), note);
+            (staged, durable.join())
+        });
+        let staged = staged?;
+        durable.unwrap_or_else(|panic| resume_unwind(panic))?;
+        Ok(staged)
     }
 
     /// Records what was changed, or takes it back.
