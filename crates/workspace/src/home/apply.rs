@@ -64,9 +64,14 @@ impl Folders<'_> {
             let _left = self.finish(apply).is_err();
             return recorded;
         }
-        // A failed commit may have happened all the same. Who comes next can tell.
-        if recorded.is_err() && self.vault.is_recorded(&apply.id()).unwrap_or(true) {
-            return recorded;
+        // A failed commit may have happened all the same: in the log, where only the next process would see it. Another one takes
+        // its place there; where that fails too, who comes next can tell.
+        if recorded.is_err() {
+            let decided = self.vault.make_durable();
+            let done = decided.and_then(|()| self.vault.is_recorded(&apply.id()));
+            if done.unwrap_or(true) {
+                return recorded;
+            }
         }
         self.take_back(&mut apply)?;
         self.finish(apply)?;
