@@ -1,8 +1,12 @@
 //! Changing the folders, and recording it.
 
+use std::panic::resume_unwind;
+use std::thread;
+
 use offshoot_vault::{
     Apply, ApplyError, ApplyOptions, ApplyPlan, Id, Kept, RootId, StoreError, VaultError,
 };
+use serde_json::Value;
 
 use super::HomeEvent;
 use super::folders::Folders;
@@ -24,13 +28,7 @@ impl Folders<'_> {
         }
         let Some(plan) = self.plan(before, after)? else { return Ok(None) };
         let value = serde_json::to_value(note).map_err(|error| internal(&error))?;
-        let mut apply = self.vault.stage_apply(&self.lock, plan, Id::random(), value)?;
-        // What is recorded later must not be lost by a power cut that the changed folders survive.
-        if let Err(error) = self.vault.make_durable() {
-            self.take_back(&mut apply)?;
-            self.finish(apply)?;
-            return Err(error.into());
-        }
+        let mut apply = self.stage(plan, value)?;
         match apply.swap() {
             Ok(()) => {}
             Err(ApplyError::Interfered { kept, .. }) => {
@@ -45,6 +43,23 @@ impl Folders<'_> {
             }
         }
         self.conclude(apply, note)
+    }
+
+    /// Stages everything. Meanwhile what is recorded later becomes durable: it must not be lost by a power cut that the changed
+    /// folders survive.
+    fn stage(&self, plan: ApplyPlan, note: Value) -> Result<Apply<'_>> {
+        let (staged, durable) = thread::scope(|scope| {
+            let durable = scope.spawn(|| self.vault.make_durable());
+            let staged = self.vault.stage_apply(&self.lock, plan, Id::random(), note);
+            (staged, durable.join())
+        });
+        let mut staged = staged?;
+        if let Err(error) = durable.unwrap_or_else(|panic| resume_unwind(panic)) {
+            self.take_back(&mut staged)?;
+            self.finish(staged)?;
+            return Err(error.into());
+        }
+        Ok(staged)
     }
 
     /// Records what was changed, or takes it back.
