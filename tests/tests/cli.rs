@@ -50,6 +50,8 @@ mod merges;
 mod names;
 #[path = "cli/places.rs"]
 mod places;
+#[path = "cli/policies.rs"]
+mod policies;
 #[path = "cli/redact.rs"]
 mod redact;
 #[path = "cli/requests.rs"]

@@ -1,4 +1,4 @@
-//! What policy says of a text for the shell, held against what real shells do with it.
+//! What policy says of a text for the shell, held against what real shells and real programs do with it.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
@@ -6,12 +6,22 @@
 mod awkward;
 #[path = "policy/bounds.rs"]
 mod bounds;
+#[path = "policy/generate.rs"]
+mod generate;
 #[path = "policy/judge.rs"]
 mod judge;
+#[path = "policy/laboratory.rs"]
+mod laboratory;
 #[path = "policy/shells.rs"]
 mod shells;
 #[path = "policy/texts.rs"]
 mod texts;
+#[path = "policy/tools.rs"]
+mod tools;
+#[path = "policy/truth.rs"]
+mod truth;
+#[path = "policy/words.rs"]
+mod words;
 
 use std::collections::BTreeMap;
 

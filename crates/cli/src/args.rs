@@ -10,8 +10,8 @@ use offshoot_protocol::{ErrorBody, ErrorDocument, ExitCode};
 
 use crate::commands::{
     binding, checkpoint, commit, completions, config, conflicts, diff, discard, doctor, exec,
-    execs, export, fs, gc, history, init, log, logs, merge, op, ps, pull, recover, resolve, revert,
-    review, run, show, snapshot, status, vault, workspace,
+    execs, export, fs, gc, history, init, log, logs, merge, op, policy, ps, pull, recover, resolve,
+    revert, review, run, show, snapshot, status, vault, workspace,
 };
 
 const AFTER_HELP: &str = "\
@@ -88,6 +88,9 @@ pub(crate) enum Command {
     /// Another way to run commands
     #[command(subcommand, hide = true)]
     Proxy(exec::ProxyCommand),
+    /// What would be decided about a command, and why
+    #[command(subcommand)]
+    Policy(policy::PolicyCommand),
     /// What was run
     Execs(execs::ExecsArgs),
     /// What a command printed

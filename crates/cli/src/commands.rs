@@ -21,6 +21,7 @@ pub(crate) mod log;
 pub(crate) mod logs;
 pub(crate) mod merge;
 pub(crate) mod op;
+pub(crate) mod policy;
 pub(crate) mod ps;
 pub(crate) mod pull;
 pub(crate) mod recover;
@@ -55,6 +56,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
         Command::Merge(args) => return merge::run(&args, context).map(ExitCode::number),
         Command::Commit(args) => return commit::run(&args, context).map(ExitCode::number),
         Command::Pull(args) => return pull::run(&args, context).map(ExitCode::number),
+        Command::Policy(command) => return policy::run(&command, context).map(ExitCode::number),
         Command::Doctor(args) => return doctor::run(&args, context).map(ExitCode::number),
         Command::Init(args) => init::run(&args, context),
         Command::Vault(command) => vault::run(&command, context),

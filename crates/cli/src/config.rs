@@ -26,7 +26,7 @@ pub(crate) use error::ConfigError;
 pub(crate) use load::{Loaded, load};
 pub(crate) use show::render_human;
 pub(crate) use size::parse as parse_size;
-pub(crate) use sources::Sources;
+pub(crate) use sources::{Sources, user_directory};
 
 /// All settings, ready to use.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +40,8 @@ pub(crate) struct Config {
     pub(crate) workspace: Workspace,
     /// How commands are run.
     pub(crate) exec: Exec,
+    /// How it is decided whether commands run.
+    pub(crate) policy: Policy,
     /// How files come home.
     pub(crate) commit: Commit,
     /// What becomes of interrupted commands.
@@ -131,6 +133,15 @@ pub(crate) enum DriverSetting {
     Overlay,
     /// A plain copy.
     Copy,
+}
+
+/// Section `policy`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Policy {
+    /// How long rules in Rego may take.
+    #[serde(with = "duration")]
+    pub(crate) rego_timeout: Duration,
 }
 
 /// Section `commit`.
@@ -264,6 +275,12 @@ impl Default for Exec {
             max_file_size: 0,
             max_memory: 0,
         }
+    }
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self { rego_timeout: Duration::from_millis(100) }
     }
 }
 

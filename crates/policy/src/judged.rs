@@ -16,13 +16,15 @@ pub struct Judged {
     pub wrappers: Vec<String>,
     /// What kinds of thing it does, those of its wrappers included.
     pub categories: Categories,
+    /// Those that its wrappers bring by themselves, such as the rights of `sudo`.
+    pub wrapped: Categories,
     /// Why, at least one for each category.
     pub reasons: Vec<Reason>,
     /// The paths that it is known to touch.
     pub paths: Vec<TouchedPath>,
 }
 
-/// What part of a simple command was judged. Rules that widen cover programs alone.
+/// What part of a simple command was judged. Rules that name a program are about programs alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Part {
     /// A program with its arguments.
@@ -34,6 +36,18 @@ pub enum Part {
     Assignment,
     /// Something that could not be understood.
     Unclear,
+}
+
+impl Part {
+    /// The word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Program => "program",
+            Self::Redirection => "redirection",
+            Self::Assignment => "assignment",
+            Self::Unclear => "unclear",
+        }
+    }
 }
 
 /// Why a command has a category.
@@ -63,4 +77,15 @@ pub enum Access {
     Write,
     /// It goes.
     Delete,
+}
+
+impl Access {
+    /// The word for it.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Delete => "delete",
+        }
+    }
 }

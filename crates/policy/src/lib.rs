@@ -5,14 +5,29 @@
 //! shell; `docs/design/policy.md` says what the categories mean and how rules are laid over each other.
 
 mod category;
+mod classify;
 mod context;
 mod decision;
+mod engine;
+mod error;
 mod judged;
+mod knowledge;
+mod layer;
 mod parse;
+mod rego;
+mod rules;
 pub mod script;
+mod verdict;
 
 pub use category::{Categories, Category};
+pub use classify::classify;
 pub use context::{Context, Network};
 pub use decision::Decision;
+pub use engine::{Engine, EngineOptions, LayerSource, NamedText, REGO_TIMEOUT};
+pub use error::{PolicyError, Problem};
 pub use judged::{Access, Judged, Part, Reason, TouchedPath};
+pub use layer::Layer;
 pub use parse::{MAX_TEXT, parse_argv, parse_text};
+#[cfg(feature = "rego")]
+pub use rego::input_document;
+pub use verdict::{PartVerdict, Remedy, RuleInfo, Verdict};

@@ -1,8 +1,9 @@
 //! From bytes to a [`Script`]: every simple command of a text for the shell.
 //!
-//! The parser is written by hand, for three reasons. It reads a text as dash and as bash do, because `/bin/sh` may be either.
-//! Its work grows with the length of the text alone and its depth is bounded, whatever the text. And what it is not sure of it
-//! calls unclear, where a shell that wants to run things would guess.
+//! A text is read twice. The first reader is written by hand, for three reasons. It reads a text as dash and as bash do,
+//! because `/bin/sh` may be either. Its work grows with the length of the text alone and its depth is bounded, whatever the
+//! text. And what it is not sure of it calls unclear, where a shell that wants to run things would guess. The second is
+//! `brush-parser`, the grammar of a shell that others keep: what it finds and the first did not makes the text unclear.
 
 mod ansi;
 mod brace;
@@ -16,6 +17,7 @@ mod merge;
 mod parameter;
 mod reader;
 mod redirect;
+mod second;
 mod test_command;
 #[cfg(test)]
 mod tests;
@@ -49,6 +51,12 @@ pub fn parse_text(text: &[u8]) -> Script {
     };
     if matches!(valid, Cow::Owned(_)) {
         script.unclear.push(unclear(&valid, "it is not UTF-8"));
+    }
+    // A text that is unclear already stays so, and is not worth the time.
+    if script.unclear.is_empty()
+        && let Some(why) = second::objection(&valid, &script)
+    {
+        script.unclear.push(unclear(&valid, why));
     }
     // Shells use these bytes as marks of their own, and have been confused by them.
     if text.iter().any(|byte| matches!(byte, 1 | 0x7f)) {

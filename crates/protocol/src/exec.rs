@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::change::ChangeDoc;
 use crate::document::{ErrorBody, Kind, SCHEMA_VERSION};
 use crate::history::ActorDoc;
+use crate::policy::DecisionDoc;
 use crate::text::Text;
 
 /// The answer to every exec, whatever became of it. Fields may be added to version 1, never removed or changed.
@@ -49,6 +50,9 @@ pub struct ExecRequestDoc {
     pub cwd: Option<Text>,
     /// The names of the variables that the command gets.
     pub env: Vec<Text>,
+    /// The names of those that the caller set or passed on beyond the usual ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env_set: Vec<Text>,
     /// Whether the command gets something on its standard input.
     pub stdin: bool,
     /// How long it may take; none for as long as it wants.
@@ -131,7 +135,7 @@ pub struct ExecResultDoc {
     /// What was decided before it ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<DecisionDoc>,
-    /// How far it came: `completed`, or `failed` with `failed_in`.
+    /// How far it came: `completed`, `denied` or `pending_approval` where it did not run, or `failed` with `failed_in`.
     pub state: String,
     /// Where it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -174,15 +178,6 @@ pub struct TruncatedDoc {
     pub stdout_bytes: u64,
     /// Bytes of standard error that are missing at the end.
     pub stderr_bytes: u64,
-}
-
-/// What was decided before a command ran.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct DecisionDoc {
-    /// `allow` or `allow_with_checkpoint`.
-    pub decision: String,
-    /// Why.
-    pub reason: String,
 }
 
 /// What confined a command.

@@ -22,6 +22,10 @@ pub enum ExitCode {
     NewerFormat = 7,
     /// Another process kept the vault busy for too long.
     Busy = 8,
+    /// `exec`: policy denied the command; nothing ran.
+    Denied = 122,
+    /// `exec`: the command waits for a person's approval; nothing ran.
+    PendingApproval = 123,
     /// `exec`: the command's time was over before it was.
     Timeout = 124,
     /// `exec`: Offshoot itself failed; the envelope says how.
@@ -34,7 +38,7 @@ pub enum ExitCode {
 
 impl ExitCode {
     /// All codes.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::Success,
         Self::Failure,
         Self::Usage,
@@ -44,6 +48,8 @@ impl ExitCode {
         Self::Storage,
         Self::NewerFormat,
         Self::Busy,
+        Self::Denied,
+        Self::PendingApproval,
         Self::Timeout,
         Self::ExecFailed,
         Self::NotExecutable,
@@ -67,6 +73,8 @@ impl ExitCode {
             Self::Storage => "storage",
             Self::NewerFormat => "newer_format",
             Self::Busy => "busy",
+            Self::Denied => "denied",
+            Self::PendingApproval => "pending_approval",
             Self::Timeout => "timeout",
             Self::ExecFailed => "exec_failed",
             Self::NotExecutable => "not_executable",

@@ -13,6 +13,7 @@ mod git;
 mod history;
 mod home;
 mod merge;
+mod policy;
 mod recover;
 mod review;
 mod schema;
@@ -27,8 +28,8 @@ pub use binding::{
 pub use change::{ChangeDoc, ChangeKindDoc, DiffDoc, HunkDoc, LineDoc, SideDoc, StatusDoc};
 pub use document::{Document, ErrorBody, ErrorDocument, Kind, SCHEMA_VERSION};
 pub use exec::{
-    DecisionDoc, ExecEnvelopeDoc, ExecEventDoc, ExecListDoc, ExecLogsDoc, ExecRequestDoc,
-    ExecResultDoc, ExecSummaryDoc, ExecUsageDoc, SandboxDoc, TruncatedDoc,
+    ExecEnvelopeDoc, ExecEventDoc, ExecListDoc, ExecLogsDoc, ExecRequestDoc, ExecResultDoc,
+    ExecSummaryDoc, ExecUsageDoc, SandboxDoc, TruncatedDoc,
 };
 pub use exit_code::ExitCode;
 pub use file::{
@@ -44,6 +45,10 @@ pub use home::{ClashDoc, CommitDoc, HeldDoc, PullDoc};
 pub use merge::{
     ConflictDoc, ConflictListDoc, ConflictSideDoc, ConflictVersionDoc, ConflictVersionShowDoc,
     MergeDoc, MergeSideDoc, ResolveDoc,
+};
+pub use policy::{
+    DecisionDoc, JudgedDoc, PolicyFileDoc, PolicyInitDoc, PolicyReplayDoc, PolicyTestDoc,
+    PolicyVerdictDoc, RemedyDoc, ReplayedDoc, RuleDoc, TouchedDoc, WhyDoc,
 };
 pub use recover::{
     KilledDoc, RecoverDroppedDoc, RecoverKeptDoc, RecoverListDoc, RecoverShowDoc, RecoverableDoc,

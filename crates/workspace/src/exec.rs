@@ -15,7 +15,7 @@ mod seal;
 mod service;
 mod state;
 
-pub use decision::ExecutionDecision;
+pub use decision::refusal;
 pub use envelope::{ExecutionEnvelope, ExecutionResult};
 pub use environment::EnvironmentRules;
 pub use executor::{CommandExecutor, ExecutionObserver};

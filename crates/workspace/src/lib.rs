@@ -17,6 +17,7 @@ pub mod git;
 mod history;
 mod home;
 mod merge;
+mod policy;
 mod recover;
 mod resolve;
 mod review;
@@ -34,8 +35,8 @@ pub use edit::Edited;
 pub use error::{Result, ServiceError};
 pub use exec::{
     CheckpointMode, CommandExecutor, CommandLine, EnvironmentRules, ExecFilter, ExecService,
-    ExecutionDecision, ExecutionEnvelope, ExecutionObserver, ExecutionPlace, ExecutionRequest,
-    ExecutionResult, ExecutionTimeout, ProxyExecutionState, ProxyRuntime, RuntimeOptions,
+    ExecutionEnvelope, ExecutionObserver, ExecutionPlace, ExecutionRequest, ExecutionResult,
+    ExecutionTimeout, ProxyExecutionState, ProxyRuntime, RuntimeOptions, refusal,
 };
 pub use file::{CopyOptions, FileContent, FileService, Version};
 pub use friendly::friendly_name;
@@ -46,6 +47,10 @@ pub use home::{
     SelectionStates, Settled, Times, Tracked, select,
 };
 pub use merge::{MergeOutcome, MergeRequest, MergeService, MergeSide, MergeTarget};
+pub use policy::{
+    PolicyFile, PolicyFileError, PolicyFiles, PolicyLanguage, Replay, ReplayService, Replayed,
+    judge,
+};
 pub use recover::{Inspected, Kept, RecoverService, Recoverable};
 pub use resolve::{Point, Resolver};
 pub use review::{

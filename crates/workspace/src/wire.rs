@@ -5,6 +5,7 @@ mod exec;
 mod git;
 mod home;
 mod merge;
+mod policy;
 mod recover;
 mod review;
 
@@ -13,6 +14,7 @@ pub use exec::{envelope, exec_summary, recorded_envelope};
 pub use git::{git_commit, git_export};
 pub use home::{commit, held, pull};
 pub use merge::{conflict, conflict_version, merge, resolved};
+pub use policy::{policy_file, policy_replay, policy_verdict, verdict};
 pub use recover::{dropped, inspected, kept, recoverable, running, running_summary};
 
 pub use review::{review_item, review_list};

@@ -50,7 +50,13 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule {
         name: "offshoot-workspace",
-        uses: &["offshoot-mount", "offshoot-protocol", "offshoot-sandbox", "offshoot-vault"],
+        uses: &[
+            "offshoot-mount",
+            "offshoot-policy",
+            "offshoot-protocol",
+            "offshoot-sandbox",
+            "offshoot-vault",
+        ],
         tests_may_use: &["offshoot-tests"],
         ..NOTHING
     },

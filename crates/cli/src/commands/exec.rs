@@ -12,12 +12,15 @@ mod summary;
 use std::ffi::OsString;
 
 use clap::{Args, Subcommand};
-use offshoot_workspace::{CommandLine, ExecutionTimeout, ProxyRuntime};
+use offshoot_workspace::{
+    CommandLine, ExecutionRequest, ExecutionTimeout, ProxyRuntime, RuntimeOptions, judge,
+};
 
 use self::answer::Answer;
 pub(crate) use self::answer::Form;
 pub(crate) use self::ask::{Ask, Input};
-pub(crate) use self::options::{Options, timeout};
+pub(crate) use self::options::{Net, Options, timeout};
+use self::setup::{Found, Place};
 use crate::commands::vault::compact;
 use crate::context::Context;
 use crate::error::Result;
@@ -31,10 +34,12 @@ Examples:
   offshoot exec --read-only -- rg TODO            any write fails
   offshoot exec --timeout 30s --net host -- curl -s localhost:8080
   echo data | offshoot exec -i -- wc -c           with this standard input
+  offshoot exec --policy strict.toml -- npm test  under further rules
 
 The folder itself is not touched: see what changed with `offshoot diff`, take it back with
 `offshoot undo`. The exit code is the command's; 124 time is over, 125 Offshoot failed,
-126 cannot be executed, 127 not found, 128+N ended by signal N.";
+126 cannot be executed, 127 not found, 128+N ended by signal N, 122 policy denies it, 123 it
+needs an approval. `offshoot policy explain` says why.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -93,19 +98,19 @@ pub(crate) fn run(args: &ExecArgs, context: &Context) -> Result<u8> {
 /// Runs what is asked for and answers in this form; the exit code is the command's.
 pub(crate) fn perform(ask: &Ask<'_>, form: Form, context: &Context) -> Result<u8> {
     let answer = Answer::new(form);
-    let prepared = setup::open(ask, context)
-        .and_then(|place| request::build(ask, context, &place).map(|request| (place, request)));
-    let (place, request) = match prepared {
-        Ok(prepared) => prepared,
+    let prepared = prepare(ask, context, answer);
+    let (place, request, options) = match prepared {
+        Ok(Prepared::Go(prepared)) => *prepared,
+        Ok(Prepared::Answered(code)) => return Ok(code),
         Err(error) => return answer.refuse(ask, context, &error),
     };
-    let options = setup::options(context)?;
     let runtime = ProxyRuntime::new(&place.vault.vault, &place.vault.name, &options);
     if form == Form::Person {
         // Afterwards the screen may be another's, and what was found is what the person starts from.
         context.output.print_notes();
     }
-    let mut live = answer.live(context);
+    let mut ready = || setup::prepare(context, &place);
+    let mut live = answer.live(context, &mut ready);
     let envelope = runtime.run(request, &mut live);
     let printed = live.end();
     let code = answer.finish(context, &envelope, printed);
@@ -113,4 +118,29 @@ pub(crate) fn perform(ask: &Ask<'_>, form: Form, context: &Context) -> Result<u8
         compact::after_command(context, &place.vault, workspace);
     }
     code
+}
+
+/// What is in place before a command runs.
+enum Prepared {
+    Go(Box<(Place, ExecutionRequest, RuntimeOptions)>),
+    /// It does not run, and that was said.
+    Answered(u8),
+}
+
+fn prepare(ask: &Ask<'_>, context: &Context, answer: Answer) -> Result<Prepared> {
+    let policy = context.policy(&ask.options.policy).current()?;
+    let place = match setup::find(ask, context)? {
+        Found::Vault(place) => place,
+        Found::Project(project) => {
+            // A command that may not run makes no vault.
+            let verdict = judge(&policy, &ask.command, &ask.question().context(&project)?);
+            if !verdict.decision.runs() {
+                return Ok(Prepared::Answered(answer.deny(ask, context, &verdict)));
+            }
+            setup::adopt(context, &project)?
+        }
+    };
+    let request = request::build(ask, context, &place)?;
+    let options = setup::options(context, policy)?;
+    Ok(Prepared::Go(Box::new((place, request, options))))
 }

@@ -39,6 +39,7 @@ pub(super) const KEYS: &[Key] = &[
     Key { name: "exec.max_processes", kind: Kind::Integer { min: 0, max: 4_194_304 } },
     Key { name: "exec.max_file_size", kind: Kind::Size { max: 1 << 60 } },
     Key { name: "exec.max_memory", kind: Kind::Size { max: 1 << 60 } },
+    Key { name: "policy.rego_timeout", kind: Kind::Duration { min_seconds: 0, max_seconds: 60 } },
     Key { name: "commit.times", kind: Kind::Choice(&["now", "recorded"]) },
     Key { name: "recover.abandoned", kind: Kind::Choice(&["offer", "keep", "discard"]) },
     Key { name: "compact.auto", kind: Kind::Boolean },

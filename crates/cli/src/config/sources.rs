@@ -45,15 +45,25 @@ impl Sources {
     }
 }
 
-/// The user's file by the XDG rules: `$XDG_CONFIG_HOME`, if absolute, else `~/.config`.
+/// Where the user's files are.
+pub(crate) fn user_directory() -> Option<PathBuf> {
+    user_directory_of(&env::vars_os().collect::<Vec<_>>())
+}
+
+/// The user's file.
 fn default_user_file(env: &[(OsString, OsString)]) -> Option<PathBuf> {
+    user_directory_of(env).map(|directory| directory.join("config.toml"))
+}
+
+/// The directory of the user's files by the XDG rules: in `$XDG_CONFIG_HOME`, if absolute, else in `~/.config`.
+fn user_directory_of(env: &[(OsString, OsString)]) -> Option<PathBuf> {
     let absolute = |name| {
         let path = Path::new(variable(env, name)?);
         path.is_absolute().then(|| path.to_owned())
     };
     let directory =
         absolute("XDG_CONFIG_HOME").or_else(|| absolute("HOME").map(|home| home.join(".config")));
-    directory.map(|directory| directory.join("offshoot").join("config.toml"))
+    directory.map(|directory| directory.join("offshoot"))
 }
 
 /// Whether a variable claims to be a setting: section and key are held apart by two underscores. Others of the prefix, such

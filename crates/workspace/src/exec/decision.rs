@@ -1,35 +1,61 @@
-//! What is decided about a request before anything is touched.
+//! Deciding about a request before anything is touched, and the answer to what may not run.
 
-use super::request::ExecutionRequest;
+use std::path::Path;
+use std::time::Instant;
 
-/// Whether a command may run, and under which condition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExecutionDecision {
-    /// It runs.
-    Allow,
-    /// It runs after a checkpoint.
-    AllowWithCheckpoint,
+use offshoot_policy::{Decision, Verdict};
+use offshoot_protocol::{ErrorBody, ExitCode};
+
+use super::request::ExecutionPlace;
+use super::runtime::{Execution, ProxyRuntime};
+use super::state::ProxyExecutionState as State;
+use crate::error::Result;
+use crate::policy::{context_of, judge};
+
+impl ProxyRuntime<'_> {
+    /// What policy says.
+    pub(super) fn decide(&self, execution: &Execution<'_>) -> Verdict {
+        let result = &execution.result;
+        let path = |path: &Option<std::path::PathBuf>| path.clone().unwrap_or_default();
+        let (workspace, cwd) = (path(&result.mountpoint), path(&result.cwd));
+        let request = &*execution.request;
+        let home = self.options.home.as_ref();
+        let context = context_of(request, Path::new(&workspace), Path::new(&cwd), home);
+        judge(&self.options.policy, &request.command, &context)
+    }
+
+    /// Answers what may not run, and records that it was asked for. Nothing was found, forked or mounted for it.
+    pub(super) fn refuse(&self, execution: &mut Execution<'_>, started: Instant) -> Result<()> {
+        let result = &mut execution.result;
+        let Some(verdict) = &result.decision else { return Ok(()) };
+        result.state = match verdict.decision {
+            Decision::Deny => State::Denied,
+            _ => State::PendingApproval,
+        };
+        result.error = Some(refusal(verdict));
+        if let ExecutionPlace::Workspace(workspace) = &execution.request.place {
+            result.workspace = Some((workspace.id, workspace.name.clone()));
+        }
+        result.total = started.elapsed();
+        self.record_refusal(execution.request, result)
+    }
 }
 
-impl ExecutionDecision {
-    /// Decides: what cannot change anything runs as it is, all else after a checkpoint.
-    pub fn of(request: &ExecutionRequest) -> Self {
-        if request.read_only { Self::Allow } else { Self::AllowWithCheckpoint }
-    }
-
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::AllowWithCheckpoint => "allow_with_checkpoint",
-        }
-    }
-
-    /// Why it was decided so.
-    pub fn reason(self) -> &'static str {
-        match self {
-            Self::Allow => "the workspace is mounted read-only",
-            Self::AllowWithCheckpoint => "the command may change files",
-        }
+/// What a verdict that lets nothing run says to whoever asked.
+pub fn refusal(verdict: &Verdict) -> ErrorBody {
+    let code = match verdict.decision {
+        Decision::Deny => ExitCode::Denied,
+        _ => ExitCode::PendingApproval,
+    };
+    let what = match verdict.decision {
+        Decision::Deny => "policy denies this command",
+        _ => "this command needs a person's approval",
+    };
+    ErrorBody {
+        code: code.word().to_owned(),
+        exit_code: code.number(),
+        message: format!("{what}: {}", verdict.reason),
+        hint: verdict.remedy.as_ref().map(|remedy| remedy.advice.clone()),
+        candidates: Vec::new(),
     }
 }

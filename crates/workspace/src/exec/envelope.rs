@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use offshoot_mount::Driver;
+use offshoot_policy::Verdict;
 use offshoot_protocol::ErrorBody;
 use offshoot_sandbox::{InForce, Usage};
 use offshoot_vault::Id;
 use offshoot_vault::diff::Change;
 
-use super::decision::ExecutionDecision;
 use super::output::KeptOutput;
 use super::request::ExecutionRequest;
 use super::state::ProxyExecutionState;
@@ -78,7 +78,7 @@ pub struct ExecutionResult {
     /// The changes as a patch.
     pub patch: Option<Vec<u8>>,
     /// What was decided.
-    pub decision: Option<ExecutionDecision>,
+    pub decision: Option<Verdict>,
     /// Its time was over before it was.
     pub timed_out: bool,
     /// The caller was interrupted.

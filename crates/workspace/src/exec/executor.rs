@@ -13,6 +13,11 @@ use crate::error::Result;
 
 /// Who is told about an exec while it goes on.
 pub trait ExecutionObserver {
+    /// It may run: what has to be in place before its workspace is found or forked is done here, and not for commands that
+    /// are refused.
+    fn allowed(&mut self) -> Result<()> {
+        Ok(())
+    }
     /// The command is about to run.
     fn started(&mut self, result: &ExecutionResult) {
         let _ = result;

@@ -19,6 +19,8 @@ pub struct ExecutionRequest {
     pub cwd: Option<PathBuf>,
     /// All variables that the command gets.
     pub environment: Vec<(OsString, OsString)>,
+    /// The names of variables that the caller set or passed on beyond the usual ones.
+    pub set_by_caller: Vec<OsString>,
     /// What it reads; taken when the command starts.
     pub stdin: Stdin,
     /// Whether it reads something.
@@ -91,8 +93,8 @@ pub enum ExecutionPlace {
     Workspace(Workspace),
     /// In a new one.
     Fork {
-        /// What it starts from.
-        from: Box<Point>,
+        /// What it starts from; without it, the main line as it is when the command may run.
+        from: Option<Box<Point>>,
         /// Its name; a friendly one where there is none.
         name: Option<String>,
         /// For an ephemeral one: how long it lives without being used.

@@ -2,9 +2,11 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use offshoot_mount::{MountRequest, MountSession, target_for};
+use offshoot_policy::Engine;
 use offshoot_protocol::{ErrorBody, ExitCode};
 use offshoot_sandbox::{InForce, Limits, Renames, SandboxError, Signals};
 use offshoot_vault::diff::DiffOptions;
@@ -13,13 +15,13 @@ use offshoot_vault::{
     boot_id,
 };
 
-use super::decision::ExecutionDecision;
 use super::envelope::{ExecutionEnvelope, ExecutionResult};
 use super::executor::{CommandExecutor, ExecutionObserver};
 use super::folders;
 use super::request::{CommandLine, ExecutionPlace, ExecutionRequest};
 use super::state::ProxyExecutionState as State;
 use crate::error::{Result, ServiceError};
+use crate::resolve::Resolver;
 use crate::workspace::{NewWorkspace, WorkspaceService};
 
 /// What is the same for all commands of a process.
@@ -43,6 +45,8 @@ pub struct RuntimeOptions {
     pub diff: DiffOptions,
     /// Signals to this process, which end commands and tell that the terminal was resized.
     pub signals: Option<Signals>,
+    /// What decides whether a command may run.
+    pub policy: Arc<Engine>,
     /// How an error is told.
     pub explain: fn(ServiceError) -> ErrorBody,
 }
@@ -106,8 +110,13 @@ impl<'a> ProxyRuntime<'a> {
     ) -> Result<()> {
         let (target, bindings) = self.validate(execution)?;
         execution.advance();
-        execution.result.decision = Some(ExecutionDecision::of(execution.request));
+        let verdict = self.decide(execution);
+        let verdict = execution.result.decision.insert(verdict);
+        if !verdict.decision.runs() {
+            return self.refuse(execution, started);
+        }
         execution.advance();
+        observer.allowed()?;
         let held = self.prepare(execution)?;
         // From the look at the workspace until the note beside its layers says what is in use.
         let collected = self.vault.hold()?;
@@ -174,7 +183,11 @@ impl<'a> ProxyRuntime<'a> {
         let (workspace, forked) = match &request.place {
             ExecutionPlace::Workspace(workspace) => (workspace.clone(), false),
             ExecutionPlace::Fork { from, name, lifetime } => {
-                let new = NewWorkspace { name: name.as_deref(), from, lifetime: *lifetime };
+                let from = match from {
+                    Some(from) => from.as_ref().clone(),
+                    None => Resolver::new(self.vault).head()?,
+                };
+                let new = NewWorkspace { name: name.as_deref(), from: &from, lifetime: *lifetime };
                 let service = WorkspaceService::new(self.vault, &request.actor);
                 (service.create(&new)?, true)
             }

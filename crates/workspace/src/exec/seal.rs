@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use offshoot_mount::{MountSession, Sealed};
+use offshoot_policy::{Decision, Verdict};
 use offshoot_sandbox::Ended;
 use offshoot_vault::diff::{Change, ChangeKind};
 use offshoot_vault::{
@@ -10,7 +11,6 @@ use offshoot_vault::{
     Snapshot, Transaction, VaultError, Workspace,
 };
 
-use super::decision::ExecutionDecision;
 use super::envelope::ExecutionResult;
 use super::request::{CheckpointMode, ExecutionRequest};
 use super::runtime::{Execution, ProxyRuntime};
@@ -24,6 +24,10 @@ use crate::wire;
 const LONGEST_MESSAGE: usize = 200;
 /// At most so many things that are not kept are named one by one.
 const MOST_NAMED: usize = 10;
+
+/// What is said where policy was wrong in the direction in which it must not be.
+const MISJUDGED: &str = "policy took this command for one that only reads, and it changed files; there is a checkpoint \
+                         to come back to";
 
 impl ProxyRuntime<'_> {
     /// Seals what the command left and records everything about it.
@@ -87,6 +91,10 @@ impl ProxyRuntime<'_> {
             let mut patch = Vec::new();
             service.patch(&changes, &mut patch)?;
             execution.result.patch = Some(patch);
+        }
+        let verdict = execution.result.decision.as_ref();
+        if !changes.is_empty() && verdict.is_some_and(|verdict| verdict.categories.is_read_only()) {
+            execution.result.warnings.push(MISJUDGED.to_owned());
         }
         execution.result.kept_bytes = changes.iter().map(kept_bytes).sum();
         execution.result.changes = changes;
@@ -163,6 +171,24 @@ impl ProxyRuntime<'_> {
         Ok(name)
     }
 
+    /// Records a command that was asked for and may not run.
+    pub(super) fn record_refusal(
+        &self,
+        request: &ExecutionRequest,
+        result: &ExecutionResult,
+    ) -> Result<()> {
+        self.vault.transact("exec", &request.actor, |tx| {
+            let command = shortened(&request.command.display());
+            if let Some((workspace, _)) = &result.workspace {
+                tx.scope(*workspace);
+            }
+            tx.summary(format!("exec {command}: {}", result.state.word()));
+            tx.record_always();
+            self.record(tx, request, result, result.state)
+        })?;
+        Ok(())
+    }
+
     /// Records an exec that failed on its way.
     pub(super) fn record_failure(
         &self,
@@ -194,7 +220,12 @@ impl ProxyRuntime<'_> {
         let envelope = wire::stored_envelope(request, result, state);
         tx.detail("exec", result.id.to_string());
         tx.detail("command", request.command.display());
-        tx.detail("decision", result.decision.map_or("none", ExecutionDecision::word));
+        let decision = result.decision.as_ref().map(|verdict| verdict.decision);
+        tx.detail("decision", decision.map_or("none", Decision::word));
+        if let Some(verdict) = &result.decision {
+            tx.detail("rule", format!("{}:{}", verdict.rule.layer, verdict.rule.name));
+            tx.detail("categories", verdict.categories.to_string());
+        }
         tx.detail("exit_code", result.exit_code);
         let record = ExecRecord {
             id: result.id,
@@ -230,7 +261,13 @@ fn forget_changes(result: &mut ExecutionResult) {
 fn wants_checkpoint(request: &ExecutionRequest, result: &ExecutionResult, changed: bool) -> bool {
     match request.checkpoint {
         CheckpointMode::Auto => {
-            changed && result.decision == Some(ExecutionDecision::AllowWithCheckpoint)
+            let verdict = result.decision.as_ref();
+            // What policy took for reading alone and wrote all the same can be taken back like anything else.
+            let asks = |verdict: &Verdict| {
+                verdict.decision == Decision::AllowWithCheckpoint
+                    || verdict.categories.is_read_only()
+            };
+            changed && verdict.is_none_or(asks)
         }
         CheckpointMode::Always => true,
         CheckpointMode::Never => false,

@@ -1,6 +1,6 @@
 //! How far an exec is.
 
-/// The states of an exec, in their order; every one may lead to `Failed`.
+/// The states of an exec, in their order; every one may lead to `Failed`, and `Deciding` to `Denied` or `PendingApproval`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ProxyExecutionState {
     /// The request is looked at.
@@ -17,6 +17,10 @@ pub enum ProxyExecutionState {
     Sealing,
     /// It is over.
     Completed,
+    /// Policy does not let it run.
+    Denied,
+    /// It waits for a person to approve it.
+    PendingApproval,
     /// It could not be brought to its end.
     Failed,
 }
@@ -32,6 +36,8 @@ impl ProxyExecutionState {
             Self::Executing => "executing",
             Self::Sealing => "sealing",
             Self::Completed => "completed",
+            Self::Denied => "denied",
+            Self::PendingApproval => "pending_approval",
             Self::Failed => "failed",
         }
     }
@@ -45,7 +51,7 @@ impl ProxyExecutionState {
             Self::Mounting => Some(Self::Executing),
             Self::Executing => Some(Self::Sealing),
             Self::Sealing => Some(Self::Completed),
-            Self::Completed | Self::Failed => None,
+            Self::Completed | Self::Denied | Self::PendingApproval | Self::Failed => None,
         }
     }
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use offshoot_protocol::{
-    DecisionDoc, ExecEnvelopeDoc, ExecRequestDoc, ExecResultDoc, ExecSummaryDoc, ExecUsageDoc,
-    SandboxDoc, Text, TruncatedDoc,
+    ExecEnvelopeDoc, ExecRequestDoc, ExecResultDoc, ExecSummaryDoc, ExecUsageDoc, SandboxDoc, Text,
+    TruncatedDoc,
 };
 use offshoot_sandbox::{HomeView, InForce, Network, Renames};
 use offshoot_vault::{ExecRecord, Id, Workspace};
@@ -16,6 +16,7 @@ use crate::exec::{
     CommandLine, ExecutionEnvelope, ExecutionPlace, ExecutionRequest, ExecutionResult,
     ProxyExecutionState,
 };
+use crate::resolve::HEAD;
 
 /// What holds for every confined command.
 const RESTRICTIONS: [&str; 5] =
@@ -88,7 +89,8 @@ fn request_document(request: &ExecutionRequest) -> ExecRequestDoc {
     let (workspace, from, ephemeral) = match &request.place {
         ExecutionPlace::Workspace(workspace) => (Some(workspace.name.clone()), None, false),
         ExecutionPlace::Fork { from, name, lifetime } => {
-            (name.clone(), Some(from.label.clone()), lifetime.is_some())
+            let from = from.as_ref().map_or(HEAD, |from| &from.label);
+            (name.clone(), Some(from.to_owned()), lifetime.is_some())
         }
     };
     ExecRequestDoc {
@@ -96,6 +98,7 @@ fn request_document(request: &ExecutionRequest) -> ExecRequestDoc {
         shell,
         cwd: request.cwd.as_deref().map(path_text),
         env: request.environment.iter().map(|(name, _)| Text::new(name.as_bytes())).collect(),
+        env_set: request.set_by_caller.iter().map(|name| Text::new(name.as_bytes())).collect(),
         stdin: request.has_stdin,
         timeout_ms: request.timeout.duration().map(millis),
         readonly: request.read_only,
@@ -135,10 +138,7 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
         snapshot_after: result.after.as_ref().map(Id::to_string),
         changed_files: result.changes.iter().map(change).collect(),
         patch: result.patch.as_deref().map(Text::new),
-        decision: result.decision.map(|decision| DecisionDoc {
-            decision: decision.word().to_owned(),
-            reason: decision.reason().to_owned(),
-        }),
+        decision: result.decision.as_ref().map(super::policy::verdict),
         state: result.state.word().to_owned(),
         failed_in: result.failed_in.map(|state| state.word().to_owned()),
         timed_out: result.timed_out,

@@ -107,6 +107,7 @@ pub(crate) fn crashed_envelope(note: &ExecNote, after: &Id, changes: &[Change]) 
         shell: true,
         cwd: None,
         env: Vec::new(),
+        env_set: Vec::new(),
         stdin: false,
         timeout_ms: None,
         readonly: note.read_only,

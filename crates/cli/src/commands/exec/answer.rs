@@ -2,8 +2,9 @@
 
 use std::io::Write;
 
+use offshoot_policy::{Decision, Verdict};
 use offshoot_protocol::{ExecEnvelopeDoc, ExecEventDoc, ExitCode};
-use offshoot_workspace::{ExecutionEnvelope, wire};
+use offshoot_workspace::{ExecutionEnvelope, ProxyExecutionState, ServiceError, refusal, wire};
 
 use super::live::{Live, Printed};
 use super::{Ask, refused, summary};
@@ -40,9 +41,30 @@ impl Answer {
         Self { form }
     }
 
-    pub(super) fn live(self, context: &Context) -> Live {
+    pub(super) fn live<'a>(
+        self,
+        context: &Context,
+        ready: &'a mut dyn FnMut() -> Result<(), ServiceError>,
+    ) -> Live<'a> {
         let silent = !self.form.is_text() || context.output.is_quiet();
-        Live::new(self.form, context.settings.config.ui.progress, silent)
+        Live::new(self.form, context.settings.config.ui.progress, silent, ready)
+    }
+
+    /// Answers a request that may not run where there is no vault to record it in.
+    pub(super) fn deny(self, ask: &Ask<'_>, context: &Context, verdict: &Verdict) -> u8 {
+        let refusal = refusal(verdict);
+        let code = refusal.exit_code;
+        if self.form.is_text() {
+            output::eprint(&summary::refusal(&refusal, verdict));
+        } else {
+            let mut document = refused::envelope(ask, context, refusal);
+            document.result.state = verdict_state(verdict).to_owned();
+            document.result.failed_in = None;
+            document.result.decision = Some(wire::verdict(verdict));
+            document.notes = context.output.take_notes();
+            self.print(document);
+        }
+        code
     }
 
     /// Answers a request that could not even be made.
@@ -50,7 +72,7 @@ impl Answer {
         if self.form.is_text() {
             output::report_error(error, false);
         } else {
-            let mut document = refused::envelope(ask, context, error);
+            let mut document = refused::envelope(ask, context, error.body());
             document.notes = context.output.take_notes();
             self.print(document);
         }
@@ -97,11 +119,24 @@ fn exit_code(envelope: &ExecutionEnvelope) -> u8 {
     if result.timed_out {
         return ExitCode::Timeout.number();
     }
+    match result.state {
+        ProxyExecutionState::Denied => return ExitCode::Denied.number(),
+        ProxyExecutionState::PendingApproval => return ExitCode::PendingApproval.number(),
+        _ => {}
+    }
     match (result.exit_code, result.signal, &result.error) {
         (Some(code), _, None) => u8::try_from(code).unwrap_or(u8::MAX),
         (Some(code @ (126 | 127)), _, Some(_)) => u8::try_from(code).unwrap_or(u8::MAX),
         (None, Some(signal), None) => u8::try_from(128 + signal).unwrap_or(u8::MAX),
         _ => ExitCode::ExecFailed.number(),
+    }
+}
+
+/// How far a request came that may not run.
+fn verdict_state(verdict: &Verdict) -> &'static str {
+    match verdict.decision {
+        Decision::Deny => ProxyExecutionState::Denied.word(),
+        _ => ProxyExecutionState::PendingApproval.word(),
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use offshoot_workspace::{CommandLine, ExecutionTimeout};
 
 use super::Options;
+use crate::commands::policy::question::Question;
 
 /// One command that somebody asks for.
 #[derive(Debug)]
@@ -37,6 +38,18 @@ pub(crate) enum Input {
 }
 
 impl Ask<'_> {
+    /// The same as a question, for where there is no vault yet.
+    pub(super) fn question(&self) -> Question<'_> {
+        Question {
+            cwd: self.options.cwd.as_deref(),
+            net: self.options.net,
+            read_only: self.options.read_only,
+            terminal: self.input == Input::Terminal,
+            stdin: self.input == Input::Stream,
+            env: &self.options.env,
+        }
+    }
+
     /// How long the command may take.
     pub(super) fn time(&self) -> ExecutionTimeout {
         let default = match self.default_timeout {

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use offshoot_protocol::{ExecEventDoc, Text};
 use offshoot_sandbox::{Flow, Stream};
-use offshoot_workspace::{ExecutionObserver, ExecutionResult};
+use offshoot_workspace::{ExecutionObserver, ExecutionResult, ServiceError};
 
 use super::Form;
 use super::answer::print_event;
@@ -22,7 +22,9 @@ pub(super) enum Printed {
 }
 
 /// Prints what happens as it happens.
-pub(super) struct Live {
+pub(super) struct Live<'a> {
+    /// Does what has to be in place before a command that may run.
+    ready: &'a mut dyn FnMut() -> Result<(), ServiceError>,
     form: Form,
     progress: When,
     silent: bool,
@@ -34,10 +36,15 @@ pub(super) struct Live {
     sealing: Option<Patience>,
 }
 
-impl Live {
-    pub(super) fn new(form: Form, progress: When, silent: bool) -> Self {
+impl<'a> Live<'a> {
+    pub(super) fn new(
+        form: Form,
+        progress: When,
+        silent: bool,
+        ready: &'a mut dyn FnMut() -> Result<(), ServiceError>,
+    ) -> Self {
         let (terminal, raw, printed) = (false, None, Printed::Lines);
-        Self { form, progress, silent, terminal, raw, printed, sealing: None }
+        Self { ready, form, progress, silent, terminal, raw, printed, sealing: None }
     }
 
     /// Gives the terminal back and stops showing progress; how what was printed ends.
@@ -65,7 +72,11 @@ impl Live {
     }
 }
 
-impl ExecutionObserver for Live {
+impl ExecutionObserver for Live<'_> {
+    fn allowed(&mut self) -> Result<(), ServiceError> {
+        (self.ready)()
+    }
+
     fn started(&mut self, result: &ExecutionResult) {
         self.terminal = result.terminal;
         if self.terminal {

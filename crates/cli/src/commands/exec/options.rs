@@ -36,13 +36,16 @@ pub(crate) struct Options {
     /// Wait for a workspace in which something else runs, for as long as it takes or for TIME
     #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, value_parser = wait, default_missing_value = "365d")]
     pub(super) wait: Option<Duration>,
+    /// Further rules for this command, which can only narrow: a TOML or Rego file
+    #[arg(long, value_name = "FILE")]
+    pub(super) policy: Vec<PathBuf>,
     /// How to make the workspace a directory [default: exec.driver]
     #[arg(long, value_enum)]
     pub(super) driver: Option<DriverName>,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum Net {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Net {
     /// A loopback interface of its own
     None,
     /// Everything that the host reaches

@@ -3,17 +3,16 @@
 use std::os::unix::ffi::OsStrExt;
 
 use offshoot_protocol::{
-    ExecEnvelopeDoc, ExecRequestDoc, ExecResultDoc, ExecUsageDoc, Text, TruncatedDoc,
+    ErrorBody, ExecEnvelopeDoc, ExecRequestDoc, ExecResultDoc, ExecUsageDoc, Text, TruncatedDoc,
 };
 use offshoot_vault::Id;
 use offshoot_workspace::{CommandLine, wire};
 
 use super::{Ask, Input};
 use crate::context::Context;
-use crate::error::CliError;
 
 /// The envelope of a request that never became one.
-pub(super) fn envelope(ask: &Ask<'_>, context: &Context, error: &CliError) -> ExecEnvelopeDoc {
+pub(super) fn envelope(ask: &Ask<'_>, context: &Context, error: ErrorBody) -> ExecEnvelopeDoc {
     let result = ExecResultDoc {
         vault: None,
         workspace: None,
@@ -47,7 +46,7 @@ pub(super) fn envelope(ask: &Ask<'_>, context: &Context, error: &CliError) -> Ex
         usage: ExecUsageDoc::default(),
         conflicts: 0,
         warnings: Vec::new(),
-        error: Some(error.body()),
+        error: Some(error),
         recoverable: false,
     };
     ExecEnvelopeDoc::new(false, request(ask, context), result)
@@ -66,6 +65,7 @@ fn request(ask: &Ask<'_>, context: &Context) -> ExecRequestDoc {
         shell,
         cwd: options.cwd.as_deref().map(|cwd| Text::new(cwd.as_os_str().as_bytes())),
         env: Vec::new(),
+        env_set: Vec::new(),
         stdin: ask.input != Input::Nothing,
         timeout_ms: None,
         readonly: options.read_only,

@@ -8,7 +8,7 @@ use offshoot_mount::{Driver, DriverChoice};
 use offshoot_protocol::ExitCode;
 use offshoot_sandbox::{Network, Stdin, Terminal};
 use offshoot_workspace::{
-    CheckpointMode, EnvironmentRules, ExecutionPlace, ExecutionRequest, Resolver, WorkspaceService,
+    CheckpointMode, EnvironmentRules, ExecutionPlace, ExecutionRequest, Resolver,
 };
 
 use super::options::{Checkpoint, DriverName, Net};
@@ -71,6 +71,7 @@ pub(super) fn build(ask: &Ask<'_>, context: &Context, place: &Place) -> Result<E
             .or_else(|| place.below.clone())
             .filter(|cwd| !cwd.as_os_str().is_empty()),
         environment: environment(options).apply(std::env::vars_os()),
+        set_by_caller: options.env.iter().map(variable_name).collect(),
         stdin,
         has_stdin: ask.input != Input::Nothing,
         terminal,
@@ -130,6 +131,13 @@ fn environment(options: &Options) -> EnvironmentRules {
     rules
 }
 
+/// The name in `NAME` or `NAME=VALUE`.
+fn variable_name(item: &OsString) -> OsString {
+    let bytes = item.as_bytes();
+    let end = bytes.iter().position(|byte| *byte == b'=').unwrap_or(bytes.len());
+    OsString::from_vec(bytes[..end].to_vec())
+}
+
 fn input(input: Input) -> Result<(Stdin, Option<Terminal>)> {
     let taken = match input {
         Input::Nothing => return Ok((Stdin::Empty, None)),
@@ -153,18 +161,14 @@ fn take_stdin() -> std::io::Result<OwnedFd> {
 }
 
 fn execution_place(options: &Options, context: &Context, place: &Place) -> Result<ExecutionPlace> {
-    let vault = &place.vault.vault;
-    for expired in WorkspaceService::new(vault, &context.actor).sweep()? {
-        context.output.note(format!("ephemeral workspace {expired} expired and was cleaned up"));
-    }
-    let resolver = Resolver::new(vault);
+    let resolver = Resolver::new(&place.vault.vault);
     if let Some(name) = context.workspace_name().filter(|_| options.from.is_none()) {
         return Ok(ExecutionPlace::Workspace(resolver.workspace(name)?));
     }
     let from = match &options.from {
-        Some(text) => resolver.point(text, None)?,
-        None => resolver.head()?,
+        Some(text) => Some(Box::new(resolver.point(text, None)?)),
+        None => None,
     };
     let lifetime = options.ephemeral.then_some(context.settings.config.workspace.ephemeral_ttl);
-    Ok(ExecutionPlace::Fork { from: Box::new(from), name: None, lifetime })
+    Ok(ExecutionPlace::Fork { from, name: None, lifetime })
 }

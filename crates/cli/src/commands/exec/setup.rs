@@ -1,14 +1,17 @@
 //! Finding, or making, the vault that a command runs in.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use offshoot_policy::Engine;
 use offshoot_protocol::ErrorBody;
 use offshoot_sandbox::{Limits, Signals};
 use offshoot_vault::{LinkLimit, Listed, Vault};
-use offshoot_workspace::{BindingService, RuntimeOptions, ServiceError};
+use offshoot_workspace::{BindingService, RuntimeOptions, ServiceError, WorkspaceService};
 
 use super::Ask;
 use crate::commands::init;
+use crate::commands::policy::question::user_home;
 use crate::context::{Context, OpenVault, current_dir};
 use crate::error::{CliError, Result};
 use crate::render::host_path;
@@ -21,34 +24,52 @@ pub(super) struct Place {
     pub(super) vault: OpenVault,
     /// The current folder below the bound one, or as it is in another folder of the vault.
     pub(super) below: Option<PathBuf>,
+    /// The folder to look at before a workspace is forked from the main line.
+    stale: Option<(Listed, PathBuf)>,
 }
 
-/// Opens the vault of this folder, making one at the first use.
-pub(super) fn open(ask: &Ask<'_>, context: &Context) -> Result<Place> {
+/// What there is of a vault before anything is made.
+pub(super) enum Found {
+    /// A vault.
+    Vault(Place),
+    /// None yet: this folder would become one.
+    Project(PathBuf),
+}
+
+/// Finds the vault of this folder, and changes nothing.
+pub(super) fn find(ask: &Ask<'_>, context: &Context) -> Result<Found> {
     let here = current_dir()?;
     if context.names_vault() {
         let vault = context.vault()?;
         let below = standing(&here, &vault.vault)?;
-        return Ok(Place { vault, below });
+        return Ok(Found::Vault(Place { vault, below, stale: None }));
     }
     let bound = context.home.find_bound(&here).map_err(|error| context.home_error(error))?;
-    let listed = match bound {
-        Some((listed, bound)) => {
-            let vault = context.open_listed(&listed)?;
-            if forks_head(ask, context) && context.settings.config.exec.refresh {
-                refresh(context, &vault, &listed, &bound)?;
-            }
-            let below = standing(&here, &vault.vault)?;
-            return Ok(Place { vault, below });
-        }
-        None => {
-            let project = project_of(&here)?;
-            init::adopt(context, &project)?
-        }
-    };
+    let Some((listed, bound)) = bound else { return Ok(Found::Project(project_of(&here)?)) };
     let vault = context.open_listed(&listed)?;
     let below = standing(&here, &vault.vault)?;
-    Ok(Place { vault, below })
+    let refreshes = forks_head(ask, context) && context.settings.config.exec.refresh;
+    Ok(Found::Vault(Place { vault, below, stale: refreshes.then_some((listed, bound)) }))
+}
+
+/// Makes the vault of a folder at its first use.
+pub(super) fn adopt(context: &Context, project: &std::path::Path) -> Result<Place> {
+    let listed = init::adopt(context, project)?;
+    let vault = context.open_listed(&listed)?;
+    let below = standing(&current_dir()?, &vault.vault)?;
+    Ok(Place { vault, below, stale: None })
+}
+
+/// What has to be in place before a command that may run finds or forks its workspace.
+pub(super) fn prepare(context: &Context, place: &Place) -> Result<(), ServiceError> {
+    let vault = &place.vault.vault;
+    for expired in WorkspaceService::new(vault, &context.actor).sweep()? {
+        context.output.note(format!("ephemeral workspace {expired} expired and was cleaned up"));
+    }
+    match &place.stale {
+        Some((listed, bound)) => refresh(context, &place.vault, listed, bound),
+        None => Ok(()),
+    }
 }
 
 /// The folder to take in at the first use: the git checkout that this folder is in, else the folder itself. Never all of a
@@ -88,7 +109,7 @@ fn refresh(
     vault: &OpenVault,
     listed: &Listed,
     bound: &std::path::Path,
-) -> Result<()> {
+) -> Result<(), ServiceError> {
     if vault.vault.is_read_only() {
         return Ok(());
     }
@@ -102,13 +123,13 @@ fn refresh(
     Ok(())
 }
 
-pub(super) fn options(context: &Context) -> Result<RuntimeOptions> {
+pub(super) fn options(context: &Context, policy: Arc<Engine>) -> Result<RuntimeOptions> {
     let exec = &context.settings.config.exec;
     let limit = |value: u64| Some(value).filter(|value| *value > 0);
     let signals = Signals::take_over()
         .map_err(|error| CliError::new(offshoot_protocol::ExitCode::Failure, error.to_string()))?;
     Ok(RuntimeOptions {
-        home: std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()),
+        home: user_home(),
         hidden: vec![context.home.dir().to_owned()],
         limits: Limits {
             open_files: context.open_files,
@@ -122,6 +143,7 @@ pub(super) fn options(context: &Context) -> Result<RuntimeOptions> {
         links: LinkLimit { names: MOST_LINKED_NAMES, bytes: exec.hard_link_bytes },
         diff: context.diff_options(),
         signals: Some(signals),
+        policy,
         explain,
     })
 }

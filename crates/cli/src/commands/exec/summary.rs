@@ -1,5 +1,7 @@
 //! What an exec did, in a few words for people.
 
+use offshoot_policy::Verdict;
+use offshoot_protocol::ErrorBody;
 use offshoot_workspace::{ExecutionEnvelope, ExecutionResult};
 
 use super::Form;
@@ -12,6 +14,11 @@ const MOST_NAMED: usize = 8;
 pub(super) fn text(envelope: &ExecutionEnvelope, form: Form) -> String {
     let result = &envelope.result;
     let mut text = problems(result);
+    if let (Some(verdict), Some(_)) = (&result.decision, &result.error)
+        && !verdict.decision.runs()
+    {
+        text.push_str(&stopped(verdict));
+    }
     let Some((_, workspace)) = &result.workspace else { return text };
     if result.error.is_some() {
         return text;
@@ -43,6 +50,22 @@ pub(super) fn text(envelope: &ExecutionEnvelope, form: Form) -> String {
     text
 }
 
+/// What is said about a command that may not run where there is no vault.
+pub(super) fn refusal(refusal: &ErrorBody, verdict: &Verdict) -> String {
+    error(refusal) + &stopped(verdict)
+}
+
+/// What stopped a command, and the rule that would have let it run.
+fn stopped(verdict: &Verdict) -> String {
+    let rule = &verdict.rule;
+    let file = rule.file.as_deref().map(|file| format!(" in {file}")).unwrap_or_default();
+    let mut text = format!("  {} {} ({}){file}\n", paint(DIM, "rule:"), rule.name, rule.layer);
+    if let Some(rule) = verdict.remedy.as_ref().and_then(|remedy| remedy.rule.as_ref()) {
+        text.extend(rule.lines().map(|line| format!("    {}\n", render::line(line))));
+    }
+    text
+}
+
 /// What went wrong, or is not as one may expect.
 fn problems(result: &ExecutionResult) -> String {
     let mut text = String::new();
@@ -50,14 +73,20 @@ fn problems(result: &ExecutionResult) -> String {
     for warning in &result.warnings {
         line(format!("{} {}", paint(BAD, "warning:"), render::line(warning)));
     }
-    if let Some(error) = &result.error {
-        line(format!("{} {}", paint(BAD, "error:"), render::line(&error.message)));
-        if let Some(hint) = &error.hint {
-            line(format!("  {} {}", paint(DIM, "hint:"), render::line(hint)));
-        }
+    if let Some(body) = &result.error {
+        text.push_str(&error(body));
     }
+    let mut line = |line: String| text.push_str(&format!("{line}\n"));
     if result.timed_out {
         line(paint(BAD, "its time was over: the command was ended"));
+    }
+    text
+}
+
+fn error(error: &ErrorBody) -> String {
+    let mut text = format!("{} {}\n", paint(BAD, "error:"), render::line(&error.message));
+    if let Some(hint) = &error.hint {
+        text.push_str(&format!("  {} {}\n", paint(DIM, "hint:"), render::line(hint)));
     }
     text
 }

@@ -1,0 +1,81 @@
+//! `offshoot policy`: what would be decided about a command, and why.
+
+mod check;
+mod init;
+pub(crate) mod question;
+mod replay;
+mod test;
+mod text;
+
+use clap::Subcommand;
+use offshoot_protocol::ExitCode;
+
+use crate::context::Context;
+use crate::error::Result;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PolicyCommand {
+    /// Say what would be decided about a command, in one line
+    #[command(after_help = CHECK_EXAMPLES)]
+    Check(check::CheckArgs),
+    /// Say what a command would do, which rule decides, and what would have allowed it
+    #[command(after_help = EXPLAIN_EXAMPLES)]
+    Explain(check::CheckArgs),
+    /// Check files of rules and their examples
+    #[command(after_help = TEST_EXAMPLES)]
+    Test(test::TestArgs),
+    /// Write a file of rules to start from
+    #[command(after_help = INIT_EXAMPLES)]
+    Init(init::InitArgs),
+    /// Say which recorded commands other rules would decide differently
+    #[command(after_help = REPLAY_EXAMPLES)]
+    Replay(replay::ReplayArgs),
+}
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  offshoot policy check -- git push --force
+  offshoot policy check --shell 'ls | head'
+  offshoot policy check --net host -- kubectl delete pod web   the network makes a difference
+  offshoot policy check --policy strict.toml -- npm test       under further rules
+
+Nothing is run. The exit code is 0 where the command would run, 122 where it is denied, 123
+where it needs an approval.";
+
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  offshoot policy explain --shell 'ls $(rm -rf x)'
+  offshoot policy explain --json -- curl -o f https://example.com
+
+Nothing is run. Every simple command, redirection and assignment is named with its categories.";
+
+const TEST_EXAMPLES: &str = "\
+Examples:
+  offshoot policy test                            the rules in force
+  offshoot policy test new.toml                   a file that is not in force yet
+  offshoot policy test rules.rego --layer project
+
+The exit code is 1 where a file is wrong.";
+
+const INIT_EXAMPLES: &str = "\
+Examples:
+  offshoot policy init                            your own rules, for all projects
+  offshoot policy init --project                  rules of this project, which can only narrow";
+
+const REPLAY_EXAMPLES: &str = "\
+Examples:
+  offshoot policy replay new.toml                 as if it were your own file of rules
+  offshoot policy replay new.toml --layer project
+  offshoot policy replay new.toml -w fix --json
+
+Nothing is run. Commands of the vault, or of one workspace, are decided again.";
+
+pub(crate) fn run(command: &PolicyCommand, context: &Context) -> Result<ExitCode> {
+    match command {
+        PolicyCommand::Check(args) => check::check(args, context),
+        PolicyCommand::Explain(args) => check::explain(args, context),
+        PolicyCommand::Test(args) => test::run(args, context),
+        PolicyCommand::Init(args) => init::run(args, context).map(|()| ExitCode::Success),
+        PolicyCommand::Replay(args) => replay::run(args, context).map(|()| ExitCode::Success),
+    }
+}

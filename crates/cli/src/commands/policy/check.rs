@@ -1,0 +1,93 @@
+//! `offshoot policy check` and `offshoot policy explain`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+use offshoot_policy::{Decision, Verdict};
+use offshoot_protocol::{ExitCode, PolicyVerdictDoc};
+use offshoot_workspace::{CommandLine, judge, wire};
+
+use super::question::Question;
+use super::text;
+use crate::commands::exec::Net;
+use crate::context::{Context, current_dir};
+use crate::error::Result;
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// The command and its arguments
+    #[arg(last = true, value_name = "CMD", required_unless_present = "shell")]
+    command: Vec<OsString>,
+    /// A text for /bin/sh, instead of a command
+    #[arg(long, value_name = "TEXT", conflicts_with = "command")]
+    shell: Option<OsString>,
+    /// Where it would start, inside the workspace [default: the current folder]
+    #[arg(long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+    /// What it could reach
+    #[arg(long, value_enum, default_value_t = Net::None)]
+    net: Net,
+    /// As with `exec --read-only`
+    #[arg(long)]
+    read_only: bool,
+    /// As with `run`, where a person sits in front of it
+    #[arg(long)]
+    terminal: bool,
+    /// A variable that it would get: NAME or NAME=VALUE
+    #[arg(short, long, value_name = "NAME[=VALUE]")]
+    env: Vec<OsString>,
+    /// Further rules, which can only narrow: a TOML or Rego file
+    #[arg(long, value_name = "FILE")]
+    policy: Vec<PathBuf>,
+}
+
+pub(crate) fn check(args: &CheckArgs, context: &Context) -> Result<ExitCode> {
+    let (verdict, document) = ask(args, context)?;
+    context.output.data(document, |_| text::line(&verdict))?;
+    Ok(exit_code(&verdict))
+}
+
+pub(crate) fn explain(args: &CheckArgs, context: &Context) -> Result<ExitCode> {
+    let (verdict, document) = ask(args, context)?;
+    context.output.data(document, |document| text::explanation(&verdict, document))?;
+    Ok(ExitCode::Success)
+}
+
+fn ask(args: &CheckArgs, context: &Context) -> Result<(Verdict, PolicyVerdictDoc)> {
+    let files = context.policy(&args.policy);
+    let engine = files.current()?;
+    let command = match &args.shell {
+        Some(text) => CommandLine::Shell(text.clone()),
+        None => CommandLine::Argv(args.command.clone()),
+    };
+    let question = Question {
+        cwd: args.cwd.as_deref(),
+        net: args.net,
+        read_only: args.read_only,
+        terminal: args.terminal,
+        stdin: false,
+        env: &args.env,
+    };
+    let verdict = judge(&engine, &command, &question.context(&workspace(context)?)?);
+    let document = wire::policy_verdict(&command, &verdict, files.present());
+    Ok((verdict, document))
+}
+
+/// Where a workspace would be seen: at the folder that this one belongs to.
+fn workspace(context: &Context) -> Result<PathBuf> {
+    let here = current_dir()?;
+    // Without a vault the question is still a good one.
+    let bound = context.home.find_bound(&here).ok().flatten();
+    let checkout = || here.ancestors().find(|folder| folder.join(".git").exists());
+    let folder = bound.map(|(_, folder)| folder).or_else(|| checkout().map(PathBuf::from));
+    Ok(folder.unwrap_or(here.clone()))
+}
+
+fn exit_code(verdict: &Verdict) -> ExitCode {
+    match verdict.decision {
+        Decision::Allow | Decision::AllowWithCheckpoint => ExitCode::Success,
+        Decision::RequireApproval => ExitCode::PendingApproval,
+        Decision::Deny => ExitCode::Denied,
+    }
+}

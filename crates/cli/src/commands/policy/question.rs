@@ -1,0 +1,54 @@
+//! A command that is asked about where nothing is run for it.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use offshoot_policy::{Context, Network};
+
+use crate::commands::exec::Net;
+use crate::context::current_dir;
+use crate::error::Result;
+
+/// What is known about a command beside itself.
+#[derive(Debug)]
+pub(crate) struct Question<'a> {
+    pub(crate) cwd: Option<&'a Path>,
+    pub(crate) net: Net,
+    pub(crate) read_only: bool,
+    pub(crate) terminal: bool,
+    pub(crate) stdin: bool,
+    pub(crate) env: &'a [OsString],
+}
+
+impl Question<'_> {
+    /// What surrounds the command in a workspace of this folder.
+    pub(crate) fn context(&self, project: &Path) -> Result<Context> {
+        let cwd = match self.cwd {
+            Some(cwd) => project.join(cwd),
+            None => current_dir()?,
+        };
+        let environment = self.env.iter().map(|item| {
+            let text = String::from_utf8_lossy(item.as_bytes()).into_owned();
+            match text.split_once('=') {
+                Some((name, value)) => (name.to_owned(), value.to_owned()),
+                None => (text, String::new()),
+            }
+        });
+        Ok(Context {
+            workspace: project.to_owned(),
+            cwd,
+            home: user_home(),
+            network: if self.net == Net::Host { Network::Host } else { Network::None },
+            read_only: self.read_only,
+            terminal: self.terminal,
+            stdin: self.stdin,
+            environment: environment.collect(),
+        })
+    }
+}
+
+/// The user's home, as commands see it.
+pub(crate) fn user_home() -> Option<PathBuf> {
+    std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
+}

@@ -1,0 +1,57 @@
+//! `offshoot policy replay`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use offshoot_policy::Layer;
+use offshoot_protocol::PolicyReplayDoc;
+use offshoot_workspace::{PolicyFile, ReplayService, Resolver, wire};
+
+use super::question::user_home;
+use super::test::LayerName;
+use crate::context::Context;
+use crate::error::Result;
+use crate::render::{self, DIM, paint};
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    /// The file of rules
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Whose rules it would be; it stands in for those that are in force there
+    #[arg(long, value_enum, default_value_t = LayerName::User)]
+    layer: LayerName,
+}
+
+pub(crate) fn run(args: &ReplayArgs, context: &Context) -> Result<()> {
+    let layer = args.layer.layer();
+    let mut files = context.policy_files();
+    files.retain(|file| file.layer != layer || layer == Layer::Request);
+    files.push(PolicyFile { layer, path: args.file.clone(), required: true });
+    let engine = context.policy_of(files).current()?;
+    let opened = context.vault()?;
+    let workspace = match context.workspace_name() {
+        Some(name) => Some(Resolver::new(&opened.vault).workspace(name)?.id),
+        None => None,
+    };
+    let home = user_home();
+    let replay = ReplayService::new(&opened.vault, &engine, home.as_ref()).run(workspace)?;
+    context.output.data(wire::policy_replay(&replay), text)
+}
+
+fn text(document: &PolicyReplayDoc) -> String {
+    let mut text = String::new();
+    for replayed in &document.different {
+        let id = replayed.exec.get(replayed.exec.len().saturating_sub(8)..).unwrap_or_default();
+        let before = replayed.before.as_deref().unwrap_or("nothing recorded");
+        let change = format!("{before} -> {}", replayed.after.decision);
+        let rule = replayed.after.rule.as_ref().map(|rule| rule.name.as_str()).unwrap_or_default();
+        let command = render::line(&replayed.command);
+        let by = paint(DIM, &format!("by {rule}"));
+        text.push_str(&format!("{} {change:<46} {command}  {by}\n", paint(DIM, id)));
+    }
+    let (execs, same) = (render::count(document.execs, "command"), document.same);
+    let different = document.different.len();
+    text.push_str(&format!("{execs}: {same} decided as before, {different} differently\n"));
+    text
+}

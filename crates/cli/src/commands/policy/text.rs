@@ -1,0 +1,74 @@
+//! Verdicts for people.
+
+use offshoot_policy::{Decision, Verdict};
+use offshoot_protocol::{JudgedDoc, PolicyVerdictDoc, RuleDoc};
+
+use crate::render::{self, BAD, DIM, GOOD, NAME, paint};
+
+/// One line: the decision, the categories, why.
+pub(super) fn line(verdict: &Verdict) -> String {
+    let categories = paint(DIM, &format!("({})", verdict.categories));
+    let decision = decision(verdict.decision);
+    format!("{decision} {categories} {}\n", render::line(&verdict.reason))
+}
+
+/// Everything that is known.
+pub(super) fn explanation(verdict: &Verdict, document: &PolicyVerdictDoc) -> String {
+    let mut text = line(verdict);
+    for judged in &document.verdict.commands {
+        text.push_str(&command(judged));
+    }
+    if let Some(rule) = &document.verdict.rule {
+        text.push_str(&format!("\n{} {}\n", paint(DIM, "decided by"), rule_text(rule)));
+    }
+    if let Some(remedy) = &document.verdict.remedy {
+        text.push_str(&format!(
+            "{} {}\n",
+            paint(DIM, "to allow it:"),
+            render::line(&remedy.advice)
+        ));
+        if let Some(rule) = &remedy.rule {
+            text.push('\n');
+            text.extend(rule.lines().map(|line| format!("    {}\n", render::line(line))));
+        }
+    }
+    if !document.files.is_empty() {
+        text.push_str(&format!("\n{}\n", paint(DIM, "files that were read:")));
+        for file in &document.files {
+            text.push_str(&format!("  {} ({})\n", render::line(&file.path), file.layer));
+        }
+    }
+    text
+}
+
+fn command(judged: &JudgedDoc) -> String {
+    let through = match judged.wrappers.is_empty() {
+        true => String::new(),
+        false => paint(DIM, &format!("  (through {})", judged.wrappers.join(", "))),
+    };
+    let shown = match judged.part.as_str() {
+        "program" => paint(NAME, &render::line(&judged.command)),
+        part => format!("{} {}", paint(DIM, part), paint(NAME, &render::line(&judged.command))),
+    };
+    let mut text = format!("\n  {shown}{through}\n");
+    for why in &judged.why {
+        text.push_str(&format!("    {:<17}{}\n", why.category, render::line(&why.reason)));
+    }
+    if judged.why.is_empty() {
+        text.push_str(&format!("    {}\n", judged.categories.join(" ")));
+    }
+    let rule = paint(DIM, &format!("by {}", rule_text(&judged.rule)));
+    text.push_str(&format!("    {} {rule}\n", judged.decision));
+    text
+}
+
+fn rule_text(rule: &RuleDoc) -> String {
+    let file = rule.file.as_ref().map(|file| format!(", {}", render::line(file)));
+    format!("{} ({}{})", rule.name, rule.layer, file.unwrap_or_default())
+}
+
+/// A decision in its colour.
+pub(super) fn decision(decision: Decision) -> String {
+    let colour = if decision.runs() { GOOD } else { BAD };
+    paint(colour, decision.word())
+}

@@ -1,0 +1,63 @@
+//! What commands of the shell do to the shell itself.
+
+use std::borrow::Cow;
+
+use crate::category::Category;
+use crate::knowledge::Tool;
+use crate::script::Word;
+
+use super::Classifier;
+use super::command::Inner;
+use super::program::Work;
+use super::words;
+
+impl Classifier<'_> {
+    /// What is particular to a command of the shell.
+    pub(super) fn builtin(&mut self, tool: &'static Tool, work: &mut Work<'_, '_>) {
+        match tool.name {
+            "cd" | "pushd" => self.change_directory(work),
+            "popd" => self.directories.go(None, work.scene.apart),
+            "alias" => alias(work),
+            "test" | "[" => test(work),
+            _ => {}
+        }
+    }
+
+    fn change_directory(&mut self, work: &Work<'_, '_>) {
+        let to = match work.reading.operands.first() {
+            None => self.context.home.as_ref().map(|home| home.to_string_lossy().into_owned()),
+            Some(word) => match word.literal().as_deref() {
+                Some("-") => self.directories.before(),
+                _ => self.directory(word),
+            },
+        };
+        self.directories.go(to, work.scene.apart);
+    }
+}
+
+/// `alias name=text`: the text is judged here, since nobody knows what is called by that name later.
+fn alias(work: &mut Work<'_, '_>) {
+    let defined: Vec<&Word> =
+        work.reading.operands.iter().copied().filter(|w| defines(w)).collect();
+    for word in defined {
+        let why = format!("{} gives a command another meaning", word.display());
+        work.draft.add(Category::Mutating, why);
+        work.inner.push(Inner::text(words::assigned(word), Some("text")));
+    }
+}
+
+fn defines(word: &Word) -> bool {
+    word.literal().is_none_or(|text: Cow<'_, str>| text.contains('='))
+}
+
+/// `test -v 'a[$(rm x)]'` runs what stands in the index.
+fn test(work: &mut Work<'_, '_>) {
+    for pair in work.reading.operands.windows(2) {
+        let asks = matches!(pair[0].beginning(), "-v" | "-R");
+        let hidden = |text: Cow<'_, str>| text.contains("$(") || text.contains('`');
+        if asks && pair[1].literal().is_some_and(hidden) {
+            let why = format!("{} may run a command when it is evaluated", pair[1].display());
+            work.draft.add(Category::Mutating, why);
+        }
+    }
+}

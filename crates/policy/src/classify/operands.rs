@@ -1,0 +1,233 @@
+//! What values of options and operands bring by their roles.
+
+use std::borrow::Cow;
+
+use crate::category::Category;
+use crate::judged::Access;
+use crate::knowledge::{self, Known, Language, Operands, Role};
+use crate::script::{Piece, Word};
+
+use super::Classifier;
+use super::arguments::Value;
+use super::command::Inner;
+use super::program::Work;
+use super::words;
+
+impl Work<'_, '_> {
+    /// What runs beside or in place of the tool.
+    fn runs(&mut self, inner: Inner) {
+        self.inner.push(inner);
+    }
+}
+
+impl Classifier<'_> {
+    /// The values of options.
+    pub(super) fn values(&mut self, work: &mut Work<'_, '_>) {
+        for index in 0..work.reading.options.len() {
+            let given = &work.reading.options[index];
+            let (name, value) = (given.name, given.value);
+            let (role, language, writes) = match given.known {
+                Known::Value(role) => (role, Language::Other(""), false),
+                Known::Matters(effect) => match effect.value {
+                    Some(role) => (role, effect.language, work.reading.has_any(effect.write_with)),
+                    None => continue,
+                },
+                Known::Flag | Known::Optional => continue,
+            };
+            let role = if writes { Role::Output } else { role };
+            match value {
+                None => missing(work, role, name),
+                Some(Value::Words(words)) => work.runs(Inner::until(name, words.to_vec())),
+                Some(value @ Value::JoinedWords(_, _, rest)) => {
+                    let mut words = vec![value.word().into_owned()];
+                    words.extend_from_slice(rest);
+                    work.runs(Inner::until(name, words));
+                }
+                Some(_) if role == Role::Text => {}
+                Some(value) => self.value(work, role, language, value.word(), Some(name)),
+            }
+        }
+    }
+
+    /// The operands, by the roles that the tool or its options give them.
+    pub(super) fn operands(&mut self, work: &mut Work<'_, '_>) {
+        for assignment in std::mem::take(&mut work.reading.assignments) {
+            set(work, assignment);
+        }
+        let tool = work.reading.tool();
+        let mut operands = work.reading.operands.clone();
+        if let Some(first) = &tool.first
+            && !work.reading.has_any(first.unless)
+            && !operands.is_empty()
+        {
+            let word = operands.remove(0);
+            self.value(work, first.role, tool.language, Cow::Borrowed(word), None);
+        }
+        let overrides: Vec<&'static Operands> = work.reading.overrides().collect();
+        if overrides.is_empty() {
+            self.roles(work, &tool.operands, &operands);
+        }
+        for roles in overrides {
+            self.roles(work, roles, &operands);
+        }
+        self.input(work);
+    }
+
+    fn roles<'w>(&mut self, work: &mut Work<'w, '_>, roles: &Operands, operands: &[&'w Word]) {
+        let language = work.reading.tool().language;
+        let ahead = roles.ahead.iter().filter(|role| **role != Role::Assignments);
+        let mut rest = operands;
+        for role in ahead {
+            let Some((word, behind)) = rest.split_first() else { break };
+            self.value(work, *role, language, Cow::Borrowed(*word), None);
+            rest = behind;
+        }
+        match roles.rest {
+            Role::Shell if !rest.is_empty() => work.runs(Inner::text(joined(rest), None)),
+            Role::LastWrite => self.last_write(work, rest),
+            Role::Remote => self.remotes(work, rest),
+            role => {
+                for word in rest {
+                    self.value(work, role, language, Cow::Borrowed(*word), None);
+                }
+            }
+        }
+    }
+
+    /// `cp a b`: the last one is written. One alone is, too: where it is not known how many there are.
+    fn last_write(&mut self, work: &mut Work<'_, '_>, words: &[&Word]) {
+        let apart = work.scene.apart;
+        let Some((last, others)) = words.split_last() else { return };
+        for word in others {
+            self.path(&mut work.draft, Access::Read, word, apart);
+        }
+        self.path(&mut work.draft, Access::Write, last, apart);
+    }
+
+    fn remotes(&mut self, work: &mut Work<'_, '_>, words: &[&Word]) {
+        let apart = work.scene.apart;
+        for (index, word) in words.iter().enumerate() {
+            if is_remote(word) {
+                let why = format!("{} is on another machine", word.display());
+                work.draft.add(Category::Networked, why);
+            } else {
+                let last = index + 1 == words.len();
+                let access = if last && index > 0 { Access::Write } else { Access::Read };
+                // What only reads stays so: it is for the tool to say whether it writes.
+                let writes = work.draft.categories.contains(Category::Mutating);
+                let access = if writes { access } else { Access::Read };
+                self.path(&mut work.draft, access, word, apart);
+            }
+        }
+    }
+
+    /// One value or operand by its role.
+    pub(super) fn value<'w>(
+        &mut self,
+        work: &mut Work<'w, '_>,
+        role: Role,
+        language: Language,
+        word: Cow<'w, Word>,
+        option: Option<&'static str>,
+    ) {
+        let apart = work.scene.apart;
+        match role {
+            Role::Text => {}
+            Role::Read => self.path(&mut work.draft, Access::Read, &word, apart),
+            Role::Output if is_dash(&word) => {}
+            Role::Write | Role::Output | Role::LastWrite => {
+                self.path(&mut work.draft, Access::Write, &word, apart);
+            }
+            Role::Delete => self.path(&mut work.draft, Access::Delete, &word, apart),
+            Role::Assignments => set(work, &word),
+            Role::Variable => variable(work, &word),
+            Role::Command | Role::CommandUntil => {
+                let name = option.unwrap_or_default();
+                let why = format!("{name}: runs {}", word.display());
+                work.draft.add(Category::Mutating, why);
+                work.runs(Inner::fed(word.into_owned(), name));
+            }
+            Role::Shell => work.runs(Inner::text(word.into_owned(), option)),
+            Role::Script => self.script_file(work, &word),
+            Role::Code => self.code(work, language, &word, option),
+            Role::Host => {
+                let why = format!("{} is in the network", word.display());
+                work.draft.add(Category::Networked, why);
+            }
+            Role::Remote => self.remotes(work, &[&word]),
+        }
+    }
+}
+
+/// An option whose value is missing, or comes from a word that nobody sees.
+fn missing(work: &mut Work<'_, '_>, role: Role, name: &'static str) {
+    let harmless = matches!(role, Role::Text | Role::Read);
+    let optional =
+        work.reading.effects().any(|(given, effect)| given.name == name && effect.optional);
+    if !harmless && !optional {
+        work.draft.add(Category::Mutating, format!("{name} is given without its value"));
+    }
+}
+
+/// `NAME=value` as an operand.
+fn set(work: &mut Work<'_, '_>, word: &Word) {
+    match words::assignment(word) {
+        Some(name) => match knowledge::variable(name) {
+            Some(variable) if variable.matters(words::assigned(word).literal().as_deref()) => {
+                work.draft.add_all(variable.adds, || format!("{name}: {}", variable.why).into());
+            }
+            _ => runs_in_index(work, word),
+        },
+        None => variable(work, word),
+    }
+}
+
+/// A variable that gets a value which nobody knows.
+fn variable(work: &mut Work<'_, '_>, word: &Word) {
+    let start = word.beginning();
+    let name = words::leading_name(start);
+    if let Some(variable) = knowledge::variable(name) {
+        return work.draft.add_all(variable.adds, || format!("{name}: {}", variable.why).into());
+    }
+    if name.is_empty() && !matches!(word.pieces.first(), Some(Piece::Literal(_))) {
+        let why = format!("which variable {} is, is only known when it runs", word.display());
+        return work.draft.add(Category::Mutating, why);
+    }
+    runs_in_index(work, word);
+}
+
+/// The shell runs what stands in the index of an array: `a[$(rm x)]`.
+fn runs_in_index(work: &mut Work<'_, '_>, word: &Word) {
+    let hidden = |piece: &Piece| match piece {
+        Piece::Literal(text) => text.contains("$(") || text.contains('`') || text.contains("${"),
+        _ => false,
+    };
+    if word.pieces.iter().any(hidden) {
+        let why = format!("{} may run a command when it is evaluated", word.display());
+        work.draft.add(Category::Mutating, why);
+    }
+}
+
+fn is_dash(word: &Word) -> bool {
+    matches!(word.pieces.as_slice(), [Piece::Literal(text)] if text == "-")
+}
+
+/// Whether a word names a path on another machine: `host:path`, `rsync://…`.
+fn is_remote(word: &Word) -> bool {
+    let start = word.beginning();
+    let before_slash = start.split('/').next().unwrap_or_default();
+    before_slash.contains(':')
+        || matches!(word.pieces.get(1), Some(Piece::Literal(rest)) if rest.starts_with(':'))
+}
+
+/// Words as one text, as `eval` reads them.
+fn joined(words: &[&Word]) -> Word {
+    let mut pieces: Vec<Piece> = Vec::new();
+    for (index, word) in words.iter().enumerate() {
+        if index > 0 {
+            pieces.push(Piece::Literal(" ".to_owned()));
+        }
+        pieces.extend(word.pieces.iter().cloned());
+    }
+    Word { pieces }
+}

@@ -1,0 +1,354 @@
+//! What touching a path means: inside, private, outside, a device, or somebody's credentials.
+
+use std::path::Path;
+
+use crate::category::Category;
+use crate::context::Context;
+use crate::judged::{Access, Part};
+use crate::knowledge::{PLACES, Place};
+use crate::script::{Piece, Redirect, RedirectKind, Word};
+
+use super::Classifier;
+use super::draft::Draft;
+use super::pattern::fits;
+
+/// What lies here goes with the command, or nearly so.
+const PRIVATE: &[&str] = &["/tmp", "/var/tmp", "/dev/shm", "/run"];
+/// Devices that keep nothing.
+const DEVICES: &[&str] = &[
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/tty",
+    "/dev/stdin",
+    "/dev/stdout",
+    "/dev/stderr",
+];
+/// Stands for a piece of a path that is not known.
+const UNKNOWN: char = '\u{1}';
+
+/// A path as far as it is known. Patterns stay as they were written, and [`UNKNOWN`] stands for the rest.
+enum Spot {
+    Absolute(String),
+    /// Below a home, but nobody knows where that is.
+    Home(String),
+    /// Its beginning is not known.
+    Floating(String),
+}
+
+impl Classifier<'_> {
+    /// A redirection of a command.
+    pub(super) fn redirect(&mut self, redirect: &Redirect, apart: bool) {
+        let accesses: &[Access] = match redirect.kind {
+            RedirectKind::Read => &[Access::Read],
+            RedirectKind::Write | RedirectKind::Append => &[Access::Write],
+            RedirectKind::ReadWrite => &[Access::Read, Access::Write],
+        };
+        let mut draft = Draft::default();
+        for access in accesses {
+            self.path(&mut draft, *access, &redirect.target, apart);
+        }
+        if draft.categories.is_read_only() && draft.paths.is_empty() {
+            return;
+        }
+        let sign = match redirect.kind {
+            RedirectKind::Read => "<",
+            RedirectKind::Write => ">",
+            RedirectKind::Append => ">>",
+            RedirectKind::ReadWrite => "<>",
+        };
+        self.emit(Part::Redirection, vec![Word::new(sign), redirect.target.clone()], draft);
+    }
+
+    /// A path that a command touches.
+    pub(super) fn path(&self, draft: &mut Draft, access: Access, word: &Word, apart: bool) {
+        if is_relative(word) {
+            for directory in self.directories.candidates(apart) {
+                self.spot(draft, access, spot(word, directory, self.context));
+            }
+        } else {
+            self.spot(draft, access, spot(word, None, self.context));
+        }
+    }
+
+    fn spot(&self, draft: &mut Draft, access: Access, spot: Spot) {
+        match spot {
+            Spot::Absolute(path) => self.absolute(draft, access, &path),
+            Spot::Home(rest) => {
+                let shown = format!("~/{rest}");
+                credentials_below(draft, &rest, &shown);
+                outside(draft, access, &shown);
+            }
+            Spot::Floating(rest) => {
+                if let Some(rest) =
+                    rest.strip_prefix(UNKNOWN).and_then(|rest| rest.strip_prefix('/'))
+                {
+                    credentials_below(draft, rest, &format!("…/{rest}"));
+                }
+                inside(draft, access, "a path that is only known when it runs");
+            }
+        }
+    }
+
+    fn absolute(&self, draft: &mut Draft, access: Access, path: &str) {
+        if is_device(path) {
+            return;
+        }
+        let shown = shown(path);
+        let wholly_known = !path.contains(UNKNOWN);
+        if wholly_known || access != Access::Read {
+            draft.touch(access, &shown);
+        }
+        if path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/") {
+            draft.add(Category::Networked, format!("{shown} is a connection in bash"));
+        }
+        self.credentials(draft, path, &shown);
+        if self.is_ours(path) {
+            inside(draft, access, &shown);
+        } else {
+            outside(draft, access, &shown);
+        }
+    }
+
+    /// Whether a path lies in the workspace or in a private place.
+    fn is_ours(&self, path: &str) -> bool {
+        is_below(path, &self.context.workspace)
+            || PRIVATE.iter().any(|place| is_below(path, Path::new(place)))
+    }
+
+    fn credentials(&self, draft: &mut Draft, path: &str, shown: &str) {
+        let below_root = PLACES.iter().filter(|place| !place.home);
+        for place in below_root {
+            if may_be_below(path.trim_start_matches('/'), place.path) && !self.is_around_us(place) {
+                return reveal(draft, place, shown);
+            }
+        }
+        if let Some(rest) = self.below_home(path)
+            && let Some(place) = PLACES.iter().find(|p| p.home && may_be_below(rest, p.path))
+        {
+            reveal(draft, place, shown);
+        }
+    }
+
+    /// Whether the workspace or the user's home lies in a place, as for `root`.
+    fn is_around_us(&self, place: &Place) -> bool {
+        let ours = [Some(&self.context.workspace), self.context.home.as_ref()];
+        ours.into_iter().flatten().any(|path| {
+            path.to_str().is_some_and(|path| may_be_below(path.trim_start_matches('/'), place.path))
+        })
+    }
+
+    /// The part of a path below somebody's home.
+    fn below_home<'p>(&self, path: &'p str) -> Option<&'p str> {
+        let home = self.context.home.as_deref().and_then(Path::to_str);
+        if let Some(rest) = home.and_then(|home| path.strip_prefix(home)) {
+            return rest.strip_prefix('/');
+        }
+        let rest = path.strip_prefix("/home/").or_else(|| path.strip_prefix("/Users/"));
+        match rest {
+            Some(rest) => rest.split_once('/').map(|(_, rest)| rest),
+            None => path.strip_prefix("/root/"),
+        }
+    }
+
+    /// Whether a path lies where the project or anybody may have put a program.
+    pub(super) fn is_of_the_project(&self, path: &Word, apart: bool) -> bool {
+        self.directories.candidates(apart).any(|directory| {
+            match spot(path, directory, self.context) {
+                Spot::Absolute(path) => {
+                    self.is_ours(&path) || path.starts_with("/proc/") || path.starts_with("/dev/")
+                }
+                Spot::Home(_) => false,
+                Spot::Floating(_) => true,
+            }
+        })
+    }
+
+    /// Where a word leads as a directory, where that is known.
+    pub(super) fn directory(&self, word: &Word) -> Option<String> {
+        match spot(word, self.directories.now(), self.context) {
+            Spot::Absolute(path) if !path.contains(['*', '?', '[', UNKNOWN]) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// Whether a word is known to lead out of the workspace and of the private places.
+    pub(super) fn is_outside(&self, word: &Word) -> bool {
+        let mut draft = Draft::default();
+        self.path(&mut draft, Access::Write, word, false);
+        draft.categories.contains(Category::HostEscapeRisk)
+    }
+}
+
+fn inside(draft: &mut Draft, access: Access, shown: &str) {
+    match access {
+        Access::Read => {}
+        Access::Write => draft.add(Category::Mutating, format!("writes to {shown}")),
+        Access::Delete => {
+            draft.add(Category::Mutating, format!("deletes {shown}"));
+            draft.add(Category::Destructive, format!("deletes {shown}"));
+        }
+    }
+}
+
+fn outside(draft: &mut Draft, access: Access, shown: &str) {
+    inside(draft, access, shown);
+    match access {
+        Access::Read => {}
+        Access::Write => {
+            draft.add(Category::HostEscapeRisk, format!("writes to {shown}, outside the workspace"))
+        }
+        Access::Delete => {
+            draft.add(Category::HostEscapeRisk, format!("deletes {shown}, outside the workspace"));
+        }
+    }
+}
+
+fn reveal(draft: &mut Draft, place: &Place, shown: &str) {
+    draft.add(Category::HostEscapeRisk, format!("{shown}: {}", place.why));
+}
+
+fn credentials_below(draft: &mut Draft, rest: &str, shown: &str) {
+    if let Some(place) = PLACES.iter().find(|place| place.home && may_be_below(rest, place.path)) {
+        reveal(draft, place, shown);
+    }
+}
+
+fn is_relative(word: &Word) -> bool {
+    match word.pieces.first() {
+        Some(Piece::Literal(text) | Piece::Pattern(text)) => !text.starts_with('/'),
+        Some(Piece::Tilde(tilde)) => tilde == "~+",
+        Some(Piece::Unknown { .. }) => false,
+        None => true,
+    }
+}
+
+/// Where a word leads, seen from a directory.
+fn spot(word: &Word, directory: Option<&str>, context: &Context) -> Spot {
+    let mut text = String::new();
+    let mut pieces = word.pieces.iter();
+    match pieces.as_slice().first() {
+        Some(Piece::Tilde(tilde)) => {
+            pieces.next();
+            if let Some(spot) = tilde_spot(tilde, pieces.as_slice(), directory, context) {
+                return spot;
+            }
+            text.push(UNKNOWN);
+        }
+        Some(Piece::Unknown { .. }) => {}
+        _ if is_relative(word) => match directory {
+            Some(directory) => {
+                text.push_str(directory);
+                text.push('/');
+            }
+            None => text.push(UNKNOWN),
+        },
+        _ => {}
+    }
+    append(&mut text, pieces.as_slice());
+    if text.starts_with('/') { Spot::Absolute(normal(&text)) } else { Spot::Floating(text) }
+}
+
+fn tilde_spot(
+    tilde: &str,
+    rest: &[Piece],
+    directory: Option<&str>,
+    context: &Context,
+) -> Option<Spot> {
+    let start = match tilde {
+        "~" => match &context.home {
+            Some(home) => home.to_string_lossy().into_owned(),
+            None => {
+                let mut text = String::new();
+                append(&mut text, rest);
+                return Some(Spot::Home(text.trim_start_matches('/').to_owned()));
+            }
+        },
+        "~root" => "/root".to_owned(),
+        "~+" => directory?.to_owned(),
+        "~-" => return None,
+        other => format!("/home/{}", other.trim_start_matches('~')),
+    };
+    let mut text = start;
+    append(&mut text, rest);
+    Some(Spot::Absolute(normal(&text)))
+}
+
+fn append(text: &mut String, pieces: &[Piece]) {
+    for piece in pieces {
+        match piece {
+            Piece::Literal(known) | Piece::Pattern(known) | Piece::Tilde(known) => {
+                text.push_str(known);
+            }
+            Piece::Unknown { .. } => text.push(UNKNOWN),
+        }
+    }
+}
+
+/// An absolute path without `.`, `..` and doubled slashes.
+fn normal(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    let mut text = String::with_capacity(path.len());
+    for part in parts {
+        text.push('/');
+        text.push_str(part);
+    }
+    if text.is_empty() {
+        text.push('/');
+    }
+    text
+}
+
+fn shown(path: &str) -> String {
+    path.replace(UNKNOWN, "…")
+}
+
+fn is_device(path: &str) -> bool {
+    let number = path.strip_prefix("/dev/fd/").or_else(|| path.strip_prefix("/proc/self/fd/"));
+    DEVICES.contains(&path)
+        || number.is_some_and(|n| !n.is_empty() && n.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Whether a path is a directory or lies below it, as far as it is known.
+fn is_below(path: &str, directory: &Path) -> bool {
+    Path::new(path).starts_with(directory)
+}
+
+/// Whether a path may be a place or lie below it. Both may have patterns in them.
+fn may_be_below(path: &str, place: &str) -> bool {
+    // Nearly all places are ruled out by their first letter.
+    let first = |text: &str| text.as_bytes().first().copied().unwrap_or_default();
+    if first(path) != first(place) && !is_open(first(path)) && !is_open(first(place)) {
+        return false;
+    }
+    let mut parts = path.split('/').filter(|part| !part.is_empty());
+    place.split('/').all(|wanted| parts.next().is_some_and(|part| may_be(part, wanted)))
+}
+
+fn may_be(part: &str, wanted: &str) -> bool {
+    if wanted.contains('*') {
+        return part.contains(UNKNOWN) || is_pattern(part) || fits(wanted, part);
+    }
+    if is_pattern(part) {
+        return (part.starts_with('.') || !wanted.starts_with('.')) && fits(part, wanted);
+    }
+    part == wanted
+}
+
+/// Whether a letter may stand for others.
+fn is_open(letter: u8) -> bool {
+    matches!(letter, b'*' | b'?' | b'[' | b'/') || char::from(letter) == UNKNOWN
+}
+
+fn is_pattern(part: &str) -> bool {
+    part.contains(['*', '?', '['])
+}

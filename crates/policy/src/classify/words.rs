@@ -1,0 +1,81 @@
+//! What a word may become.
+
+use crate::script::{Piece, Word};
+
+/// Whether a word may become one that starts with `-`, or bring such a word with it.
+pub(super) fn may_be_option(word: &Word) -> bool {
+    if matches!(word.pieces.as_slice(), [Piece::Literal(text)] if text == "-") {
+        return false;
+    }
+    spills(word) || word.pieces.iter().find(|piece| !is_empty(piece)).is_some_and(may_be_dash)
+}
+
+/// Whether nothing is known of how a word begins.
+pub(super) fn may_be_anything(word: &Word) -> bool {
+    spills(word) || matches!(word.pieces.first(), Some(Piece::Unknown { .. } | Piece::Pattern(_)))
+}
+
+/// Whether a word may become several, of which the later ones may be anything.
+pub(super) fn spills(word: &Word) -> bool {
+    let unknown = |piece: &Piece| matches!(piece, Piece::Unknown { splits: true });
+    let leading = word.pieces.iter().find(|piece| !is_empty(piece));
+    let names = matches!(leading, Some(piece @ Piece::Pattern(_)) if may_be_dash(piece));
+    names || word.pieces.iter().any(unknown)
+}
+
+fn is_empty(piece: &Piece) -> bool {
+    matches!(piece, Piece::Literal(text) if text.is_empty())
+}
+
+fn may_be_dash(piece: &Piece) -> bool {
+    match piece {
+        Piece::Literal(text) => text.starts_with('-'),
+        Piece::Pattern(text) => text.starts_with(['*', '?', '[', '-', '@', '+', '!', '\\']),
+        Piece::Unknown { .. } => true,
+        Piece::Tilde(_) => false,
+    }
+}
+
+/// The name that is set, where a word is `NAME=value`.
+pub(super) fn assignment(word: &Word) -> Option<&str> {
+    let (name, _) = word.beginning().split_once('=')?;
+    is_name(name).then_some(name)
+}
+
+/// The value of `NAME=value`.
+pub(super) fn assigned(word: &Word) -> Word {
+    let mut pieces = word.pieces.clone();
+    if let Some(Piece::Literal(text)) = pieces.first_mut()
+        && let Some(at) = text.find('=')
+    {
+        text.drain(..=at);
+    }
+    pieces.retain(|piece| !is_empty(piece));
+    Word { pieces }
+}
+
+/// The beginning of a text that is the name of a variable.
+pub(super) fn leading_name(text: &str) -> &str {
+    let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
+    &text[..end]
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && leading_name(text) == text
+        && !text.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// A text with something unknown in it, the unknown parts as a parameter that nobody set.
+pub(super) fn with_parameters(word: &Word) -> String {
+    let mut text = String::new();
+    for piece in &word.pieces {
+        match piece {
+            Piece::Literal(known) | Piece::Pattern(known) | Piece::Tilde(known) => {
+                text.push_str(known);
+            }
+            Piece::Unknown { .. } => text.push_str("${unknown}"),
+        }
+    }
+    text
+}

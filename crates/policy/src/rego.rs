@@ -1,0 +1,114 @@
+//! Rules in Rego: policies about the whole request.
+//!
+//! A policy is bounded in time; when that is over, the answer is no. Memory is bounded only by what can be had in that time, and by
+//! limits on the functions that make much out of little. A single step, such as multiplying two numbers that were made very long,
+//! goes on by itself after nobody waits for it any more.
+
+#[cfg(not(feature = "rego"))]
+mod absent;
+#[cfg(feature = "rego")]
+mod functions;
+#[cfg(feature = "rego")]
+mod input;
+#[cfg(feature = "rego")]
+mod nesting;
+#[cfg(feature = "rego")]
+mod own_stack;
+#[cfg(feature = "rego")]
+mod policy;
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::context::Context;
+use crate::decision::Decision;
+use crate::engine::NamedText;
+use crate::error::Problem;
+use crate::layer::Layer;
+use crate::verdict::{PartVerdict, RuleInfo};
+
+#[cfg(not(feature = "rego"))]
+use absent::Policy;
+#[cfg(feature = "rego")]
+pub use input::input_document;
+#[cfg(feature = "rego")]
+use policy::Policy;
+
+/// A file of Rego.
+#[derive(Debug)]
+pub(crate) struct RegoFile {
+    layer: Layer,
+    name: Arc<str>,
+    policy: Policy,
+}
+
+/// What a file of Rego wants.
+#[derive(Debug, Default)]
+pub(crate) struct Wish {
+    /// What it decides; in the user's layer this may widen.
+    pub(crate) decision: Option<(Decision, Arc<RuleInfo>)>,
+    /// What is at least to be decided.
+    pub(crate) floor: Option<(Decision, Arc<RuleInfo>)>,
+}
+
+/// What a policy said.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Answer {
+    decision: Option<Decision>,
+    reason: Option<String>,
+    deny: Vec<String>,
+    require_approval: Vec<String>,
+}
+
+impl RegoFile {
+    /// Reads a file.
+    pub(crate) fn load(layer: Layer, file: &NamedText) -> Result<Self, Problem> {
+        let policy = Policy::load(&file.name, &file.text)?;
+        Ok(Self { layer, name: Arc::from(file.name.as_str()), policy })
+    }
+
+    pub(crate) fn layer(&self) -> Layer {
+        self.layer
+    }
+
+    /// Asks what it wants. What goes wrong is a denial.
+    pub(crate) fn ask(
+        &self,
+        parts: &[PartVerdict],
+        stands: Decision,
+        context: &Context,
+        timeout: Duration,
+    ) -> Wish {
+        match self.policy.ask(parts, stands, context, timeout) {
+            Ok(answer) => self.wish(answer),
+            Err(reason) => {
+                let rule = self.rule("data.offshoot", Some(reason));
+                Wish { decision: None, floor: Some((Decision::Deny, rule)) }
+            }
+        }
+    }
+
+    fn wish(&self, answer: Answer) -> Wish {
+        let Answer { decision, reason, deny, require_approval } = answer;
+        let decision =
+            decision.map(|decision| (decision, self.rule("data.offshoot.decision", reason)));
+        let sets = [
+            (Decision::Deny, "data.offshoot.deny", deny),
+            (Decision::RequireApproval, "data.offshoot.require_approval", require_approval),
+        ];
+        let floor = sets.into_iter().find(|(_, _, messages)| !messages.is_empty()).map(
+            |(decision, name, messages)| (decision, self.rule(name, Some(messages.join("; ")))),
+        );
+        Wish { decision, floor }
+    }
+
+    fn rule(&self, name: &str, reason: Option<String>) -> Arc<RuleInfo> {
+        Arc::new(RuleInfo {
+            layer: self.layer,
+            name: name.to_owned(),
+            file: Some(Arc::clone(&self.name)),
+            reason: reason.map(Cow::Owned),
+        })
+    }
+}

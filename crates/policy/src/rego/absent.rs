@@ -1,0 +1,36 @@
+//! In place of the interpreter, where it was left out when Offshoot was built.
+
+use std::time::Duration;
+
+use super::Answer;
+use crate::context::Context;
+use crate::decision::Decision;
+use crate::error::Problem;
+use crate::verdict::PartVerdict;
+
+/// A policy; there is none.
+#[derive(Debug)]
+pub(super) enum Policy {}
+
+impl Policy {
+    /// Refuses: a policy that is never asked must not look as if it were.
+    pub(super) fn load(name: &str, _: &str) -> Result<Self, Problem> {
+        Err(Problem {
+            file: name.to_owned(),
+            place: None,
+            message: "Rego was left out when this program was built".to_owned(),
+            hint: Some("use rules in TOML, or a build with the feature `rego`".to_owned()),
+        })
+    }
+
+    /// There is no policy to ask.
+    pub(super) fn ask(
+        &self,
+        _: &[PartVerdict],
+        _: Decision,
+        _: &Context,
+        _: Duration,
+    ) -> Result<Answer, String> {
+        match *self {}
+    }
+}

@@ -1,0 +1,91 @@
+//! What holds where no file says otherwise.
+
+use std::borrow::Cow;
+use std::sync::{Arc, LazyLock};
+
+use crate::category::{Categories, Category};
+use crate::context::{Context, Network};
+use crate::decision::Decision;
+use crate::layer::Layer;
+use crate::verdict::RuleInfo;
+
+/// A decision and the rule that made it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opinion<'a> {
+    pub(crate) decision: Decision,
+    pub(crate) rule: &'a Arc<RuleInfo>,
+}
+
+impl<'a> Opinion<'a> {
+    /// The stricter of two; the first where they agree.
+    pub(crate) fn stricter(self, other: Opinion<'a>) -> Self {
+        if other.decision > self.decision { other } else { self }
+    }
+}
+
+/// What is built in for a command of these categories.
+pub(crate) fn built_in(categories: Categories, network: Network) -> Opinion<'static> {
+    let row = if categories.contains(Category::HostEscapeRisk) {
+        &BEYOND
+    } else if destroys_elsewhere(categories, network) {
+        &ELSEWHERE
+    } else if categories.is_read_only() {
+        &READS
+    } else {
+        &UNDOABLE
+    };
+    Opinion { decision: row.decision, rule: &row.rule }
+}
+
+/// Whether it destroys what no checkpoint brings back.
+pub(crate) fn destroys_elsewhere(categories: Categories, network: Network) -> bool {
+    network == Network::Host
+        && categories.contains(Category::Networked)
+        && categories.contains(Category::Destructive)
+}
+
+/// The categories that count. What would be changed in a workspace that is mounted read-only is refused by the kernel; what
+/// reaches further may change things elsewhere.
+pub(crate) fn effective(categories: Categories, context: &Context) -> Categories {
+    let stays_inside =
+        !categories.contains(Category::Networked) && !categories.contains(Category::HostEscapeRisk);
+    if !(context.read_only && stays_inside) {
+        return categories;
+    }
+    let changes = [Category::Mutating, Category::Destructive];
+    categories.iter().filter(|category| !changes.contains(category)).collect()
+}
+
+/// A row of the table.
+struct Row {
+    decision: Decision,
+    rule: Arc<RuleInfo>,
+}
+
+fn row(name: &str, decision: Decision, reason: &'static str) -> Row {
+    let rule = RuleInfo {
+        layer: Layer::BuiltIn,
+        name: name.to_owned(),
+        file: None,
+        reason: Some(Cow::Borrowed(reason)),
+    };
+    Row { decision, rule: Arc::new(rule) }
+}
+
+static READS: LazyLock<Row> = LazyLock::new(|| row("read-only", Decision::Allow, "it only reads"));
+
+static UNDOABLE: LazyLock<Row> = LazyLock::new(|| {
+    row("undoable", Decision::AllowWithCheckpoint, "what it changes inside can be undone")
+});
+
+static ELSEWHERE: LazyLock<Row> = LazyLock::new(|| {
+    row(
+        "destroys-elsewhere",
+        Decision::RequireApproval,
+        "it destroys something over the network, where undo does not reach",
+    )
+});
+
+static BEYOND: LazyLock<Row> = LazyLock::new(|| {
+    row("beyond-the-workspace", Decision::RequireApproval, "it reaches beyond the workspace")
+});

@@ -1,0 +1,144 @@
+//! A file of rules as it is written.
+
+use std::fmt;
+use std::ops::Range;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, SeqAccess, Visitor};
+use toml::Spanned;
+
+use crate::error::Problem;
+
+/// The version of the format that is read here.
+pub(crate) const VERSION: i64 = 1;
+
+/// A whole file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawFile {
+    pub(crate) version: Spanned<i64>,
+    #[serde(default)]
+    pub(crate) defaults: RawDefaults,
+    #[serde(default, rename = "rule")]
+    pub(crate) rules: Vec<Spanned<RawRule>>,
+}
+
+/// Decisions by category.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawDefaults {
+    pub(crate) read_only: Option<Spanned<String>>,
+    pub(crate) interactive: Option<Spanned<String>>,
+    pub(crate) mutating: Option<Spanned<String>>,
+    pub(crate) networked: Option<Spanned<String>>,
+    pub(crate) destructive: Option<Spanned<String>>,
+    pub(crate) host_escape_risk: Option<Spanned<String>>,
+}
+
+/// A rule.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RawRule {
+    pub(crate) name: Spanned<String>,
+    pub(crate) decision: Spanned<String>,
+    pub(crate) reason: Option<String>,
+    pub(crate) prefix: Option<Spanned<Vec<OneOrMany>>>,
+    pub(crate) exact: Option<Spanned<bool>>,
+    pub(crate) glob: Option<Spanned<OneOrMany>>,
+    pub(crate) path: Option<Spanned<OneOrMany>>,
+    pub(crate) access: Option<Spanned<String>>,
+    pub(crate) category: Option<Spanned<OneOrMany>>,
+    pub(crate) network: Option<Spanned<String>>,
+    #[serde(default)]
+    pub(crate) matches: Vec<Spanned<String>>,
+    #[serde(default)]
+    pub(crate) not_matches: Vec<Spanned<String>>,
+}
+
+/// One text, or a list of which any will do.
+pub(crate) struct OneOrMany(pub(crate) Vec<String>);
+
+impl<'de> Deserialize<'de> for OneOrMany {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(OneOrManyVisitor)
+    }
+}
+
+struct OneOrManyVisitor;
+
+impl<'de> Visitor<'de> for OneOrManyVisitor {
+    type Value = OneOrMany;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a text or a list of texts")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<OneOrMany, E> {
+        Ok(OneOrMany(vec![text.to_owned()]))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<OneOrMany, A::Error> {
+        let mut texts = Vec::new();
+        while let Some(text) = list.next_element()? {
+            texts.push(text);
+        }
+        Ok(OneOrMany(texts))
+    }
+}
+
+/// A text with a name, so that problems can be told with their place.
+pub(crate) struct Source<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) text: &'a str,
+}
+
+impl Source<'_> {
+    /// Reads the file.
+    pub(crate) fn parse(&self) -> Result<RawFile, Problem> {
+        let file: RawFile = toml::from_str(self.text).map_err(|error| {
+            let hint = hint(error.message());
+            self.problem(error.span(), error.message().trim(), hint)
+        })?;
+        if *file.version.get_ref() == VERSION {
+            return Ok(file);
+        }
+        let message = format!("version {} is not known", file.version.get_ref());
+        Err(self.problem(Some(file.version.span()), message, Some("write `version = 1`".into())))
+    }
+
+    /// Something that is wrong at a place.
+    pub(crate) fn problem(
+        &self,
+        span: Option<Range<usize>>,
+        message: impl Into<String>,
+        hint: Option<String>,
+    ) -> Problem {
+        Problem {
+            file: self.name.to_owned(),
+            place: span.map(|span| self.place(span.start)),
+            message: message.into(),
+            hint,
+        }
+    }
+
+    /// Line and column of a byte, from 1.
+    fn place(&self, offset: usize) -> (usize, usize) {
+        let before = self.text.get(..offset).unwrap_or(self.text);
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
+        (line, column)
+    }
+}
+
+/// What to write, for the mistakes that a reader of TOML finds by itself.
+fn hint(message: &str) -> Option<String> {
+    let hint = match message {
+        _ if message.contains("missing field `version`") => "begin the file with `version = 1`",
+        _ if message.contains("missing field `name`") => "write `name = \"what-it-is-for\"`",
+        _ if message.contains("missing field `decision`") => {
+            "write `decision = \"require_approval\"`, or another of allow, allow_with_checkpoint and deny"
+        }
+        _ => return None,
+    };
+    Some(hint.to_owned())
+}

@@ -1,0 +1,156 @@
+//! What would have let a request run.
+
+use crate::category::Categories;
+use crate::context::Context;
+use crate::judged::{Access, Judged, Part};
+use crate::layer::Layer;
+use crate::rules::built_in::{built_in, effective};
+use crate::rules::facts::{Facts, is_system_program, name};
+use crate::script::Word;
+use crate::verdict::{PartVerdict, Remedy, RuleInfo};
+
+/// A longer beginning of a command is not looked at: the rule names all of it.
+const LONGEST: usize = 12;
+
+/// Judges a program with its arguments.
+pub(crate) type JudgeWords<'a> = &'a dyn Fn(&[Word], &Context) -> Vec<Judged>;
+
+/// The smallest rules of the user that would have let all parts run, or why there are none. `is_taken` says whether the user
+/// has a rule of a name.
+pub(crate) fn remedy(
+    parts: &[PartVerdict],
+    context: &Context,
+    judge: JudgeWords<'_>,
+    is_taken: impl Fn(&str) -> bool,
+) -> Remedy {
+    let mut rules: Vec<Allowing> = Vec::new();
+    for part in parts.iter().filter(|part| !part.decision.runs()) {
+        match allowing(part, context, judge) {
+            Ok(rule) if rules.iter().any(|other| other.matcher == rule.matcher) => {}
+            Ok(mut rule) => {
+                let is_used = |name: &str| is_taken(name) || rules.iter().any(|r| r.name == name);
+                rule.name = unused(&rule.name, is_used);
+                rules.push(rule);
+            }
+            Err(advice) => return Remedy { rule: None, advice },
+        }
+    }
+    let advice = match rules.len() {
+        1 => "a rule in the user's file would allow it",
+        _ => "rules in the user's file would allow it",
+    };
+    let rules: Vec<String> = rules.iter().map(Allowing::to_toml).collect();
+    Remedy { rule: Some(rules.join("\n")), advice: advice.to_owned() }
+}
+
+/// A rule that lets something run.
+struct Allowing {
+    name: String,
+    matcher: String,
+}
+
+impl Allowing {
+    fn to_toml(&self) -> String {
+        let name = quote(&self.name);
+        let matcher = &self.matcher;
+        format!("[[rule]]\nname = {name}\ndecision = \"allow_with_checkpoint\"\n{matcher}")
+    }
+}
+
+/// A name that no other rule has.
+fn unused(name: &str, is_used: impl Fn(&str) -> bool) -> String {
+    let numbered = (2_usize..).map(|number| format!("{name}-{number}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(|name| !is_used(name)).unwrap_or_default()
+}
+
+/// Why adding a rule of the user does not help against a rule that has decided.
+pub(crate) fn why_it_stays(rule: &RuleInfo) -> String {
+    let RuleInfo { layer, name, file, .. } = rule;
+    let file = file.as_deref().unwrap_or("what is built in");
+    match layer {
+        Layer::User => format!(
+            "`{name}` in {file} says so, and the strictest rule of a layer counts: change it there"
+        ),
+        _ => format!("no rule of the user can: `{name}` in {file} says so, a rule of the {layer}"),
+    }
+}
+
+/// The smallest rule that lets a part run.
+fn allowing(
+    part: &PartVerdict,
+    context: &Context,
+    judge: JudgeWords<'_>,
+) -> Result<Allowing, String> {
+    if part.rule.layer != Layer::BuiltIn {
+        return Err(why_it_stays(&part.rule));
+    }
+    let judged = &part.judged;
+    match judged.part {
+        Part::Program => program(judged, context, judge),
+        Part::Redirection => match judged.paths.as_slice() {
+            [touched] => Ok(path(touched.access, &touched.path)),
+            _ => Err(no_rule("a redirection to a file that is not known beforehand")),
+        },
+        Part::Assignment => Err(no_rule("setting this variable")),
+        Part::Unclear => Err(no_rule("what could not be understood")),
+    }
+}
+
+fn no_rule(what: &str) -> String {
+    format!("no rule can allow {what}: a person has to approve it")
+}
+
+/// A rule for a program: as few words as name what was stopped.
+fn program(judged: &Judged, context: &Context, judge: JudgeWords<'_>) -> Result<Allowing, String> {
+    let stops = |categories: Categories| {
+        !built_in(effective(categories, context), context.network).decision.runs()
+    };
+    let facts = Facts::new(judged, context);
+    // Rights that a wrapper brings are only allowed by a rule that begins with it.
+    let start = if stops(judged.wrapped) { 0 } else { judged.wrappers.len() };
+    let before = facts.words_from(start).count() - judged.words.len();
+    let length = (1..=judged.words.len().min(LONGEST))
+        .find(|length| {
+            let beginning = judge(&judged.words[..*length], context);
+            stops(judged.wrapped)
+                || beginning.iter().any(|part| part.part == Part::Program && stops(part.categories))
+        })
+        .unwrap_or(judged.words.len());
+    let Some(mut words) = facts.words_from(start).take(before + length).collect::<Option<Vec<_>>>()
+    else {
+        return Err(no_rule("a command whose words are not known beforehand"));
+    };
+    if let Some(program) = words.get_mut(before).filter(|program| is_system_program(program)) {
+        *program = name(program).to_owned().into();
+    }
+    let shown: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    let quoted: Vec<String> = shown.iter().map(|word| quote(word)).collect();
+    let exact = if length == judged.words.len() { "exact = true\n" } else { "" };
+    let name = rule_name(&shown);
+    Ok(Allowing { name, matcher: format!("prefix = [{}]\n{exact}", quoted.join(", ")) })
+}
+
+fn path(access: Access, path: &str) -> Allowing {
+    let glob = quote(&globset::escape(path));
+    let access = access.word();
+    let matcher = format!("path = {glob}\naccess = \"{access}\"\n");
+    Allowing { name: rule_name(&[access, path]), matcher }
+}
+
+/// A name made of words.
+fn rule_name(words: &[&str]) -> String {
+    let mut name = "allow".to_owned();
+    for part in words.iter().flat_map(|word| word.split(|c: char| !c.is_alphanumeric())) {
+        if !part.is_empty() && name.len() < 40 {
+            name.push('-');
+            name.push_str(part);
+        }
+    }
+    name
+}
+
+/// A text as TOML writes it.
+fn quote(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}

@@ -1,0 +1,245 @@
+//! One rule, checked and ready to be compared with commands.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use toml::Spanned;
+
+use crate::category::{Categories, Category};
+use crate::context::Network;
+use crate::decision::Decision;
+use crate::error::Problem;
+use crate::judged::Access;
+use crate::layer::Layer;
+use crate::rules::file::{OneOrMany, RawRule, Source};
+use crate::verdict::RuleInfo;
+
+/// A rule that has at least one matcher.
+#[derive(Debug)]
+pub(crate) struct Rule {
+    pub(crate) info: Arc<RuleInfo>,
+    pub(crate) decision: Decision,
+    /// Words in order, each one of several; empty where the rule has no prefix.
+    pub(crate) prefix: Vec<Vec<String>>,
+    /// Nothing may follow the prefix.
+    pub(crate) exact: bool,
+    /// Over the words; empty where the rule has none.
+    pub(crate) globs: Vec<String>,
+    /// Over paths; empty where the rule has none.
+    pub(crate) paths: Vec<String>,
+    /// What is done to the path; none for anything.
+    pub(crate) access: Option<Access>,
+    pub(crate) categories: Option<Named>,
+    pub(crate) network: Option<Network>,
+}
+
+/// Categories that a rule names, read-only among them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Named([bool; Category::ALL.len()]);
+
+impl Named {
+    fn has(self, category: Category) -> bool {
+        self.0[category as usize]
+    }
+
+    /// Those that are named.
+    pub(crate) fn iter(self) -> impl Iterator<Item = Category> {
+        Category::ALL.into_iter().filter(move |category| self.has(*category))
+    }
+
+    /// Whether one of a command's categories is named.
+    pub(crate) fn any_of(self, categories: Categories) -> bool {
+        categories.iter().any(|category| self.has(category))
+    }
+
+    /// Whether all of a command's categories are named. What is destructive is mutating as well, which goes without saying.
+    pub(crate) fn all_of(self, categories: Categories) -> bool {
+        categories.iter().all(|category| {
+            self.has(category)
+                || (category == Category::Mutating
+                    && self.has(Category::Destructive)
+                    && categories.contains(Category::Destructive))
+        })
+    }
+}
+
+/// Turns rules of one file into rules that can be compared.
+pub(crate) struct RuleReader<'a> {
+    pub(crate) source: &'a Source<'a>,
+    pub(crate) file: &'a Arc<str>,
+    pub(crate) layer: Layer,
+}
+
+impl RuleReader<'_> {
+    /// Checks a rule.
+    pub(crate) fn read(&self, raw: &Spanned<RawRule>) -> Result<Rule, Problem> {
+        let span = raw.span();
+        let raw = raw.get_ref();
+        if raw.name.get_ref().trim().is_empty() {
+            return Err(self.wrong(&raw.name, "a rule needs a name", "write what it is for"));
+        }
+        let rule = Rule {
+            info: self.info(raw),
+            decision: self.decision(&raw.decision)?,
+            prefix: self.prefix(raw)?,
+            exact: raw.exact.as_ref().is_some_and(|exact| *exact.get_ref()),
+            globs: self.globs(raw.glob.as_ref())?,
+            paths: self.paths(raw.path.as_ref())?,
+            access: self.access(raw)?,
+            categories: raw.category.as_ref().map(|named| self.categories(named)).transpose()?,
+            network: raw.network.as_ref().map(|network| self.network(network)).transpose()?,
+        };
+        if rule.has_matcher() {
+            return Ok(rule);
+        }
+        let message = format!("the rule `{}` fits nothing: it has no matcher", raw.name.get_ref());
+        let hint = "write `prefix`, `glob`, `path`, `category` or `network`";
+        Err(self.source.problem(Some(span), message, Some(hint.to_owned())))
+    }
+
+    fn info(&self, raw: &RawRule) -> Arc<RuleInfo> {
+        Arc::new(RuleInfo {
+            layer: self.layer,
+            name: raw.name.get_ref().clone(),
+            file: Some(Arc::clone(self.file)),
+            reason: raw.reason.clone().map(Cow::Owned),
+        })
+    }
+
+    /// The decision that a word stands for.
+    pub(crate) fn decision(&self, word: &Spanned<String>) -> Result<Decision, Problem> {
+        Decision::from_word(word.get_ref()).ok_or_else(|| {
+            let words = Decision::ALL.map(Decision::word);
+            self.unknown(word, "decision", &words)
+        })
+    }
+
+    fn prefix(&self, raw: &RawRule) -> Result<Vec<Vec<String>>, Problem> {
+        let Some(prefix) = &raw.prefix else {
+            return match &raw.exact {
+                Some(exact) => {
+                    Err(self.wrong(exact, "`exact` is about a prefix", "write `prefix` as well"))
+                }
+                None => Ok(Vec::new()),
+            };
+        };
+        let is_empty = |element: &OneOrMany| element.0.is_empty();
+        let elements = prefix.get_ref();
+        if elements.is_empty() || elements.iter().any(is_empty) {
+            let hint = "write the program and its first words: `prefix = [\"git\", \"push\"]`";
+            return Err(self.wrong(prefix, "an empty prefix fits nothing", hint));
+        }
+        if elements[0].0.iter().any(|program| program.is_empty() || program.ends_with('/')) {
+            let hint = "write the name of the program first";
+            return Err(self.wrong(prefix, "a prefix begins with a program", hint));
+        }
+        Ok(elements.iter().map(|element| element.0.clone()).collect())
+    }
+
+    /// The texts of globs; whether they are well formed is found when they are compiled together.
+    fn globs(&self, globs: Option<&Spanned<OneOrMany>>) -> Result<Vec<String>, Problem> {
+        let Some(globs) = globs else { return Ok(Vec::new()) };
+        let texts = &globs.get_ref().0;
+        if texts.is_empty() || texts.iter().any(String::is_empty) {
+            let hint = "write a pattern, such as `git push *` or `src/**`";
+            return Err(self.wrong(globs, "an empty glob fits nothing", hint));
+        }
+        for text in texts {
+            if let Err(error) = globset::Glob::new(text) {
+                let hint =
+                    "special characters are * ? [ ] { } and \\, which takes their meaning away";
+                return Err(self.wrong(globs, format!("not a glob: {error}"), hint));
+            }
+        }
+        Ok(texts.clone())
+    }
+
+    /// The texts of globs over paths.
+    fn paths(&self, paths: Option<&Spanned<OneOrMany>>) -> Result<Vec<String>, Problem> {
+        let Some(at) = paths else { return Ok(Vec::new()) };
+        let mut texts = self.globs(paths)?;
+        for text in &mut texts {
+            if text.starts_with('~') && *text != "~" && !text.starts_with("~/") {
+                let hint = "only `~/` stands for a home, the user's own";
+                return Err(self.wrong(at, format!("`{text}` fits no path"), hint));
+            }
+            if text.split('/').any(|name| name == "..") {
+                let hint = "write the path from `/`, from `~/` or from the workspace";
+                return Err(self.wrong(at, format!("`{text}` fits no path"), hint));
+            }
+            if let Some(rest) = text.strip_prefix("./").filter(|rest| !rest.is_empty()) {
+                *text = rest.to_owned();
+            }
+        }
+        Ok(texts)
+    }
+
+    fn access(&self, raw: &RawRule) -> Result<Option<Access>, Problem> {
+        let Some(access) = &raw.access else { return Ok(None) };
+        if raw.path.is_none() {
+            return Err(self.wrong(access, "`access` is about a path", "write `path` as well"));
+        }
+        match access.get_ref().as_str() {
+            "read" => Ok(Some(Access::Read)),
+            "write" => Ok(Some(Access::Write)),
+            "delete" => Ok(Some(Access::Delete)),
+            "any" => Ok(None),
+            _ => Err(self.unknown(access, "access", &["read", "write", "delete", "any"])),
+        }
+    }
+
+    fn categories(&self, named: &Spanned<OneOrMany>) -> Result<Named, Problem> {
+        let words = &named.get_ref().0;
+        if words.is_empty() {
+            let hint = "write at least one category";
+            return Err(self.wrong(named, "an empty list of categories fits nothing", hint));
+        }
+        let mut categories = Named::default();
+        for word in words {
+            let Some(category) = Category::from_word(word) else {
+                let hint = one_of(&Category::ALL.map(Category::word));
+                return Err(self.wrong(named, format!("`{word}` is no category"), hint));
+            };
+            categories.0[category as usize] = true;
+        }
+        Ok(categories)
+    }
+
+    fn network(&self, word: &Spanned<String>) -> Result<Network, Problem> {
+        [Network::None, Network::Host]
+            .into_iter()
+            .find(|network| network.word() == word.get_ref())
+            .ok_or_else(|| self.unknown(word, "network", &["none", "host"]))
+    }
+
+    fn unknown(&self, word: &Spanned<String>, key: &str, words: &[&str]) -> Problem {
+        self.wrong(word, format!("`{}` is no {key}", word.get_ref()), one_of(words))
+    }
+
+    fn wrong<T>(
+        &self,
+        at: &Spanned<T>,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> Problem {
+        self.source.problem(Some(at.span()), message, Some(hint.into()))
+    }
+}
+
+impl Rule {
+    fn has_matcher(&self) -> bool {
+        self.names_program()
+            || !self.paths.is_empty()
+            || self.categories.is_some()
+            || self.network.is_some()
+    }
+
+    /// Whether it says which program it is about.
+    pub(crate) fn names_program(&self) -> bool {
+        !self.prefix.is_empty() || !self.globs.is_empty()
+    }
+}
+
+fn one_of(words: &[&str]) -> String {
+    format!("write one of {}", words.join(", "))
+}

@@ -1,0 +1,168 @@
+//! The files that rules are in, read again when they change.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use offshoot_policy::{Engine, EngineOptions, Layer, LayerSource, NamedText, PolicyError};
+
+/// A file with rules.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyFile {
+    /// The layer that it belongs to.
+    pub layer: Layer,
+    /// Where it is.
+    pub path: PathBuf,
+    /// Whether it must be there.
+    pub required: bool,
+}
+
+/// What a file with rules is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PolicyLanguage {
+    /// Rules.
+    Toml,
+    /// A Rego module.
+    Rego,
+}
+
+impl PolicyLanguage {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Toml => "toml",
+            Self::Rego => "rego",
+        }
+    }
+}
+
+impl PolicyFile {
+    /// What it is written in, by its name.
+    pub fn language(&self) -> PolicyLanguage {
+        match self.path.extension() {
+            Some(extension) if extension == "rego" => PolicyLanguage::Rego,
+            _ => PolicyLanguage::Toml,
+        }
+    }
+
+    fn source(&self, text: String) -> LayerSource {
+        let named = Some(NamedText { name: self.path.display().to_string(), text });
+        let (toml, rego) = match self.language() {
+            PolicyLanguage::Toml => (named, None),
+            PolicyLanguage::Rego => (None, named),
+        };
+        LayerSource { layer: self.layer, toml, rego }
+    }
+}
+
+/// Why there is no policy. Nothing may run then.
+#[derive(Debug, thiserror::Error)]
+pub enum PolicyFileError {
+    /// A file cannot be read.
+    #[error("cannot read the policy file {path}: {error}", path = .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// A file is larger than rules are.
+    #[error("the policy file {path} has {bytes} bytes; at most {MOST_BYTES} are read", path = .path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+    },
+    /// The rules are wrong.
+    #[error(transparent)]
+    Rules(#[from] PolicyError),
+}
+
+/// Rules are written by people; anything larger is a mistake.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// Where rules come from. Asked for the engine again and again, it looks whether a file has changed since.
+#[derive(Debug)]
+pub struct PolicyFiles {
+    files: Vec<PolicyFile>,
+    rego_timeout: Duration,
+    loaded: Mutex<Option<Loaded>>,
+}
+
+#[derive(Debug)]
+struct Loaded {
+    stamps: Vec<Option<Stamp>>,
+    engine: Arc<Engine>,
+}
+
+/// What tells that a file is another one now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stamp {
+    inode: u64,
+    size: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl PolicyFiles {
+    /// Rules of these files, in any order.
+    pub fn new(files: Vec<PolicyFile>, rego_timeout: Duration) -> Self {
+        Self { files, rego_timeout, loaded: Mutex::new(None) }
+    }
+
+    /// The files that are there.
+    pub fn present(&self) -> impl Iterator<Item = &PolicyFile> {
+        self.files.iter().filter(|file| file.required || file.path.exists())
+    }
+
+    /// What decides now. After a file has changed it is read again; while one is wrong there is an error and no engine, so that
+    /// nothing runs by rules that are not in force any more.
+    pub fn current(&self) -> Result<Arc<Engine>, PolicyFileError> {
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let stamps: Vec<Option<Stamp>> = self.files.iter().map(|file| stamp(&file.path)).collect();
+        if let Some(loaded) = loaded.as_ref().filter(|loaded| loaded.stamps == stamps) {
+            return Ok(Arc::clone(&loaded.engine));
+        }
+        *loaded = None;
+        let engine = Arc::new(self.load()?);
+        *loaded = Some(Loaded { stamps, engine: Arc::clone(&engine) });
+        Ok(engine)
+    }
+
+    fn load(&self) -> Result<Engine, PolicyFileError> {
+        let mut layers = Vec::new();
+        for file in &self.files {
+            if let Some(text) = read(file)? {
+                layers.push(file.source(text));
+            }
+        }
+        Ok(Engine::new(&EngineOptions { layers, rego_timeout: self.rego_timeout })?)
+    }
+}
+
+fn read(file: &PolicyFile) -> Result<Option<String>, PolicyFileError> {
+    let path = &file.path;
+    let failed = |error| PolicyFileError::Read { path: path.clone(), error };
+    let metadata = match fs::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound && !file.required => return Ok(None),
+        other => other.map_err(failed)?,
+    };
+    if metadata.len() > MOST_BYTES {
+        return Err(PolicyFileError::TooLarge { path: path.clone(), bytes: metadata.len() });
+    }
+    fs::read_to_string(path).map(Some).map_err(failed)
+}
+
+fn stamp(path: &Path) -> Option<Stamp> {
+    let metadata = fs::metadata(path).ok()?;
+    Some(Stamp {
+        inode: metadata.ino(),
+        size: metadata.size(),
+        modified: (metadata.mtime(), metadata.mtime_nsec()),
+        changed: (metadata.ctime(), metadata.ctime_nsec()),
+    })
+}

@@ -1,0 +1,53 @@
+//! What a request looks like to policy.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use offshoot_policy::script::Script;
+use offshoot_policy::{Context, Engine, Network, Verdict, parse_argv, parse_text};
+use offshoot_sandbox::Network as Reach;
+
+use crate::exec::{CommandLine, ExecutionRequest};
+
+/// Decides about a command.
+pub fn judge(engine: &Engine, command: &CommandLine, context: &Context) -> Verdict {
+    engine.decide(&script(command), context)
+}
+
+fn script(command: &CommandLine) -> Script {
+    match command {
+        CommandLine::Shell(text) => parse_text(text.as_bytes()),
+        CommandLine::Argv(arguments) => {
+            let bytes: Vec<&[u8]> = arguments.iter().map(|word| word.as_bytes()).collect();
+            parse_argv(&bytes)
+        }
+    }
+}
+
+/// What surrounds a request.
+pub(crate) fn context_of(
+    request: &ExecutionRequest,
+    workspace: &Path,
+    cwd: &Path,
+    home: Option<&PathBuf>,
+) -> Context {
+    let value = |name: &OsStr| {
+        let found = request.environment.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.to_string_lossy().into_owned()).unwrap_or_default()
+    };
+    let set = request.set_by_caller.iter();
+    Context {
+        workspace: workspace.to_owned(),
+        cwd: cwd.to_owned(),
+        home: home.cloned(),
+        network: match request.network {
+            Reach::None => Network::None,
+            Reach::Host => Network::Host,
+        },
+        read_only: request.read_only,
+        terminal: request.terminal.is_some(),
+        stdin: request.has_stdin,
+        environment: set.map(|name| (name.to_string_lossy().into_owned(), value(name))).collect(),
+    }
+}

@@ -1,0 +1,127 @@
+//! What policy says, as documents.
+
+use offshoot_policy::{Access, Categories, Judged, Part, PartVerdict, Remedy, RuleInfo, Verdict};
+use offshoot_protocol::{
+    DecisionDoc, JudgedDoc, PolicyFileDoc, PolicyReplayDoc, PolicyVerdictDoc, RemedyDoc,
+    ReplayedDoc, RuleDoc, TouchedDoc, WhyDoc,
+};
+
+use super::time;
+use crate::exec::CommandLine;
+use crate::policy::{PolicyFile, Replay, Replayed};
+
+/// What was decided.
+pub fn verdict(verdict: &Verdict) -> DecisionDoc {
+    DecisionDoc {
+        decision: verdict.decision.word().to_owned(),
+        reason: verdict.reason.clone().into_owned(),
+        category: verdict.category().word().to_owned(),
+        categories: words(verdict.categories),
+        rule: Some(rule(&verdict.rule)),
+        commands: verdict.parts.iter().map(part).collect(),
+        remedy: verdict.remedy.as_ref().map(remedy),
+    }
+}
+
+/// What would be decided about a command.
+pub fn policy_verdict<'a>(
+    command: &CommandLine,
+    found: &Verdict,
+    files: impl Iterator<Item = &'a PolicyFile>,
+) -> PolicyVerdictDoc {
+    PolicyVerdictDoc {
+        command: command.display(),
+        runs: found.decision.runs(),
+        verdict: verdict(found),
+        files: files.map(policy_file).collect(),
+    }
+}
+
+/// A file with rules.
+pub fn policy_file(file: &PolicyFile) -> PolicyFileDoc {
+    PolicyFileDoc {
+        layer: file.layer.word().to_owned(),
+        path: file.path.display().to_string(),
+        language: file.language().word().to_owned(),
+    }
+}
+
+/// What other rules would have said.
+pub fn policy_replay(replay: &Replay) -> PolicyReplayDoc {
+    PolicyReplayDoc {
+        execs: replay.execs,
+        same: replay.same,
+        unreadable: replay.unreadable,
+        different: replay.different.iter().map(replayed).collect(),
+    }
+}
+
+fn replayed(replayed: &Replayed) -> ReplayedDoc {
+    ReplayedDoc {
+        exec: replayed.record.id.to_string(),
+        started: time(replayed.record.started_ms),
+        command: replayed.record.command.clone(),
+        before: replayed.before.clone(),
+        after: verdict(&replayed.after),
+    }
+}
+
+fn rule(rule: &RuleInfo) -> RuleDoc {
+    RuleDoc {
+        layer: rule.layer.word().to_owned(),
+        name: rule.name.clone(),
+        file: rule.file.as_ref().map(ToString::to_string),
+    }
+}
+
+fn part(part: &PartVerdict) -> JudgedDoc {
+    let judged = &part.judged;
+    let why = judged.reasons.iter().map(|reason| WhyDoc {
+        category: reason.category.word().to_owned(),
+        reason: reason.why.clone().into_owned(),
+    });
+    let paths = judged.paths.iter().map(|touched| TouchedDoc {
+        access: access(touched.access).to_owned(),
+        path: touched.path.clone(),
+    });
+    JudgedDoc {
+        command: judged_text(judged),
+        part: part_word(judged.part).to_owned(),
+        wrappers: judged.wrappers.clone(),
+        categories: words(judged.categories),
+        why: why.collect(),
+        paths: paths.collect(),
+        decision: part.decision.word().to_owned(),
+        rule: rule(&part.rule),
+    }
+}
+
+fn judged_text(judged: &Judged) -> String {
+    let words = judged.words.iter().map(offshoot_policy::script::Word::display);
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn remedy(remedy: &Remedy) -> RemedyDoc {
+    RemedyDoc { rule: remedy.rule.clone(), advice: remedy.advice.clone() }
+}
+
+fn words(categories: Categories) -> Vec<String> {
+    categories.iter().map(|category| category.word().to_owned()).collect()
+}
+
+fn part_word(part: Part) -> &'static str {
+    match part {
+        Part::Program => "program",
+        Part::Redirection => "redirection",
+        Part::Assignment => "assignment",
+        Part::Unclear => "unclear",
+    }
+}
+
+fn access(access: Access) -> &'static str {
+    match access {
+        Access::Read => "read",
+        Access::Write => "write",
+        Access::Delete => "delete",
+    }
+}

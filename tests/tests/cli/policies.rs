@@ -1,0 +1,276 @@
+//! What policy lets run, through the command line.
+
+use std::fs;
+use std::path::PathBuf;
+
+use offshoot_tests::product::{Place, document_of, with_json};
+use serde_json::Value;
+
+/// The user's file of rules.
+fn user_file(place: &Place) -> PathBuf {
+    place.path().join(".config/offshoot/policy.toml")
+}
+
+fn write(path: PathBuf, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// A project with a vault.
+fn project() -> Place {
+    let place = Place::new();
+    place.write("a", "one\n");
+    place.ok(["init"]);
+    place
+}
+
+/// The envelope of an exec that exits with this code.
+fn exec(place: &Place, code: i32, arguments: &[&str]) -> Value {
+    let mut all = vec!["exec", "--json"];
+    all.extend(arguments);
+    let output = place.run(&all);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {stderr}");
+    document_of(&output)
+}
+
+fn rule(decision: &str, prefix: &str) -> String {
+    format!(
+        "version = 1\n[[rule]]\nname = \"mine\"\ndecision = \"{decision}\"\nprefix = {prefix}\n"
+    )
+}
+
+fn decision(envelope: &Value) -> &str {
+    envelope["result"]["decision"]["decision"].as_str().unwrap()
+}
+
+fn workspaces(place: &Place) -> usize {
+    place.json(&["workspace", "list"])["workspaces"].as_array().unwrap().len()
+}
+
+#[test]
+fn a_denied_command_runs_not_and_is_recorded() {
+    let place = project();
+    write(user_file(&place), &rule("deny", r#"["touch"]"#));
+    let envelope = exec(&place, 122, &["--", "touch", "b"]);
+    assert_eq!(envelope["success"], false);
+    let result = &envelope["result"];
+    assert_eq!(result["state"], "denied");
+    assert_eq!(result["error"]["code"], "denied");
+    assert_eq!(result["error"]["exit_code"], 122);
+    assert_eq!(result["decision"]["rule"]["name"], "mine");
+    assert_eq!(result["decision"]["rule"]["layer"], "user");
+    assert_eq!(result["workspace"], Value::Null);
+    assert_eq!(workspaces(&place), 0, "nothing is forked for it");
+    let listed = place.json(&["execs"]);
+    assert_eq!(listed["execs"][0]["state"], "denied");
+    let shown = place.json(&["show", result["exec"].as_str().unwrap()]);
+    assert!(shown.to_string().contains("\"mine\""), "{shown}");
+}
+
+#[test]
+fn what_needs_an_approval_waits() {
+    let place = project();
+    place.ok(["workspace", "create", "fix"]);
+    let envelope = exec(&place, 123, &["-w", "fix", "--", "sudo", "ls"]);
+    let result = &envelope["result"];
+    assert_eq!(result["state"], "pending_approval");
+    assert_eq!(result["workspace"], "fix");
+    assert_eq!(decision(&envelope), "require_approval");
+    assert_eq!(result["decision"]["category"], "host_escape_risk");
+    assert!(result["decision"]["remedy"]["rule"].as_str().unwrap().contains("[[rule]]"));
+    let output = place.run(["exec", "-w", "fix", "--", "sudo", "ls"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("approval") && said.contains("[[rule]]"), "{said}");
+}
+
+#[test]
+fn the_rule_that_is_proposed_is_the_one_that_helps() {
+    let place = project();
+    let envelope = exec(&place, 123, &["--shell", "cat a && sudo true"]);
+    let proposed = envelope["result"]["decision"]["remedy"]["rule"].as_str().unwrap();
+    write(user_file(&place), &format!("version = 1\n\n{proposed}\n"));
+    let again = place.run(["policy", "check", "--shell", "cat a && sudo true"]);
+    assert_eq!(again.status.code(), Some(0), "{proposed}");
+    let other = place.run(["policy", "check", "--", "sudo", "false"]);
+    assert_eq!(other.status.code(), Some(123), "{proposed} allows more than was asked for");
+}
+
+#[test]
+fn decisions_say_whether_there_is_a_checkpoint() {
+    let place = project();
+    place.ok(["workspace", "create", "fix"]);
+    let changed = exec(&place, 0, &["-w", "fix", "--", "touch", "b"]);
+    assert_eq!(decision(&changed), "allow_with_checkpoint");
+    assert!(changed["result"]["checkpoint"].is_string());
+    let read = exec(&place, 0, &["-w", "fix", "--", "cat", "a"]);
+    assert_eq!(decision(&read), "allow");
+    assert_eq!(read["result"]["decision"]["categories"], serde_json::json!(["read_only"]));
+    write(user_file(&place), &rule("allow", r#"["touch"]"#));
+    let trusted = exec(&place, 0, &["-w", "fix", "--", "touch", "c"]);
+    assert_eq!(decision(&trusted), "allow");
+    assert_eq!(trusted["result"]["changed_files"].as_array().unwrap().len(), 1);
+    assert_eq!(trusted["result"]["checkpoint"], Value::Null);
+}
+
+#[test]
+fn layers_narrow_and_only_the_users_widens() {
+    let place = project();
+    let wide = rule("allow", r#"["sudo"]"#);
+    place.write("offshoot-policy.toml", &wide);
+    exec(&place, 123, &["--", "sudo", "true"]);
+    let warned = place.json(&["policy", "test"]);
+    assert_eq!(warned["warnings"].as_array().unwrap().len(), 1, "{warned}");
+    write(user_file(&place), &wide);
+    let check = |arguments: &[&str]| place.run(arguments).status.code().unwrap();
+    assert_eq!(check(&["policy", "check", "--", "sudo", "true"]), 0);
+    place.write("offshoot-policy.toml", &rule("deny", r#"["sudo"]"#));
+    assert_eq!(check(&["policy", "check", "--", "sudo", "true"]), 122);
+    let strict = place.path().join("strict.toml");
+    fs::write(&strict, rule("deny", r#"["cat"]"#)).unwrap();
+    let strict = strict.to_str().unwrap();
+    assert_eq!(check(&["policy", "check", "--policy", strict, "--", "cat", "a"]), 122);
+    let denied = exec(&place, 122, &["--policy", strict, "--", "cat", "a"]);
+    assert_eq!(denied["result"]["decision"]["rule"]["layer"], "request");
+    exec(&place, 0, &["--", "cat", "a"]);
+}
+
+#[test]
+fn the_project_is_found_from_below() {
+    let place = project();
+    place.write("deep/er/b", "two\n");
+    place.write("offshoot-policy.toml", &rule("deny", r#"["cat"]"#));
+    let mut below = place.command(["policy", "check", "--", "cat", "b"]);
+    let status = below.current_dir(place.project().join("deep/er")).status().unwrap();
+    assert_eq!(status.code(), Some(122));
+}
+
+#[test]
+fn rules_that_are_wrong_let_nothing_run() {
+    let place = project();
+    write(user_file(&place), "version = 1\n[[rule]]\nname = \"x\"\ndecision = \"perhaps\"\n");
+    let envelope = exec(&place, 125, &["--", "cat", "a"]);
+    let error = &envelope["result"]["error"];
+    assert!(error["message"].as_str().unwrap().contains("policy.toml"), "{error}");
+    let tested = place.run(["policy", "test"]);
+    assert_eq!(tested.status.code(), Some(1));
+    let wrong_example = rule("deny", r#"["cat"]"#) + "matches = [\"ls\"]\n";
+    write(user_file(&place), &wrong_example);
+    exec(&place, 125, &["--", "cat", "a"]);
+    let gone = place.path().join("gone.toml");
+    exec(&place, 125, &["--policy", gone.to_str().unwrap(), "--", "cat", "a"]);
+}
+
+#[test]
+fn another_file_can_stand_in_for_the_users() {
+    let place = project();
+    let file = place.path().join("other.toml");
+    fs::write(&file, rule("deny", r#"["cat"]"#)).unwrap();
+    let check = |value: &std::ffi::OsStr| {
+        let mut command = place.command(["policy", "check", "--", "cat", "a"]);
+        command.env("OFFSHOOT_POLICY", value).output().unwrap().status.code()
+    };
+    assert_eq!(check(file.as_os_str()), Some(122));
+    assert_eq!(check("/dev/null".as_ref()), Some(0));
+    assert_eq!(check("/nowhere/policy.toml".as_ref()), Some(2));
+}
+
+#[test]
+fn a_command_that_may_not_run_makes_no_vault() {
+    let place = Place::new();
+    place.write("a", "one\n");
+    let envelope = exec(&place, 123, &["--", "sudo", "ls"]);
+    assert_eq!(envelope["result"]["state"], "pending_approval");
+    assert_eq!(place.json(&["vault", "list"])["vaults"].as_array().unwrap().len(), 0);
+    exec(&place, 0, &["--", "cat", "a"]);
+}
+
+#[test]
+fn the_network_makes_a_difference() {
+    let place = project();
+    let check = |arguments: &[&str]| place.run(arguments).status.code().unwrap();
+    let delete = ["--", "kubectl", "delete", "pod", "web"];
+    let ask = |net| [&["policy", "check", "--net", net][..], &delete[..]].concat();
+    assert_eq!(check(&ask("none")), 0);
+    assert_eq!(check(&ask("host")), 123);
+}
+
+#[test]
+fn variables_of_the_caller_count() {
+    let place = project();
+    let plain = exec(&place, 0, &["-e", "COLUMNS=10", "--", "cat", "a"]);
+    assert_eq!(decision(&plain), "allow");
+    let loaded = exec(&place, 0, &["-e", "LD_PRELOAD=/nowhere.so", "--", "cat", "a"]);
+    assert_eq!(decision(&loaded), "allow_with_checkpoint");
+}
+
+#[test]
+fn rego_decides_too() {
+    let place = project();
+    let module = "package offshoot\n\nimport rego.v1\n\ndeny contains \"no cats\" if {\n    \
+        some command in input.commands\n    command.words[0] == \"cat\"\n}\n";
+    write(place.path().join(".config/offshoot/policy.rego"), module);
+    let envelope = exec(&place, 122, &["--", "cat", "a"]);
+    assert!(envelope["result"]["error"]["message"].as_str().unwrap().contains("no cats"));
+    exec(&place, 0, &["--", "ls"]);
+    place.write("offshoot-policy.rego", "package offshoot\nthis is no rego\n");
+    exec(&place, 125, &["--", "ls"]);
+}
+
+#[test]
+fn recorded_commands_can_be_decided_again() {
+    let place = project();
+    place.ok(["workspace", "create", "fix"]);
+    place.ok(["workspace", "create", "other"]);
+    place.ok(["exec", "-w", "fix", "--", "touch", "b"]);
+    place.ok(["exec", "-w", "fix", "--", "cat", "a"]);
+    place.ok(["exec", "-w", "other", "--shell", "touch c && cat a"]);
+    let file = place.path().join("new.toml");
+    fs::write(&file, rule("deny", r#"["touch"]"#)).unwrap();
+    let file = file.to_str().unwrap();
+    let replay = place.json(&["policy", "replay", file]);
+    let result = &replay;
+    assert_eq!((&result["execs"], &result["same"]), (&3.into(), &1.into()));
+    let different = result["different"].as_array().unwrap();
+    assert_eq!(different.len(), 2);
+    assert_eq!(different[0]["before"], "allow_with_checkpoint");
+    assert_eq!(different[0]["after"]["decision"], "deny");
+    assert_eq!(different[0]["after"]["rule"]["name"], "mine");
+    let one = place.json(&["policy", "replay", file, "-w", "fix"]);
+    assert_eq!(one["different"].as_array().unwrap().len(), 1);
+    write(user_file(&place), &rule("deny", r#"["cat"]"#));
+    let instead = place.json(&["policy", "replay", file, "--layer", "user"]);
+    assert_eq!(instead["different"].as_array().unwrap().len(), 2);
+    let beside = place.json(&["policy", "replay", file, "--layer", "project"]);
+    assert_eq!(beside["different"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn files_to_start_from_are_in_order() {
+    let place = project();
+    place.ok(["policy", "init"]);
+    place.ok(["policy", "init", "--project"]);
+    let tested = place.json(&["policy", "test"]);
+    assert_eq!(tested["problems"].as_array().unwrap().len(), 0);
+    assert_eq!(tested["warnings"].as_array().unwrap().len(), 0);
+    assert!(tested["rules"].as_u64().unwrap() >= 2, "{tested}");
+    assert!(tested["examples"].as_u64().unwrap() >= 4, "{tested}");
+    let again = place.run(with_json(&["policy", "init"]));
+    assert_eq!(again.status.code(), Some(4), "a file that is there is not touched");
+    let denied = place.run(["policy", "check", "--", "git", "push", "--force"]);
+    assert_eq!(denied.status.code(), Some(122));
+    let publish = place.run(["policy", "check", "--", "npm", "publish"]);
+    assert_eq!(publish.status.code(), Some(123));
+}
+
+#[test]
+fn the_folder_is_not_looked_at_for_a_command_that_may_not_run() {
+    let place = project();
+    let before = place.json(&["op", "log"]).to_string();
+    place.write("new", "not seen\n");
+    exec(&place, 123, &["--", "sudo", "ls"]);
+    let listed = place.ok(["fs", "ls", "/"]);
+    assert!(!listed.contains("new"), "{listed}\n{before}");
+    exec(&place, 0, &["--", "cat", "a"]);
+    assert!(place.ok(["fs", "ls", "/"]).contains("new"));
+}
