@@ -1,6 +1,8 @@
 //! Reads the arguments of a tool: which are options, values, subcommands and operands.
 
 mod reader;
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 

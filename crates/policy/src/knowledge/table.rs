@@ -153,6 +153,10 @@ pub(crate) enum Role {
     Assignments,
     /// The name of a variable that is set.
     Variable,
+    /// A directory in which the tool works.
+    Directory,
+    /// Data to send: `@` leads to a path that is read.
+    Upload,
     /// A program and its arguments.
     Command,
     /// The same up to `;` or `+`.
