@@ -131,7 +131,8 @@ impl Work<'_, '_> {
         }
         // What a subcommand does that is not known has nothing to do with what the tool does alone, but its reach is the same.
         let own = if reading.lost { reach(tool.is) } else { tool.is };
-        if instead.is_none() {
+        let late = reading.strange.iter().any(|strange| matches!(strange, Strange::Late(_)));
+        if instead.is_none() || late {
             draft.add_all(own, || match tool.about {
                 "" => format!("that is what {} does", reading.name()).into(),
                 about => format!("{} {about}", reading.name()).into(),
@@ -145,6 +146,12 @@ impl Work<'_, '_> {
             let why = match strange {
                 Strange::Option(word) => {
                     format!("{} is not an option of {name} that is known", word.display())
+                }
+                Strange::Late(word) => {
+                    format!(
+                        "{name} may take {} for something else behind an operand",
+                        word.display()
+                    )
                 }
                 Strange::Subcommand(word) => {
                     format!("{} is not a subcommand of {name} that is known", word.display())

@@ -25,6 +25,8 @@ pub(crate) struct Tool {
     pub(crate) language: Language,
     /// What its standard input is, where it is always that.
     pub(crate) input: Option<Role>,
+    /// Behind an operand it takes nothing for an option, or not always.
+    pub(crate) leading: bool,
     /// It adds words of its own to the command that it runs.
     pub(crate) appends: bool,
     /// Its name may end with a version.

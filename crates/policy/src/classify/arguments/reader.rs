@@ -40,7 +40,10 @@ impl<'w> Reader<'w> {
 
     fn argument(&mut self, word: &'w Word) {
         let start = word.beginning();
-        let style = self.reading.tool().style;
+        let Tool { style, leading, .. } = *self.reading.tool();
+        if leading && start.starts_with('-') && !self.reading.operands.is_empty() {
+            self.reading.strange.push(Strange::Late(word));
+        }
         if self.ended || style == Style::None {
             self.operand(word);
         } else if style == Style::Keys {
