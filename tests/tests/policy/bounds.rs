@@ -66,6 +66,31 @@ const WORDS: &[&str] = &[
     "\\`",
 ];
 
+/// What may lie in itself.
+const NESTED: &[(&str, &str)] = &[
+    ("(", ")"),
+    ("{ ", ";}"),
+    (": $(", ")"),
+    (": \"$(", ")\""),
+    (": \"${x:-", "}\""),
+    (": ${x:-$(", ")}"),
+    ("case x in x) ", "\nesac"),
+    ("case x in x) ", ";; esac"),
+    ("if :; then ", "\nfi"),
+    ("if ", ";then :; else :; fi"),
+    ("while ", "; do break; done"),
+    ("for x in a; do ", "; done"),
+    ("f() { ", "; }"),
+    ("function f { ", "; }"),
+    ("[[ ( a ) ]] && (", ")"),
+    (": $((1+", "))"),
+    (": <(", ")"),
+    ("! ", ""),
+    ("time ", ""),
+    (": ~99999999999999999999 ", ""),
+    (": 999999999999>f ", ""),
+];
+
 #[test]
 fn random_texts_do_no_harm() {
     let seed = seed_from_env_or(0xb0_07_d5);
@@ -150,6 +175,11 @@ fn texts_that_are_meant_to_take_long_do_not() {
         format!("{{ {} }} <<E\n{}\nE", "a;".repeat(1000), "b".repeat(30_000)),
         format!("f() {{ {} }}; {}", "a;".repeat(1000), "a|f;".repeat(500)),
     ]);
+    for (open, close) in NESTED {
+        all.extend(
+            [10, 20, 30, 60].map(|count| format!("{}:{}", open.repeat(count), close.repeat(count))),
+        );
+    }
     with_a_small_stack(move || {
         for text in &all {
             timed(text.as_bytes(), LONG);
