@@ -77,10 +77,21 @@ impl Classifier<'_> {
         let language = work.reading.tool().language;
         let ahead = roles.ahead.iter().filter(|role| **role != Role::Assignments);
         let mut rest = operands;
-        for role in ahead {
+        for role in ahead.clone() {
             let Some((word, behind)) = rest.split_first() else { break };
+            if word.splits() {
+                break;
+            }
             self.value(work, *role, language, Cow::Borrowed(*word), None);
             rest = behind;
+        }
+        // From a word on that may become several, or none, each may have any of the roles that are left.
+        if rest.iter().any(|word| word.splits()) {
+            for role in ahead.skip(operands.len() - rest.len()) {
+                for word in rest {
+                    self.value(work, *role, language, Cow::Borrowed(*word), None);
+                }
+            }
         }
         match roles.rest {
             Role::Shell if !rest.is_empty() => work.runs(Inner::text(joined(rest), None)),
