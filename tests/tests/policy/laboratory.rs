@@ -1,5 +1,6 @@
 //! A place where commands run for real, and where everything that they change is seen.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use offshoot_policy::{Categories, Context, Network, classify, parse_text};
-use offshoot_tests::product::{Place, document_of};
+use offshoot_tests::product::Place;
 use offshoot_tests::scan::{CompareOptions, Scan, compare, scan};
 use offshoot_tests::skip::{Feature, need, search_path};
 use serde_json::Value;
@@ -21,7 +22,7 @@ look() { find "$HOME" /tmp /var/tmp /dev/shm /run -path "$PWD" -prune -o -printf
 before=$(look)
 { { "$1" -c "$2" 3>&-; echo $? >&3; } 2>&1 | head -c 1000000 > /dev/null; } 3>&1
 after=$(look)
-[ "$before" = "$after" ] || printf 'before:\n%s\nafter:\n%s\n' "$before" "$after"
+[ "$before" = "$after" ] || printf '%s\n\n%s' "$before" "$after"
 "#;
 
 /// Ordinary files, as commands of the corpus name them.
@@ -163,24 +164,37 @@ impl Laboratory {
         let words = ["--", "/bin/sh", "-c", WITNESS, "sh", shell, text];
         let mut command = self.place.command([&options[..], &words].concat());
         let output = command.env("PATH", search_path()).output().unwrap();
-        let document = document_of(&output);
+        let document: Value = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| panic!("{text}: {error}: {output:?}"));
         let result = &document["result"];
         let changed = result["changed_files"].as_array().unwrap_or_else(|| panic!("{document}"));
         let said = result["stdout"].as_str().unwrap_or_default();
         let (code, left) = said.split_once('\n').unwrap_or((said, ""));
         let path = |change: &Value| format!("{} {}\n", change["kind"], change["path"]);
-        let changes = changed.iter().map(path).chain([left.to_owned()]).collect();
+        let changes = changed.iter().map(path).chain([elsewhere(left)]).collect();
         Seen { code: code.parse().ok(), changes }
     }
 
     /// How a workspace differs from what was taken in, found without asking the product what changed.
     pub(crate) fn differences(&self, workspace: &str) -> Vec<String> {
-        let to = self.place.path().join(format!("export-{workspace}"));
+        // Not below the home, which other commands see at this moment.
+        let folder = tempfile::tempdir().unwrap();
+        let to = folder.path().join("export");
         self.place.json(&["fs", "export", "-w", workspace, "/", to.to_str().unwrap()]);
         let found = scan(&to).unwrap();
-        fs::remove_dir_all(&to).unwrap();
         compare(&self.scene, &found, &CompareOptions::default())
     }
+}
+
+/// The lines that two listings do not share, from what the witness said.
+fn elsewhere(said: &str) -> String {
+    let (before, after) = said.split_once("\n\n").unwrap_or((said, ""));
+    let only = |mark: char, these: &str, those: &str| {
+        let others: BTreeSet<&str> = those.lines().collect();
+        let lines = these.lines().filter(|line| !others.contains(line));
+        lines.map(|line| format!("{mark} {line}\n")).collect::<String>()
+    };
+    only('-', before, after) + &only('+', after, before)
 }
 
 fn make_scene(place: &Place) {

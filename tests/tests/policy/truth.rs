@@ -146,9 +146,9 @@ fn every_change_is_seen() {
     .into_iter()
     .enumerate()
     {
-        let workspace = format!("w{number}");
-        laboratory.fork(&workspace);
-        for shell in SHELLS {
+        for (turn, shell) in SHELLS.into_iter().enumerate() {
+            let workspace = format!("w{number}-{turn}");
+            laboratory.fork(&workspace);
             assert!(!laboratory.judge(text).is_read_only(), "{text}");
             let seen = laboratory.run(&workspace, shell, text);
             assert!(!seen.changes.is_empty(), "{shell}: {text}: {seen:?}");
