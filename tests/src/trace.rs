@@ -41,6 +41,16 @@ pub enum Fault {
         /// The error number, as in `libc::ENOSPC`.
         errno: i32,
     },
+    /// From the Nth changing call on, no sync of a file or directory for whose path this is true runs, and each returns this
+    /// error.
+    FailSyncsOf {
+        /// From which call on.
+        from: u64,
+        /// The error number.
+        errno: i32,
+        /// Of which paths.
+        which: Box<dyn Fn(&Path) -> bool + Send>,
+    },
     /// This one sync does not run, and claims to have succeeded.
     SkipSync {
         /// Which sync.
@@ -59,6 +69,9 @@ impl fmt::Debug for Fault {
             Self::KillAt(n) => write!(formatter, "KillAt({n})"),
             Self::KillAfter(n) => write!(formatter, "KillAfter({n})"),
             Self::FailAt { n, errno } => write!(formatter, "FailAt({n}, {errno})"),
+            Self::FailSyncsOf { from, errno, .. } => {
+                write!(formatter, "FailSyncsOf({from}, {errno}, ..)")
+            }
             Self::SkipSync { nth_sync } => write!(formatter, "SkipSync({nth_sync})"),
             Self::SkipAllSyncs => write!(formatter, "SkipAllSyncs"),
             Self::SkipSyncsOf(_) => write!(formatter, "SkipSyncsOf(..)"),

@@ -19,6 +19,8 @@ mod home;
 mod home_settled;
 #[path = "crash/kills.rs"]
 mod kills;
+#[path = "crash/log_syncs.rs"]
+mod log_syncs;
 #[path = "crash/points.rs"]
 mod points;
 #[path = "crash/power.rs"]

@@ -1,11 +1,11 @@
 //! What policy says of a text for the shell, held against what real shells and real programs do with it.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
-#![expect(
-    clippy::print_stdout,
-    reason = "what was run, and with which seed, is for people to read"
-)]
 
+#[path = "policy/awkward.rs"]
+mod awkward;
+#[path = "policy/bounds.rs"]
+mod bounds;
 #[path = "policy/generate.rs"]
 mod generate;
 #[path = "policy/judge.rs"]
@@ -45,7 +45,8 @@ fn shells_run_nothing_that_the_parser_did_not_see() {
     println!("seed {seed:#x}, {cases} texts");
     let mut tally = Tally::default();
     for case in 0..cases {
-        tally.judge(seed.wrapping_add(case));
+        let seed = seed.wrapping_add(case);
+        tally.judge(&format!("seed {seed:#x}"), &texts::random(&mut Rng::new(seed)));
         if tally.missed.len() > 8 {
             break;
         }
@@ -58,6 +59,27 @@ fn shells_run_nothing_that_the_parser_did_not_see() {
     assert!(programs > cases && files > cases / 4, "{programs} programs, {files} files");
 }
 
+#[test]
+fn texts_that_are_easily_misread_are_not() {
+    if !need(Feature::Program("bash")) || !need(Feature::Program("dash")) {
+        return;
+    }
+    let mut tally = Tally::default();
+    for text in awkward::TEXTS {
+        let unclear = parse_text(text.as_bytes()).unclear;
+        if !unclear.is_empty() {
+            println!(
+                "{text:?}: {:?}",
+                unclear.iter().map(|unclear| &unclear.why).collect::<Vec<_>>()
+            );
+        }
+        tally.judge("by hand", text);
+    }
+    assert!(tally.missed.is_empty(), "{}", tally.missed.join("\n\n"));
+    let runs = awkward::TEXTS.len() as u64 * 3;
+    assert!(tally.clear > runs / 2, "{} of {runs} runs judged", tally.clear);
+}
+
 #[derive(Default)]
 struct Tally {
     clear: u64,
@@ -67,17 +89,16 @@ struct Tally {
 }
 
 impl Tally {
-    /// Makes a text, parses it, runs it in all shells and compares.
-    fn judge(&mut self, seed: u64) {
-        let text = texts::random(&mut Rng::new(seed));
+    /// Parses a text, runs it in all shells and compares.
+    fn judge(&mut self, name: &str, text: &str) {
         let script = parse_text(text.as_bytes());
         for shell in SHELLS {
-            let seen = Scratch::new().run(shell, &text);
+            let seen = Scratch::new().run(shell, text);
             match judge::judge(&script, &seen) {
                 Judgement::Unclear => {}
                 Judgement::Seen => self.clear += 1,
                 Judgement::Missed(what) => self.missed.push(format!(
-                    "{shell:?} did what the parser did not see: {what}\nseed {seed:#x}\n{text}---\n{}",
+                    "{shell:?} did what the parser did not see: {what}\n{name}\n{text}\n---\n{}",
                     judge::shown(&script)
                 )),
             }

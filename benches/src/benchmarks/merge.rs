@@ -126,7 +126,7 @@ fn edit(vault: &Vault, base: &RootId, tree: &Path, fork: Fork) -> Result<RootId>
         editor.put(&path, entry)?;
     }
     let mut batch = Batch::default();
-    let (root, _) = editor.finish(&mut batch);
+    let (root, _) = editor.finish(&mut batch)?;
     vault.store(&batch)?;
     Ok(root)
 }

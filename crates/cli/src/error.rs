@@ -79,6 +79,8 @@ impl From<StoreError> for CliError {
             StoreError::ReadOnly(_) => Self::new(ExitCode::Storage, message).hint(
                 "reading still works; to write, set OFFSHOOT_HOME to a place you can write to",
             ),
+            StoreError::Undecided { .. } => Self::new(ExitCode::Storage, message)
+                .hint("see to the disk first; `offshoot op log` then says whether it was recorded"),
             StoreError::Io { .. } => Self::new(ExitCode::Storage, message),
             StoreError::Stale { .. } | StoreError::NameTaken { .. } => {
                 Self::new(ExitCode::Conflict, message)

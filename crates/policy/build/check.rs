@@ -22,6 +22,8 @@ const ROLES: &[&str] = &[
     "host",
     "remote",
     "variable",
+    "directory",
+    "upload",
 ];
 /// These stand among operands alone.
 const OPERAND_ROLES: &[&str] = &["last_write", "assignments", "skip"];

@@ -151,7 +151,7 @@ impl Emitter {
         let (subs, patterns, default) = self.subcommands(tool, &inner);
         let text = format!(
             "Tool {{ name: {:?}, about: {:?}, is: {}, style: Style::{}, options: {}, prefixes: {}, first: {}, \
-             operands: {}, language: {}, input: {}, appends: {}, versioned: {}, whens: {}, subs: {}, patterns: {}, default: {} }}",
+             operands: {}, language: {}, input: {}, leading: {}, appends: {}, versioned: {}, whens: {}, subs: {}, patterns: {}, default: {} }}",
             tool.names.split_whitespace().next().unwrap_or_default(),
             tool.about,
             categories(&tool.is),
@@ -162,6 +162,7 @@ impl Emitter {
             operands(tool.operands.as_deref().unwrap_or("text")),
             language(spoken.as_deref().unwrap_or("")),
             option(tool.input.as_deref().map(role)),
+            tool.leading,
             tool.appends,
             tool.versioned,
             slice(tool.when.iter().map(when)),

@@ -38,6 +38,8 @@ pub(crate) struct Tool {
     pub language: Option<String>,
     pub input: Option<String>,
     #[serde(default)]
+    pub leading: bool,
+    #[serde(default)]
     pub appends: bool,
     #[serde(default)]
     pub versioned: bool,

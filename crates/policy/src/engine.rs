@@ -68,11 +68,11 @@ pub struct Engine {
 
 /// How texts and words are judged.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Judging {
+struct Judging {
     /// A text for the shell.
-    pub(crate) text: fn(&str, &Context) -> Vec<Judged>,
+    text: fn(&str, &Context) -> Vec<Judged>,
     /// A program and its arguments.
-    pub(crate) words: fn(&[Word], &Context) -> Vec<Judged>,
+    words: fn(&[Word], &Context) -> Vec<Judged>,
 }
 
 impl Engine {
@@ -87,10 +87,7 @@ impl Engine {
     }
 
     /// An engine that judges in a way of its own.
-    pub(crate) fn with_judging(
-        options: &EngineOptions,
-        judging: Judging,
-    ) -> Result<Self, PolicyError> {
+    fn with_judging(options: &EngineOptions, judging: Judging) -> Result<Self, PolicyError> {
         let mut files = Vec::new();
         let mut rego = Vec::new();
         let mut problems = Vec::new();
@@ -199,3 +196,6 @@ fn judge_words(words: &[Word], context: &Context) -> Vec<Judged> {
     let simple = Simple { words: words.to_vec(), ..Simple::default() };
     classify(&Script { commands: vec![simple], unclear: Vec::new() }, context)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,8 @@
 //! Rules in Rego: policies about the whole request.
 //!
 //! A policy is bounded in time; when that is over, the answer is no. Memory is bounded only by what can be had in that time, and by
-//! limits on the functions that make much out of little: the interpreter checks the clock between steps, not within one.
+//! limits on the functions that make much out of little. A single step, such as multiplying two numbers that were made very long,
+//! goes on by itself after nobody waits for it any more.
 
 #[cfg(not(feature = "rego"))]
 mod absent;
@@ -9,6 +10,10 @@ mod absent;
 mod functions;
 #[cfg(feature = "rego")]
 mod input;
+#[cfg(feature = "rego")]
+mod nesting;
+#[cfg(feature = "rego")]
+mod own_stack;
 #[cfg(feature = "rego")]
 mod policy;
 

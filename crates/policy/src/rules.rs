@@ -8,11 +8,14 @@ mod file;
 mod globs;
 mod layer_rules;
 mod load;
+mod prefixes;
 mod remedy;
 mod rule;
 
 pub(crate) use built_in::{Opinion, built_in};
-pub(crate) use facts::{Facts, name, text};
+pub(crate) use facts::Facts;
+#[cfg(feature = "rego")]
+pub(crate) use facts::{name, text};
 pub(crate) use load::load;
 pub(crate) use remedy::why_it_stays;
 
@@ -109,6 +112,3 @@ fn narrow<'a>(layer: &'a LayerRules, facts: &Facts<'_>) -> Option<Opinion<'a>> {
         None => layer.defaults.strictest(facts.categories),
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -3,6 +3,7 @@
 mod carry;
 mod connection;
 mod execs;
+mod failed;
 mod garbage;
 mod links;
 mod packs;
@@ -94,7 +95,8 @@ impl Catalog {
         work(&Reader::new(&transaction, &self.path))
     }
 
-    /// Runs `work` with the write lock held and commits what it did; an error from it changes nothing.
+    /// Runs `work` with the write lock held and commits what it did. An error changes nothing, from `work` or from the catalog, but
+    /// for [`StoreError::Undecided`].
     pub fn write<T, E: From<StoreError>>(
         &self,
         work: impl FnOnce(&mut Writer<'_>) -> Result<T, E>,
@@ -113,7 +115,9 @@ impl Catalog {
         let mut writer = Writer::new(&transaction, &self.path)?;
         let value = work(&mut writer)?;
         writer.finish()?;
-        transaction.commit().map_err(|error| self.error(error))?;
+        if let Err(error) = transaction.commit() {
+            return Err(self.failed_commit(connection, error).into());
+        }
         self.shorten_log(connection);
         Ok(value)
     }

@@ -60,6 +60,14 @@ pub enum StoreError {
         /// The name.
         name: String,
     },
+    /// A change could neither be committed nor be given up: the next process that opens the catalog sees it, or does not.
+    #[error("{}: nobody can tell yet whether the change was recorded: {source}", .path.display())]
+    Undecided {
+        /// The catalog.
+        path: PathBuf,
+        /// Why it could not be committed.
+        source: Box<StoreError>,
+    },
     /// An operation of the file system failed.
     #[error("{}: {source}", .path.display())]
     Io {

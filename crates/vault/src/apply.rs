@@ -30,6 +30,7 @@ pub(crate) use ground::is_staging;
 pub(crate) use unfinished::pinned_roots;
 
 use std::fs::File;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -179,14 +180,18 @@ impl Apply<'_> {
 
     fn stage(&mut self, plan: &ApplyPlan) -> Result<(), ApplyError> {
         // First where things are staged: so a staging directory is found by whoever comes next.
-        self.journal.write(&self.place)?;
+        self.journal.write_places(&self.place)?;
         let applies = self.vault.dir().join(APPLIES);
         for directory in [applies.as_path(), self.vault.dir()] {
             disk::sync_dir(directory).map_err(io_error("sync", directory))?;
         }
-        let steps = stage::stage(self.vault.objects()?, plan, &self.journal)?;
-        self.journal.steps = Some(steps);
-        Ok(self.journal.write(&self.place)?)
+        let mut staged = stage::stage(self.vault.objects()?, plan, &self.journal)?;
+        self.journal.steps = Some(std::mem::take(&mut staged.steps));
+        // Where vault and folder are on one file system, one sync is enough for both.
+        let prepared = self.journal.prepare(&self.place)?;
+        let file_systems = staged.sync()?;
+        let own = std::fs::metadata(&self.place).map_err(io_error("stat", &self.place))?.dev();
+        Ok(Journal::publish(&prepared, &self.place, file_systems.contains(&own))?)
     }
 
     fn steps(&self) -> impl DoubleEndedIterator<Item = (usize, &Step)> + ExactSizeIterator {

@@ -74,7 +74,7 @@ impl Vault {
             editor.put(&path, entry)?;
         }
         let mut batch = Batch::default();
-        let (root, _) = editor.finish(&mut batch);
+        let (root, _) = editor.finish(&mut batch)?;
         self.store(&batch)?;
         Ok(root)
     }

@@ -1,5 +1,7 @@
 //! Conflicts that a tree keeps: finding them, and saying whether what was written decides them.
 
+use rayon::prelude::*;
+
 use crate::diff::Change;
 use crate::diff::text::is_binary;
 use crate::entry::{Body, ConflictRecord, DirRef, Entry};
@@ -49,17 +51,16 @@ pub fn texts_with_markers(objects: &Objects, changes: &[Change]) -> Result<Vec<V
         }
         _ => Ok::<bool, VaultError>(false),
     };
-    let mut found = Vec::new();
-    for change in changes {
+    let found = changes.par_iter().map(|change| {
         let written = change
             .after
             .as_ref()
             .filter(|after| change.before.as_ref().is_none_or(|before| before.body != after.body));
-        if marked(written)? && !marked(change.before.as_ref())? {
-            found.push(change.path.clone());
-        }
-    }
-    Ok(found)
+        let is_new = marked(written)? && !marked(change.before.as_ref())?;
+        Ok(is_new.then(|| change.path.clone()))
+    });
+    let found: Result<Vec<Option<VaultPath>>> = found.collect();
+    Ok(found?.into_iter().flatten().collect())
 }
 
 impl Objects {

@@ -5,24 +5,30 @@ use std::collections::BTreeMap;
 use crate::entry::{Body, DirRef, Entry, Meta, Mtime};
 use crate::error::{Result, VaultError};
 use crate::hash::RootId;
-use crate::objects::{Batch, Objects};
+use crate::node::Changes;
+use crate::objects::{Batch, KeptNodes, Nodes, Objects};
 use crate::path::VaultPath;
 
-/// A tree being changed. Only directories on the way to a change are loaded.
+/// A tree being changed. Of the directories on the way to a change only what is asked for is read.
 #[derive(Debug)]
 pub struct TreeEditor<'a> {
     objects: &'a Objects,
     top: Entry,
-    /// The loaded part of the top directory.
+    /// The top directory.
     loaded: Loaded,
     /// The time given to directories whose names change.
     now: Mtime,
+    /// The same nodes are looked at for every name.
+    _kept: KeptNodes<'a>,
 }
 
+/// A directory that something was asked about.
 #[derive(Debug, Default)]
 struct Loaded {
-    /// Every entry of the directory.
-    entries: BTreeMap<Vec<u8>, Entry>,
+    /// What it was; nothing where it was empty.
+    base: Option<DirRef>,
+    /// What is different in it.
+    changes: Changes,
     /// Those of its directories that are loaded themselves; their entries here are out of date.
     directories: BTreeMap<Vec<u8>, Loaded>,
 }
@@ -31,11 +37,8 @@ impl<'a> TreeEditor<'a> {
     /// Starts from a root; directories that gain or lose names get the time `now`.
     pub fn open(objects: &'a Objects, root: &RootId, now: Mtime) -> Result<Self> {
         let top = objects.root(root)?;
-        let loaded = match top.directory() {
-            Some(dir) => Loaded::of(objects, dir)?,
-            None => Loaded::default(),
-        };
-        Ok(Self { objects, top, loaded, now })
+        let loaded = Loaded::of(top.directory());
+        Ok(Self { objects, top, loaded, now, _kept: objects.keep_nodes() })
     }
 
     /// The entry at a path as it stands now. Of a directory that was changed the metadata are; [`Self::is_empty`] says
@@ -46,7 +49,7 @@ impl<'a> TreeEditor<'a> {
         };
         let objects = self.objects;
         match self.loaded.descend(objects, parents)? {
-            Some(directory) => Ok(directory.entries.get(name).cloned()),
+            Some(directory) => directory.get(objects, name),
             None => Ok(None),
         }
     }
@@ -54,25 +57,28 @@ impl<'a> TreeEditor<'a> {
     /// Whether there is a directory at the path with nothing in it, as it stands now.
     pub fn is_empty(&mut self, path: &VaultPath) -> Result<bool> {
         let objects = self.objects;
-        let found = self.loaded.descend(objects, path.names())?;
-        Ok(found.is_some_and(|directory| directory.entries.is_empty()))
+        match self.loaded.descend(objects, path.names())? {
+            Some(directory) => directory.is_empty(objects),
+            None => Ok(false),
+        }
     }
 
     /// Puts an entry at a path, in place of what is there; the parent must be a directory. At the top only a directory
     /// can be put, and everything is replaced.
     pub fn put(&mut self, path: &VaultPath, mut entry: Entry) -> Result<()> {
         if let (true, Some(dir)) = (path.is_top(), entry.directory()) {
-            self.loaded = Loaded::of(self.objects, dir)?;
+            self.loaded = Loaded::of(Some(dir));
             self.top = Entry { name: Vec::new(), group: None, ..entry };
             return Ok(());
         }
-        let (name, now) = (last_name(path)?, self.now);
+        let (name, now, objects) = (last_name(path)?, self.now, self.objects);
         entry.name = name.to_vec();
         let (directory, meta) = self.parent(path)?;
-        directory.directories.remove(name);
-        if directory.entries.insert(name.to_vec(), entry).is_none() {
+        if directory.get(objects, name)?.is_none() {
             meta.mtime = now;
         }
+        directory.directories.remove(name);
+        directory.changes.insert(name.to_vec(), Some(entry));
         Ok(())
     }
 
@@ -81,14 +87,15 @@ impl<'a> TreeEditor<'a> {
         let (name, now) = (path.name().ok_or(VaultError::TopDirectory)?, self.now);
         let objects = self.objects;
         let (directory, meta) = self.parent(path)?;
-        let Some(mut entry) = directory.entries.remove(name) else {
+        let Some(mut entry) = directory.get(objects, name)? else {
             return Err(VaultError::NoEntry { path: path.to_string() });
         };
         meta.mtime = now;
+        directory.changes.insert(name.to_vec(), None);
         if let Some(loaded) = directory.directories.remove(name) {
             // What moves on elsewhere must be what was edited, so it is built now.
             let mut batch = Batch::default();
-            entry.body = Body::Directory(loaded.build(&mut batch));
+            entry.body = Body::Directory(loaded.build(objects, &mut batch)?);
             objects.store(&batch)?;
         }
         Ok(entry)
@@ -116,9 +123,9 @@ impl<'a> TreeEditor<'a> {
     }
 
     /// Builds the changed nodes into `batch` and gives the new root with its top entry.
-    pub fn finish(mut self, batch: &mut Batch) -> (RootId, Entry) {
-        self.top.body = Body::Directory(self.loaded.build(batch));
-        (batch.root(&self.top), self.top)
+    pub fn finish(mut self, batch: &mut Batch) -> Result<(RootId, Entry)> {
+        self.top.body = Body::Directory(self.loaded.build(self.objects, batch)?);
+        Ok((batch.root(&self.top), self.top))
     }
 
     fn parent(&mut self, path: &VaultPath) -> Result<(&mut Loaded, &mut Meta)> {
@@ -132,22 +139,44 @@ impl<'a> TreeEditor<'a> {
         let not_a_directory = || VaultError::NotADirectory { path: text() };
         let holder = self.loaded.descend(objects, before)?.ok_or_else(missing)?;
         if !holder.load(objects, last)? {
-            let is_there = holder.entries.contains_key(last);
+            let is_there = holder.get(objects, last)?.is_some();
             return Err(if is_there { not_a_directory() } else { missing() });
         }
-        let Loaded { entries, directories } = holder;
-        match (directories.get_mut(last), entries.get_mut(last)) {
-            (Some(loaded), Some(entry)) => Ok((loaded, &mut entry.meta)),
+        if !holder.changes.contains_key(last) {
+            let entry = holder.get(objects, last)?;
+            holder.changes.insert(last.clone(), entry);
+        }
+        let Loaded { changes, directories, .. } = holder;
+        match (directories.get_mut(last), changes.get_mut(last)) {
+            (Some(loaded), Some(Some(entry))) => Ok((loaded, &mut entry.meta)),
             _ => Err(not_a_directory()),
         }
     }
 }
 
 impl Loaded {
-    fn of(objects: &Objects, dir: &DirRef) -> Result<Self> {
-        let entries = objects.entries(dir)?;
-        let entries = entries.into_iter().map(|entry| (entry.name.clone(), entry)).collect();
-        Ok(Self { entries, directories: BTreeMap::new() })
+    fn of(dir: Option<&DirRef>) -> Self {
+        Self { base: dir.copied(), ..Self::default() }
+    }
+
+    /// An entry as it stands; of a directory that is loaded its hashes are those from before.
+    fn get(&self, objects: &Objects, name: &[u8]) -> Result<Option<Entry>> {
+        match (self.changes.get(name), &self.base) {
+            (Some(entry), _) => Ok(entry.clone()),
+            (None, Some(dir)) => Nodes::of(objects).entry(dir, name),
+            (None, None) => Ok(None),
+        }
+    }
+
+    fn is_empty(&self, objects: &Objects) -> Result<bool> {
+        if self.changes.values().any(Option::is_some) {
+            return Ok(false);
+        }
+        let before = match self.base.filter(|dir| dir.entries > 0) {
+            Some(dir) => objects.entries(&dir)?,
+            None => Vec::new(),
+        };
+        Ok(before.iter().all(|entry| self.changes.contains_key(&entry.name)))
     }
 
     /// Loads a directory in this one; `false` where the name is not a directory.
@@ -155,10 +184,11 @@ impl Loaded {
         if self.directories.contains_key(name) {
             return Ok(true);
         }
-        let Some(dir) = self.entries.get(name).and_then(Entry::directory) else {
+        let entry = self.get(objects, name)?;
+        let Some(dir) = entry.as_ref().and_then(Entry::directory) else {
             return Ok(false);
         };
-        self.directories.insert(name.to_vec(), Self::of(objects, dir)?);
+        self.directories.insert(name.to_vec(), Self::of(Some(dir)));
         Ok(true)
     }
 
@@ -176,15 +206,22 @@ impl Loaded {
         Ok(Some(at))
     }
 
-    fn build(mut self, batch: &mut Batch) -> DirRef {
+    fn build(mut self, objects: &Objects, batch: &mut Batch) -> Result<DirRef> {
         for (name, directory) in std::mem::take(&mut self.directories) {
-            let dir = directory.build(batch);
-            if let Some(entry) = self.entries.get_mut(&name) {
+            let before = directory.base;
+            let dir = directory.build(objects, batch)?;
+            if before == Some(dir) {
+                continue;
+            }
+            if let Some(mut entry) = self.get(objects, &name)? {
                 entry.body = Body::Directory(dir);
+                self.changes.insert(name, Some(entry));
             }
         }
-        let entries: Vec<Entry> = self.entries.into_values().collect();
-        batch.directory(&entries)
+        match self.base {
+            Some(dir) if self.changes.is_empty() => Ok(dir),
+            base => batch.edited_directory(&Nodes::of(objects), base.as_ref(), &self.changes),
+        }
     }
 }
 

@@ -161,15 +161,14 @@ struct Taken {
 /// A stat cache that is to be written once it is known which root keeps its contents.
 struct PendingCache {
     file: PathBuf,
-    /// None where the file says all this already.
-    entries: Option<Vec<cache::CacheEntry>>,
-    started: Mtime,
+    /// None where the file says enough already.
+    rows: Option<cache::Rows>,
 }
 
 impl PendingCache {
     fn save(self, root: &RootId) {
-        if let Some(entries) = self.entries {
-            cache::save(&self.file, root, &entries, self.started);
+        if let Some(rows) = self.rows {
+            cache::save(&self.file, root, &rows);
         }
     }
 }
@@ -231,7 +230,9 @@ impl Vault {
         let plan = plan::Plan::new(&scanned, &known, kind, &place);
         let reader = read::Reader { objects, source, options, kind, layers: self.layers_dir() };
         let contents = reader.run(&scanned, &plan)?;
-        let mut built = build::build(&scanned, &plan, contents.files);
+        let is_worth_it = cache::is_worth_writing(known.len(), plan.files, plan.totals());
+        let remember = (is_worth_it && !options.everything).then_some(started);
+        let mut built = build::build(&scanned, &plan, contents.files, remember);
         let layer = contents.stage.map(|stage| stage.seal(Some(built.root))).transpose()?;
         if let Some(layer) = &layer {
             self.record_layer(layer)?;
@@ -241,11 +242,10 @@ impl Vault {
         if !contents.blobs.is_empty() || objects.root(&built.root).is_err() {
             contents.blobs.add_to(&mut built.batch, layer);
             objects.store(&built.batch)?;
+        } else {
+            objects.keep_made(built.batch);
         }
-        // Where every file was known, and nothing else is remembered, the cache says all this already.
-        let news = known.len() != built.cache.len() || built.report.unchanged != built.report.files;
-        let entries = (news && !options.everything).then_some(built.cache);
-        let cache = PendingCache { file: cache_file, entries, started };
+        let cache = PendingCache { file: cache_file, rows: remember.map(|_| built.rows) };
         let stack = layer.filter(|_| kind == LayerKind::Base);
         let stack = stack.map(|layer| {
             let (layers, data) = (vec![layer], Vec::new());

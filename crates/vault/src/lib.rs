@@ -67,7 +67,7 @@ pub use layer::{
 pub use lock::{CompactionLock, WorkspaceLock};
 pub use name::{NameError, check_name, name_from};
 pub use node::{Child, Node};
-pub use objects::{Batch, BlobReader, Objects, Place};
+pub use objects::{Batch, BlobReader, KeptNodes, Objects, Place};
 pub use offshoot_store::{Id, ProcessMark, RefChange, RefRow, StoreError, boot_id};
 pub use operation::{CREATE, Operation, REDO, Reverted, Scope, UNDO};
 pub use pack::{ChunkRef, PackPlace};

@@ -24,6 +24,8 @@ use crate::objects::Objects;
 
 /// Makes a directory of a layer hide what is below it.
 const OPAQUE: &str = "user.overlay.opaque";
+/// What is read at once of a long file.
+const LONGEST_BUFFER: usize = 1 << 20;
 /// Names of one directory that a worker takes at once.
 const AT_ONCE: usize = 32;
 
@@ -269,7 +271,9 @@ fn find<'e>(entries: &'e [Entry], name: &[u8]) -> Option<&'e Entry> {
 pub(crate) fn hash_file(file: &File) -> std::io::Result<BlobId> {
     use std::os::unix::fs::FileExt;
     let mut hasher = blake3::Hasher::new();
-    let mut buffer = vec![0u8; 1 << 20];
+    // Most files are short, and a long buffer would cost more than reading them.
+    let length = usize::try_from(file.metadata()?.len()).unwrap_or(LONGEST_BUFFER);
+    let mut buffer = vec![0u8; length.saturating_add(1).min(LONGEST_BUFFER)];
     let mut at = 0;
     loop {
         let got = file.read_at(&mut buffer, at)?;

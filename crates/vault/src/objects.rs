@@ -1,9 +1,11 @@
 //! Objects of a vault: read with their hashes verified, written in batches.
 
+mod kept;
 mod nodes;
 mod place;
 mod reader;
 
+pub use kept::KeptNodes;
 pub use place::Place;
 pub use reader::BlobReader;
 
@@ -14,10 +16,12 @@ use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use offshoot_store::{Id, ObjectBackend, ObjectKind, Put};
 use rustix::fs::OFlags;
 
+use crate::diff::Change;
 use crate::disk;
 use crate::entry::{DirRef, Entry};
 use crate::error::{Result, VaultError};
@@ -83,6 +87,7 @@ impl Batch {
 pub struct Objects {
     backend: Box<dyn ObjectBackend>,
     layers: PathBuf,
+    kept: kept::Kept,
 }
 
 impl std::fmt::Debug for Objects {
@@ -93,13 +98,41 @@ impl std::fmt::Debug for Objects {
 
 impl Objects {
     pub(crate) fn new(backend: Box<dyn ObjectBackend>, layers: PathBuf) -> Self {
-        Self { backend, layers }
+        Self { backend, layers, kept: kept::Kept::default() }
     }
 
     /// Stores a batch; a catalog transaction that follows makes it durable with itself.
     pub(crate) fn store(&self, batch: &Batch) -> Result<()> {
         self.backend.put(&batch.puts)?;
+        self.kept.add_stored(&batch.puts);
         Ok(self.backend.flush()?)
+    }
+
+    /// Keeps directory nodes, and what is different between roots, in memory for as long as what this gives: for work that looks
+    /// at the same trees several times. At most 64 MiB are kept, and only what was verified when it was read.
+    pub fn keep_nodes(&self) -> KeptNodes<'_> {
+        self.kept.begin()
+    }
+
+    /// Keeps, if somebody wants that, nodes that were made again and are stored already.
+    pub(crate) fn keep_made(&self, batch: Batch) {
+        self.kept.add_made(batch.puts);
+    }
+
+    /// What is different between two roots: known from before, or found out by `find`.
+    pub(crate) fn difference(
+        &self,
+        before: &RootId,
+        after: &RootId,
+        find: impl FnOnce() -> Result<Vec<Change>>,
+    ) -> Result<Vec<Change>> {
+        let roots = (*before, *after);
+        if let Some(known) = self.kept.difference(roots) {
+            return Ok(known.to_vec());
+        }
+        let found = find()?;
+        self.kept.add_difference(roots, &found);
+        Ok(found)
     }
 
     /// Stores places in place of those that are there; all of them or none.
@@ -137,12 +170,17 @@ impl Objects {
     }
 
     /// The verified bytes of a directory node.
-    fn node_bytes(&self, id: &NodeId) -> Result<Vec<u8>> {
+    fn node_bytes(&self, id: &NodeId) -> Result<Arc<Vec<u8>>> {
+        if let Some(kept) = self.kept.get(id) {
+            return Ok(kept);
+        }
         let name = || format!("directory {id}");
         let value = self.value(ObjectKind::Node, &id.0, name)?;
         if NodeId::of(&value) != *id {
             return Err(self.damaged(name(), "its hash is another"));
         }
+        let value = Arc::new(value);
+        self.kept.add(*id, &value);
         Ok(value)
     }
 
@@ -162,19 +200,7 @@ impl Objects {
 
     /// One entry of a directory, reading only the nodes on its way.
     pub fn entry(&self, dir: &DirRef, name: &[u8]) -> Result<Option<Entry>> {
-        match self.node(&dir.node)? {
-            Node::Leaf(mut entries) => {
-                let found = entries.binary_search_by(|entry| entry.name.as_slice().cmp(name));
-                Ok(found.ok().map(|at| entries.swap_remove(at)))
-            }
-            Node::Index(children) => {
-                let after = children.partition_point(|child| child.first.as_slice() <= name);
-                match after.checked_sub(1) {
-                    Some(at) => self.entry(&children[at].dir, name),
-                    None => Ok(None),
-                }
-            }
-        }
+        Nodes::of(self).entry(dir, name)
     }
 
     /// Whether the blob is known.

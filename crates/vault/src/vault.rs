@@ -293,10 +293,15 @@ impl Vault {
     /// Makes everything durable that was stored until now, before something is done outside of the vault that builds upon it.
     pub fn make_durable(&self) -> Result<()> {
         self.enter()?;
-        self.catalog.write(|writer| {
+        let written = self.catalog.write(|writer| {
             // A commit that writes nothing syncs nothing.
             let id = writer.new_id();
-            Ok(writer.set_meta("durable", id.as_bytes())?)
+            writer.set_meta("durable", id.as_bytes())
+        });
+        written.map_err(|error| match error {
+            // Whether that is recorded matters to nobody.
+            StoreError::Undecided { source, .. } => (*source).into(),
+            other => other.into(),
         })
     }
 

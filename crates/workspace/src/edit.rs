@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use offshoot_vault::diff::{self, Change};
 use offshoot_vault::{
-    Actor, Batch, Entry, Id, Mtime, NewSnapshot, RootId, Snapshot, TreeEditor, Vault, Workspace,
+    Actor, Batch, BlobId, Entry, Id, Mtime, NewSnapshot, RootId, Snapshot, TreeEditor, Vault,
+    Workspace,
 };
 use serde_json::json;
 
@@ -103,7 +104,7 @@ fn apply(
     let mut editor = TreeEditor::open(objects, root, Mtime::now())?;
     change(&mut editor)?;
     let mut batch = Batch::default();
-    let (edited, top) = editor.finish(&mut batch);
+    let (edited, top) = editor.finish(&mut batch)?;
     vault.store(&batch)?;
     Ok((edited, top, diff::compare(objects, root, &edited)?))
 }
@@ -112,8 +113,7 @@ fn apply(
 pub(crate) fn audited(changes: &[Change]) -> serde_json::Value {
     let side = |entry: &Option<Entry>| {
         entry.as_ref().map(|entry| {
-            let checksum: String =
-                entry.content_hash().iter().map(|byte| format!("{byte:02x}")).collect();
+            let checksum = BlobId(entry.content_hash()).to_string();
             json!({ "size": entry.size(), "checksum": checksum })
         })
     };

@@ -9,7 +9,8 @@ use crate::binding::BindingError;
 
 use crate::git::GitError;
 
-/// An error of a service. Nothing was changed when one is returned.
+/// An error of a service. Nothing was changed when one is returned, but for what the store cannot tell
+/// ([`offshoot_vault::StoreError::Undecided`]).
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
     /// The vault failed.

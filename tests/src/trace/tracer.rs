@@ -241,10 +241,15 @@ impl Tracer {
                 Fault::SkipSyncsOf(which) => call.path.as_deref().is_some_and(which),
                 _ => false,
             };
-        match self.fault {
-            Fault::KillAt(n) if n == number => Action::Kill,
-            Fault::KillAfter(n) if n == number => Action::RunThenKill,
-            Fault::FailAt { n, errno } if n == number => Action::Return(-i64::from(errno)),
+        let named =
+            |which: &dyn Fn(&Path) -> bool| call.sync && call.path.as_deref().is_some_and(which);
+        match &self.fault {
+            Fault::KillAt(n) if *n == number => Action::Kill,
+            Fault::KillAfter(n) if *n == number => Action::RunThenKill,
+            Fault::FailAt { n, errno } if *n == number => Action::Return(-i64::from(*errno)),
+            Fault::FailSyncsOf { from, errno, which } if number >= *from && named(which) => {
+                Action::Return(-i64::from(*errno))
+            }
             _ if skipped => Action::Return(0),
             _ => Action::Run,
         }

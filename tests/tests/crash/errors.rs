@@ -1,11 +1,14 @@
 //! A system call that fails.
 
+use std::path::Path;
+
 use offshoot_tests::skip::{Feature, need};
 use offshoot_tests::tier::Tier;
 use offshoot_tests::trace::{Fault, Trace};
 
 use crate::points::{points, run_all};
 use crate::scene::{Operation, Scene};
+use crate::state::State;
 use crate::verify::{describe, verify};
 
 pub(crate) const EIO: i32 = 5;
@@ -33,6 +36,7 @@ fn fail_everywhere(operation: Operation) {
         let trace = scene.run(home.path(), Fault::FailAt { n, errno });
         let named = |why| format!("{}: {why}", describe_failure(&scene, n, errno, &trace));
         reported(&trace).map_err(named)?;
+        not_done(&scene, home.path(), &trace).map_err(named)?;
         verify(&scene, home.path(), trace.status.success()).map_err(named)
     });
 }
@@ -54,6 +58,20 @@ fn reported(trace: &Trace) -> Result<(), String> {
         Some(0) => Ok(()),
         Some(STORAGE) if error.contains("error") => Ok(()),
         _ => Err("not reported as an error of storage".to_owned()),
+    }
+}
+
+/// What failed is not done all the same. Vaults that are made or deleted have a point of no return: what fails after it is done by
+/// whoever comes next.
+fn not_done(scene: &Scene, home: &Path, trace: &Trace) -> Result<(), String> {
+    let of_vaults = [Operation::Init, Operation::Import, Operation::Delete];
+    let operation = scene.operation;
+    if trace.status.success() || operation.is_upkeep() || of_vaults.contains(&operation) {
+        return Ok(());
+    }
+    match State::read(home, &scene.project())? == scene.after {
+        true => Err("it failed and is done all the same".to_owned()),
+        false => Ok(()),
     }
 }
 

@@ -12,7 +12,7 @@ use offshoot_tests::rng::Rng;
 use offshoot_tests::scan::{CompareOptions, Kind, Scan, compare, scan};
 use offshoot_tests::skip::{Feature, need};
 use offshoot_tests::tier::Tier;
-use offshoot_tests::trace::{self, Fault, Trace};
+use offshoot_tests::trace::{self, Call, Fault, Trace};
 use tempfile::TempDir;
 
 use crate::errors::{EIO, ENOSPC};
@@ -167,11 +167,11 @@ pub(crate) fn contents(scan: &Scan) -> Contents {
     shown.map(|(path, node)| (path.clone(), of(node))).collect()
 }
 
-/// What the command makes of the folder when nothing goes wrong, and how many calls it makes.
+/// What the command makes of the folder when nothing goes wrong, and which calls it makes.
 pub(crate) struct Expected {
     pub(crate) before: Contents,
     pub(crate) after: Contents,
-    pub(crate) calls: u64,
+    pub(crate) calls: Vec<Call>,
 }
 
 pub(crate) fn expected(verb: Verb) -> Expected {
@@ -181,7 +181,7 @@ pub(crate) fn expected(verb: Verb) -> Expected {
     let (before, after) = (contents(&site.before), contents(&site.scan()));
     assert_ne!(before, after);
     settled(&site).unwrap();
-    Expected { before, after, calls: trace.mutating }
+    Expected { before, after, calls: trace.calls }
 }
 
 fn kill_everywhere(verb: Verb) {
@@ -192,7 +192,7 @@ fn kill_everywhere(verb: Verb) {
     let both = Tier::from_env() == Tier::Long;
     let mut rng = Rng::new(seed());
     let mut kills = Vec::new();
-    for n in points(expected.calls, 900 + verb as u64) {
+    for n in points(expected.calls.len() as u64, 900 + verb as u64) {
         let before = both || rng.one_in(2);
         kills.extend(before.then_some(Kill::Before(n)));
         kills.extend((both || !before).then_some(Kill::After(n)));
@@ -201,7 +201,7 @@ fn kill_everywhere(verb: Verb) {
         let site = Site::new(verb);
         let trace = site.run(kill.fault());
         let last = trace.calls.last().map(ToString::to_string).unwrap_or_default();
-        verify(&site, &expected, trace.status.success())
+        verify(&site, &expected, Told::of_killed(&trace))
             .map_err(|why| format!("{verb:?}, {kill:?} at {last}: {why}"))
     });
 }
@@ -214,7 +214,7 @@ fn fail_everywhere(verb: Verb) {
     let expected = expected(verb);
     let mut faults = Vec::new();
     for (errno, salt) in [(EIO, 1000), (ENOSPC, 1100)] {
-        let chosen = points(expected.calls, salt + verb as u64);
+        let chosen = points(expected.calls.len() as u64, salt + verb as u64);
         faults.extend(chosen.into_iter().map(|n| (n, errno)));
     }
     run_all("home", &faults, |&(n, errno)| {
@@ -222,20 +222,39 @@ fn fail_everywhere(verb: Verb) {
         let trace = site.run(Fault::FailAt { n, errno });
         let call = trace.calls.get(n as usize - 1).map(ToString::to_string).unwrap_or_default();
         let said = String::from_utf8_lossy(&trace.stderr).into_owned();
-        verify(&site, &expected, trace.status.success()).map_err(|why| {
+        verify(&site, &expected, Told::of_failed(&trace)).map_err(|why| {
             format!("{verb:?}, errno {errno} at {n}: {call}: {why}; it said: {said}")
         })
     });
 }
 
-fn verify(site: &Site, expected: &Expected, finished: bool) -> Result<(), String> {
+/// What a command said of itself when it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    Done,
+    Failed,
+    /// It was killed, or said that it does not know.
+    Nothing,
+}
+
+impl Told {
+    fn of_killed(trace: &Trace) -> Self {
+        if trace.status.success() { Self::Done } else { Self::Nothing }
+    }
+
+    fn of_failed(trace: &Trace) -> Self {
+        if trace.status.success() { Self::Done } else { Self::Failed }
+    }
+}
+
+pub(crate) fn verify(site: &Site, expected: &Expected, told: Told) -> Result<(), String> {
     in_between(site, expected)?;
     // Whoever captures the folder next settles what was interrupted.
     site.succeed(&["pull", "--head"])?;
     settled(site)?;
     let (now, found) = (site.scan(), contents(&site.scan()));
     if found == expected.before {
-        if finished {
+        if told == Told::Done {
             return Err("the command succeeded and what it did is lost".to_owned());
         }
         let differences = compare(&site.before, &now, &CompareOptions::default());
@@ -248,6 +267,7 @@ fn verify(site: &Site, expected: &Expected, finished: bool) -> Result<(), String
         return if again == expected.after { Ok(()) } else { Err(format!("again: {again:?}")) };
     }
     match found == expected.after {
+        true if told == Told::Failed => Err("it failed and is done all the same".to_owned()),
         true => Ok(()),
         false => Err(format!("neither before nor after: {found:?}")),
     }

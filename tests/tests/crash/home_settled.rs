@@ -13,7 +13,7 @@ use crate::home::{Site, Verb, contents, expected};
 fn half_done() -> Site {
     let expected = expected(Verb::Commit);
     // The folder is changed towards the end.
-    for n in (1..expected.calls).rev() {
+    for n in (1..expected.calls.len() as u64).rev() {
         let site = Site::new(Verb::Commit);
         site.run(Fault::KillAt(n));
         let now = contents(&site.scan());

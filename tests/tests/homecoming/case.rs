@@ -168,10 +168,12 @@ impl Case {
         let how_many = 1 + self.rng.below(3);
         let mut edits = Vec::new();
         let Self { rng, source, workspaces, .. } = self;
-        let Workspace { tree, base } = workspaces.get_mut(agent).expect("it is there");
+        // What comes home is compared with what the others came from as well.
+        let bases: Vec<Tree> = workspaces.values().map(|it| it.base.clone()).collect();
+        let Workspace { tree, .. } = workspaces.get_mut(agent).expect("it is there");
         for _ in 0..how_many {
-            let mut editor = Editor { who: agent, rng, source, bases: vec![base] };
-            edits.extend(editor.edit(tree));
+            let bases = bases.iter().collect();
+            edits.extend(Editor { who: agent, rng, source, bases }.edit(tree));
         }
         edits.iter().for_each(|edit| self.note(agent, edit));
         let by_program = self.rng.one_in(3);
@@ -195,7 +197,8 @@ impl Case {
         if tree == base {
             // Nothing to bring home but the time of a file that was decided to be what it is.
             same(&ended, &Ended::Well)?;
-            return none(&differences(&self.world.folder(), &self.folder));
+            none(&differences(&self.world.folder(), &self.folder))?;
+            return self.follow(agent);
         }
         if !merged.conflicts.is_empty() {
             self.count.conflicts += 1;
@@ -211,13 +214,26 @@ impl Case {
         self.take_back(agent, &before, earlier)
     }
 
+    /// After a commit that changed no file. If the time of one came home, the workspace is what the folder is now, as after any
+    /// commit; if not even that did, it is what it was.
+    fn follow(&mut self, agent: &'static str) -> Result<(), String> {
+        let found = self.world.state(&["-w", agent])?;
+        if differences(&found, &self.folder).is_empty() {
+            self.settle(agent, &self.folder.clone());
+            return Ok(());
+        }
+        none(&differences(&found, &self.workspaces[agent].tree))
+    }
+
     /// Holds a commit without conflicts against what it must be.
     fn check_committed(&mut self, base: &Tree, tree: &Tree, merged: &Tree) -> Result<(), String> {
         let folder = self.world.folder();
         none(&differences(&folder, merged))?;
         let second = lines_that_must_be(base, [&self.folder, tree]);
-        if all_lines(merged) != second {
-            return Err(format!("the model is wrong: {:?}", all_lines(merged)));
+        let first = all_lines(merged);
+        if first != second {
+            let apart: Vec<_> = first.symmetric_difference(&second).collect();
+            return Err(format!("the model is wrong about {apart:?}"));
         }
         let head = self.world.state(&["--at", "head"])?;
         scans_differ(&head, &folder).map_err(|why| format!("head is not the folder: {why}"))
@@ -329,18 +345,16 @@ impl Case {
     ) -> Result<Vec<String>, String> {
         let shown = String::from_utf8(self.world.read(agent, path)?).map_err(|e| e.to_string())?;
         let has = |file: &File, line: &String| file.body.lines().contains(line);
-        let mut lines: Vec<String> = Vec::new();
-        for line in shown.lines().map(str::to_owned) {
-            if (has(mine, &line) || has(other, &line)) && !lines.contains(&line) {
-                lines.push(line);
-            }
-        }
+        let is_shown = |line: &&String| shown.lines().any(|other| other == *line);
         let all = mine.body.lines().iter().chain(other.body.lines());
         let mut must_be =
             all.filter(|line| !has(base, line) || (has(mine, line) && has(other, line)));
-        if let Some(lost) = must_be.find(|line| !lines.contains(line)) {
+        if let Some(lost) = must_be.find(|line| !is_shown(line)) {
             return Err(format!("{path} lacks {lost:?}: {shown}"));
         }
+        let [mine, other] =
+            [mine, other].map(|file| file.body.lines().iter().filter(is_shown).cloned());
+        let lines = with_lines_of(other.collect(), mine);
         self.world.write(agent, path, text_of(&lines).as_bytes())?;
         Ok(lines)
     }
@@ -395,6 +409,21 @@ fn for_theirs(
     };
     let path = if theirs.0 == base.0 && !is_disputed { mine.0 } else { theirs.0 };
     (path.clone(), file)
+}
+
+/// Lines with those of another text that they lack, each behind the one that it is behind there. None is moved: to a merge that would be
+/// one more line, and one less.
+fn with_lines_of(mut lines: Vec<String>, others: impl Iterator<Item = String>) -> Vec<String> {
+    let mut at = 0;
+    for line in others {
+        if let Some(found) = lines.iter().position(|known| *known == line) {
+            at = found + 1;
+        } else {
+            lines.insert(at, line);
+            at += 1;
+        }
+    }
+    lines
 }
 
 fn same(found: &Ended, expected: &Ended) -> Result<(), String> {

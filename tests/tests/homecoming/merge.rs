@@ -49,19 +49,25 @@ pub(crate) fn merge(base: &Tree, sides: [&Tree; 2]) -> Merged {
         sides.iter().flat_map(|side| side.keys()).chain(base.keys()).copied().collect();
     let mut merged = Merged::default();
     let mut claims: BTreeMap<String, Vec<File>> = BTreeMap::new();
+    let mut comers: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     for id in ids {
         let fate =
             fate(base.get(&id).copied(), [sides[0].get(&id).copied(), sides[1].get(&id).copied()]);
         match fate {
             Fate::Gone => {}
-            Fate::Here(path, file) => claims.entry(path).or_default().push(file),
+            Fate::Here(path, file) => {
+                comers.entry(path.clone()).or_default().push(id);
+                claims.entry(path).or_default().push(file);
+            }
             Fate::Conflict(paths, clash) => {
                 merged.unclear.insert(id);
+                paths.iter().for_each(|path| comers.entry(path.clone()).or_default().push(id));
                 merged.is_tangled |= paths.iter().any(|path| merged.conflicts.contains_key(path));
                 merged.conflicts.extend(paths.into_iter().map(|path| (path, clash)));
             }
         }
     }
+    merged.is_tangled |= comers.values().any(|ids| cannot_be_told_apart(ids, &base, &sides));
     for (path, mut files) in claims {
         let is_taken = merged.conflicts.contains_key(&path);
         match files.pop() {
@@ -84,6 +90,23 @@ pub(crate) fn merge(base: &Tree, sides: [&Tree; 2]) -> Merged {
 }
 
 type Found<'a> = Option<(&'a String, &'a File)>;
+type ById<'a> = BTreeMap<u64, (&'a String, &'a File)>;
+
+/// Whether both sides did something to several of the files that came to one path, and both wrote to one of them: what is shown there
+/// is then no side's, and who decides for a side has to say what goes where.
+fn cannot_be_told_apart(ids: &[u64], base: &ById<'_>, sides: &[ById<'_>; 2]) -> bool {
+    let of_both = |id: &&u64| {
+        let old = base.get(*id);
+        old.is_some() && sides.iter().all(|side| side.contains_key(*id) && side.get(*id) != old)
+    };
+    let bodies = |id: &u64| sides.iter().map(|side| &side[id].1.body).collect::<Vec<_>>();
+    let is_blended = |id: &&u64| {
+        let (was, now) = (&base[*id].1.body, bodies(id));
+        now[0] != now[1] && now.iter().all(|body| *body != was)
+    };
+    let of_both: Vec<&u64> = ids.iter().filter(of_both).collect();
+    of_both.len() > 1 && of_both.iter().any(is_blended)
+}
 
 fn fate(base: Found<'_>, sides: [Found<'_>; 2]) -> Fate {
     let here = |found: (&String, &File)| Fate::Here(found.0.clone(), found.1.clone());
@@ -161,15 +184,18 @@ pub(crate) fn merge_lines(base: &[String], sides: [&[String]; 2]) -> Option<Vec<
     }
 }
 
-/// Whether a file was moved and changed so much that it need not be taken for the same.
+/// Whether a file was moved and changed so much that it need not be taken for the same, or something else is where it was: a
+/// merge takes that for the file itself, changed, since only what is gone from its path can have been moved.
 pub(crate) fn is_hard_to_follow(base: &Tree, sides: [&Tree; 2]) -> bool {
-    let base = by_id(base);
+    let files = by_id(base);
     sides.into_iter().flatten().any(|(path, file)| {
-        base.get(&file.id).is_some_and(|(old_path, old)| {
-            *old_path != path
-                && old.body != file.body
-                && likeness(&old.body, &file.body) < SURELY_ALIKE
-        })
+        let is_another = base.get(path).is_some_and(|old| old.id != file.id);
+        is_another
+            || files.get(&file.id).is_some_and(|(old_path, old)| {
+                *old_path != path
+                    && old.body != file.body
+                    && likeness(&old.body, &file.body) < SURELY_ALIKE
+            })
     })
 }
 

@@ -1,16 +1,15 @@
 //! Real shells with programs that note how they were called.
 
 use std::fs;
-use std::io;
+use std::io::{self, PipeReader};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
+use std::process::{Command, Stdio};
+use std::sync::{OnceLock, mpsc};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use nix::errno::Errno;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use tempfile::TempDir;
@@ -65,40 +64,30 @@ impl Scratch {
             .env("PROGRAM_LOG", &log)
             .env("HOME", &cwd)
             .current_dir(&cwd);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
-        let child = command.spawn().unwrap();
+        let (output, all_of_them) = io::pipe().unwrap();
+        command.stdin(Stdio::null()).process_group(0);
+        command.stdout(all_of_them.try_clone().unwrap()).stderr(all_of_them);
+        let mut child = command.spawn().unwrap();
+        drop(command);
         let group = Pid::from_raw(child.id().cast_signed());
-        wait(child);
-        // What the text left in the background goes with it, or would write into a folder that is gone.
-        settle(group);
+        if !ends(output) {
+            killpg(group, Signal::SIGKILL).unwrap();
+        }
+        child.wait().unwrap();
         Seen { programs: read_log(&log), files: names(&cwd) }
     }
 }
 
-fn wait(mut child: Child) {
-    let start = Instant::now();
-    while child.try_wait().unwrap().is_none() {
-        if start.elapsed() > PATIENCE {
-            killpg(Pid::from_raw(child.id().cast_signed()), Signal::SIGKILL).unwrap();
-            child.wait().unwrap();
-            return;
-        }
-        thread::sleep(Duration::from_micros(300));
-    }
-}
-
-/// Lets processes in the background end by themselves for a while, then ends them.
-fn settle(group: Pid) {
-    for _ in 0..200 {
-        if killpg(group, None).is_err() {
-            return;
-        }
-        thread::sleep(Duration::from_millis(1));
-    }
-    match killpg(group, Signal::SIGKILL) {
-        Ok(()) | Err(Errno::ESRCH) => {}
-        Err(error) => panic!("cannot end what the text left: {error}"),
-    }
+/// Whether all processes that write here end in time, those in the background too: the others would write to folders that are
+/// gone.
+fn ends(mut output: PipeReader) -> bool {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let read = io::copy(&mut output, &mut io::sink());
+        // Nobody may be waiting any more.
+        sender.send(read.is_ok()).ok();
+    });
+    receiver.recv_timeout(PATIENCE).unwrap_or(false)
 }
 
 /// The folder with the programs, made once for all runs.

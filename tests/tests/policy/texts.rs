@@ -14,14 +14,16 @@ pub(crate) fn random(rng: &mut Rng) -> String {
     text
 }
 
+/// What means something to a shell.
+pub(crate) const SPECIAL: &[&str] = &[
+    "'", "\"", "`", "\\", "$", "(", ")", "{", "}", "[", "]", ";", "&", "|", "<", ">", "#", "!",
+    "=", "~", "*", "?", ",", " ", "\t", "\n", "\\\n", "$(", "${", "$((", "((", "))", "[[", "]]",
+    "<<", "<<<", "&>", "|&", ";;", "\r", "é", "\u{a0}", "1", "c0", "f0", " in ", " do ", " then ",
+    "esac", "E\n",
+];
+
 /// A text with one place changed.
-fn mistaken(rng: &mut Rng, text: &str) -> String {
-    const SPECIAL: &[&str] = &[
-        "'", "\"", "`", "\\", "$", "(", ")", "{", "}", "[", "]", ";", "&", "|", "<", ">", "#", "!",
-        "=", "~", "*", "?", ",", " ", "\t", "\n", "\\\n", "$(", "${", "$((", "((", "[[", "<<",
-        "<<<", "&>", "|&", ";;", "\r", "é", "\u{a0}", "1", "c0", "f0", " in ", " do ", " then ",
-        "esac", "E\n",
-    ];
+pub(crate) fn mistaken(rng: &mut Rng, text: &str) -> String {
     let mut letters: Vec<char> = text.chars().collect();
     let at = rng.below(letters.len() as u64 + 1) as usize;
     let special: Vec<char> = rng.pick(SPECIAL).unwrap().chars().collect();

@@ -1,6 +1,8 @@
 //! Reads the arguments of a tool: which are options, values, subcommands and operands.
 
 mod reader;
+#[cfg(test)]
+mod tests;
 
 use std::borrow::Cow;
 
@@ -63,6 +65,8 @@ pub(super) enum Strange<'w> {
     Option(&'w Word),
     /// A subcommand that the tool is not known to have.
     Subcommand(&'w Word),
+    /// An option behind an operand, where the tool may take it for something else.
+    Late(&'w Word),
     /// A word that may turn out to be an option.
     Injected(&'w Word),
 }

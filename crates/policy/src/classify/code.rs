@@ -120,6 +120,7 @@ impl Classifier<'_> {
             }
             Input::Inherited => {
                 work.draft.add(Category::Interactive, "waits for what a person types");
+                work.draft.add(Category::Mutating, "runs what a person types");
             }
             Input::Text(text) if shell => work.inner.push(Inner::text(text.clone(), None)),
             Input::Text(_) => work.draft.add(Category::Mutating, "runs the code in its input"),

@@ -53,7 +53,7 @@ impl Inner {
 impl Classifier<'_> {
     /// Puts down the command itself, or what it runs in its place, and what it runs besides.
     pub(super) fn finish(&mut self, words: &[Word], work: Work<'_, '_>) {
-        let Work { reading, draft, scene, inner } = work;
+        let Work { reading, draft, scene, inner, .. } = work;
         let before = self.judged.len();
         let in_place = |inner: &Inner| inner.option.is_none();
         let wraps = reading.command.is_some() || inner.iter().any(in_place);
@@ -178,7 +178,8 @@ fn label(reading: &Reading<'_>, inner: &[Inner]) -> String {
 
 /// What the user chose to stand for what is filled in (`xargs -I NAME`).
 fn placeholder(reading: &Reading<'_>) -> Option<String> {
-    let given = reading.options.iter().find(|given| given.name == "-I")?;
+    let chosen = ["-I", "-i", "--replace"];
+    let given = reading.options.iter().rfind(|given| chosen.contains(&given.name))?;
     let word = given.value?.word();
     word.literal().map(Cow::into_owned).filter(|text| !text.is_empty())
 }

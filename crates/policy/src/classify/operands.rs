@@ -139,6 +139,15 @@ impl Classifier<'_> {
                 self.path(&mut work.draft, Access::Write, &word, apart);
             }
             Role::Delete => self.path(&mut work.draft, Access::Delete, &word, apart),
+            Role::Directory => {
+                self.path(&mut work.draft, Access::Read, &word, apart);
+                work.directories.push(word.into_owned());
+            }
+            Role::Upload => {
+                if let Some(path) = uploaded(&word) {
+                    self.path(&mut work.draft, Access::Read, &path, apart);
+                }
+            }
             Role::Assignments => set(work, &word),
             Role::Variable => variable(work, &word),
             Role::Command | Role::CommandUntil => {
@@ -206,6 +215,17 @@ fn runs_in_index(work: &mut Work<'_, '_>, word: &Word) {
         let why = format!("{} may run a command when it is evaluated", word.display());
         work.draft.add(Category::Mutating, why);
     }
+}
+
+/// The file that is sent: `@path`, `name=@path`, `name=<path`.
+fn uploaded(word: &Word) -> Option<Word> {
+    let start = word.beginning();
+    let at = if start.starts_with('@') {
+        1
+    } else {
+        start.find("=@").or_else(|| start.find("=<")).map(|at| at + 2)?
+    };
+    Some(Value::Joined(word, at).word().into_owned())
 }
 
 fn is_dash(word: &Word) -> bool {

@@ -24,8 +24,24 @@ const DEVICES: &[&str] = &[
     "/dev/stdout",
     "/dev/stderr",
 ];
+/// Where the machine keeps its programs.
+const SYSTEM: &[&str] =
+    &["/bin", "/sbin", "/usr", "/opt", "/snap", "/nix/store", "/home/linuxbrew"];
+/// Where a project keeps programs that others made.
+const PACKAGES: &[&str] = &["/node_modules/.bin/", "/.venv/bin/", "/venv/bin/", "/vendor/bin/"];
 /// Stands for a piece of a path that is not known.
 const UNKNOWN: char = '\u{1}';
+
+/// Where a program lies, the most trusted first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Home {
+    /// With the programs of the machine or of the user: its name says what it is.
+    System,
+    /// With the packages of the project: its name says what it is, but it is code of the project.
+    Packages,
+    /// Anywhere else.
+    Elsewhere,
+}
 
 /// A path as far as it is known. Patterns stay as they were written, and [`UNKNOWN`] stands for the rest.
 enum Spot {
@@ -151,17 +167,27 @@ impl Classifier<'_> {
         }
     }
 
-    /// Whether a path lies where the project or anybody may have put a program.
-    pub(super) fn is_of_the_project(&self, path: &Word, apart: bool) -> bool {
-        self.directories.candidates(apart).any(|directory| {
-            match spot(path, directory, self.context) {
-                Spot::Absolute(path) => {
-                    self.is_ours(&path) || path.starts_with("/proc/") || path.starts_with("/dev/")
-                }
-                Spot::Home(_) => false,
-                Spot::Floating(_) => true,
-            }
-        })
+    /// Where a program lies that is called by its path; the worst of the places that it may be in.
+    pub(super) fn home_of_program(&self, path: &Word, apart: bool) -> Home {
+        let home = |directory| match spot(path, directory, self.context) {
+            Spot::Absolute(path) => self.home_of_path(&path),
+            Spot::Home(rest) if is_own_tool(&rest) => Home::System,
+            Spot::Home(_) | Spot::Floating(_) => Home::Elsewhere,
+        };
+        self.directories.candidates(apart).map(home).max().unwrap_or(Home::Elsewhere)
+    }
+
+    fn home_of_path(&self, path: &str) -> Home {
+        let system = SYSTEM.iter().any(|place| is_below(path, Path::new(place)));
+        let ours = self.is_ours(path);
+        let own = self.below_home(path).is_some_and(is_own_tool);
+        if ours && PACKAGES.iter().any(|place| path.contains(place)) {
+            Home::Packages
+        } else if !ours && (system || own) {
+            Home::System
+        } else {
+            Home::Elsewhere
+        }
     }
 
     /// Where a word leads as a directory, where that is known.
@@ -170,6 +196,12 @@ impl Classifier<'_> {
             Spot::Absolute(path) if !path.contains(['*', '?', '[', UNKNOWN]) => Some(path),
             _ => None,
         }
+    }
+
+    /// A place outside where the shell may be now.
+    pub(super) fn directory_outside(&self, apart: bool) -> Option<String> {
+        let mut places = self.directories.candidates(apart).flatten();
+        places.find(|place| !self.is_ours(place)).map(str::to_owned)
     }
 
     /// Whether a word is known to lead out of the workspace and of the private places.
@@ -214,10 +246,18 @@ fn credentials_below(draft: &mut Draft, rest: &str, shown: &str) {
     }
 }
 
+/// Whether a path below a home is a program that its owner installed: `.cargo/bin/x`, `go/bin/x`.
+fn is_own_tool(rest: &str) -> bool {
+    let directory = rest.rsplit_once('/').map_or("", |(directory, _)| directory);
+    (rest.starts_with('.') || rest.starts_with("go/"))
+        && (directory.ends_with("/bin") || directory.ends_with("/shims"))
+}
+
 fn is_relative(word: &Word) -> bool {
     match word.pieces.first() {
         Some(Piece::Literal(text) | Piece::Pattern(text)) => !text.starts_with('/'),
-        Some(Piece::Tilde(_) | Piece::Unknown { .. }) => false,
+        Some(Piece::Tilde(tilde)) => tilde == "~+",
+        Some(Piece::Unknown { .. }) => false,
         None => true,
     }
 }
@@ -324,6 +364,11 @@ fn is_below(path: &str, directory: &Path) -> bool {
 
 /// Whether a path may be a place or lie below it. Both may have patterns in them.
 fn may_be_below(path: &str, place: &str) -> bool {
+    // Nearly all places are ruled out by their first letter.
+    let first = |text: &str| text.as_bytes().first().copied().unwrap_or_default();
+    if first(path) != first(place) && !is_open(first(path)) && !is_open(first(place)) {
+        return false;
+    }
     let mut parts = path.split('/').filter(|part| !part.is_empty());
     place.split('/').all(|wanted| parts.next().is_some_and(|part| may_be(part, wanted)))
 }
@@ -336,6 +381,11 @@ fn may_be(part: &str, wanted: &str) -> bool {
         return (part.starts_with('.') || !wanted.starts_with('.')) && fits(part, wanted);
     }
     part == wanted
+}
+
+/// Whether a letter may stand for others.
+fn is_open(letter: u8) -> bool {
+    matches!(letter, b'*' | b'?' | b'[' | b'/') || char::from(letter) == UNKNOWN
 }
 
 fn is_pattern(part: &str) -> bool {

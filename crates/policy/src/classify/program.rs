@@ -8,6 +8,7 @@ use crate::script::Word;
 use super::arguments::{Given, Reading, Strange};
 use super::command::Inner;
 use super::draft::Draft;
+use super::path::Home;
 use super::{Classifier, DEEPEST, Scene};
 
 /// A command while it is judged.
@@ -15,6 +16,8 @@ pub(super) struct Work<'w, 's> {
     pub(super) reading: Reading<'w>,
     pub(super) draft: Draft,
     pub(super) scene: &'s Scene<'s>,
+    /// Where it works, if an option says so.
+    pub(super) directories: Vec<Word>,
     /// What it runs.
     pub(super) inner: Vec<Inner>,
 }
@@ -32,13 +35,31 @@ impl Classifier<'_> {
             return self.emit(Part::Program, words.to_vec(), draft);
         };
         let reading = Reading::of(name, tool, arguments);
-        let mut work = Work { reading, draft, scene, inner: Vec::new() };
+        let mut work = Work { reading, draft, scene, directories: Vec::new(), inner: Vec::new() };
         work.own();
+        let changes = work.draft.categories.contains(Category::Mutating);
         work.strange();
         self.values(&mut work);
         self.operands(&mut work);
         self.builtin(tool, &mut work);
+        if changes {
+            self.works_outside(&mut work);
+        }
         self.finish(words, work);
+    }
+
+    /// A tool that changes things does so where it works, which may be outside.
+    fn works_outside(&self, work: &mut Work<'_, '_>) {
+        let stated = work.directories.iter().find(|word| self.is_outside(word));
+        let outside = match stated {
+            Some(word) => Some(word.display()),
+            None if work.directories.is_empty() => self.directory_outside(work.scene.apart),
+            None => None,
+        };
+        if let Some(place) = outside {
+            let why = format!("works in {place}, outside the workspace");
+            work.draft.add(Category::HostEscapeRisk, why);
+        }
     }
 
     /// What is known of a program; if nothing is, the draft says so.
@@ -58,10 +79,20 @@ impl Classifier<'_> {
             },
             None => return unknown_program(program, draft),
         };
-        if path.contains('/') && self.is_of_the_project(program, apart) {
-            draft.add(Category::Mutating, format!("{path} is a program of the project"));
-        }
         let name = path.rsplit('/').next().unwrap_or(path);
+        if path.contains('/') {
+            match self.home_of_program(program, apart) {
+                Home::System => {}
+                Home::Packages => {
+                    draft.add(Category::Mutating, format!("{path} is a program of the project"));
+                }
+                Home::Elsewhere => {
+                    let why = format!("{path} is a program that is not known");
+                    draft.add(Category::Mutating, why);
+                    return None;
+                }
+            }
+        }
         let tool = knowledge::program(name);
         if tool.is_none() {
             draft.add(Category::Mutating, format!("{name} is not a program that is known"));
@@ -100,7 +131,8 @@ impl Work<'_, '_> {
         }
         // What a subcommand does that is not known has nothing to do with what the tool does alone, but its reach is the same.
         let own = if reading.lost { reach(tool.is) } else { tool.is };
-        if instead.is_none() {
+        let late = reading.strange.iter().any(|strange| matches!(strange, Strange::Late(_)));
+        if instead.is_none() || late {
             draft.add_all(own, || match tool.about {
                 "" => format!("that is what {} does", reading.name()).into(),
                 about => format!("{} {about}", reading.name()).into(),
@@ -114,6 +146,12 @@ impl Work<'_, '_> {
             let why = match strange {
                 Strange::Option(word) => {
                     format!("{} is not an option of {name} that is known", word.display())
+                }
+                Strange::Late(word) => {
+                    format!(
+                        "{name} may take {} for something else behind an operand",
+                        word.display()
+                    )
                 }
                 Strange::Subcommand(word) => {
                     format!("{} is not a subcommand of {name} that is known", word.display())

@@ -33,6 +33,10 @@ const DISGUISES: &[(&str, &str)] = &[
     ("zstdcat", ""),
 ];
 
+/// Parts of code that decodes something.
+const DECODERS: &[&str] =
+    &["b64decode", "base64", "Base64", "fromhex", "unhexlify", "atob(", "pack(", "codecs"];
+
 /// Code of which only the end of its script shows where it comes from.
 pub(super) struct Pending {
     /// The place of what runs it among what was judged.
@@ -93,7 +97,7 @@ impl Classifier<'_> {
             if judged.iter().any(|judged| judged.categories.contains(Category::Networked)) {
                 return Some("runs code that comes from the network");
             }
-            if judged.iter().any(disguises) {
+            if judged.iter().any(|judged| disguises(judged) || has_decoder(judged)) {
                 return Some("runs code that is decoded first");
             }
             if let Input::Pipe(before) = &simple.input {
@@ -122,6 +126,15 @@ fn disguises(judged: &Judged) -> bool {
         None => words_are_open(word),
     };
     letters.is_empty() || arguments.iter().any(gives)
+}
+
+/// Whether a command is given code that decodes something.
+fn has_decoder(judged: &Judged) -> bool {
+    let decodes = |word: &Word| {
+        let text = word.display();
+        text.contains('(') && DECODERS.iter().any(|part| text.contains(part))
+    };
+    judged.words.iter().skip(1).any(decodes)
 }
 
 fn words_are_open(word: &Word) -> bool {

@@ -25,6 +25,8 @@ pub(crate) struct Tool {
     pub(crate) language: Language,
     /// What its standard input is, where it is always that.
     pub(crate) input: Option<Role>,
+    /// Behind an operand it takes nothing for an option, or not always.
+    pub(crate) leading: bool,
     /// It adds words of its own to the command that it runs.
     pub(crate) appends: bool,
     /// Its name may end with a version.
@@ -153,6 +155,10 @@ pub(crate) enum Role {
     Assignments,
     /// The name of a variable that is set.
     Variable,
+    /// A directory in which the tool works.
+    Directory,
+    /// Data to send: `@` leads to a path that is read.
+    Upload,
     /// A program and its arguments.
     Command,
     /// The same up to `;` or `+`.

@@ -57,10 +57,11 @@ impl Reader<'_> {
         self.bump();
         match first {
             b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
+                let start = self.at;
                 while self.peek().is_ascii_alphanumeric() || self.peek() == b'_' {
                     self.bump();
                 }
-                builder.unknown(quoted);
+                builder.parameter(self.since(start), quoted);
             }
             b'@' => {
                 self.skip(1);

@@ -46,7 +46,11 @@ impl Reader<'_> {
         if assigns {
             self.assigned(name, value);
         }
-        builder.unknown(quoted && !all);
+        match self.since(start) {
+            "HOME}" => builder.parameter("HOME", quoted),
+            "PWD}" => builder.parameter("PWD", quoted),
+            _ => builder.unknown(quoted && !all),
+        }
         Ok(())
     }
 

@@ -60,6 +60,16 @@ impl Builder {
         self.push(Piece::Unknown { splits: !quoted });
     }
 
+    /// A parameter by its name. Home and the current directory are known by their signs where they begin a word.
+    pub(super) fn parameter(&mut self, name: &str, quoted: bool) {
+        let first = self.literal.is_empty() && self.parts.is_empty();
+        match name {
+            "HOME" if first => self.push(Piece::Tilde("~".to_owned())),
+            "PWD" if first => self.push(Piece::Tilde("~+".to_owned())),
+            _ => self.unknown(quoted),
+        }
+    }
+
     fn brace(&mut self, brace: char) {
         self.flush();
         self.begun = true;

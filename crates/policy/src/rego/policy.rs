@@ -1,7 +1,6 @@
 //! One policy and its evaluation.
 
 use std::num::{NonZeroU32, NonZeroUsize};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{LazyLock, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -9,7 +8,7 @@ use regorus::utils::limits::{ExecutionTimerConfig, TimeSource, monotonic_now, se
 use regorus::{Engine, PolicyLengthConfig, Value};
 
 use super::input::input_document;
-use super::{Answer, functions};
+use super::{Answer, functions, nesting, own_stack};
 use crate::context::Context;
 use crate::decision::Decision;
 use crate::error::Problem;
@@ -18,52 +17,51 @@ use crate::verdict::PartVerdict;
 /// The package that policies are in.
 const PACKAGE: &str = "data.offshoot";
 
-/// How many steps are done between two looks at the clock.
-const STEPS: NonZeroU32 = NonZeroU32::new(32).expect("not zero");
+/// The clock is looked at before each step: a number that is squared again and again grows too fast to look less often.
+const EACH_STEP: NonZeroU32 = NonZeroU32::new(1).expect("not zero");
 
-/// A longer policy is refused: preparing one takes time that is not measured.
+/// A longer policy is refused: the deepest recursion in it has to fit on the stack.
 const LENGTH: PolicyLengthConfig = PolicyLengthConfig {
     max_col: NonZeroU32::new(1024).expect("not zero"),
-    max_file_bytes: NonZeroUsize::new(256 * 1024).expect("not zero"),
-    max_lines: NonZeroUsize::new(10_000).expect("not zero"),
+    max_file_bytes: NonZeroUsize::new(64 * 1024).expect("not zero"),
+    max_lines: NonZeroUsize::new(2_000).expect("not zero"),
 };
+
+/// How long it may take to read a policy.
+const LOADING: Duration = Duration::from_secs(5);
 
 /// A policy that was read and prepared.
 #[derive(Debug)]
 pub(super) struct Policy {
-    engine: Engine,
+    engine: Option<Engine>,
 }
 
 impl Policy {
     /// Reads and prepares a policy.
     pub(super) fn load(name: &str, text: &str) -> Result<Self, Problem> {
-        let problem = |message: String, hint: Option<&str>| Problem {
+        let problem = |line: Option<usize>, message: String, hint: Option<&str>| Problem {
             file: name.to_owned(),
-            place: None,
+            place: line.map(|line| (line, 1)),
             message,
             hint: hint.map(str::to_owned),
         };
         if !*CLOCK_IS_SET || monotonic_now().is_none() {
-            return Err(problem(
-                "there is no clock to limit the time of a policy".to_owned(),
-                None,
-            ));
+            let message = "there is no clock to limit the time of a policy";
+            return Err(problem(None, message.to_owned(), None));
         }
-        let mut engine = Engine::new();
-        engine.set_policy_length_config(LENGTH);
-        let prepared = guarded(|| {
-            let package = engine.add_policy(name.to_owned(), text.to_owned())?;
-            functions::limit(&mut engine)?;
-            engine.eval_query("true".to_owned(), false)?;
-            Ok(package)
-        });
-        match prepared {
-            Ok(package) if package == PACKAGE => Ok(Self { engine }),
-            Ok(package) => {
+        if let Some(line) = nesting::too_deep(text) {
+            let message = format!("brackets are nested deeper than {}", nesting::DEEPEST);
+            return Err(problem(Some(line), message, Some("give a name to what is inside")));
+        }
+        let (file, text) = (name.to_owned(), text.to_owned());
+        let prepared = own_stack::run(LOADING, move || prepare(file, text).map_err(shown));
+        match prepared.flatten() {
+            Ok((engine, package)) if package == PACKAGE => Ok(Self { engine: Some(engine) }),
+            Ok((_, package)) => {
                 let message = format!("the package is `{package}`, which is never asked");
-                Err(problem(message, Some("write `package offshoot`")))
+                Err(problem(None, message, Some("write `package offshoot`")))
             }
-            Err(message) => Err(problem(message, None)),
+            Err(message) => Err(problem(None, message, None)),
         }
     }
 
@@ -75,38 +73,72 @@ impl Policy {
         context: &Context,
         timeout: Duration,
     ) -> Result<Answer, String> {
-        let started = Instant::now();
-        let mut engine = self.engine.clone();
-        engine.set_input(Value::from(input_document(parts, stands, context)));
-        let mut value = |rule: &str| {
-            let limit = timeout.saturating_sub(started.elapsed());
-            engine
-                .set_execution_timer_config(ExecutionTimerConfig { limit, check_interval: STEPS });
-            let query = format!("{PACKAGE}.{rule}");
-            let results = guarded(|| engine.eval_query(query, false))?;
-            if started.elapsed() > timeout {
-                return Err(format!("it took longer than {} ms", timeout.as_millis()));
-            }
-            let value = results.result.into_iter().next().and_then(|result| {
-                result.expressions.into_iter().next().map(|expression| expression.value)
-            });
-            Ok(value.filter(|value| *value != Value::Undefined))
-        };
-        Ok(Answer {
-            decision: value("decision")?.map(|value| decision(&value)).transpose()?,
-            reason: value("reason")?.map(|value| message("reason", &value)).transpose()?,
-            deny: messages("deny", value("deny")?)?,
-            require_approval: messages("require_approval", value("require_approval")?)?,
-        })
+        let Some(mut engine) = self.engine.clone() else { return Err("it is gone".to_owned()) };
+        let input = input_document(parts, stands, context);
+        // The interpreter itself says best what it was doing when the time was over, so it has some more to say it.
+        let wait = timeout.saturating_mul(2).saturating_add(Duration::from_millis(50));
+        let asked = own_stack::run(wait, move || {
+            engine.set_input(Value::from(input));
+            Question { engine, started: Instant::now(), timeout }.answer()
+        });
+        asked.flatten()
     }
 }
 
-/// Runs the interpreter. It is not known to panic, but what it reads may be anybody's.
-fn guarded<T>(run: impl FnOnce() -> anyhow::Result<T>) -> Result<T, String> {
-    match catch_unwind(AssertUnwindSafe(run)) {
-        Ok(result) => result.map_err(|error| format!("{error:#}").trim().to_owned()),
-        Err(_) => Err("the interpreter failed".to_owned()),
+impl Drop for Policy {
+    /// What was nested deep goes as it came: on a stack that holds it.
+    fn drop(&mut self) {
+        let engine = self.engine.take();
+        // Where there is no thread for it, it has been dropped here.
+        drop(own_stack::spawn(move || drop(engine)));
     }
+}
+
+/// Reads a policy and does all that can be done before it is asked.
+fn prepare(file: String, text: String) -> anyhow::Result<(Engine, String)> {
+    let mut engine = Engine::new();
+    engine.set_policy_length_config(LENGTH);
+    functions::limit(&mut engine)?;
+    let package = engine.add_policy(file, text)?;
+    engine.eval_query("true".to_owned(), false)?;
+    Ok((engine, package))
+}
+
+/// A policy that is asked.
+struct Question {
+    engine: Engine,
+    started: Instant,
+    timeout: Duration,
+}
+
+impl Question {
+    fn answer(mut self) -> Result<Answer, String> {
+        Ok(Answer {
+            decision: self.value("decision")?.map(|value| decision(&value)).transpose()?,
+            reason: self.value("reason")?.map(|value| message("reason", &value)).transpose()?,
+            deny: messages("deny", self.value("deny")?)?,
+            require_approval: messages("require_approval", self.value("require_approval")?)?,
+        })
+    }
+
+    /// The value of a rule, where it has one.
+    fn value(&mut self, rule: &str) -> Result<Option<Value>, String> {
+        let limit = self.timeout.saturating_sub(self.started.elapsed());
+        let config = ExecutionTimerConfig { limit, check_interval: EACH_STEP };
+        self.engine.set_execution_timer_config(config);
+        let results = self.engine.eval_query(format!("{PACKAGE}.{rule}"), false).map_err(shown)?;
+        if self.started.elapsed() > self.timeout {
+            return Err(format!("it took longer than {} ms", self.timeout.as_millis()));
+        }
+        let value = results.result.into_iter().next().and_then(|result| {
+            result.expressions.into_iter().next().map(|expression| expression.value)
+        });
+        Ok(value.filter(|value| *value != Value::Undefined))
+    }
+}
+
+fn shown(error: anyhow::Error) -> String {
+    format!("{error:#}").trim().to_owned()
 }
 
 fn decision(value: &Value) -> Result<Decision, String> {

@@ -42,7 +42,10 @@ impl<'a> Facts<'a> {
     }
 
     /// The words from a wrapper on, that one included; with the number of wrappers, those of the program alone.
-    pub(crate) fn words_from(&self, wrapper: usize) -> impl Iterator<Item = Option<Cow<'a, str>>> {
+    pub(crate) fn words_from(
+        &self,
+        wrapper: usize,
+    ) -> impl Iterator<Item = Option<Cow<'a, str>>> + Clone {
         let wrappers = self.judged.wrappers.get(wrapper..).unwrap_or_default();
         let wrappers = wrappers.iter().flat_map(|wrapper| wrapper.split_whitespace());
         wrappers.map(|word| Some(Cow::Borrowed(word))).chain(self.judged.words.iter().map(text))

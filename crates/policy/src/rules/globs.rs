@@ -35,10 +35,9 @@ impl Globs {
             };
             add(glob)?;
             // All below a directory, and the directory: deleting it deletes all below it.
-            if let (Slash::Separates, Some(directory)) = (slash, glob.strip_suffix("/**")) {
-                if !directory.is_empty() {
-                    add(directory)?;
-                }
+            let directory = glob.strip_suffix("/**").filter(|directory| !directory.is_empty());
+            if let (Slash::Separates, Some(directory)) = (slash, directory) {
+                add(directory)?;
             }
         }
         Ok(Self { set: set.build()?, owners })

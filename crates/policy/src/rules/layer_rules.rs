@@ -1,14 +1,12 @@
 //! All rules of one layer, found by what they are about.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
-
 use crate::category::{Categories, Category};
 use crate::judged::Part;
 use crate::rules::built_in::Opinion;
 use crate::rules::defaults::Defaults;
 use crate::rules::facts::{Facts, Program, is_system_program, name};
 use crate::rules::globs::{Globs, Slash};
+use crate::rules::prefixes::Prefixes;
 use crate::rules::rule::Rule;
 
 /// The rules of a layer. Each is found by its most telling matcher; the others are looked at when it was found.
@@ -16,20 +14,13 @@ use crate::rules::rule::Rule;
 pub(crate) struct LayerRules {
     pub(crate) rules: Vec<Rule>,
     pub(crate) defaults: Defaults,
-    by_program: HashMap<String, ByWord>,
+    by_prefix: Prefixes,
     by_category: [Vec<usize>; Category::ALL.len()],
     by_network: Vec<usize>,
     words: Globs,
     absolute: Globs,
     at_home: Globs,
     inside: Globs,
-}
-
-/// Rules about one program, by the word behind it.
-#[derive(Debug, Default)]
-struct ByWord {
-    any: Vec<usize>,
-    word: HashMap<String, Vec<usize>>,
 }
 
 /// What the rules of a layer say about a part.
@@ -74,18 +65,8 @@ impl LayerRules {
     }
 
     fn file(&mut self, index: usize, rule: &Rule) {
-        if let Some(programs) = rule.prefix.first() {
-            for program in programs {
-                let rules = self.by_program.entry(program.clone()).or_default();
-                match rule.prefix.get(1) {
-                    None => rules.any.push(index),
-                    Some(words) => {
-                        for word in words {
-                            rules.word.entry(word.clone()).or_default().push(index);
-                        }
-                    }
-                }
-            }
+        if !rule.prefix.is_empty() {
+            self.by_prefix.add(&rule.prefix, index);
         } else if rule.globs.is_empty() && rule.paths.is_empty() {
             match rule.categories {
                 Some(categories) => {
@@ -163,39 +144,18 @@ impl LayerRules {
 
     /// Calls for every rule whose most telling matcher fits; for some more than once.
     fn candidates(&self, facts: &Facts<'_>, hits: &Hits, mut call: impl FnMut(usize)) {
-        let mut call_all = |found: &[usize]| found.iter().for_each(|index| call(*index));
-        if facts.is_program() && !self.by_program.is_empty() {
+        if facts.is_program() && !self.by_prefix.is_empty() {
             for start in 0..=facts.judged.wrappers.len() {
-                self.by_prefix(facts.words_from(start), &mut call_all);
+                self.by_prefix.find(facts.words_from(start), &mut call);
             }
         }
+        let mut call_all = |found: &[usize]| found.iter().for_each(|index| call(*index));
         for category in facts.categories.iter() {
             call_all(&self.by_category[category as usize]);
         }
         call_all(&self.by_network);
         call_all(&hits.words);
         hits.paths.iter().for_each(|(index, _)| call(*index));
-    }
-
-    /// Calls with the rules whose prefix may begin where these words do.
-    fn by_prefix<'w>(
-        &self,
-        mut words: impl Iterator<Item = Option<Cow<'w, str>>>,
-        call_all: &mut impl FnMut(&[usize]),
-    ) {
-        let Some(Some(program)) = words.next() else { return };
-        let second = words.next().flatten();
-        let mut look_up = |program: &str| {
-            let Some(rules) = self.by_program.get(program) else { return };
-            call_all(&rules.any);
-            if let Some(found) = second.as_deref().and_then(|word| rules.word.get(word)) {
-                call_all(found);
-            }
-        };
-        look_up(name(&program));
-        if program.contains('/') {
-            look_up(&program);
-        }
     }
 
     /// Whether all matchers of a rule fit: the wrapper where the rule begins to, or the number of wrappers.
@@ -252,9 +212,9 @@ impl LayerRules {
             Part::Program if rule.names_program() => {
                 let all = start == 0 || glob_names_wrapper(rule, facts);
                 let uncovered = if all { Categories::READ_ONLY } else { facts.judged.wrapped };
-                is_meant(rule, facts).then_some(uncovered)
+                (reaches_program(rule, facts, start) && is_meant(rule, facts)).then_some(uncovered)
             }
-            Part::Redirection if !rule.paths.is_empty() => Some(Categories::READ_ONLY),
+            Part::Redirection if !rule.paths.is_empty() => Some(facts.judged.wrapped),
             _ => all_named.then_some(Categories::READ_ONLY),
         }
     }
@@ -273,6 +233,12 @@ fn has_prefix(rule: &Rule, facts: &Facts<'_>, start: usize) -> bool {
         }
     }
     !rule.exact || words.next().is_none()
+}
+
+/// Whether a prefix that begins with a wrapper goes as far as the program: who allows `env` has not allowed all that it can run.
+fn reaches_program(rule: &Rule, facts: &Facts<'_>, start: usize) -> bool {
+    let wrappers = facts.words_from(start).count() - facts.judged.words.len();
+    rule.prefix.is_empty() || rule.prefix.len() > wrappers
 }
 
 /// Whether the program is one that a rule means which names it: the system's own, or one whose place the rule names too.

@@ -113,7 +113,8 @@ fn program(judged: &Judged, context: &Context, judge: JudgeWords<'_>) -> Result<
     let length = (1..=judged.words.len().min(LONGEST))
         .find(|length| {
             let beginning = judge(&judged.words[..*length], context);
-            stops(judged.wrapped) || beginning.iter().any(|part| stops(part.categories))
+            stops(judged.wrapped)
+                || beginning.iter().any(|part| part.part == Part::Program && stops(part.categories))
         })
         .unwrap_or(judged.words.len());
     let Some(mut words) = facts.words_from(start).take(before + length).collect::<Option<Vec<_>>>()

@@ -16,7 +16,7 @@ pub enum Piece {
     Literal(String),
     /// A pattern that the shell replaces by names of files (`*`, `?`, `[a-z]`), as it was written.
     Pattern(String),
-    /// `~` or `~user` at its beginning, as it was written.
+    /// `~` or `~user` at its beginning, as it was written; `$HOME` and `$PWD` there are `~` and `~+`.
     Tilde(String),
     /// Something that only the shell knows: a parameter, the output of a command, arithmetic, braces that are too many to list.
     Unknown {

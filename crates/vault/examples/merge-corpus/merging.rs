@@ -114,7 +114,7 @@ impl Merger {
             editor.put(&path, Entry::new(meta, body)).unwrap();
         }
         let mut batch = Batch::default();
-        let (root, _) = editor.finish(&mut batch);
+        let (root, _) = editor.finish(&mut batch).unwrap();
         self.vault.store(&batch).unwrap();
         root
     }

@@ -4,7 +4,7 @@ use super::folder::Spot;
 use super::ground::{Ground, Site};
 use super::journal::{Action, Attributes, Step};
 use super::problem::Kept;
-use super::stamp::Stamp;
+use super::stamp::{Look, Stamp};
 use super::touch;
 use crate::error::Result;
 
@@ -82,9 +82,14 @@ fn remove(site: &Site<'_>, old: &Stamp) -> Result<Outcome> {
 
 /// Whether what is staged is this, unchanged; a directory must be empty.
 pub(super) fn holds(site: &Site<'_>, stamp: &Stamp) -> Result<bool> {
-    match site.in_slot()? {
-        Some(out) => Ok(stamp.is(&out) && site.slot_is_empty(&out)?),
-        None => Ok(false),
+    Ok(held(site, stamp)?.is_some())
+}
+
+/// What is staged, if it is this.
+pub(super) fn held(site: &Site<'_>, stamp: &Stamp) -> Result<Option<Look>> {
+    match site.in_slot()?.filter(|out| stamp.is(out)) {
+        Some(out) if site.slot_is_empty(&out)? => Ok(Some(out)),
+        _ => Ok(None),
     }
 }
 

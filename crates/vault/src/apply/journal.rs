@@ -16,6 +16,10 @@ use crate::hash::RootId;
 
 /// The name of the document in the directory of an apply.
 pub(super) const JOURNAL: &str = "journal";
+/// The same document before there are any steps: where things are staged.
+pub(super) const PLACES: &str = "places";
+/// The journal while it is being written.
+const HIDDEN: &str = ".journal";
 /// There once the folder has its new state for good, and only cleaning up is left.
 pub(super) const DONE: &str = "done";
 /// The same where it has its old state again.
@@ -170,27 +174,59 @@ impl Journal {
         listed.filter_map(|root| root_text::deserialize(root).ok()).collect()
     }
 
-    /// Writes it, durably, in place of what was there.
-    pub(super) fn write(&self, directory: &Path) -> Result<()> {
+    /// Writes down, durably, where things are going to be staged.
+    pub(super) fn write_places(&self, directory: &Path) -> Result<()> {
+        let file = self.write(&directory.join(PLACES))?;
+        let synced = file.sync_all().and_then(|()| disk::sync_dir(directory));
+        synced.map_err(io_error("sync", directory))
+    }
+
+    /// Writes everything where nobody looks for it yet, and syncs nothing.
+    pub(super) fn prepare(&self, directory: &Path) -> Result<File> {
+        self.write(&directory.join(HIDDEN))
+    }
+
+    /// Makes what was prepared the journal, durably. `is_synced` says that its bytes are durable already.
+    pub(super) fn publish(prepared: &File, directory: &Path, is_synced: bool) -> Result<()> {
         let path = directory.join(JOURNAL);
-        let hidden = directory.join(".journal");
-        let text = serde_json::to_vec(self).expect("plain structs with text keys become JSON");
-        let write = || -> std::io::Result<()> {
-            let mut file = File::create(&hidden)?;
-            file.write_all(&text)?;
-            file.sync_all()?;
-            fs::rename(&hidden, &path)?;
+        let publish = || -> std::io::Result<()> {
+            if !is_synced {
+                prepared.sync_all()?;
+            }
+            fs::rename(directory.join(HIDDEN), &path)?;
             disk::sync_dir(directory)
         };
-        write().map_err(io_error("write", &path))
+        publish().map_err(io_error("write", &path))
+    }
+
+    fn write(&self, path: &Path) -> Result<File> {
+        let text = serde_json::to_vec(self).expect("plain structs with text keys become JSON");
+        let write = || -> std::io::Result<File> {
+            let mut file = File::create(path)?;
+            file.write_all(&text)?;
+            Ok(file)
+        };
+        write().map_err(io_error("write", path))
     }
 
     /// Reads it; nothing where the writer did not come so far.
     pub(super) fn read(directory: &Path) -> Result<Option<Self>> {
-        let path = directory.join(JOURNAL);
-        let bytes = match fs::read(&path) {
+        if let Some(journal) = Self::read_file(&directory.join(JOURNAL))? {
+            return Ok(Some(journal));
+        }
+        match Self::read_file(&directory.join(PLACES)) {
+            // Cut short by a power cut: nothing is made at these places before they are durable.
+            Err(VaultError::BadRecord { source, .. }) if source.is_eof() || source.is_syntax() => {
+                Ok(None)
+            }
+            other => other,
+        }
+    }
+
+    fn read_file(path: &Path) -> Result<Option<Self>> {
+        let bytes = match fs::read(path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            other => other.map_err(io_error("read", &path))?,
+            other => other.map_err(io_error("read", path))?,
         };
         let bad = |source| VaultError::BadRecord { what: path.display().to_string(), source };
         let journal: Self = serde_json::from_slice(&bytes).map_err(bad)?;
@@ -205,6 +241,29 @@ impl Journal {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn places_that_were_cut_short_count_for_nothing_and_a_damaged_journal_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let directory = folder.path();
+        let root = RootId([7; 32]);
+        let mut journal = Journal::new(Id::random(), root, root, false, Value::Null);
+        journal.write_places(directory).unwrap();
+        let read = Journal::read(directory).unwrap().expect("the places are there");
+        assert!(read.id == journal.id && read.steps.is_none());
+        let whole = fs::read(directory.join(PLACES)).unwrap();
+        for cut in [0, 1, whole.len() / 2, whole.len() - 1] {
+            fs::write(directory.join(PLACES), &whole[..cut]).unwrap();
+            assert!(Journal::read(directory).unwrap().is_none(), "cut after {cut} bytes");
+        }
+        journal.steps = Some(Vec::new());
+        let prepared = journal.prepare(directory).unwrap();
+        assert!(Journal::read(directory).unwrap().is_none(), "nobody looks at it yet");
+        Journal::publish(&prepared, directory, false).unwrap();
+        assert!(Journal::read(directory).unwrap().is_some_and(|read| read.steps.is_some()));
+        fs::write(directory.join(JOURNAL), &whole[..1]).unwrap();
+        assert!(Journal::read(directory).is_err());
+    }
 
     #[test]
     fn bytes_that_are_no_text_round_trip() {

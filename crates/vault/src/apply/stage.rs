@@ -1,5 +1,6 @@
 //! Writing what comes into a folder beside it, complete and durable.
 
+use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -55,12 +56,20 @@ pub(super) fn record(plan: &ApplyPlan, journal: &mut Journal) -> Result<()> {
     Ok(())
 }
 
-/// Stages everything, durably, and gives the steps for the journal.
-pub(super) fn stage(
-    objects: &Objects,
-    plan: &ApplyPlan,
+/// Everything that comes into folders, staged.
+pub(super) struct Staged<'a> {
+    /// The directories, and how much is in each.
+    stagings: Vec<(Staging<'a>, u64)>,
+    /// What is to be done with it.
+    pub(super) steps: Vec<Step>,
+}
+
+/// Stages everything; nothing of it is durable yet.
+pub(super) fn stage<'a>(
+    objects: &'a Objects,
+    plan: &'a ApplyPlan,
     journal: &Journal,
-) -> Result<Vec<Step>, ApplyError> {
+) -> Result<Staged<'a>, ApplyError> {
     let mut stagings = Vec::new();
     for record in &journal.stagings {
         let folder = &plan.folders[record.folder];
@@ -109,11 +118,23 @@ pub(super) fn stage(
         })
         .collect();
     let steps = steps?;
-    for (number, staging) in stagings.iter().enumerate() {
+    let written = |number: usize| {
         let is_here = |step: &&Step| step.staging == number && step.is_staged();
-        staging.sync(steps.iter().filter(is_here).count() as u64)?;
+        steps.iter().filter(is_here).count() as u64
+    };
+    let stagings = stagings.into_iter().enumerate().map(|(at, staging)| (staging, written(at)));
+    Ok(Staged { stagings: stagings.collect(), steps })
+}
+
+impl Staged<'_> {
+    /// Makes it durable. Gives the file systems that were synced whole.
+    pub(super) fn sync(&self) -> Result<BTreeSet<u64>> {
+        let mut done = BTreeSet::new();
+        for (staging, written) in &self.stagings {
+            staging.sync(*written, &mut done)?;
+        }
+        Ok(done)
     }
-    Ok(steps)
 }
 
 impl Step {
@@ -217,8 +238,13 @@ impl<'a> Staging<'a> {
         let Some(spot) = self.folder.spot(path)? else { return Ok(()) };
         let (from, to) =
             (by_descriptor(spot.at(), spot.name), by_descriptor(self.fd.as_fd(), slot));
-        let mut list = vec![0; 65_536];
-        let Ok(length) = fs::llistxattr(&from, list.as_mut_slice()) else { return Ok(()) };
+        let mut list = vec![0; 256];
+        let mut listed = fs::llistxattr(&from, list.as_mut_slice());
+        if listed == Err(Errno::RANGE) {
+            list = vec![0; 65_536];
+            listed = fs::llistxattr(&from, list.as_mut_slice());
+        }
+        let Ok(length) = listed else { return Ok(()) };
         let mut has_acl = false;
         for name in list[..length].split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
             if name.starts_with(b"user.") || name == CAPABILITY {
@@ -256,13 +282,22 @@ impl<'a> Staging<'a> {
     }
 
     /// Makes what is staged durable: file by file where there are few.
-    fn sync(&self, written: u64) -> Result<()> {
+    fn sync(&self, written: u64, done: &mut BTreeSet<u64>) -> Result<()> {
         let host = self.host(b"");
         let synced = if syncs_each(written) { self.sync_each() } else { Err(Errno::ACCESS) };
         match synced {
-            Err(Errno::ACCESS) => fs::syncfs(&self.fd).map_err(io_error("sync", &host)),
+            Err(Errno::ACCESS) => self.sync_all(done).map_err(io_error("sync", &host)),
             other => other.map_err(io_error("sync", &host)),
         }
+    }
+
+    fn sync_all(&self, done: &mut BTreeSet<u64>) -> std::result::Result<(), Errno> {
+        let file_system = fs::fstat(&self.fd)?.st_dev;
+        if !done.contains(&file_system) {
+            fs::syncfs(&self.fd)?;
+            done.insert(file_system);
+        }
+        Ok(())
     }
 
     fn sync_each(&self) -> std::result::Result<(), Errno> {

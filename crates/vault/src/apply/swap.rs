@@ -1,7 +1,10 @@
 //! Forwards and back, over all steps.
 
 use std::collections::{BTreeSet, HashMap};
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+
+use rustix::io::Errno;
 
 use super::ground::{self, Ground};
 use super::journal::Action;
@@ -103,11 +106,10 @@ impl Apply<'_> {
             let (Action::Replace { old, .. } | Action::Remove { old }) = &step.action else {
                 continue;
             };
-            let site = ground.site(number, step)?;
-            if !forward::holds(&site, old)? {
+            let Some(out) = forward::held(&ground.site(number, step)?, old)? else {
                 return Ok(Stop::Interfered { path: ground.host(step), kept: Vec::new() });
-            }
-            if let Some(out) = site.in_slot()?.filter(|_| old.is_file()) {
+            };
+            if old.is_file() {
                 files.insert((out.place.device, out.inode), number);
             }
         }
@@ -144,32 +146,46 @@ impl Apply<'_> {
             };
             places.insert((step.folder, path));
         }
-        let few = syncs_each(places.len() as u64);
+        let mut syncing = Syncing::new(places.len());
         for (folder, path) in places {
             let folder = &ground.folders[folder];
-            let host = folder.host(path);
             // What was taken away needs no sync, and what cannot be opened is synced with everything else.
             let Ok(opened) = folder.file(path) else { continue };
-            if few {
-                rustix::fs::fsync(&opened).map_err(io_error("sync", &host))?;
-            } else {
-                rustix::fs::syncfs(&opened).map_err(io_error("sync", &host))?;
+            syncing.sync(&opened).map_err(io_error("sync", &folder.host(path)))?;
+            if !syncing.each {
                 break;
             }
         }
-        for number in 0..self.journal.stagings.len() {
-            self.sync_staging(ground, number, few)?;
+        for record in &self.journal.stagings {
+            let folder = &ground.folders[record.folder];
+            let path = disk::join(&record.directory.0, &ground::staging_name(&self.journal.id));
+            let host = folder.host(&path);
+            let opened = folder.readable(&path).map_err(io_error("open", &host))?;
+            syncing.sync(&opened).map_err(io_error("sync", &host))?;
         }
         Ok(())
     }
+}
 
-    fn sync_staging(&self, ground: &Ground, number: usize, few: bool) -> Result<()> {
-        let record = &self.journal.stagings[number];
-        let folder = &ground.folders[record.folder];
-        let path = disk::join(&record.directory.0, &ground::staging_name(&self.journal.id));
-        let host = folder.host(&path);
-        let opened = folder.readable(&path).map_err(io_error("open", &host))?;
-        let synced = if few { rustix::fs::fsync(&opened) } else { rustix::fs::syncfs(&opened) };
-        synced.map_err(io_error("sync", &host))
+/// Directories made durable: one by one where there are few, else by their file systems.
+struct Syncing {
+    each: bool,
+    /// The file systems that were synced.
+    done: BTreeSet<u64>,
+}
+
+impl Syncing {
+    fn new(directories: usize) -> Self {
+        Self { each: syncs_each(directories as u64), done: BTreeSet::new() }
+    }
+
+    fn sync(&mut self, opened: &OwnedFd) -> std::result::Result<(), Errno> {
+        if self.each {
+            return rustix::fs::fsync(opened);
+        }
+        if self.done.insert(rustix::fs::fstat(opened)?.st_dev) {
+            rustix::fs::syncfs(opened)?;
+        }
+        Ok(())
     }
 }

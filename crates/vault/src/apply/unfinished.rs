@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use offshoot_store::{Id, StoreError};
 
 use super::ground::Ground;
-use super::journal::{BACK, DONE, JOURNAL, Journal};
+use super::journal::{BACK, DONE, JOURNAL, Journal, PLACES};
 use super::{APPLIES, Apply, FolderLock};
 use crate::disk;
 use crate::error::{Result, io_error};
@@ -54,7 +54,8 @@ impl Vault {
         for place in self.applies()? {
             let name = place.file_name().and_then(|name| name.to_str());
             let id = name.and_then(|name| name.parse::<Id>().ok());
-            let Some(id) = id.filter(|_| place.join(JOURNAL).exists()) else { continue };
+            let written = || [JOURNAL, PLACES].iter().any(|name| place.join(name).exists());
+            let Some(id) = id.filter(|_| written()) else { continue };
             if DirLock::take(&place).is_ok() {
                 ids.push(id);
             }

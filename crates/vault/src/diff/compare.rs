@@ -1,7 +1,7 @@
 //! Walking two trees at once, entering only what has different hashes.
 
 use std::collections::HashSet;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::Change;
 use crate::entry::{DirRef, Entry};
@@ -13,7 +13,7 @@ use crate::path::VaultPath;
 
 /// Every path that differs between two roots, in order. Metadata counts; moved files show as deleted and added.
 pub fn compare(objects: &Objects, before: &RootId, after: &RootId) -> Result<Vec<Change>> {
-    compare_nodes(&Nodes::of(objects), before, after)
+    objects.difference(before, after, || compare_nodes(&Nodes::of(objects), before, after))
 }
 
 /// The same, where the nodes of `before` are kept for later.
@@ -126,7 +126,7 @@ impl Walk<'_> {
         &self,
         nodes: &mut Vec<NodeId>,
         leaves: &mut Leaves,
-        read: impl Fn(&NodeId) -> Result<Rc<Vec<u8>>>,
+        read: impl Fn(&NodeId) -> Result<Arc<Vec<u8>>>,
     ) -> Result<()> {
         let mut children = Vec::new();
         for node in nodes.drain(..) {
@@ -160,4 +160,4 @@ impl Walk<'_> {
 }
 
 /// Leaves with their bytes.
-type Leaves = Vec<(NodeId, Rc<Vec<u8>>)>;
+type Leaves = Vec<(NodeId, Arc<Vec<u8>>)>;

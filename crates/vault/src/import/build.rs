@@ -6,12 +6,12 @@ use rayon::prelude::*;
 use rustix::fs::Stat;
 
 use super::ImportReport;
-use super::cache::CacheEntry;
+use super::cache::Rows;
 use super::plan::Plan;
 use super::read::FileContent;
 use super::scan::{Scanned, ScannedBody, ScannedDir, ScannedEntry, inode};
 use crate::disk::join;
-use crate::entry::{Body, DirRef, Entry, Meta, Xattr};
+use crate::entry::{Body, DirRef, Entry, Meta, Mtime, Xattr};
 use crate::hash::{ContentId, RootId};
 use crate::links::Links;
 use crate::materialize::mtime_of;
@@ -24,7 +24,8 @@ pub(super) struct Built {
     pub(super) top: Entry,
     pub(super) batch: Batch,
     pub(super) report: ImportReport,
-    pub(super) cache: Vec<CacheEntry>,
+    /// What to remember of its files.
+    pub(super) rows: Rows,
     /// The paths that carry a link group.
     pub(super) links: Links,
 }
@@ -33,6 +34,8 @@ struct Builder<'a> {
     scanned: &'a Scanned,
     plan: &'a Plan<'a>,
     read: HashMap<Vec<u8>, FileContent>,
+    /// When the import began, if its files are to be remembered.
+    remember: Option<Mtime>,
 }
 
 /// What one directory, or several, gave.
@@ -40,14 +43,14 @@ struct Builder<'a> {
 struct Part {
     batch: Batch,
     report: ImportReport,
-    cache: Vec<CacheEntry>,
+    rows: Rows,
     links: Vec<Vec<u8>>,
 }
 
 impl Part {
     fn add(&mut self, mut other: Self) {
         self.batch.append(&mut other.batch);
-        self.cache.append(&mut other.cache);
+        self.rows.append(&other.rows);
         self.links.append(&mut other.links);
         let (sum, part) = (&mut self.report, other.report);
         sum.files += part.files;
@@ -62,8 +65,9 @@ pub(super) fn build(
     scanned: &Scanned,
     plan: &Plan<'_>,
     read: HashMap<Vec<u8>, FileContent>,
+    remember: Option<Mtime>,
 ) -> Built {
-    let builder = Builder { scanned, plan, read };
+    let builder = Builder { scanned, plan, read, remember };
     let mut all = Part::default();
     let mut built: Vec<Option<DirRef>> = vec![None; scanned.dirs.len()];
     // From the deepest level up, so that all that a directory needs is there; within a level in parallel.
@@ -75,7 +79,7 @@ pub(super) fn build(
             all.add(part);
         }
     }
-    let Part { mut batch, mut report, cache, links } = all;
+    let Part { mut batch, mut report, rows, links } = all;
     let dir = built[0].unwrap_or_else(|| batch.directory(&[]));
     let meta = meta(&scanned.dirs[0].stat, scanned.dirs[0].xattrs.clone());
     let top = Entry::new(meta, Body::Directory(dir));
@@ -84,7 +88,7 @@ pub(super) fn build(
     report.ignored = scanned.ignored;
     report.skipped = scanned.skipped.clone();
     let links = links.into_iter().collect();
-    Built { root, content: dir.content, top, batch, report, cache, links }
+    Built { root, content: dir.content, top, batch, report, rows, links }
 }
 
 impl Builder<'_> {
@@ -96,61 +100,70 @@ impl Builder<'_> {
             return (None, part);
         }
         let mut entries = Vec::with_capacity(dir.entries.len());
-        for child in &dir.entries {
+        for (place, child) in dir.entries.iter().enumerate() {
             entries.extend(match child.body {
                 ScannedBody::Directory(at) => built[at].map(|below| {
                     part.report.directories += 1;
                     subdirectory(child, &self.scanned.dirs[at], below)
                 }),
-                _ => self.leaf(join(&dir.path, &child.name), child, &mut part),
+                ScannedBody::File => self.file((at, place), child, &mut part),
+                _ => Some(self.leaf(&dir.path, child, &mut part)),
             });
         }
         (Some(part.batch.directory(&entries)), part)
     }
 
-    fn leaf(&self, path: Vec<u8>, child: &ScannedEntry, part: &mut Part) -> Option<Entry> {
-        let group = self.plan.groups.get(&inode(&child.stat)).copied();
+    /// Everything but files and directories.
+    fn leaf(&self, folder: &[u8], child: &ScannedEntry, part: &mut Part) -> Entry {
         let body = match &child.body {
-            ScannedBody::File => return self.file(path, child, group, part),
-            ScannedBody::Directory(_) => return None,
             ScannedBody::Symlink(target) => {
                 part.report.symlinks += 1;
                 Body::Symlink { target: target.clone() }
             }
-            ScannedBody::Fifo => {
+            _ => {
                 part.report.fifos += 1;
                 Body::Fifo
             }
         };
-        let meta = meta(&child.stat, Vec::new());
-        part.links.extend(group.map(|_| path));
-        Some(Entry { name: child.name.clone(), meta, group, body, conflict: None })
+        let (name, meta) = (child.name.clone(), meta(&child.stat, Vec::new()));
+        let group = self.group(child);
+        part.links.extend(group.map(|_| join(folder, &child.name)));
+        Entry { name, meta, group, body, conflict: None }
     }
 
+    /// A file, by the places of its directory and in it.
     fn file(
         &self,
-        path: Vec<u8>,
+        (dir, place): (usize, usize),
         child: &ScannedEntry,
-        group: Option<u64>,
         part: &mut Part,
     ) -> Option<Entry> {
+        let path = || join(&self.scanned.dirs[dir].path, &child.name);
         // A file that was neither known nor read is in the report.
-        let content = self.read.get(&path).cloned().or_else(|| {
-            let known = self.plan.known(&path, &child.stat);
-            known.map(|known| known.content(child.stat))
-        })?;
+        let content = match self.plan.known(dir, place) {
+            Some(known) => known.content(child.stat),
+            None => self.read.get(&path()).cloned()?,
+        };
         part.report.files += 1;
         part.report.unchanged += u64::from(content.cached);
-        let entry = Entry {
+        let group = self.group(child);
+        part.links.extend(group.map(|_| path()));
+        if let Some(started) = self.remember {
+            part.rows.add(&path(), &content, started);
+        }
+        Some(Entry {
             name: child.name.clone(),
-            meta: meta(&content.stat, content.xattrs.clone()),
+            meta: meta(&content.stat, content.xattrs),
             group,
             body: Body::File { size: content.size, blob: content.blob },
             conflict: None,
-        };
-        part.links.extend(group.map(|_| path.clone()));
-        part.cache.push(CacheEntry::new(path, &content));
-        Some(entry)
+        })
+    }
+
+    fn group(&self, child: &ScannedEntry) -> Option<u64> {
+        // Most trees have no hard links at all.
+        let groups = Some(&self.plan.groups).filter(|groups| !groups.is_empty());
+        groups.and_then(|groups| groups.get(&inode(&child.stat)).copied())
     }
 }
 

@@ -17,6 +17,7 @@ use rustix::fs::Stat;
 
 use super::read::FileContent;
 use crate::codec::{FormatError, Input, put_bytes, put_varint, put_zigzag};
+use crate::disk::split_last;
 use crate::entry::{Mtime, Xattr};
 use crate::hash::{BlobId, RootId};
 
@@ -25,6 +26,11 @@ const MAGIC: &[u8; 4] = b"OSC\x02";
 const TICK_NS: i128 = 20_000_000;
 /// For file systems that keep whole seconds only.
 const COARSE_TICK_NS: i128 = 2_100_000_000;
+
+/// Opening a file to read it takes as long as writing about so many rows of a cache.
+const ROWS_A_FILE: u64 = 40;
+/// Reading so many bytes takes as long as writing about one.
+const BYTES_A_ROW: u64 = 1024;
 
 /// What identifies the state of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,14 +76,27 @@ fn nanoseconds(time: Mtime) -> i128 {
     i128::from(time.seconds) * 1_000_000_000 + i128::from(time.nanoseconds)
 }
 
-/// A file to remember.
-pub(super) struct CacheEntry {
-    path: Vec<u8>,
-    known: Known,
+/// The files of a directory that are remembered, by name.
+pub(super) type KnownFolder<'a> = Vec<(&'a [u8], Known)>;
+
+/// Files that are remembered, by directory: all of one are looked for at once, in the order in which they are here.
+#[derive(Default)]
+pub(super) struct KnownFiles<'a> {
+    folders: HashMap<&'a [u8], KnownFolder<'a>, RandomState>,
+    files: u64,
 }
 
-/// Files that are remembered, by path. Looking them up is most of what an unchanged import does, hence the fast hasher.
-pub(super) type KnownFiles<'a> = HashMap<&'a [u8], Known, RandomState>;
+impl<'a> KnownFiles<'a> {
+    /// How many they are.
+    pub(super) fn len(&self) -> u64 {
+        self.files
+    }
+
+    /// Those of one directory, sorted by name.
+    pub(super) fn folder(&self, path: &[u8]) -> &[(&'a [u8], Known)] {
+        self.folders.get(path).map_or(&[], Vec::as_slice)
+    }
+}
 
 /// A file that is remembered.
 pub(super) struct Known {
@@ -86,11 +105,51 @@ pub(super) struct Known {
     xattrs: Vec<Xattr>,
 }
 
-impl CacheEntry {
-    pub(super) fn new(path: Vec<u8>, content: &FileContent) -> Self {
+/// Files to remember, as a cache file has them.
+#[derive(Default)]
+pub(super) struct Rows {
+    bytes: Vec<u8>,
+    files: u64,
+}
+
+impl Rows {
+    /// Adds a file of an import that began at `started`, unless it may still change without a trace. Files of one directory
+    /// come one after the other, sorted by name.
+    pub(super) fn add(&mut self, path: &[u8], content: &FileContent, started: Mtime) {
         let state = State::of(&content.stat);
-        Self { path, known: Known { state, blob: content.blob, xattrs: content.xattrs.clone() } }
+        if !state.is_settled(started) {
+            return;
+        }
+        let out = &mut self.bytes;
+        put_bytes(out, path);
+        for number in [state.device, state.inode, state.size] {
+            put_varint(out, number);
+        }
+        for time in [state.mtime, state.ctime] {
+            put_zigzag(out, time.seconds);
+            put_varint(out, u64::from(time.nanoseconds));
+        }
+        out.extend_from_slice(&content.blob.0);
+        put_varint(out, content.xattrs.len() as u64);
+        for (name, value) in &content.xattrs {
+            put_bytes(out, name);
+            put_bytes(out, value);
+        }
+        self.files += 1;
     }
+
+    pub(super) fn append(&mut self, other: &Self) {
+        self.bytes.extend_from_slice(&other.bytes);
+        self.files += other.files;
+    }
+}
+
+/// Whether a cache is worth being written that would spare the next import so many files and bytes, out of `files` that there
+/// are: it is always written whole, and a few files are read sooner than many are written down. `known` is how many it has
+/// now.
+pub(super) fn is_worth_writing(known: u64, files: u64, (read, bytes): (u64, u64)) -> bool {
+    let spared = read.saturating_mul(ROWS_A_FILE).saturating_add(bytes / BYTES_A_ROW);
+    (read > 0 && spared >= files) || known > files.saturating_mul(2)
 }
 
 impl Known {
@@ -139,10 +198,14 @@ fn parse_all(
         return Err(FormatError("of a state that is gone"));
     }
     let count = input.varint()?;
-    let expected = usize::try_from(count).unwrap_or(0).min(bytes.len());
-    let mut known = KnownFiles::with_capacity_and_hasher(expected, RandomState::default());
+    let mut known = KnownFiles { files: count, ..KnownFiles::default() };
+    let (mut folder, mut files): (&[u8], KnownFolder<'_>) = (&[], Vec::new());
     for _ in 0..count {
-        let path = input.bytes()?;
+        let (parent, name) = split_last(input.bytes()?);
+        if parent != folder {
+            let before = std::mem::replace(&mut folder, parent);
+            known.folders.insert(before, std::mem::take(&mut files));
+        }
         let state = State {
             device: input.varint()?,
             inode: input.varint()?,
@@ -154,8 +217,9 @@ fn parse_all(
         let xattrs: Result<Vec<Xattr>, FormatError> = (0..input.varint()?)
             .map(|_| Ok((input.bytes()?.to_vec(), input.bytes()?.to_vec())))
             .collect();
-        known.insert(path, Known { state, blob, xattrs: xattrs? });
+        files.push((name, Known { state, blob, xattrs: xattrs? }));
     }
+    known.folders.insert(folder, files);
     Ok(known)
 }
 
@@ -173,29 +237,14 @@ pub(crate) fn cached_root(file: &Path) -> Option<RootId> {
 }
 
 /// Writes a cache file. Failing to is no error: the next import reads more.
-pub(super) fn save(file: &Path, root: &RootId, entries: &[CacheEntry], started: Mtime) {
-    let settled = |entry: &&CacheEntry| entry.known.state.is_settled(started);
-    let mut out = MAGIC.to_vec();
+pub(super) fn save(file: &Path, root: &RootId, rows: &Rows) {
+    let mut out = Vec::with_capacity(rows.bytes.len() + 128);
+    out.extend_from_slice(MAGIC);
     out.extend_from_slice(&root.0);
-    put_varint(&mut out, entries.iter().filter(settled).count() as u64);
-    for entry in entries.iter().filter(settled) {
-        let Known { state, blob, xattrs } = &entry.known;
-        put_bytes(&mut out, &entry.path);
-        for number in [state.device, state.inode, state.size] {
-            put_varint(&mut out, number);
-        }
-        for time in [state.mtime, state.ctime] {
-            put_zigzag(&mut out, time.seconds);
-            put_varint(&mut out, u64::from(time.nanoseconds));
-        }
-        out.extend_from_slice(&blob.0);
-        put_varint(&mut out, xattrs.len() as u64);
-        for (name, value) in xattrs {
-            put_bytes(&mut out, name);
-            put_bytes(&mut out, value);
-        }
-    }
-    out.extend_from_slice(blake3::hash(&out).as_bytes());
+    put_varint(&mut out, rows.files);
+    out.extend_from_slice(&rows.bytes);
+    let hash = blake3::hash(&out);
+    out.extend_from_slice(hash.as_bytes());
     drop(replace(file, &out));
 }
 
@@ -233,6 +282,64 @@ fn replace(file: &Path, bytes: &[u8]) -> std::io::Result<()> {
         Err(error) => {
             drop(fs::remove_file(&hidden));
             Err(error)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn content(folder: &Path, text: &str) -> FileContent {
+        let file = folder.join("file");
+        fs::write(&file, text).unwrap();
+        let stat = rustix::fs::stat(&file).unwrap();
+        let (blob, size) = (BlobId::of(text.as_bytes()), text.len() as u64);
+        FileContent { stat, blob, size, xattrs: Vec::new(), cached: false }
+    }
+
+    #[test]
+    fn files_are_found_by_their_directories() {
+        let folder = tempfile::tempdir().unwrap();
+        let content = content(folder.path(), "text");
+        let later = Mtime { seconds: i64::from(u32::MAX), nanoseconds: 0 };
+        let mut rows = Rows::default();
+        for path in ["a/b/x", "a/b/y", "a/z", "top"] {
+            rows.add(path.as_bytes(), &content, later);
+        }
+        let before = Mtime { seconds: 0, nanoseconds: 0 };
+        rows.add(b"young", &content, before);
+        let (file, root) = (folder.path().join("cache/stat"), RootId([1; 32]));
+        save(&file, &root, &rows);
+        let bytes = load(&file);
+        let known = parse(&bytes, |found| *found == root);
+        assert_eq!(known.len(), 4);
+        let names = |path: &str| -> Vec<&[u8]> {
+            known.folder(path.as_bytes()).iter().map(|(name, _)| *name).collect()
+        };
+        assert_eq!(names("a/b"), [b"x", b"y"]);
+        assert_eq!(names("a"), [b"z"]);
+        assert_eq!(names(""), [b"top"]);
+        assert_eq!(names("b"), [] as [&[u8]; 0]);
+        assert!(known.folder(b"a").iter().all(|(_, known)| known.matches(&content.stat)));
+        assert_eq!(parse(&bytes, |_| false).len(), 0);
+    }
+
+    #[test]
+    fn a_large_cache_is_not_written_for_a_few_files() {
+        let cases = [
+            // Known, files, files read, bytes read, whether it is written.
+            (0, 1, 1, 10, true),
+            (100_000, 100_000, 0, 0, false),
+            (100_000, 100_000, 10, 10_000, false),
+            (100_000, 100_000, 2_500, 0, true),
+            (100_000, 100_000, 1, 200 << 20, true),
+            (40, 40, 1, 10, true),
+            (1_000, 10, 0, 0, true),
+        ];
+        for (known, files, read, bytes, wanted) in cases {
+            let found = is_worth_writing(known, files, (read, bytes));
+            assert_eq!(found, wanted, "{read} of {files} files, {bytes} bytes");
         }
     }
 }

@@ -41,6 +41,11 @@ impl Ignores {
         }
     }
 
+    /// Whether nothing is said about anything.
+    pub(super) fn is_empty(&self) -> bool {
+        self.innermost.is_none()
+    }
+
     /// Whether something must stay out. `path` is below the imported directory.
     pub(super) fn excludes(&self, path: &[u8], is_directory: bool) -> bool {
         let path: &Path = disk::bytes_path(path);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use rustix::fs::Stat;
+use rayon::prelude::*;
 
 use super::cache::{Known, KnownFiles};
 use super::scan::{LinkedNames, Scanned, ScannedBody, ScannedDir, ScannedEntry, inode};
@@ -16,9 +16,10 @@ const AT_ONCE: usize = 32;
 /// What is to be read.
 pub(super) struct Plan<'a> {
     pub(super) chunks: Vec<Chunk<'a>>,
-    /// What earlier imports knew of files, by path.
-    cache: &'a KnownFiles<'a>,
-    kind: LayerKind,
+    /// What is known of each entry of each directory without reading it.
+    known: Vec<Vec<Option<&'a Known>>>,
+    /// How many files there are.
+    pub(super) files: u64,
     /// The group of each inode that has several names.
     pub(super) groups: HashMap<(u64, u64), u64>,
 }
@@ -39,40 +40,67 @@ impl<'a> Plan<'a> {
     ) -> Self {
         let group = |names: &LinkedNames| group_of(&join(place, &names.paths[0]));
         let groups = scanned.links.iter().map(|(inode, names)| (*inode, group(names)));
-        let mut plan = Self { chunks: Vec::new(), cache, kind, groups: groups.collect() };
-        for dir in &scanned.dirs {
-            plan.directory(scanned, dir);
+        let groups = groups.collect();
+        let folders: Vec<Folder<'a>> =
+            scanned.dirs.par_iter().map(|dir| Folder::new(scanned, cache, kind, dir)).collect();
+        let mut plan = Self { chunks: Vec::new(), known: Vec::new(), files: 0, groups };
+        for (dir, folder) in scanned.dirs.iter().zip(folders) {
+            let chunks = folder.read.chunks(AT_ONCE);
+            plan.chunks.extend(chunks.map(|files| Chunk { dir, files: files.to_vec() }));
+            plan.files += folder.files;
+            plan.known.push(folder.known);
         }
         plan
     }
 
-    /// What is known of a file that need not be read.
-    pub(super) fn known(&self, path: &[u8], stat: &Stat) -> Option<&Known> {
-        let known = self.cache.get(path).filter(|_| self.kind != LayerKind::Base);
-        known.filter(|known| known.matches(stat))
-    }
-
-    fn directory(&mut self, scanned: &Scanned, dir: &'a ScannedDir) {
-        let mut files = Vec::new();
-        for file in dir.entries.iter().filter(|entry| matches!(entry.body, ScannedBody::File)) {
-            let path = join(&dir.path, &file.name);
-            // A base layer gets every file, and each inode once; content that is known needs neither.
-            let wanted = match self.kind {
-                LayerKind::Base => scanned.is_first_name(file, &path),
-                _ => self.known(&path, &file.stat).is_none(),
-            };
-            if wanted {
-                files.push(file);
-            }
-        }
-        let chunks = files.chunks(AT_ONCE).map(|files| Chunk { dir, files: files.to_vec() });
-        self.chunks.extend(chunks);
+    /// What is known of a file that need not be read, by the places of directory and entry.
+    pub(super) fn known(&self, dir: usize, entry: usize) -> Option<&'a Known> {
+        *self.known.get(dir)?.get(entry)?
     }
 
     /// How many files are to be read, and how long they are together.
     pub(super) fn totals(&self) -> (u64, u64) {
         let files = self.chunks.iter().flat_map(|chunk| &chunk.files);
         files.fold((0, 0), |(count, bytes), file| (count + 1, bytes + file.stat.st_size as u64))
+    }
+}
+
+/// What is to be done for one directory.
+struct Folder<'a> {
+    known: Vec<Option<&'a Known>>,
+    read: Vec<&'a ScannedEntry>,
+    files: u64,
+}
+
+impl<'a> Folder<'a> {
+    fn new(
+        scanned: &Scanned,
+        cache: &'a KnownFiles<'a>,
+        kind: LayerKind,
+        dir: &'a ScannedDir,
+    ) -> Self {
+        let mut folder =
+            Self { known: Vec::with_capacity(dir.entries.len()), read: Vec::new(), files: 0 };
+        // A base layer gets every file, and each inode once; content that is known needs neither.
+        let is_base = kind == LayerKind::Base;
+        let mut remembered = if is_base { &[] } else { cache.folder(&dir.path) }.iter().peekable();
+        for entry in &dir.entries {
+            let name = entry.name.as_slice();
+            while remembered.next_if(|(other, _)| *other < name).is_some() {}
+            let same = remembered.next_if(|(other, _)| *other == name).map(|(_, known)| known);
+            let is_file = matches!(entry.body, ScannedBody::File);
+            let known = same.filter(|known| is_file && known.matches(&entry.stat));
+            folder.known.push(known);
+            folder.files += u64::from(is_file);
+            let wanted = match is_base {
+                true => is_file && scanned.is_first_name(entry, &join(&dir.path, name)),
+                false => is_file && known.is_none(),
+            };
+            if wanted {
+                folder.read.push(entry);
+            }
+        }
+        folder
     }
 }
 

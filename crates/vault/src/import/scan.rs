@@ -208,20 +208,20 @@ impl Scanner<'_> {
         name: Vec<u8>,
         ignores: &Ignores,
     ) -> Option<ScannedEntry> {
-        let path = join(parent, &name);
+        let path = || join(parent, &name);
         let stat = match fs::statat(dir, disk::bytes_path(&name), AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => stat,
             // Gone since the listing: as if it had never been there.
             Err(rustix::io::Errno::NOENT) => return None,
-            Err(error) => return self.unreadable(&path, error.into()),
+            Err(error) => return self.unreadable(&path(), error.into()),
         };
         let kind = FileType::from_raw_mode(stat.st_mode);
-        if ignores.excludes(&path, kind == FileType::Directory) {
+        if !ignores.is_empty() && ignores.excludes(&path(), kind == FileType::Directory) {
             self.ignored.fetch_add(1, Ordering::Relaxed);
             return None;
         }
         if self.is_first && is_reserved(parent, &name) {
-            return self.skip(&path, SkipReason::Reserved);
+            return self.skip(&path(), SkipReason::Reserved);
         }
         if kind == FileType::Directory && is_staging(&name) {
             // Neither what an apply brings nor what it took out is part of the folder.
@@ -230,23 +230,23 @@ impl Scanner<'_> {
         let body = match kind {
             FileType::RegularFile => ScannedBody::File,
             FileType::Directory if self.never.contains(&inode(&stat)) => {
-                return self.skip(&path, SkipReason::Home);
+                return self.skip(&path(), SkipReason::Home);
             }
             FileType::Directory => ScannedBody::Directory(0),
             FileType::Symlink => match fs::readlinkat(dir, disk::bytes_path(&name), Vec::new()) {
                 Ok(target) => ScannedBody::Symlink(target.into_bytes()),
                 Err(rustix::io::Errno::NOENT) => return None,
-                Err(error) => return self.unreadable(&path, error.into()),
+                Err(error) => return self.unreadable(&path(), error.into()),
             },
             FileType::Fifo => ScannedBody::Fifo,
-            FileType::Socket => return self.skip(&path, SkipReason::Socket),
-            _ => return self.skip(&path, SkipReason::Device),
+            FileType::Socket => return self.skip(&path(), SkipReason::Socket),
+            _ => return self.skip(&path(), SkipReason::Device),
         };
         if stat.st_nlink > 1 && kind != FileType::Directory {
             let mut links = self.links.lock().expect("workers do not panic");
             let names = links.entry(inode(&stat)).or_default();
             names.of_file = kind == FileType::RegularFile;
-            names.paths.push(path);
+            names.paths.push(path());
         }
         Some(ScannedEntry { name, stat, body })
     }

@@ -12,6 +12,7 @@ use crate::disk::{self, join, split_last};
 use crate::entry::{Body, Entry, Meta};
 use crate::error::{Result, VaultError, io_error};
 use crate::hash::BlobId;
+use crate::objects::BlobReader;
 
 /// Files up to this length are read, hashed and written in one piece.
 const ONE_PIECE: u64 = 1 << 20;
@@ -102,6 +103,8 @@ impl Materializer<'_> {
                 let found = hash_file(file).map_err(io_error("read", &host()))?;
                 return self.verify(blob, &found, &place);
             }
+            let bytes = BlobReader::of_file(*blob, source, place).into_bytes()?;
+            return file.write_all(&bytes).map_err(io_error("write", &host()));
         }
         if size > ONE_PIECE {
             return self.objects.reader(blob)?.copy_to(&mut file, &host());

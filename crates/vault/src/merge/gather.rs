@@ -101,7 +101,7 @@ pub(super) fn gather(
 ) -> Result<Gathered> {
     let objects = nodes.objects();
     let changes: Vec<Vec<Change>> =
-        sides.iter().map(|side| compare_nodes(nodes, base, side)).collect::<Result<_>>()?;
+        sides.iter().map(|side| difference(nodes, base, side)).collect::<Result<_>>()?;
     let mut gathered =
         Gathered { changes: changes.iter().map(Vec::len).collect(), ..Gathered::default() };
     let mut additions: Vec<Additions> = Vec::new();
@@ -184,4 +184,8 @@ impl Additions {
             }
         }
     }
+}
+
+fn difference(nodes: &Nodes<'_>, base: &RootId, side: &RootId) -> Result<Vec<Change>> {
+    nodes.objects().difference(base, side, || compare_nodes(nodes, base, side))
 }

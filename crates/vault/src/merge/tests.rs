@@ -114,7 +114,7 @@ impl Scene {
             editor.put(&path, self.file(text)).unwrap();
         }
         let mut batch = Batch::default();
-        let (root, _) = editor.finish(&mut batch);
+        let (root, _) = editor.finish(&mut batch).unwrap();
         self.objects.store(&batch).unwrap();
         root
     }

@@ -1,7 +1,7 @@
 //! Changing a directory: the runs that a change lies in are read and written, all others are shared.
 
 use std::collections::BTreeMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::raw::{RawEntry, RawNode};
 use super::{Child, EncodedNode, Item, UNCUT, ends_run, leaf, pack, stack};
@@ -33,7 +33,7 @@ pub(crate) fn edit(
         }
     }
     // Few enough entries for one node, or grown out of it.
-    let read: Vec<Rc<Vec<u8>>> =
+    let read: Vec<Arc<Vec<u8>>> =
         leaves.iter().map(|child| nodes.bytes(&child.dir.node)).collect::<Result<_>>()?;
     let mut entries = Vec::new();
     for (child, bytes) in leaves.iter().zip(&read) {
@@ -75,7 +75,7 @@ fn edit_runs(
 /// The changes to one leaf.
 type Range<'a> = Vec<(&'a Vec<u8>, &'a Option<Entry>)>;
 /// The bytes of each leaf that is read.
-type Read = Vec<Option<Rc<Vec<u8>>>>;
+type Read = Vec<Option<Arc<Vec<u8>>>>;
 
 /// The changes that belong to each leaf, and the bytes of those to read: leaves with changes, and the next one where a run goes on
 /// in it.

@@ -57,13 +57,7 @@ impl<'a> RawNode<'a> {
                 Node::Leaf(_) => Err(FormatError("an index is no index")),
             };
         }
-        let mut input = Input::new(bytes);
-        let head = input.take(LEVEL + 1)?;
-        if !head.starts_with(NODE_MAGIC) || head[NODE_MAGIC.len()] != PLAIN {
-            // One with conflicts, or of a kind that is refused: looked at with all care.
-            decode(bytes)?;
-        }
-        let count = input.varint()?;
+        let (mut input, count) = Self::begin_leaf(bytes)?;
         let mut entries: Vec<RawEntry<'a>> =
             Vec::with_capacity(usize::try_from(count).unwrap_or(0).min(1024));
         for _ in 0..count {
@@ -78,6 +72,30 @@ impl<'a> RawNode<'a> {
         }
         input.end()?;
         Ok(Self::Leaf(entries))
+    }
+
+    /// The entry of a name in a leaf whose hash was verified. What comes behind it is not looked at.
+    pub(crate) fn find(leaf: &'a [u8], name: &[u8]) -> Result<Option<RawEntry<'a>>, FormatError> {
+        let (mut input, count) = Self::begin_leaf(leaf)?;
+        for _ in 0..count {
+            let entry = RawEntry::read(&mut input)?;
+            if entry.name >= name {
+                return Ok(Some(entry).filter(|entry| entry.name == name));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What follows the head of a leaf, and how many entries that is.
+    fn begin_leaf(bytes: &'a [u8]) -> Result<(Input<'a>, u64), FormatError> {
+        let mut input = Input::new(bytes);
+        let head = input.take(LEVEL + 1)?;
+        if !head.starts_with(NODE_MAGIC) || head[NODE_MAGIC.len()] != PLAIN {
+            // One with conflicts, or of a kind that is refused: looked at with all care.
+            decode(bytes)?;
+        }
+        let count = input.varint()?;
+        Ok((input, count))
     }
 }
 

@@ -48,6 +48,23 @@ fn conflicted(name: &[u8], text: &str) -> Entry {
 }
 
 #[test]
+fn an_entry_is_found_without_those_around_it() {
+    let mut entries = files(100);
+    entries[50] = conflicted(&entries[50].name.clone(), "x");
+    for entries in [files(100), entries, Vec::new()] {
+        let (dir, nodes) = build_all(&entries);
+        let leaf = &nodes[&dir.node];
+        for entry in &entries {
+            let found = RawNode::find(leaf, &entry.name).unwrap().expect("it is there");
+            assert_eq!(found.decode().as_ref(), Ok(entry));
+        }
+        for missing in [&b"!"[..], b"00000003x", b"zzz"] {
+            assert!(RawNode::find(leaf, missing).unwrap().is_none());
+        }
+    }
+}
+
+#[test]
 fn conflicts_come_back_and_are_counted() {
     let mut entries = files(20_000);
     let plain = build_all(&entries).0;

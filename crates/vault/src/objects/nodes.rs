@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::Objects;
 use crate::entry::{DirRef, Entry};
@@ -16,7 +16,7 @@ const MOST_KEPT: usize = 64 << 20;
 /// Reads nodes, and may keep what it has read and verified.
 pub(crate) struct Nodes<'a> {
     objects: &'a Objects,
-    kept: RefCell<HashMap<NodeId, Rc<Vec<u8>>>>,
+    kept: RefCell<HashMap<NodeId, Arc<Vec<u8>>>>,
     /// How many bytes more may be kept.
     room: Cell<usize>,
 }
@@ -38,18 +38,18 @@ impl<'a> Nodes<'a> {
     }
 
     /// The verified bytes of a node.
-    pub(crate) fn bytes(&self, id: &NodeId) -> Result<Rc<Vec<u8>>> {
+    pub(crate) fn bytes(&self, id: &NodeId) -> Result<Arc<Vec<u8>>> {
         match self.kept.borrow().get(id) {
-            Some(bytes) => Ok(Rc::clone(bytes)),
-            None => self.objects.node_bytes(id).map(Rc::new),
+            Some(bytes) => Ok(Arc::clone(bytes)),
+            None => self.objects.node_bytes(id),
         }
     }
 
     /// The verified bytes of a node that will be asked for again.
-    pub(crate) fn remember(&self, id: &NodeId) -> Result<Rc<Vec<u8>>> {
+    pub(crate) fn remember(&self, id: &NodeId) -> Result<Arc<Vec<u8>>> {
         let bytes = self.bytes(id)?;
         if let Some(room) = self.room.get().checked_sub(bytes.len()) {
-            let before = self.kept.borrow_mut().insert(*id, Rc::clone(&bytes));
+            let before = self.kept.borrow_mut().insert(*id, Arc::clone(&bytes));
             if before.is_none() {
                 self.room.set(room);
             }
@@ -90,20 +90,18 @@ impl<'a> Nodes<'a> {
         loop {
             let bytes = self.bytes(&id)?;
             let damaged = |error| self.damaged(&id, error);
-            match RawNode::of(&bytes).map_err(damaged)? {
-                RawNode::Leaf(entries) => {
-                    let found = entries.binary_search_by(|entry| entry.name.cmp(name));
-                    let entry = found.ok().map(|at| entries[at].decode().map_err(damaged));
-                    return entry.transpose();
-                }
-                RawNode::Index(children, _) => {
-                    let after = children.partition_point(|child| child.first.as_slice() <= name);
-                    let Some(child) = after.checked_sub(1).and_then(|at| children.get(at)) else {
-                        return Ok(None);
-                    };
-                    id = child.dir.node;
-                }
+            if RawNode::is_leaf(&bytes) {
+                let found = RawNode::find(&bytes, name).map_err(damaged)?;
+                return found.map(|entry| entry.decode().map_err(damaged)).transpose();
             }
+            let RawNode::Index(children, _) = RawNode::of(&bytes).map_err(damaged)? else {
+                return Ok(None);
+            };
+            let after = children.partition_point(|child| child.first.as_slice() <= name);
+            let Some(child) = after.checked_sub(1).and_then(|at| children.get(at)) else {
+                return Ok(None);
+            };
+            id = child.dir.node;
         }
     }
 

@@ -20,13 +20,7 @@ const TRIES: usize = 3;
 impl Objects {
     /// The bytes of a blob, verified.
     pub fn blob(&self, id: &BlobId) -> Result<Vec<u8>> {
-        let mut reader = self.reader(id)?;
-        let mut bytes = Vec::new();
-        let read = reader.source.read_to_end(&mut bytes);
-        read.map_err(|error| reader.read_error(error))?;
-        reader.hasher.update(&bytes);
-        reader.verify()?;
-        Ok(bytes)
+        self.reader(id)?.into_bytes()
     }
 
     /// The bytes of a blob as a stream that verifies them when it ends.
@@ -219,6 +213,16 @@ impl BlobReader {
     pub(crate) fn of_bytes(id: BlobId, bytes: Vec<u8>) -> Self {
         let source = Source::Memory(io::Cursor::new(bytes));
         Self { source, hasher: blake3::Hasher::new(), id, place: PathBuf::from("memory") }
+    }
+
+    /// All bytes at once, verified.
+    pub(crate) fn into_bytes(mut self) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        let read = self.source.read_to_end(&mut bytes);
+        read.map_err(|error| self.read_error(error))?;
+        self.hasher.update(&bytes);
+        self.verify()?;
+        Ok(bytes)
     }
 
     /// Fills `buffer` from where the last call stopped; 0 means the end, and that all bytes were right.

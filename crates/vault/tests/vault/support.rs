@@ -139,7 +139,7 @@ pub(crate) fn edit(
     let mut editor = TreeEditor::open(vault.objects().unwrap(), root, NOON).unwrap();
     change(&mut editor);
     let mut batch = Batch::default();
-    let (root, _) = editor.finish(&mut batch);
+    let (root, _) = editor.finish(&mut batch).unwrap();
     vault.store(&batch).unwrap();
     root
 }

@@ -55,7 +55,7 @@ fn put_back(vault: &Vault, left: &Tree<'_>, now: &RootId, paths: &[&VaultPath]) 
         }
     }
     let mut batch = Batch::default();
-    let (root, _) = editor.finish(&mut batch);
+    let (root, _) = editor.finish(&mut batch)?;
     vault.store(&batch)?;
     Ok(root)
 }

@@ -54,8 +54,11 @@ pub fn settle_repository(
 ) -> Result<Settled> {
     let objects = vault.objects()?;
     let ours = in_repositories(diff::compare(objects, &states.base, &states.folder)?);
+    if ours.is_empty() {
+        return Ok(Settled { root: states.merged, conflicts });
+    }
     let theirs = in_repositories(diff::compare(objects, &states.base, &states.workspace)?);
-    if ours.is_empty() || theirs.is_empty() {
+    if theirs.is_empty() {
         return Ok(Settled { root: states.merged, conflicts });
     }
     let trees = [states.base, states.folder, states.workspace, states.merged];
@@ -263,7 +266,7 @@ impl Settling<'_> {
             }
         }
         let mut batch = Batch::default();
-        let (root, _) = editor.finish(&mut batch);
+        let (root, _) = editor.finish(&mut batch)?;
         vault.store(&batch)?;
         Ok(root)
     }

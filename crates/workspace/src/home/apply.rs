@@ -1,6 +1,12 @@
 //! Changing the folders, and recording it.
 
-use offshoot_vault::{Apply, ApplyError, ApplyOptions, ApplyPlan, Id, Kept, RootId};
+use std::panic::resume_unwind;
+use std::thread;
+
+use offshoot_vault::{
+    Apply, ApplyError, ApplyOptions, ApplyPlan, Id, Kept, RootId, StoreError, VaultError,
+};
+use serde_json::Value;
 
 use super::HomeEvent;
 use super::folders::Folders;
@@ -22,9 +28,7 @@ impl Folders<'_> {
         }
         let Some(plan) = self.plan(before, after)? else { return Ok(None) };
         let value = serde_json::to_value(note).map_err(|error| internal(&error))?;
-        let mut apply = self.vault.stage_apply(&self.lock, plan, Id::random(), value)?;
-        // What is recorded later must not be lost by a power cut that the changed folders survive.
-        self.vault.make_durable()?;
+        let mut apply = self.stage(plan, value)?;
         match apply.swap() {
             Ok(()) => {}
             Err(ApplyError::Interfered { kept, .. }) => {
@@ -41,6 +45,23 @@ impl Folders<'_> {
         self.conclude(apply, note)
     }
 
+    /// Stages everything. Meanwhile what is recorded later becomes durable: it must not be lost by a power cut that the changed
+    /// folders survive.
+    fn stage(&self, plan: ApplyPlan, note: Value) -> Result<Apply<'_>> {
+        let (staged, durable) = thread::scope(|scope| {
+            let durable = scope.spawn(|| self.vault.make_durable());
+            let staged = self.vault.stage_apply(&self.lock, plan, Id::random(), note);
+            (staged, durable.join())
+        });
+        let mut staged = staged?;
+        if let Err(error) = durable.unwrap_or_else(|panic| resume_unwind(panic)) {
+            self.take_back(&mut staged)?;
+            self.finish(staged)?;
+            return Err(error.into());
+        }
+        Ok(staged)
+    }
+
     /// Records what was changed, or takes it back.
     fn conclude(&self, mut apply: Apply<'_>, note: &Note) -> Result<Option<Recorded>> {
         let recorded = record(self.vault, note, Some(apply.id()));
@@ -49,13 +70,20 @@ impl Folders<'_> {
             let _left = self.finish(apply).is_err();
             return recorded;
         }
-        // A failed commit may have happened all the same. Who comes next can tell.
-        if recorded.is_err() && self.vault.is_recorded(&apply.id()).unwrap_or(true) {
+        // Where it may be recorded all the same, whoever comes next sees whether it is, and settles it accordingly.
+        if recorded.as_ref().is_err_and(|error| self.may_be_recorded(&apply, error)) {
             return recorded;
         }
         self.take_back(&mut apply)?;
         self.finish(apply)?;
         recorded
+    }
+
+    /// Whether an apply may be recorded though recording it failed.
+    fn may_be_recorded(&self, apply: &Apply<'_>, error: &ServiceError) -> bool {
+        let undecided =
+            matches!(error, ServiceError::Vault(VaultError::Store(StoreError::Undecided { .. })));
+        undecided || self.vault.is_recorded(&apply.id()).unwrap_or(true)
     }
 
     /// Takes everything back, but for what somebody changed since: that stays as they left it.

@@ -83,6 +83,8 @@ impl<'a> CommitService<'a> {
         let _lock = lock_workspace(self.vault, request.workspace, &self.options, "commit")?;
         let folders = Folders::lock(self.vault, &self.actor, &self.options)?;
         let _held = self.vault.hold()?;
+        // Folder, workspace and base are compared with each other in many ways.
+        let _kept = self.vault.objects()?.keep_nodes();
         folders.require_same()?;
         for _ in 0..ATTEMPTS {
             if let Some(outcome) = self.attempt(&folders, request)? {

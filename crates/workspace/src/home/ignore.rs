@@ -1,11 +1,11 @@
 //! What `.gitignore` files, read from trees, say about paths.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use offshoot_vault::{Body, Objects, RootId, Tree, VaultPath, bound_path};
+use offshoot_vault::{Body, DirRef, Entry, Objects, RootId, Tree, VaultPath, bound_path};
 
 use super::bytes_path;
 use crate::error::Result;
@@ -23,7 +23,8 @@ pub(crate) struct IgnoreRules<'t> {
 
 struct State<'t> {
     objects: &'t Objects,
-    tree: Tree<'t>,
+    /// The directories on the way to what was asked about; nothing where the tree has none.
+    folders: HashMap<VaultPath, Option<DirRef>>,
     /// The rules of `.git/info/exclude`, which every other rule overrides.
     outermost: Option<Arc<Gitignore>>,
     /// The rules of each directory that was looked at.
@@ -37,11 +38,14 @@ impl<'t> IgnoreRules<'t> {
     pub(crate) fn new(objects: &'t Objects, roots: &[RootId], excludes: &[u8]) -> Result<Self> {
         let outermost = matcher(&VaultPath::top(), excludes);
         let state = |root: &RootId| -> Result<State<'t>> {
-            let (tree, outermost) = (Tree::open(objects, root)?, outermost.clone());
+            let top = Tree::open(objects, root)?.top().directory().copied();
+            let (folders, outermost) =
+                (HashMap::from([(VaultPath::top(), top)]), outermost.clone());
             let (levels, directories) = (HashMap::new(), HashMap::new());
-            Ok(State { objects, tree, outermost, levels, directories })
+            Ok(State { objects, folders, outermost, levels, directories })
         };
-        Ok(Self { states: roots.iter().map(state).collect::<Result<_>>()? })
+        let roots: BTreeSet<&RootId> = roots.iter().collect();
+        Ok(Self { states: roots.into_iter().map(state).collect::<Result<_>>()? })
     }
 
     /// Whether a path is ignored, by itself or by a directory that it is in.
@@ -100,10 +104,32 @@ impl State<'_> {
         if let Some(known) = self.levels.get(directory) {
             return Ok(known.clone());
         }
-        let text = text_at(self.objects, &self.tree, &directory.join(b".gitignore"))?;
+        let file = match self.folder(directory)? {
+            Some(dir) => self.objects.entry(&dir, b".gitignore")?,
+            None => None,
+        };
+        let text = file.map(|file| text_of(self.objects, &file)).transpose()?.flatten();
         let rules = text.and_then(|text| matcher(directory, &text));
         self.levels.insert(directory.clone(), rules.clone());
         Ok(rules)
+    }
+
+    /// A directory of the tree. Those above it are looked up once, however many are in them.
+    fn folder(&mut self, path: &VaultPath) -> Result<Option<DirRef>> {
+        if let Some(known) = self.folders.get(path) {
+            return Ok(*known);
+        }
+        let parent = match path.parent() {
+            Some(parent) => self.folder(&parent)?,
+            None => None,
+        };
+        let entry = match (parent, path.name()) {
+            (Some(parent), Some(name)) => self.objects.entry(&parent, name)?,
+            _ => None,
+        };
+        let found = entry.as_ref().and_then(Entry::directory).copied();
+        self.folders.insert(path.clone(), found);
+        Ok(found)
     }
 }
 
@@ -126,12 +152,17 @@ pub(super) fn text_at(
     tree: &Tree<'_>,
     path: &VaultPath,
 ) -> Result<Option<Vec<u8>>> {
-    let Some(entry) = tree.get(path)? else { return Ok(None) };
-    let Body::File { size, blob } = entry.body else { return Ok(None) };
-    if size > LONGEST {
-        return Ok(None);
+    match tree.get(path)? {
+        Some(entry) => text_of(objects, &entry),
+        None => Ok(None),
     }
-    Ok(Some(objects.blob(&blob)?))
+}
+
+fn text_of(objects: &Objects, entry: &Entry) -> Result<Option<Vec<u8>>> {
+    match &entry.body {
+        Body::File { size, blob } if *size <= LONGEST => Ok(Some(objects.blob(blob)?)),
+        _ => Ok(None),
+    }
 }
 
 /// The rules of one file. Lines that are no patterns are passed over, as git does.

@@ -40,7 +40,10 @@ impl<'w> Reader<'w> {
 
     fn argument(&mut self, word: &'w Word) {
         let start = word.beginning();
-        let style = self.reading.tool().style;
+        let Tool { style, leading, .. } = *self.reading.tool();
+        if leading && start.starts_with('-') && !self.reading.operands.is_empty() {
+            self.reading.strange.push(Strange::Late(word));
+        }
         if self.ended || style == Style::None {
             self.operand(word);
         } else if style == Style::Keys {
@@ -97,6 +100,9 @@ impl<'w> Reader<'w> {
             self.place += 1;
         }
         let role = operands.ahead.get(self.place).copied().unwrap_or(operands.rest);
+        if role == Role::Command && self.is_late_option(word) {
+            return self.option(word, tool.style);
+        }
         if role == Role::Command {
             self.reading.command = Some(&self.arguments[self.next - 1..]);
             return;
@@ -106,6 +112,15 @@ impl<'w> Reader<'w> {
         if tool.style == Style::Posix {
             self.ended = true;
         }
+    }
+
+    /// Whether an option that matters stands where a command should: `flock FILE -c TEXT`.
+    fn is_late_option(&self, word: &Word) -> bool {
+        let start = word.beginning();
+        self.ended
+            && !self.reading.dashes
+            && start.starts_with('-')
+            && matches!(self.known(start), Some((_, Known::Matters(_), _)))
     }
 
     fn subcommand(&mut self, tool: &'static Tool, word: &'w Word) {

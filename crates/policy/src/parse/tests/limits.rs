@@ -1,7 +1,6 @@
 //! Texts that are meant to be too much.
 
 use std::thread;
-use std::time::Instant;
 
 use super::{check, parse_text};
 use crate::parse::{MAX_TEXT, parse_argv};
@@ -47,45 +46,6 @@ fn too_deep_is_unclear() {
         let text = |count| format!("{}a{}", open.repeat(count), close.repeat(count));
         assert!(parse_text(text(20).as_bytes()).unclear.is_empty(), "{open}");
         assert!(!parse_text(text(70).as_bytes()).unclear.is_empty(), "{open}");
-    }
-}
-
-#[test]
-fn work_grows_with_the_text_only() {
-    let closed = |one: &str, other: &str, n: usize| format!("{}{}", one.repeat(n), other.repeat(n));
-    let mut texts = vec![
-        closed("$((", ")", 60),
-        closed("\"${a:-", "}\"", 30),
-        closed("((", ") )", 30),
-        "{a,b}".repeat(10_000),
-        "{,}{,}{,}{,}{,} ".repeat(4000),
-        "[".repeat(60_000),
-        "a[".repeat(30_000),
-        format!("{{ {} }} | {{ {} }}", "a;".repeat(15_000), "b;".repeat(15_000)),
-        format!("{{ {} }} <<E\n{}\nE", "a;".repeat(15_000), "b".repeat(30_000)),
-        "f(){ :;};f;".repeat(5000),
-        "<<E ".repeat(15_000),
-        "$(".repeat(30_000),
-        "a|".repeat(30_000),
-        "~".repeat(60_000),
-        "a=~:".repeat(15_000),
-        "`\\`".repeat(20_000),
-        "${x".repeat(20_000),
-        "\\\n".repeat(30_000),
-        "$((a) ".repeat(10_000),
-        "a >&2 2>&1 ".repeat(6000),
-    ];
-    texts.push(format!("{}x", "{".repeat(60_000)));
-    for text in texts {
-        let start = Instant::now();
-        let script = parse_text(text.as_bytes());
-        let took = start.elapsed();
-        let beginning: String = text.chars().take(20).collect();
-        assert!(
-            took.as_millis() < 500,
-            "{beginning}: {took:?}, {} commands",
-            script.commands.len()
-        );
     }
 }
 

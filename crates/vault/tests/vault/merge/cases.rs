@@ -205,6 +205,24 @@ fn a_moved_file_takes_the_changes_of_the_other_side_along() {
 }
 
 #[test]
+fn what_took_the_place_of_a_moved_file_counts_as_that_file() {
+    let place = Place::new();
+    let (old, new) = (long("a"), long("new"));
+    let base = place.state(&[("/a", &old)]);
+    let edited = old.replace("number 9", "number nine");
+    let ours = place.change(&base, &[("/a", Some(&edited))]);
+    let theirs = place.change(&base, &[("/b", Some(&old)), ("/a", Some(&new))]);
+    let merged = place.merge_both_ways(&base, &ours, &theirs);
+    // Which of the two the edit is meant for is for people to say, so it must not go unseen into either.
+    only(&merged, "/a", ConflictKind::Content);
+    assert!(merged.renames.is_empty());
+    let found = place.texts(&merged.root);
+    assert_eq!(found["/b"], old);
+    assert!(found["/a"].contains("number nine"), "{}", found["/a"]);
+    assert!(found["/a"].contains("new has a line"), "{}", found["/a"]);
+}
+
+#[test]
 fn both_sides_move_a_file() {
     let place = Place::new();
     let text = long("a");

@@ -194,7 +194,7 @@ fn both_directories(change: &Change) -> bool {
 /// Makes the edited tree a state of its own.
 pub(in crate::home) fn store(vault: &Vault, editor: TreeEditor<'_>) -> Result<RootId> {
     let mut batch = Batch::default();
-    let (root, _) = editor.finish(&mut batch);
+    let (root, _) = editor.finish(&mut batch)?;
     vault.store(&batch)?;
     Ok(root)
 }
