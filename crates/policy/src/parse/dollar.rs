@@ -143,6 +143,11 @@ impl Reader<'_> {
         }
         self.found.differs = true;
         self.found.forget(&kept);
+        if self.text.get(start..).is_some_and(|rest| rest.contains("<<")) {
+            // Bash reads the text again, and finds other here-documents in it than before.
+            self.found
+                .unclear(self.text, "parentheses look like arithmetic before a here-document");
+        }
         self.go_back(start)?;
         self.depth = depth;
         Ok(false)

@@ -176,7 +176,10 @@ impl Reader<'_> {
         }
     }
 
+    /// Passes the options of `time`. Before an option, bash as `sh` takes `time` for a program: what follows is then an
+    /// argument, which makes a difference where it would be a word of the grammar.
     fn time_options(&mut self) {
+        let mut any = false;
         for option in ["-p", "--"] {
             self.blanks();
             let rest = self.text.get(self.at..).unwrap_or("");
@@ -185,7 +188,12 @@ impl Reader<'_> {
             };
             if rest.strip_prefix(option).is_some_and(ends) {
                 self.skip(2);
+                any = true;
             }
+        }
+        self.blanks();
+        if any && (self.keyword().is_some() || self.peek() == b'(') {
+            self.found.unclear(self.text, "`time` may be a program");
         }
     }
 

@@ -15,6 +15,8 @@ use crate::script::{RedirectKind, Script, Simple, Word};
 
 /// Longer texts are not read a second time, and are unclear for that.
 const MAX_TEXT: usize = 4 * 1024;
+/// Texts with more that may lie in itself are not read a second time: time may double with each.
+const MAX_OPENINGS: usize = 16;
 /// Substitutions are read so deep.
 const MAX_DEPTH: usize = 8;
 
@@ -22,6 +24,9 @@ const MAX_DEPTH: usize = 8;
 pub(super) fn objection(text: &str, found: &Script) -> Option<&'static str> {
     if text.len() > MAX_TEXT {
         return Some("it is too long to be read twice");
+    }
+    if is_too_much(text) {
+        return Some("there is too much in it to be read twice");
     }
     let mut second =
         Second { options: ParserOptions::default(), commands: Vec::new(), writes: Vec::new() };
@@ -35,6 +40,18 @@ pub(super) fn objection(text: &str, found: &Script) -> Option<&'static str> {
     }
     let unknown = |path: &String| !found.commands.iter().any(|known| writes(known, path));
     second.writes.iter().any(unknown).then_some("a second parser finds a file that is written")
+}
+
+/// Whether the second parser could take long, or worse. It reads some constructs again for every level that they lie in, and
+/// ends the process where the number after a tilde is too large.
+fn is_too_much(text: &str) -> bool {
+    let openings = |opening: &str| text.matches(opening).count();
+    let nested: usize = ["$(", "${", "$[", "`", "case", "((", "\"$"].map(openings).iter().sum();
+    let number = |rest: &str| {
+        let digits = rest.trim_start_matches(['+', '-']).bytes();
+        digits.take_while(u8::is_ascii_digit).count() > 8
+    };
+    nested > MAX_OPENINGS || text.split('~').skip(1).any(number)
 }
 
 /// What the second parser finds.

@@ -47,6 +47,20 @@ fn code_in_values() {
 }
 
 #[test]
+fn what_shells_called_sh_read_differently() {
+    check("time -p [[ a > b ]]", &["time -p [[ a ]] >b", "? `time` may be a program"]);
+    check("time -p a", &["a", "time -p a"]);
+    check(
+        "((a <<E\nE\n); b)",
+        &[
+            "a from text '' apart",
+            "b apart",
+            "? parentheses look like arithmetic before a here-document",
+        ],
+    );
+}
+
+#[test]
 fn other_loops() {
     check("for ((i=0; i<$(a); i++)); do b; done", &["a apart", "b"]);
     check("for x in a; { b; }", &["x=a", "b"]);
