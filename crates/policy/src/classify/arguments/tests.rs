@@ -45,6 +45,7 @@ const PLAIN: Tool = Tool {
     operands: Operands { ahead: &[], rest: Role::Read },
     language: Language::Other(""),
     input: None,
+    leading: false,
     appends: false,
     versioned: false,
     whens: &[],
@@ -54,6 +55,7 @@ const PLAIN: Tool = Tool {
 };
 static GNU: Tool = PLAIN;
 static POSIX: Tool = Tool { style: Style::Posix, ..PLAIN };
+static LEADING: Tool = Tool { leading: true, ..PLAIN };
 static TAR: Tool = Tool { style: Style::Tar, ..PLAIN };
 static LONG: Tool = Tool { style: Style::Long, ..PLAIN };
 static NONE: Tool = Tool { style: Style::None, ..PLAIN };
@@ -83,6 +85,7 @@ fn short(tool: &'static Tool, text: &str) -> String {
         parts.push(match strange {
             Strange::Option(word) => format!("option? {}", word.display()),
             Strange::Subcommand(word) => format!("sub? {}", word.display()),
+            Strange::Late(word) => format!("late {}", word.display()),
             Strange::Injected(word) => format!("? {}", word.display()),
         });
     }
@@ -121,6 +124,7 @@ fn options_and_values() {
 #[test]
 fn other_styles() {
     check(&POSIX, "-a x -b", "tool: -a [x] [-b]");
+    check(&LEADING, "-a x -b", "tool: -a -b [x] late -b");
     check(&TAR, "ako v w x", "tool: -a -k:v -o:w [x]");
     check(&TAR, "-ab x", "tool: -a -b [x]");
     check(&LONG, "-key v --output=f x", "tool: --key:v --output:f [x]");
