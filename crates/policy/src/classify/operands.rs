@@ -79,8 +79,15 @@ impl Classifier<'_> {
         let mut rest = operands;
         for role in ahead {
             let Some((word, behind)) = rest.split_first() else { break };
-            self.value(work, *role, language, Cow::Borrowed(*word), None);
-            rest = behind;
+            if word.splits() {
+                // It may become any number of words, so all that follow may come to stand here.
+                for word in rest {
+                    self.value(work, *role, language, Cow::Borrowed(*word), None);
+                }
+            } else {
+                self.value(work, *role, language, Cow::Borrowed(*word), None);
+                rest = behind;
+            }
         }
         match roles.rest {
             Role::Shell if !rest.is_empty() => work.runs(Inner::text(joined(rest), None)),
