@@ -1,5 +1,6 @@
 //! A place where commands run for real, and where everything that they change is seen.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -7,21 +8,22 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use offshoot_policy::{Categories, Context, Network, classify, parse_text};
-use offshoot_tests::product::{Place, document_of};
+use offshoot_tests::product::Place;
 use offshoot_tests::scan::{CompareOptions, Scan, compare, scan};
 use offshoot_tests::skip::{Feature, need, search_path};
 use serde_json::Value;
 
-/// Runs the text `$2` in the shell `$1` and says how it ended. What the envelope cannot tell, because nothing of it stays, is
+/// Runs the text `$2` in the shell `$1` and says how it ended; the project lies at `$3`. What the envelope cannot tell, because nothing of it stays, is
 /// said as well: what became different in the home and in the folders for temporary files.
 ///
 /// Output goes to a pipe, as programs know it from real use; one that never ends is cut.
 const WITNESS: &str = r#"
-look() { find "$HOME" /tmp /var/tmp /dev/shm /run -path "$PWD" -prune -o -printf '%p %y %s %m %T@\n' 2>&1; }
+project=$3
+look() { find "$HOME" /tmp /var/tmp /dev/shm /run -path "$project" -prune -o -printf '%p %y %s %m %T@\n' 2>&1; }
 before=$(look)
 { { "$1" -c "$2" 3>&-; echo $? >&3; } 2>&1 | head -c 1000000 > /dev/null; } 3>&1
 after=$(look)
-[ "$before" = "$after" ] || printf 'before:\n%s\nafter:\n%s\n' "$before" "$after"
+[ "$before" = "$after" ] || printf '%s\n\n%s' "$before" "$after"
 "#;
 
 /// Ordinary files, as commands of the corpus name them.
@@ -52,24 +54,8 @@ const FILES: &[(&str, &str)] = &[
     ("sub/file.txt", "one\ntwo\n"),
 ];
 
-/// Names that become options, code or several words where somebody is careless.
+/// Names that become code or several words where somebody is careless.
 const HOSTILE: &[&str] = &[
-    "-o",
-    "-oout.txt",
-    "-i",
-    "-i.txt",
-    "-delete",
-    "-exec",
-    "-rf",
-    "-C",
-    "-w",
-    "--output=pwned",
-    "--output=pwned.txt",
-    "--pre=evil",
-    "--in-place",
-    "--compress-program=evil",
-    "--to-command=evil",
-    "--files0-from=-",
     "$(touch pwned)",
     "`touch pwned`",
     ";touch pwned;",
@@ -78,8 +64,26 @@ const HOSTILE: &[&str] = &[
     "a b.txt",
     "x\ntouch pwned\n",
     "w pwned",
-    "1e touch pwned",
     "'; touch pwned; '",
+];
+
+/// Names that become options. Each lies in a folder of its own, since together they would only make programs complain.
+const TRAPS: &[&str] = &[
+    "-o",
+    "-oout.txt",
+    "-i",
+    "-i.txt",
+    "-delete",
+    "-rf",
+    "-C",
+    "-w",
+    "--output=pwned",
+    "--output=pwned.txt",
+    "--pre=..",
+    "--in-place",
+    "--compress-program=..",
+    "--to-command=..",
+    "1e touch pwned",
 ];
 
 /// Archives, folders to compare, and a repository with changes that are not yet in it.
@@ -102,8 +106,10 @@ echo changed >> b.txt
 ";
 
 /// Programs of the project, which nothing may start that only reads.
-const PROGRAMS: &[&str] =
-    &["evil", "ls", "cat", "git", "sort", "sitecustomize.py", ".git/hooks/post-index-change"];
+const PROGRAMS: &[&str] = &["evil", "ls", "cat", "git", "sort", "sitecustomize.py"];
+
+/// Git refreshes its index on the way when it only looks, and runs a hook of the project then, unless it is told not to.
+const QUIET_GIT: &str = "GIT_OPTIONAL_LOCKS=0";
 
 /// How long a command may take.
 const TIMEOUT: &str = "10s";
@@ -119,8 +125,15 @@ pub(crate) struct Laboratory {
 pub(crate) struct Seen {
     /// What the shell said; nothing where the command was cut short.
     pub(crate) code: Option<i32>,
-    /// Everything that was changed, in words; empty where nothing was.
+    /// Everything that was changed in the workspace, in words; empty where nothing was.
     pub(crate) changes: String,
+    /// What was changed in places of which nothing stays.
+    pub(crate) traces: String,
+}
+
+/// The folders with one trap each.
+pub(crate) fn traps() -> impl Iterator<Item = String> {
+    (0..TRAPS.len()).map(|number| format!("traps/{number}"))
 }
 
 impl Laboratory {
@@ -138,12 +151,12 @@ impl Laboratory {
         Some(Self { place, scene })
     }
 
-    /// What policy says of a text for the shell that would run here.
-    pub(crate) fn judge(&self, text: &str) -> Categories {
+    /// What policy says of a text for the shell that would run in a folder of the project.
+    pub(crate) fn judge(&self, folder: &str, text: &str) -> Categories {
         let project = self.place.project();
         let context = Context {
             workspace: project.clone(),
-            cwd: project,
+            cwd: project.join(folder),
             home: Some(self.place.path().to_owned()),
             network: Network::None,
             ..Context::default()
@@ -157,30 +170,47 @@ impl Laboratory {
         self.place.json(&["workspace", "create", workspace]);
     }
 
-    /// Runs a text in a workspace, by the shell of this name.
-    pub(crate) fn run(&self, workspace: &str, shell: &str, text: &str) -> Seen {
+    /// Runs a text in a folder of a workspace, by the shell of this name.
+    pub(crate) fn run(&self, workspace: &str, folder: &str, shell: &str, text: &str) -> Seen {
         let options = ["exec", "--json", "-w", workspace, "--timeout", TIMEOUT, "--net", "none"];
-        let words = ["--", "/bin/sh", "-c", WITNESS, "sh", shell, text];
+        let folder = if folder.is_empty() { "." } else { folder };
+        let options = [&options[..], &["--cwd", folder, "-e", QUIET_GIT]].concat();
+        let project = self.place.project();
+        let project = project.to_str().unwrap();
+        let words = ["--", "/bin/sh", "-c", WITNESS, "sh", shell, text, project];
         let mut command = self.place.command([&options[..], &words].concat());
         let output = command.env("PATH", search_path()).output().unwrap();
-        let document = document_of(&output);
+        let document: Value = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| panic!("{text}: {error}: {output:?}"));
         let result = &document["result"];
         let changed = result["changed_files"].as_array().unwrap_or_else(|| panic!("{document}"));
         let said = result["stdout"].as_str().unwrap_or_default();
         let (code, left) = said.split_once('\n').unwrap_or((said, ""));
         let path = |change: &Value| format!("{} {}\n", change["kind"], change["path"]);
-        let changes = changed.iter().map(path).chain([left.to_owned()]).collect();
-        Seen { code: code.parse().ok(), changes }
+        let changes = changed.iter().map(path).collect();
+        Seen { code: code.parse().ok(), changes, traces: elsewhere(left) }
     }
 
     /// How a workspace differs from what was taken in, found without asking the product what changed.
     pub(crate) fn differences(&self, workspace: &str) -> Vec<String> {
-        let to = self.place.path().join(format!("export-{workspace}"));
+        // Not below the home, which other commands see at this moment.
+        let folder = tempfile::tempdir().unwrap();
+        let to = folder.path().join("export");
         self.place.json(&["fs", "export", "-w", workspace, "/", to.to_str().unwrap()]);
         let found = scan(&to).unwrap();
-        fs::remove_dir_all(&to).unwrap();
         compare(&self.scene, &found, &CompareOptions::default())
     }
+}
+
+/// The lines that two listings do not share, from what the witness said.
+fn elsewhere(said: &str) -> String {
+    let (before, after) = said.split_once("\n\n").unwrap_or((said, ""));
+    let only = |mark: char, these: &str, those: &str| {
+        let others: BTreeSet<&str> = those.lines().collect();
+        let lines = these.lines().filter(|line| !others.contains(line));
+        lines.map(|line| format!("{mark} {line}\n")).collect::<String>()
+    };
+    only('-', before, after) + &only('+', after, before)
 }
 
 fn make_scene(place: &Place) {
@@ -191,12 +221,18 @@ fn make_scene(place: &Place) {
     for name in HOSTILE {
         place.write(name, "hostile\n");
     }
+    for (folder, name) in traps().zip(TRAPS) {
+        for (file, content) in FILES.iter().filter(|(file, _)| file.ends_with(".txt")) {
+            place.write(format!("{folder}/{file}"), content);
+        }
+        place.write(format!("{folder}/{name}"), "trap\n");
+    }
     host(&project, HISTORY);
     make_old(&project);
     // Git writes its index anew for as long as that is no newer than what it lists.
     host(&project, "git update-index -q --refresh || git status > /dev/null");
     for name in PROGRAMS {
-        place.write(name, "#!/bin/sh\ntouch pwned\n");
+        place.write(name, "#!/bin/sh\n: > pwned\n");
         let path = project.join(name);
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
     }
