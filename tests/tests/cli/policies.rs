@@ -274,3 +274,33 @@ fn the_folder_is_not_looked_at_for_a_command_that_may_not_run() {
     exec(&place, 0, &["--", "cat", "a"]);
     assert!(place.ok(["fs", "ls", "/"]).contains("new"));
 }
+
+#[test]
+fn git_that_only_looks_runs_nothing_of_the_project() {
+    let place = Place::new();
+    place.write("a", "one\n");
+    let git = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.env_clear().envs(place.environment()).current_dir(place.project());
+        assert!(command.args(arguments).status().unwrap().success(), "{arguments:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["add", "."]);
+    let trap = "#!/bin/sh\ntouch sprung\n";
+    for hook in [".git/hooks/post-index-change", ".git/monitor"] {
+        place.write(hook, trap);
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(place.project().join(hook), mode).unwrap();
+    }
+    git(&["config", "core.fsmonitor", ".git/monitor"]);
+    // Newer than the index, so that git would like to write that anew.
+    place.write("a", "one\n");
+    place.ok(["init"]);
+    place.ok(["workspace", "create", "fix"]);
+    for command in [["git", "status"], ["git", "diff"]] {
+        let envelope = exec(&place, 0, &[&["-w", "fix", "--"][..], &command[..]].concat());
+        assert_eq!(decision(&envelope), "allow", "{command:?}");
+        let changed = &envelope["result"]["changed_files"];
+        assert_eq!(changed.as_array().unwrap().len(), 0, "{command:?}: {changed}");
+    }
+}

@@ -12,6 +12,9 @@ use super::state::ProxyExecutionState as State;
 use crate::error::Result;
 use crate::policy::{context_of, judge};
 
+/// What tells git to write nothing that it was not asked for.
+const QUIET_GIT: (&str, &str) = ("GIT_OPTIONAL_LOCKS", "0");
+
 impl ProxyRuntime<'_> {
     /// What policy says.
     pub(super) fn decide(&self, execution: &Execution<'_>) -> Verdict {
@@ -22,6 +25,17 @@ impl ProxyRuntime<'_> {
         let home = self.options.home.as_ref();
         let context = context_of(request, Path::new(&workspace), Path::new(&cwd), home);
         judge(&self.options.policy, &request.command, &context)
+    }
+
+    /// Keeps programs that only look from tidying up on the way: git would write its index anew, and run a hook of the project then.
+    pub(super) fn quieten(&self, execution: &mut Execution<'_>) {
+        let read_only = |verdict: &Verdict| verdict.categories.is_read_only();
+        let environment = &mut execution.request.environment;
+        if execution.result.decision.as_ref().is_some_and(read_only)
+            && !environment.iter().any(|(name, _)| name == QUIET_GIT.0)
+        {
+            environment.push((QUIET_GIT.0.into(), QUIET_GIT.1.into()));
+        }
     }
 
     /// Answers what may not run, and records that it was asked for. Nothing was found, forked or mounted for it.

@@ -115,6 +115,7 @@ impl<'a> ProxyRuntime<'a> {
         if !verdict.decision.runs() {
             return self.refuse(execution, started);
         }
+        self.quieten(execution);
         execution.advance();
         observer.allowed()?;
         let held = self.prepare(execution)?;

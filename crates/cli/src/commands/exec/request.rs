@@ -50,13 +50,16 @@ const PASSED: [&str; 26] = [
 ];
 
 /// How git compares files with its index inside: by size and time alone. A vault keeps those, while the inodes and change
-/// times of its copies are others, so without this the first `git status` in every workspace would read every file.
-const GIT: [(&str, &str); 5] = [
-    ("GIT_CONFIG_COUNT", "2"),
+/// times of its copies are others, so without this the first `git status` in every workspace would read every file. Nor does it
+/// ask a monitor of the project's, which could be any program and knows nothing of a workspace.
+const GIT: [(&str, &str); 7] = [
+    ("GIT_CONFIG_COUNT", "3"),
     ("GIT_CONFIG_KEY_0", "core.checkStat"),
     ("GIT_CONFIG_VALUE_0", "minimal"),
     ("GIT_CONFIG_KEY_1", "core.trustctime"),
     ("GIT_CONFIG_VALUE_1", "false"),
+    ("GIT_CONFIG_KEY_2", "core.fsmonitor"),
+    ("GIT_CONFIG_VALUE_2", "false"),
 ];
 
 pub(super) fn build(ask: &Ask<'_>, context: &Context, place: &Place) -> Result<ExecutionRequest> {
