@@ -8,6 +8,7 @@ mod export;
 mod forks;
 mod import;
 mod merge;
+mod policy;
 mod reimport;
 mod scale;
 mod write;
@@ -77,6 +78,16 @@ pub(crate) const ALL: &[Benchmark] = &[
         run: commit::run,
     },
     Benchmark { name: export::NAME, about: "write a tree out, beside cp", run: export::run },
+    Benchmark {
+        name: policy::decide::NAME,
+        about: "parse commands and decide about them, beside a system call",
+        run: policy::decide::run,
+    },
+    Benchmark {
+        name: policy::denied::NAME,
+        about: "a command that is denied, beside `offshoot --version`",
+        run: policy::denied::run,
+    },
     Benchmark {
         name: exec::start::NAME,
         about: "run `true` in a workspace, beside bwrap",

@@ -34,6 +34,7 @@ impl Unit {
     /// A value for people.
     pub(crate) fn show(self, value: f64) -> String {
         match self {
+            Self::Time if value.abs() < 1e-4 => format!("{:.2} us", value * 1e6),
             Self::Time if value.abs() < 0.1 => format!("{:.2} ms", value * 1e3),
             Self::Time if value.abs() < 10.0 => format!("{:.0} ms", value * 1e3),
             Self::Time => format!("{value:.1} s"),

@@ -21,6 +21,13 @@ impl Spread {
     }
 }
 
+/// The value below which a share of the values is.
+pub(crate) fn percentile_of(values: &[f64], share: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    percentile(&sorted, share)
+}
+
 /// The value below which a share of the sorted values is, interpolated between its two neighbours.
 fn percentile(sorted: &[f64], share: f64) -> f64 {
     let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };

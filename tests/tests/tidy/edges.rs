@@ -63,8 +63,12 @@ pub(crate) const RULES: &[Rule] = &[
     Rule { name: "offshoot-cli", may_use: PRODUCT, ..NOTHING },
     // The support library must not share code with what it judges; a test may still look inside.
     Rule { name: "offshoot-tests", tests_may_use: PRODUCT, ..NOTHING },
-    // Merging is measured where it is done: the vault has no mount and no command of its own for it.
-    Rule { name: "offshoot-benches", uses: &["offshoot-tests", "offshoot-vault"], ..NOTHING },
+    // Merging and deciding are measured where they are done: neither has a mount or a command of its own.
+    Rule {
+        name: "offshoot-benches",
+        uses: &["offshoot-policy", "offshoot-tests", "offshoot-vault"],
+        ..NOTHING
+    },
     Rule { name: "xtask", ..NOTHING },
 ];
 
