@@ -36,7 +36,6 @@ const CHANGES: &[(&str, &str)] = &[
     ("traps/1", "sort *.txt"),
     ("traps/2", "sed -n 1p *"),
     ("traps/3", "sed -n 1p *.txt"),
-    ("traps/4", "find * -name a.txt"),
     ("traps/9", "for f in *.txt; do git diff \"$f\"; done"),
     ("", "touch /tmp/new"),
     ("", "touch /dev/shm/new"),
