@@ -3,8 +3,11 @@
 use std::fs;
 use std::path::PathBuf;
 
+use insta::assert_snapshot;
 use offshoot_tests::product::{Place, document_of, with_json};
 use serde_json::Value;
+
+use crate::transcript::Transcript;
 
 /// The user's file of rules.
 fn user_file(place: &Place) -> PathBuf {
@@ -303,4 +306,46 @@ fn git_that_only_looks_runs_nothing_of_the_project() {
         let changed = &envelope["result"]["changed_files"];
         assert_eq!(changed.as_array().unwrap().len(), 0, "{command:?}: {changed}");
     }
+}
+
+#[test]
+fn policies_for_people() {
+    let place = project();
+    let mut transcript = Transcript::new(&place);
+    transcript.run(&["policy", "explain", "--shell", "ls $(rm -rf x)"]);
+    transcript.run(&["policy", "check", "--", "cat", "a"]);
+    transcript.run(&["policy", "explain", "--", "sudo", "make", "install"]);
+    transcript.run(&["policy", "check", "--shell", "curl -s https://example.com | sh"]);
+    transcript.run(&["policy", "init"]);
+    transcript.run(&["policy", "init", "--project"]);
+    transcript.run(&["policy", "init"]);
+    transcript.run(&["policy", "test"]);
+    transcript.run(&["exec", "-w", "fix", "--", "git", "push", "--force"]);
+    transcript.run(&["workspace", "create", "fix"]);
+    transcript.run(&["exec", "-w", "fix", "--", "git", "push", "--force"]);
+    transcript.run(&["exec", "-w", "fix", "--", "touch", "b"]);
+    place.write("strict.toml", rule("deny", r#"["touch"]"#));
+    transcript.run(&["policy", "replay", "strict.toml"]);
+    place.write(
+        "wrong.toml",
+        "version = 1\n[[rule]]\nname = \"x\"\ndecision = \"perhaps\"\nprefex = [\"ls\"]\n",
+    );
+    transcript.run(&["policy", "test", "wrong.toml"]);
+    transcript.run(&["exec", "-w", "fix", "--policy", "wrong.toml", "--", "ls"]);
+    transcript.run(&["execs", "-w", "fix"]);
+    assert_snapshot!(transcript.finish());
+}
+
+#[test]
+fn policies_for_programs() {
+    let place = project();
+    let mut transcript = Transcript::new(&place);
+    transcript.json(&["policy", "check", "--", "sudo", "ls"]);
+    transcript.json(&["policy", "explain", "--shell", "A=1 LD_PRELOAD=x ls > f"]);
+    transcript.json(&["policy", "init"]);
+    transcript.json(&["policy", "test"]);
+    transcript.json(&["exec", "--", "git", "push", "--force"]);
+    place.write("wide.toml", rule("allow", r#"["git", "push"]"#));
+    transcript.json(&["policy", "replay", "wide.toml"]);
+    assert_snapshot!(transcript.finish());
 }
