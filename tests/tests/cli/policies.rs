@@ -67,7 +67,7 @@ fn a_denied_command_runs_not_and_is_recorded() {
     assert_eq!(workspaces(&place), 0, "nothing is forked for it");
     let listed = place.json(&["execs"]);
     assert_eq!(listed["execs"][0]["state"], "denied");
-    let shown = place.json(&["show", result["exec"].as_str().unwrap()]);
+    let shown = document_of(&place.run(["show", "--json", result["exec"].as_str().unwrap()]));
     assert!(shown.to_string().contains("\"mine\""), "{shown}");
 }
 
@@ -119,7 +119,7 @@ fn decisions_say_whether_there_is_a_checkpoint() {
 #[test]
 fn layers_narrow_and_only_the_users_widens() {
     let place = project();
-    let wide = rule("allow", r#"["sudo"]"#);
+    let wide = rule("allow", r#"["sudo", "true"]"#);
     place.write("offshoot-policy.toml", &wide);
     exec(&place, 123, &["--", "sudo", "true"]);
     let warned = place.json(&["policy", "test"]);

@@ -46,6 +46,7 @@ impl Context {
 fn user_files() -> Vec<PolicyFile> {
     let file = |path: PathBuf, required| PolicyFile { layer: Layer::User, path, required };
     match std::env::var_os(POLICY_VARIABLE).filter(|path| !path.is_empty()) {
+        Some(named) if named == "/dev/null" => Vec::new(),
         Some(named) => vec![file(PathBuf::from(named), true)],
         None => user_places().into_iter().map(|path| file(path, false)).collect(),
     }

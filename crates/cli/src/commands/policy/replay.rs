@@ -4,14 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 use offshoot_policy::Layer;
-use offshoot_protocol::PolicyReplayDoc;
-use offshoot_workspace::{PolicyFile, ReplayService, Resolver, wire};
+use offshoot_workspace::{PolicyFile, Replay, ReplayService, Resolver, wire};
 
 use super::question::user_home;
 use super::test::LayerName;
 use crate::context::Context;
 use crate::error::Result;
-use crate::render::{self, DIM, paint};
+use crate::render::{self, DIM, paint, table};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
@@ -36,22 +35,22 @@ pub(crate) fn run(args: &ReplayArgs, context: &Context) -> Result<()> {
     };
     let home = user_home();
     let replay = ReplayService::new(&opened.vault, &engine, home.as_ref()).run(workspace)?;
-    context.output.data(wire::policy_replay(&replay), text)
+    context.output.data(wire::policy_replay(&replay), |_| text(&replay))
 }
 
-fn text(document: &PolicyReplayDoc) -> String {
-    let mut text = String::new();
-    for replayed in &document.different {
-        let id = replayed.exec.get(replayed.exec.len().saturating_sub(8)..).unwrap_or_default();
+fn text(replay: &Replay) -> String {
+    let rows = replay.different.iter().map(|replayed| {
         let before = replayed.before.as_deref().unwrap_or("nothing recorded");
-        let change = format!("{before} -> {}", replayed.after.decision);
-        let rule = replayed.after.rule.as_ref().map(|rule| rule.name.as_str()).unwrap_or_default();
-        let command = render::line(&replayed.command);
-        let by = paint(DIM, &format!("by {rule}"));
-        text.push_str(&format!("{} {change:<46} {command}  {by}\n", paint(DIM, id)));
-    }
-    let (execs, same) = (render::count(document.execs, "command"), document.same);
-    let different = document.different.len();
+        vec![
+            paint(DIM, &replayed.record.id.short()),
+            format!("{before} -> {}", replayed.after.decision),
+            render::line(&replayed.record.command),
+            paint(DIM, &format!("by {}", replayed.after.rule.name)),
+        ]
+    });
+    let mut text = table(&rows.collect::<Vec<_>>());
+    let (execs, same) = (render::count(replay.execs, "command"), replay.same);
+    let different = replay.different.len();
     text.push_str(&format!("{execs}: {same} decided as before, {different} differently\n"));
     text
 }
