@@ -61,7 +61,10 @@ impl Policy {
                 let message = format!("the package is `{package}`, which is never asked");
                 Err(problem(None, message, Some("write `package offshoot`")))
             }
-            Err(message) => Err(problem(None, message, None)),
+            Err(message) => {
+                let (place, message) = placed(&message);
+                Err(Problem { place, ..problem(None, message, None) })
+            }
         }
     }
 
@@ -177,3 +180,15 @@ impl TimeSource for Clock {
 static CLOCK: Clock = Clock;
 
 static CLOCK_IS_SET: LazyLock<bool> = LazyLock::new(|| set_time_source(&CLOCK).is_ok());
+
+/// What the interpreter says in several lines, with a picture of the place, as a place and a line.
+fn placed(message: &str) -> (Option<(usize, usize)>, String) {
+    let first = message.lines().next().unwrap_or_default();
+    let mut numbers = first.rsplit(':').map(str::parse);
+    let place = match (numbers.next(), numbers.next()) {
+        (Some(Ok(column)), Some(Ok(line))) => Some((line, column)),
+        _ => None,
+    };
+    let said = message.lines().find_map(|line| line.trim().strip_prefix("error: "));
+    (place, said.map_or_else(|| message.replace('\n', " "), str::to_owned))
+}
