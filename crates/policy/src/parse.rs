@@ -34,6 +34,19 @@ pub const MAX_TEXT: usize = 64 * 1024;
 
 /// What a text for `/bin/sh` asks for, be that dash or bash: where they read it differently both readings are in the script.
 pub fn parse_text(text: &[u8]) -> Script {
+    let mut script = first_reading(text);
+    // A text that is unclear already stays so, and is not worth the time.
+    if script.unclear.is_empty() {
+        let valid = String::from_utf8_lossy(text);
+        if let Some(why) = second::objection(&valid, &script) {
+            script.unclear.push(unclear(&valid, why));
+        }
+    }
+    script
+}
+
+/// What the reader that is written by hand finds.
+fn first_reading(text: &[u8]) -> Script {
     if text.len() > MAX_TEXT {
         return only_unclear(&text[..64], "the text is longer than 64 KiB");
     }
@@ -51,12 +64,6 @@ pub fn parse_text(text: &[u8]) -> Script {
     };
     if matches!(valid, Cow::Owned(_)) {
         script.unclear.push(unclear(&valid, "it is not UTF-8"));
-    }
-    // A text that is unclear already stays so, and is not worth the time.
-    if script.unclear.is_empty()
-        && let Some(why) = second::objection(&valid, &script)
-    {
-        script.unclear.push(unclear(&valid, why));
     }
     // Shells use these bytes as marks of their own, and have been confused by them.
     if text.iter().any(|byte| matches!(byte, 1 | 0x7f)) {

@@ -11,9 +11,9 @@ use Decision::{Allow, AllowWithCheckpoint, Deny, RequireApproval};
 
 fn context() -> Context {
     Context {
-        workspace: PathBuf::from("/home/me/work"),
-        cwd: PathBuf::from("/home/me/work"),
-        home: Some(PathBuf::from("/home/me")),
+        workspace: PathBuf::from("/users/me/work"),
+        cwd: PathBuf::from("/users/me/work"),
+        home: Some(PathBuf::from("/users/me")),
         network: Network::Host,
         ..Context::default()
     }
@@ -101,7 +101,7 @@ fn paths_are_what_commands_touch() {
     let rule = "[[rule]]\nname = \"keep\"\ndecision = \"deny\"\npath = \".git/**\"\naccess = \"delete\"\n\
                 matches = [\"rm -rf .git\", \"cd .git && rm -f config\"]\nnot_matches = [\"cat .git/config\"]\n";
     check(&[(Layer::Project, rule)], "rm -rf ./.git", Deny);
-    check(&[(Layer::Project, rule)], "rm -rf /home/me/work/.git/hooks", Deny);
+    check(&[(Layer::Project, rule)], "rm -rf /users/me/work/.git/hooks", Deny);
     check(&[(Layer::Project, rule)], "rm -rf build", AllowWithCheckpoint);
 }
 

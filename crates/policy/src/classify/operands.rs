@@ -77,16 +77,20 @@ impl Classifier<'_> {
         let language = work.reading.tool().language;
         let ahead = roles.ahead.iter().filter(|role| **role != Role::Assignments);
         let mut rest = operands;
-        for role in ahead {
+        for role in ahead.clone() {
             let Some((word, behind)) = rest.split_first() else { break };
             if word.splits() {
-                // It may become any number of words, so all that follow may come to stand here.
+                break;
+            }
+            self.value(work, *role, language, Cow::Borrowed(*word), None);
+            rest = behind;
+        }
+        // From a word on that may become several, or none, each may have any of the roles that are left.
+        if rest.iter().any(|word| word.splits()) {
+            for role in ahead.skip(operands.len() - rest.len()) {
                 for word in rest {
                     self.value(work, *role, language, Cow::Borrowed(*word), None);
                 }
-            } else {
-                self.value(work, *role, language, Cow::Borrowed(*word), None);
-                rest = behind;
             }
         }
         match roles.rest {

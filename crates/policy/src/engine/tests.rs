@@ -19,9 +19,9 @@ use crate::context::Network;
 /// What stands around commands in tests.
 fn context() -> Context {
     Context {
-        workspace: PathBuf::from("/home/me/work"),
-        cwd: PathBuf::from("/home/me/work"),
-        home: Some(PathBuf::from("/home/me")),
+        workspace: PathBuf::from("/users/me/work"),
+        cwd: PathBuf::from("/users/me/work"),
+        home: Some(PathBuf::from("/users/me")),
         ..Context::default()
     }
 }

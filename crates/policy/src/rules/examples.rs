@@ -83,7 +83,7 @@ fn context(network: Option<Network>) -> Context {
     Context {
         workspace: PathBuf::from("/workspace"),
         cwd: PathBuf::from("/workspace"),
-        home: Some(PathBuf::from("/home/user")),
+        home: Some(PathBuf::from("/users/me")),
         network: network.unwrap_or_default(),
         ..Context::default()
     }

@@ -81,7 +81,10 @@ fn a_rule_of_the_user_decides_where_it_fits_even_if_it_changes_nothing() {
 fn project_and_request_only_narrow() {
     for layer in [project, request] {
         let widens = layer(&rule("allow", r#"prefix = ["docker", "run"]"#));
-        check(&[widens], "docker run x", RequireApproval);
+        let verdict = decide(&[widens], "docker run x");
+        assert_eq!(verdict.decision, RequireApproval);
+        assert_eq!(verdict.parts[0].decision, RequireApproval);
+        assert_eq!(verdict.parts[0].rule.layer, Layer::BuiltIn);
         let narrows = layer(&rule("deny", r#"prefix = ["docker", "run"]"#));
         check(&[narrows], "docker run x", Deny);
         let between = layer(&rule("require_approval", r#"prefix = ["touch"]"#));

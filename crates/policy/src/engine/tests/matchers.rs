@@ -73,11 +73,11 @@ fn a_path_is_absolute_or_below_the_workspace_or_at_home() {
     fits(r#"path = "src/**""#, "cat src/a/b", true);
     fits(r#"path = "./src/**""#, "cat src/a/b", true);
     fits(r#"path = "src/**""#, "cat /src/a", false);
-    fits(r#"path = "src/**""#, "cat /home/me/work/src/a", true);
+    fits(r#"path = "src/**""#, "cat /users/me/work/src/a", true);
     fits(r#"path = "src/**""#, "rm ./src", true);
-    fits(r#"path = "/home/me/work/src/*""#, "cat src/a", true);
+    fits(r#"path = "/users/me/work/src/*""#, "cat src/a", true);
     fits(r#"path = "~/.aws/*""#, "cat ~/.aws/credentials", true);
-    fits(r#"path = "~/.aws/*""#, "cat /home/me/.aws/credentials", true);
+    fits(r#"path = "~/.aws/*""#, "cat /users/me/.aws/credentials", true);
     fits(r#"path = "~/.aws/*""#, "cat .aws/credentials", false);
     fits(r#"path = ["a.txt", "b.txt"]"#, "cat b.txt", true);
     fits(r#"path = "out/*""#, "ls > out/a", true);

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use super::{check, parse_text};
+use super::{check, first_reading, parse_text};
 use crate::parse::{MAX_TEXT, parse_argv};
 
 #[test]
@@ -44,9 +44,21 @@ fn nesting_is_bounded_and_so_is_the_stack() {
 fn too_deep_is_unclear() {
     for (open, close) in [("(", ")"), ("{ ", ";}"), ("a $(", ")"), ("\"${x:-", "}\"")] {
         let text = |count| format!("{}a{}", open.repeat(count), close.repeat(count));
-        assert!(parse_text(text(20).as_bytes()).unclear.is_empty(), "{open}");
+        assert!(first_reading(text(20).as_bytes()).unclear.is_empty(), "{open}");
         assert!(!parse_text(text(70).as_bytes()).unclear.is_empty(), "{open}");
     }
+}
+
+#[test]
+fn a_second_reading_objects_and_does_no_harm() {
+    let objections = |text: &str| parse_text(text.as_bytes()).unclear.len();
+    assert_eq!(objections("ls -la | head"), 0);
+    assert_eq!(objections("for x in a; { b; }"), 1);
+    for text in ["ls ~99999999999999999999", "ls 99999999999>f", &"case x in x) ".repeat(40)] {
+        assert!(objections(text) > 0, "{text}");
+    }
+    let nested = format!("{}:{}", ": \"x$(".repeat(30), ")\"".repeat(30));
+    assert_eq!(objections(&nested), 1);
 }
 
 #[test]
