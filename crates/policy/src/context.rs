@@ -7,6 +7,8 @@ use std::path::PathBuf;
 pub struct Context {
     /// Where the workspace is seen: an absolute path. Writing below it stays inside.
     pub workspace: PathBuf,
+    /// Further folders that belong to the workspace and are seen at their own paths.
+    pub folders: Vec<PathBuf>,
     /// Where the command starts: an absolute path.
     pub cwd: PathBuf,
     /// The user's home, for `~` and for where credentials lie.

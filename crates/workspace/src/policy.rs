@@ -5,6 +5,6 @@ mod judge;
 mod replay;
 
 pub use files::{PolicyFile, PolicyFileError, PolicyFiles, PolicyLanguage};
-pub(crate) use judge::context_of;
 pub use judge::judge;
+pub(crate) use judge::{Places, context_of};
 pub use replay::{Replay, ReplayService, Replayed};

@@ -133,7 +133,8 @@ fn prepare(ask: &Ask<'_>, context: &Context, answer: Answer) -> Result<Prepared>
         Found::Vault(place) => place,
         Found::Project(project) => {
             // A command that may not run makes no vault.
-            let verdict = judge(&policy, &ask.command, &ask.question().context(&project)?);
+            let verdict =
+                judge(&policy, &ask.command, &ask.question().context(&project, Vec::new())?);
             if !verdict.decision.runs() {
                 return Ok(Prepared::Answered(answer.deny(ask, context, &verdict)));
             }

@@ -128,7 +128,8 @@ impl Classifier<'_> {
 
     /// Whether a path lies in the workspace or in a private place.
     fn is_ours(&self, path: &str) -> bool {
-        is_below(path, &self.context.workspace)
+        let mut folders = std::iter::once(&self.context.workspace).chain(&self.context.folders);
+        folders.any(|folder| is_below(path, folder))
             || PRIVATE.iter().any(|place| is_below(path, Path::new(place)))
     }
 

@@ -17,6 +17,8 @@ use crate::script::{RedirectKind, Script, Simple, Word};
 const MAX_TEXT: usize = 4 * 1024;
 /// Texts with more that may lie in itself are not read a second time: time may double with each.
 const MAX_OPENINGS: usize = 16;
+/// More beginnings of anything that may lie in itself than this are too much for a small stack.
+const MAX_LEVELS: usize = 40;
 /// Substitutions are read so deep.
 const MAX_DEPTH: usize = 8;
 
@@ -51,7 +53,13 @@ fn is_too_much(text: &str) -> bool {
         let digits = rest.trim_start_matches(['+', '-']).bytes();
         digits.take_while(u8::is_ascii_digit).count() > 8
     };
-    nested > MAX_OPENINGS || text.split('~').skip(1).any(number)
+    // What may lie in itself, counted and not measured: quotes could hide where something ends.
+    let levels: usize =
+        ["(", "{", "[", "if", "while", "until", "for", "do", "then", "else", "coproc", "!", "time"]
+            .map(openings)
+            .iter()
+            .sum();
+    nested > MAX_OPENINGS || levels > MAX_LEVELS || text.split('~').skip(1).any(number)
 }
 
 /// What the second parser finds.

@@ -36,7 +36,7 @@ use crate::verdict::PartVerdict;
 /// | `decision` | what rules decided about it alone |
 /// | `rule` | the rule that did: `layer`, `name`, and `file` or `null` |
 ///
-/// `context`: `workspace`, `cwd`, `home` (or `null`), `network` (`none` or `host`), `read_only`, `terminal`, `stdin`, and
+/// `context`: `workspace`, `folders` (further ones that belong to it), `cwd`, `home` (or `null`), `network` (`none` or `host`), `read_only`, `terminal`, `stdin`, and
 /// `environment`, an object with the variables that the caller set.
 pub fn input_document(parts: &[PartVerdict], stands: Decision, context: &Context) -> Value {
     let categories =
@@ -96,6 +96,7 @@ fn surroundings(context: &Context) -> Value {
         context.environment.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
     json!({
         "workspace": context.workspace.to_string_lossy(),
+        "folders": context.folders.iter().map(|folder| folder.to_string_lossy()).collect::<Vec<_>>(),
         "cwd": context.cwd.to_string_lossy(),
         "home": context.home.as_ref().map(|home| home.to_string_lossy()),
         "network": context.network.word(),

@@ -5,26 +5,29 @@ use std::time::Instant;
 
 use offshoot_policy::{Decision, Verdict};
 use offshoot_protocol::{ErrorBody, ExitCode};
+use offshoot_vault::Binding;
 
 use super::request::ExecutionPlace;
 use super::runtime::{Execution, ProxyRuntime};
 use super::state::ProxyExecutionState as State;
 use crate::error::Result;
-use crate::policy::{context_of, judge};
+use crate::policy::{Places, context_of, judge};
 
 /// What tells git to write nothing that it was not asked for.
 const QUIET_GIT: (&str, &str) = ("GIT_OPTIONAL_LOCKS", "0");
 
 impl ProxyRuntime<'_> {
     /// What policy says.
-    pub(super) fn decide(&self, execution: &Execution<'_>) -> Verdict {
-        let result = &execution.result;
-        let path = |path: &Option<std::path::PathBuf>| path.clone().unwrap_or_default();
-        let (workspace, cwd) = (path(&result.mountpoint), path(&result.cwd));
-        let request = &*execution.request;
-        let home = self.options.home.as_ref();
-        let context = context_of(request, Path::new(&workspace), Path::new(&cwd), home);
-        judge(&self.options.policy, &request.command, &context)
+    pub(super) fn decide(&self, execution: &Execution<'_>, bindings: &[Binding]) -> Verdict {
+        let (request, result) = (&*execution.request, &execution.result);
+        let further = bindings.iter().filter(|binding| !binding.is_first());
+        let places = Places {
+            workspace: result.mountpoint.as_deref().unwrap_or(Path::new("")),
+            folders: further.map(Binding::host_path).collect(),
+            cwd: result.cwd.as_deref().unwrap_or(Path::new("")),
+            home: self.options.home.as_ref(),
+        };
+        judge(&self.options.policy, &request.command, &context_of(request, &places))
     }
 
     /// Keeps programs that only look from tidying up on the way: git would write its index anew, and run a hook of the project then.

@@ -110,7 +110,7 @@ impl<'a> ProxyRuntime<'a> {
     ) -> Result<()> {
         let (target, bindings) = self.validate(execution)?;
         execution.advance();
-        let verdict = self.decide(execution);
+        let verdict = self.decide(execution, &bindings);
         let verdict = execution.result.decision.insert(verdict);
         if !verdict.decision.runs() {
             return self.refuse(execution, started);

@@ -25,22 +25,31 @@ fn script(command: &CommandLine) -> Script {
     }
 }
 
+/// Where things are for a request.
+#[derive(Debug)]
+pub(crate) struct Places<'a> {
+    /// Where the workspace is seen.
+    pub(crate) workspace: &'a Path,
+    /// Where further folders of it are seen.
+    pub(crate) folders: Vec<PathBuf>,
+    /// Where the command starts.
+    pub(crate) cwd: &'a Path,
+    /// The user's home.
+    pub(crate) home: Option<&'a PathBuf>,
+}
+
 /// What surrounds a request.
-pub(crate) fn context_of(
-    request: &ExecutionRequest,
-    workspace: &Path,
-    cwd: &Path,
-    home: Option<&PathBuf>,
-) -> Context {
+pub(crate) fn context_of(request: &ExecutionRequest, places: &Places<'_>) -> Context {
     let value = |name: &OsStr| {
         let found = request.environment.iter().find(|(known, _)| known == name);
         found.map(|(_, value)| value.to_string_lossy().into_owned()).unwrap_or_default()
     };
     let set = request.set_by_caller.iter();
     Context {
-        workspace: workspace.to_owned(),
-        cwd: cwd.to_owned(),
-        home: home.cloned(),
+        workspace: places.workspace.to_owned(),
+        folders: places.folders.clone(),
+        cwd: places.cwd.to_owned(),
+        home: places.home.cloned(),
         network: match request.network {
             Reach::None => Network::None,
             Reach::Host => Network::Host,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use offshoot_policy::{Context, Engine, Network, Verdict};
 use offshoot_protocol::{ExecEnvelopeDoc, Text};
-use offshoot_vault::{ExecRecord, Id, Vault};
+use offshoot_vault::{Binding, ExecRecord, Id, Vault};
 
 use super::judge::judge;
 use crate::error::Result;
@@ -40,17 +40,22 @@ pub struct Replayed {
 }
 
 /// Decides again about what is recorded.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ReplayService<'a> {
     vault: &'a Vault,
     engine: &'a Engine,
     home: Option<&'a PathBuf>,
+    /// Further folders of the vault as it is now.
+    folders: Vec<PathBuf>,
 }
 
 impl<'a> ReplayService<'a> {
     /// Works on a vault; `home` is the user's home.
-    pub fn new(vault: &'a Vault, engine: &'a Engine, home: Option<&'a PathBuf>) -> Self {
-        Self { vault, engine, home }
+    pub fn new(vault: &'a Vault, engine: &'a Engine, home: Option<&'a PathBuf>) -> Result<Self> {
+        let bindings = vault.bindings()?;
+        let further = bindings.iter().filter(|binding| !binding.is_first());
+        let folders = further.map(Binding::host_path).collect();
+        Ok(Self { vault, engine, home, folders })
     }
 
     /// Decides again about all commands of a workspace, or of the vault.
@@ -92,6 +97,7 @@ impl<'a> ReplayService<'a> {
         Context {
             cwd: result.cwd.as_ref().map_or_else(|| workspace.clone(), path),
             workspace,
+            folders: self.folders.clone(),
             home: self.home.cloned(),
             network: if request.net == Network::Host.word() {
                 Network::Host

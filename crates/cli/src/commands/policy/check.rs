@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use offshoot_policy::{Decision, Verdict};
 use offshoot_protocol::{ExitCode, PolicyVerdictDoc};
+use offshoot_vault::Binding;
 use offshoot_workspace::{CommandLine, judge, wire};
 
 use super::question::Question;
@@ -69,19 +70,24 @@ fn ask(args: &CheckArgs, context: &Context) -> Result<(Verdict, PolicyVerdictDoc
         stdin: false,
         env: &args.env,
     };
-    let verdict = judge(&engine, &command, &question.context(&workspace(context)?)?);
+    let (workspace, folders) = places(context)?;
+    let verdict = judge(&engine, &command, &question.context(&workspace, folders)?);
     let document = wire::policy_verdict(&command, &verdict, files.present());
     Ok((verdict, document))
 }
 
-/// Where a workspace would be seen: at the folder that this one belongs to.
-fn workspace(context: &Context) -> Result<PathBuf> {
+/// Where a workspace would be seen, at the folder that this one belongs to, and where further folders of it.
+fn places(context: &Context) -> Result<(PathBuf, Vec<PathBuf>)> {
     let here = current_dir()?;
     // Without a vault the question is still a good one.
-    let bound = context.home.find_bound(&here).ok().flatten();
-    let checkout = || here.ancestors().find(|folder| folder.join(".git").exists());
-    let folder = bound.map(|(_, folder)| folder).or_else(|| checkout().map(PathBuf::from));
-    Ok(folder.unwrap_or(here.clone()))
+    if let Some((listed, _)) = context.home.find_bound(&here).ok().flatten() {
+        let bindings = context.open_listed(&listed)?.vault.bindings()?;
+        let (first, further): (Vec<_>, Vec<_>) = bindings.iter().partition(|one| one.is_first());
+        let folders = further.into_iter().map(Binding::host_path).collect();
+        return Ok((first.first().map_or(here, |binding| binding.host_path()), folders));
+    }
+    let checkout = here.ancestors().find(|folder| folder.join(".git").exists());
+    Ok((checkout.unwrap_or(&here).to_owned(), Vec::new()))
 }
 
 fn exit_code(verdict: &Verdict) -> ExitCode {

@@ -22,8 +22,8 @@ pub(crate) struct Question<'a> {
 }
 
 impl Question<'_> {
-    /// What surrounds the command in a workspace of this folder.
-    pub(crate) fn context(&self, project: &Path) -> Result<Context> {
+    /// What surrounds the command in a workspace of this folder, and of further ones.
+    pub(crate) fn context(&self, project: &Path, folders: Vec<PathBuf>) -> Result<Context> {
         let cwd = match self.cwd {
             Some(cwd) => project.join(cwd),
             None => current_dir()?,
@@ -37,6 +37,7 @@ impl Question<'_> {
         });
         Ok(Context {
             workspace: project.to_owned(),
+            folders,
             cwd,
             home: user_home(),
             network: if self.net == Net::Host { Network::Host } else { Network::None },

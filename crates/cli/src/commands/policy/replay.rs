@@ -34,7 +34,7 @@ pub(crate) fn run(args: &ReplayArgs, context: &Context) -> Result<()> {
         None => None,
     };
     let home = user_home();
-    let replay = ReplayService::new(&opened.vault, &engine, home.as_ref()).run(workspace)?;
+    let replay = ReplayService::new(&opened.vault, &engine, home.as_ref())?.run(workspace)?;
     context.output.data(wire::policy_replay(&replay), |_| text(&replay))
 }
 
