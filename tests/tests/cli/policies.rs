@@ -127,7 +127,7 @@ fn layers_narrow_and_only_the_users_widens() {
     write(user_file(&place), &wide);
     let check = |arguments: &[&str]| place.run(arguments).status.code().unwrap();
     assert_eq!(check(&["policy", "check", "--", "sudo", "true"]), 0);
-    place.write("offshoot-policy.toml", &rule("deny", r#"["sudo"]"#));
+    place.write("offshoot-policy.toml", rule("deny", r#"["sudo"]"#));
     assert_eq!(check(&["policy", "check", "--", "sudo", "true"]), 122);
     let strict = place.path().join("strict.toml");
     fs::write(&strict, rule("deny", r#"["cat"]"#)).unwrap();
@@ -142,7 +142,7 @@ fn layers_narrow_and_only_the_users_widens() {
 fn the_project_is_found_from_below() {
     let place = project();
     place.write("deep/er/b", "two\n");
-    place.write("offshoot-policy.toml", &rule("deny", r#"["cat"]"#));
+    place.write("offshoot-policy.toml", rule("deny", r#"["cat"]"#));
     let mut below = place.command(["policy", "check", "--", "cat", "b"]);
     let status = below.current_dir(place.project().join("deep/er")).status().unwrap();
     assert_eq!(status.code(), Some(122));

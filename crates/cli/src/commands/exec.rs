@@ -130,7 +130,7 @@ enum Prepared {
 fn prepare(ask: &Ask<'_>, context: &Context, answer: Answer) -> Result<Prepared> {
     let policy = context.policy(&ask.options.policy).current()?;
     let place = match setup::find(ask, context)? {
-        Found::Vault(place) => place,
+        Found::Vault(place) => *place,
         Found::Project(project) => {
             // A command that may not run makes no vault.
             let verdict =

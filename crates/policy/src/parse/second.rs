@@ -18,7 +18,7 @@ const MAX_TEXT: usize = 4 * 1024;
 /// Texts with more that may lie in itself are not read a second time: time may double with each.
 const MAX_OPENINGS: usize = 16;
 /// More beginnings of anything that may lie in itself than this are too much for a small stack.
-const MAX_LEVELS: usize = 40;
+const MAX_LEVELS: usize = 24;
 /// Substitutions are read so deep.
 const MAX_DEPTH: usize = 8;
 

@@ -31,7 +31,7 @@ pub(super) struct Place {
 /// What there is of a vault before anything is made.
 pub(super) enum Found {
     /// A vault.
-    Vault(Place),
+    Vault(Box<Place>),
     /// None yet: this folder would become one.
     Project(PathBuf),
 }
@@ -42,14 +42,14 @@ pub(super) fn find(ask: &Ask<'_>, context: &Context) -> Result<Found> {
     if context.names_vault() {
         let vault = context.vault()?;
         let below = standing(&here, &vault.vault)?;
-        return Ok(Found::Vault(Place { vault, below, stale: None }));
+        return Ok(Found::Vault(Box::new(Place { vault, below, stale: None })));
     }
     let bound = context.home.find_bound(&here).map_err(|error| context.home_error(error))?;
     let Some((listed, bound)) = bound else { return Ok(Found::Project(project_of(&here)?)) };
     let vault = context.open_listed(&listed)?;
     let below = standing(&here, &vault.vault)?;
     let refreshes = forks_head(ask, context) && context.settings.config.exec.refresh;
-    Ok(Found::Vault(Place { vault, below, stale: refreshes.then_some((listed, bound)) }))
+    Ok(Found::Vault(Box::new(Place { vault, below, stale: refreshes.then_some((listed, bound)) })))
 }
 
 /// Makes the vault of a folder at its first use.
