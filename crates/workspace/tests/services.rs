@@ -16,6 +16,8 @@ mod imports;
 mod model;
 #[path = "services/planted.rs"]
 mod planted;
+#[path = "services/policies.rs"]
+mod policies;
 #[path = "services/repositories.rs"]
 mod repositories;
 #[path = "services/resolver.rs"]

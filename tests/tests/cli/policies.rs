@@ -208,6 +208,43 @@ fn variables_of_the_caller_count() {
 }
 
 #[test]
+fn every_option_of_a_question_counts() {
+    let place = project();
+    let answer = |arguments: &[&str]| {
+        let arguments = [&["policy", "check"][..], arguments].concat();
+        let document = document_of(&place.run(with_json(&arguments)));
+        document["result"]["verdict"]["decision"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(answer(&["--", "touch", "b"]), "allow_with_checkpoint");
+    assert_eq!(answer(&["--read-only", "--", "touch", "b"]), "allow");
+    assert_eq!(answer(&["--cwd", "/etc", "--", "touch", "b"]), "require_approval");
+    assert_eq!(answer(&["--cwd", "deep", "--", "touch", "../b"]), "allow_with_checkpoint");
+    assert_eq!(answer(&["-e", "LD_PRELOAD=x", "--", "cat", "a"]), "allow_with_checkpoint");
+    let module = "package offshoot\nimport rego.v1\n\
+        deny contains \"nobody is there\" if not input.context.terminal\n";
+    place.write("person.rego", module);
+    assert_eq!(answer(&["--policy", "person.rego", "--", "cat", "a"]), "deny");
+    assert_eq!(answer(&["--policy", "person.rego", "--terminal", "--", "cat", "a"]), "allow");
+}
+
+#[test]
+fn rego_has_so_much_time_and_no_more() {
+    let place = project();
+    let module = "package offshoot\nimport rego.v1\n\
+        deny contains \"never\" if {\n some a in numbers.range(1, 300)\n some b in numbers.range(1, 300)\n \
+        a * b == 0\n}\n";
+    place.write("slow.rego", module);
+    let check = |time: &str| {
+        let setting = format!("policy.rego_timeout={time}");
+        let arguments =
+            ["policy", "check", "-c", &setting, "--policy", "slow.rego", "--", "cat", "a"];
+        place.run(arguments).status.code()
+    };
+    assert_eq!(check("1ms"), Some(122));
+    assert_eq!(check("60s"), Some(0));
+}
+
+#[test]
 fn rego_decides_too() {
     let place = project();
     let module = "package offshoot\n\nimport rego.v1\n\ndeny contains \"no cats\" if {\n    \
