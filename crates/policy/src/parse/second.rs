@@ -3,6 +3,8 @@
 //! Who mistakes a text must mistake it twice: every command and every file that `brush-parser` finds in it, read as bash does,
 //! must have been found before. Where it was not, or where that parser refuses the text, the text is unclear.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use brush_parser::ast::{
     AndOr, AndOrList, AssignmentValue, Command, CommandPrefixOrSuffixItem, CompoundCommand,
     CompoundList, IoFileRedirectKind, IoFileRedirectTarget, IoRedirect, Pipeline, Program,
@@ -32,7 +34,9 @@ pub(super) fn objection(text: &str, found: &Script) -> Option<&'static str> {
     }
     let mut second =
         Second { options: ParserOptions::default(), commands: Vec::new(), writes: Vec::new() };
-    if !second.read(text, 0) {
+    // What makes that parser panic is nothing that it understood.
+    let read = catch_unwind(AssertUnwindSafe(|| second.read(text, 0)));
+    if !read.unwrap_or(false) {
         return Some("a second parser refuses it");
     }
     let missed =
