@@ -168,6 +168,7 @@ fn every_key_reaches_its_field() {
         .flag("exec.max_processes=100")
         .flag("exec.max_file_size=1MiB")
         .flag("exec.max_memory=1GiB")
+        .flag("policy.rego_timeout=5s")
         .flag("commit.times=recorded")
         .flag("recover.abandoned=keep")
         .flag("compact.auto=false")
@@ -191,6 +192,7 @@ fn every_key_reaches_its_field() {
             "hard_link_bytes": 0, "broker": false, "max_processes": 100, "max_file_size": 1 << 20,
             "max_memory": 1 << 30
         },
+        "policy": {"rego_timeout": "5s"},
         "commit": {"times": "recorded"},
         "recover": {"abandoned": "keep"},
         "compact": {"auto": false, "depth": 400},
@@ -462,6 +464,7 @@ exec.broker = true               # default
 exec.max_processes = 0           # default
 exec.max_file_size = \"0B\"        # default
 exec.max_memory = \"0B\"           # default
+policy.rego_timeout = \"100ms\"    # default
 commit.times = \"now\"             # default
 recover.abandoned = \"offer\"      # default
 compact.auto = true              # default
