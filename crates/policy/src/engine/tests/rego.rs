@@ -137,6 +137,7 @@ fn the_document_has_the_request_and_all_commands() {
         ],
         "context": {
             "workspace": "/users/me/work",
+            "folders": [],
             "cwd": "/users/me/work",
             "home": "/users/me",
             "network": "host",
