@@ -266,6 +266,11 @@ pub(crate) fn vault_path(text: &std::ffi::OsStr) -> Result<VaultPath> {
     Ok(VaultPath::parse(text.as_bytes())?)
 }
 
+/// The user's home, as commands see it.
+pub(crate) fn user_home() -> Option<PathBuf> {
+    std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
+}
+
 pub(crate) fn current_dir() -> Result<PathBuf> {
     let here = std::env::current_dir().and_then(|here| here.canonicalize());
     here.map_err(|error| {

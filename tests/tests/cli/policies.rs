@@ -386,3 +386,21 @@ fn policies_for_programs() {
     transcript.json(&["policy", "replay", "wide.toml"]);
     assert_snapshot!(transcript.finish());
 }
+
+#[test]
+fn what_was_taken_for_reading_and_wrote_can_be_taken_back() {
+    let place = Place::new();
+    place.write("bin/ls", "#!/bin/sh\necho surprise > surprise\n");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    fs::set_permissions(place.project().join("bin/ls"), mode).unwrap();
+    place.ok(["init"]);
+    let mut command = place.command(["exec", "--json", "--", "ls"]);
+    let path = std::env::var("PATH").unwrap();
+    command.env("PATH", format!("{}/bin:{path}", place.project().display()));
+    let envelope = document_of(&command.output().unwrap());
+    assert_eq!(decision(&envelope), "allow");
+    assert_eq!(envelope["result"]["changed_files"].as_array().unwrap().len(), 1, "{envelope}");
+    assert!(envelope["result"]["checkpoint"].is_string(), "{envelope}");
+    let warnings = envelope["result"]["warnings"].to_string();
+    assert!(warnings.contains("only reads"), "{warnings}");
+}

@@ -7,7 +7,7 @@ use offshoot_workspace::{BindingService, HomeEvent, NewBinding, wire};
 
 use super::init::report_skipped;
 use super::vault::text;
-use crate::context::{Context, OpenVault};
+use crate::context::{Context, OpenVault, user_home};
 use crate::error::Result;
 use crate::render::{self, DIM, NAME, host_path, paint, table};
 
@@ -146,8 +146,4 @@ fn relocate(args: &MoveArgs, context: &Context, opened: &OpenVault) -> Result<()
             (paint(NAME, &document.binding.name), text(&document.binding.directory));
         format!("{name} is {folder} now\n")
     })
-}
-
-fn user_home() -> Option<PathBuf> {
-    std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
 }

@@ -224,6 +224,11 @@ impl<'t> Reader<'t> {
 
     /// A regular expression up to its delimiter.
     fn pattern(&mut self, delimiter: char) -> Option<()> {
+        self.up_to(delimiter, self.brackets_hide)
+    }
+
+    /// Everything up to a delimiter, which a class in brackets may hide.
+    fn up_to(&mut self, delimiter: char, brackets_hide: bool) -> Option<()> {
         loop {
             match self.take()? {
                 letter if letter == delimiter => return Some(()),
@@ -231,7 +236,7 @@ impl<'t> Reader<'t> {
                     self.take()?;
                 }
                 '\n' => return None,
-                '[' if self.brackets_hide => self.bracket()?,
+                '[' if brackets_hide => self.bracket()?,
                 _ => {}
             }
         }
@@ -263,16 +268,7 @@ impl<'t> Reader<'t> {
 
     /// What is put in, up to the delimiter.
     fn replacement(&mut self, delimiter: char) -> Option<()> {
-        loop {
-            match self.take()? {
-                letter if letter == delimiter => return Some(()),
-                '\\' => {
-                    self.take()?;
-                }
-                '\n' => return None,
-                _ => {}
-            }
-        }
+        self.up_to(delimiter, false)
     }
 }
 

@@ -1,6 +1,6 @@
 //! What policy says, as documents.
 
-use offshoot_policy::{Access, Categories, Judged, Part, PartVerdict, Remedy, RuleInfo, Verdict};
+use offshoot_policy::{Categories, Judged, PartVerdict, Remedy, RuleInfo, Verdict};
 use offshoot_protocol::{
     DecisionDoc, JudgedDoc, PolicyFileDoc, PolicyReplayDoc, PolicyVerdictDoc, RemedyDoc,
     ReplayedDoc, RuleDoc, TouchedDoc, WhyDoc,
@@ -81,12 +81,12 @@ fn part(part: &PartVerdict) -> JudgedDoc {
         reason: reason.why.clone().into_owned(),
     });
     let paths = judged.paths.iter().map(|touched| TouchedDoc {
-        access: access(touched.access).to_owned(),
+        access: touched.access.word().to_owned(),
         path: touched.path.clone(),
     });
     JudgedDoc {
         command: judged_text(judged),
-        part: part_word(judged.part).to_owned(),
+        part: judged.part.word().to_owned(),
         wrappers: judged.wrappers.clone(),
         categories: words(judged.categories),
         why: why.collect(),
@@ -107,21 +107,4 @@ fn remedy(remedy: &Remedy) -> RemedyDoc {
 
 fn words(categories: Categories) -> Vec<String> {
     categories.iter().map(|category| category.word().to_owned()).collect()
-}
-
-fn part_word(part: Part) -> &'static str {
-    match part {
-        Part::Program => "program",
-        Part::Redirection => "redirection",
-        Part::Assignment => "assignment",
-        Part::Unclear => "unclear",
-    }
-}
-
-fn access(access: Access) -> &'static str {
-    match access {
-        Access::Read => "read",
-        Access::Write => "write",
-        Access::Delete => "delete",
-    }
 }

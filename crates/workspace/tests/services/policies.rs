@@ -66,3 +66,17 @@ fn what_is_unchanged_is_not_read_again() {
     let first = files.current().unwrap();
     assert!(std::sync::Arc::ptr_eq(&first, &files.current().unwrap()));
 }
+
+#[test]
+fn a_file_that_is_too_large_is_not_read() {
+    let folder = tempdir().unwrap();
+    let path = folder.path().join("policy.toml");
+    let rules = format!("{}\n#", rule("deny"));
+    fs::write(&path, &rules).unwrap();
+    let files = files(&path, true);
+    assert_eq!(decided(&files), Some(Decision::Deny));
+    // A comment of spaces: nothing is wrong with it but its size.
+    fs::write(&path, rules + &" ".repeat(17 << 20)).unwrap();
+    let error = files.current().unwrap_err().to_string();
+    assert!(error.contains("at most"), "{error}");
+}

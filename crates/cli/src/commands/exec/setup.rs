@@ -11,8 +11,7 @@ use offshoot_workspace::{BindingService, RuntimeOptions, ServiceError, Workspace
 
 use super::Ask;
 use crate::commands::init;
-use crate::commands::policy::question::user_home;
-use crate::context::{Context, OpenVault, current_dir};
+use crate::context::{Context, OpenVault, current_dir, user_home};
 use crate::error::{CliError, Result};
 use crate::render::host_path;
 

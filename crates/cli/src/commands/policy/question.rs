@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use offshoot_policy::{Context, Network};
 
 use crate::commands::exec::Net;
-use crate::context::current_dir;
+use crate::context::{current_dir, user_home};
 use crate::error::Result;
 
 /// What is known about a command beside itself.
@@ -47,9 +47,4 @@ impl Question<'_> {
             environment: environment.collect(),
         })
     }
-}
-
-/// The user's home, as commands see it.
-pub(crate) fn user_home() -> Option<PathBuf> {
-    std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
 }

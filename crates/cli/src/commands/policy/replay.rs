@@ -6,9 +6,8 @@ use clap::Args;
 use offshoot_policy::Layer;
 use offshoot_workspace::{PolicyFile, Replay, ReplayService, Resolver, wire};
 
-use super::question::user_home;
 use super::test::LayerName;
-use crate::context::Context;
+use crate::context::{Context, user_home};
 use crate::error::Result;
 use crate::render::{self, DIM, paint, table};
 
