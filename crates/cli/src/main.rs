@@ -15,15 +15,13 @@ mod terminal;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-
 use crate::args::Cli;
 use crate::context::Context;
 use crate::error::CliError;
 
 fn main() -> ExitCode {
     let arguments: Vec<std::ffi::OsString> = std::env::args_os().collect();
-    match Cli::try_parse_from(&arguments) {
+    match args::parse(&arguments) {
         Ok(cli) => run(cli),
         Err(error) => args::report_parse_error(&error, &arguments),
     }

@@ -25,11 +25,12 @@ pub(crate) struct ShowArgs {
 
 pub(crate) fn run(command: &ConfigCommand, context: &Context) -> Result<()> {
     let ConfigCommand::Show(args) = command;
-    let settings = context.settings.origins.iter().map(|setting| SettingDoc {
+    let settings = context.settings.settings()?;
+    let documented = settings.iter().map(|setting| SettingDoc {
         key: setting.key.to_owned(),
         value: setting.value.clone(),
         origin: setting.origin.to_string(),
     });
-    let document = ConfigDoc { settings: settings.collect() };
-    context.output.data(document, |_| render_human(&context.settings, args.origin))
+    let document = ConfigDoc { settings: documented.collect() };
+    context.output.data(document, |_| render_human(&settings, args.origin))
 }

@@ -25,6 +25,11 @@ impl Layer {
         Self { origin, values: Vec::new() }
     }
 
+    /// Whether nothing is set here.
+    pub(super) fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
     /// Adds a setting if it is one.
     pub(super) fn set(
         &mut self,
@@ -77,7 +82,7 @@ pub(super) fn from_flags(flags: &[String]) -> Result<Layer, ConfigError> {
     Ok(layer)
 }
 
-impl Provider for Layer {
+impl Provider for &Layer {
     fn metadata(&self) -> Metadata {
         self.origin.to_metadata()
     }

@@ -4,18 +4,19 @@ use figment::Figment;
 use figment::providers::Serialized;
 use serde_json::Value as Json;
 
-use super::keys::KEYS;
+use super::keys::{KEYS, Key};
+use super::layer::Layer;
 use super::origin::Origin;
 use super::sources::Sources;
 use super::{Config, ConfigError, file, layer};
 
-/// Settings, and where each comes from.
-#[derive(Debug, Clone, PartialEq)]
+/// Settings, and the places that they come from.
+#[derive(Debug)]
 pub(crate) struct Loaded {
     /// All settings.
     pub(crate) config: Config,
-    /// The same, key by key, in the order in which they are shown.
-    pub(crate) origins: Vec<Setting>,
+    /// The places that set something, the later ones winning.
+    layers: Vec<Layer>,
 }
 
 /// One setting.
@@ -31,26 +32,44 @@ pub(crate) struct Setting {
 
 /// Reads every place and combines them, the later ones winning.
 pub(crate) fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
-    let mut figment = Figment::from(Serialized::defaults(Config::default()));
-    if let Some(user) = user_layer(sources)? {
-        figment = figment.merge(user);
-    }
+    let mut layers = Vec::new();
+    layers.extend(user_layer(sources)?);
     if let Some(start) = &sources.project_start_dir
         && let Some((path, text)) = file::read_project(start)?
     {
         let origin = Origin::ProjectFile(path.clone());
-        figment = figment.merge(file::parse(&path, &text, origin)?);
+        layers.push(file::parse(&path, &text, origin)?);
     }
     for (name, value) in &sources.env {
-        if let Some(variable) = layer::from_variable(name, value)? {
-            figment = figment.merge(variable);
-        }
+        layers.extend(layer::from_variable(name, value)?);
     }
-    figment = figment.merge(layer::from_flags(&sources.flags)?);
-    combine(&figment)
+    layers.push(layer::from_flags(&sources.flags)?);
+    layers.retain(|layer| !layer.is_empty());
+    let config = match layers.is_empty() {
+        // Most commands: nothing to combine.
+        true => Config::default(),
+        false => combined(&layers).extract().map_err(fault)?,
+    };
+    Ok(Loaded { config, layers })
 }
 
-fn user_layer(sources: &Sources) -> Result<Option<layer::Layer>, ConfigError> {
+impl Loaded {
+    /// The settings key by key, in the order in which they are shown, and who set each.
+    pub(crate) fn settings(&self) -> Result<Vec<Setting>, ConfigError> {
+        let figment = combined(&self.layers);
+        let setting = |key: &Key| {
+            let metadata = figment.find_metadata(key.name);
+            Ok(Setting {
+                key: key.name,
+                value: figment.extract_inner(key.name).map_err(fault)?,
+                origin: metadata.map_or(Origin::Default, Origin::from_metadata),
+            })
+        };
+        KEYS.iter().map(setting).collect()
+    }
+}
+
+fn user_layer(sources: &Sources) -> Result<Option<Layer>, ConfigError> {
     let named = sources.named_user_file();
     let Some(path) = named.as_ref().or(sources.user_file.as_ref()) else {
         return Ok(None);
@@ -62,17 +81,9 @@ fn user_layer(sources: &Sources) -> Result<Option<layer::Layer>, ConfigError> {
     }
 }
 
-fn combine(figment: &Figment) -> Result<Loaded, ConfigError> {
-    let mut origins = Vec::with_capacity(KEYS.len());
-    for key in KEYS {
-        let origin = figment.find_metadata(key.name).map_or(Origin::Default, Origin::from_metadata);
-        origins.push(Setting {
-            key: key.name,
-            value: figment.extract_inner(key.name).map_err(fault)?,
-            origin,
-        });
-    }
-    Ok(Loaded { config: figment.extract().map_err(fault)?, origins })
+fn combined(layers: &[Layer]) -> Figment {
+    let defaults = Figment::from(Serialized::defaults(Config::default()));
+    layers.iter().fold(defaults, |figment, layer| figment.merge(layer))
 }
 
 fn fault(error: figment::Error) -> ConfigError {

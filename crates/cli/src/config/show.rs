@@ -4,12 +4,11 @@ use std::fmt::Write;
 
 use super::error::printable;
 use super::keys;
-use super::load::Loaded;
+use super::load::Setting;
 
 /// One line for each setting, in TOML that a configuration file takes; with the origin behind it as a comment.
-pub(crate) fn render_human(loaded: &Loaded, show_origin: bool) -> String {
-    let lines: Vec<String> = loaded
-        .origins
+pub(crate) fn render_human(settings: &[Setting], show_origin: bool) -> String {
+    let lines: Vec<String> = settings
         .iter()
         .map(|setting| {
             let value = match keys::find(setting.key) {
@@ -21,7 +20,7 @@ pub(crate) fn render_human(loaded: &Loaded, show_origin: bool) -> String {
         .collect();
     let width = lines.iter().map(String::len).max().unwrap_or(0);
     let mut text = String::new();
-    for (line, setting) in lines.iter().zip(&loaded.origins) {
+    for (line, setting) in lines.iter().zip(settings) {
         let written = if show_origin {
             // A path may hold a line break; a comment may not.
             let origin = printable(&setting.origin.to_string());

@@ -67,13 +67,17 @@ impl Fixture {
     }
 
     fn origin_of(&self, key: &str) -> Origin {
-        setting(&self.load(), key).origin.clone()
+        setting(&self.load(), key).origin
     }
 }
 
-fn setting<'loaded>(loaded: &'loaded Loaded, key: &str) -> &'loaded Setting {
-    let found = loaded.origins.iter().find(|setting| setting.key == key);
+fn setting(loaded: &Loaded, key: &str) -> Setting {
+    let found = loaded.settings().unwrap().into_iter().find(|setting| setting.key == key);
     found.expect("every key is listed")
+}
+
+fn rendered(fixture: &Fixture, show_origin: bool) -> String {
+    render_human(&fixture.load().settings().unwrap(), show_origin)
 }
 
 fn leaves(prefix: &str, value: &Json, into: &mut Vec<String>) {
@@ -101,8 +105,11 @@ fn the_table_and_the_type_have_the_same_keys() {
 fn without_any_source_everything_is_default() {
     let loaded = load(&Sources::default()).unwrap();
     assert_eq!(loaded.config, Config::default());
-    assert!(loaded.origins.iter().all(|s| s.origin == Origin::Default));
-    assert_eq!(loaded, Fixture::new().load(), "missing files are fine");
+    let settings = loaded.settings().unwrap();
+    assert!(settings.iter().all(|setting| setting.origin == Origin::Default));
+    let missing = Fixture::new().load();
+    assert_eq!(missing.config, loaded.config, "missing files are fine");
+    assert_eq!(missing.settings().unwrap(), settings, "missing files are fine");
     assert_eq!(setting(&loaded, "diff.max_text_bytes").value, json!(16_777_216));
     assert_eq!(setting(&loaded, "workspace.ephemeral_ttl").value, json!("24h"));
 }
@@ -416,10 +423,10 @@ fn a_flag_needs_a_key_and_a_value() {
 fn what_is_shown_can_be_read_back() {
     let fixture =
         Fixture::new().flag("diff.max_text_bytes=1001").flag("workspace.ephemeral_ttl=90m");
-    let shown = render_human(&fixture.load(), false);
+    let shown = rendered(&fixture, false);
     let again = Fixture::new().file("user.toml", &shown).load();
     assert_eq!(again.config, fixture.load().config);
-    let with_origin = render_human(&fixture.load(), true);
+    let with_origin = rendered(&fixture, true);
     let again = Fixture::new().file("user.toml", &with_origin).load();
     assert_eq!(again.config, fixture.load().config);
 }
@@ -443,7 +450,7 @@ fn origins_are_shown_beside_the_values() {
     fs::write(&odd, "ui.color = \"never\"").unwrap();
     fixture.sources.user_file = Some(odd);
     let place = fixture.directory.path().display().to_string();
-    let shown = render_human(&fixture.load(), true).replace(&place, "DIR");
+    let shown = rendered(&fixture, true).replace(&place, "DIR");
     let expected = "\
 ui.color = \"never\"               # user file DIR/line\\nbreak.toml
 ui.progress = \"auto\"             # default
