@@ -25,7 +25,6 @@ pub(in crate::benchmarks) fn run(bench: &Bench) -> Result<Report> {
     let home = bench.vault_of(&project)?;
     let rules = bench.fresh("policy.toml");
     std::fs::write(&rules, RULES)?;
-    let vault = open(&home)?;
     let mut log = RawLog::create(&bench.fresh("log"))?;
     bench.settle()?;
 
@@ -35,7 +34,13 @@ pub(in crate::benchmarks) fn run(bench: &Bench) -> Result<Report> {
         refused(bench.offshoot(&home, &project, &arguments).env("OFFSHOOT_POLICY", &rules))
     });
     let version = contest.add(|_| timed(&mut bench.offshoot(&home, &project, &["--version"])));
-    let catalog = contest.add(|_| commit(&vault));
+    // Nobody else has the vault open, as where one command follows the other.
+    let catalog = contest.add(|_| commit(&open(&home)?));
+    let opened = contest.add(|_| {
+        let start = Instant::now();
+        commit(&open(&home)?)?;
+        Ok(start.elapsed())
+    });
     let raw = contest.add(|_| log.commit());
     let found = contest.run(bench.options.pairs())?;
 
@@ -43,11 +48,17 @@ pub(in crate::benchmarks) fn run(bench: &Bench) -> Result<Report> {
     report.add("offshoot exec, denied", Unit::Time, found.seconds(denied));
     report.add("offshoot --version", Unit::Time, found.seconds(version));
     report.add("one commit to the catalog", Unit::Time, found.seconds(catalog));
+    report.add("one commit, with opening the vault", Unit::Time, found.seconds(opened));
     report.add("one raw commit", Unit::Time, found.seconds(raw));
-    let both = found.seconds(version).into_iter().zip(found.seconds(catalog));
-    let ratio = found.seconds(denied).into_iter().zip(both).map(|(a, (b, c))| a / (b + c));
+    let ratio = |commit| {
+        let both = found.seconds(version).into_iter().zip(found.seconds(commit));
+        let denied = found.seconds(denied).into_iter();
+        denied.zip(both).map(|(denied, (version, commit))| denied / (version + commit)).collect()
+    };
     let label = "denied / (--version and a commit to the catalog)";
-    report.add_with_goal(label, Unit::Ratio, ratio.collect(), Goal::AtMost(1.0));
+    report.add_with_goal(label, Unit::Ratio, ratio(catalog), Goal::AtMost(1.0));
+    let label = "denied / (--version and a commit with opening the vault)";
+    report.add(label, Unit::Ratio, ratio(opened));
     Ok(report)
 }
 
