@@ -15,13 +15,13 @@ pub(crate) fn tables(sources: &[Source]) -> Vec<u8> {
     for (number, tool) in sources.iter().flat_map(|source| &source.file.tool).enumerate() {
         let number = u16::try_from(number).expect("fewer than 65536 tools");
         names.extend(tool.names.split_whitespace().map(|name| (name, number)));
-        tools.bytes(body.position().to_le_bytes());
-        body.tool(tool, &Inherited::default());
+        let start = body.record(|record| record.tool(tool, &Inherited::default()));
+        tools.bytes(start.to_le_bytes());
     }
-    let variables = body.position();
-    body.variables(sources.iter().flat_map(|source| &source.file.variable));
-    let places = body.position();
-    body.places(sources.iter().flat_map(|source| &source.file.place));
+    let variables = sources.iter().flat_map(|source| &source.file.variable);
+    let variables = body.record(|record| record.variables(variables));
+    let places = sources.iter().flat_map(|source| &source.file.place);
+    let places = body.record(|record| record.places(places));
     names.sort_unstable();
 
     let mut front = Writer::default();
@@ -35,7 +35,7 @@ pub(crate) fn tables(sources: &[Source]) -> Vec<u8> {
         front.bytes(u16::try_from(name.len()).expect("a short name").to_le_bytes());
         body.bytes(name);
     }
-    [front.0, tools.0, body.0].concat()
+    [front.written, tools.written, body.written].concat()
 }
 
 /// What a subcommand has from the tools around it where it says nothing itself.

@@ -1,20 +1,35 @@
 //! Puts bytes together, as `src/knowledge/reader.rs` takes them apart.
 
 #[derive(Default)]
-pub(crate) struct Writer(pub(crate) Vec<u8>);
+pub(crate) struct Writer {
+    pub(crate) written: Vec<u8>,
+    /// The texts of a record.
+    texts: String,
+}
 
 impl Writer {
     /// Where the next byte goes.
     pub(crate) fn position(&self) -> u32 {
-        u32::try_from(self.0.len()).expect("tables below 4 GiB")
+        u32::try_from(self.written.len()).expect("tables below 4 GiB")
     }
 
     pub(crate) fn byte(&mut self, byte: u8) {
-        self.0.push(byte);
+        self.written.push(byte);
     }
 
     pub(crate) fn bytes(&mut self, bytes: impl AsRef<[u8]>) {
-        self.0.extend_from_slice(bytes.as_ref());
+        self.written.extend_from_slice(bytes.as_ref());
+    }
+
+    /// All texts of a record, then the rest of it; says where it starts.
+    pub(crate) fn record(&mut self, write: impl FnOnce(&mut Self)) -> u32 {
+        let mut record = Self::default();
+        write(&mut record);
+        let start = self.position();
+        self.number(record.texts.len());
+        self.bytes(record.texts);
+        self.bytes(record.written);
+        start
     }
 
     /// Three bytes hold 21 bits.
@@ -30,7 +45,7 @@ impl Writer {
 
     pub(crate) fn text(&mut self, text: &str) {
         self.number(text.len());
-        self.bytes(text);
+        self.texts.push_str(text);
     }
 
     pub(crate) fn flag(&mut self, flag: bool) {

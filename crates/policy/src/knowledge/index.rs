@@ -3,7 +3,7 @@
 //!
 //! In front is how many names and tools there are, and where variables and places lie. A row for each name follows, sorted
 //! by name: where its text lies, which tool it leads to, and its length. Then a row for each tool: where it lies. All else
-//! is behind the rows and counted from their end.
+//! is behind the rows and counted from their end: a record for each tool, one for all variables, one for all places, and the names.
 
 use super::reader::Reader;
 use super::table::{Place, Tool, Variable};
@@ -44,24 +44,24 @@ impl Index {
     /// The text of a row.
     pub(super) fn name(&self, row: &[u8; 8]) -> Option<&'static [u8]> {
         let [a, b, c, d, _, _, low, high] = *row;
-        self.at(u32::from_le_bytes([a, b, c, d]).try_into().ok()?)?
-            .take(usize::from(u16::from_le_bytes([low, high])))
+        let offset = u32::from_le_bytes([a, b, c, d]).try_into().ok()?;
+        self.body.get(offset..)?.get(..usize::from(u16::from_le_bytes([low, high])))
     }
 
     pub(crate) fn tool(&self, number: usize) -> Option<Tool> {
         let offset = u32::from_le_bytes(*self.tools.get(number)?);
-        self.at(offset.try_into().ok()?)?.tool()
+        self.record(offset.try_into().ok()?)?.tool()
     }
 
     pub(crate) fn variables(&self) -> Option<&'static [Variable]> {
-        self.at(self.variables)?.list(Reader::variable)
+        self.record(self.variables)?.list(Reader::variable)
     }
 
     pub(crate) fn places(&self) -> Option<&'static [Place]> {
-        self.at(self.places)?.list(Reader::place)
+        self.record(self.places)?.list(Reader::place)
     }
 
-    fn at(&self, offset: usize) -> Option<Reader> {
-        self.body.get(offset..).map(Reader::new)
+    fn record(&self, offset: usize) -> Option<Reader> {
+        Reader::record(self.body.get(offset..)?)
     }
 }

@@ -4,11 +4,21 @@
 #[derive(Clone, Copy)]
 pub(crate) struct Reader {
     rest: &'static [u8],
+    /// The texts of a record that were not read yet, one behind the other.
+    texts: &'static str,
 }
 
 impl Reader {
     pub(crate) const fn new(rest: &'static [u8]) -> Self {
-        Self { rest }
+        Self { rest, texts: "" }
+    }
+
+    /// A record starts with all its texts, so that they are found to be texts at one go.
+    pub(crate) fn record(bytes: &'static [u8]) -> Option<Self> {
+        let mut reader = Self::new(bytes);
+        let length = reader.number()?;
+        reader.texts = std::str::from_utf8(reader.take(length)?).ok()?;
+        Some(reader)
     }
 
     /// What was not read yet.
@@ -57,10 +67,11 @@ impl Reader {
         None
     }
 
-    /// A number that says how long the text behind it is.
+    /// A number that says how long the next text is.
     pub(crate) fn text(&mut self) -> Option<&'static str> {
-        let length = self.number()?;
-        std::str::from_utf8(self.take(length)?).ok()
+        let (text, texts) = self.texts.split_at_checked(self.number()?)?;
+        self.texts = texts;
+        Some(text)
     }
 
     pub(crate) fn flag(&mut self) -> Option<bool> {

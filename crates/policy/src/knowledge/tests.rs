@@ -12,7 +12,7 @@ const PROGRAMS: [&str; 2] = ["sort", "rustup"];
 fn lies(index: &Index, name: &str) -> (usize, Range<usize>) {
     let (_, number) = index.find(name).unwrap();
     let offset = u32::from_le_bytes(index.tools[number]).try_into().unwrap();
-    let mut reader = Reader::new(&index.body[offset..]);
+    let mut reader = Reader::record(&index.body[offset..]).unwrap();
     reader.tool().unwrap();
     (number, TABLES.len() - index.body.len() + offset..TABLES.len() - reader.rest().len())
 }
@@ -94,7 +94,7 @@ fn wrong_bytes_are_refused_or_read_as_something_else() {
         let spoilt = |at: usize| {
             let mut bytes = right.to_vec();
             bytes[at] ^= 0xff;
-            Reader::new(bytes.leak()).tool()
+            Reader::record(bytes.leak())?.tool()
         };
         let refused = (0..right.len()).filter(|at| spoilt(*at).is_none()).count();
         assert!(refused > right.len() / 2, "{name}: {refused} of {}", right.len());
