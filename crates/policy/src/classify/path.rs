@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::category::Category;
 use crate::context::Context;
 use crate::judged::{Access, Part};
-use crate::knowledge::{PLACES, Place};
+use crate::knowledge::{self, Place};
 use crate::script::{Piece, Redirect, RedirectKind, Word};
 
 use super::Classifier;
@@ -134,14 +134,15 @@ impl Classifier<'_> {
     }
 
     fn credentials(&self, draft: &mut Draft, path: &str, shown: &str) {
-        let below_root = PLACES.iter().filter(|place| !place.home);
+        let below_root = knowledge::places().iter().filter(|place| !place.home);
         for place in below_root {
             if may_be_below(path.trim_start_matches('/'), place.path) && !self.is_around_us(place) {
                 return reveal(draft, place, shown);
             }
         }
         if let Some(rest) = self.below_home(path)
-            && let Some(place) = PLACES.iter().find(|p| p.home && may_be_below(rest, p.path))
+            && let Some(place) =
+                knowledge::places().iter().find(|p| p.home && may_be_below(rest, p.path))
         {
             reveal(draft, place, shown);
         }
@@ -242,7 +243,9 @@ fn reveal(draft: &mut Draft, place: &Place, shown: &str) {
 }
 
 fn credentials_below(draft: &mut Draft, rest: &str, shown: &str) {
-    if let Some(place) = PLACES.iter().find(|place| place.home && may_be_below(rest, place.path)) {
+    if let Some(place) =
+        knowledge::places().iter().find(|place| place.home && may_be_below(rest, place.path))
+    {
         reveal(draft, place, shown);
     }
 }

@@ -1,0 +1,46 @@
+//! What stands in for knowledge that cannot be read. The build reads what it wrote, so that none of this is ever needed;
+//! were it, then nothing would be taken for harmless.
+
+use super::table::{Language, Operands, Place, Role, Style, Tool, Variable};
+use crate::category::{Categories, Category};
+
+const WHY: &str = "what is known of it cannot be read";
+const WORST: Categories = Categories::only(Category::Mutating)
+    .with(Category::Networked)
+    .with(Category::Destructive)
+    .with(Category::HostEscapeRisk);
+
+/// Any program.
+pub(super) static TOOL: Tool = Tool {
+    name: "this program",
+    about: "may do anything: what is known of it cannot be read",
+    is: WORST,
+    style: Style::None,
+    options: &[],
+    prefixes: &[],
+    first: None,
+    operands: Operands { ahead: &[], rest: Role::Text },
+    language: Language::Other(""),
+    input: None,
+    leading: false,
+    appends: false,
+    versioned: true,
+    whens: &[],
+    subs: &[],
+    patterns: &[],
+    default: None,
+};
+
+/// All variables.
+pub(super) static VARIABLES: &[Variable] =
+    &[Variable { name: "*", adds: WORST, harmless: &[], lasting: false, why: WHY }];
+
+/// A home as a whole, and where systems keep what is secret.
+pub(super) static PLACES: &[Place] = &[
+    Place { home: true, path: "*", why: WHY },
+    Place { home: false, path: "etc", why: WHY },
+    Place { home: false, path: "proc", why: WHY },
+    Place { home: false, path: "root", why: WHY },
+    Place { home: false, path: "run", why: WHY },
+    Place { home: false, path: "var", why: WHY },
+];
