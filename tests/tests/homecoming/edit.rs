@@ -152,7 +152,9 @@ impl Editor<'_> {
             Body::Link(_) => Body::Link(format!("to-{}", self.source.number())),
         };
         let changed = File { body: body.clone(), ..file.clone() };
-        self.stays_known(&path, &changed).then_some(Edit::Write { path, body })
+        // Written again as it was, a file has another time and nothing else: for a merge somebody had it in hand, for the model nobody had.
+        let is_changed = changed.body != file.body;
+        (is_changed && self.stays_known(&path, &changed)).then_some(Edit::Write { path, body })
     }
 
     /// Whether a file is still like what it was where it has been moved since.
