@@ -144,6 +144,27 @@ impl Vault {
     ) -> Result<Committed<T>> {
         self.enter()?;
         let _held = self.hold()?;
+        self.commit(kind, actor, work)
+    }
+
+    /// As [`transact`](Self::transact), for what tells of something and builds upon nothing. The catalog keeps that whole by itself,
+    /// so it needs neither this process's mark nor garbage collection to wait.
+    pub fn note<T>(
+        &self,
+        kind: &str,
+        actor: &Actor,
+        work: impl FnOnce(&mut Transaction<'_, '_>) -> Result<T>,
+    ) -> Result<Committed<T>> {
+        self.check_writable()?;
+        self.commit(kind, actor, work)
+    }
+
+    fn commit<T>(
+        &self,
+        kind: &str,
+        actor: &Actor,
+        work: impl FnOnce(&mut Transaction<'_, '_>) -> Result<T>,
+    ) -> Result<Committed<T>> {
         self.catalog.write(|writer| {
             let mut transaction = Transaction::new(writer, kind, actor);
             let value = work(&mut transaction)?;
@@ -151,11 +172,16 @@ impl Vault {
         })
     }
 
+    fn check_writable(&self) -> Result<()> {
+        match self.is_read_only() {
+            true => Err(StoreError::ReadOnly(self.dir.clone()).into()),
+            false => Ok(()),
+        }
+    }
+
     /// Marks this process as one that writes; called before anything is changed.
     pub(crate) fn enter(&self) -> Result<()> {
-        if self.is_read_only() {
-            return Err(StoreError::ReadOnly(self.dir.clone()).into());
-        }
+        self.check_writable()?;
         let mut presence = self.presence.lock().unwrap_or_else(PoisonError::into_inner);
         if presence.is_none() {
             *presence = Some(Presence::enter(&self.dir)?);

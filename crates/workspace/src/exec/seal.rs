@@ -177,7 +177,7 @@ impl ProxyRuntime<'_> {
         request: &ExecutionRequest,
         result: &ExecutionResult,
     ) -> Result<()> {
-        self.vault.transact("exec", &request.actor, |tx| {
+        self.vault.note("exec", &request.actor, |tx| {
             let command = shortened(&request.command.display());
             if let Some((workspace, _)) = &result.workspace {
                 tx.scope(*workspace);
