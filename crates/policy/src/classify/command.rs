@@ -53,21 +53,21 @@ impl Inner {
 impl Classifier<'_> {
     /// Puts down the command itself, or what it runs in its place, and what it runs besides.
     pub(super) fn finish(&mut self, words: &[Word], work: Work<'_, '_>) {
-        let Work { reading, draft, scene, inner, .. } = work;
+        let Work { reading, mut draft, scene, inner, .. } = work;
         let before = self.judged.len();
         let in_place = |inner: &Inner| inner.option.is_none();
         let wraps = reading.command.is_some() || inner.iter().any(in_place);
         let name = reading.name();
         if wraps {
             let label = label(&reading, &inner);
-            self.wrappers.push(Wrapper { name: label, draft: draft.clone() });
+            self.wrappers.push(Wrapper { name: label, draft });
             if let Some(command) = reading.command {
                 self.wrapped(&reading, command, scene);
             }
             for inner in inner.iter().filter(|inner| in_place(inner)) {
                 self.inner(inner, &reading, scene);
             }
-            self.wrappers.pop();
+            draft = self.wrappers.pop().map(|wrapper| wrapper.draft).unwrap_or_default();
         }
         if self.judged.len() == before {
             self.emit(Part::Program, words.to_vec(), draft);

@@ -135,8 +135,9 @@ impl Classifier<'_> {
 
     fn credentials(&self, draft: &mut Draft, path: &str, shown: &str) {
         let below_root = PLACES.iter().filter(|place| !place.home);
+        let from_root = path.trim_start_matches('/');
         for place in below_root {
-            if may_be_below(path.trim_start_matches('/'), place.path) && !self.is_around_us(place) {
+            if may_be_below(from_root, place.path) && !self.is_around_us(place) {
                 return reveal(draft, place, shown);
             }
         }
@@ -364,12 +365,15 @@ fn is_below(path: &str, directory: &Path) -> bool {
 }
 
 /// Whether a path may be a place or lie below it. Both may have patterns in them.
+#[inline]
 fn may_be_below(path: &str, place: &str) -> bool {
     // Nearly all places are ruled out by their first letter.
     let first = |text: &str| text.as_bytes().first().copied().unwrap_or_default();
-    if first(path) != first(place) && !is_open(first(path)) && !is_open(first(place)) {
-        return false;
-    }
+    let (letter, wanted) = (first(path), first(place));
+    (letter == wanted || is_open(letter) || is_open(wanted)) && leads_below(path, place)
+}
+
+fn leads_below(path: &str, place: &str) -> bool {
     let mut parts = path.split('/').filter(|part| !part.is_empty());
     place.split('/').all(|wanted| parts.next().is_some_and(|part| may_be(part, wanted)))
 }
