@@ -207,9 +207,9 @@ impl Classifier<'_> {
     }
 
     /// Whether a word is known to lead out of the workspace and of the private places.
-    pub(super) fn is_outside(&self, word: &Word) -> bool {
+    pub(super) fn is_outside(&self, word: &Word, apart: bool) -> bool {
         let mut draft = Draft::default();
-        self.path(&mut draft, Access::Write, word, false);
+        self.path(&mut draft, Access::Write, word, apart);
         draft.categories.contains(Category::HostEscapeRisk)
     }
 }

@@ -50,7 +50,7 @@ impl Classifier<'_> {
 
     /// A tool that changes things does so where it works, which may be outside.
     fn works_outside(&self, work: &mut Work<'_, '_>) {
-        let stated = work.directories.iter().find(|word| self.is_outside(word));
+        let stated = work.directories.iter().find(|word| self.is_outside(word, work.scene.apart));
         let outside = match stated {
             Some(word) => Some(word.display()),
             None if work.directories.is_empty() => self.directory_outside(work.scene.apart),

@@ -195,6 +195,28 @@ fn wrappers() {
 }
 
 #[test]
+fn tools_that_work_elsewhere() {
+    check(
+        "mutating host_escape_risk | env -C / touch x
+         mutating host_escape_risk | env --chdir=/srv -C sub touch x
+         mutating host_escape_risk | env -C /sr* touch x
+         mutating host_escape_risk | (cd .. && env -C other touch x)
+         mutating host_escape_risk | env -C .. make
+         mutating | env -C sub touch x; touch y
+         mutating | env -C sub touch ../x
+         mutating | env -C /home/dev/project/sub touch x
+         mutating | env -C \"$somewhere\" touch x
+         read_only | env -C / ls
+         mutating host_escape_risk | git -C /etc add .
+         mutating host_escape_risk | make -C / x
+         mutating host_escape_risk | tar -C / -xf a.tar
+         mutating destructive host_escape_risk | find / -delete
+         mutating destructive host_escape_risk | (cd / && find . -delete)
+         mutating destructive | find src -delete",
+    );
+}
+
+#[test]
 fn texts() {
     check(
         "read_only | sh -c 'ls; cat f'
