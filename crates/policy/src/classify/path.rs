@@ -217,25 +217,22 @@ impl Classifier<'_> {
 fn inside(draft: &mut Draft, access: Access, shown: &str) {
     match access {
         Access::Read => {}
-        Access::Write => draft.add(Category::Mutating, format!("writes to {shown}")),
+        Access::Write => draft.add_named(Category::Mutating, format!("writes to {shown}")),
         Access::Delete => {
-            draft.add(Category::Mutating, format!("deletes {shown}"));
-            draft.add(Category::Destructive, format!("deletes {shown}"));
+            draft.add_named(Category::Mutating, format!("deletes {shown}"));
+            draft.add_named(Category::Destructive, format!("deletes {shown}"));
         }
     }
 }
 
 fn outside(draft: &mut Draft, access: Access, shown: &str) {
     inside(draft, access, shown);
-    match access {
-        Access::Read => {}
-        Access::Write => {
-            draft.add(Category::HostEscapeRisk, format!("writes to {shown}, outside the workspace"))
-        }
-        Access::Delete => {
-            draft.add(Category::HostEscapeRisk, format!("deletes {shown}, outside the workspace"));
-        }
-    }
+    let does = match access {
+        Access::Read => return,
+        Access::Write => "writes to",
+        Access::Delete => "deletes",
+    };
+    draft.add_named(Category::HostEscapeRisk, format!("{does} {shown}, outside the workspace"));
 }
 
 fn reveal(draft: &mut Draft, place: &Place, shown: &str) {

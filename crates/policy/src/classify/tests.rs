@@ -1,5 +1,7 @@
 //! Whole texts, judged with what is known of the programs in them.
 
+mod reasons;
+
 use crate::category::{Categories, Category};
 use crate::context::{Context, Network};
 use crate::judged::{Access, Judged, Part};
