@@ -1,7 +1,7 @@
 //! A reading of texts that are too plain to be misread.
 //!
-//! Most texts are a few words and nothing more. Where a text has only words of plain letters, texts in single quotes, blanks and
-//! the signs between commands, all shells agree on what it says, and splitting it is all that there is to reading it.
+//! Most texts are a few words and nothing more. Where a text has only words of plain letters, texts in quotes in which nothing
+//! stands for something else, blanks, `{}`, `2>&1` and the signs between commands, all shells agree on what it says, and splitting it is all that there is to reading it.
 
 use crate::script::{Script, Simple, Word};
 
@@ -40,7 +40,8 @@ pub(super) fn agrees(text: &str, found: &Script) -> bool {
                     return false;
                 }
             }
-            (Token::Quoted(_), Place::Start) => return false,
+            (Token::Nothing, Place::Inside) => {}
+            (Token::Quoted(_) | Token::Nothing, Place::Start) => return false,
         }
     }
     place == Place::Inside && words.is_empty() && commands.next().is_none()
@@ -59,23 +60,30 @@ enum Token<'t> {
     /// `&&`, `||`, `|` or `;`.
     Sign,
     Word(&'t str),
-    /// What is between single quotes.
+    /// What is between quotes, or `{}`.
     Quoted(&'t str),
+    /// `2>&1`.
+    Nothing,
 }
+
+/// What stands for something else between double quotes.
+const ACTIVE: [char; 4] = ['$', '`', '\\', '!'];
 
 /// The next token, and the blanks behind it; none where it is not plain.
 fn next<'t>(rest: &mut &'t str) -> Option<Token<'t>> {
     let text = *rest;
-    let (token, length) = if let Some(inside) = text.strip_prefix('\'') {
-        let end = inside.find('\'')?;
-        (Token::Quoted(&inside[..end]), end + 2)
-    } else {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,@%+=".contains(c);
-        let end = text.find(|c| !is_plain(c)).unwrap_or(text.len());
-        match end {
-            0 => (Token::Sign, sign(text)?),
-            end => (Token::Word(&text[..end]), end),
+    let (token, length) = match text.as_bytes().first()? {
+        quote @ (b'\'' | b'"') => {
+            let inside = &text[1..];
+            let end = inside.find(char::from(*quote))?;
+            if *quote == b'"' && inside[..end].contains(ACTIVE) {
+                return None;
+            }
+            (Token::Quoted(&inside[..end]), end + 2)
         }
+        b'{' if text.starts_with("{}") => (Token::Quoted("{}"), 2),
+        b'2' if text.starts_with("2>&1") => (Token::Nothing, 4),
+        _ => word_or_sign(text)?,
     };
     let behind = &text[length..];
     // What is joined to something else is not plain, except that `;` may follow anything.
@@ -84,6 +92,14 @@ fn next<'t>(rest: &mut &'t str) -> Option<Token<'t>> {
     }
     *rest = behind.trim_start_matches(' ');
     Some(token)
+}
+
+fn word_or_sign(text: &str) -> Option<(Token<'_>, usize)> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:,@%+=".contains(c);
+    match text.find(|c| !is_plain(c)).unwrap_or(text.len()) {
+        0 => Some((Token::Sign, sign(text)?)),
+        end => Some((Token::Word(&text[..end]), end)),
+    }
 }
 
 /// How long a sign between commands is.
@@ -117,6 +133,8 @@ mod tests {
             "rg -n 'fn main() { \"$x\" }' --type=rust | head -20",
             "cd a/b && git diff --stat || cat x; ls ; pwd",
             "grep '' a",
+            "grep \"it's (a) *\" a",
+            "find . -name '*.rs' -exec wc -l {} + 2>&1 | tail -3",
         ] {
             assert!(agrees(text, &first_reading(text.as_bytes())), "{text}");
         }
@@ -131,13 +149,24 @@ mod tests {
             "a & b",
             "a &&b",
             "a > b",
-            "a 2>&1",
+            "a 2>&1b",
+            "a 2>&11",
+            "2>&1 a",
+            "a 3>&1",
+            "a {}b",
+            "{} a",
+            "a {",
             "A=1 b",
             "'a' b",
             "a 'b'c",
             "a b'c'",
             "a 'b",
-            "a \"b\"",
+            "a \"$b\"",
+            "a \"b`c`\"",
+            "a \"\\b\"",
+            "a \"b",
+            "a \"b!\"",
+            "a 'b'\"c\"",
             "a *",
             "a ~",
             "a $x",
