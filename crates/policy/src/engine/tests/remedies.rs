@@ -21,6 +21,15 @@ fn what_runs_needs_no_remedy() {
 }
 
 #[test]
+fn no_remedy_is_looked_for_unless_asked() {
+    let words: fn(&[Word], &Context) -> Vec<Judged> = |_, _| panic!("nobody asked");
+    let judging = Judging { words, ..toy::JUDGING };
+    let engine = Engine::with_judging(&EngineOptions::default(), judging).expect("no rules");
+    let verdict = engine.decide_judged(toy::judge("docker run x", &context()), &context());
+    assert_eq!(verdict.decision, Decision::RequireApproval);
+}
+
+#[test]
 fn a_remedy_lets_it_run() {
     for text in [
         "docker run -it x",
