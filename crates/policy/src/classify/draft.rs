@@ -12,10 +12,10 @@ pub(super) struct Draft {
     pub(super) categories: Categories,
     pub(super) reasons: Vec<Reason>,
     pub(super) paths: Vec<TouchedPath>,
-    /// The reasons that say what the tool does in general.
-    general: Range<usize>,
-    /// The categories of which a path is named that the tool does it to.
-    named: Categories,
+    /// The reasons that say what the tool does in general, and the verb in them.
+    general: Option<(Range<usize>, &'static str)>,
+    /// It does something to a path outside.
+    pub(super) outside: bool,
 }
 
 /// Something around a command, with what it brings by itself.
@@ -54,23 +54,23 @@ impl Draft {
     }
 
     /// The reasons from this one on are what the tool does in general.
-    pub(super) fn mark_general(&mut self, from: usize) {
-        self.general = from..self.reasons.len();
+    pub(super) fn mark_general(&mut self, from: usize, about: &'static str) {
+        let verb = about.split(' ').next().unwrap_or_default();
+        self.general = Some((from..self.reasons.len(), verb));
     }
 
-    /// It has this category, because it does something to a path.
-    pub(super) fn add_named(&mut self, category: Category, why: String) {
-        self.named = self.named.with(category);
-        self.add(category, why);
-    }
-
-    /// Drops what is said in general of a category where a path says more.
+    /// Drops what is said in general (`rm deletes files`) where the same is said of a path (`deletes x`).
     pub(super) fn drop_generalities(&mut self) {
-        let general = std::mem::take(&mut self.general);
+        let Some((general, verb)) = self.general.take() else { return };
+        let behind = self.reasons[general.end..].iter();
+        let of_paths: Categories = behind
+            .filter(|reason| reason.why.split(' ').next() == Some(verb))
+            .map(|reason| reason.category)
+            .collect();
         let mut index = 0..;
         self.reasons.retain(|reason| {
             let is_general = index.next().is_some_and(|index| general.contains(&index));
-            !(is_general && self.named.contains(reason.category))
+            !(is_general && of_paths.contains(reason.category))
         });
     }
 

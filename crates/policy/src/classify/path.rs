@@ -217,10 +217,10 @@ impl Classifier<'_> {
 fn inside(draft: &mut Draft, access: Access, shown: &str) {
     match access {
         Access::Read => {}
-        Access::Write => draft.add_named(Category::Mutating, format!("writes to {shown}")),
+        Access::Write => draft.add(Category::Mutating, format!("writes to {shown}")),
         Access::Delete => {
-            draft.add_named(Category::Mutating, format!("deletes {shown}"));
-            draft.add_named(Category::Destructive, format!("deletes {shown}"));
+            draft.add(Category::Mutating, format!("deletes {shown}"));
+            draft.add(Category::Destructive, format!("deletes {shown}"));
         }
     }
 }
@@ -232,7 +232,8 @@ fn outside(draft: &mut Draft, access: Access, shown: &str) {
         Access::Write => "writes to",
         Access::Delete => "deletes",
     };
-    draft.add_named(Category::HostEscapeRisk, format!("{does} {shown}, outside the workspace"));
+    draft.outside = true;
+    draft.add(Category::HostEscapeRisk, format!("{does} {shown}, outside the workspace"));
 }
 
 fn reveal(draft: &mut Draft, place: &Place, shown: &str) {

@@ -51,6 +51,9 @@ impl Classifier<'_> {
 
     /// A tool that changes things does so where it works, which may be outside.
     fn works_outside(&self, work: &mut Work<'_, '_>) {
+        if work.draft.outside {
+            return;
+        }
         let stated = work.directories.iter().find(|word| self.is_outside(word, work.scene.apart));
         let outside = match stated {
             Some(word) => Some(word.display()),
@@ -139,7 +142,7 @@ impl Work<'_, '_> {
                 "" => say_kinds(draft, own, reading),
                 about => draft.add_all(own, || format!("{} {about}", reading.name()).into()),
             }
-            draft.mark_general(before);
+            draft.mark_general(before, tool.about);
         }
     }
 
