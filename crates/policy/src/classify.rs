@@ -146,7 +146,7 @@ impl<'a> Classifier<'a> {
 
     /// Puts down what was found, with what the wrappers bring.
     fn emit(&mut self, part: Part, words: Vec<Word>, draft: Draft) {
-        let Draft { categories, mut reasons, mut paths } = draft;
+        let Draft { categories, mut reasons, mut paths, .. } = draft;
         let mut wrapped = Categories::READ_ONLY;
         for wrapper in &self.wrappers {
             wrapped = wrapped.union(wrapper.draft.categories);

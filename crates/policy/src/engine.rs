@@ -1,5 +1,6 @@
 //! From judged commands to a verdict.
 
+mod appeal;
 mod whole;
 
 use std::sync::Arc;
@@ -16,7 +17,8 @@ use crate::parse::parse_text;
 use crate::rego::RegoFile;
 use crate::rules::{self, Facts, Rules};
 use crate::script::{Script, Simple, Word};
-use crate::verdict::{PartVerdict, Remedy, Verdict};
+use crate::verdict::{PartVerdict, RuleInfo, Verdict};
+pub(crate) use appeal::Appeal;
 use whole::{Tally, Whole};
 
 /// How long a file of Rego may take for one decision, where nothing else is said.
@@ -60,7 +62,7 @@ pub struct NamedText {
 /// Decides. It never changes once it is made, and may be shared between threads.
 #[derive(Debug)]
 pub struct Engine {
-    rules: Rules,
+    rules: Arc<Rules>,
     rego: Vec<RegoFile>,
     rego_timeout: Duration,
     judging: Judging,
@@ -103,6 +105,7 @@ impl Engine {
         let rules = rules::load(&files, &judging.text);
         match rules {
             Ok(rules) if problems.is_empty() => {
+                let rules = Arc::new(rules);
                 Ok(Self { rules, rego, rego_timeout: options.rego_timeout, judging })
             }
             Ok(_) => Err(PolicyError { problems }),
@@ -146,7 +149,6 @@ impl Engine {
         } else {
             self.ask_rego(&tally, &parts, context)
         };
-        let remedy = (!whole.decision.runs()).then(|| self.remedy(&whole, &parts, context));
         Verdict {
             decision: whole.decision,
             categories,
@@ -154,7 +156,7 @@ impl Engine {
             rule: whole.rule,
             part: whole.part,
             parts,
-            remedy,
+            appeal: (!whole.decision.runs()).then(|| self.appeal(whole.stopped_by, context)),
         }
     }
 
@@ -180,11 +182,9 @@ impl Engine {
         whole
     }
 
-    fn remedy(&self, whole: &Whole, parts: &[PartVerdict], context: &Context) -> Remedy {
-        match &whole.stopped_by {
-            Some(rule) => Remedy { rule: None, advice: rules::why_it_stays(rule) },
-            None => self.rules.remedy(parts, context, &self.judging.words),
-        }
+    fn appeal(&self, stopped_by: Option<Arc<RuleInfo>>, context: &Context) -> Box<Appeal> {
+        let (rules, judge) = (Arc::clone(&self.rules), self.judging.words);
+        Box::new(Appeal { rules, judge, context: context.clone(), stopped_by })
     }
 }
 

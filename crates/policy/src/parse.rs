@@ -3,7 +3,8 @@
 //! A text is read twice. The first reader is written by hand, for three reasons. It reads a text as dash and as bash do,
 //! because `/bin/sh` may be either. Its work grows with the length of the text alone and its depth is bounded, whatever the
 //! text. And what it is not sure of it calls unclear, where a shell that wants to run things would guess. The second is
-//! `brush-parser`, the grammar of a shell that others keep: what it finds and the first did not makes the text unclear.
+//! `brush-parser`, the grammar of a shell that others keep: what it finds and the first did not makes the text unclear. It is
+//! spared texts that are too plain to be misread.
 
 mod ansi;
 mod brace;
@@ -15,6 +16,7 @@ mod found;
 mod list;
 mod merge;
 mod parameter;
+mod plain;
 mod reader;
 mod redirect;
 mod second;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use crate::category::{Categories, Category};
 use crate::decision::Decision;
+use crate::engine::Appeal;
 use crate::judged::Judged;
 use crate::layer::Layer;
 
 /// What was decided about a whole request.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Verdict {
     /// Whether it may run.
     pub decision: Decision,
@@ -23,14 +24,19 @@ pub struct Verdict {
     pub part: Option<usize>,
     /// Why, for people.
     pub reason: Cow<'static, str>,
-    /// What would have let it run; only where it does not.
-    pub remedy: Option<Remedy>,
+    /// What a remedy is found with; only where it does not run.
+    pub(crate) appeal: Option<Box<Appeal>>,
 }
 
 impl Verdict {
     /// The worst of the categories.
     pub fn category(&self) -> Category {
         self.categories.worst()
+    }
+
+    /// What would have let it run; only where it does not. It is found out now: that takes longer than it took to decide.
+    pub fn remedy(&self) -> Option<Remedy> {
+        self.appeal.as_ref().map(|appeal| appeal.remedy(&self.parts))
     }
 }
 

@@ -122,7 +122,7 @@ fn a_remedy_lets_it_run() {
     ] {
         let verdict = decide(&[], text);
         assert_eq!(verdict.decision, RequireApproval, "{text}");
-        let rule = verdict.remedy.and_then(|remedy| remedy.rule).expect(text);
+        let rule = verdict.remedy().and_then(|remedy| remedy.rule).expect(text);
         let after = decide(&[(Layer::User, &rule)], text);
         assert!(after.decision.runs(), "{text}\n{rule}\n{after:#?}");
     }
@@ -136,7 +136,7 @@ fn a_remedy_is_as_small_as_it_can_be() {
         ("sudo apt-get install -y jq", "prefix = [\"sudo\", \"apt-get\"]\n"),
         ("cat a ~/.ssh/id_rsa", "prefix = [\"cat\", \"a\", \"~/.ssh/id_rsa\"]\nexact = true\n"),
     ] {
-        let rule = decide(&[], text).remedy.and_then(|remedy| remedy.rule).expect(text);
+        let rule = decide(&[], text).remedy().and_then(|remedy| remedy.rule).expect(text);
         assert!(rule.ends_with(prefix), "{text}:\n{rule}");
     }
 }

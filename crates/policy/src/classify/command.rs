@@ -51,23 +51,46 @@ impl Inner {
 }
 
 impl Classifier<'_> {
-    /// Puts down the command itself, or what it runs in its place, and what it runs besides.
+    /// Puts down the command itself, or what it runs in its place, and what it runs besides: all that runs where the command works.
     pub(super) fn finish(&mut self, words: &[Word], work: Work<'_, '_>) {
-        let Work { reading, draft, scene, inner, .. } = work;
+        if work.directories.is_empty() {
+            return self.put_down(words, work);
+        }
+        let directories = self.directories.clone();
+        self.go_where_it_works(&work.directories, work.scene.apart);
+        self.put_down(words, work);
+        self.directories = directories;
+    }
+
+    /// Goes to the directory that options name. Of several it is one outside, if there is one (`/` stands for any that is not wholly
+    /// known): whether each is seen from the one before it, or only the last counts, is for the tool to say.
+    fn go_where_it_works(&mut self, stated: &[Word], apart: bool) {
+        if let Some(outside) = stated.iter().find(|word| self.is_outside(word, apart)) {
+            let to = self.directory(outside).unwrap_or_else(|| "/".to_owned());
+            return self.directories.go(Some(to), false);
+        }
+        for word in stated {
+            let to = self.directory(word);
+            self.directories.go(to, false);
+        }
+    }
+
+    fn put_down(&mut self, words: &[Word], work: Work<'_, '_>) {
+        let Work { reading, mut draft, scene, inner, .. } = work;
         let before = self.judged.len();
         let in_place = |inner: &Inner| inner.option.is_none();
         let wraps = reading.command.is_some() || inner.iter().any(in_place);
         let name = reading.name();
         if wraps {
             let label = label(&reading, &inner);
-            self.wrappers.push(Wrapper { name: label, draft: draft.clone() });
+            self.wrappers.push(Wrapper { name: label, draft });
             if let Some(command) = reading.command {
                 self.wrapped(&reading, command, scene);
             }
             for inner in inner.iter().filter(|inner| in_place(inner)) {
                 self.inner(inner, &reading, scene);
             }
-            self.wrappers.pop();
+            draft = self.wrappers.pop().map(|wrapper| wrapper.draft).unwrap_or_default();
         }
         if self.judged.len() == before {
             self.emit(Part::Program, words.to_vec(), draft);
@@ -116,7 +139,7 @@ impl Classifier<'_> {
     /// What stands for a path that is found: below one of the places where the search starts, one outside if there is one.
     fn found(&self, reading: &Reading<'_>) -> Word {
         let places = &reading.operands;
-        let outside = places.iter().find(|word| self.is_outside(word));
+        let outside = places.iter().find(|word| self.is_outside(word, false));
         let mut pieces = match outside.or(places.first()) {
             Some(place) => place.pieces.clone(),
             None => vec![Piece::Literal(".".to_owned())],

@@ -1,6 +1,7 @@
 //! What is found out about a command while it is looked at.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::category::{Categories, Category};
 use crate::judged::{Access, Reason, TouchedPath};
@@ -11,6 +12,10 @@ pub(super) struct Draft {
     pub(super) categories: Categories,
     pub(super) reasons: Vec<Reason>,
     pub(super) paths: Vec<TouchedPath>,
+    /// The reasons that say what the tool does in general, and the verb in them.
+    general: Option<(Range<usize>, &'static str)>,
+    /// It does something to a path outside.
+    pub(super) outside: bool,
 }
 
 /// Something around a command, with what it brings by itself.
@@ -46,6 +51,27 @@ impl Draft {
         for category in categories.iter() {
             self.add(category, why.clone());
         }
+    }
+
+    /// The reasons from this one on are what the tool does in general.
+    pub(super) fn mark_general(&mut self, from: usize, about: &'static str) {
+        let verb = about.split(' ').next().unwrap_or_default();
+        self.general = Some((from..self.reasons.len(), verb));
+    }
+
+    /// Drops what is said in general (`rm deletes files`) where the same is said of a path (`deletes x`).
+    pub(super) fn drop_generalities(&mut self) {
+        let Some((general, verb)) = self.general.take() else { return };
+        let behind = self.reasons[general.end..].iter();
+        let of_paths: Categories = behind
+            .filter(|reason| reason.why.split(' ').next() == Some(verb))
+            .map(|reason| reason.category)
+            .collect();
+        let mut index = 0..;
+        self.reasons.retain(|reason| {
+            let is_general = index.next().is_some_and(|index| general.contains(&index));
+            !(is_general && of_paths.contains(reason.category))
+        });
     }
 
     /// It touches this path.

@@ -135,8 +135,9 @@ impl Classifier<'_> {
 
     fn credentials(&self, draft: &mut Draft, path: &str, shown: &str) {
         let below_root = knowledge::places().iter().filter(|place| !place.home);
+        let from_root = path.trim_start_matches('/');
         for place in below_root {
-            if may_be_below(path.trim_start_matches('/'), place.path) && !self.is_around_us(place) {
+            if may_be_below(from_root, place.path) && !self.is_around_us(place) {
                 return reveal(draft, place, shown);
             }
         }
@@ -207,9 +208,9 @@ impl Classifier<'_> {
     }
 
     /// Whether a word is known to lead out of the workspace and of the private places.
-    pub(super) fn is_outside(&self, word: &Word) -> bool {
+    pub(super) fn is_outside(&self, word: &Word, apart: bool) -> bool {
         let mut draft = Draft::default();
-        self.path(&mut draft, Access::Write, word, false);
+        self.path(&mut draft, Access::Write, word, apart);
         draft.categories.contains(Category::HostEscapeRisk)
     }
 }
@@ -227,15 +228,13 @@ fn inside(draft: &mut Draft, access: Access, shown: &str) {
 
 fn outside(draft: &mut Draft, access: Access, shown: &str) {
     inside(draft, access, shown);
-    match access {
-        Access::Read => {}
-        Access::Write => {
-            draft.add(Category::HostEscapeRisk, format!("writes to {shown}, outside the workspace"))
-        }
-        Access::Delete => {
-            draft.add(Category::HostEscapeRisk, format!("deletes {shown}, outside the workspace"));
-        }
-    }
+    let does = match access {
+        Access::Read => return,
+        Access::Write => "writes to",
+        Access::Delete => "deletes",
+    };
+    draft.outside = true;
+    draft.add(Category::HostEscapeRisk, format!("{does} {shown}, outside the workspace"));
 }
 
 fn reveal(draft: &mut Draft, place: &Place, shown: &str) {
@@ -367,12 +366,15 @@ fn is_below(path: &str, directory: &Path) -> bool {
 }
 
 /// Whether a path may be a place or lie below it. Both may have patterns in them.
+#[inline]
 fn may_be_below(path: &str, place: &str) -> bool {
     // Nearly all places are ruled out by their first letter.
     let first = |text: &str| text.as_bytes().first().copied().unwrap_or_default();
-    if first(path) != first(place) && !is_open(first(path)) && !is_open(first(place)) {
-        return false;
-    }
+    let (letter, wanted) = (first(path), first(place));
+    (letter == wanted || is_open(letter) || is_open(wanted)) && leads_below(path, place)
+}
+
+fn leads_below(path: &str, place: &str) -> bool {
     let mut parts = path.split('/').filter(|part| !part.is_empty());
     place.split('/').all(|wanted| parts.next().is_some_and(|part| may_be(part, wanted)))
 }

@@ -45,12 +45,16 @@ impl Classifier<'_> {
         if changes {
             self.works_outside(&mut work);
         }
+        work.draft.drop_generalities();
         self.finish(words, work);
     }
 
     /// A tool that changes things does so where it works, which may be outside.
     fn works_outside(&self, work: &mut Work<'_, '_>) {
-        let stated = work.directories.iter().find(|word| self.is_outside(word));
+        if work.draft.outside {
+            return;
+        }
+        let stated = work.directories.iter().find(|word| self.is_outside(word, work.scene.apart));
         let outside = match stated {
             Some(word) => Some(word.display()),
             None if work.directories.is_empty() => self.directory_outside(work.scene.apart),
@@ -133,10 +137,12 @@ impl Work<'_, '_> {
         let own = if reading.lost { reach(tool.is) } else { tool.is };
         let late = reading.strange.iter().any(|strange| matches!(strange, Strange::Late(_)));
         if instead.is_none() || late {
-            draft.add_all(own, || match tool.about {
-                "" => format!("that is what {} does", reading.name()).into(),
-                about => format!("{} {about}", reading.name()).into(),
-            });
+            let before = draft.reasons.len();
+            match tool.about {
+                "" => say_kinds(draft, own, reading),
+                about => draft.add_all(own, || format!("{} {about}", reading.name()).into()),
+            }
+            draft.mark_general(before, tool.about);
         }
     }
 
@@ -181,6 +187,21 @@ impl Work<'_, '_> {
             code || effect.adds.contains(Category::Mutating)
                 || (effect.is.is_some() && takes_the_place(given, effect))
         })
+    }
+}
+
+/// What a tool does of which nothing but its categories is known.
+fn say_kinds(draft: &mut Draft, categories: Categories, reading: &Reading<'_>) {
+    for category in categories.iter() {
+        let does = match category {
+            Category::ReadOnly => continue,
+            Category::Interactive => "wants a person at a terminal",
+            Category::Mutating => "makes or changes something",
+            Category::Networked => "reaches for the network",
+            Category::Destructive => "deletes or overwrites something",
+            Category::HostEscapeRisk => "reaches beyond the workspace",
+        };
+        draft.add(category, format!("{} {does}", reading.name()));
     }
 }
 

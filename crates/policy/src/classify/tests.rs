@@ -1,5 +1,7 @@
 //! Whole texts, judged with what is known of the programs in them.
 
+mod reasons;
+
 use crate::category::{Categories, Category};
 use crate::context::{Context, Network};
 use crate::judged::{Access, Judged, Part};
@@ -192,6 +194,28 @@ fn wrappers() {
     assert_eq!(found.len(), 1);
     assert_eq!(found[0].wrappers, ["sudo", "env"]);
     assert_eq!(found[0].words[0].literal().as_deref(), Some("git"));
+}
+
+#[test]
+fn tools_that_work_elsewhere() {
+    check(
+        "mutating host_escape_risk | env -C / touch x
+         mutating host_escape_risk | env --chdir=/srv -C sub touch x
+         mutating host_escape_risk | env -C /sr* touch x
+         mutating host_escape_risk | (cd .. && env -C other touch x)
+         mutating host_escape_risk | env -C .. make
+         mutating | env -C sub touch x; touch y
+         mutating | env -C sub touch ../x
+         mutating | env -C /home/dev/project/sub touch x
+         mutating | env -C \"$somewhere\" touch x
+         read_only | env -C / ls
+         mutating host_escape_risk | git -C /etc add .
+         mutating host_escape_risk | make -C / x
+         mutating host_escape_risk | tar -C / -xf a.tar
+         mutating destructive host_escape_risk | find / -delete
+         mutating destructive host_escape_risk | (cd / && find . -delete)
+         mutating destructive | find src -delete",
+    );
 }
 
 #[test]

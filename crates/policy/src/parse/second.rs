@@ -13,6 +13,7 @@ use brush_parser::ast::{
 use brush_parser::word::{WordPiece, WordPieceWithSource};
 use brush_parser::{ParserOptions, parse_tokens, tokenize_str, word};
 
+use super::plain;
 use crate::script::{RedirectKind, Script, Simple, Word};
 
 /// Longer texts are not read a second time, and are unclear for that.
@@ -28,6 +29,9 @@ const MAX_DEPTH: usize = 8;
 pub(super) fn objection(text: &str, found: &Script) -> Option<&'static str> {
     if text.len() > MAX_TEXT {
         return Some("it is too long to be read twice");
+    }
+    if plain::agrees(text, found) {
+        return None;
     }
     if is_too_much(text) {
         return Some("there is too much in it to be read twice");

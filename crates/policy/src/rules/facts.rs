@@ -51,20 +51,22 @@ impl<'a> Facts<'a> {
         wrappers.map(|word| Some(Cow::Borrowed(word))).chain(self.judged.words.iter().map(text))
     }
 
-    /// The words joined with single spaces, the program by its name or as it was written.
-    pub(crate) fn joined(&self, program: Program) -> String {
-        let mut joined = String::new();
+    /// The words joined with single spaces, as they were written.
+    pub(crate) fn joined(&self) -> String {
+        let mut joined = String::with_capacity(64);
         for (index, word) in self.judged.words.iter().enumerate() {
             if index > 0 {
                 joined.push(' ');
             }
-            let shown = word.display();
-            joined.push_str(match program {
-                Program::Name if index == 0 => name(&shown),
-                _ => &shown,
-            });
+            word.display_into(&mut joined);
         }
         joined
+    }
+
+    /// How much of the joined words is the path ahead of the program's name.
+    pub(crate) fn before_name(&self) -> usize {
+        let program = self.judged.words.first().map(Word::display).unwrap_or_default();
+        program.len() - name(&program).len()
     }
 
     /// A path as it is below the workspace, where it is.
@@ -80,15 +82,6 @@ impl<'a> Facts<'a> {
             below => Some(format!("~/{below}")),
         }
     }
-}
-
-/// How the program is written in a joined text.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Program {
-    /// By the last part of its path.
-    Name,
-    /// As it was written.
-    Written,
 }
 
 /// The text of a word, where nothing in it depends on variables or on the files that there are.

@@ -4,7 +4,7 @@ use crate::category::{Categories, Category};
 use crate::judged::Part;
 use crate::rules::built_in::Opinion;
 use crate::rules::defaults::Defaults;
-use crate::rules::facts::{Facts, Program, is_system_program, name};
+use crate::rules::facts::{Facts, is_system_program, name};
 use crate::rules::globs::{Globs, Slash};
 use crate::rules::prefixes::Prefixes;
 use crate::rules::rule::Rule;
@@ -120,9 +120,9 @@ impl LayerRules {
     }
 
     fn add_word_hits(&self, facts: &Facts<'_>, hits: &mut Vec<usize>) {
-        let named = facts.joined(Program::Name);
-        self.words.add_hits(&named, hits);
-        let written = facts.joined(Program::Written);
+        let written = facts.joined();
+        let named = &written[facts.before_name()..];
+        self.words.add_hits(named, hits);
         if written != named {
             self.words.add_hits(&written, hits);
         }

@@ -77,6 +77,12 @@ impl Word {
     /// The word for people: unknown pieces as `…`.
     pub fn display(&self) -> String {
         let mut shown = String::new();
+        self.display_into(&mut shown);
+        shown
+    }
+
+    /// Adds the word for people to a text.
+    pub(crate) fn display_into(&self, shown: &mut String) {
         for piece in &self.pieces {
             match piece {
                 Piece::Literal(text) | Piece::Pattern(text) | Piece::Tilde(text) => {
@@ -85,6 +91,5 @@ impl Word {
                 Piece::Unknown { .. } => shown.push('…'),
             }
         }
-        shown
     }
 }

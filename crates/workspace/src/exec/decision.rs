@@ -72,7 +72,7 @@ pub fn refusal(verdict: &Verdict) -> ErrorBody {
         code: code.word().to_owned(),
         exit_code: code.number(),
         message: format!("{what}: {}", verdict.reason),
-        hint: verdict.remedy.as_ref().map(|remedy| remedy.advice.clone()),
+        hint: verdict.remedy().map(|remedy| remedy.advice),
         candidates: Vec::new(),
     }
 }

@@ -19,7 +19,7 @@ pub fn verdict(verdict: &Verdict) -> DecisionDoc {
         categories: words(verdict.categories),
         rule: Some(rule(&verdict.rule)),
         commands: verdict.parts.iter().map(part).collect(),
-        remedy: verdict.remedy.as_ref().map(remedy),
+        remedy: verdict.remedy().map(remedy),
     }
 }
 
@@ -101,8 +101,8 @@ fn judged_text(judged: &Judged) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-fn remedy(remedy: &Remedy) -> RemedyDoc {
-    RemedyDoc { rule: remedy.rule.clone(), advice: remedy.advice.clone() }
+fn remedy(remedy: Remedy) -> RemedyDoc {
+    RemedyDoc { rule: remedy.rule, advice: remedy.advice }
 }
 
 fn words(categories: Categories) -> Vec<String> {

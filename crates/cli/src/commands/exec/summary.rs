@@ -60,7 +60,7 @@ fn stopped(verdict: &Verdict) -> String {
     let rule = &verdict.rule;
     let file = rule.file.as_deref().map(|file| format!(" in {file}")).unwrap_or_default();
     let mut text = format!("  {} {} ({}){file}\n", paint(DIM, "rule:"), rule.name, rule.layer);
-    if let Some(rule) = verdict.remedy.as_ref().and_then(|remedy| remedy.rule.as_ref()) {
+    if let Some(rule) = verdict.remedy().and_then(|remedy| remedy.rule) {
         text.extend(rule.lines().map(|line| format!("    {}\n", render::line(line))));
     }
     text

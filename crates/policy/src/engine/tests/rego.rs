@@ -75,14 +75,14 @@ fn a_decision_has_its_reason() {
     let verdict = decide(&[projects("decision := \"deny\"\nreason := \"because\"")], "ls");
     assert_eq!(verdict.reason, "because");
     assert_eq!(verdict.rule.file.as_deref(), Some("project.rego"));
-    let advice = verdict.remedy.expect("it does not run").advice;
+    let advice = verdict.remedy().expect("it does not run").advice;
     assert!(advice.contains("`data.offshoot.decision` in project.rego"), "{advice}");
 }
 
 #[test]
 fn a_remedy_is_not_offered_where_rego_stops_as_well() {
     let verdict = decide(&[projects("require_approval contains \"ask\"")], "docker run x");
-    let remedy = verdict.remedy.expect("it does not run");
+    let remedy = verdict.remedy().expect("it does not run");
     assert_eq!(remedy.rule, None);
     assert!(remedy.advice.contains("project.rego"));
 }

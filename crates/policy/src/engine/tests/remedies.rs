@@ -5,19 +5,28 @@ use super::*;
 #[track_caller]
 fn rule_for(text: &str, context: &Context) -> String {
     let verdict = decide_in(&[], text, context);
-    verdict.remedy.expect("it does not run").rule.expect("there is a rule")
+    verdict.remedy().expect("it does not run").rule.expect("there is a rule")
 }
 
 #[track_caller]
 fn advice(layers: &[LayerSource], text: &str) -> String {
-    let remedy = decide(layers, text).remedy.expect("it does not run");
+    let remedy = decide(layers, text).remedy().expect("it does not run");
     assert_eq!(remedy.rule, None);
     remedy.advice
 }
 
 #[test]
 fn what_runs_needs_no_remedy() {
-    assert_eq!(decide(&[], "rm a; ls").remedy, None);
+    assert_eq!(decide(&[], "rm a; ls").remedy(), None);
+}
+
+#[test]
+fn no_remedy_is_looked_for_unless_asked() {
+    let words: fn(&[Word], &Context) -> Vec<Judged> = |_, _| panic!("nobody asked");
+    let judging = Judging { words, ..toy::JUDGING };
+    let engine = Engine::with_judging(&EngineOptions::default(), judging).expect("no rules");
+    let verdict = engine.decide_judged(toy::judge("docker run x", &context()), &context());
+    assert_eq!(verdict.decision, Decision::RequireApproval);
 }
 
 #[test]
@@ -64,7 +73,7 @@ fn a_name_that_is_taken_is_not_taken_again() {
         "[[rule]]\nname = \"allow-docker-run\"\ndecision = \"allow\"\nprefix = [\"docker\", \"run\", \"y\"]\n",
     );
     let verdict = decide(std::slice::from_ref(&other), "docker run x");
-    let rule = verdict.remedy.and_then(|remedy| remedy.rule).unwrap_or_default();
+    let rule = verdict.remedy().and_then(|remedy| remedy.rule).unwrap_or_default();
     assert!(rule.contains("name = \"allow-docker-run-2\""), "{rule}");
     check(&[other, user(&rule)], "docker run x", Decision::AllowWithCheckpoint);
 }

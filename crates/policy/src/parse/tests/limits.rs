@@ -62,6 +62,17 @@ fn a_second_reading_objects_and_does_no_harm() {
 }
 
 #[test]
+fn what_is_too_long_is_not_read_twice() {
+    let text = |length: usize| "ab ".repeat(length.div_ceil(3))[..length].to_owned();
+    let whys = |length| {
+        let script = parse_text(text(length).as_bytes());
+        script.unclear.into_iter().map(|unclear| unclear.why).collect::<Vec<_>>()
+    };
+    assert_eq!(whys(4096), Vec::<String>::new());
+    assert_eq!(whys(4097), ["it is too long to be read twice"]);
+}
+
+#[test]
 fn bytes_that_are_no_text() {
     check(&"a ".repeat(MAX_TEXT), &["? the text is longer than 64 KiB"]);
     check("a\0b", &["? there is a NUL byte in the text"]);
