@@ -175,6 +175,10 @@ fn texts_that_are_meant_to_take_long_do_not() {
         format!("{{ {} }} <<E\n{}\nE", "a;".repeat(1000), "b".repeat(30_000)),
         format!("f() {{ {} }}; {}", "a;".repeat(1000), "a|f;".repeat(500)),
     ]);
+    // The second parser looked for the end of such here-documents for ever.
+    all.extend(
+        ["cat <<'' 'a\nb' ", "cat <<'' 'a\nb' \\\n", "$(cat <<'' 'a\nb' "].map(str::to_owned),
+    );
     for (open, close) in NESTED {
         all.extend(
             [10, 20, 30, 60].map(|count| format!("{}:{}", open.repeat(count), close.repeat(count))),

@@ -3,7 +3,9 @@
 //! Who mistakes a text must mistake it twice: every command and every file that `brush-parser` finds in it, read as bash does,
 //! must have been found before. Where it was not, or where that parser refuses the text, the text is unclear.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::cell::Cell;
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Once;
 
 use brush_parser::ast::{
     AndOr, AndOrList, AssignmentValue, Command, CommandPrefixOrSuffixItem, CompoundCommand,
@@ -25,6 +27,15 @@ const MAX_LEVELS: usize = 24;
 /// Substitutions are read so deep.
 const MAX_DEPTH: usize = 8;
 
+/// What is put behind a text: where the line with the beginning of a here-document is the last one, that parser looks for its end for
+/// ever. One line break could be continued.
+const END: &str = "\n\n";
+
+thread_local! {
+    /// Whether this thread is reading a text a second time.
+    static READING: Cell<bool> = const { Cell::new(false) };
+}
+
 /// Why a text is unclear after a second reading; none where both readings agree.
 pub(super) fn objection(text: &str, found: &Script) -> Option<&'static str> {
     if text.len() > MAX_TEXT {
@@ -38,9 +49,7 @@ pub(super) fn objection(text: &str, found: &Script) -> Option<&'static str> {
     }
     let mut second =
         Second { options: ParserOptions::default(), commands: Vec::new(), writes: Vec::new() };
-    // What makes that parser panic is nothing that it understood.
-    let read = catch_unwind(AssertUnwindSafe(|| second.read(text, 0)));
-    if !read.unwrap_or(false) {
+    if !caught(|| second.read(text, 0)) {
         return Some("a second parser refuses it");
     }
     let missed =
@@ -50,6 +59,23 @@ pub(super) fn objection(text: &str, found: &Script) -> Option<&'static str> {
     }
     let unknown = |path: &String| !found.commands.iter().any(|known| writes(known, path));
     second.writes.iter().any(unknown).then_some("a second parser finds a file that is written")
+}
+
+/// Runs the second parser. What makes it panic is nothing that it understood, and nothing that anybody needs to be told.
+fn caught(read: impl FnOnce() -> bool) -> bool {
+    static HUSHED: Once = Once::new();
+    HUSHED.call_once(|| {
+        let tell = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if !READING.get() {
+                tell(info);
+            }
+        }));
+    });
+    READING.set(true);
+    let read = panic::catch_unwind(AssertUnwindSafe(read));
+    READING.set(false);
+    read.unwrap_or(false)
 }
 
 /// Whether the second parser could take long, or worse. It reads some constructs again for every level that they lie in, and
@@ -85,7 +111,7 @@ impl Second {
         if depth > MAX_DEPTH {
             return false;
         }
-        let tokens = tokenize_str(text).ok();
+        let tokens = tokenize_str(&format!("{text}{END}")).ok();
         let program = tokens.and_then(|tokens| parse_tokens(&tokens, &self.options).ok());
         program.is_some_and(|program| self.program(&program, depth))
     }

@@ -72,6 +72,17 @@ fn what_is_too_long_is_not_read_twice() {
     assert_eq!(whys(4097), ["it is too long to be read twice"]);
 }
 
+/// The second parser looked for ever for the end of a here-document that begins in the last line.
+#[test]
+fn a_here_document_in_the_last_line_is_read() {
+    for text in
+        ["cat <<'' 'a\nb' ", "cat <<'' 'a\nb' \\\n", "cat <<'' 'a\nb' # c", "x $(cat <<'' 'a\nb' )"]
+    {
+        let script = parse_text(text.as_bytes());
+        assert!(!script.commands.is_empty() || !script.unclear.is_empty(), "{text:?}");
+    }
+}
+
 #[test]
 fn bytes_that_are_no_text() {
     check(&"a ".repeat(MAX_TEXT), &["? the text is longer than 64 KiB"]);
