@@ -11,8 +11,8 @@ const MAX_ALL: usize = 1024;
 /// A word with more parts than this is not expanded.
 const MAX_PARTS: usize = 256;
 
-/// The words that a word with braces becomes; one that is not known where they are too many.
-pub(super) fn expand(parts: Vec<Part>, so_far: &mut usize) -> Vec<Word> {
+/// The words that a word with braces becomes, which may have quotes outside of them; one that is not known where they are too many.
+pub(super) fn expand(parts: Vec<Part>, quoted: bool, so_far: &mut usize) -> Vec<Word> {
     let unknown = || vec![Word { pieces: vec![Piece::Unknown { splits: true }] }];
     if parts.len() > MAX_PARTS || *so_far > MAX_ALL {
         return unknown();
@@ -21,7 +21,7 @@ pub(super) fn expand(parts: Vec<Part>, so_far: &mut usize) -> Vec<Word> {
         Some(words) => {
             *so_far += words.len();
             // What is empty without quotes is no word.
-            words.into_iter().filter(|parts| !parts.is_empty()).map(joined).collect()
+            words.into_iter().filter(|parts| quoted || !parts.is_empty()).map(joined).collect()
         }
         None => unknown(),
     }

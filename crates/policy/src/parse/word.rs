@@ -33,6 +33,8 @@ pub(super) struct Builder {
     literal: String,
     /// There is something of the word, an empty pair of quotes at least.
     begun: bool,
+    /// There are quotes outside of braces.
+    quoted: bool,
     braces: usize,
 }
 
@@ -47,6 +49,8 @@ impl Builder {
         self.begun = true;
         if self.braces > 0 {
             self.push(Piece::Literal(String::new()));
+        } else {
+            self.quoted = true;
         }
     }
 
@@ -113,7 +117,7 @@ impl Reader<'_> {
         self.depth = depth;
         builder.flush();
         if builder.parts.iter().any(|part| matches!(part, Part::Brace(_))) {
-            return Ok(brace::expand(builder.parts, &mut self.found.braced));
+            return Ok(brace::expand(builder.parts, builder.quoted, &mut self.found.braced));
         }
         Ok(vec![builder.into_word()])
     }
@@ -145,8 +149,13 @@ impl Reader<'_> {
                 0 => self.plain(builder),
                 length => self.pattern(builder, length),
             },
-            // In `{}` it is a letter.
-            b'{' if globs && self.second() != b'}' && self.bash() => {
+            // In `{}` both are letters.
+            b'{' if globs && self.second() == b'}' => {
+                self.letter(builder);
+                self.peek();
+                self.letter(builder);
+            }
+            b'{' if globs && self.bash() => {
                 self.bump();
                 builder.brace('{');
             }
@@ -308,7 +317,7 @@ impl Reader<'_> {
         let ends = matches!(
             next,
             0 | b'/' | b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b'(' | b')' | b'<' | b'>'
-        ) || (next == b':' && (how == How::Value || assigns));
+        ) || (next == b':' && (how == How::Value || assigns || self.bash()));
         if !expands || !ends {
             return false;
         }

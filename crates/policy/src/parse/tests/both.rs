@@ -27,6 +27,10 @@ fn braces() {
     check("a {1..1000}", &["a $", "a {1..1000}"]);
     check("a {b,{c,d}e}", &["a b ce de", "a {b,{c,d}e}"]);
     check("a \\${b,c}", &["a $b $c", "a ${b,c}"]);
+    check("rm ''{,x}", &["rm '' x", "rm {,x}"]);
+    check("rm {a,b{}", &["rm {a,b{}"]);
+    check("rm {a,b{}}", &["rm a b{}", "rm {a,b{}}"]);
+    check("rm ~:", &["rm ‹~›:", "rm ~:"]);
     check("x={a,b}", &["x={a,b}"]);
 }
 
