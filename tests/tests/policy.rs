@@ -33,6 +33,9 @@ use offshoot_tests::tier;
 use judge::Judgement;
 use shells::{SHELLS, Scratch};
 
+/// So many texts do something on average.
+const ENOUGH: u64 = 100;
+
 /// Random texts run in real shells whose search path has nothing but programs that note how they were called. Whatever ran,
 /// and every file that was made, must be in what the parser found.
 #[test]
@@ -54,9 +57,11 @@ fn shells_run_nothing_that_the_parser_did_not_see() {
     let Tally { clear, programs, files, missed } = tally;
     println!("{clear} runs judged, {programs} programs and {files} files seen");
     assert!(missed.is_empty(), "{}", missed.join("\n\n"));
-    // A test in which nothing runs, or in which all is called unclear, would show nothing.
-    assert!(clear > cases, "{clear} of {} runs judged", cases * 3);
-    assert!(programs > cases && files > cases / 4, "{programs} programs, {files} files");
+    // A test in which nothing runs, or in which all is called unclear, would show nothing; one text that is tried again may do little.
+    if cases >= ENOUGH {
+        assert!(clear > cases, "{clear} of {} runs judged", cases * 3);
+        assert!(programs > cases && files > cases / 4, "{programs} programs, {files} files");
+    }
 }
 
 #[test]
