@@ -96,11 +96,13 @@ impl Vault {
         before: Option<i64>,
         limit: u32,
     ) -> Result<Vec<Operation>> {
+        self.take_in_refusals()?;
         self.catalog().read(|reader| page(reader, scope, before, limit))
     }
 
     /// One operation.
     pub fn operation(&self, id: &Id) -> Result<Operation> {
+        self.take_in_refusals()?;
         let row = self.catalog().read(|reader| reader.operation(id))?;
         Operation::from_row(row.ok_or(VaultError::NoOperation(*id))?)
     }

@@ -144,32 +144,17 @@ impl Vault {
     ) -> Result<Committed<T>> {
         self.enter()?;
         let _held = self.hold()?;
-        self.commit(kind, actor, work)
-    }
-
-    /// As [`transact`](Self::transact), for what tells of something and builds upon nothing. The catalog keeps that whole by itself,
-    /// so it needs neither this process's mark nor garbage collection to wait.
-    pub fn note<T>(
-        &self,
-        kind: &str,
-        actor: &Actor,
-        work: impl FnOnce(&mut Transaction<'_, '_>) -> Result<T>,
-    ) -> Result<Committed<T>> {
-        self.check_writable()?;
-        self.commit(kind, actor, work)
-    }
-
-    fn commit<T>(
-        &self,
-        kind: &str,
-        actor: &Actor,
-        work: impl FnOnce(&mut Transaction<'_, '_>) -> Result<T>,
-    ) -> Result<Committed<T>> {
-        self.catalog.write(|writer| {
+        let mut waiting = None;
+        let committed = self.catalog.write(|writer| {
+            waiting = self.take_in_with(writer)?;
             let mut transaction = Transaction::new(writer, kind, actor);
             let value = work(&mut transaction)?;
             Ok(Committed { value, operation: transaction.finish()? })
-        })
+        });
+        if committed.is_ok() {
+            Self::taken_in(waiting);
+        }
+        committed
     }
 
     fn check_writable(&self) -> Result<()> {
@@ -270,6 +255,7 @@ impl Vault {
 
     /// Operations whose ids start with this text; at most three are looked for.
     pub fn operations_by_prefix(&self, prefix: &str) -> Result<Vec<Id>> {
+        self.take_in_refusals()?;
         let Some((low, high)) = prefix_range(prefix) else { return Ok(Vec::new()) };
         self.read(|reader| Ok(reader.operations_between(&low, &high, 3)?))
     }
@@ -295,6 +281,7 @@ impl Vault {
 
     /// The ids of workspaces by their last operation, newest first.
     pub fn recently_used(&self) -> Result<Vec<Id>> {
+        self.take_in_refusals()?;
         let ids = self.read(|reader| Ok(reader.recently_used(WORKSPACE)?))?;
         Ok(ids.iter().filter_map(|id| id.parse().ok()).collect())
     }
@@ -427,6 +414,7 @@ pub struct Figures {
 impl Vault {
     /// Counts and sizes.
     pub fn figures(&self) -> Result<Figures> {
+        self.take_in_refusals()?;
         self.read(|reader| {
             let (layers, packs) = (reader.layers()?, reader.packs()?);
             Ok(Figures {

@@ -3,7 +3,7 @@
 //! [`ProxyRuntime`] takes an [`ExecutionRequest`] through the states of [`ProxyExecutionState`] and always comes back with
 //! an [`ExecutionEnvelope`].
 
-mod decision;
+mod door;
 mod envelope;
 mod environment;
 mod executor;
@@ -15,7 +15,7 @@ mod seal;
 mod service;
 mod state;
 
-pub use decision::refusal;
+pub use door::{Answered, Door, refusal};
 pub use envelope::{ExecutionEnvelope, ExecutionResult};
 pub use environment::EnvironmentRules;
 pub use executor::{CommandExecutor, ExecutionObserver};

@@ -34,9 +34,9 @@ pub use conflict::{ConflictService, OpenConflict, Resolution, Resolved};
 pub use edit::Edited;
 pub use error::{Result, ServiceError};
 pub use exec::{
-    CheckpointMode, CommandExecutor, CommandLine, EnvironmentRules, ExecFilter, ExecService,
-    ExecutionEnvelope, ExecutionObserver, ExecutionPlace, ExecutionRequest, ExecutionResult,
-    ExecutionTimeout, ProxyExecutionState, ProxyRuntime, RuntimeOptions, refusal,
+    Answered, CheckpointMode, CommandExecutor, CommandLine, Door, EnvironmentRules, ExecFilter,
+    ExecService, ExecutionEnvelope, ExecutionObserver, ExecutionPlace, ExecutionRequest,
+    ExecutionResult, ExecutionTimeout, ProxyExecutionState, ProxyRuntime, RuntimeOptions, refusal,
 };
 pub use file::{CopyOptions, FileContent, FileService, Version};
 pub use friendly::friendly_name;

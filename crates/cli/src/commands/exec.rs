@@ -12,17 +12,20 @@ mod summary;
 use std::ffi::OsString;
 
 use clap::{Args, Subcommand};
+use offshoot_policy::Engine;
 use offshoot_workspace::{
-    CommandLine, ExecutionRequest, ExecutionTimeout, ProxyRuntime, RuntimeOptions, judge,
+    Answered, CommandLine, Door, ExecutionRequest, ExecutionTimeout, ProxyRuntime, RuntimeOptions,
+    judge,
 };
 
 use self::answer::Answer;
 pub(crate) use self::answer::Form;
 pub(crate) use self::ask::{Ask, Input};
+use self::live::Printed;
 pub(crate) use self::options::{Net, Options, timeout};
-use self::setup::{Found, Place};
+use self::setup::{Folder, Found, Place};
 use crate::commands::vault::compact;
-use crate::context::Context;
+use crate::context::{Context, user_home};
 use crate::error::Result;
 
 const EXAMPLES: &str = "\
@@ -129,8 +132,19 @@ enum Prepared {
 
 fn prepare(ask: &Ask<'_>, context: &Context, answer: Answer) -> Result<Prepared> {
     let policy = context.policy(&ask.options.policy).current()?;
-    let place = match setup::find(ask, context)? {
-        Found::Vault(place) => *place,
+    let (place, request) = match setup::find(ask, context)? {
+        Found::Vault(place) => {
+            let request = request::build(ask, context, place.below.as_deref())?;
+            (*place, request)
+        }
+        Found::Folder(folder) => {
+            // A command that may not run does not wait for the vault to be opened.
+            let request = request::build(ask, context, Some(&folder.below))?;
+            match knock(&folder, &policy, request, context, answer)? {
+                Knocked::Let(request) => (folder.open(ask, context)?, *request),
+                Knocked::Answered(code) => return Ok(Prepared::Answered(code)),
+            }
+        }
         Found::Project(project) => {
             // A command that may not run makes no vault.
             let verdict =
@@ -138,10 +152,44 @@ fn prepare(ask: &Ask<'_>, context: &Context, answer: Answer) -> Result<Prepared>
             if !verdict.decision.runs() {
                 return Ok(Prepared::Answered(answer.deny(ask, context, &verdict)));
             }
-            setup::adopt(context, &project)?
+            let place = setup::adopt(context, &project)?;
+            let request = request::build(ask, context, place.below.as_deref())?;
+            (place, request)
         }
     };
-    let request = request::build(ask, context, &place)?;
     let options = setup::options(context, policy)?;
     Ok(Prepared::Go(Box::new((place, request, options))))
+}
+
+/// What became of a request at the door of a vault.
+enum Knocked {
+    Let(Box<ExecutionRequest>),
+    /// It does not run, and that was said.
+    Answered(u8),
+}
+
+fn knock(
+    folder: &Folder,
+    policy: &Engine,
+    request: ExecutionRequest,
+    context: &Context,
+    answer: Answer,
+) -> Result<Knocked> {
+    let home = user_home();
+    let door = Door {
+        dir: &folder.listed.dir,
+        name: &folder.listed.name,
+        folders: std::slice::from_ref(&folder.bound),
+        home: home.as_deref(),
+        policy,
+    };
+    let (envelope, many_wait) = match door.ask(request) {
+        Answered::Let(request) => return Ok(Knocked::Let(request)),
+        Answered::Refused { envelope, many_wait } => (envelope, many_wait),
+    };
+    if many_wait && let Ok(opened) = context.open_listed(&folder.listed) {
+        // Where it cannot be done now, whoever asks for them says why.
+        drop(opened.vault.take_in_refusals());
+    }
+    Ok(Knocked::Answered(answer.finish(context, &envelope, Printed::Lines)?))
 }

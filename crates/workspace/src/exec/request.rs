@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use offshoot_mount::DriverChoice;
 use offshoot_sandbox::{Network, Stdin, Terminal};
-use offshoot_vault::{Actor, Workspace};
-
-use crate::resolve::Point;
+use offshoot_vault::Actor;
 
 /// One command to be run in a workspace.
 #[derive(Debug)]
@@ -86,20 +84,28 @@ fn quote(argument: &OsString) -> String {
     }
 }
 
-/// Where a command runs.
-#[derive(Clone, Debug)]
+/// Where a command runs, as it was asked for: nothing is looked up before the command may run.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExecutionPlace {
-    /// In this workspace.
-    Workspace(Workspace),
+    /// In the workspace of this name, or of an id that starts with it.
+    Workspace(String),
     /// In a new one.
     Fork {
-        /// What it starts from; without it, the main line as it is when the command may run.
-        from: Option<Box<Point>>,
-        /// Its name; a friendly one where there is none.
-        name: Option<String>,
+        /// What it starts from, as a REF; without it, the main line as it is when the command may run.
+        from: Option<String>,
         /// For an ephemeral one: how long it lives without being used.
         lifetime: Option<Duration>,
     },
+}
+
+impl ExecutionPlace {
+    /// The workspace that was named.
+    pub fn workspace(&self) -> Option<&str> {
+        match self {
+            Self::Workspace(name) => Some(name),
+            Self::Fork { .. } => None,
+        }
+    }
 }
 
 /// When to make a checkpoint before a command.

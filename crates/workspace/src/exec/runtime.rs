@@ -1,11 +1,11 @@
 //! The boundary itself: from a request to its envelope.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Component, Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use offshoot_mount::{MountRequest, MountSession, target_for};
+use offshoot_mount::{MountRequest, MountSession};
 use offshoot_policy::Engine;
 use offshoot_protocol::{ErrorBody, ExitCode};
 use offshoot_sandbox::{InForce, Limits, Renames, SandboxError, Signals};
@@ -15,10 +15,11 @@ use offshoot_vault::{
     boot_id,
 };
 
+use super::door::{Door, quieten, validate};
 use super::envelope::{ExecutionEnvelope, ExecutionResult};
 use super::executor::{CommandExecutor, ExecutionObserver};
 use super::folders;
-use super::request::{CommandLine, ExecutionPlace, ExecutionRequest};
+use super::request::{ExecutionPlace, ExecutionRequest};
 use super::state::ProxyExecutionState as State;
 use crate::error::{Result, ServiceError};
 use crate::resolve::Resolver;
@@ -108,14 +109,19 @@ impl<'a> ProxyRuntime<'a> {
         observer: &mut dyn ExecutionObserver,
         started: Instant,
     ) -> Result<()> {
-        let (target, bindings) = self.validate(execution)?;
+        let bindings = self.vault.bindings()?;
+        let folders: Vec<PathBuf> = bindings.iter().map(Binding::host_path).collect();
+        let target = validate(execution.request, &mut execution.result, &folders)?;
         execution.advance();
-        let verdict = self.decide(execution, &bindings);
-        let verdict = execution.result.decision.insert(verdict);
-        if !verdict.decision.runs() {
-            return self.refuse(execution, started);
+        let door = self.door(&folders);
+        if !door.lets_pass(execution.request, &mut execution.result) {
+            if door.refuse(execution.request, &mut execution.result, started) {
+                // Where it cannot be done now, whoever asks for them says why.
+                drop(self.vault.take_in_refusals());
+            }
+            return Ok(());
         }
-        self.quieten(execution);
+        quieten(execution.request, &execution.result);
         execution.advance();
         observer.allowed()?;
         let held = self.prepare(execution)?;
@@ -155,40 +161,28 @@ impl<'a> ProxyRuntime<'a> {
         Ok(())
     }
 
-    /// Looks at the request; returns where the workspace will be seen, and what the vault is bound to.
-    fn validate(&self, execution: &mut Execution<'_>) -> Result<(PathBuf, Vec<Binding>)> {
-        let request = &execution.request;
-        match &request.command {
-            CommandLine::Argv(arguments) if arguments.first().is_none_or(|a| a.is_empty()) => {
-                return Err(ServiceError::Request("there is no command to run".to_owned()));
-            }
-            _ => {}
+    fn door<'d>(&'d self, folders: &'d [PathBuf]) -> Door<'d> {
+        Door {
+            dir: self.vault.dir(),
+            name: self.name,
+            folders,
+            home: self.options.home.as_deref(),
+            policy: &self.options.policy,
         }
-        let bindings = self.vault.bindings()?;
-        let bound = bindings.first().map(Binding::host_path);
-        let target = target_for(bound.as_deref());
-        if let Some(bound) = bound.filter(|bound| *bound != target) {
-            let (bound, target) = (bound.display(), target.display());
-            let warning = format!("{bound} is no folder any more; the workspace is at {target}");
-            execution.result.warnings.push(warning);
-        }
-        let cwd = working_directory(&target, request.cwd.as_deref())?;
-        execution.result.mountpoint = Some(target.clone());
-        execution.result.cwd = Some(cwd);
-        Ok((target, bindings))
     }
 
     /// Finds or forks the workspace and holds it.
     fn prepare(&self, execution: &mut Execution<'_>) -> Result<WorkspaceLock> {
         let request = &execution.request;
+        let resolver = Resolver::new(self.vault);
         let (workspace, forked) = match &request.place {
-            ExecutionPlace::Workspace(workspace) => (workspace.clone(), false),
-            ExecutionPlace::Fork { from, name, lifetime } => {
+            ExecutionPlace::Workspace(name) => (resolver.workspace(name)?, false),
+            ExecutionPlace::Fork { from, lifetime } => {
                 let from = match from {
-                    Some(from) => from.as_ref().clone(),
-                    None => Resolver::new(self.vault).head()?,
+                    Some(text) => resolver.point(text, None)?,
+                    None => resolver.head()?,
                 };
-                let new = NewWorkspace { name: name.as_deref(), from: &from, lifetime: *lifetime };
+                let new = NewWorkspace { name: None, from: &from, lifetime: *lifetime };
                 let service = WorkspaceService::new(self.vault, &request.actor);
                 (service.create(&new)?, true)
             }
@@ -327,26 +321,4 @@ pub(crate) fn not_executed(error: &ServiceError) -> Option<(ExitCode, &'static s
         std::io::ErrorKind::NotFound => (ExitCode::CommandNotFound, "command not found"),
         _ => (ExitCode::NotExecutable, "cannot be executed"),
     })
-}
-
-/// Where a command starts; never outside of the workspace by accident.
-fn working_directory(target: &Path, asked: Option<&Path>) -> Result<PathBuf> {
-    let Some(asked) = asked else { return Ok(target.to_owned()) };
-    if asked.is_absolute() {
-        return Ok(asked.to_owned());
-    }
-    let mut path = target.to_owned();
-    for part in asked.components() {
-        match part {
-            Component::Normal(name) => path.push(name),
-            Component::CurDir => {}
-            _ => {
-                let asked = asked.display();
-                return Err(ServiceError::Request(format!(
-                    "the working directory {asked} leads out of the workspace"
-                )));
-            }
-        }
-    }
-    Ok(path)
 }

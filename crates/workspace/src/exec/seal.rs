@@ -11,6 +11,8 @@ use offshoot_vault::{
     Snapshot, Transaction, VaultError, Workspace,
 };
 
+use serde_json::{Map, Value};
+
 use super::envelope::ExecutionResult;
 use super::request::{CheckpointMode, ExecutionRequest};
 use super::runtime::{Execution, ProxyRuntime};
@@ -171,24 +173,6 @@ impl ProxyRuntime<'_> {
         Ok(name)
     }
 
-    /// Records a command that was asked for and may not run.
-    pub(super) fn record_refusal(
-        &self,
-        request: &ExecutionRequest,
-        result: &ExecutionResult,
-    ) -> Result<()> {
-        self.vault.note("exec", &request.actor, |tx| {
-            let command = shortened(&request.command.display());
-            if let Some((workspace, _)) = &result.workspace {
-                tx.scope(*workspace);
-            }
-            tx.summary(format!("exec {command}: {}", result.state.word()));
-            tx.record_always();
-            self.record(tx, request, result, result.state)
-        })?;
-        Ok(())
-    }
-
     /// Records an exec that failed on its way.
     pub(super) fn record_failure(
         &self,
@@ -218,15 +202,9 @@ impl ProxyRuntime<'_> {
         state: State,
     ) -> Result<(), VaultError> {
         let envelope = wire::stored_envelope(request, result, state);
-        tx.detail("exec", result.id.to_string());
-        tx.detail("command", request.command.display());
-        let decision = result.decision.as_ref().map(|verdict| verdict.decision);
-        tx.detail("decision", decision.map_or("none", Decision::word));
-        if let Some(verdict) = &result.decision {
-            tx.detail("rule", format!("{}:{}", verdict.rule.layer, verdict.rule.name));
-            tx.detail("categories", verdict.categories.to_string());
+        for (name, value) in details(request, result) {
+            tx.detail(&name, value);
         }
-        tx.detail("exit_code", result.exit_code);
         let record = ExecRecord {
             id: result.id,
             workspace: result.workspace.as_ref().map(|(id, _)| *id),
@@ -245,6 +223,22 @@ impl ProxyRuntime<'_> {
         };
         tx.add_exec(&record, result.stdout(), result.stderr())
     }
+}
+
+/// What the audit event says of an exec.
+pub(super) fn details(request: &ExecutionRequest, result: &ExecutionResult) -> Map<String, Value> {
+    let decision = result.decision.as_ref().map(|verdict| verdict.decision);
+    let mut details = Map::new();
+    let mut add = |name: &str, value: Value| details.insert(name.to_owned(), value);
+    add("exec", result.id.to_string().into());
+    add("command", request.command.display().into());
+    add("decision", decision.map_or("none", Decision::word).into());
+    if let Some(verdict) = &result.decision {
+        add("rule", format!("{}:{}", verdict.rule.layer, verdict.rule.name).into());
+        add("categories", verdict.categories.to_string().into());
+    }
+    add("exit_code", result.exit_code.into());
+    details
 }
 
 /// What could not be recorded did not happen to the workspace.

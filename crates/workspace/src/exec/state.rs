@@ -42,6 +42,11 @@ impl ProxyExecutionState {
         }
     }
 
+    /// Whether policy did not let it run.
+    pub fn is_refusal(self) -> bool {
+        matches!(self, Self::Denied | Self::PendingApproval)
+    }
+
     /// The state that follows where all goes well.
     pub fn next(self) -> Option<Self> {
         match self {

@@ -31,11 +31,11 @@ pub(crate) struct Places<'a> {
     /// Where the workspace is seen.
     pub(crate) workspace: &'a Path,
     /// Where further folders of it are seen.
-    pub(crate) folders: Vec<PathBuf>,
+    pub(crate) folders: &'a [PathBuf],
     /// Where the command starts.
     pub(crate) cwd: &'a Path,
     /// The user's home.
-    pub(crate) home: Option<&'a PathBuf>,
+    pub(crate) home: Option<&'a Path>,
 }
 
 /// What surrounds a request.
@@ -47,9 +47,9 @@ pub(crate) fn context_of(request: &ExecutionRequest, places: &Places<'_>) -> Con
     let set = request.set_by_caller.iter();
     Context {
         workspace: places.workspace.to_owned(),
-        folders: places.folders.clone(),
+        folders: places.folders.to_vec(),
         cwd: places.cwd.to_owned(),
-        home: places.home.cloned(),
+        home: places.home.map(Path::to_owned),
         network: match request.network {
             Reach::None => Network::None,
             Reach::Host => Network::Host,

@@ -87,10 +87,10 @@ fn request_document(request: &ExecutionRequest) -> ExecRequestDoc {
         CommandLine::Shell(text) => (vec![Text::new(text.as_bytes())], true),
     };
     let (workspace, from, ephemeral) = match &request.place {
-        ExecutionPlace::Workspace(workspace) => (Some(workspace.name.clone()), None, false),
-        ExecutionPlace::Fork { from, name, lifetime } => {
-            let from = from.as_ref().map_or(HEAD, |from| &from.label);
-            (name.clone(), Some(from.to_owned()), lifetime.is_some())
+        ExecutionPlace::Workspace(name) => (Some(name.clone()), None, false),
+        ExecutionPlace::Fork { from, lifetime } => {
+            let from = from.as_deref().unwrap_or(HEAD);
+            (None, Some(from.to_owned()), lifetime.is_some())
         }
     };
     ExecRequestDoc {
@@ -113,9 +113,12 @@ fn request_document(request: &ExecutionRequest) -> ExecRequestDoc {
 
 fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> ExecResultDoc {
     let changed = result.before != result.after;
+    let workspace = result.workspace.as_ref().map(|(_, name)| name.as_str());
+    // Nothing is looked up for what may not run.
+    let named = request.place.workspace().filter(|_| result.state.is_refusal());
     ExecResultDoc {
         vault: Some(result.vault.clone()).filter(|vault| !vault.is_empty()),
-        workspace: result.workspace.as_ref().map(|(_, name)| name.clone()),
+        workspace: workspace.or(named).map(str::to_owned),
         forked: result.forked,
         exec: result.id.to_string(),
         mountpoint: result.mountpoint.as_deref().map(path_text),

@@ -3,16 +3,14 @@
 use std::ffi::OsString;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
 
 use offshoot_mount::{Driver, DriverChoice};
 use offshoot_protocol::ExitCode;
 use offshoot_sandbox::{Network, Stdin, Terminal};
-use offshoot_workspace::{
-    CheckpointMode, EnvironmentRules, ExecutionPlace, ExecutionRequest, Resolver,
-};
+use offshoot_workspace::{CheckpointMode, EnvironmentRules, ExecutionPlace, ExecutionRequest};
 
 use super::options::{Checkpoint, DriverName, Net};
-use super::setup::Place;
 use super::{Ask, Input, Options};
 use crate::config::DriverSetting;
 use crate::context::Context;
@@ -62,17 +60,22 @@ const GIT: [(&str, &str); 7] = [
     ("GIT_CONFIG_VALUE_2", "false"),
 ];
 
-pub(super) fn build(ask: &Ask<'_>, context: &Context, place: &Place) -> Result<ExecutionRequest> {
+/// The request of somebody who stands `below` the top of a workspace.
+pub(super) fn build(
+    ask: &Ask<'_>,
+    context: &Context,
+    below: Option<&Path>,
+) -> Result<ExecutionRequest> {
     let options = ask.options;
-    let execution_place = execution_place(options, context, place)?;
     let (stdin, terminal) = input(ask.input)?;
     Ok(ExecutionRequest {
         command: ask.command.clone(),
         cwd: options
             .cwd
-            .clone()
-            .or_else(|| place.below.clone())
-            .filter(|cwd| !cwd.as_os_str().is_empty()),
+            .as_deref()
+            .or(below)
+            .filter(|cwd| !cwd.as_os_str().is_empty())
+            .map(Path::to_owned),
         environment: environment(options).apply(std::env::vars_os()),
         set_by_caller: options.env.iter().map(variable_name).collect(),
         stdin,
@@ -81,7 +84,7 @@ pub(super) fn build(ask: &Ask<'_>, context: &Context, place: &Place) -> Result<E
         record: ask.record,
         timeout: ask.time(),
         read_only: options.read_only,
-        place: execution_place,
+        place: execution_place(options, context),
         checkpoint: match options.checkpoint {
             Checkpoint::Auto => CheckpointMode::Auto,
             Checkpoint::Always => CheckpointMode::Always,
@@ -163,15 +166,10 @@ fn take_stdin() -> std::io::Result<OwnedFd> {
     Ok(taken)
 }
 
-fn execution_place(options: &Options, context: &Context, place: &Place) -> Result<ExecutionPlace> {
-    let resolver = Resolver::new(&place.vault.vault);
+fn execution_place(options: &Options, context: &Context) -> ExecutionPlace {
     if let Some(name) = context.workspace_name().filter(|_| options.from.is_none()) {
-        return Ok(ExecutionPlace::Workspace(resolver.workspace(name)?));
+        return ExecutionPlace::Workspace(name.to_owned());
     }
-    let from = match &options.from {
-        Some(text) => Some(Box::new(resolver.point(text, None)?)),
-        None => None,
-    };
     let lifetime = options.ephemeral.then_some(context.settings.config.workspace.ephemeral_ttl);
-    Ok(ExecutionPlace::Fork { from, name: None, lifetime })
+    ExecutionPlace::Fork { from: options.from.clone(), lifetime }
 }

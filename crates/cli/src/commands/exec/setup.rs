@@ -1,6 +1,6 @@
 //! Finding, or making, the vault that a command runs in.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_policy::Engine;
@@ -29,10 +29,28 @@ pub(super) struct Place {
 
 /// What there is of a vault before anything is made.
 pub(super) enum Found {
-    /// A vault.
+    /// A vault that had to be opened to know where in it the caller stands.
     Vault(Box<Place>),
+    /// A vault of this one folder, which is not open yet.
+    Folder(Folder),
     /// None yet: this folder would become one.
     Project(PathBuf),
+}
+
+/// The folder of a vault, and where in it the caller stands.
+pub(super) struct Folder {
+    pub(super) listed: Listed,
+    pub(super) bound: PathBuf,
+    pub(super) below: PathBuf,
+}
+
+impl Folder {
+    /// Opens the vault.
+    pub(super) fn open(self, ask: &Ask<'_>, context: &Context) -> Result<Place> {
+        let vault = context.open_listed(&self.listed)?;
+        let stale = refreshes(ask, context).then_some((self.listed, self.bound));
+        Ok(Place { vault, below: Some(self.below), stale })
+    }
 }
 
 /// Finds the vault of this folder, and changes nothing.
@@ -45,14 +63,18 @@ pub(super) fn find(ask: &Ask<'_>, context: &Context) -> Result<Found> {
     }
     let bound = context.home.find_bound(&here).map_err(|error| context.home_error(error))?;
     let Some((listed, bound)) = bound else { return Ok(Found::Project(project_of(&here)?)) };
+    if context.home.has_one_folder(&listed) {
+        let below = here.strip_prefix(&bound).unwrap_or(Path::new("")).to_owned();
+        return Ok(Found::Folder(Folder { listed, bound, below }));
+    }
     let vault = context.open_listed(&listed)?;
     let below = standing(&here, &vault.vault)?;
-    let refreshes = forks_head(ask, context) && context.settings.config.exec.refresh;
-    Ok(Found::Vault(Box::new(Place { vault, below, stale: refreshes.then_some((listed, bound)) })))
+    let stale = refreshes(ask, context).then_some((listed, bound));
+    Ok(Found::Vault(Box::new(Place { vault, below, stale })))
 }
 
 /// Makes the vault of a folder at its first use.
-pub(super) fn adopt(context: &Context, project: &std::path::Path) -> Result<Place> {
+pub(super) fn adopt(context: &Context, project: &Path) -> Result<Place> {
     let listed = init::adopt(context, project)?;
     let vault = context.open_listed(&listed)?;
     let below = standing(&current_dir()?, &vault.vault)?;
@@ -73,7 +95,7 @@ pub(super) fn prepare(context: &Context, place: &Place) -> Result<(), ServiceErr
 
 /// The folder to take in at the first use: the git checkout that this folder is in, else the folder itself. Never all of a
 /// home or of a machine by accident.
-fn project_of(here: &std::path::Path) -> Result<PathBuf> {
+fn project_of(here: &Path) -> Result<PathBuf> {
     let checkout = here.ancestors().find(|folder| folder.join(".git").exists());
     let project = checkout.unwrap_or(here);
     let home = std::env::var_os("HOME").and_then(|home| PathBuf::from(home).canonicalize().ok());
@@ -88,7 +110,7 @@ fn project_of(here: &std::path::Path) -> Result<PathBuf> {
 
 /// Where a command starts whose caller stands here: below the top of the workspace, or in one of the vault's other folders,
 /// which are seen at their own paths.
-fn standing(here: &std::path::Path, vault: &Vault) -> Result<Option<PathBuf>> {
+fn standing(here: &Path, vault: &Vault) -> Result<Option<PathBuf>> {
     for binding in vault.bindings()? {
         if let Ok(below) = here.strip_prefix(binding.host_path()) {
             let place = if binding.is_first() { below } else { here };
@@ -99,15 +121,16 @@ fn standing(here: &std::path::Path, vault: &Vault) -> Result<Option<PathBuf>> {
 }
 
 /// A new workspace of the main line starts from what is in the folder now.
-fn forks_head(ask: &Ask<'_>, context: &Context) -> bool {
-    ask.options.from.is_none() && context.workspace_name().is_none()
+fn refreshes(ask: &Ask<'_>, context: &Context) -> bool {
+    let forks_head = ask.options.from.is_none() && context.workspace_name().is_none();
+    forks_head && context.settings.config.exec.refresh
 }
 
 fn refresh(
     context: &Context,
     vault: &OpenVault,
     listed: &Listed,
-    bound: &std::path::Path,
+    bound: &Path,
 ) -> Result<(), ServiceError> {
     if vault.vault.is_read_only() {
         return Ok(());
