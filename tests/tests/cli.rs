@@ -54,6 +54,8 @@ mod places;
 mod policies;
 #[path = "cli/redact.rs"]
 mod redact;
+#[path = "cli/refusals.rs"]
+mod refusals;
 #[path = "cli/requests.rs"]
 mod requests;
 #[path = "cli/reviews.rs"]
