@@ -35,9 +35,9 @@ fn fail_everywhere(operation: Operation) {
         let home = scene.copy();
         let trace = scene.run(home.path(), Fault::FailAt { n, errno });
         let named = |why| format!("{}: {why}", describe_failure(&scene, n, errno, &trace));
-        reported(&trace).map_err(named)?;
+        reported(&scene, &trace).map_err(named)?;
         not_done(&scene, home.path(), &trace).map_err(named)?;
-        verify(&scene, home.path(), trace.status.success()).map_err(named)
+        verify(&scene, home.path(), scene.did(&trace)).map_err(named)
     });
 }
 
@@ -48,25 +48,25 @@ fn describe_failure(scene: &Scene, n: u64, errno: i32, trace: &Trace) -> String 
 }
 
 /// An error is said to be one of storage, and is never a panic.
-fn reported(trace: &Trace) -> Result<(), String> {
+fn reported(scene: &Scene, trace: &Trace) -> Result<(), String> {
     let error = String::from_utf8_lossy(&trace.stderr);
     if error.contains("panicked") {
         return Err("a panic".to_owned());
     }
     match trace.status.code() {
         // What failed was not needed, such as a cache.
-        Some(0) => Ok(()),
+        _ if scene.is_expected(trace.status) => Ok(()),
         Some(STORAGE) if error.contains("error") => Ok(()),
         _ => Err("not reported as an error of storage".to_owned()),
     }
 }
 
 /// What failed is not done all the same. Vaults that are made or deleted have a point of no return: what fails after it is done by
-/// whoever comes next.
+/// whoever comes next. A refusal stands, whether or not its record reached the disk.
 fn not_done(scene: &Scene, home: &Path, trace: &Trace) -> Result<(), String> {
-    let of_vaults = [Operation::Init, Operation::Import, Operation::Delete];
+    let may_be = [Operation::Init, Operation::Import, Operation::Delete, Operation::Refuse];
     let operation = scene.operation;
-    if trace.status.success() || operation.is_upkeep() || of_vaults.contains(&operation) {
+    if trace.status.success() || operation.is_upkeep() || may_be.contains(&operation) {
         return Ok(());
     }
     match State::read(home, &scene.project())? == scene.after {
@@ -138,4 +138,14 @@ fn import_fails() {
 #[test]
 fn delete_fails() {
     fail_everywhere(Operation::Delete);
+}
+
+#[test]
+fn refusing_fails() {
+    fail_everywhere(Operation::Refuse);
+}
+
+#[test]
+fn taking_in_fails() {
+    fail_everywhere(Operation::TakeIn);
 }

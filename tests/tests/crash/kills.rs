@@ -47,7 +47,7 @@ fn kill_everywhere(operation: Operation) {
     run_all("kills", &Kill::all(&scene, 100), |kill| {
         let home = scene.copy();
         let trace = scene.run(home.path(), kill.fault());
-        verify(&scene, home.path(), trace.status.success())
+        verify(&scene, home.path(), scene.did(&trace))
             .map_err(|why| format!("{}: {why}", describe(&scene, &format!("{kill:?}"), &trace)))
     });
 }
@@ -130,4 +130,14 @@ fn unbinding_is_killed() {
 #[test]
 fn moving_a_folder_is_killed() {
     kill_everywhere(Operation::MoveFolder);
+}
+
+#[test]
+fn refusing_is_killed() {
+    kill_everywhere(Operation::Refuse);
+}
+
+#[test]
+fn taking_in_is_killed() {
+    kill_everywhere(Operation::TakeIn);
 }

@@ -41,7 +41,7 @@ impl Disk {
             Err(error) => return (trace, Err(error.to_string())),
         };
         boot(after.path());
-        let verdict = verify(scene, after.path(), trace.status.success());
+        let verdict = verify(scene, after.path(), scene.did(&trace));
         (trace, verdict)
     }
 }
@@ -68,7 +68,7 @@ fn cut_everywhere(operation: Operation) {
     run_all("power", &kills, |kill| {
         let fault = kill.map_or(Fault::None, Kill::fault);
         let (trace, verdict) = disk.cut(&scene, fault);
-        if kill.is_none() && !trace.status.success() {
+        if kill.is_none() && !scene.did(&trace) {
             return Err(format!("ended with {}", trace.status));
         }
         verdict.map_err(|why| format!("{}: {why}", describe(&scene, &format!("{kill:?}"), &trace)))
@@ -138,4 +138,14 @@ fn power_is_cut_in_an_import() {
 #[test]
 fn power_is_cut_in_a_delete() {
     cut_everywhere(Operation::Delete);
+}
+
+#[test]
+fn power_is_cut_while_refusing() {
+    cut_everywhere(Operation::Refuse);
+}
+
+#[test]
+fn power_is_cut_while_taking_in() {
+    cut_everywhere(Operation::TakeIn);
 }

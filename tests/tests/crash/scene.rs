@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 
 use offshoot_tests::product;
 use offshoot_tests::rng::Rng;
@@ -33,10 +33,18 @@ pub(crate) enum Operation {
     Bind,
     Unbind,
     MoveFolder,
+    Refuse,
+    TakeIn,
 }
+
+/// What `exec` exits with where a person has to approve a command.
+const PENDING: i32 = 123;
 
 /// Where an export goes: each case has a home of its own.
 const EXPORTED: &str = "HOME/exported";
+
+/// A command that nobody may run without being asked.
+const REFUSED: [&str; 6] = ["exec", "-w", "w", "--", "sudo", "true"];
 
 impl Operation {
     /// Those that change what a user sees of a vault that was made here.
@@ -69,12 +77,19 @@ impl Operation {
             Self::Bind => &["binding", "add", "../in"],
             Self::Unbind => &["binding", "remove", "in"],
             Self::MoveFolder => &["binding", "move", "in", "../in-2"],
+            Self::Refuse => &REFUSED,
+            Self::TakeIn => &["execs"],
         }
+    }
+
+    /// What it exits with when all goes well.
+    fn exit_code(self) -> i32 {
+        if self == Self::Refuse { PENDING } else { 0 }
     }
 
     /// Whether it changes nothing that a user sees of the home, but for the log.
     pub(crate) fn is_upkeep(self) -> bool {
-        matches!(self, Self::Collect | Self::Pack | Self::Export)
+        matches!(self, Self::Collect | Self::Pack | Self::Export | Self::TakeIn)
     }
 }
 
@@ -99,8 +114,10 @@ impl Scene {
         scene.set_up();
         let home = scene.copy();
         scene.trace = scene.run(home.path(), Fault::None);
-        assert!(scene.trace.status.success(), "{:?}: {:?}", operation, scene.trace);
-        scene.before = State::read(&scene.template(), &scene.project()).unwrap();
+        assert!(scene.did(&scene.trace), "{:?}: {:?}", operation, scene.trace);
+        // Reading takes in what waits, and the template stays as it is.
+        let untouched = scene.copy();
+        scene.before = State::read(untouched.path(), &scene.project()).unwrap();
         scene.after = State::read(home.path(), &scene.project()).unwrap();
         let same = scene.before == scene.after;
         assert_eq!(same, operation.is_upkeep(), "{operation:?}");
@@ -144,6 +161,10 @@ impl Scene {
             let output = self.offshoot(&home, &["binding", "add", "../in"]);
             assert!(output.status.success(), "{output:?}");
         }
+        if self.operation == Operation::TakeIn {
+            let output = self.offshoot(&home, &REFUSED);
+            assert_eq!(output.status.code(), Some(PENDING), "{output:?}");
+        }
         if self.operation == Operation::Import {
             for arguments in
                 [&["vault", "export", "../carried"][..], &["vault", "delete", "project", "--yes"]]
@@ -158,6 +179,17 @@ impl Scene {
             fs::write(project.join("docs/guide"), "changed").unwrap();
             fs::remove_file(project.join("src/main")).unwrap();
         }
+    }
+
+    /// Whether the command says that it did what it was asked to.
+    pub(crate) fn did(&self, trace: &Trace) -> bool {
+        self.is_expected(trace.status)
+            && !String::from_utf8_lossy(&trace.stderr).contains("could not be recorded")
+    }
+
+    /// Whether the command exits so when all goes well.
+    pub(crate) fn is_expected(&self, status: ExitStatus) -> bool {
+        status.code() == Some(self.operation.exit_code())
     }
 
     pub(crate) fn project(&self) -> PathBuf {

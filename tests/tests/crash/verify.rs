@@ -31,7 +31,7 @@ pub(crate) fn verify(scene: &Scene, home: &Path, finished: bool) -> Result<(), S
     } else if found == scene.before && finished {
         return Err("the command succeeded and what it did is lost".to_owned());
     } else if found == scene.before {
-        succeed("the command again", &scene.again(home))?;
+        repeat(scene, home)?;
         let repeated = State::read(home, &scene.project())?;
         if repeated != scene.after {
             return Err(format!("another state after the command again:\n{repeated:#?}"));
@@ -74,7 +74,7 @@ fn exported(scene: &Scene, home: &Path, finished: bool) -> Result<(), String> {
     let file = Scene::exported(home);
     match (file.exists(), finished) {
         (false, true) => return Err("the command succeeded and the file is not there".to_owned()),
-        (false, false) => succeed("the command again", &scene.again(home))?,
+        (false, false) => repeat(scene, home)?,
         (true, _) => {}
     }
     let elsewhere = temporary();
@@ -88,10 +88,22 @@ fn probe(scene: &Scene, home: &Path) -> Result<(), String> {
     succeed("a change afterwards", &scene.offshoot(home, arguments))
 }
 
-fn succeed(what: &str, output: &Output) -> Result<(), String> {
-    if output.status.success() {
-        return Ok(());
+fn repeat(scene: &Scene, home: &Path) -> Result<(), String> {
+    let output = scene.again(home);
+    match scene.is_expected(output.status) {
+        true => Ok(()),
+        false => failed("the command again", &output),
     }
+}
+
+fn succeed(what: &str, output: &Output) -> Result<(), String> {
+    match output.status.success() {
+        true => Ok(()),
+        false => failed(what, output),
+    }
+}
+
+fn failed(what: &str, output: &Output) -> Result<(), String> {
     let (out, err) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     Err(format!("{what} ended with {}: {}{}", output.status, out.trim(), err.trim()))
