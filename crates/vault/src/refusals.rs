@@ -69,7 +69,7 @@ impl Refusal {
             }
             Ok(before > MOST_WAITING)
         });
-        Ok(written.map_err(io_error("write", &path))?)
+        written.map_err(io_error("write", &path))
     }
 
     /// Appends it and waits until it is on disk. Returns what the file held before.
@@ -168,7 +168,7 @@ impl Waiting {
     /// Forgets them; the catalog has them now.
     fn clear(self) -> Result<()> {
         let cleared = self.file.set_len(0).and_then(|()| self.file.sync_data());
-        Ok(cleared.map_err(io_error("empty", &self.path))?)
+        cleared.map_err(io_error("empty", &self.path))
     }
 }
 

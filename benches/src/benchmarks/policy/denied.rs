@@ -29,17 +29,28 @@ pub(in crate::benchmarks) fn run(bench: &Bench) -> Result<Report> {
     bench.settle()?;
 
     let mut contest = Contest::default();
-    let denied = contest.add(|_| {
+    let deny = || {
         let arguments = ["exec", "--json", "--", "touch", "never"];
         refused(bench.offshoot(&home, &project, &arguments).env("OFFSHOOT_POLICY", &rules))
-    });
+    };
+    let denied = contest.add(|_| deny());
     let version = contest.add(|_| timed(&mut bench.offshoot(&home, &project, &["--version"])));
-    // Nobody else has the vault open, as where one command follows the other.
-    let catalog = contest.add(|_| commit(&open(&home)?));
+    // Nobody else has the vault open, as where one command follows the other; and what was refused before is not paid for here.
+    let catalog = contest.add(|_| {
+        let vault = open(&home)?;
+        vault.take_in_refusals()?;
+        commit(&vault)
+    });
     let opened = contest.add(|_| {
+        open(&home)?.take_in_refusals()?;
         let start = Instant::now();
         commit(&open(&home)?)?;
         Ok(start.elapsed())
+    });
+    let taking_in = contest.add(|_| {
+        open(&home)?.take_in_refusals()?;
+        deny()?;
+        commit(&open(&home)?)
     });
     let raw = contest.add(|_| log.commit());
     let found = contest.run(bench.options.pairs())?;
@@ -49,6 +60,8 @@ pub(in crate::benchmarks) fn run(bench: &Bench) -> Result<Report> {
     report.add("offshoot --version", Unit::Time, found.seconds(version));
     report.add("one commit to the catalog", Unit::Time, found.seconds(catalog));
     report.add("one commit, with opening the vault", Unit::Time, found.seconds(opened));
+    let label = "one commit that takes in what was denied";
+    report.add(label, Unit::Time, found.seconds(taking_in));
     report.add("one raw commit", Unit::Time, found.seconds(raw));
     let ratio = |commit| {
         let both = found.seconds(version).into_iter().zip(found.seconds(commit));
@@ -59,6 +72,9 @@ pub(in crate::benchmarks) fn run(bench: &Bench) -> Result<Report> {
     report.add_with_goal(label, Unit::Ratio, ratio(catalog), Goal::AtMost(1.0));
     let label = "denied / (--version and a commit with opening the vault)";
     report.add(label, Unit::Ratio, ratio(opened));
+    let pairs = found.seconds(taking_in).into_iter().zip(found.seconds(catalog));
+    let ratio = pairs.map(|(taking_in, catalog)| taking_in / catalog).collect();
+    report.add("a commit that takes in a refusal / one commit", Unit::Ratio, ratio);
     Ok(report)
 }
 
