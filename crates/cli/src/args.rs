@@ -1,11 +1,13 @@
 //! The command line as clap reads it.
 
+mod alone;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode as ProcessExit;
 
 use clap::error::ErrorKind;
-use clap::{Args, FromArgMatches, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand};
 use offshoot_protocol::{ErrorBody, ErrorDocument, ExitCode};
 
 use crate::commands::{
@@ -13,8 +15,6 @@ use crate::commands::{
     execs, export, fs, gc, history, init, log, logs, merge, op, policy, ps, pull, recover, resolve,
     revert, review, run, show, snapshot, status, vault, workspace,
 };
-
-const EXEC: &str = "exec";
 
 const AFTER_HELP: &str = "\
 Start here:
@@ -153,29 +153,10 @@ pub(crate) enum Command {
 
 /// Reads the command line.
 pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
-    let before_command = arguments.iter().skip(1).take_while(|argument| *argument != "--");
-    let exec =
-        before_command.clone().any(|argument| argument == EXEC).then(|| parse_exec(arguments));
-    match exec {
-        Some(Ok(cli)) => Ok(cli),
-        _ => Cli::try_parse_from(arguments),
+    match alone::parse(arguments) {
+        Some(cli) => Ok(cli),
+        None => Cli::try_parse_from(arguments),
     }
-}
-
-/// Reads a command line that calls `exec`, with the options of `exec` alone: building those of all other commands takes
-/// longer than deciding about a command and recording it. What this does not take, the whole may, or knows better what
-/// is wrong with it.
-fn parse_exec(arguments: &[OsString]) -> Result<Cli, clap::Error> {
-    let exec = exec::ExecArgs::augment_args(clap::Command::new(EXEC));
-    let root = Global::augment_args(clap::Command::new("offshoot"));
-    let matches =
-        root.subcommand(exec).subcommand_required(true).try_get_matches_from(arguments)?;
-    let Some((_, of_exec)) = matches.subcommand() else {
-        return Err(clap::Error::new(ErrorKind::MissingSubcommand));
-    };
-    let args = exec::ExecArgs::from_arg_matches(of_exec)?;
-    let global = Global::from_arg_matches(&matches)?;
-    Ok(Cli { global, command: Command::Exec(Box::new(args)) })
 }
 
 /// Prints what clap has to say; as a document where the caller wants JSON.
@@ -215,25 +196,6 @@ mod tests {
 
     fn arguments(line: &str) -> Vec<OsString> {
         line.split(' ').map(OsString::from).collect()
-    }
-
-    /// The short way reads what it takes as the whole does.
-    #[test]
-    fn exec_is_read_alike_both_ways() {
-        for line in [
-            "offshoot exec -- ls",
-            "offshoot exec --json -- ls -la --json",
-            "offshoot --json exec --shell ls",
-            "offshoot -w fix -c diff.context=3 --vault v exec -q -c ui.color=never -- exec --version",
-            "offshoot exec -w fix --timeout 30s -i --diff --net host --read-only -- a b c",
-            "offshoot exec --ephemeral --from head --policy p.toml --stream -- make",
-            "offshoot exec --home /tmp/h -- --help",
-        ] {
-            let arguments = arguments(line);
-            let whole = Cli::try_parse_from(&arguments).unwrap();
-            let alone = parse_exec(&arguments).unwrap();
-            assert_eq!(format!("{alone:?}"), format!("{whole:?}"), "{line}");
-        }
     }
 
     /// Whatever else there is to say, the whole says it.
