@@ -11,7 +11,10 @@ use tempfile::TempDir;
 
 use crate::schema;
 
-/// The `offshoot` binary, built with the profile of the tests and up to date.
+/// The environment variable that, set to `release`, asks for the binary that users build, however the tests were built.
+pub const PRODUCT_VARIABLE: &str = "OFFSHOOT_TEST_PRODUCT";
+
+/// The `offshoot` binary, up to date; built with the profile of the tests unless the environment asks for that of users.
 pub fn binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(build)
@@ -20,19 +23,36 @@ pub fn binary() -> &'static Path {
 /// Building is left to cargo, so that no test ever sees an old binary; where nothing changed it only looks.
 fn build() -> PathBuf {
     let test = std::env::current_exe().expect("a test knows its own path");
-    let target = test.ancestors().find(|path| path.join("deps").is_dir());
-    let folder = target.expect("tests run from the target folder").to_owned();
+    let own = test.ancestors().find(|path| path.join("deps").is_dir());
+    let own = own.expect("tests run from the target folder");
+    let target = own.parent().expect("profiles lie in the target folder");
+    let for_users = is_for_users(std::env::var_os(PRODUCT_VARIABLE).as_deref());
+    let release = for_users || own.file_name() == Some(OsStr::new("release"));
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into());
     let mut command = Command::new(cargo);
-    command.args(["build", "--quiet", "--workspace", "--bin", "offshoot"]);
-    command.current_dir(env!("CARGO_MANIFEST_DIR"));
-    command.arg("--target-dir").arg(folder.parent().expect("profiles lie in the target folder"));
-    if folder.file_name() == Some(OsStr::new("release")) {
+    command.args(["build", "--quiet", "--bin", "offshoot"]).args(selection(for_users));
+    command.current_dir(env!("CARGO_MANIFEST_DIR")).arg("--target-dir").arg(target);
+    if release {
         command.arg("--release");
     }
     let status = command.status().expect("cargo can be run");
     assert!(status.success(), "the offshoot binary does not build");
-    folder.join("offshoot")
+    target.join(if release { "release" } else { "debug" }).join("offshoot")
+}
+
+/// Cargo chooses the features of shared packages by what is selected. The same selection as that of `cargo test --workspace`,
+/// or as that of the default member, finds everything compiled.
+fn selection(for_users: bool) -> &'static [&'static str] {
+    if for_users { &["--package", "offshoot-cli"] } else { &["--workspace"] }
+}
+
+/// Whether the variable asks for the binary of users. What it cannot mean is a mistake, and not a wish for the other binary.
+fn is_for_users(value: Option<&OsStr>) -> bool {
+    match value.map(OsStr::to_str) {
+        None => false,
+        Some(Some("release")) => true,
+        Some(_) => panic!("{PRODUCT_VARIABLE} is {value:?}, and can only be release"),
+    }
 }
 
 /// A home for vaults and a folder for projects, gone when dropped.
@@ -200,4 +220,19 @@ pub fn document_of(output: &Output) -> Value {
         assert_eq!(document["error"]["exit_code"].as_i64(), code, "{document}");
     }
     document
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_clear_wish_gets_the_binary_of_users() {
+        assert!(!is_for_users(None));
+        assert!(is_for_users(Some(OsStr::new("release"))));
+        for unclear in ["", "debug", "Release"] {
+            let asked = std::panic::catch_unwind(|| is_for_users(Some(OsStr::new(unclear))));
+            assert!(asked.is_err(), "{unclear:?}");
+        }
+    }
 }

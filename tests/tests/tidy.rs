@@ -5,6 +5,8 @@
 mod documents;
 #[path = "tidy/edges.rs"]
 mod edges;
+#[path = "tidy/features.rs"]
+mod features;
 #[path = "tidy/lexer.rs"]
 mod lexer;
 #[path = "tidy/listing.rs"]
@@ -34,6 +36,11 @@ fn crates_depend_on_each_other_as_allowed() {
 #[test]
 fn dependencies_come_from_the_workspace() {
     assert_none(&manifests::check_dependencies(&Listing::of_repository()));
+}
+
+#[test]
+fn the_program_has_the_same_features_in_tests() {
+    assert_none(&features::check(&features::of_users(), &features::of_tests()));
 }
 
 #[test]

@@ -7,6 +7,9 @@ use std::process::Command;
 use crate::arguments::TaskError;
 use crate::report;
 
+/// Tells tests to drive the binary that `cargo run --release` makes, also where they are not optimised themselves.
+pub(crate) const PRODUCT_OF_USERS: (&str, &str) = ("OFFSHOOT_TEST_PRODUCT", "release");
+
 /// The repository's top directory.
 pub(crate) fn root() -> PathBuf {
     // Set by `cargo run` for the process; the value at build time serves a binary that was started on its own.
@@ -21,6 +24,50 @@ pub(crate) fn command<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Comma
     let mut command = Command::new(program);
     command.args(arguments).current_dir(root());
     command
+}
+
+/// A program of the repository that tasks run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Program {
+    Binary(&'static str),
+    Example(&'static str),
+}
+
+impl Program {
+    /// The arguments that build it. Cargo chooses the features of shared packages by which packages are selected: with all of
+    /// them, nothing is compiled again that `cargo test --workspace` has compiled. `cargo run` can select only one.
+    fn build(self) -> [&'static str; 4] {
+        match self {
+            Self::Binary(name) => ["build", "--workspace", "--bin", name],
+            Self::Example(name) => ["build", "--workspace", "--example", name],
+        }
+    }
+
+    /// Where it is then, below the target folder.
+    fn path(self) -> PathBuf {
+        match self {
+            Self::Binary(name) => Path::new("debug").join(name),
+            Self::Example(name) => Path::new("debug/examples").join(name),
+        }
+    }
+}
+
+/// Builds a program, not optimised, and gives the command that starts it in the repository's top directory.
+pub(crate) fn built(program: Program) -> Result<Command, TaskError> {
+    let target = target_folder()?;
+    let mut build = command(program.build());
+    run(build.arg("--target-dir").arg(&target))?;
+    let mut command = Command::new(target.join(program.path()));
+    command.current_dir(root());
+    Ok(command)
+}
+
+/// The target folder, which this task itself lies in, two levels down.
+fn target_folder() -> Result<PathBuf, TaskError> {
+    let own = env::current_exe().map_err(|error| TaskError::Failed(error.to_string()))?;
+    let profile = own.parent().filter(|folder| folder.join("deps").is_dir());
+    let target = profile.and_then(Path::parent).map(Path::to_owned);
+    target.ok_or_else(|| TaskError::Failed("start this with `cargo xtask`".to_owned()))
 }
 
 /// Runs a command with its output going through, and says what it runs.
@@ -43,7 +90,11 @@ fn shown(command: &Command) -> String {
         Some(format!("{}={}", name.to_string_lossy(), value?.to_string_lossy()))
     });
     let arguments = command.get_args().map(|argument| argument.to_string_lossy().into_owned());
-    let words: Vec<String> = variables.chain(["cargo".to_owned()]).chain(arguments).collect();
+    let program = Path::new(command.get_program());
+    // Cargo passes the path of its own program on, which nobody types.
+    let name = program.file_name().filter(|name| *name == "cargo").unwrap_or(program.as_os_str());
+    let name = name.to_string_lossy().into_owned();
+    let words: Vec<String> = variables.chain([name]).chain(arguments).collect();
     words.join(" ")
 }
 
@@ -61,5 +112,15 @@ mod tests {
         let mut command = command(["test", "--release"]);
         command.env("OFFSHOOT_SEED", "7");
         assert_eq!(shown(&command), "OFFSHOOT_SEED=7 cargo test --release");
+        assert_eq!(shown(Command::new("/folder/program").arg("--flag")), "/folder/program --flag");
+    }
+
+    #[test]
+    fn programs_are_built_with_all_packages() {
+        let (binary, example) = (Program::Binary("b"), Program::Example("e"));
+        assert_eq!(binary.build(), ["build", "--workspace", "--bin", "b"]);
+        assert_eq!(binary.path(), Path::new("debug/b"));
+        assert_eq!(example.build(), ["build", "--workspace", "--example", "e"]);
+        assert_eq!(example.path(), Path::new("debug/examples/e"));
     }
 }

@@ -1,7 +1,7 @@
 //! `cargo xtask schema`: the JSON Schema of everything that Offshoot prints.
 
 use crate::arguments::{Argument, Arguments, TaskError, unknown};
-use crate::cargo;
+use crate::cargo::{self, Program};
 
 const HELP: &str = "\
 Write the JSON Schema files in docs/schema from the types of the protocol crate.
@@ -35,18 +35,13 @@ impl Options {
     }
 
     fn arguments(&self) -> Vec<&str> {
-        let mut arguments = vec!["run", "-p", "offshoot-protocol", "--example"];
-        arguments.extend(["write-schema", "--", "docs/schema"]);
-        if self.check {
-            arguments.push("--check");
-        }
-        arguments
+        ["docs/schema"].into_iter().chain(self.check.then_some("--check")).collect()
     }
 }
 
 /// Writes or checks the files.
 pub(crate) fn run(options: &Options) -> Result<(), TaskError> {
-    cargo::run(&mut cargo::command(options.arguments()))
+    cargo::run(cargo::built(Program::Example("write-schema"))?.args(options.arguments()))
 }
 
 #[cfg(test)]
@@ -56,11 +51,10 @@ mod tests {
 
     #[test]
     fn passes_check_on() {
-        let plain = "run -p offshoot-protocol --example write-schema -- docs/schema";
         let write = Options::parse(&[]).unwrap();
-        assert_eq!(write.arguments(), words(plain));
+        assert_eq!(write.arguments(), ["docs/schema"]);
         let check = Options::parse(&words("--check")).unwrap();
-        assert_eq!(check.arguments(), words(&format!("{plain} --check")));
+        assert_eq!(check.arguments(), ["docs/schema", "--check"]);
     }
 
     #[test]

@@ -5,26 +5,30 @@ use std::process::Command;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::arguments::{Argument, Arguments, TaskError, unknown};
-use crate::{cargo, report};
+use crate::cargo::{self, PRODUCT_OF_USERS};
+use crate::report;
 
 const HELP: &str = "\
-Run the randomised tests, optimised, and print how long each took.
+Run the randomised tests against the optimised program, and print how long each took.
 
 Usage: cargo xtask soak [--quick] [--seed N] [--cases N]
 
-  --quick    The tier that CI runs: minutes, and seed 1 unless another is given
+  --quick    The tier that CI runs: minutes, seed 1001 unless another is given, and tests that are not optimised
+             themselves, so that those of `cargo test --workspace` need not be compiled again
   --seed N   Start from this seed; without it the long tier takes one from the clock and prints it
   --cases N  Run this many cases instead of the tier's own number
   -h, --help
 
-Tests get OFFSHOOT_TEST_TIER (long or quick), OFFSHOOT_SEED and, with --cases, OFFSHOOT_TEST_CASES.
+Tests get OFFSHOOT_TEST_TIER (long or quick), OFFSHOOT_SEED, with --quick OFFSHOOT_TEST_PRODUCT (release) and, with
+--cases, OFFSHOOT_TEST_CASES.
 ";
 
 /// Test binaries of the long tier: files or directories of `tests/tests`.
 const TESTS: &[&str] = &["model", "crash", "oracle", "homecoming"];
 
-/// The seed of a quick run: the same each time, so that CI fails for a change and not by chance.
-const QUICK_SEED: u64 = 1;
+/// The seed of a quick run: the same each time, so that CI fails for a change and not by chance. Cases count up from it; the
+/// ordinary test run starts at 1 and does as many, so that here they are others.
+const QUICK_SEED: u64 = 1001;
 
 /// How to run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -121,7 +125,14 @@ fn run_one(test: &'static str, options: Options, seed: u64) -> Outcome {
 }
 
 fn test_command(test: &str, options: Options, seed: u64) -> Command {
-    let mut command = cargo::command(["test", "--release", "-p", "offshoot-tests", "--test", test]);
+    let mut command = if options.quick {
+        // The build of the ordinary test run: of other packages, or optimised, nearly everything would be compiled again.
+        let mut command = cargo::command(["test", "--workspace", "--test", test]);
+        command.envs([PRODUCT_OF_USERS]);
+        command
+    } else {
+        cargo::command(["test", "--release", "-p", "offshoot-tests", "--test", test])
+    };
     command.env("OFFSHOOT_TEST_TIER", options.tier()).env("OFFSHOOT_SEED", seed.to_string());
     match options.cases {
         Some(cases) => command.env("OFFSHOOT_TEST_CASES", cases.to_string()),
@@ -161,16 +172,18 @@ mod tests {
         assert_eq!(variable(&command, "OFFSHOOT_SEED").as_deref(), Some("7"));
         assert_eq!(variable(&command, "OFFSHOOT_TEST_CASES").as_deref(), Some("9"));
         let arguments = command.get_args().map(|word| word.to_string_lossy());
-        let expected = words("test --release -p offshoot-tests --test model");
-        assert!(arguments.eq(expected));
+        assert!(arguments.eq(words("test --workspace --test model")));
+        assert_eq!(variable(&command, "OFFSHOOT_TEST_PRODUCT").as_deref(), Some("release"));
         assert_eq!(options.again(7), "cargo xtask soak --quick --seed 7 --cases 9");
     }
 
     #[test]
-    fn the_long_tier_is_the_default_and_quick_runs_repeat() {
+    fn the_long_tier_is_the_default_and_optimised_and_quick_runs_repeat() {
         let long = Options::parse(&[]).unwrap();
         assert_eq!(long.tier(), "long");
         let command = test_command("model", long, 3);
+        let arguments = command.get_args().map(|word| word.to_string_lossy());
+        assert!(arguments.eq(words("test --release -p offshoot-tests --test model")));
         assert_eq!(variable(&command, "OFFSHOOT_TEST_CASES"), None);
         let quick = Options::parse(&words("--quick")).unwrap();
         assert_eq!(quick.seed_or_new(), QUICK_SEED);
