@@ -20,7 +20,8 @@ impl<'a> Tmux<'a> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let tmux = Self { place, socket: format!("offshoot-test-{}-{number}", std::process::id()) };
-        let shell = ["env", "PS1=outside> ", "bash", "--norc", "--noprofile"];
+        // It may outlive its window by a moment, and must not write its history to a folder that is gone by then.
+        let shell = ["env", "PS1=outside> ", "HISTFILE=", "bash", "--norc", "--noprofile"];
         let window = ["new-session", "-d", "-x", "80", "-y", "24"];
         let made = tmux.command(&[&window[..], &shell].concat());
         assert!(made.status.success(), "{made:?}");

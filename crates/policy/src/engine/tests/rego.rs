@@ -165,6 +165,26 @@ fn a_policy_decides_by_the_document() {
     check_in(&[projects(text)], "ls; rm a", &online(), AllowWithCheckpoint);
 }
 
+/// What people write in patterns.
+#[test]
+fn patterns_know_classes() {
+    for (pattern, command) in [
+        (r"(?i)^LS$", "ls"),
+        (r"^\w+\s\d{2}$", "echo 12"),
+        (r"\bmain\b", "git push origin main"),
+        (r"^\S+ [^\W\d]+$", "echo ab"),
+        (r"^echo \pL+$", "echo ß"),
+        (r"\p{Greek}", "echo λ"),
+    ] {
+        let text = format!(
+            "deny contains \"found\" if {{ some c in input.commands\nregex.match(`{pattern}`, concat(\" \", c.words)) }}"
+        );
+        let verdict = decide(&[projects(&text)], command);
+        assert_eq!((verdict.decision, &*verdict.reason), (Deny, "found"), "{pattern}");
+        assert_ne!(decide(&[projects(&text)], "pwd -").decision, Deny, "{pattern}");
+    }
+}
+
 #[test]
 fn what_stands_is_told_before_rego_is_asked() {
     let text = r#"deny contains input.decision"#;
