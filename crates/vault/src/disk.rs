@@ -232,6 +232,11 @@ pub(crate) fn set_mtime_at(dir: BorrowedFd<'_>, name: &[u8], mtime: Mtime) -> io
     Ok(())
 }
 
+/// Makes durable all that was written to the file system of a path.
+pub(crate) fn sync_file_system(path: &Path) -> io::Result<()> {
+    Ok(fs::syncfs(open_dir(path)?)?)
+}
+
 /// Syncs a directory, so that the names in it survive a power cut.
 pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
     Ok(fs::fsync(open_dir(path)?)?)

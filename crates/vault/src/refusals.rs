@@ -26,6 +26,8 @@ use crate::vault::Vault;
 const FILE: &str = "refusals";
 /// More bytes than this should not wait.
 const MOST_WAITING: u64 = 1 << 20;
+/// Shorter texts are no starts of ids.
+const SHORTEST_PREFIX: usize = 4;
 /// Digits of the hash before each record.
 const DIGITS: usize = 16;
 
@@ -129,8 +131,11 @@ fn find_workspace(writer: &Writer<'_>, text: &str) -> Result<Option<Id>> {
     if let Some((key, _)) = writer.ref_by_name(WORKSPACE, "", text)? {
         return Ok(key.id.parse().ok());
     }
-    let refs = writer.refs(WORKSPACE)?;
-    let mut fitting = refs.iter().filter(|(key, _)| key.id.starts_with(text));
+    if text.len() < SHORTEST_PREFIX {
+        return Ok(None);
+    }
+    let (text, refs) = (text.to_ascii_lowercase(), writer.refs(WORKSPACE)?);
+    let mut fitting = refs.iter().filter(|(key, _)| key.id.starts_with(&text));
     let (first, second) = (fitting.next(), fitting.next());
     Ok(first.filter(|_| second.is_none()).and_then(|(key, _)| key.id.parse().ok()))
 }

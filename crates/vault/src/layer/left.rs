@@ -43,8 +43,7 @@ impl LayerStage {
         let left = left_dir(self.layers());
         let done = match progress {
             Progress::Named => refer(&left, &note.exec, &self.id(), &self.place),
-            _ => fs::rename(&self.place, left.join(note.exec.to_string()))
-                .map_err(io_error("rename", &self.place)),
+            _ => move_aside(&self.place, &left.join(note.exec.to_string())),
         };
         if done.is_err() {
             // It stays where it is with its note, and the next open tries again.
@@ -71,10 +70,25 @@ impl Upper {
     }
 }
 
+/// Moves what a command wrote to where it is set aside. The note is on disk before: without it nobody could make anything of the rest.
+pub(super) fn move_aside(from: &Path, to: &Path) -> Result<()> {
+    sync_note(&from.join(NOTE));
+    fs::rename(from, to).map_err(io_error("rename", from))?;
+    // On a disk that is full or failing it is set aside as far as it is there.
+    drop(disk::sync_file_system(to));
+    Ok(())
+}
+
+fn sync_note(note: &Path) {
+    // On a disk that fails it may still come to be read.
+    drop(fs::File::open(note).and_then(|file| file.sync_all()));
+}
+
 /// Notes that a sealed layer, which has to stay where it is, holds what a command left: its note moves, by one call that needs
 /// no room.
 pub(super) fn refer(left: &Path, exec: &Id, layer: &Id, sealed: &Path) -> Result<()> {
     let note = sealed.join(NOTE);
+    sync_note(&note);
     fs::rename(&note, left.join(format!("{exec}.{layer}"))).map_err(io_error("rename", &note))
 }
 

@@ -10,7 +10,7 @@ use offshoot_store::{Id, mark_unclean};
 use rustix::fs::{AtFlags, FileType, OFlags, Stat};
 
 use super::access::{PlainAccess, Reach};
-use super::left::{left_dir, refer};
+use super::left::{left_dir, move_aside, refer};
 use super::lock::DirLock;
 use super::note::{ExecNote, NOTE};
 use super::place::PlacedLinks;
@@ -77,7 +77,7 @@ impl Vault {
             if self.is_worth_keeping(path, note)? {
                 self.make_left_dir()?;
                 let left = left_dir(&self.layers_dir()).join(note.exec.to_string());
-                fs::rename(path, &left).map_err(io_error("rename", path))?;
+                move_aside(path, &left)?;
                 // Where overlayfs worked; nothing in it is anybody's.
                 drop(disk::remove_tree(&left.join("work")));
                 return Ok(Swept::Done);
@@ -113,15 +113,18 @@ impl Vault {
         }
         self.make_left_dir()?;
         let left = left_dir(&self.layers_dir()).join(note.exec.to_string());
-        fs::rename(path, left).map_err(io_error("rename", path))?;
+        move_aside(path, &left)?;
         self.catalog().write(|writer| writer.remove_layer(&id))?;
         Ok(Swept::Done)
     }
 
-    /// Removes the notes of what was set aside in sealed layers and is part of the history by now.
+    /// Removes the notes of what was set aside in sealed layers and is part of the history by now, and what has no note.
     fn sweep_left(&self) -> Result<()> {
         for (exec, layer) in self.left_names()? {
-            let Some(layer) = layer else { continue };
+            let Some(layer) = layer else {
+                self.clear_without_note(&exec)?;
+                continue;
+            };
             let root = self.layer_root(&layer)?;
             if self.read(|reader| Ok(reader.has_snapshot_of(&root.0)?))?
                 && let Some(left) = self.take_left(&exec)?
@@ -130,6 +133,17 @@ impl Vault {
             }
         }
         Ok(())
+    }
+
+    /// Removes what was set aside if its note cannot be read: nobody is told of it, or could make anything of it.
+    fn clear_without_note(&self, exec: &Id) -> Result<()> {
+        let dir = left_dir(&self.layers_dir()).join(exec.to_string());
+        // One that cannot be locked is being looked at.
+        let Ok(_held) = DirLock::take(&dir) else { return Ok(()) };
+        match ExecNote::read(&dir) {
+            Some(_) => Ok(()),
+            None => disk::remove_tree(&dir).map_err(io_error("remove", &dir)),
+        }
     }
 
     /// Whether a command wrote anything.

@@ -264,6 +264,19 @@ fn notes_that_say_nothing_are_cleared_with_their_files() {
     assert_eq!(vault.left().unwrap(), []);
 }
 
+/// A power cut may take the bytes of a note that was not synced; nobody is told of what it was about.
+#[test]
+fn what_was_set_aside_without_a_note_is_cleared() {
+    let scratch = Scratch::new();
+    let vault = small(&scratch);
+    let (upper, note) = written(&vault);
+    upper.abandon(&vault);
+    let place = vault.dir().join("left").join(note.exec.to_string());
+    assert_eq!(cut(&vault, &scratch, "whole").left().unwrap(), [note.exec]);
+    fs::write(place.join("exec.json"), "").unwrap();
+    assert_eq!(cut(&vault, &scratch, "cut").left().unwrap(), []);
+}
+
 /// A vault that is imported into again while something waits to be recovered keeps it.
 #[test]
 fn what_was_left_waits() {

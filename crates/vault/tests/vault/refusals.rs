@@ -51,7 +51,8 @@ fn a_refusal_is_in_the_catalog_for_whoever_asks() {
     let by_name = refusal(Some("w"));
     let by_id = refusal(Some(&id.to_string()[..20]));
     let unknown = refusal(Some("nobody"));
-    for refusal in [&by_name, &by_id, &unknown] {
+    let too_short = refusal(Some(&id.to_string()[..3]));
+    for refusal in [&by_name, &by_id, &unknown, &too_short] {
         assert!(!refusal.record(vault.dir()).unwrap());
     }
     let found = vault.exec(&by_name.exec).unwrap().unwrap();
@@ -61,13 +62,15 @@ fn a_refusal_is_in_the_catalog_for_whoever_asks() {
     assert_eq!((found.started_ms, found.ended_ms), (by_name.started_ms, by_name.ended_ms));
     assert_eq!(found.envelope.as_deref(), Some(by_name.envelope.as_str()));
     assert_eq!(vault.exec(&by_id.exec).unwrap().unwrap().workspace, Some(id));
-    assert_eq!(vault.exec(&unknown.exec).unwrap().unwrap().workspace, None);
+    for refusal in [unknown, too_short] {
+        assert_eq!(vault.exec(&refusal.exec).unwrap().unwrap().workspace, None);
+    }
     let operation = vault.operation(&found.operation.unwrap()).unwrap();
     assert_eq!((operation.kind.as_str(), operation.workspace), ("exec", Some(id)));
     assert_eq!((operation.summary, operation.changes), (by_name.summary, Vec::new()));
     assert_eq!(operation.time_ms, by_name.ended_ms);
     let report = vault.check(CheckDepth::Content).unwrap();
-    assert_eq!((report.problems, report.execs), (Vec::new(), 3));
+    assert_eq!((report.problems, report.execs), (Vec::new(), 4));
     assert_eq!(report.audit_events, report.operations);
 }
 

@@ -50,12 +50,13 @@ pub enum Answered {
 }
 
 impl Door<'_> {
-    /// Refuses a request that may not run.
-    pub fn ask(&self, request: ExecutionRequest) -> Answered {
+    /// Refuses a request that may not run, and puts down in others that they may.
+    pub fn ask(&self, mut request: ExecutionRequest) -> Answered {
         let started = Instant::now();
         let mut result = ExecutionResult::new(Id::random(), self.name);
         let valid = validate(&request, &mut result, self.folders).is_ok();
-        if !valid || self.lets_pass(&request, &mut result) {
+        if !valid || self.lets_pass(&mut request, &mut result) {
+            request.verdict = result.decision;
             return Answered::Let(Box::new(request));
         }
         let many_wait = self.refuse(&request, &mut result, started);
@@ -63,20 +64,24 @@ impl Door<'_> {
         Answered::Refused { envelope, many_wait }
     }
 
-    /// Decides whether a request may run, and puts down the verdict.
+    /// Decides whether a request may run, unless that was decided already, and puts down the verdict.
     pub(super) fn lets_pass(
         &self,
-        request: &ExecutionRequest,
+        request: &mut ExecutionRequest,
         result: &mut ExecutionResult,
     ) -> bool {
+        let verdict = request.verdict.take().unwrap_or_else(|| self.decide(request, result));
+        result.decision.insert(verdict).decision.runs()
+    }
+
+    fn decide(&self, request: &ExecutionRequest, result: &ExecutionResult) -> Verdict {
         let places = Places {
             workspace: result.mountpoint.as_deref().unwrap_or(Path::new("")),
             folders: self.folders.get(1..).unwrap_or_default(),
             cwd: result.cwd.as_deref().unwrap_or(Path::new("")),
             home: self.home,
         };
-        let verdict = judge(self.policy, &request.command, &context_of(request, &places));
-        result.decision.insert(verdict).decision.runs()
+        judge(self.policy, &request.command, &context_of(request, &places))
     }
 
     /// Answers what may not run, and records that it was asked for. Nothing is found, forked or mounted for it. Returns whether

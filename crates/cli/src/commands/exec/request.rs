@@ -98,6 +98,7 @@ pub(super) fn build(
         patch: ask.patch,
         wait: options.wait,
         actor: context.actor.clone(),
+        verdict: None,
     })
 }
 
