@@ -70,26 +70,24 @@ impl Upper {
     }
 }
 
-/// Moves what a command wrote to where it is set aside. The note is on disk before: without it nobody could make anything of the rest.
+/// Moves what a command wrote to where it is set aside, all of it on disk before: nobody could make anything of it without its note.
 pub(super) fn move_aside(from: &Path, to: &Path) -> Result<()> {
-    sync_note(&from.join(NOTE));
-    fs::rename(from, to).map_err(io_error("rename", from))?;
     // On a disk that is full or failing it is set aside as far as it is there.
-    drop(disk::sync_file_system(to));
+    drop(disk::sync_file_system(from));
+    fs::rename(from, to).map_err(io_error("rename", from))?;
+    drop(to.parent().map(disk::sync_dir));
     Ok(())
-}
-
-fn sync_note(note: &Path) {
-    // On a disk that fails it may still come to be read.
-    drop(fs::File::open(note).and_then(|file| file.sync_all()));
 }
 
 /// Notes that a sealed layer, which has to stay where it is, holds what a command left: its note moves, by one call that needs
 /// no room.
 pub(super) fn refer(left: &Path, exec: &Id, layer: &Id, sealed: &Path) -> Result<()> {
     let note = sealed.join(NOTE);
-    sync_note(&note);
-    fs::rename(&note, left.join(format!("{exec}.{layer}"))).map_err(io_error("rename", &note))
+    // On a disk that is full or failing it may still come to be read.
+    drop(fs::File::open(&note).and_then(|file| file.sync_all()));
+    fs::rename(&note, left.join(format!("{exec}.{layer}"))).map_err(io_error("rename", &note))?;
+    drop(disk::sync_dir(left));
+    Ok(())
 }
 
 /// What a name in the directory of what was left stands for: the command, and the layer where that has to stay.

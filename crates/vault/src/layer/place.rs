@@ -194,7 +194,8 @@ impl PlacedLinks {
         fs::write(&path, self.encode()).map_err(io_error("write", &path))
     }
 
-    /// What is remembered in a directory; nothing where nothing was placed.
+    /// What is remembered in a directory; nothing where nothing was placed, or where a power cut took the bytes: what was placed
+    /// counts as written then.
     pub(super) fn read(dir: &Path) -> Result<Self> {
         let path = dir.join(PLACED);
         let bytes = match fs::read(&path) {
@@ -203,7 +204,7 @@ impl PlacedLinks {
             }
             other => other.map_err(io_error("read", &path))?,
         };
-        Self::decode(&bytes).map_err(|error| io_error("read", &path)(std::io::Error::other(error)))
+        Ok(Self::decode(&bytes).unwrap_or_default())
     }
 
     fn encode(&self) -> Vec<u8> {

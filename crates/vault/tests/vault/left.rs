@@ -277,6 +277,21 @@ fn what_was_set_aside_without_a_note_is_cleared() {
     assert_eq!(cut(&vault, &scratch, "cut").left().unwrap(), []);
 }
 
+/// Which names were placed before the command is not known then; all that is there counts as written.
+#[test]
+fn what_was_placed_may_be_cut_short() {
+    let scratch = Scratch::new();
+    let vault = small(&scratch);
+    let (upper, note) = written(&vault);
+    fs::write(upper.dir().with_file_name("placed"), "").unwrap();
+    upper.abandon(&vault);
+    let left = vault.take_left(&note.exec).unwrap().unwrap();
+    assert_eq!(left.size().unwrap().unwrap().files, 2);
+    assert!(left.preview(&vault, &PlainAccess).unwrap().changes.len() >= 2);
+    drop(left);
+    assert_recovered(&vault, &note.exec, scratch.path().join("out"));
+}
+
 /// A vault that is imported into again while something waits to be recovered keeps it.
 #[test]
 fn what_was_left_waits() {
