@@ -5,7 +5,7 @@
 //! about commands or operations, takes in what waits there first. The format is in `docs/design/storage-format.md`.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -231,10 +231,5 @@ fn digest(bytes: &[u8]) -> String {
 }
 
 fn lock(file: &File, how: FlockOperation) -> io::Result<()> {
-    loop {
-        match flock(file, how).map_err(io::Error::from) {
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            other => return other,
-        }
-    }
+    Ok(rustix::io::retry_on_intr(|| flock(file, how))?)
 }

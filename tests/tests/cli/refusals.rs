@@ -107,3 +107,23 @@ fn what_cannot_be_recorded_is_refused_all_the_same() {
     assert!(said.contains("could not be recorded"), "{said}");
     exec(&place, 0, &[], &["cat", "a"]);
 }
+
+/// However often somebody asks in vain, what waits for the catalog stays short.
+#[test]
+fn many_are_taken_in() {
+    let place = project();
+    let other = place.path().join("other");
+    fs::create_dir(&other).unwrap();
+    let waiting = vault(&place).join("refusals");
+    let refuse_many = || {
+        // Lines that are no records count for nothing, but for their length.
+        fs::write(&waiting, "\n".repeat((1 << 20) + 1)).unwrap();
+        exec(&place, 122, &[], &NEVER);
+        assert_eq!(fs::metadata(&waiting).unwrap().len(), 0);
+    };
+    refuse_many();
+    // The vault of several folders is open by then.
+    place.ok(["binding", "add", other.to_str().unwrap()]);
+    refuse_many();
+    assert_eq!(states(&place), ["denied", "denied"]);
+}
