@@ -23,26 +23,38 @@ pub(crate) struct IgnoreRules<'t> {
 
 struct State<'t> {
     objects: &'t Objects,
-    /// The directories on the way to what was asked about; nothing where the tree has none.
-    folders: HashMap<VaultPath, Option<DirRef>>,
     /// The rules of `.git/info/exclude`, which every other rule overrides.
-    outermost: Option<Arc<Gitignore>>,
-    /// The rules of each directory that was looked at.
-    levels: HashMap<VaultPath, Option<Arc<Gitignore>>>,
-    /// Which directories are ignored.
-    directories: HashMap<VaultPath, bool>,
+    outermost: Option<Arc<Level>>,
+    top: Option<DirRef>,
+    /// The directories on the way to what was asked about.
+    directories: HashMap<VaultPath, Directory>,
+}
+
+/// What is known of a directory.
+#[derive(Clone)]
+struct Directory {
+    /// The directory; nothing where the tree has none.
+    node: Option<DirRef>,
+    /// Whether it is ignored, by itself or by one that it is in.
+    ignored: bool,
+    /// The rules for what is in it, innermost first. Directories without rules are no part of it.
+    rules: Option<Arc<Level>>,
+}
+
+/// The rules of one file, and those that they override.
+struct Level {
+    rules: Gitignore,
+    outer: Option<Arc<Level>>,
 }
 
 impl<'t> IgnoreRules<'t> {
     /// Reads the rules of these states when they are needed. `excludes` is the file of rules that belongs to the repository.
     pub(crate) fn new(objects: &'t Objects, roots: &[RootId], excludes: &[u8]) -> Result<Self> {
-        let outermost = matcher(&VaultPath::top(), excludes);
+        let outermost = matcher(&VaultPath::top(), excludes, None);
         let state = |root: &RootId| -> Result<State<'t>> {
             let top = Tree::open(objects, root)?.top().directory().copied();
-            let (folders, outermost) =
-                (HashMap::from([(VaultPath::top(), top)]), outermost.clone());
-            let (levels, directories) = (HashMap::new(), HashMap::new());
-            Ok(State { objects, folders, outermost, levels, directories })
+            let (outermost, directories) = (outermost.clone(), HashMap::new());
+            Ok(State { objects, outermost, top, directories })
         };
         let roots: BTreeSet<&RootId> = roots.iter().collect();
         Ok(Self { states: roots.into_iter().map(state).collect::<Result<_>>()? })
@@ -65,85 +77,72 @@ impl<'t> IgnoreRules<'t> {
 
 impl State<'_> {
     fn ignores(&mut self, path: &VaultPath, is_directory: bool) -> Result<bool> {
-        let Some((_, parents)) = path.names().split_last() else { return Ok(false) };
-        let mut at = folder_of(path);
+        let Some(parent) = path.parent() else { return Ok(false) };
+        let within = self.directory(&parent)?;
         // An ignored directory is not entered, so nothing below it can be taken out again.
-        for name in parents.iter().skip(at.names().len()) {
-            at = at.join(name);
-            let known = self.directories.get(&at).copied();
-            let ignored = match known {
-                Some(known) => known,
-                None => self.matches(&at, true)?,
-            };
-            self.directories.insert(at.clone(), ignored);
-            if ignored {
-                return Ok(true);
-            }
-        }
-        self.matches(path, is_directory)
+        Ok(within.ignored || matches(within.rules.as_deref(), path, is_directory))
     }
 
-    /// What the rules say of this path alone; those of the innermost directory first.
-    fn matches(&mut self, path: &VaultPath, is_directory: bool) -> Result<bool> {
-        let (bytes, folder) = (path.relative(), folder_of(path));
-        let mut level = path.parent();
-        while let Some(directory) = level.filter(|level| level.is_within(&folder)) {
-            let rules = self.rules_in(&directory)?;
-            match rules.map_or(Match::None, |r| verdict(&r, &bytes, is_directory)) {
-                Match::Ignore(()) => return Ok(true),
-                Match::Whitelist(()) => return Ok(false),
-                Match::None => level = directory.parent(),
+    /// What is known of a directory. Each is looked at once, those above it first.
+    fn directory(&mut self, path: &VaultPath) -> Result<Directory> {
+        let mut missing = Vec::new();
+        let mut at = Some(path.clone());
+        let mut known = None;
+        while let Some(directory) = at {
+            known = self.directories.get(&directory).cloned();
+            if known.is_some() {
+                break;
             }
+            at = directory.parent();
+            missing.push(directory);
         }
-        let outermost = self.outermost.as_ref().filter(|_| folder.is_top());
-        let verdict = outermost.map_or(Match::None, |r| verdict(r, &bytes, is_directory));
-        Ok(matches!(verdict, Match::Ignore(())))
+        while let Some(directory) = missing.pop() {
+            let looked = self.look(&directory, known)?;
+            self.directories.insert(directory, looked.clone());
+            known = Some(looked);
+        }
+        Ok(known.expect("the top was looked at, or something below it"))
     }
 
-    fn rules_in(&mut self, directory: &VaultPath) -> Result<Option<Arc<Gitignore>>> {
-        if let Some(known) = self.levels.get(directory) {
-            return Ok(known.clone());
-        }
-        let file = match self.folder(directory)? {
-            Some(dir) => self.objects.entry(&dir, b".gitignore")?,
-            None => None,
+    fn look(&self, path: &VaultPath, parent: Option<Directory>) -> Result<Directory> {
+        let (node, ignored, outer) = match (parent, path.name()) {
+            (Some(parent), Some(name)) => {
+                let entry = parent.node.map(|dir| self.objects.entry(&dir, name)).transpose()?;
+                let node = entry.flatten().as_ref().and_then(Entry::directory).copied();
+                match is_folder(path) {
+                    true => (node, false, None),
+                    false => {
+                        let by_rule = matches(parent.rules.as_deref(), path, true);
+                        (node, parent.ignored || by_rule, parent.rules)
+                    }
+                }
+            }
+            _ => (self.top, false, self.outermost.clone()),
         };
+        let file = node.map(|dir| self.objects.entry(&dir, b".gitignore")).transpose()?.flatten();
         let text = file.map(|file| text_of(self.objects, &file)).transpose()?.flatten();
-        let rules = text.and_then(|text| matcher(directory, &text));
-        self.levels.insert(directory.clone(), rules.clone());
-        Ok(rules)
+        let own = text.and_then(|text| matcher(path, &text, outer.clone()));
+        Ok(Directory { node, ignored, rules: own.or(outer) })
     }
+}
 
-    /// A directory of the tree. Those above it are looked up once, however many are in them.
-    fn folder(&mut self, path: &VaultPath) -> Result<Option<DirRef>> {
-        if let Some(known) = self.folders.get(path) {
-            return Ok(*known);
+/// What the rules say of this path alone; the innermost that says anything counts.
+fn matches(innermost: Option<&Level>, path: &VaultPath, is_directory: bool) -> bool {
+    let (mut level, bytes) = (innermost, path.relative());
+    while let Some(Level { rules, outer }) = level {
+        match rules.matched(bytes_path(&bytes), is_directory) {
+            Match::Ignore(_) => return true,
+            Match::Whitelist(_) => return false,
+            Match::None => level = outer.as_deref(),
         }
-        let parent = match path.parent() {
-            Some(parent) => self.folder(&parent)?,
-            None => None,
-        };
-        let entry = match (parent, path.name()) {
-            (Some(parent), Some(name)) => self.objects.entry(&parent, name)?,
-            _ => None,
-        };
-        let found = entry.as_ref().and_then(Entry::directory).copied();
-        self.folders.insert(path.clone(), found);
-        Ok(found)
     }
+    false
 }
 
-/// Where the folder that a path belongs to lies in the tree: the rules of one folder say nothing about another.
-fn folder_of(path: &VaultPath) -> VaultPath {
+/// Whether a further folder lies here: the rules of one folder say nothing about another.
+fn is_folder(path: &VaultPath) -> bool {
     let bound = bound_path();
-    match path.names().get(bound.names().len()) {
-        Some(name) if path.is_within(&bound) => bound.join(name),
-        _ => VaultPath::top(),
-    }
-}
-
-fn verdict(rules: &Gitignore, path: &[u8], is_directory: bool) -> Match<()> {
-    rules.matched(bytes_path(path), is_directory).map(drop)
+    path.names().len() == bound.names().len() + 1 && path.is_within(&bound)
 }
 
 /// The bytes of a file in a tree, if there is one and it is not too long to be what it should be.
@@ -166,11 +165,12 @@ fn text_of(objects: &Objects, entry: &Entry) -> Result<Option<Vec<u8>>> {
 }
 
 /// The rules of one file. Lines that are no patterns are passed over, as git does.
-fn matcher(directory: &VaultPath, text: &[u8]) -> Option<Arc<Gitignore>> {
+fn matcher(directory: &VaultPath, text: &[u8], outer: Option<Arc<Level>>) -> Option<Arc<Level>> {
     let mut builder = GitignoreBuilder::new(bytes_path(&directory.relative()));
     for line in text.split(|&byte| byte == b'\n') {
         let Ok(line) = std::str::from_utf8(line) else { continue };
         let _invalid_pattern = builder.add_line(None, line.trim_end_matches('\r')).is_err();
     }
-    builder.build().ok().filter(|rules| !rules.is_empty()).map(Arc::new)
+    let rules = builder.build().ok().filter(|rules| !rules.is_empty())?;
+    Some(Arc::new(Level { rules, outer }))
 }
