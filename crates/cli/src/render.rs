@@ -56,8 +56,22 @@ pub(crate) fn host_path(path: &Path) -> String {
     display_bytes(path.as_os_str().as_bytes())
 }
 
+/// Rows with aligned columns below a line that names them; nothing where there are no rows.
+pub(crate) fn table(header: &[&str], rows: Vec<Vec<String>>) -> String {
+    if rows.is_empty() {
+        return String::new();
+    }
+    let header = header.iter().map(|name| paint(DIM, name)).collect();
+    aligned(&[vec![header], rows].concat())
+}
+
+/// Names and values, a line each.
+pub(crate) fn fields(rows: &[Vec<String>]) -> String {
+    aligned(rows)
+}
+
 /// Rows with aligned columns; the last column is not padded.
-pub(crate) fn table(rows: &[Vec<String>]) -> String {
+fn aligned(rows: &[Vec<String>]) -> String {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|cell| visible(cell)).max().unwrap_or(0)
@@ -250,8 +264,11 @@ mod tests {
     fn columns_line_up_whatever_their_colour() {
         let rows =
             [vec![paint(NAME, "a"), "1".to_owned()], vec!["longer".to_owned(), "2".to_owned()]];
-        let plain = anstream::adapter::strip_str(&table(&rows)).to_string();
-        assert_eq!(plain, "a       1\nlonger  2\n");
+        let plain = |text: &str| anstream::adapter::strip_str(text).to_string();
+        assert_eq!(plain(&fields(&rows)), "a       1\nlonger  2\n");
+        let table = |rows: &[Vec<String>]| plain(&table(&["NAME", "NUMBER"], rows.to_vec()));
+        assert_eq!(table(&rows), "NAME    NUMBER\na       1\nlonger  2\n");
+        assert_eq!(table(&[]), "");
     }
 
     #[test]

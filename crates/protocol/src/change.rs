@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::Kind;
 use crate::file::EntryKindDoc;
-use crate::home::HeldDoc;
+use crate::home::{ClashDoc, HeldDoc};
 use crate::merge::ConflictDoc;
 use crate::text::Text;
 
@@ -124,7 +124,7 @@ pub struct StatusDoc {
     /// How many snapshots the main line has that the workspace has not.
     #[serde(default)]
     pub behind: u64,
-    /// What differs from the base, by path.
+    /// What a commit would change in the folder, and what it would leave in the workspace (`stays`), by path.
     pub changes: Vec<ChangeDoc>,
     /// Paths left out because only their metadata changed.
     pub metadata_only: u64,
@@ -134,6 +134,16 @@ pub struct StatusDoc {
     /// What a commit would leave in the workspace, by path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stays: Vec<HeldDoc>,
+    /// What does not fit to the main line: a commit would change nothing and list these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clashes: Vec<ClashDoc>,
+    /// Why a commit would be refused otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+    /// Paths in `changes` that somebody changed in the folder since the main line last was what is in it. A commit reads the folder, and
+    /// may do something else with them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outdated: Vec<Text>,
     /// How many checkpoints it has.
     pub checkpoints: u64,
     /// What happened last.

@@ -10,16 +10,22 @@ pub const SCHEMA_VERSION: u32 = 1;
 pub trait Kind: Serialize + JsonSchema {
     /// The kind, such as `workspace.list`.
     const KIND: &'static str;
+
+    /// Whether what was asked for was done. An answer that says no lists why: conflicts, damage, what failed.
+    fn succeeded(&self) -> bool {
+        true
+    }
 }
 
-/// The answer of a command that succeeded.
+/// The answer of a command.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Document<T> {
     /// The version of the format: 1.
     pub schema_version: u32,
     /// What the result is.
     pub kind: String,
-    /// Always true here; an error document has false.
+    /// Whether what was asked for was done: false where there are conflicts, where something is damaged or a check failed. An error
+    /// document always has false.
     pub success: bool,
     /// What the command answers.
     pub result: T,
@@ -32,7 +38,8 @@ impl<T: Kind> Document<T> {
     /// Frames a result.
     pub fn new(result: T, notes: Vec<String>) -> Self {
         let kind = T::KIND.to_owned();
-        Self { schema_version: SCHEMA_VERSION, kind, success: true, result, notes }
+        let success = result.succeeded();
+        Self { schema_version: SCHEMA_VERSION, kind, success, result, notes }
     }
 }
 

@@ -69,6 +69,11 @@ pub struct CommitDoc {
 
 impl Kind for CommitDoc {
     const KIND: &'static str = "commit";
+
+    fn succeeded(&self) -> bool {
+        let git_failed = self.git.as_ref().is_some_and(|git| git.error.is_some());
+        self.conflicts.is_empty() && !git_failed
+    }
 }
 
 /// What a pull did.
@@ -97,4 +102,8 @@ pub struct PullDoc {
 
 impl Kind for PullDoc {
     const KIND: &'static str = "pull";
+
+    fn succeeded(&self) -> bool {
+        self.conflicts.is_empty()
+    }
 }

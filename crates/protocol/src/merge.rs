@@ -143,4 +143,8 @@ pub struct MergeDoc {
 
 impl Kind for MergeDoc {
     const KIND: &'static str = "merge";
+
+    fn succeeded(&self) -> bool {
+        self.conflicts.is_empty()
+    }
 }

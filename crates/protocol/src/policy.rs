@@ -138,6 +138,10 @@ pub struct PolicyTestDoc {
 
 impl Kind for PolicyTestDoc {
     const KIND: &'static str = "policy.test";
+
+    fn succeeded(&self) -> bool {
+        self.problems.is_empty()
+    }
 }
 
 /// `policy init`: a file to start from.

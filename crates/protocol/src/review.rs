@@ -50,6 +50,9 @@ pub struct ReviewItemDoc {
     /// What changed it last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_changed_by: Option<ReviewOriginDoc>,
+    /// Why a commit leaves it in the workspace, where it does: the words of `stays` in `status`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<String>,
     /// What can be decided about it.
     pub pieces: Vec<ReviewPieceDoc>,
 }

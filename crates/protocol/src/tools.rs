@@ -57,6 +57,10 @@ pub struct DoctorDoc {
 
 impl Kind for DoctorDoc {
     const KIND: &'static str = "doctor";
+
+    fn succeeded(&self) -> bool {
+        self.ok
+    }
 }
 
 /// How something is.

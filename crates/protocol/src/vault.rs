@@ -258,6 +258,10 @@ pub struct CheckDoc {
 
 impl Kind for CheckDoc {
     const KIND: &'static str = "vault.check";
+
+    fn succeeded(&self) -> bool {
+        self.ok
+    }
 }
 
 /// What a compaction of a vault did.

@@ -77,6 +77,17 @@ pub enum Base {
     },
 }
 
+impl Base {
+    /// All states that it is made of.
+    pub(crate) fn roots(&self) -> Vec<RootId> {
+        match self {
+            Self::Nothing => Vec::new(),
+            Self::Root(root) => vec![*root],
+            Self::Several { roots, base } => [roots.clone(), base.roots()].concat(),
+        }
+    }
+}
+
 /// What to merge.
 #[derive(Clone, Copy, Debug)]
 pub struct MergeInputs<'a> {

@@ -6,13 +6,17 @@ use offshoot_store::{Id, OperationRow, Reader, RefChange, RefKey, RefRow, StoreE
 
 use crate::actor::Actor;
 use crate::error::{Result, VaultError};
-use crate::refs::{WORKSPACE, from_json};
-use crate::transact::Transaction;
+use crate::refs::{WORKSPACE, from_json, head_key, head_row, head_snapshot};
+use crate::transact::{NewSnapshot, Transaction};
 use crate::vault::Vault;
 
-/// The kind of an operation that takes another back.
+/// The kind of an operation that took a workspace's changes to the main line, and the reason of the snapshot that it made there: its
+/// parents are the main line and what the workspace brought.
+pub const COMMIT: &str = "commit";
+/// The kind of an operation that takes another back. The snapshot of the main line that takes a commit back has it as its reason, and
+/// the commit's snapshot as its last parent.
 pub const UNDO: &str = "undo";
-/// The kind of an operation that brings back one that was undone.
+/// The kind of an operation that brings back one that was undone; its snapshot of the main line is like that of [`UNDO`].
 pub const REDO: &str = "redo";
 /// The kind of the operation that made the vault; it cannot be undone.
 pub const CREATE: &str = "vault create";
@@ -181,11 +185,12 @@ impl Vault {
                 tx.scope(workspace);
             }
             let changes = target.changes.iter();
-            let changes = match kind {
-                UNDO => changes.map(RefChange::reversed).collect(),
-                _ => changes.cloned().collect(),
-            };
+            let changes = changes.map(|change| match kind {
+                UNDO => change.reversed(),
+                _ => change.clone(),
+            });
             found = Some(target.clone());
+            let changes = changes.map(|change| on_top(tx, change)).collect::<Result<_>>()?;
             tx.apply(changes)?;
             Ok(target)
         });
@@ -200,6 +205,31 @@ impl Vault {
             (Err(error), None) => Err(error),
         }
     }
+}
+
+/// The main line never forgets a commit that was undone, so what it was before is not where it is. Where it has the same files, it
+/// gets a new snapshot instead of going back.
+fn on_top(tx: &mut Transaction<'_, '_>, change: RefChange) -> Result<RefChange> {
+    let now = tx.reader().get_ref(&change.key)?;
+    let (Some(left), Some(wanted), Some(row)) = (&change.before, &change.after, &now) else {
+        return Ok(change);
+    };
+    if change.key != head_key() || left == row {
+        return Ok(change);
+    }
+    let [left, wanted, head] = [left, wanted, row].map(head_snapshot);
+    let (left, wanted, head) = (tx.snapshot(&left?)?, tx.snapshot(&wanted?)?, tx.snapshot(&head?)?);
+    if left.root != head.root {
+        return Ok(change);
+    }
+    let snapshot = tx.add_snapshot(NewSnapshot {
+        root: wanted.root,
+        content: wanted.content,
+        parents: vec![head.id],
+        reason: "restore".to_owned(),
+        message: None,
+    })?;
+    Ok(RefChange { key: change.key, before: now, after: Some(head_row(snapshot.id)) })
 }
 
 /// Says what stands in the way of a revert in terms of the operation.

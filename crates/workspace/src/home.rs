@@ -13,6 +13,8 @@ mod markers;
 mod note;
 mod outcome;
 mod pattern;
+mod preview;
+mod proposal;
 mod pull;
 mod record;
 mod revert;
@@ -31,10 +33,11 @@ pub(crate) use folders::Folders;
 pub(crate) use ignore::IgnoreRules;
 pub use outcome::{CommitOutcome, Pulled};
 pub use pattern::PathPattern;
+pub use preview::{Preview, PreviewService};
+pub use proposal::Proposal;
 pub use pull::PullService;
 pub(crate) use record::is_commit;
 pub(crate) use revert::Reverter;
-pub(crate) use select::held_back;
 pub use select::{
     Allow, Choice, Held, HeldReason, Selected, Selection, SelectionStates, Tracked, select,
 };

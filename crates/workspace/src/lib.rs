@@ -43,8 +43,8 @@ pub use friendly::friendly_name;
 pub use history::{HistoryService, LogEntry};
 pub use home::{
     Allow, Choice, CommitOutcome, CommitRequest, CommitService, Direction, Held, HeldReason,
-    HomeEvent, HomeOptions, How, PathPattern, PullService, Pulled, Selected, Selection,
-    SelectionStates, Settled, Times, Tracked, select,
+    HomeEvent, HomeOptions, How, PathPattern, Preview, PreviewService, Proposal, PullService,
+    Pulled, Selected, Selection, SelectionStates, Settled, Times, Tracked, select,
 };
 pub use merge::{MergeOutcome, MergeRequest, MergeService, MergeSide, MergeTarget};
 pub use policy::{

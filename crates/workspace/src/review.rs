@@ -13,12 +13,13 @@ use std::collections::BTreeMap;
 use offshoot_vault::diff::pick::TextPick;
 use offshoot_vault::diff::text::is_binary;
 use offshoot_vault::diff::{Change, ChangeKind, DiffOptions};
-use offshoot_vault::{Actor, Body, Entry, EntryKind, RootId, Vault, VaultPath, Workspace};
+use offshoot_vault::merge::MergeOptions;
+use offshoot_vault::{Actor, Body, Entry, EntryKind, Tree, Vault, VaultPath, Workspace};
 
 use crate::change::ChangeSummaryService;
 use crate::edit::Edited;
 use crate::error::Result;
-use crate::home::{Choice, Held, HeldReason, Selection, SelectionStates, held_back};
+use crate::home::{Choice, HeldReason, PreviewService, Selection, SelectionStates};
 
 /// Lists what a workspace changed, to be decided about, and carries the decisions out.
 #[derive(Debug)]
@@ -26,37 +27,13 @@ pub struct ReviewService<'a> {
     vault: &'a Vault,
     actor: Actor,
     options: DiffOptions,
+    merge: MergeOptions,
 }
 
 impl<'a> ReviewService<'a> {
-    /// Works on a vault on behalf of somebody.
-    pub fn new(vault: &'a Vault, actor: &Actor, options: DiffOptions) -> Self {
-        Self { vault, actor: actor.clone(), options }
-    }
-
-    /// The same since what the workspace has in common with the main line: what a commit is about. What `selection` holds back is
-    /// left out.
-    pub fn items_to_commit(
-        &self,
-        workspace: &Workspace,
-        selection: &Selection<'_>,
-    ) -> Result<Vec<ReviewItem>> {
-        let base = choices::home_base(self.vault, workspace)?;
-        let held = self.held_back(workspace, selection)?;
-        let held: Vec<_> = held.iter().filter(|held| held.reason != HeldReason::Setuid).collect();
-        let mut items = self.items_since(workspace, &base, &[])?;
-        items.retain(|item| !held.iter().any(|held| held.change.path == item.change.path));
-        Ok(items)
-    }
-
-    /// What a commit with this selection would leave in the workspace. Nothing is stored.
-    pub fn held_back(&self, workspace: &Workspace, selection: &Selection<'_>) -> Result<Vec<Held>> {
-        let states = SelectionStates {
-            base: choices::home_base(self.vault, workspace)?,
-            workspace: self.vault.snapshot(&workspace.state.head)?.root,
-            main: self.vault.head()?.root,
-        };
-        held_back(self.vault, &states, selection)
+    /// Works on a vault on behalf of somebody; the options are those that commits have.
+    pub fn new(vault: &'a Vault, actor: &Actor, options: DiffOptions, merge: MergeOptions) -> Self {
+        Self { vault, actor: actor.clone(), options, merge }
     }
 
     /// For a commit: what was accepted or edited comes home, and everything else stays. The workspace is as it is now, after
@@ -66,35 +43,53 @@ impl<'a> ReviewService<'a> {
         workspace: &Workspace,
         items: &[ReviewItem],
     ) -> Result<BTreeMap<VaultPath, Choice>> {
-        choices::choices(self.vault, workspace, items)
+        let states = SelectionStates::of(self.vault, workspace, &self.merge)?;
+        choices::choices(self.vault, &states, items)
     }
 
-    /// What a workspace changed since its base, by path, in pieces that can be decided about. Where `paths` are given, only
-    /// what is at or below one of them.
-    pub fn items(&self, workspace: &Workspace, paths: &[VaultPath]) -> Result<Vec<ReviewItem>> {
-        let base = self.vault.snapshot(&workspace.state.base)?;
-        self.items_since(workspace, &base.root, paths)
-    }
-
-    fn items_since(
+    /// What a commit with this selection would bring home, by path, in pieces that can be decided about, and what it would leave in
+    /// the workspace. Where `paths` are given, only what is at or below one of them.
+    ///
+    /// Where the main line changed a file as well, its pieces are what the workspace did to it.
+    pub fn items(
         &self,
         workspace: &Workspace,
-        base: &RootId,
+        selection: &Selection<'_>,
         paths: &[VaultPath],
     ) -> Result<Vec<ReviewItem>> {
-        let head = self.vault.snapshot(&workspace.state.head)?;
+        let _held = self.vault.hold()?;
+        let preview = PreviewService::new(self.vault, self.merge, self.options);
+        let preview = preview.preview(workspace, selection, false)?;
+        let proposal = &preview.proposal;
         let summary = ChangeSummaryService::new(self.vault, self.options);
-        let mut changes = summary.between(base, &head.root, false)?.changes;
+        let mut changes = summary.between(&proposal.base, &preview.tip.root, false)?.changes;
         leave_out_what_comes_along(&mut changes);
         changes.retain(|change| is_wanted(change, paths));
-        let origins = origin::of(self.vault, workspace)?;
-        changes.into_iter().map(|change| self.item(change, &origins)).collect()
+        let held: BTreeMap<&VaultPath, HeldReason> =
+            proposal.stays().map(|held| (&held.change.path, held.reason)).collect();
+        let origins = origin::of(self.vault, workspace, &proposal.common)?;
+        let (before, after) = proposal.sides();
+        let (before, after) = (self.vault.tree(&before)?, self.vault.tree(&after)?);
+        let mut items = Vec::new();
+        for change in changes {
+            let held = held.get(&change.path).copied();
+            if held.is_some() || comes_home(&change, &before, &after)? {
+                items.push(self.item(change, held, &origins)?);
+            }
+        }
+        Ok(items)
     }
 
-    fn item(&self, change: Change, origins: &BTreeMap<VaultPath, Origin>) -> Result<ReviewItem> {
+    fn item(
+        &self,
+        change: Change,
+        held: Option<HeldReason>,
+        origins: &BTreeMap<VaultPath, Origin>,
+    ) -> Result<ReviewItem> {
         let text = self.text(&change)?;
         let origin = origins.get(&change.path).cloned();
-        Ok(ReviewItem::of(change, text, self.options.context, origin))
+        let item = ReviewItem::of(change, text, self.options.context, origin);
+        Ok(ReviewItem { held, ..item })
     }
 
     /// The texts of a change, if it has such on all of its sides.
@@ -122,8 +117,30 @@ impl<'a> ReviewService<'a> {
     /// Takes what was dropped out of the workspace and puts in what was edited, as one operation. Fails where the workspace
     /// has something else at such a path by now.
     pub fn apply(&self, workspace: &Workspace, items: &[ReviewItem]) -> Result<Edited> {
-        apply::apply(self.vault, &self.actor, workspace, items)
+        let base = SelectionStates::of(self.vault, workspace, &self.merge)?.base;
+        apply::apply(self.vault, &self.actor, workspace, &base, items)
     }
+}
+
+/// Whether something of what a workspace did to a path comes home: nothing does where the main line did the same.
+fn comes_home(change: &Change, before: &Tree<'_>, after: &Tree<'_>) -> Result<bool> {
+    let moved = change.moved.as_ref().map(|(from, _)| from);
+    for path in moved.into_iter().chain([&change.path]) {
+        let (before, after) = (before.get(path)?, after.get(path)?);
+        if before.is_none() && after.is_none() {
+            // The main line moved the file, and what was done to it comes home at its new place.
+            let both = change.before.is_some() && change.after.is_some();
+            if both && change.moved.is_none() {
+                return Ok(true);
+            }
+            continue;
+        }
+        let there = Change { path: path.clone(), before, after, moved: None };
+        if there.before != there.after && there.kind() != ChangeKind::Metadata {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Directories that only frame other changes, and what lies below something that became a directory or is none any more,

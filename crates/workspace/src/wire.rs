@@ -12,7 +12,7 @@ mod review;
 pub use binding::{binding, bindings, bound, moved, unbound};
 pub use exec::{envelope, exec_summary, recorded_envelope};
 pub use git::{git_commit, git_export};
-pub use home::{commit, held, pull};
+pub use home::{clashes, commit, held, pull};
 pub use merge::{conflict, conflict_version, merge, resolved};
 pub use policy::{policy_file, policy_replay, policy_verdict, verdict};
 pub use recover::{dropped, inspected, kept, recoverable, running, running_summary};

@@ -119,7 +119,7 @@ fn list(context: &Context, opened: &OpenVault) -> Result<()> {
                 gone.to_owned(),
             ]
         });
-        table(&rows.collect::<Vec<_>>())
+        table(&["NAME", "FOLDER", "IN THE VAULT", "STATE"], rows.collect())
     })
 }
 

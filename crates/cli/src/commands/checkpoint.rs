@@ -7,7 +7,7 @@ use offshoot_workspace::{ChangeSummaryService, CheckpointService, NewCheckpoint,
 
 use crate::context::Context;
 use crate::error::{CliError, Result};
-use crate::render::{self, DIM, NAME, paint, table};
+use crate::render::{self, DIM, NAME, fields, paint, table};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CheckpointCommand {
@@ -113,7 +113,7 @@ fn list(context: &Context, vault: &Vault) -> Result<()> {
                 render::line(&checkpoint.state.reason),
             ]
         });
-        table(&rows.collect::<Vec<_>>())
+        table(&["CHECKPOINT", "SNAPSHOT", "CREATED", "REASON"], rows.collect())
     })
 }
 
@@ -131,7 +131,7 @@ fn show(args: &NameArgs, context: &Context, vault: &Vault) -> Result<()> {
     };
     context.output.data(document, |_| {
         let row = |name: &str, value: String| vec![paint(DIM, name), value];
-        let mut out = table(&[
+        let mut out = fields(&[
             row("checkpoint", paint(NAME, &checkpoint.name)),
             row("id", checkpoint.id.to_string()),
             row("workspace", workspace.name.clone()),

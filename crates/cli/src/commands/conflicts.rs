@@ -215,7 +215,7 @@ fn detail(conflict: &OpenConflict) -> String {
     for path in &record.beside {
         rows.push(vec!["  beside".to_owned(), path.to_string()]);
     }
-    out.push_str(&render::table(&rows));
+    out.push_str(&render::fields(&rows));
     let decide = match record.has_markers() {
         true => "  decided when its markers are taken out",
         false => "  decided by `offshoot resolve`, or by deleting it",

@@ -6,7 +6,7 @@ use std::io::IsTerminal;
 use clap::Args;
 use offshoot_protocol::{ChangeDoc, DiffDoc, ExitCode, Text};
 use offshoot_vault::diff::{Change, FileDiff, stat};
-use offshoot_vault::{Vault, VaultPath};
+use offshoot_vault::{Id, RootId, Vault, VaultPath, Workspace};
 use offshoot_workspace::{ChangeSummaryService, Point, Resolver, Summary, wire};
 
 use crate::context::{Context, vault_path};
@@ -17,21 +17,23 @@ use crate::{pager, render, terminal};
 
 const EXAMPLES: &str = "\
 Examples:
-  offshoot diff                        what the most recent workspace changed
-  offshoot diff -w fix --stat          in figures
+  offshoot diff                        what the most recent workspace would bring home
+  offshoot diff fix                    what workspace fix would bring home
+  offshoot diff fix --stat             in figures
   offshoot diff --word-diff            the words that changed
   offshoot diff -y                     old and new side by side
   offshoot diff fix other              from one workspace to another
   offshoot diff fix@before fix -- /src only below /src
   offshoot diff --json --patch         for programs, with lines
-  offshoot diff -w fix | git apply     onto a checkout
+  offshoot diff fix | git apply        onto a checkout
 
-Without A the workspace's base is compared with the workspace; with A alone, A with the workspace.";
+Without A, or with a workspace as A, head is compared with head and what a commit would bring
+there. With another state as A, that is compared with the workspace.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct DiffArgs {
-    /// The old state: any REF
+    /// A workspace, to see what it would bring home; or the old state: any REF
     a: Option<String>,
     /// The new state: any REF
     b: Option<String>,
@@ -72,14 +74,15 @@ pub(crate) struct DiffArgs {
 
 pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<ExitCode> {
     let vault = &context.vault()?.vault;
-    let (before, after) = points(args, context, vault)?;
+    // What would come home is a state that nothing refers to.
+    let _held = vault.hold()?;
+    let (before, after) = states(args, context, vault)?;
     let paths: Result<Vec<VaultPath>> = args.paths.iter().map(|path| vault_path(path)).collect();
     let paths = paths?;
     let mut options = context.diff_options();
     options.context = args.unified.unwrap_or(options.context);
     let service = ChangeSummaryService::new(vault, options);
-    let mut summary =
-        service.between(&before.snapshot.root, &after.snapshot.root, args.metadata)?;
+    let mut summary = service.between(&before.root, &after.root, args.metadata)?;
     if !paths.is_empty() {
         let wanted = |path: &VaultPath| paths.iter().any(|filter| path.is_within(filter));
         summary.changes.retain(|change| {
@@ -97,11 +100,32 @@ pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<ExitCode> {
     Ok(if differs { ExitCode::Failure } else { ExitCode::Success })
 }
 
+/// One state of two that are compared.
+struct State {
+    label: String,
+    snapshot: Id,
+    root: RootId,
+}
+
+impl From<Point> for State {
+    fn from(point: Point) -> Self {
+        Self { label: point.label, snapshot: point.snapshot.id, root: point.snapshot.root }
+    }
+}
+
 /// Which two states are meant.
-fn points(args: &DiffArgs, context: &Context, vault: &Vault) -> Result<(Point, Point)> {
+fn states(args: &DiffArgs, context: &Context, vault: &Vault) -> Result<(State, State)> {
     let resolver = Resolver::new(vault);
     if let (Some(a), Some(b)) = (&args.a, &args.b) {
-        return Ok((resolver.point(a, None)?, resolver.point(b, None)?));
+        return Ok((resolver.point(a, None)?.into(), resolver.point(b, None)?.into()));
+    }
+    let named = args.a.as_ref().map(|a| vault.workspace_named(a)).transpose()?.flatten();
+    if let Some(named) = named {
+        if let Some(other) = context.workspace_name().filter(|other| *other != named.name) {
+            let (one, other) = (render::line(&named.name), render::line(other));
+            context.output.note(format!("`offshoot diff {one} {other}` compares the two"));
+        }
+        return brought(context, vault, &named);
     }
     let Some(workspace) = context.workspace_to_read(vault)? else {
         let head = resolver.head()?;
@@ -109,26 +133,42 @@ fn points(args: &DiffArgs, context: &Context, vault: &Vault) -> Result<(Point, P
             Some(a) => resolver.point(a, None)?,
             None => head.clone(),
         };
-        return Ok((before, head));
+        return Ok((before.into(), head.into()));
     };
-    let after = resolver.workspace_point(&workspace)?;
-    let base = || resolver.point(&format!("{}@base", workspace.name), None);
-    let before = match &args.a {
-        None => base()?,
+    match &args.a {
+        None => brought(context, vault, &workspace),
         Some(a) => {
-            let point = resolver.point(a, Some(&workspace))?;
-            // Naming the workspace itself asks for what it changed.
-            if point.label == after.label { base()? } else { point }
+            let after = resolver.workspace_point(&workspace)?;
+            Ok((resolver.point(a, Some(&workspace))?.into(), after.into()))
         }
+    }
+}
+
+/// The main line without and with what a workspace would bring home.
+fn brought(context: &Context, vault: &Vault, workspace: &Workspace) -> Result<(State, State)> {
+    let preview = context.preview(vault, workspace, false)?;
+    let (before, after) = preview.proposal.sides();
+    let fits = preview.proposal.conflicts.is_empty();
+    if !fits {
+        let name = render::line(&workspace.name);
+        context.output.note(format!(
+            "{name} has conflicts with head, so this is what it changed since both were the same: `offshoot pull -w {name}`"
+        ));
+    }
+    let base = preview.proposal.common.first().filter(|_| !fits);
+    let before = State {
+        label: if fits { "head".to_owned() } else { format!("{}@base", workspace.name) },
+        snapshot: base.copied().unwrap_or(preview.head.id),
+        root: before,
     };
-    Ok((before, after))
+    Ok((before, State { label: workspace.name.clone(), snapshot: preview.tip.id, root: after }))
 }
 
 fn document(
     args: &DiffArgs,
     service: &ChangeSummaryService<'_>,
-    before: &Point,
-    after: &Point,
+    before: &State,
+    after: &State,
     summary: &Summary,
 ) -> Result<DiffDoc> {
     let mut changes: Vec<ChangeDoc> = summary.changes.iter().map(wire::change).collect();
@@ -146,8 +186,8 @@ fn document(
     Ok(DiffDoc {
         before: before.label.clone(),
         after: after.label.clone(),
-        before_snapshot: before.snapshot.id.to_string(),
-        after_snapshot: after.snapshot.id.to_string(),
+        before_snapshot: before.snapshot.to_string(),
+        after_snapshot: after.snapshot.to_string(),
         changes,
         metadata_only: summary.metadata_only,
         patch,

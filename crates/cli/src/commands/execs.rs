@@ -99,9 +99,9 @@ pub(crate) fn run(args: &ExecsArgs, context: &Context) -> Result<()> {
     };
     let execs = lines.iter().map(|line| line.exec.clone()).collect();
     context.output.data(ExecListDoc { execs, more }, |_| {
-        let rows: Vec<Vec<String>> = lines.iter().map(row).collect();
+        let rows = lines.iter().map(row).collect();
         let older = if more { paint(DIM, "older ones with -n COUNT\n") } else { String::new() };
-        format!("{}{older}", table(&rows))
+        format!("{}{older}", table(COLUMNS, rows))
     })
 }
 
@@ -135,6 +135,9 @@ fn running(vault: &Vault, filter: &ExecFilter, limit: u32) -> Result<(Vec<Line>,
     Ok((notes.iter().map(line).collect(), more))
 }
 
+/// The columns of the list.
+const COLUMNS: &[&str] = &["EXEC", "WORKSPACE", "STARTED", "ENDED", "CHANGED", "COMMAND"];
+
 fn row(line: &Line) -> Vec<String> {
     let exec = &line.exec;
     let ending = match (exec.exit_code, exec.signal) {
@@ -149,7 +152,7 @@ fn row(line: &Line) -> Vec<String> {
         paint(NAME, exec.workspace.as_deref().unwrap_or("-")),
         render::time(line.started_ms),
         ending,
-        format!("{} changed", exec.changed),
+        exec.changed.to_string(),
         render::line(&exec.command),
     ]
 }

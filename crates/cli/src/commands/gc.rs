@@ -121,7 +121,7 @@ fn text(document: &GcDoc) -> String {
         "vault {}: {would} {}\n{}",
         paint(NAME, name),
         render::bytes(document.taken_bytes),
-        table(&rows)
+        table(&["KIND", "COUNT", "SIZE"], rows)
     );
     if document.packed > 0 {
         let moved = if document.dry_run { "would move" } else { "moved" };

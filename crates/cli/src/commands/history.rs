@@ -50,6 +50,6 @@ pub(crate) fn run(args: &HistoryArgs, context: &Context) -> Result<()> {
                 what,
             ]
         });
-        table(&rows.collect::<Vec<_>>())
+        table(&["SNAPSHOT", "TIME", "REASON", "BY", "CONTENT"], rows.collect())
     })
 }

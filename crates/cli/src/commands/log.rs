@@ -2,7 +2,8 @@
 
 use clap::Args;
 use offshoot_protocol::LogDoc;
-use offshoot_workspace::{HistoryService, wire};
+use offshoot_vault::Snapshot;
+use offshoot_workspace::{HistoryService, LogEntry, wire};
 
 use crate::context::Context;
 use crate::error::Result;
@@ -10,7 +11,7 @@ use crate::render::{self, DIM, NAME, paint, table};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  offshoot log\n  offshoot log -w fix -n 5\n  offshoot log head"
+    after_help = "Examples:\n  offshoot log\n  offshoot log -w fix -n 5\n  offshoot log head --oneline"
 )]
 pub(crate) struct LogArgs {
     /// Where to start: any REF [default: the workspace]
@@ -19,6 +20,9 @@ pub(crate) struct LogArgs {
     /// At most so many snapshots
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
     limit: usize,
+    /// Show the id and the message of each snapshot, and nothing else
+    #[arg(long)]
+    oneline: bool,
 }
 
 pub(crate) fn run(args: &LogArgs, context: &Context) -> Result<()> {
@@ -27,6 +31,9 @@ pub(crate) fn run(args: &LogArgs, context: &Context) -> Result<()> {
     let log = HistoryService::new(vault, &context.actor).log(&point.snapshot, args.limit)?;
     let snapshots = log.iter().map(wire::log_entry).collect();
     context.output.data(LogDoc { of: point.label, snapshots }, |_| {
+        if args.oneline {
+            return log.iter().map(oneline).collect();
+        }
         let rows = log.iter().map(|entry| {
             let snapshot = &entry.snapshot;
             vec![
@@ -35,8 +42,25 @@ pub(crate) fn run(args: &LogArgs, context: &Context) -> Result<()> {
                 render::line(&snapshot.reason),
                 render::line(&snapshot.actor.user),
                 paint(NAME, &entry.names.join(", ")),
+                message(snapshot).unwrap_or_default(),
             ]
         });
-        table(&rows.collect::<Vec<_>>())
+        table(&["SNAPSHOT", "TIME", "REASON", "BY", "NAMES", "MESSAGE"], rows.collect())
     })
+}
+
+/// The first line of what was said about a snapshot.
+fn message(snapshot: &Snapshot) -> Option<String> {
+    snapshot.message.as_deref()?.lines().next().map(render::line)
+}
+
+/// Id, names and message, or where nothing was said, why it was made.
+fn oneline(entry: &LogEntry) -> String {
+    let snapshot = &entry.snapshot;
+    let said = message(snapshot).unwrap_or_else(|| render::line(&snapshot.reason));
+    let names = match entry.names.is_empty() {
+        true => String::new(),
+        false => format!("({}) ", paint(NAME, &entry.names.join(", "))),
+    };
+    format!("{} {names}{said}\n", render::short(&snapshot.id))
 }

@@ -4,7 +4,6 @@ use clap::Args;
 use offshoot_protocol::ExitCode;
 use offshoot_vault::Vault;
 use offshoot_vault::diff::{ChangeKind, detect_renames};
-use offshoot_vault::merge::MergeOptions;
 use offshoot_workspace::{
     MergeOutcome, MergeRequest, MergeService, MergeTarget, Point, Resolver, wire,
 };
@@ -54,7 +53,7 @@ pub(crate) fn run(args: &MergeArgs, context: &Context) -> Result<ExitCode> {
             None => MergeTarget::New(&args.into),
         },
         message: args.message.as_deref(),
-        options: merge_options(context),
+        options: context.merge_options(),
     };
     let service = MergeService::new(vault, &context.actor);
     let outcome = match args.dry_run {
@@ -62,17 +61,6 @@ pub(crate) fn run(args: &MergeArgs, context: &Context) -> Result<ExitCode> {
         false => service.merge(&request)?,
     };
     report(context, vault, outcome, args.dry_run)
-}
-
-/// How to merge, as it is configured for showing differences.
-pub(crate) fn merge_options(context: &Context) -> MergeOptions {
-    let diff = context.diff_options();
-    MergeOptions {
-        renames: diff.renames,
-        rename_similarity: diff.rename_similarity,
-        max_text_bytes: diff.max_text_bytes,
-        ..MergeOptions::default()
-    }
 }
 
 fn report(

@@ -64,7 +64,7 @@ fn log(args: &LogArgs, context: &Context) -> Result<()> {
                 render::line(&operation.summary),
             ]
         });
-        table(&rows.collect::<Vec<_>>())
+        table(&["OPERATION", "TIME", "KIND", "BY", "SUMMARY"], rows.collect())
     })
 }
 

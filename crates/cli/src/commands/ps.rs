@@ -59,7 +59,11 @@ pub(crate) fn run(args: &PsArgs, context: &Context) -> Result<()> {
             ]);
             row
         });
-        table(&rows.collect::<Vec<_>>())
+        let mut header = vec!["EXEC", "WORKSPACE", "PID", "STARTED", "RUNNING FOR", "COMMAND"];
+        if args.all {
+            header.insert(1, "VAULT");
+        }
+        table(&header, rows.collect())
     })
 }
 

@@ -49,21 +49,26 @@ pub(crate) fn run(args: &PullArgs, context: &Context) -> Result<ExitCode> {
 }
 
 fn text(pulled: &Pulled) -> String {
-    let mut text = match pulled.head_moved {
-        true => {
-            let counts = render::change_counts(&pulled.captured);
-            format!("changed in the folder: {counts}\n{}", render::changes(&pulled.captured, "  "))
+    let mut text = String::new();
+    if pulled.head_moved {
+        let counts = render::change_counts(&pulled.captured);
+        text.push_str(&format!("new in the folder: {counts}\n"));
+        text.push_str(&render::changes(&pulled.captured, "  "));
+    }
+    let Some(workspace) = &pulled.workspace else {
+        if !pulled.head_moved {
+            text.push_str("head is up to date with the folder\n");
         }
-        false => "nothing changed in the folder\n".to_owned(),
+        return text;
     };
-    let Some(workspace) = &pulled.workspace else { return text };
     let name = paint(NAME, workspace);
     if pulled.operation.is_none() {
-        text.push_str(&format!("workspace {name} has everything already\n"));
+        text.push_str(&format!("workspace {name} is up to date\n"));
         return text;
     }
     let counts = render::change_counts(&pulled.changes);
     text.push_str(&format!("pulled into workspace {name}: {counts}\n"));
+    text.push_str(&render::changes(&pulled.changes, "  "));
     if !pulled.conflicts.is_empty() {
         let count = render::count(pulled.conflicts.len() as u64, "conflict");
         text.push_str(&format!("{} to decide:\n", paint(BAD, &count)));

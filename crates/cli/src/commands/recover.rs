@@ -7,7 +7,7 @@ use offshoot_workspace::{Inspected, Kept, RecoverService, Recoverable, wire};
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::render::{self, BAD, DIM, NAME, paint, table};
+use crate::render::{self, BAD, DIM, NAME, fields, paint, table};
 
 /// At most so much of an output is shown to people.
 const SHOWN_OUTPUT: usize = 2_000;
@@ -78,6 +78,9 @@ pub(crate) fn run(command: &RecoverCommand, context: &Context) -> Result<()> {
     }
 }
 
+/// The columns of the list.
+const RECOVERABLE: &[&str] = &["EXEC", "WORKSPACE", "STARTED", "CHANGED", "NOTE", "COMMAND"];
+
 fn list(context: &Context, service: &RecoverService<'_>) -> Result<()> {
     let found = service.list()?;
     let recoverable = found.iter().map(wire::recoverable).collect();
@@ -87,7 +90,7 @@ fn list(context: &Context, service: &RecoverService<'_>) -> Result<()> {
         }
         let rows: Vec<Vec<String>> = found.iter().map(row).collect();
         let next = "see: offshoot recover show EXEC   keep: recover keep EXEC   throw away: recover drop EXEC\n";
-        format!("{}{}", table(&rows), paint(DIM, next))
+        format!("{}{}", table(RECOVERABLE, rows), paint(DIM, next))
     })
 }
 
@@ -134,7 +137,7 @@ fn shown(inspected: &Inspected) -> String {
         rows.push(row("note", paint(BAD, warning)));
     }
     rows.push(row("changed", render::change_counts(&preview.changes)));
-    let mut text = format!("{}{}", table(&rows), render::changes(&preview.changes, "  "));
+    let mut text = format!("{}{}", fields(&rows), render::changes(&preview.changes, "  "));
     for (name, bytes) in [("stdout", &inspected.output.0), ("stderr", &inspected.output.1)] {
         if !bytes.is_empty() {
             let end = &bytes[bytes.len().saturating_sub(SHOWN_OUTPUT)..];

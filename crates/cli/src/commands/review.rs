@@ -10,7 +10,7 @@ use offshoot_protocol::{ExitCode, ReviewDoc};
 use offshoot_vault::{Vault, VaultPath, Workspace};
 use offshoot_workspace::{Decision, Edited, PieceKind, ReviewItem, ReviewService, Selection, wire};
 
-use super::commit::{About, bring_home};
+use super::commit::{About, bring_home, git};
 use crate::context::{Context, vault_path};
 use crate::error::{CliError, Result};
 use crate::render::{self, NAME, paint};
@@ -63,8 +63,12 @@ pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<ExitCode> {
     let vault = &context.vault()?.vault;
     let paths: Result<Vec<VaultPath>> = args.paths.iter().map(|path| vault_path(path)).collect();
     let workspace = workspace(args, context, vault)?;
-    let service = ReviewService::new(vault, &context.actor, context.diff_options());
-    let mut items = service.items(&workspace, &paths?)?;
+    let (diff, merge) = (context.diff_options(), context.merge_options());
+    let service = ReviewService::new(vault, &context.actor, diff, merge);
+    let tracked = git::tracked(vault)?;
+    let is_tracked = |path: &_| Ok(tracked.has(path));
+    let selection = Selection { tracked: &is_tracked, ..Selection::default() };
+    let mut items = service.items(&workspace, &selection, &paths?)?;
     if args.split {
         items.iter_mut().for_each(split_all);
     }

@@ -10,7 +10,7 @@ use offshoot_workspace::{
 use crate::context::Context;
 use crate::error::{CliError, Result};
 use crate::output::print_json;
-use crate::render::{self, DIM, NAME, paint, table};
+use crate::render::{self, DIM, NAME, fields, paint};
 
 #[derive(Debug, Args)]
 #[command(
@@ -94,7 +94,7 @@ fn show_summary(context: &Context, point: &Point, summary: &Summary) -> Result<(
             render::change_counts(&summary.changes)
         };
         rows.push(row("changed", changed));
-        format!("{}{}", table(&rows), render::changes(&summary.changes, "  "))
+        format!("{}{}", fields(&rows), render::changes(&summary.changes, "  "))
     })
 }
 
@@ -126,6 +126,6 @@ fn show_operation(context: &Context, vault: &Vault, operation: &Operation) -> Re
         if let Some(target) = &document.reverts {
             rows.push(row("reverts", target.clone()));
         }
-        table(&rows)
+        fields(&rows)
     })
 }

@@ -1,4 +1,4 @@
-//! `offshoot status`: what is changed in a workspace.
+//! `offshoot status`: what a workspace would bring home.
 
 mod text;
 
@@ -6,14 +6,12 @@ use std::collections::HashSet;
 
 use clap::Args;
 use offshoot_protocol::{StatusDoc, Text};
-use offshoot_vault::diff::Change;
-use offshoot_vault::{Id, Scope, Snapshot, Vault, VaultPath, Workspace};
+use offshoot_vault::diff::{Change, ChangeKind};
+use offshoot_vault::{Scope, Snapshot, Vault, VaultPath, Workspace};
 use offshoot_workspace::{
-    ChangeSummaryService, CheckpointService, ConflictService, Held, HeldReason, OpenConflict,
-    ReviewService, Selection, Summary, wire,
+    CheckpointService, ConflictService, Held, OpenConflict, Preview, Proposal, wire,
 };
 
-use crate::commands::commit::git;
 use crate::context::{Context, OpenVault};
 use crate::error::Result;
 use crate::render::{NAME, paint};
@@ -47,30 +45,36 @@ struct Status {
     folders: Vec<Vec<u8>>,
     workspace: Workspace,
     base: Snapshot,
-    head: Snapshot,
     /// How many snapshots the main line has that the workspace has not.
     behind: u64,
-    summary: Summary,
+    /// What a commit would do.
+    preview: Preview,
     conflicts: Vec<OpenConflict>,
-    /// What a commit would leave in the workspace.
-    stays: Vec<Held>,
     checkpoints: u64,
     last_operation: Option<String>,
 }
 
 impl Status {
-    /// The paths that a commit would leave in the workspace.
-    fn held_paths(&self) -> HashSet<&VaultPath> {
-        self.stays.iter().map(|held| &held.change.path).collect()
+    /// What a commit would change in the folder.
+    fn brought(&self) -> &[Change] {
+        &self.preview.summary.changes
     }
 
-    /// What changed, without what stays in the workspace as a whole.
-    fn to_bring_home(&self) -> Vec<Change> {
-        let partly = |held: &&Held| held.reason == HeldReason::Setuid;
-        let stays = self.stays.iter().filter(|held| !partly(held));
-        let stays: HashSet<&VaultPath> = stays.map(|held| &held.change.path).collect();
-        let changes = self.summary.changes.iter();
-        changes.filter(|change| !stays.contains(&change.path)).cloned().collect()
+    /// What a commit would leave in the workspace.
+    fn held(&self) -> &[Held] {
+        &self.preview.proposal.selected.held
+    }
+
+    /// What a commit would change in the folder or leave in the workspace, by path.
+    fn changes(&self) -> Vec<&Change> {
+        let brought: HashSet<&VaultPath> = self.brought().iter().map(|it| &it.path).collect();
+        let held = self.held().iter().map(|held| &held.change);
+        let is_shown = |change: &&Change| {
+            !brought.contains(&change.path) && change.kind() != ChangeKind::Metadata
+        };
+        let mut all: Vec<&Change> = self.brought().iter().chain(held.filter(is_shown)).collect();
+        all.sort_by(|one, other| one.path.cmp(&other.path));
+        all
     }
 }
 
@@ -101,6 +105,9 @@ fn nothing_yet(context: &Context, vault: &Vault, name: String) -> Result<()> {
         metadata_only: 0,
         conflicts: Vec::new(),
         stays: Vec::new(),
+        clashes: Vec::new(),
+        refused: None,
+        outdated: Vec::new(),
         checkpoints: 0,
         last_operation: None,
     };
@@ -117,39 +124,39 @@ fn look(
     name: String,
     workspace: Workspace,
 ) -> Result<Status> {
-    let (base, head) =
-        (vault.snapshot(&workspace.state.base)?, vault.snapshot(&workspace.state.head)?);
-    let service = ChangeSummaryService::new(vault, context.diff_options());
-    let summary = service.between(&base.root, &head.root, args.metadata)?;
+    let base = vault.snapshot(&workspace.state.base)?;
+    let preview = context.preview(vault, &workspace, args.metadata)?;
     let checkpoints = CheckpointService::new(vault, &context.actor).list(&workspace)?.len() as u64;
     let last = vault.last_operation(Scope::Workspace(workspace.id))?;
     Ok(Status {
         vault: name,
         folders: folders(vault)?,
-        behind: behind(vault, &workspace)?,
-        stays: stays(context, vault, &workspace)?,
-        conflicts: ConflictService::new(vault, &context.actor).list(&head.root, &[])?,
+        behind: behind(vault, &preview)?,
+        conflicts: ConflictService::new(vault, &context.actor).list(&preview.tip.root, &[])?,
         workspace,
         base,
-        head,
-        summary,
+        preview,
         checkpoints,
         last_operation: last.map(|operation| operation.summary),
     })
 }
 
 fn document(status: &Status) -> StatusDoc {
+    let preview = &status.preview;
     StatusDoc {
         vault: status.vault.clone(),
         folders: status.folders.iter().map(|folder| Text::new(folder)).collect(),
         workspace: Some(status.workspace.name.clone()),
         base: status.base.id.to_string(),
-        head: status.head.id.to_string(),
+        head: preview.tip.id.to_string(),
         behind: status.behind,
-        changes: status.summary.changes.iter().map(wire::change).collect(),
-        metadata_only: status.summary.metadata_only,
+        changes: status.changes().into_iter().map(wire::change).collect(),
+        metadata_only: preview.summary.metadata_only,
         conflicts: status.conflicts.iter().map(wire::conflict).collect(),
-        stays: status.stays.iter().map(wire::held).collect(),
+        stays: status.held().iter().map(wire::held).collect(),
+        clashes: wire::clashes(&preview.proposal.conflicts),
+        refused: preview.refused.as_ref().map(ToString::to_string),
+        outdated: preview.outdated.iter().map(wire::path).collect(),
         checkpoints: status.checkpoints,
         last_operation: status.last_operation.clone(),
     }
@@ -160,9 +167,13 @@ fn folders(vault: &Vault) -> Result<Vec<Vec<u8>>> {
 }
 
 /// How far the main line moved on since the workspace last had it.
-fn behind(vault: &Vault, workspace: &Workspace) -> Result<u64> {
-    let mut at = vault.head()?;
-    let common: Vec<Id> = vault.common_ancestors(&[at.id, workspace.state.head])?;
+fn behind(vault: &Vault, preview: &Preview) -> Result<u64> {
+    let Proposal { base, main, common, .. } = &preview.proposal;
+    if base == main {
+        // Whatever happened there, it was taken back.
+        return Ok(0);
+    }
+    let mut at = preview.head.clone();
     let mut count = 0;
     while !common.contains(&at.id) && count < MOST_COUNTED {
         count += 1;
@@ -172,16 +183,4 @@ fn behind(vault: &Vault, workspace: &Workspace) -> Result<u64> {
         }
     }
     Ok(count)
-}
-
-/// What a commit would not bring home. Where there is no folder there is nothing to bring anything to.
-fn stays(context: &Context, vault: &Vault, workspace: &Workspace) -> Result<Vec<Held>> {
-    if vault.bindings()?.is_empty() {
-        return Ok(Vec::new());
-    }
-    let tracked = git::tracked(vault)?;
-    let is_tracked = |path: &_| Ok(tracked.has(path));
-    let selection = Selection { tracked: &is_tracked, ..Selection::default() };
-    let service = ReviewService::new(vault, &context.actor, context.diff_options());
-    Ok(service.held_back(workspace, &selection)?)
 }

@@ -16,7 +16,7 @@ use offshoot_workspace::wire;
 use super::init::report_skipped;
 use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result};
-use crate::render::{self, BAD, DIM, GOOD, NAME, paint, table};
+use crate::render::{self, BAD, DIM, GOOD, NAME, fields, paint, table};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum VaultCommand {
@@ -174,7 +174,7 @@ fn list(context: &Context) -> Result<()> {
             let bindings: Vec<String> = vault.bindings.iter().map(text).collect();
             vec![paint(NAME, &vault.name), bindings.join(", ")]
         });
-        table(&rows.collect::<Vec<_>>())
+        table(&["VAULT", "FOLDERS"], rows.collect())
     })
 }
 
@@ -206,7 +206,7 @@ fn info(args: &NameArgs, context: &Context) -> Result<()> {
     context.output.data(document, |document| {
         let bindings: Vec<String> = document.vault.bindings.iter().map(text).collect();
         let row = |name: &str, value: String| vec![paint(DIM, name), value];
-        table(&[
+        fields(&[
             row("vault", paint(NAME, &document.vault.name)),
             row("id", document.vault.id.clone()),
             row("directory", text(&document.vault.directory)),

@@ -15,7 +15,7 @@ use offshoot_workspace::{
 use crate::config::parse_duration;
 use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result};
-use crate::render::{self, DIM, NAME, paint, table};
+use crate::render::{self, DIM, NAME, fields, paint, table};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorkspaceCommand {
@@ -140,12 +140,12 @@ fn list(context: &Context, opened: &OpenVault) -> Result<()> {
             vec![
                 paint(NAME, &workspace.name),
                 render::short(&workspace.state.head),
-                format!("from {parent}"),
+                parent,
                 paint(DIM, &render::time(workspace.state.created_ms)),
                 kind.to_owned(),
             ]
         });
-        table(&rows.collect::<Vec<_>>())
+        table(&["WORKSPACE", "SNAPSHOT", "FORKED FROM", "CREATED", "KIND"], rows.collect())
     })
 }
 
@@ -181,7 +181,7 @@ fn show(args: &NameArgs, context: &Context, vault: &Vault) -> Result<()> {
         let row = |name: &str, value: String| vec![paint(DIM, name), value];
         let parent = document.workspace.parent.as_deref().unwrap_or("head");
         let names: Vec<&str> = checkpoints.iter().map(|c| c.name.as_str()).collect();
-        table(&[
+        fields(&[
             row("workspace", paint(NAME, &workspace.name)),
             row("id", workspace.id.to_string()),
             row("forked from", format!("{parent}, {}", render::short(&base.id))),

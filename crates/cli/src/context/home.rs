@@ -1,10 +1,14 @@
 //! What commands need that bring files home.
 
-use offshoot_vault::Vault;
 use offshoot_vault::merge::MergeOptions;
-use offshoot_workspace::{HomeEvent, HomeOptions, How, Settled};
+use offshoot_vault::{Vault, Workspace};
+use offshoot_workspace::{
+    HomeEvent, HomeOptions, How, Preview, PreviewService, Selection, Settled,
+};
 
 use super::Context;
+use crate::commands::commit::git;
+use crate::error::Result;
 use crate::output::eprint;
 use crate::render::{DIM, line, paint};
 
@@ -13,16 +17,36 @@ impl Context {
     pub(crate) fn home_options<'a>(&self, told: &'a dyn Fn(&HomeEvent)) -> HomeOptions<'a> {
         HomeOptions {
             import: self.import_options(),
-            merge: MergeOptions {
-                renames: self.settings.config.diff.renames,
-                rename_similarity: self.settings.config.diff.rename_similarity,
-                max_text_bytes: self.settings.config.diff.max_text_bytes,
-                ..MergeOptions::default()
-            },
+            merge: self.merge_options(),
             wait: self.settings.config.store.busy_timeout,
             settle: None,
             told: Some(told),
         }
+    }
+
+    /// How states are merged, as it is configured for showing differences.
+    pub(crate) fn merge_options(&self) -> MergeOptions {
+        let diff = self.diff_options();
+        MergeOptions {
+            renames: diff.renames,
+            rename_similarity: diff.rename_similarity,
+            max_text_bytes: diff.max_text_bytes,
+            ..MergeOptions::default()
+        }
+    }
+
+    /// What a commit of a workspace would do.
+    pub(crate) fn preview(
+        &self,
+        vault: &Vault,
+        workspace: &Workspace,
+        metadata: bool,
+    ) -> Result<Preview> {
+        let tracked = git::tracked(vault)?;
+        let is_tracked = |path: &_| Ok(tracked.has(path));
+        let selection = Selection { tracked: &is_tracked, ..Selection::default() };
+        let service = PreviewService::new(vault, self.merge_options(), self.diff_options());
+        Ok(service.preview(workspace, &selection, metadata)?)
     }
 
     /// Says that somebody has to finish a change of the folder, or take it back.

@@ -2,7 +2,7 @@
 
 use offshoot_protocol::{ChangeKindDoc, ExecEnvelopeDoc, Text};
 
-use super::{BAD, DIM, NAME, harmless, line, paint, table};
+use super::{BAD, DIM, NAME, fields, harmless, line, paint};
 
 /// Everything about an exec but its output.
 pub(crate) fn envelope(envelope: &ExecEnvelopeDoc) -> String {
@@ -45,7 +45,7 @@ pub(crate) fn envelope(envelope: &ExecEnvelopeDoc) -> String {
         };
         format!("  {letter} {}\n", text(&change.path))
     });
-    format!("{}{}", table(&rows), changes.collect::<String>())
+    format!("{}{}", fields(&rows), changes.collect::<String>())
 }
 
 fn ending(envelope: &ExecEnvelopeDoc) -> String {

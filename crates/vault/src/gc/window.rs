@@ -61,6 +61,7 @@ pub(super) fn mark(
         let root = roots.get(id).ok_or(VaultError::NoSnapshot(*id))?;
         marks.root(objects, &RootId(*root))?;
     }
+    mark_merge_bases(vault, objects, marks)?;
     pins.mark(vault, marks)?;
     marks.settle();
     let mut window = Window { seq, ..Window::default() };
@@ -81,6 +82,17 @@ pub(super) fn mark(
     window.lapsed = refs.automatic.into_values().collect();
     window.given_up = total - window.operations.len() as u64;
     Ok(window)
+}
+
+/// Marks what a commit or a pull of each workspace is merged against, which refs need not name.
+fn mark_merge_bases(vault: &Vault, objects: &Objects, marks: &mut Marks) -> Result<()> {
+    let head = vault.head()?.id;
+    for workspace in vault.workspaces()? {
+        for root in vault.merge_base(&[head, workspace.state.head])?.roots() {
+            mark_if_there(objects, Some(&root.0), marks)?;
+        }
+    }
+    Ok(())
 }
 
 /// Marks what was committed since.

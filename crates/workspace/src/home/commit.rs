@@ -2,27 +2,26 @@
 
 use std::time::Duration;
 
-use offshoot_vault::diff::{self, Change, ChangeKind, DiffOptions};
+use offshoot_vault::diff::{Change, DiffOptions};
 use offshoot_vault::merge::conflict::Conflict;
-use offshoot_vault::merge::{Base, MergeInputs, Side};
 use offshoot_vault::{
-    Actor, Id, Imported, RootId, Snapshot, Vault, VaultError, Workspace, WorkspaceLock,
+    Actor, Imported, RootId, Snapshot, Vault, VaultError, Workspace, WorkspaceLock,
 };
 
 use super::folders::Folders;
 use super::note::{CommitRecord, Hex, Note, Record};
 use super::outcome::CommitOutcome;
-use super::select::{Selected, Selection, SelectionStates, select};
+use super::proposal::{HEAD_LABEL, Proposal, ProposalInputs, merge, side};
+use super::select::Selection;
 use super::times::{Times, stamp};
 use super::{HomeOptions, describe, execs, markers};
+use crate::change::ChangeSummaryService;
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
-use crate::git::{SettleStates, check_folder, settle_repository};
+use crate::git::check_folder;
 
 /// How often a commit is tried again because somebody changed the folder meanwhile.
 const ATTEMPTS: usize = 3;
-/// What the main line is called where sides are named.
-pub(super) const HEAD_LABEL: &str = "head";
 /// A command may run for as long as it wants, so who waits for it is told soon.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
@@ -51,16 +50,12 @@ pub struct CommitService<'a> {
 }
 
 /// A commit, all thought out.
-struct Proposal {
-    /// What the workspace and the main line came from.
-    base: RootId,
-    selected: Selected,
-    common: Vec<Id>,
+struct Plan {
+    proposal: Proposal,
     meanwhile: u64,
     /// What the folders become.
     after: RootId,
     brought: Vec<Change>,
-    conflicts: Vec<Conflict>,
     /// What the workspace becomes.
     kept: RootId,
     kept_conflicts: Vec<Conflict>,
@@ -108,95 +103,71 @@ impl<'a> CommitService<'a> {
         let id = request.workspace.id;
         let workspace = self.vault.workspace(&id)?.ok_or(ServiceError::Vanished(id))?;
         let tip = self.vault.snapshot(&workspace.state.head)?;
-        let proposal = self.propose(&workspace, &tip, &head, &captured, request)?;
-        let mut outcome = outcome(&workspace, request, &captured, &proposal);
-        if proposal.is_empty() || !proposal.conflicts.is_empty() {
+        let inputs =
+            ProposalInputs { workspace: &workspace, tip: &tip, head: &head, main: captured.root };
+        let plan = self.plan(&inputs, request)?;
+        let mut outcome = outcome(&workspace, request, &captured, &plan);
+        if plan.proposal.is_empty() || !plan.proposal.conflicts.is_empty() {
             return Ok(Some(outcome));
         }
         for target in folders.targets() {
-            check_folder(&target.directory, &proposal.brought)?;
+            check_folder(&target.directory, &plan.brought)?;
         }
-        outcome.execs = execs::since(self.vault, &tip, &proposal.common)?;
+        outcome.execs = execs::since(self.vault, &tip, &plan.proposal.common)?;
         if request.dry_run {
-            folders.check(&captured.root, &proposal.after)?;
+            folders.check(&captured.root, &plan.after)?;
             return Ok(Some(outcome));
         }
-        let note = self.note(&workspace, &head, &proposal, request, &outcome);
-        let recorded = folders.apply(&captured.root, &proposal.after, &note)?;
+        let note = self.note(&workspace, &head, &plan, request, &outcome);
+        let recorded = folders.apply(&captured.root, &plan.after, &note)?;
         Ok(recorded.map(|recorded| {
             let (operation, snapshot) = (Some(recorded.operation), Some(recorded.head));
             CommitOutcome { operation, snapshot, ..outcome }
         }))
     }
 
-    fn propose(
-        &self,
-        workspace: &Workspace,
-        tip: &Snapshot,
-        head: &Snapshot,
-        captured: &Imported,
-        request: &CommitRequest<'_>,
-    ) -> Result<Proposal> {
-        let vault = self.vault;
+    fn plan(&self, inputs: &ProposalInputs<'_>, request: &CommitRequest<'_>) -> Result<Plan> {
+        let (vault, options) = (self.vault, &self.options.merge);
+        let ProposalInputs { workspace, tip, main, .. } = *inputs;
         markers::require_decided(vault, workspace, &tip.root)?;
-        let common = vault.common_ancestors(&[head.id, tip.id])?;
-        let (main, workspace_root) = (captured.root, tip.root);
-        let (ids, options) = ([head.id, tip.id], &self.options.merge);
-        let states = SelectionStates::between(vault, ids, workspace_root, main, options)?;
-        let base = states.base;
-        let selected = select(vault, &states, &request.selection)?;
-        let sides = [side(HEAD_LABEL, main), side(&workspace.name, selected.root)];
-        let (merged, conflicts) = self.merge(base, &sides)?;
-        let states_of_all = SettleStates { base, folder: main, workspace: selected.root, merged };
-        let settled = settle_repository(vault, &states_of_all, conflicts)?;
-        let (merged, conflicts) = (settled.root, settled.conflicts);
-        let after = stamp(vault, &main, &merged, request.times)?;
-        let sides = [side(HEAD_LABEL, after), side(&workspace.name, workspace_root)];
-        let (kept, kept_conflicts) = match conflicts.is_empty() {
-            true => self.merge(selected.root, &sides)?,
-            false => (workspace_root, Vec::new()),
-        };
-        let brought = self.changes(&main, &after)?;
-        if conflicts.is_empty() && !request.selection.allow.markers {
-            markers::require_none(vault, &states, &brought)?;
+        let mut proposal = Proposal::new(vault, inputs, &request.selection, options)?;
+        if let Some(refused) = proposal.refused.take() {
+            return Err(refused);
         }
-        let meanwhile = self.changes(&base, &main)?;
+        let fits = proposal.conflicts.is_empty();
+        let (before, after) = proposal.sides();
+        let after = if fits { stamp(vault, &main, &after, request.times)? } else { after };
+        let brought = self.changes(&before, &after)?;
+        let (kept, kept_conflicts) = match fits {
+            true => {
+                let sides = [side(HEAD_LABEL, after), side(&workspace.name, tip.root)];
+                merge(vault, proposal.selected.root, &sides, options)?
+            }
+            false => (tip.root, Vec::new()),
+        };
+        if fits && !request.selection.allow.markers {
+            markers::require_none(vault, &proposal.base, &brought)?;
+        }
+        let meanwhile = self.changes(&proposal.base, &main)?;
         let meanwhile = describe::count(&meanwhile) as u64;
-        Ok(Proposal {
-            base,
-            selected,
-            common,
-            meanwhile,
-            after,
-            brought,
-            conflicts,
-            kept,
-            kept_conflicts,
-        })
-    }
-
-    fn merge(&self, base: RootId, sides: &[Side]) -> Result<(RootId, Vec<Conflict>)> {
-        let inputs = MergeInputs { base: &Base::Root(base), sides };
-        let merged = self.vault.merge(&inputs, &self.options.merge)?;
-        Ok((merged.root, merged.conflicts))
+        Ok(Plan { proposal, meanwhile, after, brought, kept, kept_conflicts })
     }
 
     /// What people would call a change.
     fn changes(&self, before: &RootId, after: &RootId) -> Result<Vec<Change>> {
-        let objects = self.vault.objects()?;
-        let mut changes = diff::compare(objects, before, after)?;
-        changes.retain(|change| change.kind() != ChangeKind::Metadata);
-        Ok(diff::detect_renames(objects, changes, &self.diff)?)
+        let service = ChangeSummaryService::new(self.vault, self.diff);
+        Ok(service.between(before, after, false)?.changes)
     }
 
     fn note(
         &self,
         workspace: &Workspace,
         head: &Snapshot,
-        proposal: &Proposal,
+        plan: &Plan,
         request: &CommitRequest<'_>,
         outcome: &CommitOutcome,
     ) -> Note {
+        let proposal = &plan.proposal;
         let commit = CommitRecord {
             workspace: workspace.id,
             name: workspace.name.clone(),
@@ -204,21 +175,14 @@ impl<'a> CommitService<'a> {
             head: head.id,
             common: proposal.common.clone(),
             offered: Hex(proposal.selected.root),
-            merged: Hex(proposal.after),
-            kept: Hex(proposal.kept),
+            merged: Hex(plan.after),
+            kept: Hex(plan.kept),
             message: outcome.message.clone(),
-            summary: describe::summary(&workspace.name, request.message, &proposal.brought),
-            files: audited(&proposal.brought),
+            summary: describe::summary(&workspace.name, request.message, &plan.brought),
+            files: audited(&plan.brought),
             execs: outcome.execs.clone(),
         };
         Note::new(&self.actor, Record::Commit(commit))
-    }
-}
-
-impl Proposal {
-    /// Whether nothing would come home.
-    fn is_empty(&self) -> bool {
-        self.selected.root == self.base
     }
 }
 
@@ -226,30 +190,27 @@ fn outcome(
     workspace: &Workspace,
     request: &CommitRequest<'_>,
     captured: &Imported,
-    proposal: &Proposal,
+    plan: &Plan,
 ) -> CommitOutcome {
-    let default = || describe::message(&workspace.name, &proposal.brought);
+    let Plan { proposal, meanwhile, after, brought, kept_conflicts, kept: _ } = plan;
+    let default = || describe::message(&workspace.name, brought);
     CommitOutcome {
         workspace: workspace.name.clone(),
         dry_run: request.dry_run,
         operation: None,
         snapshot: None,
         message: request.message.map_or_else(default, str::to_owned),
-        brought: proposal.brought.clone(),
+        brought: brought.clone(),
         held: proposal.selected.held.clone(),
-        meanwhile: proposal.meanwhile,
+        meanwhile: *meanwhile,
         conflicts: proposal.conflicts.clone(),
-        kept_conflicts: proposal.kept_conflicts.clone(),
+        kept_conflicts: kept_conflicts.clone(),
         unmatched: proposal.selected.unmatched.clone(),
         execs: Vec::new(),
         before: captured.root,
-        after: proposal.after,
+        after: *after,
         report: captured.report.clone(),
     }
-}
-
-pub(super) fn side(label: &str, root: RootId) -> Side {
-    Side { label: label.to_owned(), root }
 }
 
 /// Keeps commands out of the workspace.

@@ -3,7 +3,6 @@
 use offshoot_vault::diff::Change;
 use offshoot_vault::{RootId, Tree, Vault, VaultPath, Workspace, texts_with_markers};
 
-use super::select::SelectionStates;
 use crate::error::{Result, ServiceError};
 
 /// Fails where a workspace has conflicts that nobody decided.
@@ -18,14 +17,10 @@ pub(super) fn require_decided(vault: &Vault, workspace: &Workspace, root: &RootI
 }
 
 /// Fails where a file that comes home has markers, and neither the folder's file nor the base's had any.
-pub(super) fn require_none(
-    vault: &Vault,
-    states: &SelectionStates,
-    brought: &[Change],
-) -> Result<()> {
+pub(super) fn require_none(vault: &Vault, base: &RootId, brought: &[Change]) -> Result<()> {
     let objects = vault.objects()?;
     let new_in_folder = texts_with_markers(objects, brought)?;
-    let base = Tree::open(objects, &states.base)?;
+    let base = Tree::open(objects, base)?;
     let mut since_base = Vec::new();
     for change in brought.iter().filter(|change| new_in_folder.contains(&change.path)) {
         since_base.push(Change { before: base.get(&change.path)?, ..change.clone() });

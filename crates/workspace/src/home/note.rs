@@ -78,10 +78,6 @@ pub(super) struct RevertRecord {
     pub(super) workspace: WorkspaceState,
     /// What the folders are now.
     pub(super) root: Hex,
-    /// Nothing else happened: the refs go back to exactly what they were.
-    pub(super) exact: bool,
-    /// What the workspace's changes and the main line have in common.
-    pub(super) common: Vec<Id>,
 }
 
 /// A root as text.

@@ -1,15 +1,17 @@
 //! `pull`: what is in the bound folders comes into the main line, and the main line into a workspace.
 
-use offshoot_vault::diff::{self, Change, ChangeKind, DiffOptions};
+use offshoot_vault::diff::{Change, DiffOptions};
 use offshoot_vault::merge::conflict::Conflict;
 use offshoot_vault::merge::{Base, MergeInputs, Merged};
 use offshoot_vault::{Actor, ImportReport, NewSnapshot, RootId, Snapshot, Vault, Workspace};
 
 use super::HomeOptions;
-use super::commit::{HEAD_LABEL, lock_workspace, side};
+use super::commit::lock_workspace;
 use super::folders::Folders;
 use super::outcome::Pulled;
+use super::proposal::{HEAD_LABEL, side};
 use super::record::content_of;
+use crate::change::ChangeSummaryService;
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
 use crate::git::{GitError, SettleStates, settle_repository};
@@ -170,9 +172,7 @@ impl<'a> PullService<'a> {
     }
 
     fn changes(&self, before: &RootId, after: &RootId) -> Result<Vec<Change>> {
-        let objects = self.vault.objects()?;
-        let mut changes = diff::compare(objects, before, after)?;
-        changes.retain(|change| change.kind() != ChangeKind::Metadata);
-        Ok(diff::detect_renames(objects, changes, &self.diff)?)
+        let service = ChangeSummaryService::new(self.vault, self.diff);
+        Ok(service.between(before, after, false)?.changes)
     }
 }

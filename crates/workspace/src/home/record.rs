@@ -1,7 +1,7 @@
 //! Recording what came home: one transaction moves head and workspace.
 
 use offshoot_vault::{
-    ContentId, Id, NewSnapshot, Operation, REDO, RootId, Snapshot, Transaction, UNDO, Vault,
+    COMMIT, ContentId, Id, NewSnapshot, Operation, REDO, RootId, Transaction, UNDO, Vault,
     VaultError, Workspace, WorkspaceState,
 };
 
@@ -35,13 +35,13 @@ fn record_commit(
     let [offered, merged, kept] = [commit.offered.0, commit.merged.0, commit.kept.0];
     let contents = [content(&offered)?, content(&merged)?, content(&kept)?];
     let workspace_root = vault.snapshot(&commit.state.head)?.root;
-    let committed = vault.transact("commit", &note.actor, |tx| {
+    let committed = vault.transact(COMMIT, &note.actor, |tx| {
         let Some(mut now) = unmoved(tx, &commit.workspace, &commit.state, &commit.head)? else {
             return Ok(None);
         };
         let mut add = |root: RootId, content: ContentId, parents: Vec<Id>, reason: &str| {
             let (reason, message) = (reason.to_owned(), Some(commit.message.clone()));
-            let message = message.filter(|_| reason == "commit");
+            let message = message.filter(|_| reason == COMMIT);
             tx.add_snapshot(NewSnapshot { root, content, parents, reason, message })
         };
         // Only where all of the workspace came home does the main line come from its newest snapshot.
@@ -49,7 +49,7 @@ fn record_commit(
             true => commit.state.head,
             false => add(offered, contents[0], commit.common.clone(), "select")?.id,
         };
-        let home = add(merged, contents[1], vec![commit.head, offered], "commit")?;
+        let home = add(merged, contents[1], vec![commit.head, offered], COMMIT)?;
         let state = match kept == merged {
             true => home.id,
             false => add(kept, contents[2], vec![home.id, commit.state.head], "keep")?.id,
@@ -82,27 +82,22 @@ fn record_revert(
     let sides = Sides::of(&target)?;
     let wanted = if revert.redo { &sides.after } else { &sides.before };
     let content = content_of(vault, &revert.root.0)?;
-    let workspace_root = vault.snapshot(&wanted.workspace.state.head)?;
     let mut recorded = None;
     let kind = if revert.redo { REDO } else { UNDO };
+    let said = vault.snapshot(&sides.after.head)?.message.unwrap_or_default();
+    let message = format!("{kind}: {said}");
     let reverted = vault.revert_with(kind, &target, &note.actor, |tx| {
         let id = &wanted.workspace.id;
         let Some(mut now) = unmoved(tx, id, &revert.workspace, &revert.head)? else {
             return Ok(());
         };
         now.state = wanted.workspace.state.clone();
-        let head = match revert.exact {
-            true => wanted.head,
-            false => {
-                let mut parents = vec![revert.head];
-                parents.extend(revert.redo.then_some(wanted.head));
-                if !revert.redo {
-                    now.state.head = again(tx, &workspace_root, &revert.common)?;
-                }
-                let (root, reason) = (revert.root.0, kind.to_owned());
-                tx.add_snapshot(NewSnapshot { root, content, parents, reason, message: None })?.id
-            }
-        };
+        // The main line never goes back, so that everybody who has the commit from there sees that it was undone.
+        let mut parents = vec![revert.head];
+        parents.extend(Some(sides.after.head).filter(|commit| *commit != revert.head));
+        let (root, reason) = (revert.root.0, kind.to_owned());
+        let new = NewSnapshot { root, content, parents, reason, message: Some(message.clone()) };
+        let head = tx.add_snapshot(new)?.id;
         tx.set_head(head)?;
         tx.set_workspace(&now)?;
         if let Some(apply) = &apply {
@@ -119,23 +114,6 @@ fn record_revert(
             other => other.map(|_| None).map_err(Into::into),
         },
     }
-}
-
-/// The same state with a history of its own. The main line keeps the commit in its history, so the workspace must not come from
-/// what was committed any more: otherwise committing it again would bring nothing home.
-fn again(
-    tx: &mut Transaction<'_, '_>,
-    snapshot: &Snapshot,
-    common: &[Id],
-) -> offshoot_vault::Result<Id> {
-    let made = tx.add_snapshot(NewSnapshot {
-        root: snapshot.root,
-        content: snapshot.content,
-        parents: common.to_vec(),
-        reason: UNDO.to_owned(),
-        message: None,
-    })?;
-    Ok(made.id)
 }
 
 /// The workspace, if it and the main line are where they were.
@@ -173,5 +151,5 @@ impl Note {
 
 /// Whether an operation took a workspace's changes home.
 pub(crate) fn is_commit(operation: &Operation) -> bool {
-    operation.kind == "commit"
+    operation.kind == COMMIT
 }

@@ -12,9 +12,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::HomeOptions;
-use super::commit::{HEAD_LABEL, lock_workspace, side};
+use super::commit::lock_workspace;
 use super::folders::Folders;
 use super::note::{Hex, Note, Record, RevertRecord};
+use super::proposal::{HEAD_LABEL, side};
 use crate::error::{Result, ServiceError};
 use crate::git::with_indexes_as_left;
 
@@ -75,7 +76,6 @@ pub(crate) struct Reverter<'a> {
 struct Way<'s> {
     redo: bool,
     from: &'s Moment,
-    to: &'s Moment,
     from_root: RootId,
     to_root: RootId,
 }
@@ -94,7 +94,7 @@ impl Reverter<'_> {
             false => (&sides.after, &sides.before),
         };
         let (from_root, to_root) = (self.root(&from.head)?, self.root(&to.head)?);
-        let way = Way { redo, from, to, from_root, to_root };
+        let way = Way { redo, from, from_root, to_root };
         for _ in 0..ATTEMPTS {
             if let Some(reverted) = self.attempt(&folders, target, &way)? {
                 return Ok(reverted);
@@ -119,10 +119,7 @@ impl Reverter<'_> {
         let root = self.target_root(target, way, &captured)?;
         let workspace = self.workspace_now(target, way)?;
         let (head, _) = folders.follow(&captured)?;
-        let exact = head.id == way.from.head
-            && workspace.state == way.from.workspace.state
-            && root == way.to_root;
-        let note = self.note(target, way, &head, &workspace, root, exact)?;
+        let note = self.note(target, way, &head, &workspace, root);
         let recorded = folders.apply(&captured.root, &root, &note)?;
         Ok(recorded
             .map(|recorded| Reverted { target: target.clone(), operation: recorded.operation }))
@@ -172,12 +169,7 @@ impl Reverter<'_> {
     fn workspace_now(&self, target: &Operation, way: &Way<'_>) -> Result<Workspace> {
         let left = &way.from.workspace;
         let now = self.vault.workspace(&left.id)?.ok_or(ServiceError::Vanished(left.id))?;
-        // An undo of a commit that others built upon gives the workspace the same state with another history.
-        let root = |id: &Id| self.vault.snapshot(id).map(|snapshot| snapshot.root);
-        let same = now.state == left.state
-            || (now.state.base == left.state.base
-                && root(&now.state.head)? == root(&left.state.head)?);
-        if same {
+        if now.state == left.state {
             return Ok(now);
         }
         let verb = if way.redo { "redone" } else { "undone" };
@@ -192,23 +184,15 @@ impl Reverter<'_> {
         head: &Snapshot,
         workspace: &Workspace,
         root: RootId,
-        exact: bool,
-    ) -> Result<Note> {
-        let (main, work) = (way.to.head, way.to.workspace.state.head);
-        let common = match exact || way.redo {
-            true => Vec::new(),
-            false => self.vault.common_ancestors(&[main, work])?,
-        };
+    ) -> Note {
         let revert = RevertRecord {
             redo: way.redo,
             target: target.id,
             head: head.id,
             workspace: workspace.state.clone(),
             root: Hex(root),
-            exact,
-            common,
         };
-        Ok(Note::new(self.actor, Record::Revert(revert)))
+        Note::new(self.actor, Record::Revert(revert))
     }
 }
 

@@ -44,6 +44,13 @@ pub struct Allow {
     pub markers: bool,
 }
 
+impl Allow {
+    /// All of it.
+    pub fn everything() -> Self {
+        Self { setuid: true, git: true, markers: true }
+    }
+}
+
 /// Tells whether git tracks a path.
 pub type Tracked<'a> = &'a dyn Fn(&VaultPath) -> Result<bool>;
 
@@ -140,6 +147,13 @@ pub struct Held {
     pub reason: HeldReason,
 }
 
+impl Held {
+    /// Only a part of the change stays, such as its mode, and the rest comes home.
+    pub fn is_partial(&self) -> bool {
+        self.reason == HeldReason::Setuid
+    }
+}
+
 /// What comes home.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selected {
@@ -187,7 +201,7 @@ impl SelectionStates {
 }
 
 /// What would be held back. Nothing is stored.
-pub(crate) fn held_back(
+pub(super) fn held_back(
     vault: &Vault,
     states: &SelectionStates,
     selection: &Selection<'_>,

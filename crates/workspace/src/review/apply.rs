@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use offshoot_vault::{
-    Actor, Body, Entry, Meta, Mtime, NewContent, Tree, TreeEditor, Vault, VaultPath, Workspace,
+    Actor, Body, Entry, Meta, Mtime, NewContent, RootId, Tree, TreeEditor, Vault, VaultPath,
+    Workspace,
 };
 
 use super::{Decision, Mixed, Outcome, ReviewItem, Wanted};
@@ -21,11 +22,11 @@ pub(super) fn apply(
     vault: &Vault,
     actor: &Actor,
     workspace: &Workspace,
+    base: &RootId,
     items: &[ReviewItem],
 ) -> Result<Edited> {
     let _held = vault.hold()?;
-    let base = vault.snapshot(&workspace.state.base)?;
-    let base = vault.tree(&base.root)?;
+    let base = vault.tree(base)?;
     let mut steps = Vec::new();
     for item in items {
         let outcome = item.outcome(Wanted::NotDropped);

@@ -3,36 +3,22 @@
 use std::collections::BTreeMap;
 
 use offshoot_vault::diff::{self, Change};
-use offshoot_vault::merge::{Base, MergeInputs, MergeOptions};
-use offshoot_vault::{Body, Entry, RootId, Vault, VaultPath, Workspace};
+use offshoot_vault::{Body, Entry, Vault, VaultPath};
 
 use super::{Mixed, Outcome, ReviewItem, Wanted};
 use crate::error::Result;
-use crate::home::Choice;
-
-/// The state that a commit of a workspace starts from: what it has in common with the main line.
-pub(super) fn home_base(vault: &Vault, workspace: &Workspace) -> Result<RootId> {
-    let head = vault.head()?;
-    let base = vault.merge_base(&[head.id, workspace.state.head])?;
-    if let Base::Root(root) = base {
-        return Ok(root);
-    }
-    let nothing = MergeInputs { base: &base, sides: &[] };
-    Ok(vault.merge(&nothing, &MergeOptions::default())?.root)
-}
+use crate::home::{Choice, SelectionStates};
 
 /// What a commit brings home: what was accepted or edited, and nothing else. The workspace is as it is now, after what was
 /// dropped is gone.
 pub(super) fn choices(
     vault: &Vault,
-    workspace: &Workspace,
+    states: &SelectionStates,
     items: &[ReviewItem],
 ) -> Result<BTreeMap<VaultPath, Choice>> {
-    let base = home_base(vault, workspace)?;
-    let tip = vault.snapshot(&workspace.state.head)?;
     let decided = decided(items);
     let mut choices = BTreeMap::new();
-    for change in diff::compare(vault.objects()?, &base, &tip.root)? {
+    for change in diff::compare(vault.objects()?, &states.base, &states.workspace)? {
         // Directories come with what is in them.
         let choice = match decided.get(&change.path) {
             Some(Some(Choice::Content(bytes))) if has(vault, &change, bytes)? => Choice::Take,

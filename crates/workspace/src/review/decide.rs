@@ -5,6 +5,7 @@ use offshoot_vault::diff::{Change, ChangeKind};
 use offshoot_vault::{Entry, EntryKind};
 
 use super::Origin;
+use crate::home::HeldReason;
 
 /// A path that changed, in pieces.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub struct ReviewItem {
     pub pieces: Vec<Piece>,
     /// What changed it last.
     pub origin: Option<Origin>,
+    /// Why a commit leaves it in the workspace, where it does.
+    pub held: Option<HeldReason>,
 }
 
 /// Something to decide about.
@@ -119,7 +122,7 @@ impl ReviewItem {
         origin: Option<Origin>,
     ) -> Self {
         let kinds = kinds(&change, text.as_ref(), context);
-        let mut item = Self { change, text, pieces: Vec::new(), origin };
+        let mut item = Self { change, text, pieces: Vec::new(), origin, held: None };
         for kind in kinds {
             item.pieces.push(item.piece(kind, Decision::Undecided));
         }

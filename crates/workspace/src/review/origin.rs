@@ -26,13 +26,17 @@ pub struct Origin {
     pub time_ms: u64,
 }
 
-/// What changed each path last, from the newest snapshot of a workspace back to its base.
-pub(super) fn of(vault: &Vault, workspace: &Workspace) -> Result<BTreeMap<VaultPath, Origin>> {
+/// What changed each path last, from the newest snapshot of a workspace back to what it has in common with the main line.
+pub(super) fn of(
+    vault: &Vault,
+    workspace: &Workspace,
+    common: &[Id],
+) -> Result<BTreeMap<VaultPath, Origin>> {
     let mut origins = BTreeMap::new();
     let mut execs: Option<BTreeMap<Id, Id>> = None;
     let mut at = vault.snapshot(&workspace.state.head)?;
     for _ in 0..MOST_SNAPSHOTS {
-        if at.id == workspace.state.base {
+        if common.contains(&at.id) {
             break;
         }
         let Some(parent) = at.parents.first() else { break };

@@ -53,7 +53,8 @@ pub fn held(held: &Held) -> HeldDoc {
     }
 }
 
-fn clashes(conflicts: &[Conflict]) -> Vec<ClashDoc> {
+/// What does not fit.
+pub fn clashes(conflicts: &[Conflict]) -> Vec<ClashDoc> {
     let clash = |conflict: &Conflict| ClashDoc {
         path: path(&conflict.path),
         conflict: conflict.kind.word().to_owned(),

@@ -46,8 +46,10 @@ pub(super) fn pick(
         let hint = "`offshoot review --accept ID --commit` does the same without one";
         return Err(CliError::usage("-p asks questions, so it needs a terminal").hint(hint));
     }
-    let service = ReviewService::new(vault, &context.actor, context.diff_options());
-    let mut items = service.items_to_commit(workspace, selection)?;
+    let (diff, merge) = (context.diff_options(), context.merge_options());
+    let service = ReviewService::new(vault, &context.actor, diff, merge);
+    let mut items = service.items(workspace, selection, &[])?;
+    items.retain(|item| item.held.is_none());
     for item in &mut items {
         if !ask_about(context, item)? {
             break;

@@ -10,7 +10,7 @@ use super::{CatArgs, LsArgs, TreeArgs};
 use crate::context::{Context, vault_path};
 use crate::error::Result;
 use crate::output::finish_write;
-use crate::render::{self, DIM, GOOD, NAME, paint, table};
+use crate::render::{self, DIM, GOOD, NAME, fields, paint, table};
 
 pub(super) fn ls(args: &LsArgs, context: &Context, vault: &Vault) -> Result<()> {
     let point = context.point(vault, args.at.at.as_deref())?;
@@ -26,7 +26,7 @@ pub(super) fn ls(args: &LsArgs, context: &Context, vault: &Vault) -> Result<()> 
     context.output.data(document, |document| {
         if args.long {
             let rows = entries.iter().zip(&document.entries).map(|(entry, d)| long_row(entry, d));
-            return table(&rows.collect::<Vec<_>>());
+            return table(LONG, rows.collect());
         }
         entries.iter().map(|entry| format!("{}\n", styled_name(entry))).collect()
     })
@@ -41,6 +41,9 @@ fn styled_name(entry: &Entry) -> String {
         Body::File { .. } | Body::Fifo => name,
     }
 }
+
+/// The columns of a long list.
+const LONG: &[&str] = &["MODE", "OWNER", "SIZE", "CHANGED", "NAME"];
 
 fn long_row(entry: &Entry, document: &EntryDoc) -> Vec<String> {
     vec![
@@ -186,6 +189,6 @@ pub(super) fn stat(args: &CatArgs, context: &Context, vault: &Vault) -> Result<(
                 format!("{} = {}", display_bytes(name), display_bytes(value)),
             ));
         }
-        table(&rows)
+        fields(&rows)
     })
 }

@@ -44,10 +44,10 @@ fn text(replay: &Replay) -> String {
             paint(DIM, &replayed.record.id.short()),
             format!("{before} -> {}", replayed.after.decision),
             render::line(&replayed.record.command),
-            paint(DIM, &format!("by {}", replayed.after.rule.name)),
+            paint(DIM, &replayed.after.rule.name),
         ]
     });
-    let mut text = table(&rows.collect::<Vec<_>>());
+    let mut text = table(&["EXEC", "DECISION", "COMMAND", "RULE"], rows.collect());
     let (execs, same) = (render::count(replay.execs, "command"), replay.same);
     let different = replay.different.len();
     text.push_str(&format!("{execs}: {same} decided as before, {different} differently\n"));

@@ -16,7 +16,9 @@ pub(crate) fn print(context: &Context, workspace: &Workspace, items: &[ReviewIte
 fn text(items: &[ReviewItem]) -> String {
     let mut out = String::new();
     for item in items {
-        out.push_str(&format!("{}\n", render::change(&item.change)));
+        let stays = item.held.map(|reason| format!("  (stays: {})", reason.word()));
+        let stays = paint(DIM, &stays.unwrap_or_default());
+        out.push_str(&format!("{}{stays}\n", render::change(&item.change)));
         for piece in &item.pieces {
             out.push_str(&format!("  {}  {}\n", paint(WARN, &piece.id), described(item, piece)));
         }

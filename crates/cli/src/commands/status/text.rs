@@ -2,10 +2,11 @@
 
 use std::collections::HashSet;
 
+use offshoot_vault::diff::Change;
 use offshoot_vault::{VaultPath, display_bytes};
 
 use super::Status;
-use crate::commands::commit::held_lines;
+use crate::commands::commit::{conflict_lines, held_lines};
 use crate::commands::conflicts;
 use crate::render::{self, BAD, DIM, NAME, WARN, paint};
 
@@ -29,12 +30,12 @@ pub(super) fn long(status: &Status, hints: bool) -> String {
     if !status.conflicts.is_empty() {
         out.push_str(&conflicts::lines(&status.conflicts));
     }
-    out.push_str(&format!("{}\n", render::change_counts(&status.summary.changes)));
-    let changes = status.to_bring_home();
-    let (shown, git) = render::apart_from_git(render::without_frames(&changes));
+    out.push_str(&format!("{}\n", render::change_counts(status.brought())));
+    let (shown, git) = render::apart_from_git(render::without_frames(status.brought()));
     shown.iter().for_each(|change| out.push_str(&format!("  {}\n", render::change(change))));
     out.push_str(&render::git_files(git));
-    out.push_str(&held_lines(&status.stays));
+    out.push_str(&held_lines(status.held()));
+    out.push_str(&in_the_way(status));
     if let Some(operation) = &status.last_operation {
         out.push_str(&paint(DIM, &format!("last: {}", render::line(operation))));
         out.push('\n');
@@ -45,14 +46,43 @@ pub(super) fn long(status: &Status, hints: bool) -> String {
     out
 }
 
+/// What keeps a commit from doing what is listed.
+fn in_the_way(status: &Status) -> String {
+    let (mut out, preview) = (String::new(), &status.preview);
+    let name = &status.workspace.name;
+    if !preview.proposal.conflicts.is_empty() {
+        let count = render::count(preview.proposal.conflicts.len() as u64, "conflict");
+        let line = format!("{count} with head: a commit would change nothing");
+        out.push_str(&format!("{}\n", paint(BAD, &line)));
+        out.push_str(&conflict_lines(&preview.proposal.conflicts));
+    }
+    if let Some(refused) = preview.refused.as_ref().filter(|_| status.conflicts.is_empty()) {
+        let line = format!("commit is refused: {}", render::line(&refused.to_string()));
+        out.push_str(&format!("{}\n", paint(BAD, &line)));
+    }
+    if let Some(first) = preview.outdated.first() {
+        let more = match preview.outdated.len() - 1 {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let line = format!("changed in the folder since it was last read: {first}{more}");
+        let next = format!("; `offshoot commit --dry-run -w {name}` reads it");
+        out.push_str(&format!("{}{}\n", paint(WARN, &line), paint(DIM, &next)));
+    }
+    out
+}
+
 /// What could be done next.
 fn next(status: &Status) -> String {
     let name = &status.workspace.name;
     if !status.conflicts.is_empty() {
         return conflicts::next_steps(name);
     }
-    if status.summary.changes.is_empty() {
+    if status.changes().is_empty() {
         return String::new();
+    }
+    if !status.preview.proposal.conflicts.is_empty() {
+        return format!("{}\n", paint(DIM, &format!("decide them: offshoot pull -w {name}")));
     }
     let text = match status.folders.is_empty() {
         true => format!("look: offshoot review -w {name}"),
@@ -72,8 +102,9 @@ pub(super) fn short(status: &Status) -> String {
         out.push_str(&format!("{} {}\n", paint(BAD, "U"), conflict.path));
     }
     let undecided: HashSet<&VaultPath> = status.conflicts.iter().map(|open| &open.path).collect();
-    let stays = status.held_paths();
-    for change in render::without_frames(&status.summary.changes) {
+    let stays: HashSet<&VaultPath> = status.held().iter().map(|held| &held.change.path).collect();
+    let changes: Vec<Change> = status.changes().into_iter().cloned().collect();
+    for change in render::without_frames(&changes) {
         if undecided.contains(&change.path) {
             continue;
         }

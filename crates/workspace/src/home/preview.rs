@@ -1,0 +1,157 @@
+//! What a commit would do, from what the vault has recorded: the folders are not read.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+
+use offshoot_vault::diff::{Change, DiffOptions};
+use offshoot_vault::merge::MergeOptions;
+use offshoot_vault::{
+    Binding, Body, Entry, Mtime, RootId, Snapshot, Tree, Vault, VaultPath, Workspace,
+};
+
+use super::proposal::{Proposal, ProposalInputs};
+use super::select::{Allow, Selection};
+use super::{bytes_path, markers};
+use crate::change::{ChangeSummaryService, Summary};
+use crate::error::{Result, ServiceError};
+
+/// What a commit would do.
+#[derive(Debug)]
+pub struct Preview {
+    /// The main line as it was captured last.
+    pub head: Snapshot,
+    /// The workspace's newest snapshot.
+    pub tip: Snapshot,
+    /// What would come home, and how.
+    pub proposal: Proposal,
+    /// What would change in the folders.
+    pub summary: Summary,
+    /// Why a commit would be refused, beside conflicts with the main line.
+    pub refused: Option<ServiceError>,
+    /// Paths that would come home and were changed in a folder since that was captured.
+    pub outdated: Vec<VaultPath>,
+}
+
+/// Says what a commit would do, without locks and without reading the folders. Costs as much as there are changes.
+#[derive(Clone, Copy, Debug)]
+pub struct PreviewService<'a> {
+    vault: &'a Vault,
+    merge: MergeOptions,
+    diff: DiffOptions,
+}
+
+impl<'a> PreviewService<'a> {
+    /// Works on a vault; the options are those that commits have.
+    pub fn new(vault: &'a Vault, merge: MergeOptions, diff: DiffOptions) -> Self {
+        Self { vault, merge, diff }
+    }
+
+    /// What a commit of a workspace would do. Changes of metadata are listed only where `metadata` is set.
+    pub fn preview(
+        &self,
+        workspace: &Workspace,
+        selection: &Selection<'_>,
+        metadata: bool,
+    ) -> Result<Preview> {
+        let vault = self.vault;
+        let _held = vault.hold()?;
+        let _kept = vault.objects()?.keep_nodes();
+        let (head, tip) = (vault.head()?, vault.snapshot(&workspace.state.head)?);
+        let bindings = vault.bindings()?;
+        let selection = match bindings.is_empty() {
+            // Without a folder there is nothing to keep anything from.
+            true => Selection { ignored: true, allow: Allow::everything(), ..selection.clone() },
+            false => selection.clone(),
+        };
+        let inputs = ProposalInputs { workspace, tip: &tip, head: &head, main: head.root };
+        let mut proposal = Proposal::new(vault, &inputs, &selection, &self.merge)?;
+        let (before, after) = proposal.sides();
+        let summary =
+            ChangeSummaryService::new(vault, self.diff).between(&before, &after, metadata)?;
+        let refused = match proposal.refused.take() {
+            None => self.refused(workspace, &proposal, &tip.root, &summary, &selection)?,
+            refused => refused,
+        };
+        let outdated = self.outdated(&bindings, &head.root, &summary.changes)?;
+        Ok(Preview { head, tip, proposal, summary, refused, outdated })
+    }
+
+    fn refused(
+        &self,
+        workspace: &Workspace,
+        proposal: &Proposal,
+        tip: &RootId,
+        summary: &Summary,
+        selection: &Selection<'_>,
+    ) -> Result<Option<ServiceError>> {
+        let decided = markers::require_decided(self.vault, workspace, tip);
+        let checked = decided.and_then(|()| {
+            match proposal.conflicts.is_empty() && !selection.allow.markers {
+                true => markers::require_none(self.vault, &proposal.base, &summary.changes),
+                false => Ok(()),
+            }
+        });
+        match checked {
+            Ok(()) => Ok(None),
+            Err(error @ (ServiceError::Undecided { .. } | ServiceError::Markers(_))) => {
+                Ok(Some(error))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The paths among those to be changed that a folder no longer has as they were captured.
+    fn outdated(
+        &self,
+        bindings: &[Binding],
+        main: &RootId,
+        changes: &[Change],
+    ) -> Result<Vec<VaultPath>> {
+        let main = Tree::open(self.vault.objects()?, main)?;
+        let mut outdated = Vec::new();
+        for change in changes {
+            let from = change.moved.as_ref().map(|(from, _)| from);
+            for path in from.into_iter().chain([&change.path]) {
+                let Some(place) = place(bindings, path) else { continue };
+                if !is_as_captured(&place, main.get(path)?.as_ref()) {
+                    outdated.push(path.clone());
+                }
+            }
+        }
+        Ok(outdated)
+    }
+}
+
+/// Where a path is on the host.
+fn place(bindings: &[Binding], path: &VaultPath) -> Option<PathBuf> {
+    let binding = bindings.iter().filter(|binding| path.is_within(&binding.at()));
+    let binding = binding.max_by_key(|binding| binding.at().names().len())?;
+    let names = &path.names()[binding.at().names().len()..];
+    Some(names.iter().fold(binding.host_path(), |place, name| place.join(bytes_path(name))))
+}
+
+/// Whether a file looks as it was captured: its kind, and of files their length and time.
+fn is_as_captured(place: &std::path::Path, entry: Option<&Entry>) -> bool {
+    let found = match fs::symlink_metadata(place) {
+        Ok(found) => found,
+        Err(error) => {
+            use io::ErrorKind::{NotADirectory, NotFound};
+            let is_gone = matches!(error.kind(), NotFound | NotADirectory);
+            return !is_gone || entry.is_none();
+        }
+    };
+    let Some(entry) = entry else { return false };
+    match &entry.body {
+        Body::File { size, .. } => {
+            let time = Mtime { seconds: found.mtime(), nanoseconds: found.mtime_nsec() as u32 };
+            found.is_file() && found.len() == *size && time == entry.meta.mtime
+        }
+        Body::Directory(_) => found.is_dir(),
+        Body::Symlink { target } => {
+            fs::read_link(place).is_ok_and(|found| found == bytes_path(target))
+        }
+        Body::Fifo => !found.is_file() && !found.is_dir(),
+    }
+}
