@@ -53,6 +53,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
         Command::Vault(vault::VaultCommand::Check(args)) => {
             return vault::check(&args, context).map(ExitCode::number);
         }
+        Command::Op(command) => return op::run(&command, context).map(ExitCode::number),
         Command::Merge(args) => return merge::run(&args, context).map(ExitCode::number),
         Command::Commit(args) => return commit::run(&args, context).map(ExitCode::number),
         Command::Pull(args) => return pull::run(&args, context).map(ExitCode::number),
@@ -76,7 +77,6 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
         Command::Redo(args) => revert::redo(&args, context),
         Command::Conflicts(args) => conflicts::run(&args, context),
         Command::Resolve(args) => resolve::run(&args, context),
-        Command::Op(command) => op::run(&command, context),
         Command::Discard(args) => discard::run(&args, context),
         Command::Export(args) => export::run(&args, context),
         Command::Fs(command) => fs::run(&command, context),

@@ -69,7 +69,13 @@ impl Context {
     /// The vault that the command is about: named, or the one that this folder belongs to.
     pub(crate) fn vault(&self) -> Result<OpenVault> {
         let opened = self.vault_as_left()?;
-        self.settle_left(&opened);
+        match opened.vault.cut_short() {
+            Some(lost) => {
+                let told = CliError::from(VaultError::CutShort(lost));
+                self.output.note(format!("{}; {}", told.message, told.hint.unwrap_or_default()));
+            }
+            None => self.settle_left(&opened),
+        }
         Ok(opened)
     }
 

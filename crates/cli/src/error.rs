@@ -108,6 +108,9 @@ impl From<VaultError> for CliError {
             | VaultError::NoSnapshot(_)
             | VaultError::BadRecord { .. } => Self::new(ExitCode::Damaged, message)
                 .hint("`offshoot vault check` lists everything that is damaged"),
+            VaultError::CutShort(_) => Self::new(ExitCode::Damaged, message).hint(
+                "copy the vault's directory first; `offshoot vault check --repair` accepts the loss, reading works without",
+            ),
             VaultError::NoArchive(_) => Self::new(ExitCode::Damaged, message)
                 .hint("`offshoot vault export FILE` writes one; nothing was changed"),
             VaultError::BadArchive { .. } => Self::new(ExitCode::Damaged, message)

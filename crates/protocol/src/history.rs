@@ -114,6 +114,9 @@ impl Kind for OperationDoc {
 pub struct OperationLogDoc {
     /// The operations.
     pub operations: Vec<OperationDoc>,
+    /// Records that are damaged and left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub problems: Vec<String>,
 }
 
 impl Kind for OperationLogDoc {

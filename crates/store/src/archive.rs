@@ -7,31 +7,21 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, params};
 
-use crate::catalog::{Catalog, copy_catalog};
+use crate::catalog::{
+    Catalog, LAYERS, LINKS, Ledger, META, PACKS, STACKS, TABLES, Table, copy_catalog, upgrade,
+};
 use crate::error::{from_io, from_sqlite};
-use crate::{Hash, ObjectKind, Put, StoreError};
+use crate::{Hash, ObjectKind, OpenOptions, Put, StoreError};
 
 /// "OffA": marks the file as ours.
 const APPLICATION_ID: i64 = 0x4f66_6641;
 /// The newest format of archives.
-const NEWEST: i64 = 2;
+const NEWEST: i64 = 3;
+/// The format that brought hashes of rows.
+const HAS_SUMS: i64 = 3;
 
-/// The tables that are carried, each with its columns.
-const TABLES: [(&str, &str); 9] = [
-    ("meta", "key, value"),
-    ("objects", "kind, id, value"),
-    ("snapshots", "id, root, content, parents, time_ms, actor, reason, message, operation"),
-    ("refs", "kind, id, scope, name, value"),
-    ("operations", "seq, id, time_ms, actor, kind, scope, summary, reverts, changes"),
-    (
-        "execs",
-        "id, workspace, operation, started_ms, ended_ms, state, command, exit_code, signal, changed,
-         before, after, actor, envelope",
-    ),
-    ("exec_outputs", "exec, stream, bytes"),
-    ("audit", "seq, time_ms, operation, event, chain"),
-    ("collected", "id, time_ms"),
-];
+/// The tables of a catalog that are about one machine.
+const LEFT_OUT: [&Table; 4] = [&LAYERS, &PACKS, &STACKS, &LINKS];
 
 /// An archive being written, or one to be read.
 #[derive(Debug)]
@@ -44,16 +34,21 @@ impl Archive {
     /// Starts an archive with one consistent state of a catalog. Nothing may be at `path`.
     pub fn create(path: &Path, catalog: &Catalog) -> Result<Self, StoreError> {
         copy_catalog(catalog, path)?;
-        let archive = Self::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let mut archive = Self::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        // One that cannot be written may be of an older format.
+        upgrade(&mut archive.connection, path, &OpenOptions::default())?;
         archive.batch(
             "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
              BEGIN;
-             DROP TABLE layers; DROP TABLE stacks; DROP TABLE IF EXISTS links;
-             DROP TABLE IF EXISTS packs;
-             CREATE TABLE IF NOT EXISTS collected (id BLOB PRIMARY KEY, time_ms INTEGER) STRICT;
              DELETE FROM objects WHERE kind = 4;
              CREATE TABLE chunks (id BLOB PRIMARY KEY NOT NULL, record BLOB NOT NULL) STRICT;",
         )?;
+        let mut ledger = Ledger::open(&archive.connection, path)?;
+        for table in LEFT_OUT {
+            archive.batch(&format!("DROP TABLE {}", table.name))?;
+            ledger.clear(table);
+        }
+        ledger.save(&archive.connection).map_err(archive.error())?;
         Ok(archive)
     }
 
@@ -127,19 +122,20 @@ impl Archive {
     /// Opens an archive to be read. What is no archive, is newer, or is not whole is an error.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let archive = Self::connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        let number = |name: &str| -> Result<i64, StoreError> {
-            let value = archive.connection.pragma_query_value(None, name, |row| row.get(0));
-            value.map_err(archive.error())
-        };
-        if number("application_id")? != APPLICATION_ID {
+        if archive.number("application_id")? != APPLICATION_ID {
             return Err(StoreError::Foreign(path.to_owned()));
         }
-        let found = number("user_version")?;
+        let found = archive.number("user_version")?;
         if found > NEWEST {
             return Err(StoreError::Newer { path: path.to_owned(), found, known: NEWEST });
         }
         archive.check()?;
         Ok(archive)
+    }
+
+    fn number(&self, name: &str) -> Result<i64, StoreError> {
+        let value = self.connection.pragma_query_value(None, name, |row| row.get(0));
+        value.map_err(self.error())
     }
 
     fn check(&self) -> Result<(), StoreError> {
@@ -165,9 +161,9 @@ impl Archive {
 
     /// Sets a value of the `meta` table.
     pub fn set_meta(&self, key: &str, value: &[u8]) -> Result<(), StoreError> {
-        let sql = "INSERT INTO meta (key, value) VALUES (?1, ?2)
-                   ON CONFLICT (key) DO UPDATE SET value = excluded.value";
-        self.connection.execute(sql, params![key, value]).map(drop).map_err(self.error())
+        let mut ledger = Ledger::open(&self.connection, &self.path)?;
+        let set = ledger.replace(&self.connection, &META, &[&key, &value]);
+        set.and_then(|()| ledger.save(&self.connection)).map_err(self.error())
     }
 
     /// The values of all refs of a kind, with their ids.
@@ -196,7 +192,23 @@ impl Archive {
 
     /// Copies everything but the chunks into a new catalog.
     pub fn copy_into(&self, catalog: &Catalog) -> Result<(), StoreError> {
-        catalog.fill_from(&self.path, &TABLES)
+        let has_sums = self.number("user_version")? >= HAS_SUMS;
+        let mut tables = vec![("objects", "kind, id, value".to_owned())];
+        for table in
+            TABLES.into_iter().filter(|table| !LEFT_OUT.iter().any(|out| out.name == table.name))
+        {
+            let hashed = table.apart.map(|(_, at)| table.columns[at]);
+            let columns = table
+                .columns
+                .iter()
+                .copied()
+                .chain(["sum"])
+                .chain(table.apart.map(|(name, _)| name));
+            let columns =
+                columns.filter(|name| has_sums || (*name != "sum" && Some(*name) != hashed));
+            tables.push((table.name, columns.collect::<Vec<_>>().join(", ")));
+        }
+        catalog.fill_from(&self.path, &tables, has_sums)
     }
 
     fn connect(path: &Path, access: OpenFlags) -> Result<Self, StoreError> {

@@ -12,6 +12,9 @@ mod rows;
 mod schema;
 mod shrink;
 mod stacks;
+mod sums;
+mod tables;
+mod verify;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -30,8 +33,12 @@ pub use rows::{
 };
 pub use writer::Writer;
 
-use crate::StoreError;
-use crate::error::from_sqlite;
+pub(crate) use schema::upgrade;
+pub(crate) use sums::Ledger;
+pub(crate) use tables::{LAYERS, LINKS, META, PACKS, STACKS, TABLES, Table};
+
+use crate::error::{from_io, from_sqlite};
+use crate::{CutShort, Id, StoreError, newest};
 
 /// A WAL longer than this, in bytes, is moved into the database file after a write.
 const LONG_LOG: u64 = 512 << 10;
@@ -69,7 +76,7 @@ impl Catalog {
     /// Opens a catalog, bringing an older format up to date unless it is opened for reading only.
     pub fn open(path: &Path, options: OpenOptions) -> Result<Self, StoreError> {
         let mut connection = connect(path, &options, Sync::Full)?;
-        schema::upgrade(&mut connection, path, &options)?;
+        upgrade(&mut connection, path, &options)?;
         Ok(Self { connection: Mutex::new(connection), path: path.to_owned(), options })
     }
 
@@ -101,25 +108,58 @@ impl Catalog {
         &self,
         work: impl FnOnce(&mut Writer<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.write_on(&mut self.lock(), work)
+        let (value, newest) = self.write_on(&mut self.lock(), work)?;
+        if let Some(operation) = newest {
+            newest::note(&self.newest_path(), &operation);
+        }
+        Ok(value)
     }
 
+    /// What the catalog has lost of what was acknowledged.
+    pub fn cut_short(&self) -> Result<Option<CutShort>, StoreError> {
+        // The note first: what is noted was durable before.
+        let Some(acknowledged) = newest::read(&self.newest_path()) else { return Ok(None) };
+        self.read(|reader| {
+            if !reader.operations_between(&acknowledged, &acknowledged, 1)?.is_empty() {
+                return Ok(None);
+            }
+            Ok(Some(CutShort { ends: reader.last_operation_id()?, acknowledged }))
+        })
+    }
+
+    /// Accepts that what was noted as the newest operation is lost.
+    pub fn accept_loss(&self) -> Result<(), StoreError> {
+        let path = self.newest_path();
+        let last = self.read(|reader| reader.last_operation_id())?;
+        let done = match last {
+            Some(last) => newest::replace(&path, &last),
+            None => std::fs::remove_file(&path),
+        };
+        done.map_err(|error| from_io(&path, error))
+    }
+
+    fn newest_path(&self) -> PathBuf {
+        self.path.with_file_name(newest::FILE)
+    }
+
+    /// Gives what `work` gave, and the newest operation that it added.
     fn write_on<T, E: From<StoreError>>(
         &self,
         connection: &mut Connection,
         work: impl FnOnce(&mut Writer<'_>) -> Result<T, E>,
-    ) -> Result<T, E> {
+    ) -> Result<(T, Option<Id>), E> {
         let transaction = connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(|error| self.error(error))?;
         let mut writer = Writer::new(&transaction, &self.path)?;
         let value = work(&mut writer)?;
         writer.finish()?;
+        let newest = writer.newest;
         if let Err(error) = transaction.commit() {
             return Err(self.failed_commit(connection, error).into());
         }
         self.shorten_log(connection);
-        Ok(value)
+        Ok((value, newest))
     }
 
     /// Like [`write`](Self::write), but durable only with the next one: nothing that is written after this is ever there
@@ -137,7 +177,8 @@ impl Catalog {
         set(&connection, "NORMAL")?;
         let written = self.write_on(&mut connection, work);
         set(&connection, "FULL")?;
-        written
+        // An operation is not acknowledged by this, and not noted.
+        Ok(written?.0)
     }
 
     /// Moves a long WAL into the database file and empties it. What is committed is safe either way, so failing to is fine.

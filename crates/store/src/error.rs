@@ -99,10 +99,26 @@ pub(crate) fn from_io(path: &std::path::Path, source: io::Error) -> StoreError {
     }
 }
 
+/// What SQLite says of a statement that does not fit the tables.
+const SQLITE_ERROR: i32 = 1;
+
 /// The error for something SQLite reported about `path`.
 pub(crate) fn from_sqlite(path: &std::path::Path, source: rusqlite::Error) -> StoreError {
-    use rusqlite::ErrorCode;
+    use rusqlite::{Error, ErrorCode};
     let path = path.to_owned();
+    // Statements and types are our own, and tested: where SQLite takes a statement for wrong, or finds something else than
+    // was written, the tables are not what they were.
+    let is_damage = match &source {
+        Error::SqlInputError { .. }
+        | Error::FromSqlConversionFailure(..)
+        | Error::InvalidColumnType(..)
+        | Error::IntegralValueOutOfRange(..) => true,
+        Error::SqliteFailure(error, _) => error.extended_code == SQLITE_ERROR,
+        _ => false,
+    };
+    if is_damage {
+        return StoreError::Damaged { path, detail: source.to_string().replace('\n', "; ") };
+    }
     match source.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => StoreError::Full(path),
         Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => StoreError::ReadOnly(path),

@@ -9,10 +9,11 @@ pub use repair::RepairReport;
 use std::collections::{HashMap, HashSet};
 use std::fs;
 
-use offshoot_store::Id;
+use offshoot_store::{Id, Reader};
 
 use crate::entry::{Body, DirRef, Entry};
-use crate::error::{Result, io_error};
+use crate::error::{Result, cut_short, io_error};
+use crate::gc::ALONE;
 use crate::hash::{BlobId, NodeId, audit_chain};
 use crate::layer::DirLock;
 use crate::node::Node;
@@ -67,8 +68,18 @@ struct Checker<'a> {
 }
 
 impl Vault {
-    /// Checks everything that any snapshot reaches.
+    /// Checks every record, and everything that any snapshot reaches. Nothing is collected or moved meanwhile, and records are
+    /// compared with each other as they are at one moment; others can go on working.
     pub fn check(&self, depth: CheckDepth) -> Result<CheckReport> {
+        let _shared = match self.is_read_only() {
+            true => None,
+            false => Some(self.take_shared(ALONE)?),
+        };
+        self.check_held(depth)
+    }
+
+    /// The same by somebody who keeps everybody from collecting.
+    fn check_held(&self, depth: CheckDepth) -> Result<CheckReport> {
         let mut checker = Checker {
             vault: self,
             depth,
@@ -80,6 +91,7 @@ impl Vault {
         checker.catalog();
         // A part that cannot be checked at all is a problem too, and no reason to leave the others out.
         let parts = [
+            Checker::records,
             Checker::snapshots,
             Checker::refs,
             Checker::execs,
@@ -112,6 +124,16 @@ impl Checker<'_> {
     fn catalog(&mut self) {
         let checked = self.vault.catalog().check(true);
         self.note(checked.map_err(Into::into));
+    }
+
+    /// Every row is what its hash says, and there are as many as there should be.
+    fn records(&mut self) -> Result<()> {
+        if let Some(lost) = self.vault.catalog().cut_short()? {
+            self.problem(cut_short(&lost));
+        }
+        let found = self.vault.read(|reader| Ok(reader.check_rows()?))?;
+        found.into_iter().for_each(|problem| self.problem(problem));
+        Ok(())
     }
 
     fn snapshots(&mut self) -> Result<()> {
@@ -242,35 +264,25 @@ impl Checker<'_> {
     }
 
     fn audit(&mut self) -> Result<()> {
-        self.report.operations = self.vault.read(|reader| Ok(reader.operation_count()?))?;
-        let (mut after, mut chain) = (0, [0u8; 32]);
-        loop {
-            let rows = self.vault.read(|reader| Ok(reader.audit(after, 1000)?))?;
-            let Some(last) = rows.last() else { break };
-            after = last.seq;
-            for row in &rows {
-                chain = audit_chain(&chain, row.event.as_bytes());
-                if chain != row.chain {
-                    self.problem(format!("the audit chain is broken at event {}", row.seq));
-                    return Ok(());
-                }
-                self.report.audit_events += 1;
-            }
+        let log = self.vault.read(audit_log)?;
+        (self.report.operations, self.report.audit_events) = (log.operations, log.events);
+        if let Some(seq) = log.broken {
+            self.problem(format!("the audit chain is broken at event {seq}"));
+            return Ok(());
         }
-        let head = self.vault.read(|reader| Ok(reader.audit_head()?))?;
-        if head.unwrap_or_default() != chain {
+        if !log.ends {
             self.problem("the audit log does not end where the catalog says");
         }
-        if self.report.audit_events < self.report.operations {
-            let (events, operations) = (self.report.audit_events, self.report.operations);
-            self.problem(format!("{operations} operations have only {events} audit events"));
+        if log.events != log.operations {
+            let AuditLog { operations, events, .. } = log;
+            self.problem(format!("{operations} operations have {events} audit events"));
         }
         Ok(())
     }
 
     fn layers(&mut self) -> Result<()> {
-        let recorded = self.vault.read(|reader| Ok(reader.layers()?))?;
-        let stacked = self.vault.read(|reader| Ok(reader.stacked_layers()?))?;
+        let (recorded, stacked) =
+            self.vault.read(|reader| Ok((reader.layers()?, reader.stacked_layers()?)))?;
         let folder = self.vault.layers_dir();
         for layer in &recorded {
             // A layer that no stack uses any more was only a copy, unless content is at home in it.
@@ -295,4 +307,36 @@ impl Checker<'_> {
         }
         Ok(())
     }
+}
+
+/// The audit log as it is at one moment.
+#[derive(Default)]
+struct AuditLog {
+    operations: u64,
+    /// Events whose chain holds.
+    events: u64,
+    /// The first event whose chain does not.
+    broken: Option<i64>,
+    /// It ends where the catalog says.
+    ends: bool,
+}
+
+fn audit_log(reader: &Reader<'_>) -> Result<AuditLog> {
+    let mut log = AuditLog { operations: reader.operation_count()?, ..AuditLog::default() };
+    let (mut after, mut chain) = (0, [0u8; 32]);
+    loop {
+        let rows = reader.audit(after, 1000)?;
+        let Some(last) = rows.last() else { break };
+        after = last.seq;
+        for row in &rows {
+            chain = audit_chain(&chain, row.event.as_bytes());
+            if chain != row.chain {
+                log.broken = Some(row.seq);
+                return Ok(log);
+            }
+            log.events += 1;
+        }
+    }
+    log.ends = reader.audit_head()?.unwrap_or_default() == chain;
+    Ok(log)
 }

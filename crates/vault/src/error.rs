@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use offshoot_store::{Id, StoreError};
+use offshoot_store::{CutShort, Id, StoreError};
 
 use crate::path::PathError;
 
@@ -36,6 +36,9 @@ pub enum VaultError {
         /// What is wrong.
         detail: String,
     },
+    /// The catalog lost operations that were acknowledged: its log was cut short or damaged.
+    #[error("{}", cut_short(.0))]
+    CutShort(CutShort),
     /// An object that something refers to is not there.
     #[error("{0} is missing")]
     MissingObject(String),
@@ -187,6 +190,13 @@ pub enum VaultError {
     /// The number of worker threads could not be started.
     #[error("cannot start worker threads: {0}")]
     Threads(String),
+}
+
+/// What a catalog lost, in one sentence.
+pub(crate) fn cut_short(lost: &CutShort) -> String {
+    let ends =
+        lost.ends.map_or_else(|| "before its first".to_owned(), |id| format!("at operation {id}"));
+    format!("the catalog ends {ends}, but operation {} was acknowledged", lost.acknowledged)
 }
 
 /// A day of the calendar, in UTC.

@@ -109,7 +109,15 @@ impl Vault {
         Ok(file)
     }
 
-    /// The same, or nothing where another has it.
+    /// Takes a file of the vault together with others who do the same; nobody has it alone meanwhile.
+    pub(crate) fn take_shared(&self, name: &str) -> Result<File> {
+        let path = self.dir().join(name);
+        let file = open(&path)?;
+        self.wait_for(&file, FlockOperation::NonBlockingLockShared, &path)?;
+        Ok(file)
+    }
+
+    /// The same alone, or nothing where another has it.
     pub(crate) fn try_alone(&self, name: &str) -> Result<Option<File>> {
         let path = self.dir().join(name);
         if !path.exists() {

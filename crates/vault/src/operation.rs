@@ -65,6 +65,15 @@ impl Operation {
     }
 }
 
+/// The operation log as far as it is legible.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OperationLog {
+    /// The operations, newest first.
+    pub operations: Vec<Operation>,
+    /// What is wrong with the records of others.
+    pub problems: Vec<String>,
+}
+
 /// Whose operations are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
@@ -102,6 +111,22 @@ impl Vault {
     ) -> Result<Vec<Operation>> {
         self.take_in_refusals()?;
         self.catalog().read(|reader| page(reader, scope, before, limit))
+    }
+
+    /// The same without those whose records are damaged, and what is wrong with each of these.
+    pub fn operation_log(&self, scope: Scope, limit: u32) -> Result<OperationLog> {
+        self.take_in_refusals()?;
+        let key = scope.key();
+        let records =
+            self.read(|reader| Ok(reader.operation_records(key.as_deref(), None, limit)?))?;
+        let mut log = OperationLog::default();
+        for record in records {
+            match record.map_err(VaultError::from).and_then(Operation::from_row) {
+                Ok(operation) => log.operations.push(operation),
+                Err(error) => log.problems.push(error.to_string()),
+            }
+        }
+        Ok(log)
     }
 
     /// One operation.

@@ -181,7 +181,7 @@ impl Vault {
     /// Takes what waits into the catalog, where something can be written.
     pub fn take_in_refusals(&self) -> Result<()> {
         let waits = || std::fs::metadata(self.dir().join(FILE)).is_ok_and(|file| file.len() > 0);
-        if self.is_read_only() || !waits() {
+        if self.is_read_only() || self.cut_short().is_some() || !waits() {
             return Ok(());
         }
         let taken = self.catalog().write(|writer| {

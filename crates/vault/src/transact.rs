@@ -7,7 +7,7 @@ mod verify;
 
 use std::collections::{BTreeMap, HashSet};
 
-use offshoot_store::{Id, NewOperation, RefChange, RefKey, RefRow, StackRow, Writer};
+use offshoot_store::{ExecRow, Id, NewOperation, RefChange, RefKey, RefRow, StackRow, Writer};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -66,7 +66,7 @@ pub struct Transaction<'a, 'b> {
     /// Refs that go without being part of what can be undone.
     lapsed: Vec<RefChange>,
     /// The commands that this transaction records.
-    execs: Vec<Id>,
+    execs: Vec<ExecRow>,
     /// The snapshots that it makes.
     made: HashSet<Id>,
     details: serde_json::Map<String, Value>,
@@ -177,13 +177,12 @@ impl<'a, 'b> Transaction<'a, 'b> {
     /// Records what a command did and what it wrote. Whatever `exec` says of its operation, it is this one where one is
     /// recorded (see [`record_always`](Self::record_always)), and none where none is.
     pub fn add_exec(&mut self, exec: &ExecRecord, stdout: &[u8], stderr: &[u8]) -> Result<()> {
-        self.writer.add_exec(&exec.row(None))?;
         for (stream, bytes) in [(STDOUT, stdout), (STDERR, stderr)] {
             if !bytes.is_empty() {
                 self.writer.add_exec_output(&exec.id, stream, bytes)?;
             }
         }
-        self.execs.push(exec.id);
+        self.execs.push(exec.row(None));
         Ok(())
     }
 
@@ -317,13 +316,14 @@ impl<'a, 'b> Transaction<'a, 'b> {
             .filter(|(_, (before, after))| before != after)
             .map(|(key, (before, after))| RefChange { key, before, after })
             .collect();
-        if changes.is_empty() && !self.always {
+        let operation = Some(self.operation).filter(|_| !changes.is_empty() || self.always);
+        for exec in self.execs {
+            self.writer.add_exec(&ExecRow { operation, ..exec })?;
+        }
+        if operation.is_none() {
             return Ok(None);
         }
         verify::verify(self.writer, &changes, &self.made)?;
-        for exec in &self.execs {
-            self.writer.set_exec_operation(exec, &self.operation)?;
-        }
         self.writer.change_refs(&changes)?;
         self.writer.change_refs(&self.lapsed)?;
         self.writer.add_operation(&NewOperation {

@@ -5,7 +5,7 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use offshoot_store::{
-    Catalog, DraftBackend, Id, ObjectKind, OpenOptions, Presence, Reader, RefKey, RefRow,
+    Catalog, CutShort, DraftBackend, Id, ObjectKind, OpenOptions, Presence, Reader, RefKey, RefRow,
     SqliteBackend, StoreError,
 };
 
@@ -49,6 +49,8 @@ pub struct Vault {
     presence: Mutex<Option<Presence>>,
     /// Keeps garbage collection away.
     gate: Gate,
+    /// What the catalog has lost of what was acknowledged. Nothing is changed before somebody accepts that.
+    cut_short: Mutex<Option<CutShort>>,
 }
 
 impl Vault {
@@ -56,7 +58,7 @@ impl Vault {
     pub fn open(dir: &Path, id: Id, options: &VaultOptions) -> Result<Self> {
         let vault = Self::inspect(dir, id, options)?;
         // Where nothing can be written nothing can be mended, and reads verify what they read anyway.
-        if !vault.is_read_only() {
+        if !vault.is_read_only() && vault.cut_short().is_none() {
             offshoot_store::unclean_stop(dir, || vault.recover())?;
         }
         Ok(vault)
@@ -67,7 +69,10 @@ impl Vault {
         let read_only = rustix::fs::access(dir, rustix::fs::Access::WRITE_OK).is_err();
         let open = OpenOptions { busy_timeout: options.busy_timeout, read_only };
         let catalog = Catalog::open(&dir.join("catalog.db"), open)?;
-        Ok(Self::new(dir, id, catalog))
+        let cut_short = catalog.cut_short()?;
+        let vault = Self::new(dir, id, catalog);
+        vault.set_cut_short(cut_short);
+        Ok(vault)
     }
 
     /// Makes the files of an empty vault in an existing directory.
@@ -81,7 +86,18 @@ impl Vault {
 
     fn new(dir: &Path, id: Id, catalog: Catalog) -> Self {
         let (objects, presence) = (OnceLock::new(), Mutex::new(None));
-        Self { dir: dir.to_owned(), id, catalog, objects, presence, gate: Gate::default() }
+        let (gate, cut_short) = (Gate::default(), Mutex::new(None));
+        Self { dir: dir.to_owned(), id, catalog, objects, presence, gate, cut_short }
+    }
+
+    /// What the catalog has lost of what was acknowledged. The vault can be read then, and is not changed before
+    /// [`repair`](Self::repair) accepts the loss.
+    pub fn cut_short(&self) -> Option<CutShort> {
+        *self.cut_short.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn set_cut_short(&self, found: Option<CutShort>) {
+        *self.cut_short.lock().unwrap_or_else(PoisonError::into_inner) = found;
     }
 
     /// The vault's id.
@@ -158,9 +174,10 @@ impl Vault {
     }
 
     fn check_writable(&self) -> Result<()> {
-        match self.is_read_only() {
-            true => Err(StoreError::ReadOnly(self.dir.clone()).into()),
-            false => Ok(()),
+        match (self.is_read_only(), self.cut_short()) {
+            (true, _) => Err(StoreError::ReadOnly(self.dir.clone()).into()),
+            (false, Some(lost)) => Err(VaultError::CutShort(lost)),
+            (false, None) => Ok(()),
         }
     }
 

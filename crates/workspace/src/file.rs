@@ -75,12 +75,14 @@ impl<'a> FileService<'a> {
         Ok(self.tree(root)?.find(path)?)
     }
 
-    /// Opens a file for reading; symbolic links are followed.
+    /// Opens a file for reading; symbolic links are followed. Nothing that is damaged is ever handed out: its bytes are verified
+    /// before the first of them is read.
     pub fn open(&self, root: &RootId, path: &VaultPath) -> Result<FileContent> {
         let (path, entry) = self.tree(root)?.resolve(path)?;
         match entry.body {
             Body::File { blob, .. } => {
-                let reader = self.vault.objects()?.reader(&blob)?;
+                let mut reader = self.vault.objects()?.reader(&blob)?;
+                reader.verify_first()?;
                 Ok(FileContent { path, entry, reader })
             }
             _ => Err(not_a_file(&path, &entry)),

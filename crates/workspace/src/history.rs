@@ -1,6 +1,6 @@
 //! The history of a vault: what happened, and taking it back.
 
-use offshoot_vault::{Actor, Id, Operation, Reverted, Scope, Snapshot, Vault};
+use offshoot_vault::{Actor, Id, Operation, OperationLog, Reverted, Scope, Snapshot, Vault};
 
 use crate::error::Result;
 use crate::home::{Folders, HomeOptions, Reverter, is_commit};
@@ -58,9 +58,9 @@ impl<'a> HistoryService<'a> {
         Ok(names)
     }
 
-    /// The operation log, newest first.
-    pub fn operations(&self, scope: Scope, limit: u32) -> Result<Vec<Operation>> {
-        Ok(self.vault.operations(scope, None, limit)?)
+    /// The operation log, newest first, as far as its records are legible.
+    pub fn operations(&self, scope: Scope, limit: u32) -> Result<OperationLog> {
+        Ok(self.vault.operation_log(scope, limit)?)
     }
 
     /// Takes back the last operation of the scope that stands. A commit takes the folders back as well.

@@ -1,14 +1,14 @@
 //! `offshoot op`: the operation log.
 
 use clap::{Args, Subcommand};
-use offshoot_protocol::{OperationLogDoc, OperationRestoreDoc};
+use offshoot_protocol::{ExitCode, OperationLogDoc, OperationRestoreDoc};
 use offshoot_vault::Scope;
 use offshoot_workspace::{HistoryService, Resolver, wire};
 
 use super::revert;
 use crate::context::Context;
 use crate::error::Result;
-use crate::render::{self, DIM, NAME, paint, table};
+use crate::render::{self, BAD, DIM, NAME, paint, table};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum OpCommand {
@@ -38,23 +38,26 @@ pub(crate) struct RestoreArgs {
     vault_wide: bool,
 }
 
-pub(crate) fn run(command: &OpCommand, context: &Context) -> Result<()> {
+pub(crate) fn run(command: &OpCommand, context: &Context) -> Result<ExitCode> {
     match command {
         OpCommand::Log(args) => log(args, context),
-        OpCommand::Restore(args) => restore(args, context),
+        OpCommand::Restore(args) => restore(args, context).map(|()| ExitCode::Success),
     }
 }
 
-fn log(args: &LogArgs, context: &Context) -> Result<()> {
+/// Lists what can be read, and says which records cannot.
+fn log(args: &LogArgs, context: &Context) -> Result<ExitCode> {
     let vault = &context.vault()?.vault;
     let scope = match context.workspace_name() {
         Some(name) => Scope::Workspace(Resolver::new(vault).workspace_ever(name)?.0),
         None => Scope::Vault,
     };
-    let operations = HistoryService::new(vault, &context.actor).operations(scope, args.limit)?;
+    let log = HistoryService::new(vault, &context.actor).operations(scope, args.limit)?;
+    let operations = &log.operations;
     let workspaces = vault.workspaces()?;
     let documents = operations.iter().map(|o| wire::operation(o, &workspaces)).collect();
-    context.output.data(OperationLogDoc { operations: documents }, |_| {
+    let document = OperationLogDoc { operations: documents, problems: log.problems.clone() };
+    context.output.data(document, |document| {
         let rows = operations.iter().map(|operation| {
             vec![
                 render::short(&operation.id),
@@ -64,8 +67,13 @@ fn log(args: &LogArgs, context: &Context) -> Result<()> {
                 render::line(&operation.summary),
             ]
         });
-        table(&["OPERATION", "TIME", "KIND", "BY", "SUMMARY"], rows.collect())
-    })
+        let problems = document
+            .problems
+            .iter()
+            .map(|problem| format!("{} {}\n", paint(BAD, "problem:"), render::line(problem)));
+        problems.collect::<String>() + &table(&["OPERATION", "TIME", "KIND", "BY", "SUMMARY"], rows.collect())
+    })?;
+    Ok(if log.problems.is_empty() { ExitCode::Success } else { ExitCode::Damaged })
 }
 
 fn restore(args: &RestoreArgs, context: &Context) -> Result<()> {

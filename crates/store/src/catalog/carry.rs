@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rusqlite::TransactionBehavior;
 
-use super::{Catalog, sqlite_error};
+use super::{Catalog, sqlite_error, sums};
 use crate::StoreError;
 
 /// Writes one consistent state of a catalog to a new file. Others can go on writing meanwhile.
@@ -23,8 +23,14 @@ pub(crate) fn copy_catalog(catalog: &Catalog, path: &Path) -> Result<(), StoreEr
 }
 
 impl Catalog {
-    /// Copies tables of another file into this new catalog, which is emptied of what it has in them.
-    pub(crate) fn fill_from(&self, path: &Path, tables: &[(&str, &str)]) -> Result<(), StoreError> {
+    /// Copies tables of another file into this new catalog, which is emptied of what it has in them. Where rows there have no
+    /// hashes they get some.
+    pub(crate) fn fill_from(
+        &self,
+        path: &Path,
+        tables: &[(&str, String)],
+        has_sums: bool,
+    ) -> Result<(), StoreError> {
         let mut connection = self.lock();
         let attach = connection
             .prepare("ATTACH CAST(?1 AS TEXT) AS archive")
@@ -38,6 +44,9 @@ impl Catalog {
                     "DELETE FROM main.{table};
                      INSERT INTO main.{table} ({columns}) SELECT {columns} FROM archive.{table}"
                 ))?;
+            }
+            if !has_sums {
+                sums::fill(&transaction)?;
             }
             transaction.commit()
         };

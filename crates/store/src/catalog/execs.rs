@@ -5,12 +5,11 @@ use rusqlite::{Row, params};
 use super::reader::Reader;
 use super::rows::ExecRow;
 use super::schema::HAS_EXECS;
+use super::sqlite_error;
+use super::sums::sum_apart;
+use super::tables::{EXEC_OUTPUTS, EXECS};
 use super::writer::Writer;
 use crate::{Id, StoreError};
-
-/// The columns of a listing.
-const COLUMNS: &str = "id, workspace, operation, started_ms, ended_ms, state, command, exit_code,
-                       signal, changed, before, after, actor";
 
 impl Reader<'_> {
     /// Commands with ids before `before`, newest first, at most `limit`, without their envelopes; of one workspace or of
@@ -27,16 +26,12 @@ impl Reader<'_> {
         let before = before.copied().unwrap_or(Id::from_bytes([0xff; 16]));
         match workspace {
             Some(workspace) => {
-                let sql = format!(
-                    "SELECT {COLUMNS} FROM execs WHERE workspace = ?1 AND id < ?2
-                     ORDER BY id DESC LIMIT ?3"
-                );
-                self.all(&sql, params![workspace, before, limit], exec_row)
+                let which = "WHERE workspace = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3";
+                self.rows(&EXECS, which, params![workspace, before, limit], exec_row)
             }
             None => {
-                let sql =
-                    format!("SELECT {COLUMNS} FROM execs WHERE id < ?1 ORDER BY id DESC LIMIT ?2");
-                self.all(&sql, params![before, limit], exec_row)
+                let which = "WHERE id < ?1 ORDER BY id DESC LIMIT ?2";
+                self.rows(&EXECS, which, params![before, limit], exec_row)
             }
         }
     }
@@ -46,8 +41,12 @@ impl Reader<'_> {
         if !self.has_execs()? {
             return Ok(None);
         }
-        let sql = format!("SELECT {COLUMNS}, envelope FROM execs WHERE id = ?1");
-        self.one(&sql, [id], |row| Ok(ExecRow { envelope: Some(row.get(13)?), ..exec_row(row)? }))
+        let mut found = None;
+        self.visit(&EXECS, true, "WHERE id = ?1", [id], |row, verified| {
+            let whole = || Ok(ExecRow { envelope: Some(row.get(15)?), ..exec_row(row)? });
+            found = Some(verified.and_then(|_| whole().map_err(sqlite_error(self.path))));
+        })?;
+        found.transpose()
     }
 
     /// What a command wrote to one of its streams, as far as it was kept.
@@ -55,8 +54,8 @@ impl Reader<'_> {
         if !self.has_execs()? {
             return Ok(None);
         }
-        let sql = "SELECT bytes FROM exec_outputs WHERE exec = ?1 AND stream = ?2";
-        self.one(sql, params![exec, stream], |row| row.get(0))
+        let which = "WHERE exec = ?1 AND stream = ?2";
+        self.row(&EXEC_OUTPUTS, which, params![exec, stream], |row| row.get(2))
     }
 
     /// The ids of commands between two ids, both included; at most `limit`.
@@ -77,26 +76,25 @@ impl Reader<'_> {
 impl Writer<'_> {
     /// Records a command; its envelope must be there.
     pub fn add_exec(&mut self, row: &ExecRow) -> Result<(), StoreError> {
-        self.execute(
-            "INSERT INTO execs
-             (id, workspace, operation, started_ms, ended_ms, state, command, exit_code, signal,
-              changed, before, after, actor, envelope)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
-            params![
-                row.id,
-                row.workspace,
-                row.operation,
-                row.started_ms,
-                row.ended_ms,
-                row.state,
-                row.command,
-                row.exit_code,
-                row.signal,
-                row.changed,
-                row.before,
-                row.after,
-                row.actor,
-                row.envelope
+        let envelope_sum = sum_apart(row.envelope.as_deref().unwrap_or_default().as_bytes());
+        self.insert(
+            &EXECS,
+            &[
+                &row.id,
+                &row.workspace,
+                &row.operation,
+                &row.started_ms,
+                &row.ended_ms,
+                &row.state,
+                &row.command,
+                &row.exit_code,
+                &row.signal,
+                &row.changed,
+                &row.before,
+                &row.after,
+                &row.actor,
+                &envelope_sum,
+                &row.envelope,
             ],
         )
     }
@@ -108,19 +106,11 @@ impl Writer<'_> {
         stream: u8,
         bytes: &[u8],
     ) -> Result<(), StoreError> {
-        self.execute(
-            "INSERT INTO exec_outputs (exec, stream, bytes) VALUES (?1, ?2, ?3)",
-            params![exec, stream, bytes],
-        )
-    }
-
-    /// Says which operation recorded a command.
-    pub fn set_exec_operation(&mut self, exec: &Id, operation: &Id) -> Result<(), StoreError> {
-        self.execute("UPDATE execs SET operation = ?2 WHERE id = ?1", params![exec, operation])
+        self.insert(&EXEC_OUTPUTS, &[exec, &stream, &bytes])
     }
 }
 
-fn exec_row(row: &Row<'_>) -> rusqlite::Result<ExecRow> {
+pub(super) fn exec_row(row: &Row<'_>) -> rusqlite::Result<ExecRow> {
     Ok(ExecRow {
         id: row.get(0)?,
         workspace: row.get(1)?,

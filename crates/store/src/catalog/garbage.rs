@@ -4,9 +4,11 @@ use std::collections::HashMap;
 
 use rusqlite::params;
 
-use super::reader::{Reader, SELECT_OPERATION, operation_row};
-use super::rows::{ExecEnds, OperationRow};
+use super::execs::exec_row;
+use super::reader::{Reader, operation_row};
+use super::rows::{ExecEnds, ExecRow, OperationRow};
 use super::schema::HAS_PACKS;
+use super::tables::{COLLECTED, EXEC_OUTPUTS, EXECS, LINKS, OPERATIONS, SNAPSHOTS};
 use super::writer::Writer;
 use crate::{Hash, Id, StoreError};
 
@@ -16,9 +18,7 @@ pub type LinkRow = (Hash, Option<Vec<u8>>);
 impl Reader<'_> {
     /// The root of every snapshot.
     pub fn snapshot_roots(&self) -> Result<HashMap<Id, Hash>, StoreError> {
-        let rows = self.all("SELECT id, root FROM snapshots", [], |row| {
-            Ok((row.get::<_, Id>(0)?, row.get::<_, Hash>(1)?))
-        })?;
+        let rows = self.rows(&SNAPSHOTS, "", [], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(rows.into_iter().collect())
     }
 
@@ -28,10 +28,14 @@ impl Reader<'_> {
         Ok(found.flatten().unwrap_or(0))
     }
 
+    /// The newest operation.
+    pub fn last_operation_id(&self) -> Result<Option<Id>, StoreError> {
+        self.one("SELECT id FROM operations ORDER BY seq DESC LIMIT 1", [], |row| row.get(0))
+    }
+
     /// Operations after place `after` in the log, oldest first.
     pub fn operations_after(&self, after: i64) -> Result<Vec<OperationRow>, StoreError> {
-        let sql = format!("{SELECT_OPERATION} WHERE seq > ?1 ORDER BY seq");
-        self.all(&sql, [after], operation_row)
+        self.rows(&OPERATIONS, "WHERE seq > ?1 ORDER BY seq", [after], operation_row)
     }
 
     /// The snapshots that commands name.
@@ -39,10 +43,9 @@ impl Reader<'_> {
         if !self.has_execs()? {
             return Ok(Vec::new());
         }
-        self.all("SELECT id, operation, before, after FROM execs", [], |row| {
-            let (before, after): (Option<Id>, Option<Id>) = (row.get(2)?, row.get(3)?);
-            let snapshots = before.into_iter().chain(after).collect();
-            Ok(ExecEnds { id: row.get(0)?, operation: row.get(1)?, snapshots })
+        self.rows(&EXECS, "", [], |row| {
+            let ExecRow { id, operation, before, after, .. } = exec_row(row)?;
+            Ok(ExecEnds { id, operation, snapshots: before.into_iter().chain(after).collect() })
         })
     }
 
@@ -69,7 +72,7 @@ impl Reader<'_> {
         if self.version()? < HAS_PACKS {
             return Ok(None);
         }
-        self.one("SELECT time_ms FROM collected WHERE id = ?1", [id], |row| row.get(0))
+        self.row(&COLLECTED, "WHERE id = ?1", [id], |row| row.get(1))
     }
 
     /// Whether there is an object.
@@ -82,20 +85,16 @@ impl Reader<'_> {
 impl Writer<'_> {
     /// Notes that a root, or the output of a command, is collected as garbage.
     pub fn add_collected(&mut self, id: &[u8], time_ms: u64) -> Result<(), StoreError> {
-        self.execute(
-            "INSERT INTO collected (id, time_ms) VALUES (?1, ?2)
-             ON CONFLICT (id) DO UPDATE SET time_ms = excluded.time_ms",
-            params![id, time_ms],
-        )
+        self.replace(&COLLECTED, &[&id, &time_ms])
     }
 
     /// Forgets the hard links of a root.
     pub fn remove_links(&mut self, root: &Hash) -> Result<(), StoreError> {
-        self.execute("DELETE FROM links WHERE root = ?1", [root])
+        self.delete(&LINKS, "root = ?1", [root])
     }
 
     /// Forgets what a command wrote.
     pub fn remove_outputs(&mut self, exec: &Id) -> Result<(), StoreError> {
-        self.execute("DELETE FROM exec_outputs WHERE exec = ?1", [exec])
+        self.delete(&EXEC_OUTPUTS, "exec = ?1", [exec])
     }
 }

@@ -1,10 +1,9 @@
 //! Sealed packs.
 
-use rusqlite::params;
-
 use super::reader::Reader;
 use super::rows::PackRow;
 use super::schema::HAS_PACKS;
+use super::tables::PACKS;
 use super::writer::Writer;
 use crate::{Id, StoreError};
 
@@ -14,7 +13,7 @@ impl Reader<'_> {
         if self.version()? < HAS_PACKS {
             return Ok(Vec::new());
         }
-        self.all("SELECT id, bytes, created_ms FROM packs ORDER BY id", [], |row| {
+        self.rows(&PACKS, "ORDER BY id", [], |row| {
             Ok(PackRow { id: row.get(0)?, bytes: row.get(1)?, created_ms: row.get(2)? })
         })
     }
@@ -23,14 +22,11 @@ impl Reader<'_> {
 impl Writer<'_> {
     /// Records a sealed pack.
     pub fn add_pack(&mut self, row: &PackRow) -> Result<(), StoreError> {
-        self.execute(
-            "INSERT INTO packs (id, bytes, created_ms) VALUES (?1, ?2, ?3)",
-            params![row.id, row.bytes, row.created_ms],
-        )
+        self.insert(&PACKS, &[&row.id, &row.bytes, &row.created_ms])
     }
 
     /// Forgets a pack that nothing names.
     pub fn remove_pack(&mut self, id: &Id) -> Result<(), StoreError> {
-        self.execute("DELETE FROM packs WHERE id = ?1", params![id])
+        self.delete(&PACKS, "id = ?1", [id])
     }
 }

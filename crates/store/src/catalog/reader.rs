@@ -1,12 +1,15 @@
 //! Queries over one consistent state.
 
+use std::cell::Cell;
 use std::path::Path;
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 use super::rows::{AuditRow, LayerRow, NewOperation, OperationRow, RefKey, RefRow, SnapshotRow};
-use super::sqlite_error;
+use super::schema::{HAS_DATA_LAYERS, HAS_SUMS};
+use super::tables::{AUDIT, LAYERS, META, OPERATIONS, REFS, SNAPSHOTS, Table};
+use super::{sqlite_error, sums};
 use crate::{Hash, Id, StoreError};
 
 /// Reads one consistent state of the catalog.
@@ -14,23 +17,23 @@ use crate::{Hash, Id, StoreError};
 pub struct Reader<'a> {
     pub(super) connection: &'a Connection,
     pub(super) path: &'a Path,
+    /// The format, once it was asked for.
+    version: Cell<Option<i64>>,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(connection: &'a Connection, path: &'a Path) -> Self {
-        Self { connection, path }
+        Self { connection, path, version: Cell::new(None) }
     }
 
     /// A value of the `meta` table.
     pub fn meta(&self, key: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        self.one("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0))
+        self.row(&META, "WHERE key = ?1", [key], |row| row.get(1))
     }
 
     /// A snapshot by its id.
     pub fn snapshot(&self, id: &Id) -> Result<Option<SnapshotRow>, StoreError> {
-        let sql = "SELECT id, root, content, parents, time_ms, actor, reason, message, operation
-                   FROM snapshots WHERE id = ?1";
-        self.one(sql, [id], snapshot_row)
+        self.row(&SNAPSHOTS, "WHERE id = ?1", [id], snapshot_row)
     }
 
     /// The ids of all snapshots, oldest first.
@@ -57,10 +60,8 @@ impl<'a> Reader<'a> {
 
     /// The state of a ref.
     pub fn get_ref(&self, key: &RefKey) -> Result<Option<RefRow>, StoreError> {
-        let sql = "SELECT scope, name, value FROM refs WHERE kind = ?1 AND id = ?2";
-        self.one(sql, [&key.kind, &key.id], |row| {
-            Ok(RefRow { scope: row.get(0)?, name: row.get(1)?, value: row.get(2)? })
-        })
+        let found = self.row(&REFS, "WHERE kind = ?1 AND id = ?2", [&key.kind, &key.id], keyed_ref);
+        Ok(found?.map(|(_, row)| row))
     }
 
     /// The ref of a kind that has this name in this scope.
@@ -70,26 +71,23 @@ impl<'a> Reader<'a> {
         scope: &str,
         name: &str,
     ) -> Result<Option<(RefKey, RefRow)>, StoreError> {
-        let sql = "SELECT kind, id, scope, name, value FROM refs
-                   WHERE kind = ?1 AND scope = ?2 AND name = ?3";
-        self.one(sql, [kind, scope, name], keyed_ref)
+        let named = "WHERE kind = ?1 AND scope = ?2 AND name = ?3";
+        self.row(&REFS, named, [kind, scope, name], keyed_ref)
     }
 
     /// All refs of a kind, by id.
     pub fn refs(&self, kind: &str) -> Result<Vec<(RefKey, RefRow)>, StoreError> {
-        let sql = "SELECT kind, id, scope, name, value FROM refs WHERE kind = ?1 ORDER BY id";
-        self.all(sql, [kind], keyed_ref)
+        self.rows(&REFS, "WHERE kind = ?1 ORDER BY id", [kind], keyed_ref)
     }
 
     /// All refs there are, by kind and id.
     pub fn all_refs(&self) -> Result<Vec<(RefKey, RefRow)>, StoreError> {
-        self.all("SELECT kind, id, scope, name, value FROM refs ORDER BY kind, id", [], keyed_ref)
+        self.rows(&REFS, "ORDER BY kind, id", [], keyed_ref)
     }
 
     /// An operation by its id.
     pub fn operation(&self, id: &Id) -> Result<Option<OperationRow>, StoreError> {
-        let sql = format!("{SELECT_OPERATION} WHERE id = ?1");
-        self.one(&sql, [id], operation_row)
+        self.row(&OPERATIONS, "WHERE id = ?1", [id], operation_row)
     }
 
     /// The ids of operations between two ids, both included; at most `limit`.
@@ -110,17 +108,25 @@ impl<'a> Reader<'a> {
         before: Option<i64>,
         limit: u32,
     ) -> Result<Vec<OperationRow>, StoreError> {
+        self.operation_records(scope, before, limit)?.into_iter().collect()
+    }
+
+    /// The same, with an error in the place of each one that is damaged.
+    pub fn operation_records(
+        &self,
+        scope: Option<&str>,
+        before: Option<i64>,
+        limit: u32,
+    ) -> Result<Vec<Result<OperationRow, StoreError>>, StoreError> {
         let before = before.unwrap_or(i64::MAX);
         match scope {
             Some(scope) => {
-                let sql = format!(
-                    "{SELECT_OPERATION} WHERE scope = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3"
-                );
-                self.all(&sql, params![scope, before, limit], operation_row)
+                let which = "WHERE scope = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3";
+                self.records(&OPERATIONS, which, params![scope, before, limit], operation_row)
             }
             None => {
-                let sql = format!("{SELECT_OPERATION} WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2");
-                self.all(&sql, params![before, limit], operation_row)
+                let which = "WHERE seq < ?1 ORDER BY seq DESC LIMIT ?2";
+                self.records(&OPERATIONS, which, params![before, limit], operation_row)
             }
         }
     }
@@ -141,9 +147,8 @@ impl<'a> Reader<'a> {
 
     /// Audit events after place `after`, oldest first, at most `limit`.
     pub fn audit(&self, after: i64, limit: u32) -> Result<Vec<AuditRow>, StoreError> {
-        let sql = "SELECT seq, time_ms, operation, event, chain FROM audit
-                   WHERE seq > ?1 ORDER BY seq LIMIT ?2";
-        self.all(sql, params![after, limit], |row| {
+        let which = "WHERE seq > ?1 ORDER BY seq LIMIT ?2";
+        self.rows(&AUDIT, which, params![after, limit], |row| {
             Ok(AuditRow {
                 seq: row.get(0)?,
                 time_ms: row.get(1)?,
@@ -157,23 +162,113 @@ impl<'a> Reader<'a> {
     /// The chain after the newest audit event, which is kept apart from the events: without it nobody would miss the
     /// last of them.
     pub fn audit_head(&self) -> Result<Option<Hash>, StoreError> {
-        self.one("SELECT value FROM meta WHERE key = ?1", [AUDIT_HEAD], |row| row.get(0))
+        self.row(&META, "WHERE key = ?1", [AUDIT_HEAD], |row| row.get(1))
     }
 
     /// All sealed layers, oldest first.
     pub fn layers(&self) -> Result<Vec<LayerRow>, StoreError> {
-        self.all(&format!("{SELECT_LAYER} ORDER BY id"), [], layer_row)
+        self.rows(&LAYERS, "ORDER BY id", [], layer_row)
     }
 
     /// A sealed layer by its id.
     pub fn layer(&self, id: &Id) -> Result<Option<LayerRow>, StoreError> {
-        self.one(&format!("{SELECT_LAYER} WHERE id = ?1"), [id], layer_row)
+        self.row(&LAYERS, "WHERE id = ?1", [id], layer_row)
     }
 
     /// The format of the catalog: one that cannot be written stays as old as it is.
     pub(super) fn version(&self) -> Result<i64, StoreError> {
+        if let Some(version) = self.version.get() {
+            return Ok(version);
+        }
         let version = self.connection.pragma_query_value(None, "user_version", |row| row.get(0));
-        version.map_err(sqlite_error(self.path))
+        let version = version.map_err(sqlite_error(self.path))?;
+        self.version.set(Some(version));
+        Ok(version)
+    }
+
+    /// Whether rows carry hashes.
+    pub(super) fn has_sums(&self) -> Result<bool, StoreError> {
+        Ok(self.version()? >= HAS_SUMS)
+    }
+
+    /// The one row of a table that meets a condition, verified. `map` finds the columns in the table's order, then the hash,
+    /// then what is kept apart.
+    pub(super) fn row<T>(
+        &self,
+        table: &Table,
+        which: &str,
+        params: impl Params,
+        map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, StoreError> {
+        Ok(self.rows(table, which, params, map)?.pop())
+    }
+
+    /// The rows of a table that meet a condition, verified; one that is damaged is an error.
+    pub(super) fn rows<T>(
+        &self,
+        table: &Table,
+        which: &str,
+        params: impl Params,
+        map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        self.records(table, which, params, map)?.into_iter().collect()
+    }
+
+    /// The same, with an error in the place of each one that is damaged.
+    pub(super) fn records<T>(
+        &self,
+        table: &Table,
+        which: &str,
+        params: impl Params,
+        mut map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<Result<T, StoreError>>, StoreError> {
+        let mut found = Vec::new();
+        self.visit(table, false, which, params, |row, verified| {
+            found.push(verified.and_then(|_| map(row).map_err(sqlite_error(self.path))));
+        })?;
+        Ok(found)
+    }
+
+    /// Calls `visit` with every row of a table that meets a condition, and with its hash or what is wrong with it. What is
+    /// kept apart is read, and verified, only where it is asked for.
+    pub(super) fn visit(
+        &self,
+        table: &Table,
+        apart: bool,
+        which: &str,
+        params: impl Params,
+        mut visit: impl FnMut(&Row<'_>, Result<Hash, StoreError>),
+    ) -> Result<(), StoreError> {
+        let has_sums = self.has_sums()?;
+        let sql = format!("{} {which}", self.select(table, apart)?);
+        let mut statement =
+            self.connection.prepare_cached(&sql).map_err(sqlite_error(self.path))?;
+        let mut rows = statement.query(params).map_err(sqlite_error(self.path))?;
+        while let Some(row) = rows.next().map_err(sqlite_error(self.path))? {
+            let verified = match has_sums {
+                true => sums::verify(table, row, self.path).and_then(|sum| match apart {
+                    true => sums::verify_apart(table, row, self.path).map(|()| sum),
+                    false => Ok(sum),
+                }),
+                false => Ok(Hash::default()),
+            };
+            visit(row, verified);
+        }
+        Ok(())
+    }
+
+    /// The columns of a table, their hash and, where it is asked for, what is kept apart. What an older format lacks is empty.
+    fn select(&self, table: &Table, apart: bool) -> Result<String, StoreError> {
+        let version = self.version()?;
+        let column = |name: &&'static str| match *name {
+            "data" if version < HAS_DATA_LAYERS => "x''",
+            "envelope_sum" | "sum" if version < HAS_SUMS => "x''",
+            name => name,
+        };
+        let apart = table.apart.map(|(name, _)| name).filter(|_| apart);
+        let columns: Vec<&str> =
+            table.columns.iter().chain(&["sum"]).map(column).chain(apart).collect();
+        Ok(format!("SELECT {} FROM {}", columns.join(", "), table.name))
     }
 
     pub(super) fn one<T>(
@@ -200,11 +295,6 @@ impl<'a> Reader<'a> {
 
 /// The key of the `meta` table that holds the chain after the newest audit event.
 pub(super) const AUDIT_HEAD: &str = "audit_head";
-
-pub(super) const SELECT_OPERATION: &str =
-    "SELECT seq, id, time_ms, actor, kind, scope, summary, reverts, changes FROM operations";
-
-const SELECT_LAYER: &str = "SELECT id, kind, root, bytes, created_ms FROM layers";
 
 fn layer_row(row: &Row<'_>) -> rusqlite::Result<LayerRow> {
     Ok(LayerRow {

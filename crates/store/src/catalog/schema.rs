@@ -4,14 +4,14 @@ use std::path::Path;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::{OpenOptions, connection, sqlite_error};
+use super::{OpenOptions, connection, sqlite_error, sums};
 use crate::StoreError;
 
 /// "Offs": marks the file as ours.
 pub(super) const APPLICATION_ID: i64 = 0x4f66_6673;
 
 /// One step from each version to the next. Steps are never changed once released.
-const MIGRATIONS: [&str; 4] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4];
+const MIGRATIONS: [&str; 5] = [VERSION_1, VERSION_2, VERSION_3, VERSION_4, VERSION_5];
 
 /// The newest format.
 const NEWEST: i64 = MIGRATIONS.len() as i64;
@@ -140,6 +140,47 @@ CREATE TABLE collected (
 /// Conflicts in trees. No table changes: the version keeps those away who could not read such trees.
 const VERSION_4: &str = "";
 
+/// A hash over each row. What listings of commands read comes before their envelopes, so that table is made anew.
+const VERSION_5: &str = "
+ALTER TABLE meta ADD COLUMN sum BLOB NOT NULL DEFAULT x'';
+ALTER TABLE snapshots ADD COLUMN sum BLOB NOT NULL DEFAULT x'';
+ALTER TABLE refs ADD COLUMN sum BLOB NOT NULL DEFAULT x'';
+ALTER TABLE operations ADD COLUMN sum BLOB NOT NULL DEFAULT x'';
+ALTER TABLE audit ADD COLUMN sum BLOB NOT NULL DEFAULT x'';
+ALTER TABLE layers ADD COLUMN sum BLOB NOT NULL DEFAULT x'';
+ALTER TABLE stacks ADD COLUMN sum BLOB NOT NULL DEFAULT x'';
+ALTER TABLE exec_outputs ADD COLUMN sum BLOB NOT NULL DEFAULT x'';
+ALTER TABLE links ADD COLUMN sum BLOB NOT NULL DEFAULT x'';
+ALTER TABLE packs ADD COLUMN sum BLOB NOT NULL DEFAULT x'';
+ALTER TABLE collected ADD COLUMN sum BLOB NOT NULL DEFAULT x'';
+
+CREATE TABLE execs_5 (
+    id           BLOB PRIMARY KEY NOT NULL,
+    workspace    BLOB,
+    operation    BLOB,
+    started_ms   INTEGER NOT NULL,
+    ended_ms     INTEGER NOT NULL,
+    state        TEXT NOT NULL,
+    command      TEXT NOT NULL,
+    exit_code    INTEGER,
+    signal       INTEGER,
+    changed      INTEGER NOT NULL,
+    before       BLOB,
+    after        BLOB,
+    actor        TEXT NOT NULL,
+    envelope_sum BLOB NOT NULL DEFAULT x'',
+    sum          BLOB NOT NULL DEFAULT x'',
+    envelope     TEXT NOT NULL
+) STRICT;
+INSERT INTO execs_5 SELECT
+    id, workspace, operation, started_ms, ended_ms, state, command, exit_code, signal, changed,
+    before, after, actor, x'', x'', envelope
+FROM execs;
+DROP TABLE execs;
+ALTER TABLE execs_5 RENAME TO execs;
+CREATE INDEX execs_by_workspace ON execs (workspace, id);
+";
+
 /// The version that brought the tables of commands and links.
 pub(super) const HAS_EXECS: i64 = 2;
 /// The version that brought the tables of packs and of what was collected.
@@ -148,8 +189,11 @@ pub(super) const HAS_PACKS: i64 = 3;
 /// The version that brought layers that hold only bytes.
 pub(super) const HAS_DATA_LAYERS: i64 = 3;
 
+/// The version that brought hashes of rows.
+pub(super) const HAS_SUMS: i64 = 5;
+
 /// Checks that the file is ours and of a known format, and runs what migrations it lacks.
-pub(super) fn upgrade(
+pub(crate) fn upgrade(
     connection: &mut Connection,
     path: &Path,
     options: &OpenOptions,
@@ -166,8 +210,32 @@ pub(super) fn upgrade(
     for migration in missing {
         transaction.execute_batch(migration).map_err(sqlite_error(path))?;
     }
+    if found < HAS_SUMS {
+        sums::fill(&transaction).map_err(sqlite_error(path))?;
+    }
     transaction.pragma_update(None, "user_version", NEWEST).map_err(sqlite_error(path))?;
     transaction.commit().map_err(|error| connection::busy_or(path, options, error))
+}
+
+/// Everything that the tables of the newest format are made of, as SQLite keeps it.
+pub(super) fn expected() -> rusqlite::Result<Vec<SchemaRow>> {
+    let connection = Connection::open_in_memory()?;
+    for migration in MIGRATIONS {
+        connection.execute_batch(migration)?;
+    }
+    found(&connection)
+}
+
+/// A row of the schema: type, name, table and text.
+pub(super) type SchemaRow = (String, String, String, Option<String>);
+
+/// The schema of a file.
+pub(super) fn found(connection: &Connection) -> rusqlite::Result<Vec<SchemaRow>> {
+    let sql = "SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name, tbl_name";
+    let mut statement = connection.prepare(sql)?;
+    let rows =
+        statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+    rows.collect()
 }
 
 fn version(connection: &Connection, path: &Path, options: &OpenOptions) -> Result<i64, StoreError> {

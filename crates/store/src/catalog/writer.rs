@@ -3,11 +3,14 @@
 use std::ops::Deref;
 use std::path::Path;
 
-use rusqlite::{Connection, ErrorCode, Params, params};
+use rusqlite::types::ToSql;
+use rusqlite::{Connection, ErrorCode, Params};
 
 use super::reader::{AUDIT_HEAD, Reader, join_ids};
 use super::rows::{LayerRow, NewOperation, RefChange, RefRow, SnapshotRow};
 use super::sqlite_error;
+use super::sums::{Ledger, Tally};
+use super::tables::{AUDIT, LAYERS, META, OPERATIONS, REFS, SNAPSHOTS, Table};
 use crate::{Hash, Id, StoreError, id};
 
 /// Changes the catalog inside one transaction; reads see its own changes.
@@ -17,6 +20,10 @@ pub struct Writer<'a> {
     /// The time part of the newest id of the vault.
     last_id_ms: u64,
     gave_ids: bool,
+    /// Puts rows in and takes them out.
+    ledger: Ledger,
+    /// The newest operation that was added.
+    pub(super) newest: Option<Id>,
 }
 
 impl<'a> Deref for Writer<'a> {
@@ -31,14 +38,16 @@ impl<'a> Writer<'a> {
     pub(super) fn new(connection: &'a Connection, path: &'a Path) -> Result<Self, StoreError> {
         let reader = Reader::new(connection, path);
         let last = reader.meta("last_id_ms")?.and_then(|bytes| bytes.try_into().ok());
-        Ok(Self { reader, last_id_ms: last.map_or(0, u64::from_be_bytes), gave_ids: false })
+        let ledger = Ledger::open(connection, path)?;
+        let last_id_ms = last.map_or(0, u64::from_be_bytes);
+        Ok(Self { reader, last_id_ms, gave_ids: false, ledger, newest: None })
     }
 
     pub(super) fn finish(&mut self) -> Result<(), StoreError> {
         if self.gave_ids {
             self.set_meta("last_id_ms", &self.last_id_ms.to_be_bytes())?;
         }
-        Ok(())
+        self.ledger.save(self.reader.connection).map_err(sqlite_error(self.path))
     }
 
     /// A new id, later than every id given in this vault before, whatever the clock says.
@@ -50,29 +59,23 @@ impl<'a> Writer<'a> {
 
     /// Sets a value of the `meta` table.
     pub fn set_meta(&mut self, key: &str, value: &[u8]) -> Result<(), StoreError> {
-        self.execute(
-            "INSERT INTO meta (key, value) VALUES (?1, ?2)
-             ON CONFLICT (key) DO UPDATE SET value = excluded.value",
-            params![key, value],
-        )
+        self.replace(&META, &[&key, &value])
     }
 
     /// Records a snapshot.
     pub fn add_snapshot(&mut self, row: &SnapshotRow) -> Result<(), StoreError> {
-        self.execute(
-            "INSERT INTO snapshots
-             (id, root, content, parents, time_ms, actor, reason, message, operation)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-            params![
-                row.id,
-                row.root,
-                row.content,
-                join_ids(&row.parents),
-                row.time_ms,
-                row.actor,
-                row.reason,
-                row.message,
-                row.operation
+        self.insert(
+            &SNAPSHOTS,
+            &[
+                &row.id,
+                &row.root,
+                &row.content,
+                &join_ids(&row.parents),
+                &row.time_ms,
+                &row.actor,
+                &row.reason,
+                &row.message,
+                &row.operation,
             ],
         )
     }
@@ -88,10 +91,7 @@ impl<'a> Writer<'a> {
                     name: display_name(change),
                 });
             }
-            self.execute(
-                "DELETE FROM refs WHERE kind = ?1 AND id = ?2",
-                params![change.key.kind, change.key.id],
-            )?;
+            self.delete(&REFS, "kind = ?1 AND id = ?2", [&change.key.kind, &change.key.id])?;
         }
         for change in changes {
             if let Some(after) = &change.after {
@@ -103,33 +103,35 @@ impl<'a> Writer<'a> {
 
     fn insert_ref(&mut self, change: &RefChange, after: &RefRow) -> Result<(), StoreError> {
         let key = &change.key;
-        let inserted = self.connection.execute(
-            "INSERT INTO refs (kind, id, scope, name, value) VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![key.kind, key.id, after.scope, after.name, after.value],
+        let inserted = self.ledger.insert(
+            self.reader.connection,
+            &REFS,
+            &[&key.kind, &key.id, &after.scope, &after.name, &after.value],
         );
         match inserted {
             Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
                 Err(StoreError::NameTaken { kind: key.kind.clone(), name: display_name(change) })
             }
-            other => other.map(drop).map_err(sqlite_error(self.path)),
+            other => other.map_err(sqlite_error(self.path)),
         }
     }
 
     /// Appends an operation to the log.
     pub fn add_operation(&mut self, new: &NewOperation) -> Result<(), StoreError> {
-        self.execute(
-            "INSERT INTO operations
-             (id, time_ms, actor, kind, scope, summary, reverts, changes)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-            params![
-                new.id,
-                new.time_ms,
-                new.actor,
-                new.kind,
-                new.scope,
-                new.summary,
-                new.reverts,
-                new.changes
+        let seq = self.last_operation_seq()? + 1;
+        self.newest = Some(new.id);
+        self.insert(
+            &OPERATIONS,
+            &[
+                &seq,
+                &new.id,
+                &new.time_ms,
+                &new.actor,
+                &new.kind,
+                &new.scope,
+                &new.summary,
+                &new.reverts,
+                &new.changes,
             ],
         )
     }
@@ -144,29 +146,56 @@ impl<'a> Writer<'a> {
     ) -> Result<(), StoreError> {
         let before = self.audit_head()?.unwrap_or_default();
         let chain = chain(&before);
-        self.execute(
-            "INSERT INTO audit (time_ms, operation, event, chain) VALUES (?1, ?2, ?3, ?4)",
-            params![time_ms, operation, event, chain],
-        )?;
+        let last =
+            self.one("SELECT max(seq) FROM audit", [], |row| row.get::<_, Option<i64>>(0))?;
+        let seq = last.flatten().unwrap_or(0) + 1;
+        self.insert(&AUDIT, &[&seq, &time_ms, operation, &event, &chain])?;
         self.set_meta(AUDIT_HEAD, &chain)
     }
 
     /// Records a sealed layer.
     pub fn add_layer(&mut self, row: &LayerRow) -> Result<(), StoreError> {
-        self.execute(
-            "INSERT INTO layers (id, kind, root, bytes, created_ms) VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![row.id, row.kind, row.root, row.bytes, row.created_ms],
-        )
+        self.insert(&LAYERS, &[&row.id, &row.kind, &row.root, &row.bytes, &row.created_ms])
     }
 
     /// Forgets a layer that nothing names.
     pub fn remove_layer(&mut self, id: &Id) -> Result<(), StoreError> {
-        self.execute("DELETE FROM layers WHERE id = ?1", params![id])
+        self.delete(&LAYERS, "id = ?1", [id])
     }
 
-    pub(super) fn execute(&self, sql: &str, params: impl Params) -> Result<(), StoreError> {
-        let mut statement = self.connection.prepare_cached(sql).map_err(sqlite_error(self.path))?;
-        statement.execute(params).map(drop).map_err(sqlite_error(self.path))
+    pub(super) fn set_tally(&mut self, table: &Table, tally: Tally) {
+        self.ledger.set(table, tally);
+    }
+
+    /// Adds a row with its hash.
+    pub(super) fn insert(
+        &mut self,
+        table: &Table,
+        values: &[&dyn ToSql],
+    ) -> Result<(), StoreError> {
+        let inserted = self.ledger.insert(self.reader.connection, table, values);
+        inserted.map_err(sqlite_error(self.path))
+    }
+
+    /// Adds a row in place of the one that has its key.
+    pub(super) fn replace(
+        &mut self,
+        table: &Table,
+        values: &[&dyn ToSql],
+    ) -> Result<(), StoreError> {
+        let replaced = self.ledger.replace(self.reader.connection, table, values);
+        replaced.map_err(sqlite_error(self.path))
+    }
+
+    /// Removes the rows that meet a condition.
+    pub(super) fn delete(
+        &mut self,
+        table: &Table,
+        condition: &str,
+        params: impl Params,
+    ) -> Result<(), StoreError> {
+        let deleted = self.ledger.delete(self.reader.connection, table, condition, params);
+        deleted.map_err(sqlite_error(self.path))
     }
 }
 

@@ -13,7 +13,7 @@ use super::{CheckDepth, CheckReport};
 use crate::actor::Actor;
 use crate::disk;
 use crate::entry::{Body, DirRef, Entry};
-use crate::error::{Result, VaultError, io_error};
+use crate::error::{Result, VaultError, cut_short, io_error};
 use crate::gc::{ALONE, Pins, each_place, leftovers};
 use crate::hash::{BlobId, NodeId, RootId};
 use crate::links::Record;
@@ -52,8 +52,11 @@ impl Vault {
     /// Mends what can be mended and checks everything. No ref is changed, and nothing is taken away that something needs.
     /// Others wait meanwhile.
     pub fn repair(&self, depth: CheckDepth, actor: &Actor) -> Result<RepairReport> {
+        let accepted = self.accept_loss(actor)?;
         self.enter()?;
         let _alone = self.take_alone(ALONE)?;
+        let mut records = self.repair_records()?;
+        records.splice(..0, accepted);
         let closed = self.close_gate()?;
         let pins = Pins::read(self)?;
         let mut repair = Repair { vault: self, pins, repaired: Vec::new() };
@@ -61,9 +64,9 @@ impl Vault {
         repair.stacks()?;
         repair.links()?;
         repair.leftovers()?;
-        let mut repaired = repair.repaired;
+        let mut repaired = [records, repair.repaired].concat();
         drop(closed);
-        let mut check = self.check(depth)?;
+        let mut check = self.check_held(depth)?;
         for layer in &check.damaged_layers {
             // Where the only copy of something is damaged nothing can be built, and the check below says so again.
             if self.rebuild_layer(layer).is_ok() {
@@ -79,10 +82,47 @@ impl Vault {
             })?;
         }
         if !check.damaged_layers.is_empty() {
-            check = self.check(depth)?;
+            check = self.check_held(depth)?;
         }
         let advice = if check.problems.is_empty() { Vec::new() } else { self.advice()? };
         Ok(RepairReport { repaired, check, advice })
+    }
+}
+
+impl Vault {
+    /// Goes on from where the catalog ends, where it lost operations that were acknowledged, and records that. Says what is
+    /// lost.
+    fn accept_loss(&self, actor: &Actor) -> Result<Option<String>> {
+        let Some(lost) = self.cut_short().filter(|_| !self.is_read_only()) else { return Ok(None) };
+        let told = format!("{}; what came after is lost", cut_short(&lost));
+        self.set_cut_short(None);
+        let accepted = self.transact("vault repair", actor, |tx| {
+            tx.record_always();
+            tx.summary("accept the loss of acknowledged operations");
+            tx.detail("acknowledged", lost.acknowledged.to_string());
+            tx.detail("ended", lost.ends.map(|id| id.to_string()));
+            Ok(())
+        });
+        if accepted.is_err() {
+            self.set_cut_short(Some(lost));
+        }
+        accepted?;
+        // A crash before this only means that it is asked for again.
+        self.catalog().accept_loss()?;
+        Ok(Some(told))
+    }
+
+    /// Removes damaged records of what is made again when it is missing.
+    fn repair_records(&self) -> Result<Vec<String>> {
+        let mut repaired = Vec::new();
+        if self.catalog().restore_tallies()? {
+            repaired.push("the numbers of rows were counted anew".to_owned());
+        }
+        let removed = self.catalog().write(|writer| writer.remove_damaged_caches())?;
+        if removed > 0 {
+            repaired.push(format!("{removed} damaged records of layers and links were forgotten"));
+        }
+        Ok(repaired)
     }
 }
 

@@ -17,85 +17,130 @@ use crate::hash::{BlobId, RootId};
 use crate::materialize::{bytes_elsewhere, hash_file};
 use crate::objects::{Objects, Place};
 use crate::path::display_bytes;
+use crate::vault::Vault;
 
-/// Something that a layer must hold, and where.
-type Expected = (Vec<u8>, Entry);
+/// Something that a layer holds, and where.
+struct Expected {
+    path: Vec<u8>,
+    entry: Entry,
+    /// Without it the layer shows something else. What is only described anew need not be in it.
+    needed: bool,
+}
+
+/// A layer of a stack, and what it is the difference of.
+struct Level {
+    layer: Id,
+    root: RootId,
+    below: Option<RootId>,
+}
 
 impl Checker<'_> {
     pub(super) fn stacks(&mut self) -> Result<()> {
-        let stacks = self.vault.read(|reader| Ok(reader.stacks()?))?;
-        let rows = self.vault.read(|reader| Ok(reader.layers()?))?;
+        let (stacks, rows) = self.vault.read(|reader| Ok((reader.stacks()?, reader.layers()?)))?;
         let rows: HashMap<Id, LayerRow> = rows.into_iter().map(|row| (row.id, row)).collect();
         let mut seen = HashSet::new();
         for stack in &stacks {
-            for (at, id) in stack.layers.iter().enumerate() {
-                let there = self.vault.layers_dir().join(id.to_string()).is_dir();
-                let Some(root) = rows.get(id).and_then(|row| row.root).filter(|_| there) else {
-                    continue;
-                };
-                if !seen.insert(*id) {
-                    continue;
+            for level in levels(stack, &rows) {
+                let there = self.vault.layers_dir().join(level.layer.to_string()).is_dir();
+                if there && seen.insert(level.layer) {
+                    let checked = self.stacked(stack, &level);
+                    self.note(checked);
                 }
-                let below = stack.layers.get(at + 1);
-                let below = below.map(|id| rows.get(id).and_then(|row| row.root));
-                // Without knowing what is below nobody knows what must be in it.
-                if matches!(below, Some(None)) {
-                    continue;
-                }
-                let checked =
-                    self.stacked(stack, id, &RootId(root), below.flatten().map(RootId).as_ref());
-                self.note(checked);
             }
         }
         Ok(())
     }
 
     /// Compares a layer with the difference that it is.
-    fn stacked(
-        &mut self,
-        stack: &StackRow,
-        id: &Id,
-        root: &RootId,
-        below: Option<&RootId>,
-    ) -> Result<()> {
-        let objects = self.vault.objects()?;
-        let expected = match expected(objects, root, below) {
+    fn stacked(&mut self, stack: &StackRow, level: &Level) -> Result<()> {
+        // Content that is at home in it was looked at as content.
+        let wrong = match self.vault.compare_layer(stack, level, self.depth, false) {
             // A state that no history mentions need not be whole.
             Err(VaultError::MissingObject(_)) => return Ok(()),
-            expected => expected?,
+            wrong => wrong?,
         };
-        let dir = self.vault.layers_dir().join(id.to_string()).join("fs");
-        let top = disk::open_dir_path(&dir).map_err(io_error("open", &dir))?;
-        let mut wrong = Vec::new();
-        for (path, entry) in &expected {
-            let look = Look { objects, stack, layer: id, depth: self.depth };
-            match look.is_right(top.as_fd(), path, entry) {
-                // Its owner closed it; without the rights of a namespace it cannot be looked at.
-                Ok(true) | Err(Errno::ACCESS) => {}
-                Ok(false) | Err(_) => wrong.push(path),
-            }
-        }
         if let Some(first) = wrong.first() {
-            let (count, first) = (wrong.len(), display_bytes(first));
+            let (count, first, id) = (wrong.len(), display_bytes(first), level.layer);
             let what = if count == 1 { "name is".to_owned() } else { format!("{count} names are") };
             self.problem(format!("layer {id} is damaged: {what} not as recorded, {first} first"));
-            self.report.damaged_layers.push(*id);
+            self.report.damaged_layers.push(id);
         }
         Ok(())
     }
 }
 
-/// What a layer must hold, but for directories.
+impl Vault {
+    /// Fails where a layer that is mounted to show a root does not hold what the tree says, and names the first path. All
+    /// bytes are read. Where the root has no layers yet they are made, above those of `near`.
+    pub fn verify_stack(&self, root: &RootId, near: &[RootId]) -> Result<()> {
+        let _held = self.hold()?;
+        self.stack(root, near)?;
+        let found = self.read(|reader| Ok((reader.stack(&root.0)?, reader.layers()?)))?;
+        let (Some(stack), rows) = found else { return Ok(()) };
+        let rows: HashMap<Id, LayerRow> = rows.into_iter().map(|row| (row.id, row)).collect();
+        for level in levels(&stack, &rows) {
+            let wrong = self.compare_layer(&stack, &level, CheckDepth::Content, true)?;
+            if let Some(first) = wrong.first() {
+                return Err(VaultError::Damaged {
+                    object: format!("/{}", display_bytes(first)),
+                    place: format!("layer {}", level.layer),
+                    detail: "it is not what the tree says".to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The paths at which a layer does not hold what it should. Content that is at home in it is looked at where `homes` says so.
+    fn compare_layer(
+        &self,
+        stack: &StackRow,
+        level: &Level,
+        depth: CheckDepth,
+        homes: bool,
+    ) -> Result<Vec<Vec<u8>>> {
+        let objects = self.objects()?;
+        let expected = expected(objects, &level.root, level.below.as_ref())?;
+        let dir = self.layers_dir().join(level.layer.to_string()).join("fs");
+        let top = disk::open_dir_path(&dir).map_err(io_error("open", &dir))?;
+        let look = Look { objects, stack, layer: &level.layer, depth, homes };
+        let mut wrong = Vec::new();
+        for Expected { path, entry, needed } in expected {
+            match look.is_right(top.as_fd(), &path, &entry) {
+                // Its owner closed it; without the rights of a namespace it cannot be looked at.
+                Ok(true) | Err(Errno::ACCESS) => {}
+                Err(Errno::NOENT | Errno::NOTDIR) if !needed => {}
+                Ok(false) | Err(_) => wrong.push(path),
+            }
+        }
+        Ok(wrong)
+    }
+}
+
+/// The layers of a stack of which it is known what must be in them.
+fn levels(stack: &StackRow, rows: &HashMap<Id, LayerRow>) -> Vec<Level> {
+    let root = |id: &Id| rows.get(id).and_then(|row| row.root).map(RootId);
+    let mut levels = Vec::new();
+    for (at, layer) in stack.layers.iter().enumerate() {
+        let below = stack.layers.get(at + 1).map(root);
+        // Without knowing what is below nobody knows what must be in it.
+        if let (Some(root), Some(Some(_)) | None) = (root(layer), below) {
+            levels.push(Level { layer: *layer, root, below: below.flatten() });
+        }
+    }
+    levels
+}
+
+/// What a layer holds, but for directories.
 fn expected(objects: &Objects, root: &RootId, below: Option<&RootId>) -> Result<Vec<Expected>> {
     let mut found = Vec::new();
     if let Some(below) = below {
         for change in diff::compare(objects, below, root)? {
-            let Some(after) = change.after.filter(|entry| entry.directory().is_none()) else {
+            let Some(entry) = change.after.filter(|entry| entry.directory().is_none()) else {
                 continue;
             };
-            if change.before.map(|before| before.body).as_ref() != Some(&after.body) {
-                found.push((change.path.names().join(&b'/'), after));
-            }
+            let needed = change.before.map(|before| before.body).as_ref() != Some(&entry.body);
+            found.push(Expected { path: change.path.names().join(&b'/'), entry, needed });
         }
         return Ok(found);
     }
@@ -106,7 +151,7 @@ fn expected(objects: &Objects, root: &RootId, below: Option<&RootId>) -> Result<
             let path = disk::join(&path, &entry.name);
             match entry.directory() {
                 Some(dir) => pending.push((path, *dir)),
-                None => found.push((path, entry)),
+                None => found.push(Expected { path, entry, needed: true }),
             }
         }
     }
@@ -119,6 +164,8 @@ struct Look<'a> {
     stack: &'a StackRow,
     layer: &'a Id,
     depth: CheckDepth,
+    /// Also at content that is at home in it.
+    homes: bool,
 }
 
 impl Look<'_> {
@@ -136,7 +183,8 @@ impl Look<'_> {
             Body::File { size, blob } => {
                 let Ok(place) = self.objects.place(blob) else { return Ok(true) };
                 // Where it is the one copy it was looked at as content.
-                let home = matches!(&place, Place::Layer { layer, path: at } if layer == self.layer && at == path);
+                let home = !self.homes
+                    && matches!(&place, Place::Layer { layer, path: at } if layer == self.layer && at == path);
                 if home || kind != FileType::RegularFile || stat.st_size as u64 != *size {
                     return Ok(home);
                 }
@@ -162,8 +210,9 @@ impl Look<'_> {
                 continue;
             }
             let home = Place::Layer { layer: *layer, path: path.to_vec() };
-            if *place == home || found.st_size as u64 != size {
-                return Ok(*place == home);
+            let home = !self.homes && *place == home;
+            if home || found.st_size as u64 != size {
+                return Ok(home);
             }
             let file = File::from(disk::open_below(top.as_fd(), path, OFlags::RDONLY)?);
             return Ok(self.holds(&file, blob));

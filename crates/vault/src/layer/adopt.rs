@@ -6,6 +6,7 @@
 mod build;
 mod content;
 mod groups;
+mod lower;
 mod trim;
 
 use std::collections::HashMap;
@@ -15,8 +16,10 @@ use offshoot_store::StackRow;
 
 use self::build::{Builder, Built, Fate};
 use self::content::{Hashed, hash_files};
+use self::lower::Lower;
 use super::access::{Access, Reach};
 use super::left::Pending;
+use super::note::ExecNote;
 use super::place::PlacedLinks;
 use super::stage::{LayerStage, Progress};
 use super::upper::Upper;
@@ -40,6 +43,8 @@ pub struct Adopted {
     pub content: ContentId,
     /// Sockets, devices and attributes that were written and are not kept.
     pub skipped: Vec<Skipped>,
+    /// Files that were touched and whose bytes below are damaged. Their recorded content stays what it was.
+    pub damaged: Vec<Vec<u8>>,
     stack: Option<StackRow>,
     /// What is remembered of its hard links.
     links: Option<Vec<u8>>,
@@ -50,7 +55,8 @@ pub struct Adopted {
 impl Adopted {
     /// A state that was stored without a layer of its own; one is made when it is first mounted.
     pub(crate) fn captured(root: RootId, content: ContentId, skipped: Vec<Skipped>) -> Self {
-        Self { root, content, skipped, stack: None, links: None, pending: None }
+        let damaged = Vec::new();
+        Self { root, content, skipped, damaged, stack: None, links: None, pending: None }
     }
 
     /// The same, shown by these layers.
@@ -108,19 +114,33 @@ impl Vault {
     fn adopt_written(&self, upper: &mut Upper, access: &dyn Access) -> Result<Adopted> {
         let Upper { stage, base, skipped, placed } = upper;
         let reach = Reach::new(&stage.fs_dir(), access)?;
-        let written = self.survey(&stage.place, &reach, placed, *base, false)?;
+        let lower = self.lower(stage.note.as_ref(), base)?;
+        let written = self.survey(&stage.place, &reach, placed, *base, &lower, false)?;
         let mut skipped = std::mem::take(skipped);
         skipped.extend(written.skipped);
-        let (dirs, files, built) = (written.dirs, written.files, written.built);
-        let (root, content) = (built.root, built.content);
+        let (dirs, mut files, built) = (written.dirs, written.files, written.built);
+        let (root, content, damaged) = (built.root, built.content, built.damaged.clone());
         if root == *base {
-            return Ok(Adopted::captured(root, content, skipped));
+            return Ok(Adopted { damaged, ..Adopted::captured(root, content, skipped) });
         }
+        // Nobody is to look for content there.
+        files.retain(|path, _| !damaged.contains(path));
         let links = Some(self.links_record(base, &written.links_before, &built.links)?);
         trim::trim(&reach, &dirs, &built.fates)?;
         let files = remaining(stage, &dirs, &built.fates, files);
         let stack = self.seal_adopted(stage, base, built, &reach, files)?;
-        Ok(Adopted { stack, links, ..Adopted::captured(root, content, skipped) })
+        Ok(Adopted { stack, links, damaged, ..Adopted::captured(root, content, skipped) })
+    }
+
+    /// What lies below what was written: what was mounted, where there is a note about that.
+    pub(super) fn lower(&self, note: Option<&ExecNote>, base: &RootId) -> Result<Lower> {
+        let layers = match note {
+            Some(note) => note.layers.clone(),
+            None => self
+                .recorded_stack(base)?
+                .map_or_else(Vec::new, |stack| [stack.layers, stack.data].concat()),
+        };
+        Ok(Lower { layers: layers.iter().map(|id| self.layer_dir(id)).collect() })
     }
 
     /// Reads everything that was written and lays it over the base, in memory alone. What hides all below it is a
@@ -131,6 +151,7 @@ impl Vault {
         reach: &Reach<'_>,
         placed: &PlacedLinks,
         base: RootId,
+        lower: &Lower,
         whole: bool,
     ) -> Result<Survey> {
         let Written { mut dirs, skipped } = Written::scan(reach)?;
@@ -147,6 +168,7 @@ impl Vault {
             files: &files,
             own: owner(around)?,
             placed: placed.names(),
+            lower,
         };
         let built = builder.build(&base, &links_before)?;
         Ok(Survey { dirs, files, skipped, links_before, built })

@@ -201,7 +201,8 @@ impl Left {
         }
         let reach = Reach::new(&self.files_dir(), access)?;
         let placed = PlacedLinks::read(&self.dir)?;
-        let survey = vault.survey(&self.dir, &reach, &placed, *base, self.note.copy)?;
+        let lower = vault.lower(Some(&self.note), base)?;
+        let survey = vault.survey(&self.dir, &reach, &placed, *base, &lower, self.note.copy)?;
         let skipped = survey.skipped.clone();
         let (root, batch) = survey.tree();
         let mut changes = diff::compare(&vault.draft(&batch)?, base, &root)?;

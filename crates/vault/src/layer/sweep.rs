@@ -181,8 +181,10 @@ impl Vault {
             return false;
         }
         // What cannot be read may be anything.
-        let survey = Reach::new(&dir.join("fs"), &PlainAccess)
-            .and_then(|reach| self.survey(dir, &reach, placed, note.root, false));
+        let survey = Reach::new(&dir.join("fs"), &PlainAccess).and_then(|reach| {
+            let lower = self.lower(Some(note), &note.root)?;
+            self.survey(dir, &reach, placed, note.root, &lower, false)
+        });
         survey.is_ok_and(|survey| survey.tree().0 == note.root)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -215,6 +215,24 @@ impl BlobReader {
         Self { source, hasher: blake3::Hasher::new(), id, place: PathBuf::from("memory") }
     }
 
+    /// Verifies what is about to be read, before any of it is handed out. Chunks are verified one by one as they are read; all
+    /// else is read twice, and verified again at the end.
+    pub fn verify_first(&mut self) -> Result<()> {
+        let mut hasher = blake3::Hasher::new();
+        let read = match &mut self.source {
+            Source::Chunks(_) => return Ok(()),
+            Source::Memory(cursor) => {
+                hasher.update(cursor.get_ref());
+                Ok(())
+            }
+            Source::File(file) => {
+                hasher.update_reader(&*file).map(drop).and_then(|()| file.rewind())
+            }
+        };
+        read.map_err(|error| self.read_error(error))?;
+        self.compare(&hasher)
+    }
+
     /// All bytes at once, verified.
     pub(crate) fn into_bytes(mut self) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
@@ -265,7 +283,11 @@ impl BlobReader {
     }
 
     fn verify(&self) -> Result<()> {
-        let found = BlobId(*self.hasher.finalize().as_bytes());
+        self.compare(&self.hasher)
+    }
+
+    fn compare(&self, hasher: &blake3::Hasher) -> Result<()> {
+        let found = BlobId(*hasher.finalize().as_bytes());
         if found == self.id {
             return Ok(());
         }

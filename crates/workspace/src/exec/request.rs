@@ -40,6 +40,8 @@ pub struct ExecutionRequest {
     pub network: Network,
     /// How to mount the workspace.
     pub driver: DriverChoice,
+    /// Compare the layers of the workspace with its tree first; nothing runs where they differ.
+    pub verify: bool,
     /// Show the changes as a patch too.
     pub patch: bool,
     /// How long to wait for a workspace in which something else runs.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use offshoot_mount::{MountRequest, MountSession};
+use offshoot_mount::{Driver, DriverChoice, MountRequest, MountSession};
 use offshoot_policy::Engine;
 use offshoot_protocol::{ErrorBody, ExitCode};
 use offshoot_sandbox::{InForce, Limits, Renames, SandboxError, Signals};
@@ -235,6 +235,11 @@ impl<'a> ProxyRuntime<'a> {
         let mut near = Vec::new();
         for id in before.parents.iter().chain([&state.base]) {
             near.push(self.vault.snapshot(id)?.root);
+        }
+        // A copy is made of verified content.
+        let layered = execution.request.driver != DriverChoice::Only(Driver::Copy);
+        if execution.request.verify && layered {
+            self.vault.verify_stack(&before.root, &near)?;
         }
         let (exec, actor) = (execution.result.id, execution.request.actor.clone());
         let note = ExecNote {

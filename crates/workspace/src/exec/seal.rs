@@ -102,6 +102,7 @@ impl ProxyRuntime<'_> {
         execution.result.changes = changes;
         execution.result.warnings.extend(sealed.warnings.iter().cloned());
         execution.result.warnings.extend(not_kept(sealed));
+        execution.result.warnings.extend(damaged(sealed));
         Ok(())
     }
 
@@ -310,6 +311,20 @@ fn not_kept(sealed: &Sealed) -> Vec<String> {
         warnings.push(format!("and {} more are not kept", skipped.len() - MOST_NAMED));
     }
     warnings
+}
+
+/// A word about files whose bytes were damaged before the command touched them.
+fn damaged(sealed: &Sealed) -> Vec<String> {
+    let damaged = &sealed.adopted.damaged;
+    let named = damaged.iter().take(MOST_NAMED).map(|path| {
+        format!(
+            "/{} is damaged in the vault: the command saw other bytes than were recorded; what was recorded is kept, and \
+             `offshoot vault check --repair` looks for a good copy",
+            offshoot_vault::display_bytes(path)
+        )
+    });
+    let more = damaged.len().saturating_sub(MOST_NAMED);
+    named.chain((more > 0).then(|| format!("and {more} more files are damaged"))).collect()
 }
 
 /// A command as the message of a snapshot.

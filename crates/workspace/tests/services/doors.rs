@@ -39,6 +39,7 @@ fn request(bench: &Bench, arguments: &[&str]) -> ExecutionRequest {
         checkpoint: CheckpointMode::Auto,
         network: Network::None,
         driver: DriverChoice::Auto,
+        verify: false,
         patch: false,
         wait: None,
         actor: bench.actor.clone(),

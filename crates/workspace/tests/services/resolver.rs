@@ -88,7 +88,8 @@ fn slips_get_suggestions() {
 fn operations_are_found_by_the_start_of_their_ids() {
     let bench = Bench::new();
     bench.fork("one");
-    let last = bench.history().operations(offshoot_vault::Scope::Vault, 1).unwrap().remove(0);
+    let last =
+        bench.history().operations(offshoot_vault::Scope::Vault, 1).unwrap().operations.remove(0);
     assert_eq!(bench.resolver().operation(&last.id.short()).unwrap(), last);
     assert!(bench.resolver().operation("zzzzzz").is_err());
 }

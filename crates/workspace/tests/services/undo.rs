@@ -134,7 +134,7 @@ fn going_back_to_an_operation_takes_all_later_ones_back() {
     assert!(history.restore(&target, Scope::Vault).unwrap().is_some());
     assert_eq!(bench.read("two", "/file").unwrap(), "0");
     // Back to before there was anything: the workspaces go, and an undo brings them back.
-    let all = history.operations(Scope::Vault, 100).unwrap();
+    let all = history.operations(Scope::Vault, 100).unwrap().operations;
     history.restore(all.last().unwrap(), Scope::Vault).unwrap();
     assert_eq!(bench.names(), Vec::<String>::new());
     history.undo(Scope::Vault).unwrap();

@@ -164,7 +164,7 @@ fn discarding_goes_back_to_the_base_and_can_be_undone() {
     assert_eq!(bench.read("one", "/file").unwrap(), "base");
     bench.undo(&one);
     assert_eq!(bench.read("one", "/file").unwrap(), "changed");
-    let log = bench.history().operations(Scope::Workspace(one.id), 10).unwrap();
+    let log = bench.history().operations(Scope::Workspace(one.id), 10).unwrap().operations;
     let kinds: Vec<&str> = log.iter().map(|operation| operation.kind.as_str()).collect();
     assert_eq!(kinds, ["undo", "discard", "fs write", "workspace create"]);
 }

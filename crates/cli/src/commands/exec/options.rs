@@ -39,6 +39,9 @@ pub(crate) struct Options {
     /// Further rules for this command, which can only narrow: a TOML or Rego file
     #[arg(long, value_name = "FILE")]
     pub(super) policy: Vec<PathBuf>,
+    /// Compare the files of the workspace with their hashes first; run nothing where one is damaged
+    #[arg(long)]
+    pub(super) verify: bool,
     /// How to make the workspace a directory [default: exec.driver]
     #[arg(long, value_enum)]
     pub(super) driver: Option<DriverName>,

@@ -95,6 +95,7 @@ pub(super) fn build(
             Net::Host => Network::Host,
         },
         driver: driver(options, context),
+        verify: options.verify,
         patch: ask.patch,
         wait: options.wait,
         actor: context.actor.clone(),

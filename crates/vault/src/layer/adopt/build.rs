@@ -8,6 +8,7 @@ use rustix::fs::{OFlags, Stat};
 
 use super::content::Hashed;
 use super::groups::Groups;
+use super::lower::Lower;
 use crate::conflicts::still_open;
 use crate::disk::join;
 use crate::entry::{Body, DirRef, Entry, Meta, Xattr};
@@ -28,6 +29,8 @@ pub(super) struct Built {
     pub(super) fates: Vec<Vec<Fate>>,
     /// The paths that carry a link group.
     pub(super) links: Links,
+    /// Files whose bytes are not what is recorded and were not written: what lies below is damaged. The record stays.
+    pub(super) damaged: Vec<Vec<u8>>,
 }
 
 /// What became of a name that was written.
@@ -54,6 +57,8 @@ pub(super) struct Builder<'a> {
     pub(super) own: Owner,
     /// Names that were there before anybody wrote.
     pub(super) placed: HashSet<&'a [u8]>,
+    /// What lies below on disk.
+    pub(super) lower: &'a Lower,
 }
 
 /// What is being built.
@@ -64,6 +69,7 @@ struct Work {
     built: Vec<Option<DirRef>>,
     groups: Groups,
     links: Links,
+    damaged: Vec<Vec<u8>>,
 }
 
 impl Builder<'_> {
@@ -73,7 +79,8 @@ impl Builder<'_> {
         let below = self.directories_below(top)?;
         let links = self.remaining_links(links, &below);
         let groups = Groups::find(self.objects, base, self.dirs, &links, &self.placed)?;
-        let mut work = Work { below, built: vec![None; self.dirs.len()], groups, links };
+        let built = vec![None; self.dirs.len()];
+        let mut work = Work { below, built, groups, links, damaged: Vec::new() };
         let mut batch = Batch::default();
         let mut fates: Vec<Vec<Fate>> = vec![Vec::new(); self.dirs.len()];
         // Every directory comes after its parent, so from the end all that one needs is there.
@@ -89,7 +96,9 @@ impl Builder<'_> {
         // Who looks after the top directory cannot take another one in its place.
         let top =
             Entry { conflict: top.conflict.clone(), ..Entry::new(meta, Body::Directory(dir)) };
-        Ok(Built { root: batch.root(&top), content: dir.content, batch, fates, links: work.links })
+        let (root, content) = (batch.root(&top), dir.content);
+        let Work { links, damaged, .. } = work;
+        Ok(Built { root, content, batch, fates, links, damaged })
     }
 
     /// For each directory that was written, the one it lies over.
@@ -178,6 +187,13 @@ impl Builder<'_> {
             Kind::File(stat) => {
                 let Some(file) = self.files.get(&path) else { return Ok(None) };
                 let body = Body::File { size: file.size, blob: file.blob };
+                let body = match self.damaged(&path, file, old) {
+                    Some(recorded) => {
+                        work.damaged.push(path.clone());
+                        recorded
+                    }
+                    None => body,
+                };
                 (stat, written.xattrs.clone(), body)
             }
             Kind::Symlink(stat, target) => {
@@ -202,6 +218,16 @@ impl Builder<'_> {
             }
             _ => Some(entry),
         })
+    }
+
+    /// What is recorded of a file that has other bytes which nobody wrote: those that lie below it.
+    fn damaged(&self, path: &[u8], file: &Hashed, old: Option<&Entry>) -> Option<Body> {
+        let recorded = &old?.body;
+        if !matches!(recorded, Body::File { blob, .. } if *blob != file.blob) {
+            return None;
+        }
+        let written = File::from(self.reach.open(path, OFlags::RDONLY).ok()?.fd);
+        self.lower.has_same(path, &written, file.size).then(|| recorded.clone())
     }
 
     /// The bytes of a file that was written.
