@@ -20,6 +20,7 @@ use crate::operation::Scope;
 use crate::refs::{
     BINDING, Binding, CHECKPOINT, Checkpoint, WORKSPACE, Workspace, head_key, head_snapshot,
 };
+use crate::reserve;
 use crate::snapshot::{self, Snapshot};
 use crate::transact::{APPLIED, Committed, Transaction};
 use crate::tree::Tree;
@@ -29,11 +30,13 @@ use crate::tree::Tree;
 pub struct VaultOptions {
     /// How long to wait for another process that writes.
     pub busy_timeout: Duration,
+    /// It is opened to free space: on a full disk what is kept in reserve may be used.
+    pub frees_space: bool,
 }
 
 impl Default for VaultOptions {
     fn default() -> Self {
-        Self { busy_timeout: OpenOptions::default().busy_timeout }
+        Self { busy_timeout: OpenOptions::default().busy_timeout, frees_space: false }
     }
 }
 
@@ -49,6 +52,8 @@ pub struct Vault {
     presence: Mutex<Option<Presence>>,
     /// Keeps garbage collection away.
     gate: Gate,
+    /// There is next to no room on the disk.
+    tight: bool,
 }
 
 impl Vault {
@@ -66,8 +71,10 @@ impl Vault {
     pub fn inspect(dir: &Path, id: Id, options: &VaultOptions) -> Result<Self> {
         let read_only = rustix::fs::access(dir, rustix::fs::Access::WRITE_OK).is_err();
         let open = OpenOptions { busy_timeout: options.busy_timeout, read_only };
+        // Before the catalog: opening it takes room, too.
+        let tight = options.frees_space && !read_only && reserve::release_if_full(dir);
         let catalog = Catalog::open(&dir.join("catalog.db"), open)?;
-        Ok(Self::new(dir, id, catalog))
+        Ok(Self { tight, ..Self::new(dir, id, catalog) })
     }
 
     /// Makes the files of an empty vault in an existing directory.
@@ -81,7 +88,8 @@ impl Vault {
 
     fn new(dir: &Path, id: Id, catalog: Catalog) -> Self {
         let (objects, presence) = (OnceLock::new(), Mutex::new(None));
-        Self { dir: dir.to_owned(), id, catalog, objects, presence, gate: Gate::default() }
+        let (gate, tight) = (Gate::default(), false);
+        Self { dir: dir.to_owned(), id, catalog, objects, presence, gate, tight }
     }
 
     /// The vault's id.
@@ -97,6 +105,11 @@ impl Vault {
     /// Whether it was opened where nothing can be written.
     pub fn is_read_only(&self) -> bool {
         self.catalog.options().read_only
+    }
+
+    /// Whether it was opened to free space on a disk that had next to none.
+    pub(crate) fn is_tight(&self) -> bool {
+        self.tight
     }
 
     pub(crate) fn gate(&self) -> &Gate {
@@ -170,6 +183,7 @@ impl Vault {
         let mut presence = self.presence.lock().unwrap_or_else(PoisonError::into_inner);
         if presence.is_none() {
             *presence = Some(Presence::enter(&self.dir)?);
+            reserve::keep(&self.dir);
         }
         Ok(())
     }

@@ -28,6 +28,13 @@ impl Reader<'_> {
         Ok(found.flatten().unwrap_or(0))
     }
 
+    /// How many layers were made after the one of this id, and their bytes; costs as much as there are.
+    pub fn layers_after(&self, id: &Id) -> Result<(u64, u64), StoreError> {
+        let sql = "SELECT count(*), coalesce(sum(bytes), 0) FROM layers WHERE id > ?1";
+        let found = self.one(sql, [id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(found.unwrap_or_default())
+    }
+
     /// Operations after place `after` in the log, oldest first.
     pub fn operations_after(&self, after: i64) -> Result<Vec<OperationRow>, StoreError> {
         let sql = format!("{SELECT_OPERATION} WHERE seq > ?1 ORDER BY seq");
