@@ -107,6 +107,7 @@ impl Place {
             ("TZ".into(), "UTC".into()),
             // No process is left behind; tests of it set this themselves and wait.
             ("OFFSHOOT_COMPACT__AUTO".into(), "false".into()),
+            ("OFFSHOOT_GC__AUTO".into(), "false".into()),
         ];
         environment.extend(std::env::var_os("PATH").map(|path| ("PATH".into(), path)));
         environment
@@ -175,7 +176,7 @@ impl Place {
     }
 }
 
-/// The processes that commands left in the background to merge layers of a home.
+/// The processes that commands left in the background to tidy vaults of a home.
 pub fn in_background(home: &Path) -> Vec<i32> {
     let home = home.as_os_str().as_encoded_bytes();
     let mut found = Vec::new();

@@ -44,6 +44,8 @@ mod home;
 mod inputs;
 #[path = "cli/interrupted.rs"]
 mod interrupted;
+#[path = "cli/maintenance.rs"]
+mod maintenance;
 #[path = "cli/merges.rs"]
 mod merges;
 #[path = "cli/names.rs"]
@@ -52,6 +54,8 @@ mod names;
 mod places;
 #[path = "cli/policies.rs"]
 mod policies;
+#[path = "cli/readers.rs"]
+mod readers;
 #[path = "cli/redact.rs"]
 mod redact;
 #[path = "cli/refusals.rs"]

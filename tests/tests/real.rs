@@ -40,6 +40,8 @@ mod overlay;
 mod python;
 #[path = "real/renames.rs"]
 mod renames;
+#[path = "real/room.rs"]
+mod room;
 #[path = "real/scene.rs"]
 mod scene;
 #[path = "real/sharing.rs"]

@@ -41,6 +41,24 @@ use crate::args::Command;
 use crate::context::Context;
 use crate::error::Result;
 
+/// Whether a command may use what a vault keeps in reserve on a full disk: it gives more back.
+pub(crate) fn frees_space(command: &Command) -> bool {
+    use self::checkpoint::CheckpointCommand;
+    use self::recover::RecoverCommand;
+    use self::vault::VaultCommand;
+    use self::workspace::WorkspaceCommand;
+    matches!(
+        command,
+        Command::Gc(_)
+            | Command::Vault(VaultCommand::Gc(_) | VaultCommand::Delete(_))
+            | Command::Recover(RecoverCommand::Drop(_))
+            | Command::Workspace(WorkspaceCommand::Delete(_))
+            | Command::Checkpoint(CheckpointCommand::Delete(_))
+            | Command::Discard(_)
+            | Command::Undo(_)
+    )
+}
+
 /// Runs a command and gives its exit code: most succeed or fail, a few answer through it.
 pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
     match command {

@@ -213,6 +213,12 @@ pub(crate) struct Import {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Gc {
+    /// Whether commands start a process that collects garbage when there is enough of it.
+    pub(crate) auto: bool,
+    /// After how many operations that is.
+    pub(crate) auto_operations: u64,
+    /// After how many bytes in new layers that is.
+    pub(crate) auto_size: u64,
     /// The newest operations, so many of them, can be undone after it.
     pub(crate) keep_operations: u64,
     /// So can those that are younger than this.
@@ -304,7 +310,14 @@ impl Default for Compact {
 
 impl Default for Gc {
     fn default() -> Self {
-        Self { keep_operations: 100, keep_age: Duration::from_secs(30 * 24 * 60 * 60), max_size: 0 }
+        Self {
+            auto: true,
+            auto_operations: 100,
+            auto_size: 1 << 30,
+            keep_operations: 100,
+            keep_age: Duration::from_secs(30 * 24 * 60 * 60),
+            max_size: 0,
+        }
     }
 }
 

@@ -47,7 +47,7 @@ impl Context {
     pub(crate) fn new(global: &Global, open_files: Option<u64>) -> Result<Self> {
         let settings = config::load(&Sources::from_process(global.config.clone()))?;
         let busy_timeout = settings.config.store.busy_timeout;
-        let home = Home::new(home_dir(global)?, VaultOptions { busy_timeout });
+        let home = Home::new(home_dir(global)?, VaultOptions { busy_timeout, frees_space: false });
         let output = Output::new(global.json, global.quiet, settings.config.ui.color);
         Ok(Self {
             settings,

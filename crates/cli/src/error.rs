@@ -10,6 +10,10 @@ use offshoot_workspace::{BindingError, ServiceError};
 
 use crate::config::ConfigError;
 
+/// What to do where the disk is full.
+const FREES: &str =
+    "free some space: `offshoot gc` and `offshoot workspace delete` work on a full disk, too";
+
 /// The result of a command.
 pub(crate) type Result<T, E = CliError> = std::result::Result<T, E>;
 
@@ -74,8 +78,9 @@ impl From<StoreError> for CliError {
             StoreError::Busy { .. } => {
                 Self::new(ExitCode::Busy, message).hint("try again, or raise store.busy_timeout")
             }
-            StoreError::Full(_) => Self::new(ExitCode::Storage, message)
-                .hint("free some space and try again; nothing was changed"),
+            StoreError::Full(_) => {
+                Self::new(ExitCode::Storage, message).hint(format!("{FREES}; nothing was changed"))
+            }
             StoreError::ReadOnly(_) => Self::new(ExitCode::Storage, message).hint(
                 "reading still works; to write, set OFFSHOOT_HOME to a place you can write to",
             ),
@@ -99,8 +104,14 @@ impl From<VaultError> for CliError {
                 Self::usage(message)
             }
             VaultError::Io { source, .. } => {
-                let missing = source.kind() == std::io::ErrorKind::NotFound;
-                Self::new(if missing { ExitCode::NotFound } else { ExitCode::Storage }, message)
+                use std::io::ErrorKind;
+                match source.kind() {
+                    ErrorKind::NotFound => Self::new(ExitCode::NotFound, message),
+                    ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+                        Self::new(ExitCode::Storage, message).hint(FREES)
+                    }
+                    _ => Self::new(ExitCode::Storage, message),
+                }
             }
             // Which snapshots there are is looked up first, so one that is named and gone is a hole in the catalog.
             VaultError::Damaged { .. }

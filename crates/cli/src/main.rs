@@ -30,7 +30,10 @@ fn main() -> ExitCode {
 fn run(cli: Cli) -> ExitCode {
     let open_files = raise_file_limit();
     let json = cli.global.json;
-    let outcome = Context::new(&cli.global, open_files).and_then(|context| {
+    let outcome = Context::new(&cli.global, open_files).and_then(|mut context| {
+        if commands::frees_space(&cli.command) {
+            context.home = context.home.freeing();
+        }
         let code = commands::run(cli.command, &context)?;
         context.output.finish()?;
         Ok(code)

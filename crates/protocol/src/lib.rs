@@ -59,8 +59,9 @@ pub use schema::{SchemaFile, schemas};
 pub use text::Text;
 pub use tools::{ConfigDoc, DoctorCheckDoc, DoctorDoc, DoctorState, SettingDoc};
 pub use vault::{
-    CheckDoc, CompactDoc, CompactedDoc, GcDoc, InitDoc, PackDoc, TakenDoc, VaultDeletedDoc,
-    VaultDoc, VaultExportDoc, VaultImportDoc, VaultInfoDoc, VaultListDoc, VaultRenamedDoc,
+    CheckDoc, CollectionDoc, CompactDoc, CompactedDoc, GcDoc, InitDoc, PackDoc, StorageDoc,
+    TakenDoc, VaultDeletedDoc, VaultDoc, VaultExportDoc, VaultImportDoc, VaultInfoDoc,
+    VaultListDoc, VaultRenamedDoc,
 };
 pub use workspace::{
     CheckpointDeletedDoc, CheckpointDoc, CheckpointListDoc, CheckpointShowDoc, DiscardDoc,

@@ -88,6 +88,63 @@ pub struct VaultInfoDoc {
     pub packs: u64,
     /// Whether it can only be read from here.
     pub read_only: bool,
+    /// What it takes on disk, by what that is there for.
+    #[serde(default)]
+    pub storage: Vec<StorageDoc>,
+    /// All blocks that it takes on disk; only with `--exact`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_bytes: Option<u64>,
+    /// What a collection would take now; only with `--exact`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub garbage_bytes: Option<u64>,
+    /// What is known about collecting garbage.
+    #[serde(default)]
+    pub collection: CollectionDoc,
+}
+
+/// What a vault takes on disk for one purpose.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct StorageDoc {
+    /// What it is there for: `base`, `workspaces`, `history`, `uncollected`, `packs`, `catalog`, `caches`, `leftovers`,
+    /// `reserve`.
+    pub kind: String,
+    /// How many layers, packs or files that are.
+    pub count: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// The last collection of garbage and the next.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CollectionDoc {
+    /// Whether garbage is collected without being asked for.
+    pub auto: bool,
+    /// When the last one was, in milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_ms: Option<u64>,
+    /// The bytes of what it took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub freed_bytes: Option<u64>,
+    /// How many operations can be undone.
+    pub undoable_operations: u64,
+    /// When the oldest that the last collection kept was done, in milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oldest_ms: Option<u64>,
+    /// Operations since the last one.
+    pub operations_since: u64,
+    /// Layers that were made since.
+    pub layers_since: u64,
+    /// The bytes of those.
+    pub bytes_since: u64,
+    /// The next one is due with so many operations since,
+    pub due_operations: u64,
+    /// or with so many bytes,
+    pub due_bytes: u64,
+    /// or, where anything happened, at this time, in milliseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due_ms: Option<u64>,
+    /// Whether it is due now.
+    pub is_due: bool,
 }
 
 impl Kind for VaultInfoDoc {

@@ -195,6 +195,11 @@ impl Catalog {
         }
     }
 
+    /// Moves the WAL into the database file if it became long, also by what was written past this catalog.
+    pub fn shorten(&self) {
+        self.shorten_log(&self.lock());
+    }
+
     /// Moves the WAL into the database file, as far as nobody is in the way.
     fn empty_log(&self, connection: &Connection) {
         let shorten = || -> rusqlite::Result<()> {

@@ -124,9 +124,17 @@ fn create_in(folder: &Path, path: &Path) -> io::Result<File> {
     let create = || OpenOptions::new().write(true).create_new(true).open(path);
     match create() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::create_dir_all(folder)?;
+            // Not with its parents: a vault that somebody removed is not made again.
+            make_dir(folder)?;
             create()
         }
+        other => other,
+    }
+}
+
+fn make_dir(folder: &Path) -> io::Result<()> {
+    match fs::create_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         other => other,
     }
 }

@@ -117,13 +117,17 @@ impl Vault {
         Ok(file)
     }
 
-    /// The same alone, or nothing where another has it.
+    /// The same of a file that is there, or nothing where another has it.
     pub(crate) fn try_alone(&self, name: &str) -> Result<Option<File>> {
-        let path = self.dir().join(name);
-        if !path.exists() {
-            return Ok(None);
+        match self.dir().join(name).exists() {
+            true => self.take_alone_now(name),
+            false => Ok(None),
         }
-        let file = open(&path)?;
+    }
+
+    /// Takes a file of the vault for oneself, or nothing where another has it.
+    pub(crate) fn take_alone_now(&self, name: &str) -> Result<Option<File>> {
+        let file = open(&self.dir().join(name))?;
         Ok(flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok().then_some(file))
     }
 

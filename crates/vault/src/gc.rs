@@ -6,6 +6,7 @@
 
 mod caches;
 mod chunks;
+mod due;
 mod layers;
 mod mark;
 mod outputs;
@@ -19,10 +20,11 @@ use std::time::Duration;
 
 use offshoot_store::{Id, ObjectKind, StoreError};
 
+pub use self::due::{GcDue, GcSchedule, LastCollection};
 pub use self::pack::PackReport;
 
 pub(crate) use self::caches::leftovers;
-pub(crate) use self::layers::each_place;
+pub(crate) use self::layers::{each_place, shown};
 pub(crate) use self::mark::Marks;
 pub(crate) use self::pins::Pins;
 
@@ -76,6 +78,8 @@ impl Taken {
 pub struct GcReport {
     /// Operations that can still be undone.
     pub kept_operations: u64,
+    /// When the oldest of those was done, in milliseconds since 1970.
+    pub oldest_ms: Option<u64>,
     /// Operations that were given up for `max_size`.
     pub given_up: u64,
     /// Checkpoints that were made by themselves, with operations that are not kept.
@@ -151,11 +155,38 @@ impl Vault {
             return Ok(report);
         }
         self.enter()?;
-        let _alone = self.take_alone(ALONE)?;
+        let alone = self.take_alone(ALONE)?;
+        self.collect_alone(options, actor, alone)
+    }
+
+    /// The same where nobody collects already and, by `schedule`, it is time; else nothing is done.
+    pub fn collect_if_due(
+        &self,
+        options: &GcOptions,
+        schedule: &GcSchedule,
+        actor: &Actor,
+    ) -> Result<Option<GcReport>> {
+        self.enter()?;
+        let Some(alone) = self.take_alone_now(ALONE)? else { return Ok(None) };
+        if !self.gc_due(schedule)?.is_due(Id::random().time_ms()) {
+            return Ok(None);
+        }
+        self.collect_alone(options, actor, alone).map(Some)
+    }
+
+    fn collect_alone(
+        &self,
+        options: &GcOptions,
+        actor: &Actor,
+        _alone: std::fs::File,
+    ) -> Result<GcReport> {
+        self.note_begun()?;
+        let mark = Id::random();
         let collector = Collector::new(self, options)?;
         self.lapse(&collector.window.lapsed, actor)?;
         let report = collector.run()?;
         self.record_gc(&report, actor)?;
+        self.note_collected(mark, &report)?;
         self.shrink()?;
         Ok(GcReport { bytes_after: self.bytes_on_disk()?, ..report })
     }
@@ -224,12 +255,15 @@ impl Vault {
 
 impl<'v> Collector<'v> {
     fn new(vault: &'v Vault, options: &GcOptions) -> Result<Self> {
+        // Moving content takes room before it gives any.
+        let options = &GcOptions { pack: options.pack && !vault.is_tight(), ..*options };
         let now_ms = Id::random().time_ms();
         let mut marks = Marks::default();
         let pins = Pins::read(vault)?;
         let window = window::mark(vault, options, now_ms, &pins, &mut marks)?;
         let report = GcReport {
             kept_operations: window.operations.len() as u64,
+            oldest_ms: window.oldest_ms,
             given_up: window.given_up,
             checkpoints: Taken { count: window.lapsed.len() as u64, bytes: 0 },
             bytes_before: vault.bytes_on_disk()?,
@@ -261,6 +295,8 @@ impl<'v> Collector<'v> {
         let done = self.pin().and_then(|()| self.refresh()).and_then(|()| work(self, &closed));
         self.report.longest_pause = self.report.longest_pause.max(closed.elapsed());
         drop(closed);
+        // What is taken is written down first, and that must not take more room than there is.
+        self.vault.catalog().shorten();
         std::thread::sleep(REST);
         done
     }

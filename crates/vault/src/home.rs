@@ -90,6 +90,12 @@ impl Home {
         Self { dir, options }
     }
 
+    /// The same home for somebody who frees space: on a full disk vaults are opened with what they keep in reserve.
+    pub fn freeing(&self) -> Self {
+        let options = VaultOptions { frees_space: true, ..self.options };
+        Self { dir: self.dir.clone(), options }
+    }
+
     /// Where the home is.
     pub fn dir(&self) -> &Path {
         &self.dir
@@ -256,7 +262,15 @@ impl Home {
         }
     }
 
-    /// Deletes a vault with everything in it. This cannot be undone.
+    /// Whether there is a vault of that name. No vault is opened where there is.
+    pub fn has(&self, name: &str) -> Result<bool> {
+        match self.find(name) {
+            Err(HomeError::NoVault(_)) => Ok(false),
+            other => other.map(|_| true),
+        }
+    }
+
+    /// Deletes a vault with everything in it. This cannot be undone. It takes no room, and the vault is not opened.
     pub fn delete(&self, name: &str) -> Result<()> {
         let id = self.find(name)?;
         self.remove(&id)
@@ -275,7 +289,14 @@ impl Home {
     fn remove(&self, id: &Id) -> Result<()> {
         let dir = self.vault_dir(id);
         let doomed = self.vaults().join(format!("{id}.del"));
-        match fs::rename(&dir, &doomed) {
+        let renamed = fs::rename(&dir, &doomed).or_else(|error| match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+                crate::reserve::release(&dir);
+                fs::rename(&dir, &doomed)
+            }
+            _ => Err(error),
+        });
+        match renamed {
             Err(error) if error.kind() != ErrorKind::NotFound => {
                 return Err(io_error("rename", &dir)(error).into());
             }

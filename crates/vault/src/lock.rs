@@ -22,15 +22,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 /// Holds a workspace until dropped; the kernel lets go of it when the process dies.
 #[derive(Debug)]
 pub struct WorkspaceLock {
-    workspace: Id,
     held: File,
-}
-
-impl WorkspaceLock {
-    /// The workspace.
-    pub fn workspace(&self) -> Id {
-        self.workspace
-    }
 }
 
 impl Drop for WorkspaceLock {
@@ -58,7 +50,7 @@ impl Vault {
         }
         let write = held.set_len(0).and_then(|()| held.write_all(holder.as_bytes()));
         write.map_err(io_error("write", &path))?;
-        Ok(WorkspaceLock { workspace: *workspace, held })
+        Ok(WorkspaceLock { held })
     }
 }
 
@@ -110,7 +102,13 @@ fn open(path: &PathBuf) -> Result<File> {
     match options.open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             let folder = path.parent().unwrap_or(path);
-            fs::create_dir_all(folder).map_err(io_error("create", folder))?;
+            // Not with its parents: a vault that somebody removed is not made again.
+            match fs::create_dir(folder) {
+                Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+                    return Err(io_error("create", folder)(error));
+                }
+                _ => {}
+            }
             options.open(path).map_err(io_error("create", path))
         }
         other => other.map_err(io_error("open", path)),

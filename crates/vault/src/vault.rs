@@ -20,6 +20,7 @@ use crate::operation::Scope;
 use crate::refs::{
     BINDING, Binding, CHECKPOINT, Checkpoint, WORKSPACE, Workspace, head_key, head_snapshot,
 };
+use crate::reserve;
 use crate::snapshot::{self, Snapshot};
 use crate::transact::{APPLIED, Committed, Transaction};
 use crate::tree::Tree;
@@ -29,11 +30,13 @@ use crate::tree::Tree;
 pub struct VaultOptions {
     /// How long to wait for another process that writes.
     pub busy_timeout: Duration,
+    /// It is opened to free space: on a full disk what is kept in reserve may be used.
+    pub frees_space: bool,
 }
 
 impl Default for VaultOptions {
     fn default() -> Self {
-        Self { busy_timeout: OpenOptions::default().busy_timeout }
+        Self { busy_timeout: OpenOptions::default().busy_timeout, frees_space: false }
     }
 }
 
@@ -51,6 +54,8 @@ pub struct Vault {
     gate: Gate,
     /// What the catalog has lost of what was acknowledged. Nothing is changed before somebody accepts that.
     cut_short: Mutex<Option<CutShort>>,
+    /// There is next to no room on the disk.
+    tight: bool,
 }
 
 impl Vault {
@@ -68,9 +73,11 @@ impl Vault {
     pub fn inspect(dir: &Path, id: Id, options: &VaultOptions) -> Result<Self> {
         let read_only = rustix::fs::access(dir, rustix::fs::Access::WRITE_OK).is_err();
         let open = OpenOptions { busy_timeout: options.busy_timeout, read_only };
+        // Before the catalog: opening it takes room, too.
+        let tight = options.frees_space && !read_only && reserve::release_if_full(dir);
         let catalog = Catalog::open(&dir.join("catalog.db"), open)?;
         let cut_short = catalog.cut_short()?;
-        let vault = Self::new(dir, id, catalog);
+        let vault = Self { tight, ..Self::new(dir, id, catalog) };
         vault.set_cut_short(cut_short);
         Ok(vault)
     }
@@ -86,8 +93,9 @@ impl Vault {
 
     fn new(dir: &Path, id: Id, catalog: Catalog) -> Self {
         let (objects, presence) = (OnceLock::new(), Mutex::new(None));
-        let (gate, cut_short) = (Gate::default(), Mutex::new(None));
-        Self { dir: dir.to_owned(), id, catalog, objects, presence, gate, cut_short }
+        let (gate, tight) = (Gate::default(), false);
+        let cut_short = Mutex::new(None);
+        Self { dir: dir.to_owned(), id, catalog, objects, presence, gate, tight, cut_short }
     }
 
     /// What the catalog has lost of what was acknowledged. The vault can be read then, and is not changed before
@@ -113,6 +121,11 @@ impl Vault {
     /// Whether it was opened where nothing can be written.
     pub fn is_read_only(&self) -> bool {
         self.catalog.options().read_only
+    }
+
+    /// Whether it was opened to free space on a disk that had next to none.
+    pub(crate) fn is_tight(&self) -> bool {
+        self.tight
     }
 
     pub(crate) fn gate(&self) -> &Gate {
@@ -187,6 +200,7 @@ impl Vault {
         let mut presence = self.presence.lock().unwrap_or_else(PoisonError::into_inner);
         if presence.is_none() {
             *presence = Some(Presence::enter(&self.dir)?);
+            reserve::keep(&self.dir);
         }
         Ok(())
     }

@@ -16,6 +16,7 @@ mod friendly;
 pub mod git;
 mod history;
 mod home;
+mod maintenance;
 mod merge;
 mod policy;
 mod recover;
@@ -46,6 +47,7 @@ pub use home::{
     HomeEvent, HomeOptions, How, PathPattern, Preview, PreviewService, Proposal, PullService,
     Pulled, Selected, Selection, SelectionStates, Settled, Times, Tracked, select,
 };
+pub use maintenance::{MaintenanceOptions, MaintenanceService};
 pub use merge::{MergeOutcome, MergeRequest, MergeService, MergeSide, MergeTarget};
 pub use policy::{
     PolicyFile, PolicyFileError, PolicyFiles, PolicyLanguage, Replay, ReplayService, Replayed,

@@ -133,17 +133,35 @@ impl<'a> RecoverService<'a> {
     pub fn drop(&self, exec: &Id) -> Result<ExecNote> {
         let left = self.take(exec)?;
         let (note, output) = (left.note.clone(), left.output()?);
+        match self.record_dropped(&note, &output) {
+            // What is dropped is what takes the room that its record needs.
+            Err(VaultError::Store(StoreError::Full(_))) => {
+                left.remove()?;
+                self.record_dropped(&note, &output)?;
+            }
+            recorded => {
+                recorded?;
+                left.remove()?;
+            }
+        }
+        Ok(note)
+    }
+
+    fn record_dropped(
+        &self,
+        note: &ExecNote,
+        output: &(Vec<u8>, Vec<u8>),
+    ) -> Result<(), VaultError> {
         self.vault.transact("recover drop", &self.actor, |tx| {
             if tx.workspace(&note.workspace)?.is_some() {
                 tx.scope(note.workspace);
             }
-            tx.summary(format!("drop what {} left in {}", shortened(&note), note.workspace_name));
+            tx.summary(format!("drop what {} left in {}", shortened(note), note.workspace_name));
             tx.detail("exec", note.exec.to_string());
             tx.record_always();
-            self.record(tx, &note, &output, None, &[])
+            self.record(tx, note, output, None, &[])
         })?;
-        left.remove()?;
-        Ok(note)
+        Ok(())
     }
 
     fn commit(

@@ -111,3 +111,25 @@ fn what_is_dropped_takes_no_room() {
     assert_eq!(again["success"], true, "{again:#}");
     full.scene.offshoot_ok(&["vault", "check"]);
 }
+
+/// On a disk without a block left, dropping what a command left is what gives room.
+#[test]
+fn what_is_left_can_be_dropped_on_a_full_disk() {
+    let Some(full) = Full::new() else { return };
+    let result = &full.envelope["result"];
+    let exec = result["exec"].as_str().unwrap();
+    let hint = result["error"]["hint"].as_str().unwrap();
+    assert!(hint.contains(&format!("offshoot recover drop {}", &exec[..12])), "{hint}");
+    for size in [1 << 20, 4096, 512] {
+        let path = full.mount.path().join(format!("fill-{size}"));
+        let mut file = std::fs::File::create(path).unwrap();
+        while std::io::Write::write_all(&mut file, &vec![7; size]).is_ok() {}
+    }
+    full.scene.offshoot_ok(&["recover", "drop", exec]);
+    full.scene.offshoot_ok(&["gc", "--keep-operations", "0", "--keep-age", "0s"]);
+    let found = rustix::fs::statvfs(full.mount.path()).unwrap();
+    assert!(found.f_bavail * found.f_frsize > 8 << 20, "{} blocks", found.f_bavail);
+    let again = full.scene.exec(&[], &["sh", "-c", "echo after > after"]);
+    assert_eq!(again["success"], true, "{again:#}");
+    full.scene.offshoot_ok(&["vault", "check"]);
+}

@@ -24,7 +24,7 @@ pub(crate) use self::ask::{Ask, Input};
 use self::live::Printed;
 pub(crate) use self::options::{Net, Options, timeout};
 use self::setup::{Folder, Found, Place};
-use crate::commands::vault::compact;
+use crate::commands::vault::maintain;
 use crate::context::{Context, user_home};
 use crate::error::Result;
 
@@ -118,7 +118,7 @@ pub(crate) fn perform(ask: &Ask<'_>, form: Form, context: &Context) -> Result<u8
     let printed = live.end();
     let code = answer.finish(context, &envelope, printed);
     if let Some((workspace, _)) = &envelope.result.workspace {
-        compact::after_command(context, &place.vault, workspace);
+        maintain::after_command(context, &place.vault, workspace);
     }
     code
 }

@@ -6,7 +6,7 @@ use offshoot_vault::{GcOptions, GcReport};
 use offshoot_workspace::WorkspaceService;
 
 use super::vault::open;
-use crate::config::{parse_duration, parse_size};
+use crate::config::{Config, parse_duration, parse_size};
 use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result};
 use crate::progress::Patience;
@@ -56,8 +56,20 @@ pub(crate) fn run(args: &GcArgs, context: &Context) -> Result<()> {
     context.output.data(document, text)
 }
 
+/// What the settings say is to be kept.
+pub(crate) fn kept(config: &Config) -> GcOptions {
+    let gc = &config.gc;
+    GcOptions {
+        keep_operations: gc.keep_operations,
+        keep_age: gc.keep_age,
+        max_size: (gc.max_size > 0).then_some(gc.max_size),
+        dry_run: false,
+        pack: true,
+    }
+}
+
 fn options(args: &GcArgs, context: &Context) -> Result<GcOptions> {
-    let settings = &context.settings.config.gc;
+    let settings = kept(&context.settings.config);
     let keep_age = match &args.keep_age {
         Some(text) => parse_duration(text)
             .ok_or_else(|| wrong("--keep-age", text, "a duration with its unit such as 30d"))?,
@@ -65,14 +77,16 @@ fn options(args: &GcArgs, context: &Context) -> Result<GcOptions> {
     };
     let max_size = match &args.max_size {
         Some(text) => {
-            parse_size(text).ok_or_else(|| wrong("--max-size", text, "a size such as 20GiB"))?
+            let size = parse_size(text);
+            let size = size.ok_or_else(|| wrong("--max-size", text, "a size such as 20GiB"))?;
+            (size > 0).then_some(size)
         }
         None => settings.max_size,
     };
     Ok(GcOptions {
         keep_operations: args.keep_operations.unwrap_or(settings.keep_operations),
         keep_age,
-        max_size: (max_size > 0).then_some(max_size),
+        max_size,
         dry_run: args.dry_run,
         pack: !args.no_pack,
     })

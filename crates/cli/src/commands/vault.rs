@@ -1,17 +1,18 @@
 //! `offshoot vault`: vaults as a whole.
 
+mod background;
 pub(crate) mod compact;
+mod info;
+pub(crate) mod maintain;
 
 use std::io::{IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use offshoot_protocol::{
-    CheckDoc, ExitCode, Text, VaultDeletedDoc, VaultDoc, VaultInfoDoc, VaultListDoc,
-    VaultRenamedDoc,
+    CheckDoc, ExitCode, Text, VaultDeletedDoc, VaultDoc, VaultListDoc, VaultRenamedDoc,
 };
 use offshoot_vault::{CheckDepth, Vault, display_bytes};
-use offshoot_workspace::wire;
 
 use super::init::report_skipped;
 use crate::context::{Context, OpenVault};
@@ -28,9 +29,9 @@ pub(crate) enum VaultCommand {
     /// List vaults
     #[command(after_help = "Examples:\n  offshoot vault list\n  offshoot vault list --json")]
     List,
-    /// A vault and its figures
-    #[command(after_help = "Examples:\n  offshoot vault info\n  offshoot vault info demo")]
-    Info(NameArgs),
+    /// Show a vault, what it takes on disk and what for
+    #[command(after_help = info::AFTER_HELP)]
+    Info(info::InfoArgs),
     /// Delete a vault with everything in it; the bound folder stays
     #[command(
         after_help = "Examples:\n  offshoot vault delete demo --yes\n\nThis cannot be undone."
@@ -47,6 +48,9 @@ pub(crate) enum VaultCommand {
     /// Merge the layers that commands have left, so that workspaces stay fast
     #[command(after_help = compact::AFTER_HELP)]
     Compact(compact::CompactArgs),
+    /// Merge layers and collect garbage, as far as it is due
+    #[command(hide = true)]
+    Maintain(maintain::MaintainArgs),
     /// Take away what nothing needs any more
     Gc(super::gc::GcArgs),
     /// Move all content from layers to packs
@@ -114,11 +118,12 @@ pub(crate) fn run(command: &VaultCommand, context: &Context) -> Result<()> {
     match command {
         VaultCommand::Create(args) => create(args, context),
         VaultCommand::List => list(context),
-        VaultCommand::Info(args) => info(args, context),
+        VaultCommand::Info(args) => info::run(args, context),
         VaultCommand::Delete(args) => delete(args, context),
         VaultCommand::Rename(args) => rename(args, context),
         VaultCommand::Check(args) => check(args, context).map(drop),
         VaultCommand::Compact(args) => compact::run(args, context),
+        VaultCommand::Maintain(args) => maintain::run(args, context),
         VaultCommand::Gc(args) => super::gc::run(args, context),
         VaultCommand::Export(args) => super::carry::export(args, context),
         VaultCommand::Import(args) => super::carry::import(args, context),
@@ -182,78 +187,9 @@ pub(crate) fn text(text: &Text) -> String {
     display_bytes(&text.to_bytes().unwrap_or_default())
 }
 
-fn info(args: &NameArgs, context: &Context) -> Result<()> {
-    let OpenVault { vault, name } = open(context, args.name.as_ref())?;
-    let head = vault.head()?;
-    let figures = vault.figures()?;
-    let top = vault.objects()?.root(&head.root)?;
-    let (files_bytes, entries) = top.directory().map_or((0, 0), |dir| (dir.bytes, dir.entries));
-    let document = VaultInfoDoc {
-        vault: vault_doc(&name, &vault)?,
-        head: wire::snapshot(&head),
-        files_bytes,
-        entries,
-        workspaces: vault.workspaces()?.len() as u64,
-        checkpoints: vault.checkpoints()?.len() as u64,
-        operations: figures.operations,
-        catalog_bytes: catalog_bytes(vault.dir()),
-        layers_bytes: figures.layers_bytes,
-        layers: figures.layers,
-        packs_bytes: figures.packs_bytes,
-        packs: figures.packs,
-        read_only: vault.is_read_only(),
-    };
-    context.output.data(document, |document| {
-        let bindings: Vec<String> = document.vault.bindings.iter().map(text).collect();
-        let row = |name: &str, value: String| vec![paint(DIM, name), value];
-        fields(&[
-            row("vault", paint(NAME, &document.vault.name)),
-            row("id", document.vault.id.clone()),
-            row("directory", text(&document.vault.directory)),
-            row("bound to", if bindings.is_empty() { "-".to_owned() } else { bindings.join(", ") }),
-            row(
-                "head",
-                format!(
-                    "{} ({}, {})",
-                    render::short(&head.id),
-                    head.reason,
-                    render::time(head.time_ms)
-                ),
-            ),
-            row(
-                "files",
-                format!(
-                    "{}, {}",
-                    render::count(document.entries, "entry"),
-                    render::bytes(document.files_bytes)
-                ),
-            ),
-            row("workspaces", document.workspaces.to_string()),
-            row("checkpoints", document.checkpoints.to_string()),
-            row("operations", document.operations.to_string()),
-            row(
-                "on disk",
-                format!(
-                    "{} catalog, {} in {}, {} in {}",
-                    render::bytes(document.catalog_bytes),
-                    render::bytes(document.layers_bytes),
-                    render::count(document.layers, "layer"),
-                    render::bytes(document.packs_bytes),
-                    render::count(document.packs, "pack")
-                ),
-            ),
-        ])
-    })
-}
-
-fn catalog_bytes(dir: &Path) -> u64 {
-    let files = ["catalog.db", "catalog.db-wal"];
-    files.iter().filter_map(|file| dir.join(file).metadata().ok()).map(|data| data.len()).sum()
-}
-
 fn delete(args: &DeleteArgs, context: &Context) -> Result<()> {
     // Not opened: a vault that is damaged or too new must still go.
-    let known = context.home.list()?.iter().any(|listed| listed.name == args.name);
+    let known = context.home.has(&args.name).map_err(|error| context.home_error(error))?;
     if !known {
         return Err(context.vault_named(&args.name).err().unwrap_or_else(|| {
             CliError::new(ExitCode::NotFound, format!("there is no vault named {}", args.name))

@@ -182,6 +182,9 @@ fn every_key_reaches_its_field() {
         .flag("compact.depth=400")
         .flag("run.timeout=1h")
         .flag("import.threads=256")
+        .flag("gc.auto=false")
+        .flag("gc.auto_operations=9")
+        .flag("gc.auto_size=2MiB")
         .flag("gc.keep_operations=7")
         .flag("gc.keep_age=1d")
         .flag("gc.max_size=1MiB")
@@ -205,7 +208,10 @@ fn every_key_reaches_its_field() {
         "compact": {"auto": false, "depth": 400},
         "run": {"timeout": "1h"},
         "import": {"threads": 256},
-        "gc": {"keep_operations": 7, "keep_age": "24h", "max_size": 1 << 20},
+        "gc": {
+            "auto": false, "auto_operations": 9, "auto_size": 2 << 20,
+            "keep_operations": 7, "keep_age": "24h", "max_size": 1 << 20
+        },
         "store": {"busy_timeout": "0s"},
     });
     assert_eq!(serde_json::to_value(config).unwrap(), expected);
@@ -478,6 +484,9 @@ compact.auto = true              # default
 compact.depth = 16               # default
 run.timeout = \"0s\"               # default
 import.threads = 0               # default
+gc.auto = true                   # default
+gc.auto_operations = 100         # default
+gc.auto_size = \"1GiB\"            # default
 gc.keep_operations = 100         # default
 gc.keep_age = \"720h\"             # default
 gc.max_size = \"0B\"               # default

@@ -33,6 +33,13 @@ impl Reader<'_> {
         self.one("SELECT id FROM operations ORDER BY seq DESC LIMIT 1", [], |row| row.get(0))
     }
 
+    /// How many layers were made after the one of this id, and their bytes; costs as much as there are.
+    pub fn layers_after(&self, id: &Id) -> Result<(u64, u64), StoreError> {
+        let sql = "SELECT count(*), coalesce(sum(bytes), 0) FROM layers WHERE id > ?1";
+        let found = self.one(sql, [id], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        Ok(found.unwrap_or_default())
+    }
+
     /// Operations after place `after` in the log, oldest first.
     pub fn operations_after(&self, after: i64) -> Result<Vec<OperationRow>, StoreError> {
         self.rows(&OPERATIONS, "WHERE seq > ?1 ORDER BY seq", [after], operation_row)

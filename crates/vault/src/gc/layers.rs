@@ -16,13 +16,17 @@ use crate::vault::Vault;
 
 /// Contents are looked up in pages of this many.
 const PAGE: usize = 8192;
-/// A layer that nothing is shown with is emptied where less than one part in so many of it is needed.
+/// A layer that nothing is shown with is emptied where less than one part in so many of it is needed,
 const MOSTLY_GARBAGE: u64 = 2;
+/// or where its files have fewer bytes than this: its directories and the ends of its blocks take more than those.
+const SMALL: u64 = 1 << 20;
 
 /// The content that is at home in one layer and needed.
 #[derive(Debug, Default)]
 pub(super) struct Living {
     bytes: u64,
+    /// It was found when it was too late to move it.
+    stays: bool,
     blobs: Vec<BlobId>,
 }
 
@@ -104,7 +108,9 @@ impl Collector<'_> {
 
     fn can_go(&self, layer: &LayerRow, living: Option<&Living>) -> bool {
         living.is_none_or(|living| {
-            self.options.pack && living.bytes.saturating_mul(MOSTLY_GARBAGE) < layer.bytes
+            let emptied =
+                layer.bytes < SMALL || living.bytes.saturating_mul(MOSTLY_GARBAGE) < layer.bytes;
+            self.options.pack && !living.stays && emptied
         })
     }
 
@@ -131,7 +137,7 @@ impl Collector<'_> {
         for blob in self.marks.settle() {
             if let Place::Layer { layer, .. } = self.vault.objects()?.place(&blob)? {
                 let here = living.entry(layer).or_default();
-                here.bytes = u64::MAX;
+                here.stays = true;
                 here.blobs.push(blob);
             }
         }
@@ -154,9 +160,9 @@ impl Collector<'_> {
     }
 }
 
-/// The roots whose layers are kept to show them at once: heads, and what running commands build upon. Where a head has no
-/// layers yet, those of what it came from are what they will be built upon.
-fn shown(
+/// The roots whose layers are kept to show them at once: heads, what they came from, so that undo is as quick, and what
+/// running commands build upon. Where a head has no layers yet they are built upon those of what it came from.
+pub(crate) fn shown(
     reader: &Reader<'_>,
     pins: &Pins,
     stacks: &HashMap<Hash, StackRow>,
@@ -175,10 +181,9 @@ fn shown(
     for (head, base) in heads {
         let Some(row) = root(&head)? else { continue };
         roots.insert(row.root);
-        if !stacks.contains_key(&row.root) {
-            for id in row.parents.iter().chain(&base) {
-                roots.extend(root(id)?.map(|row| row.root));
-            }
+        let base = base.filter(|_| !stacks.contains_key(&row.root));
+        for id in row.parents.iter().chain(&base) {
+            roots.extend(root(id)?.map(|row| row.root));
         }
     }
     Ok(roots)

@@ -12,6 +12,10 @@ use crate::pack::{PackFile, PackPlace, Packer};
 
 /// A pack is written anew where less than one part in so many of it is needed.
 const MOSTLY_GARBAGE: u64 = 2;
+/// Every collection may leave a pack. Where there are more than so many of less than [`SMALL`] bytes, they become one.
+const MOST_SMALL: usize = 16;
+/// A pack of fewer bytes than this is small.
+const SMALL: u64 = 8 << 20;
 
 /// The records of one pack that objects name.
 #[derive(Debug, Default)]
@@ -24,11 +28,19 @@ impl Collector<'_> {
     pub(super) fn packs(&mut self) -> Result<()> {
         let named = self.named_records()?;
         let packs = self.vault.read(|reader| Ok(reader.packs()?))?;
-        let mostly_garbage = |pack: &PackRow| {
+        let many = packs.iter().filter(|pack| pack.bytes < SMALL).count() > MOST_SMALL;
+        let goes = |pack: &PackRow| {
             let bytes = named.get(&pack.id).map_or(0, |named| named.bytes);
-            bytes.saturating_mul(MOSTLY_GARBAGE) < pack.bytes
+            match self.vault.is_tight() {
+                // Writing another takes room before this one gives any.
+                true => bytes == 0,
+                false => {
+                    bytes.saturating_mul(MOSTLY_GARBAGE) < pack.bytes
+                        || (self.options.pack && many && pack.bytes < SMALL)
+                }
+            }
         };
-        let doomed: Vec<PackRow> = packs.into_iter().filter(mostly_garbage).collect();
+        let doomed: Vec<PackRow> = packs.into_iter().filter(goes).collect();
         if self.options.dry_run {
             doomed.iter().for_each(|pack| self.report.packs.add(pack.bytes));
             return Ok(());

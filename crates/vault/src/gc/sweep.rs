@@ -14,6 +14,8 @@ use crate::objects::START;
 const PAGE: usize = 8192;
 /// A slice starts with so many objects, and gets longer or shorter by how long it takes.
 const FIRST_SLICE: usize = 256;
+/// Where there is next to no room on the disk, slices have so many at most.
+const TIGHT_SLICE: usize = 64;
 /// Slices are made to take about this long.
 const AIM: Duration = Duration::from_millis(8);
 /// A record of hard links that refers to another is no longer than this.
@@ -23,7 +25,7 @@ impl Collector<'_> {
     /// Takes away every object of a kind that was not reached.
     pub(super) fn sweep(&mut self, kind: ObjectKind) -> Result<()> {
         let mut after: Option<Hash> = None;
-        let mut slice = FIRST_SLICE;
+        let mut slice = self.longest_slice().min(FIRST_SLICE);
         loop {
             let backend = self.vault.objects()?.backend();
             let page = backend.list_values(kind, after.as_ref(), PAGE, START)?;
@@ -37,6 +39,10 @@ impl Collector<'_> {
                 garbage = rest;
             }
         }
+    }
+
+    fn longest_slice(&self) -> usize {
+        if self.vault.is_tight() { TIGHT_SLICE } else { PAGE }
     }
 
     fn is_marked(&self, kind: ObjectKind, id: &Hash) -> bool {
@@ -61,7 +67,7 @@ impl Collector<'_> {
                 collector.vault.objects()?.backend().remove(kind, &ids)?;
                 next = match closed.elapsed() {
                     took if took > AIM * 2 => (length / 2).max(32),
-                    took if took < AIM / 2 => (length * 2).min(PAGE),
+                    took if took < AIM / 2 => (length * 2).min(collector.longest_slice()),
                     _ => length,
                 };
                 Ok(slice)

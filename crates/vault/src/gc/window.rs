@@ -22,6 +22,8 @@ pub(super) struct Window {
     pub(super) operations: HashSet<Id>,
     /// Operations that were given up because content would take too much room.
     pub(super) given_up: u64,
+    /// When the oldest that is kept was done.
+    pub(super) oldest_ms: Option<u64>,
     /// Checkpoints that were made by themselves, with operations that are not kept.
     pub(super) lapsed: Vec<Checkpoint>,
     /// The last operation that was looked at.
@@ -31,6 +33,7 @@ pub(super) struct Window {
 /// An operation, the refs that it changed, and the snapshots that undoing, redoing and restoring it need.
 struct Kept {
     id: Id,
+    time_ms: u64,
     refs: Vec<RefKey>,
     snapshots: Vec<Id>,
 }
@@ -77,6 +80,7 @@ pub(super) fn mark(
         }
         marks.settle();
         window.operations.insert(operation.id);
+        window.oldest_ms = Some(operation.time_ms);
         operation.refs.iter().for_each(|key| drop(refs.automatic.remove(key)));
     }
     window.lapsed = refs.automatic.into_values().collect();
@@ -142,7 +146,7 @@ fn kept_operations(reader: &Reader<'_>, options: &GcOptions, now_ms: u64) -> Res
             }
             let (refs, mut snapshots) = named(&operation.id, &operation.changes)?;
             snapshots.extend(execs.remove(&operation.id).unwrap_or_default());
-            kept.push(Kept { id: operation.id, refs, snapshots });
+            kept.push(Kept { id: operation.id, time_ms: operation.time_ms, refs, snapshots });
         }
     }
 }

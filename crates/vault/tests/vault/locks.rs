@@ -15,7 +15,7 @@ fn who_waits_in_vain_learns_for_whom() {
     let vault = empty_vault(&scratch);
     let (mine, other) = (Id::random(), Id::random());
     let first = vault.lock_workspace(&mine, None, "process 12 (make all)").unwrap();
-    assert_eq!(first.workspace(), mine);
+
     let started = Instant::now();
     let wait = Duration::from_millis(80);
     let busy = vault.lock_workspace(&mine, Some(wait), "me").unwrap_err();

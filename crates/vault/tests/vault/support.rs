@@ -84,7 +84,10 @@ pub(crate) fn home(scratch: &Scratch) -> Home {
 }
 
 pub(crate) fn home_at(dir: &Path) -> Home {
-    Home::new(dir.join("home"), VaultOptions { busy_timeout: Duration::from_secs(60) })
+    Home::new(
+        dir.join("home"),
+        VaultOptions { busy_timeout: Duration::from_secs(60), ..VaultOptions::default() },
+    )
 }
 
 /// An empty vault.

@@ -124,10 +124,10 @@ impl<'a> ProxyRuntime<'a> {
         quieten(execution.request, &execution.result);
         execution.advance();
         observer.allowed()?;
-        let held = self.prepare(execution)?;
+        let (id, held) = self.prepare(execution)?;
         // From the look at the workspace until the note beside its layers says what is in use.
         let collected = self.vault.hold()?;
-        let workspace = self.look_again(execution, &held)?;
+        let workspace = self.look_again(execution, &id)?;
         execution.advance();
         let mut session = self.session(execution, &workspace, target, &bindings)?;
         let executor = CommandExecutor::new(self.options);
@@ -171,8 +171,9 @@ impl<'a> ProxyRuntime<'a> {
         }
     }
 
-    /// Finds or forks the workspace and holds it.
-    fn prepare(&self, execution: &mut Execution<'_>) -> Result<WorkspaceLock> {
+    /// Finds or forks the workspace, and holds it for a command that may change it. One that only reads shows the state that
+    /// it finds: its note keeps that from being collected, and it is in nobody's way.
+    fn prepare(&self, execution: &mut Execution<'_>) -> Result<(Id, Option<WorkspaceLock>)> {
         let request = &execution.request;
         let resolver = Resolver::new(self.vault);
         let (workspace, forked) = match &request.place {
@@ -189,13 +190,16 @@ impl<'a> ProxyRuntime<'a> {
         };
         execution.result.forked = forked;
         execution.result.workspace = Some((workspace.id, workspace.name.clone()));
-        self.hold(&workspace, execution)
+        let held = match execution.request.read_only {
+            true => None,
+            false => Some(self.hold(&workspace, execution)?),
+        };
+        Ok((workspace.id, held))
     }
 
     /// The workspace as it is now: whoever held it before may have moved it.
-    fn look_again(&self, execution: &mut Execution<'_>, held: &WorkspaceLock) -> Result<Workspace> {
-        let id = held.workspace();
-        let workspace = self.vault.workspace(&id)?.ok_or(ServiceError::Vanished(id))?;
+    fn look_again(&self, execution: &mut Execution<'_>, id: &Id) -> Result<Workspace> {
+        let workspace = self.vault.workspace(id)?.ok_or(ServiceError::Vanished(*id))?;
         execution.result.before = Some(workspace.state.head);
         Ok(workspace)
     }
@@ -291,7 +295,8 @@ impl<'a> ProxyRuntime<'a> {
             result.recoverable = true;
             let id = result.id.short();
             let advice = format!(
-                "what the command wrote is set aside: `offshoot recover keep {id}` makes it a checkpoint"
+                "what the command wrote is set aside: `offshoot recover keep {id}` makes it a checkpoint, \
+                 `offshoot recover drop {id}` frees its space"
             );
             let before = told.hint.take().map(|hint| hint.replace("; nothing was changed", ""));
             told.hint = Some(before.map_or(advice.clone(), |hint| format!("{hint}; {advice}")));

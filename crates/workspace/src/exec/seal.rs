@@ -137,6 +137,10 @@ impl ProxyRuntime<'_> {
         }
         result.after = Some(after);
         let Some(mut now) = found else {
+            if sealed.is_none() {
+                // There is nothing to move, and whoever deleted the workspace need not have waited for it.
+                return Ok(None);
+            }
             return Err(offshoot_vault::StoreError::Stale {
                 kind: "workspace".to_owned(),
                 name: workspace.name.clone(),

@@ -158,7 +158,10 @@ impl Bench {
 }
 
 pub(crate) fn home(dir: &Path) -> Home {
-    Home::new(dir.join("home"), VaultOptions { busy_timeout: Duration::from_secs(60) })
+    Home::new(
+        dir.join("home"),
+        VaultOptions { busy_timeout: Duration::from_secs(60), ..VaultOptions::default() },
+    )
 }
 
 pub(crate) fn path(text: &str) -> VaultPath {

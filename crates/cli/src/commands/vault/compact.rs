@@ -1,13 +1,11 @@
 //! `offshoot vault compact`, by hand and after a command.
 
-use std::process::{Command, Stdio};
-
 use clap::Args;
 use offshoot_protocol::{CompactDoc, CompactedDoc, ExitCode};
-use offshoot_vault::Id;
 use offshoot_workspace::{CompactScope, CompactionService, Resolver, ServiceError, wire};
 
-use crate::context::{Context, OpenVault};
+use super::background;
+use crate::context::Context;
 use crate::error::{CliError, Result};
 use crate::render::{self, NAME, paint};
 
@@ -39,15 +37,19 @@ pub(crate) struct CompactArgs {
 
 pub(super) fn run(args: &CompactArgs, context: &Context) -> Result<()> {
     if args.background {
-        withdraw();
+        background::withdraw();
     }
     let opened = super::open(context, args.name.as_ref())?;
     let workspace = context.workspace_name();
     let workspace =
         workspace.map(|name| Resolver::new(&opened.vault).workspace(name)).transpose()?;
     if args.detach {
-        let name = workspace.as_ref().map(|workspace| workspace.name.as_str());
-        start(context, &opened, name, args.all).map_err(|error| {
+        let mut words = vec!["compact"];
+        words.extend(args.all.then_some("--all"));
+        if let Some(workspace) = &workspace {
+            words.extend(["--workspace", &workspace.name]);
+        }
+        background::start(context, &opened, &words).map_err(|error| {
             let message = format!("cannot start a process in the background: {error}");
             CliError::new(ExitCode::Failure, message)
         })?;
@@ -93,43 +95,4 @@ fn told_of(stack: &CompactedDoc) -> String {
         stack.layers_after,
         render::bytes(stack.bytes_copied)
     )
-}
-
-/// Merges the layers of a workspace in the background, where a command has left too many.
-pub(crate) fn after_command(context: &Context, opened: &OpenVault, workspace: &Id) {
-    let settings = &context.settings.config.compact;
-    let service = CompactionService::new(&opened.vault);
-    if settings.auto && service.is_due(workspace, settings.depth.into()).unwrap_or(false) {
-        // The command is done and was answered; the next one tries again.
-        drop(start(context, opened, Some(&workspace.to_string()), false));
-    }
-}
-
-/// Starts this program again, apart from whoever waits for this one.
-fn start(
-    context: &Context,
-    opened: &OpenVault,
-    workspace: Option<&str>,
-    all: bool,
-) -> std::io::Result<()> {
-    let config = &context.settings.config;
-    let mut command = Command::new(std::env::current_exe()?);
-    command.args(["vault", "compact", "--background", "--quiet"]).arg(&opened.name);
-    // It works in no folder, so what a project's file says is passed on.
-    command.arg("-c").arg(format!("compact.depth={}", config.compact.depth));
-    let patience = config.store.busy_timeout.as_millis();
-    command.arg("-c").arg(format!("store.busy_timeout={patience}ms"));
-    command.arg("--home").arg(context.home.dir());
-    command.args(all.then_some("--all"));
-    command.env_remove("OFFSHOOT_VAULT").env_remove("OFFSHOOT_WORKSPACE");
-    command.args(workspace.iter().flat_map(|name| ["--workspace", name]));
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.current_dir("/").spawn().map(drop)
-}
-
-/// Makes this process one of the background: no terminal ends it, and everybody else goes first.
-fn withdraw() {
-    // A leader of a group has a session of its own already, or was started by hand from a shell.
-    let _leader = rustix::process::setsid().is_err();
-    offshoot_sandbox::give_way();
 }

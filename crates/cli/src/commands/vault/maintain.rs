@@ -1,0 +1,56 @@
+//! `offshoot vault maintain`: what commands start in the background when there is something to tidy.
+
+use clap::Args;
+use offshoot_vault::{GcSchedule, Id};
+use offshoot_workspace::{MaintenanceOptions, MaintenanceService, Resolver};
+
+use super::background;
+use crate::commands::gc;
+use crate::config::Config;
+use crate::context::{Context, OpenVault};
+use crate::error::Result;
+
+#[derive(Debug, Args)]
+pub(crate) struct MaintainArgs {
+    /// The vault
+    name: String,
+    /// This is the process in the background
+    #[arg(long)]
+    background: bool,
+}
+
+/// Merges layers of the workspace and collects garbage, as far as it is due.
+pub(super) fn run(args: &MaintainArgs, context: &Context) -> Result<()> {
+    if args.background {
+        background::withdraw();
+    }
+    let OpenVault { vault, .. } = context.vault_named(&args.name)?;
+    // Without a workspace there are no layers to merge.
+    let workspace =
+        context.workspace_name().and_then(|name| Resolver::new(&vault).workspace(name).ok());
+    let workspace = workspace.map_or_else(Id::random, |workspace| workspace.id);
+    let service = MaintenanceService::new(&vault, options(&context.settings.config));
+    Ok(service.run(workspace, &context.actor)?)
+}
+
+/// Starts it after a command in a workspace, where there is something to do.
+pub(crate) fn after_command(context: &Context, opened: &OpenVault, workspace: &Id) {
+    let service = MaintenanceService::new(&opened.vault, options(&context.settings.config));
+    if service.is_due(workspace).unwrap_or(false) {
+        // The command is done and was answered; the next one tries again.
+        let words = ["maintain", "--workspace", &workspace.to_string()];
+        drop(background::start(context, opened, &words));
+    }
+}
+
+/// When garbage is collected without being asked for.
+pub(crate) fn schedule(config: &Config) -> GcSchedule {
+    GcSchedule { operations: config.gc.auto_operations, bytes: config.gc.auto_size }
+}
+
+fn options(config: &Config) -> MaintenanceOptions {
+    MaintenanceOptions {
+        compact: config.compact.auto.then_some(config.compact.depth.into()),
+        collect: config.gc.auto.then(|| (gc::kept(config), schedule(config))),
+    }
+}
