@@ -21,7 +21,7 @@ use crate::refs::{
     BINDING, Binding, CHECKPOINT, Checkpoint, WORKSPACE, Workspace, head_key, head_snapshot,
 };
 use crate::snapshot::{self, Snapshot};
-use crate::transact::{APPLIED, Committed, Transaction};
+use crate::transact::{APPLIED, Committed, DECLINED, Transaction};
 use crate::tree::Tree;
 
 /// How to open a vault.
@@ -295,6 +295,11 @@ impl Vault {
     /// The host directories that the vault is bound to, the top of the tree first.
     pub fn bindings(&self) -> Result<Vec<Binding>> {
         self.read(bindings)
+    }
+
+    /// The path of the git directory that somebody let go of last.
+    pub fn declined_git_directory(&self) -> Result<Option<Vec<u8>>> {
+        self.read(|reader| Ok(reader.meta(DECLINED)?))
     }
 
     /// Whether an apply is the last one that was recorded.

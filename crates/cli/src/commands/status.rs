@@ -7,14 +7,14 @@ use std::collections::HashSet;
 use clap::Args;
 use offshoot_protocol::{StatusDoc, Text};
 use offshoot_vault::diff::Change;
-use offshoot_vault::{Id, Scope, Snapshot, Vault, VaultPath, Workspace};
+use offshoot_vault::{Binding, Id, Scope, Snapshot, Vault, VaultPath, Workspace};
 use offshoot_workspace::{
-    ChangeSummaryService, CheckpointService, ConflictService, Held, HeldReason, OpenConflict,
-    ReviewService, Selection, Summary, wire,
+    BindingService, ChangeSummaryService, CheckpointService, ConflictService, GitDirectory, Held,
+    HeldReason, OpenConflict, ReviewService, Selection, Summary, wire,
 };
 
 use crate::commands::commit::git;
-use crate::context::{Context, OpenVault};
+use crate::context::{Context, OpenVault, user_home};
 use crate::error::Result;
 use crate::render::{NAME, paint};
 
@@ -44,7 +44,8 @@ pub(crate) struct StatusArgs {
 /// Everything that a status is about.
 struct Status {
     vault: String,
-    folders: Vec<Vec<u8>>,
+    folders: Vec<Binding>,
+    git: GitDirectory,
     workspace: Workspace,
     base: Snapshot,
     head: Snapshot,
@@ -92,7 +93,8 @@ fn nothing_yet(context: &Context, vault: &Vault, name: String) -> Result<()> {
     let head = vault.head()?.id.to_string();
     let document = StatusDoc {
         vault: name,
-        folders: folders(vault)?.iter().map(|folder| Text::new(folder)).collect(),
+        folders: vault.bindings()?.iter().map(|folder| Text::new(&folder.path)).collect(),
+        git_directory: wire::git_directory(&git(context, vault)?),
         workspace: None,
         base: head.clone(),
         head,
@@ -125,7 +127,8 @@ fn look(
     let last = vault.last_operation(Scope::Workspace(workspace.id))?;
     Ok(Status {
         vault: name,
-        folders: folders(vault)?,
+        folders: vault.bindings()?,
+        git: git(context, vault)?,
         behind: behind(vault, &workspace)?,
         stays: stays(context, vault, &workspace)?,
         conflicts: ConflictService::new(vault, &context.actor).list(&head.root, &[])?,
@@ -141,7 +144,8 @@ fn look(
 fn document(status: &Status) -> StatusDoc {
     StatusDoc {
         vault: status.vault.clone(),
-        folders: status.folders.iter().map(|folder| Text::new(folder)).collect(),
+        folders: status.folders.iter().map(|folder| Text::new(&folder.path)).collect(),
+        git_directory: wire::git_directory(&status.git),
         workspace: Some(status.workspace.name.clone()),
         base: status.base.id.to_string(),
         head: status.head.id.to_string(),
@@ -155,8 +159,12 @@ fn document(status: &Status) -> StatusDoc {
     }
 }
 
-fn folders(vault: &Vault) -> Result<Vec<Vec<u8>>> {
-    Ok(vault.bindings()?.into_iter().map(|binding| binding.path).collect())
+/// Where the git directory of the folder is, where that is outside; says so where commits are lost.
+fn git(context: &Context, vault: &Vault) -> Result<GitDirectory> {
+    let service = BindingService::new(vault, &context.actor);
+    let git = service.git_directory(user_home().as_deref())?;
+    context.note_left_git(&git);
+    Ok(git)
 }
 
 /// How far the main line moved on since the workspace last had it.

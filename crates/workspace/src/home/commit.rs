@@ -17,7 +17,7 @@ use super::times::{Times, stamp};
 use super::{HomeOptions, describe, execs, markers};
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
-use crate::git::{SettleStates, check_folder, settle_repository};
+use crate::git::{SettleStates, check_folder, is_git_directory, settle_repository};
 
 /// How often a commit is tried again because somebody changed the folder meanwhile.
 const ATTEMPTS: usize = 3;
@@ -113,7 +113,9 @@ impl<'a> CommitService<'a> {
         if proposal.is_empty() || !proposal.conflicts.is_empty() {
             return Ok(Some(outcome));
         }
-        for target in folders.targets() {
+        // A git directory that is a folder of its own belongs to the first folder, and to checkouts that nothing is brought to.
+        let folders_of_files = folders.targets().into_iter().filter(|t| !is_git_directory(&t.at));
+        for target in folders_of_files {
             check_folder(&target.directory, &proposal.brought)?;
         }
         outcome.execs = execs::since(self.vault, &tip, &proposal.common)?;
