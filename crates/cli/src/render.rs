@@ -6,6 +6,7 @@ pub(crate) mod patch;
 pub(crate) mod styled;
 pub(crate) mod words;
 
+use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -13,7 +14,8 @@ use anstyle::{AnsiColor, Style};
 use jiff::tz::TimeZone;
 use offshoot_vault::diff::{Change, ChangeKind};
 use offshoot_vault::{EntryKind, Id, ImportReport, VaultPath, display_bytes};
-use offshoot_workspace::wire;
+use offshoot_workspace::git::own_git_directory;
+use offshoot_workspace::{GitDirectory, wire};
 
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
@@ -192,24 +194,33 @@ pub(crate) fn changes(changes: &[Change], indent: &str) -> String {
     without_frames(changes).into_iter().map(|c| format!("{indent}{}\n", change(c))).collect()
 }
 
-/// Changes without those of git's own files in the top folder, and how many those are: nobody reads them one by one.
-pub(crate) fn apart_from_git(changes: Vec<&Change>) -> (Vec<&Change>, usize) {
-    let is_git = |change: &&Change| change.path.names().first().is_some_and(|name| name == b".git");
-    let all = changes.len();
-    let rest: Vec<&Change> = changes.into_iter().filter(|change| !is_git(change)).collect();
-    let git = all - rest.len();
+/// Changes without those of git's own files, and how many those are in each git directory: nobody reads them one by one.
+pub(crate) fn apart_from_git(changes: Vec<&Change>) -> (Vec<&Change>, BTreeMap<VaultPath, u64>) {
+    let mut git = BTreeMap::new();
+    let mut rest = Vec::new();
+    for change in changes {
+        match own_git_directory(&change.path) {
+            Some(directory) => *git.entry(directory).or_insert(0) += 1,
+            None => rest.push(change),
+        }
+    }
     (rest, git)
 }
 
-/// The line for changes of git's own files.
-pub(crate) fn git_files(number: usize) -> String {
-    match number {
-        0 => String::new(),
-        number => {
-            let files = count(number as u64, "file");
-            format!("{}\n", paint(DIM, &format!("  and {files} of git in /.git")))
-        }
-    }
+/// The lines for changes of git's own files.
+pub(crate) fn git_files(directories: BTreeMap<VaultPath, u64>) -> String {
+    let line = |(directory, number)| {
+        let files = count(number, "file");
+        format!("{}\n", paint(DIM, &format!("  and {files} of git in {directory}")))
+    };
+    directories.into_iter().map(line).collect()
+}
+
+/// The line about a git directory that was taken in though it lies outside of the folder.
+pub(crate) fn git_directory(git: &GitDirectory) -> Option<String> {
+    let GitDirectory::Bound { binding, bytes: size, new: _ } = git else { return None };
+    let (directory, size) = (host_path(&binding.host_path()), bytes(*size));
+    Some(format!("git directory {directory} taken in as well, {size}"))
 }
 
 /// "12 modified, 1 added".

@@ -20,6 +20,31 @@ pub struct BindingDoc {
     pub present: bool,
     /// When it was bound.
     pub created: String,
+    /// Whether it is the git directory of the folder that the vault was made from, which lies outside of that.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub git: bool,
+}
+
+/// The git directory of the folder that a vault was made from, where it lies outside of that: the folder is a linked working tree, a
+/// submodule or the like.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GitDirectoryDoc {
+    /// The git directory on the host.
+    pub directory: Text,
+    /// Whether it is part of the vault. Where it is not, git commits made in workspaces are lost.
+    pub bound: bool,
+    /// Its name as a folder of the vault.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// The bytes of its files in the vault.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// Why it is not part of the vault.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// What to do about that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
 }
 
 /// The folders of a vault.

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::binding::GitDirectoryDoc;
 use crate::document::Kind;
 use crate::file::EntryKindDoc;
 use crate::home::{ClashDoc, HeldDoc};
@@ -114,6 +115,9 @@ pub struct StatusDoc {
     /// The folders that the vault is bound to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub folders: Vec<Text>,
+    /// The git directory of the folder, where it lies outside of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git_directory: Option<GitDirectoryDoc>,
     /// The workspace; none where the vault has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,

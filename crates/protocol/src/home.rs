@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::binding::GitDirectoryDoc;
 use crate::change::ChangeDoc;
 use crate::document::Kind;
 use crate::git::GitOutcomeDoc;
@@ -98,6 +99,9 @@ pub struct PullDoc {
     /// The operation that changed the workspace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
+    /// The git directory of the folder, where it lies outside of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git_directory: Option<GitDirectoryDoc>,
 }
 
 impl Kind for PullDoc {

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::binding::GitDirectoryDoc;
 use crate::document::Kind;
 use crate::file::ImportDoc;
 use crate::history::SnapshotDoc;
@@ -21,6 +22,9 @@ pub struct InitDoc {
     pub changed: bool,
     /// What came in.
     pub import: ImportDoc,
+    /// The git directory of the folder, where it lies outside of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub git_directory: Option<GitDirectoryDoc>,
 }
 
 impl Kind for InitDoc {

@@ -84,6 +84,14 @@ pub struct Created {
     pub report: ImportReport,
 }
 
+/// What a new vault is found by.
+struct Claimed<'a> {
+    /// The folders that are its own.
+    folders: &'a [PathBuf],
+    /// It has others than the one that it was made from.
+    further: bool,
+}
+
 impl Home {
     /// A home in a directory, which is made with the first vault.
     pub fn new(dir: PathBuf, options: VaultOptions) -> Self {
@@ -181,7 +189,8 @@ impl Home {
                 return Err(error);
             }
         };
-        self.publish(&staged, id, name, source.as_slice())?;
+        let folders = Claimed { folders: source.as_slice(), further: false };
+        self.publish(&staged, id, name, &folders)?;
         drop(lock);
         let vault = Vault::open(&self.vault_dir(&id), id, &self.options)?;
         Ok(Created { vault, name: name.to_owned(), report })
@@ -219,11 +228,11 @@ impl Home {
     }
 
     /// The point of no return, and the links that make the vault findable.
-    fn publish(&self, staged: &Path, id: Id, name: &str, folders: &[PathBuf]) -> Result<()> {
+    fn publish(&self, staged: &Path, id: Id, name: &str, claimed: &Claimed<'_>) -> Result<()> {
         let dir = self.vault_dir(&id);
         fs::rename(staged, &dir).map_err(io_error("rename", staged))?;
         self.sync(&self.vaults())?;
-        let linked = self.link(&id, name, folders);
+        let linked = self.link(&id, name, claimed);
         if linked.is_err() {
             // Somebody took the name or the directory meanwhile: theirs stays, this one goes.
             self.remove(&id)?;
@@ -232,11 +241,11 @@ impl Home {
     }
 
     /// The name comes last: a vault that has one is linked whole, and the others are linked again.
-    fn link(&self, id: &Id, name: &str, folders: &[PathBuf]) -> Result<()> {
-        for folder in folders {
+    fn link(&self, id: &Id, name: &str, claimed: &Claimed<'_>) -> Result<()> {
+        for folder in claimed.folders {
             self.link_folder(id, folder)?;
         }
-        if folders.len() > 1 {
+        if claimed.further {
             self.set_mark(id)?;
         }
         let names = self.dir.join("names");
@@ -348,7 +357,7 @@ impl Home {
     fn link_again(&self, id: Id, named: bool) -> Result<bool> {
         let vault = Vault::open(&self.vault_dir(&id), id, &self.options)?;
         let mut linked = !named;
-        for binding in vault.bindings()? {
+        for binding in vault.bindings()?.iter().filter(|binding| !binding.git) {
             let link = self.binding_link(disk::bytes_path(&binding.path));
             // A directory that was bound again meanwhile stays with the newer vault.
             linked |= read_link(&link)?.is_none() && claim(&link, &id)?;

@@ -46,7 +46,7 @@ mod vault;
 
 pub use actor::Actor;
 pub use apply::{
-    Apply, ApplyError, ApplyNote, ApplyOptions, ApplyPlan, ApplyProblem, ApplyTarget, FolderLock,
+    Apply, ApplyError, ApplyNote, ApplyOptions, ApplyPlan, ApplyProblem, ApplyTarget, FolderLock, SharedLock,
     Kept,
 };
 pub use archive::Archived;

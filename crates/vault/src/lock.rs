@@ -72,11 +72,16 @@ impl Vault {
 
 /// Takes a file for oneself, waiting for others up to `wait`, or for as long as it takes without one.
 pub(crate) fn take(path: &PathBuf, wait: Option<Duration>) -> Result<File> {
+    take_for(path, wait, path)
+}
+
+/// The same of a file that stands for something else, which is named where it is not free in time.
+pub(crate) fn take_for(path: &PathBuf, wait: Option<Duration>, what: &Path) -> Result<File> {
     let held = open(path)?;
     if wait_for(&held, path, wait)? {
         return Ok(held);
     }
-    let (path, seconds) = (path.clone(), wait.unwrap_or_default().as_secs());
+    let (path, seconds) = (what.to_owned(), wait.unwrap_or_default().as_secs());
     Err(StoreError::Busy { path, seconds }.into())
 }
 

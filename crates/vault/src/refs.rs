@@ -74,6 +74,8 @@ pub struct Binding {
     pub created_ms: u64,
     /// The inode of the folder when it was last looked at: another folder at its path is another folder.
     pub inode: Option<u64>,
+    /// The git directory of the first folder, which lies elsewhere. Several vaults may have the same, so none claims its path.
+    pub git: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -82,6 +84,8 @@ struct BindingState {
     created_ms: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     inode: Option<u64>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    git: bool,
 }
 
 /// A path in JSON: text where it is UTF-8, else its bytes.
@@ -160,7 +164,7 @@ impl Binding {
     pub fn new(id: Id, name: &str, directory: &std::path::Path, created_ms: u64) -> Self {
         let path = directory.as_os_str().as_encoded_bytes().to_vec();
         let inode = rustix::fs::stat(directory).ok().map(|stat| stat.st_ino);
-        Self { id, name: name.to_owned(), path, created_ms, inode }
+        Self { id, name: name.to_owned(), path, created_ms, inode, git: false }
     }
 
     pub(crate) fn row(&self) -> RefRow {
@@ -168,8 +172,8 @@ impl Binding {
             Ok(text) => StoredPath::Text(text),
             Err(error) => StoredPath::Bytes { bytes: error.into_bytes() },
         };
-        let (created_ms, inode) = (self.created_ms, self.inode);
-        let value = to_json(&BindingState { path, created_ms, inode });
+        let (created_ms, inode, git) = (self.created_ms, self.inode, self.git);
+        let value = to_json(&BindingState { path, created_ms, inode, git });
         let name = Some(self.name.clone()).filter(|name| !name.is_empty());
         RefRow { scope: String::new(), name, value }
     }
@@ -199,8 +203,8 @@ impl Binding {
             StoredPath::Bytes { bytes } => bytes,
         };
         let name = row.name.clone().unwrap_or_default();
-        let (created_ms, inode) = (state.created_ms, state.inode);
-        Ok(Self { id: parse_id(key)?, name, path, created_ms, inode })
+        let (created_ms, inode, git) = (state.created_ms, state.inode, state.git);
+        Ok(Self { id: parse_id(key)?, name, path, created_ms, inode, git })
     }
 }
 

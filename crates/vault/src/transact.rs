@@ -23,6 +23,8 @@ use crate::snapshot::Snapshot;
 
 /// Where the id of the last apply that was recorded is kept.
 pub(crate) const APPLIED: &str = "applied";
+/// Where the path of the git directory is kept that somebody let go of.
+pub(crate) const DECLINED: &str = "declined_git";
 
 /// A snapshot about to be made.
 #[derive(Clone, Debug)]
@@ -206,6 +208,11 @@ impl<'a, 'b> Transaction<'a, 'b> {
     /// back.
     pub fn mark_applied(&mut self, apply: &Id) -> Result<()> {
         Ok(self.writer.set_meta(APPLIED, apply.as_bytes())?)
+    }
+
+    /// Notes that this git directory is not to be bound again unasked. It is no ref: undo binds it again by itself.
+    pub fn decline_git_directory(&mut self, path: &[u8]) -> Result<()> {
+        Ok(self.writer.set_meta(DECLINED, path)?)
     }
 
     /// The vault's main line.

@@ -22,7 +22,7 @@ use crate::refs::{
 };
 use crate::reserve;
 use crate::snapshot::{self, Snapshot};
-use crate::transact::{APPLIED, Committed, Transaction};
+use crate::transact::{APPLIED, Committed, DECLINED, Transaction};
 use crate::tree::Tree;
 
 /// How to open a vault.
@@ -326,6 +326,11 @@ impl Vault {
     /// The host directories that the vault is bound to, the top of the tree first.
     pub fn bindings(&self) -> Result<Vec<Binding>> {
         self.read(bindings)
+    }
+
+    /// The path of the git directory that somebody let go of last.
+    pub fn declined_git_directory(&self) -> Result<Option<Vec<u8>>> {
+        self.read(|reader| Ok(reader.meta(DECLINED)?))
     }
 
     /// Whether an apply is the last one that was recorded.

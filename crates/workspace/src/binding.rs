@@ -2,17 +2,23 @@
 
 mod change;
 mod error;
+mod git;
 
 pub use change::{Bound, NewBinding, Rebound};
 pub use error::BindingError;
+pub use git::{GitDirectory, GitLeftReason, GitTaking, LeftGit};
 
 pub(crate) use change::shown_name;
+pub(crate) use git::{take as take_git_directory, warning as git_warning};
+
+use std::path::{Path, PathBuf};
 
 use offshoot_vault::{
     Actor, Binding, ImportOptions, ImportReport, Imported, Snapshot, Vault, display_bytes,
 };
 
 use crate::error::Result;
+use crate::git::is_git_directory_on_host;
 use crate::home::{Folders, HomeOptions};
 
 /// What bringing the main line up to date did.
@@ -24,6 +30,8 @@ pub struct Refreshed {
     pub changed: bool,
     /// What was found.
     pub report: ImportReport,
+    /// Where the first folder's git directory is, which is taken in where it lies outside.
+    pub git: GitDirectory,
 }
 
 /// Takes what is on the host into the vault's main line.
@@ -42,11 +50,12 @@ impl<'a> BindingService<'a> {
     /// Makes the main line what is in the vault's folders now; only files that changed are read. What was interrupted in the
     /// folders is settled first: nothing is captured from a folder that is half changed.
     pub fn refresh(&self, options: &HomeOptions<'_>) -> Result<Refreshed> {
-        let folders = Folders::lock(self.vault, &self.actor, options)?;
+        let mut folders = Folders::lock(self.vault, &self.actor, options)?;
         let _held = self.vault.hold()?;
+        let git = take_git_directory(self.vault, &self.actor, &mut folders, options)?;
         let captured = folders.capture()?;
         let (head, changed) = folders.follow(&captured)?;
-        Ok(Refreshed { head, changed, report: captured.report })
+        Ok(Refreshed { head, changed, report: captured.report, git })
     }
 }
 
@@ -58,6 +67,15 @@ pub(crate) fn capture(
     options: &ImportOptions,
 ) -> Result<Imported> {
     Ok(vault.import_bound(bindings, options)?)
+}
+
+/// The git directories on the host that other vaults may have as well: those of these folders, and what they lie in.
+pub(crate) fn shared_directories(folders: &[PathBuf]) -> Vec<PathBuf> {
+    let around = folders.iter().flat_map(|folder| folder.ancestors());
+    let around = around.filter(|directory| is_git_directory_on_host(directory));
+    let inside = folders.iter().map(|folder| folder.join(".git"));
+    let is_directory = |path: &PathBuf| path.symlink_metadata().is_ok_and(|found| found.is_dir());
+    around.map(Path::to_owned).chain(inside.filter(is_directory)).collect()
 }
 
 /// The folders, for people.

@@ -28,6 +28,8 @@ use std::time::Duration;
 use offshoot_vault::merge::MergeOptions;
 use offshoot_vault::{ApplyNote, ImportOptions, Kept};
 
+use crate::binding::GitTaking;
+
 pub use commit::{CommitRequest, CommitService};
 pub(crate) use folders::Folders;
 pub(crate) use ignore::IgnoreRules;
@@ -55,6 +57,8 @@ pub struct HomeOptions<'a> {
     pub wait: Duration,
     /// Which way to settle what was interrupted and can be settled neither way by itself.
     pub settle: Option<Direction>,
+    /// How the first folder's git directory is taken in where it lies outside; without it that is left.
+    pub git: Option<GitTaking<'a>>,
     /// Told about what people should know beside the outcome, at once, since it holds also where something fails later.
     pub told: Option<&'a dyn Fn(&HomeEvent)>,
 }
@@ -77,6 +81,7 @@ impl Default for HomeOptions<'_> {
             merge: MergeOptions::default(),
             wait: Duration::from_secs(30),
             settle: None,
+            git: None,
             told: None,
         }
     }
@@ -84,12 +89,13 @@ impl Default for HomeOptions<'_> {
 
 impl std::fmt::Debug for HomeOptions<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { import, merge, wait, settle, told: _ } = self;
+        let Self { import, merge, wait, settle, git, told: _ } = self;
         f.debug_struct("HomeOptions")
             .field("import", import)
             .field("merge", merge)
             .field("wait", wait)
             .field("settle", settle)
+            .field("git", git)
             .finish_non_exhaustive()
     }
 }

@@ -27,7 +27,10 @@ mod suggest;
 pub mod wire;
 mod workspace;
 
-pub use binding::{BindingError, BindingService, Bound, NewBinding, Rebound, Refreshed};
+pub use binding::{
+    BindingError, BindingService, Bound, GitDirectory, GitLeftReason, GitTaking, LeftGit, NewBinding,
+    Rebound, Refreshed,
+};
 pub use change::{ChangeSummaryService, Summary};
 pub use checkpoint::{CheckpointService, NewCheckpoint, Restored};
 pub use compaction::{CompactScope, CompactedStack, CompactionService};

@@ -9,7 +9,7 @@ mod policy;
 mod recover;
 mod review;
 
-pub use binding::{binding, bindings, bound, moved, unbound};
+pub use binding::{binding, bindings, bound, git_directory, moved, unbound};
 pub use exec::{envelope, exec_summary, recorded_envelope};
 pub use git::{git_commit, git_export};
 pub use home::{clashes, commit, held, pull};

@@ -37,7 +37,7 @@ Examples:
 
 Commands see the folder at its own path and can write to it; the folder itself is not touched.
 In the vault it lies at /.offshoot/bound/NAME. Only folders can be bound, not files, and they
-cannot lie in each other.";
+cannot lie in each other. Names that end in .git are for git directories.";
 
 const REMOVE_EXAMPLES: &str = "\
 Examples:
@@ -111,7 +111,11 @@ fn list(context: &Context, opened: &OpenVault) -> Result<()> {
     let bindings = opened.vault.bindings()?;
     context.output.data(wire::bindings(&opened.name, &bindings), |document| {
         let rows = document.bindings.iter().map(|binding| {
-            let gone = if binding.present { "" } else { "gone" };
+            let gone = match (binding.present, binding.git) {
+                (false, _) => "gone",
+                (true, true) => "git directory",
+                (true, false) => "",
+            };
             vec![
                 paint(NAME, &binding.name),
                 text(&binding.directory),

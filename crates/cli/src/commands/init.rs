@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use offshoot_protocol::{ExitCode, InitDoc};
-use offshoot_vault::{Created, HomeError, ImportReport, Listed, Snapshot, Vault, name_from};
-use offshoot_workspace::{BindingService, Refreshed, wire};
+use offshoot_vault::{Created, HomeError, ImportReport, Listed, Vault, name_from};
+use offshoot_workspace::{BindingService, GitDirectory, Refreshed, wire};
 
 use super::vault::vault_doc;
 use crate::context::{Context, current_dir};
@@ -77,6 +77,12 @@ pub(crate) fn adopt(context: &Context, directory: &Path) -> Result<Listed> {
     let what = render::import(&created.report);
     let folder = host_path(directory);
     context.output.note(format!("first use: vault {} holds {folder}: {what}", created.name));
+    let git = context.take_git_directory(&created.vault)?;
+    render::git_directory(&git).into_iter().for_each(|line| context.output.note(line));
+    if matches!(git, GitDirectory::Left(_)) && !context.output.is_json() {
+        // This has to be said before the command runs, not after.
+        context.output.print_notes();
+    }
     let bound = context.home.find_bound(directory).map_err(|error| context.home_error(error))?;
     let gone = || CliError::new(ExitCode::Conflict, format!("the vault of {folder} is gone again"));
     bound.map(|(listed, _)| listed).ok_or_else(gone)
@@ -117,12 +123,14 @@ fn make(wanted: Option<&str>, context: &Context, directory: &Path) -> Result<Mad
 
 fn report_created(context: &Context, created: &Created, directory: &Path) -> Result<()> {
     report_skipped(context, &created.report);
+    let git = context.take_git_directory(&created.vault)?;
     let head = created.vault.head()?;
-    let document = document(&created.name, &created.vault, true, true, &head, &created.report)?;
+    let refreshed = Refreshed { head, changed: true, report: created.report.clone(), git };
+    let document = document(&created.name, &created.vault, true, &refreshed)?;
     context.output.done(document, |_| {
         let what = render::import(&created.report);
         let (name, directory) = (paint(NAME, &created.name), host_path(directory));
-        format!("vault {name} holds {directory}: {what}\n")
+        format!("vault {name} holds {directory}: {what}\n{}", git_line(&refreshed.git))
     })
 }
 
@@ -145,31 +153,36 @@ fn refresh(args: &InitArgs, context: &Context, listed: &Listed, directory: &Path
     let told = |event: &_| context.tell(event);
     let options = context.home_options(&told);
     let service = BindingService::new(&opened.vault, &context.actor);
-    let Refreshed { head, changed, report } = service.refresh(&options)?;
+    let refreshed = service.refresh(&options)?;
     drop(options);
-    report_skipped(context, &report);
-    let document = document(&opened.name, &opened.vault, false, changed, &head, &report)?;
+    report_skipped(context, &refreshed.report);
+    context.note_left_git(&refreshed.git);
+    let document = document(&opened.name, &opened.vault, false, &refreshed)?;
     context.output.done(document, |_| {
-        let state = if changed { "brought up to date" } else { "up to date" };
-        let what = render::import(&report);
-        format!("vault {} is {state}: {what}\n", paint(NAME, &opened.name))
+        let state = if refreshed.changed { "brought up to date" } else { "up to date" };
+        let what = render::import(&refreshed.report);
+        let name = paint(NAME, &opened.name);
+        format!("vault {name} is {state}: {what}\n{}", git_line(&refreshed.git))
     })
+}
+
+fn git_line(git: &GitDirectory) -> String {
+    render::git_directory(git).map(|line| format!("{line}\n")).unwrap_or_default()
 }
 
 fn document(
     name: &str,
     vault: &Vault,
     created: bool,
-    changed: bool,
-    head: &Snapshot,
-    report: &ImportReport,
+    refreshed: &Refreshed,
 ) -> Result<InitDoc> {
     Ok(InitDoc {
         vault: vault_doc(name, vault)?,
         created,
-        head: wire::snapshot(head),
-        changed,
-        import: wire::import(report),
+        head: wire::snapshot(&refreshed.head),
+        changed: refreshed.changed,
+        import: wire::import(&refreshed.report),
+        git_directory: wire::git_directory(&refreshed.git),
     })
 }
 

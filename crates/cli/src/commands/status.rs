@@ -7,12 +7,13 @@ use std::collections::HashSet;
 use clap::Args;
 use offshoot_protocol::{StatusDoc, Text};
 use offshoot_vault::diff::{Change, ChangeKind};
-use offshoot_vault::{Scope, Snapshot, Vault, VaultPath, Workspace};
+use offshoot_vault::{Binding, Scope, Snapshot, Vault, VaultPath, Workspace};
 use offshoot_workspace::{
-    CheckpointService, ConflictService, Held, OpenConflict, Preview, Proposal, wire,
+    BindingService, CheckpointService, ConflictService, GitDirectory, Held, OpenConflict, Preview,
+    Proposal, wire,
 };
 
-use crate::context::{Context, OpenVault};
+use crate::context::{Context, OpenVault, user_home};
 use crate::error::Result;
 use crate::render::{NAME, paint};
 
@@ -42,7 +43,8 @@ pub(crate) struct StatusArgs {
 /// Everything that a status is about.
 struct Status {
     vault: String,
-    folders: Vec<Vec<u8>>,
+    folders: Vec<Binding>,
+    git: GitDirectory,
     workspace: Workspace,
     base: Snapshot,
     /// How many snapshots the main line has that the workspace has not.
@@ -96,7 +98,8 @@ fn nothing_yet(context: &Context, vault: &Vault, name: String) -> Result<()> {
     let head = vault.head()?.id.to_string();
     let document = StatusDoc {
         vault: name,
-        folders: folders(vault)?.iter().map(|folder| Text::new(folder)).collect(),
+        folders: vault.bindings()?.iter().map(|folder| Text::new(&folder.path)).collect(),
+        git_directory: wire::git_directory(&git(context, vault)?),
         workspace: None,
         base: head.clone(),
         head,
@@ -130,7 +133,8 @@ fn look(
     let last = vault.last_operation(Scope::Workspace(workspace.id))?;
     Ok(Status {
         vault: name,
-        folders: folders(vault)?,
+        folders: vault.bindings()?,
+        git: git(context, vault)?,
         behind: behind(vault, &preview)?,
         conflicts: ConflictService::new(vault, &context.actor).list(&preview.tip.root, &[])?,
         workspace,
@@ -145,7 +149,8 @@ fn document(status: &Status) -> StatusDoc {
     let preview = &status.preview;
     StatusDoc {
         vault: status.vault.clone(),
-        folders: status.folders.iter().map(|folder| Text::new(folder)).collect(),
+        folders: status.folders.iter().map(|folder| Text::new(&folder.path)).collect(),
+        git_directory: wire::git_directory(&status.git),
         workspace: Some(status.workspace.name.clone()),
         base: status.base.id.to_string(),
         head: preview.tip.id.to_string(),
@@ -162,8 +167,12 @@ fn document(status: &Status) -> StatusDoc {
     }
 }
 
-fn folders(vault: &Vault) -> Result<Vec<Vec<u8>>> {
-    Ok(vault.bindings()?.into_iter().map(|binding| binding.path).collect())
+/// Where the git directory of the folder is, where that is outside; says so where commits are lost.
+fn git(context: &Context, vault: &Vault) -> Result<GitDirectory> {
+    let service = BindingService::new(vault, &context.actor);
+    let git = service.git_directory(user_home().as_deref())?;
+    context.note_left_git(&git);
+    Ok(git)
 }
 
 /// How far the main line moved on since the workspace last had it.

@@ -17,7 +17,7 @@ use offshoot_vault::{CheckDepth, Vault, display_bytes};
 use super::init::report_skipped;
 use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result};
-use crate::render::{self, BAD, DIM, GOOD, NAME, fields, paint, table};
+use crate::render::{self, BAD, DIM, GOOD, NAME, paint, table};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum VaultCommand {
@@ -157,6 +157,8 @@ fn create(args: &CreateArgs, context: &Context) -> Result<()> {
         .map_err(|error| context.home_error(error))?;
     drop(options);
     report_skipped(context, &created.report);
+    let git = context.take_git_directory(&created.vault)?;
+    render::git_directory(&git).into_iter().for_each(|line| context.output.note(line));
     let document = vault_doc(&created.name, &created.vault)?;
     context.output.done(document, |_| {
         let what = render::import(&created.report);

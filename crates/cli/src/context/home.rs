@@ -3,23 +3,25 @@
 use offshoot_vault::merge::MergeOptions;
 use offshoot_vault::{Vault, Workspace};
 use offshoot_workspace::{
-    HomeEvent, HomeOptions, How, Preview, PreviewService, Selection, Settled,
+    BindingService, GitDirectory, GitTaking, HomeEvent, HomeOptions, How, Preview, PreviewService,
+    Selection, Settled,
 };
 
-use super::Context;
+use super::{Context, user_home};
 use crate::commands::commit::git;
 use crate::error::Result;
 use crate::output::eprint;
-use crate::render::{DIM, line, paint};
+use crate::render::{self, DIM, line, paint};
 
 impl Context {
     /// How files come home; `told` is told what people should know beside the outcome.
-    pub(crate) fn home_options<'a>(&self, told: &'a dyn Fn(&HomeEvent)) -> HomeOptions<'a> {
+    pub(crate) fn home_options<'a>(&'a self, told: &'a dyn Fn(&HomeEvent)) -> HomeOptions<'a> {
         HomeOptions {
             import: self.import_options(),
             merge: self.merge_options(),
             wait: self.settings.config.store.busy_timeout,
             settle: None,
+            git: Some(GitTaking { home: &self.home, user_home: user_home() }),
             told: Some(told),
         }
     }
@@ -55,6 +57,30 @@ impl Context {
             self.output.note(
                 "a commit was interrupted in the folder: `offshoot pull --head`, or any commit, finishes it or takes it back",
             );
+        }
+    }
+
+    /// Takes in the git directory of a vault that was just made, where it lies outside of the folder.
+    pub(crate) fn take_git_directory(&self, vault: &Vault) -> Result<GitDirectory> {
+        let told = |event: &HomeEvent| self.tell(event);
+        let service = BindingService::new(vault, &self.actor);
+        let git = service.take_git_directory(&self.home_options(&told))?;
+        self.note_left_git(&git);
+        Ok(git)
+    }
+
+    /// Says that commits are lost, where they are.
+    pub(crate) fn note_left_git(&self, git: &GitDirectory) {
+        if let GitDirectory::Left(left) = git {
+            self.output.note(format!("warning: {left}; {}", left.way_out()));
+        }
+    }
+
+    /// Says that a git directory was taken in just now, or that commits are lost.
+    pub(crate) fn note_git(&self, git: &GitDirectory) {
+        self.note_left_git(git);
+        if matches!(git, GitDirectory::Bound { new: true, .. }) {
+            render::git_directory(git).into_iter().for_each(|line| self.output.note(line));
         }
     }
 

@@ -20,6 +20,11 @@ impl Home {
         self.link_folder(&id, dir)
     }
 
+    /// Notes that a vault has more folders than the one that it was made from, though it is not found by them.
+    pub fn note_further_folder(&self, vault: &Vault) -> Result<()> {
+        self.set_mark(&vault.id())
+    }
+
     pub(super) fn link_folder(&self, id: &Id, dir: &Path) -> Result<()> {
         let link = self.binding_link(dir);
         if !claim(&link, id)? {
@@ -37,8 +42,9 @@ impl Home {
         if !self.is_marked(&id) {
             return Ok(false);
         }
-        let wanted: Vec<PathBuf> =
-            vault.bindings()?.iter().map(|b| self.binding_link(&b.host_path())).collect();
+        let bindings = vault.bindings()?;
+        let claimed = bindings.iter().filter(|binding| !binding.git);
+        let wanted: Vec<PathBuf> = claimed.map(|b| self.binding_link(&b.host_path())).collect();
         let (mut made, mut removed) = (false, false);
         for link in &wanted {
             // A directory that was bound again meanwhile stays with the newer vault.
@@ -92,7 +98,8 @@ impl Home {
         let Ok(vault) = Vault::open(&self.vault_dir(id), *id, &self.options) else {
             return Ok(true);
         };
-        Ok(vault.bindings()?.iter().any(|binding| binding.host_path() == dir))
+        let bindings = vault.bindings()?;
+        Ok(bindings.iter().any(|binding| !binding.git && binding.host_path() == dir))
     }
 
     pub(super) fn bindings(&self) -> PathBuf {

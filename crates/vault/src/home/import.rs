@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use offshoot_store::{Archive, Id, RefKey, RefRow, StoreError};
 
-use super::{Home, HomeError, Result};
+use super::{Claimed, Home, HomeError, Result};
 use crate::check::{CheckDepth, CheckReport};
 use crate::disk;
 use crate::error::{VaultError, io_error};
@@ -31,6 +31,9 @@ impl Home {
         let archive = Archive::open(file).map_err(|error| archive_error(file, error))?;
         let (id, name) = self.identify(&archive, file, name)?;
         let bindings = self.free_bindings(&archive, file)?;
+        let further = bindings.len() > 1;
+        let own = bindings.iter().filter(|binding| !binding.git);
+        let folders: Vec<PathBuf> = own.map(Binding::host_path).collect();
         self.make_dirs()?;
         let staged = self.vaults().join(format!("{id}.tmp"));
         let lock = DirLock::create(&staged).map_err(io_error("create", &staged))?;
@@ -43,7 +46,7 @@ impl Home {
                 return Err(error);
             }
         };
-        self.publish(&staged, id, &name, &bindings)?;
+        self.publish(&staged, id, &name, &Claimed { folders: &folders, further })?;
         drop(lock);
         let vault = Vault::open(&self.vault_dir(&id), id, &self.options)?;
         Ok(FromArchive { vault, name, report })
@@ -72,21 +75,24 @@ impl Home {
         Ok((id, name))
     }
 
-    /// The host directories that the vault is bound to; none of them may belong to another here.
-    fn free_bindings(&self, archive: &Archive, file: &Path) -> Result<Vec<PathBuf>> {
+    /// The host directories that the vault is bound to; none of its own may belong to another here.
+    fn free_bindings(&self, archive: &Archive, file: &Path) -> Result<Vec<Binding>> {
         let rows = archive.refs(BINDING).map_err(|error| archive_error(file, error))?;
-        let mut paths = Vec::new();
+        let mut bindings = Vec::new();
         for (id, value) in rows {
             let key = RefKey { kind: BINDING.to_owned(), id };
             let row = RefRow { scope: String::new(), name: None, value };
-            let dir = Binding::from_row(&key, &row)?.host_path();
-            if let Some(id) = self.bound_to(&dir)? {
+            let binding = Binding::from_row(&key, &row)?;
+            let dir = binding.host_path();
+            if !binding.git
+                && let Some(id) = self.bound_to(&dir)?
+            {
                 let vault = self.name_of(&id)?.unwrap_or_else(|| id.to_string());
                 return Err(HomeError::AlreadyBound { dir, vault });
             }
-            paths.push(dir);
+            bindings.push(binding);
         }
-        Ok(paths)
+        Ok(bindings)
     }
 
     fn unpack(

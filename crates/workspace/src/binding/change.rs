@@ -3,13 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use offshoot_vault::{
-    Binding, Home, Id, ImportOptions, ImportReport, Imported, NewSnapshot, Transaction, check_name,
-    display_bytes, name_from,
+    Actor, Binding, Home, Id, ImportOptions, ImportReport, Imported, NewSnapshot, Transaction,
+    Vault, check_name, display_bytes, name_from,
 };
 
 use super::error::BindingError;
+use super::git::{forbidden, git_name};
 use super::{BindingService, capture};
 use crate::error::{Result, ServiceError};
+use crate::git::{GIT_SUFFIX, is_git_directory_on_host, is_git_folder_name, outside};
 use crate::home::{Folders, HomeOptions};
 use crate::suggest::similar;
 
@@ -69,42 +71,23 @@ impl BindingService<'_> {
         let _held = self.vault.hold()?;
         let folders = Folders::lock(self.vault, &self.actor, options)?;
         let before = folders.bindings();
-        self.refuse(home, &directory, new.user_home, before)?;
-        let name = free_name(new.name, &directory, before)?;
-        home.claim_folder(self.vault, &directory)?;
-        let added = self.add_claimed(&name, &directory, before, &options.import);
+        let git = is_own_git_directory(before, &directory);
+        self.refuse(home, &directory, new.user_home, before, git)?;
+        let name = match new.name {
+            None if git => git_name(before),
+            wanted => free_name(wanted, &directory, before)?,
+        };
+        match git {
+            true => home.note_further_folder(self.vault)?,
+            false => home.claim_folder(self.vault, &directory)?,
+        }
+        let folder = NewFolder { name: &name, directory: &directory, git };
+        let added = bind(self.vault, &self.actor, &folder, before, &options.import);
         if added.is_err() {
             // The error that stopped it is the one to report; a link that is left does not count without the binding.
             drop(home.relink(self.vault));
         }
         added
-    }
-
-    fn add_claimed(
-        &self,
-        name: &str,
-        directory: &Path,
-        before: &[Binding],
-        options: &ImportOptions,
-    ) -> Result<Bound> {
-        let provisional = Binding::new(Id::random(), name, directory, 0);
-        let mut all = before.to_vec();
-        all.push(provisional);
-        all.sort_by(|a, b| a.name.cmp(&b.name));
-        let imported = capture(self.vault, &all, options)?;
-        let committed = self.vault.transact("binding add", &self.actor, |tx| {
-            if tx.bindings()? != before {
-                return Ok(None);
-            }
-            let binding = Binding::new(tx.new_id(), name, directory, tx.time_ms());
-            imported.record(tx)?;
-            move_head(tx, &imported)?;
-            tx.set_binding(&binding)?;
-            tx.summary(format!("bind {} as {name}", display_bytes(&binding.path)));
-            Ok(Some(binding))
-        })?;
-        let binding = committed.value.ok_or(BindingError::Overtaken)?;
-        Ok(Bound { binding, operation: committed.operation, report: imported.report })
     }
 
     /// Lets go of a folder: it is taken out of the main line. The folder itself is not touched.
@@ -126,6 +109,9 @@ impl BindingService<'_> {
             let snapshot = tx.add_snapshot(new)?;
             tx.set_head(snapshot.id)?;
             tx.remove_binding(&before.id)?;
+            if before.git {
+                tx.decline_git_directory(&before.path)?;
+            }
             tx.summary(format!("unbind {} ({})", before.name, display_bytes(&before.path)));
             Ok(true)
         })?;
@@ -154,13 +140,17 @@ impl BindingService<'_> {
         if directory == before.host_path() {
             return Ok(Rebound { after: Some(before.clone()), before, operation: None });
         }
-        self.refuse(home, &directory, new.user_home, &others)?;
-        home.claim_folder(self.vault, &directory)?;
+        self.refuse(home, &directory, new.user_home, &others, before.git)?;
+        require_git_directory(&before.name, &directory)?;
+        if !before.git {
+            home.claim_folder(self.vault, &directory)?;
+        }
         let committed = self.vault.transact("binding move", &self.actor, |tx| {
             if tx.bindings()? != bindings {
                 return Ok(None);
             }
             let after = Binding::new(before.id, &before.name, &directory, before.created_ms);
+            let after = Binding { git: before.git, ..after };
             tx.set_binding(&after)?;
             let (from, to) = (display_bytes(&before.path), display_bytes(&after.path));
             tx.summary(format!("move {} from {from} to {to}", shown_name(&before)));
@@ -172,25 +162,17 @@ impl BindingService<'_> {
         Ok(Rebound { before, after, operation: committed.operation })
     }
 
-    /// Fails where a folder must not be bound beside these.
+    /// Fails where a folder must not be bound beside these. A git directory may be in other vaults as well.
     fn refuse(
         &self,
         home: &Home,
         directory: &Path,
         user_home: Option<&Path>,
         others: &[Binding],
+        git: bool,
     ) -> Result<()> {
-        let refused = |why| BindingError::Refused { path: directory.to_owned(), why };
-        if directory.parent().is_none() {
-            return Err(refused("it is all of this machine").into());
-        }
-        let user_home = user_home.and_then(|home| home.canonicalize().ok());
-        if user_home.is_some_and(|user_home| user_home.starts_with(directory)) {
-            return Err(refused("it holds your home; bind a folder in it").into());
-        }
-        let vaults = home.dir().canonicalize().unwrap_or_else(|_| home.dir().to_owned());
-        if vaults.starts_with(directory) || directory.starts_with(&vaults) {
-            return Err(refused("vaults are kept there").into());
+        if let Some(why) = forbidden(self.vault, directory, user_home) {
+            return Err(BindingError::Refused { path: directory.to_owned(), why }.into());
         }
         if let Some(same) = others.iter().find(|other| other.host_path() == directory) {
             let (path, name) = (directory.to_owned(), shown_name(same).to_owned());
@@ -206,7 +188,7 @@ impl BindingService<'_> {
                 return Err(BindingError::Nested { inner: outer, outer: inner }.into());
             }
         }
-        match home.find_bound(directory)? {
+        match home.find_bound(directory)?.filter(|_| !git) {
             Some((listed, bound)) if listed.id != self.vault.id() => {
                 let (path, vault) = (directory.to_owned(), listed.name);
                 Err(BindingError::OtherVault { path, bound, vault }.into())
@@ -214,6 +196,63 @@ impl BindingService<'_> {
             _ => Ok(()),
         }
     }
+}
+
+/// A folder that is about to be bound, with nothing against it.
+pub(super) struct NewFolder<'a> {
+    pub(super) name: &'a str,
+    pub(super) directory: &'a Path,
+    /// The git directory of the first folder.
+    pub(super) git: bool,
+}
+
+impl NewFolder<'_> {
+    fn binding(&self, id: Id, created_ms: u64) -> Binding {
+        Binding { git: self.git, ..Binding::new(id, self.name, self.directory, created_ms) }
+    }
+}
+
+/// Takes in what is in a folder, with all others, and records it as one of the vault's.
+pub(super) fn bind(
+    vault: &Vault,
+    actor: &Actor,
+    folder: &NewFolder<'_>,
+    before: &[Binding],
+    options: &ImportOptions,
+) -> Result<Bound> {
+    let mut all = before.to_vec();
+    all.push(folder.binding(Id::random(), 0));
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    let imported = capture(vault, &all, options)?;
+    let committed = vault.transact("binding add", actor, |tx| {
+        if tx.bindings()? != before {
+            return Ok(None);
+        }
+        let binding = folder.binding(tx.new_id(), tx.time_ms());
+        imported.record(tx)?;
+        move_head(tx, &imported)?;
+        tx.set_binding(&binding)?;
+        tx.summary(format!("bind {} as {}", display_bytes(&binding.path), folder.name));
+        Ok(Some(binding))
+    })?;
+    let binding = committed.value.ok_or(BindingError::Overtaken)?;
+    Ok(Bound { binding, operation: committed.operation, report: imported.report })
+}
+
+/// Whether a directory is the one that the first folder names as its git directory.
+fn is_own_git_directory(bindings: &[Binding], directory: &Path) -> bool {
+    let first = bindings.iter().find(|binding| binding.is_first()).map(Binding::host_path);
+    let named = first.and_then(|first| outside(&first)).map(|found| found.directory);
+    named.as_deref() == Some(directory) && is_git_directory_on_host(directory)
+}
+
+/// Names that end in `.git` are those of git directories: what is in them is treated so.
+fn require_git_directory(name: &str, directory: &Path) -> Result<()> {
+    if !is_git_folder_name(name.as_bytes()) || is_git_directory_on_host(directory) {
+        return Ok(());
+    }
+    let why = "it is not a git directory, and only those have names that end in .git";
+    Err(BindingError::Refused { path: directory.to_owned(), why }.into())
 }
 
 /// What a person calls a binding.
@@ -251,14 +290,26 @@ fn free_name(wanted: Option<&str>, directory: &Path, taken: &[Binding]) -> Resul
     let is_taken = |name: &str| taken.iter().any(|binding| binding.name == name);
     if let Some(name) = wanted {
         check_name(name)?;
+        require_git_directory(name, directory)?;
         if is_taken(name) {
             return Err(ServiceError::NameTaken { what: "folder", name: name.to_owned() });
         }
         return Ok(name.to_owned());
     }
-    let own = directory.file_name().unwrap_or_default();
+    let is_git = is_git_directory_on_host(directory);
+    // A directory that is called `.git` goes by the name of the one that it is in.
+    let named = directory.ancestors().take(2).find(|path| path.file_name() != Some(".git".as_ref()));
+    let own = named.and_then(Path::file_name).unwrap_or_default();
     let own = name_from(own.as_encoded_bytes());
-    let numbered = (2..).map(|number| format!("{own}-{number}"));
-    let mut names = std::iter::once(own.clone()).chain(numbered);
-    Ok(names.find(|name| !is_taken(name)).unwrap_or(own))
+    let own = own.strip_suffix(GIT_SUFFIX).unwrap_or(&own);
+    Ok(numbered(own, if is_git { GIT_SUFFIX } else { "" }, taken))
+}
+
+/// The first name that nothing has yet: as it is, or with a number.
+pub(super) fn numbered(own: &str, suffix: &str, taken: &[Binding]) -> String {
+    let first = format!("{own}{suffix}");
+    let more = (2..).map(|number| format!("{own}-{number}{suffix}"));
+    let mut names = std::iter::once(first.clone()).chain(more);
+    let is_free = |name: &String| !taken.iter().any(|binding| binding.name == *name);
+    names.find(is_free).unwrap_or(first)
 }

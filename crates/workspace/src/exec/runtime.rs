@@ -21,6 +21,7 @@ use super::executor::{CommandExecutor, ExecutionObserver};
 use super::folders;
 use super::request::{ExecutionPlace, ExecutionRequest};
 use super::state::ProxyExecutionState as State;
+use crate::binding::git_warning;
 use crate::error::{Result, ServiceError};
 use crate::resolve::Resolver;
 use crate::workspace::{NewWorkspace, WorkspaceService};
@@ -124,6 +125,8 @@ impl<'a> ProxyRuntime<'a> {
         quieten(execution.request, &execution.result);
         execution.advance();
         observer.allowed()?;
+        // What was brought up to date just now may have another folder.
+        let bindings = self.vault.bindings()?;
         let (id, held) = self.prepare(execution)?;
         // From the look at the workspace until the note beside its layers says what is in use.
         let collected = self.vault.hold()?;
@@ -236,6 +239,9 @@ impl<'a> ProxyRuntime<'a> {
         let before = self.vault.snapshot(&state.head)?;
         let shown = folders::shown(self.vault, &before.root, workspace, bindings)?;
         execution.result.warnings.extend(shown.warnings);
+        let home = self.options.home.as_deref();
+        let lost = git_warning(self.vault, bindings, home, &workspace.name)?;
+        execution.result.warnings.extend(lost.filter(|_| !execution.request.read_only));
         let mut near = Vec::new();
         for id in before.parents.iter().chain([&state.base]) {
             near.push(self.vault.snapshot(id)?.root);

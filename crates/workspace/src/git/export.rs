@@ -195,7 +195,7 @@ fn head_at(
 ) -> Result<Option<String>> {
     let (objects, tree) = (vault.objects()?, vault.tree(&snapshot.root)?);
     let state = State { objects, tree: &tree };
-    let refs = state.refs(&at.join(b".git"))?;
+    let refs = state.refs(&state.repository_at(at)?)?;
     let then = resolve(&refs, b"HEAD").and_then(|id| String::from_utf8(id).ok());
     if let Some(then) = then.filter(|id| id.bytes().all(|byte| byte.is_ascii_hexdigit()))
         && let Some(commit) = folder.commit(&then)?

@@ -1,6 +1,9 @@
 //! Names that git gives a meaning to, in whatever way a file system may spell them.
 
-use offshoot_vault::VaultPath;
+use offshoot_vault::{VaultPath, bound_path};
+
+/// How the names of further folders end that are git directories.
+pub(crate) const GIT_SUFFIX: &str = ".git";
 
 /// Whether a file system may take this name for `.git`: in another case, with characters that some ignore, or in the short
 /// form of others.
@@ -26,11 +29,40 @@ pub(crate) fn is_name(name: &[u8], wanted: &str) -> bool {
     name.eq_ignore_ascii_case(wanted.as_bytes())
 }
 
-/// The names below the last `.git` on the way, if there is one; none for the `.git` itself.
+/// How many names of a path lead to its innermost git directory: one that is called `.git`, or a further folder of the vault whose name
+/// ends so (`/.offshoot/bound/NAME.git`).
+pub(crate) fn git_directory(names: &[Vec<u8>]) -> Option<usize> {
+    if let Some(at) = names.iter().rposition(|name| is_git_directory_name(name)) {
+        return Some(at + 1);
+    }
+    let place = bound_path();
+    let at = place.names().len();
+    let folder = names.get(at).filter(|_| names.starts_with(place.names()))?;
+    is_git_folder_name(folder).then_some(at + 1)
+}
+
+/// Whether a further folder of a vault is a git directory, as far as its name tells.
+pub(crate) fn is_git_folder_name(name: &[u8]) -> bool {
+    let start = name.len().saturating_sub(GIT_SUFFIX.len());
+    start > 0 && is_name(&name[start..], GIT_SUFFIX)
+}
+
+/// The names below the innermost git directory on the way, if there is one; none for the directory itself.
 pub(crate) fn within_repository(path: &VaultPath) -> Option<&[Vec<u8>]> {
-    let names = path.names();
-    let at = names.iter().rposition(|name| is_git_directory_name(name))?;
-    Some(&names[at + 1..])
+    git_directory(path.names()).map(|end| &path.names()[end..])
+}
+
+/// Whether a path is that of a git directory.
+pub(crate) fn is_git_directory(path: &VaultPath) -> bool {
+    within_repository(path).is_some_and(<[_]>::is_empty)
+}
+
+/// The git directory of the first folder that a path lies in: `/.git`, or one that lies outside of the folder.
+pub fn own_git_directory(path: &VaultPath) -> Option<VaultPath> {
+    let end = git_directory(path.names())?;
+    let names = &path.names()[..end];
+    let is_own = end == 1 || is_git_folder_name(&names[end - 1]);
+    is_own.then(|| names.iter().fold(VaultPath::top(), |path, name| path.join(name)))
 }
 
 #[cfg(test)]
@@ -55,5 +87,22 @@ mod tests {
         assert_eq!(within_repository(&path("/.git")), Some(&[][..]));
         let nested = path("/.git/x/.git/config");
         assert_eq!(within_repository(&nested), Some(&[b"config".to_vec()][..]));
+    }
+
+    #[test]
+    fn further_folders_are_git_directories_by_their_names() {
+        let path = |text: &str| VaultPath::parse(text.as_bytes()).unwrap();
+        let inside = path("/.offshoot/bound/side.git/hooks/x");
+        assert_eq!(within_repository(&inside).map(<[_]>::len), Some(2));
+        assert_eq!(own_git_directory(&inside), Some(path("/.offshoot/bound/side.git")));
+        let nested = path("/.offshoot/bound/side.git/x/.git/config");
+        assert_eq!(within_repository(&nested), Some(&[b"config".to_vec()][..]));
+        assert_eq!(own_git_directory(&nested), None);
+        assert_eq!(own_git_directory(&path("/.git/x")), Some(path("/.git")));
+        for other in
+            ["/.offshoot/bound/side/x", "/.offshoot/bound", "/bound/side.git/x", "/a.git/x"]
+        {
+            assert_eq!(within_repository(&path(other)), None, "{other}");
+        }
     }
 }

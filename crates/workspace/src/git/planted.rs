@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use offshoot_vault::diff::Change;
 use offshoot_vault::{Entry, EntryKind, Tree, VaultPath};
 
-use super::names::{is_git_directory_name, is_name, within_repository};
+use super::names::{is_name, within_repository};
 use super::repository::is_repository;
 use crate::error::Result;
 
@@ -26,6 +26,8 @@ pub enum Planted {
     Link,
     /// A directory that git would take for a repository.
     Repository,
+    /// What belongs to another checkout of the same repository.
+    OtherCheckout,
 }
 
 impl Planted {
@@ -39,6 +41,7 @@ impl Planted {
             Self::Todo => "steps for git to take",
             Self::Link => "a link inside of a git repository",
             Self::Repository => "a git repository",
+            Self::OtherCheckout => "another checkout's",
         }
     }
 }
@@ -194,7 +197,7 @@ impl Planting {
 
 /// Whether a directory looks like a repository afterwards, and what it was; those called `.git` are known by their name.
 fn look(path: &VaultPath, before: &Tree<'_>, after: &Tree<'_>) -> Result<Option<Was>> {
-    if path.names().iter().any(|name| is_git_directory_name(name)) || !is_repository(after, path)? {
+    if within_repository(path).is_some() || !is_repository(after, path)? {
         return Ok(None);
     }
     Ok(Some(match before.get(path)? {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use offshoot_vault::{Body, Objects, Tree, VaultPath};
+use offshoot_vault::{Body, Objects, Tree, VaultPath, bound_path};
 
-use super::names::{is_git_directory_name, is_name};
+use super::names::{git_directory, is_git_folder_name, is_name};
 use crate::error::Result;
 
 /// A longer ref or list of them is not looked at.
@@ -33,21 +33,46 @@ impl State<'_> {
         }
     }
 
-    /// The innermost repository that a path is in, called `.git` or lying in such a one.
+    /// The innermost repository that a path is in: a git directory, or one that lies in such a one.
     pub(crate) fn repository_of(&self, path: &VaultPath) -> Result<Option<VaultPath>> {
         let names = path.names();
-        let Some(at) = names.iter().rposition(|name| is_git_directory_name(name)) else {
-            return Ok(None);
-        };
-        let mut here = path_of(&names[..=at]);
+        let Some(end) = git_directory(names) else { return Ok(None) };
+        let mut here = path_of(&names[..end]);
         let mut found = here.clone();
-        for name in names.get(at + 1..names.len().saturating_sub(1)).unwrap_or_default() {
+        for name in names.get(end..names.len().saturating_sub(1)).unwrap_or_default() {
             here = here.join(name);
             if is_repository(self.tree, &here)? {
                 found = here.clone();
             }
         }
         Ok(Some(found))
+    }
+
+    /// The repository of the working tree at `folder`: its `.git`, or what that names where it is a file and the git
+    /// directory is a further folder of the vault.
+    pub(crate) fn repository_at(&self, folder: &VaultPath) -> Result<VaultPath> {
+        let own = folder.join(b".git");
+        let Some(text) = self.file(&own)? else { return Ok(own) };
+        let Some(target) = gitfile(&text) else { return Ok(own) };
+        let place = bound_path();
+        let holder = self.tree.get(&place)?;
+        let Some(holder) = holder.as_ref().and_then(|entry| entry.directory()) else {
+            return Ok(own);
+        };
+        let mut first = None;
+        for entry in self.tree.list(holder)?.iter().filter(|e| is_git_folder_name(&e.name)) {
+            let directory = place.join(&entry.name);
+            let found = match worktree_name(target) {
+                Some(name) => directory.join(b"worktrees").join(name),
+                None => directory,
+            };
+            if is_repository(self.tree, &found)? {
+                return Ok(found);
+            }
+            // One that is gone is still none of the other checkouts.
+            first.get_or_insert(found);
+        }
+        Ok(first.unwrap_or(own))
     }
 
     /// The refs of a repository; a working tree of its own shares those of the one that it lies in.
@@ -105,6 +130,21 @@ pub(crate) fn common(repository: &VaultPath) -> VaultPath {
         [above @ .., kind, _] if is_name(kind, "worktrees") => path_of(above),
         _ => repository.clone(),
     }
+}
+
+/// What a `.git` file names.
+pub(crate) fn gitfile(text: &[u8]) -> Option<&[u8]> {
+    let target = text.strip_prefix(b"gitdir: ")?;
+    let end = target.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r'))?;
+    let target = &target[..=end];
+    (!target.contains(&0)).then_some(target)
+}
+
+/// The name of a linked working tree, if that is what a path of a git directory names: `.../worktrees/NAME`.
+fn worktree_name(target: &[u8]) -> Option<&[u8]> {
+    let mut names = target.split(|byte| *byte == b'/').filter(|name| !name.is_empty());
+    let (name, kind) = (names.next_back()?, names.next_back()?);
+    (kind == b"worktrees").then_some(name)
 }
 
 pub(crate) fn path_of(names: &[Vec<u8>]) -> VaultPath {

@@ -2,14 +2,14 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use offshoot_vault::{
-    Actor, ApplyTarget, Binding, FolderLock, Imported, NewSnapshot, Snapshot, Vault,
+    Actor, ApplyTarget, Binding, FolderLock, Imported, NewSnapshot, SharedLock, Snapshot, Vault,
 };
 
 use super::HomeOptions;
-use crate::binding::{capture, named};
+use crate::binding::{capture, named, shared_directories};
 use crate::error::{Result, ServiceError};
 
 /// Holds all folders of a vault. Whatever was interrupted in them is settled.
@@ -19,6 +19,8 @@ pub(crate) struct Folders<'a> {
     pub(super) actor: &'a Actor,
     pub(super) options: &'a HomeOptions<'a>,
     pub(super) lock: FolderLock,
+    /// Keeps other vaults away that have the same git directory.
+    shared: Vec<SharedLock>,
     bindings: Vec<Binding>,
 }
 
@@ -31,9 +33,22 @@ impl<'a> Folders<'a> {
     ) -> Result<Self> {
         let lock = vault.lock_folders(Some(options.wait))?;
         let bindings = vault.bindings()?;
-        let folders = Self { vault, actor, options, lock, bindings };
+        let paths: Vec<PathBuf> = bindings.iter().map(Binding::host_path).collect();
+        let shared = vec![vault.lock_shared(&shared_directories(&paths), options.wait)?];
+        let folders = Self { vault, actor, options, lock, shared, bindings };
         folders.settle()?;
         Ok(folders)
+    }
+
+    /// Holds what several vaults may have for as long as the folders.
+    pub(crate) fn share(&mut self, lock: SharedLock) {
+        self.shared.push(lock);
+    }
+
+    /// Takes note of what was bound since.
+    pub(crate) fn look_again(&mut self) -> Result<()> {
+        self.bindings = self.vault.bindings()?;
+        Ok(())
     }
 
     /// What the vault is bound to.

@@ -9,6 +9,7 @@ use offshoot_vault::{Body, DirRef, Entry, Objects, RootId, Tree, VaultPath, boun
 
 use super::bytes_path;
 use crate::error::Result;
+use crate::git::within_repository;
 
 /// No ignore file that somebody wrote is longer.
 const LONGEST: u64 = 1 << 20;
@@ -63,7 +64,7 @@ impl<'t> IgnoreRules<'t> {
     /// Whether a path is ignored, by itself or by a directory that it is in.
     pub(crate) fn ignores(&mut self, path: &VaultPath, is_directory: bool) -> Result<bool> {
         // What is in a repository's own directory is never looked at by its rules.
-        if path.names().iter().any(|name| name.eq_ignore_ascii_case(b".git")) {
+        if within_repository(path).is_some() {
             return Ok(false);
         }
         for state in &mut self.states {

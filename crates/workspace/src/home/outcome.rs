@@ -5,6 +5,7 @@ use offshoot_vault::merge::conflict::Conflict;
 use offshoot_vault::{Id, ImportReport, RootId};
 
 use super::select::Held;
+use crate::binding::GitDirectory;
 
 /// What a commit did, or would do.
 #[derive(Clone, Debug)]
@@ -62,4 +63,6 @@ pub struct Pulled {
     pub operation: Option<Id>,
     /// What reading the folders found.
     pub report: ImportReport,
+    /// Where the first folder's git directory is.
+    pub git: GitDirectory,
 }

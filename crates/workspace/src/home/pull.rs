@@ -11,6 +11,7 @@ use super::folders::Folders;
 use super::outcome::Pulled;
 use super::proposal::{HEAD_LABEL, side};
 use super::record::content_of;
+use crate::binding::{GitDirectory, take_git_directory};
 use crate::change::ChangeSummaryService;
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
@@ -41,15 +42,24 @@ impl<'a> PullService<'a> {
 
     /// Makes the main line what is in the folders, and nothing else.
     pub fn pull_head(&self) -> Result<Pulled> {
-        let folders = Folders::lock(self.vault, &self.actor, &self.options)?;
+        let mut folders = Folders::lock(self.vault, &self.actor, &self.options)?;
         let _held = self.vault.hold()?;
-        self.capture(&folders)
+        self.take_in(&mut folders)
     }
 
-    fn capture(&self, folders: &Folders<'_>) -> Result<Pulled> {
+    /// Makes the main line what is in the folders, with the git directory where that lies outside.
+    fn take_in(&self, folders: &mut Folders<'_>) -> Result<Pulled> {
         let before = self.vault.head()?;
-        let (head, head_moved, report) = self.follow(folders, &before)?;
+        let git = take_git_directory(self.vault, &self.actor, folders, &self.options)?;
+        let mut pulled = self.capture(folders, &before)?;
+        pulled.git = git;
+        Ok(pulled)
+    }
+
+    fn capture(&self, folders: &Folders<'_>, before: &Snapshot) -> Result<Pulled> {
+        let (head, moved, report) = self.follow(folders, before)?;
         let captured = self.changes(&before.root, &head.root)?;
+        let head_moved = moved || head.id != before.id;
         Ok(Pulled {
             workspace: None,
             head: head.id,
@@ -60,15 +70,16 @@ impl<'a> PullService<'a> {
             snapshot: None,
             operation: None,
             report,
+            git: GitDirectory::Inside,
         })
     }
 
     /// Makes the main line what is in the folders and merges it into a workspace. Conflicts stay in the workspace.
     pub fn pull(&self, workspace: &Workspace) -> Result<Pulled> {
         let _lock = lock_workspace(self.vault, workspace, &self.options, "pull")?;
-        let folders = Folders::lock(self.vault, &self.actor, &self.options)?;
+        let mut folders = Folders::lock(self.vault, &self.actor, &self.options)?;
         let _held = self.vault.hold()?;
-        let mut pulled = self.capture(&folders)?;
+        let mut pulled = self.take_in(&mut folders)?;
         pulled.workspace = Some(workspace.name.clone());
         for _ in 0..ATTEMPTS {
             if self.merge_into(workspace, &mut pulled)? {

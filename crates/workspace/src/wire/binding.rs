@@ -1,12 +1,14 @@
 //! The folders of a vault as programs see them.
 
+use std::path::Path;
+
 use offshoot_protocol::{
-    BindingAddedDoc, BindingDoc, BindingListDoc, BindingMovedDoc, BindingRemovedDoc, Text,
+    BindingAddedDoc, BindingDoc, BindingListDoc, BindingMovedDoc, BindingRemovedDoc, GitDirectoryDoc, Text,
 };
 use offshoot_vault::{Binding, Id};
 
 use super::{import, time};
-use crate::binding::{Bound, Rebound, shown_name};
+use crate::binding::{Bound, GitDirectory, Rebound, shown_name};
 
 /// A folder that a vault is bound to.
 pub fn binding(binding: &Binding) -> BindingDoc {
@@ -16,7 +18,32 @@ pub fn binding(binding: &Binding) -> BindingDoc {
         directory: Text::new(&binding.path),
         present: binding.host_path().is_dir(),
         created: time(binding.created_ms),
+        git: binding.git,
     }
+}
+
+/// The git directory of a vault's first folder, where it lies outside of that.
+pub fn git_directory(git: &GitDirectory) -> Option<GitDirectoryDoc> {
+    let text = |path: &Path| Text::new(path.as_os_str().as_encoded_bytes());
+    Some(match git {
+        GitDirectory::Inside => return None,
+        GitDirectory::Bound { binding, bytes, new: _ } => GitDirectoryDoc {
+            directory: Text::new(&binding.path),
+            bound: true,
+            name: Some(binding.name.clone()),
+            bytes: Some(*bytes),
+            reason: None,
+            hint: None,
+        },
+        GitDirectory::Left(left) => GitDirectoryDoc {
+            directory: text(&left.directory),
+            bound: false,
+            name: None,
+            bytes: None,
+            reason: Some(left.why.to_string()),
+            hint: Some(left.way_out()),
+        },
+    })
 }
 
 /// The folders of a vault.

@@ -4,7 +4,7 @@ use offshoot_protocol::{ClashDoc, CommitDoc, HeldDoc, PullDoc};
 use offshoot_vault::Id;
 use offshoot_vault::merge::conflict::Conflict;
 
-use super::{change, path};
+use super::{change, git_directory, path};
 use crate::home::{CommitOutcome, Held, HeldReason, Pulled};
 
 /// What a commit did, or would do.
@@ -37,6 +37,7 @@ pub fn pull(pulled: &Pulled) -> PullDoc {
         conflicts: clashes(&pulled.conflicts),
         snapshot: pulled.snapshot.as_ref().map(Id::to_string),
         operation: pulled.operation.as_ref().map(Id::to_string),
+        git_directory: git_directory(&pulled.git),
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use offshoot_vault::EntryKind;
 use offshoot_vault::diff::Change;
 use offshoot_vault::merge::conflict::Conflict;
+use offshoot_workspace::git::Planted;
 use offshoot_workspace::{CommitOutcome, Held, HeldReason};
 
 use crate::render::{self, BAD, DIM, GOOD, NAME, WARN, paint};
@@ -98,9 +99,9 @@ fn more(number: usize, shown: usize) -> String {
 
 /// What stays in the workspace, by reason, with the option that brings it home.
 pub(crate) fn held(held: &[Held]) -> String {
-    let mut by_reason: BTreeMap<&str, (HeldReason, Vec<String>)> = BTreeMap::new();
+    let mut by_reason: BTreeMap<(&str, &str), (HeldReason, Vec<String>)> = BTreeMap::new();
     for held in held.iter().filter(|held| is_shown(&held.change)) {
-        let known = by_reason.entry(held.reason.word());
+        let known = by_reason.entry((held.reason.word(), why(held.reason)));
         let (_, paths) = known.or_insert_with(|| (held.reason, Vec::new()));
         paths.push(held.change.path.to_string());
     }
@@ -111,16 +112,21 @@ fn is_shown(change: &Change) -> bool {
     change.entry().kind() != EntryKind::Directory
 }
 
+fn why(reason: HeldReason) -> &'static str {
+    match reason {
+        HeldReason::Ignored => "ignored by .gitignore",
+        HeldReason::Setuid => "setuid or setgid bits",
+        HeldReason::Git(Planted::OtherCheckout) => "belongs to another checkout of the repository",
+        HeldReason::Git(_) => "git would run or obey it",
+        HeldReason::Unbound => "its folder is not bound any more",
+        HeldReason::NotAsked => "not asked for",
+        HeldReason::Left => "left out",
+    }
+}
+
 fn reason_line(reason: HeldReason, paths: &[String]) -> String {
     let files = render::count(paths.len() as u64, "file");
-    let why = match reason {
-        HeldReason::Ignored => "ignored by .gitignore".to_owned(),
-        HeldReason::Setuid => "setuid or setgid bits".to_owned(),
-        HeldReason::Git(_) => "git would run or obey it".to_owned(),
-        HeldReason::Unbound => "its folder is not bound any more".to_owned(),
-        HeldReason::NotAsked => "not asked for".to_owned(),
-        HeldReason::Left => "left out".to_owned(),
-    };
+    let why = why(reason);
     let option = reason.option().map(|o| format!("; {o} brings it home")).unwrap_or_default();
     let mut names = paths.iter().take(MOST_HELD).cloned().collect::<Vec<_>>().join(" ");
     if paths.len() > MOST_HELD {

@@ -19,9 +19,10 @@ pub(super) fn long(status: &Status, hints: bool) -> String {
         render::short(&status.base.id),
         render::count(status.checkpoints, "checkpoint")
     );
-    for folder in &status.folders {
-        out.push_str(&format!("folder {}\n", display_bytes(folder)));
+    for folder in status.folders.iter().filter(|folder| !folder.git) {
+        out.push_str(&format!("folder {}\n", display_bytes(&folder.path)));
     }
+    out.extend(render::git_directory(&status.git).map(|line| format!("{line}\n")));
     if status.behind > 0 {
         let line = format!("head is {} ahead", render::count(status.behind, "snapshot"));
         let pull = format!(": `offshoot pull -w {}` brings them", status.workspace.name);

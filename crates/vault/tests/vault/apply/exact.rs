@@ -213,6 +213,7 @@ fn several_folders_are_changed_at_once() {
             path: path.as_os_str().as_encoded_bytes().to_vec(),
             created_ms: 0,
             inode: None,
+            git: false,
         });
         let imported = vault.import_bound(&bindings, &ImportOptions::default()).unwrap();
         let target = |it: &Binding| ApplyTarget { at: it.at(), ..target(&it.host_path()) };

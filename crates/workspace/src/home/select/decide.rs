@@ -6,7 +6,7 @@ use offshoot_vault::{Binding, Body, Entry, EntryKind, Tree, Vault, VaultPath, bo
 use super::super::ignore::{IgnoreRules, text_at};
 use super::{Choice, HeldReason, Selection, SelectionStates};
 use crate::error::Result;
-use crate::git::Planting;
+use crate::git::{Checkouts, Planted, Planting};
 
 /// The bits that make a program run as its owner or group.
 const SET_ID: u16 = 0o6000;
@@ -27,6 +27,7 @@ pub(super) struct Decider<'d> {
     selection: &'d Selection<'d>,
     rules: IgnoreRules<'d>,
     planting: Planting,
+    checkouts: Checkouts,
     /// Where the further folders lie that the vault is bound to.
     bound: Vec<VaultPath>,
 }
@@ -40,16 +41,17 @@ impl<'d> Decider<'d> {
     ) -> Result<Self> {
         let objects = vault.objects()?;
         let main = Tree::open(objects, &states.main)?;
-        let excludes = VaultPath::parse(b".git/info/exclude");
-        let excludes = excludes.map_err(offshoot_vault::VaultError::from)?;
+        let bindings = vault.bindings()?;
+        let checkouts = Checkouts::of(objects, &main)?;
+        let excludes = checkouts.shared().join(b"info").join(b"exclude");
         let excludes = text_at(objects, &main, &excludes)?.unwrap_or_default();
         let roots = [states.base, states.workspace, states.main];
         let rules = IgnoreRules::new(objects, &roots, &excludes)?;
         let before = Tree::open(objects, &states.base)?;
         let after = Tree::open(objects, &states.workspace)?;
         let planting = Planting::of(changes, &before, &after)?;
-        let bound = vault.bindings()?.iter().map(Binding::at).filter(|at| !at.is_top()).collect();
-        Ok(Self { vault, selection, rules, planting, bound })
+        let bound = bindings.iter().map(Binding::at).filter(|at| !at.is_top()).collect();
+        Ok(Self { vault, selection, rules, planting, checkouts, bound })
     }
 
     pub(super) fn decide(&mut self, change: &Change) -> Result<Decision> {
@@ -63,6 +65,8 @@ impl<'d> Decider<'d> {
         }
         let (before, after) = (change.before.as_ref(), change.after.as_ref());
         let planted = self.planting.planted(path, before, after);
+        let others = || self.checkouts.belongs_to_another(change).then_some(Planted::OtherCheckout);
+        let planted = planted.or_else(others);
         if let Some(planted) = planted.filter(|_| !selection.allow.git) {
             return Ok(Decision::Hold(HeldReason::Git(planted)));
         }

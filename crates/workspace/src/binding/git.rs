@@ -1,0 +1,323 @@
+//! The git directory of the first folder where it lies outside of the folder: taken in by itself, as a further folder.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use offshoot_vault::{Actor, Binding, Home, Vault, VaultError};
+use rustix::fs::{Access, access};
+
+use super::change::{NewFolder, bind, numbered};
+use super::{BindingService, shared_directories};
+use crate::error::{Result, ServiceError};
+use crate::git::{GIT_SUFFIX, NotOurs, outside};
+use crate::home::{Folders, HomeOptions};
+
+/// What is needed to take a git directory in.
+#[derive(Clone, Debug)]
+pub struct GitTaking<'a> {
+    /// Where the vault is found.
+    pub home: &'a Home,
+    /// The user's home, which is never bound, nor is anything that holds it.
+    pub user_home: Option<PathBuf>,
+}
+
+/// Where the repository of a vault's first folder is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GitDirectory {
+    /// In a folder of the vault like any other, or there is none.
+    Inside,
+    /// Outside of the first folder, and a further folder of the vault for that.
+    Bound {
+        /// The further folder.
+        binding: Binding,
+        /// The bytes of its files.
+        bytes: u64,
+        /// It was taken in just now.
+        new: bool,
+    },
+    /// Outside of the first folder, and no part of the vault.
+    Left(LeftGit),
+}
+
+/// A git directory that is no part of the vault: what commands commit there is gone when they end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeftGit {
+    /// The git directory.
+    pub directory: PathBuf,
+    /// Why it is not taken in.
+    pub why: GitLeftReason,
+}
+
+/// Why a git directory is no part of the vault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GitLeftReason {
+    /// Nothing brought the vault up to date yet.
+    NotYet,
+    /// Somebody let go of it.
+    Removed,
+    /// It cannot be opened.
+    Missing(String),
+    /// It is something else.
+    NoRepository,
+    /// It does not name the folder as its own.
+    Stranger,
+    /// It cannot be read.
+    Unreadable,
+    /// Nothing could be brought home to it.
+    ReadOnly,
+    /// A place that is never bound.
+    Forbidden(&'static str),
+    /// It holds a folder of the vault.
+    Holds(PathBuf),
+    /// Taking it in failed.
+    Failed(String),
+}
+
+impl fmt::Display for GitLeftReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotYet => f.write_str("it was not taken in yet"),
+            Self::Removed => f.write_str("it was removed from the vault"),
+            Self::Missing(error) => write!(f, "it cannot be opened: {error}"),
+            Self::NoRepository => f.write_str("it is not a git directory"),
+            Self::Stranger => f.write_str("it does not point back to this folder"),
+            Self::Unreadable => f.write_str("you cannot read it"),
+            Self::ReadOnly => f.write_str("you cannot write to it"),
+            Self::Forbidden(why) => f.write_str(why),
+            Self::Holds(folder) => write!(f, "it holds {}", folder.display()),
+            Self::Failed(error) => f.write_str(error),
+        }
+    }
+}
+
+impl fmt::Display for LeftGit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (directory, why) = (self.directory.display(), &self.why);
+        write!(
+            f,
+            "git commits made in workspaces are lost: git keeps them in {directory}, which is not part of the vault ({why})"
+        )
+    }
+}
+
+impl LeftGit {
+    /// What to do about it.
+    pub fn way_out(&self) -> String {
+        let directory = self.directory.display();
+        match &self.why {
+            GitLeftReason::NotYet => "`offshoot pull -w WORKSPACE` takes it in".to_owned(),
+            GitLeftReason::Removed => {
+                format!("`offshoot binding add {directory}` takes it in again")
+            }
+            GitLeftReason::Stranger => {
+                format!("if it is this folder's, `offshoot binding add {directory}` takes it in")
+            }
+            GitLeftReason::Missing(_) | GitLeftReason::NoRepository => {
+                "`git worktree repair` in the main checkout mends a link that broke".to_owned()
+            }
+            GitLeftReason::Unreadable | GitLeftReason::ReadOnly | GitLeftReason::Failed(_) => {
+                "mend that and run `offshoot init`, or clone the repository and work in the clone".to_owned()
+            }
+            GitLeftReason::Forbidden(_) | GitLeftReason::Holds(_) => {
+                "clone the repository and work in the clone".to_owned()
+            }
+        }
+    }
+}
+
+impl BindingService<'_> {
+    /// Takes the git directory of the first folder in, where that is outside of it and no part of the vault yet.
+    pub fn take_git_directory(&self, options: &HomeOptions<'_>) -> Result<GitDirectory> {
+        let user_home = options.git.as_ref().and_then(|git| git.user_home.as_deref());
+        if look(self.vault, &self.vault.bindings()?, user_home)? == Found::Inside {
+            return Ok(GitDirectory::Inside);
+        }
+        let mut folders = Folders::lock(self.vault, &self.actor, options)?;
+        let _held = self.vault.hold()?;
+        take(self.vault, &self.actor, &mut folders, options)
+    }
+
+    /// Where the git directory of the first folder is now. Nothing is changed.
+    pub fn git_directory(&self, user_home: Option<&Path>) -> Result<GitDirectory> {
+        match look(self.vault, &self.vault.bindings()?, user_home)? {
+            Found::Inside => Ok(GitDirectory::Inside),
+            Found::Bound(binding) | Found::Elsewhere(binding, _) => bound(self.vault, binding, false),
+            Found::Left(left) => Ok(GitDirectory::Left(left)),
+            Found::Free(directory) => {
+                Ok(GitDirectory::Left(LeftGit { directory, why: GitLeftReason::NotYet }))
+            }
+        }
+    }
+}
+
+/// What a look at the first folder found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Found {
+    /// Nothing is outside, or it is in a folder that was bound for other reasons.
+    Inside,
+    /// Bound.
+    Bound(Binding),
+    /// One was bound, and now the folder's is another.
+    Elsewhere(Binding, PathBuf),
+    /// It cannot be bound.
+    Left(LeftGit),
+    /// It can be bound.
+    Free(PathBuf),
+}
+
+fn look(vault: &Vault, bindings: &[Binding], user_home: Option<&Path>) -> Result<Found> {
+    let Some(first) = bindings.first().filter(|first| first.is_first()) else {
+        return Ok(Found::Inside);
+    };
+    let Some(found) = outside(&first.host_path()) else { return Ok(Found::Inside) };
+    let directory = found.directory;
+    if let Some(around) = bindings.iter().find(|b| directory.starts_with(b.host_path())) {
+        let is_it = around.git && around.host_path() == directory;
+        return Ok(if is_it { Found::Bound(around.clone()) } else { Found::Inside });
+    }
+    let left = |why| Ok(Found::Left(LeftGit { directory: directory.clone(), why }));
+    match found.wrong {
+        Some(NotOurs::Missing(error)) => return left(GitLeftReason::Missing(error)),
+        Some(NotOurs::NoRepository) => return left(GitLeftReason::NoRepository),
+        Some(NotOurs::Stranger) => return left(GitLeftReason::Stranger),
+        None => {}
+    }
+    let before = bindings.iter().find(|binding| binding.git);
+    let declined = vault.declined_git_directory()?;
+    if before.is_none() && declined.as_deref() == Some(directory.as_os_str().as_encoded_bytes()) {
+        return left(GitLeftReason::Removed);
+    }
+    let others = bindings.iter().filter(|other| Some(*other) != before);
+    if let Some(why) = refused(vault, &directory, user_home, others) {
+        return left(why);
+    }
+    Ok(match before {
+        Some(before) => Found::Elsewhere(before.clone(), directory),
+        None => Found::Free(directory),
+    })
+}
+
+/// Why a directory cannot be bound.
+fn refused<'b>(
+    vault: &Vault,
+    directory: &Path,
+    user_home: Option<&Path>,
+    mut others: impl Iterator<Item = &'b Binding>,
+) -> Option<GitLeftReason> {
+    if let Some(why) = forbidden(vault, directory, user_home) {
+        return Some(GitLeftReason::Forbidden(why));
+    }
+    if let Some(inner) = others.find(|other| other.host_path().starts_with(directory)) {
+        return Some(GitLeftReason::Holds(inner.host_path()));
+    }
+    let can = |below: &str, how| access(directory.join(below), how).is_ok();
+    let places = ["", "objects", "refs"];
+    if !places.iter().all(|place| can(place, Access::READ_OK | Access::EXEC_OK)) {
+        return Some(GitLeftReason::Unreadable);
+    }
+    let writable = places.iter().all(|place| can(place, Access::WRITE_OK));
+    (!writable).then_some(GitLeftReason::ReadOnly)
+}
+
+/// Why a place is never bound.
+pub(super) fn forbidden(
+    vault: &Vault,
+    directory: &Path,
+    user_home: Option<&Path>,
+) -> Option<&'static str> {
+    let user_home = user_home.and_then(|home| home.canonicalize().ok());
+    let vaults = vault.dir().ancestors().nth(2).unwrap_or(vault.dir());
+    let vaults = vaults.canonicalize().unwrap_or_else(|_| vaults.to_owned());
+    if directory.parent().is_none() {
+        Some("it is all of this machine")
+    } else if user_home.is_some_and(|user_home| user_home.starts_with(directory)) {
+        Some("it holds your home; bind a folder in it")
+    } else if vaults.starts_with(directory) || directory.starts_with(&vaults) {
+        Some("vaults are kept there")
+    } else {
+        None
+    }
+}
+
+/// Takes the git directory of the first folder in for somebody who holds the folders, and the vault until it is recorded.
+pub(crate) fn take(
+    vault: &Vault,
+    actor: &Actor,
+    folders: &mut Folders<'_>,
+    options: &HomeOptions<'_>,
+) -> Result<GitDirectory> {
+    let Some(taking) = &options.git else { return Ok(GitDirectory::Inside) };
+    let found = look(vault, folders.bindings(), taking.user_home.as_deref())?;
+    let (directory, before) = match found {
+        Found::Inside => return Ok(GitDirectory::Inside),
+        Found::Bound(binding) => return bound(vault, binding, false),
+        Found::Left(left) => return Ok(GitDirectory::Left(left)),
+        Found::Elsewhere(before, directory) => (directory, Some(before)),
+        Found::Free(directory) => (directory, None),
+    };
+    taking.home.note_further_folder(vault)?;
+    if let Some(before) = before {
+        let binding = relocate(vault, actor, &before, &directory)?;
+        folders.look_again()?;
+        return bound(vault, binding, false);
+    }
+    // Others who have it as well do not change it meanwhile.
+    folders.share(vault.lock_shared(&shared_directories(&[directory.clone()]), options.wait)?);
+    let name = git_name(folders.bindings());
+    let new = NewFolder { name: &name, directory: &directory, git: true };
+    match bind(vault, actor, &new, folders.bindings(), &options.import) {
+        Ok(made) => {
+            folders.look_again()?;
+            bound(vault, made.binding, true)
+        }
+        // Work goes on without it, as before, and whoever asked is told.
+        Err(ServiceError::Vault(
+            error @ (VaultError::Io { .. } | VaultError::ReservedName { .. }),
+        )) => {
+            let why = GitLeftReason::Failed(error.to_string());
+            Ok(GitDirectory::Left(LeftGit { directory, why }))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn bound(vault: &Vault, binding: Binding, new: bool) -> Result<GitDirectory> {
+    let entry = vault.tree(&vault.head()?.root)?.get(&binding.at())?;
+    let bytes = entry.and_then(|entry| entry.directory().map(|dir| dir.bytes)).unwrap_or(0);
+    Ok(GitDirectory::Bound { binding, bytes, new })
+}
+
+fn relocate(vault: &Vault, actor: &Actor, before: &Binding, directory: &Path) -> Result<Binding> {
+    let made = Binding::new(before.id, &before.name, directory, before.created_ms);
+    let after = Binding { git: true, ..made };
+    vault.transact("binding move", actor, |tx| {
+        tx.set_binding(&after)?;
+        let (from, to) = (before.host_path(), after.host_path());
+        tx.summary(format!("move {} from {} to {}", before.name, from.display(), to.display()));
+        Ok(())
+    })?;
+    Ok(after)
+}
+
+/// The name of the first folder's git directory: after the folder.
+pub(super) fn git_name(bindings: &[Binding]) -> String {
+    let first = bindings.first().map(Binding::host_path).unwrap_or_default();
+    let own = offshoot_vault::name_from(first.file_name().unwrap_or_default().as_encoded_bytes());
+    numbered(own.trim_end_matches(GIT_SUFFIX), GIT_SUFFIX, bindings)
+}
+
+/// What a command in a workspace must know: that what it commits is lost.
+pub(crate) fn warning(
+    vault: &Vault,
+    bindings: &[Binding],
+    user_home: Option<&Path>,
+    workspace: &str,
+) -> Result<Option<String>> {
+    let left = match look(vault, bindings, user_home)? {
+        Found::Left(left) => left,
+        Found::Free(directory) => LeftGit { directory, why: GitLeftReason::NotYet },
+        _ => return Ok(None),
+    };
+    let way = left.way_out().replace("WORKSPACE", workspace);
+    Ok(Some(format!("{left}; {way}")))
+}
