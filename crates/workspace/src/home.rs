@@ -26,6 +26,7 @@ use std::time::Duration;
 use offshoot_vault::merge::MergeOptions;
 use offshoot_vault::{ApplyNote, ImportOptions, Kept};
 
+pub(crate) use commit::HEAD_LABEL;
 pub use commit::{CommitRequest, CommitService};
 pub(crate) use folders::Folders;
 pub(crate) use ignore::IgnoreRules;

@@ -64,6 +64,7 @@ fn text(pulled: &Pulled) -> String {
     }
     let counts = render::change_counts(&pulled.changes);
     text.push_str(&format!("pulled into workspace {name}: {counts}\n"));
+    text.push_str(&render::git::notes(&pulled.git, &format!("{workspace}'s")));
     if !pulled.conflicts.is_empty() {
         let count = render::count(pulled.conflicts.len() as u64, "conflict");
         text.push_str(&format!("{} to decide:\n", paint(BAD, &count)));

@@ -33,6 +33,19 @@ pub(crate) fn within_repository(path: &VaultPath) -> Option<&[Vec<u8>]> {
     Some(&names[at + 1..])
 }
 
+/// The outermost git directory that a path is, or is in.
+pub(crate) fn git_directory(path: &VaultPath) -> Option<VaultPath> {
+    within_repository(path)?;
+    let mut prefix = VaultPath::top();
+    for name in path.names() {
+        prefix = prefix.join(name);
+        if within_repository(&prefix).is_some_and(<[Vec<u8>]>::is_empty) {
+            return Some(prefix);
+        }
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,5 +68,8 @@ mod tests {
         assert_eq!(within_repository(&path("/.git")), Some(&[][..]));
         let nested = path("/.git/x/.git/config");
         assert_eq!(within_repository(&nested), Some(&[b"config".to_vec()][..]));
+        assert_eq!(git_directory(&nested), Some(path("/.git")));
+        assert_eq!(git_directory(&path("/a/.git/HEAD")), Some(path("/a/.git")));
+        assert_eq!(git_directory(&path("/a/b")), None);
     }
 }

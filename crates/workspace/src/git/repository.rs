@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use offshoot_vault::{Body, Objects, Tree, VaultPath};
 
-use super::names::{is_git_directory_name, is_name};
+use super::names::is_name;
 use crate::error::Result;
 
 /// A longer ref or list of them is not looked at.
@@ -31,23 +31,6 @@ impl State<'_> {
             }
             _ => Ok(None),
         }
-    }
-
-    /// The innermost repository that a path is in, called `.git` or lying in such a one.
-    pub(crate) fn repository_of(&self, path: &VaultPath) -> Result<Option<VaultPath>> {
-        let names = path.names();
-        let Some(at) = names.iter().rposition(|name| is_git_directory_name(name)) else {
-            return Ok(None);
-        };
-        let mut here = path_of(&names[..=at]);
-        let mut found = here.clone();
-        for name in names.get(at + 1..names.len().saturating_sub(1)).unwrap_or_default() {
-            here = here.join(name);
-            if is_repository(self.tree, &here)? {
-                found = here.clone();
-            }
-        }
-        Ok(Some(found))
     }
 
     /// The refs of a repository; a working tree of its own shares those of the one that it lies in.

@@ -17,12 +17,12 @@ use super::times::{Times, stamp};
 use super::{HomeOptions, describe, execs, markers};
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
-use crate::git::{SettleStates, check_folder, settle_repository};
+use crate::git::{GitReport, RepositoryMerge, Unclear, check_folder, merge_repositories};
 
 /// How often a commit is tried again because somebody changed the folder meanwhile.
 const ATTEMPTS: usize = 3;
 /// What the main line is called where sides are named.
-pub(super) const HEAD_LABEL: &str = "head";
+pub(crate) const HEAD_LABEL: &str = "head";
 /// A command may run for as long as it wants, so who waits for it is told soon.
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
@@ -64,6 +64,8 @@ struct Proposal {
     /// What the workspace becomes.
     kept: RootId,
     kept_conflicts: Vec<Conflict>,
+    /// What is told about repositories.
+    git: GitReport,
 }
 
 impl<'a> CommitService<'a> {
@@ -114,7 +116,7 @@ impl<'a> CommitService<'a> {
             return Ok(Some(outcome));
         }
         for target in folders.targets() {
-            check_folder(&target.directory, &proposal.brought)?;
+            check_folder(&target.directory)?;
         }
         outcome.execs = execs::since(self.vault, &tip, &proposal.common)?;
         if request.dry_run {
@@ -146,14 +148,14 @@ impl<'a> CommitService<'a> {
         let base = states.base;
         let selected = select(vault, &states, &request.selection)?;
         let sides = [side(HEAD_LABEL, main), side(&workspace.name, selected.root)];
-        let (merged, conflicts) = self.merge(base, &sides)?;
-        let states_of_all = SettleStates { base, folder: main, workspace: selected.root, merged };
-        let settled = settle_repository(vault, &states_of_all, conflicts)?;
-        let (merged, conflicts) = (settled.root, settled.conflicts);
+        let (merged, conflicts, git) = self.merge(base, &sides, 0)?;
         let after = stamp(vault, &main, &merged, request.times)?;
         let sides = [side(HEAD_LABEL, after), side(&workspace.name, workspace_root)];
         let (kept, kept_conflicts) = match conflicts.is_empty() {
-            true => self.merge(selected.root, &sides)?,
+            true => {
+                let (root, conflicts, _) = self.merge(selected.root, &sides, 1)?;
+                (root, conflicts)
+            }
             false => (workspace_root, Vec::new()),
         };
         let brought = self.changes(&main, &after)?;
@@ -172,13 +174,22 @@ impl<'a> CommitService<'a> {
             conflicts,
             kept,
             kept_conflicts,
+            git,
         })
     }
 
-    fn merge(&self, base: RootId, sides: &[Side]) -> Result<(RootId, Vec<Conflict>)> {
-        let inputs = MergeInputs { base: &Base::Root(base), sides };
-        let merged = self.vault.merge(&inputs, &self.options.merge)?;
-        Ok((merged.root, merged.conflicts))
+    /// Merges into one of the sides.
+    fn merge(
+        &self,
+        base: RootId,
+        sides: &[Side],
+        target: usize,
+    ) -> Result<(RootId, Vec<Conflict>, GitReport)> {
+        let (base, options) = (&Base::Root(base), &self.options.merge);
+        let inputs = MergeInputs { base, sides };
+        let merge = RepositoryMerge { inputs, options, target, unclear: Unclear::Apart };
+        let both = merge_repositories(self.vault, &merge)?;
+        Ok((both.merged.root, both.merged.conflicts, both.report))
     }
 
     /// What people would call a change.
@@ -241,6 +252,7 @@ fn outcome(
         conflicts: proposal.conflicts.clone(),
         kept_conflicts: proposal.kept_conflicts.clone(),
         unmatched: proposal.selected.unmatched.clone(),
+        git: proposal.git.clone(),
         execs: Vec::new(),
         before: captured.root,
         after: proposal.after,
