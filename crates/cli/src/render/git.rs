@@ -45,11 +45,8 @@ fn told(note: &GitNote, whose: &str) -> String {
             format!("{git} {name} was deleted; it was at {from}\n")
         }
         GitEvent::CheckoutStayed => {
-            let text = format!(
-                "  {whose} HEAD and index stay; those of {} are not taken",
-                plain(&note.side)
-            );
-            format!("{}\n", paint(DIM, &text))
+            let text = "  HEAD and index stay as they are: they were changed since";
+            format!("{}\n", paint(DIM, text))
         }
         GitEvent::FileStayed => {
             let path = format!("{}/{}", note.repository, line(&note.name));

@@ -1,6 +1,7 @@
 //! Merging states that have repositories in them: files are merged as files, and what a version control keeps for itself by the rules of
 //! `docs/design/git.md`. The merge of files never sees a repository's own directory, so it can put no markers there.
 
+mod ancestry;
 mod checkout;
 mod directory;
 mod edit;
@@ -76,7 +77,8 @@ pub fn merge_repositories(
     let others = sides.iter().enumerate().filter(|(at, _)| *at != merge.target);
     for (_, other) in others {
         let states = [base, now, other.root];
-        now = take(vault, states, &places, &other.label, merge.unclear, &mut report)?;
+        let labels = (target.label.as_str(), other.label.as_str());
+        now = take(vault, states, &places, labels, merge.unclear, &mut report)?;
     }
     let candidates: Vec<RootId> = [target.root].into_iter().chain(roots).collect();
     merged.root = rejoin(vault, merged.root, &now, &candidates, &places)?;
@@ -129,7 +131,7 @@ fn take(
     vault: &Vault,
     roots: [RootId; 3],
     places: &[Place],
-    label: &str,
+    (target_label, label): (&str, &str),
     unclear: Unclear,
     report: &mut GitReport,
 ) -> Result<RootId> {
@@ -154,6 +156,7 @@ fn take(
             theirs: &theirs,
             toward: &toward,
             label,
+            target_label,
             unclear,
             edit: &mut edit,
             report,
@@ -183,6 +186,8 @@ struct Taking<'a, 'e> {
     toward: &'e [offshoot_vault::diff::Change],
     /// What the other side is called.
     label: &'e str,
+    /// What the target is called.
+    target_label: &'e str,
     unclear: Unclear,
     edit: &'e mut Edit<'a>,
     report: &'e mut GitReport,

@@ -17,7 +17,7 @@ use super::times::{Times, stamp};
 use super::{HomeOptions, describe, execs, markers};
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
-use crate::git::{GitReport, RepositoryMerge, Unclear, check_folder, merge_repositories};
+use crate::git::{GitReport, RepositoryMerge, Unclear, check_folder, is_own, merge_repositories};
 
 /// How often a commit is tried again because somebody changed the folder meanwhile.
 const ATTEMPTS: usize = 3;
@@ -66,6 +66,8 @@ struct Proposal {
     kept_conflicts: Vec<Conflict>,
     /// What is told about repositories.
     git: GitReport,
+    /// All that the workspace has of its own is what a version control keeps for itself, and none of it matters to the folders.
+    nothing: bool,
 }
 
 impl<'a> CommitService<'a> {
@@ -162,6 +164,7 @@ impl<'a> CommitService<'a> {
         if conflicts.is_empty() && !request.selection.allow.markers {
             markers::require_none(vault, &states, &brought)?;
         }
+        let nothing = after == main && self.is_all_own(&base, &selected.root)?;
         let meanwhile = self.changes(&base, &main)?;
         let meanwhile = describe::count(&meanwhile) as u64;
         Ok(Proposal {
@@ -175,7 +178,15 @@ impl<'a> CommitService<'a> {
             kept,
             kept_conflicts,
             git,
+            nothing,
         })
+    }
+
+    /// Whether states differ in nothing but what a version control keeps for itself.
+    fn is_all_own(&self, before: &RootId, after: &RootId) -> Result<bool> {
+        let changes = diff::compare(self.vault.objects()?, before, after)?;
+        let is_file = |change: &&Change| change.kind() != ChangeKind::Metadata;
+        Ok(changes.iter().filter(is_file).all(|change| is_own(&change.path)))
     }
 
     /// Merges into one of the sides.
@@ -229,7 +240,7 @@ impl<'a> CommitService<'a> {
 impl Proposal {
     /// Whether nothing would come home.
     fn is_empty(&self) -> bool {
-        self.selected.root == self.base
+        self.nothing || self.selected.root == self.base
     }
 }
 

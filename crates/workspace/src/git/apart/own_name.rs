@@ -8,7 +8,15 @@ use crate::git::repository::Refs;
 const FOLDER: &str = "folder";
 
 /// A free name for a ref of another side: one that no ref has but with this very value, and that fits among the others.
-pub(super) fn own_name(taken: &Refs, label: &str, name: &[u8], value: &[u8]) -> Vec<u8> {
+///
+/// A name whose ref has what the side's ref `was` before is the side's own already, and is used again.
+pub(super) fn own_name(
+    taken: &Refs,
+    label: &str,
+    name: &[u8],
+    value: &[u8],
+    was: Option<&[u8]>,
+) -> Vec<u8> {
     let side = component(label);
     let below = |kind: &str| name.strip_prefix(kind.as_bytes());
     let wanted = match (below("refs/heads/"), below("refs/tags/")) {
@@ -23,7 +31,7 @@ pub(super) fn own_name(taken: &Refs, label: &str, name: &[u8], value: &[u8]) -> 
         _ => [name, format!("-{number}").as_bytes()].concat(),
     };
     let fits = |name: &Vec<u8>| match taken.get(name) {
-        Some(there) => there == value,
+        Some(there) => there == value || Some(there.as_slice()) == was,
         None => !collides(taken, name),
     };
     // A ref may lie at `refs/offshoot` itself: then nothing fits below it.
@@ -33,6 +41,13 @@ pub(super) fn own_name(taken: &Refs, label: &str, name: &[u8], value: &[u8]) -> 
     let numbers = taken.len() + 2;
     let mut all = series.flat_map(|name| (1..numbers).map(move |number| of(&name, number)));
     all.find(fits).unwrap_or(elsewhere)
+}
+
+/// The starts of all names that refs of a side may be kept under.
+pub(super) fn namespaces(label: &str) -> Vec<Vec<u8>> {
+    let side = component(label);
+    let places = ["refs/heads/offshoot/", "refs/tags/offshoot/", "refs/offshoot/"];
+    places.iter().map(|place| format!("{place}{side}/").into_bytes()).collect()
 }
 
 /// Whether a ref cannot be beside the others: one lies in the other's way.
@@ -70,7 +85,7 @@ mod tests {
     }
 
     fn named(taken: &[(&str, &str)], label: &str, name: &str) -> String {
-        let name = own_name(&refs(taken), label, name.as_bytes(), b"2");
+        let name = own_name(&refs(taken), label, name.as_bytes(), b"2", Some(b"0"));
         String::from_utf8(name).unwrap()
     }
 
@@ -88,6 +103,7 @@ mod tests {
         let own = "refs/heads/offshoot/fix/main";
         assert_eq!(named(&[(own, "2")], "fix", "refs/heads/main"), own);
         assert_eq!(named(&[(own, "1")], "fix", "refs/heads/main"), format!("{own}-2"));
+        assert_eq!(named(&[(own, "0")], "fix", "refs/heads/main"), own);
         let flat = [("refs/heads/offshoot", "1")];
         assert_eq!(named(&flat, "fix", "refs/heads/main"), "refs/offshoot/fix/heads/main");
         let worst = [("refs/heads/offshoot", "1"), ("refs/offshoot", "1")];

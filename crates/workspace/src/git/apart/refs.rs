@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::own_name::collides;
+use crate::error::Result;
 use crate::git::repository::Refs;
 
 /// The name of a ref.
@@ -33,9 +34,60 @@ pub(super) enum Stays {
 /// The stash, whose log matters as much as the ref.
 pub(super) const STASH: &[u8] = b"refs/stash";
 
+/// What refs are decided from.
+pub(super) struct RefStates<'a> {
+    pub(super) base: &'a Refs,
+    pub(super) target: &'a Refs,
+    pub(super) other: &'a Refs,
+    /// Whether the other side's first commit has the second in its history.
+    pub(super) there_includes: &'a dyn Fn(&[u8], &[u8]) -> Result<bool>,
+    /// The same for the target.
+    pub(super) here_includes: &'a dyn Fn(&[u8], &[u8]) -> Result<bool>,
+    /// The start of the names under which the other side keeps refs of the target; nothing where it does not matter.
+    pub(super) kept_there: Vec<Name>,
+}
+
+impl RefStates<'_> {
+    /// Whether the other side keeps a commit of the target under a name of its own: it has it, and went on without it.
+    fn keeps_apart(&self, value: &[u8]) -> bool {
+        self.other.iter().any(|(name, there)| there == value && self.is_kept(name))
+    }
+
+    fn is_kept(&self, name: &[u8]) -> bool {
+        self.kept_there.iter().any(|start| name.starts_with(start))
+    }
+
+    /// What to do with a ref that the other side moved.
+    fn decide(&self, name: &Name, there: &[u8]) -> Result<Decision> {
+        let (was, here) = (self.base.get(name), self.target.get(name));
+        // The target's own refs come back to it under the name that they were kept by.
+        if self.is_kept(name) && self.target.values().any(|value| value == there) {
+            return Ok(Decision::Nothing);
+        }
+        let Some(here) = here else { return Ok(Decision::Take) };
+        let moved_here = Some(here) != was;
+        let seen = !moved_here && !self.keeps_apart(here);
+        if seen || (self.there_includes)(there, here)? {
+            return Ok(Decision::Take);
+        }
+        if moved_here && (self.here_includes)(here, there)? {
+            return Ok(Decision::Nothing);
+        }
+        Ok(Decision::Both)
+    }
+}
+
+/// What becomes of a ref that the other side moved.
+enum Decision {
+    Take,
+    Nothing,
+    Both,
+}
+
 /// Decides about every ref but HEAD, the stash, and what belongs to something in progress.
-pub(super) fn plan(base: &Refs, target: &Refs, other: &Refs, guarded: &BTreeSet<Name>) -> RefPlan {
-    let mut plan = RefPlan { after: target.clone(), ..RefPlan::default() };
+pub(super) fn plan(states: &RefStates<'_>, guarded: &BTreeSet<Name>) -> Result<RefPlan> {
+    let RefStates { base, target, other, .. } = states;
+    let mut plan = RefPlan { after: (*target).clone(), ..RefPlan::default() };
     let names: BTreeSet<&Name> = base.keys().chain(target.keys()).chain(other.keys()).collect();
     let mut wanted = Vec::new();
     for name in names.into_iter().filter(|name| is_movable(name)) {
@@ -43,18 +95,29 @@ pub(super) fn plan(base: &Refs, target: &Refs, other: &Refs, guarded: &BTreeSet<
         if there == was || there == here {
             continue;
         }
-        let moved_here = here != was && here.is_some();
-        match there {
-            _ if moved_here && there.is_none() => {}
-            _ if moved_here => drop(plan.stays.insert(name.clone(), Stays::Both(there.cloned()))),
-            _ if guarded.contains(name) => {
-                plan.stays.insert(name.clone(), Stays::CheckedOut(there.cloned()));
+        let Some(there) = there else {
+            // One that was moved here stays.
+            match here.filter(|here| Some(*here) == was) {
+                Some(_) if guarded.contains(name) => {
+                    plan.stays.insert(name.clone(), Stays::CheckedOut(None));
+                }
+                Some(here) => {
+                    plan.after.remove(name);
+                    plan.deleted.insert(name.clone(), here.clone());
+                }
+                None => {}
             }
-            None => {
-                plan.after.remove(name);
-                plan.deleted.extend(here.map(|here| (name.clone(), here.clone())));
+            continue;
+        };
+        match states.decide(name, there)? {
+            Decision::Nothing => {}
+            Decision::Both => {
+                plan.stays.insert(name.clone(), Stays::Both(Some(there.clone())));
             }
-            Some(there) => wanted.push((name, there)),
+            Decision::Take if guarded.contains(name) => {
+                plan.stays.insert(name.clone(), Stays::CheckedOut(Some(there.clone())));
+            }
+            Decision::Take => wanted.push((name, there)),
         }
     }
     for (name, there) in wanted {
@@ -65,7 +128,7 @@ pub(super) fn plan(base: &Refs, target: &Refs, other: &Refs, guarded: &BTreeSet<
         plan.after.insert(name.clone(), there.clone());
         plan.set.insert(name.clone(), there.clone());
     }
-    plan
+    Ok(plan)
 }
 
 fn is_movable(name: &[u8]) -> bool {
@@ -104,7 +167,40 @@ mod tests {
 
     fn planned(base: &[(&str, &str)], target: &[(&str, &str)], other: &[(&str, &str)]) -> RefPlan {
         let guarded = [b"refs/heads/out".to_vec()].into();
-        plan(&refs(base), &refs(target), &refs(other), &guarded)
+        // Longer values come from those that they start with.
+        let includes = |a: &[u8], b: &[u8]| Ok(a.starts_with(b));
+        let states = RefStates {
+            base: &refs(base),
+            target: &refs(target),
+            other: &refs(other),
+            there_includes: &includes,
+            here_includes: &includes,
+            kept_there: vec![b"refs/heads/offshoot/folder/".to_vec()],
+        };
+        plan(&states, &guarded).unwrap()
+    }
+
+    #[test]
+    fn what_one_side_has_merged_is_not_kept_apart() {
+        let plan = planned(&[("a", "1")], &[("a", "12")], &[("a", "123")]);
+        assert_eq!(plan.set, refs(&[("a", "123")]));
+        let plan = planned(&[("a", "1")], &[("a", "123")], &[("a", "12")]);
+        assert_eq!((plan.set, plan.stays), Default::default());
+    }
+
+    #[test]
+    fn what_was_kept_apart_and_never_merged_does_not_count_as_seen() {
+        let base = [("main", "2")];
+        let other = [("main", "3"), ("offshoot/folder/main", "2")];
+        let plan = planned(&base, &base, &other);
+        assert!(plan.set.is_empty(), "{plan:?}");
+        let both = Stays::Both(Some(b"3".to_vec()));
+        assert_eq!(plan.stays, [(b"refs/heads/main".to_vec(), both)].into());
+        // Merged, or the name taken away: it moves.
+        for other in [&[("main", "23"), ("offshoot/folder/main", "2")][..], &[("main", "3")]] {
+            let plan = planned(&base, &base, other);
+            assert_eq!(plan.set, refs(&other[..1]));
+        }
     }
 
     #[test]

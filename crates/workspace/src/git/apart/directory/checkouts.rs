@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 
 use offshoot_vault::VaultPath;
 
+use super::super::ancestry::includes;
 use super::super::checkout::Checkout;
-use super::super::refs::{Name, RefPlan, plan};
+use super::super::own_name::namespaces;
+use super::super::refs::{Name, RefPlan, RefStates, plan};
 use super::super::report::GitEvent;
 use super::super::role::{Role, role};
 use super::super::{Taking, Unclear};
@@ -41,9 +43,20 @@ impl Taking<'_, '_> {
         let refs = [sides.base, sides.target, sides.other].map(|state| state.refs(repository));
         let [base, target, other] = refs;
         let (base, target, other) = (base?, target?, other?);
-        let plan = settle(&mut checkouts, &base, &target, &other);
+        let states = RefStates {
+            base: &base,
+            target: &target,
+            other: &other,
+            there_includes: &|commit, wanted| includes(&sides.other, repository, commit, wanted),
+            here_includes: &|commit, wanted| includes(&sides.target, repository, commit, wanted),
+            kept_there: match self.unclear {
+                Unclear::Apart => namespaces(self.target_label),
+                Unclear::Stay => Vec::new(),
+            },
+        };
+        let plan = settle(&mut checkouts, &states)?;
         let stash_gone = self.stash(repository)?;
-        let taken = self.ref_files(repository, &plan, &target, stash_gone)?;
+        let taken = self.ref_files(repository, &plan, (&base, &target), stash_gone)?;
         for checkout in &checkouts {
             self.checkout(repository, checkout, &taken)?;
         }
@@ -189,11 +202,11 @@ impl Taking<'_, '_> {
 }
 
 /// Decides about refs and checkouts together: a branch moves under a checkout only if that comes along, and a checkout only if its branch does.
-fn settle(checkouts: &mut [Checkouts], base: &Refs, target: &Refs, other: &Refs) -> RefPlan {
+fn settle(checkouts: &mut [Checkouts], states: &RefStates<'_>) -> Result<RefPlan> {
     loop {
         let stay = checkouts.iter().filter(|checkout| !checkout.take);
         let guarded: BTreeSet<Name> = stay.filter_map(|it| it.target.branch()).collect();
-        let plan = plan(base, target, other, &guarded);
+        let plan = plan(states, &guarded)?;
         let fits = |checkout: &Checkouts| {
             let mut refs = plan.after.clone();
             refs.extend(checkout.other.head.clone().map(|head| (b"HEAD".to_vec(), head)));
@@ -202,7 +215,7 @@ fn settle(checkouts: &mut [Checkouts], base: &Refs, target: &Refs, other: &Refs)
         let misfit = checkouts.iter().position(|checkout| checkout.take && !fits(checkout));
         match misfit {
             Some(at) => checkouts[at].take = false,
-            None => return plan,
+            None => return Ok(plan),
         }
     }
 }

@@ -19,7 +19,7 @@ impl Taking<'_, '_> {
         &mut self,
         repository: &VaultPath,
         plan: &RefPlan,
-        target: &Refs,
+        (base, target): (&Refs, &Refs),
         stash_gone: bool,
     ) -> Result<Refs> {
         self.delete_refs(repository, plan, stash_gone)?;
@@ -38,7 +38,13 @@ impl Taking<'_, '_> {
             };
             match (self.unclear, value) {
                 (Unclear::Apart, Some(value)) => {
-                    let own = own_name(&after, self.label, name, value);
+                    let own = own_name(
+                        &after,
+                        self.label,
+                        name,
+                        value,
+                        base.get(name).map(Vec::as_slice),
+                    );
                     self.write_apart(repository, name, &own, value)?;
                     after.insert(own.clone(), value.to_vec());
                     let event = match stays {
@@ -62,7 +68,7 @@ impl Taking<'_, '_> {
         refs: &Refs,
         here: Option<&[u8]>,
     ) -> Result<()> {
-        let own = own_name(refs, self.label, name, value);
+        let own = own_name(refs, self.label, name, value, None);
         self.write_apart(repository, name, &own, value)?;
         self.note(repository, GitEvent::KeptApart(text(&own)), text(name), here, Some(value));
         Ok(())
@@ -82,12 +88,13 @@ impl Taking<'_, '_> {
         let was = sides.base.file(&from)?.unwrap_or_default();
         let there = sides.other.file(&from)?.unwrap_or_default();
         let new = logs::new_lines(&[&was], &there);
-        if new.is_empty() {
-            return Ok(());
-        }
         let here = sides.target.file(&to)?.unwrap_or_default();
-        let all = logs::joined(&[], &here, &new);
-        self.write_log(&to, &all)
+        let mut all = logs::joined(&[], &here, &new);
+        if !all.is_empty() && logs::last_value(&all) != Some(value) {
+            let last = logs::last_value(&all).map(<[u8]>::to_vec);
+            all.extend(logs::line(last.as_deref(), value, WHY));
+        }
+        if all.is_empty() { Ok(()) } else { self.write_log(&to, &all) }
     }
 
     fn delete_refs(

@@ -54,7 +54,7 @@ impl Taking<'_, '_> {
             return Ok(false);
         }
         let refs = sides.target.refs(repository)?;
-        let own = own_name(&refs, self.label, STASH, value);
+        let own = own_name(&refs, self.label, STASH, value, was.0.as_deref());
         self.write_ref(repository, &own, value)?;
         if let Some(log) = &there.1 {
             self.write_log(&log_path(repository, &own), log)?;
