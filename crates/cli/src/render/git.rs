@@ -66,7 +66,9 @@ fn next(name: &str, kept: &str) -> String {
     let kept = line(short(kept));
     match name {
         "refs/stash" => format!("; `git stash apply {kept}`"),
-        _ if name.starts_with("refs/heads/") => format!("; `git merge {kept}`"),
+        _ if name.starts_with("refs/heads/") => {
+            format!("; once your files are committed: `git merge {kept}`")
+        }
         _ => format!("; `git show {kept}`"),
     }
 }

@@ -30,6 +30,8 @@ pub use report::{GitEvent, GitNote, GitReport};
 pub enum Unclear {
     /// They are kept in the target under a name of their own.
     Apart,
+    /// The same, for a target that has just given all it has to the other side: where it did nothing since, it follows.
+    Follow,
     /// They are left out: something is taken back, or brought back, and what was done since stays.
     Stay,
 }

@@ -150,12 +150,12 @@ impl<'a> CommitService<'a> {
         let base = states.base;
         let selected = select(vault, &states, &request.selection)?;
         let sides = [side(HEAD_LABEL, main), side(&workspace.name, selected.root)];
-        let (merged, conflicts, git) = self.merge(base, &sides, 0)?;
+        let (merged, conflicts, git) = self.merge(base, &sides, 0, Unclear::Apart)?;
         let after = stamp(vault, &main, &merged, request.times)?;
         let sides = [side(HEAD_LABEL, after), side(&workspace.name, workspace_root)];
         let (kept, kept_conflicts) = match conflicts.is_empty() {
             true => {
-                let (root, conflicts, _) = self.merge(selected.root, &sides, 1)?;
+                let (root, conflicts, _) = self.merge(selected.root, &sides, 1, Unclear::Follow)?;
                 (root, conflicts)
             }
             false => (workspace_root, Vec::new()),
@@ -195,10 +195,11 @@ impl<'a> CommitService<'a> {
         base: RootId,
         sides: &[Side],
         target: usize,
+        unclear: Unclear,
     ) -> Result<(RootId, Vec<Conflict>, GitReport)> {
         let (base, options) = (&Base::Root(base), &self.options.merge);
         let inputs = MergeInputs { base, sides };
-        let merge = RepositoryMerge { inputs, options, target, unclear: Unclear::Apart };
+        let merge = RepositoryMerge { inputs, options, target, unclear };
         let both = merge_repositories(self.vault, &merge)?;
         Ok((both.merged.root, both.merged.conflicts, both.report))
     }
@@ -263,7 +264,7 @@ fn outcome(
         conflicts: proposal.conflicts.clone(),
         kept_conflicts: proposal.kept_conflicts.clone(),
         unmatched: proposal.selected.unmatched.clone(),
-        git: proposal.git.clone(),
+        git: if proposal.is_empty() { GitReport::default() } else { proposal.git.clone() },
         execs: Vec::new(),
         before: captured.root,
         after: proposal.after,

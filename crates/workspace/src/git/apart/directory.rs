@@ -34,7 +34,7 @@ impl Taking<'_, '_> {
             }
             (None, Some(there)) => {
                 let changed = !same(was.as_ref(), Some(&there));
-                if was.is_none() || (changed && self.unclear == Unclear::Apart) {
+                if was.is_none() || (changed && self.unclear != Unclear::Stay) {
                     self.edit.put(path, there, &[sides.other.tree])?;
                 }
                 Ok(())
@@ -178,7 +178,7 @@ impl Taking<'_, '_> {
                 self.directory_stays(repository);
                 Ok(())
             }
-            Unclear::Apart => {
+            Unclear::Apart | Unclear::Follow => {
                 let why = "its refs are in the reftable format and cannot be moved one by one";
                 let (repository, why) = (repository.clone(), why.to_owned());
                 Err(GitError::BothChanged { repository, why }.into())

@@ -9,13 +9,13 @@ const FOLDER: &str = "folder";
 
 /// A free name for a ref of another side: one that no ref has but with this very value, and that fits among the others.
 ///
-/// A name whose ref has what the side's ref `was` before is the side's own already, and is used again.
+/// A name whose ref is the side's own already, so that it may be replaced, is used again.
 pub(super) fn own_name(
     taken: &Refs,
     label: &str,
     name: &[u8],
     value: &[u8],
-    was: Option<&[u8]>,
+    is_own: &dyn Fn(&[u8]) -> bool,
 ) -> Vec<u8> {
     let side = component(label);
     let below = |kind: &str| name.strip_prefix(kind.as_bytes());
@@ -31,7 +31,7 @@ pub(super) fn own_name(
         _ => [name, format!("-{number}").as_bytes()].concat(),
     };
     let fits = |name: &Vec<u8>| match taken.get(name) {
-        Some(there) => there == value || Some(there.as_slice()) == was,
+        Some(there) => there == value || is_own(there),
         None => !collides(taken, name),
     };
     // A ref may lie at `refs/offshoot` itself: then nothing fits below it.
@@ -85,7 +85,7 @@ mod tests {
     }
 
     fn named(taken: &[(&str, &str)], label: &str, name: &str) -> String {
-        let name = own_name(&refs(taken), label, name.as_bytes(), b"2", Some(b"0"));
+        let name = own_name(&refs(taken), label, name.as_bytes(), b"2", &|there| there == b"0");
         String::from_utf8(name).unwrap()
     }
 

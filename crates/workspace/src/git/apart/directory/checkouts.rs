@@ -51,7 +51,7 @@ impl Taking<'_, '_> {
             here_includes: &|commit, wanted| includes(&sides.target, repository, commit, wanted),
             kept_there: match self.unclear {
                 Unclear::Apart => namespaces(self.target_label),
-                Unclear::Stay => Vec::new(),
+                Unclear::Follow | Unclear::Stay => Vec::new(),
             },
         };
         let plan = settle(&mut checkouts, &states)?;
@@ -111,7 +111,7 @@ impl Taking<'_, '_> {
         let detached = other.branch().is_none() && other.commit != base.commit;
         let reachable = |commit: &Vec<u8>| refs.values().any(|value| value == commit);
         match &other.commit {
-            Some(commit) if detached && self.unclear == Unclear::Apart && !reachable(commit) => {
+            Some(commit) if detached && self.unclear != Unclear::Stay && !reachable(commit) => {
                 self.keep_apart(repository, name.as_bytes(), commit, refs, from)
             }
             _ => Ok(()),

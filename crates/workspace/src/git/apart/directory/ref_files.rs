@@ -2,6 +2,7 @@
 
 use offshoot_vault::{Meta, VaultPath};
 
+use super::super::ancestry::includes;
 use super::super::logs;
 use super::super::own_name::own_name;
 use super::super::refs::{RefPlan, STASH, Stays, without_packed};
@@ -37,14 +38,9 @@ impl Taking<'_, '_> {
                 Stays::Both(value) | Stays::CheckedOut(value) => value.as_deref(),
             };
             match (self.unclear, value) {
-                (Unclear::Apart, Some(value)) => {
-                    let own = own_name(
-                        &after,
-                        self.label,
-                        name,
-                        value,
-                        base.get(name).map(Vec::as_slice),
-                    );
+                (Unclear::Apart | Unclear::Follow, Some(value)) => {
+                    let was = base.get(name).map(Vec::as_slice);
+                    let own = self.free_name(repository, &after, name, value, was);
                     self.write_apart(repository, name, &own, value)?;
                     after.insert(own.clone(), value.to_vec());
                     let event = match stays {
@@ -68,10 +64,24 @@ impl Taking<'_, '_> {
         refs: &Refs,
         here: Option<&[u8]>,
     ) -> Result<()> {
-        let own = own_name(refs, self.label, name, value, None);
+        let own = self.free_name(repository, refs, name, value, None);
         self.write_apart(repository, name, &own, value)?;
         self.note(repository, GitEvent::KeptApart(text(&own)), text(name), here, Some(value));
         Ok(())
+    }
+
+    /// A name for a ref of the other side. One that has what this ref was before, or came from, is its own already.
+    fn free_name(
+        &self,
+        repository: &VaultPath,
+        taken: &Refs,
+        name: &[u8],
+        value: &[u8],
+        was: Option<&[u8]>,
+    ) -> Vec<u8> {
+        let other = &self.sides.other;
+        let came_from = |there: &[u8]| includes(other, repository, value, there).unwrap_or(false);
+        own_name(taken, self.label, name, value, &|there| Some(there) == was || came_from(there))
     }
 
     /// Writes a ref of the other side under a name of its own, with what its log says since the base.

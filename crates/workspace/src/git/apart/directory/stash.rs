@@ -38,7 +38,7 @@ impl Taking<'_, '_> {
             }
             return Ok(there.0.is_none());
         }
-        let (Some(value), Unclear::Apart) = (&there.0, self.unclear) else {
+        let Some(value) = there.0.as_ref().filter(|_| self.unclear != Unclear::Stay) else {
             if self.unclear == Unclear::Stay {
                 self.note(
                     repository,
@@ -54,7 +54,8 @@ impl Taking<'_, '_> {
             return Ok(false);
         }
         let refs = sides.target.refs(repository)?;
-        let own = own_name(&refs, self.label, STASH, value, was.0.as_deref());
+        let own =
+            own_name(&refs, self.label, STASH, value, &|there| Some(there) == was.0.as_deref());
         self.write_ref(repository, &own, value)?;
         if let Some(log) = &there.1 {
             self.write_log(&log_path(repository, &own), log)?;
