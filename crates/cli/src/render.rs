@@ -2,6 +2,7 @@
 
 pub(crate) mod columns;
 pub(crate) mod exec;
+pub(crate) mod git;
 pub(crate) mod patch;
 pub(crate) mod styled;
 pub(crate) mod words;

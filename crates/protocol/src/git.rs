@@ -33,6 +33,30 @@ pub struct GitOutcomeDoc {
     pub error: Option<ErrorBody>,
 }
 
+/// Something that happened in a repository of the side that was changed, or did not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RepositoryNoteDoc {
+    /// The repository's own directory in the vault, such as `/.git`.
+    pub repository: Text,
+    /// What happened: `kept-apart` (both sides moved a ref: the other side's is `kept_as` now), `checked-out` (the other side moved a ref that is
+    /// checked out here, where that could not follow: it is `kept_as` now), `stayed` (it was moved since), `moved`, `deleted`,
+    /// `checkout-stayed` (HEAD, the index and what is in progress stay), `file-stayed` or `directory-stayed` (both sides changed it).
+    pub event: String,
+    /// What it happened to: the full name of a ref, or a path in the repository; empty for the whole directory.
+    pub name: String,
+    /// The side whose change it is.
+    pub side: String,
+    /// Where the ref was, or is where it stays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// Where the ref is now, or what the other side has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub to: Option<String>,
+    /// The name that the other side's ref has now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_as: Option<String>,
+}
+
 /// What stays out of git.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GitLeftOutDoc {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::ChangeDoc;
 use crate::document::Kind;
+use crate::git::RepositoryNoteDoc;
 
 /// Who did something.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -132,6 +133,9 @@ pub struct RevertDoc {
     pub target: OperationDoc,
     /// The operation that did it.
     pub operation: String,
+    /// What became of repositories in the folders.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repositories: Vec<RepositoryNoteDoc>,
 }
 
 impl Kind for RevertDoc {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::binding::GitDirectoryDoc;
 use crate::change::ChangeDoc;
 use crate::document::Kind;
-use crate::git::GitOutcomeDoc;
+use crate::git::{GitOutcomeDoc, RepositoryNoteDoc};
 use crate::text::Text;
 
 /// A change that stays in the workspace.
@@ -63,6 +63,9 @@ pub struct CommitDoc {
     /// The operation that did it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
+    /// What became of repositories that both sides changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repositories: Vec<RepositoryNoteDoc>,
     /// What became of the git commit that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitOutcomeDoc>,
@@ -93,6 +96,9 @@ pub struct PullDoc {
     pub changes: Vec<ChangeDoc>,
     /// What somebody has to decide in the workspace.
     pub conflicts: Vec<ClashDoc>,
+    /// What became of repositories that both sides changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repositories: Vec<RepositoryNoteDoc>,
     /// The workspace's newest snapshot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,

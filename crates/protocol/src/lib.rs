@@ -36,7 +36,7 @@ pub use file::{
     EditDoc, EntryDoc, EntryKindDoc, ExportDoc, FileDoc, HistoryDoc, ImportDoc, ListDoc,
     SkippedDoc, VersionDoc,
 };
-pub use git::{GitCommitDoc, GitExportDoc, GitLeftOutDoc, GitOutcomeDoc};
+pub use git::{GitCommitDoc, GitExportDoc, GitLeftOutDoc, GitOutcomeDoc, RepositoryNoteDoc};
 pub use history::{
     ActorDoc, LogDoc, LogEntryDoc, OperationDoc, OperationLogDoc, OperationRestoreDoc, RevertDoc,
     ShowDoc, SnapshotDoc,

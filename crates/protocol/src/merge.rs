@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::{ChangeDoc, SideDoc};
 use crate::document::Kind;
+use crate::git::RepositoryNoteDoc;
 use crate::history::SnapshotDoc;
 use crate::text::Text;
 
@@ -133,6 +134,9 @@ pub struct MergeDoc {
     pub changes: Vec<ChangeDoc>,
     /// What is to be decided, older conflicts included.
     pub conflicts: Vec<ConflictDoc>,
+    /// What became of repositories that both sides changed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repositories: Vec<RepositoryNoteDoc>,
     /// The newest snapshot of the workspace; none for a dry run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<SnapshotDoc>,

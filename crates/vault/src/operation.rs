@@ -136,6 +136,16 @@ impl Vault {
         Operation::from_row(row.ok_or(VaultError::NoOperation(*id))?)
     }
 
+    /// What an operation noted beside the refs that it moved, by [`Transaction::detail`].
+    pub fn operation_details(&self, id: &Id) -> Result<serde_json::Map<String, serde_json::Value>> {
+        let event = self.catalog().read(|reader| reader.audit_of(id))?;
+        let what = format!("operation {id}");
+        let Some(event) = event else { return Ok(serde_json::Map::new()) };
+        let event: serde_json::Value = from_json(&what, &event)?;
+        let details = event.get("details").and_then(|details| details.as_object());
+        Ok(details.cloned().unwrap_or_default())
+    }
+
     /// Takes back the newest operation of the scope that is not taken back yet.
     pub fn undo(&self, scope: Scope, actor: &Actor) -> Result<Reverted> {
         self.revert(UNDO, scope, actor, undo_target)

@@ -3,6 +3,7 @@
 use offshoot_vault::{Actor, Id, Operation, OperationLog, Reverted, Scope, Snapshot, Vault};
 
 use crate::error::Result;
+use crate::git::{GitFolder, GitOptions, GitReport, git_move_of};
 use crate::home::{Folders, HomeOptions, Reverter, is_commit};
 
 /// One snapshot of a log.
@@ -14,24 +15,43 @@ pub struct LogEntry {
     pub names: Vec<String>,
 }
 
+/// What an undo or redo did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reversal {
+    /// The operation that was taken back or brought back.
+    pub target: Operation,
+    /// The operation that did it.
+    pub operation: Id,
+    /// What became of repositories in the folders.
+    pub git: GitReport,
+}
+
 /// Reads the log, undoes and redoes.
 #[derive(Debug)]
 pub struct HistoryService<'a> {
     vault: &'a Vault,
     actor: Actor,
     home: HomeOptions<'a>,
+    git: Option<GitOptions>,
 }
 
 impl<'a> HistoryService<'a> {
     /// Works on a vault on behalf of somebody.
     pub fn new(vault: &'a Vault, actor: &Actor) -> Self {
-        Self { vault, actor: actor.clone(), home: HomeOptions::default() }
+        Self { vault, actor: actor.clone(), home: HomeOptions::default(), git: None }
     }
 
     /// Says how folders are changed where a commit is taken back or brought back.
     #[must_use]
     pub fn with_home(mut self, home: HomeOptions<'a>) -> Self {
         self.home = home;
+        self
+    }
+
+    /// Says how git is run where a commit comes with a git commit; without it, that one stays.
+    #[must_use]
+    pub fn with_git(mut self, git: GitOptions) -> Self {
+        self.git = Some(git);
         self
     }
 
@@ -64,23 +84,39 @@ impl<'a> HistoryService<'a> {
     }
 
     /// Takes back the last operation of the scope that stands. A commit takes the folders back as well.
-    pub fn undo(&self, scope: Scope) -> Result<Reverted> {
+    pub fn undo(&self, scope: Scope) -> Result<Reversal> {
         self.settle()?;
         let target = self.vault.undo_target(scope)?;
         match is_commit(&target) {
-            true => self.reverter().revert(&target, false),
-            false => Ok(self.vault.undo(scope, &self.actor)?),
+            true => self.revert_commit(&target, false),
+            false => Ok(self.vault.undo(scope, &self.actor)?.into()),
         }
     }
 
     /// Brings back what the last undo took back. A commit changes the folders again.
-    pub fn redo(&self, scope: Scope) -> Result<Reverted> {
+    pub fn redo(&self, scope: Scope) -> Result<Reversal> {
         self.settle()?;
         let target = self.vault.redo_target(scope)?;
         match is_commit(&target) {
-            true => self.reverter().revert(&target, true),
-            false => Ok(self.vault.redo(scope, &self.actor)?),
+            true => self.revert_commit(&target, true),
+            false => Ok(self.vault.redo(scope, &self.actor)?.into()),
         }
+    }
+
+    /// Takes a commit back, or brings it back, and the git commit that was made of it.
+    fn revert_commit(&self, target: &Operation, redo: bool) -> Result<Reversal> {
+        let (reverted, git) = self.reverter().revert(target, redo)?;
+        let mut reversal = Reversal { git, ..reverted.into() };
+        let moved = git_move_of(self.vault, target)?;
+        if let (Some(moved), Some(options)) = (moved, &self.git) {
+            let bindings = self.vault.bindings()?;
+            let first = bindings.iter().find(|binding| binding.at().is_top());
+            let folder = first.map(|binding| GitFolder::find(&binding.host_path(), options));
+            if let Some(folder) = folder.transpose()?.flatten() {
+                reversal.git.notes.push(moved.revert(&folder, redo)?);
+            }
+        }
+        Ok(reversal)
     }
 
     /// Makes everything what it was right after an operation. Folders stay as they are.
@@ -99,5 +135,12 @@ impl<'a> HistoryService<'a> {
 
     fn reverter(&self) -> Reverter<'_> {
         Reverter { vault: self.vault, actor: &self.actor, options: &self.home }
+    }
+}
+
+impl From<Reverted> for Reversal {
+    fn from(reverted: Reverted) -> Self {
+        let Reverted { target, operation } = reverted;
+        Self { target, operation, git: GitReport::default() }
     }
 }

@@ -30,6 +30,7 @@ use offshoot_vault::{ApplyNote, ImportOptions, Kept};
 
 use crate::binding::GitTaking;
 
+pub(crate) use proposal::HEAD_LABEL;
 pub use commit::{CommitRequest, CommitService};
 pub(crate) use folders::Folders;
 pub(crate) use ignore::IgnoreRules;

@@ -44,7 +44,7 @@ pub use exec::{
 };
 pub use file::{CopyOptions, FileContent, FileService, Version};
 pub use friendly::friendly_name;
-pub use history::{HistoryService, LogEntry};
+pub use history::{HistoryService, LogEntry, Reversal};
 pub use home::{
     Allow, Choice, CommitOutcome, CommitRequest, CommitService, Direction, Held, HeldReason,
     HomeEvent, HomeOptions, How, PathPattern, Preview, PreviewService, Proposal, PullService,

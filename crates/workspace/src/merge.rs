@@ -11,6 +11,7 @@ use offshoot_vault::{
 
 use crate::conflict::OpenConflict;
 use crate::error::{Result, ServiceError};
+use crate::git::{GitReport, MergedRepositories, RepositoryMerge, Unclear, merge_repositories};
 use crate::resolve::Point;
 use crate::workspace::{checked, taken};
 
@@ -61,6 +62,8 @@ pub struct MergeOutcome {
     pub sides: Vec<MergeSide>,
     /// The merged state.
     pub merged: Merged,
+    /// What became of repositories that several sides changed.
+    pub git: GitReport,
     /// What is to be decided in it, older conflicts included.
     pub conflicts: Vec<OpenConflict>,
     /// What it changes in the workspace, or where that is new, in what it counts as forked from.
@@ -180,7 +183,9 @@ impl<'a> MergeService<'a> {
         let sides: Vec<Side> = plan.points.iter().map(side).collect();
         let base = self.vault.merge_base(&ids)?;
         let inputs = MergeInputs { base: &base, sides: &sides };
-        let merged = self.vault.merge(&inputs, &request.options)?;
+        let (options, unclear) = (&request.options, Unclear::Apart);
+        let merge = RepositoryMerge { inputs, options, target: 0, unclear };
+        let MergedRepositories { merged, report: git } = merge_repositories(self.vault, &merge)?;
         let objects = self.vault.objects()?;
         let before = match (request.into, plan.sides.first()) {
             (MergeTarget::New(_), _) => plan.base(),
@@ -201,6 +206,7 @@ impl<'a> MergeService<'a> {
             conflicts: OpenConflict::all(&self.vault.tree(&merged.root)?)?,
             changes: diff::compare(objects, &before, &merged.root)?,
             merged,
+            git,
             snapshot: None,
             operation: None,
         })

@@ -11,7 +11,7 @@ mod review;
 
 pub use binding::{binding, bindings, bound, git_directory, moved, unbound};
 pub use exec::{envelope, exec_summary, recorded_envelope};
-pub use git::{git_commit, git_export};
+pub use git::{git_commit, git_export, repositories};
 pub use home::{clashes, commit, held, pull};
 pub use merge::{conflict, conflict_version, merge, resolved};
 pub use policy::{policy_file, policy_replay, policy_verdict, verdict};

@@ -168,7 +168,9 @@ pub(crate) fn bring_home(
     let outcome = service.commit(&request)?;
     drop((waiting, service));
     let came_home = outcome.operation.is_some();
-    let made = prepared.filter(|_| came_home).map(|prepared| prepared.commit(vault, &outcome));
+    let commit =
+        |prepared: git::Prepared| prepared.commit(vault, &context.actor, workspace.id, &outcome);
+    let made = prepared.filter(|_| came_home).map(commit).transpose()?;
     report(context, &outcome, made.as_ref())
 }
 

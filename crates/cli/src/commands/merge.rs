@@ -100,6 +100,7 @@ fn text(outcome: &MergeOutcome, dry_run: bool) -> String {
         (false, false, None) => format!("nothing to merge into {name}\n"),
     });
     out.push_str(&render::changes(&outcome.changes, "  "));
+    out.push_str(&render::git::notes(&outcome.git, &format!("{}'s", outcome.workspace)));
     if !outcome.conflicts.is_empty() {
         out.push_str(&conflicts::lines(&outcome.conflicts));
         if !dry_run {

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &PullArgs, context: &Context) -> Result<ExitCode> {
     drop((waiting, service));
     let pulled = pulled?;
     report_skipped(context, &pulled.report);
-    context.note_git(&pulled.git);
+    context.note_git(&pulled.git_directory);
     context.output.done(wire::pull(&pulled), |_| text(&pulled))?;
     Ok(if pulled.conflicts.is_empty() { ExitCode::Success } else { ExitCode::Conflict })
 }
@@ -70,6 +70,7 @@ fn text(pulled: &Pulled) -> String {
     let counts = render::change_counts(&pulled.changes);
     text.push_str(&format!("pulled into workspace {name}: {counts}\n"));
     text.push_str(&render::changes(&pulled.changes, "  "));
+    text.push_str(&render::git::notes(&pulled.git, &format!("{workspace}'s")));
     if !pulled.conflicts.is_empty() {
         let count = render::count(pulled.conflicts.len() as u64, "conflict");
         text.push_str(&format!("{} to decide:\n", paint(BAD, &count)));

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use offshoot_protocol::RevertDoc;
-use offshoot_vault::{Id, Reverted, Scope, Vault};
-use offshoot_workspace::{HistoryService, Resolver, wire};
+use offshoot_vault::{Id, Scope, Vault};
+use offshoot_workspace::{HistoryService, Resolver, Reversal, wire};
 
 use crate::context::Context;
 use crate::error::Result;
@@ -31,13 +31,15 @@ fn revert(
     args: &RevertArgs,
     context: &Context,
     verb: &str,
-    act: impl FnOnce(&HistoryService<'_>, Scope) -> offshoot_workspace::Result<Reverted>,
+    act: impl FnOnce(&HistoryService<'_>, Scope) -> offshoot_workspace::Result<Reversal>,
 ) -> Result<()> {
     let vault = &context.vault()?.vault;
     let scope = scope(args.vault_wide, context, vault)?;
     let told = |event: &_| context.tell(event);
     let home = context.home_options(&told);
-    let service = HistoryService::new(vault, &context.actor).with_home(home);
+    let service = HistoryService::new(vault, &context.actor)
+        .with_home(home)
+        .with_git(crate::git::options(None)?);
     let reverted = act(&service, scope)?;
     drop(service);
     context.home.relink(vault)?;
@@ -45,6 +47,7 @@ fn revert(
         verb: verb.to_owned(),
         target: wire::operation(&reverted.target, &vault.workspaces()?),
         operation: reverted.operation.to_string(),
+        repositories: wire::repositories(&reverted.git),
     };
     context.output.done(document, |document| {
         let done = if verb == "undo" { "undone" } else { "redone" };
@@ -52,11 +55,10 @@ fn revert(
             "commit" => "; the folder was changed as well",
             _ => "",
         };
-        format!(
-            "{done}: {} ({}){folder}\n",
-            render::line(&document.target.summary),
-            render::short(&reverted.target.id)
-        )
+        let summary = render::line(&document.target.summary);
+        let id = render::short(&reverted.target.id);
+        let git = render::git::notes(&reverted.git, "yours");
+        format!("{done}: {summary} ({id}){folder}\n{git}")
     })
 }
 

@@ -38,6 +38,10 @@ impl From<GitError> for CliError {
                 ExitCode::Conflict,
                 Some("commit or stash them with git first, or commit without --git"),
             ),
+            GitError::InTheWay(_) => (
+                ExitCode::Conflict,
+                Some("move the repository to another directory first, on either side"),
+            ),
             GitError::BothChanged { .. } => (
                 ExitCode::Conflict,
                 Some(

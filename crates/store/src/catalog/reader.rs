@@ -159,6 +159,12 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// The audit event of an operation.
+    pub fn audit_of(&self, operation: &Id) -> Result<Option<String>, StoreError> {
+        let sql = "SELECT event FROM audit WHERE operation = ?1 ORDER BY seq DESC LIMIT 1";
+        self.one(sql, [operation], |row| row.get(0))
+    }
+
     /// The chain after the newest audit event, which is kept apart from the events: without it nobody would miss the
     /// last of them.
     pub fn audit_head(&self) -> Result<Option<Hash>, StoreError> {

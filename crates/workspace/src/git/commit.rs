@@ -44,6 +44,10 @@ pub struct GitCommitted {
     pub commit: String,
     /// The branch that is checked out, if one is.
     pub branch: Option<String>,
+    /// The ref that it moved: the branch, or `HEAD` where none is checked out.
+    pub reference: String,
+    /// Where that was before; nothing where it is the first commit.
+    pub before: Option<String>,
     /// How many files it changes.
     pub files: u64,
 }
@@ -101,11 +105,10 @@ impl GitCommit {
         self.move_head(&commit, parent.as_deref(), &message)?;
         // Only so that the next status is quick; it says of itself what it could not do.
         drop(self.folder.git.try_output(&["update-index", "-q", "--refresh"], &[]));
-        let branch =
-            self.folder.git.try_output(&["symbolic-ref", "--quiet", "--short", "HEAD"], &[])?;
-        let branch = String::from_utf8_lossy(&branch.stdout).trim().to_owned();
-        let branch = Some(branch).filter(|branch| !branch.is_empty());
-        Ok(Some(GitCommitted { commit, branch, files: wanted.len() as u64 }))
+        let reference = self.folder.checked_out()?.unwrap_or_else(|| "HEAD".to_owned());
+        let branch = reference.strip_prefix("refs/heads/").map(str::to_owned);
+        let files = wanted.len() as u64;
+        Ok(Some(GitCommitted { commit, branch, reference, before: parent, files }))
     }
 
     /// The files of the repository that came home, as they are to be.
@@ -275,11 +278,10 @@ fn submodules(folder: &GitFolder) -> GitResult<BTreeSet<Vec<u8>>> {
     Ok(paths.collect())
 }
 
-/// Fails where a git is at work in the repository of a folder, or where commits come home while a merge or the like waits there to be
-/// finished. Git itself is not asked.
-pub fn check_folder(folder: &Path, brought: &[Change]) -> GitResult<()> {
-    let Some(repository) = super::folder::repository_dir(folder) else { return Ok(()) };
-    super::folder::check_unlocked(&repository)?;
-    let moves = brought.iter().any(|change| super::settle::is_refs(&change.path));
-    if moves { super::folder::check_at_rest(&repository) } else { Ok(()) }
+/// Fails where a git is at work in the repository of a folder. Git itself is not asked.
+pub fn check_folder(folder: &Path) -> GitResult<()> {
+    match super::folder::repository_dir(folder) {
+        Some(repository) => super::folder::check_unlocked(&repository),
+        None => Ok(()),
+    }
 }

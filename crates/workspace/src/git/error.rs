@@ -81,7 +81,10 @@ pub enum GitError {
     /// What comes home and what the person has not committed are in the same files.
     #[error("{} had changes in the folder that are not committed: {}", files(.0.len()), list(.0))]
     Dirty(Vec<VaultPath>),
-    /// Both made commits, or the like.
+    /// Something else took the place of a directory with a repository in it.
+    #[error("{0} cannot be kept: something else took the place of the directory that it is in")]
+    InTheWay(VaultPath),
+    /// Both made commits, or the like, and it cannot be told apart which.
     #[error("the workspace and the folder both changed the git repository {repository}: {why}")]
     BothChanged {
         /// Where it lies in the vault.

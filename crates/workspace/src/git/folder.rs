@@ -92,6 +92,13 @@ impl GitFolder {
         Ok(Some(String::from_utf8_lossy(&ran.stdout).trim().to_owned()))
     }
 
+    /// The full name of the branch that is checked out, if one is.
+    pub(crate) fn checked_out(&self) -> GitResult<Option<String>> {
+        let ran = self.git.try_output(&["symbolic-ref", "--quiet", "HEAD"], &[])?;
+        let name = String::from_utf8_lossy(&ran.stdout).trim().to_owned();
+        Ok(Some(name).filter(|name| ran.status.success() && !name.is_empty()))
+    }
+
     /// A path in the repository of something in the folder.
     pub(crate) fn in_repository(&self, below: &[u8]) -> Vec<u8> {
         [&self.prefix, below].concat()

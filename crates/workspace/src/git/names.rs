@@ -31,7 +31,7 @@ pub(crate) fn is_name(name: &[u8], wanted: &str) -> bool {
 
 /// How many names of a path lead to its innermost git directory: one that is called `.git`, or a further folder of the vault whose name
 /// ends so (`/.offshoot/bound/NAME.git`).
-pub(crate) fn git_directory(names: &[Vec<u8>]) -> Option<usize> {
+fn end_of_git_directory(names: &[Vec<u8>]) -> Option<usize> {
     if let Some(at) = names.iter().rposition(|name| is_git_directory_name(name)) {
         return Some(at + 1);
     }
@@ -49,7 +49,7 @@ pub(crate) fn is_git_folder_name(name: &[u8]) -> bool {
 
 /// The names below the innermost git directory on the way, if there is one; none for the directory itself.
 pub(crate) fn within_repository(path: &VaultPath) -> Option<&[Vec<u8>]> {
-    git_directory(path.names()).map(|end| &path.names()[end..])
+    end_of_git_directory(path.names()).map(|end| &path.names()[end..])
 }
 
 /// Whether a path is that of a git directory.
@@ -59,10 +59,23 @@ pub(crate) fn is_git_directory(path: &VaultPath) -> bool {
 
 /// The git directory of the first folder that a path lies in: `/.git`, or one that lies outside of the folder.
 pub fn own_git_directory(path: &VaultPath) -> Option<VaultPath> {
-    let end = git_directory(path.names())?;
+    let end = end_of_git_directory(path.names())?;
     let names = &path.names()[..end];
     let is_own = end == 1 || is_git_folder_name(&names[end - 1]);
     is_own.then(|| names.iter().fold(VaultPath::top(), |path, name| path.join(name)))
+}
+
+/// The outermost git directory that a path is, or is in.
+pub(crate) fn git_directory(path: &VaultPath) -> Option<VaultPath> {
+    within_repository(path)?;
+    let mut prefix = VaultPath::top();
+    for name in path.names() {
+        prefix = prefix.join(name);
+        if within_repository(&prefix).is_some_and(<[Vec<u8>]>::is_empty) {
+            return Some(prefix);
+        }
+    }
+    None
 }
 
 #[cfg(test)]
@@ -87,6 +100,9 @@ mod tests {
         assert_eq!(within_repository(&path("/.git")), Some(&[][..]));
         let nested = path("/.git/x/.git/config");
         assert_eq!(within_repository(&nested), Some(&[b"config".to_vec()][..]));
+        assert_eq!(git_directory(&nested), Some(path("/.git")));
+        assert_eq!(git_directory(&path("/a/.git/HEAD")), Some(path("/a/.git")));
+        assert_eq!(git_directory(&path("/a/b")), None);
     }
 
     #[test]

@@ -197,7 +197,10 @@ impl Planting {
 
 /// Whether a directory looks like a repository afterwards, and what it was; those called `.git` are known by their name.
 fn look(path: &VaultPath, before: &Tree<'_>, after: &Tree<'_>) -> Result<Option<Was>> {
-    if within_repository(path).is_some() || !is_repository(after, path)? {
+    if let Some(inside) = within_repository(path) {
+        return look_inside(path, inside, before, after);
+    }
+    if !is_repository(after, path)? {
         return Ok(None);
     }
     Ok(Some(match before.get(path)? {
@@ -205,6 +208,22 @@ fn look(path: &VaultPath, before: &Tree<'_>, after: &Tree<'_>) -> Result<Option<
         Some(entry) if entry.directory().is_some() => Was::Directory,
         _ => Was::Nothing,
     }))
+}
+
+/// Working trees that are new, or gone, and new modules: what is planted in them would be missing, so nothing of them comes home.
+fn look_inside(
+    path: &VaultPath,
+    inside: &[Vec<u8>],
+    before: &Tree<'_>,
+    after: &Tree<'_>,
+) -> Result<Option<Was>> {
+    let (was, is) = (before.get(path)?.is_some(), after.get(path)?.is_some());
+    let held = match inside {
+        [kind, _] if is_name(kind, "worktrees") => was != is,
+        [kind, _, ..] if is_name(kind, "modules") => !was && is_repository(after, path)?,
+        _ => false,
+    };
+    Ok(held.then_some(Was::Nothing))
 }
 
 /// The names without which a directory is no repository, or that matter only to one.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use offshoot_vault::{Body, Objects, Tree, VaultPath, bound_path};
 
-use super::names::{git_directory, is_git_folder_name, is_name};
+use super::names::{is_git_folder_name, is_name};
 use crate::error::Result;
 
 /// A longer ref or list of them is not looked at.
@@ -31,21 +31,6 @@ impl State<'_> {
             }
             _ => Ok(None),
         }
-    }
-
-    /// The innermost repository that a path is in: a git directory, or one that lies in such a one.
-    pub(crate) fn repository_of(&self, path: &VaultPath) -> Result<Option<VaultPath>> {
-        let names = path.names();
-        let Some(end) = git_directory(names) else { return Ok(None) };
-        let mut here = path_of(&names[..end]);
-        let mut found = here.clone();
-        for name in names.get(end..names.len().saturating_sub(1)).unwrap_or_default() {
-            here = here.join(name);
-            if is_repository(self.tree, &here)? {
-                found = here.clone();
-            }
-        }
-        Ok(Some(found))
     }
 
     /// The repository of the working tree at `folder`: its `.git`, or what that names where it is a file and the git

@@ -18,7 +18,7 @@ use super::{HomeOptions, describe, execs, markers};
 use crate::change::ChangeSummaryService;
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
-use crate::git::{check_folder, is_git_directory};
+use crate::git::{GitReport, Unclear, check_folder, is_git_directory};
 
 /// How often a commit is tried again because somebody changed the folder meanwhile.
 const ATTEMPTS: usize = 3;
@@ -113,7 +113,7 @@ impl<'a> CommitService<'a> {
         // A git directory that is a folder of its own belongs to the first folder, and to checkouts that nothing is brought to.
         let folders_of_files = folders.targets().into_iter().filter(|t| !is_git_directory(&t.at));
         for target in folders_of_files {
-            check_folder(&target.directory, &plan.brought)?;
+            check_folder(&target.directory)?;
         }
         outcome.execs = execs::since(self.vault, &tip, &plan.proposal.common)?;
         if request.dry_run {
@@ -143,7 +143,9 @@ impl<'a> CommitService<'a> {
         let (kept, kept_conflicts) = match fits {
             true => {
                 let sides = [side(HEAD_LABEL, after), side(&workspace.name, tip.root)];
-                merge(vault, proposal.selected.root, &sides, options)?
+                let (root, conflicts, _) =
+                    merge(vault, proposal.selected.root, &sides, 1, Unclear::Follow, options)?;
+                (root, conflicts)
             }
             false => (tip.root, Vec::new()),
         };
@@ -208,6 +210,7 @@ fn outcome(
         conflicts: proposal.conflicts.clone(),
         kept_conflicts: kept_conflicts.clone(),
         unmatched: proposal.selected.unmatched.clone(),
+        git: if proposal.is_empty() { GitReport::default() } else { proposal.git.clone() },
         execs: Vec::new(),
         before: captured.root,
         after: *after,

@@ -6,6 +6,7 @@ use offshoot_vault::{Id, ImportReport, RootId};
 
 use super::select::Held;
 use crate::binding::GitDirectory;
+use crate::git::GitReport;
 
 /// What a commit did, or would do.
 #[derive(Clone, Debug)]
@@ -30,6 +31,8 @@ pub struct CommitOutcome {
     pub conflicts: Vec<Conflict>,
     /// What of the held back does not fit to what came home; the workspace has it as conflicts.
     pub kept_conflicts: Vec<Conflict>,
+    /// What became of repositories that both sides changed.
+    pub git: GitReport,
     /// Named by `only`, and nothing there has changed.
     pub unmatched: Vec<String>,
     /// The commands whose work it is, oldest first.
@@ -55,6 +58,8 @@ pub struct Pulled {
     pub captured: Vec<Change>,
     /// What the pull changed in the workspace.
     pub changes: Vec<Change>,
+    /// What became of repositories that both sides changed.
+    pub git: GitReport,
     /// What somebody has to decide, in the workspace.
     pub conflicts: Vec<Conflict>,
     /// The workspace's newest snapshot.
@@ -64,5 +69,5 @@ pub struct Pulled {
     /// What reading the folders found.
     pub report: ImportReport,
     /// Where the first folder's git directory is.
-    pub git: GitDirectory,
+    pub git_directory: GitDirectory,
 }

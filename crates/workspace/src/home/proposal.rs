@@ -1,15 +1,16 @@
 //! What a workspace brings home: the one answer for a commit and for everybody who asks before it.
 
+use offshoot_vault::diff::{self, Change, ChangeKind};
 use offshoot_vault::merge::conflict::Conflict;
 use offshoot_vault::merge::{Base, MergeInputs, MergeOptions, Side};
 use offshoot_vault::{Id, RootId, Snapshot, Vault, Workspace};
 
 use super::select::{Held, Selected, Selection, SelectionStates, held_back, select};
 use crate::error::{Result, ServiceError};
-use crate::git::{SettleStates, settle_repository};
+use crate::git::{GitReport, RepositoryMerge, Unclear, is_own, merge_repositories};
 
 /// What the main line is called where sides are named.
-pub(super) const HEAD_LABEL: &str = "head";
+pub(crate) const HEAD_LABEL: &str = "head";
 
 /// The states that a proposal is about.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +40,10 @@ pub struct Proposal {
     pub merged: RootId,
     /// What does not fit: nothing comes home where there is any.
     pub conflicts: Vec<Conflict>,
+    /// What becomes of repositories.
+    pub git: GitReport,
+    /// All that the workspace has of its own is what a version control keeps for itself, and none of it matters to the folders.
+    nothing: bool,
     /// Why nothing can come home, where git is in the way.
     pub refused: Option<ServiceError>,
 }
@@ -67,25 +72,21 @@ impl Proposal {
             merged: main,
             selected,
             conflicts: Vec::new(),
+            git: GitReport::default(),
+            nothing: false,
             refused: None,
         };
         let offered = proposal.selected.root;
-        if offered == base || main == base {
-            // Only one side changed anything, or none did.
-            proposal.merged = if main == base { offered } else { main };
+        if offered == base {
             return Ok(proposal);
         }
         let sides = [side(HEAD_LABEL, main), side(&workspace.name, offered)];
-        let (merged, conflicts) = merge(vault, base, &sides, options)?;
-        let states = SettleStates { base, folder: main, workspace: offered, merged };
-        match settle_repository(vault, &states, conflicts.clone()) {
-            Ok(settled) => {
-                (proposal.merged, proposal.conflicts) = (settled.root, settled.conflicts)
+        match merge(vault, base, &sides, 0, Unclear::Apart, options) {
+            Ok((merged, conflicts, git)) => {
+                (proposal.merged, proposal.conflicts, proposal.git) = (merged, conflicts, git);
+                proposal.nothing = merged == main && is_all_own(vault, &base, &offered)?;
             }
-            Err(error @ ServiceError::Git(_)) => {
-                (proposal.merged, proposal.conflicts) = (merged, conflicts);
-                proposal.refused = Some(error);
-            }
+            Err(error @ ServiceError::Git(_)) => proposal.refused = Some(error),
             Err(error) => return Err(error),
         }
         Ok(proposal)
@@ -101,13 +102,14 @@ impl Proposal {
         let SelectionStates { base, workspace, .. } = *states;
         let held = held_back(vault, states, selection)?;
         let selected = Selected { root: workspace, held, unmatched: Vec::new() };
-        let (conflicts, refused) = (Vec::new(), None);
-        Ok(Self { base, common, main: base, selected, merged: workspace, conflicts, refused })
+        let (conflicts, git, nothing, refused) = (Vec::new(), GitReport::default(), false, None);
+        let (main, merged) = (base, workspace);
+        Ok(Self { base, common, main, selected, merged, conflicts, git, nothing, refused })
     }
 
     /// Whether nothing comes home.
     pub fn is_empty(&self) -> bool {
-        self.selected.root == self.base
+        self.nothing || self.selected.root == self.base
     }
 
     /// Two states whose difference is what comes home: the main line without and with it. Where there are conflicts, what the
@@ -125,16 +127,25 @@ impl Proposal {
     }
 }
 
-/// Merges sides against one state.
+/// Whether states differ in nothing but what a version control keeps for itself.
+fn is_all_own(vault: &Vault, before: &RootId, after: &RootId) -> Result<bool> {
+    let changes = diff::compare(vault.objects()?, before, after)?;
+    let is_file = |change: &&Change| change.kind() != ChangeKind::Metadata;
+    Ok(changes.iter().filter(is_file).all(|change| is_own(&change.path)))
+}
+
+/// Merges sides against one state into one of them.
 pub(super) fn merge(
     vault: &Vault,
     base: RootId,
     sides: &[Side],
+    target: usize,
+    unclear: Unclear,
     options: &MergeOptions,
-) -> Result<(RootId, Vec<Conflict>)> {
+) -> Result<(RootId, Vec<Conflict>, GitReport)> {
     let inputs = MergeInputs { base: &Base::Root(base), sides };
-    let merged = vault.merge(&inputs, options)?;
-    Ok((merged.root, merged.conflicts))
+    let both = merge_repositories(vault, &RepositoryMerge { inputs, options, target, unclear })?;
+    Ok((both.merged.root, both.merged.conflicts, both.report))
 }
 
 pub(super) fn side(label: &str, root: RootId) -> Side {

@@ -1,8 +1,7 @@
 //! `pull`: what is in the bound folders comes into the main line, and the main line into a workspace.
 
 use offshoot_vault::diff::{Change, DiffOptions};
-use offshoot_vault::merge::conflict::Conflict;
-use offshoot_vault::merge::{Base, MergeInputs, Merged};
+use offshoot_vault::merge::MergeInputs;
 use offshoot_vault::{Actor, ImportReport, NewSnapshot, RootId, Snapshot, Vault, Workspace};
 
 use super::HomeOptions;
@@ -15,7 +14,7 @@ use crate::binding::{GitDirectory, take_git_directory};
 use crate::change::ChangeSummaryService;
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
-use crate::git::{GitError, SettleStates, settle_repository};
+use crate::git::{GitReport, RepositoryMerge, Unclear, merge_repositories};
 
 /// How often it is tried again because somebody changed the workspace meanwhile.
 const ATTEMPTS: usize = 8;
@@ -52,7 +51,7 @@ impl<'a> PullService<'a> {
         let before = self.vault.head()?;
         let git = take_git_directory(self.vault, &self.actor, folders, &self.options)?;
         let mut pulled = self.capture(folders, &before)?;
-        pulled.git = git;
+        pulled.git_directory = git;
         Ok(pulled)
     }
 
@@ -66,11 +65,12 @@ impl<'a> PullService<'a> {
             head_moved,
             captured,
             changes: Vec::new(),
+            git: GitReport::default(),
             conflicts: Vec::new(),
             snapshot: None,
             operation: None,
             report,
-            git: GitDirectory::Inside,
+            git_directory: GitDirectory::Inside,
         })
     }
 
@@ -119,33 +119,14 @@ impl<'a> PullService<'a> {
         let base = self.vault.merge_base(&[head.id, tip.id])?;
         let sides = [side(&current.name, tip.root), side(HEAD_LABEL, head.root)];
         let inputs = MergeInputs { base: &base, sides: &sides };
-        let merged = self.vault.merge(&inputs, &self.options.merge)?;
-        let (root, conflicts) = self.settle(&base, &tip, &head, merged)?;
+        let (options, unclear) = (&self.options.merge, Unclear::Apart);
+        let merge = RepositoryMerge { inputs, options, target: 0, unclear };
+        let both = merge_repositories(self.vault, &merge)?;
+        let root = both.merged.root;
         pulled.changes = self.changes(&tip.root, &root)?;
-        pulled.conflicts = conflicts;
+        pulled.conflicts = both.merged.conflicts;
+        pulled.git = both.report;
         self.record(&current, &head, &tip, root, pulled)
-    }
-
-    /// Repositories that both sides changed, where what git keeps for itself is the workspace's. Commits of both are for somebody to
-    /// decide, as any conflict.
-    fn settle(
-        &self,
-        base: &Base,
-        tip: &Snapshot,
-        head: &Snapshot,
-        merged: Merged,
-    ) -> Result<(RootId, Vec<Conflict>)> {
-        let nothing = MergeInputs { base, sides: &[] };
-        let base = self.vault.merge(&nothing, &self.options.merge)?.root;
-        let (folder, workspace) = (tip.root, head.root);
-        let states = SettleStates { base, folder, workspace, merged: merged.root };
-        match settle_repository(self.vault, &states, merged.conflicts.clone()) {
-            Ok(settled) => Ok((settled.root, settled.conflicts)),
-            Err(ServiceError::Git(GitError::BothChanged { .. })) => {
-                Ok((merged.root, merged.conflicts))
-            }
-            Err(error) => Err(error),
-        }
     }
 
     fn record(

@@ -17,7 +17,7 @@ use super::folders::Folders;
 use super::note::{Hex, Note, Record, RevertRecord};
 use super::proposal::{HEAD_LABEL, side};
 use crate::error::{Result, ServiceError};
-use crate::git::with_indexes_as_left;
+use crate::git::{GitReport, RepositoryMerge, Unclear, is_own, merge_repositories};
 
 /// How often it is tried again because somebody changed the folder meanwhile.
 const ATTEMPTS: usize = 3;
@@ -82,7 +82,7 @@ struct Way<'s> {
 
 impl Reverter<'_> {
     /// Takes a commit back, or brings it back: folders and refs.
-    pub(crate) fn revert(&self, target: &Operation, redo: bool) -> Result<Reverted> {
+    pub(crate) fn revert(&self, target: &Operation, redo: bool) -> Result<(Reverted, GitReport)> {
         let sides = Sides::of(target)?;
         let verb = if redo { "redo" } else { "undo" };
         let _lock = lock_workspace(self.vault, &sides.before.workspace, self.options, verb)?;
@@ -114,15 +114,17 @@ impl Reverter<'_> {
         folders: &Folders<'_>,
         target: &Operation,
         way: &Way<'_>,
-    ) -> Result<Option<Reverted>> {
+    ) -> Result<Option<(Reverted, GitReport)>> {
         let captured = folders.capture()?;
-        let root = self.target_root(target, way, &captured)?;
+        let (root, git) = self.target_root(target, way, &captured)?;
         let workspace = self.workspace_now(target, way)?;
         let (head, _) = folders.follow(&captured)?;
         let note = self.note(target, way, &head, &workspace, root);
         let recorded = folders.apply(&captured.root, &root, &note)?;
-        Ok(recorded
-            .map(|recorded| Reverted { target: target.clone(), operation: recorded.operation }))
+        Ok(recorded.map(|recorded| {
+            let reverted = Reverted { target: target.clone(), operation: recorded.operation };
+            (reverted, git)
+        }))
     }
 
     /// What the folders become: what they are now, with the commit's paths as they are on the other side.
@@ -131,21 +133,23 @@ impl Reverter<'_> {
         target: &Operation,
         way: &Way<'_>,
         captured: &Imported,
-    ) -> Result<RootId> {
+    ) -> Result<(RootId, GitReport)> {
         let changes = diff::compare(self.vault.objects()?, &way.from_root, &way.to_root)?;
-        let now = with_indexes_as_left(self.vault, &way.from_root, &captured.root, &changes)?;
-        let since = self.changed_since(&changes, &now)?;
+        let since = self.changed_since(&changes, &captured.root)?;
         let base = Base::Root(way.from_root);
-        let sides = [side(HEAD_LABEL, now), side("commit", way.to_root)];
+        let sides = [side(HEAD_LABEL, captured.root), side("commit", way.to_root)];
         let inputs = MergeInputs { base: &base, sides: &sides };
         // Only paths that the commit changed are touched, so nothing follows what it moved.
         let options =
             MergeOptions { renames: false, directory_renames: false, ..self.options.merge };
-        let merged = self.vault.merge(&inputs, &options)?;
+        let (options, unclear) = (&options, Unclear::Stay);
+        let merge = RepositoryMerge { inputs, options, target: 0, unclear };
+        let both = merge_repositories(self.vault, &merge)?;
+        let merged = both.merged;
         let unclear = merged.conflicts.iter().map(|conflict| conflict.path.to_string());
         let paths: BTreeSet<String> = since.into_iter().chain(unclear).collect();
         if paths.is_empty() {
-            return Ok(merged.root);
+            return Ok((merged.root, both.report));
         }
         let verb = if way.redo { "redone" } else { "undone" };
         let (operation, paths) = (target.id, paths.into_iter().collect());
@@ -156,7 +160,8 @@ impl Reverter<'_> {
     fn changed_since(&self, changes: &[Change], now: &RootId) -> Result<Vec<String>> {
         let now = Tree::open(self.vault.objects()?, now)?;
         let mut changed = Vec::new();
-        for change in changes {
+        // What a version control keeps for itself has rules of its own, and never stands in the way.
+        for change in changes.iter().filter(|change| !is_own(&change.path)) {
             let now = now.get(&change.path)?;
             if !is_as_left(change, now.as_ref()) {
                 changed.push(change.path.to_string());

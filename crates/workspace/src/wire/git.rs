@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use offshoot_protocol::{
-    ErrorBody, GitCommitDoc, GitExportDoc, GitLeftOutDoc, GitOutcomeDoc, Text,
+    ErrorBody, GitCommitDoc, GitExportDoc, GitLeftOutDoc, GitOutcomeDoc, RepositoryNoteDoc, Text,
 };
 use offshoot_vault::Workspace;
 
 use super::path;
-use crate::git::{Exported, GitCommitted};
+use crate::git::{Exported, GitCommitted, GitNote, GitReport};
 
 /// A git commit of what came home, or why there is none.
 pub fn git_commit(made: Option<&GitCommitted>, error: Option<ErrorBody>) -> GitOutcomeDoc {
@@ -18,6 +18,20 @@ pub fn git_commit(made: Option<&GitCommitted>, error: Option<ErrorBody>) -> GitO
         files: made.map_or(0, |made| made.files),
         error,
     }
+}
+
+/// What became of repositories.
+pub fn repositories(report: &GitReport) -> Vec<RepositoryNoteDoc> {
+    let note = |note: &GitNote| RepositoryNoteDoc {
+        repository: path(&note.repository),
+        event: note.event.as_str().to_owned(),
+        name: note.name.clone(),
+        side: note.side.clone(),
+        from: note.from.clone(),
+        to: note.to.clone(),
+        kept_as: note.event.kept_as().map(str::to_owned),
+    };
+    report.notes.iter().map(note).collect()
 }
 
 /// An export to a branch.

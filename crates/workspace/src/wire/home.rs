@@ -4,7 +4,7 @@ use offshoot_protocol::{ClashDoc, CommitDoc, HeldDoc, PullDoc};
 use offshoot_vault::Id;
 use offshoot_vault::merge::conflict::Conflict;
 
-use super::{change, git_directory, path};
+use super::{change, git_directory, path, repositories};
 use crate::home::{CommitOutcome, Held, HeldReason, Pulled};
 
 /// What a commit did, or would do.
@@ -22,6 +22,7 @@ pub fn commit(outcome: &CommitOutcome) -> CommitDoc {
         execs: outcome.execs.iter().map(Id::to_string).collect(),
         snapshot: outcome.snapshot.as_ref().map(Id::to_string),
         operation: outcome.operation.as_ref().map(Id::to_string),
+        repositories: repositories(&outcome.git),
         git: None,
     }
 }
@@ -35,9 +36,10 @@ pub fn pull(pulled: &Pulled) -> PullDoc {
         captured: pulled.captured.iter().map(change).collect(),
         changes: pulled.changes.iter().map(change).collect(),
         conflicts: clashes(&pulled.conflicts),
+        repositories: repositories(&pulled.git),
         snapshot: pulled.snapshot.as_ref().map(Id::to_string),
         operation: pulled.operation.as_ref().map(Id::to_string),
-        git_directory: git_directory(&pulled.git),
+        git_directory: git_directory(&pulled.git_directory),
     }
 }
 

@@ -7,7 +7,7 @@ use offshoot_protocol::{
 use offshoot_vault::merge::conflict::Version;
 use offshoot_vault::{Entry, VaultPath};
 
-use super::{change, path, side, snapshot};
+use super::{change, path, repositories, side, snapshot};
 use crate::{MergeOutcome, OpenConflict, Resolved};
 
 /// Something that is to be decided.
@@ -74,6 +74,7 @@ pub fn merge(outcome: &MergeOutcome, dry_run: bool) -> MergeDoc {
         sides: sides.collect(),
         changes: outcome.changes.iter().map(change).collect(),
         conflicts: outcome.conflicts.iter().map(conflict).collect(),
+        repositories: repositories(&outcome.git),
         snapshot: outcome.snapshot.as_ref().map(snapshot),
         operation: outcome.operation.map(|id| id.to_string()),
     }

@@ -1,9 +1,9 @@
 //! `offshoot commit --git`: a git commit of what came home.
 
 use offshoot_protocol::{ErrorBody, GitOutcomeDoc};
-use offshoot_vault::{Vault, VaultPath};
+use offshoot_vault::{Actor, Id, Vault, VaultPath};
 use offshoot_workspace::git::{
-    CameHome, GitCommit, GitCommitted, GitFolder, GitWords, TrackedPaths,
+    CameHome, GitCommit, GitCommitted, GitFolder, GitWords, TrackedPaths, record_git_commit,
 };
 use offshoot_workspace::{CommitOutcome, wire};
 
@@ -45,15 +45,25 @@ impl Prepared {
         Ok(self.0.check(vault, &came_home(outcome, &VaultPath::top()))?)
     }
 
-    /// Makes the commit.
-    pub(super) fn commit(&self, vault: &Vault, outcome: &CommitOutcome) -> Made {
+    /// Makes the commit, and remembers it for undo.
+    pub(super) fn commit(
+        &self,
+        vault: &Vault,
+        actor: &Actor,
+        workspace: Id,
+        outcome: &CommitOutcome,
+    ) -> Result<Made> {
         let execs = &outcome.execs;
         let words = GitWords { message: &outcome.message, workspace: &outcome.workspace, execs };
-        match self.0.commit(vault, &came_home(outcome, &VaultPath::top()), &words) {
-            Ok(Some(made)) => Made::Commit(made),
-            Ok(None) => Made::Nothing,
-            Err(error) => Made::Failed(error.into()),
+        let made = match self.0.commit(vault, &came_home(outcome, &VaultPath::top()), &words) {
+            Ok(Some(made)) => made,
+            Ok(None) => return Ok(Made::Nothing),
+            Err(error) => return Ok(Made::Failed(error.into())),
+        };
+        if let Some(operation) = &outcome.operation {
+            record_git_commit(vault, actor, operation, workspace, &made)?;
         }
+        Ok(Made::Commit(made))
     }
 }
 
@@ -78,8 +88,7 @@ impl Made {
                 let id = made.commit.get(..12).unwrap_or(&made.commit);
                 let line =
                     format!("{} {} on {on}: {files}", paint(GOOD, "git commit"), paint(WARN, id));
-                let stays = "undo takes the files back, and the git commit stays";
-                format!("{line}\n{}\n", paint(DIM, stays))
+                format!("{line}\n")
             }
             Self::Nothing => "no git commit: git has everything already\n".to_owned(),
             Self::Failed(error) => {

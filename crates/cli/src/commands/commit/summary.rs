@@ -21,6 +21,9 @@ pub(super) fn text(outcome: &CommitOutcome) -> String {
         true => done(outcome),
         false => refused(outcome),
     };
+    if outcome.conflicts.is_empty() {
+        text.push_str(&render::git::notes(&outcome.git, "yours"));
+    }
     text.push_str(&held(&outcome.held));
     if !outcome.kept_conflicts.is_empty() {
         let kept = render::count(outcome.kept_conflicts.len() as u64, "conflict");

@@ -1,0 +1,88 @@
+//! What became of repositories, for people.
+
+use offshoot_workspace::git::{GitEvent, GitNote, GitReport};
+
+use super::{DIM, NAME, WARN, line, paint};
+
+/// A line for everything that people should know. `whose` says whose refs stay: "yours", or a workspace's.
+pub(crate) fn notes(report: &GitReport, whose: &str) -> String {
+    report.notes.iter().map(|note| told(note, whose)).collect()
+}
+
+fn told(note: &GitNote, whose: &str) -> String {
+    let name = paint(NAME, &line(short(&note.name)));
+    let at = |id: &Option<String>| {
+        id.as_deref().map_or("nothing", |id| id.get(..12).unwrap_or(id)).to_owned()
+    };
+    let side = side(&note.side);
+    let git = paint(WARN, "git:");
+    match &note.event {
+        GitEvent::KeptApart(kept) => {
+            let next = next(&note.name, kept);
+            let kept = paint(NAME, &line(short(kept)));
+            format!("{git} {name} was moved on both sides: {whose} stays, {side} is {kept}{next}\n")
+        }
+        GitEvent::CheckedOut(kept) => {
+            let next = next(&note.name, kept);
+            let kept = paint(NAME, &line(short(kept)));
+            format!(
+                "{git} {name} is checked out with changes of its own, so {whose} stays: {side} is {kept}{next}\n"
+            )
+        }
+        GitEvent::Stayed => {
+            let wanted = at(&note.to);
+            format!(
+                "{git} {name} stays at {}, not {wanted}: it was changed since\n",
+                at(&note.from)
+            )
+        }
+        GitEvent::Moved => {
+            let (from, to) = (at(&note.from), at(&note.to));
+            format!("{git} {name} moved from {from} to {to}\n")
+        }
+        GitEvent::Deleted => {
+            let from = at(&note.from);
+            format!("{git} {name} was deleted; it was at {from}\n")
+        }
+        GitEvent::CheckoutStayed => {
+            let text = "  HEAD and index stay as they are: they were changed since";
+            format!("{}\n", paint(DIM, text))
+        }
+        GitEvent::FileStayed => {
+            let path = format!("{}/{}", note.repository, line(&note.name));
+            format!("{git} {path} was changed on both sides: {whose} stays\n")
+        }
+        GitEvent::DirectoryStayed => {
+            format!(
+                "{git} {} stays as it is: it was changed or deleted on both sides\n",
+                note.repository
+            )
+        }
+    }
+}
+
+/// What to do with a ref that was kept under another name.
+fn next(name: &str, kept: &str) -> String {
+    let kept = line(short(kept));
+    match name {
+        "refs/stash" => format!("; `git stash apply {kept}`"),
+        _ if name.starts_with("refs/heads/") => {
+            format!("; once your files are committed: `git merge {kept}`")
+        }
+        _ => format!("; `git show {kept}`"),
+    }
+}
+
+/// A ref as people call it.
+fn short(name: &str) -> &str {
+    let kinds = ["refs/heads/", "refs/tags/"];
+    kinds.iter().find_map(|kind| name.strip_prefix(kind)).unwrap_or(name)
+}
+
+fn side(label: &str) -> String {
+    format!("{}'s", plain(label))
+}
+
+fn plain(label: &str) -> String {
+    if label == "head" { "the folder".to_owned() } else { line(label) }
+}

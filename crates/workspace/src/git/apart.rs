@@ -1,0 +1,229 @@
+//! Merging states that have repositories in them: files are merged as files, and what a version control keeps for itself by the rules of
+//! `docs/design/git.md`. The merge of files never sees a repository's own directory, so it can put no markers there.
+
+mod ancestry;
+mod checkout;
+mod directory;
+mod edit;
+mod logs;
+mod objects;
+mod own_name;
+mod place;
+mod refs;
+mod report;
+mod role;
+mod whole;
+
+use offshoot_vault::merge::{Base, MergeInputs, MergeOptions, Merged, Side};
+use offshoot_vault::{Batch, Mtime, RootId, Tree, TreeEditor, Vault, VaultPath};
+
+use super::error::GitError;
+use super::repository::State;
+use crate::error::Result;
+use edit::Edit;
+pub(crate) use place::is_own;
+use place::{Place, PlaceKind, changed_places};
+pub use report::{GitEvent, GitNote, GitReport};
+
+/// What becomes of the other side's refs that the target's own work stands in the way of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unclear {
+    /// They are kept in the target under a name of their own.
+    Apart,
+    /// The same, for a target that has just given all it has to the other side: where it did nothing since, it follows.
+    Follow,
+    /// They are left out: something is taken back, or brought back, and what was done since stays.
+    Stay,
+}
+
+/// A merge of states with repositories.
+#[derive(Clone, Copy, Debug)]
+pub struct RepositoryMerge<'a> {
+    /// What to merge.
+    pub inputs: MergeInputs<'a>,
+    /// How files are merged.
+    pub options: &'a MergeOptions,
+    /// The side that is changed; what is in its repositories stays wherever two sides disagree.
+    pub target: usize,
+    /// What becomes of refs that are not clear.
+    pub unclear: Unclear,
+}
+
+/// A merged state, and what to say about its repositories.
+#[derive(Clone, Debug)]
+pub struct MergedRepositories {
+    /// The state.
+    pub merged: Merged,
+    /// What people should know.
+    pub report: GitReport,
+}
+
+/// Merges states and stores the result; a transaction that follows makes it durable with itself.
+pub fn merge_repositories(
+    vault: &Vault,
+    merge: &RepositoryMerge<'_>,
+) -> Result<MergedRepositories> {
+    let nothing = MergeInputs { base: merge.inputs.base, sides: &[] };
+    let base = vault.merge(&nothing, merge.options)?.root;
+    let sides = merge.inputs.sides;
+    let roots: Vec<RootId> = sides.iter().map(|side| side.root).collect();
+    let places = changed_places(vault, &base, &roots)?;
+    let files = files_alone(vault, &base, sides, &places)?;
+    let inputs = MergeInputs { base: &Base::Root(files.base), sides: &files.sides };
+    let mut merged = vault.merge(&inputs, merge.options)?;
+    let mut report = GitReport::default();
+    let Some(target) = sides.get(merge.target).filter(|_| !places.is_empty()) else {
+        return Ok(MergedRepositories { merged, report });
+    };
+    let mut now = target.root;
+    let others = sides.iter().enumerate().filter(|(at, _)| *at != merge.target);
+    for (_, other) in others {
+        let states = [base, now, other.root];
+        let labels = (target.label.as_str(), other.label.as_str());
+        now = take(vault, states, &places, labels, merge.unclear, &mut report)?;
+    }
+    let candidates: Vec<RootId> = [target.root].into_iter().chain(roots).collect();
+    merged.root = rejoin(vault, merged.root, &now, &candidates, &places)?;
+    Ok(MergedRepositories { merged, report })
+}
+
+/// The states without the directories that are not merged as files.
+struct Files {
+    base: RootId,
+    sides: Vec<Side>,
+}
+
+fn files_alone(vault: &Vault, base: &RootId, sides: &[Side], places: &[Place]) -> Result<Files> {
+    let strip = |side: &Side| -> Result<Side> {
+        Ok(Side { label: side.label.clone(), root: without(vault, side.root, places)? })
+    };
+    let sides = sides.iter().map(strip).collect::<Result<_>>()?;
+    Ok(Files { base: without(vault, *base, places)?, sides })
+}
+
+fn without(vault: &Vault, mut root: RootId, places: &[Place]) -> Result<RootId> {
+    for place in places {
+        let tree = vault.tree(&root)?;
+        if tree.get(&place.path)?.is_some() {
+            let mut editor = quiet_editor(vault, &root, &place.path)?;
+            editor.remove(&place.path)?;
+            root = store(vault, editor)?;
+        }
+    }
+    Ok(root)
+}
+
+/// An editor that leaves the time of the directory that a path is in as it is.
+fn quiet_editor<'v>(vault: &'v Vault, root: &RootId, path: &VaultPath) -> Result<TreeEditor<'v>> {
+    let tree = vault.tree(root)?;
+    let parent = path.parent().map(|parent| tree.get(&parent)).transpose()?.flatten();
+    let time = parent.map_or_else(Mtime::now, |entry| entry.meta.mtime);
+    Ok(TreeEditor::open(vault.objects()?, root, time)?)
+}
+
+fn store(vault: &Vault, editor: TreeEditor<'_>) -> Result<RootId> {
+    let mut batch = Batch::default();
+    let (root, _) = editor.finish(&mut batch)?;
+    vault.store(&batch)?;
+    Ok(root)
+}
+
+/// The target with what it takes from one other side, in these places; the states are the base, the target and the other one.
+fn take(
+    vault: &Vault,
+    roots: [RootId; 3],
+    places: &[Place],
+    (target_label, label): (&str, &str),
+    unclear: Unclear,
+    report: &mut GitReport,
+) -> Result<RootId> {
+    let objects = vault.objects()?;
+    let [base, target, other] = roots.map(|root| Tree::open(objects, &root));
+    let (base, target, other) = (base?, target?, other?);
+    let state = |tree| State { objects, tree };
+    let sides = Sides { base: state(&base), target: state(&target), other: state(&other) };
+    let mut edit = Edit::open(vault, &roots[1])?;
+    let theirs = offshoot_vault::diff::compare(objects, &roots[0], &roots[2])?;
+    let toward = offshoot_vault::diff::compare(objects, &roots[1], &roots[2])?;
+    for place in places {
+        let of = |changes: &[offshoot_vault::diff::Change]| -> Vec<_> {
+            changes.iter().filter(|change| change.path.is_within(&place.path)).cloned().collect()
+        };
+        let (theirs, toward) = (of(&theirs), of(&toward));
+        if theirs.is_empty() {
+            continue;
+        }
+        let mut taking = Taking {
+            sides,
+            theirs: &theirs,
+            toward: &toward,
+            label,
+            target_label,
+            unclear,
+            edit: &mut edit,
+            report,
+        };
+        match place.kind {
+            PlaceKind::Git => taking.git_directory(&place.path)?,
+            PlaceKind::Whole => taking.whole(&place.path)?,
+        }
+    }
+    edit.finish()
+}
+
+/// The three states that a target's directory is decided from.
+#[derive(Clone, Copy)]
+struct Sides<'a> {
+    base: State<'a>,
+    target: State<'a>,
+    other: State<'a>,
+}
+
+/// What one place of the target takes from another side.
+struct Taking<'a, 'e> {
+    sides: Sides<'a>,
+    /// What the other side changed there since the base.
+    theirs: &'e [offshoot_vault::diff::Change],
+    /// What is different there between the target and the other side.
+    toward: &'e [offshoot_vault::diff::Change],
+    /// What the other side is called.
+    label: &'e str,
+    /// What the target is called.
+    target_label: &'e str,
+    unclear: Unclear,
+    edit: &'e mut Edit<'a>,
+    report: &'e mut GitReport,
+}
+
+/// Puts the decided directories into the merged files.
+fn rejoin(
+    vault: &Vault,
+    mut root: RootId,
+    decided: &RootId,
+    candidates: &[RootId],
+    places: &[Place],
+) -> Result<RootId> {
+    let objects = vault.objects()?;
+    let decided = Tree::open(objects, decided)?;
+    let known: Vec<Tree<'_>> =
+        candidates.iter().map(|root| Tree::open(objects, root)).collect::<Result<_, _>>()?;
+    for place in places {
+        let Some(mut entry) = decided.get(&place.path)? else { continue };
+        // A side that has the very same keeps its times, so that equal states stay equal.
+        for tree in &known {
+            let same = tree.get(&place.path)?.filter(|there| there.same_content(&entry));
+            if let Some(same) = same {
+                entry = same;
+                break;
+            }
+        }
+        let mut edit = Edit::with(vault, quiet_editor(vault, &root, &place.path)?);
+        let mut holders = vec![&decided];
+        holders.extend(&known);
+        if !edit.put(&place.path, entry, &holders)? {
+            return Err(GitError::InTheWay(place.path.clone()).into());
+        }
+        root = edit.finish()?;
+    }
+    Ok(root)
+}

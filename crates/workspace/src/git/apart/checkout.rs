@@ -1,0 +1,65 @@
+//! What is checked out: HEAD, the index and what is in progress, which travel together or not at all.
+
+use offshoot_vault::VaultPath;
+
+use super::refs::Name;
+use super::role::IN_PROGRESS;
+use crate::error::Result;
+use crate::git::index::{self, Index};
+use crate::git::repository::{State, resolve};
+
+/// What is checked out in a working tree.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Checkout {
+    /// HEAD as it is written.
+    pub(super) head: Option<Vec<u8>>,
+    /// The commit that it leads to.
+    pub(super) commit: Option<Vec<u8>>,
+    index: Option<Vec<u8>>,
+    files: Option<Index>,
+    /// A merge or the like waits to be finished.
+    pub(super) busy: bool,
+}
+
+impl Checkout {
+    /// Reads the checkout of a repository, or of a further working tree of one.
+    pub(super) fn read(state: &State<'_>, at: &VaultPath) -> Result<Self> {
+        let refs = state.refs(at)?;
+        let bytes = state.file(&at.join(b"index"))?;
+        let files = bytes.as_ref().and_then(|bytes| index::parse(bytes));
+        let unmerged =
+            files.as_ref().is_some_and(|files| files.keys().any(|(_, stage)| *stage != 0));
+        let mut busy = unmerged;
+        for name in IN_PROGRESS {
+            busy |= state.tree.get(&at.join(name))?.is_some();
+        }
+        Ok(Self {
+            head: refs.get(b"HEAD".as_slice()).cloned(),
+            commit: resolve(&refs, b"HEAD"),
+            index: bytes,
+            files,
+            busy,
+        })
+    }
+
+    /// Whether the same is checked out, with the same files in the index.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.head == other.head && self.commit == other.commit && self.has_same_index(other)
+    }
+
+    pub(super) fn has_same_index(&self, other: &Self) -> bool {
+        if self.index == other.index {
+            return true;
+        }
+        match (&self.files, &other.files) {
+            (Some(a), Some(b)) => index::same_files(a, b),
+            _ => false,
+        }
+    }
+
+    /// The branch that is checked out, if one is.
+    pub(super) fn branch(&self) -> Option<Name> {
+        let name = self.head.as_ref()?.strip_prefix(b"ref:")?;
+        Some(name.trim_ascii().to_vec())
+    }
+}

@@ -1,0 +1,196 @@
+//! A git directory, part by part.
+
+mod checkouts;
+mod ref_files;
+mod stash;
+
+use std::collections::BTreeSet;
+
+use offshoot_vault::diff::{Change, ChangeKind};
+use offshoot_vault::{EntryKind, VaultPath};
+
+use super::report::GitEvent;
+use super::role::{Role, role};
+use super::whole::same;
+use super::{Taking, Unclear};
+use crate::error::Result;
+use crate::git::error::GitError;
+use crate::git::repository::{is_repository, path_of};
+
+/// Files of a repository that people change by hand, so that they are told where the target's stays.
+const TOLD: [&[u8]; 4] = [b"config", b"config.worktree", b"info", b"hooks"];
+
+impl Taking<'_, '_> {
+    /// What a git directory of the target takes from the other side.
+    pub(super) fn git_directory(&mut self, path: &VaultPath) -> Result<()> {
+        let sides = self.sides;
+        let was = sides.base.tree.get(path)?;
+        let (here, there) = (sides.target.tree.get(path)?, sides.other.tree.get(path)?);
+        match (here, there) {
+            // What one side deleted with all its commits stays for who has it.
+            (Some(_), None) => {
+                self.directory_stays(path);
+                Ok(())
+            }
+            (None, Some(there)) => {
+                let changed = !same(was.as_ref(), Some(&there));
+                if was.is_none() || (changed && self.unclear != Unclear::Stay) {
+                    self.edit.put(path, there, &[sides.other.tree])?;
+                }
+                Ok(())
+            }
+            (Some(_), Some(_)) => self.repository(path),
+            (None, None) => Ok(()),
+        }
+    }
+
+    /// What a repository takes that both have, with those of its modules.
+    fn repository(&mut self, path: &VaultPath) -> Result<()> {
+        let modules = self.modules(path)?;
+        let depth = path.names().len();
+        let is_own = |change: &&Change| {
+            change.path.is_within(path)
+                && change.path.names().len() > depth
+                && !modules.iter().any(|module| change.path.is_within(module))
+        };
+        let theirs: Vec<&Change> = self.theirs.iter().filter(is_own).collect();
+        if !theirs.is_empty() {
+            self.objects(path)?;
+            self.shallow(path)?;
+            for change in theirs {
+                match role(&change.path.names()[depth..]) {
+                    Role::Plain | Role::Module => self.file(path, change)?,
+                    _ => {}
+                }
+            }
+            if self.has_reftable(path)? {
+                self.reftable(path)?;
+            } else {
+                self.refs_and_checkouts(path)?;
+            }
+        }
+        for module in modules {
+            self.git_directory(&module)?;
+        }
+        Ok(())
+    }
+
+    /// The repositories of submodules in which something is different.
+    fn modules(&self, repository: &VaultPath) -> Result<BTreeSet<VaultPath>> {
+        let sides = self.sides;
+        let depth = repository.names().len();
+        let mut found: BTreeSet<VaultPath> = BTreeSet::new();
+        for change in self.theirs.iter().filter(|change| change.path.is_within(repository)) {
+            let names = change.path.names();
+            if role(&names[depth..]) != Role::Module {
+                continue;
+            }
+            // The name of a module may have slashes, and it may have modules itself: the outermost one is decided first.
+            for end in depth + 2..=names.len() {
+                let path = path_of(&names[..end]);
+                if found.contains(&path) {
+                    break;
+                }
+                let trees = [sides.base.tree, sides.target.tree, sides.other.tree];
+                let mut is_one = false;
+                for tree in trees {
+                    is_one |= is_repository(tree, &path)?;
+                }
+                if is_one {
+                    found.insert(path);
+                    break;
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// A file that is taken whole: the other side's where only that changed it.
+    pub(super) fn file(&mut self, repository: &VaultPath, change: &Change) -> Result<()> {
+        if change.kind() == ChangeKind::Metadata {
+            return Ok(());
+        }
+        let here = self.sides.target.tree.get(&change.path)?;
+        let (was, there) = (change.before.as_ref(), change.after.as_ref());
+        if let Some(there) = there.filter(|entry| entry.kind() == EntryKind::Directory) {
+            // Directories come with what is in them.
+            if here.is_none() && there.directory().is_some_and(|dir| dir.entries == 0) {
+                self.edit.put(&change.path, there.clone(), &[self.sides.other.tree])?;
+            }
+            return Ok(());
+        }
+        let is_directory = |entry: Option<&offshoot_vault::Entry>| {
+            entry.is_some_and(|entry| entry.kind() == EntryKind::Directory)
+        };
+        if is_directory(was) && there.is_none() || same(here.as_ref(), there) {
+            return Ok(());
+        }
+        if same(here.as_ref(), was) {
+            return match there {
+                Some(there) => {
+                    self.edit.put(&change.path, there.clone(), &[self.sides.other.tree]).map(drop)
+                }
+                None => self.edit.remove(&change.path),
+            };
+        }
+        let inside = &change.path.names()[repository.names().len()..];
+        if TOLD.contains(&inside[0].as_slice()) {
+            let name = String::from_utf8_lossy(&inside.join(&b'/')).into_owned();
+            self.note(repository, GitEvent::FileStayed, name, None, None);
+        }
+        Ok(())
+    }
+
+    fn has_reftable(&self, repository: &VaultPath) -> Result<bool> {
+        let path = repository.join(b"reftable");
+        Ok(self.sides.target.tree.get(&path)?.is_some()
+            || self.sides.other.tree.get(&path)?.is_some())
+    }
+
+    /// Refs in a format that is not read here: all of them with the checkout, or none.
+    fn reftable(&mut self, repository: &VaultPath) -> Result<()> {
+        let sides = self.sides;
+        let path = repository.join(b"reftable");
+        let was = sides.base.tree.get(&path)?;
+        let (here, there) = (sides.target.tree.get(&path)?, sides.other.tree.get(&path)?);
+        let checkouts = self.checkout_of(repository)?;
+        let moved = !same(there.as_ref(), was.as_ref());
+        let staged = !checkouts.other.has_same_index(&checkouts.base);
+        if !moved && !staged {
+            return Ok(());
+        }
+        let at_rest = !checkouts.target.busy && !checkouts.other.busy;
+        let free = same(here.as_ref(), was.as_ref())
+            && checkouts.target.has_same_index(&checkouts.base)
+            && at_rest;
+        if free {
+            for name in [b"reftable".as_slice(), b"HEAD", b"index", b"refs"] {
+                self.take_as_it_is(&repository.join(name))?;
+            }
+            return Ok(());
+        }
+        if !moved {
+            self.note(repository, GitEvent::CheckoutStayed, "HEAD".to_owned(), None, None);
+            return Ok(());
+        }
+        match self.unclear {
+            Unclear::Stay => {
+                self.directory_stays(repository);
+                Ok(())
+            }
+            Unclear::Apart | Unclear::Follow => {
+                let why = "its refs are in the reftable format and cannot be moved one by one";
+                let (repository, why) = (repository.clone(), why.to_owned());
+                Err(GitError::BothChanged { repository, why }.into())
+            }
+        }
+    }
+
+    /// Makes a path what it is on the other side.
+    pub(super) fn take_as_it_is(&mut self, path: &VaultPath) -> Result<()> {
+        match self.sides.other.tree.get(path)? {
+            Some(entry) => self.edit.put(path, entry, &[self.sides.other.tree]).map(drop),
+            None => self.edit.remove(path),
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! What is checked out, in the repository itself and in its further working trees, and the refs, which depend on it.
+
+use std::collections::BTreeSet;
+
+use offshoot_vault::VaultPath;
+
+use super::super::ancestry::includes;
+use super::super::checkout::Checkout;
+use super::super::own_name::namespaces;
+use super::super::refs::{Name, RefPlan, RefStates, plan};
+use super::super::report::GitEvent;
+use super::super::role::{Role, role};
+use super::super::{Taking, Unclear};
+use crate::error::Result;
+use crate::git::repository::{Refs, resolve};
+
+/// A checkout in all three states.
+pub(super) struct Checkouts {
+    pub(super) at: VaultPath,
+    pub(super) base: Checkout,
+    pub(super) target: Checkout,
+    pub(super) other: Checkout,
+    /// The other side's is taken.
+    pub(super) take: bool,
+}
+
+impl Checkouts {
+    /// Whether the other side has something else checked out than there was.
+    pub(super) fn is_changed(&self) -> bool {
+        !self.other.is_same(&self.base) || (self.other.busy && !self.base.busy)
+    }
+}
+
+impl Taking<'_, '_> {
+    pub(super) fn refs_and_checkouts(&mut self, repository: &VaultPath) -> Result<()> {
+        let mut checkouts = vec![self.checkout_of(repository)?];
+        for at in self.worktrees(repository)? {
+            if self.worktree(repository, &at)? {
+                checkouts.push(self.checkout_of(&at)?);
+            }
+        }
+        let sides = self.sides;
+        let refs = [sides.base, sides.target, sides.other].map(|state| state.refs(repository));
+        let [base, target, other] = refs;
+        let (base, target, other) = (base?, target?, other?);
+        let states = RefStates {
+            base: &base,
+            target: &target,
+            other: &other,
+            there_includes: &|commit, wanted| includes(&sides.other, repository, commit, wanted),
+            here_includes: &|commit, wanted| includes(&sides.target, repository, commit, wanted),
+            kept_there: match self.unclear {
+                Unclear::Apart => namespaces(self.target_label),
+                Unclear::Follow | Unclear::Stay => Vec::new(),
+            },
+        };
+        let plan = settle(&mut checkouts, &states)?;
+        let stash_gone = self.stash(repository)?;
+        let taken = self.ref_files(repository, &plan, (&base, &target), stash_gone)?;
+        for checkout in &checkouts {
+            self.checkout(repository, checkout, &taken)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn checkout_of(&self, at: &VaultPath) -> Result<Checkouts> {
+        let sides = self.sides;
+        let read = |state| Checkout::read(state, at);
+        let (base, target) = (read(&sides.base)?, read(&sides.target)?);
+        let other = read(&sides.other)?;
+        let mut checkouts = Checkouts { at: at.clone(), base, target, other, take: false };
+        let Checkouts { base, target, other, .. } = &checkouts;
+        let free = target.is_same(base) && !target.busy && !other.busy && other.head.is_some();
+        checkouts.take = free && checkouts.is_changed();
+        Ok(checkouts)
+    }
+
+    /// Takes a checkout, or says that the target's stays.
+    fn checkout(
+        &mut self,
+        repository: &VaultPath,
+        checkout: &Checkouts,
+        refs: &Refs,
+    ) -> Result<()> {
+        let Checkouts { at, base, target, other, take } = checkout;
+        if *take {
+            for name in [b"HEAD".as_slice(), b"index"] {
+                self.take_as_it_is(&at.join(name))?;
+            }
+            self.take_as_it_is(&at.join(b"info").join(b"sparse-checkout"))?;
+            self.shared_indexes(at)?;
+            return self.log(
+                &at.join(b"logs").join(b"HEAD"),
+                target.commit.as_deref(),
+                other.commit.as_deref(),
+            );
+        }
+        if !checkout.is_changed() || other.head.is_none() || other.is_same(target) {
+            return Ok(());
+        }
+        let from = target.commit.as_deref();
+        let name = self.name_of_head(repository, at);
+        self.note(
+            repository,
+            GitEvent::CheckoutStayed,
+            name.clone(),
+            from,
+            other.commit.as_deref(),
+        );
+        // A commit that no branch has would be out of reach.
+        let detached = other.branch().is_none() && other.commit != base.commit;
+        let reachable = |commit: &Vec<u8>| refs.values().any(|value| value == commit);
+        match &other.commit {
+            Some(commit) if detached && self.unclear != Unclear::Stay && !reachable(commit) => {
+                self.keep_apart(repository, name.as_bytes(), commit, refs, from)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// An index that is split over several files needs all of them.
+    fn shared_indexes(&mut self, at: &VaultPath) -> Result<()> {
+        let shared: Vec<_> = self
+            .toward
+            .iter()
+            .filter(|change| {
+                let names = change.path.names();
+                change.path.parent().as_ref() == Some(at)
+                    && names.last().is_some_and(|name| name.starts_with(b"sharedindex."))
+                    && change.before.is_none()
+            })
+            .filter_map(|change| Some((change.path.clone(), change.after.clone()?)))
+            .collect();
+        for (path, entry) in shared {
+            self.edit.put(&path, entry, &[self.sides.other.tree])?;
+        }
+        Ok(())
+    }
+
+    /// `HEAD`, or that of a further working tree by its path in the repository.
+    fn name_of_head(&self, repository: &VaultPath, at: &VaultPath) -> String {
+        let inside = &at.names()[repository.names().len()..];
+        let names = inside.iter().map(|name| String::from_utf8_lossy(name).into_owned());
+        names.chain(["HEAD".to_owned()]).collect::<Vec<_>>().join("/")
+    }
+
+    /// The further working trees that any state has.
+    fn worktrees(&self, repository: &VaultPath) -> Result<Vec<VaultPath>> {
+        let sides = self.sides;
+        let above = repository.join(b"worktrees");
+        let mut names: BTreeSet<Vec<u8>> = BTreeSet::new();
+        for state in [sides.base, sides.target, sides.other] {
+            let entry = state.tree.get(&above)?;
+            if let Some(dir) = entry.as_ref().and_then(|entry| entry.directory()) {
+                names.extend(state.tree.list(dir)?.into_iter().map(|entry| entry.name));
+            }
+        }
+        Ok(names.into_iter().map(|name| above.join(&name)).collect())
+    }
+
+    /// The files of a further working tree's metadata; whether the target has it afterwards as it had it.
+    fn worktree(&mut self, repository: &VaultPath, at: &VaultPath) -> Result<bool> {
+        let sides = self.sides;
+        let was = sides.base.tree.get(at)?;
+        let (here, there) = (sides.target.tree.get(at)?, sides.other.tree.get(at)?);
+        match (here, there) {
+            (None, Some(there)) => {
+                // One that the target took away stays away.
+                if was.is_none() {
+                    self.edit.put(at, there, &[sides.other.tree])?;
+                }
+                Ok(false)
+            }
+            (Some(_), None) => {
+                let checkout = self.checkout_of(at)?;
+                let (base, target) = (&checkout.base, &checkout.target);
+                if was.is_some() && target.is_same(base) && !target.busy {
+                    let name = self.name_of_head(repository, at);
+                    let from = target.commit.clone();
+                    self.note(repository, GitEvent::Deleted, name, from.as_deref(), None);
+                    self.edit.remove(at)?;
+                    return Ok(false);
+                }
+                Ok(true)
+            }
+            (Some(_), Some(_)) => {
+                let depth = at.names().len();
+                let own = self.theirs.iter().filter(|change| {
+                    change.path.names().len() > depth && change.path.is_within(at)
+                });
+                let own: Vec<_> = own.cloned().collect();
+                for change in &own {
+                    if matches!(role(&change.path.names()[depth..]), Role::Plain | Role::Ref) {
+                        self.file(at, change)?;
+                    }
+                }
+                Ok(true)
+            }
+            (None, None) => Ok(false),
+        }
+    }
+}
+
+/// Decides about refs and checkouts together: a branch moves under a checkout only if that comes along, and a checkout only if its branch does.
+fn settle(checkouts: &mut [Checkouts], states: &RefStates<'_>) -> Result<RefPlan> {
+    loop {
+        let stay = checkouts.iter().filter(|checkout| !checkout.take);
+        let guarded: BTreeSet<Name> = stay.filter_map(|it| it.target.branch()).collect();
+        let plan = plan(states, &guarded)?;
+        let fits = |checkout: &Checkouts| {
+            let mut refs = plan.after.clone();
+            refs.extend(checkout.other.head.clone().map(|head| (b"HEAD".to_vec(), head)));
+            resolve(&refs, b"HEAD") == checkout.other.commit
+        };
+        let misfit = checkouts.iter().position(|checkout| checkout.take && !fits(checkout));
+        match misfit {
+            Some(at) => checkouts[at].take = false,
+            None => return Ok(plan),
+        }
+    }
+}

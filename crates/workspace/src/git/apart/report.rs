@@ -1,0 +1,72 @@
+//! What people should know about repositories that were merged.
+
+use offshoot_vault::VaultPath;
+
+/// Everything that is told about the repositories of a merge.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GitReport {
+    /// What happened, in its order.
+    pub notes: Vec<GitNote>,
+}
+
+/// Something that happened in a repository, or did not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GitNote {
+    /// The repository's directory in the vault.
+    pub repository: VaultPath,
+    /// What happened.
+    pub event: GitEvent,
+    /// What it happened to: the full name of a ref, or a path in the repository.
+    pub name: String,
+    /// The side whose change it is.
+    pub side: String,
+    /// What it was, such as a commit.
+    pub from: Option<String>,
+    /// What it became, or what the other side has.
+    pub to: Option<String>,
+}
+
+/// What happened to a part of a repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GitEvent {
+    /// Both sides moved a ref: the target's stays, and the other's has this name now.
+    KeptApart(String),
+    /// The other side moved a ref that is checked out in the target, where that cannot follow; it has this name now.
+    CheckedOut(String),
+    /// It stays because it was changed since.
+    Stayed,
+    /// A ref was moved.
+    Moved,
+    /// A ref was deleted.
+    Deleted,
+    /// The target's HEAD, index and what is in progress stay.
+    CheckoutStayed,
+    /// Both sides changed a file of the repository: the target's stays.
+    FileStayed,
+    /// Both sides changed the whole directory, or one deleted it: the target's stays.
+    DirectoryStayed,
+}
+
+impl GitEvent {
+    /// The word for it.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::KeptApart(_) => "kept-apart",
+            Self::CheckedOut(_) => "checked-out",
+            Self::Stayed => "stayed",
+            Self::Moved => "moved",
+            Self::Deleted => "deleted",
+            Self::CheckoutStayed => "checkout-stayed",
+            Self::FileStayed => "file-stayed",
+            Self::DirectoryStayed => "directory-stayed",
+        }
+    }
+
+    /// The name that a ref of the other side was kept under.
+    pub fn kept_as(&self) -> Option<&str> {
+        match self {
+            Self::KeptApart(name) | Self::CheckedOut(name) => Some(name),
+            _ => None,
+        }
+    }
+}
