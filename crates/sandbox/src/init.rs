@@ -7,6 +7,7 @@
 mod command;
 mod files;
 mod mounts;
+mod network;
 mod serve;
 mod terminal;
 

@@ -157,7 +157,7 @@ fn prepare(ask: &Ask<'_>, context: &Context, answer: Answer) -> Result<Prepared>
             (place, request)
         }
     };
-    let options = setup::options(context, policy)?;
+    let options = setup::options(ask, context, policy)?;
     Ok(Prepared::Go(Box::new((place, request, options))))
 }
 

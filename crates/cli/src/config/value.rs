@@ -20,6 +20,8 @@ pub(super) enum Kind {
     Size { max: u64 },
     /// A length of time between two others, both included.
     Duration { min_seconds: u64, max_seconds: u64 },
+    /// Some of these names, with commas between them; or none.
+    Names(fn() -> Vec<&'static str>),
     /// A command that a shell runs on this machine. A project's file cannot set it: whoever writes that would decide what
     /// others run.
     Command,
@@ -50,6 +52,11 @@ impl Kind {
                 words.contains(&text).then(|| text.into())
             }
             Self::Boolean => written.boolean().map(Json::from),
+            Self::Names(all) => {
+                let text = written.text()?;
+                let all = all();
+                names(text).all(|name| all.contains(&name)).then(|| text.into())
+            }
             Self::Command => written.text().filter(|text| !text.contains('\0')).map(Json::from),
             Self::Integer { min, max } => {
                 let number = written.integer()?;
@@ -78,6 +85,7 @@ impl Kind {
                 format!("one of {}", quoted.join(", "))
             }
             Self::Boolean => "true or false".to_owned(),
+            Self::Names(all) => format!("names with commas between them, of: {}", all().join(", ")),
             Self::Command => "a command line as text".to_owned(),
             Self::Integer { min, max } => format!("a whole number from {min} to {max}"),
             Self::Size { max } => format!(
@@ -99,6 +107,11 @@ impl Kind {
             _ => checked.to_string(),
         }
     }
+}
+
+/// The names in a list with commas.
+pub(super) fn names(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|name| !name.is_empty())
 }
 
 impl Written {

@@ -13,7 +13,7 @@ use rustix::mount::{
 
 use super::files::{Devices, make_directories, touch};
 use super::{Detail, Failure, Step, step, step_at};
-use crate::script::{FilesScript, HomeScript, OverlayScript, Script};
+use crate::script::{FilesScript, HomeScript, MOST_CACHES, OverlayScript, Script};
 use crate::spec::HomeView;
 use crate::sys;
 
@@ -22,12 +22,15 @@ pub(super) struct Made {
     /// The directory where changes go, to open things in for the caller.
     pub(super) upper: Option<OwnedFd>,
     pub(super) home: HomeView,
+    /// Which caches are in place, a bit for each.
+    pub(super) caches: u64,
 }
 
 const RESTRICTED: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
 
 /// Makes everything that the command will see.
 pub(super) fn make(script: &Script) -> Result<Made, Failure> {
+    let caches = cache_mounts(script);
     step(Step::Stage, rustix::process::chdir(script.stage.as_c_str()))?;
     // The layers come first: the host's root is read-only afterwards, and an upper must not lie on such a mount.
     let (files, upper) = workspace_files(script)?;
@@ -51,6 +54,7 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
         (Some(Err(_)), _) => HomeView::ReadOnly,
         _ => script.home_view,
     };
+    let caches = place_caches(script, &caches);
     hide(script)?;
     make_directories(&script.target_parents);
     step(Step::Target, attach(files.as_fd(), &script.target))?;
@@ -61,7 +65,7 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
     if script.own_network {
         step(Step::Network, sys::loopback_up())?;
     }
-    Ok(Made { upper, home })
+    Ok(Made { upper, home, caches })
 }
 
 /// The workspace as a mount that is not attached anywhere yet.
@@ -246,6 +250,31 @@ fn throw_away(home: &HomeScript) -> Result<OwnedFd, Failure> {
     }
     step(Step::Home, rustix::process::chdir(c"/"))?;
     mount
+}
+
+/// The caches as mounts that are not attached anywhere yet, while the vault can still be seen. One that cannot be mounted is left
+/// out: the command does without what it holds.
+fn cache_mounts(script: &Script) -> [Option<OwnedFd>; MOST_CACHES] {
+    let mut mounts = [const { None }; MOST_CACHES];
+    for (mount, cache) in mounts.iter_mut().zip(&script.caches) {
+        if rustix::process::chdir(cache.stage.as_c_str()).is_ok() {
+            *mount = overlay(&cache.layers, Step::Layers).ok();
+        }
+    }
+    mounts
+}
+
+/// Puts the caches over what the home has at their places. Returns which are in place.
+fn place_caches(script: &Script, mounts: &[Option<OwnedFd>; MOST_CACHES]) -> u64 {
+    let mut placed = 0;
+    for (at, (mount, cache)) in mounts.iter().zip(&script.caches).enumerate() {
+        let Some(mount) = mount else { continue };
+        make_directories(&cache.parents);
+        if attach(mount.as_fd(), &cache.target).is_ok() {
+            placed |= 1 << at;
+        }
+    }
+    placed
 }
 
 /// Shows directories of the workspace at places of their own, and there alone.

@@ -11,6 +11,7 @@ use rustix::mount::{UnmountFlags, unmount};
 
 use super::command::Started;
 use super::mounts::Made;
+use super::network;
 use super::socket;
 use super::terminal::Terminal;
 use crate::message::{Buffer, Kind};
@@ -50,7 +51,8 @@ impl Serving<'_> {
         let sent = match started {
             Started::Running(_) => {
                 let unheard = self.unheard.map_or(0, Errno::raw_os_error);
-                let numbers = [self.made.home as i64, self.device() as i64, unheard.into()];
+                let caches = self.made.caches as i64;
+                let numbers = [self.made.home as i64, self.device() as i64, unheard.into(), caches];
                 let master = master.as_ref().map(AsFd::as_fd);
                 self.buffer.send(socket(), Kind::Started, &numbers, b"", master)
             }
@@ -70,6 +72,7 @@ impl Serving<'_> {
         let Some(over) = over else { return };
         let usage = sys::children_usage();
         let processes = processes_started().unwrap_or(0);
+        let unreached = if self.script.own_network { network::unreached() } else { 0 };
         if self.await_leave().is_err() {
             return;
         }
@@ -83,6 +86,7 @@ impl Serving<'_> {
             busy.into(),
             usage.written_blocks as i64,
             processes,
+            unreached,
         ];
         if self.send(Kind::Ended, &numbers).is_ok() {
             self.open_for_caller();
@@ -181,6 +185,13 @@ impl Serving<'_> {
 
     /// Takes the workspace down. Where that fails somebody outside still has a descriptor to it.
     fn leave(&self) -> Result<(), Errno> {
+        // Nothing is adopted from a cache that others hold: whoever does writes to what is theirs.
+        for (at, cache) in self.script.caches.iter().enumerate().rev() {
+            if self.made.caches & (1 << at) != 0 {
+                let flags = UnmountFlags::NOFOLLOW | UnmountFlags::DETACH;
+                let _covered = unmount(cache.target.as_c_str(), flags).is_err();
+            }
+        }
         let take_down = |path: &CStr| unmount(path, UnmountFlags::NOFOLLOW);
         let covered = self.script.covered.iter().map(CString::as_c_str);
         let folders = self.script.folders.iter().map(|folder| folder.target.as_c_str());

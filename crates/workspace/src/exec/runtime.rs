@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use offshoot_mount::{MountRequest, MountSession};
-use offshoot_policy::Engine;
+use offshoot_policy::{Engine, Verdict};
 use offshoot_protocol::{ErrorBody, ExitCode};
 use offshoot_sandbox::{InForce, Limits, Renames, SandboxError, Signals};
 use offshoot_vault::diff::DiffOptions;
@@ -15,12 +15,14 @@ use offshoot_vault::{
     boot_id,
 };
 
+use super::caches::{self, CacheQuestion, ExecCaches};
 use super::door::{Door, quieten, validate};
 use super::envelope::{ExecutionEnvelope, ExecutionResult};
 use super::executor::{CommandExecutor, ExecutionObserver};
 use super::folders;
 use super::request::{ExecutionPlace, ExecutionRequest};
 use super::state::ProxyExecutionState as State;
+use crate::cache::CacheRules;
 use crate::error::{Result, ServiceError};
 use crate::resolve::Resolver;
 use crate::workspace::{NewWorkspace, WorkspaceService};
@@ -46,6 +48,8 @@ pub struct RuntimeOptions {
     pub diff: DiffOptions,
     /// Signals to this process, which end commands and tell that the terminal was resized.
     pub signals: Option<Signals>,
+    /// Which package caches outlive commands; none where there are none.
+    pub caches: Option<CacheRules>,
     /// What decides whether a command may run.
     pub policy: Arc<Engine>,
     /// How an error is told.
@@ -130,9 +134,12 @@ impl<'a> ProxyRuntime<'a> {
         let workspace = self.look_again(execution, &held)?;
         execution.advance();
         let mut session = self.session(execution, &workspace, target, &bindings)?;
+        let mut caches = self.caches(execution, &folders);
+        let mounts = caches.as_mut().map(|caches| std::mem::take(&mut caches.mounts));
         let executor = CommandExecutor::new(self.options);
         execution.result.terminal = execution.request.terminal.is_some();
-        let running = executor.start(execution.request, &mut session, &execution.result);
+        let mounts = mounts.unwrap_or_default();
+        let running = executor.start(execution.request, &mut session, mounts, &execution.result);
         execution.result.driver = session.driver();
         let running = running.inspect_err(|error| {
             if not_executed(error).is_some() {
@@ -158,7 +165,26 @@ impl<'a> ProxyRuntime<'a> {
         self.seal(execution, &workspace, session, ended, started)?;
         drop(held);
         execution.advance();
+        if let Some(caches) = caches {
+            keep_caches(caches, &mut execution.result);
+        }
         Ok(())
+    }
+
+    /// Takes the caches into use that the command may need. Where that fails it runs without.
+    fn caches(&self, execution: &mut Execution<'_>, folders: &[PathBuf]) -> Option<ExecCaches> {
+        let rules = self.options.caches.as_ref().filter(|_| !self.vault.is_read_only())?;
+        let Execution { request, result } = execution;
+        let reads = |verdict: &Verdict| verdict.categories.is_read_only();
+        let only_reads = request.read_only || result.decision.as_ref().is_some_and(reads);
+        let elsewhere = folders.iter().chain(&self.options.hidden).chain(&result.mountpoint);
+        let elsewhere = elsewhere.map(PathBuf::as_path).collect();
+        let vault = self.vault;
+        let question = CacheQuestion { vault, rules, request, only_reads, elsewhere };
+        caches::begin(&question).unwrap_or_else(|error| {
+            result.warnings.push(format!("package caches were not used: {error}"));
+            None
+        })
     }
 
     fn door<'d>(&'d self, folders: &'d [PathBuf]) -> Door<'d> {
@@ -298,6 +324,17 @@ impl<'a> ProxyRuntime<'a> {
         {
             result.warnings.push(format!("this exec could not be recorded: {error}"));
         }
+    }
+}
+
+/// Keeps what a command wrote to caches. It is recorded by now: what goes wrong here is a word in the answer.
+fn keep_caches(caches: ExecCaches, result: &mut ExecutionResult) {
+    let in_place = result.in_force.as_ref().map(|force| force.caches.clone()).unwrap_or_default();
+    match caches.finish(&in_place) {
+        Ok(tidied) => result.warnings.extend(tidied.dropped.iter().map(|info| {
+            format!("cache {} was cleared: all caches took more than cache.max_size", info.name)
+        })),
+        Err(error) => result.warnings.push(format!("package caches were not kept: {error}")),
     }
 }
 

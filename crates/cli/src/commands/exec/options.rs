@@ -39,6 +39,9 @@ pub(crate) struct Options {
     /// Further rules for this command, which can only narrow: a TOML or Rego file
     #[arg(long, value_name = "FILE")]
     pub(super) policy: Vec<PathBuf>,
+    /// Run without the package caches of the vault; nothing is added to them
+    #[arg(long)]
+    pub(super) no_cache: bool,
     /// How to make the workspace a directory [default: exec.driver]
     #[arg(long, value_enum)]
     pub(super) driver: Option<DriverName>,

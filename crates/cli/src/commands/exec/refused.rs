@@ -44,6 +44,7 @@ pub(super) fn envelope(ask: &Ask<'_>, context: &Context, error: ErrorBody) -> Ex
         driver: None,
         sandbox: None,
         usage: ExecUsageDoc::default(),
+        network: None,
         conflicts: 0,
         warnings: Vec::new(),
         error: Some(error),

@@ -7,7 +7,9 @@ use offshoot_policy::Engine;
 use offshoot_protocol::ErrorBody;
 use offshoot_sandbox::{Limits, Signals};
 use offshoot_vault::{LinkLimit, Listed, Vault};
-use offshoot_workspace::{BindingService, RuntimeOptions, ServiceError, WorkspaceService};
+use offshoot_workspace::{
+    BindingService, CacheRules, RuntimeOptions, ServiceError, WorkspaceService,
+};
 
 use super::Ask;
 use crate::commands::init;
@@ -145,8 +147,12 @@ fn refresh(
     Ok(())
 }
 
-pub(super) fn options(context: &Context, policy: Arc<Engine>) -> Result<RuntimeOptions> {
-    let exec = &context.settings.config.exec;
+pub(super) fn options(
+    ask: &Ask<'_>,
+    context: &Context,
+    policy: Arc<Engine>,
+) -> Result<RuntimeOptions> {
+    let (exec, cache) = (&context.settings.config.exec, &context.settings.config.cache);
     let limit = |value: u64| Some(value).filter(|value| *value > 0);
     let signals = Signals::take_over()
         .map_err(|error| CliError::new(offshoot_protocol::ExitCode::Failure, error.to_string()))?;
@@ -165,6 +171,8 @@ pub(super) fn options(context: &Context, policy: Arc<Engine>) -> Result<RuntimeO
         links: LinkLimit { names: MOST_LINKED_NAMES, bytes: exec.hard_link_bytes },
         diff: context.diff_options(),
         signals: Some(signals),
+        caches: (cache.enabled && !ask.options.no_cache)
+            .then(|| CacheRules { skip: cache.skipped(), max_size: cache.max_size }),
         policy,
         explain,
     })
