@@ -21,6 +21,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::commands::exec::Net;
+
 pub(crate) use duration::parse as parse_duration;
 pub(crate) use error::ConfigError;
 pub(crate) use load::{Loaded, load};
@@ -117,6 +119,8 @@ pub(crate) struct Exec {
     pub(crate) hard_link_bytes: u64,
     /// Whether directories can be renamed where overlayfs refuses.
     pub(crate) broker: bool,
+    /// What commands can reach.
+    pub(crate) net: Net,
     /// How many processes and threads a command may have; 0 for no limit.
     pub(crate) max_processes: u64,
     /// How large a file it may write; 0 for no limit.
@@ -292,6 +296,7 @@ impl Default for Exec {
             refresh: true,
             hard_link_bytes: 64 << 20,
             broker: true,
+            net: Net::None,
             max_processes: 0,
             max_file_size: 0,
             max_memory: 0,

@@ -100,6 +100,8 @@ pub(crate) struct CacheScript {
     /// The directory that the names of its layers are relative to.
     pub(crate) stage: CString,
     pub(crate) layers: OverlayScript,
+    /// Where changes go that are thrown away, in a scratch directory.
+    pub(crate) scratch: UpperScript,
     /// The directories on the way to its place, and that.
     pub(crate) parents: Vec<CString>,
     pub(crate) target: CString,
@@ -221,7 +223,9 @@ fn caches(mounts: &[CacheMount]) -> Result<Vec<CacheScript>> {
     let cache = |mount: &CacheMount| {
         let (stage, layers) = overlay(&mount.layers)?;
         let (parents, target) = (parents(&mount.target)?, c_path(&mount.target)?);
-        Ok(CacheScript { stage: c_path(&stage)?, layers, parents, target })
+        let scratch = |part| c_path(&Path::new(part).with_extension(mount.name));
+        let scratch = UpperScript { directory: scratch("upper")?, work: scratch("work")? };
+        Ok(CacheScript { stage: c_path(&stage)?, layers, scratch, parents, target })
     };
     mounts.iter().take(MOST_CACHES).map(cache).collect()
 }

@@ -65,7 +65,7 @@ pub struct FolderMount {
 pub struct CacheMount {
     /// What it is called.
     pub name: &'static str,
-    /// What to stack.
+    /// What to stack. Without an upper, changes are thrown away.
     pub layers: Overlay,
     /// Where the command sees it: an absolute path without links.
     pub target: PathBuf,

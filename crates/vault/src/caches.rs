@@ -27,6 +27,8 @@ const MOST_LAYERS: usize = 24;
 const IN_USE: &str = ".use-";
 /// What is being removed.
 const DOOMED: &str = ".del-";
+/// An empty directory, for where there is nothing below what a command writes.
+const EMPTY: &str = ".empty";
 /// In a cache: how many bytes it takes, at most; changed when something is kept.
 const SIZE: &str = "size";
 
@@ -83,12 +85,8 @@ pub struct CacheEntry {
     pub name: &'static str,
     /// What was kept before, topmost first.
     pub layers: Vec<PathBuf>,
-    /// Where changes go.
-    pub upper: PathBuf,
-    /// A fresh directory beside it, for the kernel's own use.
-    pub work: PathBuf,
-    /// An empty directory, for where there is nothing below.
-    pub empty: PathBuf,
+    /// Where changes go, and a fresh directory beside it for the kernel's own use; nothing where they are thrown away.
+    pub upper: Option<(PathBuf, PathBuf)>,
 }
 
 impl Vault {
@@ -99,9 +97,9 @@ impl Vault {
 }
 
 impl Caches {
-    /// Takes caches into use; none where no wish is to be fulfilled.
-    pub fn begin(&self, wishes: &[CacheWish]) -> Result<Option<CacheUse>> {
-        if wishes.iter().all(|wish| wish.only_if_kept) && !self.dir.exists() {
+    /// Takes caches into use, to write to them where `writes` says so; none where no wish is to be fulfilled.
+    pub fn begin(&self, wishes: &[CacheWish], writes: bool) -> Result<Option<CacheUse>> {
+        if wishes.is_empty() {
             return Ok(None);
         }
         let lock = self.open_lock()?;
@@ -111,13 +109,35 @@ impl Caches {
         let mut used = CacheUse { caches: self.clone(), lock, own, entries: Vec::new() };
         for wish in wishes {
             let layers = self.layers(wish.name)?;
-            if !layers.is_empty() || !wish.only_if_kept {
-                let entry = entry(&name, wish, layers);
-                used.make(&entry, wish.mode).map_err(self.io("write"))?;
-                used.entries.push(entry);
+            if layers.is_empty() && wish.only_if_kept {
+                continue;
             }
+            let upper = writes.then(|| {
+                let below = |part| Path::new(&name).join(wish.name).join(part);
+                (below("fs"), below("work"))
+            });
+            if let Some((upper, work)) = &upper {
+                self.make_upper(upper, work, wish.mode).map_err(self.io("write"))?;
+            }
+            used.entries.push(CacheEntry { name: wish.name, layers, upper });
         }
         Ok(Some(used).filter(|used| !used.entries.is_empty()))
+    }
+
+    fn make_upper(&self, upper: &Path, work: &Path, mode: u32) -> io::Result<()> {
+        let upper = self.dir.join(upper);
+        fs::create_dir_all(&upper)?;
+        fs::set_permissions(&upper, fs::Permissions::from_mode(mode))?;
+        fs::create_dir(self.dir.join(work))?;
+        match fs::create_dir(self.dir.join(EMPTY)) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// The caches that have something in them.
+    pub fn kept(&self) -> Result<Vec<String>> {
+        self.names()
     }
 
     /// All caches that have something in them, by name, as large as they are found to be.
@@ -302,6 +322,11 @@ impl CacheUse {
         &self.caches.dir
     }
 
+    /// An empty directory, below the same.
+    pub fn empty(&self) -> &'static Path {
+        Path::new(EMPTY)
+    }
+
     /// The caches.
     pub fn entries(&self) -> &[CacheEntry] {
         &self.entries
@@ -311,40 +336,27 @@ impl CacheUse {
     /// any more.
     pub fn keep(mut self, names: &[&str], limit: u64) -> Result<Tidied> {
         for entry in std::mem::take(&mut self.entries) {
-            if names.contains(&entry.name) {
-                self.keep_one(&entry)?;
+            if let Some((upper, _)) = entry.upper.filter(|_| names.contains(&entry.name)) {
+                self.keep_one(entry.name, &upper)?;
             }
         }
         remove_tree(&self.own).map_err(io_error("remove", &self.own))?;
         self.caches.tidy_with(&self.lock, limit)
     }
 
-    fn keep_one(&self, entry: &CacheEntry) -> Result<()> {
+    fn keep_one(&self, name: &str, upper: &Path) -> Result<()> {
         let caches = &self.caches;
-        let upper = caches.dir.join(&entry.upper);
+        let upper = caches.dir.join(upper);
         let nothing = fs::read_dir(&upper).map(|mut entries| entries.next().is_none());
-        if nothing.map_err(io_error("read", &upper))?
-            || caches.layers(entry.name)?.len() >= MOST_LAYERS
-        {
+        if nothing.map_err(io_error("read", &upper))? || caches.layers(name)?.len() >= MOST_LAYERS {
             return Ok(());
         }
         let bytes = measure::bytes_on_disk(&upper).map_err(io_error("read", &upper))?;
-        let cache = caches.dir.join(entry.name);
+        let cache = caches.dir.join(name);
         fs::create_dir_all(&cache).map_err(io_error("create", &cache))?;
-        let layer = cache.join(above(&caches.layers(entry.name)?).to_string());
+        let layer = cache.join(above(&caches.layers(name)?).to_string());
         fs::rename(&upper, &layer).map_err(io_error("rename", &upper))?;
-        caches.note_size(entry.name, caches.noted_size(entry.name).saturating_add(bytes), None)
-    }
-
-    fn make(&self, entry: &CacheEntry, mode: u32) -> io::Result<()> {
-        let upper = self.caches.dir.join(&entry.upper);
-        fs::create_dir_all(&upper)?;
-        fs::set_permissions(&upper, fs::Permissions::from_mode(mode))?;
-        fs::create_dir(self.caches.dir.join(&entry.work))?;
-        if entry.layers.is_empty() {
-            fs::create_dir(self.caches.dir.join(&entry.empty))?;
-        }
-        Ok(())
+        caches.note_size(name, caches.noted_size(name).saturating_add(bytes), None)
     }
 }
 
@@ -353,12 +365,6 @@ impl Drop for CacheUse {
         // What stays is removed by the next who tidies up.
         drop(remove_tree(&self.own));
     }
-}
-
-fn entry(own: &str, wish: &CacheWish, layers: Vec<PathBuf>) -> CacheEntry {
-    let below = |name| Path::new(own).join(wish.name).join(name);
-    let (upper, work, empty) = (below("fs"), below("work"), below("empty"));
-    CacheEntry { name: wish.name, layers, upper, work, empty }
 }
 
 /// The id of a layer that lies above these, whatever the clock says.

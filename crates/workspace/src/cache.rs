@@ -2,6 +2,7 @@
 
 mod table;
 
+use offshoot_policy::{Judged, Part, Verdict};
 use offshoot_vault::{CacheInfo, Tidied, Vault};
 
 pub(crate) use table::{KNOWN, KnownCache};
@@ -32,6 +33,25 @@ pub fn cache_names() -> Vec<&'static str> {
     names.sort_unstable();
     names.dedup();
     names
+}
+
+/// Programs that change files and fetch or build nothing.
+const FILE_TOOLS: [&str; 32] = [
+    "base64", "chgrp", "chmod", "chown", "cp", "dd", "echo", "ed", "gzip", "install", "ln",
+    "mkdir", "mkfifo", "mktemp", "mv", "patch", "printf", "rm", "rmdir", "rsync", "sed", "shred",
+    "split", "sync", "tar", "tee", "touch", "truncate", "unlink", "unzip", "xz", "zip",
+];
+
+/// Whether a command may get packages or build something, as far as can be seen. Others, such as those that agents change files
+/// with, do without caches of their own, which cost time before and after them.
+pub(crate) fn may_fetch(verdict: &Verdict) -> bool {
+    let harmless = |judged: &Judged| match judged.part {
+        _ if judged.categories.is_read_only() => true,
+        Part::Redirection | Part::Assignment => true,
+        Part::Unclear => false,
+        Part::Program => judged.program().is_some_and(|name| FILE_TOOLS.contains(&&*name)),
+    };
+    !verdict.parts.iter().all(|part| harmless(&part.judged))
 }
 
 /// Whether a cache has this name or belongs to the tool of this name.

@@ -12,6 +12,8 @@ use super::{duration, size};
 pub(super) enum Kind {
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// One of these words, which a project's file cannot set: it decides what commands may do to others.
+    OwnChoice(&'static [&'static str]),
     /// `true` or `false`.
     Boolean,
     /// A whole number between two others, both included.
@@ -47,7 +49,7 @@ impl Kind {
     /// become text in one spelling.
     pub(super) fn check(&self, written: &Written) -> Option<Json> {
         match self {
-            Self::Choice(words) => {
+            Self::Choice(words) | Self::OwnChoice(words) => {
                 let text = written.text()?;
                 words.contains(&text).then(|| text.into())
             }
@@ -80,7 +82,7 @@ impl Kind {
     /// What is allowed, to complete "expected ...".
     pub(super) fn allowed(&self) -> String {
         match self {
-            Self::Choice(words) => {
+            Self::Choice(words) | Self::OwnChoice(words) => {
                 let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
                 format!("one of {}", quoted.join(", "))
             }

@@ -11,9 +11,10 @@ use rustix::mount::{
     open_tree, unmount,
 };
 
+use super::caches;
 use super::files::{Devices, make_directories, touch};
 use super::{Detail, Failure, Step, step, step_at};
-use crate::script::{FilesScript, HomeScript, MOST_CACHES, OverlayScript, Script};
+use crate::script::{FilesScript, HomeScript, OverlayScript, Script};
 use crate::spec::HomeView;
 use crate::sys;
 
@@ -30,7 +31,7 @@ const RESTRICTED: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc
 
 /// Makes everything that the command will see.
 pub(super) fn make(script: &Script) -> Result<Made, Failure> {
-    let caches = cache_mounts(script);
+    let mut caches = caches::kept(script);
     step(Step::Stage, rustix::process::chdir(script.stage.as_c_str()))?;
     // The layers come first: the host's root is read-only afterwards, and an upper must not lie on such a mount.
     let (files, upper) = workspace_files(script)?;
@@ -40,7 +41,9 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
         Some(placed) => Some(step(Step::Private, clone_mount(&placed.path))?),
         None => None,
     };
+    let begun = caches::begin_thrown_away(script);
     let home = script.home.as_ref().map(throw_away);
+    caches::finish_thrown_away(script, begun, &mut caches);
     private(script, resolver)?;
     step(Step::Devices, devices.mount())?;
     step(Step::Proc, mount_proc())?;
@@ -54,7 +57,7 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
         (Some(Err(_)), _) => HomeView::ReadOnly,
         _ => script.home_view,
     };
-    let caches = place_caches(script, &caches);
+    let caches = caches::place(script, &caches);
     hide(script)?;
     make_directories(&script.target_parents);
     step(Step::Target, attach(files.as_fd(), &script.target))?;
@@ -94,7 +97,7 @@ fn workspace_files(script: &Script) -> Result<(OwnedFd, Option<OwnedFd>), Failur
 }
 
 /// Stacks layers. Names are short and relative, so no number of them exceeds what a call takes.
-fn overlay(layers: &OverlayScript, name: Step) -> Result<OwnedFd, Failure> {
+pub(super) fn overlay(layers: &OverlayScript, name: Step) -> Result<OwnedFd, Failure> {
     let context = step(name, fsopen(c"overlay", FsOpenFlags::FSOPEN_CLOEXEC))?;
     let mount = configure_overlay(context.as_fd(), layers);
     let mount = mount.map_err(|errno| {
@@ -128,7 +131,7 @@ fn configure_overlay(context: BorrowedFd<'_>, layers: &OverlayScript) -> Result<
     finish_mount(context)
 }
 
-fn finish_mount(context: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
+pub(super) fn finish_mount(context: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
     fsconfig_create(context)?;
     let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
     fsmount(context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)
@@ -250,31 +253,6 @@ fn throw_away(home: &HomeScript) -> Result<OwnedFd, Failure> {
     }
     step(Step::Home, rustix::process::chdir(c"/"))?;
     mount
-}
-
-/// The caches as mounts that are not attached anywhere yet, while the vault can still be seen. One that cannot be mounted is left
-/// out: the command does without what it holds.
-fn cache_mounts(script: &Script) -> [Option<OwnedFd>; MOST_CACHES] {
-    let mut mounts = [const { None }; MOST_CACHES];
-    for (mount, cache) in mounts.iter_mut().zip(&script.caches) {
-        if rustix::process::chdir(cache.stage.as_c_str()).is_ok() {
-            *mount = overlay(&cache.layers, Step::Layers).ok();
-        }
-    }
-    mounts
-}
-
-/// Puts the caches over what the home has at their places. Returns which are in place.
-fn place_caches(script: &Script, mounts: &[Option<OwnedFd>; MOST_CACHES]) -> u64 {
-    let mut placed = 0;
-    for (at, (mount, cache)) in mounts.iter().zip(&script.caches).enumerate() {
-        let Some(mount) = mount else { continue };
-        make_directories(&cache.parents);
-        if attach(mount.as_fd(), &cache.target).is_ok() {
-            placed |= 1 << at;
-        }
-    }
-    placed
 }
 
 /// Shows directories of the workspace at places of their own, and there alone.

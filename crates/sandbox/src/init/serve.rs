@@ -185,13 +185,6 @@ impl Serving<'_> {
 
     /// Takes the workspace down. Where that fails somebody outside still has a descriptor to it.
     fn leave(&self) -> Result<(), Errno> {
-        // Nothing is adopted from a cache that others hold: whoever does writes to what is theirs.
-        for (at, cache) in self.script.caches.iter().enumerate().rev() {
-            if self.made.caches & (1 << at) != 0 {
-                let flags = UnmountFlags::NOFOLLOW | UnmountFlags::DETACH;
-                let _covered = unmount(cache.target.as_c_str(), flags).is_err();
-            }
-        }
         let take_down = |path: &CStr| unmount(path, UnmountFlags::NOFOLLOW);
         let covered = self.script.covered.iter().map(CString::as_c_str);
         let folders = self.script.folders.iter().map(|folder| folder.target.as_c_str());

@@ -20,7 +20,7 @@ fn bench() -> Bench {
 
 impl Bench {
     fn begin(&self, wishes: &[CacheWish]) -> CacheUse {
-        self.caches.begin(wishes).unwrap().unwrap()
+        self.caches.begin(wishes, true).unwrap().unwrap()
     }
 
     /// A command that writes these files to a cache.
@@ -40,8 +40,12 @@ impl Bench {
     }
 }
 
+fn upper(used: &CacheUse, at: usize) -> PathBuf {
+    used.directory().join(&used.entries()[at].upper.as_ref().unwrap().0)
+}
+
 fn write(used: &CacheUse, at: usize, files: &[(&str, &str)]) {
-    let upper = used.directory().join(&used.entries()[at].upper);
+    let upper = upper(used, at);
     for (path, content) in files {
         fs::create_dir_all(upper.join(path).parent().unwrap()).unwrap();
         fs::write(upper.join(path), content).unwrap();
@@ -64,7 +68,7 @@ fn what_is_kept_becomes_one_layer() {
     assert_eq!([read("a"), read("d/x"), read("d/y"), read("e/z")], ["2", "1", "2", "2"]);
     assert_eq!(bench.names(), ["npm"]);
     let left: Vec<_> = bench.caches.entries(&bench.caches.dir).unwrap();
-    assert!(!left.iter().any(|name| name.starts_with('.')), "{left:?}");
+    assert!(!left.iter().any(|name| name.starts_with(IN_USE)), "{left:?}");
 }
 
 #[test]
@@ -75,7 +79,7 @@ fn directories_that_are_closed_or_replaced_are_folded() {
     fs::set_permissions(&closed, fs::Permissions::from_mode(0o555)).unwrap();
     let used = bench.begin(&[NPM]);
     write(&used, 0, &[("closed/b", "2"), ("new/b", "2"), ("file", "2"), ("folder/b", "2")]);
-    let upper = used.directory().join(&used.entries()[0].upper);
+    let upper = upper(&used, 0);
     fs::set_permissions(upper.join("closed"), fs::Permissions::from_mode(0o555)).unwrap();
     set_opaque(&upper.join("new"));
     set_opaque(&upper.join("folder"));
@@ -171,10 +175,14 @@ const DEEP: usize = 300;
 fn nothing_is_made_for_wishes_that_need_something_kept() {
     let bench = bench();
     let wish = CacheWish { only_if_kept: true, ..NPM };
-    assert!(bench.caches.begin(std::slice::from_ref(&wish)).unwrap().is_none());
-    assert!(!bench.caches.dir.exists());
+    assert!(bench.caches.begin(std::slice::from_ref(&wish), false).unwrap().is_none());
     bench.fill(&PIP, &[("a", "1")]);
-    assert!(bench.caches.begin(std::slice::from_ref(&wish)).unwrap().is_none());
+    assert!(bench.caches.begin(std::slice::from_ref(&wish), false).unwrap().is_none());
     bench.fill(&NPM, &[("a", "1")]);
     assert_eq!(bench.begin(&[wish]).entries().len(), 1);
+    // Who writes nothing leaves nothing.
+    let reads = bench.caches.begin(&[NPM], false).unwrap().unwrap();
+    assert_eq!(reads.entries()[0].upper, None);
+    reads.keep(&["npm"], PLENTY).unwrap();
+    assert_eq!(bench.names(), ["npm", "pip"]);
 }

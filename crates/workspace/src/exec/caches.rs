@@ -19,7 +19,7 @@ pub(super) struct ExecCaches {
     used: CacheUse,
     pub(super) mounts: Vec<CacheMount>,
     /// What it writes to them is kept.
-    keeps: bool,
+    writes: bool,
     limit: u64,
 }
 
@@ -28,8 +28,8 @@ pub(super) struct CacheQuestion<'a> {
     pub(super) vault: &'a Vault,
     pub(super) rules: &'a CacheRules,
     pub(super) request: &'a ExecutionRequest,
-    /// The command changes nothing, as far as anybody knows: it sees caches, and nothing that it writes to them is kept.
-    pub(super) only_reads: bool,
+    /// What the command writes to caches is kept. Others see what the vault has, and what they write is thrown away.
+    pub(super) writes: bool,
     /// Directories that are somebody else's business: workspaces, and what is hidden.
     pub(super) elsewhere: Vec<&'a Path>,
 }
@@ -44,23 +44,25 @@ struct Wanted {
 
 /// Takes the caches into use that a command may need; nothing where there is none.
 pub(super) fn begin(question: &CacheQuestion<'_>) -> Result<Option<ExecCaches>, VaultError> {
-    let wanted: Vec<Wanted> = KNOWN.iter().filter_map(|known| question.wanted(known)).collect();
+    let caches = question.vault.caches();
+    let kept = caches.kept()?;
+    let wanted = KNOWN.iter().filter_map(|known| question.wanted(known, &kept));
+    let wanted: Vec<Wanted> = wanted.collect();
     let wishes: Vec<CacheWish> = wanted.iter().map(|wanted| wanted.wish.clone()).collect();
-    let Some(used) = question.vault.caches().begin(&wishes)? else { return Ok(None) };
+    let Some(used) = caches.begin(&wishes, question.writes)? else { return Ok(None) };
     let entries = used.entries().iter();
     let mounts = entries.filter_map(|entry| {
         let wanted = wanted.iter().find(|wanted| wanted.wish.name == entry.name)?;
-        Some(wanted.mount(used.directory(), entry))
+        Some(wanted.mount(&used, entry))
     });
     let mounts = mounts.collect();
-    let (keeps, limit) = (!question.only_reads, question.rules.max_size);
-    Ok(Some(ExecCaches { used, mounts, keeps, limit }))
+    Ok(Some(ExecCaches { used, mounts, writes: question.writes, limit: question.rules.max_size }))
 }
 
 impl ExecCaches {
     /// Keeps what the command wrote to the caches that were in place. Nothing of it may run any more.
     pub(super) fn finish(self, in_place: &[&str]) -> Result<Tidied, VaultError> {
-        match self.keeps {
+        match self.writes {
             true => self.used.keep(in_place, self.limit),
             false => Ok(Tidied::default()),
         }
@@ -68,12 +70,16 @@ impl ExecCaches {
 }
 
 impl CacheQuestion<'_> {
-    fn wanted(&self, known: &KnownCache) -> Option<Wanted> {
-        if !self.rules.allow(known.name) {
+    fn wanted(&self, known: &KnownCache, kept: &[String]) -> Option<Wanted> {
+        let environment = &self.request.environment;
+        let path = known.path(environment)?;
+        let is_kept = kept.iter().any(|name| name == known.name);
+        let is_wanted =
+            is_kept || (self.writes && (path.is_dir() || known.is_installed(environment)));
+        if !is_wanted || !self.rules.allow(known.name) {
             return None;
         }
-        let environment = &self.request.environment;
-        let target = without_links(&known.path(environment)?)?;
+        let target = without_links(&path)?;
         let overlaps = |other: &&&Path| target.starts_with(other) || other.starts_with(&target);
         if self.elsewhere.iter().any(|other| overlaps(&other)) {
             return None;
@@ -82,7 +88,7 @@ impl CacheQuestion<'_> {
         if found.as_ref().is_some_and(|found| !found.is_dir()) {
             return None;
         }
-        let only_if_kept = self.only_reads || (found.is_none() && !known.is_installed(environment));
+        let only_if_kept = !self.writes;
         let mode = found.as_ref().map_or(USUAL_MODE, |found| found.mode() & 0o7777);
         let wish = CacheWish { name: known.name, mode, only_if_kept };
         let host = found.map(|_| target.clone());
@@ -91,18 +97,18 @@ impl CacheQuestion<'_> {
 }
 
 impl Wanted {
-    fn mount(&self, directory: &Path, entry: &CacheEntry) -> CacheMount {
+    fn mount(&self, used: &CacheUse, entry: &CacheEntry) -> CacheMount {
         let mut lower = entry.layers.clone();
         lower.extend(self.host.clone());
         if lower.is_empty() {
-            lower.push(entry.empty.clone());
+            lower.push(used.empty().to_owned());
         }
-        let upper = Upper { directory: entry.upper.clone(), work: entry.work.clone() };
+        let upper = entry.upper.clone().map(|(directory, work)| Upper { directory, work });
         let layers = Overlay {
-            directory: directory.to_owned(),
+            directory: used.directory().to_owned(),
             lower,
             data: Vec::new(),
-            upper: Some(upper),
+            upper,
             look_up: Vec::new(),
         };
         CacheMount { name: entry.name, layers, target: self.target.clone() }

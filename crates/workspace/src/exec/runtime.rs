@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use offshoot_mount::{MountRequest, MountSession};
-use offshoot_policy::{Engine, Verdict};
+use offshoot_policy::Engine;
 use offshoot_protocol::{ErrorBody, ExitCode};
 use offshoot_sandbox::{InForce, Limits, Renames, SandboxError, Signals};
 use offshoot_vault::diff::DiffOptions;
@@ -22,7 +22,7 @@ use super::executor::{CommandExecutor, ExecutionObserver};
 use super::folders;
 use super::request::{ExecutionPlace, ExecutionRequest};
 use super::state::ProxyExecutionState as State;
-use crate::cache::CacheRules;
+use crate::cache::{CacheRules, may_fetch};
 use crate::error::{Result, ServiceError};
 use crate::resolve::Resolver;
 use crate::workspace::{NewWorkspace, WorkspaceService};
@@ -175,12 +175,12 @@ impl<'a> ProxyRuntime<'a> {
     fn caches(&self, execution: &mut Execution<'_>, folders: &[PathBuf]) -> Option<ExecCaches> {
         let rules = self.options.caches.as_ref().filter(|_| !self.vault.is_read_only())?;
         let Execution { request, result } = execution;
-        let reads = |verdict: &Verdict| verdict.categories.is_read_only();
-        let only_reads = request.read_only || result.decision.as_ref().is_some_and(reads);
+        let fetches = result.decision.as_ref().is_none_or(may_fetch);
+        let writes = !request.read_only && fetches;
         let elsewhere = folders.iter().chain(&self.options.hidden).chain(&result.mountpoint);
         let elsewhere = elsewhere.map(PathBuf::as_path).collect();
         let vault = self.vault;
-        let question = CacheQuestion { vault, rules, request, only_reads, elsewhere };
+        let question = CacheQuestion { vault, rules, request, writes, elsewhere };
         caches::begin(&question).unwrap_or_else(|error| {
             result.warnings.push(format!("package caches were not used: {error}"));
             None

@@ -70,7 +70,7 @@ fn request(ask: &Ask<'_>, context: &Context) -> ExecRequestDoc {
         stdin: ask.input != Input::Nothing,
         timeout_ms: None,
         readonly: options.read_only,
-        net: format!("{:?}", options.net).to_lowercase(),
+        net: format!("{:?}", ask.net).to_lowercase(),
         workspace: context.workspace_name().map(str::to_owned),
         from: options.from.clone(),
         ephemeral: options.ephemeral,

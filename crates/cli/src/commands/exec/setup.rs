@@ -6,7 +6,7 @@ use std::sync::Arc;
 use offshoot_policy::Engine;
 use offshoot_protocol::ErrorBody;
 use offshoot_sandbox::{Limits, Signals};
-use offshoot_vault::{LinkLimit, Listed, Vault};
+use offshoot_vault::{Binding, LinkLimit, Listed, Vault};
 use offshoot_workspace::{
     BindingService, CacheRules, RuntimeOptions, ServiceError, WorkspaceService,
 };
@@ -37,6 +37,20 @@ pub(super) enum Found {
     Folder(Folder),
     /// None yet: this folder would become one.
     Project(PathBuf),
+}
+
+impl Found {
+    /// The folder that it is the vault of.
+    pub(super) fn project(&self) -> Result<Option<PathBuf>> {
+        Ok(match self {
+            Self::Vault(place) => {
+                let bindings = place.vault.vault.bindings()?;
+                bindings.iter().find(|binding| binding.is_first()).map(Binding::host_path)
+            }
+            Self::Folder(folder) => Some(folder.bound.clone()),
+            Self::Project(project) => Some(project.clone()),
+        })
+    }
 }
 
 /// The folder of a vault, and where in it the caller stands.
