@@ -8,6 +8,8 @@ mod background;
 mod bad_input;
 #[path = "cli/bindings.rs"]
 mod bindings;
+#[path = "cli/caches.rs"]
+mod caches;
 #[path = "cli/carry.rs"]
 mod carry;
 #[path = "cli/checkpoints.rs"]

@@ -4,6 +4,8 @@
 
 #[path = "real/bound.rs"]
 mod bound;
+#[path = "real/caches.rs"]
+mod caches;
 #[path = "real/cargo.rs"]
 mod cargo;
 #[path = "real/endings.rs"]

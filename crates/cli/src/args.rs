@@ -11,9 +11,9 @@ use clap::{Args, Parser, Subcommand};
 use offshoot_protocol::{ErrorBody, ErrorDocument, ExitCode};
 
 use crate::commands::{
-    binding, checkpoint, commit, completions, config, conflicts, diff, discard, doctor, exec,
-    execs, export, fs, gc, history, init, log, logs, merge, op, policy, ps, pull, recover, resolve,
-    revert, review, run, show, snapshot, status, vault, workspace,
+    binding, cache, checkpoint, commit, completions, config, conflicts, diff, discard, doctor,
+    exec, execs, export, fs, gc, history, init, log, logs, merge, op, policy, ps, pull, recover,
+    resolve, revert, review, run, show, snapshot, status, vault, workspace,
 };
 
 const AFTER_HELP: &str = "\
@@ -74,6 +74,9 @@ pub(crate) enum Command {
     /// The folders of a vault, where it has more than one
     #[command(subcommand)]
     Binding(binding::BindingCommand),
+    /// List and clear package caches
+    #[command(subcommand)]
+    Cache(cache::CacheCommand),
     /// Fork, list and remove workspaces
     #[command(subcommand, visible_alias = "ws")]
     Workspace(workspace::WorkspaceCommand),

@@ -1,6 +1,7 @@
 //! One file a command.
 
 pub(crate) mod binding;
+pub(crate) mod cache;
 pub(crate) mod carry;
 pub(crate) mod checkpoint;
 pub(crate) mod commit;
@@ -80,6 +81,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
         Command::Init(args) => init::run(&args, context),
         Command::Vault(command) => vault::run(&command, context),
         Command::Binding(command) => binding::run(&command, context),
+        Command::Cache(command) => cache::run(&command, context),
         Command::Workspace(command) => workspace::run(&command, context),
         Command::Checkpoint(command) => checkpoint::run(&command, context),
         Command::Snapshot(command) => snapshot::run(&command, context),

@@ -21,6 +21,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::commands::exec::Net;
+
 pub(crate) use duration::parse as parse_duration;
 pub(crate) use error::ConfigError;
 pub(crate) use load::{Loaded, load};
@@ -40,6 +42,8 @@ pub(crate) struct Config {
     pub(crate) workspace: Workspace,
     /// How commands are run.
     pub(crate) exec: Exec,
+    /// Package caches that outlive commands.
+    pub(crate) cache: Cache,
     /// How it is decided whether commands run.
     pub(crate) policy: Policy,
     /// How files come home.
@@ -115,12 +119,33 @@ pub(crate) struct Exec {
     pub(crate) hard_link_bytes: u64,
     /// Whether directories can be renamed where overlayfs refuses.
     pub(crate) broker: bool,
+    /// What commands can reach.
+    pub(crate) net: Net,
     /// How many processes and threads a command may have; 0 for no limit.
     pub(crate) max_processes: u64,
     /// How large a file it may write; 0 for no limit.
     pub(crate) max_file_size: u64,
     /// How much address space each of its processes may have; 0 for no limit.
     pub(crate) max_memory: u64,
+}
+
+/// Section `cache`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Cache {
+    /// Whether commands get caches that outlive them.
+    pub(crate) enabled: bool,
+    /// Those that they do not get, with commas between them.
+    pub(crate) skip: String,
+    /// How many bytes all caches of a vault may take.
+    pub(crate) max_size: u64,
+}
+
+impl Cache {
+    /// Those that commands do not get.
+    pub(crate) fn skipped(&self) -> Vec<String> {
+        value::names(&self.skip).map(str::to_owned).collect()
+    }
 }
 
 /// How a workspace is made a directory.
@@ -277,10 +302,17 @@ impl Default for Exec {
             refresh: true,
             hard_link_bytes: 64 << 20,
             broker: true,
+            net: Net::None,
             max_processes: 0,
             max_file_size: 0,
             max_memory: 0,
         }
+    }
+}
+
+impl Default for Cache {
+    fn default() -> Self {
+        Self { enabled: true, skip: String::new(), max_size: 10 << 30 }
     }
 }
 

@@ -218,6 +218,9 @@ impl From<ServiceError> for CliError {
                 .hint("`offshoot checkpoint restore` brings it back"),
             ServiceError::Busy { .. } => Self::new(ExitCode::Busy, message)
                 .hint("--wait waits for it; another workspace can be used at once"),
+            ServiceError::CachesInUse => {
+                Self::new(ExitCode::Busy, message).hint("`offshoot ps` lists running commands")
+            }
             ServiceError::Compacting => {
                 Self::new(ExitCode::Busy, message).hint("wait until it is done and try again")
             }

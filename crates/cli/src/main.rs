@@ -9,6 +9,7 @@ mod git;
 mod output;
 mod pager;
 mod progress;
+mod projects;
 mod render;
 mod review;
 mod terminal;

@@ -6,7 +6,8 @@ mod overlay;
 use std::path::PathBuf;
 
 use offshoot_sandbox::{
-    Command, Ended, FolderMount, Limits, Network, Running, Spec, WorkspaceMount, launch_noted,
+    CacheMount, Command, Ended, FolderMount, Limits, Network, Running, Spec, WorkspaceMount,
+    launch_noted,
 };
 use offshoot_vault::{Adopted, ExecNote, Id, LinkLimit, ProcessMark, RootId, Upper, Vault};
 
@@ -84,6 +85,8 @@ pub struct Inside {
     pub home: Option<PathBuf>,
     /// What the command sees empty.
     pub hidden: Vec<PathBuf>,
+    /// Directories that outlive it.
+    pub caches: Vec<CacheMount>,
     /// What it can reach.
     pub network: Network,
     /// What it may use.
@@ -185,6 +188,7 @@ impl<'v> MountSession<'v> {
             },
             home: inside.home,
             hidden: inside.hidden,
+            caches: inside.caches,
             network: inside.network,
             limits: inside.limits,
             broker: inside.broker,

@@ -24,6 +24,34 @@ pub struct Judged {
     pub paths: Vec<TouchedPath>,
 }
 
+/// What tells a program to do without the network.
+const OFFLINE: [&str; 3] = ["--offline", "--no-index", "--prefer-offline=true"];
+
+impl Judged {
+    /// What people call it: the program, and which of its commands.
+    pub fn name(&self) -> String {
+        let Some(program) = self.program() else { return "this command".to_owned() };
+        let mut words = self.words.iter().skip(1).map_while(|word| word.literal());
+        let is_command = |word: &str| word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+        match words.next().filter(|word| !word.starts_with('-') && is_command(word)) {
+            Some(command) => format!("{program} {command}"),
+            None => program,
+        }
+    }
+
+    /// The name of the program, without the folders that lead to it.
+    pub fn program(&self) -> Option<String> {
+        let word = self.words.first().filter(|_| self.part == Part::Program)?.literal()?;
+        word.rsplit('/').next().map(str::to_owned)
+    }
+
+    /// Whether it says of itself that it does without the network.
+    pub fn is_offline(&self) -> bool {
+        let mut words = self.words.iter().filter_map(Word::literal);
+        words.any(|word| OFFLINE.contains(&&*word))
+    }
+}
+
 /// What part of a simple command was judged. Rules that name a program are about programs alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Part {

@@ -29,6 +29,12 @@ pub struct Verdict {
 }
 
 impl Verdict {
+    /// The first part of this category.
+    pub fn first_part(&self, category: Category) -> Option<&Judged> {
+        let mut parts = self.parts.iter().map(|part| &part.judged);
+        parts.find(|judged| judged.categories.contains(category))
+    }
+
     /// The worst of the categories.
     pub fn category(&self) -> Category {
         self.categories.worst()

@@ -154,6 +154,9 @@ pub struct ExecResultDoc {
     pub sandbox: Option<SandboxDoc>,
     /// What it used.
     pub usage: ExecUsageDoc,
+    /// What it could reach, and whether it tried to reach more; where it ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkDoc>,
     /// How many conflicts the workspace has to decide afterwards.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub conflicts: u64,
@@ -200,8 +203,20 @@ pub struct SandboxDoc {
     /// Directories of the workspace could be renamed where overlayfs by itself refuses.
     #[serde(default)]
     pub broker: bool,
+    /// Package caches that outlive it: what it wrote there is kept for later commands of the vault.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub caches: Vec<String>,
     /// Everything else in force, such as `no_new_privs`.
     pub restrictions: Vec<String>,
+}
+
+/// The network of a command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NetworkDoc {
+    /// `none`: a loopback interface of its own; `host`: what the host reaches.
+    pub mode: String,
+    /// How often it sent something or began a connection that could not leave, as the kernel counts it; 0 with `host`.
+    pub attempted: u64,
 }
 
 /// What a command and its children used.

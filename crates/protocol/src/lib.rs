@@ -4,6 +4,7 @@
 //! lose or change them. This crate holds plain data; it knows no vault and no command line.
 
 mod binding;
+mod cache;
 mod change;
 mod document;
 mod exec;
@@ -25,11 +26,12 @@ mod workspace;
 pub use binding::{
     BindingAddedDoc, BindingDoc, BindingListDoc, BindingMovedDoc, BindingRemovedDoc, GitDirectoryDoc,
 };
+pub use cache::{CacheClearDoc, CacheDoc, CacheListDoc};
 pub use change::{ChangeDoc, ChangeKindDoc, DiffDoc, HunkDoc, LineDoc, SideDoc, StatusDoc};
 pub use document::{Document, ErrorBody, ErrorDocument, Kind, SCHEMA_VERSION};
 pub use exec::{
     ExecEnvelopeDoc, ExecEventDoc, ExecListDoc, ExecLogsDoc, ExecRequestDoc, ExecResultDoc,
-    ExecSummaryDoc, ExecUsageDoc, SandboxDoc, TruncatedDoc,
+    ExecSummaryDoc, ExecUsageDoc, NetworkDoc, SandboxDoc, TruncatedDoc,
 };
 pub use exit_code::ExitCode;
 pub use file::{

@@ -29,6 +29,8 @@ pub fn schemas() -> Vec<SchemaFile> {
         file::<PackDoc>(),
         file::<VaultExportDoc>(),
         file::<VaultImportDoc>(),
+        file::<CacheListDoc>(),
+        file::<CacheClearDoc>(),
         file::<BindingListDoc>(),
         file::<BindingAddedDoc>(),
         file::<BindingRemovedDoc>(),

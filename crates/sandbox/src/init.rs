@@ -4,9 +4,11 @@
 //! the caller as its hand inside the namespace. It is a copy of the caller after `clone3`, so it must not allocate, lock
 //! or panic; it leaves only by [`sys::exit_now`].
 
+mod caches;
 mod command;
 mod files;
 mod mounts;
+mod network;
 mod serve;
 mod terminal;
 

@@ -92,6 +92,13 @@ fn go(spec: &Spec, running: &mut Running, script: &Script, pid: i32) -> Result<(
         renames,
         private: script.private_paths(),
         hidden: spec.hidden.clone(),
+        caches: spec
+            .caches
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| started.caches & (1 << at) != 0)
+            .map(|(_, cache)| cache.name)
+            .collect(),
     };
     running.begin();
     Ok(())
@@ -153,6 +160,8 @@ struct Started {
     listener: Option<OwnedFd>,
     /// Why they are not, where they should be.
     unheard: Option<Errno>,
+    /// Which caches are in place, a bit for each.
+    caches: u64,
     /// The caller's end of its terminal.
     master: Option<OwnedFd>,
 }
@@ -179,6 +188,7 @@ fn await_start(running: &mut Running, script: &Script, program: &Path) -> Result
             },
             device: message.numbers[1] as u64,
             listener,
+            caches: message.numbers[3] as u64,
             unheard: Some(message.numbers[2]).filter(|number| *number != 0).map(errno),
             master: message.descriptor,
         }),

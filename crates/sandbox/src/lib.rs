@@ -30,7 +30,7 @@ pub use probe::{ProbeReport, probe, read_through};
 pub use running::{Ended, Flow, Observer, Running, Status, Stream, Timeout, Usage};
 pub use signals::Signals;
 pub use spec::{
-    Command, Files, FolderMount, HomeView, InForce, Limits, Network, Overlay, Renames, Spec, Stdin,
-    Terminal, Upper, WorkspaceMount,
+    CacheMount, Command, Files, FolderMount, HomeView, InForce, Limits, Network, Overlay, Renames,
+    Spec, Stdin, Terminal, Upper, WorkspaceMount,
 };
 pub use sys::give_way;

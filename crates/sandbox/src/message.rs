@@ -11,7 +11,7 @@ use rustix::net::{
 };
 
 /// How many numbers a message has.
-pub(crate) const NUMBERS: usize = 8;
+pub(crate) const NUMBERS: usize = 9;
 /// The longest bytes of a message.
 pub(crate) const LONGEST: usize = 64 * 1024;
 const HEAD: usize = 8 + NUMBERS * 8;
@@ -32,13 +32,14 @@ pub(crate) enum Kind {
     Leave = 5,
     /// From the init: a step failed. Numbers: step, error; bytes: what the kernel says.
     Failed = 10,
-    /// From the init: the command runs. Numbers: how its home looks, the device number of the workspace, and why its
-    /// renames are not told about, 0 where they are; with the caller's end of its terminal, if it has one.
+    /// From the init: the command runs. Numbers: how its home looks, the device number of the workspace, why its renames are
+    /// not told about, 0 where they are, and which caches are in place, a bit for each; with the caller's end of its
+    /// terminal, if it has one.
     Started = 11,
     /// From the init: the command could not be executed. Numbers: error.
     NotExecuted = 12,
     /// From the init: everything has ended. Numbers: status, processes ended, user and system microseconds, resident
-    /// KiB, error of the unmount, blocks written, processes started.
+    /// KiB, error of the unmount, blocks written, processes started, attempts to reach a network that is not there.
     Ended = 13,
     /// From the init: the answer to `Open`. Numbers: error; with a descriptor where it is 0.
     Opened = 14,

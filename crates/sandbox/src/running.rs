@@ -98,6 +98,8 @@ pub struct Ended {
     pub usage: Usage,
     /// Somebody outside has a descriptor to its files, and may still write.
     pub busy: bool,
+    /// How often it tried to reach something beyond the loopback interface and had no network.
+    pub unreached: u64,
     /// The init.
     pub keeper: Keeper,
 }
@@ -135,6 +137,7 @@ impl Running {
             home: HomeView::None,
             private: Vec::new(),
             hidden: Vec::new(),
+            caches: Vec::new(),
             renames: Renames::Native,
         };
         let started = Instant::now();
@@ -318,7 +321,8 @@ impl Running {
 
     fn finish(
         mut self,
-        [status, left_behind, user, system, resident, busy, blocks, processes]: [i64; NUMBERS],
+        [status, left_behind, user, system, resident, busy, blocks, processes, unreached]: [i64;
+            NUMBERS],
         ending: &Ending,
     ) -> Result<Ended> {
         let (socket, pidfd) = match (self.socket.take(), self.pidfd.take()) {
@@ -340,6 +344,7 @@ impl Running {
                 processes: processes.unsigned_abs(),
             },
             busy: busy != 0,
+            unreached: unreached.unsigned_abs(),
             keeper: Keeper::new(socket, pidfd),
         })
     }

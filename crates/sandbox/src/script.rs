@@ -9,12 +9,15 @@ use rustix::termios::{Termios, Winsize};
 
 use crate::error::{Result, SandboxError, system};
 use crate::spec::{
-    Files, FolderMount, HomeView, Limits, Network, Overlay, Spec, Terminal, Upper, WorkspaceMount,
+    CacheMount, Files, FolderMount, HomeView, Limits, Network, Overlay, Spec, Terminal, Upper,
+    WorkspaceMount,
 };
 use crate::sys::Pointers;
 
 /// Directories of the host that are replaced by private ones.
 const PRIVATE: [&str; 3] = ["/tmp", "/var/tmp", "/run"];
+/// More caches than this are left out: what is known of them while the inside is made has a fixed size.
+pub(crate) const MOST_CACHES: usize = 32;
 /// Where programs are looked for when the command's environment does not say.
 const DEFAULT_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
@@ -32,6 +35,8 @@ pub(crate) struct Script {
     /// A file below a private directory that name resolution needs, with its parents.
     pub(crate) resolver: Option<Placed>,
     pub(crate) hidden: Vec<CString>,
+    /// Directories that outlive the command, at most [`MOST_CACHES`].
+    pub(crate) caches: Vec<CacheScript>,
     /// The directories on the way to the target, and the target.
     pub(crate) target_parents: Vec<CString>,
     pub(crate) target: CString,
@@ -90,6 +95,18 @@ pub(crate) struct HomeScript {
     pub(crate) overlay: OverlayScript,
 }
 
+/// A directory that outlives the command.
+pub(crate) struct CacheScript {
+    /// The directory that the names of its layers are relative to.
+    pub(crate) stage: CString,
+    pub(crate) layers: OverlayScript,
+    /// Where changes go that are thrown away, in a scratch directory.
+    pub(crate) scratch: UpperScript,
+    /// The directories on the way to its place, and that.
+    pub(crate) parents: Vec<CString>,
+    pub(crate) target: CString,
+}
+
 /// A directory of the workspace at a place of its own.
 pub(crate) struct FolderScript {
     /// Where it is in the workspace, once that is attached.
@@ -139,6 +156,7 @@ impl Script {
             resolver: resolver(spec.network, &private)?,
             private: all(&private, "a path")?,
             hidden: all(&spec.hidden, "a path")?,
+            caches: caches(&spec.caches)?,
             target_parents: parents(&workspace.target)?,
             target: c_path(&workspace.target)?,
             folders: folders(workspace)?,
@@ -172,17 +190,22 @@ impl Script {
 
 fn files(files: &Files) -> Result<(PathBuf, FilesScript)> {
     Ok(match files {
-        Files::Overlay(Overlay { directory, lower, data, upper, look_up }) => {
-            let upper = upper.as_ref().map(upper_script).transpose()?;
-            let (lower, data) = (all(lower, "a path")?, all(data, "a path")?);
-            let look_up = all(look_up, "a path")?;
-            let overlay = OverlayScript { lower, data, upper, look_up };
-            (directory.clone(), FilesScript::Overlay(overlay))
+        Files::Overlay(layers) => {
+            let (stage, layers) = overlay(layers)?;
+            (stage, FilesScript::Overlay(layers))
         }
         Files::Directory(directory) => {
             (directory.clone(), FilesScript::Directory(c_path(directory)?))
         }
     })
+}
+
+fn overlay(layers: &Overlay) -> Result<(PathBuf, OverlayScript)> {
+    let Overlay { directory, lower, data, upper, look_up } = layers;
+    let upper = upper.as_ref().map(upper_script).transpose()?;
+    let (lower, data) = (all(lower, "a path")?, all(data, "a path")?);
+    let look_up = all(look_up, "a path")?;
+    Ok((directory.clone(), OverlayScript { lower, data, upper, look_up }))
 }
 
 fn folders(workspace: &WorkspaceMount) -> Result<Vec<FolderScript>> {
@@ -194,6 +217,17 @@ fn folders(workspace: &WorkspaceMount) -> Result<Vec<FolderScript>> {
         })
     };
     workspace.folders.iter().map(folder).collect()
+}
+
+fn caches(mounts: &[CacheMount]) -> Result<Vec<CacheScript>> {
+    let cache = |mount: &CacheMount| {
+        let (stage, layers) = overlay(&mount.layers)?;
+        let (parents, target) = (parents(&mount.target)?, c_path(&mount.target)?);
+        let scratch = |part| c_path(&Path::new(part).with_extension(mount.name));
+        let scratch = UpperScript { directory: scratch("upper")?, work: scratch("work")? };
+        Ok(CacheScript { stage: c_path(&stage)?, layers, scratch, parents, target })
+    };
+    mounts.iter().take(MOST_CACHES).map(cache).collect()
 }
 
 fn upper_script(upper: &Upper) -> Result<UpperScript> {

@@ -15,6 +15,8 @@ pub struct Spec {
     pub home: Option<PathBuf>,
     /// Directories that the command sees empty and cannot write, such as the home of the vaults.
     pub hidden: Vec<PathBuf>,
+    /// Directories that outlive the command, over those of the home.
+    pub caches: Vec<CacheMount>,
     /// What it can reach.
     pub network: Network,
     /// What it may use.
@@ -53,6 +55,18 @@ pub struct WorkspaceMount {
 pub struct FolderMount {
     /// The directory, below the workspace's top.
     pub below: PathBuf,
+    /// Where the command sees it: an absolute path without links.
+    pub target: PathBuf,
+}
+
+/// A directory that outlives the command: stacked layers at a place of their own. Where they cannot be stacked, the command sees
+/// what is there without them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CacheMount {
+    /// What it is called.
+    pub name: &'static str,
+    /// What to stack. Without an upper, changes are thrown away.
+    pub layers: Overlay,
     /// Where the command sees it: an absolute path without links.
     pub target: PathBuf,
 }
@@ -172,6 +186,8 @@ pub struct InForce {
     pub private: Vec<PathBuf>,
     /// Directories that are masked.
     pub hidden: Vec<PathBuf>,
+    /// Directories that outlive it.
+    pub caches: Vec<&'static str>,
     /// Who renames directories.
     pub renames: Renames,
 }

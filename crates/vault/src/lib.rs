@@ -7,6 +7,7 @@
 mod actor;
 mod apply;
 mod archive;
+mod caches;
 mod capture;
 mod check;
 mod codec;
@@ -50,6 +51,7 @@ pub use apply::{
     Kept,
 };
 pub use archive::Archived;
+pub use caches::{CacheEntry, CacheInfo, CacheUse, CacheWish, Caches, Tidied};
 pub use check::{CheckDepth, CheckReport, RepairReport};
 pub use conflicts::texts_with_markers;
 pub use content::NewContent;

@@ -74,6 +74,9 @@ pub enum ServiceError {
     /// Another process merges layers of the vault.
     #[error("another process merges the layers of this vault already")]
     Compacting,
+    /// A command uses a cache.
+    #[error("a running command uses the caches of this vault")]
+    CachesInUse,
     /// Git failed, or what was asked of it cannot be done.
     #[error(transparent)]
     Git(#[from] GitError),

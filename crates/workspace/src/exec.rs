@@ -3,6 +3,7 @@
 //! [`ProxyRuntime`] takes an [`ExecutionRequest`] through the states of [`ProxyExecutionState`] and always comes back with
 //! an [`ExecutionEnvelope`].
 
+mod caches;
 mod door;
 mod envelope;
 mod environment;

@@ -4,6 +4,7 @@
 //! stored to the vault; they never print, prompt, or read the environment.
 
 mod binding;
+mod cache;
 mod change;
 mod checkpoint;
 mod compaction;
@@ -31,6 +32,7 @@ pub use binding::{
     BindingError, BindingService, Bound, GitDirectory, GitLeftReason, GitTaking, LeftGit, NewBinding,
     Rebound, Refreshed,
 };
+pub use cache::{CacheRules, CacheService, cache_names};
 pub use change::{ChangeSummaryService, Summary};
 pub use checkpoint::{CheckpointService, NewCheckpoint, Restored};
 pub use compaction::{CompactScope, CompactedStack, CompactionService};

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use crate::scene::{Scene, Who};
 
-pub(crate) fn project() -> Option<Scene> {
+/// A scene with cargo and nothing in it yet.
+pub(crate) fn tools() -> Option<Scene> {
     let mut scene = Scene::new(Who::Me, &["cc"])?;
     // The toolchain itself, since the program that stands for it in one's home would look for a
     // configuration there.
@@ -16,6 +17,11 @@ pub(crate) fn project() -> Option<Scene> {
     // Its files carry the time of the build in their names.
     scene.set("CARGO_INCREMENTAL", "0");
     scene.set("CARGO_TERM_COLOR", "never");
+    Some(scene)
+}
+
+pub(crate) fn project() -> Option<Scene> {
+    let scene = tools()?;
     for (path, text) in [
         ("Cargo.toml", "[workspace]\nresolver = \"3\"\nmembers = [\"base\", \"app\"]\n"),
         (

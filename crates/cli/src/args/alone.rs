@@ -10,9 +10,9 @@ use clap::{ArgMatches, Args, FromArgMatches, Subcommand};
 
 use super::{Cli, Command, Global};
 use crate::commands::{
-    binding, checkpoint, commit, completions, config, conflicts, diff, discard, doctor, exec,
-    execs, export, fs, gc, history, init, log, logs, merge, op, policy, ps, pull, recover, resolve,
-    revert, review, run, show, snapshot, status, vault, workspace,
+    binding, cache, checkpoint, commit, completions, config, conflicts, diff, discard, doctor,
+    exec, execs, export, fs, gc, history, init, log, logs, merge, op, policy, ps, pull, recover,
+    resolve, revert, review, run, show, snapshot, status, vault, workspace,
 };
 
 type Result<T> = std::result::Result<T, clap::Error>;
@@ -49,10 +49,11 @@ macro_rules! family {
     };
 }
 
-const COMMANDS: [Alone; 37] = [
+const COMMANDS: [Alone; 38] = [
     plain!("init", init::InitArgs, Init),
     family!("vault", vault::VaultCommand, Vault),
     family!("binding", binding::BindingCommand, Binding),
+    family!("cache", cache::CacheCommand, Cache),
     family!("workspace", workspace::WorkspaceCommand, Workspace),
     family!("ws", workspace::WorkspaceCommand, Workspace),
     family!("checkpoint", checkpoint::CheckpointCommand, Checkpoint),
@@ -164,6 +165,7 @@ mod tests {
             "offshoot kill 01abc",
             "offshoot show 01abc",
             "offshoot recover list",
+            "offshoot cache clear npm --vault v",
             "offshoot binding add ../etc",
         ] {
             let arguments = arguments(line);

@@ -3,6 +3,7 @@
 mod answer;
 mod ask;
 mod live;
+mod network;
 mod options;
 mod refused;
 mod request;
@@ -83,7 +84,7 @@ pub(crate) fn run(args: &ExecArgs, context: &Context) -> Result<u8> {
         (false, true) => Form::Json,
         (false, false) => Form::People,
     };
-    let ask = Ask {
+    let mut ask = Ask {
         command: match &args.shell {
             Some(text) => CommandLine::Shell(text.clone()),
             None => CommandLine::Argv(args.command.clone()),
@@ -91,17 +92,19 @@ pub(crate) fn run(args: &ExecArgs, context: &Context) -> Result<u8> {
         options: &args.options,
         timeout: args.timeout,
         default_timeout: context.settings.config.exec.timeout,
+        net: Net::None,
+        asked: false,
         input: if args.stdin { Input::Stream } else { Input::Nothing },
         patch: args.diff,
         record: true,
     };
-    perform(&ask, form, context)
+    perform(&mut ask, form, context)
 }
 
 /// Runs what is asked for and answers in this form; the exit code is the command's.
-pub(crate) fn perform(ask: &Ask<'_>, form: Form, context: &Context) -> Result<u8> {
+pub(crate) fn perform(ask: &mut Ask<'_>, form: Form, context: &Context) -> Result<u8> {
     let answer = Answer::new(form);
-    let prepared = prepare(ask, context, answer);
+    let prepared = prepare(ask, form, context, answer);
     let (place, request, options) = match prepared {
         Ok(Prepared::Go(prepared)) => *prepared,
         Ok(Prepared::Answered(code)) => return Ok(code),
@@ -113,7 +116,7 @@ pub(crate) fn perform(ask: &Ask<'_>, form: Form, context: &Context) -> Result<u8
         context.output.print_notes();
     }
     let mut ready = || setup::prepare(context, &place);
-    let mut live = answer.live(context, &mut ready);
+    let mut live = answer.live(ask, context, &mut ready);
     let envelope = runtime.run(request, &mut live);
     let printed = live.end();
     let code = answer.finish(context, &envelope, printed);
@@ -130,9 +133,12 @@ enum Prepared {
     Answered(u8),
 }
 
-fn prepare(ask: &Ask<'_>, context: &Context, answer: Answer) -> Result<Prepared> {
+fn prepare(ask: &mut Ask<'_>, form: Form, context: &Context, answer: Answer) -> Result<Prepared> {
     let policy = context.policy(&ask.options.policy).current()?;
-    let (place, request) = match setup::find(ask, context)? {
+    let found = setup::find(ask, context)?;
+    network::settle(ask, context, &policy, found.project()?.as_deref(), form)?;
+    let ask = &*ask;
+    let (place, request) = match found {
         Found::Vault(place) => {
             let request = request::build(ask, context, place.below.as_deref())?;
             (*place, request)
@@ -157,7 +163,7 @@ fn prepare(ask: &Ask<'_>, context: &Context, answer: Answer) -> Result<Prepared>
             (place, request)
         }
     };
-    let options = setup::options(context, policy)?;
+    let options = setup::options(ask, context, policy)?;
     Ok(Prepared::Go(Box::new((place, request, options))))
 }
 

@@ -2,8 +2,8 @@
 
 use clap::Args;
 use offshoot_protocol::{GcDoc, PackDoc, TakenDoc};
-use offshoot_vault::{GcOptions, GcReport};
-use offshoot_workspace::WorkspaceService;
+use offshoot_vault::{GcOptions, GcReport, Vault};
+use offshoot_workspace::{CacheService, WorkspaceService};
 
 use super::vault::open;
 use crate::config::{Config, parse_duration, parse_size};
@@ -51,6 +51,9 @@ pub(crate) fn run(args: &GcArgs, context: &Context) -> Result<()> {
         }
     }
     let report = vault.collect(&options, &context.actor)?;
+    if !args.dry_run {
+        clear_caches(&vault, context)?;
+    }
     drop(patience);
     let document = document(name, args.dry_run, &report);
     context.output.data(document, text)
@@ -66,6 +69,16 @@ pub(crate) fn kept(config: &Config) -> GcOptions {
         dry_run: false,
         pack: true,
     }
+}
+
+/// Drops package caches while all take more than they may.
+fn clear_caches(vault: &Vault, context: &Context) -> Result<()> {
+    let tidied = CacheService::new(vault).tidy(context.settings.config.cache.max_size)?;
+    for dropped in tidied.dropped {
+        let (name, size) = (dropped.name, render::bytes(dropped.bytes));
+        context.output.note(format!("cache {name} ({size}) was cleared: see cache.max_size"));
+    }
+    Ok(())
 }
 
 fn options(args: &GcArgs, context: &Context) -> Result<GcOptions> {

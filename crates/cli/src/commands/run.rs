@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::Args;
 use offshoot_workspace::{CommandLine, ExecutionTimeout};
 
-use super::exec::{self, Ask, Form, Input, Options, timeout};
+use super::exec::{self, Ask, Form, Input, Net, Options, timeout};
 use crate::context::Context;
 use crate::error::Result;
 use crate::terminal;
@@ -47,16 +47,18 @@ pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8> {
     // One document on standard output and a terminal there exclude each other.
     let json = context.output.is_json();
     let attended = terminal::is_attended() && !args.no_terminal && !json;
-    let ask = Ask {
+    let mut ask = Ask {
         command: CommandLine::Argv(command(&args.command)),
         options: &args.options,
         timeout: args.timeout,
         default_timeout: context.settings.config.run.timeout,
+        net: Net::None,
+        asked: false,
         input: if attended { Input::Terminal } else { Input::Stream },
         patch: false,
         record: !args.no_record,
     };
-    exec::perform(&ask, if json { Form::Json } else { Form::Person }, context)
+    exec::perform(&mut ask, if json { Form::Json } else { Form::Person }, context)
 }
 
 /// What to run: what was asked for, else the user's shell.

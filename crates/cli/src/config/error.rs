@@ -61,7 +61,7 @@ pub(crate) enum ConfigError {
         allowed: String,
     },
     /// A project's file sets what only its user decides.
-    #[error("{place}: a project's file cannot set {key}, because that names a command to run")]
+    #[error("{place}: a project's file cannot set {key}: only you decide that")]
     NotForProjects {
         /// Where it was written.
         place: Place,

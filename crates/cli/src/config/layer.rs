@@ -40,7 +40,10 @@ impl Layer {
         let Some(key) = keys::find(name) else {
             return Err(ConfigError::UnknownKey { place, key: name.to_owned() });
         };
-        if matches!((&self.origin, &key.kind), (Origin::ProjectFile(_), Kind::Command)) {
+        if matches!(
+            (&self.origin, &key.kind),
+            (Origin::ProjectFile(_), Kind::Command | Kind::OwnChoice(_))
+        ) {
             return Err(ConfigError::NotForProjects { place, key: name.to_owned() });
         }
         let Some(checked) = key.kind.check(written) else {

@@ -12,6 +12,8 @@ use super::{duration, size};
 pub(super) enum Kind {
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// One of these words, which a project's file cannot set: it decides what commands may do to others.
+    OwnChoice(&'static [&'static str]),
     /// `true` or `false`.
     Boolean,
     /// A whole number between two others, both included.
@@ -20,6 +22,8 @@ pub(super) enum Kind {
     Size { max: u64 },
     /// A length of time between two others, both included.
     Duration { min_seconds: u64, max_seconds: u64 },
+    /// Some of these names, with commas between them; or none.
+    Names(fn() -> Vec<&'static str>),
     /// A command that a shell runs on this machine. A project's file cannot set it: whoever writes that would decide what
     /// others run.
     Command,
@@ -45,11 +49,16 @@ impl Kind {
     /// become text in one spelling.
     pub(super) fn check(&self, written: &Written) -> Option<Json> {
         match self {
-            Self::Choice(words) => {
+            Self::Choice(words) | Self::OwnChoice(words) => {
                 let text = written.text()?;
                 words.contains(&text).then(|| text.into())
             }
             Self::Boolean => written.boolean().map(Json::from),
+            Self::Names(all) => {
+                let text = written.text()?;
+                let all = all();
+                names(text).all(|name| all.contains(&name)).then(|| text.into())
+            }
             Self::Command => written.text().filter(|text| !text.contains('\0')).map(Json::from),
             Self::Integer { min, max } => {
                 let number = written.integer()?;
@@ -73,11 +82,12 @@ impl Kind {
     /// What is allowed, to complete "expected ...".
     pub(super) fn allowed(&self) -> String {
         match self {
-            Self::Choice(words) => {
+            Self::Choice(words) | Self::OwnChoice(words) => {
                 let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
                 format!("one of {}", quoted.join(", "))
             }
             Self::Boolean => "true or false".to_owned(),
+            Self::Names(all) => format!("names with commas between them, of: {}", all().join(", ")),
             Self::Command => "a command line as text".to_owned(),
             Self::Integer { min, max } => format!("a whole number from {min} to {max}"),
             Self::Size { max } => format!(
@@ -99,6 +109,11 @@ impl Kind {
             _ => checked.to_string(),
         }
     }
+}
+
+/// The names in a list with commas.
+pub(super) fn names(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|name| !name.is_empty())
 }
 
 impl Written {

@@ -11,6 +11,7 @@ use rustix::mount::{
     open_tree, unmount,
 };
 
+use super::caches;
 use super::files::{Devices, make_directories, touch};
 use super::{Detail, Failure, Step, step, step_at};
 use crate::script::{FilesScript, HomeScript, OverlayScript, Script};
@@ -22,12 +23,15 @@ pub(super) struct Made {
     /// The directory where changes go, to open things in for the caller.
     pub(super) upper: Option<OwnedFd>,
     pub(super) home: HomeView,
+    /// Which caches are in place, a bit for each.
+    pub(super) caches: u64,
 }
 
 const RESTRICTED: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
 
 /// Makes everything that the command will see.
 pub(super) fn make(script: &Script) -> Result<Made, Failure> {
+    let mut caches = caches::kept(script);
     step(Step::Stage, rustix::process::chdir(script.stage.as_c_str()))?;
     // The layers come first: the host's root is read-only afterwards, and an upper must not lie on such a mount.
     let (files, upper) = workspace_files(script)?;
@@ -37,7 +41,9 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
         Some(placed) => Some(step(Step::Private, clone_mount(&placed.path))?),
         None => None,
     };
+    let begun = caches::begin_thrown_away(script);
     let home = script.home.as_ref().map(throw_away);
+    caches::finish_thrown_away(script, begun, &mut caches);
     private(script, resolver)?;
     step(Step::Devices, devices.mount())?;
     step(Step::Proc, mount_proc())?;
@@ -51,6 +57,7 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
         (Some(Err(_)), _) => HomeView::ReadOnly,
         _ => script.home_view,
     };
+    let caches = caches::place(script, &caches);
     hide(script)?;
     make_directories(&script.target_parents);
     step(Step::Target, attach(files.as_fd(), &script.target))?;
@@ -61,7 +68,7 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
     if script.own_network {
         step(Step::Network, sys::loopback_up())?;
     }
-    Ok(Made { upper, home })
+    Ok(Made { upper, home, caches })
 }
 
 /// The workspace as a mount that is not attached anywhere yet.
@@ -90,7 +97,7 @@ fn workspace_files(script: &Script) -> Result<(OwnedFd, Option<OwnedFd>), Failur
 }
 
 /// Stacks layers. Names are short and relative, so no number of them exceeds what a call takes.
-fn overlay(layers: &OverlayScript, name: Step) -> Result<OwnedFd, Failure> {
+pub(super) fn overlay(layers: &OverlayScript, name: Step) -> Result<OwnedFd, Failure> {
     let context = step(name, fsopen(c"overlay", FsOpenFlags::FSOPEN_CLOEXEC))?;
     let mount = configure_overlay(context.as_fd(), layers);
     let mount = mount.map_err(|errno| {
@@ -124,7 +131,7 @@ fn configure_overlay(context: BorrowedFd<'_>, layers: &OverlayScript) -> Result<
     finish_mount(context)
 }
 
-fn finish_mount(context: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
+pub(super) fn finish_mount(context: BorrowedFd<'_>) -> Result<OwnedFd, Errno> {
     fsconfig_create(context)?;
     let attributes = MountAttrFlags::MOUNT_ATTR_NOSUID | MountAttrFlags::MOUNT_ATTR_NODEV;
     fsmount(context, FsMountFlags::FSMOUNT_CLOEXEC, attributes)

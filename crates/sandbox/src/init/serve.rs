@@ -11,6 +11,7 @@ use rustix::mount::{UnmountFlags, unmount};
 
 use super::command::Started;
 use super::mounts::Made;
+use super::network;
 use super::socket;
 use super::terminal::Terminal;
 use crate::message::{Buffer, Kind};
@@ -50,7 +51,8 @@ impl Serving<'_> {
         let sent = match started {
             Started::Running(_) => {
                 let unheard = self.unheard.map_or(0, Errno::raw_os_error);
-                let numbers = [self.made.home as i64, self.device() as i64, unheard.into()];
+                let caches = self.made.caches as i64;
+                let numbers = [self.made.home as i64, self.device() as i64, unheard.into(), caches];
                 let master = master.as_ref().map(AsFd::as_fd);
                 self.buffer.send(socket(), Kind::Started, &numbers, b"", master)
             }
@@ -70,6 +72,7 @@ impl Serving<'_> {
         let Some(over) = over else { return };
         let usage = sys::children_usage();
         let processes = processes_started().unwrap_or(0);
+        let unreached = if self.script.own_network { network::unreached() } else { 0 };
         if self.await_leave().is_err() {
             return;
         }
@@ -83,6 +86,7 @@ impl Serving<'_> {
             busy.into(),
             usage.written_blocks as i64,
             processes,
+            unreached,
         ];
         if self.send(Kind::Ended, &numbers).is_ok() {
             self.open_for_caller();

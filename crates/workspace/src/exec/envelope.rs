@@ -89,6 +89,8 @@ pub struct ExecutionResult {
     pub in_force: Option<InForce>,
     /// What it used.
     pub usage: Usage,
+    /// How often it tried to reach a network that it did not have.
+    pub unreached: u64,
     /// Bytes of the files that it left in the workspace, new or with other content.
     pub kept_bytes: u64,
     /// How many conflicts the workspace has to decide afterwards.
@@ -131,6 +133,7 @@ impl ExecutionResult {
             driver: None,
             in_force: None,
             usage: Usage::default(),
+            unreached: 0,
             kept_bytes: 0,
             conflicts: 0,
             warnings: Vec::new(),

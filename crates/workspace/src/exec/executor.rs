@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use offshoot_mount::{Inside, MountSession};
-use offshoot_sandbox::{Command, Ended, Flow, Observer, Running, Status, Stdin, Stream, Timeout};
+use offshoot_sandbox::{
+    CacheMount, Command, Ended, Flow, Observer, Running, Status, Stdin, Stream, Timeout,
+};
 use offshoot_vault::{OutputWriter, STDERR, STDOUT};
 
 use super::envelope::ExecutionResult;
@@ -50,6 +52,7 @@ impl<'a> CommandExecutor<'a> {
         &self,
         request: &mut ExecutionRequest,
         session: &mut MountSession<'_>,
+        caches: Vec<CacheMount>,
         result: &ExecutionResult,
     ) -> Result<Running> {
         let stdin = std::mem::replace(&mut request.stdin, Stdin::Empty);
@@ -63,6 +66,7 @@ impl<'a> CommandExecutor<'a> {
         Ok(session.start(Inside {
             home: self.options.home.clone(),
             hidden: self.options.hidden.clone(),
+            caches,
             network: request.network,
             limits: self.options.limits,
             broker: self.options.broker,
@@ -99,6 +103,7 @@ fn record(ended: &Ended, result: &mut ExecutionResult) {
     result.timed_out = ended.timed_out;
     result.interrupted = ended.interrupted;
     result.usage = ended.usage;
+    result.unreached = ended.unreached;
     if ended.left_behind > 0 && !ended.timed_out && !ended.interrupted {
         let left = ended.left_behind;
         let (what, were) = if left == 1 { ("process", "was") } else { ("processes", "were") };

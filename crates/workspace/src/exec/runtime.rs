@@ -15,6 +15,7 @@ use offshoot_vault::{
     boot_id,
 };
 
+use super::caches::{self, CacheQuestion, ExecCaches};
 use super::door::{Door, quieten, validate};
 use super::envelope::{ExecutionEnvelope, ExecutionResult};
 use super::executor::{CommandExecutor, ExecutionObserver};
@@ -22,6 +23,7 @@ use super::folders;
 use super::request::{ExecutionPlace, ExecutionRequest};
 use super::state::ProxyExecutionState as State;
 use crate::binding::git_warning;
+use crate::cache::{CacheRules, may_fetch};
 use crate::error::{Result, ServiceError};
 use crate::resolve::Resolver;
 use crate::workspace::{NewWorkspace, WorkspaceService};
@@ -47,6 +49,8 @@ pub struct RuntimeOptions {
     pub diff: DiffOptions,
     /// Signals to this process, which end commands and tell that the terminal was resized.
     pub signals: Option<Signals>,
+    /// Which package caches outlive commands; none where there are none.
+    pub caches: Option<CacheRules>,
     /// What decides whether a command may run.
     pub policy: Arc<Engine>,
     /// How an error is told.
@@ -133,9 +137,12 @@ impl<'a> ProxyRuntime<'a> {
         let workspace = self.look_again(execution, &id)?;
         execution.advance();
         let mut session = self.session(execution, &workspace, target, &bindings)?;
+        let mut caches = self.caches(execution, &folders);
+        let mounts = caches.as_mut().map(|caches| std::mem::take(&mut caches.mounts));
         let executor = CommandExecutor::new(self.options);
         execution.result.terminal = execution.request.terminal.is_some();
-        let running = executor.start(execution.request, &mut session, &execution.result);
+        let mounts = mounts.unwrap_or_default();
+        let running = executor.start(execution.request, &mut session, mounts, &execution.result);
         execution.result.driver = session.driver();
         let running = running.inspect_err(|error| {
             if not_executed(error).is_some() {
@@ -161,7 +168,26 @@ impl<'a> ProxyRuntime<'a> {
         self.seal(execution, &workspace, session, ended, started)?;
         drop(held);
         execution.advance();
+        if let Some(caches) = caches {
+            keep_caches(caches, &mut execution.result);
+        }
         Ok(())
+    }
+
+    /// Takes the caches into use that the command may need. Where that fails it runs without.
+    fn caches(&self, execution: &mut Execution<'_>, folders: &[PathBuf]) -> Option<ExecCaches> {
+        let rules = self.options.caches.as_ref().filter(|_| !self.vault.is_read_only())?;
+        let Execution { request, result } = execution;
+        let fetches = result.decision.as_ref().is_none_or(may_fetch);
+        let writes = !request.read_only && fetches;
+        let elsewhere = folders.iter().chain(&self.options.hidden).chain(&result.mountpoint);
+        let elsewhere = elsewhere.map(PathBuf::as_path).collect();
+        let vault = self.vault;
+        let question = CacheQuestion { vault, rules, request, writes, elsewhere };
+        caches::begin(&question).unwrap_or_else(|error| {
+            result.warnings.push(format!("package caches were not used: {error}"));
+            None
+        })
     }
 
     fn door<'d>(&'d self, folders: &'d [PathBuf]) -> Door<'d> {
@@ -314,6 +340,17 @@ impl<'a> ProxyRuntime<'a> {
         {
             result.warnings.push(format!("this exec could not be recorded: {error}"));
         }
+    }
+}
+
+/// Keeps what a command wrote to caches. It is recorded by now: what goes wrong here is a word in the answer.
+fn keep_caches(caches: ExecCaches, result: &mut ExecutionResult) {
+    let in_place = result.in_force.as_ref().map(|force| force.caches.clone()).unwrap_or_default();
+    match caches.finish(&in_place) {
+        Ok(tidied) => result.warnings.extend(tidied.dropped.iter().map(|info| {
+            format!("cache {} was cleared: all caches took more than cache.max_size", info.name)
+        })),
+        Err(error) => result.warnings.push(format!("package caches were not kept: {error}")),
     }
 }
 

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use offshoot_protocol::{
-    ExecEnvelopeDoc, ExecRequestDoc, ExecResultDoc, ExecSummaryDoc, ExecUsageDoc, SandboxDoc, Text,
-    TruncatedDoc,
+    ExecEnvelopeDoc, ExecRequestDoc, ExecResultDoc, ExecSummaryDoc, ExecUsageDoc, NetworkDoc,
+    SandboxDoc, Text, TruncatedDoc,
 };
 use offshoot_sandbox::{HomeView, InForce, Network, Renames};
 use offshoot_vault::{ExecRecord, Id, Workspace};
@@ -157,6 +157,10 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
             kept_bytes: result.kept_bytes,
             processes: result.usage.processes,
         },
+        network: result.in_force.is_some().then(|| NetworkDoc {
+            mode: network(request.network).to_owned(),
+            attempted: result.unreached,
+        }),
         conflicts: result.conflicts,
         warnings: result.warnings.clone(),
         error: result.error.clone(),
@@ -182,6 +186,7 @@ fn sandbox(request: &ExecutionRequest, result: &ExecutionResult, in_force: &InFo
         private: paths(&in_force.private),
         hidden: paths(&in_force.hidden),
         broker: in_force.renames == Renames::Brokered,
+        caches: in_force.caches.iter().map(|name| (*name).to_owned()).collect(),
         restrictions: RESTRICTIONS.map(str::to_owned).to_vec(),
     }
 }

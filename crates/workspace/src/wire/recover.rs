@@ -157,6 +157,7 @@ fn crashed_result(note: &ExecNote, after: &Id) -> ExecResultDoc {
         driver: Some(if note.copy { "copy" } else { "overlay" }.to_owned()),
         sandbox: None,
         usage: ExecUsageDoc::default(),
+        network: None,
         conflicts: 0,
         warnings: Vec::new(),
         error: Some(ErrorBody {

@@ -7,7 +7,7 @@ use offshoot_protocol::{ExecEnvelopeDoc, ExecEventDoc, ExitCode};
 use offshoot_workspace::{ExecutionEnvelope, ProxyExecutionState, ServiceError, refusal, wire};
 
 use super::live::{Live, Printed};
-use super::{Ask, refused, summary};
+use super::{Ask, Net, refused, summary};
 use crate::context::Context;
 use crate::error::{CliError, Result};
 use crate::output::{self, print_json};
@@ -43,11 +43,13 @@ impl Answer {
 
     pub(super) fn live<'a>(
         self,
+        ask: &Ask<'_>,
         context: &Context,
         ready: &'a mut dyn FnMut() -> Result<(), ServiceError>,
     ) -> Live<'a> {
         let silent = !self.form.is_text() || context.output.is_quiet();
-        Live::new(self.form, context.settings.config.ui.progress, silent, ready)
+        let offline = ask.net == Net::None && !ask.asked;
+        Live::new(self.form, context.settings.config.ui.progress, silent, offline, ready)
     }
 
     /// Answers a request that may not run where there is no vault to record it in.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use offshoot_workspace::{CommandLine, ExecutionTimeout};
 
-use super::Options;
+use super::{Net, Options};
 use crate::commands::policy::question::Question;
 
 /// One command that somebody asks for.
@@ -18,6 +18,10 @@ pub(crate) struct Ask<'a> {
     pub(crate) timeout: Option<ExecutionTimeout>,
     /// How long it may take otherwise; zero for as long as it wants.
     pub(crate) default_timeout: Duration,
+    /// What it can reach.
+    pub(crate) net: Net,
+    /// Somebody was asked about that.
+    pub(crate) asked: bool,
     /// What it reads.
     pub(crate) input: Input,
     /// Whether to add the changes as a patch.
@@ -42,7 +46,7 @@ impl Ask<'_> {
     pub(super) fn question(&self) -> Question<'_> {
         Question {
             cwd: self.options.cwd.as_deref(),
-            net: self.options.net,
+            net: self.net,
             read_only: self.options.read_only,
             terminal: self.input == Input::Terminal,
             stdin: self.input == Input::Stream,

@@ -6,9 +6,10 @@ use offshoot_protocol::{ExecEventDoc, Text};
 use offshoot_sandbox::{Flow, Stream};
 use offshoot_workspace::{ExecutionObserver, ExecutionResult, ServiceError};
 
-use super::Form;
 use super::answer::print_event;
+use super::{Form, network};
 use crate::config::When;
+use crate::output;
 use crate::progress::Patience;
 use crate::terminal::Raw;
 
@@ -33,6 +34,8 @@ pub(super) struct Live<'a> {
     /// Holds this process's terminal while keys are for the command.
     raw: Option<Raw>,
     printed: Printed,
+    /// The command has no network, and nobody was asked about that.
+    offline: bool,
     sealing: Option<Patience>,
 }
 
@@ -41,10 +44,11 @@ impl<'a> Live<'a> {
         form: Form,
         progress: When,
         silent: bool,
+        offline: bool,
         ready: &'a mut dyn FnMut() -> Result<(), ServiceError>,
     ) -> Self {
         let (terminal, raw, printed) = (false, None, Printed::Lines);
-        Self { ready, form, progress, silent, terminal, raw, printed, sealing: None }
+        Self { ready, form, progress, silent, terminal, raw, printed, offline, sealing: None }
     }
 
     /// Gives the terminal back and stops showing progress; how what was printed ends.
@@ -78,6 +82,12 @@ impl ExecutionObserver for Live<'_> {
     }
 
     fn started(&mut self, result: &ExecutionResult) {
+        if self.offline
+            && !self.silent
+            && let Some(warning) = result.decision.as_ref().and_then(network::warning)
+        {
+            output::eprint(&warning);
+        }
         self.terminal = result.terminal;
         if self.terminal {
             self.raw = Raw::enter();

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use offshoot_workspace::ExecutionTimeout;
+use serde::{Deserialize, Serialize};
 
 use crate::config::parse_duration;
 
@@ -15,9 +16,9 @@ pub(crate) struct Options {
     /// Where to start, inside the workspace [default: the current folder's place in it]
     #[arg(long, value_name = "DIR")]
     pub(super) cwd: Option<PathBuf>,
-    /// What the command can reach
-    #[arg(long, value_enum, default_value_t = Net::None)]
-    pub(super) net: Net,
+    /// What the command can reach [default: exec.net]
+    #[arg(long, value_enum)]
+    pub(super) net: Option<Net>,
     /// Make any write to the workspace fail
     #[arg(long)]
     pub(super) read_only: bool,
@@ -42,14 +43,19 @@ pub(crate) struct Options {
     /// Compare the files of the workspace with their hashes first; run nothing where one is damaged
     #[arg(long)]
     pub(super) verify: bool,
+    /// Run without the package caches of the vault; nothing is added to them
+    #[arg(long)]
+    pub(super) no_cache: bool,
     /// How to make the workspace a directory [default: exec.driver]
     #[arg(long, value_enum)]
     pub(super) driver: Option<DriverName>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Net {
     /// A loopback interface of its own
+    #[default]
     None,
     /// Everything that the host reaches
     Host,

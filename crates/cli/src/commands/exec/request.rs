@@ -90,7 +90,7 @@ pub(super) fn build(
             Checkpoint::Always => CheckpointMode::Always,
             Checkpoint::Never => CheckpointMode::Never,
         },
-        network: match options.net {
+        network: match ask.net {
             Net::None => Network::None,
             Net::Host => Network::Host,
         },

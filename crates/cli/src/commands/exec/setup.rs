@@ -6,8 +6,10 @@ use std::sync::Arc;
 use offshoot_policy::Engine;
 use offshoot_protocol::ErrorBody;
 use offshoot_sandbox::{Limits, Signals};
-use offshoot_vault::{LinkLimit, Listed, Vault};
-use offshoot_workspace::{BindingService, RuntimeOptions, ServiceError, WorkspaceService};
+use offshoot_vault::{Binding, LinkLimit, Listed, Vault};
+use offshoot_workspace::{
+    BindingService, CacheRules, RuntimeOptions, ServiceError, WorkspaceService,
+};
 
 use super::Ask;
 use crate::commands::init;
@@ -35,6 +37,20 @@ pub(super) enum Found {
     Folder(Folder),
     /// None yet: this folder would become one.
     Project(PathBuf),
+}
+
+impl Found {
+    /// The folder that it is the vault of.
+    pub(super) fn project(&self) -> Result<Option<PathBuf>> {
+        Ok(match self {
+            Self::Vault(place) => {
+                let bindings = place.vault.vault.bindings()?;
+                bindings.iter().find(|binding| binding.is_first()).map(Binding::host_path)
+            }
+            Self::Folder(folder) => Some(folder.bound.clone()),
+            Self::Project(project) => Some(project.clone()),
+        })
+    }
 }
 
 /// The folder of a vault, and where in it the caller stands.
@@ -146,8 +162,12 @@ fn refresh(
     Ok(())
 }
 
-pub(super) fn options(context: &Context, policy: Arc<Engine>) -> Result<RuntimeOptions> {
-    let exec = &context.settings.config.exec;
+pub(super) fn options(
+    ask: &Ask<'_>,
+    context: &Context,
+    policy: Arc<Engine>,
+) -> Result<RuntimeOptions> {
+    let (exec, cache) = (&context.settings.config.exec, &context.settings.config.cache);
     let limit = |value: u64| Some(value).filter(|value| *value > 0);
     let signals = Signals::take_over()
         .map_err(|error| CliError::new(offshoot_protocol::ExitCode::Failure, error.to_string()))?;
@@ -166,6 +186,8 @@ pub(super) fn options(context: &Context, policy: Arc<Engine>) -> Result<RuntimeO
         links: LinkLimit { names: MOST_LINKED_NAMES, bytes: exec.hard_link_bytes },
         diff: context.diff_options(),
         signals: Some(signals),
+        caches: (cache.enabled && !ask.options.no_cache)
+            .then(|| CacheRules { skip: cache.skipped(), max_size: cache.max_size }),
         policy,
         explain,
     })

@@ -80,6 +80,9 @@ fn problems(result: &ExecutionResult) -> String {
     if result.timed_out {
         line(paint(BAD, "its time was over: the command was ended"));
     }
+    if result.unreached > 0 && result.exit_code != Some(0) {
+        line(paint(BAD, "it tried to reach the network, which is off: add --net host"));
+    }
     text
 }
 

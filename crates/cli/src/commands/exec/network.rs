@@ -1,0 +1,86 @@
+//! Whether a command gets the network: by its options, by what the user settled before, or by asking them.
+
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::Path;
+
+use offshoot_policy::{Category, Engine, Verdict};
+use offshoot_workspace::judge;
+
+use super::{Ask, Form, Net};
+use crate::context::Context;
+use crate::error::Result;
+use crate::output;
+use crate::projects;
+use crate::render::{DIM, line, paint};
+use crate::terminal;
+
+/// Decides what the command can reach. `project` is the folder that the answer is remembered for.
+pub(super) fn settle(
+    ask: &mut Ask<'_>,
+    context: &Context,
+    policy: &Engine,
+    project: Option<&Path>,
+    form: Form,
+) -> Result<()> {
+    if let Some(net) = ask.options.net {
+        ask.net = net;
+        return Ok(());
+    }
+    ask.net = context.settings.config.exec.net;
+    if let Some(net) = project.and_then(projects::remembered_net) {
+        ask.net = net;
+    }
+    if ask.net == Net::None && asks(context, form) {
+        let place = project.unwrap_or(Path::new("/"));
+        let verdict = judge(policy, &ask.command, &ask.question().context(place, Vec::new())?);
+        if verdict.decision.runs()
+            && let Some(what) = needing(&verdict)
+        {
+            ask.net = answer(&what, project)?;
+            ask.asked = true;
+        }
+    }
+    Ok(())
+}
+
+/// What is said before a command that is known to need the network and has none.
+pub(super) fn warning(verdict: &Verdict) -> Option<String> {
+    let what = needing(verdict)?;
+    let text = format!("{} needs the network, which is off: add --net host", line(&what));
+    Some(format!("{}\n", paint(DIM, &text)))
+}
+
+/// The command that is known to need the network.
+fn needing(verdict: &Verdict) -> Option<String> {
+    verdict
+        .first_part(Category::Networked)
+        .filter(|part| !part.is_offline())
+        .map(|part| part.name())
+}
+
+/// Whether there is somebody to ask: at a terminal, and not a program that watches one.
+fn asks(context: &Context, form: Form) -> bool {
+    let attended = terminal::is_attended() && std::io::stderr().is_terminal();
+    let unattended = std::env::var_os("CI").is_some_and(|ci| !ci.is_empty() && ci != "false");
+    attended && form.is_text() && !context.output.is_quiet() && !unattended
+}
+
+fn answer(what: &str, project: Option<&Path>) -> Result<Net> {
+    let always = if project.is_some() { "/always" } else { "" };
+    output::eprint(&format!("{} needs the network. Allow it? [y/N{always}] ", line(what)));
+    drop(std::io::stderr().flush());
+    let mut answer = String::new();
+    if std::io::stdin().lock().read_line(&mut answer).is_err() {
+        return Ok(Net::None);
+    }
+    match (answer.trim().to_lowercase().as_str(), project) {
+        ("y" | "yes", _) => Ok(Net::Host),
+        ("a" | "always", Some(project)) => {
+            let file = projects::remember_net(project, Net::Host)?;
+            let text = format!("remembered for this project in {}", file.display());
+            output::eprint(&format!("{}\n", paint(DIM, &line(&text))));
+            Ok(Net::Host)
+        }
+        _ => Ok(Net::None),
+    }
+}

@@ -1,0 +1,96 @@
+//! Directories that outlive the command, over those of its home.
+//!
+//! One that cannot be mounted is left out: the command does without what it holds.
+
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::Mode;
+use rustix::io::Errno;
+use rustix::mount::{FsOpenFlags, fsconfig_set_flag, fsconfig_set_string, fsopen};
+
+use super::Step;
+use super::files::make_directories;
+use super::mounts::{attach, finish_mount, overlay, tmpfs};
+use crate::script::{CacheScript, MOST_CACHES, Script, UpperScript};
+
+/// A descriptor for each cache.
+pub(super) type PerCache = [Option<OwnedFd>; MOST_CACHES];
+
+/// Those whose changes are kept, as mounts that are not attached anywhere yet. Made while the vault can still be written.
+pub(super) fn kept(script: &Script) -> PerCache {
+    let mut mounts = [const { None }; MOST_CACHES];
+    for (mount, cache) in mounts.iter_mut().zip(&script.caches) {
+        if cache.layers.upper.is_some() && rustix::process::chdir(cache.stage.as_c_str()).is_ok() {
+            *mount = overlay(&cache.layers, Step::Layers).ok();
+        }
+    }
+    mounts
+}
+
+/// Begins with those whose changes are thrown away: finds what they show, while the home and the vault can still be seen in the
+/// new root.
+pub(super) fn begin_thrown_away(script: &Script) -> PerCache {
+    let mut begun = [const { None }; MOST_CACHES];
+    for (context, cache) in begun.iter_mut().zip(&script.caches) {
+        if cache.layers.upper.is_none() {
+            *context = begin(cache).ok();
+        }
+    }
+    let _stays = rustix::process::chdir(c"/").is_err();
+    begun
+}
+
+fn begin(cache: &CacheScript) -> Result<OwnedFd, Errno> {
+    let context = fsopen(c"overlay", FsOpenFlags::FSOPEN_CLOEXEC)?;
+    fsconfig_set_string(&context, c"source", c"offshoot")?;
+    fsconfig_set_flag(&context, c"userxattr")?;
+    rustix::process::chdir(cache.stage.as_c_str())?;
+    for lower in &cache.layers.lower {
+        fsconfig_set_string(&context, c"lowerdir+", lower.as_c_str())?;
+    }
+    Ok(context)
+}
+
+/// Mounts those, with a scratch directory for their changes: at a place that is covered by a private directory afterwards.
+pub(super) fn finish_thrown_away(script: &Script, begun: PerCache, mounts: &mut PerCache) {
+    let Some(place) = script.private.first().filter(|_| begun.iter().any(Option::is_some)) else {
+        return;
+    };
+    let scratch = tmpfs(c"0700").and_then(|scratch| {
+        attach(scratch.as_fd(), place)?;
+        rustix::process::fchdir(&scratch)
+    });
+    if scratch.is_ok() {
+        for ((mount, context), cache) in mounts.iter_mut().zip(begun).zip(&script.caches) {
+            if let Some(context) = context {
+                *mount = finish(&context, &cache.scratch).ok();
+            }
+        }
+    }
+    let _stays = rustix::process::chdir(c"/").is_err();
+}
+
+fn finish(
+    context: &OwnedFd,
+    UpperScript { directory, work }: &UpperScript,
+) -> Result<OwnedFd, Errno> {
+    for name in [directory, work] {
+        rustix::fs::mkdir(name.as_c_str(), Mode::from_raw_mode(0o755))?;
+    }
+    fsconfig_set_string(context, c"upperdir", directory.as_c_str())?;
+    fsconfig_set_string(context, c"workdir", work.as_c_str())?;
+    finish_mount(context.as_fd())
+}
+
+/// Puts the caches over what the home has at their places. Returns which are in place, a bit for each.
+pub(super) fn place(script: &Script, mounts: &PerCache) -> u64 {
+    let mut placed = 0;
+    for (at, (mount, cache)) in mounts.iter().zip(&script.caches).enumerate() {
+        let Some(mount) = mount else { continue };
+        make_directories(&cache.parents);
+        if attach(mount.as_fd(), &cache.target).is_ok() {
+            placed |= 1 << at;
+        }
+    }
+    placed
+}
