@@ -58,7 +58,7 @@ fn list(context: &Context, vault: String, found: &[CacheInfo]) -> Result<()> {
         });
         let total = render::bytes(document.total_bytes);
         let max = render::bytes(document.max_bytes);
-        format!("{}{total} of {max}\n", table(&rows.collect::<Vec<_>>()))
+        format!("{}{total} of {max}\n", table(&["CACHE", "SIZE", "LAST USED"], rows.collect()))
     })
 }
 
