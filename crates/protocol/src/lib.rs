@@ -24,7 +24,8 @@ mod vault;
 mod workspace;
 
 pub use binding::{
-    BindingAddedDoc, BindingDoc, BindingListDoc, BindingMovedDoc, BindingRemovedDoc, GitDirectoryDoc,
+    BindingAddedDoc, BindingDoc, BindingListDoc, BindingMovedDoc, BindingRemovedDoc,
+    GitDirectoryDoc,
 };
 pub use cache::{CacheClearDoc, CacheDoc, CacheListDoc};
 pub use change::{ChangeDoc, ChangeKindDoc, DiffDoc, HunkDoc, LineDoc, SideDoc, StatusDoc};

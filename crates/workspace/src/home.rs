@@ -30,13 +30,13 @@ use offshoot_vault::{ApplyNote, ImportOptions, Kept};
 
 use crate::binding::GitTaking;
 
-pub(crate) use proposal::HEAD_LABEL;
 pub use commit::{CommitRequest, CommitService};
 pub(crate) use folders::Folders;
 pub(crate) use ignore::IgnoreRules;
 pub use outcome::{CommitOutcome, Pulled};
 pub use pattern::PathPattern;
 pub use preview::{Preview, PreviewService};
+pub(crate) use proposal::HEAD_LABEL;
 pub use proposal::Proposal;
 pub use pull::PullService;
 pub(crate) use record::is_commit;

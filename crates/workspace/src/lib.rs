@@ -29,8 +29,8 @@ pub mod wire;
 mod workspace;
 
 pub use binding::{
-    BindingError, BindingService, Bound, GitDirectory, GitLeftReason, GitTaking, LeftGit, NewBinding,
-    Rebound, Refreshed,
+    BindingError, BindingService, Bound, GitDirectory, GitLeftReason, GitTaking, LeftGit,
+    NewBinding, Rebound, Refreshed,
 };
 pub use cache::{CacheRules, CacheService, cache_names};
 pub use change::{ChangeSummaryService, Summary};

@@ -71,7 +71,8 @@ fn log(args: &LogArgs, context: &Context) -> Result<ExitCode> {
             .problems
             .iter()
             .map(|problem| format!("{} {}\n", paint(BAD, "problem:"), render::line(problem)));
-        problems.collect::<String>() + &table(&["OPERATION", "TIME", "KIND", "BY", "SUMMARY"], rows.collect())
+        problems.collect::<String>()
+            + &table(&["OPERATION", "TIME", "KIND", "BY", "SUMMARY"], rows.collect())
     })?;
     Ok(if log.problems.is_empty() { ExitCode::Success } else { ExitCode::Damaged })
 }

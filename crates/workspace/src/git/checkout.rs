@@ -135,10 +135,14 @@ mod tests {
     #[test]
     fn what_checkouts_share_is_what_git_says() {
         let below = |text: &str| text.split('/').map(|n| n.as_bytes().to_vec()).collect::<Vec<_>>();
-        for shared in ["refs/heads/x", "logs/refs/heads/x", "objects/ab/cd", "packed-refs", "config"] {
+        for shared in
+            ["refs/heads/x", "logs/refs/heads/x", "objects/ab/cd", "packed-refs", "config"]
+        {
             assert!(is_shared(&below(shared)), "{shared}");
         }
-        for own in ["HEAD", "index", "logs/HEAD", "refs/bisect/bad", "ORIG_HEAD", "modules/lib/HEAD"] {
+        for own in
+            ["HEAD", "index", "logs/HEAD", "refs/bisect/bad", "ORIG_HEAD", "modules/lib/HEAD"]
+        {
             assert!(!is_shared(&below(own)), "{own}");
         }
     }

@@ -9,7 +9,7 @@ use super::{maintain, open, text, vault_doc};
 use crate::commands::gc;
 use crate::context::{Context, OpenVault};
 use crate::error::Result;
-use crate::render::{self, DIM, NAME, paint, fields};
+use crate::render::{self, DIM, NAME, fields, paint};
 
 pub(super) const AFTER_HELP: &str = "\
 Examples:
