@@ -82,5 +82,7 @@ mod unprivileged;
 mod usages;
 #[path = "cli/vaults.rs"]
 mod vaults;
+#[path = "cli/wear.rs"]
+mod wear;
 #[path = "cli/workspaces.rs"]
 mod workspaces;

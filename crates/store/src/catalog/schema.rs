@@ -88,7 +88,7 @@ CREATE TABLE stacks (
 
 /// What commands did, and which paths of a root are hard links. Envelopes come last in their rows and outputs have a
 /// table of their own, so that a listing reads neither.
-const VERSION_2: &str = "
+pub(super) const VERSION_2: &str = "
 CREATE TABLE execs (
     id         BLOB PRIMARY KEY NOT NULL,
     workspace  BLOB,
