@@ -88,5 +88,7 @@ mod unprivileged;
 mod usages;
 #[path = "cli/vaults.rs"]
 mod vaults;
+#[path = "cli/wear.rs"]
+mod wear;
 #[path = "cli/workspaces.rs"]
 mod workspaces;

@@ -36,6 +36,8 @@ mod links;
 mod locks;
 #[path = "vault/merge.rs"]
 mod merge;
+#[path = "vault/mutations.rs"]
+mod mutations;
 #[path = "vault/overlay.rs"]
 mod overlay;
 #[path = "vault/placed.rs"]

@@ -14,7 +14,7 @@ use offshoot_tests::skip::{Feature, need};
 use crate::transcript::demo;
 
 /// A vault with one file large enough to lie in a layer, and a workspace with one that lies in the catalog.
-fn vault() -> Place {
+pub(crate) fn vault() -> Place {
     let place = demo();
     let mut bytes = vec![0; 200_000];
     Rng::new(7).fill(&mut bytes);
@@ -25,13 +25,13 @@ fn vault() -> Place {
     place
 }
 
-fn directory(place: &Place) -> PathBuf {
+pub(crate) fn directory(place: &Place) -> PathBuf {
     let info = place.json(&["vault", "info"]);
     PathBuf::from(info["vault"]["directory"].as_str().unwrap())
 }
 
 /// The layer's copy of a file.
-fn in_layer(place: &Place, name: &str) -> PathBuf {
+pub(crate) fn in_layer(place: &Place, name: &str) -> PathBuf {
     let layers = fs::read_dir(directory(place).join("layers")).unwrap();
     let mut files = layers.map(|layer| layer.unwrap().path().join("fs").join(name));
     files.find(|file| file.exists()).expect("some layer has the file")
@@ -47,7 +47,7 @@ pub(crate) fn replace_catalog(place: &Place) {
 }
 
 /// Runs SQL on a catalog with a program that is none of ours.
-fn sql(directory: &Path, statement: &str) {
+pub(crate) fn sql(directory: &Path, statement: &str) {
     let script = "import sqlite3, sys\n\
                   catalog = sqlite3.connect(sys.argv[1])\n\
                   catalog.execute(sys.argv[2])\n\
@@ -61,7 +61,7 @@ fn sql(directory: &Path, statement: &str) {
 
 /// Fails with exit code 5 and a message that has all of this.
 #[track_caller]
-fn assert_damaged(place: &Place, arguments: &[&str], named: &[&str]) {
+pub(crate) fn assert_damaged(place: &Place, arguments: &[&str], named: &[&str]) {
     let error = place.json_error(arguments, 5);
     assert_eq!(error["code"], "damaged");
     let message = error["message"].as_str().unwrap();
@@ -70,7 +70,7 @@ fn assert_damaged(place: &Place, arguments: &[&str], named: &[&str]) {
 }
 
 #[track_caller]
-fn assert_check_finds(place: &Place, named: &[&str]) {
+pub(crate) fn assert_check_finds(place: &Place, named: &[&str]) {
     let output = place.run(["vault", "check", "--json"]);
     assert_eq!(output.status.code(), Some(5), "{output:?}");
     let document = document_of(&output);
@@ -232,6 +232,6 @@ fn a_newer_vault_is_left_alone() {
     let options = CompareOptions { directory_mtimes: false, ..CompareOptions::default() };
     let differences = compare(&before, &after, &options);
     assert!(differences.is_empty(), "{differences:?}");
-    sql(&directory, "pragma user_version = 4");
+    sql(&directory, "pragma user_version = 5");
     assert_eq!(place.json(&["vault", "check"])["ok"], true);
 }

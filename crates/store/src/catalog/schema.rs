@@ -88,7 +88,7 @@ CREATE TABLE stacks (
 
 /// What commands did, and which paths of a root are hard links. Envelopes come last in their rows and outputs have a
 /// table of their own, so that a listing reads neither.
-const VERSION_2: &str = "
+pub(super) const VERSION_2: &str = "
 CREATE TABLE execs (
     id         BLOB PRIMARY KEY NOT NULL,
     workspace  BLOB,
@@ -140,44 +140,34 @@ CREATE TABLE collected (
 /// Conflicts in trees. No table changes: the version keeps those away who could not read such trees.
 const VERSION_4: &str = "";
 
-/// A hash over each row. What listings of commands read comes before their envelopes, so that table is made anew.
+/// A hash over each row. What listings of commands read comes before their envelopes, so that table is made anew. The text is
+/// short, so that the whole schema stays on one page: every open reads it.
 const VERSION_5: &str = "
-ALTER TABLE meta ADD COLUMN sum BLOB NOT NULL DEFAULT x'';
-ALTER TABLE snapshots ADD COLUMN sum BLOB NOT NULL DEFAULT x'';
-ALTER TABLE refs ADD COLUMN sum BLOB NOT NULL DEFAULT x'';
-ALTER TABLE operations ADD COLUMN sum BLOB NOT NULL DEFAULT x'';
-ALTER TABLE audit ADD COLUMN sum BLOB NOT NULL DEFAULT x'';
-ALTER TABLE layers ADD COLUMN sum BLOB NOT NULL DEFAULT x'';
-ALTER TABLE stacks ADD COLUMN sum BLOB NOT NULL DEFAULT x'';
-ALTER TABLE exec_outputs ADD COLUMN sum BLOB NOT NULL DEFAULT x'';
-ALTER TABLE links ADD COLUMN sum BLOB NOT NULL DEFAULT x'';
-ALTER TABLE packs ADD COLUMN sum BLOB NOT NULL DEFAULT x'';
-ALTER TABLE collected ADD COLUMN sum BLOB NOT NULL DEFAULT x'';
+ALTER TABLE meta ADD sum BLOB;
+ALTER TABLE snapshots ADD sum BLOB;
+ALTER TABLE refs ADD sum BLOB;
+ALTER TABLE operations ADD sum BLOB;
+ALTER TABLE audit ADD sum BLOB;
+ALTER TABLE layers ADD sum BLOB;
+ALTER TABLE stacks ADD sum BLOB;
+ALTER TABLE exec_outputs ADD sum BLOB;
+ALTER TABLE links ADD sum BLOB;
+ALTER TABLE packs ADD sum BLOB;
+ALTER TABLE collected ADD sum BLOB;
 
-CREATE TABLE execs_5 (
-    id           BLOB PRIMARY KEY NOT NULL,
-    workspace    BLOB,
-    operation    BLOB,
-    started_ms   INTEGER NOT NULL,
-    ended_ms     INTEGER NOT NULL,
-    state        TEXT NOT NULL,
-    command      TEXT NOT NULL,
-    exit_code    INTEGER,
-    signal       INTEGER,
-    changed      INTEGER NOT NULL,
-    before       BLOB,
-    after        BLOB,
-    actor        TEXT NOT NULL,
-    envelope_sum BLOB NOT NULL DEFAULT x'',
-    sum          BLOB NOT NULL DEFAULT x'',
-    envelope     TEXT NOT NULL
-) STRICT;
-INSERT INTO execs_5 SELECT
-    id, workspace, operation, started_ms, ended_ms, state, command, exit_code, signal, changed,
-    before, after, actor, x'', x'', envelope
-FROM execs;
+CREATE TEMP TABLE carried AS SELECT * FROM execs;
 DROP TABLE execs;
-ALTER TABLE execs_5 RENAME TO execs;
+CREATE TABLE execs (
+id BLOB PRIMARY KEY NOT NULL, workspace BLOB, operation BLOB, started_ms INTEGER NOT NULL,
+ended_ms INTEGER NOT NULL, state TEXT NOT NULL, command TEXT NOT NULL, exit_code INTEGER,
+signal INTEGER, changed INTEGER NOT NULL, before BLOB, after BLOB, actor TEXT NOT NULL,
+envelope_sum BLOB, sum BLOB, envelope TEXT NOT NULL
+) STRICT;
+INSERT INTO execs SELECT
+    id, workspace, operation, started_ms, ended_ms, state, command, exit_code, signal, changed,
+    before, after, actor, NULL, NULL, envelope
+FROM temp.carried;
+DROP TABLE temp.carried;
 CREATE INDEX execs_by_workspace ON execs (workspace, id);
 ";
 

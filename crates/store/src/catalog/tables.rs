@@ -61,7 +61,7 @@ pub(crate) const OPERATIONS: Table = Table {
     noun: "operation",
     columns: &["seq", "id", "time_ms", "actor", "kind", "scope", "summary", "reverts", "changes"],
     key: FIRST,
-    shown: &[1, 0],
+    shown: &[1],
     apart: None,
 };
 

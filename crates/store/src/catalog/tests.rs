@@ -1,5 +1,7 @@
 //! Tests of the catalog as a whole.
 
+mod damage;
+
 use std::process::Command;
 
 use rusqlite::params;
@@ -138,7 +140,7 @@ fn a_lock_that_is_never_freed_is_our_own_error() {
 fn a_damaged_file_is_reported_as_damaged() {
     let (_folder, path) = scratch();
     let catalog = Catalog::create(&path, OpenOptions::default()).unwrap();
-    for i in 0..200 {
+    for i in 0..400 {
         let name = format!("{i}");
         apply(&catalog, &[change(&name, None, Some(named(&name, &"v".repeat(500))))]).unwrap();
     }
@@ -147,7 +149,7 @@ fn a_damaged_file_is_reported_as_damaged() {
     connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
     drop(connection);
     let status = Command::new("dd")
-        .args(["if=/dev/zero", "bs=4096", "seek=10", "count=20", "conv=notrunc", "status=none"])
+        .args(["if=/dev/zero", "bs=4096", "seek=50", "count=20", "conv=notrunc", "status=none"])
         .arg(format!("of={}", path.display()))
         .status()
         .unwrap();

@@ -6,7 +6,7 @@ mod find;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 
-use offshoot_store::{Hash, Id, ObjectKind};
+use offshoot_store::{Hash, Id, ObjectKind, StoreError};
 
 use self::find::Finder;
 use super::{CheckDepth, CheckReport};
@@ -60,10 +60,9 @@ impl Vault {
         let closed = self.close_gate()?;
         let pins = Pins::read(self)?;
         let mut repair = Repair { vault: self, pins, repaired: Vec::new() };
-        repair.contents()?;
-        repair.stacks()?;
-        repair.links()?;
-        repair.leftovers()?;
+        for step in [Repair::contents, Repair::stacks, Repair::links, Repair::leftovers] {
+            unless_damaged(step(&mut repair))?;
+        }
         let mut repaired = [records, repair.repaired].concat();
         drop(closed);
         let mut check = self.check_held(depth)?;
@@ -84,7 +83,10 @@ impl Vault {
         if !check.damaged_layers.is_empty() {
             check = self.check_held(depth)?;
         }
-        let advice = if check.problems.is_empty() { Vec::new() } else { self.advice()? };
+        let advice = match check.problems.is_empty() {
+            true => Vec::new(),
+            false => unless_damaged(self.advice())?,
+        };
         Ok(RepairReport { repaired, check, advice })
     }
 }
@@ -304,6 +306,14 @@ impl Repair<'_> {
             }
         }
         Ok(reached)
+    }
+}
+
+/// What a step gave. What needs a record that is damaged is left undone, and the check names the record.
+fn unless_damaged<T: Default>(done: Result<T>) -> Result<T> {
+    match done {
+        Err(VaultError::Store(StoreError::Damaged { .. })) => Ok(T::default()),
+        other => other,
     }
 }
 

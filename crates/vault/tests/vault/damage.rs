@@ -203,9 +203,9 @@ fn records_that_make_no_sense_are_listed() {
     let catalog = Connection::open(vault.dir().join("catalog.db")).unwrap();
     let run = |sql: &str| assert!(catalog.execute(sql, []).unwrap() > 0, "{sql}");
     run("UPDATE refs SET value = '{}' WHERE kind = 'head'");
-    assert_found(&vault, CheckDepth::Structure, &["the head", "cannot be read"]);
+    assert_found(&vault, CheckDepth::Structure, &["ref head", "not what its hash says"]);
     run("UPDATE snapshots SET actor = 'nobody'");
-    assert_found(&vault, CheckDepth::Structure, &["the actor of snapshot", "cannot be read"]);
+    assert_found(&vault, CheckDepth::Structure, &["snapshot", "not what its hash says"]);
     run("UPDATE snapshots SET root = zeroblob(32)");
     vault.check(CheckDepth::Content).unwrap();
     run("UPDATE snapshots SET root = zeroblob(3)");
