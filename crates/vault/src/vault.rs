@@ -20,7 +20,7 @@ use crate::operation::Scope;
 use crate::refs::{
     BINDING, Binding, CHECKPOINT, Checkpoint, WORKSPACE, Workspace, head_key, head_snapshot,
 };
-use crate::reserve;
+use crate::reserve::{self, Released};
 use crate::snapshot::{self, Snapshot};
 use crate::transact::{APPLIED, Committed, Transaction};
 use crate::tree::Tree;
@@ -52,8 +52,9 @@ pub struct Vault {
     presence: Mutex<Option<Presence>>,
     /// Keeps garbage collection away.
     gate: Gate,
-    /// There is next to no room on the disk.
-    tight: bool,
+    /// There was next to no room on the disk, and what is kept for that was given back. Comes last, so that it is taken
+    /// again when everything else is done.
+    released: Option<Released>,
 }
 
 impl Vault {
@@ -72,9 +73,10 @@ impl Vault {
         let read_only = rustix::fs::access(dir, rustix::fs::Access::WRITE_OK).is_err();
         let open = OpenOptions { busy_timeout: options.busy_timeout, read_only };
         // Before the catalog: opening it takes room, too.
-        let tight = options.frees_space && !read_only && reserve::release_if_full(dir);
+        let frees = options.frees_space && !read_only;
+        let released = frees.then(|| reserve::release_if_full(dir)).flatten();
         let catalog = Catalog::open(&dir.join("catalog.db"), open)?;
-        Ok(Self { tight, ..Self::new(dir, id, catalog) })
+        Ok(Self { released, ..Self::new(dir, id, catalog) })
     }
 
     /// Makes the files of an empty vault in an existing directory.
@@ -88,8 +90,8 @@ impl Vault {
 
     fn new(dir: &Path, id: Id, catalog: Catalog) -> Self {
         let (objects, presence) = (OnceLock::new(), Mutex::new(None));
-        let (gate, tight) = (Gate::default(), false);
-        Self { dir: dir.to_owned(), id, catalog, objects, presence, gate, tight }
+        let (gate, released) = (Gate::default(), None);
+        Self { dir: dir.to_owned(), id, catalog, objects, presence, gate, released }
     }
 
     /// The vault's id.
@@ -109,7 +111,7 @@ impl Vault {
 
     /// Whether it was opened to free space on a disk that had next to none.
     pub(crate) fn is_tight(&self) -> bool {
-        self.tight
+        self.released.is_some()
     }
 
     pub(crate) fn gate(&self) -> &Gate {

@@ -237,9 +237,14 @@ impl<'a> ProxyRuntime<'a> {
         let shown = folders::shown(self.vault, &before.root, workspace, bindings)?;
         execution.result.warnings.extend(shown.warnings);
         let mut near = Vec::new();
-        for id in before.parents.iter().chain([&state.base]) {
+        for id in &before.parents {
             near.push(self.vault.snapshot(id)?.root);
         }
+        if self.vault.stack_depth(&before.root)? == 0 {
+            // After an undo it is what was undone that resembles it most.
+            near.extend(self.vault.recent_roots(&workspace.id)?);
+        }
+        near.push(self.vault.snapshot(&state.base)?.root);
         let (exec, actor) = (execution.result.id, execution.request.actor.clone());
         let note = ExecNote {
             exec,
