@@ -84,8 +84,14 @@ impl From<StoreError> for CliError {
             StoreError::ReadOnly(_) => Self::new(ExitCode::Storage, message).hint(
                 "reading still works; to write, set OFFSHOOT_HOME to a place you can write to",
             ),
-            StoreError::Undecided { .. } => Self::new(ExitCode::Storage, message)
-                .hint("see to the disk first; `offshoot op log` then says whether it was recorded"),
+            StoreError::Undecided { source, .. } => {
+                let first = match *source {
+                    StoreError::Full(_) => FREES,
+                    _ => "see to the disk first",
+                };
+                let hint = format!("{first}; `offshoot op log` then says whether it was recorded");
+                Self::new(ExitCode::Storage, message).hint(hint)
+            }
             StoreError::Io { .. } => Self::new(ExitCode::Storage, message),
             StoreError::Stale { .. } | StoreError::NameTaken { .. } => {
                 Self::new(ExitCode::Conflict, message)

@@ -183,10 +183,11 @@ impl Vault {
         self.note_begun()?;
         let mark = Id::random();
         let collector = Collector::new(self, options)?;
+        let seq = collector.window.seq;
         self.lapse(&collector.window.lapsed, actor)?;
         let report = collector.run()?;
         self.record_gc(&report, actor)?;
-        self.note_collected(mark, &report)?;
+        self.note_collected(mark, seq, &report)?;
         self.shrink()?;
         Ok(GcReport { bytes_after: self.bytes_on_disk()?, ..report })
     }

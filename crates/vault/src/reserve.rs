@@ -1,11 +1,11 @@
 //! Room that is kept for freeing room: on a full disk, what is to be deleted has to be written down first.
 //!
 //! A file of the vault takes up some blocks. Whoever opens the vault to free space gives them back to the file system if that
-//! is full, and whoever changes the vault later, when there is room, takes them again.
+//! is full, and takes again what is left of them at the end. Whoever changes the vault later, when there is room, takes the rest.
 
 use std::fs::{self, File};
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{FallocateFlags, fallocate, statvfs};
 
@@ -38,32 +38,52 @@ impl Room {
     }
 }
 
-/// Takes the reserve where there is none and enough room. Where that fails there is none.
+/// Takes the reserve, or what is missing of it, where there is enough room. Where that fails there is none.
 pub(crate) fn keep(dir: &Path) {
-    let path = dir.join(FILE);
-    if fs::metadata(&path).is_ok_and(|data| data.len() > 0) {
+    if bytes(dir) >= MOST {
         return;
     }
     let Some(room) = Room::of(dir) else { return };
-    if room.wanted == 0 || room.free / ROOM < room.wanted {
+    if room.free / ROOM >= room.wanted {
+        take(dir, room.wanted);
+    }
+}
+
+/// Makes the reserve so long, unless it is.
+fn take(dir: &Path, wanted: u64) {
+    if wanted <= bytes(dir) {
         return;
     }
     let mut options = File::options();
     options.write(true).create(true).truncate(false).mode(0o600);
-    let Ok(file) = options.open(&path) else { return };
-    if fallocate(&file, FallocateFlags::empty(), 0, room.wanted).is_err() {
-        // What was taken so far is no use to anybody.
-        drop(file.set_len(0));
+    let Ok(file) = options.open(dir.join(FILE)) else { return };
+    if fallocate(&file, FallocateFlags::empty(), 0, wanted).is_err() {
+        // What was taken beyond its length belongs to nobody.
+        let length = file.metadata().map_or(0, |data| data.len());
+        drop(file.set_len(length));
     }
 }
 
-/// Gives the reserve back if the disk is full; true where it is. The file stays, because removing and making it may take room.
-pub(crate) fn release_if_full(dir: &Path) -> bool {
-    let is_full = Room::of(dir).is_some_and(|room| room.free < room.wanted.max(LEAST));
-    if is_full {
-        release(dir);
+/// A reserve that was given back. What is left of it when this is dropped is taken again, before others come to it: who frees
+/// space may have to do so more than once.
+#[derive(Debug)]
+pub(crate) struct Released(PathBuf);
+
+impl Drop for Released {
+    fn drop(&mut self) {
+        if let Some(room) = Room::of(&self.0) {
+            take(&self.0, room.wanted.min(room.free));
+        }
     }
-    is_full
+}
+
+/// Gives the reserve back if the disk is full. The file stays, because removing and making it may take room.
+pub(crate) fn release_if_full(dir: &Path) -> Option<Released> {
+    let room = Room::of(dir).filter(|room| room.free < room.wanted.max(LEAST));
+    room.map(|_| {
+        release(dir);
+        Released(dir.to_owned())
+    })
 }
 
 /// Gives the reserve back.

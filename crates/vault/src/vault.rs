@@ -20,7 +20,7 @@ use crate::operation::Scope;
 use crate::refs::{
     BINDING, Binding, CHECKPOINT, Checkpoint, WORKSPACE, Workspace, head_key, head_snapshot,
 };
-use crate::reserve;
+use crate::reserve::{self, Released};
 use crate::snapshot::{self, Snapshot};
 use crate::transact::{APPLIED, Committed, DECLINED, Transaction};
 use crate::tree::Tree;
@@ -54,8 +54,9 @@ pub struct Vault {
     gate: Gate,
     /// What the catalog has lost of what was acknowledged. Nothing is changed before somebody accepts that.
     cut_short: Mutex<Option<CutShort>>,
-    /// There is next to no room on the disk.
-    tight: bool,
+    /// There was next to no room on the disk, and what is kept for that was given back. Comes last, so that it is taken
+    /// again when everything else is done.
+    released: Option<Released>,
 }
 
 impl Vault {
@@ -74,11 +75,12 @@ impl Vault {
         let read_only = rustix::fs::access(dir, rustix::fs::Access::WRITE_OK).is_err();
         let open = OpenOptions { busy_timeout: options.busy_timeout, read_only };
         // Before the catalog: opening it takes room, too.
-        let tight = options.frees_space && !read_only && reserve::release_if_full(dir);
+        let frees = options.frees_space && !read_only;
+        let released = frees.then(|| reserve::release_if_full(dir)).flatten();
         let catalog = Catalog::open(&dir.join("catalog.db"), open)?;
         // Where not even that can be read, whoever reads more hears about it.
         let cut_short = catalog.cut_short().unwrap_or_default();
-        let vault = Self { tight, ..Self::new(dir, id, catalog) };
+        let vault = Self { released, ..Self::new(dir, id, catalog) };
         vault.set_cut_short(cut_short);
         Ok(vault)
     }
@@ -94,9 +96,9 @@ impl Vault {
 
     fn new(dir: &Path, id: Id, catalog: Catalog) -> Self {
         let (objects, presence) = (OnceLock::new(), Mutex::new(None));
-        let (gate, tight) = (Gate::default(), false);
+        let (gate, released) = (Gate::default(), None);
         let cut_short = Mutex::new(None);
-        Self { dir: dir.to_owned(), id, catalog, objects, presence, gate, tight, cut_short }
+        Self { dir: dir.to_owned(), id, catalog, objects, presence, gate, cut_short, released }
     }
 
     /// What the catalog has lost of what was acknowledged. The vault can be read then, and is not changed before
@@ -126,7 +128,7 @@ impl Vault {
 
     /// Whether it was opened to free space on a disk that had next to none.
     pub(crate) fn is_tight(&self) -> bool {
-        self.tight
+        self.released.is_some()
     }
 
     pub(crate) fn gate(&self) -> &Gate {

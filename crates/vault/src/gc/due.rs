@@ -33,7 +33,7 @@ pub struct GcSchedule {
 pub struct LastCollection {
     /// When it was, in milliseconds since 1970.
     pub time_ms: u64,
-    /// How far the log of operations was.
+    /// How far the log of operations was when it began.
     pub seq: i64,
     /// Layers whose ids come after this one are newer.
     pub mark: Id,
@@ -122,19 +122,17 @@ impl Vault {
         })
     }
 
-    /// Remembers a collection that began at `mark`.
-    pub(super) fn note_collected(&self, mark: Id, report: &GcReport) -> Result<()> {
-        self.catalog().write(|writer| {
-            let last = LastCollection {
-                time_ms: Id::random().time_ms(),
-                seq: writer.last_operation_seq()?,
-                mark,
-                kept_operations: report.kept_operations,
-                oldest_ms: report.oldest_ms,
-                freed_bytes: report.freed(),
-            };
-            Ok(writer.set_meta(LAST, to_json(&last).as_bytes())?)
-        })
+    /// Remembers a collection that began at `mark`, with the log at `seq`.
+    pub(super) fn note_collected(&self, mark: Id, seq: i64, report: &GcReport) -> Result<()> {
+        let last = LastCollection {
+            time_ms: Id::random().time_ms(),
+            seq,
+            mark,
+            kept_operations: report.kept_operations,
+            oldest_ms: report.oldest_ms,
+            freed_bytes: report.freed(),
+        };
+        Ok(self.catalog().write(|writer| writer.set_meta(LAST, to_json(&last).as_bytes()))?)
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) struct Window {
     /// Checkpoints that were made by themselves, with operations that are not kept.
     pub(super) lapsed: Vec<Checkpoint>,
     /// The last operation that was looked at.
-    seq: i64,
+    pub(super) seq: i64,
 }
 
 /// An operation, the refs that it changed, and the snapshots that undoing, redoing and restoring it need.

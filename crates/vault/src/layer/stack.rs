@@ -9,7 +9,12 @@ use crate::error::{Result, VaultError};
 use crate::hash::RootId;
 use crate::links::Links;
 use crate::materialize::{Materializer, Purpose};
+use crate::operation::Scope;
+use crate::refs::{WORKSPACE, Workspace};
 use crate::vault::Vault;
+
+/// So many operations are lately.
+const RECENT: u32 = 32;
 
 /// Layers that show a root when stacked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,6 +93,20 @@ impl Vault {
     pub fn stack_depth(&self, root: &RootId) -> Result<usize> {
         let stack = self.read(|reader| Ok(reader.stack(&root.0)?))?;
         Ok(stack.map_or(0, |stack| stack.layers.len()))
+    }
+
+    /// The roots that a workspace was at lately, newest first.
+    pub fn recent_roots(&self, workspace: &Id) -> Result<Vec<RootId>> {
+        let operations = self.operations(Scope::Workspace(*workspace), None, RECENT)?;
+        let changes = operations.into_iter().flat_map(|operation| operation.changes);
+        let mut roots = Vec::new();
+        for change in changes.filter(|change| change.key.kind == WORKSPACE) {
+            for row in change.after.into_iter().chain(change.before) {
+                let head = Workspace::from_row(&change.key, row)?.state.head;
+                roots.push(self.snapshot(&head)?.root);
+            }
+        }
+        Ok(roots)
     }
 
     pub(super) fn show(&self, stack: &StackRow) -> Stack {

@@ -269,9 +269,14 @@ impl<'a> ProxyRuntime<'a> {
         let lost = git_warning(self.vault, bindings, home, &workspace.name)?;
         execution.result.warnings.extend(lost.filter(|_| !execution.request.read_only));
         let mut near = Vec::new();
-        for id in before.parents.iter().chain([&state.base]) {
+        for id in &before.parents {
             near.push(self.vault.snapshot(id)?.root);
         }
+        if self.vault.stack_depth(&before.root)? == 0 {
+            // After an undo it is what was undone that resembles it most.
+            near.extend(self.vault.recent_roots(&workspace.id)?);
+        }
+        near.push(self.vault.snapshot(&state.base)?.root);
         // A copy is made of verified content.
         let layered = execution.request.driver != DriverChoice::Only(Driver::Copy);
         if execution.request.verify && layered {

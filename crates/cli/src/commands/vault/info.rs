@@ -164,7 +164,7 @@ fn purpose(storage: &StorageDoc) -> String {
         "base" => format!("{bytes} in {} for the main line", layers()),
         "workspaces" => format!("{bytes} in {} for workspaces", layers()),
         "history" => format!("{bytes} in {} for undo and checkpoints", layers()),
-        "uncollected" => format!("{bytes} in {} not looked through yet", layers()),
+        "uncollected" => format!("{bytes} in {} superseded, not collected yet", layers()),
         "packs" => {
             format!("{bytes} in {} for content of any age", render::count(storage.count, "pack"))
         }
@@ -182,9 +182,9 @@ fn operations(document: &VaultInfoDoc) -> String {
     let undoable = collection.undoable_operations.min(all);
     match collection.oldest_ms.filter(|_| undoable < all) {
         Some(oldest) => {
-            format!("{all}; the last {undoable} can be undone, since {}", render::time(oldest))
+            format!("{all}; the last {undoable} are kept for undo, since {}", render::time(oldest))
         }
-        None => format!("{all}; all can be undone"),
+        None => format!("{all}, all kept for undo"),
     }
 }
 
