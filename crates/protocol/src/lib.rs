@@ -23,7 +23,8 @@ mod vault;
 mod workspace;
 
 pub use binding::{
-    BindingAddedDoc, BindingDoc, BindingListDoc, BindingMovedDoc, BindingRemovedDoc, GitDirectoryDoc,
+    BindingAddedDoc, BindingDoc, BindingListDoc, BindingMovedDoc, BindingRemovedDoc,
+    GitDirectoryDoc,
 };
 pub use change::{ChangeDoc, ChangeKindDoc, DiffDoc, HunkDoc, LineDoc, SideDoc, StatusDoc};
 pub use document::{Document, ErrorBody, ErrorDocument, Kind, SCHEMA_VERSION};

@@ -44,8 +44,8 @@ mod vault;
 
 pub use actor::Actor;
 pub use apply::{
-    Apply, ApplyError, ApplyNote, ApplyOptions, ApplyPlan, ApplyProblem, ApplyTarget, FolderLock, SharedLock,
-    Kept,
+    Apply, ApplyError, ApplyNote, ApplyOptions, ApplyPlan, ApplyProblem, ApplyTarget, FolderLock,
+    Kept, SharedLock,
 };
 pub use archive::Archived;
 pub use check::{CheckDepth, CheckReport, RepairReport};

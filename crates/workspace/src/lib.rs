@@ -27,8 +27,8 @@ pub mod wire;
 mod workspace;
 
 pub use binding::{
-    BindingError, BindingService, Bound, GitDirectory, GitLeftReason, GitTaking, LeftGit, NewBinding,
-    Rebound, Refreshed,
+    BindingError, BindingService, Bound, GitDirectory, GitLeftReason, GitTaking, LeftGit,
+    NewBinding, Rebound, Refreshed,
 };
 pub use change::{ChangeSummaryService, Summary};
 pub use checkpoint::{CheckpointService, NewCheckpoint, Restored};

@@ -170,12 +170,7 @@ fn git_line(git: &GitDirectory) -> String {
     render::git_directory(git).map(|line| format!("{line}\n")).unwrap_or_default()
 }
 
-fn document(
-    name: &str,
-    vault: &Vault,
-    created: bool,
-    refreshed: &Refreshed,
-) -> Result<InitDoc> {
+fn document(name: &str, vault: &Vault, created: bool, refreshed: &Refreshed) -> Result<InitDoc> {
     Ok(InitDoc {
         vault: vault_doc(name, vault)?,
         created,

@@ -298,7 +298,8 @@ fn free_name(wanted: Option<&str>, directory: &Path, taken: &[Binding]) -> Resul
     }
     let is_git = is_git_directory_on_host(directory);
     // A directory that is called `.git` goes by the name of the one that it is in.
-    let named = directory.ancestors().take(2).find(|path| path.file_name() != Some(".git".as_ref()));
+    let named =
+        directory.ancestors().take(2).find(|path| path.file_name() != Some(".git".as_ref()));
     let own = named.and_then(Path::file_name).unwrap_or_default();
     let own = name_from(own.as_encoded_bytes());
     let own = own.strip_suffix(GIT_SUFFIX).unwrap_or(&own);

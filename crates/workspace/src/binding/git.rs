@@ -116,7 +116,8 @@ impl LeftGit {
                 "`git worktree repair` in the main checkout mends a link that broke".to_owned()
             }
             GitLeftReason::Unreadable | GitLeftReason::ReadOnly | GitLeftReason::Failed(_) => {
-                "mend that and run `offshoot init`, or clone the repository and work in the clone".to_owned()
+                "mend that and run `offshoot init`, or clone the repository and work in the clone"
+                    .to_owned()
             }
             GitLeftReason::Forbidden(_) | GitLeftReason::Holds(_) => {
                 "clone the repository and work in the clone".to_owned()
@@ -141,7 +142,9 @@ impl BindingService<'_> {
     pub fn git_directory(&self, user_home: Option<&Path>) -> Result<GitDirectory> {
         match look(self.vault, &self.vault.bindings()?, user_home)? {
             Found::Inside => Ok(GitDirectory::Inside),
-            Found::Bound(binding) | Found::Elsewhere(binding, _) => bound(self.vault, binding, false),
+            Found::Bound(binding) | Found::Elsewhere(binding, _) => {
+                bound(self.vault, binding, false)
+            }
             Found::Left(left) => Ok(GitDirectory::Left(left)),
             Found::Free(directory) => {
                 Ok(GitDirectory::Left(LeftGit { directory, why: GitLeftReason::NotYet }))
@@ -256,13 +259,13 @@ pub(crate) fn take(
         Found::Free(directory) => (directory, None),
     };
     taking.home.note_further_folder(vault)?;
+    // Others who have it as well do not change it meanwhile.
+    folders.share(vault.lock_shared(&shared_directories(&[directory.clone()]), options.wait)?);
     if let Some(before) = before {
         let binding = relocate(vault, actor, &before, &directory)?;
         folders.look_again()?;
         return bound(vault, binding, false);
     }
-    // Others who have it as well do not change it meanwhile.
-    folders.share(vault.lock_shared(&shared_directories(&[directory.clone()]), options.wait)?);
     let name = git_name(folders.bindings());
     let new = NewFolder { name: &name, directory: &directory, git: true };
     match bind(vault, actor, &new, folders.bindings(), &options.import) {

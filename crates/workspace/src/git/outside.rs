@@ -88,7 +88,8 @@ fn check_worktree(folder: &Path, repository: &Path, shared: &Path) -> Result<(),
     let back = read(&repository.join("gitdir")).ok_or(NotOurs::Stranger)?;
     let back = repository.join(path(back.trim_ascii_end()));
     let named = back.parent().and_then(|above| above.canonicalize().ok());
-    let points_back = named.as_deref() == Some(folder) && back.file_name() == Some(OsStr::new(".git"));
+    let points_back =
+        named.as_deref() == Some(folder) && back.file_name() == Some(OsStr::new(".git"));
     if lies_in && points_back { Ok(()) } else { Err(NotOurs::Stranger) }
 }
 

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use offshoot_protocol::{
-    BindingAddedDoc, BindingDoc, BindingListDoc, BindingMovedDoc, BindingRemovedDoc, GitDirectoryDoc, Text,
+    BindingAddedDoc, BindingDoc, BindingListDoc, BindingMovedDoc, BindingRemovedDoc,
+    GitDirectoryDoc, Text,
 };
 use offshoot_vault::{Binding, Id};
 

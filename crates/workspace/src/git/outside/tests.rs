@@ -92,7 +92,10 @@ fn a_submodule_is_known_by_its_working_tree_or_its_place() {
     assert_eq!(wrong(&far), Some(NotOurs::Stranger));
     write(directory.join("config"), "[core]\n\tbare = false\n\tworktree = \"../../../../far\"\n");
     assert_eq!(wrong(&far), None, "by its settings");
-    write(directory.join("config"), "[other]\n\tworktree = ../../../../far\n[core]\n\tbare = false\n");
+    write(
+        directory.join("config"),
+        "[other]\n\tworktree = ../../../../far\n[core]\n\tbare = false\n",
+    );
     assert_eq!(wrong(&far), Some(NotOurs::Stranger));
 }
 
