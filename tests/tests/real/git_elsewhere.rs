@@ -17,7 +17,7 @@ use crate::scene::{Scene, WORKSPACE, Who};
 
 /// A repository beside the project, which is a linked working tree of it, as another one is.
 const LINKED: &str =
-    "git init -q ../main; cd ../main; echo one > a; git add a; git commit -qm first
+    "git init -q ../main; cd ../main; echo one > a; git add a; git commit -qm first; echo '*.o' > .git/info/exclude
     git worktree add -q -b side ../project; git worktree add -q -b third ../other";
 
 const BOTH: [Who; 2] = [Who::Me, Who::Ordinary];
@@ -56,7 +56,7 @@ fn warnings(envelope: &Value) -> String {
 fn commits_in_a_linked_working_tree_stay_and_come_home() {
     for who in BOTH {
         let Some(scene) = project(who, LINKED) else { return };
-        scene.work("echo two >> a; git commit -qam second; git worktree list | wc -l");
+        scene.work("echo two >> a; git commit -qam second; touch built.o");
         assert_eq!(
             scene.work("git log --format=%s; git status --porcelain; git worktree list | wc -l"),
             "second\nfirst\n3\n"
@@ -70,6 +70,7 @@ fn commits_in_a_linked_working_tree_stay_and_come_home() {
             "third\nsecond\nfirst\nv1\n"
         );
         assert_eq!(scene.host(OTHERS), UNTOUCHED);
+        scene.host("test ! -e built.o");
         scene.host("git fsck --strict --full; git -C ../main fsck --strict --full");
         scene.done(&["undo"]);
         assert_eq!(scene.host("git log --format=%s; git status --porcelain"), "first\n");
@@ -143,7 +144,7 @@ fn other_checkouts_keep_what_is_theirs() {
         "refs/heads/main",
         "worktrees/new/HEAD",
     ] {
-        assert!(held.contains(&(theirs, "another checkout's")), "{theirs}: {held:?}");
+        assert!(held.contains(&(theirs, "part of another checkout")), "{theirs}: {held:?}");
     }
     for planted in ["hooks/post-commit", "config"] {
         assert!(held.iter().any(|(path, _)| *path == planted), "{planted}: {held:?}");
@@ -491,4 +492,25 @@ fn a_superproject_with_submodules_is_like_any_other() {
         );
         scene.host("git fsck --strict; git -C lib fsck --strict; git -C second fsck --strict");
     }
+}
+
+/// A working tree has the repositories of its submodules in its own part of the git directory.
+#[test]
+fn submodules_of_a_linked_working_tree_keep_their_commits() {
+    let history = format!(
+        "{SUBMODULE}
+        cd super; git worktree add -q -b side ../project; cd ../project; git submodule --quiet update --init lib
+        git -C lib checkout -q -b own"
+    );
+    let Some(scene) = project(Who::Me, &history) else { return };
+    scene.work("cd lib; echo two >> a; git commit -qam second; echo x > $(git rev-parse --git-dir)/hooks/post-commit");
+    assert_eq!(scene.work("git -C lib log --format=%s; git commit -qam moved"), "second\nfirst\n");
+    let said = scene.done(&["commit"]);
+    assert!(said.contains("modules/lib/hooks/post-commit"), "{said}");
+    assert_eq!(
+        scene.host("git -C lib log --format=%s; git log --format=%s; git status --porcelain"),
+        "second\nfirst\nmoved\nmodules\n"
+    );
+    scene.host("git fsck --strict; git -C lib fsck --strict; git -C ../super status --porcelain");
+    scene.host("test ! -e $(git -C lib rev-parse --git-dir)/hooks/post-commit");
 }

@@ -73,7 +73,7 @@ pub(super) fn rule(path: &VaultPath) -> Option<Rule> {
 /// The part of a path inside the innermost repository: of a working tree, or of a module, whose name may have slashes.
 fn own_part(inside: &[Vec<u8>]) -> &[Vec<u8>] {
     match inside {
-        [kind, _, rest @ ..] if is_name(kind, "worktrees") => rest,
+        [kind, _, rest @ ..] if is_name(kind, "worktrees") => own_part(rest),
         [kind, rest @ ..] if is_name(kind, "modules") => {
             let known = |name: &[u8]| {
                 let mut names = VOLATILE.iter().chain(REFS).chain(&["objects", "info"]);
@@ -104,6 +104,10 @@ mod tests {
             ("/.git/modules/lib/modules/in/logs/HEAD", Some(Rule::Volatile)),
             ("/.git/worktrees/side/index", Some(Rule::Volatile)),
             ("/.git/worktrees/side/HEAD", Some(Rule::Refs)),
+            ("/.git/worktrees/side/modules/lib/objects/ab/cd", Some(Rule::Objects)),
+            ("/.offshoot/bound/side.git/worktrees/side/HEAD", Some(Rule::Refs)),
+            ("/.offshoot/bound/side.git/objects/ab/cd", Some(Rule::Objects)),
+            ("/.offshoot/bound/side/objects/ab/cd", None),
             ("/.git/index", Some(Rule::Volatile)),
             ("/.git/logs/HEAD", Some(Rule::Volatile)),
             ("/.git/logs/refs/heads/main", Some(Rule::Volatile)),
