@@ -260,7 +260,9 @@ pub(crate) fn take(
     };
     taking.home.note_further_folder(vault)?;
     // Others who have it as well do not change it meanwhile.
-    folders.share(vault.lock_shared(&shared_directories(&[directory.clone()]), options.wait)?);
+    folders.share(
+        vault.lock_shared(&shared_directories(std::slice::from_ref(&directory)), options.wait)?,
+    );
     if let Some(before) = before {
         let binding = relocate(vault, actor, &before, &directory)?;
         folders.look_again()?;
