@@ -18,6 +18,8 @@ mod full;
 mod git;
 #[path = "real/git_commit.rs"]
 mod git_commit;
+#[path = "real/git_elsewhere.rs"]
+mod git_elsewhere;
 #[path = "real/git_export.rs"]
 mod git_export;
 #[path = "real/git_home.rs"]

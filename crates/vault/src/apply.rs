@@ -16,6 +16,7 @@ mod ground;
 mod journal;
 mod plan;
 mod problem;
+mod shared;
 mod stage;
 mod stamp;
 mod swap;
@@ -25,6 +26,7 @@ mod writers;
 
 pub use plan::ApplyPlan;
 pub use problem::{ApplyError, ApplyNote, ApplyProblem, Kept};
+pub use shared::SharedLock;
 
 pub(crate) use ground::is_staging;
 pub(crate) use unfinished::pinned_roots;
@@ -51,8 +53,6 @@ use crate::vault::Vault;
 const APPLIES: &str = "applies";
 /// The file that everybody locks who captures or changes a folder.
 const LOCK: &str = "apply";
-/// The directory of a home with one file for each directory that several vaults may have.
-const SHARED_LOCKS: &str = "locks";
 
 /// A folder to change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,12 +85,6 @@ pub struct FolderLock {
     _held: File,
 }
 
-/// Keeps the other vaults of the same home from capturing or changing directories that they have as well, until dropped.
-#[derive(Debug)]
-pub struct SharedLock {
-    _held: Vec<File>,
-}
-
 /// Everything that a change of folders needs is staged, and written down; [`Apply::swap`] makes it so. Dropped before
 /// [`Apply::finish`], it is found again by [`Vault::unfinished_applies`].
 #[derive(Debug)]
@@ -113,24 +107,6 @@ impl Vault {
         self.enter()?;
         let held = crate::lock::take(&self.dir().join(LOCK), wait)?;
         Ok(FolderLock { _held: held })
-    }
-
-    /// Waits up to `wait` until no other vault of this home captures or changes these directories, which several vaults may
-    /// have. Taken after [`lock_folders`](Self::lock_folders), and always in the same order.
-    pub fn lock_shared(&self, directories: &[PathBuf], wait: Duration) -> Result<SharedLock> {
-        self.enter()?;
-        let mut directories = directories.to_vec();
-        directories.sort();
-        directories.dedup();
-        // `<home>/vaults/<id>`
-        let home = self.dir().ancestors().nth(2).unwrap_or(self.dir());
-        let mut held = Vec::new();
-        for directory in directories {
-            let key = blake3::hash(directory.as_os_str().as_encoded_bytes()).to_hex();
-            let file = home.join(SHARED_LOCKS).join(key.as_str());
-            held.push(crate::lock::take_for(&file, Some(wait), &directory)?);
-        }
-        Ok(SharedLock { _held: held })
     }
 
     /// Writes everything new beside its place, and the journal; the folders have nothing but a staging directory more. From

@@ -259,13 +259,15 @@ pub(crate) fn take(
         Found::Free(directory) => (directory, None),
     };
     taking.home.note_further_folder(vault)?;
+    // Others who have it as well do not change it meanwhile.
+    folders.share(
+        vault.lock_shared(&shared_directories(std::slice::from_ref(&directory)), options.wait)?,
+    );
     if let Some(before) = before {
         let binding = relocate(vault, actor, &before, &directory)?;
         folders.look_again()?;
         return bound(vault, binding, false);
     }
-    // Others who have it as well do not change it meanwhile.
-    folders.share(vault.lock_shared(&shared_directories(&[directory.clone()]), options.wait)?);
     let name = git_name(folders.bindings());
     let new = NewFolder { name: &name, directory: &directory, git: true };
     match bind(vault, actor, &new, folders.bindings(), &options.import) {

@@ -49,19 +49,27 @@ pub(crate) struct Checkouts {
     own: VaultPath,
     /// What its checkouts share.
     shared: VaultPath,
-    /// The refs of branches that other checkouts have.
-    taken: BTreeSet<VaultPath>,
+    /// Branches that other checkouts have and the workspace moved.
+    moved: BTreeSet<VaultPath>,
 }
 
 impl Checkouts {
-    /// As they are in the main line: what a workspace says about them does not count.
-    pub(crate) fn of(objects: &Objects, main: &Tree<'_>) -> Result<Self> {
+    /// As they are in the main line: what a workspace says about them does not count. `sides` are the workspace's base and its state.
+    pub(crate) fn of(objects: &Objects, main: &Tree<'_>, sides: [&Tree<'_>; 2]) -> Result<Self> {
         let state = State { objects, tree: main };
         let own = state.repository_at(&VaultPath::top())?;
         let shared = common(&own);
-        let mut checkouts = Self { own, shared, taken: BTreeSet::new() };
-        if checkouts.is_outside() {
-            checkouts.look_at_others(&state)?;
+        let mut checkouts = Self { own, shared, moved: BTreeSet::new() };
+        if !checkouts.is_outside() {
+            return Ok(checkouts);
+        }
+        let taken = checkouts.taken(&state)?;
+        let [before, after] = sides.map(|tree| State { objects, tree }.refs(&checkouts.shared));
+        let (before, after) = (before?, after?);
+        for branch in taken.iter().filter(|branch| before.get(*branch) != after.get(*branch)) {
+            let names = branch.split(|byte| *byte == b'/');
+            let path = names.fold(checkouts.shared.clone(), |path, name| path.join(name));
+            checkouts.moved.insert(path);
         }
         Ok(checkouts)
     }
@@ -76,7 +84,8 @@ impl Checkouts {
         is_git_directory(&self.shared) && self.shared.names().len() > 1
     }
 
-    fn look_at_others(&mut self, state: &State<'_>) -> Result<()> {
+    /// The branches that other checkouts have.
+    fn taken(&self, state: &State<'_>) -> Result<Vec<Vec<u8>>> {
         let mut all = vec![self.shared.clone()];
         let linked = self.shared.join(b"worktrees");
         let entry = state.tree.get(&linked)?;
@@ -84,14 +93,12 @@ impl Checkouts {
             let listed = state.tree.list(directory)?;
             all.extend(listed.iter().map(|entry| linked.join(&entry.name)));
         }
+        let mut branches = Vec::new();
         for checkout in all.into_iter().filter(|checkout| *checkout != self.own) {
             let head = state.file(&checkout.join(b"HEAD"))?.unwrap_or_default();
-            if let Some(branch) = symbolic_ref(&head) {
-                let names = branch.split(|byte| *byte == b'/');
-                self.taken.insert(names.fold(self.shared.clone(), |path, name| path.join(name)));
-            }
+            branches.extend(symbolic_ref(&head).map(<[u8]>::to_vec));
         }
-        Ok(())
+        Ok(branches)
     }
 
     /// Whether a change is to what belongs to another checkout of the first folder's repository.
@@ -105,7 +112,7 @@ impl Checkouts {
             [] => false,
             [kind] if is_name(kind, "worktrees") => false,
             [kind, ..] if is_name(kind, "worktrees") => is_own_shared || !path.is_within(&self.own),
-            below => self.taken.contains(path) || !(is_own_shared || is_shared(below)),
+            below => self.moved.contains(path) || !(is_own_shared || is_shared(below)),
         }
     }
 }

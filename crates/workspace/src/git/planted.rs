@@ -41,7 +41,7 @@ impl Planted {
             Self::Todo => "steps for git to take",
             Self::Link => "a link inside of a git repository",
             Self::Repository => "a git repository",
-            Self::OtherCheckout => "another checkout's",
+            Self::OtherCheckout => "part of another checkout",
         }
     }
 }
@@ -99,7 +99,8 @@ fn own_part(inside: &[Vec<u8>]) -> &[Vec<u8>] {
                 starts.map(|at| &rest[at..]).find(|part| sensitive(&part[0], &part[1..]).is_some());
             found.unwrap_or(rest)
         }
-        [kind, _, rest @ ..] if is_name(kind, "worktrees") => rest,
+        // A working tree has modules of its own.
+        [kind, _, rest @ ..] if is_name(kind, "worktrees") => own_part(rest),
         _ => inside,
     }
 }

@@ -25,16 +25,26 @@ pub(crate) struct Folders<'a> {
 }
 
 impl<'a> Folders<'a> {
-    /// Waits for the folders and settles what was interrupted in them.
+    /// Waits for the folders and settles what was interrupted in them, by other vaults too where they have the same.
     pub(crate) fn lock(
         vault: &'a Vault,
         actor: &'a Actor,
         options: &'a HomeOptions<'a>,
     ) -> Result<Self> {
+        let shared = shared_by(&vault.bindings()?);
+        let around = shared.iter().filter_map(|directory| directory.parent().map(Path::to_owned));
+        let places: Vec<PathBuf> = around.chain(shared.iter().cloned()).collect();
+        for other in vault.others_at_work(&places)? {
+            drop(Folders::lock_own(&other, actor, options)?);
+        }
+        Self::lock_own(vault, actor, options)
+    }
+
+    /// The same, whatever other vaults left.
+    fn lock_own(vault: &'a Vault, actor: &'a Actor, options: &'a HomeOptions<'a>) -> Result<Self> {
         let lock = vault.lock_folders(Some(options.wait))?;
         let bindings = vault.bindings()?;
-        let paths: Vec<PathBuf> = bindings.iter().map(Binding::host_path).collect();
-        let shared = vec![vault.lock_shared(&shared_directories(&paths), options.wait)?];
+        let shared = vec![vault.lock_shared(&shared_by(&bindings), options.wait)?];
         let folders = Self { vault, actor, options, lock, shared, bindings };
         folders.settle()?;
         Ok(folders)
@@ -131,6 +141,12 @@ impl<'a> Folders<'a> {
     pub(super) fn names(&self) -> String {
         named(&self.bindings)
     }
+}
+
+/// The git directories that other vaults may have as well.
+fn shared_by(bindings: &[Binding]) -> Vec<PathBuf> {
+    let paths: Vec<PathBuf> = bindings.iter().map(Binding::host_path).collect();
+    shared_directories(&paths)
 }
 
 /// The inode of a directory; a link to one is not one.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use offshoot_vault::EntryKind;
-use offshoot_vault::diff::Change;
+use offshoot_vault::diff::{Change, ChangeKind};
 use offshoot_vault::merge::conflict::Conflict;
 use offshoot_workspace::git::Planted;
 use offshoot_workspace::{CommitOutcome, Held, HeldReason};
@@ -112,7 +112,7 @@ pub(crate) fn held(held: &[Held]) -> String {
 }
 
 fn is_shown(change: &Change) -> bool {
-    change.entry().kind() != EntryKind::Directory
+    change.entry().kind() != EntryKind::Directory && change.kind() != ChangeKind::Metadata
 }
 
 fn why(reason: HeldReason) -> &'static str {

@@ -42,13 +42,13 @@ impl<'d> Decider<'d> {
         let objects = vault.objects()?;
         let main = Tree::open(objects, &states.main)?;
         let bindings = vault.bindings()?;
-        let checkouts = Checkouts::of(objects, &main)?;
+        let before = Tree::open(objects, &states.base)?;
+        let after = Tree::open(objects, &states.workspace)?;
+        let checkouts = Checkouts::of(objects, &main, [&before, &after])?;
         let excludes = checkouts.shared().join(b"info").join(b"exclude");
         let excludes = text_at(objects, &main, &excludes)?.unwrap_or_default();
         let roots = [states.base, states.workspace, states.main];
         let rules = IgnoreRules::new(objects, &roots, &excludes)?;
-        let before = Tree::open(objects, &states.base)?;
-        let after = Tree::open(objects, &states.workspace)?;
         let planting = Planting::of(changes, &before, &after)?;
         let bound = bindings.iter().map(Binding::at).filter(|at| !at.is_top()).collect();
         Ok(Self { vault, selection, rules, planting, checkouts, bound })
