@@ -82,6 +82,14 @@ pub fn merge_repositories(
         let labels = (target.label.as_str(), other.label.as_str());
         now = take(vault, states, &places, labels, merge.unclear, &mut report)?;
     }
+    // What is kept beside a directory is put in with it.
+    let mut places = places;
+    for place in places.clone().iter().filter(|place| place.kind == PlaceKind::Whole) {
+        let beside = sides.iter().map(|side| whole::beside(&place.path, &side.label));
+        let new = beside.filter(|path| !places.iter().any(|place| place.path == *path));
+        let new: Vec<Place> = new.map(|path| Place { path, kind: PlaceKind::Whole }).collect();
+        places.extend(new);
+    }
     let candidates: Vec<RootId> = [target.root].into_iter().chain(roots).collect();
     merged.root = rejoin(vault, merged.root, &now, &candidates, &places)?;
     Ok(MergedRepositories { merged, report })

@@ -164,7 +164,8 @@ impl<'a> CommitService<'a> {
         if conflicts.is_empty() && !request.selection.allow.markers {
             markers::require_none(vault, &states, &brought)?;
         }
-        let nothing = after == main && self.is_all_own(&base, &selected.root)?;
+        let nothing =
+            after == main && git.notes.is_empty() && self.is_all_own(&base, &selected.root)?;
         let meanwhile = self.changes(&base, &main)?;
         let meanwhile = describe::count(&meanwhile) as u64;
         Ok(Proposal {

@@ -71,6 +71,7 @@ pub(super) fn role(inside: &[Vec<u8>]) -> Role {
         b"modules" => Role::Module,
         name if name.starts_with(b"sharedindex.") => Role::Checkout,
         name if name.starts_with(b"offshoot-index-") => Role::Passing,
+        name if name.starts_with(b"reftable~") => Role::Passing,
         name if name.starts_with(b"BISECT_")
             || IN_PROGRESS.contains(&name)
             || ABOUT_PROGRESS.contains(&name) =>
