@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use offshoot_tests::product::with_json;
 use offshoot_tests::rng::Rng;
+use serde_json::Value;
 
 use crate::world::{AUTHOR, Said, Side, World};
 
@@ -163,13 +165,16 @@ impl Case {
     /// The product does something to a workspace, and to the folder.
     fn by_product(&mut self, arguments: &[&str], agent: &'static str) -> Result<(), Failure> {
         self.story.push(format!("offshoot {}", arguments.join(" ")));
-        let said = self.world.product(arguments);
+        let said = self.world.product(&with_json(arguments));
         self.note(&said);
         if !matches!(said.code, Some(0 | 4)) {
             return self.fail(format!("{arguments:?} failed: {said:#?}"));
         }
-        if said.is_well() && !matches!(arguments[0], "undo" | "redo") {
-            self.undoable.entry(agent).or_default().push(true);
+        let told: Value = serde_json::from_str(&said.out).unwrap_or_default();
+        if told["result"]["operation"].is_string() {
+            let done = self.undoable.entry(agent).or_default();
+            done.retain(|stands| *stands);
+            done.push(true);
         }
         if !said.is_well() && arguments[0] != "commit" {
             // Files that do not fit are decided somehow.
@@ -231,8 +236,12 @@ impl Case {
     }
 
     fn note(&mut self, said: &Said) {
+        let told: Value = serde_json::from_str(&said.out).unwrap_or_default();
+        let notes = told["result"]["repositories"].as_array().cloned().unwrap_or_default();
+        self.story.extend(notes.iter().map(|note| format!("    {note}")));
         let lines = said.out.lines().chain(said.err.lines()).filter(|line| {
-            line.starts_with("git:") || line.contains("rror") || line.contains("undone")
+            let said = line.starts_with("git:") || line.contains("rror") || line.contains("undone");
+            said && !line.starts_with('{')
         });
         self.story.extend(lines.take(4).map(|line| format!("    {line}")));
     }
