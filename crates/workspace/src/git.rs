@@ -17,16 +17,17 @@ mod run;
 mod tracked;
 mod trailers;
 
-pub(crate) use apart::is_own;
 pub use apart::{
     GitEvent, GitNote, GitReport, MergedRepositories, RepositoryMerge, Unclear, merge_repositories,
 };
+pub(crate) use apart::{is_object, is_own};
 pub use commit::{CameHome, GitCommit, GitCommitted, GitWords, check_folder};
 pub use error::GitError;
 pub use export::{ExportRequest, Exported, ExportedCommit, LeftOut, export};
 pub use folder::GitFolder;
 pub(crate) use moved::git_move_of;
 pub use moved::record_git_commit;
+pub(crate) use names::git_directory;
 pub use options::{GitAuthor, GitOptions};
 pub use planted::{Planted, Planting, planted};
 pub use tracked::TrackedPaths;

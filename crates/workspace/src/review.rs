@@ -4,6 +4,7 @@ mod apply;
 mod choices;
 mod decide;
 mod origin;
+mod together;
 
 pub use decide::{Decision, Mixed, Outcome, Piece, PieceKind, ReviewItem, Wanted};
 pub use origin::Origin;
@@ -66,7 +67,7 @@ impl<'a> ReviewService<'a> {
         workspace: &Workspace,
         items: &[ReviewItem],
     ) -> Result<BTreeMap<VaultPath, Choice>> {
-        choices::choices(self.vault, workspace, items)
+        choices::choices(self.vault, workspace, &together::together(items))
     }
 
     /// What a workspace changed since its base, by path, in pieces that can be decided about. Where `paths` are given, only
@@ -86,7 +87,8 @@ impl<'a> ReviewService<'a> {
         let summary = ChangeSummaryService::new(self.vault, self.options);
         let mut changes = summary.between(base, &head.root, false)?.changes;
         leave_out_what_comes_along(&mut changes);
-        changes.retain(|change| is_wanted(change, paths));
+        let paths = together::widened(paths);
+        changes.retain(|change| is_wanted(change, &paths));
         let origins = origin::of(self.vault, workspace)?;
         changes.into_iter().map(|change| self.item(change, &origins)).collect()
     }
@@ -122,7 +124,7 @@ impl<'a> ReviewService<'a> {
     /// Takes what was dropped out of the workspace and puts in what was edited, as one operation. Fails where the workspace
     /// has something else at such a path by now.
     pub fn apply(&self, workspace: &Workspace, items: &[ReviewItem]) -> Result<Edited> {
-        apply::apply(self.vault, &self.actor, workspace, items)
+        apply::apply(self.vault, &self.actor, workspace, &together::together(items))
     }
 }
 

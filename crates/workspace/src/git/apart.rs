@@ -24,6 +24,7 @@ use edit::Edit;
 pub(crate) use place::is_own;
 use place::{Place, PlaceKind, changed_places};
 pub use report::{GitEvent, GitNote, GitReport};
+pub(crate) use role::is_object;
 
 /// What becomes of the other side's refs that the target's own work stands in the way of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
