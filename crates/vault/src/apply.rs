@@ -66,15 +66,17 @@ pub struct ApplyTarget {
 }
 
 /// How to change folders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct ApplyOptions {
     /// Give files their recorded owners. Only root can; by default root does.
     pub owners: bool,
+    /// What is new at such a path stays there also where everything else is taken back: somebody may have come to need it.
+    pub stays: fn(&VaultPath) -> bool,
 }
 
 impl Default for ApplyOptions {
     fn default() -> Self {
-        Self { owners: rustix::process::geteuid().is_root() }
+        Self { owners: rustix::process::geteuid().is_root(), stays: |_| false }
     }
 }
 

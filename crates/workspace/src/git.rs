@@ -19,10 +19,10 @@ mod run;
 mod tracked;
 mod trailers;
 
-pub(crate) use apart::is_own;
 pub use apart::{
     GitEvent, GitNote, GitReport, MergedRepositories, RepositoryMerge, Unclear, merge_repositories,
 };
+pub(crate) use apart::{is_object, is_own};
 pub(crate) use checkout::Checkouts;
 pub use commit::{CameHome, GitCommit, GitCommitted, GitWords, check_folder};
 pub use error::GitError;
@@ -31,7 +31,7 @@ pub use folder::GitFolder;
 pub(crate) use moved::git_move_of;
 pub use moved::record_git_commit;
 pub use names::own_git_directory;
-pub(crate) use names::{GIT_SUFFIX, is_git_directory, is_git_folder_name, within_repository};
+pub(crate) use names::{GIT_SUFFIX, git_directory, is_git_directory, is_git_folder_name, within_repository};
 pub use options::{GitAuthor, GitOptions};
 pub(crate) use outside::{NotOurs, is_git_directory_on_host, outside};
 pub use planted::{Planted, Planting, planted};

@@ -4,6 +4,7 @@ mod apply;
 mod choices;
 mod decide;
 mod origin;
+mod together;
 
 pub use decide::{Decision, Mixed, Outcome, Piece, PieceKind, ReviewItem, Wanted};
 pub use origin::Origin;
@@ -44,7 +45,7 @@ impl<'a> ReviewService<'a> {
         items: &[ReviewItem],
     ) -> Result<BTreeMap<VaultPath, Choice>> {
         let states = SelectionStates::of(self.vault, workspace, &self.merge)?;
-        choices::choices(self.vault, &states, items)
+        choices::choices(self.vault, &states, &together::together(items))
     }
 
     /// What a commit with this selection would bring home, by path, in pieces that can be decided about, and what it would leave in
@@ -64,7 +65,8 @@ impl<'a> ReviewService<'a> {
         let summary = ChangeSummaryService::new(self.vault, self.options);
         let mut changes = summary.between(&proposal.base, &preview.tip.root, false)?.changes;
         leave_out_what_comes_along(&mut changes);
-        changes.retain(|change| is_wanted(change, paths));
+        let paths = together::widened(paths);
+        changes.retain(|change| is_wanted(change, &paths));
         let held: BTreeMap<&VaultPath, HeldReason> =
             proposal.stays().map(|held| (&held.change.path, held.reason)).collect();
         let origins = origin::of(self.vault, workspace, &proposal.common)?;
@@ -118,7 +120,7 @@ impl<'a> ReviewService<'a> {
     /// has something else at such a path by now.
     pub fn apply(&self, workspace: &Workspace, items: &[ReviewItem]) -> Result<Edited> {
         let base = SelectionStates::of(self.vault, workspace, &self.merge)?.base;
-        apply::apply(self.vault, &self.actor, workspace, &base, items)
+        apply::apply(self.vault, &self.actor, workspace, &base, &together::together(items))
     }
 }
 

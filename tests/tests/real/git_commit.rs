@@ -37,10 +37,15 @@ fn what_the_person_did_stays_theirs() {
         scene.host(
             "git fsck --strict; test \"$(git rev-parse HEAD~1)\" = \"$(git rev-parse HEAD@{1})\"",
         );
-        // Taking it back is about files; what git has stays.
-        let head = scene.host("git rev-parse HEAD");
-        scene.done(&["undo"]);
-        assert_eq!(scene.host("git rev-parse HEAD; cat a"), format!("{head}one\nmore\n"));
+        // Taking it back takes the git commit back too, and nothing of the person's.
+        let made = scene.host("git rev-parse HEAD");
+        let said = scene.done(&["undo"]);
+        assert!(said.contains(&made[..12]), "{said}");
+        assert_eq!(scene.host("git log -1 --format=%s; cat a"), "second\none\nmore\n");
+        assert_eq!(scene.host("git status --porcelain; git fsck --strict"), status);
+        scene.done(&["redo"]);
+        assert_eq!(scene.host("git rev-parse HEAD"), made);
+        assert_eq!(scene.host("git status --porcelain"), status);
     }
 }
 

@@ -32,9 +32,12 @@ fn a_commit_that_git_has_looked_at_since_is_undone() {
     assert_eq!(scene.host("git rev-parse HEAD; git ls-files --stage; cat a"), before);
     assert_eq!(scene.host("git status --porcelain"), "");
     scene.done(&["redo"]);
+    // What is staged since stays, with the branch that it belongs to.
     scene.host("echo staged > new; git add new");
-    let said = scene.refused(&["undo"], 4);
-    assert!(said.contains("/.git/index"), "{said}");
+    let said = scene.done(&["undo"]);
+    assert!(said.contains("main stays at"), "{said}");
+    assert_eq!(scene.host("git status --porcelain; git log -1 --format=%s"), " M a\nA  new\nthird\n");
+    scene.host("git fsck --strict --full");
 }
 
 #[test]
@@ -48,12 +51,28 @@ fn what_git_tracks_comes_home_though_it_is_ignored() {
 }
 
 #[test]
-fn commits_of_both_are_refused_and_the_advice_works() {
+fn commits_of_both_stay_apart_and_the_advice_works() {
+    for who in [Who::Me, Who::Ordinary] {
+        let Some(scene) = project(who, HISTORY) else { return };
+        scene.host("echo mine >> b; git commit -qam mine");
+        scene.work("echo two >> a; git commit -qam theirs");
+        let said = scene.done(&["commit"]);
+        assert!(said.contains("yours stays, real's is offshoot/real/main"), "{said}");
+        assert_eq!(
+            scene.host("git log -1 --format=%s; git status --porcelain; cat a"),
+            "mine\n M a\none\nmore\ntwo\n"
+        );
+        scene.host("git fsck --strict; git commit -qam both; git merge -q --no-edit offshoot/real/main");
+        assert_eq!(scene.host("git status --porcelain"), "");
+    }
+}
+
+/// Files without commits, and commits as a branch.
+#[test]
+fn files_and_commits_can_come_home_apart() {
     let Some(scene) = project(Who::Me, HISTORY) else { return };
     scene.host("echo mine >> b; git commit -qam mine");
     scene.work("echo two >> a; git commit -qam theirs");
-    let said = scene.refused(&["commit"], 4);
-    assert!(said.contains("both made commits") && said.contains("export --git BRANCH"), "{said}");
     scene.done(&["export", "--git", "agent"]);
     scene.same_files("agent");
     scene.done(&["commit", "--exclude", ".git"]);
@@ -94,19 +113,17 @@ fn a_merge_in_progress_does_not_keep_files_away() {
 }
 
 #[test]
-fn a_merge_in_progress_keeps_commits_away() {
+fn a_merge_in_progress_keeps_commits_on_a_branch_of_their_own() {
     let Some(scene) = project(Who::Me, &diverged()) else { return };
     scene.work("echo two >> b; git commit -qam theirs");
     scene.host("! git merge -q side");
-    let said = scene.refused(&["commit"], 4);
-    assert!(
-        said.contains("merge is in progress") || said.contains("staged in the folder"),
-        "{said}"
+    let said = scene.done(&["commit"]);
+    assert!(said.contains("offshoot/real/main"), "{said}");
+    scene.host("git merge --abort; git fsck --strict");
+    assert_eq!(
+        scene.host("git log -1 --format=%s; git log -1 --format=%s offshoot/real/main"),
+        "second\ntheirs\n"
     );
-    scene.host("git merge --abort");
-    scene.done(&["commit"]);
-    assert_eq!(scene.host("git log -1 --format=%s; git status --porcelain"), "theirs\n");
-    scene.host("git fsck --strict");
 }
 
 /// Looking at the status writes the index on both sides; that is nothing to decide.

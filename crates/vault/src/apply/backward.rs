@@ -26,6 +26,8 @@ impl Back {
 /// Takes one step back, unless it never was done.
 pub(super) fn step(ground: &Ground, number: usize, step: &Step, owners: bool) -> Result<Back> {
     match &step.action {
+        // Where it was not put yet, it is cleared away with the staging.
+        Action::Put { .. } if step.stays => Ok(Back::default()),
         Action::Put { new } => put(&ground.site(number, step)?, new),
         Action::Replace { old, new } => replace(&ground.site(number, step)?, old, new),
         Action::Remove { old } => remove(&ground.site(number, step)?, old),

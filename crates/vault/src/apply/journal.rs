@@ -70,6 +70,9 @@ pub(super) struct Step {
     /// Below the folder.
     pub(super) path: Bytes,
     pub(super) staging: usize,
+    /// What is put there stays when the rest is taken back.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) stays: bool,
     #[serde(flatten)]
     pub(super) action: Action,
 }

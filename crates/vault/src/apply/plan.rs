@@ -31,11 +31,20 @@ pub struct ApplyPlan {
     pub(super) before: RootId,
     pub(super) after: RootId,
     pub(super) owners: bool,
+    pub(super) stays: fn(&VaultPath) -> bool,
     pub(super) steps: Vec<Planned>,
     pub(super) stagings: Vec<PlannedStaging>,
     pub(super) folders: Vec<Folder>,
     problems: Vec<ApplyProblem>,
     notes: Vec<ApplyNote>,
+}
+
+impl ApplyPlan {
+    /// Whether what is new at a path stays there also where everything else is taken back.
+    pub(super) fn stays(&self, at: &Where) -> bool {
+        let below = VaultPath::parse(&at.path);
+        below.is_ok_and(|below| (self.stays)(&self.targets[at.folder].at.concat(&below)))
+    }
 }
 
 /// A path in a folder.
@@ -118,6 +127,7 @@ impl Vault {
             before: *before,
             after: *after,
             owners: options.owners,
+            stays: options.stays,
             steps: Vec::new(),
             stagings: Vec::new(),
             folders: Vec::new(),

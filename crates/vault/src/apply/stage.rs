@@ -114,7 +114,8 @@ pub(super) fn stage<'a>(
                 },
             };
             let (folder, path) = (planned.at.folder, Bytes(planned.at.path.clone()));
-            Ok(Step { folder, path, staging: planned.staging, action })
+            let stays = matches!(action, Action::Put { .. }) && plan.stays(&planned.at);
+            Ok(Step { folder, path, staging: planned.staging, stays, action })
         })
         .collect();
     let steps = steps?;

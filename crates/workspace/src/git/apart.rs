@@ -24,6 +24,7 @@ use edit::Edit;
 pub(crate) use place::is_own;
 use place::{Place, PlaceKind, changed_places};
 pub use report::{GitEvent, GitNote, GitReport};
+pub(crate) use role::is_object;
 
 /// What becomes of the other side's refs that the target's own work stands in the way of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,6 +82,14 @@ pub fn merge_repositories(
         let states = [base, now, other.root];
         let labels = (target.label.as_str(), other.label.as_str());
         now = take(vault, states, &places, labels, merge.unclear, &mut report)?;
+    }
+    // What is kept beside a directory is put in with it.
+    let mut places = places;
+    for place in places.clone().iter().filter(|place| place.kind == PlaceKind::Whole) {
+        let beside = sides.iter().map(|side| whole::beside(&place.path, &side.label));
+        let new = beside.filter(|path| !places.iter().any(|place| place.path == *path));
+        let new: Vec<Place> = new.map(|path| Place { path, kind: PlaceKind::Whole }).collect();
+        places.extend(new);
     }
     let candidates: Vec<RootId> = [target.root].into_iter().chain(roots).collect();
     merged.root = rejoin(vault, merged.root, &now, &candidates, &places)?;

@@ -13,6 +13,7 @@ use super::folders::Folders;
 use super::note::Note;
 use super::record::{Recorded, record};
 use crate::error::{Result, ServiceError};
+use crate::git::is_object;
 
 impl Folders<'_> {
     /// Takes the folders from what was captured to another state and records that. Gives nothing where somebody changed
@@ -118,7 +119,7 @@ impl Folders<'_> {
     }
 
     fn plan(&self, before: &RootId, after: &RootId) -> Result<Option<ApplyPlan>> {
-        let options = ApplyOptions::default();
+        let options = ApplyOptions { stays: is_object, ..ApplyOptions::default() };
         let plan = self.vault.plan_apply(&self.targets(), before, after, &options)?;
         let problems = plan.problems();
         if problems.is_empty() {

@@ -83,8 +83,9 @@ impl Proposal {
         let sides = [side(HEAD_LABEL, main), side(&workspace.name, offered)];
         match merge(vault, base, &sides, 0, Unclear::Apart, options) {
             Ok((merged, conflicts, git)) => {
+                let quiet = merged == main && git.notes.is_empty();
+                proposal.nothing = quiet && is_all_own(vault, &base, &offered)?;
                 (proposal.merged, proposal.conflicts, proposal.git) = (merged, conflicts, git);
-                proposal.nothing = merged == main && is_all_own(vault, &base, &offered)?;
             }
             Err(error @ ServiceError::Git(_)) => proposal.refused = Some(error),
             Err(error) => return Err(error),

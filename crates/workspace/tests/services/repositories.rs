@@ -5,16 +5,17 @@ use std::process::Command;
 
 use offshoot_vault::merge::{Base, MergeInputs, MergeOptions, Side};
 use offshoot_vault::{ExportOptions, ImportOptions, RootId, VaultPath};
-use offshoot_workspace::ServiceError;
-use offshoot_workspace::git::{GitError, SettleStates, Settled, settle_repository};
+use offshoot_workspace::git::{
+    GitEvent, MergedRepositories, RepositoryMerge, Unclear, merge_repositories,
+};
 
 use crate::support::Bench;
 
 /// A repository with some history, and what two sides made of it.
 struct Scene {
     bench: Bench,
-    states: SettleStates,
-    settled: Result<Settled, ServiceError>,
+    workspace: RootId,
+    both: MergedRepositories,
 }
 
 /// Runs a script, which must succeed, and gives what it printed.
@@ -59,30 +60,28 @@ fn scene_of(history: &str, folder: &str, workspace: &str) -> Scene {
     let sides = [("folder", folder), ("workspace", workspace)];
     let sides = sides.map(|(label, root)| Side { label: label.to_owned(), root });
     let inputs = MergeInputs { base: &Base::Root(base), sides: &sides };
-    let merged = bench.vault.merge(&inputs, &MergeOptions::default()).unwrap();
-    let states = SettleStates { base, folder, workspace, merged: merged.root };
-    let settled = settle_repository(&bench.vault, &states, merged.conflicts);
+    let options = &MergeOptions::default();
+    let merge = RepositoryMerge { inputs, options, target: 0, unclear: Unclear::Apart };
+    let both = merge_repositories(&bench.vault, &merge).unwrap();
     drop(held);
-    Scene { bench, states, settled }
+    Scene { bench, workspace, both }
 }
 
 impl Scene {
-    /// The settled state as files.
+    /// The merged state as files.
     fn out(&self) -> PathBuf {
-        let settled = self.settled.as_ref().unwrap();
-        assert!(settled.conflicts.is_empty(), "{:#?}", settled.conflicts);
+        let merged = &self.both.merged;
+        assert!(merged.conflicts.is_empty(), "{:#?}", merged.conflicts);
         let out = self.bench.place.join("out");
         let options = ExportOptions::default();
-        self.bench.vault.export(&settled.root, &VaultPath::top(), &out, &options).unwrap();
+        self.bench.vault.export(&merged.root, &VaultPath::top(), &out, &options).unwrap();
         sh(&out, "git fsck --strict --full 2>&1; git log --all --oneline > /dev/null");
         out
     }
 
-    fn refused(&self) -> String {
-        match &self.settled {
-            Err(ServiceError::Git(error @ GitError::BothChanged { .. })) => error.to_string(),
-            other => panic!("not refused: {other:?}"),
-        }
+    /// The refs that were kept under another name.
+    fn kept(&self) -> Vec<&str> {
+        self.both.report.notes.iter().filter_map(|note| note.event.kept_as()).collect()
     }
 }
 
@@ -91,7 +90,7 @@ const STATUS: &str = "git status --porcelain";
 #[test]
 fn a_commit_of_the_workspace_comes_home() {
     let scene = scene("true", "echo x >> b; git commit -qam third");
-    assert_eq!(scene.settled.as_ref().unwrap().root, scene.states.merged);
+    assert_eq!(scene.both.merged.root, scene.workspace);
     let out = scene.out();
     assert_eq!(sh(&out, "git log --format=%s"), "third\nsecond\nfirst\n");
     assert_eq!(sh(&out, STATUS), "");
@@ -117,25 +116,39 @@ fn unstaged_edits_of_the_person_stay_unstaged() {
     assert_eq!(sh(&out, "git diff -U0 d/c | grep '^[-+][^-+]'"), "-1\n+mine\n");
 }
 
+const KEPT: &str = "refs/heads/offshoot/workspace/main";
+
 #[test]
 fn what_the_person_staged_is_not_taken_back_by_a_commit() {
     let scene = scene("echo y >> b; git add b", "echo x >> a; git commit -qam third");
-    assert!(scene.refused().contains("staged in the folder"), "{}", scene.refused());
+    assert_eq!(scene.kept(), [KEPT]);
+    let event = &scene.both.report.notes[0].event;
+    assert!(matches!(event, GitEvent::CheckedOut(_)), "{event:?}");
+    assert_eq!(sh(&scene.out(), STATUS), " M a\nM  b\n");
 }
 
 #[test]
-fn commits_of_both_are_refused() {
+fn commits_of_both_are_kept_apart() {
     let scene = scene("echo y >> b; git commit -qam mine", "echo x >> a; git commit -qam theirs");
-    assert!(scene.refused().contains("both made commits"), "{}", scene.refused());
+    assert_eq!(scene.kept(), [KEPT]);
+    let out = scene.out();
+    assert_eq!(
+        sh(&out, &format!("git log -1 --format=%s; git log -1 --format=%s {KEPT}")),
+        "mine\ntheirs\n"
+    );
+    assert_eq!(sh(&out, STATUS), " M a\n");
 }
 
 #[test]
-fn commits_of_both_on_different_branches_are_refused() {
+fn commits_of_both_on_different_branches_come_together() {
     let scene = scene(
         "echo y >> b; git commit -qam mine",
         "git checkout -q -b topic; echo x >> a; git commit -qam theirs",
     );
-    assert!(scene.refused().contains("both made commits"), "{}", scene.refused());
+    assert!(scene.kept().is_empty(), "{:?}", scene.both.report);
+    let out = scene.out();
+    assert_eq!(sh(&out, "git log -1 --format=%s; git log -1 --format=%s topic"), "mine\ntheirs\n");
+    assert_eq!(sh(&out, STATUS), " M a\n");
 }
 
 #[test]

@@ -11,7 +11,7 @@ use offshoot_vault::{EntryKind, VaultPath};
 
 use super::report::GitEvent;
 use super::role::{Role, role};
-use super::whole::same;
+use super::whole::{beside, same};
 use super::{Taking, Unclear};
 use crate::error::Result;
 use crate::git::error::GitError;
@@ -161,6 +161,7 @@ impl Taking<'_, '_> {
         }
         let at_rest = !checkouts.target.busy && !checkouts.other.busy;
         let free = same(here.as_ref(), was.as_ref())
+            && !self.is_kept_there(&path)?
             && checkouts.target.has_same_index(&checkouts.base)
             && at_rest;
         if free {
@@ -178,7 +179,12 @@ impl Taking<'_, '_> {
                 self.directory_stays(repository);
                 Ok(())
             }
-            Unclear::Apart | Unclear::Follow => {
+            Unclear::Follow => {
+                let Some(there) = there else { return Ok(()) };
+                let kept = beside(&path, self.label);
+                self.edit.put(&kept, there, &[sides.other.tree]).map(drop)
+            }
+            Unclear::Apart => {
                 let why = "its refs are in the reftable format and cannot be moved one by one";
                 let (repository, why) = (repository.clone(), why.to_owned());
                 Err(GitError::BothChanged { repository, why }.into())

@@ -61,7 +61,7 @@ pub(super) fn collides<V>(refs: &BTreeMap<Vec<u8>, V>, name: &[u8]) -> bool {
 }
 
 /// A part of a ref's name, made of what a side is called.
-fn component(label: &str) -> String {
+pub(super) fn component(label: &str) -> String {
     if label == crate::home::HEAD_LABEL {
         return FOLDER.to_owned();
     }

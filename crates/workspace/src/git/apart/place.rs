@@ -36,7 +36,12 @@ pub(crate) fn is_own(path: &VaultPath) -> bool {
 }
 
 fn whole_directory(path: &VaultPath) -> Option<VaultPath> {
-    let at = path.names().iter().position(|name| WHOLE.contains(&name.as_slice()))?;
+    let is_whole = |name: &Vec<u8>| {
+        // What is kept beside such a directory is one as well.
+        let own = name.split(|byte| *byte == b'~').next().unwrap_or_default();
+        WHOLE.contains(&own)
+    };
+    let at = path.names().iter().position(is_whole)?;
     Some(path_of(&path.names()[..=at]))
 }
 

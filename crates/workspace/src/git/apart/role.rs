@@ -1,5 +1,9 @@
 //! What each path of a git directory is.
 
+use offshoot_vault::VaultPath;
+
+use crate::git::names::within_repository;
+
 /// The part of a repository that a path belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
@@ -71,6 +75,7 @@ pub(super) fn role(inside: &[Vec<u8>]) -> Role {
         b"modules" => Role::Module,
         name if name.starts_with(b"sharedindex.") => Role::Checkout,
         name if name.starts_with(b"offshoot-index-") => Role::Passing,
+        name if name.starts_with(b"reftable~") => Role::Passing,
         name if name.starts_with(b"BISECT_")
             || IN_PROGRESS.contains(&name)
             || ABOUT_PROGRESS.contains(&name) =>
@@ -79,6 +84,17 @@ pub(super) fn role(inside: &[Vec<u8>]) -> Role {
         }
         _ => Role::Plain,
     }
+}
+
+/// Whether a path is, or holds, what a repository stores by its hash: nobody takes such away again.
+pub(crate) fn is_object(path: &VaultPath) -> bool {
+    let Some(inside) = within_repository(path) else { return false };
+    let starts = inside.iter().enumerate().filter(|(at, name)| {
+        let in_module = *at >= 2 && inside[0] == b"modules";
+        (*at == 0 || in_module) && matches!(name.as_slice(), b"objects" | b"lfs")
+    });
+    let mut starts = starts.map(|(at, _)| at);
+    starts.any(|at| role(&inside[at..]) == Role::Object)
 }
 
 fn object(names: &[&[u8]]) -> Role {
@@ -97,6 +113,21 @@ fn object(names: &[&[u8]]) -> Role {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn objects_are_known_in_modules_too() {
+        for (path, expected) in [
+            ("/.git/objects", true),
+            ("/.git/objects/ab/cd", true),
+            ("/.git/modules/a/b/objects/ab/cd", true),
+            ("/x/.git/lfs/objects/ab", true),
+            ("/.git/objects/info/alternates", false),
+            ("/.git/refs/heads/objects", false),
+            ("/objects/ab", false),
+        ] {
+            assert_eq!(is_object(&VaultPath::parse(path.as_bytes()).unwrap()), expected, "{path}");
+        }
+    }
 
     #[test]
     fn every_part_has_its_role() {

@@ -43,12 +43,18 @@ impl Taking<'_, '_> {
         let refs = [sides.base, sides.target, sides.other].map(|state| state.refs(repository));
         let [base, target, other] = refs;
         let (base, target, other) = (base?, target?, other?);
+        // What is taken back goes by where refs are, not by what they hold.
+        let follows = self.unclear != Unclear::Stay;
         let states = RefStates {
             base: &base,
             target: &target,
             other: &other,
-            there_includes: &|commit, wanted| includes(&sides.other, repository, commit, wanted),
-            here_includes: &|commit, wanted| includes(&sides.target, repository, commit, wanted),
+            there_includes: &|commit, wanted| {
+                Ok(follows && includes(&sides.other, repository, commit, wanted)?)
+            },
+            here_includes: &|commit, wanted| {
+                Ok(follows && includes(&sides.target, repository, commit, wanted)?)
+            },
             kept_there: match self.unclear {
                 Unclear::Apart => namespaces(self.target_label),
                 Unclear::Follow | Unclear::Stay => Vec::new(),

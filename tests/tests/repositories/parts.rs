@@ -1,0 +1,170 @@
+//! The parts of a git directory, one by one.
+
+use crate::seen::{FIX, whole, world};
+use crate::world::Side;
+
+#[test]
+fn what_both_stashed_is_kept() {
+    let Some(world) = world() else { return };
+    world.ok(FIX, "echo one > s; git stash push -qu; echo two > s; git stash push -qu");
+    world.ok(Side::Folder, "echo mine > m; git stash push -qu");
+    world.done(&["commit", "-w", "fix"]);
+    whole(&world);
+    assert_eq!(
+        world.ok(
+            Side::Folder,
+            "git stash list | wc -l; git log -g --format=%gd refs/offshoot/fix/stash | wc -l"
+        ),
+        "1\n2\n"
+    );
+    world.ok(Side::Folder, "git stash apply -q refs/offshoot/fix/stash; grep -q two s");
+}
+
+#[test]
+fn a_stash_of_one_side_comes_with_its_stack() {
+    let Some(world) = world() else { return };
+    world.ok(FIX, "echo one > s; git stash push -qu; echo two > s; git stash push -qu");
+    world.done(&["commit", "-w", "fix"]);
+    assert_eq!(
+        world.ok(
+            Side::Folder,
+            "git stash list | wc -l; git stash pop -q > /dev/null; git stash pop -q > /dev/null 2>&1 || cat s"
+        ),
+        "2\ntwo\n"
+    );
+    whole(&world);
+}
+
+/// Staged work of the person is not pulled from under their feet.
+#[test]
+fn a_branch_does_not_move_under_a_changed_index() {
+    let Some(world) = world() else { return };
+    world.ok(FIX, "echo new > n; git add n; git commit -qm theirs");
+    world.ok(Side::Folder, "echo staged > s; git add s");
+    let said = world.done(&["commit", "-w", "fix"]);
+    assert!(said.contains("offshoot/fix/main"), "{said}");
+    whole(&world);
+    assert_eq!(
+        world.ok(Side::Folder, "git log -1 --format=%s; git status --porcelain"),
+        "first\nA  s\n?? n\n"
+    );
+}
+
+#[test]
+fn a_rebase_in_progress_stays_whole() {
+    let Some(world) = world() else { return };
+    world.ok(FIX, "echo new > n; git add n; git commit -qm theirs");
+    world.ok(
+        Side::Folder,
+        "git checkout -q -b side; echo s > a; git commit -qam side; git checkout -q main
+        echo m > a; git commit -qam mine; ! git rebase -q side 2> /dev/null",
+    );
+    world.done(&["commit", "-w", "fix"]);
+    assert_eq!(world.damage(Side::Folder), None);
+    world.ok(
+        Side::Folder,
+        "git checkout -q --theirs a; git add a; git rebase --continue; git fsck --strict",
+    );
+    assert_eq!(
+        world.ok(Side::Folder, "git log -2 --format=%s; git log -1 --format=%s offshoot/fix/main"),
+        "mine\nside\ntheirs\n"
+    );
+}
+
+#[test]
+fn a_packed_branch_that_was_deleted_is_named() {
+    let Some(world) = world() else { return };
+    world.ok(Side::Folder, "git branch gone; git pack-refs --all");
+    world.done(&["pull", "-w", "fix"]);
+    world.ok(FIX, "git branch -D gone");
+    let said = world.done(&["commit", "-w", "fix"]);
+    let was = world.ok(Side::Folder, "git rev-parse HEAD");
+    assert!(said.contains("gone was deleted") && said.contains(&was[..12]), "{said}");
+    assert_eq!(world.ok(Side::Folder, "git branch --format='%(refname:short)'"), "main\n");
+    whole(&world);
+}
+
+#[test]
+fn commits_on_a_detached_head_are_kept() {
+    let Some(world) = world() else { return };
+    world.ok(FIX, "git checkout -q --detach; git commit -q --allow-empty -m loose");
+    world.ok(Side::Folder, "git commit -q --allow-empty -m mine");
+    world.done(&["commit", "-w", "fix"]);
+    assert_eq!(world.ok(Side::Folder, "git log -1 --format=%s refs/offshoot/fix/HEAD"), "loose\n");
+    whole(&world);
+}
+
+#[test]
+fn a_new_working_tree_stays_in_the_workspace() {
+    let Some(world) = world() else { return };
+    world.ok(FIX, "git worktree add -q -b side tree; echo x > tree/x");
+    world.done(&["commit", "-w", "fix"]);
+    assert_eq!(
+        world.ok(
+            Side::Folder,
+            "git worktree list | wc -l; ls -a .git/worktrees 2> /dev/null || true; cat tree/x"
+        ),
+        "1\nx\n"
+    );
+    world.ok(FIX, "cd tree; git status --porcelain");
+    whole(&world);
+}
+
+#[test]
+fn a_submodule_that_is_new_stays_in_the_workspace_whole() {
+    let Some(world) = world() else { return };
+    world.ok(Side::Folder, "git init -q ../lib; cd ../lib; git commit -q --allow-empty -m lib");
+    world.ok(FIX, "git init -q inner; (cd inner; git commit -q --allow-empty -m inner)
+        git -c protocol.file.allow=always submodule --quiet add ./inner sub 2> /dev/null || git -c protocol.file.allow=always submodule --quiet add \"$PWD/inner\" sub");
+    world.done(&["commit", "-w", "fix"]);
+    assert_eq!(world.ok(Side::Folder, "ls .git | grep -c modules || true"), "0\n");
+    assert_eq!(world.damage(FIX), None);
+}
+
+#[test]
+fn merges_of_workspaces_keep_branches_apart() {
+    let Some(world) = world() else { return };
+    world.place.ok(["workspace", "create", "other"]);
+    let other = Side::Workspace("other");
+    world.ok(FIX, "echo new > n; git add n; git commit -qm theirs");
+    world.ok(other, "echo o > o; git add o; git commit -qm others");
+    let said = world.done(&["merge", "fix", "--into", "other"]);
+    assert!(said.contains("fix's is offshoot/fix/main"), "{said}");
+    assert_eq!(world.damage(other), None);
+    assert_eq!(
+        world.ok(other, "git log -1 --format=%s; git log -1 --format=%s offshoot/fix/main"),
+        "others\ntheirs\n"
+    );
+    world.done(&["merge", "fix", "other", "--into", "third"]);
+    assert_eq!(world.damage(Side::Workspace("third")), None);
+}
+
+/// Refs in a format that cannot be taken apart.
+#[test]
+fn a_reftable_that_both_moved_is_refused_and_the_advice_works() {
+    let Some(world) = world() else { return };
+    let made = world.sh(Side::Folder, "cd ..; git init -q --ref-format=reftable probe");
+    if !made.is_well() {
+        return;
+    }
+    let world = crate::world::World::new(
+        "git init -q --ref-format=reftable .; echo one > a; git add a; git commit -qm first",
+        &["fix"],
+    );
+    world.ok(FIX, "echo two > n; git add n; git commit -qm theirs");
+    world.done(&["commit", "-w", "fix"]);
+    assert_eq!(
+        world.ok(Side::Folder, "git log -1 --format=%s; git status --porcelain; git fsck --strict"),
+        "theirs\n"
+    );
+    world.ok(FIX, "echo three > n; git commit -qam more");
+    world.ok(Side::Folder, "git commit -q --allow-empty -m mine");
+    let said = world.product(&["commit", "-w", "fix"]);
+    assert_eq!(said.code, Some(4), "{said:#?}");
+    assert!(said.err.contains("reftable") && said.err.contains("--exclude .git"), "{said:#?}");
+    world.done(&["commit", "-w", "fix", "--exclude", ".git"]);
+    assert_eq!(
+        world.ok(Side::Folder, "cat n; git log -1 --format=%s; git fsck --strict"),
+        "three\nmine\n"
+    );
+}

@@ -1,0 +1,265 @@
+//! One story: three people, one repository, and the product between them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use offshoot_tests::product::with_json;
+use offshoot_tests::rng::Rng;
+use serde_json::Value;
+
+use crate::world::{AUTHOR, Said, Side, World};
+
+const AGENTS: [&str; 2] = ["ada", "bea"];
+const HISTORY: &str = "git init -q .; echo one > a; seq 20 > b; mkdir d; echo c > d/c; git add -A
+    git commit -qm first; echo more >> a; git commit -qam second; git branch old HEAD~1; git tag v0";
+
+/// What went wrong, and what was done before.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    why: String,
+    story: Vec<String>,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(formatter, "{}\nafter:", self.why)?;
+        self.story.iter().try_for_each(|line| writeln!(formatter, "  {line}"))
+    }
+}
+
+struct Case {
+    world: World,
+    rng: Rng,
+    /// The commits that a side reached when it was last looked at.
+    reach: BTreeMap<Side, BTreeSet<String>>,
+    /// Every commit that must be within reach.
+    made: BTreeSet<String>,
+    /// What each workspace did last that can be taken back without losing what it made: commits, pulls and merges.
+    undoable: BTreeMap<&'static str, Vec<bool>>,
+    story: Vec<String>,
+    number: u64,
+}
+
+/// Tells a story of some steps.
+pub(crate) fn tell(seed: u64, steps: u64) -> Result<(), Failure> {
+    let mut case = Case::new(seed)?;
+    for _ in 0..steps {
+        case.step()?;
+    }
+    Ok(())
+}
+
+/// The same, where a commit is lost between two steps.
+pub(crate) fn tell_with_a_loss(seed: u64) -> Result<(), Failure> {
+    let mut case = Case::new(seed)?;
+    let script = "echo lost > lost; git add lost; git commit -qm lost";
+    case.by_hand(Side::Workspace("ada"), script)?;
+    case.world.ok(
+        Side::Workspace("ada"),
+        "git reset -q --hard HEAD~1; git reflog expire --expire=now --all",
+    );
+    case.by_product(&["pull", "-w", "ada"], "ada")
+}
+
+impl Case {
+    fn new(seed: u64) -> Result<Self, Failure> {
+        let world = World::new(HISTORY, &AGENTS);
+        let mut case = Self {
+            world,
+            rng: Rng::new(seed),
+            reach: BTreeMap::new(),
+            made: BTreeSet::new(),
+            undoable: BTreeMap::new(),
+            story: Vec::new(),
+            number: 0,
+        };
+        for side in [Side::Folder, Side::Workspace("ada"), Side::Workspace("bea")] {
+            case.look(side)?;
+        }
+        case.made = case.reach.values().flatten().cloned().collect();
+        Ok(case)
+    }
+
+    fn fail<T>(&self, why: impl Into<String>) -> Result<T, Failure> {
+        Err(Failure { why: why.into(), story: self.story.clone() })
+    }
+
+    fn step(&mut self) -> Result<(), Failure> {
+        let agent = AGENTS[self.rng.below(2) as usize];
+        match self.rng.below(20) {
+            0..=5 => {
+                let script = self.work("person");
+                self.by_hand(Side::Folder, &script)
+            }
+            6..=11 => {
+                let script = self.work(agent);
+                self.by_hand(Side::Workspace(agent), &script)
+            }
+            12 | 13 => self.commit(agent, false),
+            14 => self.commit(agent, true),
+            15 | 16 => self.by_product(&["pull", "-w", agent], agent),
+            17 => self.revert("undo", agent),
+            18 => self.revert("redo", agent),
+            _ => {
+                let other = if agent == "ada" { "bea" } else { "ada" };
+                self.by_product(&["merge", other, "--into", agent], agent)
+            }
+        }
+    }
+
+    /// Something that somebody does with git.
+    fn work(&mut self, who: &str) -> String {
+        self.number += 1;
+        let n = self.number;
+        let branches =
+            ["main", "old", "topic", "side/one", "offshoot/folder/main", "offshoot/ada/main"];
+        let branch = self.rng.pick(&branches).copied().unwrap_or("main");
+        let edit = match self.rng.below(4) {
+            0 => format!("echo {who}{n} > {who}{}", self.rng.below(4)),
+            1 => format!("echo {who}{n} > d/{who}"),
+            2 => format!("rm -f {who}{}", self.rng.below(4)),
+            _ => format!("printf '{who}{n}\\n' >> {who}.log"),
+        };
+        let commit = format!("git add -A; git commit -qm {who}{n}");
+        match self.rng.below(26) {
+            0..=5 => format!("{edit}; {commit}"),
+            6 => edit,
+            7 => format!("{edit}; git add -A"),
+            8 => format!("{edit}; git add -A; git commit -q --amend --allow-empty -m amended{n}"),
+            9 => format!("git branch topic; git branch side/one {branch}"),
+            10 => format!("git branch -f topic {branch}"),
+            11 => format!("git tag -f v{}", n % 3),
+            12 => format!("git checkout -q {branch}"),
+            13 => format!("{edit}; git checkout -q -b topic{n}; {commit}"),
+            14 => format!("git checkout -q --detach; {edit}; {commit}"),
+            15 => format!("{edit}; git stash push -q -u"),
+            16 => "git stash pop -q || git checkout -q -f && git stash drop -q".to_owned(),
+            17 => format!("git rebase -q {branch} || git rebase --abort"),
+            18 => format!("git rebase -q {branch}"),
+            19 => format!("git merge -q --no-edit {branch} || git merge --abort"),
+            20 => format!("git merge -q --no-edit {branch}"),
+            21 => "git rebase --abort; git merge --abort; git cherry-pick --abort; git reset -q --hard".to_owned(),
+            22 => "git gc -q --prune=now".to_owned(),
+            23 => "git pack-refs --all".to_owned(),
+            24 => format!("git worktree add -q -b wt{n} tree{} || git worktree remove --force tree{0}", n % 2),
+            _ => format!("git branch -D topic side/one; {edit}; {commit}"),
+        }
+    }
+
+    /// Somebody works with git; what git makes them lose is theirs to lose.
+    fn by_hand(&mut self, side: Side, script: &str) -> Result<(), Failure> {
+        self.story.push(format!("{side:?}: {script}"));
+        let said = self.world.sh(side, script);
+        self.note(&said);
+        if let Side::Workspace(agent) = side {
+            self.undoable.insert(agent, Vec::new());
+        }
+        self.look(side)?;
+        let new: Vec<String> = self.reach[&side].iter().cloned().collect();
+        self.made.extend(new);
+        let lost = self.out_of_reach();
+        self.made.retain(|commit| !lost.contains(commit));
+        Ok(())
+    }
+
+    /// The product does something to a workspace, and to the folder.
+    fn by_product(&mut self, arguments: &[&str], agent: &'static str) -> Result<(), Failure> {
+        self.story.push(format!("offshoot {}", arguments.join(" ")));
+        let said = self.world.product(&with_json(arguments));
+        self.note(&said);
+        if !matches!(said.code, Some(0 | 4)) {
+            return self.fail(format!("{arguments:?} failed: {said:#?}"));
+        }
+        let told: Value = serde_json::from_str(&said.out).unwrap_or_default();
+        if told["result"]["operation"].is_string() {
+            let done = self.undoable.entry(agent).or_default();
+            done.retain(|stands| *stands);
+            done.push(true);
+        }
+        if !said.is_well() && arguments[0] != "commit" {
+            // Files that do not fit are decided somehow.
+            self.world.product(&["resolve", "--all", "--ours", "-w", agent]);
+            self.undoable.insert(agent, Vec::new());
+        }
+        self.look(Side::Folder)?;
+        self.look(Side::Workspace(agent))?;
+        if let Err(why) = self.world.status_is_true() {
+            return self.fail(why);
+        }
+        let lost = self.out_of_reach();
+        let named = |commit: &String| said.out.contains(&commit[..12]);
+        if let Some(commit) = lost.iter().find(|commit| !named(commit)) {
+            return self.fail(format!("{commit} is out of reach: {said:#?}"));
+        }
+        self.made.retain(|commit| !lost.contains(commit));
+        Ok(())
+    }
+
+    fn commit(&mut self, agent: &'static str, git: bool) -> Result<(), Failure> {
+        let arguments = ["commit", "-w", agent];
+        let with_git = ["commit", "-w", agent, "--git", "-m", "by offshoot", "--author", AUTHOR];
+        self.by_product(if git { &with_git } else { &arguments }, agent)
+    }
+
+    /// Takes back, or brings back, what the product did, and never what an agent made.
+    fn revert(&mut self, verb: &str, agent: &'static str) -> Result<(), Failure> {
+        let done = self.undoable.entry(agent).or_default();
+        let wanted = verb == "undo";
+        let Some(at) = (match wanted {
+            true => done.iter().rposition(|stands| *stands),
+            false => done.iter().position(|stands| !*stands),
+        }) else {
+            return Ok(());
+        };
+        self.story.push(format!("offshoot {verb} -w {agent}"));
+        let said = self.world.product(&[verb, "-w", agent]);
+        self.note(&said);
+        if said.is_well() {
+            self.undoable.entry(agent).or_default()[at] = !wanted;
+        }
+        if said.err.contains("/.git") {
+            return self.fail(format!("{verb} is refused because of git: {said:#?}"));
+        }
+        self.look(Side::Folder)?;
+        self.look(Side::Workspace(agent))?;
+        let new: Vec<String> = self.reach.values().flatten().cloned().collect();
+        self.made.extend(new);
+        if let Err(why) = self.world.status_is_true() {
+            return self.fail(why);
+        }
+        let lost = self.out_of_reach();
+        if let Some(commit) = lost.iter().find(|commit| !said.out.contains(&commit[..12])) {
+            return self.fail(format!("{commit} is out of reach: {said:#?}"));
+        }
+        self.made.retain(|commit| !lost.contains(commit));
+        Ok(())
+    }
+
+    fn note(&mut self, said: &Said) {
+        let told: Value = serde_json::from_str(&said.out).unwrap_or_default();
+        let notes = told["result"]["repositories"].as_array().cloned().unwrap_or_default();
+        self.story.extend(notes.iter().map(|note| format!("    {note}")));
+        let lines = said.out.lines().chain(said.err.lines()).filter(|line| {
+            let said = line.starts_with("git:") || line.contains("rror") || line.contains("undone");
+            said && !line.starts_with('{')
+        });
+        self.story.extend(lines.take(4).map(|line| format!("    {line}")));
+    }
+
+    /// Looks at a side again, which must be whole.
+    fn look(&mut self, side: Side) -> Result<(), Failure> {
+        if let Some(damage) = self.world.damage(side) {
+            return self.fail(damage);
+        }
+        match self.world.reachable(side) {
+            Ok(reach) => self.reach.insert(side, reach),
+            Err(why) => return self.fail(why),
+        };
+        Ok(())
+    }
+
+    fn out_of_reach(&self) -> BTreeSet<String> {
+        let within = |commit: &&String| self.reach.values().any(|reach| reach.contains(*commit));
+        self.made.iter().filter(|commit| !within(commit)).cloned().collect()
+    }
+}
