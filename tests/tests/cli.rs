@@ -50,6 +50,8 @@ mod interrupted;
 mod merges;
 #[path = "cli/names.rs"]
 mod names;
+#[path = "cli/networks.rs"]
+mod networks;
 #[path = "cli/places.rs"]
 mod places;
 #[path = "cli/policies.rs"]
