@@ -136,6 +136,7 @@ fn commands_at_the_same_time_keep_what_each_wrote() {
 #[test]
 fn a_command_that_is_killed_leaves_nothing_in_a_cache() {
     let Some(place) = place() else { return };
+    place.ok(["init"]);
     place.ok(["workspace", "create", "long"]);
     let (mut child, directory) = long(&place);
     child.kill().unwrap();
@@ -216,7 +217,9 @@ fn vaults_share_no_cache_and_archives_have_none() {
     let secret = "a-download-of-one-vault";
     said(&place, &[], &format!("echo {secret} > ~/.npm/a"));
     place.ok(["vault", "create", "other"]);
-    assert_eq!(said(&place, &["--vault", "other"], "ls ~/.npm"), "own\n");
+    let list = "ls ~/.npm; eval :";
+    assert_eq!(place.ok(["exec", "--vault", "other", "--shell", list]), "own\n");
+    assert_eq!(place.ok(["exec", "--shell", list]), "a\nown\n");
     let archive = place.path().join("project.vault");
     place.ok(["vault", "export", archive.to_str().unwrap()]);
     let bytes = fs::read(&archive).unwrap();
