@@ -47,12 +47,9 @@ fn errors(place: &Place, arguments: &[&str]) -> String {
 fn attempts_to_reach_more_than_the_loopback_are_counted() {
     let Some(place) = place() else { return };
     // Addresses for documentation: nobody has them.
-    for arguments in [
-        ["tcp", "192.0.2.1"],
-        ["udp", "192.0.2.1"],
-        ["tcp", "2001:db8::1"],
-        ["udp", "2001:db8::1"],
-    ] {
+    for arguments in
+        [["tcp", "192.0.2.1"], ["udp", "192.0.2.1"], ["tcp", "2001:db8::1"], ["udp", "2001:db8::1"]]
+    {
         let network = attempted(&place, &[], &arguments);
         assert_eq!(network["mode"], "none");
         assert!(network["attempted"].as_u64().unwrap() > 0, "{arguments:?}: {network}");
