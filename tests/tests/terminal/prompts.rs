@@ -19,8 +19,9 @@ fn place_with(file: &str, text: &str) -> Option<Place> {
 
 /// Runs the user's shell without a command.
 fn shell(place: &Place, shell: &str) -> Console {
-    let path = std::env::split_paths(&search_path()).map(|folder| folder.join(shell));
-    let path = path.into_iter().find(|path| path.exists()).unwrap();
+    let folders = search_path();
+    let mut paths = std::env::split_paths(&folders).map(|folder| folder.join(shell));
+    let path = paths.find(|path| path.exists()).unwrap();
     Console::run_with(place, &["run", "-w", "fix"], |command| {
         command.env("SHELL", path);
     })
