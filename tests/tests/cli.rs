@@ -52,6 +52,8 @@ mod maintenance;
 mod merges;
 #[path = "cli/names.rs"]
 mod names;
+#[path = "cli/networks.rs"]
+mod networks;
 #[path = "cli/places.rs"]
 mod places;
 #[path = "cli/policies.rs"]

@@ -8,6 +8,8 @@ mod console;
 mod endings;
 #[path = "terminal/keys.rs"]
 mod keys;
+#[path = "terminal/prompts.rs"]
+mod prompts;
 #[path = "terminal/reviews.rs"]
 mod reviews;
 #[path = "terminal/screens.rs"]

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use offshoot_sandbox::{
     CacheMount, Command, Ended, FolderMount, Limits, Network, Running, Spec, WorkspaceMount,
-    launch_noted,
+    WrittenFile, launch_noted,
 };
 use offshoot_vault::{Adopted, ExecNote, Id, LinkLimit, ProcessMark, RootId, Upper, Vault};
 
@@ -87,6 +87,8 @@ pub struct Inside {
     pub hidden: Vec<PathBuf>,
     /// Directories that outlive it.
     pub caches: Vec<CacheMount>,
+    /// Files in private directories.
+    pub files: Vec<WrittenFile>,
     /// What it can reach.
     pub network: Network,
     /// What it may use.
@@ -189,6 +191,7 @@ impl<'v> MountSession<'v> {
             home: inside.home,
             hidden: inside.hidden,
             caches: inside.caches,
+            files: inside.files,
             network: inside.network,
             limits: inside.limits,
             broker: inside.broker,

@@ -64,6 +64,7 @@ fn run(files: Files, arguments: &[&str], printed: &mut Printed) -> Result<(), Sa
         home: None,
         hidden: Vec::new(),
         caches: Vec::new(),
+        files: Vec::new(),
         network: Network::None,
         limits: Limits::default(),
         broker: false,

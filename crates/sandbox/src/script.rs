@@ -10,7 +10,7 @@ use rustix::termios::{Termios, Winsize};
 use crate::error::{Result, SandboxError, system};
 use crate::spec::{
     CacheMount, Files, FolderMount, HomeView, Limits, Network, Overlay, Spec, Terminal, Upper,
-    WorkspaceMount,
+    WorkspaceMount, WrittenFile,
 };
 use crate::sys::Pointers;
 
@@ -34,6 +34,8 @@ pub(crate) struct Script {
     pub(crate) private: Vec<CString>,
     /// A file below a private directory that name resolution needs, with its parents.
     pub(crate) resolver: Option<Placed>,
+    /// Files in private directories, and what is in them.
+    pub(crate) written: Vec<(Placed, Vec<u8>)>,
     pub(crate) hidden: Vec<CString>,
     /// Directories that outlive the command, at most [`MOST_CACHES`].
     pub(crate) caches: Vec<CacheScript>,
@@ -155,6 +157,7 @@ impl Script {
             home_view,
             resolver: resolver(spec.network, &private)?,
             private: all(&private, "a path")?,
+            written: spec.files.iter().map(written).collect::<Result<_>>()?,
             hidden: all(&spec.hidden, "a path")?,
             caches: caches(&spec.caches)?,
             target_parents: parents(&workspace.target)?,
@@ -308,9 +311,17 @@ fn resolver(network: Network, private: &[PathBuf]) -> Result<Option<Placed>> {
     if !private.iter().any(|private| path.starts_with(private)) {
         return Ok(None);
     }
-    let mut parents = parents(&path)?;
+    placed(&path).map(Some)
+}
+
+fn placed(path: &Path) -> Result<Placed> {
+    let mut parents = parents(path)?;
     parents.pop();
-    Ok(Some(Placed { path: c_path(&path)?, parents }))
+    Ok(Placed { path: c_path(path)?, parents })
+}
+
+fn written(file: &WrittenFile) -> Result<(Placed, Vec<u8>)> {
+    Ok((placed(&file.path)?, file.content.clone()))
 }
 
 /// Where the program may be.

@@ -17,6 +17,8 @@ pub struct Spec {
     pub hidden: Vec<PathBuf>,
     /// Directories that outlive the command, over those of the home.
     pub caches: Vec<CacheMount>,
+    /// Files in private directories.
+    pub files: Vec<WrittenFile>,
     /// What it can reach.
     pub network: Network,
     /// What it may use.
@@ -69,6 +71,15 @@ pub struct CacheMount {
     pub layers: Overlay,
     /// Where the command sees it: an absolute path without links.
     pub target: PathBuf,
+}
+
+/// A file that is in a private directory when the command starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WrittenFile {
+    /// Where: an absolute path below a private directory.
+    pub path: PathBuf,
+    /// What is in it.
+    pub content: Vec<u8>,
 }
 
 /// Where the files of a workspace come from.

@@ -10,6 +10,7 @@ mod environment;
 mod executor;
 mod folders;
 mod output;
+mod prompt;
 mod request;
 mod runtime;
 mod seal;

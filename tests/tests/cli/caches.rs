@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
+use insta::assert_snapshot;
 use offshoot_tests::product::{Place, document_of, with_json};
 use offshoot_tests::skip::{Feature, need};
 use offshoot_tests::user::{User, give_away};
 use serde_json::{Value, json};
 
-use crate::transcript::demo;
+use crate::transcript::{Transcript, demo};
 
 /// A place whose user has some packages of npm in their own cache.
 fn place() -> Option<Place> {
@@ -20,11 +21,13 @@ fn place() -> Option<Place> {
     let place = demo();
     fs::create_dir(place.path().join(".npm")).unwrap();
     fs::write(place.path().join(".npm/own"), "of the host").unwrap();
+    // What it does is not known beforehand: it may fetch packages.
+    place.write("fetch", "eval \"$1\"\n");
     Some(place)
 }
 
 fn exec(place: &Place, options: &[&str], script: &str) -> Value {
-    let arguments = [&["exec"], options, &["--shell", script]].concat();
+    let arguments = [&["exec"], options, &["--", "sh", "fetch", script]].concat();
     document_of(&place.run(with_json(&arguments)))["result"].clone()
 }
 
@@ -48,7 +51,8 @@ fn caches(place: &Place) -> PathBuf {
 
 /// A command that uses caches until it is told to end.
 fn long(place: &Place) -> (Child, PathBuf) {
-    let arguments = ["exec", "-w", "long", "-i", "--shell", "echo long > ~/.npm/long; read end"];
+    let script = "echo long > ~/.npm/long; read end";
+    let arguments = ["exec", "-w", "long", "-i", "--", "sh", "fetch", script];
     let mut command = place.command(arguments);
     let child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     let started = Instant::now();
@@ -70,6 +74,10 @@ fn what_a_command_downloads_is_there_for_the_next() {
     assert!(first["sandbox"]["caches"].as_array().unwrap().contains(&json!("npm")), "{first:#}");
     // Another workspace, and a command that only reads.
     assert_eq!(said(&place, &[], "cat ~/.npm/a ~/.npm/own"), "new\nof the hostx\n");
+    // Commands that only change files, and those that only read, see it and leave nothing.
+    let shell = |text: &str| place.ok(["exec", "--shell", text]);
+    assert_eq!(shell("echo y > ~/.npm/b; cat ~/.npm/a ~/.npm/b"), "new\ny\n");
+    assert_eq!(shell("cat ~/.npm/a; ls ~/.npm"), "new\na\nown\n");
     // The host's own is as it was.
     assert_eq!(fs::read_to_string(place.path().join(".npm/own")).unwrap(), "of the host");
     assert!(!place.path().join(".npm/a").exists());
@@ -102,8 +110,26 @@ fn caches_can_be_left_out() {
         said(&place, options, "echo x > ~/.npm/a");
         assert_eq!(said(&place, &[], "ls ~/.npm"), "own\n", "{options:?}");
     }
-    let error = place.json_error(&["exec", "-c", "cache.skip=nmp", "--", "true"], 125);
-    drop(error);
+    let error = place.json_error(&["cache", "list", "-c", "cache.skip=nmp"], 2);
+    assert!(error["message"].as_str().unwrap().contains("cache.skip"), "{error}");
+}
+
+#[test]
+fn caches_for_people_and_programs() {
+    let Some(place) = place() else { return };
+    place.ok(["init"]);
+    let mut transcript = Transcript::new(&place);
+    transcript.run(&["cache", "list"]);
+    said(&place, &[], "echo a > ~/.npm/a");
+    let bytes = place.json(&["cache", "list"])["total_bytes"].as_u64().unwrap();
+    transcript.hide(&format!("{:.1} KiB", bytes as f64 / 1024.0), "[size]");
+    transcript.run(&["cache", "list"]);
+    transcript.json(&["cache", "list"]);
+    transcript.run(&["cache", "clear", "nmp"]);
+    transcript.run(&["cache", "clear", "npm"]);
+    said(&place, &[], "echo a > ~/.npm/a");
+    transcript.json(&["cache", "clear"]);
+    assert_snapshot!(transcript.finish());
 }
 
 #[test]
@@ -129,6 +155,7 @@ fn commands_at_the_same_time_keep_what_each_wrote() {
 #[test]
 fn a_command_that_is_killed_leaves_nothing_in_a_cache() {
     let Some(place) = place() else { return };
+    place.ok(["init"]);
     place.ok(["workspace", "create", "long"]);
     let (mut child, directory) = long(&place);
     child.kill().unwrap();
@@ -136,7 +163,7 @@ fn a_command_that_is_killed_leaves_nothing_in_a_cache() {
     said(&place, &[], "echo 1 > ~/.npm/later");
     assert_eq!(said(&place, &[], "ls ~/.npm"), "later\nown\n");
     let left = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name());
-    let left: Vec<_> = left.filter(|name| name.as_encoded_bytes().starts_with(b".")).collect();
+    let left: Vec<_> = left.filter(|name| name.as_encoded_bytes().starts_with(b".use")).collect();
     assert!(left.is_empty(), "{left:?}");
 }
 
@@ -184,7 +211,7 @@ fn caches_of_an_ordinary_user_and_of_closed_folders() {
     let Some(place) = place() else { return };
     fs::create_dir_all(place.path().join("go/pkg/mod")).unwrap();
     give_away(place.path());
-    let run = |script: &str| user.ok(&place, &["exec", "--shell", script]);
+    let run = |script: &str| user.ok(&place, &["exec", "--", "sh", "fetch", script]);
     // As go leaves it: nobody may write in what was unpacked.
     run(
         "echo a > ~/.npm/a; mkdir -p ~/go/pkg/mod/one@v1/sub; echo b > ~/go/pkg/mod/one@v1/sub/b; chmod -R a-w ~/go/pkg/mod/one@v1",
@@ -206,10 +233,14 @@ fn caches_of_an_ordinary_user_and_of_closed_folders() {
 #[test]
 fn vaults_share_no_cache_and_archives_have_none() {
     let Some(place) = place() else { return };
+    // Its text is not in the command, which is a part of history.
     let secret = "a-download-of-one-vault";
-    said(&place, &[], &format!("echo {secret} > ~/.npm/a"));
+    said(&place, &[], "echo a-download-of-no-vault | sed s/no/one/ > ~/.npm/a");
+    assert_eq!(said(&place, &[], "grep -c of-one ~/.npm/a"), "1\n");
     place.ok(["vault", "create", "other"]);
-    assert_eq!(said(&place, &["--vault", "other"], "ls ~/.npm"), "own\n");
+    let list = "ls ~/.npm; eval :";
+    assert_eq!(place.ok(["exec", "--vault", "other", "--shell", list]), "own\n");
+    assert_eq!(place.ok(["exec", "--shell", list]), "a\nown\n");
     let archive = place.path().join("project.vault");
     place.ok(["vault", "export", archive.to_str().unwrap()]);
     let bytes = fs::read(&archive).unwrap();

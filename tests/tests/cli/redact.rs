@@ -62,11 +62,17 @@ impl Redactor {
             Value::Array(items) => items.iter().map(|item| self.json(item)).collect(),
             Value::Object(fields) => {
                 let fields = fields.iter().map(|(name, value)| match name.as_str() {
-                    "bytes" if fields.contains_key("count") || fields.contains_key("file") => {
+                    "bytes"
+                        if ["count", "file", "used"]
+                            .iter()
+                            .any(|other| fields.contains_key(*other)) =>
+                    {
                         (name.clone(), "[bytes]".into())
                     }
-                    "bytes_before" | "bytes_after" | "taken_bytes" | "packs_bytes"
-                    | "longest_pause_us" => (name.clone(), format!("[{name}]").into()),
+                    "total_bytes" | "freed_bytes" | "bytes_before" | "bytes_after"
+                    | "taken_bytes" | "packs_bytes" | "longest_pause_us" => {
+                        (name.clone(), format!("[{name}]").into())
+                    }
                     "uid" | "gid" | "catalog_bytes" | "unchanged" | "duration_ms" | "total_ms"
                     | "elapsed_ms" | "user_ms" | "system_ms" | "max_resident_bytes"
                     | "written_bytes" | "pid" | "init_pid" | "running_ms" => {

@@ -92,6 +92,7 @@ pub(crate) fn run(args: &ExecArgs, context: &Context) -> Result<u8> {
         options: &args.options,
         timeout: args.timeout,
         default_timeout: context.settings.config.exec.timeout,
+        shell: false,
         net: Net::None,
         asked: false,
         input: if args.stdin { Input::Stream } else { Input::Nothing },

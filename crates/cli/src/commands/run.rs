@@ -52,6 +52,7 @@ pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8> {
         options: &args.options,
         timeout: args.timeout,
         default_timeout: context.settings.config.run.timeout,
+        shell: args.command.is_empty(),
         net: Net::None,
         asked: false,
         input: if attended { Input::Terminal } else { Input::Stream },

@@ -57,6 +57,18 @@ pub(super) fn touch(at: impl AsFd, path: &CStr) -> Result<(), Errno> {
     rustix::fs::openat(at, path, flags, Mode::from_raw_mode(0o666)).map(drop)
 }
 
+/// Makes a file that everybody can read.
+pub(super) fn write(path: &CStr, content: &[u8]) -> Result<(), Errno> {
+    let flags = OFlags::CREATE | OFlags::WRONLY | OFlags::CLOEXEC;
+    let file = rustix::fs::open(path, flags, Mode::from_raw_mode(0o644))?;
+    let mut rest = content;
+    while !rest.is_empty() {
+        let written = rustix::io::write(&file, rest)?;
+        rest = &rest[written..];
+    }
+    Ok(())
+}
+
 /// Makes the directories that are missing where that is possible; what needs them fails with a better word.
 pub(super) fn make_directories(paths: &[CString]) {
     for path in paths {

@@ -12,7 +12,7 @@ use rustix::mount::{
 };
 
 use super::caches;
-use super::files::{Devices, make_directories, touch};
+use super::files::{Devices, make_directories, touch, write};
 use super::{Detail, Failure, Step, step, step_at};
 use crate::script::{FilesScript, HomeScript, OverlayScript, Script};
 use crate::spec::HomeView;
@@ -281,6 +281,10 @@ fn private(script: &Script, resolver: Option<OwnedFd>) -> Result<(), Failure> {
         make_directories(&placed.parents);
         let put = touch(CWD, &placed.path).and_then(|()| attach(file.as_fd(), &placed.path));
         step(Step::Private, put)?;
+    }
+    for (placed, content) in &script.written {
+        make_directories(&placed.parents);
+        step(Step::Private, write(&placed.path, content))?;
     }
     Ok(())
 }

@@ -108,6 +108,7 @@ impl Scene {
             home: self.home.clone(),
             hidden: self.hidden.clone(),
             caches: Vec::new(),
+            files: Vec::new(),
             network: self.network,
             limits: self.limits,
             broker: self.broker,

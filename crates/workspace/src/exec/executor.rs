@@ -1,5 +1,6 @@
 //! Running the command itself.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use offshoot_mount::{Inside, MountSession};
@@ -9,6 +10,7 @@ use offshoot_sandbox::{
 use offshoot_vault::{OutputWriter, STDERR, STDOUT};
 
 use super::envelope::ExecutionResult;
+use super::prompt::{self, MarkedShell};
 use super::request::ExecutionRequest;
 use super::runtime::RuntimeOptions;
 use crate::error::Result;
@@ -56,9 +58,15 @@ impl<'a> CommandExecutor<'a> {
         result: &ExecutionResult,
     ) -> Result<Running> {
         let stdin = std::mem::replace(&mut request.stdin, Stdin::Empty);
+        let (mut arguments, mut environment) =
+            (request.command.arguments(), request.environment.clone());
+        let marked = marked(request, &arguments, result).unwrap_or_default();
+        arguments.extend(marked.arguments);
+        environment.retain(|(name, _)| marked.environment.iter().all(|(set, _)| set != name));
+        environment.extend(marked.environment);
         let command = Command {
-            arguments: request.command.arguments(),
-            environment: request.environment.clone(),
+            arguments,
+            environment,
             directory: result.cwd.clone().unwrap_or_default(),
             stdin,
             terminal: request.terminal.take(),
@@ -67,6 +75,7 @@ impl<'a> CommandExecutor<'a> {
             home: self.options.home.clone(),
             hidden: self.options.hidden.clone(),
             caches,
+            files: marked.files,
             network: request.network,
             limits: self.options.limits,
             broker: self.options.broker,
@@ -91,6 +100,19 @@ impl<'a> CommandExecutor<'a> {
         let ended = driven.map_err(offshoot_mount::MountError::from)?;
         record(&ended, result);
         Ok(ended)
+    }
+}
+
+/// How a shell is started whose prompt is marked.
+fn marked(
+    request: &ExecutionRequest,
+    arguments: &[OsString],
+    result: &ExecutionResult,
+) -> Option<MarkedShell> {
+    let (_, workspace) = result.workspace.as_ref().filter(|_| request.mark_prompt)?;
+    match arguments {
+        [shell] => prompt::mark(shell, workspace, &request.environment),
+        _ => None,
     }
 }
 

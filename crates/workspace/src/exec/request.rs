@@ -26,6 +26,8 @@ pub struct ExecutionRequest {
     pub has_stdin: bool,
     /// A terminal of its own, in place of pipes; taken when the command starts.
     pub terminal: Option<Terminal>,
+    /// It is a shell that a person works in: its prompt says which workspace it is in, where the shell allows that.
+    pub mark_prompt: bool,
     /// Keep what it prints.
     pub record: bool,
     /// How long it may take.

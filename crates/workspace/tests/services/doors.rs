@@ -32,6 +32,7 @@ fn request(bench: &Bench, arguments: &[&str]) -> ExecutionRequest {
         stdin: Stdin::Empty,
         has_stdin: false,
         terminal: None,
+        mark_prompt: false,
         record: true,
         timeout: ExecutionTimeout::default(),
         read_only: false,

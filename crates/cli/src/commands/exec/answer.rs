@@ -49,7 +49,13 @@ impl Answer {
     ) -> Live<'a> {
         let silent = !self.form.is_text() || context.output.is_quiet();
         let offline = ask.net == Net::None && !ask.asked;
-        Live::new(self.form, context.settings.config.ui.progress, silent, offline, ready)
+        Live::new(
+            self.form,
+            context.settings.config.ui.progress,
+            silent,
+            (offline, ask.shell),
+            ready,
+        )
     }
 
     /// Answers a request that may not run where there is no vault to record it in.

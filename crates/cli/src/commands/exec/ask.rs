@@ -18,6 +18,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) timeout: Option<ExecutionTimeout>,
     /// How long it may take otherwise; zero for as long as it wants.
     pub(crate) default_timeout: Duration,
+    /// It is the user's own shell, because they named no command.
+    pub(crate) shell: bool,
     /// What it can reach.
     pub(crate) net: Net,
     /// Somebody was asked about that.

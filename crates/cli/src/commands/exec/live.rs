@@ -11,6 +11,7 @@ use super::{Form, network};
 use crate::config::When;
 use crate::output;
 use crate::progress::Patience;
+use crate::render::{DIM, line, paint};
 use crate::terminal::Raw;
 
 /// Whether what a terminal shows ends with a whole line.
@@ -36,6 +37,8 @@ pub(super) struct Live<'a> {
     printed: Printed,
     /// The command has no network, and nobody was asked about that.
     offline: bool,
+    /// The command is the user's own shell.
+    shell: bool,
     sealing: Option<Patience>,
 }
 
@@ -44,11 +47,22 @@ impl<'a> Live<'a> {
         form: Form,
         progress: When,
         silent: bool,
-        offline: bool,
+        (offline, shell): (bool, bool),
         ready: &'a mut dyn FnMut() -> Result<(), ServiceError>,
     ) -> Self {
         let (terminal, raw, printed) = (false, None, Printed::Lines);
-        Self { ready, form, progress, silent, terminal, raw, printed, offline, sealing: None }
+        Self {
+            ready,
+            form,
+            progress,
+            silent,
+            terminal,
+            raw,
+            printed,
+            offline,
+            shell,
+            sealing: None,
+        }
     }
 
     /// Gives the terminal back and stops showing progress; how what was printed ends.
@@ -76,12 +90,27 @@ impl<'a> Live<'a> {
     }
 }
 
+/// Where somebody is who was given a shell.
+fn welcome(workspace: &str, vault: &str) -> String {
+    let text = format!(
+        "workspace {workspace} of {vault}: what you change here stays in the workspace; `exit` to leave"
+    );
+    format!("{}\n", paint(DIM, &line(&text)))
+}
+
 impl ExecutionObserver for Live<'_> {
     fn allowed(&mut self) -> Result<(), ServiceError> {
         (self.ready)()
     }
 
     fn started(&mut self, result: &ExecutionResult) {
+        if self.shell
+            && !self.silent
+            && result.terminal
+            && let Some((_, workspace)) = &result.workspace
+        {
+            output::eprint(&welcome(workspace, &result.vault));
+        }
         if self.offline
             && !self.silent
             && let Some(warning) = result.decision.as_ref().and_then(network::warning)

@@ -81,6 +81,7 @@ pub(super) fn build(
         stdin,
         has_stdin: ask.input != Input::Nothing,
         terminal,
+        mark_prompt: ask.shell && ask.input == Input::Terminal,
         record: ask.record,
         timeout: ask.time(),
         read_only: options.read_only,

@@ -1,0 +1,137 @@
+//! Commands that want a network and have none.
+
+use std::fs;
+
+use offshoot_tests::product::{Place, document_of, with_json};
+use offshoot_tests::skip::{Feature, need};
+use offshoot_tests::user::{User, give_away};
+use serde_json::{Value, json};
+
+use crate::transcript::demo_vault;
+
+const NEEDS: &str = "needs the network, which is off: add --net host";
+const TRIED: &str = "it tried to reach the network, which is off: add --net host";
+
+/// A place with a program that reaches for what its arguments say.
+fn place() -> Option<Place> {
+    if !need(Feature::UserNamespace) || !need(Feature::Program("python3")) {
+        return None;
+    }
+    let place = demo_vault();
+    place.write("reach.py", REACH);
+    Some(place)
+}
+
+const REACH: &str = "
+import socket, sys
+kind, address = sys.argv[1:]
+family = socket.AF_INET6 if ':' in address else socket.AF_INET
+if kind == 'udp':
+    socket.socket(family, socket.SOCK_DGRAM).sendto(b'x', (address, 53))
+elif kind == 'name':
+    socket.getaddrinfo(address, 80)
+else:
+    socket.socket(family, socket.SOCK_STREAM).connect((address, 9))
+";
+
+fn attempted(place: &Place, options: &[&str], arguments: &[&str]) -> Value {
+    let command = [&["exec"], options, &["--", "python3", "reach.py"], arguments].concat();
+    document_of(&place.run(with_json(&command)))["result"]["network"].clone()
+}
+
+fn errors(place: &Place, arguments: &[&str]) -> String {
+    String::from_utf8(place.run(arguments).stderr).unwrap()
+}
+
+#[test]
+fn attempts_to_reach_more_than_the_loopback_are_counted() {
+    let Some(place) = place() else { return };
+    // Addresses for documentation: nobody has them.
+    for arguments in
+        [["tcp", "192.0.2.1"], ["udp", "192.0.2.1"], ["tcp", "2001:db8::1"], ["udp", "2001:db8::1"]]
+    {
+        let network = attempted(&place, &[], &arguments);
+        assert_eq!(network["mode"], "none");
+        assert!(network["attempted"].as_u64().unwrap() > 0, "{arguments:?}: {network}");
+    }
+    for arguments in [["tcp", "127.0.0.1"], ["tcp", "::1"]] {
+        let network = attempted(&place, &[], &arguments);
+        assert_eq!(network, json!({"mode": "none", "attempted": 0}), "{arguments:?}");
+    }
+    let network = attempted(&place, &["--net", "host"], &["tcp", "127.0.0.1"]);
+    assert_eq!(network, json!({"mode": "host", "attempted": 0}));
+}
+
+#[test]
+fn a_name_that_cannot_be_looked_up_is_an_attempt() {
+    let Some(place) = place() else { return };
+    let network = attempted(&place, &[], &["name", "registry.example"]);
+    assert!(network["attempted"].as_u64().unwrap() > 0, "{network}");
+}
+
+#[test]
+fn who_failed_for_want_of_a_network_hears_of_the_flag() {
+    let Some(place) = place() else { return };
+    let reach = ["exec", "--", "python3", "reach.py", "tcp", "192.0.2.1"];
+    assert!(errors(&place, &reach).contains(TRIED), "{}", errors(&place, &reach));
+    // Who went on without it, and who tried something else, does not.
+    let text = "python3 reach.py tcp 192.0.2.1 2> /dev/null || true";
+    assert!(!errors(&place, &["exec", "--shell", text]).contains(TRIED));
+    assert!(!errors(&place, &["exec", "--shell", "exit 1"]).contains(TRIED));
+    let Some(user) = User::new() else { return };
+    give_away(place.path());
+    let output = user.run(&place, &reach);
+    assert!(String::from_utf8_lossy(&output.stderr).contains(TRIED), "{output:?}");
+}
+
+#[test]
+fn who_is_known_to_need_a_network_hears_of_it_before() {
+    let Some(place) = place() else { return };
+    let fetch = ["exec", "--", "git", "fetch"];
+    let said = errors(&place, &fetch);
+    assert!(said.starts_with(&format!("git fetch {NEEDS}\n")), "{said}");
+    let text = ["exec", "--shell", "cd src && /usr/bin/git fetch origin"];
+    assert!(errors(&place, &text).contains(&format!("git fetch {NEEDS}")));
+    for quiet in [
+        &["exec", "--net", "host", "--", "git", "fetch"][..],
+        &["exec", "-c", "exec.net=host", "--", "git", "fetch"],
+        &["exec", "-q", "--", "git", "fetch"],
+        &["exec", "--", "git", "status"],
+        &["exec", "--", "npm", "install", "--offline"],
+    ] {
+        let said = errors(&place, quiet);
+        assert!(!said.contains("needs the network"), "{quiet:?}: {said}");
+    }
+    let json = place.run(with_json(&fetch));
+    assert!(json.stderr.is_empty(), "{json:?}");
+}
+
+#[test]
+fn what_was_allowed_for_a_project_holds_there_alone() {
+    let Some(place) = place() else { return };
+    let config = place.path().join(".config/offshoot");
+    fs::create_dir_all(&config).unwrap();
+    let project = place.project().canonicalize().unwrap();
+    let write = |text: String| fs::write(config.join("projects.toml"), text).unwrap();
+    let mode = |options: &[&str]| {
+        attempted(&place, options, &["tcp", "127.0.0.1"])["mode"].as_str().unwrap().to_owned()
+    };
+    write(format!("[\"{}\"]\nnet = \"host\"\n", project.display()));
+    assert_eq!(mode(&[]), "host");
+    assert_eq!(mode(&["--net", "none"]), "none");
+    write(format!("[\"{}/src\"]\nnet = \"host\"\n", project.display()));
+    assert_eq!(mode(&[]), "none");
+    // A project decides nothing about itself.
+    place.write("offshoot.toml", "[exec]\nnet = \"host\"\n");
+    let error = place.json_error(&["config", "show"], 2);
+    assert!(error["message"].as_str().unwrap().contains("a project's file cannot set exec.net"));
+    fs::remove_file(place.project().join("offshoot.toml")).unwrap();
+    // Nor by a configuration of the user's that lies in it.
+    let inside = place.project().join("config/offshoot");
+    fs::create_dir_all(&inside).unwrap();
+    let text = format!("[\"{}\"]\nnet = \"host\"\n", project.display());
+    fs::write(inside.join("projects.toml"), text).unwrap();
+    let mut command = place.command(["exec", "--json", "--", "true"]);
+    let output = command.env("XDG_CONFIG_HOME", place.project().join("config")).output().unwrap();
+    assert_eq!(document_of(&output)["result"]["network"]["mode"], "none");
+}

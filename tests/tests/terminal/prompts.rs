@@ -1,0 +1,167 @@
+//! A shell says which workspace it is in, and the question about the network.
+
+use std::fs;
+
+use offshoot_tests::product::Place;
+use offshoot_tests::skip::{Feature, need, search_path};
+
+use crate::console::{Console, newest, place, place_of_user};
+
+const WELCOME: &str =
+    "workspace fix of project: what you change here stays in the workspace; `exit` to leave";
+
+/// A place whose user has this file in their home.
+fn place_with(file: &str, text: &str) -> Option<Place> {
+    let place = place()?;
+    fs::write(place.path().join(file), text).unwrap();
+    Some(place)
+}
+
+/// Runs the user's shell without a command.
+fn shell(place: &Place, shell: &str) -> Console {
+    let folders = search_path();
+    let mut paths = std::env::split_paths(&folders).map(|folder| folder.join(shell));
+    let path = paths.find(|path| path.exists()).unwrap();
+    Console::run_with(place, &["run", "-w", "fix"], |command| {
+        command.env("SHELL", path);
+    })
+}
+
+fn leave(mut console: Console, place: &Place) {
+    console.keys("exit 0\r");
+    assert_eq!(console.end().code(), Some(0), "{}", console.screen());
+    // What is recorded is the shell, and not how it was told.
+    let command = newest(place)["command"].as_str().unwrap().to_owned();
+    assert!(!command.contains("offshoot") && !command.contains(' '), "{command}");
+}
+
+#[test]
+fn bash_shows_the_workspace_before_the_users_own_prompt() {
+    if !need(Feature::Program("bash")) {
+        return;
+    }
+    for text in [
+        "PS1='mine> '; alias own='echo of-the-user'\n",
+        "PROMPT_COMMAND=again; again() { PS1='mine> '; }; alias own='echo of-the-user'\n",
+        "PROMPT_COMMAND=(true again); again() { PS1='mine> '; }; alias own='echo of-the-user'\n",
+    ] {
+        let Some(place) = place_with(".bashrc", text) else { return };
+        let mut console = shell(&place, "bash");
+        console.wait_for(WELCOME);
+        console.wait_for("(fix) mine> ");
+        console.keys("own; (exit 7)\r");
+        console.wait_for("of-the-user");
+        console.wait_for("(fix) mine> ");
+        console.keys("echo status $?\r");
+        console.wait_for("status 7");
+        leave(console, &place);
+        assert_eq!(fs::read_to_string(place.path().join(".bashrc")).unwrap(), text);
+    }
+}
+
+#[test]
+fn zsh_shows_the_workspace_before_the_users_own_prompt() {
+    if !need(Feature::Program("zsh")) {
+        return;
+    }
+    let text = "PROMPT='mine> '; alias own='echo of-the-user in $ZDOTDIR'\n";
+    let Some(place) = place_with(".zshrc", text) else { return };
+    fs::write(place.path().join(".zshenv"), "FROM=environment\n").unwrap();
+    let mut console = shell(&place, "zsh");
+    console.wait_for(WELCOME);
+    console.wait_for("(fix) mine> ");
+    console.keys("own; echo from $FROM\r");
+    console.wait_for(&format!("of-the-user in {}\r\n", place.path().display()));
+    console.wait_for("from environment");
+    console.wait_for("(fix) mine> ");
+    leave(console, &place);
+}
+
+#[test]
+fn fish_shows_the_workspace_before_the_users_own_prompt() {
+    if !need(Feature::Program("fish")) {
+        return;
+    }
+    let Some(place) = place() else { return };
+    let config = place.path().join(".config/fish");
+    fs::create_dir_all(&config).unwrap();
+    let text = "set -g fish_greeting\nfunction fish_prompt; echo -n \"mine $status> \"; end\n";
+    fs::write(config.join("config.fish"), text).unwrap();
+    let mut console = shell(&place, "fish");
+    console.wait_for(WELCOME);
+    console.wait_for("(fix) mine 0> ");
+    console.keys("false\r");
+    console.wait_for("(fix) mine 1> ");
+    leave(console, &place);
+}
+
+#[test]
+fn a_command_and_another_shell_are_left_as_they_are() {
+    let Some((place, user)) = place_of_user() else { return };
+    let mut console =
+        Console::run_as(&place, &user, &["run", "-w", "fix", "--", "sh", "-c", "echo $0"]);
+    console.wait_for("sh\r\n");
+    assert_eq!(console.end().code(), Some(0), "{}", console.screen());
+    assert!(!console.screen().contains("what you change here"), "{}", console.screen());
+    // No SHELL is /bin/sh.
+    let mut console = Console::run_as(&place, &user, &["run", "-w", "fix"]);
+    console.wait_for(WELCOME);
+    console.keys("echo $PS1 $OFFSHOOT; exit 0\r");
+    console.wait_for("1\r\n");
+    assert_eq!(console.end().code(), Some(0), "{}", console.screen());
+}
+
+const QUESTION: &str = "git fetch needs the network. Allow it? [y/N/always] ";
+
+fn mode(place: &Place) -> String {
+    newest(place)["network"]["mode"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn somebody_at_a_terminal_is_asked_about_the_network() {
+    let Some(place) = place() else { return };
+    let fetch = ["exec", "-w", "fix", "--", "git", "fetch"];
+    let projects = place.path().join(".config/offshoot/projects.toml");
+    for (answer, expected) in [("\r", "none"), ("n\r", "none"), ("y\r", "host")] {
+        let mut console = Console::run(&place, &fetch);
+        console.wait_for(QUESTION);
+        console.keys(answer);
+        console.end();
+        assert_eq!(mode(&place), expected, "{answer:?}: {}", console.screen());
+        assert!(!projects.exists());
+    }
+    let mut console = Console::run(&place, &fetch);
+    console.wait_for(QUESTION);
+    console.keys("always\r");
+    console.wait_for("remembered for this project");
+    console.end();
+    assert_eq!(mode(&place), "host");
+    let remembered = fs::read_to_string(&projects).unwrap();
+    assert!(remembered.contains("net = \"host\""), "{remembered}");
+    // From now on nobody is asked.
+    let mut console = Console::run(&place, &fetch);
+    console.end();
+    assert!(!console.screen().contains("Allow it"), "{}", console.screen());
+    assert_eq!(mode(&place), "host");
+}
+
+#[test]
+fn nobody_is_asked_who_cannot_answer_or_has_decided() {
+    let Some(place) = place() else { return };
+    let fetch = ["exec", "-w", "fix", "--", "git", "fetch"];
+    let ask = |console: &mut Console| {
+        console.end();
+        assert!(!console.screen().contains("Allow it"), "{}", console.screen());
+    };
+    ask(&mut Console::run_with(&place, &fetch, |command| {
+        command.env("CI", "true");
+    }));
+    ask(&mut Console::run_without_input(&place, &fetch));
+    for options in [&["--json"][..], &["-q"], &["--net", "none"]] {
+        let words = [&["exec", "-w", "fix"], options, &["--", "git", "fetch"]].concat();
+        ask(&mut Console::run(&place, &words));
+    }
+    // It is about the network alone.
+    ask(&mut Console::run(&place, &["exec", "-w", "fix", "--", "git", "status"]));
+    assert_eq!(mode(&place), "none");
+}
