@@ -21,8 +21,7 @@ pub fn problems(document: &Value) -> Vec<String> {
     if document["schema_version"] != 1 {
         problems.push(format!("schema_version is {}", document["schema_version"]));
     }
-    // An envelope comes back whatever became of the command.
-    if kind != "exec" && document["success"] != (kind != "error") {
+    if kind == "error" && document["success"] != false {
         problems.push(format!("success is {} in kind {kind}", document["success"]));
     }
     problems

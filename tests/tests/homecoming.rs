@@ -8,6 +8,8 @@
 mod case;
 #[path = "homecoming/edit.rs"]
 mod edit;
+#[path = "homecoming/history.rs"]
+mod history;
 #[path = "homecoming/merge.rs"]
 mod merge;
 #[path = "homecoming/tree.rs"]
@@ -15,6 +17,7 @@ mod tree;
 #[path = "homecoming/world.rs"]
 mod world;
 
+use std::fmt::Debug;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -22,15 +25,41 @@ use std::thread;
 use offshoot_tests::rng::{SEED_VARIABLE, seed_from_env_or};
 use offshoot_tests::tier::{CASES_VARIABLE, Tier, cases};
 
-use crate::case::{Count, Fault, Plan, run};
+use crate::case::{Count, Failure, Fault, Plan, run};
 
 #[test]
 fn work_comes_home_and_nothing_is_lost() {
-    const NAME: &str = "work_comes_home_and_nothing_is_lost";
-    let (seed, count) = (seed_from_env_or(1), cases(24, 3000));
     let rounds = Tier::from_env().pick(6, 10);
-    println!("{NAME}: {count} cases from {SEED_VARIABLE}={seed}");
-    let (next, total) = (AtomicU64::new(0), Mutex::new(Count::default()));
+    let tell = |seed| run(Plan { seed, rounds, fault: Fault::None });
+    many("work_comes_home_and_nothing_is_lost", cases(24, 3000), tell, add);
+}
+
+/// Whatever happened before, every command says what a commit does, and what was undone stays undone.
+#[test]
+fn what_is_said_is_what_is_done() {
+    let steps = Tier::from_env().pick(14, 30);
+    let tell = |seed| history::run(history::Plan { seed, steps, fault: history::Fault::None });
+    let add = |total: &mut history::Count, found: history::Count| {
+        total.commits += found.commits;
+        total.conflicts += found.conflicts;
+        total.undone += found.undone;
+        total.redone += found.redone;
+        total.forks += found.forks;
+        total.merges += found.merges;
+    };
+    many("what_is_said_is_what_is_done", cases(12, 3000), tell, add);
+}
+
+/// Tells many stories, all different, and fails with the first that goes wrong.
+fn many<C: Default + Debug + Send>(
+    name: &str,
+    count: u64,
+    tell: impl Fn(u64) -> Result<C, Failure> + Sync,
+    add: impl Fn(&mut C, C) + Sync,
+) {
+    let seed = seed_from_env_or(1);
+    println!("{name}: {count} cases from {SEED_VARIABLE}={seed}");
+    let (next, total) = (AtomicU64::new(0), Mutex::new(C::default()));
     let failure = Mutex::new(None);
     let workers = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
@@ -42,7 +71,7 @@ fn work_comes_home_and_nothing_is_lost() {
                         break;
                     }
                     let seed = seed.wrapping_add(number);
-                    match run(Plan { seed, rounds, fault: Fault::None }) {
+                    match tell(seed) {
                         Ok(found) => add(&mut total.lock().unwrap(), found),
                         Err(why) => *failure.lock().unwrap() = Some((seed, why)),
                     }
@@ -50,11 +79,11 @@ fn work_comes_home_and_nothing_is_lost() {
             });
         }
     });
-    println!("{NAME}: {:?}", total.into_inner().unwrap());
+    println!("{name}: {:?}", total.into_inner().unwrap());
     if let Some((seed, failure)) = failure.into_inner().unwrap() {
         panic!(
-            "{NAME}: {failure}\nto repeat: {SEED_VARIABLE}={seed} {CASES_VARIABLE}=1 \
-             cargo test -p offshoot-tests --test homecoming {NAME}"
+            "{name}: {failure}\nto repeat: {SEED_VARIABLE}={seed} {CASES_VARIABLE}=1 \
+             cargo test -p offshoot-tests --test homecoming {name}"
         );
     }
 }
@@ -72,4 +101,8 @@ fn mistakes_are_found() {
     let found = |fault| (0..6).any(|seed| run(Plan { seed, rounds: 6, fault }).is_err());
     assert!(found(Fault::LostLine), "a line that was lost went unnoticed");
     assert!(found(Fault::NoTouching), "a conflict that the model lacks went unnoticed");
+    let told =
+        |fault| (0..6).any(|seed| history::run(history::Plan { seed, steps: 14, fault }).is_err());
+    assert!(told(history::Fault::NobodyOwns), "what came back from head went unnoticed");
+    assert!(told(history::Fault::Unlisted), "a path that status lacks went unnoticed");
 }

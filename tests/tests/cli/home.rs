@@ -8,6 +8,8 @@ mod demo;
 mod folders;
 #[path = "home/git.rs"]
 mod git;
+#[path = "home/histories.rs"]
+mod histories;
 #[path = "home/holds.rs"]
 mod holds;
 #[path = "home/undo.rs"]

@@ -68,35 +68,30 @@ impl Vault {
         while let Some(id) = pending.pop() {
             let mut reached = reached_by.remove(&id).unwrap_or_default();
             let is_covered = covered.remove(&id);
-            let mut is_common = reached.len() == snapshots.len();
-            for reach in reached.values() {
-                is_common = is_common && !self.is_taken_back(&id, reach, brought)?;
-            }
-            if is_common && !is_covered {
-                common.push(id);
-            }
             let snapshot = self.snapshot(&id)?;
             if let Some((commit, is_undo)) = self.reverted(&snapshot)? {
                 for (side, reach) in &mut reached {
                     if *undone.entry((*side, commit)).or_insert(is_undo) {
-                        reach.passed.insert(commit);
+                        reach.under.insert(commit);
                     }
                 }
             }
+            let mut is_common = reached.len() == snapshots.len();
+            for reach in reached.values_mut() {
+                let was_brought = self.bringers(&id, &reach.under, brought)?;
+                is_common = is_common && reach.armed.is_disjoint(&was_brought);
+                reach.armed.extend(reach.under.difference(&was_brought));
+            }
+            if is_common && !is_covered {
+                common.push(id);
+            }
             // A parent that is not older comes from a damaged disk, and could lead around in a circle.
-            let parents = snapshot.parents.into_iter().enumerate();
-            for (at, parent) in parents.filter(|(_, parent)| *parent < id) {
-                let goes_on = |side: usize| at == 0 || undone.get(&(side, id)) != Some(&true);
-                let sides = reached.iter().filter(|(side, _)| goes_on(**side));
-                let mut sides = sides.map(|(side, reach)| (*side, reach.step(at))).peekable();
-                if sides.peek().is_none() {
-                    continue;
-                }
+            for parent in snapshot.parents.into_iter().filter(|parent| *parent < id) {
                 if !reached_by.contains_key(&parent) {
                     pending.push(parent);
                 }
                 let known = reached_by.entry(parent).or_default();
-                sides.for_each(|(side, reach)| reach.join(known, side));
+                reached.iter().for_each(|(side, reach)| reach.join(known, *side));
                 if is_common || is_covered {
                     covered.insert(parent);
                 }
@@ -117,18 +112,24 @@ impl Vault {
         Ok((self.snapshot(last)?.reason == COMMIT).then_some((*last, is_undo)))
     }
 
-    /// Whether a commit brought a snapshot, and every way to it leads through what was there when the commit was taken back.
-    fn is_taken_back(&self, id: &Id, reach: &Reach, brought: &mut Brought) -> Result<bool> {
-        for commit in &reach.armed {
+    /// Which of these commits brought a snapshot.
+    fn bringers(
+        &self,
+        id: &Id,
+        commits: &BTreeSet<Id>,
+        brought: &mut Brought,
+    ) -> Result<BTreeSet<Id>> {
+        let mut found = BTreeSet::new();
+        for commit in commits {
             if !brought.contains_key(commit) {
-                let found = self.brought_by(commit, brought)?;
-                brought.insert(*commit, found);
+                let snapshots = self.brought_by(commit, brought)?;
+                brought.insert(*commit, snapshots);
             }
-            if brought.get(commit).is_some_and(|brought| brought.contains(id)) {
-                return Ok(true);
+            if brought.get(commit).is_some_and(|snapshots| snapshots.contains(id)) {
+                found.insert(*commit);
             }
         }
-        Ok(false)
+        Ok(found)
     }
 
     /// The snapshots that a commit brought: those its workspace came from and the main line before it did not.
@@ -168,38 +169,28 @@ type Brought = BTreeMap<Id, BTreeSet<Id>>;
 /// How a side reaches a snapshot.
 ///
 /// A commit has the main line and the workspace's snapshot as parents, and its undo, on top of the main line, has the commit as
-/// its last parent. Who has the undo has the commit: it is taken back for them. But they do not have what the commit brought, so for
-/// them the way from the commit to the workspace's snapshots counts as not there, and neither do ways to these snapshots from
-/// what was on the main line when it was undone. Everybody who has those snapshots otherwise still brings them.
+/// its last parent. Who has the undo has the commit, so that it is taken back for them. But they do not have what the commit
+/// brought: a way to such a snapshot counts only if nothing on it was there already when the commit was undone. So whoever has these
+/// snapshots otherwise, first of all the workspace itself, still brings them.
 #[derive(Clone, Default)]
 struct Reach {
-    /// Undone commits whose undo was passed, while only first parents were followed since: the main line itself is never taken back.
-    passed: BTreeSet<Id>,
-    /// Those since whose undo the main line was left.
+    /// Undone commits whose undo came from the snapshot.
+    under: BTreeSet<Id>,
+    /// Of these, those that did not bring something on every way to it: what they brought does not count.
     armed: BTreeSet<Id>,
 }
 
 impl Reach {
-    /// The same one step further, to the parent at a place.
-    fn step(&self, at: usize) -> Self {
-        match at {
-            0 => self.clone(),
-            _ => Self { passed: BTreeSet::new(), armed: &self.passed | &self.armed },
-        }
-    }
-
-    /// One more way to a snapshot: only what is on all of them counts.
-    fn join(self, known: &mut BTreeMap<usize, Self>, side: usize) {
+    /// One step further: one more way to a snapshot.
+    fn join(&self, known: &mut BTreeMap<usize, Self>, side: usize) {
         match known.entry(side) {
             Entry::Vacant(vacant) => {
-                vacant.insert(self);
+                vacant.insert(self.clone());
             }
             Entry::Occupied(mut occupied) => {
                 let known = occupied.get_mut();
-                let passed = |it: &Self| &it.passed | &it.armed;
-                let both = &passed(&self) & &passed(known);
+                known.under.extend(&self.under);
                 known.armed = &self.armed & &known.armed;
-                known.passed = &both - &known.armed;
             }
         }
     }
