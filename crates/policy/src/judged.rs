@@ -24,6 +24,19 @@ pub struct Judged {
     pub paths: Vec<TouchedPath>,
 }
 
+/// How a reason ends that is about a path outside of the workspace.
+pub(crate) const OUTSIDE: &str = ", outside the workspace";
+
+impl Judged {
+    /// Whether all that reaches beyond the workspace is that files are written or deleted there.
+    pub fn only_writes_outside(&self) -> bool {
+        let mut reaching =
+            self.reasons.iter().filter(|reason| reason.category == Category::HostEscapeRisk);
+        let writes = self.paths.iter().any(|touched| touched.access != Access::Read);
+        writes && reaching.all(|reason| reason.why.ends_with(OUTSIDE))
+    }
+}
+
 /// What part of a simple command was judged. Rules that name a program are about programs alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Part {

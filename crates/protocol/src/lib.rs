@@ -10,6 +10,7 @@ mod exec;
 mod exit_code;
 mod file;
 mod git;
+mod help;
 mod history;
 mod home;
 mod merge;
@@ -37,6 +38,7 @@ pub use file::{
     SkippedDoc, VersionDoc,
 };
 pub use git::{GitCommitDoc, GitExportDoc, GitLeftOutDoc, GitOutcomeDoc};
+pub use help::{ArgumentDoc, ArgumentKindDoc, CommandDoc, HelpDoc, PossibleValueDoc};
 pub use history::{
     ActorDoc, LogDoc, LogEntryDoc, OperationDoc, OperationLogDoc, OperationRestoreDoc, RevertDoc,
     ShowDoc, SnapshotDoc,
@@ -57,13 +59,14 @@ pub use recover::{
 pub use review::{ReviewDoc, ReviewItemDoc, ReviewListDoc, ReviewOriginDoc, ReviewPieceDoc};
 pub use schema::{SchemaFile, schemas};
 pub use text::Text;
-pub use tools::{ConfigDoc, DoctorCheckDoc, DoctorDoc, DoctorState, SettingDoc};
+pub use tools::{ConfigDoc, ConfigSetDoc, DoctorCheckDoc, DoctorDoc, DoctorState, SettingDoc};
 pub use vault::{
     CheckDoc, CompactDoc, CompactedDoc, GcDoc, InitDoc, PackDoc, TakenDoc, VaultDeletedDoc,
     VaultDoc, VaultExportDoc, VaultImportDoc, VaultInfoDoc, VaultListDoc, VaultRenamedDoc,
 };
 pub use workspace::{
     CheckpointDeletedDoc, CheckpointDoc, CheckpointListDoc, CheckpointShowDoc, DiscardDoc,
-    RestoreDoc, TreeNodeDoc, UsageDoc, WorkspaceCreatedDoc, WorkspaceDeletedDoc, WorkspaceDoc,
-    WorkspaceListDoc, WorkspaceRenamedDoc, WorkspaceShowDoc, WorkspaceTreeDoc,
+    ListedWorkspaceDoc, RestoreDoc, TreeNodeDoc, UsageDoc, WorkspaceCreatedDoc,
+    WorkspaceDeletedDoc, WorkspaceDoc, WorkspaceListDoc, WorkspaceRenamedDoc, WorkspaceShowDoc,
+    WorkspaceTreeDoc,
 };

@@ -2,9 +2,11 @@
 
 mod change;
 mod error;
+mod place;
 
 pub use change::{Bound, NewBinding, Rebound};
 pub use error::BindingError;
+pub use place::check_folder;
 
 pub(crate) use change::shown_name;
 

@@ -26,7 +26,9 @@ mod suggest;
 pub mod wire;
 mod workspace;
 
-pub use binding::{BindingError, BindingService, Bound, NewBinding, Rebound, Refreshed};
+pub use binding::{
+    BindingError, BindingService, Bound, NewBinding, Rebound, Refreshed, check_folder,
+};
 pub use change::{ChangeSummaryService, Summary};
 pub use checkpoint::{CheckpointService, NewCheckpoint, Restored};
 pub use compaction::{CompactScope, CompactedStack, CompactionService};
@@ -36,7 +38,8 @@ pub use error::{Result, ServiceError};
 pub use exec::{
     Answered, CheckpointMode, CommandExecutor, CommandLine, Door, EnvironmentRules, ExecFilter,
     ExecService, ExecutionEnvelope, ExecutionObserver, ExecutionPlace, ExecutionRequest,
-    ExecutionResult, ExecutionTimeout, ProxyExecutionState, ProxyRuntime, RuntimeOptions, refusal,
+    ExecutionResult, ExecutionTimeout, INSIDE, INSIDE_VAULT, ProxyExecutionState, ProxyRuntime,
+    RuntimeOptions, refusal, suggestion,
 };
 pub use file::{CopyOptions, FileContent, FileService, Version};
 pub use friendly::friendly_name;
@@ -58,4 +61,4 @@ pub use review::{
 };
 pub use running::{Ending, RunningService};
 pub use suggest::similar;
-pub use workspace::{NewWorkspace, Usage, WorkspaceService};
+pub use workspace::{NewWorkspace, Usage, WorkspaceOverview, WorkspaceService};

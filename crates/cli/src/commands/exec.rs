@@ -2,6 +2,7 @@
 
 mod answer;
 mod ask;
+mod closing;
 mod live;
 mod options;
 mod refused;
@@ -21,6 +22,7 @@ use offshoot_workspace::{
 use self::answer::Answer;
 pub(crate) use self::answer::Form;
 pub(crate) use self::ask::{Ask, Input};
+use self::closing::Closing;
 use self::live::Printed;
 pub(crate) use self::options::{Net, Options, timeout};
 use self::setup::{Folder, Found, Place};
@@ -47,24 +49,24 @@ needs an approval. `offshoot policy explain` says why.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ExecArgs {
-    /// The command and its arguments
-    #[arg(last = true, value_name = "CMD", required_unless_present = "shell")]
+    /// Command to run, with its arguments
+    #[arg(trailing_var_arg = true, value_name = "CMD", required_unless_present = "shell")]
     command: Vec<OsString>,
-    /// A text for /bin/sh, instead of a command
+    /// Run this line of shell instead of a command
     #[arg(long, value_name = "TEXT", conflicts_with = "command")]
     shell: Option<OsString>,
-    /// How long it may take: a duration such as 30s, or none [default: exec.timeout]
+    /// End the command after this time, such as 30s, or none [default: exec.timeout]
     #[arg(long, value_name = "TIME", value_parser = timeout)]
     timeout: Option<ExecutionTimeout>,
     #[command(flatten)]
     options: Options,
-    /// Give the command this standard input, as it comes; without it there is none
+    /// Pass standard input on to the command; without it the command reads nothing
     #[arg(short = 'i', long)]
     stdin: bool,
-    /// Add the changes as a patch
+    /// Print the changes as a patch
     #[arg(long)]
     diff: bool,
-    /// Print one JSON event a line as things happen, the envelope last
+    /// Print JSON events line by line, the envelope last
     #[arg(long, conflicts_with = "json")]
     stream: bool,
 }
@@ -72,7 +74,7 @@ pub(crate) struct ExecArgs {
 /// Aliases that people bring along.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProxyCommand {
-    /// The same as `offshoot exec`
+    /// Run a command, as `offshoot exec` does
     Exec(Box<ExecArgs>),
 }
 
@@ -91,6 +93,7 @@ pub(crate) fn run(args: &ExecArgs, context: &Context) -> Result<u8> {
         options: &args.options,
         timeout: args.timeout,
         default_timeout: context.settings.config.exec.timeout,
+        timeout_key: "exec.timeout",
         input: if args.stdin { Input::Stream } else { Input::Nothing },
         patch: args.diff,
         record: true,
@@ -107,6 +110,9 @@ pub(crate) fn perform(ask: &Ask<'_>, form: Form, context: &Context) -> Result<u8
         Ok(Prepared::Answered(code)) => return Ok(code),
         Err(error) => return answer.refuse(ask, context, &error),
     };
+    if let Some(name) = context.workspace_name() {
+        context.offer_left(&place.vault.vault, Some(name));
+    }
     let runtime = ProxyRuntime::new(&place.vault.vault, &place.vault.name, &options);
     if form == Form::Person {
         // Afterwards the screen may be another's, and what was found is what the person starts from.
@@ -116,8 +122,10 @@ pub(crate) fn perform(ask: &Ask<'_>, form: Form, context: &Context) -> Result<u8
     let mut live = answer.live(context, &mut ready);
     let envelope = runtime.run(request, &mut live);
     let printed = live.end();
-    let code = answer.finish(context, &envelope, printed);
-    if let Some((workspace, _)) = &envelope.result.workspace {
+    let closing = Closing::new(ask, context, &place, &options, &envelope.result);
+    let code = answer.finish(context, &envelope, printed, &closing);
+    let workspace = envelope.result.workspace.as_ref().filter(|_| !envelope.result.removed);
+    if let Some((workspace, _)) = workspace {
         compact::after_command(context, &place.vault, workspace);
     }
     code
@@ -191,5 +199,5 @@ fn knock(
         // Where it cannot be done now, whoever asks for them says why.
         drop(opened.vault.take_in_refusals());
     }
-    Ok(Knocked::Answered(answer.finish(context, &envelope, Printed::Lines)?))
+    Ok(Knocked::Answered(answer.finish(context, &envelope, Printed::Lines, &Closing::default())?))
 }

@@ -8,6 +8,7 @@ use offshoot_vault::{
 };
 
 use super::error::BindingError;
+use super::place::check_folder;
 use super::{BindingService, capture};
 use crate::error::{Result, ServiceError};
 use crate::home::{Folders, HomeOptions};
@@ -180,18 +181,7 @@ impl BindingService<'_> {
         user_home: Option<&Path>,
         others: &[Binding],
     ) -> Result<()> {
-        let refused = |why| BindingError::Refused { path: directory.to_owned(), why };
-        if directory.parent().is_none() {
-            return Err(refused("it is all of this machine").into());
-        }
-        let user_home = user_home.and_then(|home| home.canonicalize().ok());
-        if user_home.is_some_and(|user_home| user_home.starts_with(directory)) {
-            return Err(refused("it holds your home; bind a folder in it").into());
-        }
-        let vaults = home.dir().canonicalize().unwrap_or_else(|_| home.dir().to_owned());
-        if vaults.starts_with(directory) || directory.starts_with(&vaults) {
-            return Err(refused("vaults are kept there").into());
-        }
+        check_folder(home, directory, user_home, false)?;
         if let Some(same) = others.iter().find(|other| other.host_path() == directory) {
             let (path, name) = (directory.to_owned(), shown_name(same).to_owned());
             return Err(BindingError::Already { path, name }.into());

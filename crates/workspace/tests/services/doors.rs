@@ -41,6 +41,7 @@ fn request(bench: &Bench, arguments: &[&str]) -> ExecutionRequest {
         driver: DriverChoice::Auto,
         patch: false,
         wait: None,
+        keep: false,
         actor: bench.actor.clone(),
         verdict: None,
     }

@@ -18,6 +18,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) timeout: Option<ExecutionTimeout>,
     /// How long it may take otherwise; zero for as long as it wants.
     pub(crate) default_timeout: Duration,
+    /// The setting that says so.
+    pub(crate) timeout_key: &'static str,
     /// What it reads.
     pub(crate) input: Input,
     /// Whether to add the changes as a patch.

@@ -97,6 +97,7 @@ pub(super) fn build(
         driver: driver(options, context),
         patch: ask.patch,
         wait: options.wait,
+        keep: options.keep,
         actor: context.actor.clone(),
         verdict: None,
     })
