@@ -69,7 +69,11 @@ fn the_home_is_never_taken_in() {
         assert!(output.status.success(), "{output:?}");
         document_of(&output)
     };
-    let first = run(&["init"]);
+    // Whoever keeps vaults in a project says that this is meant.
+    let mut refused = place.command(["init"]);
+    let refused = refused.env("OFFSHOOT_HOME", &home).output().unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    let first = run(&["init", "--force"]);
     assert_eq!(run(&["init"])["result"]["changed"], false);
     run(&["workspace", "create", "fix"]);
     run(&["fs", "mkdir", "/made", "-w", "fix"]);

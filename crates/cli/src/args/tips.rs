@@ -98,17 +98,21 @@ fn parent_of<'c>(whole: &'c Command, word: &str, arguments: &[OsString]) -> (&'c
 
 /// Takes suggestions out of an error that look like nothing that was typed.
 pub(super) fn without_strangers(mut error: clap::Error) -> clap::Error {
-    let typed = [ContextKind::InvalidArg, ContextKind::InvalidValue];
-    let typed = typed.into_iter().find_map(|kind| text(error.get(kind)?));
-    let suggested = [ContextKind::SuggestedArg, ContextKind::SuggestedValue];
-    for kind in suggested {
-        let Some(found) = error.get(kind).and_then(text) else { continue };
-        if typed.as_deref().is_none_or(|typed| !is_near(typed, &found)) {
-            error.remove(kind);
+    let pairs = [
+        (ContextKind::InvalidArg, ContextKind::SuggestedArg),
+        (ContextKind::InvalidValue, ContextKind::SuggestedValue),
+    ];
+    for (typed, suggested) in pairs {
+        let Some(found) = error.get(suggested).and_then(text) else { continue };
+        let typed = error.get(typed).and_then(text);
+        if typed.is_none_or(|typed| !is_near(&typed, &found)) {
+            error.remove(suggested);
         }
     }
     // An option of another command is never what was meant here.
     error.remove(ContextKind::SuggestedSubcommand);
+    // Nor does anybody mean to pass an option as a value.
+    error.remove(ContextKind::Suggested);
     error
 }
 

@@ -1,7 +1,7 @@
 //! `offshoot completions`: what makes a shell ask for completions.
 
 use clap::{Args, ValueEnum};
-use clap_complete::env::{Bash, EnvCompleter, Fish, Zsh};
+use clap_complete::env::{Bash, Elvish, EnvCompleter, Fish, Powershell, Zsh};
 use offshoot_protocol::ExitCode;
 
 use crate::complete::VARIABLE;
@@ -22,6 +22,8 @@ enum Shell {
     Bash,
     Zsh,
     Fish,
+    Elvish,
+    Powershell,
 }
 
 pub(crate) fn run(args: &CompletionsArgs, context: &Context) -> Result<()> {
@@ -29,6 +31,8 @@ pub(crate) fn run(args: &CompletionsArgs, context: &Context) -> Result<()> {
         Shell::Bash => &Bash,
         Shell::Zsh => &Zsh,
         Shell::Fish => &Fish,
+        Shell::Elvish => &Elvish,
+        Shell::Powershell => &Powershell,
     };
     let mut script = Vec::new();
     shell

@@ -91,8 +91,8 @@ struct Line {
 /// Lists what was run, newest first.
 pub(crate) fn run(args: &ExecsArgs, context: &Context) -> Result<()> {
     let vault = &context.vault()?.vault;
-    let named = context.workspace_name().map(|name| Resolver::new(vault).workspace(name));
-    let filter = args.filter(named.transpose()?.map(|workspace| workspace.id));
+    let named = context.workspace_name().map(|name| Resolver::new(vault).workspace_ever(name));
+    let filter = args.filter(named.transpose()?.map(|(id, _)| id));
     let (lines, more) = match args.wants_running() {
         true => running(vault, &filter, args.limit)?,
         false => recorded(vault, &filter, args.limit)?,
@@ -144,9 +144,11 @@ fn row(line: &Line) -> Vec<String> {
         (None, None) if exec.state == RUNNING => paint(GOOD, RUNNING),
         (None, None) => paint(BAD, &exec.state),
     };
+    // A workspace that is gone has no name, and nobody reads its id.
+    let named = exec.workspace.as_deref().filter(|name| name.parse::<Id>().is_err());
     vec![
         paint(DIM, &line.id.short()),
-        paint(NAME, exec.workspace.as_deref().unwrap_or("-")),
+        paint(NAME, named.unwrap_or("-")),
         render::time(line.started_ms),
         ending,
         format!("{} changed", exec.changed),
