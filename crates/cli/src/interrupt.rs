@@ -86,11 +86,7 @@ fn watch(
 #[expect(clippy::exit, reason = "whoever sent the signal waits for the end of this process")]
 fn end(signal: i32, state: &str, json: bool) {
     const SIGINT: i32 = 2;
-    const SIGQUIT: i32 = 3;
-    let code = match signal {
-        SIGINT | SIGQUIT => ExitCode::Interrupted,
-        _ => ExitCode::Terminated,
-    };
+    let code = if signal == SIGINT { ExitCode::Interrupted } else { ExitCode::Terminated };
     report_error(&CliError::new(code, format!("{}; {state}", code.word())), json);
     std::process::exit(code.number().into());
 }

@@ -14,7 +14,7 @@ const REPORT: usize = 128;
 #[derive(Debug)]
 pub struct Signals {
     descriptor: OwnedFd,
-    /// The number of the first that asked to end; 0 where none did.
+    /// The number of the first of SIGINT and SIGTERM; 0 where none came.
     asked: AtomicI32,
 }
 
@@ -54,7 +54,7 @@ impl Signals {
         asked
     }
 
-    /// The number of the signal that asked this process to end, where one was taken so far.
+    /// The first of SIGINT and SIGTERM that was taken so far, by its number.
     pub fn asked_by(&self) -> Option<i32> {
         Some(self.asked.load(Ordering::Relaxed)).filter(|number| *number != 0)
     }
@@ -64,8 +64,8 @@ impl Signals {
         let mut report = [0u8; REPORT];
         let got = rustix::io::read(&self.descriptor, &mut report).ok()?;
         let number = report[..got].first_chunk().map(|bytes| i32::from_ne_bytes(*bytes))?;
-        if number != libc::SIGWINCH {
-            // The first is the one that counts; of those that follow nobody asks.
+        if [libc::SIGINT, libc::SIGTERM].contains(&number) {
+            // The first is the one that counts; those that follow say no more.
             let _later =
                 self.asked.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed);
         }

@@ -281,3 +281,25 @@ fn interrupted_commands_are_told_about_where_it_matters() {
         assert!(!tells(not_about), "{not_about:?}");
     }
 }
+
+/// A rule is suggested where it would let the command work, and with the file that it belongs in.
+#[test]
+fn rules_are_suggested_where_they_help() {
+    let place = demo_vault();
+    for futile in [&["touch", "/etc/passwd"][..], &["rm", "-rf", "/usr/lib"], &["sudo", "ls"]] {
+        let output = place.run([&["exec", "-w", "fix"], futile].concat());
+        assert_eq!(output.status.code(), Some(123), "{futile:?}: {output:?}");
+        let said = errors(&output);
+        assert!(said.contains("hint: no rule would help"), "{futile:?}: {said}");
+        assert!(!said.contains("[[rule]]"), "{futile:?}: {said}");
+    }
+    let useful = ["exec", "-w", "fix", "--net", "host", "kubectl", "delete", "pod", "web"];
+    let output = place.run(useful);
+    assert_eq!(output.status.code(), Some(123), "{output:?}");
+    let file = place.path().join(".config/offshoot/policy.toml");
+    let expected = format!("to allow it, add to {}\n    [[rule]]\n", file.display());
+    assert!(errors(&output).contains(&expected), "{output:?}");
+    let mut other = place.command(useful);
+    let other = errors(&other.env("OFFSHOOT_POLICY", "/dev/null").output().unwrap());
+    assert!(!other.contains("[[rule]]"), "{other}");
+}

@@ -14,11 +14,12 @@ use crate::render::{self, DIM, NAME, paint, table};
 pub(crate) enum CheckpointCommand {
     /// Mark the current state of a workspace
     #[command(
+        alias = "new",
         after_help = "Examples:\n  offshoot checkpoint create before-refactor -w fix\n  offshoot checkpoint create -w fix -m 'tests pass'"
     )]
     Create(CreateArgs),
     /// List the checkpoints of a workspace
-    #[command(after_help = "Examples:\n  offshoot checkpoint list -w fix")]
+    #[command(alias = "ls", after_help = "Examples:\n  offshoot checkpoint list -w fix")]
     List,
     /// Show a checkpoint and what changed since
     #[command(after_help = "Examples:\n  offshoot checkpoint show before-refactor -w fix")]
@@ -29,7 +30,10 @@ pub(crate) enum CheckpointCommand {
     )]
     Restore(RefArgs),
     /// Delete a checkpoint; the history stays
-    #[command(after_help = "Examples:\n  offshoot checkpoint delete before-refactor -w fix")]
+    #[command(
+        alias = "rm",
+        after_help = "Examples:\n  offshoot checkpoint delete before-refactor -w fix"
+    )]
     Delete(NameArgs),
 }
 

@@ -32,8 +32,8 @@ use crate::error::Result;
 
 const EXAMPLES: &str = "\
 Examples:
-  offshoot exec -- cargo test                     fork a workspace of this folder and run there
-  offshoot exec -w fix -- sh -c 'echo hi > f'     run in workspace fix
+  offshoot exec cargo test                        fork a workspace of this folder and run there
+  offshoot exec -w fix -- sh -c 'echo hi > f'     run in workspace fix, which is forked if there is none
   offshoot exec -w fix --shell 'make && make test'
   offshoot exec --json -- npm test                one JSON envelope: output, exit code, what changed
   offshoot exec --read-only -- rg TODO            any write fails
@@ -41,10 +41,11 @@ Examples:
   echo data | offshoot exec -i -- wc -c           with this standard input
   offshoot exec --policy strict.toml -- npm test  under further rules
 
-The folder itself is not touched: see what changed with `offshoot diff`, take it back with
-`offshoot undo`. The exit code is the command's; 124 time is over, 125 Offshoot failed,
-126 cannot be executed, 127 not found, 128+N ended by signal N, 122 policy denies it, 123 it
-needs an approval. `offshoot policy explain` says why.";
+Options come before the command; `--` ends them. The folder itself is not touched: see what
+changed with `offshoot diff`, undo it with `offshoot undo`. The exit code is the command's; 122
+policy denies it, 123 it needs an approval, 124 timed out, 125 Offshoot failed, 126 cannot be
+executed, 127 not found, 128+N ended by signal N, 130 interrupted. `offshoot policy explain`
+says why a command may not run.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -121,8 +122,9 @@ pub(crate) fn perform(ask: &Ask<'_>, form: Form, context: &Context) -> Result<u8
     let mut ready = || setup::prepare(context, &place);
     let mut live = answer.live(context, &mut ready);
     let envelope = runtime.run(request, &mut live);
-    let printed = live.end();
+    let (printed, told) = live.end();
     let closing = Closing::new(ask, context, &place, &options, &envelope.result);
+    let closing = Closing { told, ..closing };
     let code = answer.finish(context, &envelope, printed, &closing);
     let workspace = envelope.result.workspace.as_ref().filter(|_| !envelope.result.removed);
     if let Some((workspace, _)) = workspace {

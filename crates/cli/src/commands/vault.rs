@@ -27,7 +27,10 @@ pub(crate) enum VaultCommand {
     )]
     Create(CreateArgs),
     /// List vaults
-    #[command(after_help = "Examples:\n  offshoot vault list\n  offshoot vault list --json")]
+    #[command(
+        alias = "ls",
+        after_help = "Examples:\n  offshoot vault list\n  offshoot vault list --json"
+    )]
     List,
     /// Show a vault and its size
     #[command(after_help = "Examples:\n  offshoot vault info\n  offshoot vault info demo")]

@@ -18,6 +18,8 @@ pub(super) struct Closing {
     pub(super) longer: Option<String>,
     /// The signal that asked this process to end.
     pub(super) signal: Option<i32>,
+    /// How many warnings were told when the command started.
+    pub(super) told: usize,
 }
 
 impl Closing {
@@ -39,7 +41,7 @@ impl Closing {
         }
         let signal = options.signals.as_ref().and_then(|signals| signals.asked_by());
         let (limit, longer) = limit(ask);
-        Self { options: further, limit, longer, signal }
+        Self { options: further, limit, longer, signal, told: 0 }
     }
 }
 

@@ -8,7 +8,9 @@ use offshoot_workspace::{ExecutionObserver, ExecutionResult, ServiceError};
 
 use super::Form;
 use super::answer::print_event;
+use super::summary::warning_line;
 use crate::config::When;
+use crate::output;
 use crate::progress::Patience;
 use crate::terminal::Raw;
 
@@ -33,6 +35,8 @@ pub(super) struct Live<'a> {
     /// Holds this process's terminal while keys are for the command.
     raw: Option<Raw>,
     printed: Printed,
+    /// How many warnings were told when the command started.
+    told: usize,
     sealing: Option<Patience>,
 }
 
@@ -44,12 +48,12 @@ impl<'a> Live<'a> {
         ready: &'a mut dyn FnMut() -> Result<(), ServiceError>,
     ) -> Self {
         let (terminal, raw, printed) = (false, None, Printed::Lines);
-        Self { ready, form, progress, silent, terminal, raw, printed, sealing: None }
+        Self { ready, form, progress, silent, terminal, raw, printed, told: 0, sealing: None }
     }
 
-    /// Gives the terminal back and stops showing progress; how what was printed ends.
-    pub(super) fn end(self) -> Printed {
-        self.printed
+    /// Gives the terminal back and stops showing progress; how what was printed ends, and how many warnings were told.
+    pub(super) fn end(self) -> (Printed, usize) {
+        (self.printed, self.told)
     }
 
     fn write(&mut self, stream: Stream, bytes: &[u8]) -> std::io::Result<()> {
@@ -79,6 +83,12 @@ impl ExecutionObserver for Live<'_> {
 
     fn started(&mut self, result: &ExecutionResult) {
         self.terminal = result.terminal;
+        if self.form == Form::Person && !self.silent {
+            // Who works there for an hour wants to know now where that is.
+            let warnings = result.warnings.iter().map(|warning| warning_line(warning));
+            output::eprint(&warnings.collect::<String>());
+            self.told = result.warnings.len();
+        }
         if self.terminal {
             self.raw = Raw::enter();
         }

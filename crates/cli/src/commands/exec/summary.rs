@@ -82,11 +82,8 @@ fn stopped(verdict: &Verdict) -> String {
 
 /// What went wrong, or is not as one may expect.
 fn problems(result: &ExecutionResult, closing: &Closing) -> String {
-    let mut text = String::new();
-    let mut line = |line: String| text.push_str(&format!("{line}\n"));
-    for warning in &result.warnings {
-        line(format!("{} {}", paint(BAD, "warning:"), render::line(warning)));
-    }
+    let warnings = result.warnings.iter().skip(closing.told);
+    let mut text: String = warnings.map(|warning| warning_line(warning)).collect();
     if let Some(body) = &result.error {
         text.push_str(&error(body));
     }
@@ -105,6 +102,11 @@ fn problems(result: &ExecutionResult, closing: &Closing) -> String {
         line(paint(BAD, &format!("interrupted; {kept}")));
     }
     text
+}
+
+/// One line for a warning.
+pub(super) fn warning_line(warning: &str) -> String {
+    format!("{} {}\n", paint(BAD, "warning:"), render::line(warning))
 }
 
 fn error(error: &ErrorBody) -> String {
