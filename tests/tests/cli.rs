@@ -6,6 +6,8 @@
 mod background;
 #[path = "cli/bad_input.rs"]
 mod bad_input;
+#[path = "cli/beginnings.rs"]
+mod beginnings;
 #[path = "cli/bindings.rs"]
 mod bindings;
 #[path = "cli/caches.rs"]
@@ -20,6 +22,8 @@ mod collectors;
 mod commits;
 #[path = "cli/compaction.rs"]
 mod compaction;
+#[path = "cli/completions.rs"]
+mod completions;
 #[path = "cli/crowds.rs"]
 mod crowds;
 #[path = "cli/damage.rs"]
@@ -74,6 +78,8 @@ mod running;
 mod runs;
 #[path = "cli/settings.rs"]
 mod settings;
+#[path = "cli/signals.rs"]
+mod signals;
 #[path = "cli/storage.rs"]
 mod storage;
 #[path = "cli/style.rs"]
@@ -84,6 +90,8 @@ mod tools;
 mod tour;
 #[path = "cli/transcript.rs"]
 mod transcript;
+#[path = "cli/typed.rs"]
+mod typed;
 #[path = "cli/unprivileged.rs"]
 mod unprivileged;
 #[path = "cli/usages.rs"]

@@ -1,34 +1,39 @@
 //! The command line as clap reads it.
 
 mod alone;
+mod describe;
+mod tips;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode as ProcessExit;
 
 use clap::error::ErrorKind;
-use clap::{Args, Parser, Subcommand};
-use offshoot_protocol::{ErrorBody, ErrorDocument, ExitCode};
+use clap::{Args, Parser, Subcommand, ValueHint};
+use offshoot_protocol::{Document, ErrorBody, ErrorDocument, ExitCode};
 
 use crate::commands::{
     binding, cache, checkpoint, commit, completions, config, conflicts, diff, discard, doctor,
-    exec, execs, export, fs, gc, history, init, log, logs, merge, op, policy, ps, pull, recover,
-    resolve, revert, review, run, show, snapshot, status, vault, workspace,
+    exec, execs, export, fs, gc, history, init, log, logs, man, merge, op, policy, ps, pull,
+    recover, resolve, revert, review, run, show, snapshot, status, vault, workspace,
 };
+use crate::complete;
+use crate::output::report_error;
 
 const AFTER_HELP: &str = "\
 Start here:
-  offshoot exec -- make test             run a command in a fork of this folder
-  offshoot run -- bash                   work in a fork of this folder yourself
-  offshoot workspace create fix          fork a workspace to come back to
-  offshoot exec -w fix -- make           run there
-  offshoot diff                          what changed
-  offshoot commit -w fix                 bring it home, into the folder
-  offshoot undo -w fix                   take it back
+  offshoot exec make test        run a command in a fork of this folder
+  offshoot run                   work in a fork of this folder yourself
+  offshoot exec -w fix make      run in workspace fix, which is forked if there is none
+  offshoot diff                  see what changed
+  offshoot review                choose what is good, hunk by hunk
+  offshoot commit                bring it into the folder
+  offshoot undo                  take it back
 
 Exit codes: 0 success, 1 failure, 2 usage, 3 not found, 4 conflict, 5 damaged, 6 storage,
-7 newer format, 8 busy; `exec` and `run` exit as their command does. A REF is `head`, a workspace, WORKSPACE@CHECKPOINT, WORKSPACE@base, a
-checkpoint, or the start of an id.";
+7 newer format, 8 busy, 9 inside of a workspace, 130 interrupted, 143 terminated; `exec` and
+`run` exit as their command does. A REF is `head`, a workspace, WORKSPACE@CHECKPOINT,
+WORKSPACE@base, a checkpoint, or the start of an id.";
 
 /// Copy-on-write workspaces for agents: fork, change, review, undo.
 #[derive(Debug, Parser)]
@@ -44,114 +49,148 @@ pub(crate) struct Cli {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Everywhere")]
 pub(crate) struct Global {
-    /// The workspace to work on [default: $OFFSHOOT_WORKSPACE, or for commands that only read the most recently used one]
-    #[arg(short, long, global = true, value_name = "NAME")]
+    /// Work on this workspace [default: $OFFSHOOT_WORKSPACE, else the only one; commands that only read use the most recent one]
+    #[arg(short, long, global = true, value_name = "NAME", add = complete::workspaces())]
     pub(crate) workspace: Option<String>,
-    /// The vault to work on [default: $OFFSHOOT_VAULT, or the one that this folder belongs to]
-    #[arg(long, global = true, value_name = "NAME")]
+    /// Work on this vault [default: $OFFSHOOT_VAULT, else the one of the current folder]
+    #[arg(long, global = true, value_name = "NAME", add = complete::vaults())]
     pub(crate) vault: Option<String>,
     /// Print one JSON document instead of text
     #[arg(long, global = true)]
     pub(crate) json: bool,
-    /// Print nothing but what was asked for
+    /// Print only errors and the data asked for
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
     /// Set a configuration key for this command, as KEY=VALUE
     #[arg(short = 'c', long = "config", global = true, value_name = "KEY=VALUE")]
     pub(crate) config: Vec<String>,
-    /// Where vaults are kept [default: $OFFSHOOT_HOME, $XDG_DATA_HOME/offshoot or ~/.local/share/offshoot]
-    #[arg(long, global = true, value_name = "DIR")]
+    /// Keep vaults in this directory [default: $OFFSHOOT_HOME, $XDG_DATA_HOME/offshoot or ~/.local/share/offshoot]
+    #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) home: Option<PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Take the files of a folder into a vault, or bring them up to date
+    /// Create a vault from a folder, or bring it up to date
     Init(init::InitArgs),
-    /// Make, list and check vaults
+    /// Create, list and check vaults
     #[command(subcommand)]
     Vault(vault::VaultCommand),
-    /// The folders of a vault, where it has more than one
+    /// Manage the folders of a vault
     #[command(subcommand)]
     Binding(binding::BindingCommand),
     /// List and clear package caches
     #[command(subcommand)]
     Cache(cache::CacheCommand),
-    /// Fork, list and remove workspaces
+    /// Fork, list and delete workspaces
     #[command(subcommand, visible_alias = "ws")]
     Workspace(workspace::WorkspaceCommand),
-    /// Mark states of a workspace and come back to them
+    /// List workspaces, as `workspace list` does
+    #[command(hide = true)]
+    Ls(workspace::LsArgs),
+    /// Fork a workspace, as `workspace create` does
+    #[command(hide = true, alias = "fork", after_help = workspace::CREATE_EXAMPLES)]
+    New(workspace::CreateArgs),
+    /// Mark states of a workspace and go back to them
     #[command(subcommand)]
     Checkpoint(checkpoint::CheckpointCommand),
-    /// Another way to make checkpoints
+    /// Create checkpoints
     #[command(subcommand, hide = true)]
     Snapshot(snapshot::SnapshotCommand),
     /// Run one command in a workspace
     Exec(Box<exec::ExecArgs>),
-    /// Run a shell or any other command in a workspace, in this terminal
+    /// Run a shell, or any command, in a workspace in this terminal
+    #[command(alias = "shell")]
     Run(Box<run::RunArgs>),
-    /// Another way to run commands
+    /// Run commands
     #[command(subcommand, hide = true)]
     Proxy(exec::ProxyCommand),
-    /// What would be decided about a command, and why
+    /// Explain and test which commands may run
     #[command(subcommand)]
     Policy(policy::PolicyCommand),
-    /// What was run
+    /// List commands that ran
     Execs(execs::ExecsArgs),
-    /// What a command printed
+    /// Print the output of a command
     Logs(logs::LogsArgs),
-    /// What is running
+    /// List running commands
     Ps(ps::PsArgs),
-    /// End a command that is running
+    /// End a running command
     Kill(ps::KillArgs),
     /// Keep or drop what interrupted commands left
     #[command(subcommand)]
     Recover(recover::RecoverCommand),
-    /// What is changed in a workspace
+    /// Show what changed in a workspace
+    #[command(alias = "st")]
     Status(status::StatusArgs),
-    /// The difference of two states
+    /// Show the difference between two states
     Diff(diff::DiffArgs),
-    /// Bring states of files together in a workspace
+    /// Merge workspaces, checkpoints or snapshots
     Merge(merge::MergeArgs),
-    /// What a merge left to be decided
+    /// List the conflicts of a workspace
     Conflicts(conflicts::ConflictsArgs),
-    /// Decide conflicts
+    /// Resolve conflicts
     Resolve(resolve::ResolveArgs),
-    /// Walk through the changes of a workspace and decide about each
+    /// Review the changes of a workspace, hunk by hunk
     Review(review::ReviewArgs),
-    /// The history of a workspace
+    /// Show the history of a workspace
     Log(log::LogArgs),
-    /// A snapshot, checkpoint, workspace, exec or operation in detail
+    /// Show a snapshot, checkpoint, workspace, exec or operation
     Show(show::ShowArgs),
-    /// Take back the last operation
+    /// Undo the last operation
     Undo(revert::RevertArgs),
-    /// Bring back what was undone
+    /// Redo what was undone
     Redo(revert::RevertArgs),
-    /// The operation log
+    /// Show the operation log, or go back in it
     #[command(subcommand)]
     Op(op::OpCommand),
-    /// Bring what a workspace changed into the folder
+    /// Bring the changes of a workspace into the folder
+    #[command(alias = "apply")]
     Commit(commit::CommitArgs),
-    /// Merge what changed in the folder into a workspace
+    /// Merge the changes of the folder into a workspace
     Pull(pull::PullArgs),
-    /// Throw away a workspace and its changes
+    /// Discard a workspace and its changes
     Discard(discard::DiscardArgs),
-    /// A workspace's history as a branch of git
+    /// Export a workspace's history to a git branch
     Export(export::ExportArgs),
-    /// Files of a workspace, without mounting it
+    /// Read and change files of a workspace without running anything
     #[command(subcommand)]
     Fs(fs::FsCommand),
-    /// Take away what nothing needs any more
+    /// Delete unreferenced data
     Gc(gc::GcArgs),
-    /// The versions of a file
+    /// List the versions of a file
     History(history::HistoryArgs),
-    /// The configuration in force
+    /// Show or change the configuration
     #[command(subcommand)]
     Config(config::ConfigCommand),
-    /// Whether this machine is fit for Offshoot
+    /// Check that this machine can run Offshoot
     Doctor(doctor::DoctorArgs),
-    /// Completions for a shell
+    /// Print shell completions
     Completions(completions::CompletionsArgs),
+    /// Print or install the manual pages
+    Man(man::ManArgs),
+}
+
+/// A workspace that is named without an option.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Named {
+    /// Workspace, as with -w
+    #[arg(value_name = "WORKSPACE", conflicts_with = "workspace", add = complete::workspaces())]
+    named: Option<String>,
+}
+
+impl Command {
+    /// The workspace that is named without an option.
+    pub(crate) fn named(&self) -> Option<&str> {
+        let named = match self {
+            Self::Status(args) => &args.named,
+            Self::Undo(args) | Self::Redo(args) => &args.named,
+            Self::Commit(args) => &args.named,
+            Self::Pull(args) => &args.named,
+            Self::Discard(args) => &args.named,
+            _ => return None,
+        };
+        named.named.as_deref()
+    }
 }
 
 /// Reads the command line.
@@ -163,14 +202,22 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
 }
 
 /// Prints what clap has to say; as a document where the caller wants JSON.
-pub(crate) fn report_parse_error(error: &clap::Error, arguments: &[OsString]) -> ProcessExit {
+pub(crate) fn report_parse_error(error: clap::Error, arguments: &[OsString]) -> ProcessExit {
+    let json = arguments.iter().take_while(|a| *a != "--").any(|a| a == "--json");
+    if let Some(error) = tips::unknown_command(&error, arguments) {
+        return ProcessExit::from(report_error(&error, json).number());
+    }
+    if json && error.kind() == ErrorKind::DisplayHelp {
+        crate::output::print_json(&Document::new(describe::describe(arguments), Vec::new()));
+        return ProcessExit::SUCCESS;
+    }
+    let error = tips::without_strangers(error);
     let asked_for_help = matches!(
         error.kind(),
         ErrorKind::DisplayHelp
             | ErrorKind::DisplayVersion
             | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
     );
-    let json = arguments.iter().take_while(|a| *a != "--").any(|a| a == "--json");
     if json && !asked_for_help {
         let text = error.to_string();
         // The first paragraph says what is wrong, over several lines where arguments are missing.

@@ -20,6 +20,7 @@ pub(crate) mod history;
 pub(crate) mod init;
 pub(crate) mod log;
 pub(crate) mod logs;
+pub(crate) mod man;
 pub(crate) mod merge;
 pub(crate) mod op;
 pub(crate) mod policy;
@@ -83,6 +84,8 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
         Command::Binding(command) => binding::run(&command, context),
         Command::Cache(command) => cache::run(&command, context),
         Command::Workspace(command) => workspace::run(&command, context),
+        Command::Ls(args) => workspace::ls(&args, context),
+        Command::New(args) => workspace::run(&workspace::WorkspaceCommand::Create(args), context),
         Command::Checkpoint(command) => checkpoint::run(&command, context),
         Command::Snapshot(command) => snapshot::run(&command, context),
         Command::Execs(args) => execs::run(&args, context),
@@ -104,6 +107,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
         Command::History(args) => history::run(&args, context),
         Command::Config(command) => config::run(&command, context),
         Command::Completions(args) => completions::run(&args, context),
+        Command::Man(args) => man::run(&args, context),
     }?;
     Ok(ExitCode::Success.number())
 }

@@ -6,6 +6,7 @@
 //! [`Sources::from_process`]; `docs/configuration.md` is the user's description, and a test holds it to the code.
 
 mod duration;
+mod edit;
 mod error;
 mod file;
 mod keys;
@@ -23,10 +24,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::commands::exec::Net;
 
-pub(crate) use duration::parse as parse_duration;
-pub(crate) use error::ConfigError;
-pub(crate) use load::{Loaded, load};
-pub(crate) use show::render_human;
+pub(crate) use duration::{format as format_duration, parse as parse_duration};
+pub(crate) use edit::{Edited, Whose, edit};
+pub(crate) use error::{ConfigError, Place};
+pub(crate) use keys::names as key_names;
+pub(crate) use load::{Loaded, Setting, load};
+pub(crate) use show::{render_human, shown_value};
 pub(crate) use size::parse as parse_size;
 pub(crate) use sources::{Sources, user_directory};
 

@@ -14,13 +14,16 @@ use offshoot_vault::{
 };
 use offshoot_workspace::{Point, RecoverService, Resolver, WorkspaceService, similar};
 
-use crate::args::Global;
-use crate::commands::recover;
+use crate::args::{Cli, Global};
+use crate::commands::{recover, workspace};
 use crate::config::{self, Abandoned, Loaded, Sources};
 use crate::error::{CliError, Result};
 use crate::output::Output;
 use crate::progress::import_progress;
-use crate::render::host_path;
+use crate::render::{age, host_path};
+
+/// The variable that names a workspace.
+const WORKSPACE_VARIABLE: &str = "OFFSHOOT_WORKSPACE";
 
 /// What every command starts from.
 #[derive(Debug)]
@@ -30,6 +33,8 @@ pub(crate) struct Context {
     pub(crate) actor: Actor,
     pub(crate) output: Output,
     vault: Option<String>,
+    /// Whether the vault was named on the command line.
+    names_vault_here: bool,
     workspace: Option<String>,
     quiet: bool,
     /// The soft limit of open files that this process was started with.
@@ -44,7 +49,9 @@ pub(crate) struct OpenVault {
 }
 
 impl Context {
-    pub(crate) fn new(global: &Global, open_files: Option<u64>) -> Result<Self> {
+    pub(crate) fn new(cli: &Cli, open_files: Option<u64>) -> Result<Self> {
+        let global = &cli.global;
+        let named = cli.command.named().map(str::to_owned);
         let settings = config::load(&Sources::from_process(global.config.clone()))?;
         let busy_timeout = settings.config.store.busy_timeout;
         let home = Home::new(home_dir(global)?, VaultOptions { busy_timeout, frees_space: false });
@@ -55,7 +62,8 @@ impl Context {
             actor: actor(),
             output,
             vault: global.vault.clone().or_else(|| variable("OFFSHOOT_VAULT")),
-            workspace: global.workspace.clone().or_else(|| variable("OFFSHOOT_WORKSPACE")),
+            names_vault_here: global.vault.is_some(),
+            workspace: global.workspace.clone().or(named).or_else(|| variable(WORKSPACE_VARIABLE)),
             quiet: global.quiet || global.json,
             open_files,
         })
@@ -64,6 +72,11 @@ impl Context {
     /// Whether a vault was named, instead of being found by the current folder.
     pub(crate) fn names_vault(&self) -> bool {
         self.vault.is_some()
+    }
+
+    /// Whether the vault was named on the command line, so that the next command has to name it too.
+    pub(crate) fn names_vault_here(&self) -> bool {
+        self.names_vault_here
     }
 
     /// The vault that the command is about: named, or the one that this folder belongs to.
@@ -98,11 +111,13 @@ impl Context {
         if left.is_empty() {
             return;
         }
+        let abandoned = self.settings.config.recover.abandoned;
+        if opened.vault.is_read_only() || abandoned == Abandoned::Offer {
+            return;
+        }
         let service = RecoverService::new(&opened.vault, &self.actor);
-        let mut waiting = Vec::new();
         for exec in left {
-            let settled = match self.settings.config.recover.abandoned {
-                _ if opened.vault.is_read_only() => None,
+            let settled = match abandoned {
                 Abandoned::Offer => None,
                 Abandoned::Keep => {
                     service.keep(&exec, None).ok().map(|kept| recover::kept_note(&kept))
@@ -114,11 +129,19 @@ impl Context {
                     })
                 }
             };
-            match settled {
-                Some(text) => self.output.hint(text),
-                None => waiting.extend(opened.vault.left_note(&exec)),
+            if let Some(text) = settled {
+                self.output.hint(text);
             }
         }
+    }
+
+    /// Says that interrupted commands left something, in a workspace or in any: for commands that are about it.
+    pub(crate) fn offer_left(&self, vault: &Vault, workspace: Option<&str>) {
+        // Where it cannot even be listed, the command itself has more to say about it.
+        let left = vault.left().unwrap_or_default();
+        let notes = left.iter().filter_map(|exec| vault.left_note(exec));
+        let is_meant = |name: &str| workspace.is_none_or(|workspace| workspace == name);
+        let waiting: Vec<_> = notes.filter(|note| is_meant(&note.workspace_name)).collect();
         if let Some(first) = waiting.first() {
             self.output.hint(recover::offer(waiting.len(), first));
         }
@@ -202,14 +225,41 @@ impl Context {
         if let Some(name) = &self.workspace {
             return Ok(Resolver::new(vault).workspace(name)?);
         }
-        let names: Vec<String> = vault.workspaces()?.into_iter().map(|w| w.name).collect();
-        let hint = if names.is_empty() {
-            "there is none yet: `offshoot workspace create NAME` makes one".to_owned()
-        } else {
-            format!("one of: {}", names.join(", "))
-        };
-        let message = "this changes a workspace: name it with -w NAME or OFFSHOOT_WORKSPACE";
-        Err(CliError::usage(message).hint(hint).candidates(names))
+        let mut found = vault.workspaces()?;
+        if found.len() == 1
+            && let Some(only) = found.pop()
+        {
+            self.output.note(format!("workspace {} (the only one)", only.name));
+            return Ok(only);
+        }
+        Err(self.ask_for_workspace(vault)?)
+    }
+
+    /// Asks which of several workspaces is meant.
+    fn ask_for_workspace(&self, vault: &Vault) -> Result<CliError> {
+        let found = WorkspaceService::new(vault, &self.actor).overview(self.diff_options())?;
+        if found.is_empty() {
+            let hint = "`offshoot exec -w NAME -- CMD` makes one and runs a command there";
+            return Ok(CliError::usage("there is no workspace yet").hint(hint));
+        }
+        let shown = found.iter().map(|one| {
+            let (changes, age) = (workspace::changes(one.changed), age(one.used_ms));
+            format!("{} ({changes}, {age})", one.workspace.name)
+        });
+        let hint = format!("one of: {}", shown.collect::<Vec<_>>().join(", "));
+        let names = found.iter().map(|one| one.workspace.name.clone()).collect();
+        let message = "there are several workspaces: name one with -w NAME or OFFSHOOT_WORKSPACE";
+        Ok(CliError::usage(message).hint(hint).candidates(names))
+    }
+
+    /// Whether a further command means the workspace of this name without being told.
+    pub(crate) fn means_workspace(&self, vault: &Vault, name: &str) -> bool {
+        match variable(WORKSPACE_VARIABLE) {
+            Some(standing) => standing == name,
+            None => {
+                vault.workspaces().is_ok_and(|all| matches!(&*all, [only] if only.name == name))
+            }
+        }
     }
 
     /// The name given for a workspace that may be gone, for undo and redo.
@@ -284,7 +334,7 @@ pub(crate) fn current_dir() -> Result<PathBuf> {
     })
 }
 
-fn home_dir(global: &Global) -> Result<PathBuf> {
+pub(crate) fn home_dir(global: &Global) -> Result<PathBuf> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     if let Some(home) = global.home.clone().or_else(|| set("OFFSHOOT_HOME").map(PathBuf::from)) {
         return absolute(&home);

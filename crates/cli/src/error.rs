@@ -213,6 +213,14 @@ impl From<ServiceError> for CliError {
             ServiceError::Unknown { suggestions, .. } => {
                 Self::new(ExitCode::NotFound, message).suggest(suggestions)
             }
+            ServiceError::Gone { workspace, operation } => {
+                let hint = match operation.as_str() {
+                    "exec" => format!("`offshoot exec -w {workspace} -- CMD` makes it again; --keep keeps it"),
+                    "undo" => format!("`offshoot redo -w {workspace}` brings it back"),
+                    _ => format!("`offshoot undo -w {workspace}` brings it back"),
+                };
+                Self::new(ExitCode::NotFound, message).hint(hint)
+            }
             ServiceError::Ambiguous { candidates, .. } => Self::new(ExitCode::Conflict, message)
                 .hint("give more of the id, or WORKSPACE@CHECKPOINT")
                 .candidates(candidates),
@@ -333,9 +341,17 @@ impl From<SandboxError> for CliError {
             _ => ExitCode::Failure,
         };
         let told = Self::new(code, message);
-        match error.hint() {
-            Some(hint) => told.hint(hint),
-            None => told,
+        match (error.hint(), &error) {
+            (Some(hint), _) => told.hint(hint),
+            // One word with blanks in it is a whole command line, more often than not.
+            (None, SandboxError::NotExecuted { program, .. })
+                if code == ExitCode::CommandNotFound
+                    && program.to_string_lossy().contains(char::is_whitespace) =>
+            {
+                let text = program.to_string_lossy().replace('\'', r"'\''");
+                told.hint(format!("for a line of shell: --shell '{text}'"))
+            }
+            _ => told,
         }
     }
 }

@@ -2,10 +2,13 @@
 
 mod args;
 mod commands;
+mod complete;
 mod config;
 mod context;
 mod error;
 mod git;
+mod inside;
+mod interrupt;
 mod output;
 mod pager;
 mod progress;
@@ -21,17 +24,21 @@ use crate::context::Context;
 use crate::error::CliError;
 
 fn main() -> ExitCode {
+    if complete::answer() {
+        return ExitCode::SUCCESS;
+    }
     let arguments: Vec<std::ffi::OsString> = std::env::args_os().collect();
     match args::parse(&arguments) {
         Ok(cli) => run(cli),
-        Err(error) => args::report_parse_error(&error, &arguments),
+        Err(error) => args::report_parse_error(error, &arguments),
     }
 }
 
 fn run(cli: Cli) -> ExitCode {
     let open_files = raise_file_limit();
     let json = cli.global.json;
-    let outcome = Context::new(&cli.global, open_files).and_then(|mut context| {
+    let started = inside::check(&cli).and_then(|()| Context::new(&cli, open_files));
+    let outcome = started.and_then(|mut context| {
         if commands::frees_space(&cli.command) {
             context.home = context.home.freeing();
         }

@@ -110,6 +110,18 @@ pub(crate) fn time(time_ms: u64) -> String {
     }
 }
 
+/// How long ago something was, in a word or two.
+pub(crate) fn age(time_ms: u64) -> String {
+    let now = Id::random().time_ms();
+    let seconds = now.saturating_sub(time_ms) / 1000;
+    match seconds {
+        0..60 => "just now".to_owned(),
+        60..3_600 => format!("{}m ago", seconds / 60),
+        3_600..86_400 => format!("{}h ago", seconds / 3_600),
+        _ => format!("{}d ago", seconds / 86_400),
+    }
+}
+
 /// A size with a unit.
 pub(crate) fn bytes(count: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];

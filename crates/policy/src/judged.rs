@@ -24,6 +24,9 @@ pub struct Judged {
     pub paths: Vec<TouchedPath>,
 }
 
+/// How a reason ends that is about a path outside of the workspace.
+pub(crate) const OUTSIDE: &str = ", outside the workspace";
+
 /// What tells a program to do without the network.
 const OFFLINE: [&str; 3] = ["--offline", "--no-index", "--prefer-offline=true"];
 
@@ -49,6 +52,14 @@ impl Judged {
     pub fn is_offline(&self) -> bool {
         let mut words = self.words.iter().filter_map(Word::literal);
         words.any(|word| OFFLINE.contains(&&*word))
+    }
+
+    /// Whether all that reaches beyond the workspace is that files are written or deleted there.
+    pub fn only_writes_outside(&self) -> bool {
+        let mut reaching =
+            self.reasons.iter().filter(|reason| reason.category == Category::HostEscapeRisk);
+        let writes = self.paths.iter().any(|touched| touched.access != Access::Read);
+        writes && reaching.all(|reason| reason.why.ends_with(OUTSIDE))
     }
 }
 

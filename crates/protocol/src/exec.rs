@@ -87,6 +87,9 @@ pub struct ExecResultDoc {
     pub workspace: Option<String>,
     /// Whether the workspace was forked for this exec.
     pub forked: bool,
+    /// Whether that workspace was removed again because the command changed nothing in it; `exec -w` with its name makes it anew.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub workspace_removed: bool,
     /// The id of the exec.
     pub exec: String,
     /// Where the command saw the workspace.

@@ -22,6 +22,8 @@ pub enum ExitCode {
     NewerFormat = 7,
     /// Another process kept the vault busy for too long.
     Busy = 8,
+    /// It was called inside of a workspace, where vaults cannot be seen.
+    Inside = 9,
     /// `exec`: policy denied the command; nothing ran.
     Denied = 122,
     /// `exec`: the command waits for a person's approval; nothing ran.
@@ -34,11 +36,15 @@ pub enum ExitCode {
     NotExecutable = 126,
     /// `exec`: the command was not found.
     CommandNotFound = 127,
+    /// SIGINT, as Ctrl-C sends it, ended `offshoot`.
+    Interrupted = 130,
+    /// SIGTERM ended `offshoot`.
+    Terminated = 143,
 }
 
 impl ExitCode {
     /// All codes.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 18] = [
         Self::Success,
         Self::Failure,
         Self::Usage,
@@ -48,12 +54,15 @@ impl ExitCode {
         Self::Storage,
         Self::NewerFormat,
         Self::Busy,
+        Self::Inside,
         Self::Denied,
         Self::PendingApproval,
         Self::Timeout,
         Self::ExecFailed,
         Self::NotExecutable,
         Self::CommandNotFound,
+        Self::Interrupted,
+        Self::Terminated,
     ];
 
     /// The number.
@@ -73,12 +82,15 @@ impl ExitCode {
             Self::Storage => "storage",
             Self::NewerFormat => "newer_format",
             Self::Busy => "busy",
+            Self::Inside => "inside",
             Self::Denied => "denied",
             Self::PendingApproval => "pending_approval",
             Self::Timeout => "timeout",
             Self::ExecFailed => "exec_failed",
             Self::NotExecutable => "not_executable",
             Self::CommandNotFound => "command_not_found",
+            Self::Interrupted => "interrupted",
+            Self::Terminated => "terminated",
         }
     }
 }

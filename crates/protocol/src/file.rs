@@ -108,7 +108,7 @@ impl Kind for EditDoc {
 pub struct SkippedDoc {
     /// Its path.
     pub path: Text,
-    /// Why, in a word: unreadable, socket, device, home, attributes, unstable.
+    /// Why, in a word: unreadable, socket, device, home, pseudo, reserved, attributes, unstable.
     pub code: String,
     /// Why, for people.
     pub message: String,

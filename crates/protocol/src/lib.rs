@@ -11,6 +11,7 @@ mod exec;
 mod exit_code;
 mod file;
 mod git;
+mod help;
 mod history;
 mod home;
 mod merge;
@@ -40,6 +41,7 @@ pub use file::{
     SkippedDoc, VersionDoc,
 };
 pub use git::{GitCommitDoc, GitExportDoc, GitLeftOutDoc, GitOutcomeDoc, RepositoryNoteDoc};
+pub use help::{ArgumentDoc, ArgumentKindDoc, CommandDoc, HelpDoc, PossibleValueDoc};
 pub use history::{
     ActorDoc, LogDoc, LogEntryDoc, OperationDoc, OperationLogDoc, OperationRestoreDoc, RevertDoc,
     ShowDoc, SnapshotDoc,
@@ -60,7 +62,7 @@ pub use recover::{
 pub use review::{ReviewDoc, ReviewItemDoc, ReviewListDoc, ReviewOriginDoc, ReviewPieceDoc};
 pub use schema::{SchemaFile, schemas};
 pub use text::Text;
-pub use tools::{ConfigDoc, DoctorCheckDoc, DoctorDoc, DoctorState, SettingDoc};
+pub use tools::{ConfigDoc, ConfigSetDoc, DoctorCheckDoc, DoctorDoc, DoctorState, SettingDoc};
 pub use vault::{
     CheckDoc, CollectionDoc, CompactDoc, CompactedDoc, GcDoc, InitDoc, PackDoc, StorageDoc,
     TakenDoc, VaultDeletedDoc, VaultDoc, VaultExportDoc, VaultImportDoc, VaultInfoDoc,
@@ -68,6 +70,7 @@ pub use vault::{
 };
 pub use workspace::{
     CheckpointDeletedDoc, CheckpointDoc, CheckpointListDoc, CheckpointShowDoc, DiscardDoc,
-    RestoreDoc, TreeNodeDoc, UsageDoc, WorkspaceCreatedDoc, WorkspaceDeletedDoc, WorkspaceDoc,
-    WorkspaceListDoc, WorkspaceRenamedDoc, WorkspaceShowDoc, WorkspaceTreeDoc,
+    ListedWorkspaceDoc, RestoreDoc, TreeNodeDoc, UsageDoc, WorkspaceCreatedDoc,
+    WorkspaceDeletedDoc, WorkspaceDoc, WorkspaceListDoc, WorkspaceRenamedDoc, WorkspaceShowDoc,
+    WorkspaceTreeDoc,
 };

@@ -18,6 +18,8 @@ pub struct SchemaFile {
 pub fn schemas() -> Vec<SchemaFile> {
     vec![
         file::<InitDoc>(),
+        file::<HelpDoc>(),
+        file::<ConfigSetDoc>(),
         file::<VaultDoc>(),
         file::<VaultListDoc>(),
         file::<VaultInfoDoc>(),

@@ -28,6 +28,24 @@ impl Kind for ConfigDoc {
     const KIND: &'static str = "config";
 }
 
+/// A key that was set in a configuration file, or taken out of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ConfigSetDoc {
+    /// The key.
+    pub key: String,
+    /// Its value in the file now; none where it is not set there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<serde_json::Value>,
+    /// The file.
+    pub file: Text,
+    /// Whether the file is other than before.
+    pub changed: bool,
+}
+
+impl Kind for ConfigSetDoc {
+    const KIND: &'static str = "config.set";
+}
+
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DoctorCheckDoc {

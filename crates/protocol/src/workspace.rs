@@ -49,7 +49,27 @@ pub struct WorkspaceListDoc {
     /// The vault.
     pub vault: String,
     /// The workspaces, oldest first.
-    pub workspaces: Vec<WorkspaceDoc>,
+    pub workspaces: Vec<ListedWorkspaceDoc>,
+}
+
+/// A workspace of a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ListedWorkspaceDoc {
+    /// The workspace.
+    #[serde(flatten)]
+    pub workspace: WorkspaceDoc,
+    /// How many paths differ from its base.
+    #[serde(default)]
+    pub changed_paths: u64,
+    /// When something was last done with it.
+    #[serde(default)]
+    pub last_used: String,
+    /// The command that ran in it last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_command: Option<String>,
+    /// Whether a command runs in it now.
+    #[serde(default)]
+    pub running: bool,
 }
 
 impl Kind for WorkspaceListDoc {

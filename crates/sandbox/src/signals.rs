@@ -1,6 +1,7 @@
 //! Signals to the caller, as something to wait for.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use rustix::io::Errno;
 
@@ -11,7 +12,11 @@ const REPORT: usize = 128;
 
 /// The signals that ask this process to end or tell it that its terminal changed: read from here instead of delivered.
 #[derive(Debug)]
-pub struct Signals(OwnedFd);
+pub struct Signals {
+    descriptor: OwnedFd,
+    /// The number of the first of SIGINT and SIGTERM; 0 where none came.
+    asked: AtomicI32,
+}
 
 /// What a signal asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +36,8 @@ const ALL: [i32; 5] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT,
 impl Signals {
     /// Takes the signals over. To be called before there are other threads.
     pub fn take_over() -> Result<Self, Errno> {
-        sys::signals(&ALL).map(Self)
+        let descriptor = sys::signals(&ALL)?;
+        Ok(Self { descriptor, asked: AtomicI32::new(0) })
     }
 
     /// Lets the signals be delivered again, to programs that are started from now on too.
@@ -48,11 +54,21 @@ impl Signals {
         asked
     }
 
+    /// The first of SIGINT and SIGTERM that was taken so far, by its number.
+    pub fn asked_by(&self) -> Option<i32> {
+        Some(self.asked.load(Ordering::Relaxed)).filter(|number| *number != 0)
+    }
+
     /// What came, one by one; none where nothing did.
     pub(crate) fn next(&self) -> Option<Signal> {
         let mut report = [0u8; REPORT];
-        let got = rustix::io::read(&self.0, &mut report).ok()?;
+        let got = rustix::io::read(&self.descriptor, &mut report).ok()?;
         let number = report[..got].first_chunk().map(|bytes| i32::from_ne_bytes(*bytes))?;
+        if [libc::SIGINT, libc::SIGTERM].contains(&number) {
+            // The first is the one that counts; those that follow say no more.
+            let _later =
+                self.asked.compare_exchange(0, number, Ordering::Relaxed, Ordering::Relaxed);
+        }
         Some(match number {
             libc::SIGHUP => Signal::HangUp,
             libc::SIGQUIT => Signal::Quit,
@@ -64,6 +80,6 @@ impl Signals {
 
 impl AsFd for Signals {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
+        self.descriptor.as_fd()
     }
 }

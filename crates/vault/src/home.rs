@@ -152,6 +152,24 @@ impl Home {
         Ok(None)
     }
 
+    /// Opens a vault to look at names in it: the one of a name, or the one whose binding holds `dir`. Nothing is mended or
+    /// written, in the home neither.
+    pub fn peek(&self, name: Option<&str>, dir: &Path) -> Result<Option<Vault>> {
+        let id = match name {
+            Some(name) => self.id_of(name)?,
+            None => self.look_up_bound(dir)?.map(|(listed, _)| listed.id),
+        };
+        let opened = id.map(|id| Vault::peek(&self.vault_dir(&id), id, &self.options));
+        Ok(opened.transpose()?)
+    }
+
+    /// The names of all vaults; nothing is mended or written.
+    pub fn peek_names(&self) -> Result<Vec<String>> {
+        let mut names: Vec<String> = self.linked()?.into_iter().map(|listed| listed.name).collect();
+        names.sort();
+        Ok(names)
+    }
+
     /// The vault that a directory is bound to; a link that a deletion left does not count.
     fn bound_to(&self, dir: &Path) -> Result<Option<Id>> {
         let id = read_link(&self.binding_link(dir))?;

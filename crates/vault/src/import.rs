@@ -87,6 +87,8 @@ pub enum SkipReason {
     Device,
     /// It is the home of the vaults.
     Home,
+    /// Another file system is mounted here, which shows the kernel and no files.
+    Pseudo,
     /// The place is that of further folders in the vault's tree.
     Reserved,
     /// These attributes are not kept; the rest came in.

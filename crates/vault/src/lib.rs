@@ -30,6 +30,7 @@ mod links;
 mod lock;
 mod materialize;
 pub mod merge;
+mod mounts;
 mod name;
 mod node;
 mod objects;
@@ -70,6 +71,7 @@ pub use layer::{
     OutputReader, OutputWriter, Placed, PlainAccess, Preview, Rebuilt, Running, Stack, Upper,
 };
 pub use lock::{CompactionLock, WorkspaceLock};
+pub use mounts::{PseudoMount, pseudo_around, pseudo_below};
 pub use name::{NameError, check_name, name_from};
 pub use node::{Child, Node};
 pub use objects::{Batch, BlobReader, KeptNodes, Objects, Place};

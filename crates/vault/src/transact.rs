@@ -247,6 +247,12 @@ impl<'a, 'b> Transaction<'a, 'b> {
         self.set(key(WORKSPACE, id), None)
     }
 
+    /// Whether a workspace has checkpoints.
+    pub fn has_checkpoints(&self, workspace: &Id) -> Result<bool> {
+        let scope = workspace.to_string();
+        Ok(self.writer.refs(CHECKPOINT)?.iter().any(|(_, row)| row.scope == scope))
+    }
+
     /// A checkpoint by its id.
     pub fn checkpoint(&mut self, id: &Id) -> Result<Option<Checkpoint>> {
         let key = key(CHECKPOINT, id);

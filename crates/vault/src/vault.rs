@@ -85,6 +85,13 @@ impl Vault {
         Ok(vault)
     }
 
+    /// Opens a vault to read alone, whoever writes there: nothing is mended, and nobody is waited for longer than the options say.
+    pub(crate) fn peek(dir: &Path, id: Id, options: &VaultOptions) -> Result<Self> {
+        let open = OpenOptions { busy_timeout: options.busy_timeout, read_only: true };
+        let catalog = Catalog::open(&dir.join("catalog.db"), open)?;
+        Ok(Self::new(dir, id, catalog))
+    }
+
     /// Makes the files of an empty vault in an existing directory.
     pub(crate) fn create(dir: &Path, id: Id, options: &VaultOptions) -> Result<Self> {
         let layers = dir.join("layers");

@@ -3,10 +3,12 @@
 mod change;
 mod error;
 mod git;
+mod place;
 
 pub use change::{Bound, NewBinding, Rebound};
 pub use error::BindingError;
 pub use git::{GitDirectory, GitLeftReason, GitTaking, LeftGit};
+pub use place::check_folder;
 
 pub(crate) use change::shown_name;
 pub(crate) use git::{take as take_git_directory, warning as git_warning};

@@ -35,6 +35,14 @@ pub enum ServiceError {
         /// What may have been meant.
         suggestions: Vec<String>,
     },
+    /// There was a workspace of that name.
+    #[error("workspace {workspace} is gone{}", gone_by(.operation))]
+    Gone {
+        /// The workspace.
+        workspace: String,
+        /// The kind of the operation that removed it.
+        operation: String,
+    },
     /// Several things fit.
     #[error("\"{text}\" could be any of: {}", .candidates.join(", "))]
     Ambiguous {
@@ -215,3 +223,12 @@ fn few(paths: &[String]) -> String {
 
 /// The result of anything a service does.
 pub type Result<T, E = ServiceError> = std::result::Result<T, E>;
+
+/// Why a workspace is gone, where that is not plain.
+fn gone_by(operation: &str) -> &'static str {
+    match operation {
+        "exec" => ": the command that it was made for changed nothing",
+        "workspace expire" => ": it was ephemeral and its time was over",
+        _ => "",
+    }
+}

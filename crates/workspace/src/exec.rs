@@ -17,14 +17,14 @@ mod seal;
 mod service;
 mod state;
 
-pub use door::{Answered, Door, refusal};
+pub use door::{Answered, Door, refusal, suggestion};
 pub use envelope::{ExecutionEnvelope, ExecutionResult};
 pub use environment::EnvironmentRules;
 pub use executor::{CommandExecutor, ExecutionObserver};
 pub use request::{
     CheckpointMode, CommandLine, ExecutionPlace, ExecutionRequest, ExecutionTimeout,
 };
-pub use runtime::{ProxyRuntime, RuntimeOptions};
+pub use runtime::{INSIDE, INSIDE_VAULT, ProxyRuntime, RuntimeOptions};
 pub(crate) use seal::{is_directory_time, shortened};
 pub use service::{ExecFilter, ExecService};
 pub use state::ProxyExecutionState;

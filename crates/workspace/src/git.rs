@@ -31,7 +31,9 @@ pub use folder::GitFolder;
 pub(crate) use moved::git_move_of;
 pub use moved::record_git_commit;
 pub use names::own_git_directory;
-pub(crate) use names::{GIT_SUFFIX, git_directory, is_git_directory, is_git_folder_name, within_repository};
+pub(crate) use names::{
+    GIT_SUFFIX, git_directory, is_git_directory, is_git_folder_name, within_repository,
+};
 pub use options::{GitAuthor, GitOptions};
 pub(crate) use outside::{NotOurs, is_git_directory_on_host, outside};
 pub use planted::{Planted, Planting, planted};

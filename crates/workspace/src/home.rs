@@ -67,6 +67,8 @@ pub struct HomeOptions<'a> {
 /// Something that people should know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HomeEvent {
+    /// From now on the folder is being changed.
+    Changing,
     /// What was interrupted before is settled now.
     Settled(Settled),
     /// Somebody wrote to a file in the moment in which it was replaced; this is where that is now.

@@ -30,7 +30,7 @@ mod workspace;
 
 pub use binding::{
     BindingError, BindingService, Bound, GitDirectory, GitLeftReason, GitTaking, LeftGit,
-    NewBinding, Rebound, Refreshed,
+    NewBinding, Rebound, Refreshed, check_folder,
 };
 pub use cache::{CacheRules, CacheService, cache_names};
 pub use change::{ChangeSummaryService, Summary};
@@ -42,7 +42,8 @@ pub use error::{Result, ServiceError};
 pub use exec::{
     Answered, CheckpointMode, CommandExecutor, CommandLine, Door, EnvironmentRules, ExecFilter,
     ExecService, ExecutionEnvelope, ExecutionObserver, ExecutionPlace, ExecutionRequest,
-    ExecutionResult, ExecutionTimeout, ProxyExecutionState, ProxyRuntime, RuntimeOptions, refusal,
+    ExecutionResult, ExecutionTimeout, INSIDE, INSIDE_VAULT, ProxyExecutionState, ProxyRuntime,
+    RuntimeOptions, refusal, suggestion,
 };
 pub use file::{CopyOptions, FileContent, FileService, Version};
 pub use friendly::friendly_name;
@@ -65,4 +66,4 @@ pub use review::{
 };
 pub use running::{Ending, RunningService};
 pub use suggest::similar;
-pub use workspace::{NewWorkspace, Usage, WorkspaceService};
+pub use workspace::{NewWorkspace, Usage, WorkspaceOverview, WorkspaceService};

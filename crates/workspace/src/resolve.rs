@@ -140,15 +140,23 @@ impl<'a> Resolver<'a> {
 
     /// A workspace by its name or the start of its id.
     pub fn workspace(&self, text: &str) -> Result<Workspace> {
+        match self.look_up(text)? {
+            Some(found) => Ok(found),
+            None => Err(self.missing(text)?),
+        }
+    }
+
+    /// A workspace by its name or the start of its id, where there is one.
+    pub(crate) fn look_up(&self, text: &str) -> Result<Option<Workspace>> {
         if let Some(workspace) = self.vault.workspace_named(text)? {
-            return Ok(workspace);
+            return Ok(Some(workspace));
         }
         let workspaces = self.vault.workspaces()?;
         let fitting: Vec<&Workspace> =
             workspaces.iter().filter(|w| starts_with(&w.id, text)).collect();
         match fitting.as_slice() {
-            [one] => Ok((*one).clone()),
-            [] => Err(unknown("workspace", text, workspaces.iter().map(|w| w.name.as_str()))),
+            [one] => Ok(Some((*one).clone())),
+            [] => Ok(None),
             several => Err(ServiceError::Ambiguous {
                 text: text.to_owned(),
                 candidates: several.iter().map(|w| format!("{} ({})", w.name, w.id)).collect(),
@@ -156,22 +164,52 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// A workspace that is there or that was deleted: what undo and redo can act on.
-    pub fn workspace_ever(&self, text: &str) -> Result<(Id, String)> {
-        let missing = match self.workspace(text) {
-            Ok(workspace) => return Ok((workspace.id, workspace.name)),
-            Err(error @ ServiceError::Unknown { .. }) => error,
-            Err(error) => return Err(error),
-        };
+    /// Whether there is a workspace of this name, or of an id that starts so.
+    pub fn has_workspace(&self, text: &str) -> Result<bool> {
+        Ok(self.look_up(text)?.is_some())
+    }
+
+    /// Why there is no workspace of this name.
+    fn missing(&self, text: &str) -> Result<ServiceError> {
+        if let Some((operation, id, name)) = self.last_mention(text)?
+            && name == text
+        {
+            return Ok(match self.vault.workspace(&id)? {
+                Some(renamed) => ServiceError::Unknown {
+                    what: "workspace",
+                    text: name,
+                    suggestions: vec![renamed.name],
+                },
+                None => ServiceError::Gone { workspace: name, operation: operation.kind },
+            });
+        }
+        let workspaces = self.vault.workspaces()?;
+        Ok(unknown("workspace", text, workspaces.iter().map(|w| w.name.as_str())))
+    }
+
+    /// The newest operation that names a workspace which is gone since, with its id and name.
+    fn last_mention(&self, text: &str) -> Result<Option<(Operation, Id, String)>> {
         let mut before = None;
         loop {
             let page = self.vault.operations(offshoot_vault::Scope::Vault, before, 64)?;
-            let Some(last) = page.last() else { return Err(missing) };
+            let Some(last) = page.last() else { return Ok(None) };
             before = Some(last.seq);
-            if let Some(found) = page.iter().find_map(|operation| names_workspace(operation, text))
-            {
-                return Ok(found);
+            for operation in page {
+                if let Some((id, name)) = names_workspace(&operation, text) {
+                    return Ok(Some((operation, id, name)));
+                }
             }
+        }
+    }
+
+    /// A workspace that is there or that was deleted: what undo and redo can act on.
+    pub fn workspace_ever(&self, text: &str) -> Result<(Id, String)> {
+        if let Some(workspace) = self.look_up(text)? {
+            return Ok((workspace.id, workspace.name));
+        }
+        match self.last_mention(text)? {
+            Some((_, id, name)) => Ok((id, name)),
+            None => Err(self.missing(text)?),
         }
     }
 

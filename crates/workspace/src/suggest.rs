@@ -12,6 +12,20 @@ pub fn similar<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Vec
     scored.into_iter().take(3).map(|(_, name)| name.to_owned()).collect()
 }
 
+/// The name that was meant, where what was typed is a slip of the finger away from one. Names that differ in their numbers alone
+/// are meant to.
+pub(crate) fn slip_of<'a>(
+    typed: &str,
+    names: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    const SHORTEST: usize = 3;
+    let letters = |name: &str| -> String { name.chars().filter(|c| c.is_alphabetic()).collect() };
+    let is_long = |name: &str| letters(name).chars().count() >= SHORTEST;
+    let is_meant =
+        |name: &&str| is_long(name) && letters(name) != letters(typed) && is_a_slip(typed, name);
+    names.into_iter().filter(|_| is_long(typed)).find(is_meant)
+}
+
 /// Short names are a slip apart where one letter is; longer ones where one in four is.
 fn is_a_slip(typed: &str, name: &str) -> bool {
     let length = typed.chars().count().min(name.chars().count());
@@ -20,7 +34,7 @@ fn is_a_slip(typed: &str, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::similar;
+    use super::{similar, slip_of};
 
     #[test]
     fn slips_are_recognised_and_strangers_are_not() {
@@ -30,5 +44,14 @@ mod tests {
         assert!(similar("zzz", names).is_empty());
         assert_eq!(similar("fxi", ["fix", "one"]), ["fix"]);
         assert!(similar("nope", ["fix", "one"]).is_empty());
+    }
+
+    #[test]
+    fn numbered_and_short_names_are_no_slips() {
+        assert_eq!(slip_of("fxi", ["one", "fix"]), Some("fix"));
+        assert_eq!(slip_of("feature-lgin", ["feature-login"]), Some("feature-login"));
+        for (typed, other) in [("fix-2", "fix-1"), ("fix2", "fix"), ("a", "b"), ("bob", "ada")] {
+            assert_eq!(slip_of(typed, [other]), None, "{typed} {other}");
+        }
     }
 }

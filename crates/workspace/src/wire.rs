@@ -24,8 +24,8 @@ pub(crate) use recover::{CRASHED, crashed_envelope};
 
 use offshoot_protocol::{
     ActorDoc, ChangeDoc, ChangeKindDoc, CheckpointDoc, CompactedDoc, EditDoc, EntryDoc,
-    EntryKindDoc, HunkDoc, ImportDoc, LineDoc, LogEntryDoc, OperationDoc, SideDoc, SkippedDoc,
-    SnapshotDoc, Text, UsageDoc, VersionDoc, WorkspaceDoc,
+    EntryKindDoc, HunkDoc, ImportDoc, LineDoc, ListedWorkspaceDoc, LogEntryDoc, OperationDoc,
+    SideDoc, SkippedDoc, SnapshotDoc, Text, UsageDoc, VersionDoc, WorkspaceDoc,
 };
 use offshoot_vault::diff::text::{Hunk, LineKind};
 use offshoot_vault::diff::{Change, ChangeKind, FileDiff};
@@ -34,7 +34,7 @@ use offshoot_vault::{
     SkipReason, Skipped, Snapshot, VaultPath, Workspace,
 };
 
-use crate::{CompactedStack, Edited, LogEntry, Usage, Version};
+use crate::{CompactedStack, Edited, LogEntry, Usage, Version, WorkspaceOverview};
 
 /// A time as RFC 3339 in UTC, to the millisecond.
 pub fn time(time_ms: u64) -> String {
@@ -96,6 +96,17 @@ pub fn workspace(workspace: &Workspace, all: &[Workspace]) -> WorkspaceDoc {
         created: time(state.created_ms),
         ephemeral: state.expires_ms.is_some(),
         expires: state.expires_ms.map(time),
+    }
+}
+
+/// A workspace of a list; `all` gives the names of parents.
+pub fn listed_workspace(found: &WorkspaceOverview, all: &[Workspace]) -> ListedWorkspaceDoc {
+    ListedWorkspaceDoc {
+        workspace: workspace(&found.workspace, all),
+        changed_paths: found.changed,
+        last_used: time(found.used_ms),
+        last_command: found.last_command.clone(),
+        running: found.running,
     }
 }
 
@@ -315,6 +326,9 @@ pub fn skip_reason(why: &SkipReason) -> (&'static str, String) {
         SkipReason::Socket => ("socket", "sockets are not kept".to_owned()),
         SkipReason::Device => ("device", "devices are not kept".to_owned()),
         SkipReason::Home => ("home", "vaults are kept here".to_owned()),
+        SkipReason::Pseudo => {
+            ("pseudo", "the kernel shows itself here; there are no files".to_owned())
+        }
         SkipReason::Reserved => ("reserved", "the place is that of further folders".to_owned()),
         SkipReason::Attributes(names) => {
             ("attributes", format!("came in without {}", names.join(", ")))

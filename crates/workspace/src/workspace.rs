@@ -1,5 +1,9 @@
 //! Workspaces: forks of the vault's files that change on their own.
 
+mod overview;
+
+pub use overview::WorkspaceOverview;
+
 use std::time::Duration;
 
 use offshoot_vault::{

@@ -46,7 +46,7 @@ fn execs_for_people() {
     transcript.run(&["exec", "-w", "fix", "--quiet", "--", "true"]);
     transcript.run(&["exec", "-w", "fix", "--", "no-such-command"]);
     transcript.run(&["exec", "-w", "fix", "--timeout", "100ms", "--shell", "echo begun; sleep 30"]);
-    transcript.run(&["exec", "-w", "nothing", "--", "true"]);
+    transcript.run(&["exec", "-w", "no/thing", "--", "true"]);
     transcript.run(&["proxy", "exec", "-w", "fix", "--", "cat", "f"]);
     transcript.run_with(&["exec", "-w", "fix", "-i", "--", "wc", "-c"], "four");
     transcript.run(&["execs"]);
@@ -77,7 +77,7 @@ fn execs_for_programs() {
         "echo hi > f; chmod 600 README.md",
     ]);
     transcript.json(&["exec", "-w", "fix", "--", "no-such-command"]);
-    transcript.json(&["exec", "-w", "nothing", "--", "true"]);
+    transcript.json(&["exec", "-w", "no/thing", "--", "true"]);
     transcript.json(&["exec", "-w", "fix", "--read-only", "--", "touch", "f"]);
     transcript.json(&["execs"]);
     let id = done["result"]["exec"].as_str().unwrap();
@@ -272,7 +272,7 @@ fn an_interrupt_ends_the_wait_for_a_workspace() {
     interrupt(&waiting);
     let output = waiting.wait_with_output().unwrap();
     let document = document_of(&output);
-    assert_eq!(output.status.code(), Some(125), "{document}");
+    assert_eq!(output.status.code(), Some(130), "{document}");
     assert_eq!(document["result"]["error"]["code"], "busy", "{document}");
     assert_eq!(document["result"]["interrupted"], true, "{document}");
     interrupt(&long);

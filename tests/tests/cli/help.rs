@@ -5,16 +5,19 @@ use std::fs;
 use std::path::Path;
 
 use insta::assert_snapshot;
-use offshoot_tests::product::Place;
+use offshoot_tests::product::{Place, document_of};
+use serde_json::json;
+
+use crate::transcript::Transcript;
 
 /// Commands that `--help` does not show.
 const HIDDEN: &[&[&str]] = &[&["snapshot"]];
 
 /// Commands whose output is for shells or differs from machine to machine: other tests look at it.
-const NOT_IN_SNAPSHOTS: &[&str] = &["completions", "doctor"];
+const NOT_IN_SNAPSHOTS: &[&str] = &["completions", "doctor", "man"];
 
 /// Commands that have no document, since what they print is no data.
-const WITHOUT_JSON: &[&str] = &["completions"];
+const WITHOUT_JSON: &[&str] = &["completions", "man"];
 
 /// All commands that have no commands below them, with their help.
 fn leaves(place: &Place) -> Vec<(String, String)> {
@@ -71,9 +74,85 @@ fn help_is_the_same_by_any_way() {
     assert_eq!(place.ok(["help", "fs", "ls"]), text);
     assert_eq!(place.ok(["fs", "ls", "-h"]), text);
     assert_eq!(place.ok(["fs", "help", "ls"]), text);
-    // Somebody who asks for help reads it, also where programs are meant to.
-    assert_eq!(place.ok(["fs", "ls", "--help", "--json"]), text);
     assert_snapshot!("top_help", place.ok(["--help"]));
+}
+
+/// Programs read the same as people do.
+#[test]
+fn help_for_programs() {
+    let place = Place::new();
+    let mut transcript = Transcript::new(&place);
+    transcript.json(&["completions", "--help"]);
+    assert_snapshot!(transcript.finish());
+    let help = |words: &[&str]| {
+        document_of(&place.run([words, &["--help", "--json"]].concat()))["result"]["command"]
+            .clone()
+    };
+    let exec = help(&["exec"]);
+    let arguments = exec["arguments"].as_array().unwrap();
+    let find = |name: &str| arguments.iter().find(|argument| argument["name"] == name).unwrap();
+    assert_eq!(find("net")["default"], "none");
+    assert_eq!(find("net")["values"][1]["name"], "host");
+    assert_eq!(
+        (&find("command")["kind"], &find("command")["repeatable"]),
+        (&json!("positional"), &json!(true))
+    );
+    assert_eq!(
+        (&find("wait")["long"], &find("wait")["value_optional"]),
+        (&json!("--wait"), &json!(true))
+    );
+    // The whole has every command that people see.
+    let mut found = Vec::new();
+    let mut to_visit = vec![help(&[])];
+    while let Some(command) = to_visit.pop() {
+        match command["commands"].as_array() {
+            Some(below) => to_visit.extend(below.iter().cloned()),
+            None => found.push(command["name"].as_str().unwrap().to_owned()),
+        }
+    }
+    for (name, _) in leaves(&place) {
+        let hidden = HIDDEN.iter().any(|words| name.starts_with(&words.join(" ")));
+        assert!(hidden || found.contains(&format!("offshoot {name}")), "{name}");
+    }
+}
+
+/// Words that begin a riddle, where a verb says what is done.
+const NO_VERBS: [&str; 20] = [
+    "The", "A", "An", "What", "Whether", "Which", "Where", "When", "Who", "Whose", "How", "Its",
+    "It", "Only", "Also", "As", "At", "All", "These", "Further",
+];
+
+#[test]
+fn help_begins_with_verbs() {
+    let place = Place::new();
+    let mut to_visit =
+        vec![document_of(&place.run(["--help", "--json"]))["result"]["command"].clone()];
+    while let Some(command) = to_visit.pop() {
+        let name = command["name"].as_str().unwrap();
+        let options = command["arguments"].as_array().unwrap().iter();
+        let options = options.filter(|argument| argument["kind"] != "positional");
+        let helps = options.map(|option| &option["help"]).chain([&command["about"]]);
+        for help in helps.map(|help| help.as_str().unwrap_or_else(|| panic!("{name}: no help"))) {
+            let first = help.split(' ').next().unwrap();
+            assert!(!NO_VERBS.contains(&first), "{name}: {help}");
+            assert!(!help.ends_with('.'), "{name}: {help}");
+        }
+        to_visit.extend(command["commands"].as_array().into_iter().flatten().cloned());
+    }
+}
+
+#[test]
+fn manual_pages_are_there_for_all() {
+    let place = Place::new();
+    let page = place.ok(["man"]);
+    assert!(page.contains(".TH offshoot 1") && page.contains("workspace"), "{page}");
+    place.ok(["man", "--out", "pages/man1"]);
+    let pages = place.project().join("pages/man1");
+    for (name, _) in leaves(&place).iter().filter(|(name, _)| !name.starts_with("snapshot")) {
+        let page = fs::read_to_string(pages.join(format!("offshoot-{}.1", name.replace(' ', "-"))));
+        let page = page.unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert!(page.contains("Examples:"), "{name}");
+    }
 }
 
 /// The texts of all snapshots.

@@ -1,9 +1,11 @@
 //! Which vault a folder belongs to.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use offshoot_tests::product::{Place, binary, document_of};
+use offshoot_tests::skip::{Feature, need};
 
 use crate::transcript::{demo, demo_vault};
 
@@ -69,7 +71,11 @@ fn the_home_is_never_taken_in() {
         assert!(output.status.success(), "{output:?}");
         document_of(&output)
     };
-    let first = run(&["init"]);
+    // Whoever keeps vaults in a project says that this is meant.
+    let mut refused = place.command(["init"]);
+    let refused = refused.env("OFFSHOOT_HOME", &home).output().unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+    let first = run(&["init", "--force"]);
     assert_eq!(run(&["init"])["result"]["changed"], false);
     run(&["workspace", "create", "fix"]);
     run(&["fs", "mkdir", "/made", "-w", "fix"]);
@@ -124,4 +130,64 @@ fn folders_of_the_same_name_get_vaults_of_their_own() {
     fs::create_dir_all(&other).unwrap();
     let made = place.json(&["init", other.to_str().unwrap()]);
     assert_eq!(made["vault"]["name"], "project-2");
+}
+
+/// What is no project is refused before anything of it is read.
+#[test]
+fn what_is_no_project_is_refused_at_once() {
+    let place = demo();
+    let refused = |folder: &str, why: &str, can_force: bool| {
+        for arguments in [&["init", folder][..], &["vault", "create", "x", "--from", folder]] {
+            let error = place.json_error(arguments, 2);
+            assert!(error["message"].as_str().unwrap().ends_with(why), "{folder}: {error}");
+            assert_eq!(error["hint"].is_string(), can_force, "{folder}: {error}");
+        }
+        if !can_force {
+            place.json_error(&["init", folder, "--force"], 2);
+        }
+    };
+    refused("/", "it is the whole machine", false);
+    refused("/proc", "it belongs to the running system", false);
+    refused("/dev", "it belongs to the running system", false);
+    refused("/proc/self/task", "it lies in a proc file system, which has no files", false);
+    refused("/sys/kernel", "it lies in a sysfs file system, which has no files", false);
+    let text = |path: &Path| path.to_str().unwrap().to_owned();
+    refused(&text(place.path()), "it is your home; choose a project in it", true);
+    place.ok(["init"]);
+    refused(&text(&place.home()), "vaults are kept there", false);
+    refused(&text(&place.home().join("vaults")), "vaults are kept there", false);
+    // A first use is no less careful.
+    let mut command = place.command(["exec", "--json", "true"]);
+    let output = command.current_dir("/sys/kernel").output().unwrap();
+    assert_eq!(document_of(&output)["result"]["error"]["code"], "usage", "{output:?}");
+    // Whoever means it gets the home, without the vaults in it.
+    let made = place.json(&["init", &text(place.path()), "--name", "all", "--force"]);
+    let skipped = made["import"]["skipped"].as_array().unwrap();
+    assert!(skipped.iter().any(|skipped| skipped["code"] == "home"), "{made}");
+}
+
+/// File systems of the kernel that are mounted in a project are pointed out, and never read.
+#[test]
+fn the_kernel_in_a_project_is_not_read() {
+    if !need(Feature::UserNamespace) {
+        return;
+    }
+    let place = demo();
+    fs::create_dir(place.project().join("proc")).unwrap();
+    let script = "mount -t proc proc \"$1/proc\" && \"$2\" init --json; \"$2\" init --force --json; \"$2\" init --json";
+    let mut command = Command::new("unshare");
+    command.args(["-Urmpf", "sh", "-c", script, "sh"]).arg(place.project()).arg(binary());
+    command.env_clear().envs(place.environment()).current_dir(place.project());
+    let output = command.output().unwrap();
+    let text = String::from_utf8(output.stdout.clone()).unwrap();
+    let documents: Vec<serde_json::Value> =
+        text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(documents.len(), 3, "{output:?}");
+    let message = documents[0]["error"]["message"].as_str().unwrap();
+    assert!(message.contains("a proc file system is mounted in it, at "), "{message}");
+    for taken in &documents[1..] {
+        let import = &taken["result"]["import"];
+        assert_eq!(import["skipped"][0]["code"], "pseudo", "{taken}");
+        assert_eq!(import["files"], 4, "{taken}");
+    }
 }

@@ -151,7 +151,7 @@ fn bad_requests_are_refused_with_an_envelope() {
         assert_eq!(document["result"]["error"]["code"], code, "{document}");
         assert_eq!(document["kind"], "exec");
     };
-    refused(&["-w", "nothing", "--", "true"], "not_found");
+    refused(&["-w", "no/thing", "--", "true"], "usage");
     refused(&["--vault", "nothing", "--", "true"], "not_found");
     refused(&["--from", "nothing", "--", "true"], "not_found");
     refused(&["-w", "fix", "--", ""], "usage");

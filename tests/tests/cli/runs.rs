@@ -26,7 +26,7 @@ fn runs_for_people() {
     transcript.run(&["run", "-w", "fix", "--read-only", "--", "sh", "-c", "echo > f"]);
     transcript.run(&["run", "-w", "fix", "--", "no-such-command"]);
     transcript.run(&["run", "-w", "fix", "--timeout", "100ms", "--", "sleep", "30"]);
-    transcript.run(&["run", "-w", "nothing", "--", "true"]);
+    transcript.run(&["run", "-w", "no/thing", "--", "true"]);
     transcript.run(&["run", "-w", "fix", "--timeout", "soon"]);
     transcript.run(&["run", "-w", "fix", "--from", "head", "--", "true"]);
     assert_snapshot!(transcript.finish());
@@ -37,7 +37,7 @@ fn runs_for_programs() {
     let Some(place) = scene() else { return };
     let mut transcript = Transcript::new(&place);
     transcript.json_with(&["run", "-w", "fix", "--", "sh", "-c", "cat > f; echo out"], "input");
-    transcript.json(&["run", "-w", "nothing", "--", "true"]);
+    transcript.json(&["run", "-w", "no/thing", "--", "true"]);
     assert_snapshot!(transcript.finish());
 }
 
@@ -77,13 +77,4 @@ fn a_run_without_a_workspace_forks_one() {
     std::thread::sleep(std::time::Duration::from_millis(1_100));
     place.ok(["run", "-w", "fix", "--", "true"]);
     assert_eq!(place.ok(["workspace", "list", "-q"]).lines().count(), 1);
-}
-
-#[test]
-fn completions_know_it() {
-    let place = Place::new();
-    for shell in ["bash", "zsh", "fish"] {
-        let script = place.ok(["completions", shell]);
-        assert!(script.contains("no-record") && script.contains("run"), "{shell}");
-    }
 }

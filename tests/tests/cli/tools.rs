@@ -1,7 +1,6 @@
 //! `config`, `doctor` and `completions`.
 
 use std::fs;
-use std::process::Command;
 
 use insta::assert_snapshot;
 use offshoot_tests::product::document_of;
@@ -24,6 +23,18 @@ fn the_configuration() {
     transcript.run(&["config", "show", "-c", "diff.context=many"]);
     transcript.run(&["config", "show", "-c", "diff.contxt=7"]);
     transcript.json(&["config", "show", "-c", "diff.context=7"]);
+    transcript.run(&["config", "get", "diff.context"]);
+    transcript.run(&["config", "get", "diff.contxt"]);
+    transcript.json(&["config", "get", "exec.timeout"]);
+    transcript.run(&["config", "set", "exec.timeout", "30m"]);
+    transcript.run(&["config", "set", "exec.timeout", "30m"]);
+    transcript.run(&["config", "set", "exec.timeout", "soon"]);
+    transcript.run(&["config", "set", "--project", "ui.pager", "less"]);
+    transcript.run(&["config", "get", "exec.timeout"]);
+    transcript.json(&["config", "set", "--project", "diff.context", "9"]);
+    transcript.run(&["config", "unset", "--project", "diff.context"]);
+    transcript.run(&["config", "unset", "--project", "diff.context"]);
+    transcript.json(&["config", "unset", "diff.context"]);
     transcript.json(&["config", "show", "-c", "diff.context=many"]);
     assert_snapshot!(transcript.finish());
     let mut command = place.command(["config", "show", "--origin"]);
@@ -66,26 +77,4 @@ fn the_doctor_names_what_does_not_work() {
     let last = document["result"]["checks"].as_array().unwrap().last().unwrap().clone();
     assert_eq!(last["state"], "problem");
     assert!(last["detail"].as_str().unwrap().contains("catalog.db"), "{last}");
-}
-
-#[test]
-fn completions_for_every_shell() {
-    let place = demo();
-    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = place.ok(["completions", shell]);
-        assert!(script.contains("offshoot") && script.contains("checkpoint"), "{shell}");
-    }
-    assert_eq!(place.run(["completions", "tcsh"]).status.code(), Some(2));
-    if !need(Feature::Program("bash")) {
-        return;
-    }
-    let script = place.path().join("completions.bash");
-    fs::write(&script, place.ok(["completions", "bash"])).unwrap();
-    let output = Command::new("bash").arg("-n").arg(&script).output().unwrap();
-    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
-    let complete = "source \"$1\"; COMP_WORDS=(offshoot wor); COMP_CWORD=1; \
-                    _offshoot offshoot wor offshoot; echo \"${COMPREPLY[@]}\"";
-    let mut bash = Command::new("bash");
-    let output = bash.args(["-c", complete, "bash"]).arg(&script).output().unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "workspace", "{output:?}");
 }

@@ -11,8 +11,8 @@ use clap::{ArgMatches, Args, FromArgMatches, Subcommand};
 use super::{Cli, Command, Global};
 use crate::commands::{
     binding, cache, checkpoint, commit, completions, config, conflicts, diff, discard, doctor,
-    exec, execs, export, fs, gc, history, init, log, logs, merge, op, policy, ps, pull, recover,
-    resolve, revert, review, run, show, snapshot, status, vault, workspace,
+    exec, execs, export, fs, gc, history, init, log, logs, man, merge, op, policy, ps, pull,
+    recover, resolve, revert, review, run, show, snapshot, status, vault, workspace,
 };
 
 type Result<T> = std::result::Result<T, clap::Error>;
@@ -49,13 +49,15 @@ macro_rules! family {
     };
 }
 
-const COMMANDS: [Alone; 38] = [
+const COMMANDS: [Alone; 41] = [
     plain!("init", init::InitArgs, Init),
     family!("vault", vault::VaultCommand, Vault),
     family!("binding", binding::BindingCommand, Binding),
     family!("cache", cache::CacheCommand, Cache),
     family!("workspace", workspace::WorkspaceCommand, Workspace),
     family!("ws", workspace::WorkspaceCommand, Workspace),
+    plain!("ls", workspace::LsArgs, Ls),
+    plain!("new", workspace::CreateArgs, New),
     family!("checkpoint", checkpoint::CheckpointCommand, Checkpoint),
     family!("snapshot", snapshot::SnapshotCommand, Snapshot),
     plain!("exec", Box<exec::ExecArgs>, Exec),
@@ -88,6 +90,7 @@ const COMMANDS: [Alone; 38] = [
     family!("config", config::ConfigCommand, Config),
     plain!("doctor", doctor::DoctorArgs, Doctor),
     plain!("completions", completions::CompletionsArgs, Completions),
+    plain!("man", man::ManArgs, Man),
 ];
 
 /// Reads a command line by the first word in it that is a command. Should that be the value of an option, the command behind it is

@@ -13,18 +13,18 @@ use crate::render::{self, DIM, NAME, host_path, paint, table};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BindingCommand {
-    /// Bind a further folder to the vault, such as one with configuration
+    /// Add a folder to the vault, such as one with configuration
     #[command(after_help = ADD_EXAMPLES)]
     Add(AddArgs),
-    /// The folders of the vault
+    /// List the folders of the vault
     #[command(
         after_help = "Examples:\n  offshoot binding list\n  offshoot binding list --vault demo --json"
     )]
     List,
-    /// Let go of a folder; `undo --vault-wide` brings it back
+    /// Remove a folder from the vault; `undo --vault-wide` brings it back
     #[command(after_help = REMOVE_EXAMPLES)]
     Remove(RemoveArgs),
-    /// Say that a folder lies elsewhere now
+    /// Record that a folder was moved
     #[command(after_help = MOVE_EXAMPLES)]
     Move(MoveArgs),
 }
@@ -56,25 +56,25 @@ says where the folder is.";
 
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
-    /// The folder
+    /// Folder to add
     #[arg(value_name = "DIR")]
     directory: PathBuf,
-    /// Its name in the vault [default: the folder's name]
+    /// Use this name in the vault [default: the folder's name]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RemoveArgs {
-    /// The folder's name in the vault
+    /// Name of the folder in the vault
     name: String,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct MoveArgs {
-    /// The folder's name in the vault, or / for the one that it was made from
+    /// Name of the folder in the vault, or / for its first one
     name: String,
-    /// Where it is now
+    /// New path of the folder
     #[arg(value_name = "DIR")]
     directory: PathBuf,
 }

@@ -13,15 +13,15 @@ use crate::render::{self, NAME, paint};
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// The file to write; nothing may be there yet
+    /// File to write; it must not exist
     file: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// The file to read
+    /// File to read
     file: PathBuf,
-    /// The name of the vault [default: the one it had]
+    /// Name of the new vault [default: its old one]
     #[arg(long)]
     name: Option<String>,
 }

@@ -5,52 +5,58 @@ use offshoot_protocol::{CheckpointDeletedDoc, CheckpointListDoc, CheckpointShowD
 use offshoot_vault::{Vault, Workspace};
 use offshoot_workspace::{ChangeSummaryService, CheckpointService, NewCheckpoint, Resolver, wire};
 
+use crate::complete;
 use crate::context::Context;
 use crate::error::{CliError, Result};
 use crate::render::{self, DIM, NAME, fields, paint, table};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CheckpointCommand {
-    /// Mark the newest state of a workspace, in constant time
+    /// Mark the current state of a workspace
     #[command(
+        alias = "new",
         after_help = "Examples:\n  offshoot checkpoint create before-refactor -w fix\n  offshoot checkpoint create -w fix -m 'tests pass'"
     )]
     Create(CreateArgs),
     /// List the checkpoints of a workspace
-    #[command(after_help = "Examples:\n  offshoot checkpoint list -w fix")]
+    #[command(alias = "ls", after_help = "Examples:\n  offshoot checkpoint list -w fix")]
     List,
-    /// A checkpoint and what changed since
+    /// Show a checkpoint and what changed since
     #[command(after_help = "Examples:\n  offshoot checkpoint show before-refactor -w fix")]
     Show(NameArgs),
-    /// Take a workspace back to a checkpoint, or to any REF; undo takes it forward again
+    /// Take a workspace back to a checkpoint or any REF; `undo` reverses it
     #[command(
         after_help = "Examples:\n  offshoot checkpoint restore before-refactor -w fix\n  offshoot checkpoint restore fix@base -w fix"
     )]
     Restore(RefArgs),
     /// Delete a checkpoint; the history stays
-    #[command(after_help = "Examples:\n  offshoot checkpoint delete before-refactor -w fix")]
+    #[command(
+        alias = "rm",
+        after_help = "Examples:\n  offshoot checkpoint delete before-refactor -w fix"
+    )]
     Delete(NameArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CreateArgs {
-    /// Its name [default: one made from its id]
+    /// Name of the checkpoint [default: made from its id]
     name: Option<String>,
-    /// Why it is made
+    /// Say why it is made
     #[arg(short, long, value_name = "TEXT", default_value = "")]
     message: String,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct NameArgs {
-    /// The checkpoint: its name or the start of its id
+    /// Checkpoint: a name or the start of an id
+    #[arg(add = complete::checkpoints())]
     name: String,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RefArgs {
-    /// A checkpoint, or any other REF
-    #[arg(value_name = "REF")]
+    /// Checkpoint, or any other REF
+    #[arg(value_name = "REF", add = complete::references())]
     reference: String,
 }
 

@@ -14,14 +14,16 @@ use clap::{Args, ValueEnum};
 use offshoot_protocol::{CommitDoc, ExitCode};
 use offshoot_vault::{Vault, Workspace};
 use offshoot_workspace::{
-    Allow, CommitOutcome, CommitRequest, CommitService, Direction, HomeOptions, PathPattern,
-    Selection, Times, wire,
+    Allow, CommitOutcome, CommitRequest, CommitService, Direction, HomeEvent, HomeOptions,
+    PathPattern, Selection, Times, wire,
 };
 
 use super::init::report_skipped;
+use crate::args::Named;
 use crate::config::TimesSetting;
 use crate::context::Context;
 use crate::error::Result;
+use crate::interrupt::{self, Watch};
 use crate::progress::Patience;
 
 const EXAMPLES: &str = "\
@@ -42,34 +44,36 @@ and what git would run (hooks, its configuration) stay in the workspace unless a
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CommitArgs {
-    /// What to say about it
+    #[command(flatten)]
+    pub(crate) named: Named,
+    /// Describe the commit
     #[arg(short, long, value_name = "TEXT")]
     message: Option<String>,
-    /// Say what would come home, and change nothing
+    /// Show what would be committed, and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Bring only these home: paths of the vault, with all below them, or globs
+    /// Commit only these paths, with all below them, or globs
     #[arg(long, value_name = "PATH")]
     only: Vec<OsString>,
-    /// Leave these in the workspace: paths of the vault, with all below them, or globs
+    /// Leave these paths, or globs, in the workspace
     #[arg(long, value_name = "PATH")]
     exclude: Vec<OsString>,
-    /// Ask about each change, hunk by hunk
+    /// Choose what to commit, hunk by hunk
     #[arg(short, long)]
     patch: bool,
-    /// Bring home also what .gitignore files ignore
+    /// Commit ignored files too (.gitignore)
     #[arg(long)]
     ignored: bool,
-    /// Bring home also what is held back for safety
+    /// Commit what is held back for safety
     #[arg(long, value_name = "WHAT")]
     allow: Vec<Allowed>,
-    /// Make a git commit of what came home, of nothing else
+    /// Make a git commit of exactly these changes
     #[arg(long)]
     git: bool,
-    /// Who made the git commit [default: what git's own settings say]
+    /// Set the author of the git commit [default: as git is configured]
     #[arg(long, value_name = "NAME <MAIL>", requires = "git")]
     author: Option<String>,
-    /// Which way to settle an interrupted commit that cannot be settled by itself
+    /// Settle an interrupted commit that cannot be settled on its own
     #[arg(long, value_name = "WAY")]
     settle: Option<SettleWay>,
 }
@@ -77,9 +81,9 @@ pub(crate) struct CommitArgs {
 /// What is held back for safety.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Allowed {
-    /// Files that run as somebody else
+    /// Setuid and setgid files
     Setuid,
-    /// Hooks, configuration and the like, which git runs or obeys
+    /// Hooks and configuration that git runs or obeys
     Git,
     /// Files with conflict markers
     Markers,
@@ -88,16 +92,29 @@ enum Allowed {
 /// Which way to settle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum SettleWay {
-    /// The folder becomes what it was
+    /// Take the commit back
     Back,
-    /// It becomes what it was to be
+    /// Finish the commit
     Forward,
 }
+
+/// What is said from the moment on in which the folder is being changed.
+const HALF_CHANGED: &str = "the folder was being changed: any commit, or `offshoot pull --head`, finishes that or takes it back";
 
 pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<ExitCode> {
     let vault = &context.vault()?.vault;
     let workspace = context.workspace_to_change(vault)?;
-    let told = |event: &_| context.tell(event);
+    // Where hunks are asked about, keys end it.
+    let watch = match args.patch {
+        true => None,
+        false => Some(Watch::start(context, interrupt::NOTHING)?),
+    };
+    let told = |event: &_| {
+        if let (HomeEvent::Changing, Some(watch)) = (event, &watch) {
+            watch.say(HALF_CHANGED);
+        }
+        context.tell(event);
+    };
     let settle = args.settle.map(|way| match way {
         SettleWay::Back => Direction::Back,
         SettleWay::Forward => Direction::Forward,

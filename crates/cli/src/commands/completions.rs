@@ -1,23 +1,42 @@
-//! `offshoot completions`: for shells.
+//! `offshoot completions`: what makes a shell ask for completions.
 
-use clap::{Args, CommandFactory};
-use clap_complete::Shell;
+use clap::{Args, ValueEnum};
+use clap_complete::env::{Bash, Elvish, EnvCompleter, Fish, Powershell, Zsh};
+use offshoot_protocol::ExitCode;
 
-use crate::args::Cli;
+use crate::complete::VARIABLE;
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{CliError, Result};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  offshoot completions bash > ~/.local/share/bash-completion/completions/offshoot\n  offshoot completions zsh > ~/.zfunc/_offshoot\n  offshoot completions fish > ~/.config/fish/completions/offshoot.fish"
+    after_help = "Examples:\n  offshoot completions bash > ~/.local/share/bash-completion/completions/offshoot\n  offshoot completions zsh > ~/.zfunc/_offshoot         with ~/.zfunc in $fpath\n  offshoot completions fish > ~/.config/fish/completions/offshoot.fish\n  source <(offshoot completions bash)                   for this shell only\n\nThe shell then asks `offshoot` itself: commands, options and the names of workspaces,\ncheckpoints, vaults and execs are those that there are."
 )]
 pub(crate) struct CompletionsArgs {
-    /// The shell
+    /// Shell to complete in
     shell: Shell,
 }
 
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Shell {
+    Bash,
+    Zsh,
+    Fish,
+    Elvish,
+    Powershell,
+}
+
 pub(crate) fn run(args: &CompletionsArgs, context: &Context) -> Result<()> {
+    let shell: &dyn EnvCompleter = match args.shell {
+        Shell::Bash => &Bash,
+        Shell::Zsh => &Zsh,
+        Shell::Fish => &Fish,
+        Shell::Elvish => &Elvish,
+        Shell::Powershell => &Powershell,
+    };
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "offshoot", &mut script);
+    shell
+        .write_registration(VARIABLE, "offshoot", "offshoot", "offshoot", &mut script)
+        .map_err(|error| CliError::new(ExitCode::Failure, error.to_string()))?;
     context.output.bytes(&script)
 }

@@ -25,16 +25,16 @@ with `fs write`. Everything else is decided by `offshoot resolve`, or by deletin
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ConflictsArgs {
-    /// Only what is at or below these paths
+    /// Paths to look at, with all below them
     #[arg(value_name = "PATH")]
     paths: Vec<OsString>,
-    /// Print what one side has of a conflict: its label, its number, or `base`
+    /// Print one side of a conflict: its label, its number, or `base`
     #[arg(long, value_name = "SIDE")]
     side: Option<String>,
     /// Show what each side changed, as patches
     #[arg(long, conflicts_with = "side")]
     diff: bool,
-    /// Look at another state: any REF
+    /// Look at this REF instead of the workspace
     #[arg(long, value_name = "REF")]
     at: Option<String>,
 }

@@ -35,24 +35,24 @@ there. With another state as A, that is compared with the workspace.";
 pub(crate) struct DiffArgs {
     /// A workspace, to see what it would bring home; or the old state: any REF
     a: Option<String>,
-    /// The new state: any REF
+    /// New state: any REF
     b: Option<String>,
-    /// Only what is at or below these paths
+    /// Paths to compare, with all below them
     #[arg(last = true, value_name = "PATH")]
     paths: Vec<OsString>,
     /// Show lines, as a patch that git reads (the default for people)
     #[arg(short, long)]
     patch: bool,
-    /// Show the words that changed inside of lines: in colours, else as [-old-] and {+new+}
+    /// Show changed words: in colour, else as [-old-] and {+new+}
     #[arg(long, conflicts_with_all = ["patch", "side_by_side"])]
     word_diff: bool,
-    /// Show the old text on the left and the new one on the right
+    /// Show old and new text side by side
     #[arg(short = 'y', long, conflicts_with = "patch")]
     side_by_side: bool,
-    /// How many unchanged lines are shown around each change [default: diff.context]
+    /// Show this many unchanged lines around each change [default: diff.context]
     #[arg(short = 'U', long, value_name = "COUNT")]
     unified: Option<u32>,
-    /// Do not show long output page by page
+    /// Do not use a pager
     #[arg(long)]
     no_pager: bool,
     /// Show how many lines changed in each file
@@ -67,7 +67,7 @@ pub(crate) struct DiffArgs {
     /// Count changes of times, owners and attributes too
     #[arg(long)]
     metadata: bool,
-    /// Exit with 1 where there are differences
+    /// Exit with 1 if there are differences
     #[arg(long)]
     exit_code: bool,
 }

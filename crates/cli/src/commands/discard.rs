@@ -4,6 +4,7 @@ use clap::Args;
 use offshoot_protocol::DiscardDoc;
 use offshoot_workspace::{ChangeSummaryService, WorkspaceService, wire};
 
+use crate::args::Named;
 use crate::context::Context;
 use crate::error::Result;
 use crate::render;
@@ -13,7 +14,9 @@ use crate::render;
     after_help = "Examples:\n  offshoot discard -w fix          the workspace goes, with its changes\n  offshoot discard -w fix --keep   it stays, without its changes\n  offshoot undo -w fix             bring it back"
 )]
 pub(crate) struct DiscardArgs {
-    /// Keep the workspace, back at what it was forked from
+    #[command(flatten)]
+    pub(crate) named: Named,
+    /// Keep the workspace and discard only its changes
     #[arg(long)]
     keep: bool,
 }

@@ -2,6 +2,7 @@
 
 mod answer;
 mod ask;
+mod closing;
 mod live;
 mod network;
 mod options;
@@ -22,6 +23,7 @@ use offshoot_workspace::{
 use self::answer::Answer;
 pub(crate) use self::answer::Form;
 pub(crate) use self::ask::{Ask, Input};
+use self::closing::Closing;
 use self::live::Printed;
 pub(crate) use self::options::{Net, Options, timeout};
 use self::setup::{Folder, Found, Place};
@@ -31,8 +33,8 @@ use crate::error::Result;
 
 const EXAMPLES: &str = "\
 Examples:
-  offshoot exec -- cargo test                     fork a workspace of this folder and run there
-  offshoot exec -w fix -- sh -c 'echo hi > f'     run in workspace fix
+  offshoot exec cargo test                        fork a workspace of this folder and run there
+  offshoot exec -w fix -- sh -c 'echo hi > f'     run in workspace fix, which is forked if there is none
   offshoot exec -w fix --shell 'make && make test'
   offshoot exec --json -- npm test                one JSON envelope: output, exit code, what changed
   offshoot exec --read-only -- rg TODO            any write fails
@@ -40,32 +42,33 @@ Examples:
   echo data | offshoot exec -i -- wc -c           with this standard input
   offshoot exec --policy strict.toml -- npm test  under further rules
 
-The folder itself is not touched: see what changed with `offshoot diff`, take it back with
-`offshoot undo`. The exit code is the command's; 124 time is over, 125 Offshoot failed,
-126 cannot be executed, 127 not found, 128+N ended by signal N, 122 policy denies it, 123 it
-needs an approval. `offshoot policy explain` says why.";
+Options come before the command; `--` ends them. The folder itself is not touched: see what
+changed with `offshoot diff`, undo it with `offshoot undo`. The exit code is the command's; 122
+policy denies it, 123 it needs an approval, 124 timed out, 125 Offshoot failed, 126 cannot be
+executed, 127 not found, 128+N ended by signal N, 130 interrupted. `offshoot policy explain`
+says why a command may not run.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ExecArgs {
-    /// The command and its arguments
-    #[arg(last = true, value_name = "CMD", required_unless_present = "shell")]
+    /// Command to run, with its arguments
+    #[arg(trailing_var_arg = true, value_name = "CMD", required_unless_present = "shell")]
     command: Vec<OsString>,
-    /// A text for /bin/sh, instead of a command
+    /// Run this line of shell instead of a command
     #[arg(long, value_name = "TEXT", conflicts_with = "command")]
     shell: Option<OsString>,
-    /// How long it may take: a duration such as 30s, or none [default: exec.timeout]
+    /// End the command after this time, such as 30s, or none [default: exec.timeout]
     #[arg(long, value_name = "TIME", value_parser = timeout)]
     timeout: Option<ExecutionTimeout>,
     #[command(flatten)]
     options: Options,
-    /// Give the command this standard input, as it comes; without it there is none
+    /// Pass standard input on to the command; without it the command reads nothing
     #[arg(short = 'i', long)]
     stdin: bool,
-    /// Add the changes as a patch
+    /// Print the changes as a patch
     #[arg(long)]
     diff: bool,
-    /// Print one JSON event a line as things happen, the envelope last
+    /// Print JSON events line by line, the envelope last
     #[arg(long, conflicts_with = "json")]
     stream: bool,
 }
@@ -73,7 +76,7 @@ pub(crate) struct ExecArgs {
 /// Aliases that people bring along.
 #[derive(Debug, Subcommand)]
 pub(crate) enum ProxyCommand {
-    /// The same as `offshoot exec`
+    /// Run a command, as `offshoot exec` does
     Exec(Box<ExecArgs>),
 }
 
@@ -95,6 +98,7 @@ pub(crate) fn run(args: &ExecArgs, context: &Context) -> Result<u8> {
         shell: false,
         net: Net::None,
         asked: false,
+        timeout_key: "exec.timeout",
         input: if args.stdin { Input::Stream } else { Input::Nothing },
         patch: args.diff,
         record: true,
@@ -111,6 +115,9 @@ pub(crate) fn perform(ask: &mut Ask<'_>, form: Form, context: &Context) -> Resul
         Ok(Prepared::Answered(code)) => return Ok(code),
         Err(error) => return answer.refuse(ask, context, &error),
     };
+    if let Some(name) = context.workspace_name() {
+        context.offer_left(&place.vault.vault, Some(name));
+    }
     let runtime = ProxyRuntime::new(&place.vault.vault, &place.vault.name, &options);
     if form == Form::Person {
         // Afterwards the screen may be another's, and what was found is what the person starts from.
@@ -119,9 +126,12 @@ pub(crate) fn perform(ask: &mut Ask<'_>, form: Form, context: &Context) -> Resul
     let mut ready = || setup::prepare(context, &place);
     let mut live = answer.live(ask, context, &mut ready);
     let envelope = runtime.run(request, &mut live);
-    let printed = live.end();
-    let code = answer.finish(context, &envelope, printed);
-    if let Some((workspace, _)) = &envelope.result.workspace {
+    let (printed, told) = live.end();
+    let closing = Closing::new(ask, context, &place, &options, &envelope.result);
+    let closing = Closing { told, ..closing };
+    let code = answer.finish(context, &envelope, printed, &closing);
+    let workspace = envelope.result.workspace.as_ref().filter(|_| !envelope.result.removed);
+    if let Some((workspace, _)) = workspace {
         maintain::after_command(context, &place.vault, workspace);
     }
     code
@@ -198,5 +208,5 @@ fn knock(
         // Where it cannot be done now, whoever asks for them says why.
         drop(opened.vault.take_in_refusals());
     }
-    Ok(Knocked::Answered(answer.finish(context, &envelope, Printed::Lines)?))
+    Ok(Knocked::Answered(answer.finish(context, &envelope, Printed::Lines, &Closing::default())?))
 }

@@ -19,28 +19,28 @@ const RUNNING: &str = "running";
     after_help = "Examples:\n  offshoot execs\n  offshoot execs -w fix -n 50\n  offshoot execs --failed --since 2h\n  offshoot execs --command 'cargo test' --changed\n  offshoot execs --since 2026-01-31 --until 2026-02-01T12:00\n  offshoot execs --running\n  offshoot execs --json"
 )]
 pub(crate) struct ExecsArgs {
-    /// How many at most
+    /// List at most this many
     #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 20)]
     limit: u32,
-    /// Only those in this state
+    /// List only those in this state
     #[arg(long, value_name = "STATE", value_parser = ["completed", "failed", "crashed", RUNNING])]
     state: Option<String>,
-    /// Only those that did not succeed
+    /// List only those that failed
     #[arg(long)]
     failed: bool,
-    /// Only those that changed something
+    /// List only those that changed something
     #[arg(long)]
     changed: bool,
-    /// Only those that started since then: a time, or a duration before now such as 2h
+    /// List only those that started since a time, or within a duration such as 2h
     #[arg(long, value_name = "TIME", value_parser = moment)]
     since: Option<u64>,
-    /// Only those that started before then
+    /// List only those that started before a time
     #[arg(long, value_name = "TIME", value_parser = moment)]
     until: Option<u64>,
-    /// Only those whose command has this text in it
+    /// List only those whose command contains this text
     #[arg(long, value_name = "TEXT")]
     command: Option<String>,
-    /// Only those that still run
+    /// List only those that still run
     #[arg(long, conflicts_with_all = ["state", "failed", "changed"])]
     running: bool,
 }
@@ -91,8 +91,8 @@ struct Line {
 /// Lists what was run, newest first.
 pub(crate) fn run(args: &ExecsArgs, context: &Context) -> Result<()> {
     let vault = &context.vault()?.vault;
-    let named = context.workspace_name().map(|name| Resolver::new(vault).workspace(name));
-    let filter = args.filter(named.transpose()?.map(|workspace| workspace.id));
+    let named = context.workspace_name().map(|name| Resolver::new(vault).workspace_ever(name));
+    let filter = args.filter(named.transpose()?.map(|(id, _)| id));
     let (lines, more) = match args.wants_running() {
         true => running(vault, &filter, args.limit)?,
         false => recorded(vault, &filter, args.limit)?,
@@ -147,9 +147,11 @@ fn row(line: &Line) -> Vec<String> {
         (None, None) if exec.state == RUNNING => paint(GOOD, RUNNING),
         (None, None) => paint(BAD, &exec.state),
     };
+    // A workspace that is gone has no name, and nobody reads its id.
+    let named = exec.workspace.as_deref().filter(|name| name.parse::<Id>().is_err());
     vec![
         paint(DIM, &line.id.short()),
-        paint(NAME, exec.workspace.as_deref().unwrap_or("-")),
+        paint(NAME, named.unwrap_or("-")),
         render::time(line.started_ms),
         ending,
         exec.changed.to_string(),

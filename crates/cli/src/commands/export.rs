@@ -21,22 +21,22 @@ const SHOWN: usize = 10;
     after_help = "Examples:\n  offshoot export --git agent/fix -w fix    its snapshots as commits on branch agent/fix\n  offshoot export --git agent/fix -w fix    again: what is new goes on top\n  offshoot export --git fix --repo ../clone\n\nWorking tree, index and HEAD stay as they are. `offshoot fs export` writes files to a folder,\n`offshoot vault export` a whole vault to a file."
 )]
 pub(crate) struct ExportArgs {
-    /// The branch to write to
+    /// Write to this branch
     #[arg(long, value_name = "BRANCH")]
     git: Option<String>,
-    /// The repository [default: the one that the folder of the vault is in]
+    /// Use this repository [default: the one of the vault's folder]
     #[arg(long, value_name = "DIR", requires = "git")]
     repo: Option<PathBuf>,
-    /// All of the history, and not only what came after the workspace was forked
+    /// Export all history, not only what came after the fork
     #[arg(long, requires = "git")]
     all: bool,
-    /// Also files that ignore rules name
+    /// Export ignored files too
     #[arg(long, requires = "git")]
     ignored: bool,
-    /// Replace a branch that is there and has something else
+    /// Replace a branch that has other commits
     #[arg(long, requires = "git")]
     force: bool,
-    /// Who made the commits [default: what git's own settings say]
+    /// Set the author of the commits [default: as git is configured]
     #[arg(long, value_name = "NAME <MAIL>", requires = "git")]
     author: Option<String>,
 }

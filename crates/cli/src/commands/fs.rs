@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use crate::complete;
 use crate::context::Context;
 use crate::error::Result;
 
@@ -29,7 +30,7 @@ pub(crate) enum FsCommand {
         after_help = "Examples:\n  echo hi | offshoot fs write /hello.txt -w fix\n  offshoot fs write /a/b.txt -p --from notes.txt -w fix"
     )]
     Write(WriteArgs),
-    /// Make a directory
+    /// Create a directory
     #[command(
         after_help = "Examples:\n  offshoot fs mkdir /docs -w fix\n  offshoot fs mkdir -p /a/b/c -w fix"
     )]
@@ -54,22 +55,22 @@ pub(crate) enum FsCommand {
         after_help = "Examples:\n  offshoot fs tree\n  offshoot fs tree /src --depth 2 --at head"
     )]
     Tree(TreeArgs),
-    /// Everything that is recorded of a file
+    /// Show everything recorded about a file
     #[command(
         after_help = "Examples:\n  offshoot fs stat /Cargo.toml\n  offshoot fs stat /Cargo.toml --json"
     )]
     Stat(CatArgs),
-    /// Bring a file or folder of the host in
+    /// Copy a file or folder of the host into the workspace
     #[command(
         after_help = "Examples:\n  offshoot fs import ~/notes.txt /notes.txt -w fix\n  offshoot fs import ../data /data -w fix"
     )]
     Import(ImportArgs),
-    /// Write a file or directory out to the host
+    /// Copy a file or directory out to the host
     #[command(
         after_help = "Examples:\n  offshoot fs export / ../result -w fix\n  offshoot fs export /report.html report.html --at fix@done"
     )]
     Export(ExportArgs),
-    /// Bring paths back to what they were
+    /// Restore files to an earlier state
     #[command(
         after_help = "Examples:\n  offshoot fs revert /src/main.rs -w fix               as in the base\n  offshoot fs revert /src --at fix@before -w fix      as in a checkpoint"
     )]
@@ -80,13 +81,13 @@ pub(crate) enum FsCommand {
 #[derive(Debug, Args)]
 pub(crate) struct AtArgs {
     /// Look at this REF instead of the workspace
-    #[arg(long, value_name = "REF")]
+    #[arg(long, value_name = "REF", add = complete::references())]
     at: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct LsArgs {
-    /// The directory
+    /// Directory
     #[arg(default_value = "/")]
     path: OsString,
     /// Show modes, owners, sizes and times
@@ -98,7 +99,7 @@ pub(crate) struct LsArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CatArgs {
-    /// The path
+    /// Path
     path: OsString,
     #[command(flatten)]
     at: AtArgs,
@@ -106,30 +107,30 @@ pub(crate) struct CatArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct WriteArgs {
-    /// The file
+    /// File
     path: OsString,
-    /// Take the content from this file of the host, not from standard input
+    /// Read this file of the host instead of standard input
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
-    /// Make missing parent directories
+    /// Create missing parent directories
     #[arg(short, long)]
     parents: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct MkdirArgs {
-    /// The directory
+    /// Directory
     path: OsString,
-    /// Make missing parent directories; one that exists is fine
+    /// Create missing parents; do nothing if it exists
     #[arg(short, long)]
     parents: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CpArgs {
-    /// What to copy
+    /// Path to copy
     from: OsString,
-    /// Where to; into it where it is a directory
+    /// Destination; a directory there receives it
     to: OsString,
     /// Copy directories with everything in them
     #[arg(short, long)]
@@ -138,15 +139,15 @@ pub(crate) struct CpArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct MvArgs {
-    /// What to move
+    /// Path to move
     from: OsString,
-    /// Where to; into it where it is a directory
+    /// Destination; a directory there receives it
     to: OsString,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RmArgs {
-    /// What to remove
+    /// Paths to remove
     #[arg(required = true)]
     paths: Vec<OsString>,
     /// Remove directories with everything in them
@@ -156,10 +157,10 @@ pub(crate) struct RmArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct TreeArgs {
-    /// The directory
+    /// Directory
     #[arg(default_value = "/")]
     path: OsString,
-    /// How deep to go
+    /// Show at most this many levels
     #[arg(long, value_name = "N")]
     depth: Option<usize>,
     #[command(flatten)]
@@ -168,17 +169,17 @@ pub(crate) struct TreeArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// A file or folder of the host
+    /// File or folder of the host
     source: PathBuf,
-    /// Where it goes
+    /// Destination in the workspace
     path: OsString,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// What to write
+    /// Path to copy out
     path: OsString,
-    /// Where to; must not exist, or be an empty folder
+    /// Destination on the host; must not exist, or be an empty folder
     destination: PathBuf,
     #[command(flatten)]
     at: AtArgs,
@@ -186,11 +187,11 @@ pub(crate) struct ExportArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct RevertArgs {
-    /// What to bring back
+    /// Paths to restore
     #[arg(required = true)]
     paths: Vec<OsString>,
-    /// As it was at this REF [default: the base of the workspace]
-    #[arg(long, value_name = "REF")]
+    /// Restore from this REF [default: the base of the workspace]
+    #[arg(long, value_name = "REF", add = complete::references())]
     at: Option<String>,
 }
 

@@ -6,9 +6,11 @@ use offshoot_vault::{GcOptions, GcReport, Vault};
 use offshoot_workspace::{CacheService, WorkspaceService};
 
 use super::vault::open;
+use crate::complete;
 use crate::config::{Config, parse_duration, parse_size};
 use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result};
+use crate::interrupt::{self, Watch};
 use crate::progress::Patience;
 use crate::render::{self, DIM, NAME, paint, table};
 
@@ -17,18 +19,19 @@ use crate::render::{self, DIM, NAME, paint, table};
     after_help = "Examples:\n  offshoot gc --dry-run\n  offshoot gc\n  offshoot gc --keep-operations 10 --keep-age 0s\n  offshoot vault gc demo --max-size 20GiB\n\nWhat refs name and what running commands use always stays, but for automatic checkpoints of\noperations that are not kept. An operation can be undone\nafterwards when it is among the newest ones or young enough; the log itself is never cut."
 )]
 pub(crate) struct GcArgs {
-    /// The vault [default: the one that this folder belongs to]
+    /// Vault [default: the one of the current folder]
+    #[arg(add = complete::vaults())]
     name: Option<String>,
-    /// Only say what would be taken
+    /// Show what would be deleted, and delete nothing
     #[arg(long)]
     dry_run: bool,
-    /// How many of the newest operations can be undone afterwards [default: gc.keep_operations]
+    /// Keep this many operations undoable [default: gc.keep_operations]
     #[arg(long, value_name = "COUNT")]
     keep_operations: Option<u64>,
-    /// Operations younger than this can be undone afterwards, such as 30d [default: gc.keep_age]
+    /// Keep operations undoable that are younger than this, such as 30d [default: gc.keep_age]
     #[arg(long, value_name = "TIME")]
     keep_age: Option<String>,
-    /// Give up the oldest operations while content takes more than this [default: gc.max_size]
+    /// Give up the oldest operations until content takes less than this [default: gc.max_size]
     #[arg(long, value_name = "SIZE")]
     max_size: Option<String>,
     /// Do not move content to packs
@@ -50,6 +53,9 @@ pub(crate) fn run(args: &GcArgs, context: &Context) -> Result<()> {
             context.output.note(note);
         }
     }
+    let state =
+        if args.dry_run { interrupt::NOTHING } else { "`offshoot gc` goes on where it was" };
+    let _watch = Watch::start(context, state)?;
     let report = vault.collect(&options, &context.actor)?;
     if !args.dry_run {
         clear_caches(&vault, context)?;

@@ -6,6 +6,7 @@ use clap::Args;
 use offshoot_protocol::HistoryDoc;
 use offshoot_workspace::{FileService, wire};
 
+use crate::complete;
 use crate::context::{Context, vault_path};
 use crate::error::Result;
 use crate::render::{self, BAD, DIM, paint, table};
@@ -15,10 +16,10 @@ use crate::render::{self, BAD, DIM, paint, table};
     after_help = "Examples:\n  offshoot history /src/main.rs -w fix\n  offshoot fs cat /src/main.rs --at 01k9x2m4      read one of them\n  offshoot diff 01k9x2m4 fix -- /src/main.rs     compare\n  offshoot fs revert /src/main.rs --at 01k9x2m4 -w fix"
 )]
 pub(crate) struct HistoryArgs {
-    /// The file
+    /// File
     path: OsString,
-    /// Where to start: any REF [default: the workspace]
-    #[arg(long, value_name = "REF")]
+    /// Start from this REF [default: the workspace]
+    #[arg(long, value_name = "REF", add = complete::references())]
     at: Option<String>,
 }
 

@@ -6,11 +6,14 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use offshoot_protocol::{ExitCode, InitDoc};
 use offshoot_vault::{Created, HomeError, ImportReport, Listed, Vault, name_from};
-use offshoot_workspace::{BindingService, GitDirectory, Refreshed, wire};
+use offshoot_workspace::{
+    BindingError, BindingService, GitDirectory, Refreshed, ServiceError, check_folder, wire,
+};
 
 use super::vault::vault_doc;
-use crate::context::{Context, current_dir};
+use crate::context::{Context, current_dir, user_home};
 use crate::error::{CliError, Result};
+use crate::interrupt::{self, Watch};
 use crate::render::{self, NAME, host_path, paint};
 
 const EXAMPLES: &str = "\
@@ -18,6 +21,7 @@ Examples:
   offshoot init                 take in this folder
   offshoot init ~/src/project   take in another
   offshoot init --name demo     choose the vault's name
+  offshoot init ~ --force       take in your whole home
   offshoot init                 again: bring the main line up to date; only changed files are read
 
 The folder itself is not touched. Patterns in .offshootignore stay out; nothing else does.";
@@ -25,11 +29,14 @@ The folder itself is not touched. Patterns in .offshootignore stay out; nothing 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct InitArgs {
-    /// The folder [default: this one]
+    /// Folder [default: the current one]
     directory: Option<PathBuf>,
-    /// The name of the new vault [default: the folder's name]
+    /// Name the new vault [default: as the folder]
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
+    /// Take in a folder that looks like a mistake, such as your whole home
+    #[arg(long)]
+    force: bool,
 }
 
 pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<()> {
@@ -51,9 +58,23 @@ pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<()> {
     }
 }
 
-fn open_directory(directory: &Path) -> Result<PathBuf> {
+pub(crate) fn open_directory(directory: &Path) -> Result<PathBuf> {
     directory.canonicalize().map_err(|error| {
         CliError::new(ExitCode::NotFound, format!("{}: {error}", host_path(directory)))
+    })
+}
+
+/// Fails where a folder is no project, unless it is wanted all the same.
+pub(crate) fn check_project(context: &Context, directory: &Path, force: bool) -> Result<()> {
+    let user_home = user_home();
+    let checked = check_folder(&context.home, directory, user_home.as_deref(), force);
+    checked.map_err(|error| {
+        let can_force = matches!(error, BindingError::Refused { can_force: true, .. });
+        let error = CliError::from(ServiceError::from(error));
+        match can_force {
+            true => error.hint("`offshoot init --force` takes it in all the same"),
+            false => error,
+        }
     })
 }
 
@@ -61,6 +82,8 @@ fn open_directory(directory: &Path) -> Result<PathBuf> {
 const ATTEMPTS: usize = 32;
 
 fn create(args: &InitArgs, context: &Context, directory: &Path) -> Result<()> {
+    check_project(context, directory, args.force)?;
+    let _watch = Watch::start(context, interrupt::NOTHING)?;
     match make(args.name.as_deref(), context, directory)? {
         Made::Created(created) => report_created(context, &created, directory),
         Made::Found(listed) => refresh(args, context, &listed, directory),
@@ -69,7 +92,10 @@ fn create(args: &InitArgs, context: &Context, directory: &Path) -> Result<()> {
 
 /// Makes a vault of a folder at its first use, and says so.
 pub(crate) fn adopt(context: &Context, directory: &Path) -> Result<Listed> {
-    let created = match make(None, context, directory)? {
+    let watch = Watch::start(context, interrupt::NOTHING)?;
+    let made = make(None, context, directory)?;
+    drop(watch);
+    let created = match made {
         Made::Found(listed) => return Ok(listed),
         Made::Created(created) => created,
     };
@@ -150,6 +176,7 @@ fn refresh(args: &InitArgs, context: &Context, listed: &Listed, directory: &Path
             .hint("`offshoot vault rename` gives it another name"));
     }
     let opened = context.open_listed(listed)?;
+    let _watch = Watch::start(context, interrupt::NOTHING)?;
     let told = |event: &_| context.tell(event);
     let options = context.home_options(&told);
     let service = BindingService::new(&opened.vault, &context.actor);

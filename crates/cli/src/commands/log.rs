@@ -5,6 +5,7 @@ use offshoot_protocol::LogDoc;
 use offshoot_vault::Snapshot;
 use offshoot_workspace::{HistoryService, LogEntry, wire};
 
+use crate::complete;
 use crate::context::Context;
 use crate::error::Result;
 use crate::render::{self, DIM, NAME, paint, table};
@@ -14,10 +15,10 @@ use crate::render::{self, DIM, NAME, paint, table};
     after_help = "Examples:\n  offshoot log\n  offshoot log -w fix -n 5\n  offshoot log head --oneline"
 )]
 pub(crate) struct LogArgs {
-    /// Where to start: any REF [default: the workspace]
-    #[arg(value_name = "REF")]
+    /// REF to start from [default: the workspace]
+    #[arg(value_name = "REF", add = complete::references())]
     from: Option<String>,
-    /// At most so many snapshots
+    /// Show at most this many snapshots
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
     limit: usize,
     /// Show the id and the message of each snapshot, and nothing else

@@ -8,6 +8,7 @@ use offshoot_protocol::{ExecLogsDoc, ExitCode, Text, TruncatedDoc};
 use offshoot_vault::{ExecRecord, OutputReader, Running, STDOUT, Vault};
 use offshoot_workspace::{ExecService, RunningService, wire};
 
+use crate::complete;
 use crate::context::Context;
 use crate::error::{CliError, Result};
 use crate::output;
@@ -21,10 +22,10 @@ const LOOK: Duration = Duration::from_millis(50);
     after_help = "Examples:\n  offshoot logs 01k9x2m4        what it printed, each stream to its own\n  offshoot logs 01k9x2m4 -f     what it prints, until it ends\n  offshoot logs 01k9x2m4 --json\n\nOf a command that runs, what it has printed so far. The exit code says whether the output could\nbe shown, not how the command ended: 0, or 1 where the command was cut short while it was followed."
 )]
 pub(crate) struct LogsArgs {
-    /// The exec, by the start of its id
-    #[arg(value_name = "EXEC")]
+    /// Exec: the start of its id
+    #[arg(value_name = "EXEC", add = complete::execs())]
     exec: String,
-    /// Go on until the command ends
+    /// Follow the output until the command ends
     #[arg(short, long, conflicts_with = "json")]
     follow: bool,
 }

@@ -9,6 +9,7 @@ use offshoot_workspace::{
 };
 
 use super::conflicts;
+use crate::complete;
 use crate::context::Context;
 use crate::error::Result;
 use crate::render::{self, DIM, NAME, paint};
@@ -26,16 +27,16 @@ as conflicts, with every side kept, and the exit code is 4: see `offshoot confli
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct MergeArgs {
-    /// What to merge: any REFs
-    #[arg(required = true, value_name = "REF")]
+    /// REFs to merge
+    #[arg(required = true, value_name = "REF", add = complete::references())]
     sides: Vec<String>,
-    /// The workspace that the result goes to
+    /// Write the result to this workspace
     #[arg(long, value_name = "NAME")]
     into: String,
-    /// What to say about it in the history
+    /// Describe the merge
     #[arg(short, long, value_name = "TEXT")]
     message: Option<String>,
-    /// Say what would come of it and change nothing
+    /// Show the result, and change nothing
     #[arg(short = 'n', long)]
     dry_run: bool,
 }

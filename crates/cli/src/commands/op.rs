@@ -12,10 +12,10 @@ use crate::render::{self, BAD, DIM, NAME, paint, table};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum OpCommand {
-    /// What happened, newest first
+    /// List operations, newest first
     #[command(after_help = "Examples:\n  offshoot op log\n  offshoot op log -w fix -n 10")]
     Log(LogArgs),
-    /// Make everything what it was right after an operation; undo takes that back too
+    /// Go back to the state right after an operation; `undo` reverses it
     #[command(
         after_help = "Examples:\n  offshoot op restore 01k9x2m4 -w fix\n  offshoot op restore 01k9x2m4 --vault-wide"
     )]
@@ -24,14 +24,14 @@ pub(crate) enum OpCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct LogArgs {
-    /// At most so many operations
+    /// Show at most this many operations
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
     limit: u32,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RestoreArgs {
-    /// The operation: the start of its id
+    /// Operation: the start of its id
     id: String,
     /// Restore the whole vault, not one workspace
     #[arg(long)]

@@ -15,19 +15,19 @@ use crate::error::Result;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PolicyCommand {
-    /// Say what would be decided about a command, in one line
+    /// Show the decision about a command in one line
     #[command(after_help = CHECK_EXAMPLES)]
     Check(check::CheckArgs),
-    /// Say what a command would do, which rule decides, and what would have allowed it
+    /// Explain what a command would do and which rule decides
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(check::CheckArgs),
-    /// Check files of rules and their examples
+    /// Check rule files and their examples
     #[command(after_help = TEST_EXAMPLES)]
     Test(test::TestArgs),
-    /// Write a file of rules to start from
+    /// Write a rule file to start from
     #[command(after_help = INIT_EXAMPLES)]
     Init(init::InitArgs),
-    /// Say which recorded commands other rules would decide differently
+    /// List recorded commands that other rules would decide differently
     #[command(after_help = REPLAY_EXAMPLES)]
     Replay(replay::ReplayArgs),
 }

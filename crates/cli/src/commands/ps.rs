@@ -8,6 +8,7 @@ use offshoot_protocol::{ExitCode, KilledDoc, RunningListDoc};
 use offshoot_vault::{Running, Vault};
 use offshoot_workspace::{Ending, ExecService, Resolver, RunningService, ServiceError, wire};
 
+use crate::complete;
 use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result};
 use crate::render::{self, DIM, NAME, paint, table};
@@ -22,7 +23,7 @@ const SEALING: Duration = Duration::from_secs(30);
     after_help = "Examples:\n  offshoot ps\n  offshoot ps --all          in all vaults\n  offshoot ps -w fix --json"
 )]
 pub(crate) struct PsArgs {
-    /// In all vaults, not only in that of this folder
+    /// List those of all vaults
     #[arg(long, conflicts_with = "vault")]
     all: bool,
 }
@@ -72,16 +73,16 @@ pub(crate) fn run(args: &PsArgs, context: &Context) -> Result<()> {
     after_help = "Examples:\n  offshoot kill 01k9x2m4                 as Ctrl-C would: asked first, killed after exec.grace\n  offshoot kill 01k9x2m4 --now           at once\n  offshoot kill 01k9x2m4 --signal HUP    only send its processes a signal\n\nWhat the command wrote until then is kept, and its envelope says that it was interrupted."
 )]
 pub(crate) struct KillArgs {
-    /// The exec, by the start of its id
-    #[arg(value_name = "EXEC")]
+    /// Exec: the start of its id
+    #[arg(value_name = "EXEC", add = complete::running())]
     exec: String,
-    /// Kill it at once, with everything that it started
+    /// Kill it at once with everything it started
     #[arg(long)]
     now: bool,
-    /// The signal to send: TERM ends it as without this, KILL as --now, any other is left to its processes
+    /// Send this signal: KILL is as --now, others than TERM are left to the processes
     #[arg(long, value_name = "NAME", conflicts_with = "now", value_parser = signal)]
     signal: Option<i32>,
-    /// Do not wait until it is over and recorded
+    /// Do not wait until it has ended
     #[arg(long)]
     no_wait: bool,
 }

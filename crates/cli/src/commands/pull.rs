@@ -6,6 +6,7 @@ use offshoot_workspace::{PullService, Pulled, wire};
 
 use super::commit::conflict_lines;
 use super::init::report_skipped;
+use crate::args::Named;
 use crate::context::Context;
 use crate::error::Result;
 use crate::progress::Patience;
@@ -23,7 +24,9 @@ is 4. The folder itself is not touched.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct PullArgs {
-    /// Only bring the main line up to date with the folder
+    #[command(flatten)]
+    pub(crate) named: Named,
+    /// Update only the main line, and no workspace
     #[arg(long)]
     head: bool,
 }

@@ -5,6 +5,7 @@ use offshoot_protocol::RecoverListDoc;
 use offshoot_vault::{ExecNote, Vault};
 use offshoot_workspace::{Inspected, Kept, RecoverService, Recoverable, wire};
 
+use crate::complete;
 use crate::context::Context;
 use crate::error::Result;
 use crate::render::{self, BAD, DIM, NAME, fields, paint, table};
@@ -17,15 +18,15 @@ pub(crate) enum RecoverCommand {
     /// List what interrupted commands left
     #[command(after_help = "Examples:\n  offshoot recover list\n  offshoot recover list --json")]
     List,
-    /// What an interrupted command left: changed files, and what it had printed
+    /// Show what an interrupted command left
     #[command(after_help = "Examples:\n  offshoot recover show 01k9x2m4")]
     Show(IdArgs),
-    /// Make it a checkpoint of its workspace, which itself is not moved
+    /// Keep it as a checkpoint of its workspace
     #[command(
         after_help = "Examples:\n  offshoot recover keep 01k9x2m4\n  offshoot recover keep 01k9x2m4 --name half-done\n  offshoot checkpoint restore half-done -w fix     go on from there"
     )]
     Keep(KeepArgs),
-    /// Throw it away; this cannot be undone
+    /// Delete it; this cannot be undone
     #[command(
         after_help = "Examples:\n  offshoot recover drop 01k9x2m4\n  offshoot recover drop --all"
     )]
@@ -34,27 +35,27 @@ pub(crate) enum RecoverCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct IdArgs {
-    /// The exec, by the start of its id
-    #[arg(value_name = "EXEC")]
+    /// Exec: the start of its id
+    #[arg(value_name = "EXEC", add = complete::left())]
     exec: String,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct KeepArgs {
-    /// The exec, by the start of its id
-    #[arg(value_name = "EXEC")]
+    /// Exec: the start of its id
+    #[arg(value_name = "EXEC", add = complete::left())]
     exec: String,
-    /// The name of the checkpoint, or of the new workspace where its own is gone
+    /// Name the checkpoint, or the workspace if its own is gone
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DropArgs {
-    /// The exec, by the start of its id
-    #[arg(value_name = "EXEC", required_unless_present = "all")]
+    /// Exec: the start of its id
+    #[arg(value_name = "EXEC", required_unless_present = "all", add = complete::left())]
     exec: Option<String>,
-    /// Everything that was left
+    /// Delete everything that was left
     #[arg(long, conflicts_with = "exec")]
     all: bool,
 }

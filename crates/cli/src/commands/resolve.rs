@@ -34,15 +34,15 @@ offshoot resolve [OPTIONS] PATH... (--ours|--theirs|--base|--union|--as-is)
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES, override_usage = USAGE)]
 pub(crate) struct ResolveArgs {
-    /// The conflicts at these paths and below
+    /// Paths of conflicts, with all below them
     #[arg(value_name = "PATH", required_unless_present = "all")]
     paths: Vec<OsString>,
-    /// All conflicts of the workspace
+    /// Resolve all conflicts of the workspace
     #[arg(long, conflicts_with = "paths")]
     all: bool,
     #[command(flatten)]
     choice: ChoiceArgs,
-    /// Take texts that still have conflict markers
+    /// Accept files that still have conflict markers
     #[arg(long)]
     force: bool,
 }
@@ -50,25 +50,25 @@ pub(crate) struct ResolveArgs {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 struct ChoiceArgs {
-    /// Take what the first side has that changed it
+    /// Take the first side
     #[arg(long)]
     ours: bool,
-    /// Take what the last side has that changed it
+    /// Take the last side
     #[arg(long)]
     theirs: bool,
-    /// Take what a side has: its label, its number, or `base`
+    /// Take one side: its label, its number, or `base`
     #[arg(long, value_name = "SIDE")]
     side: Option<String>,
-    /// Take what it was before
+    /// Take the state before both sides changed it
     #[arg(long)]
     base: bool,
-    /// Take the lines of all sides, where they are texts
+    /// Take the lines of all sides
     #[arg(long)]
     union: bool,
-    /// Take a file of yours; - is standard input
+    /// Take this file of the host; - is standard input
     #[arg(long, value_name = "FILE")]
     from: Option<PathBuf>,
-    /// Take what is shown
+    /// Take the file as it is in the workspace
     #[arg(long)]
     as_is: bool,
 }

@@ -5,6 +5,7 @@ use offshoot_protocol::RevertDoc;
 use offshoot_vault::{Id, Scope, Vault};
 use offshoot_workspace::{HistoryService, Resolver, Reversal, wire};
 
+use crate::args::Named;
 use crate::context::Context;
 use crate::error::Result;
 use crate::render;
@@ -14,6 +15,8 @@ use crate::render;
     after_help = "Examples:\n  offshoot undo -w fix            the last operation of one workspace\n  offshoot redo -w fix            bring it back\n  offshoot undo --vault-wide      the last operation of the vault, whatever it was"
 )]
 pub(crate) struct RevertArgs {
+    #[command(flatten)]
+    pub(crate) named: Named,
     /// Act on the last operation of the whole vault
     #[arg(long)]
     vault_wide: bool,

@@ -35,25 +35,25 @@ what was accepted is committed then.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ReviewArgs {
-    /// Only what is at or below these paths
+    /// Paths to review, with all below them
     #[arg(value_name = "PATH")]
     paths: Vec<OsString>,
-    /// List the changes with the ids of their pieces
+    /// List the changes with their ids
     #[arg(long, conflicts_with = "drop")]
     list: bool,
-    /// Take these out of the workspace: ids of pieces with commas between them, or a path
+    /// Drop these changes: ids separated by commas, or a path
     #[arg(long, value_name = "ID")]
     drop: Vec<String>,
-    /// These are good, by the same names; for --commit
+    /// Accept these changes for --commit
     #[arg(long, value_name = "ID", requires = "commit", conflicts_with = "list")]
     accept: Vec<String>,
-    /// Commit what was accepted or edited, and nothing else
+    /// Commit exactly what was accepted or edited
     #[arg(long, conflicts_with = "list")]
     commit: bool,
-    /// What to say about the commit
+    /// Describe the commit
     #[arg(short, long, value_name = "TEXT", requires = "commit")]
     message: Option<String>,
-    /// Divide hunks into their single changes
+    /// Split hunks into single changes
     #[arg(long)]
     split: bool,
 }

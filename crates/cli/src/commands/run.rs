@@ -26,18 +26,18 @@ and how to take it back. The exit code is the command's, as with `offshoot exec`
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct RunArgs {
-    /// The command and its arguments [default: $SHELL, or /bin/sh]
-    #[arg(last = true, value_name = "CMD")]
+    /// Command to run, with its arguments [default: $SHELL, or /bin/sh]
+    #[arg(trailing_var_arg = true, value_name = "CMD")]
     command: Vec<OsString>,
-    /// How long it may take: a duration such as 30s, or none [default: run.timeout]
+    /// End the command after this time, such as 30s, or none [default: run.timeout]
     #[arg(long, value_name = "TIME", value_parser = timeout)]
     timeout: Option<ExecutionTimeout>,
     #[command(flatten)]
     options: Options,
-    /// Use pipes, even where standard input and output are terminals
+    /// Use pipes even at a terminal
     #[arg(short = 'T', long)]
     no_terminal: bool,
-    /// Do not keep what the command prints for `offshoot logs`
+    /// Do not record the output for `offshoot logs`
     #[arg(long, conflicts_with = "json")]
     no_record: bool,
 }
@@ -55,6 +55,7 @@ pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8> {
         shell: args.command.is_empty(),
         net: Net::None,
         asked: false,
+        timeout_key: "run.timeout",
         input: if attended { Input::Terminal } else { Input::Stream },
         patch: false,
         record: !args.no_record,

@@ -7,6 +7,7 @@ use offshoot_workspace::{
     ChangeSummaryService, ExecService, Point, Resolver, ServiceError, Summary, wire,
 };
 
+use crate::complete;
 use crate::context::Context;
 use crate::error::{CliError, Result};
 use crate::output::print_json;
@@ -17,8 +18,8 @@ use crate::render::{self, DIM, NAME, fields, paint};
     after_help = "Examples:\n  offshoot show fix\n  offshoot show fix@before\n  offshoot show 01k9x2m4"
 )]
 pub(crate) struct ShowArgs {
-    /// A workspace, checkpoint, snapshot, exec or operation
-    #[arg(value_name = "REF")]
+    /// Workspace, checkpoint, snapshot, exec or operation
+    #[arg(value_name = "REF", add = complete::shown())]
     reference: String,
     /// Show changes of times, owners and attributes too
     #[arg(long)]

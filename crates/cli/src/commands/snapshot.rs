@@ -9,17 +9,17 @@ use crate::error::Result;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SnapshotCommand {
-    /// Mark the newest state of a workspace
+    /// Mark the current state of a workspace
     #[command(after_help = "Examples:\n  offshoot snapshot create fix --name before")]
     Create(CreateArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CreateArgs {
-    /// The workspace
+    /// Workspace
     #[arg(value_name = "WORKSPACE")]
     of: String,
-    /// The name of the checkpoint
+    /// Name the checkpoint
     #[arg(long)]
     name: Option<String>,
 }

@@ -13,6 +13,7 @@ use offshoot_workspace::{
     Proposal, wire,
 };
 
+use crate::args::Named;
 use crate::context::{Context, OpenVault, user_home};
 use crate::error::Result;
 use crate::render::{NAME, paint};
@@ -32,10 +33,12 @@ T times and the like, U to be decided, ! held back from commits. The first one s
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct StatusArgs {
+    #[command(flatten)]
+    pub(crate) named: Named,
     /// Show changes of times, owners and attributes too
     #[arg(long)]
     metadata: bool,
-    /// Show a line for each path and nothing else
+    /// Show one line for each path
     #[arg(short, long)]
     short: bool,
 }
@@ -83,6 +86,7 @@ impl Status {
 pub(crate) fn run(args: &StatusArgs, context: &Context) -> Result<()> {
     let OpenVault { vault, name } = context.vault()?;
     context.note_interrupted(&vault);
+    context.offer_left(&vault, context.workspace_name());
     let Some(workspace) = context.workspace_to_read(&vault)? else {
         return nothing_yet(context, &vault, name);
     };

@@ -14,56 +14,60 @@ use offshoot_protocol::{
 };
 use offshoot_vault::{CheckDepth, Vault, display_bytes};
 
-use super::init::report_skipped;
+use super::init::{check_project, open_directory, report_skipped};
+use crate::complete;
 use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result};
 use crate::render::{self, BAD, DIM, GOOD, NAME, paint, table};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum VaultCommand {
-    /// Make a vault, empty or from a folder
+    /// Create a vault, empty or from a folder
     #[command(
         after_help = "Examples:\n  offshoot vault create scratch\n  offshoot vault create demo --from ~/src/demo"
     )]
     Create(CreateArgs),
     /// List vaults
-    #[command(after_help = "Examples:\n  offshoot vault list\n  offshoot vault list --json")]
+    #[command(
+        alias = "ls",
+        after_help = "Examples:\n  offshoot vault list\n  offshoot vault list --json"
+    )]
     List,
     /// Show a vault, what it takes on disk and what for
     #[command(after_help = info::AFTER_HELP)]
     Info(info::InfoArgs),
-    /// Delete a vault with everything in it; the bound folder stays
+    /// Delete a vault and everything in it; its folder stays
     #[command(
         after_help = "Examples:\n  offshoot vault delete demo --yes\n\nThis cannot be undone."
     )]
     Delete(DeleteArgs),
-    /// Give a vault another name
+    /// Rename a vault
     #[command(after_help = "Examples:\n  offshoot vault rename demo example")]
     Rename(RenameArgs),
-    /// Check that everything in a vault is there and undamaged
+    /// Check a vault for damage
     #[command(
         after_help = "Examples:\n  offshoot vault check\n  offshoot vault check demo --quick\n  offshoot vault check --repair\n\nExits with 5 where something is damaged, with --repair where something still is. A repair\nbrings content back from layers, packs and bound folders that still have it; it changes no ref."
     )]
     Check(CheckArgs),
-    /// Merge the layers that commands have left, so that workspaces stay fast
+    /// Merge layers of commands, so that workspaces stay fast
     #[command(after_help = compact::AFTER_HELP)]
     Compact(compact::CompactArgs),
     /// Merge layers and collect garbage, as far as it is due
     #[command(hide = true)]
     Maintain(maintain::MaintainArgs),
-    /// Take away what nothing needs any more
+    /// Delete unreferenced data
     Gc(super::gc::GcArgs),
-    /// Move all content from layers to packs
+    /// Move content from layers to compressed packs
     #[command(
         after_help = "Examples:\n  offshoot vault pack\n  offshoot vault pack demo --json\n\nAfterwards layers are only a cache: they are made again from packs where they are missing."
     )]
     Pack(NameArgs),
-    /// Write a vault with its history to one file
+    /// Export a vault with its history to one file
     #[command(
         after_help = "Examples:\n  offshoot vault export ../demo.vault\n  offshoot vault export demo.vault --vault demo\n\nThe file is whole in itself; `offshoot vault import` reads it, on any machine."
     )]
     Export(super::carry::ExportArgs),
-    /// Make a vault of a file that `vault export` wrote
+    /// Import a vault from a file of `vault export`
     #[command(
         after_help = "Examples:\n  offshoot vault import demo.vault\n  offshoot vault import demo.vault --name other\n\nEverything in it is verified first. Ids, history, undo and the audit chain come along."
     )]
@@ -72,44 +76,46 @@ pub(crate) enum VaultCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct CreateArgs {
-    /// The name of the vault
+    /// Name of the vault
     name: String,
-    /// A folder to take in and to bind the vault to
+    /// Take in this folder and bind the vault to it
     #[arg(long, value_name = "DIR")]
     from: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct NameArgs {
-    /// The vault [default: the one that this folder belongs to]
+    /// Vault [default: the one of the current folder]
+    #[arg(add = complete::vaults())]
     name: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct DeleteArgs {
-    /// The vault
+    /// Vault
     name: String,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(short, long)]
     yes: bool,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RenameArgs {
-    /// The name it has
+    /// Current name
     from: String,
-    /// The name it gets
+    /// New name
     to: String,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// The vault [default: the one that this folder belongs to]
+    /// Vault [default: the one of the current folder]
+    #[arg(add = complete::vaults())]
     name: Option<String>,
-    /// Do not read the bytes of files
+    /// Do not read file content
     #[arg(long)]
     quick: bool,
-    /// Mend what can be mended first, and say what was
+    /// Repair what can be repaired
     #[arg(long)]
     repair: bool,
 }
@@ -150,6 +156,9 @@ pub(crate) fn vault_doc(name: &str, vault: &Vault) -> Result<VaultDoc> {
 }
 
 fn create(args: &CreateArgs, context: &Context) -> Result<()> {
+    if let Some(from) = &args.from {
+        check_project(context, &open_directory(from)?, false)?;
+    }
     let options = context.import_options();
     let created = context
         .home

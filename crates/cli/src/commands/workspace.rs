@@ -1,5 +1,6 @@
 //! `offshoot workspace`: forks of the vault's files.
 
+use std::ffi::OsString;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
@@ -12,6 +13,7 @@ use offshoot_workspace::{
     ChangeSummaryService, CheckpointService, NewWorkspace, Resolver, WorkspaceService, wire,
 };
 
+use crate::complete;
 use crate::config::parse_duration;
 use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result};
@@ -19,29 +21,33 @@ use crate::render::{self, DIM, NAME, fields, paint, table};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorkspaceCommand {
-    /// Fork a workspace, in constant time
-    #[command(after_help = CREATE_EXAMPLES)]
+    /// Fork a workspace
+    #[command(alias = "new", after_help = CREATE_EXAMPLES)]
     Create(CreateArgs),
-    /// List workspaces
+    /// List workspaces with their changes, age and last command
     #[command(
+        alias = "ls",
         after_help = "Examples:\n  offshoot workspace list\n  offshoot workspace list --json"
     )]
     List,
-    /// A workspace in detail
+    /// Show a workspace in detail
     #[command(after_help = "Examples:\n  offshoot workspace show\n  offshoot workspace show fix")]
     Show(NameArgs),
-    /// Which workspace was forked from which
+    /// Show which workspace was forked from which
     #[command(after_help = "Examples:\n  offshoot workspace tree")]
     Tree,
     /// Delete a workspace with its changes and checkpoints; `undo -w NAME` brings it back
-    #[command(after_help = "Examples:\n  offshoot workspace delete fix\n  offshoot undo -w fix")]
+    #[command(
+        alias = "rm",
+        after_help = "Examples:\n  offshoot workspace delete fix\n  offshoot undo -w fix"
+    )]
     Delete(RequiredNameArgs),
-    /// Give a workspace another name
+    /// Rename a workspace
     #[command(after_help = "Examples:\n  offshoot workspace rename fix login-fix")]
     Rename(RenameArgs),
 }
 
-const CREATE_EXAMPLES: &str = "\
+pub(crate) const CREATE_EXAMPLES: &str = "\
 Examples:
   offshoot workspace create fix                    from the main line
   offshoot workspace create try-2 --from fix       from another workspace
@@ -51,34 +57,57 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct CreateArgs {
-    /// Its name [default: a friendly one]
+    /// Name of the workspace [default: a friendly one]
     name: Option<String>,
-    /// What to fork from: any REF
-    #[arg(long, value_name = "REF", default_value = "head")]
+    /// Fork from this REF
+    #[arg(long, value_name = "REF", default_value = "head", add = complete::references())]
     from: String,
-    /// Clean it up when it was not used for so long
+    /// Delete it once it is unused for this long
     #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     ephemeral: Option<String>,
 }
 
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  offshoot ls            list workspaces\n  offshoot fs ls /src    list files of one"
+)]
+pub(crate) struct LsArgs {
+    /// Not for workspaces: `offshoot fs ls` lists files
+    #[arg(value_name = "PATH", hide = true)]
+    path: Option<OsString>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct NameArgs {
-    /// The workspace [default: -w, else the most recently used one]
+    /// Workspace [default: -w, else the most recently used one]
+    #[arg(add = complete::workspaces())]
     name: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RequiredNameArgs {
-    /// The workspace
+    /// Workspace
+    #[arg(add = complete::workspaces())]
     name: String,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RenameArgs {
-    /// The name it has
+    /// Current name
+    #[arg(add = complete::workspaces())]
     from: String,
-    /// The name it gets
+    /// New name
     to: String,
+}
+
+/// `offshoot ls`: the workspaces.
+pub(crate) fn ls(args: &LsArgs, context: &Context) -> Result<()> {
+    if let Some(path) = &args.path {
+        let path = render::line(&path.to_string_lossy());
+        return Err(CliError::usage("`offshoot ls` lists workspaces")
+            .hint(format!("`offshoot fs ls {path}` lists files of a workspace")));
+    }
+    run(&WorkspaceCommand::List, context)
 }
 
 pub(crate) fn run(command: &WorkspaceCommand, context: &Context) -> Result<()> {
@@ -126,27 +155,52 @@ fn lifetime(text: &str, context: &Context) -> Result<Duration> {
 }
 
 fn list(context: &Context, opened: &OpenVault) -> Result<()> {
-    let workspaces = WorkspaceService::new(&opened.vault, &context.actor).list()?;
-    let documents = workspaces.iter().map(|w| wire::workspace(w, &workspaces)).collect();
+    let service = WorkspaceService::new(&opened.vault, &context.actor);
+    let found = service.overview(context.diff_options())?;
+    let all: Vec<Workspace> = found.iter().map(|one| one.workspace.clone()).collect();
+    let documents = found.iter().map(|one| wire::listed_workspace(one, &all)).collect();
     let document = WorkspaceListDoc { vault: opened.name.clone(), workspaces: documents };
     context.output.data(document, |document| {
-        let rows = document.workspaces.iter().zip(&workspaces).map(|(document, workspace)| {
-            let gone = |parent: &Id| !workspaces.iter().any(|other| other.id == *parent);
-            let parent = match workspace.state.parent.filter(gone) {
+        let rows = document.workspaces.iter().zip(&found).map(|(document, one)| {
+            let state = &one.workspace.state;
+            let gone = |parent: &Id| !all.iter().any(|other| other.id == *parent);
+            let parent = match state.parent.filter(gone) {
                 Some(parent) => render::short(&parent),
-                None => document.parent.clone().unwrap_or_else(|| "head".to_owned()),
+                None => document.workspace.parent.clone().unwrap_or_else(|| "head".to_owned()),
             };
-            let kind = if document.ephemeral { "ephemeral" } else { "" };
+            let marks = [(one.running, "running"), (document.workspace.ephemeral, "ephemeral")];
+            let marks: Vec<&str> =
+                marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, mark)| mark).collect();
             vec![
-                paint(NAME, &workspace.name),
-                render::short(&workspace.state.head),
+                paint(NAME, &one.workspace.name),
+                changes(one.changed),
+                paint(DIM, &render::age(one.used_ms)),
                 parent,
-                paint(DIM, &render::time(workspace.state.created_ms)),
-                kind.to_owned(),
+                marks.join(", "),
+                one.last_command.as_deref().map(last_command).unwrap_or_default(),
             ]
         });
-        table(&["WORKSPACE", "SNAPSHOT", "FORKED FROM", "CREATED", "KIND"], rows.collect())
+        table(
+            &["WORKSPACE", "CHANGES", "AGE", "FORKED FROM", "STATE", "LAST COMMAND"],
+            rows.collect(),
+        )
     })
+}
+
+/// How much was changed, in two words.
+pub(crate) fn changes(changed: u64) -> String {
+    if changed == 0 { "no changes".to_owned() } else { render::count(changed, "change") }
+}
+
+/// A command, no longer than what fits beside the rest.
+fn last_command(command: &str) -> String {
+    const LONGEST: usize = 40;
+    let line = render::line(command);
+    let shown = match line.char_indices().nth(LONGEST) {
+        Some((at, _)) => format!("{}…", &line[..at]),
+        None => line,
+    };
+    paint(DIM, &shown)
 }
 
 fn find(args: Option<&String>, context: &Context, vault: &Vault) -> Result<Workspace> {

@@ -13,7 +13,7 @@ pub(crate) fn parse(text: &str) -> Option<Duration> {
 }
 
 /// Writes a duration so that [`parse`] reads the same one.
-pub(super) fn format(duration: Duration) -> String {
+pub(crate) fn format(duration: Duration) -> String {
     match SignedDuration::try_from(duration) {
         Ok(signed) => format!("{signed:#}"),
         Err(_) => format!("{}s", duration.as_secs()),

@@ -68,6 +68,17 @@ pub(crate) enum ConfigError {
         /// The key.
         key: String,
     },
+    /// There is nowhere to write a file to.
+    #[error("there is no place for a configuration file: neither HOME nor XDG_CONFIG_HOME is set")]
+    NoPlace,
+    /// A file cannot be written.
+    #[error("cannot write the configuration file {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// A flag is not of the form `KEY=VALUE`.
     #[error("--config {}: not of the form KEY=VALUE", quoted(flag))]
     FlagForm {
@@ -95,6 +106,8 @@ pub(crate) enum Place {
     Environment(String),
     /// In a `--config` flag.
     Flag,
+    /// As an argument of `offshoot config`.
+    Command,
 }
 
 impl ConfigError {
@@ -111,11 +124,14 @@ impl ConfigError {
                 Some("check that the file is the one that was meant".to_owned())
             }
             Self::NotForProjects { .. } => {
-                Some("take the line out, and set it in your own file if it is wanted".to_owned())
+                Some("set it in your own file if it is wanted".to_owned())
             }
             Self::FlagForm { .. } => Some("write it as in --config diff.context=5".to_owned()),
             Self::UnknownKey { place, key } => Some(unknown_key_hint(place, key)),
-            Self::Syntax { .. } | Self::Value { .. } | Self::Combine(_) => None,
+            Self::NoPlace => Some("set HOME, or name a file with OFFSHOOT_CONFIG".to_owned()),
+            Self::Write { .. } | Self::Syntax { .. } | Self::Value { .. } | Self::Combine(_) => {
+                None
+            }
         }
     }
 }
@@ -131,6 +147,7 @@ impl fmt::Display for Place {
                 write!(formatter, "environment variable {}", printable(variable))
             }
             Self::Flag => formatter.write_str("--config"),
+            Self::Command => formatter.write_str("offshoot config"),
         }
     }
 }
@@ -159,7 +176,7 @@ pub(super) fn printable(text: &str) -> String {
 fn unknown_key_hint(place: &Place, key: &str) -> String {
     let spelt = |name: &str| match place {
         Place::Environment(_) => variable_of(name),
-        Place::File { .. } | Place::Flag => name.to_owned(),
+        Place::File { .. } | Place::Flag | Place::Command => name.to_owned(),
     };
     match keys::nearest(key) {
         Some(name) => format!("did you mean {}?", spelt(name)),

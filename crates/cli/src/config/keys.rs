@@ -62,6 +62,11 @@ pub(super) const KEYS: &[Key] = &[
     },
 ];
 
+/// The names of all keys.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    KEYS.iter().map(|key| key.name)
+}
+
 /// The key of that name.
 pub(super) fn find(name: &str) -> Option<&'static Key> {
     KEYS.iter().find(|key| key.name == name)

@@ -6,6 +6,16 @@ use super::error::printable;
 use super::keys;
 use super::load::Setting;
 
+/// The value alone, without quotes.
+pub(crate) fn shown_value(setting: &Setting) -> String {
+    let value = keys::find(setting.key).map(|key| key.kind.to_toml(&setting.value));
+    let value = value.unwrap_or_else(|| setting.value.to_string());
+    match setting.value.as_str() {
+        Some(text) => printable(text),
+        None => value.trim_matches('"').to_owned(),
+    }
+}
+
 /// One line for each setting, in TOML that a configuration file takes; with the origin behind it as a comment.
 pub(crate) fn render_human(settings: &[Setting], show_origin: bool) -> String {
     let lines: Vec<String> = settings

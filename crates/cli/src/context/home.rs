@@ -87,6 +87,7 @@ impl Context {
     /// Says what people should know beside the outcome.
     pub(crate) fn tell(&self, event: &HomeEvent) {
         match event {
+            HomeEvent::Changing => {}
             HomeEvent::Settled(settled) => self.tell_settled(settled),
             HomeEvent::Kept(kept) => self.output.note(kept.to_string()),
             HomeEvent::Note(note) => self.output.note(note.to_string()),

@@ -52,6 +52,12 @@ fn user_files() -> Vec<PolicyFile> {
     }
 }
 
+/// The file that a rule of the user belongs in; none where such files are not looked at.
+pub(crate) fn user_file() -> Option<PathBuf> {
+    let files = user_files().into_iter().map(|file| file.path);
+    files.into_iter().find(|path| path.extension().is_some_and(|end| end == "toml"))
+}
+
 /// Where the user's files are.
 pub(crate) fn user_places() -> Vec<PathBuf> {
     let directory = config::user_directory();

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::category::Category;
 use crate::context::Context;
+use crate::judged::OUTSIDE;
 use crate::judged::{Access, Part};
 use crate::knowledge::{self, Place};
 use crate::script::{Piece, Redirect, RedirectKind, Word};
@@ -234,7 +235,7 @@ fn outside(draft: &mut Draft, access: Access, shown: &str) {
         Access::Delete => "deletes",
     };
     draft.outside = true;
-    draft.add(Category::HostEscapeRisk, format!("{does} {shown}, outside the workspace"));
+    draft.add(Category::HostEscapeRisk, format!("{does} {shown}{OUTSIDE}"));
 }
 
 fn reveal(draft: &mut Draft, place: &Place, shown: &str) {

@@ -43,7 +43,11 @@ impl Vault {
             for (id, dir) in self.other_vaults() {
                 if dir.join(APPLIES).join(apply.to_string()).is_dir() {
                     let busy_timeout = self.catalog().options().busy_timeout;
-                    found.push(Vault::open(&dir, id, &VaultOptions { busy_timeout })?);
+                    found.push(Vault::open(
+                        &dir,
+                        id,
+                        &VaultOptions { busy_timeout, frees_space: false },
+                    )?);
                 }
             }
         }

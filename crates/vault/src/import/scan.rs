@@ -20,6 +20,7 @@ use crate::apply::is_staging;
 use crate::disk::{self, join};
 use crate::entry::Xattr;
 use crate::error::{Result, io_error};
+use crate::mounts::pseudo_below;
 use crate::refs::{BOUND, OWN};
 
 /// Names by device and inode.
@@ -95,6 +96,8 @@ struct Scanner<'a> {
     is_first: bool,
     /// Directories that are never entered, by device and inode.
     never: Vec<(u64, u64)>,
+    /// File systems that show the kernel, which are not entered either.
+    pseudo: Vec<(u64, u64)>,
     skipped: Mutex<Vec<Skipped>>,
     links: Mutex<Links>,
     ignored: AtomicU64,
@@ -105,11 +108,14 @@ pub(super) fn scan(source: &Path, is_first: bool, options: &ImportOptions) -> Re
     let top = disk::open_dir(source).map_err(io_error("open", source))?;
     let stat = fs::fstat(&top).map_err(io_error("stat", source))?;
     let never = options.never.iter().filter_map(|dir| fs::stat(dir).ok()).map(|s| inode(&s));
+    let pseudo = pseudo_below(source).into_iter();
+    let pseudo = pseudo.filter_map(|mount| fs::stat(&mount.path).ok()).map(|s| inode(&s));
     let scanner = Scanner {
         options,
         top,
         is_first,
         never: never.collect(),
+        pseudo: pseudo.collect(),
         skipped: Mutex::default(),
         links: Mutex::default(),
         ignored: AtomicU64::new(0),
@@ -231,6 +237,9 @@ impl Scanner<'_> {
             FileType::RegularFile => ScannedBody::File,
             FileType::Directory if self.never.contains(&inode(&stat)) => {
                 return self.skip(&path(), SkipReason::Home);
+            }
+            FileType::Directory if self.pseudo.contains(&inode(&stat)) => {
+                return self.skip(&path(), SkipReason::Pseudo);
             }
             FileType::Directory => ScannedBody::Directory(0),
             FileType::Symlink => match fs::readlinkat(dir, disk::bytes_path(&name), Vec::new()) {

@@ -8,7 +8,8 @@ use offshoot_vault::{
 };
 
 use super::error::BindingError;
-use super::git::{forbidden, git_name};
+use super::git::git_name;
+use super::place::check_folder;
 use super::{BindingService, capture};
 use crate::error::{Result, ServiceError};
 use crate::git::{GIT_SUFFIX, is_git_directory_on_host, is_git_folder_name, outside};
@@ -171,9 +172,7 @@ impl BindingService<'_> {
         others: &[Binding],
         git: bool,
     ) -> Result<()> {
-        if let Some(why) = forbidden(self.vault, directory, user_home) {
-            return Err(BindingError::Refused { path: directory.to_owned(), why }.into());
-        }
+        check_folder(home, directory, user_home, false)?;
         if let Some(same) = others.iter().find(|other| other.host_path() == directory) {
             let (path, name) = (directory.to_owned(), shown_name(same).to_owned());
             return Err(BindingError::Already { path, name }.into());
@@ -252,7 +251,8 @@ fn require_git_directory(name: &str, directory: &Path) -> Result<()> {
         return Ok(());
     }
     let why = "it is not a git directory, and only those have names that end in .git";
-    Err(BindingError::Refused { path: directory.to_owned(), why }.into())
+    let (path, why) = (directory.to_owned(), why.to_owned());
+    Err(BindingError::Refused { path, why, can_force: false }.into())
 }
 
 /// What a person calls a binding.

@@ -17,12 +17,14 @@ pub enum BindingError {
     #[error("{} is not a folder; only folders can be bound", .0.display())]
     NotAFolder(PathBuf),
     /// A place that is never bound.
-    #[error("{} cannot be bound: {why}", .path.display())]
+    #[error("{} cannot be taken into a vault: {why}", .path.display())]
     Refused {
         /// The folder.
         path: PathBuf,
         /// The reason.
-        why: &'static str,
+        why: String,
+        /// Whether whoever wants it all the same can have it.
+        can_force: bool,
     },
     /// The vault is bound to it.
     #[error("{} is bound already, as {name}", .path.display())]

@@ -7,6 +7,7 @@ use offshoot_vault::{Actor, Binding, Home, Vault, VaultError};
 use rustix::fs::{Access, access};
 
 use super::change::{NewFolder, bind, numbered};
+use super::place::check_place;
 use super::{BindingService, shared_directories};
 use crate::error::{Result, ServiceError};
 use crate::git::{GIT_SUFFIX, NotOurs, outside};
@@ -66,7 +67,7 @@ pub enum GitLeftReason {
     /// Nothing could be brought home to it.
     ReadOnly,
     /// A place that is never bound.
-    Forbidden(&'static str),
+    Forbidden(String),
     /// It holds a folder of the vault.
     Holds(PathBuf),
     /// Taking it in failed.
@@ -207,8 +208,9 @@ fn refused<'b>(
     user_home: Option<&Path>,
     mut others: impl Iterator<Item = &'b Binding>,
 ) -> Option<GitLeftReason> {
-    if let Some(why) = forbidden(vault, directory, user_home) {
-        return Some(GitLeftReason::Forbidden(why));
+    let vaults = vault.dir().ancestors().nth(2).unwrap_or(vault.dir());
+    if let Err(refused) = check_place(vaults, directory, user_home, false) {
+        return Some(GitLeftReason::Forbidden(refused.why));
     }
     if let Some(inner) = others.find(|other| other.host_path().starts_with(directory)) {
         return Some(GitLeftReason::Holds(inner.host_path()));
@@ -220,26 +222,6 @@ fn refused<'b>(
     }
     let writable = places.iter().all(|place| can(place, Access::WRITE_OK));
     (!writable).then_some(GitLeftReason::ReadOnly)
-}
-
-/// Why a place is never bound.
-pub(super) fn forbidden(
-    vault: &Vault,
-    directory: &Path,
-    user_home: Option<&Path>,
-) -> Option<&'static str> {
-    let user_home = user_home.and_then(|home| home.canonicalize().ok());
-    let vaults = vault.dir().ancestors().nth(2).unwrap_or(vault.dir());
-    let vaults = vaults.canonicalize().unwrap_or_else(|_| vaults.to_owned());
-    if directory.parent().is_none() {
-        Some("it is all of this machine")
-    } else if user_home.is_some_and(|user_home| user_home.starts_with(directory)) {
-        Some("it holds your home; bind a folder in it")
-    } else if vaults.starts_with(directory) || directory.starts_with(&vaults) {
-        Some("vaults are kept there")
-    } else {
-        None
-    }
 }
 
 /// Takes the git directory of the first folder in for somebody who holds the folders, and the vault until it is recorded.

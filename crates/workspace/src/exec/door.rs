@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 use std::time::Instant;
 
 use offshoot_mount::target_for;
-use offshoot_policy::{Decision, Engine, Verdict};
+use offshoot_policy::{Category, Decision, Engine, Judged, Layer, Remedy, Verdict};
 use offshoot_protocol::{ErrorBody, ExitCode};
 use offshoot_vault::{Id, Refusal};
 
@@ -173,9 +173,26 @@ pub fn refusal(verdict: &Verdict) -> ErrorBody {
         code: code.word().to_owned(),
         exit_code: code.number(),
         message: format!("{what}: {}", verdict.reason),
-        hint: verdict.remedy().map(|remedy| remedy.advice),
+        hint: suggestion(verdict).map(|remedy| remedy.advice),
         candidates: Vec::new(),
     }
+}
+
+/// What would have let a command run, where that is of use: no rule makes what is outside of a workspace writable.
+pub fn suggestion(verdict: &Verdict) -> Option<Remedy> {
+    let mut stopped = verdict.parts.iter().filter(|part| !part.decision.runs()).peekable();
+    let all_futile = stopped.peek().is_some()
+        && stopped.all(|part| part.rule.layer == Layer::BuiltIn && is_futile(&part.judged));
+    if all_futile {
+        let advice = "no rule would help: a command gains no rights, and can only write to its workspace, to /tmp and to a throw-away home";
+        return Some(Remedy { rule: None, advice: advice.to_owned() });
+    }
+    verdict.remedy()
+}
+
+/// Whether a command does what confinement makes fail, whatever rules say.
+fn is_futile(judged: &Judged) -> bool {
+    judged.wrapped.contains(Category::HostEscapeRisk) || judged.only_writes_outside()
 }
 
 /// Where a command starts; never outside of the workspace by accident.

@@ -51,6 +51,8 @@ pub struct ExecutionResult {
     pub workspace: Option<(Id, String)>,
     /// The workspace was forked for this exec.
     pub forked: bool,
+    /// It was removed again, because the command changed nothing.
+    pub removed: bool,
     /// Where the command saw its workspace.
     pub mountpoint: Option<PathBuf>,
     /// Where it started.
@@ -113,6 +115,7 @@ impl ExecutionResult {
             vault: vault.to_owned(),
             workspace: None,
             forked: false,
+            removed: false,
             mountpoint: None,
             cwd: None,
             terminal: false,

@@ -48,6 +48,8 @@ pub struct ExecutionRequest {
     pub patch: bool,
     /// How long to wait for a workspace in which something else runs.
     pub wait: Option<Duration>,
+    /// Keep a workspace that is made for it, even where nothing changes.
+    pub keep: bool,
     /// Who asks.
     pub actor: Actor,
     /// What was decided about it at the [`Door`](super::Door) of the vault. Without that it is decided when it is taken up.
@@ -94,7 +96,7 @@ fn quote(argument: &OsString) -> String {
 /// Where a command runs, as it was asked for: nothing is looked up before the command may run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExecutionPlace {
-    /// In the workspace of this name, or of an id that starts with it.
+    /// In the workspace of this name, or of an id that starts with it. Where there is none, it is forked from the main line.
     Workspace(String),
     /// In a new one.
     Fork {

@@ -1,11 +1,11 @@
 //! The boundary itself: from a request to its envelope.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use offshoot_mount::{Driver, DriverChoice, MountRequest, MountSession};
+use offshoot_mount::{Driver, DriverChoice, MountError, MountRequest, MountSession};
 use offshoot_policy::Engine;
 use offshoot_protocol::{ErrorBody, ExitCode};
 use offshoot_sandbox::{InForce, Limits, Renames, SandboxError, Signals};
@@ -14,6 +14,7 @@ use offshoot_vault::{
     Binding, ExecNote, Id, LinkLimit, ProcessMark, Vault, VaultError, Workspace, WorkspaceLock,
     boot_id,
 };
+use rustix::io::Errno;
 
 use super::caches::{self, CacheQuestion, ExecCaches};
 use super::door::{Door, quieten, validate};
@@ -26,7 +27,13 @@ use crate::binding::git_warning;
 use crate::cache::{CacheRules, may_fetch};
 use crate::error::{Result, ServiceError};
 use crate::resolve::Resolver;
+use crate::suggest::slip_of;
 use crate::workspace::{NewWorkspace, WorkspaceService};
+
+/// The variable that every command has: the name of its workspace.
+pub const INSIDE: &str = "OFFSHOOT_INSIDE";
+/// The variable beside it: the name of the vault.
+pub const INSIDE_VAULT: &str = "OFFSHOOT_INSIDE_VAULT";
 
 /// What is the same for all commands of a process.
 #[derive(Debug)]
@@ -132,6 +139,7 @@ impl<'a> ProxyRuntime<'a> {
         // What was brought up to date just now may have another folder.
         let bindings = self.vault.bindings()?;
         let (id, held) = self.prepare(execution)?;
+        mark_inside(execution);
         // From the look at the workspace until the note beside its layers says what is in use.
         let collected = self.vault.hold()?;
         let workspace = self.look_again(execution, &id)?;
@@ -203,27 +211,55 @@ impl<'a> ProxyRuntime<'a> {
     /// Finds or forks the workspace, and holds it for a command that may change it. One that only reads shows the state that
     /// it finds: its note keeps that from being collected, and it is in nobody's way.
     fn prepare(&self, execution: &mut Execution<'_>) -> Result<(Id, Option<WorkspaceLock>)> {
-        let request = &execution.request;
+        loop {
+            let Some((workspace, forked)) = self.find_or_fork(execution)? else { continue };
+            execution.result.forked = forked;
+            execution.result.workspace = Some((workspace.id, workspace.name.clone()));
+            let held = match execution.request.read_only {
+                true => None,
+                false => Some(self.hold(&workspace, execution)?),
+            };
+            // Whoever made it may have left nothing in it, and taken it away while this one waited.
+            let is_there = self.vault.workspace(&workspace.id)?.is_some();
+            if is_there || execution.request.place.workspace().is_none() {
+                return Ok((workspace.id, held));
+            }
+        }
+    }
+
+    /// The workspace and whether it was made for this; none where somebody else was faster to make it.
+    fn find_or_fork(&self, execution: &mut Execution<'_>) -> Result<Option<(Workspace, bool)>> {
+        let Execution { request, result } = execution;
         let resolver = Resolver::new(self.vault);
-        let (workspace, forked) = match &request.place {
-            ExecutionPlace::Workspace(name) => (resolver.workspace(name)?, false),
+        let service = WorkspaceService::new(self.vault, &request.actor);
+        match &request.place {
+            ExecutionPlace::Workspace(name) => {
+                if let Some(found) = resolver.look_up(name)? {
+                    return Ok(Some((found, false)));
+                }
+                let new =
+                    NewWorkspace { name: Some(name), from: &resolver.head()?, lifetime: None };
+                let made = match service.create(&new) {
+                    Err(ServiceError::NameTaken { .. }) => return Ok(None),
+                    made => made?,
+                };
+                let others = self.vault.workspaces()?;
+                let others = others.iter().map(|other| other.name.as_str());
+                if let Some(meant) = slip_of(name, others.filter(|other| other != name)) {
+                    let warning = format!("new workspace {name} (did you mean {meant}?)");
+                    result.warnings.push(warning);
+                }
+                Ok(Some((made, true)))
+            }
             ExecutionPlace::Fork { from, lifetime } => {
                 let from = match from {
                     Some(text) => resolver.point(text, None)?,
                     None => resolver.head()?,
                 };
                 let new = NewWorkspace { name: None, from: &from, lifetime: *lifetime };
-                let service = WorkspaceService::new(self.vault, &request.actor);
-                (service.create(&new)?, true)
+                Ok(Some((service.create(&new)?, true)))
             }
-        };
-        execution.result.forked = forked;
-        execution.result.workspace = Some((workspace.id, workspace.name.clone()));
-        let held = match execution.request.read_only {
-            true => None,
-            false => Some(self.hold(&workspace, execution)?),
-        };
-        Ok((workspace.id, held))
+        }
     }
 
     /// The workspace as it is now: whoever held it before may have moved it.
@@ -327,7 +363,9 @@ impl<'a> ProxyRuntime<'a> {
         if let Some((code, _)) = not_executed(&error) {
             result.exit_code = Some(code.number().into());
         }
+        let absent = absent_directory(&error, result);
         let mut told = (self.options.explain)(error);
+        told.hint = told.hint.or(absent);
         if self.vault.left_note(&result.id).is_some() {
             result.recoverable = true;
             let id = result.id.short();
@@ -359,6 +397,31 @@ fn keep_caches(caches: ExecCaches, result: &mut ExecutionResult) {
     }
 }
 
+/// Tells programs inside where they are: the workspace and its vault, which they cannot see from there.
+fn mark_inside(execution: &mut Execution<'_>) {
+    let Some((_, workspace)) = &execution.result.workspace else { return };
+    let environment = &mut execution.request.environment;
+    for (name, value) in [(INSIDE, workspace), (INSIDE_VAULT, &execution.result.vault)] {
+        environment.retain(|(other, _)| other != name);
+        environment.push((name.into(), value.into()));
+    }
+}
+
+/// What to do where the caller stands in a folder that was made after the workspace.
+fn absent_directory(error: &ServiceError, result: &ExecutionResult) -> Option<String> {
+    let ServiceError::Mount(MountError::Sandbox(SandboxError::Prepare { path, errno, .. })) = error
+    else {
+        return None;
+    };
+    let is_cwd = *errno == Errno::NOENT && path.is_some() && *path == result.cwd;
+    let is_on_host = result.cwd.as_deref().is_some_and(Path::is_dir);
+    let (_, workspace) =
+        result.workspace.as_ref().filter(|_| is_cwd && is_on_host && !result.forked)?;
+    Some(format!(
+        "workspace {workspace} does not have this folder yet: `offshoot pull -w {workspace}` brings it in"
+    ))
+}
+
 /// What a command cannot do where the kernel tells nobody about its renames.
 fn without_broker(in_force: &InForce) -> Option<String> {
     let Renames::Refused(errno) = in_force.renames else { return None };
@@ -370,7 +433,6 @@ fn without_broker(in_force: &InForce) -> Option<String> {
 
 /// The exit code of a command that could not be executed, as shells have it.
 pub(crate) fn not_executed(error: &ServiceError) -> Option<(ExitCode, &'static str)> {
-    use offshoot_mount::MountError;
     let ServiceError::Mount(MountError::Sandbox(SandboxError::NotExecuted { errno, .. })) = error
     else {
         return None;

@@ -159,6 +159,10 @@ impl ProxyRuntime<'_> {
             now.state.head = after;
             tx.set_workspace(&now)?;
         }
+        result.removed = false;
+        if now == *workspace && result.checkpoint.is_none() {
+            result.removed = remove_unchanged(tx, request, result, &now)?;
+        }
         Ok(None)
     }
 
@@ -188,10 +192,15 @@ impl ProxyRuntime<'_> {
             return Ok(());
         }
         self.vault.transact("exec", &request.actor, |tx| {
+            result.removed = false;
             if let Some((workspace, name)) = &result.workspace {
                 tx.scope(*workspace);
                 let command = shortened(&request.command.display());
                 tx.summary(format!("exec {command} in {name} failed"));
+                let now = tx.workspace(workspace)?.filter(|now| now.state.head == now.state.base);
+                if let Some(now) = now.filter(|_| !result.recoverable) {
+                    result.removed = remove_unchanged(tx, request, result, &now)?;
+                }
             }
             tx.record_always();
             self.record(tx, request, result, result.state)
@@ -246,12 +255,27 @@ pub(super) fn details(request: &ExecutionRequest, result: &ExecutionResult) -> M
     details
 }
 
+/// Removes a workspace that was made for a command which left nothing in it. Undo brings it back.
+fn remove_unchanged(
+    tx: &mut Transaction<'_, '_>,
+    request: &ExecutionRequest,
+    result: &ExecutionResult,
+    workspace: &Workspace,
+) -> Result<bool, VaultError> {
+    let removes = result.forked && !request.keep && !tx.has_checkpoints(&workspace.id)?;
+    if removes {
+        tx.remove_workspace(&workspace.id)?;
+    }
+    Ok(removes)
+}
+
 /// What could not be recorded did not happen to the workspace.
 fn forget_changes(result: &mut ExecutionResult) {
     result.changes.clear();
     result.kept_bytes = 0;
     result.patch = None;
     result.checkpoint = None;
+    result.removed = false;
     result.after = result.before;
 }
 

@@ -30,6 +30,7 @@ impl Folders<'_> {
         let Some(plan) = self.plan(before, after)? else { return Ok(None) };
         let value = serde_json::to_value(note).map_err(|error| internal(&error))?;
         let mut apply = self.stage(plan, value)?;
+        self.tell(HomeEvent::Changing);
         match apply.swap() {
             Ok(()) => {}
             Err(ApplyError::Interfered { kept, .. }) => {

@@ -120,6 +120,7 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
         vault: Some(result.vault.clone()).filter(|vault| !vault.is_empty()),
         workspace: workspace.or(named).map(str::to_owned),
         forked: result.forked,
+        workspace_removed: result.removed,
         exec: result.id.to_string(),
         mountpoint: result.mountpoint.as_deref().map(path_text),
         cwd: result.cwd.as_deref().map(path_text),

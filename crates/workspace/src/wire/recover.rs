@@ -131,6 +131,7 @@ fn crashed_result(note: &ExecNote, after: &Id) -> ExecResultDoc {
         vault: None,
         workspace: Some(note.workspace_name.clone()),
         forked: false,
+        workspace_removed: false,
         exec: note.exec.to_string(),
         mountpoint: None,
         cwd: None,

@@ -43,6 +43,7 @@ fn request(bench: &Bench, arguments: &[&str]) -> ExecutionRequest {
         verify: false,
         patch: false,
         wait: None,
+        keep: false,
         actor: bench.actor.clone(),
         verdict: None,
     }

@@ -97,6 +97,7 @@ fn what_is_no_path_is_told() {
     let error = place.json_error(&["commit", "-w", "work", "--only", "["], 2);
     assert!(error["message"].as_str().unwrap().contains("pattern"), "{error}");
     place.json_error(&["commit", "-w", "work", "--exclude", "../x"], 2);
+    fork(&place, "other");
     place.json_error(&["commit"], 2);
     let output = place.run(["commit", "-w", "work", "--only", "/typo"]);
     assert!(String::from_utf8_lossy(&output.stderr).contains("--only /typo"), "{output:?}");

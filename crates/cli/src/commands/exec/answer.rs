@@ -6,6 +6,7 @@ use offshoot_policy::{Decision, Verdict};
 use offshoot_protocol::{ExecEnvelopeDoc, ExecEventDoc, ExitCode};
 use offshoot_workspace::{ExecutionEnvelope, ProxyExecutionState, ServiceError, refusal, wire};
 
+use super::closing::Closing;
 use super::live::{Live, Printed};
 use super::{Ask, Net, refused, summary};
 use crate::context::Context;
@@ -93,6 +94,7 @@ impl Answer {
         context: &Context,
         envelope: &ExecutionEnvelope,
         printed: Printed,
+        closing: &Closing,
     ) -> Result<u8> {
         if self.form.is_text() {
             let quiet = context.output.is_quiet() && envelope.result.error.is_none();
@@ -101,14 +103,14 @@ impl Answer {
             }
             context.output.print_notes();
             if !quiet {
-                output::eprint(&summary::text(envelope, self.form));
+                output::eprint(&summary::text(envelope, self.form, closing));
             }
         } else {
             let mut document = wire::envelope(envelope);
             document.notes = context.output.take_notes();
             self.print(document);
         }
-        Ok(exit_code(envelope))
+        Ok(exit_code(envelope, closing))
     }
 
     fn print(self, document: ExecEnvelopeDoc) {
@@ -122,8 +124,11 @@ impl Answer {
 }
 
 /// The exit code that stands for an envelope.
-fn exit_code(envelope: &ExecutionEnvelope) -> u8 {
+fn exit_code(envelope: &ExecutionEnvelope, closing: &Closing) -> u8 {
     let result = &envelope.result;
+    if let Some(signal) = closing.signal.filter(|_| result.interrupted) {
+        return u8::try_from(128 + signal).unwrap_or(u8::MAX);
+    }
     if result.timed_out {
         return ExitCode::Timeout.number();
     }

@@ -24,6 +24,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) net: Net,
     /// Somebody was asked about that.
     pub(crate) asked: bool,
+    /// The setting that says so.
+    pub(crate) timeout_key: &'static str,
     /// What it reads.
     pub(crate) input: Input,
     /// Whether to add the changes as a patch.

@@ -7,6 +7,7 @@ use offshoot_sandbox::{Flow, Stream};
 use offshoot_workspace::{ExecutionObserver, ExecutionResult, ServiceError};
 
 use super::answer::print_event;
+use super::summary::warning_line;
 use super::{Form, network};
 use crate::config::When;
 use crate::output;
@@ -39,6 +40,8 @@ pub(super) struct Live<'a> {
     offline: bool,
     /// The command is the user's own shell.
     shell: bool,
+    /// How many warnings were told when the command started.
+    told: usize,
     sealing: Option<Patience>,
 }
 
@@ -61,13 +64,14 @@ impl<'a> Live<'a> {
             printed,
             offline,
             shell,
+            told: 0,
             sealing: None,
         }
     }
 
-    /// Gives the terminal back and stops showing progress; how what was printed ends.
-    pub(super) fn end(self) -> Printed {
-        self.printed
+    /// Gives the terminal back and stops showing progress; how what was printed ends, and how many warnings were told.
+    pub(super) fn end(self) -> (Printed, usize) {
+        (self.printed, self.told)
     }
 
     fn write(&mut self, stream: Stream, bytes: &[u8]) -> std::io::Result<()> {
@@ -118,6 +122,12 @@ impl ExecutionObserver for Live<'_> {
             output::eprint(&warning);
         }
         self.terminal = result.terminal;
+        if self.form == Form::Person && !self.silent {
+            // Who works there for an hour wants to know now where that is.
+            let warnings = result.warnings.iter().map(|warning| warning_line(warning));
+            output::eprint(&warnings.collect::<String>());
+            self.told = result.warnings.len();
+        }
         if self.terminal {
             self.raw = Raw::enter();
         }

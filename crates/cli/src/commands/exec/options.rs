@@ -8,36 +8,40 @@ use clap::{Args, ValueEnum};
 use offshoot_workspace::ExecutionTimeout;
 use serde::{Deserialize, Serialize};
 
+use crate::complete;
 use crate::config::parse_duration;
 
 /// Where and how a command runs.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Where to start, inside the workspace [default: the current folder's place in it]
+    /// Start in this directory of the workspace [default: the current one]
     #[arg(long, value_name = "DIR")]
     pub(super) cwd: Option<PathBuf>,
-    /// What the command can reach [default: exec.net]
+    /// Choose what the command can reach [default: exec.net]
     #[arg(long, value_enum)]
     pub(super) net: Option<Net>,
     /// Make any write to the workspace fail
     #[arg(long)]
     pub(super) read_only: bool,
     /// Fork a new workspace from this REF [default: head]
-    #[arg(long, value_name = "REF", conflicts_with = "workspace")]
+    #[arg(long, value_name = "REF", conflicts_with = "workspace", add = complete::references())]
     pub(super) from: Option<String>,
-    /// Throw the new workspace away when it was not used for a while
+    /// Delete the new workspace once it is unused for a while
     #[arg(long, conflicts_with = "workspace")]
     pub(super) ephemeral: bool,
-    /// When to keep the state before the command as a checkpoint
+    /// Keep the new workspace even if the command changes nothing
+    #[arg(long)]
+    pub(super) keep: bool,
+    /// Choose when to make a checkpoint before the command
     #[arg(long, value_enum, default_value_t = Checkpoint::Auto)]
     pub(super) checkpoint: Checkpoint,
     /// Pass a variable on, or set one: NAME or NAME=VALUE
     #[arg(short, long, value_name = "NAME[=VALUE]")]
     pub(super) env: Vec<OsString>,
-    /// Wait for a workspace in which something else runs, for as long as it takes or for TIME
+    /// Wait until the workspace is free, at most for TIME
     #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, value_parser = wait, default_missing_value = "365d")]
     pub(super) wait: Option<Duration>,
-    /// Further rules for this command, which can only narrow: a TOML or Rego file
+    /// Add rules for this command, which can only restrict it: a TOML or Rego file
     #[arg(long, value_name = "FILE")]
     pub(super) policy: Vec<PathBuf>,
     /// Compare the files of the workspace with their hashes first; run nothing where one is damaged
@@ -46,7 +50,7 @@ pub(crate) struct Options {
     /// Run without the package caches of the vault; nothing is added to them
     #[arg(long)]
     pub(super) no_cache: bool,
-    /// How to make the workspace a directory [default: exec.driver]
+    /// Mount the workspace this way [default: exec.driver]
     #[arg(long, value_enum)]
     pub(super) driver: Option<DriverName>,
 }
@@ -54,7 +58,7 @@ pub(crate) struct Options {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Net {
-    /// A loopback interface of its own
+    /// Nothing but its own loopback interface
     #[default]
     None,
     /// Everything that the host reaches
@@ -67,7 +71,7 @@ pub(super) enum Checkpoint {
     Auto,
     /// Before every command
     Always,
-    /// Before none
+    /// Never
     Never,
 }
 
@@ -75,7 +79,7 @@ pub(super) enum Checkpoint {
 pub(super) enum DriverName {
     /// The first that works
     Auto,
-    /// The kernel's overlayfs over the layers of the vault
+    /// The kernel's overlayfs
     Overlay,
     /// A plain copy
     Copy,

@@ -17,6 +17,7 @@ pub(super) fn envelope(ask: &Ask<'_>, context: &Context, error: ErrorBody) -> Ex
         vault: None,
         workspace: None,
         forked: false,
+        workspace_removed: false,
         exec: Id::random().to_string(),
         mountpoint: None,
         cwd: None,

@@ -99,6 +99,7 @@ pub(super) fn build(
         verify: options.verify,
         patch: ask.patch,
         wait: options.wait,
+        keep: options.keep,
         actor: context.actor.clone(),
         verdict: None,
     })

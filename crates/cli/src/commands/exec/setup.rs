@@ -8,7 +8,8 @@ use offshoot_protocol::ErrorBody;
 use offshoot_sandbox::{Limits, Signals};
 use offshoot_vault::{Binding, LinkLimit, Listed, Vault};
 use offshoot_workspace::{
-    BindingService, CacheRules, RuntimeOptions, ServiceError, WorkspaceService,
+    BindingService, CacheRules, Resolver, RuntimeOptions, ServiceError, WorkspaceService,
+    check_folder,
 };
 
 use super::Ask;
@@ -78,7 +79,9 @@ pub(super) fn find(ask: &Ask<'_>, context: &Context) -> Result<Found> {
         return Ok(Found::Vault(Box::new(Place { vault, below, stale: None })));
     }
     let bound = context.home.find_bound(&here).map_err(|error| context.home_error(error))?;
-    let Some((listed, bound)) = bound else { return Ok(Found::Project(project_of(&here)?)) };
+    let Some((listed, bound)) = bound else {
+        return Ok(Found::Project(project_of(context, &here)?));
+    };
     if context.home.has_one_folder(&listed) {
         let below = here.strip_prefix(&bound).unwrap_or(Path::new("")).to_owned();
         return Ok(Found::Folder(Folder { listed, bound, below }));
@@ -103,24 +106,24 @@ pub(super) fn prepare(context: &Context, place: &Place) -> Result<(), ServiceErr
     for expired in WorkspaceService::new(vault, &context.actor).sweep()? {
         context.output.note(format!("ephemeral workspace {expired} expired and was cleaned up"));
     }
-    match &place.stale {
-        Some((listed, bound)) => refresh(context, &place.vault, listed, bound),
-        None => Ok(()),
+    let Some((listed, bound)) = &place.stale else { return Ok(()) };
+    if let Some(name) = context.workspace_name()
+        && Resolver::new(vault).has_workspace(name)?
+    {
+        return Ok(());
     }
+    refresh(context, &place.vault, listed, bound)
 }
 
 /// The folder to take in at the first use: the git checkout that this folder is in, else the folder itself. Never all of a
 /// home or of a machine by accident.
-fn project_of(here: &Path) -> Result<PathBuf> {
+fn project_of(context: &Context, here: &Path) -> Result<PathBuf> {
     let checkout = here.ancestors().find(|folder| folder.join(".git").exists());
     let project = checkout.unwrap_or(here);
-    let home = std::env::var_os("HOME").and_then(|home| PathBuf::from(home).canonicalize().ok());
-    if project.parent().is_none() || home.as_deref() == Some(project) {
-        let message = format!("{} is not a project; no vault was made of it", host_path(project));
-        return Err(CliError::new(offshoot_protocol::ExitCode::Usage, message).hint(
-            "go to a project's folder, name a vault with --vault, or run `offshoot init` here",
-        ));
-    }
+    check_folder(&context.home, project, user_home().as_deref(), false).map_err(|error| {
+        CliError::from(ServiceError::from(error))
+            .hint("go to a project's folder, or name a vault with --vault")
+    })?;
     Ok(project.to_owned())
 }
 
@@ -136,10 +139,9 @@ fn standing(here: &Path, vault: &Vault) -> Result<Option<PathBuf>> {
     Ok(None)
 }
 
-/// A new workspace of the main line starts from what is in the folder now.
+/// A new workspace of the main line starts from what is in the folder now; one that is there already does not.
 fn refreshes(ask: &Ask<'_>, context: &Context) -> bool {
-    let forks_head = ask.options.from.is_none() && context.workspace_name().is_none();
-    forks_head && context.settings.config.exec.refresh
+    ask.options.from.is_none() && context.settings.config.exec.refresh
 }
 
 fn refresh(

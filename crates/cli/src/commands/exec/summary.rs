@@ -2,18 +2,20 @@
 
 use offshoot_policy::Verdict;
 use offshoot_protocol::ErrorBody;
-use offshoot_workspace::{ExecutionEnvelope, ExecutionResult};
+use offshoot_workspace::{ExecutionEnvelope, ExecutionResult, suggestion};
 
 use super::Form;
+use super::closing::Closing;
+use crate::context::policy::user_file;
 use crate::render::{self, BAD, DIM, NAME, paint};
 
 /// At most so many changes are named one by one.
 const MOST_NAMED: usize = 8;
 
 /// All that is said at the end.
-pub(super) fn text(envelope: &ExecutionEnvelope, form: Form) -> String {
+pub(super) fn text(envelope: &ExecutionEnvelope, form: Form, closing: &Closing) -> String {
     let result = &envelope.result;
-    let mut text = problems(result);
+    let mut text = problems(result, closing);
     if let (Some(verdict), Some(_)) = (&result.decision, &result.error)
         && !verdict.decision.runs()
     {
@@ -27,7 +29,15 @@ pub(super) fn text(envelope: &ExecutionEnvelope, form: Form) -> String {
         true => "nothing changed".to_owned(),
         false => render::change_counts(&result.changes),
     };
-    let (dim, name) = (paint(DIM, "workspace"), paint(NAME, workspace));
+    if result.removed {
+        // There is no workspace to tell about; a person who worked in it wants to know that nothing came of it.
+        if form == Form::Person {
+            text.push_str(&format!("{}\n", paint(DIM, &changed)));
+        }
+        return text;
+    }
+    let what = if result.forked { "new workspace" } else { "workspace" };
+    let (dim, name) = (paint(DIM, what), paint(NAME, workspace));
     text.push_str(&format!("{dim} {name}{}\n", paint(DIM, &format!(": {changed}"))));
     if result.conflicts > 0 {
         let open = render::count(result.conflicts, "conflict");
@@ -40,11 +50,12 @@ pub(super) fn text(envelope: &ExecutionEnvelope, form: Form) -> String {
     if form == Form::Person {
         text.push_str(&first_changes(result));
     }
-    let mut next = vec![("see", "diff"), ("take back", "undo")];
+    let mut next = vec!["review", "commit", "undo"];
     if form == Form::Person {
-        next.push(("throw away", "discard"));
+        next.push("discard");
     }
-    let next = next.iter().map(|(what, word)| format!("{what}: offshoot {word} -w {workspace}"));
+    let options = &closing.options;
+    let next = next.iter().map(|word| format!("{word}: offshoot {word}{options}"));
     let next = next.collect::<Vec<_>>().join("   ");
     text.push_str(&format!("{}\n", paint(DIM, &next)));
     text
@@ -60,30 +71,45 @@ fn stopped(verdict: &Verdict) -> String {
     let rule = &verdict.rule;
     let file = rule.file.as_deref().map(|file| format!(" in {file}")).unwrap_or_default();
     let mut text = format!("  {} {} ({}){file}\n", paint(DIM, "rule:"), rule.name, rule.layer);
-    if let Some(rule) = verdict.remedy().and_then(|remedy| remedy.rule) {
+    let rule = suggestion(verdict).and_then(|remedy| remedy.rule);
+    if let (Some(rule), Some(file)) = (rule, user_file()) {
+        let file = render::host_path(&file);
+        text.push_str(&format!("  {} {file}\n", paint(DIM, "to allow it, add to")));
         text.extend(rule.lines().map(|line| format!("    {}\n", render::line(line))));
     }
     text
 }
 
 /// What went wrong, or is not as one may expect.
-fn problems(result: &ExecutionResult) -> String {
-    let mut text = String::new();
-    let mut line = |line: String| text.push_str(&format!("{line}\n"));
-    for warning in &result.warnings {
-        line(format!("{} {}", paint(BAD, "warning:"), render::line(warning)));
-    }
+fn problems(result: &ExecutionResult, closing: &Closing) -> String {
+    let warnings = result.warnings.iter().skip(closing.told);
+    let mut text: String = warnings.map(|warning| warning_line(warning)).collect();
     if let Some(body) = &result.error {
         text.push_str(&error(body));
     }
     let mut line = |line: String| text.push_str(&format!("{line}\n"));
     if result.timed_out {
-        line(paint(BAD, "its time was over: the command was ended"));
+        let limit = &closing.limit;
+        let longer = closing.longer.as_ref().map(|option| format!("; for longer: {option}"));
+        let longer = longer.unwrap_or_default();
+        line(paint(BAD, &format!("timed out after {limit}; command killed{longer}")));
+    }
+    if result.interrupted {
+        let kept = match result.changes.is_empty() {
+            true => "nothing was changed",
+            false => "what the command changed until then is kept",
+        };
+        line(paint(BAD, &format!("interrupted; {kept}")));
     }
     if result.unreached > 0 && result.exit_code != Some(0) {
         line(paint(BAD, "it tried to reach the network, which is off: add --net host"));
     }
     text
+}
+
+/// One line for a warning.
+pub(super) fn warning_line(warning: &str) -> String {
+    format!("{} {}\n", paint(BAD, "warning:"), render::line(warning))
 }
 
 fn error(error: &ErrorBody) -> String {

@@ -17,28 +17,28 @@ use crate::error::Result;
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// The command and its arguments
-    #[arg(last = true, value_name = "CMD", required_unless_present = "shell")]
+    /// Command to judge, with its arguments
+    #[arg(trailing_var_arg = true, value_name = "CMD", required_unless_present = "shell")]
     command: Vec<OsString>,
-    /// A text for /bin/sh, instead of a command
+    /// Judge this line of shell instead of a command
     #[arg(long, value_name = "TEXT", conflicts_with = "command")]
     shell: Option<OsString>,
-    /// Where it would start, inside the workspace [default: the current folder]
+    /// Assume this directory of the workspace [default: the current one]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
-    /// What it could reach
+    /// Assume that the command can reach this
     #[arg(long, value_enum, default_value_t = Net::None)]
     net: Net,
-    /// As with `exec --read-only`
+    /// Assume `exec --read-only`
     #[arg(long)]
     read_only: bool,
-    /// As with `run`, where a person sits in front of it
+    /// Assume `run` with a person at the terminal
     #[arg(long)]
     terminal: bool,
-    /// A variable that it would get: NAME or NAME=VALUE
+    /// Assume this variable: NAME or NAME=VALUE
     #[arg(short, long, value_name = "NAME[=VALUE]")]
     env: Vec<OsString>,
-    /// Further rules, which can only narrow: a TOML or Rego file
+    /// Add rules, which can only restrict: a TOML or Rego file
     #[arg(long, value_name = "FILE")]
     policy: Vec<PathBuf>,
 }

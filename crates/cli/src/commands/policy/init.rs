@@ -15,7 +15,7 @@ use crate::render::host_path;
 
 #[derive(Debug, Args)]
 pub(crate) struct InitArgs {
-    /// For this project, in the current folder, instead of for yourself
+    /// Write rules of this project, in the current folder, instead of your own
     #[arg(long)]
     project: bool,
 }

@@ -13,10 +13,10 @@ use crate::render::{self, DIM, paint, table};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
-    /// The file of rules
+    /// Rule file
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Whose rules it would be; it stands in for those that are in force there
+    /// Use the file in place of this layer's rules
     #[arg(long, value_enum, default_value_t = LayerName::User)]
     layer: LayerName,
 }

@@ -13,10 +13,10 @@ use crate::render::{self, BAD, GOOD, paint};
 
 #[derive(Debug, Args)]
 pub(crate) struct TestArgs {
-    /// Files to check; without one, those that are in force
+    /// Files to check [default: those in force]
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Whose rules the files would be
+    /// Check the files as rules of this layer
     #[arg(long, value_enum, default_value_t = LayerName::User, requires = "files")]
     layer: LayerName,
 }
@@ -24,11 +24,11 @@ pub(crate) struct TestArgs {
 /// Whose rules they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LayerName {
-    /// Your own
+    /// Your own rules
     User,
-    /// The project's
+    /// The project's rules
     Project,
-    /// Those of one request
+    /// Rules of one request
     Request,
 }
 

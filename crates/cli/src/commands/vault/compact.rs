@@ -5,6 +5,7 @@ use offshoot_protocol::{CompactDoc, CompactedDoc, ExitCode};
 use offshoot_workspace::{CompactScope, CompactionService, Resolver, ServiceError, wire};
 
 use super::background;
+use crate::complete;
 use crate::context::Context;
 use crate::error::{CliError, Result};
 use crate::render::{self, NAME, paint};
@@ -22,15 +23,16 @@ const FEWEST: usize = 2;
 
 #[derive(Debug, Args)]
 pub(crate) struct CompactArgs {
-    /// The vault [default: the one that this folder belongs to]
+    /// Vault [default: the one of the current folder]
+    #[arg(add = complete::vaults())]
     name: Option<String>,
-    /// Also stacks that are low enough
+    /// Merge all stacks, also short ones
     #[arg(long)]
     all: bool,
-    /// Start it in the background and do not wait
+    /// Run in the background and do not wait
     #[arg(long)]
     detach: bool,
-    /// This is the process in the background
+    /// Run as the process in the background
     #[arg(long, hide = true)]
     background: bool,
 }

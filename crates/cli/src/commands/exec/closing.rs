@@ -1,0 +1,62 @@
+//! What the last words about an exec need to know beside its envelope.
+
+use offshoot_workspace::{ExecutionResult, RuntimeOptions};
+
+use super::Ask;
+use super::setup::Place;
+use crate::config::format_duration;
+use crate::context::Context;
+
+/// What the last words about an exec need to know beside its envelope.
+#[derive(Debug, Default)]
+pub(super) struct Closing {
+    /// The options that a further command needs to mean the same workspace, with a blank before each.
+    pub(super) options: String,
+    /// The limit of time that was in force, and who set it.
+    pub(super) limit: String,
+    /// The option that gives more time, to whom the usual time is too short.
+    pub(super) longer: Option<String>,
+    /// The signal that asked this process to end.
+    pub(super) signal: Option<i32>,
+    /// How many warnings were told when the command started.
+    pub(super) told: usize,
+}
+
+impl Closing {
+    pub(super) fn new(
+        ask: &Ask<'_>,
+        context: &Context,
+        place: &Place,
+        options: &RuntimeOptions,
+        result: &ExecutionResult,
+    ) -> Self {
+        let mut further = String::new();
+        if let Some((_, name)) = &result.workspace
+            && !context.means_workspace(&place.vault.vault, name)
+        {
+            further = format!(" -w {name}");
+        }
+        if context.names_vault_here() {
+            further.push_str(&format!(" --vault {}", place.vault.name));
+        }
+        let signal = options.signals.as_ref().and_then(|signals| signals.asked_by());
+        let (limit, longer) = limit(ask);
+        Self { options: further, limit, longer, signal, told: 0 }
+    }
+}
+
+/// How long the command had, who says so, and how it gets more time.
+fn limit(ask: &Ask<'_>) -> (String, Option<String>) {
+    let Some(limit) = ask.time().duration() else { return (String::new(), None) };
+    let shown = format_duration(limit);
+    match ask.timeout {
+        Some(_) => (format!("{shown} (--timeout)"), None),
+        None => {
+            let longer = format!("--timeout {}", format_duration(limit.saturating_mul(LONGER)));
+            (format!("{shown} ({})", ask.timeout_key), Some(longer))
+        }
+    }
+}
+
+/// How many times as long is suggested to whom the usual time is too short.
+const LONGER: u32 = 6;

@@ -1,0 +1,59 @@
+//! `offshoot man`: manual pages.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, CommandFactory, ValueHint};
+use offshoot_protocol::ExitCode;
+
+use crate::args::Cli;
+use crate::context::Context;
+use crate::error::{CliError, Result};
+use crate::output::eprint;
+use crate::render::{count, host_path};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  offshoot man | man -l -                        read the page of offshoot\n  offshoot man --out ~/.local/share/man/man1     write a page for each command\n  man offshoot-exec                              read one of them"
+)]
+pub(crate) struct ManArgs {
+    /// Write the pages of all commands to this directory
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    out: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &ManArgs, context: &Context) -> Result<()> {
+    let Some(directory) = &args.out else {
+        let mut page = Vec::new();
+        clap_mangen::Man::new(Cli::command())
+            .render(&mut page)
+            .map_err(|error| CliError::new(ExitCode::Failure, error.to_string()))?;
+        return context.output.bytes(&page);
+    };
+    let failed = |error: std::io::Error| {
+        let message = format!("cannot write manual pages to {}: {error}", host_path(directory));
+        CliError::new(ExitCode::Storage, message)
+    };
+    let pages = write(directory).map_err(failed)?;
+    if !context.is_silent() {
+        eprint(&format!("wrote {} to {}\n", count(pages, "page"), host_path(directory)));
+    }
+    Ok(())
+}
+
+/// Writes a page for each command; how many there are.
+fn write(directory: &Path) -> std::io::Result<u64> {
+    std::fs::create_dir_all(directory)?;
+    let mut whole = Cli::command().disable_help_subcommand(true);
+    whole.build();
+    let mut pages = 0;
+    let mut left = vec![whole];
+    while let Some(command) = left.pop() {
+        left.extend(command.get_subcommands().filter(|c| !c.is_hide_set()).cloned());
+        let name = command.get_display_name().unwrap_or(command.get_name()).to_owned();
+        let mut page = Vec::new();
+        clap_mangen::Man::new(command).title(name.to_uppercase()).render(&mut page)?;
+        std::fs::write(directory.join(format!("{name}.1")), page)?;
+        pages += 1;
+    }
+    Ok(pages)
+}

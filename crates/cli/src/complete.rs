@@ -1,0 +1,185 @@
+//! Completions with the names that there are.
+//!
+//! A shell asks in the middle of a line: the answer has to be quick, changes nothing, and is never an error.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::CommandFactory;
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
+use clap_complete::env::CompleteEnv;
+use offshoot_vault::{Home, Vault, VaultOptions};
+
+use crate::args::{Cli, Global};
+use crate::config;
+use crate::context::home_dir;
+
+/// The variable by which a shell asks; the registration of each shell sets it.
+pub(crate) const VARIABLE: &str = "OFFSHOOT_COMPLETE";
+
+/// Whoever writes just now is not waited for.
+const PATIENCE: Duration = Duration::from_millis(5);
+
+/// At most so many commands are offered, the newest.
+const MOST_EXECS: u32 = 50;
+
+/// Answers a shell that asks for completions; false where none does.
+pub(crate) fn answer() -> bool {
+    if std::env::var_os(VARIABLE).is_none_or(|asked| asked.is_empty()) {
+        return false;
+    }
+    let here = std::env::current_dir().ok();
+    let completing = CompleteEnv::with_factory(Cli::command).var(VARIABLE);
+    // An error has no place on the line that somebody is typing.
+    drop(completing.try_complete(std::env::args_os(), here.as_deref()));
+    true
+}
+
+/// The workspaces of the vault.
+pub(crate) fn workspaces() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        look(|vault| Some(vault.workspaces().ok()?.into_iter().map(|w| plain(w.name)).collect()))
+    })
+}
+
+/// The checkpoints that have been named, and those that were made by themselves.
+pub(crate) fn checkpoints() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| look(|vault| Some(checkpoints_of(vault)?.0)))
+}
+
+/// Everything that a REF can be by name.
+pub(crate) fn references() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| look(references_of))
+}
+
+fn references_of(vault: &Vault) -> Option<Vec<CompletionCandidate>> {
+    let workspaces = vault.workspaces().ok()?;
+    let names = workspaces.iter().map(|workspace| plain(workspace.name.clone()));
+    let mut all: Vec<CompletionCandidate> = [plain("head")].into_iter().chain(names).collect();
+    all.extend(checkpoints_of(vault)?.1);
+    Some(all)
+}
+
+/// Commands that were run, by the start of their ids.
+pub(crate) fn execs() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| look(execs_of))
+}
+
+/// Everything that can be shown.
+pub(crate) fn shown() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        look(|vault| Some(references_of(vault)?.into_iter().chain(execs_of(vault)?).collect()))
+    })
+}
+
+fn execs_of(vault: &Vault) -> Option<Vec<CompletionCandidate>> {
+    let execs = vault.execs(None, None, MOST_EXECS).ok()?;
+    let shown = |exec: &offshoot_vault::ExecRecord| {
+        plain(exec.id.short()).help(Some(exec.command.clone().into()))
+    };
+    Some(execs.iter().map(shown).collect())
+}
+
+/// Interrupted commands that left something, by the start of their ids.
+pub(crate) fn left() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        look(|vault| Some(vault.left().ok()?.iter().map(|exec| plain(exec.short())).collect()))
+    })
+}
+
+/// Commands that run, by the start of their ids.
+pub(crate) fn running() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        look(|vault| {
+            let running = vault.running().ok()?;
+            let shown = |note: &offshoot_vault::ExecNote| {
+                plain(note.exec.short()).help(Some(note.command.clone().into()))
+            };
+            Some(running.iter().map(|running| shown(&running.note)).collect())
+        })
+    })
+}
+
+/// The vaults.
+pub(crate) fn vaults() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        let names = home(&words()).and_then(|home| home.peek_names().ok());
+        names.unwrap_or_default().into_iter().map(plain).collect()
+    })
+}
+
+/// The keys of the configuration.
+pub(crate) fn keys() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| config::key_names().map(plain).collect())
+}
+
+fn plain(name: impl Into<std::ffi::OsString>) -> CompletionCandidate {
+    CompletionCandidate::new(name)
+}
+
+/// Checkpoints by their names, and by those of their workspaces as well.
+fn checkpoints_of(vault: &Vault) -> Option<(Vec<CompletionCandidate>, Vec<CompletionCandidate>)> {
+    let workspaces = vault.workspaces().ok()?;
+    let (mut short, mut full) = (Vec::new(), Vec::new());
+    for checkpoint in vault.checkpoints().ok()? {
+        let reason = Some(checkpoint.state.reason.clone().into());
+        if let Some(workspace) = workspaces.iter().find(|w| w.id == checkpoint.workspace) {
+            let name = format!("{}@{}", workspace.name, checkpoint.name);
+            full.push(plain(name).help(reason.clone()));
+        }
+        short.push(plain(checkpoint.name).help(reason));
+    }
+    Some((short, full))
+}
+
+/// What is found in the vault that the line is about; nothing where there is none.
+fn look(find: impl Fn(&Vault) -> Option<Vec<CompletionCandidate>>) -> Vec<CompletionCandidate> {
+    let words = words();
+    let found = home(&words).and_then(|home| {
+        let named = value_of(&words, "--vault").or_else(|| std::env::var("OFFSHOOT_VAULT").ok());
+        let named = named.filter(|name| !name.is_empty());
+        let here = std::env::current_dir().ok()?.canonicalize().ok()?;
+        home.peek(named.as_deref(), &here).ok().flatten()
+    });
+    found.as_ref().and_then(find).unwrap_or_default()
+}
+
+fn home(words: &[String]) -> Option<Home> {
+    let global = Global {
+        workspace: None,
+        vault: None,
+        json: false,
+        quiet: true,
+        config: Vec::new(),
+        home: value_of(words, "--home").map(|home| expanded(&home)),
+    };
+    Some(Home::new(
+        home_dir(&global).ok()?,
+        VaultOptions { busy_timeout: PATIENCE, frees_space: false },
+    ))
+}
+
+/// The shell has not yet put the user's home in place of `~`.
+fn expanded(path: &str) -> PathBuf {
+    let home = std::env::var_os("HOME");
+    match (path.strip_prefix("~/"), home) {
+        (Some(rest), Some(home)) => Path::new(&home).join(rest),
+        _ => PathBuf::from(path),
+    }
+}
+
+/// The words of the line so far.
+fn words() -> Vec<String> {
+    let own = std::env::args_os().skip_while(|word| word != "--").skip(1);
+    own.map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
+/// The value of an option, in either form.
+fn value_of(words: &[String], option: &str) -> Option<String> {
+    let joined = format!("{option}=");
+    words.iter().enumerate().find_map(|(at, word)| match word.strip_prefix(&joined) {
+        Some(value) => Some(value.to_owned()),
+        None if word == option => words.get(at + 1).cloned(),
+        None => None,
+    })
+}

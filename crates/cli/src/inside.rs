@@ -1,0 +1,28 @@
+//! Being called by a command that runs in a workspace.
+
+use offshoot_protocol::ExitCode;
+use offshoot_workspace::{INSIDE, INSIDE_VAULT};
+
+use crate::args::{Cli, Command};
+use crate::error::{CliError, Result};
+
+/// Fails where this process runs inside of a workspace: the vaults of whoever started that cannot be seen from here. Who names
+/// another place for vaults means that one.
+pub(crate) fn check(cli: &Cli) -> Result<()> {
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let needs_no_vault = matches!(
+        cli.command,
+        Command::Completions(_) | Command::Man(_) | Command::Config(_) | Command::Doctor(_)
+    );
+    let names_home = cli.global.home.is_some() || variable("OFFSHOOT_HOME").is_some();
+    let Some(workspace) = variable(INSIDE).filter(|_| !needs_no_vault && !names_home) else {
+        return Ok(());
+    };
+    let vault = variable(INSIDE_VAULT).map(|vault| format!(" of vault {vault}"));
+    let message = format!(
+        "this is the inside of workspace {workspace}{}; its vault cannot be seen from here",
+        vault.unwrap_or_default()
+    );
+    let hint = format!("leave the shell, then `offshoot status -w {workspace}`");
+    Err(CliError::new(ExitCode::Inside, message).hint(hint))
+}

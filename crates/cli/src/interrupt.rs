@@ -1,0 +1,92 @@
+//! Ctrl-C and SIGTERM in commands that run no other: what is said, and the exit code.
+
+use std::os::fd::OwnedFd;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use offshoot_protocol::ExitCode;
+use offshoot_sandbox::Signals;
+use rustix::event::{PollFd, PollFlags, poll};
+
+use crate::context::Context;
+use crate::error::{CliError, Result};
+use crate::output::report_error;
+
+/// What is said where nothing has happened yet.
+pub(crate) const NOTHING: &str = "nothing was changed";
+
+/// Watches for signals that ask this process to end, until dropped. What is then told is true at any moment, since whatever a
+/// command does can be cut short anywhere.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    state: Arc<Mutex<&'static str>>,
+    /// Closed to let the watcher go.
+    held: Option<OwnedFd>,
+    watcher: Option<JoinHandle<Option<Signals>>>,
+}
+
+impl Watch {
+    /// Starts to watch; `state` is what is said about the state that things are left in.
+    pub(crate) fn start(context: &Context, state: &'static str) -> Result<Self> {
+        let failed = |error: rustix::io::Errno| {
+            CliError::new(ExitCode::Failure, format!("cannot watch for signals: {error}"))
+        };
+        let signals = Signals::take_over().map_err(failed)?;
+        let (released, held) =
+            rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(failed)?;
+        let state = Arc::new(Mutex::new(state));
+        let (said, json) = (Arc::clone(&state), context.output.is_json());
+        let watcher = std::thread::spawn(move || watch(signals, &released, &said, json));
+        Ok(Self { state, held: Some(held), watcher: Some(watcher) })
+    }
+
+    /// What is said from now on.
+    pub(crate) fn say(&self, state: &'static str) {
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = state;
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.held.take();
+        let ended = self.watcher.take().and_then(|watcher| watcher.join().ok());
+        if let Some(signals) = ended.flatten() {
+            signals.give_back();
+        }
+    }
+}
+
+/// Waits for a signal, or until nobody wants to know any more; gives the signals back then.
+fn watch(
+    signals: Signals,
+    released: &OwnedFd,
+    state: &Mutex<&'static str>,
+    json: bool,
+) -> Option<Signals> {
+    loop {
+        let mut watched =
+            [PollFd::new(&signals, PollFlags::IN), PollFd::new(released, PollFlags::IN)];
+        let polled = poll(&mut watched, None);
+        let is_over = !watched[1].revents().is_empty();
+        match polled {
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(_) => return Some(signals),
+            Ok(_) => {}
+        }
+        if signals.ask_to_end() {
+            let state = *state.lock().unwrap_or_else(PoisonError::into_inner);
+            end(signals.asked_by().unwrap_or_default(), state, json);
+        }
+        if is_over {
+            return Some(signals);
+        }
+    }
+}
+
+#[expect(clippy::exit, reason = "whoever sent the signal waits for the end of this process")]
+fn end(signal: i32, state: &str, json: bool) {
+    const SIGINT: i32 = 2;
+    let code = if signal == SIGINT { ExitCode::Interrupted } else { ExitCode::Terminated };
+    report_error(&CliError::new(code, format!("{}; {state}", code.word())), json);
+    std::process::exit(code.number().into());
+}

@@ -1,0 +1,47 @@
+//! Workspaces at a glance: what changed, when, by which command.
+
+use offshoot_vault::Workspace;
+use offshoot_vault::diff::DiffOptions;
+
+use super::WorkspaceService;
+use crate::change::ChangeSummaryService;
+use crate::error::Result;
+
+/// A workspace at a glance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkspaceOverview {
+    /// The workspace.
+    pub workspace: Workspace,
+    /// How many paths differ from its base.
+    pub changed: u64,
+    /// When something was last done with it, in milliseconds since 1970.
+    pub used_ms: u64,
+    /// The command that ran in it last.
+    pub last_command: Option<String>,
+    /// Whether a command runs in it now.
+    pub running: bool,
+}
+
+impl WorkspaceService<'_> {
+    /// All workspaces at a glance, oldest first; costs as much as their changes.
+    pub fn overview(&self, diff: DiffOptions) -> Result<Vec<WorkspaceOverview>> {
+        let changes = ChangeSummaryService::new(self.vault, diff);
+        let running = self.vault.running()?;
+        let mut all = Vec::new();
+        for workspace in self.list()? {
+            let base = self.vault.snapshot(&workspace.state.base)?;
+            let head = self.vault.snapshot(&workspace.state.head)?;
+            let scope = offshoot_vault::Scope::Workspace(workspace.id);
+            let used = self.vault.last_operation(scope)?;
+            let last = self.vault.execs(Some(workspace.id), None, 1)?.pop();
+            all.push(WorkspaceOverview {
+                changed: changes.between(&base.root, &head.root, false)?.changes.len() as u64,
+                used_ms: used.map_or(workspace.state.created_ms, |operation| operation.time_ms),
+                last_command: last.map(|exec| exec.command),
+                running: running.iter().any(|running| running.note.workspace == workspace.id),
+                workspace,
+            });
+        }
+        Ok(all)
+    }
+}

@@ -1,0 +1,110 @@
+//! Ctrl-C and SIGTERM: the exit code, and what is said.
+
+use std::process::{Child, Output, Stdio};
+
+use offshoot_tests::product::Place;
+use offshoot_tests::skip::{Feature, need};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::background::{Background, eventually};
+use crate::transcript::{demo, demo_vault};
+
+const SIGNALS: [(Signal, i32, &str); 2] =
+    [(Signal::INT, 130, "interrupted"), (Signal::TERM, 143, "terminated")];
+
+fn send(pid: u32, signal: Signal) {
+    kill_process(Pid::from_raw(pid.cast_signed()).unwrap(), signal).unwrap();
+}
+
+fn spawn(place: &Place, arguments: &[&str]) -> Child {
+    let mut command = place.command(arguments);
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Whether a process has come so far that it takes signals as something to read.
+fn watches(pid: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:"));
+    let blocked = blocked.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    blocked.is_some_and(|mask| mask & 2 != 0)
+}
+
+#[test]
+fn an_interrupted_command_is_told_about() {
+    if !need(Feature::UserNamespace) {
+        return;
+    }
+    let place = demo_vault();
+    for (signal, code, _) in SIGNALS {
+        for (text, kept) in [
+            ("echo ready; sleep 600", "interrupted; nothing was changed"),
+            ("echo x >> x; echo ready; sleep 600", "what the command changed until then is kept"),
+        ] {
+            let arguments = ["exec", "-w", "fix", "--shell", text];
+            let running = Background::spawn(&place, &mut place.command(arguments));
+            send(running.pids[0], signal);
+            let output = running.wait();
+            assert_eq!(output.status.code(), Some(code), "{output:?}");
+            assert!(said(&output).contains(kept), "{output:?}");
+        }
+    }
+}
+
+/// A commit that waits for somebody else who changes the folder can be interrupted, and has changed nothing.
+#[test]
+fn interrupted_commits_say_what_they_left() {
+    let place = demo_vault();
+    place.ok_with(["fs", "write", "/new.txt", "-w", "fix"], b"new\n");
+    let vault = std::fs::canonicalize(place.home().join("names/project")).unwrap();
+    let lock = folders_lock(&vault);
+    for (signal, code, word) in SIGNALS {
+        let child = spawn(&place, &["commit", "-c", "store.busy_timeout=10m"]);
+        eventually("the commit watches for signals", || watches(child.id()));
+        send(child.id(), signal);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        assert!(said(&output).contains(&format!("{word}; nothing was changed")), "{output:?}");
+        let child = spawn(&place, &["commit", "--json", "-c", "store.busy_timeout=10m"]);
+        eventually("the commit watches for signals", || watches(child.id()));
+        send(child.id(), signal);
+        let output = child.wait_with_output().unwrap();
+        let document = offshoot_tests::product::document_of(&output);
+        assert_eq!(document["error"]["code"], word, "{document}");
+    }
+    drop(lock);
+    assert!(!place.project().join("new.txt").exists());
+    place.ok(["commit"]);
+    assert!(place.project().join("new.txt").exists());
+}
+
+/// Holds the lock of the vault's folders as another process would.
+fn folders_lock(vault: &std::path::Path) -> std::fs::File {
+    let path = vault.join("apply");
+    let file =
+        std::fs::File::options().create(true).truncate(false).write(true).open(path).unwrap();
+    rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    file
+}
+
+/// What was begun leaves no vault.
+#[test]
+fn an_interrupted_init_leaves_nothing() {
+    let place = demo();
+    for number in 0..20_000 {
+        place.write(format!("many/{}/{number}", number % 100), number.to_string());
+    }
+    for (signal, code, word) in SIGNALS {
+        let child = spawn(&place, &["init"]);
+        eventually("the import watches for signals", || watches(child.id()));
+        send(child.id(), signal);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        assert!(said(&output).contains(&format!("{word}; nothing was changed")), "{output:?}");
+        assert_eq!(place.json(&["vault", "list"])["vaults"].as_array().unwrap().len(), 0);
+    }
+    place.ok(["init"]);
+}

@@ -1,0 +1,88 @@
+//! What people type: words of other tools, slips, and options that are not there.
+
+use insta::assert_snapshot;
+use offshoot_tests::product::document_of;
+
+use crate::transcript::{Transcript, demo, demo_vault};
+
+#[test]
+fn words_of_other_tools_are_answered() {
+    let place = demo_vault();
+    let mut transcript = Transcript::new(&place);
+    for words in [
+        &["switch", "fix"][..],
+        &["restore", "README.md"],
+        &["prune"],
+        &["rm", "fix"],
+        &["list"],
+        &["cat", "README.md"],
+        &["push"],
+        &["frobnicate"],
+        &["statsu"],
+        &["ls", "src"],
+        &["workspace", "lst"],
+        &["status", "--shrt"],
+        &["exec", "--bogus", "ls"],
+        &["status", "fix", "-w", "fix"],
+    ] {
+        transcript.run(words);
+    }
+    transcript.json(&["switch", "fix"]);
+    transcript.json(&["statsu"]);
+    assert_snapshot!(transcript.finish());
+}
+
+#[test]
+fn short_words_do_what_the_long_ones_do() {
+    let place = demo();
+    place.ok(["init"]);
+    place.ok(["new", "one"]);
+    place.ok(["fork", "two", "--from", "one"]);
+    place.ok(["workspace", "new", "three"]);
+    for (short, long) in [
+        (&["ls"][..], &["workspace", "list"][..]),
+        (&["workspace", "ls"], &["workspace", "list"]),
+        (&["st", "one"], &["status", "-w", "one"]),
+        (&["apply", "one", "--dry-run"], &["commit", "-w", "one", "--dry-run"]),
+        (&["ls", "--help"], &["ls", "--help"]),
+    ] {
+        assert_eq!(place.ok(short.iter()), place.ok(long.iter()), "{short:?}");
+    }
+    place.ok(["workspace", "rm", "three"]);
+    place.ok(["undo", "three"]);
+    assert_eq!(place.ok(["ls"]).lines().count(), 3);
+}
+
+/// A command line starts at the first word that is no option, and all behind it is the command's.
+#[test]
+fn commands_need_no_dashes() {
+    let place = demo_vault();
+    let arguments = |line: &[&str]| {
+        let output = place.run([&["policy", "explain", "--json"], line].concat());
+        document_of(&output)["result"]["command"].clone()
+    };
+    assert_eq!(arguments(&["ls", "-la"]), arguments(&["--", "ls", "-la"]));
+    assert_eq!(
+        arguments(&["ls", "-w", "fix", "--json"]),
+        arguments(&["--", "ls", "-w", "fix", "--json"])
+    );
+    assert_eq!(
+        arguments(&["--read-only", "ls", "--", "x"]),
+        arguments(&["--read-only", "--", "ls", "--", "x"])
+    );
+}
+
+/// A line of shell that is given as one word is no program.
+#[test]
+fn a_whole_line_as_one_word_gets_a_hint() {
+    if !offshoot_tests::skip::need(offshoot_tests::skip::Feature::UserNamespace) {
+        return;
+    }
+    let place = demo_vault();
+    let output = place.run(["exec", "-w", "fix", "--", "ls -la 'x'"]);
+    assert_eq!(output.status.code(), Some(127), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains(r"--shell 'ls -la '\''x'\'''"), "{said}");
+    let output = place.run(["exec", "-w", "fix", "--", "nothing-of-that-name"]);
+    assert!(!String::from_utf8_lossy(&output.stderr).contains("--shell"), "{output:?}");
+}
