@@ -1,8 +1,11 @@
-//! What this machine can test, and a record of what it could not.
+//! What this user can test on this machine.
+//!
+//! A test says what it needs with `#[needs(..)]` of the crate `offshoot-needs`, which looks for all [`FEATURES`] when it is
+//! built: the test runner can only ignore a test, and tell why, if it is compiled so.
 
 use std::ffi::OsString;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -12,16 +15,11 @@ use rustix::fs::XattrFlags;
 
 use crate::{awkward, image, trace};
 
-/// The environment variable that names the file to which [`need`] appends what was skipped.
-pub const LOG_VARIABLE: &str = "OFFSHOOT_SKIP_LOG";
-
 /// Something that a test needs and a machine may lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feature {
     /// To be the root user.
     Root,
-    /// To be an ordinary user, who is refused what root is not.
-    NotRoot,
     /// To mount an ext4 image through a loop device.
     LoopMount,
     /// To trace system calls, as [`crate::trace::run`] does.
@@ -42,24 +40,38 @@ pub enum Feature {
     Program(&'static str),
 }
 
-/// True if this machine has `feature`. If not, says so on standard error as
-/// `SKIPPED: <test>: <why>`, and in the file named by `OFFSHOOT_SKIP_LOG`, so that a run that must
-/// not skip anything can fail. The test is named by its thread.
-///
-/// # Panics
-///
-/// If the log cannot be written: a skip that nobody hears of looks like a success.
-pub fn need(feature: Feature) -> bool {
-    let Err(why) = probe(feature) else {
-        return true;
-    };
-    let thread = thread::current();
-    let line = format!("SKIPPED: {}: {why}\n", thread.name().unwrap_or("unnamed test"));
-    record(&line).unwrap_or_else(|error| panic!("cannot record \"{}\": {error}", line.trim_end()));
-    false
-}
+/// Everything that a test may ask for. What every Linux has, such as a shell, `cp` or `setpriv`, is not in it.
+pub const FEATURES: &[Feature] = &[
+    Feature::Root,
+    Feature::LoopMount,
+    Feature::Ptrace,
+    Feature::Overlay,
+    Feature::DataLayers,
+    Feature::UserXattr,
+    Feature::UserNamespace,
+    Feature::IoUring,
+    Feature::Calls32,
+    Feature::Program("bash"),
+    Feature::Program("cc"),
+    Feature::Program("chattr"),
+    Feature::Program("dash"),
+    Feature::Program("gcc"),
+    Feature::Program("git"),
+    Feature::Program("less"),
+    Feature::Program("make"),
+    Feature::Program("node"),
+    Feature::Program("npm"),
+    Feature::Program("patch"),
+    Feature::Program("perl"),
+    Feature::Program("python3"),
+    Feature::Program("rg"),
+    Feature::Program("rsync"),
+    Feature::Program("sqlite3"),
+    Feature::Program("tmux"),
+    Feature::Program("vim"),
+];
 
-/// Nothing if this machine has `feature`, else why it has not. Says nothing to anybody.
+/// Nothing if this machine has `feature`, else why it has not.
 pub fn probe(feature: Feature) -> Result<(), String> {
     static LOOP_MOUNT: OnceLock<Result<(), String>> = OnceLock::new();
     static PTRACE: OnceLock<Result<(), String>> = OnceLock::new();
@@ -69,8 +81,6 @@ pub fn probe(feature: Feature) -> Result<(), String> {
     match feature {
         Feature::Root if root => Ok(()),
         Feature::Root => Err("needs root".to_owned()),
-        Feature::NotRoot if root => Err("needs a user other than root".to_owned()),
-        Feature::NotRoot => Ok(()),
         Feature::LoopMount => LOOP_MOUNT.get_or_init(loop_mount).clone(),
         Feature::Ptrace => PTRACE.get_or_init(ptrace).clone(),
         Feature::Overlay => OVERLAY.get_or_init(overlay).clone(),
@@ -80,17 +90,6 @@ pub fn probe(feature: Feature) -> Result<(), String> {
         Feature::IoUring => setting("no io_uring", "/proc/sys/kernel/io_uring_disabled", "0"),
         Feature::Calls32 => setting("no calls of 32 bits", "/proc/sys/abi/vsyscall32", "1"),
         Feature::Program(name) => program(name),
-    }
-}
-
-fn record(line: &str) -> io::Result<()> {
-    io::stderr().write_all(line.as_bytes())?;
-    match env::var_os(LOG_VARIABLE) {
-        // One write in append mode, so that lines of parallel tests do not mix.
-        Some(path) => {
-            OpenOptions::new().append(true).create(true).open(path)?.write_all(line.as_bytes())
-        }
-        None => Ok(()),
     }
 }
 
@@ -186,7 +185,10 @@ fn succeeds(what: &str, command: &[&str]) -> Result<(), String> {
     let output = Command::new(command[0]).args(&command[1..]).stdin(Stdio::null()).output();
     match output {
         Ok(output) if output.status.success() => Ok(()),
-        Ok(output) => Err(format!("no {what}: {}", String::from_utf8_lossy(&output.stderr).trim())),
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            Err(format!("no {what}: {}", said.lines().next().unwrap_or("it failed")))
+        }
         Err(error) => Err(format!("no {what}: {error}")),
     }
 }

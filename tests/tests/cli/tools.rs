@@ -4,8 +4,8 @@ use std::fs;
 use std::process::Command;
 
 use insta::assert_snapshot;
+use offshoot_needs::needs;
 use offshoot_tests::product::document_of;
-use offshoot_tests::skip::{Feature, need};
 
 use crate::damage::replace_catalog;
 use crate::transcript::{Transcript, demo, demo_vault};
@@ -34,6 +34,7 @@ fn the_configuration() {
 }
 
 /// What a machine can do differs; that it is said, and what of it, does not.
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn the_doctor_looks_at_everything() {
     let place = demo_vault();
@@ -42,11 +43,9 @@ fn the_doctor_looks_at_everything() {
     let document = transcript.json(&["doctor"]);
     let checks = document["result"]["checks"].as_array().unwrap();
     let names: Vec<&str> = checks.iter().map(|check| check["name"].as_str().unwrap()).collect();
-    let mut expected = vec!["kernel", "home", "reflinks", "attributes", "whiteouts", "sandbox"];
-    expected.extend(need(Feature::UserNamespace).then_some("driver"));
-    expected.extend(need(Feature::Overlay).then_some("merging"));
-    expected.extend(["space", "vault project"]);
-    assert_eq!(names, expected);
+    let machine = ["kernel", "home", "reflinks", "attributes", "whiteouts", "sandbox"];
+    let vaults = ["driver", "merging", "space", "vault project"];
+    assert_eq!(names, [&machine[..], &vaults].concat());
     assert_eq!(document["result"]["ok"], text.status.success());
     assert_eq!(checks.last().unwrap()["state"], "ok");
     let text = String::from_utf8(text.stdout).unwrap();
@@ -68,6 +67,7 @@ fn the_doctor_names_what_does_not_work() {
     assert!(last["detail"].as_str().unwrap().contains("catalog.db"), "{last}");
 }
 
+#[needs("bash")]
 #[test]
 fn completions_for_every_shell() {
     let place = demo();
@@ -76,9 +76,6 @@ fn completions_for_every_shell() {
         assert!(script.contains("offshoot") && script.contains("checkpoint"), "{shell}");
     }
     assert_eq!(place.run(["completions", "tcsh"]).status.code(), Some(2));
-    if !need(Feature::Program("bash")) {
-        return;
-    }
     let script = place.path().join("completions.bash");
     fs::write(&script, place.ok(["completions", "bash"])).unwrap();
     let output = Command::new("bash").arg("-n").arg(&script).output().unwrap();

@@ -2,10 +2,12 @@
 
 use std::path::Path;
 
+use offshoot_needs::needs;
+
 use crate::scene::{Scene, Who};
 
-pub(crate) fn project() -> Option<Scene> {
-    let mut scene = Scene::new(Who::Me, &["cc"])?;
+pub(crate) fn project() -> Scene {
+    let mut scene = Scene::new(Who::Me);
     // The toolchain itself, since the program that stands for it in one's home would look for a
     // configuration there.
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into());
@@ -39,7 +41,7 @@ pub(crate) fn project() -> Option<Scene> {
     let settings = "[env]\nFROM_THE_HOME = \"seen\"\n";
     std::fs::write(scene.place.path().join(".cargo/config.toml"), settings).unwrap();
     scene.bind();
-    Some(scene)
+    scene
 }
 
 const BASE: &str = "\
@@ -85,9 +87,10 @@ fn normal(text: &str) -> String {
     lines.join("\n")
 }
 
+#[needs(Overlay, UserNamespace, "cc")]
 #[test]
 fn fresh_stays_fresh() {
-    let Some(scene) = project() else { return };
+    let scene = project();
     let scripts = [
         "cargo build --offline; target/debug/app",
         "cargo build --offline; target/debug/app",

@@ -1,6 +1,7 @@
 //! Running a shell text in a sandbox over one layer.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -39,6 +40,16 @@ impl Observer for Kept {
     fn output(&mut self, stream: Stream, bytes: &[u8]) -> Flow {
         self.0[usize::from(stream == Stream::Stderr)].extend_from_slice(bytes);
         Flow::More
+    }
+}
+
+impl Drop for Scene {
+    /// The kernel leaves a directory of mode 0 in `work`, which keeps an ordinary user from removing it.
+    fn drop(&mut self) {
+        let closed = self.folder.path().join("work/work");
+        if closed.exists() {
+            fs::set_permissions(closed, fs::Permissions::from_mode(0o700)).unwrap();
+        }
     }
 }
 
