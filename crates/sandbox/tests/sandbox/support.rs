@@ -10,9 +10,28 @@ use offshoot_sandbox::{
     Stdin, Stream, Timeout, Upper, WorkspaceMount, launch,
 };
 
+/// A temporary folder that an overlay works in.
+pub(crate) struct Folder(tempfile::TempDir);
+
+impl Folder {
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for Folder {
+    /// The kernel leaves a directory of mode 0 in `work`, which keeps an ordinary user from removing it.
+    fn drop(&mut self) {
+        let closed = self.path().join("work/work");
+        if closed.exists() {
+            fs::set_permissions(closed, fs::Permissions::from_mode(0o700)).unwrap();
+        }
+    }
+}
+
 /// A folder with a layer of one file, and an empty upper.
 pub(crate) struct Scene {
-    pub(crate) folder: tempfile::TempDir,
+    pub(crate) folder: Folder,
     pub(crate) home: Option<PathBuf>,
     pub(crate) hidden: Vec<PathBuf>,
     pub(crate) network: Network,
@@ -43,19 +62,9 @@ impl Observer for Kept {
     }
 }
 
-impl Drop for Scene {
-    /// The kernel leaves a directory of mode 0 in `work`, which keeps an ordinary user from removing it.
-    fn drop(&mut self) {
-        let closed = self.folder.path().join("work/work");
-        if closed.exists() {
-            fs::set_permissions(closed, fs::Permissions::from_mode(0o700)).unwrap();
-        }
-    }
-}
-
 impl Scene {
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = Folder(tempfile::tempdir().unwrap());
         for name in ["lower", "upper", "work"] {
             fs::create_dir(folder.path().join(name)).unwrap();
         }

@@ -18,7 +18,7 @@ use rustix::fs::{Mode, OFlags, XattrFlags};
 use crate::children;
 use crate::overlay::upper_options;
 use crate::stacks::Mounts;
-use crate::support::{Scratch, actor, head, home_at, is_root, path};
+use crate::support::{Scratch, actor, head, home_at, path};
 
 /// Opens what its owner may open up, and leaves the modes as they were.
 struct OwnersAccess(PathBuf);

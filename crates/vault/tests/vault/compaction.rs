@@ -16,8 +16,8 @@ use crate::children;
 use crate::overlay::{adopted, as_mounted, mounts_of_ones_own, shown};
 use crate::stacks::Mounts;
 use crate::support::{
-    Scratch, actor, assert_same, commit, edit, export, file, head, home_at, import, is_long,
-    is_root, path, scanned, vault_of,
+    Scratch, actor, assert_same, commit, edit, export, file, head, home_at, import, is_long, path,
+    scanned, vault_of,
 };
 use crate::wild::Wild;
 

@@ -16,8 +16,7 @@ use rustix::fs::XattrFlags;
 use crate::children;
 use crate::overlay::{Mounted, as_mounted, check_adopted, layer_count, mounts_of_ones_own};
 use crate::support::{
-    Scratch, actor, commit, edit, file, head, home_at, import, is_long, is_root, path, scanned,
-    vault_of,
+    Scratch, actor, commit, edit, file, head, home_at, import, is_long, path, scanned, vault_of,
 };
 use crate::wild::Wild;
 

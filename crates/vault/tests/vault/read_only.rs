@@ -7,7 +7,7 @@ use std::path::Path;
 use offshoot_vault::{CheckDepth, ImportOptions, StoreError, Vault, VaultError};
 
 use crate::children;
-use crate::support::{Scratch, actor, commit, edit, export, file, head, home_at, is_root, path};
+use crate::support::{Scratch, actor, commit, edit, export, file, head, home_at, path};
 
 #[test]
 fn a_vault_that_cannot_be_written_can_be_read() {

@@ -12,7 +12,7 @@ use offshoot_vault::{CheckDepth, Created, ExportOptions, ImportOptions, RootId, 
 use crate::children;
 use crate::support::{
     Scratch, actor, assert_same, everything_kept, export, head, home, home_at, import, is_long,
-    is_root, path, scanned, vault_of,
+    path, scanned, vault_of,
 };
 
 fn options() -> AwkwardOptions {

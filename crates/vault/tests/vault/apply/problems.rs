@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::scene::{Scene, assert_clean, assert_state, target, write};
 use crate::children;
-use crate::support::{Scratch, everything_kept, is_root, scanned};
+use crate::support::{Scratch, everything_kept, scanned};
 
 /// The problems of a scene; nothing can be staged with them, and nothing changed.
 #[track_caller]
