@@ -15,17 +15,16 @@ mod reason;
 /// fn a_test() {}
 /// ```
 ///
-/// Below `#[test]` it would come too late:
+/// Below `#[test]` it would come too late, when no test is left to see:
 ///
 /// ```compile_fail
 /// use offshoot_needs::needs;
 ///
-/// #[test]
 /// #[needs(Root)]
 /// fn a_test() {}
 /// ```
 ///
-/// So would a word that nobody ever looks for:
+/// A word that nobody ever looks for is a mistake as well:
 ///
 /// ```compile_fail
 /// use offshoot_needs::needs;
