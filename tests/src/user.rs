@@ -44,16 +44,22 @@ impl User {
         self.tools.path().join("offshoot")
     }
 
+    /// What stands before a program and its arguments to have it run by this user.
+    pub fn becoming(&self) -> Vec<String> {
+        match is_root() {
+            true => {
+                ["setpriv", &format!("--reuid={ID}"), &format!("--regid={ID}"), "--clear-groups"]
+                    .map(str::to_owned)
+                    .to_vec()
+            }
+            false => Vec::new(),
+        }
+    }
+
     /// Any program in a place.
     pub fn program(&self, place: &Place, program: impl AsRef<OsStr>) -> Command {
-        let mut command = if is_root() {
-            let mut command = Command::new("setpriv");
-            let ids = [format!("--reuid={ID}"), format!("--regid={ID}")];
-            command.args(ids).arg("--clear-groups").arg(program);
-            command
-        } else {
-            Command::new(program)
-        };
+        let mut command = Command::new("env");
+        command.args(self.becoming()).arg(program);
         command.env_clear().envs(place.environment()).current_dir(place.project());
         command.stdin(Stdio::null());
         command

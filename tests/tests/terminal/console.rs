@@ -61,9 +61,8 @@ impl Console {
 
     /// The same as somebody who is not root.
     pub(crate) fn run_as(place: &Place, user: &User, arguments: &[&str]) -> Self {
-        let ids = "--reuid=1000 --regid=1000 --clear-groups";
         let mut program = Command::new("setsid");
-        program.args(["--ctty", "setpriv"]).args(ids.split(' ')).arg(user.binary());
+        program.arg("--ctty").args(user.becoming()).arg(user.binary());
         Self::start(place, program, arguments, |_| {})
     }
 

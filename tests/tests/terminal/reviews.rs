@@ -136,6 +136,8 @@ fn hunks_and_files_are_edited() {
         command.env("VISUAL", &failing);
     });
     console.wait_for("README.md");
+    // Folders for temporary files may have long names.
+    console.resize(24, 250);
     console.keys("n");
     console.wait_for("new.txt");
     console.keys("E");

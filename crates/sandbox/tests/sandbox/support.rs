@@ -20,11 +20,14 @@ impl Folder {
 }
 
 impl Drop for Folder {
-    /// The kernel leaves a directory of mode 0 in `work`, which keeps an ordinary user from removing it.
+    /// The kernel leaves directories of mode 0 in `work`, which keep an ordinary user from removing it.
     fn drop(&mut self) {
-        let closed = self.path().join("work/work");
-        if closed.exists() {
-            fs::set_permissions(closed, fs::Permissions::from_mode(0o700)).unwrap();
+        let mut closed = self.path().join("work/work");
+        for below in ["incompat", "volatile", ""] {
+            if closed.exists() {
+                fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
+            }
+            closed.push(below);
         }
     }
 }
