@@ -7,9 +7,7 @@ mod reason;
 /// Above `#[test]`: what the test needs beside an ordinary user on Linux. Words are variants of `Feature` in
 /// `offshoot_tests::skip`, strings are programs.
 ///
-/// ```
-/// use offshoot_needs::needs;
-///
+/// ```text
 /// #[needs(UserNamespace, "git")]
 /// #[test]
 /// fn a_test() {}
