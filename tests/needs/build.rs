@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-use offshoot_tests::skip::{FEATURES, Feature, probe, search_path};
+use offshoot_machine::{FEATURES, Feature, probe, search_path};
 
 /// Another user, or another machine, has others.
 const VARIABLES: [&str; 5] = ["HOME", "LOGNAME", "PATH", "TMPDIR", "USER"];

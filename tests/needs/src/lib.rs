@@ -5,7 +5,7 @@ use proc_macro::{Delimiter, TokenStream, TokenTree};
 mod reason;
 
 /// Above `#[test]`: what the test needs beside an ordinary user on Linux. Words are variants of `Feature` in
-/// `offshoot_tests::skip`, strings are programs.
+/// `offshoot_machine`, strings are programs.
 ///
 /// ```text
 /// #[needs(UserNamespace, "git")]

@@ -6,10 +6,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
+use offshoot_machine::search_path;
 use offshoot_policy::{Categories, Context, Network, classify, parse_text};
 use offshoot_tests::product::Place;
 use offshoot_tests::scan::{CompareOptions, Scan, compare, scan};
-use offshoot_tests::skip::search_path;
 use serde_json::Value;
 
 /// Runs the text `$2` in the shell `$1` and says how it ended; the project lies at `$3`. What the envelope cannot tell, because nothing of it stays, is

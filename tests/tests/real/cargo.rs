@@ -12,7 +12,7 @@ pub(crate) fn project() -> Scene {
     // configuration there.
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into());
     let tools = Path::new(&cargo).parent().unwrap().to_owned();
-    let path = offshoot_tests::skip::search_path();
+    let path = offshoot_machine::search_path();
     let dirs = std::iter::once(tools).chain(std::env::split_paths(&path));
     scene.set("PATH", std::env::join_paths(dirs).unwrap());
     // Its files carry the time of the build in their names.

@@ -7,10 +7,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
+use offshoot_machine::search_path;
 use offshoot_tests::product::{Place, binary};
 use offshoot_tests::scan::{CompareOptions, Scan, compare, printable, scan};
 use offshoot_tests::schema;
-use offshoot_tests::skip::search_path;
 use offshoot_tests::user::{User, give_away};
 use serde_json::Value;
 

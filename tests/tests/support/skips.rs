@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
+use offshoot_machine::{Feature, probe};
 use offshoot_needs::needs;
-use offshoot_tests::skip::{Feature, probe};
 
 /// A test for each feature, which says whether what was found when the tests were built is true of who runs them.
 macro_rules! features {

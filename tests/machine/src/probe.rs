@@ -1,75 +1,18 @@
-//! What this user can test on this machine.
-//!
-//! A test says what it needs with `#[needs(..)]` of the crate `offshoot-needs`, which looks for all [`FEATURES`] when it is
-//! built: the test runner can only ignore a test, and tell why, if it is compiled so.
+//! Looking for each feature by using it.
 
+use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
-use std::{env, thread};
 
+use nix::sys::ptrace;
+use nix::unistd::Pid;
 use rustix::fs::XattrFlags;
 
-use crate::{awkward, image, trace};
-
-/// Something that a test needs and a machine may lack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Feature {
-    /// To be the root user.
-    Root,
-    /// To mount an ext4 image through a loop device.
-    LoopMount,
-    /// To trace system calls, as [`crate::trace::run`] does.
-    Ptrace,
-    /// To mount an overlay with the `userxattr` option in a mount namespace of one's own.
-    Overlay,
-    /// To mount an overlay in which a layer has the bytes of its files in another one that only holds bytes.
-    DataLayers,
-    /// To set `user.` attributes in the directory for temporary files.
-    UserXattr,
-    /// To make a user namespace.
-    UserNamespace,
-    /// To make system calls by io_uring.
-    IoUring,
-    /// To make system calls as programs of 32 bits do.
-    Calls32,
-    /// A program in [`search_path`].
-    Program(&'static str),
-}
-
-/// Everything that a test may ask for. What every Linux has, such as a shell, `cp` or `setpriv`, is not in it.
-pub const FEATURES: &[Feature] = &[
-    Feature::Root,
-    Feature::LoopMount,
-    Feature::Ptrace,
-    Feature::Overlay,
-    Feature::DataLayers,
-    Feature::UserXattr,
-    Feature::UserNamespace,
-    Feature::IoUring,
-    Feature::Calls32,
-    Feature::Program("bash"),
-    Feature::Program("cc"),
-    Feature::Program("chattr"),
-    Feature::Program("dash"),
-    Feature::Program("gcc"),
-    Feature::Program("git"),
-    Feature::Program("less"),
-    Feature::Program("make"),
-    Feature::Program("node"),
-    Feature::Program("npm"),
-    Feature::Program("patch"),
-    Feature::Program("perl"),
-    Feature::Program("python3"),
-    Feature::Program("rg"),
-    Feature::Program("rsync"),
-    Feature::Program("sqlite3"),
-    Feature::Program("tmux"),
-    Feature::Program("vim"),
-];
+use crate::Feature;
 
 /// Nothing if this machine has `feature`, else why it has not.
 pub fn probe(feature: Feature) -> Result<(), String> {
@@ -95,39 +38,46 @@ pub fn probe(feature: Feature) -> Result<(), String> {
 
 fn loop_mount() -> Result<(), String> {
     probe(Feature::Root)?;
-    let attempt = || image::LoopImage::create(4 << 20)?.mount().map(drop);
-    // In a thread of its own, because a mount changes the namespace of the thread that makes it.
-    match thread::scope(|scope| scope.spawn(attempt).join()) {
-        Ok(result) => result.map_err(|error| format!("no loop mounts: {error}")),
-        Err(_) => Err("no loop mounts: the probe panicked".to_owned()),
-    }
+    let script = "cd \"$1\" && truncate -s 4M image && mkfs.ext4 -q -F image && mkdir point \
+                  && exec mount -o loop image point";
+    in_folder("loop mounts", &["unshare", "-m", "sh", "-c", script, "sh"], &[])
 }
 
 fn ptrace() -> Result<(), String> {
-    let command = ["true".into()];
-    match trace::run(&command, &[], None, trace::Fault::None) {
-        Ok(trace) if trace.status.success() => Ok(()),
-        Ok(trace) => Err(format!("no ptrace: `true` ended with {}", trace.status)),
-        Err(error) => Err(format!("no ptrace: {error}")),
-    }
+    let attempt = || -> io::Result<()> {
+        // It waits for its input.
+        let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
+        let pid = Pid::from_raw(child.id().cast_signed());
+        let seized = ptrace::seize(pid, ptrace::Options::PTRACE_O_EXITKILL);
+        child.kill()?;
+        child.wait()?;
+        Ok(seized?)
+    };
+    attempt().map_err(|error| format!("no ptrace: {error}"))
 }
 
 fn overlay() -> Result<(), String> {
+    let script = "cd \"$1\" && exec mount -t overlay overlay merged \
+                  -o userxattr,lowerdir=lower,upperdir=upper,workdir=work";
+    let flags = if rustix::process::geteuid().is_root() { "-m" } else { "-Urm" };
+    let command = ["unshare", flags, "sh", "-c", script, "sh"];
+    in_folder("overlay", &command, &["lower", "upper", "work", "merged"])
+}
+
+/// Whether a command succeeds that gets the path of a temporary folder as its last argument.
+fn in_folder(what: &str, command: &[&str], folders: &[&str]) -> Result<(), String> {
     let attempt = || -> io::Result<Result<(), String>> {
         let dir = tempfile::tempdir()?;
-        for name in ["lower", "upper", "work", "merged"] {
+        for name in folders {
             fs::create_dir(dir.path().join(name))?;
         }
-        let script = "cd \"$1\" && exec mount -t overlay overlay merged \
-                      -o userxattr,lowerdir=lower,upperdir=upper,workdir=work";
-        let flags = if rustix::process::geteuid().is_root() { "-m" } else { "-Urm" };
         let path = dir.path().to_string_lossy();
-        let result = succeeds("overlay", &["unshare", flags, "sh", "-c", script, "sh", &path]);
-        // The kernel leaves a directory of mode 0 in `work`, which keeps an ordinary user out.
-        awkward::clear(dir.path())?;
-        Ok(result)
+        let result = succeeds(what, &[command, &[&*path]].concat());
+        // The kernel leaves a directory of mode 0 where an overlay works, which keeps an ordinary user out.
+        let opened = succeeds(what, &["chmod", "-R", "u+rwx", &path]);
+        Ok(result.and(opened))
     };
-    attempt().unwrap_or_else(|error| Err(format!("no overlay: {error}")))
+    attempt().unwrap_or_else(|error| Err(format!("no {what}: {error}")))
 }
 
 fn data_layers() -> Result<(), String> {
