@@ -5,7 +5,7 @@
 //! in a tree ([`scan`]), runs a program while it breaks its system calls ([`trace`]), offers small
 //! file systems that lose power ([`image`]), makes programs that change a tree and says what they changed ([`oracle`]),
 //! runs the real binary ([`product`]) also as an ordinary user ([`user`]), holds its documents against their schema
-//! ([`schema`]), says how much to do ([`tier`]), and what this machine cannot test ([`skip`]).
+//! ([`schema`]), and says how much to do ([`tier`]).
 
 pub mod awkward;
 pub mod image;
@@ -14,7 +14,6 @@ pub mod product;
 pub mod rng;
 pub mod scan;
 pub mod schema;
-pub mod skip;
 pub mod tier;
 pub mod trace;
 pub mod user;

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::schema;
+use crate::{awkward, schema};
 
 /// The environment variable that, set to `release`, asks for the binary that users build, however the tests were built.
 pub const PRODUCT_VARIABLE: &str = "OFFSHOOT_TEST_PRODUCT";
@@ -59,6 +59,14 @@ fn is_for_users(value: Option<&OsStr>) -> bool {
 #[derive(Debug)]
 pub struct Place {
     folder: TempDir,
+}
+
+impl Drop for Place {
+    /// An ordinary user is kept out by what overlayfs and projects close, and would leave the folder behind.
+    fn drop(&mut self) {
+        // As with any temporary folder: what is still in use stays, and is no reason for a test to fail.
+        awkward::clear(self.path()).ok();
+    }
 }
 
 impl Default for Place {

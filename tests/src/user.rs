@@ -1,4 +1,4 @@
-//! The product in the hands of an ordinary user, where the tests run as root.
+//! The product in the hands of an ordinary user, whoever runs the tests.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -9,23 +9,25 @@ use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
 use crate::product::{Place, binary};
-use crate::skip::{Feature, need};
 
-/// The user and group that tests become.
+/// The user and group that tests become where root runs them. Any other user is an ordinary one already.
 pub const ID: u32 = 1000;
 
-/// Somebody who is not root, with a copy of the binary that everybody can reach.
+/// Somebody who is not root, with a binary that everybody can reach.
 #[derive(Debug)]
 pub struct User {
     tools: TempDir,
 }
 
+impl Default for User {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl User {
-    /// Nothing where this machine cannot do it, which is then on record.
-    pub fn new() -> Option<Self> {
-        if !need(Feature::Root) || !need(Feature::Program("setpriv")) {
-            return None;
-        }
+    /// The ordinary user.
+    pub fn new() -> Self {
         let tools = TempDir::with_prefix("offshoot-test-").expect("a temporary folder");
         let everybody = fs::Permissions::from_mode(0o755);
         fs::set_permissions(tools.path(), everybody).expect("a folder of one's own");
@@ -34,7 +36,7 @@ impl User {
         if fs::hard_link(binary(), &copy).is_err() {
             fs::copy(binary(), &copy).expect("a copy of the binary");
         }
-        Some(Self { tools })
+        Self { tools }
     }
 
     /// The binary where everybody can reach it.
@@ -42,11 +44,22 @@ impl User {
         self.tools.path().join("offshoot")
     }
 
+    /// What stands before a program and its arguments to have it run by this user.
+    pub fn becoming(&self) -> Vec<String> {
+        match is_root() {
+            true => {
+                ["setpriv", &format!("--reuid={ID}"), &format!("--regid={ID}"), "--clear-groups"]
+                    .map(str::to_owned)
+                    .to_vec()
+            }
+            false => Vec::new(),
+        }
+    }
+
     /// Any program in a place.
     pub fn program(&self, place: &Place, program: impl AsRef<OsStr>) -> Command {
-        let mut command = Command::new("setpriv");
-        let ids = [format!("--reuid={ID}"), format!("--regid={ID}")];
-        command.args(ids).arg("--clear-groups").arg(program);
+        let mut command = Command::new("env");
+        command.args(self.becoming()).arg(program);
         command.env_clear().envs(place.environment()).current_dir(place.project());
         command.stdin(Stdio::null());
         command
@@ -72,8 +85,15 @@ impl User {
     }
 }
 
+fn is_root() -> bool {
+    rustix::process::geteuid().is_root()
+}
+
 /// Makes everything below a path, and the path, the ordinary user's own.
 pub fn give_away(path: &Path) {
+    if !is_root() {
+        return;
+    }
     lchown(path, Some(ID), Some(ID)).expect("root can give files away");
     if fs::symlink_metadata(path).expect("it is there").is_dir() {
         for entry in fs::read_dir(path).expect("a folder") {

@@ -25,9 +25,9 @@ mod words;
 
 use std::collections::BTreeMap;
 
+use offshoot_needs::needs;
 use offshoot_policy::parse_text;
 use offshoot_tests::rng::{Rng, seed_from_env_or};
-use offshoot_tests::skip::{Feature, need};
 use offshoot_tests::tier;
 
 use judge::Judgement;
@@ -38,11 +38,9 @@ const ENOUGH: u64 = 100;
 
 /// Random texts run in real shells whose search path has nothing but programs that note how they were called. Whatever ran,
 /// and every file that was made, must be in what the parser found.
+#[needs("bash", "dash")]
 #[test]
 fn shells_run_nothing_that_the_parser_did_not_see() {
-    if !need(Feature::Program("bash")) || !need(Feature::Program("dash")) {
-        return;
-    }
     let seed = seed_from_env_or(0x0ff5_4007);
     let cases = tier::cases(200, 20_000);
     println!("seed {seed:#x}, {cases} texts");
@@ -64,11 +62,9 @@ fn shells_run_nothing_that_the_parser_did_not_see() {
     }
 }
 
+#[needs("bash", "dash")]
 #[test]
 fn texts_that_are_easily_misread_are_not() {
-    if !need(Feature::Program("bash")) || !need(Feature::Program("dash")) {
-        return;
-    }
     let mut tally = Tally::default();
     for text in awkward::TEXTS {
         let unclear = parse_text(text.as_bytes()).unclear;
@@ -131,12 +127,10 @@ fn most_texts_are_understood() {
 }
 
 /// The comparison can fail: each of these is something that a script did and the parser did not see.
+#[needs("bash", "dash")]
 #[test]
 fn what_was_not_seen_is_noticed() {
     let seen = |text: &str, shell: &[&str]| Scratch::new().run(shell, text);
-    if !need(Feature::Program("bash")) || !need(Feature::Program("dash")) {
-        return;
-    }
     let missed = |said: &str, done: &str, shell: &[&str]| {
         let judgement = judge::judge(&parse_text(said.as_bytes()), &seen(done, shell));
         assert!(matches!(judgement, Judgement::Missed(_)), "{said} / {done}: {judgement:?}");

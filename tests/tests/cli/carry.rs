@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use offshoot_needs::needs;
 use offshoot_tests::awkward::{self, AwkwardOptions};
 use offshoot_tests::product::Place;
 use offshoot_tests::scan::{CompareOptions, compare, scan};
-use offshoot_tests::skip::{Feature, need};
 use offshoot_tests::user::{ID, User};
 
 /// Runs the binary as somebody.
@@ -48,10 +48,8 @@ fn goes_elsewhere(place: &Place, run: Run<'_>) {
     ok(run, &[&["redo", "-w", "w"][..], &elsewhere].concat());
     assert_eq!(ok(run, &[&["fs", "cat", "/added", "-w", "w"][..], &elsewhere].concat()), "note\n");
     ok(run, &["vault", "check", "project", "--home", "../elsewhere"]);
-    if need(Feature::Overlay) {
-        let command = ["exec", "-w", "w", "--", "cat", "added"];
-        assert_eq!(ok(run, &[&command[..1], &elsewhere, &command[1..]].concat()), "note\n");
-    }
+    let command = ["exec", "-w", "w", "--", "cat", "added"];
+    assert_eq!(ok(run, &[&command[..1], &elsewhere, &command[1..]].concat()), "note\n");
 }
 
 fn awkward_place() -> Place {
@@ -71,22 +69,18 @@ fn clear(place: &Place) {
     }
 }
 
+#[needs(Overlay, UserXattr)]
 #[test]
 fn an_awkward_tree_goes_elsewhere() {
-    if !need(Feature::UserXattr) {
-        return;
-    }
     let place = awkward_place();
     goes_elsewhere(&place, &|arguments| place.run(arguments));
     clear(&place);
 }
 
+#[needs(Root, Overlay, UserXattr)]
 #[test]
 fn an_awkward_tree_of_an_ordinary_user_goes_elsewhere() {
-    if !need(Feature::UserXattr) {
-        return;
-    }
-    let Some(user) = User::new() else { return };
+    let user = User::new();
     let place = awkward_place();
     // What its modes close to its owner does not come in at all.
     fs::remove_dir_all(place.project().join("modes")).unwrap();

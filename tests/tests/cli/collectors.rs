@@ -6,17 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use offshoot_needs::needs;
 use offshoot_tests::product::Place;
 use offshoot_tests::rng::Rng;
-use offshoot_tests::skip::{Feature, need};
 use offshoot_tests::tier::Tier;
 
 const NOTHING: [&str; 5] = ["gc", "--keep-operations", "0", "--keep-age", "0s"];
 
-fn place() -> Option<Place> {
-    if !need(Feature::Overlay) {
-        return None;
-    }
+fn place() -> Place {
     let place = Place::new();
     let mut rng = Rng::new(9);
     for number in 0..20 {
@@ -24,7 +21,7 @@ fn place() -> Option<Place> {
     }
     place.write("long", rng.bytes(1_500_000));
     place.ok(["init"]);
-    Some(place)
+    place
 }
 
 /// Starts a command that waits for its input in the middle, and waits until it runs.
@@ -48,9 +45,10 @@ fn start(place: &Place, workspace: &str) -> Child {
     child
 }
 
+#[needs(Overlay)]
 #[test]
 fn a_command_keeps_what_it_runs_upon_though_its_workspace_is_gone() {
-    let Some(place) = place() else { return };
+    let place = place();
     place.ok(["workspace", "create", "doomed"]);
     place.ok(["exec", "-q", "-w", "doomed", "--", "sh", "-c", "date +%N > file-0; rm file-1"]);
     let expected =
@@ -88,9 +86,10 @@ fn round(place: &Place, worker: u64, number: u64) {
     }
 }
 
+#[needs(Overlay)]
 #[test]
 fn commands_and_forks_go_on_while_garbage_is_collected() {
-    let Some(place) = place() else { return };
+    let place = place();
     let rounds = Tier::from_env().pick(4, 40);
     let over = AtomicBool::new(false);
     let longest = thread::scope(|scope| {
@@ -135,9 +134,10 @@ fn commands_and_forks_go_on_while_garbage_is_collected() {
 }
 
 /// An export is one moment, whatever goes on.
+#[needs(Overlay)]
 #[test]
 fn an_export_beside_commands_is_one_moment() {
-    let Some(place) = place() else { return };
+    let place = place();
     place.ok(["workspace", "create", "w"]);
     thread::scope(|scope| {
         let writer = scope.spawn(|| {

@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use insta::assert_snapshot;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use offshoot_needs::needs;
 use offshoot_tests::product::{Place, document_of, in_background};
 use offshoot_tests::scan::{CompareOptions, compare, scan};
-use offshoot_tests::skip::{Feature, need};
 use offshoot_tests::tier::Tier;
 use offshoot_tests::user::{User, give_away};
 use serde_json::Value;
@@ -20,10 +20,6 @@ use crate::transcript::{Transcript, demo_vault};
 
 /// Longer than anything here takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
-
-fn confined() -> bool {
-    need(Feature::UserNamespace) && need(Feature::Overlay)
-}
 
 /// Runs a text in the workspace `fix` and gives the envelope's result.
 fn shell(place: &Place, settings: &[&str], text: &str) -> Value {
@@ -61,11 +57,9 @@ fn wait_for_background(place: &Place) {
     wait_until("merging", || in_background(&place.home()).is_empty());
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn compaction_for_people() {
-    if !confined() {
-        return;
-    }
     let place = demo_vault();
     let mut transcript = Transcript::new(&place);
     transcript.run(&["vault", "compact"]);
@@ -83,11 +77,9 @@ fn compaction_for_people() {
     assert_snapshot!(transcript.finish());
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn compaction_for_programs() {
-    if !confined() {
-        return;
-    }
     let place = demo_vault();
     for step in 0..3 {
         shell(&place, &[], &format!("echo {step} > new; echo {step} > src/new"));
@@ -100,11 +92,9 @@ fn compaction_for_programs() {
     assert_snapshot!(transcript.finish());
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn commands_start_it_when_it_is_due() {
-    if !confined() {
-        return;
-    }
     let place = demo_vault();
     let settings = ["compact.auto=true", "compact.depth=3"];
     for step in 0..10 {
@@ -125,11 +115,9 @@ fn layers_dir(place: &Place) -> PathBuf {
     vaults.map(|vault| vault.unwrap().path().join("layers")).next().unwrap()
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn commands_do_not_start_it_where_they_should_not() {
-    if !confined() {
-        return;
-    }
     let place = demo_vault();
     for step in 0..6 {
         let settings = ["compact.auto=false", "compact.depth=2"];
@@ -139,11 +127,9 @@ fn commands_do_not_start_it_where_they_should_not() {
     assert_eq!(layers(&place), 7);
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn how_many_layers_there_may_be() {
-    if !confined() {
-        return;
-    }
     let place = demo_vault();
     for step in 0..6 {
         shell(&place, &[], &format!("echo {step} > new-{step}"));
@@ -159,11 +145,9 @@ fn how_many_layers_there_may_be() {
 }
 
 /// A process that merges is stopped in the middle of it: commands go on, and what they leave is merged afterwards.
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn no_command_waits_for_it() {
-    if !confined() {
-        return;
-    }
     let place = demo_vault();
     for step in 0..3 {
         shell(&place, &[], &format!("for n in $(seq 400); do echo {step} > f-$n; done"));
@@ -200,19 +184,16 @@ fn no_command_waits_for_it() {
 }
 
 /// Large files stay where they are; root and an ordinary user see what a plain copy shows, and can write to it.
+#[needs(Overlay, DataLayers, UserNamespace)]
 #[test]
 fn large_files_are_not_copied() {
-    if confined() && need(Feature::DataLayers) {
-        large_files(None);
-    }
+    large_files(None);
 }
 
+#[needs(Overlay, DataLayers, UserNamespace)]
 #[test]
 fn large_files_of_an_ordinary_user_are_not_copied() {
-    if !confined() || !need(Feature::DataLayers) {
-        return;
-    }
-    let Some(user) = User::new() else { return };
+    let user = User::new();
     large_files(Some(&user));
 }
 
@@ -264,11 +245,9 @@ fn demo_vault_of(user: Option<&User>) -> Place {
 }
 
 /// More commands than the kernel stacks layers: none of them works on a copy.
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn a_long_life() {
-    if !confined() {
-        return;
-    }
     let place = demo_vault();
     let (count, depth) = Tier::from_env().pick((30, 4), (520, 16));
     let depth = format!("compact.depth={depth}");
@@ -308,11 +287,9 @@ fn a_long_life() {
 
 /// A kernel that cannot take the bytes of a file from another layer, as its note in the vault says, gets all of them; what
 /// was noted before the machine was started anew counts for nothing.
+#[needs(Overlay, DataLayers, UserNamespace)]
 #[test]
 fn a_kernel_that_cannot_gets_copies() {
-    if !confined() || !need(Feature::DataLayers) {
-        return;
-    }
     let place = demo_vault();
     for step in 0..3 {
         shell(&place, &[], &format!("yes {step} | head -c 9000000 > big-{step}"));

@@ -5,11 +5,11 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use offshoot_needs::needs;
 use offshoot_tests::product::{Place, document_of};
 
 use offshoot_tests::rng::Rng;
 use offshoot_tests::scan::{CompareOptions, compare, scan};
-use offshoot_tests::skip::{Feature, need};
 
 use crate::transcript::demo;
 
@@ -106,11 +106,9 @@ fn a_flipped_bit_in_a_layer_is_found() {
     assert_check_finds(&place, &named);
 }
 
+#[needs("python3")]
 #[test]
 fn damage_in_the_catalog_is_found() {
-    if !need(Feature::Program("python3")) {
-        return;
-    }
     let place = vault();
     let directory = directory(&place);
     let catalog = directory.join("catalog.db").to_str().unwrap().to_owned();
@@ -132,22 +130,18 @@ fn damage_in_the_catalog_is_found() {
     assert_check_finds(&place, &["snapshot"]);
 }
 
+#[needs("python3")]
 #[test]
 fn a_forged_audit_event_is_found() {
-    if !need(Feature::Program("python3")) {
-        return;
-    }
     let place = vault();
     sql(&directory(&place), "update audit set event = replace(event, 'fix', 'fox')");
     assert_check_finds(&place, &["audit"]);
     place.ok(["status"]);
 }
 
+#[needs("python3")]
 #[test]
 fn pages_that_are_noise_are_found() {
-    if !need(Feature::Program("python3")) {
-        return;
-    }
     let place = vault();
     let directory = directory(&place);
     sql(&directory, "update meta set value = value");
@@ -200,11 +194,9 @@ fn a_catalog_that_is_not_there() {
     assert_eq!(place.json(&["vault", "check"])["ok"], true);
 }
 
+#[needs("python3")]
 #[test]
 fn a_newer_vault_is_left_alone() {
-    if !need(Feature::Program("python3")) {
-        return;
-    }
     let place = vault();
     let directory = directory(&place);
     sql(&directory, "pragma user_version = 99");

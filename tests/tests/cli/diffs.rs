@@ -3,9 +3,9 @@
 use std::process::Command;
 
 use insta::assert_snapshot;
+use offshoot_needs::needs;
 use offshoot_tests::product::Place;
 use offshoot_tests::scan::{CompareOptions, compare, scan};
-use offshoot_tests::skip::{Feature, need};
 
 use crate::transcript::{Transcript, demo_vault};
 
@@ -69,11 +69,9 @@ fn the_exit_code_says_whether_there_are_differences() {
     assert_eq!(code(&["diff", "--exit-code", "head", "fix@base"]), Some(0));
 }
 
+#[needs("git")]
 #[test]
 fn git_applies_a_patch_to_the_project() {
-    if !need(Feature::Program("git")) {
-        return;
-    }
     let place = changed();
     // Binary files have no lines, so a patch only names them.
     place.ok(["fs", "rm", "/data.bin", "-w", "fix"]);

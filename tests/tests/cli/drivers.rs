@@ -4,9 +4,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Output, Stdio};
 
+use offshoot_needs::needs;
 use offshoot_tests::product::{Place, binary, document_of};
 use offshoot_tests::scan;
-use offshoot_tests::skip::{Feature, need};
 use offshoot_tests::user::{User, give_away};
 use serde_json::Value;
 
@@ -31,11 +31,9 @@ fn export(place: &Place, result: &Value, name: &str) -> scan::Scan {
     scan::scan(&to).unwrap()
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn a_copy_gives_what_an_overlay_gives() {
-    if !need(Feature::UserNamespace) || !need(Feature::Overlay) {
-        return;
-    }
     let place = demo_vault();
     let (overlay, copy) = (exec(&place, "overlay"), exec(&place, "copy"));
     assert_eq!((&overlay["driver"], &copy["driver"]), (&"overlay".into(), &"copy".into()));
@@ -52,12 +50,10 @@ fn a_copy_gives_what_an_overlay_gives() {
     assert_eq!(chosen["result"]["driver"], "copy");
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn both_drivers_work_for_an_ordinary_user() {
-    let Some(user) = User::new() else { return };
-    if !need(Feature::UserNamespace) {
-        return;
-    }
+    let user = User::new();
     for driver in ["overlay", "copy"] {
         let place = demo();
         give_away(place.path());
@@ -81,10 +77,7 @@ fn both_drivers_work_for_an_ordinary_user() {
 }
 
 /// Runs a script in a project whose vaults lie on an overlay, where no other can be stacked; `$1` is the binary.
-fn on_an_overlay(place: &Place, script: &str) -> Option<Output> {
-    if !need(Feature::Root) || !need(Feature::Overlay) || !need(Feature::Program("unshare")) {
-        return None;
-    }
+fn on_an_overlay(place: &Place, script: &str) -> Output {
     for name in ["lower", "upper", "work", "home"] {
         fs::create_dir(place.path().join(name)).unwrap();
     }
@@ -93,15 +86,16 @@ fn on_an_overlay(place: &Place, script: &str) -> Option<Output> {
     let mut command = Command::new("unshare");
     command.args(["-m", "sh", "-c", &script, "sh"]).arg(binary()).current_dir(place.path());
     command.env_clear().envs(place.environment()).stdin(Stdio::null());
-    Some(command.output().unwrap())
+    command.output().unwrap()
 }
 
+#[needs(Root, Overlay)]
 #[test]
 fn a_home_that_is_an_overlay_itself_falls_back_to_copies() {
     let place = demo();
     let script =
         "\"$1\" exec --json -- sh -c 'rm run.sh; echo x > new' && \"$1\" exec --json -- ls";
-    let Some(output) = on_an_overlay(&place, script) else { return };
+    let output = on_an_overlay(&place, script);
     let text = String::from_utf8(output.stdout).unwrap();
     let first: Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
     assert_eq!(first["result"]["driver"], "copy", "{first}");
@@ -112,11 +106,12 @@ fn a_home_that_is_an_overlay_itself_falls_back_to_copies() {
     assert_eq!(second["success"], true, "{second}");
 }
 
+#[needs(Root, Overlay)]
 #[test]
 fn a_driver_that_is_asked_for_does_not_become_another() {
     let place = demo();
     let script = "exec \"$1\" exec --json --driver overlay -- true";
-    let Some(output) = on_an_overlay(&place, script) else { return };
+    let output = on_an_overlay(&place, script);
     assert_eq!(output.status.code(), Some(125));
     let refused = document_of(&output);
     assert_eq!(refused["result"]["failed_in"], "mounting", "{refused}");
@@ -124,11 +119,9 @@ fn a_driver_that_is_asked_for_does_not_become_another() {
     assert!(message.contains("not supported as upperdir"), "{message}");
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn an_unbound_vault_lies_at_workspace() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo();
     place.ok(["vault", "create", "loose"]);
     let arguments =

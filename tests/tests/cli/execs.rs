@@ -5,18 +5,14 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use insta::assert_snapshot;
+use offshoot_needs::needs;
 use offshoot_tests::product::{Place, document_of, with_json};
 use offshoot_tests::schema;
-use offshoot_tests::skip::{Feature, need};
 use serde_json::Value;
 
 use crate::transcript::{Transcript, demo, demo_vault};
 
 /// Whether commands can be confined here.
-fn confined() -> bool {
-    need(Feature::UserNamespace)
-}
-
 /// Runs `exec --json` and gives the whole envelope, whatever became of it.
 fn envelope(place: &Place, arguments: &[&str]) -> Value {
     document_of(&place.run(with_json(&[&["exec"], arguments].concat())))
@@ -26,11 +22,9 @@ fn shell(place: &Place, text: &str) -> Value {
     envelope(place, &["-w", "fix", "--shell", text])
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn execs_for_people() {
-    if !confined() {
-        return;
-    }
     let place = demo_vault();
     let mut transcript = Transcript::new(&place);
     transcript.run(&[
@@ -59,11 +53,9 @@ fn execs_for_people() {
     assert_snapshot!(transcript.finish());
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn execs_for_programs() {
-    if !confined() {
-        return;
-    }
     let place = demo_vault();
     let mut transcript = Transcript::new(&place);
     let done = transcript.json(&[
@@ -86,11 +78,9 @@ fn execs_for_programs() {
     assert_snapshot!(transcript.finish());
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn the_first_use_makes_a_vault_and_the_folder_is_untouched() {
-    if !confined() {
-        return;
-    }
     let place = demo();
     let done = envelope(&place, &["--", "sh", "-c", "echo hi > f"]);
     assert_eq!(done["success"], true, "{done}");
@@ -114,11 +104,9 @@ fn the_first_use_makes_a_vault_and_the_folder_is_untouched() {
     assert_eq!(stale["success"], false, "{stale}");
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn the_folder_below_is_where_a_command_starts() {
-    if !confined() {
-        return;
-    }
     let place = demo_vault();
     let mut command = place.command(["exec", "-w", "fix", "--json", "--", "pwd"]);
     command.current_dir(place.project().join("src"));
@@ -133,11 +121,9 @@ fn the_folder_below_is_where_a_command_starts() {
     assert!(none["result"]["error"]["message"].as_str().unwrap().contains("absent"), "{none}");
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn only_listed_variables_reach_a_command() {
-    if !confined() {
-        return;
-    }
     let place = demo_vault();
     let arguments = ["exec", "-w", "fix", "--json", "-e", "GIVEN=a=b", "-e", "NAMED", "--", "env"];
     let mut command = place.command(arguments);
@@ -150,11 +136,9 @@ fn only_listed_variables_reach_a_command() {
     assert!(!text.contains("SECRET_TOKEN"), "{text}");
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn a_stream_tells_things_as_they_happen() {
-    if !confined() {
-        return;
-    }
     let place = demo_vault();
     let output =
         place.run(["exec", "-w", "fix", "--stream", "--shell", "echo a; echo b >&2; exit 4"]);
@@ -174,11 +158,9 @@ fn a_stream_tells_things_as_they_happen() {
     assert!(events.iter().any(|e| e["event"] == "stderr" && e["data"] == "b\n"), "{text}");
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn a_busy_workspace_is_told_or_waited_for() {
-    if !confined() {
-        return;
-    }
     let place = demo_vault();
     let mut long =
         place.command(["exec", "-w", "fix", "--stream", "--shell", "sleep 1; echo x > slow"]);
@@ -196,11 +178,9 @@ fn a_busy_workspace_is_told_or_waited_for() {
     long.wait().unwrap();
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn a_change_beside_a_running_command_loses_nothing() {
-    if !confined() {
-        return;
-    }
     let place = demo_vault();
     let mut long =
         place.command(["exec", "-w", "fix", "--stream", "--shell", "echo x > slow; sleep 1"]);
@@ -220,11 +200,9 @@ fn a_change_beside_a_running_command_loses_nothing() {
     assert_eq!(place.ok(["fs", "cat", "/slow", "--at", &format!("fix@{checkpoint}")]), "x\n");
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn an_interrupt_ends_the_command_and_keeps_its_changes() {
-    if !confined() {
-        return;
-    }
     let place = demo_vault();
     let mut child = place
         .command(["exec", "-w", "fix", "--stream", "--shell", "echo x > begun; echo on; sleep 60"])
@@ -250,11 +228,9 @@ fn an_interrupt_ends_the_command_and_keeps_its_changes() {
 }
 
 /// Whoever waits for a workspace can stop waiting.
+#[needs(UserNamespace)]
 #[test]
 fn an_interrupt_ends_the_wait_for_a_workspace() {
-    if !confined() {
-        return;
-    }
     let place = demo_vault();
     let mut long = place.command(["exec", "-w", "fix", "--stream", "--", "sleep", "60"]);
     let mut long = long.stdout(Stdio::piped()).spawn().unwrap();
@@ -279,11 +255,9 @@ fn an_interrupt_ends_the_wait_for_a_workspace() {
     long.wait().unwrap();
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn settings_of_exec_are_kept_to() {
-    if !confined() {
-        return;
-    }
     let place = demo_vault();
     let with = |setting: &str, text: &str| {
         envelope(&place, &["-w", "fix", "-c", setting, "--shell", text])["result"].clone()

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use insta::assert_snapshot;
+use offshoot_needs::needs;
 use offshoot_tests::product::Place;
 
 use crate::transcript::{Transcript, demo_vault};
@@ -106,11 +107,9 @@ fn a_layer_that_is_mostly_garbage_is_emptied_unless_one_says_no() {
     place.ok(["vault", "check"]);
 }
 
+#[needs(Overlay)]
 #[test]
 fn what_commands_printed_goes_with_their_operations() {
-    if !offshoot_tests::skip::need(offshoot_tests::skip::Feature::Overlay) {
-        return;
-    }
     let place = demo_vault();
     let envelope = place.run(["exec", "-w", "fix", "--json", "--", "echo", "hello"]);
     let envelope: serde_json::Value = serde_json::from_slice(&envelope.stdout).unwrap();
@@ -125,11 +124,9 @@ fn what_commands_printed_goes_with_their_operations() {
     place.ok(["vault", "check"]);
 }
 
+#[needs(Overlay)]
 #[test]
 fn checkpoints_that_nobody_asked_for_go_with_their_operations() {
-    if !offshoot_tests::skip::need(offshoot_tests::skip::Feature::Overlay) {
-        return;
-    }
     let place = demo_vault();
     for round in ["one", "two", "three"] {
         place.ok([

@@ -3,17 +3,13 @@
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::process::{Child, Stdio};
 
+use offshoot_needs::needs;
 use offshoot_tests::product::{Place, document_of};
-use offshoot_tests::skip::{Feature, need};
 use serde_json::Value;
 
 use crate::transcript::demo_vault;
 
 const MANY: usize = 100 << 20;
-
-fn scene() -> Option<Place> {
-    need(Feature::UserNamespace).then(demo_vault)
-}
 
 fn spawn(place: &Place, arguments: &[&str]) -> Child {
     let mut command = place.command(arguments);
@@ -22,9 +18,10 @@ fn spawn(place: &Place, arguments: &[&str]) -> Child {
 }
 
 /// Every line is answered before the next is written.
+#[needs(UserNamespace)]
 #[test]
 fn input_comes_while_its_producer_goes_on() {
-    let Some(place) = scene() else { return };
+    let place = demo_vault();
     let answer = "while read line; do echo \"<$line>\"; done; echo end";
     for start in [&["exec", "-i"][..], &["exec", "-i", "--stream"], &["run"]] {
         let words = [start, &["-w", "fix", "--", "sh", "-c", answer]].concat();
@@ -47,9 +44,10 @@ fn input_comes_while_its_producer_goes_on() {
     }
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn an_envelope_has_what_was_read() {
-    let Some(place) = scene() else { return };
+    let place = demo_vault();
     for word in ["exec", "run"] {
         let options = if word == "exec" { &["-i"][..] } else { &[] };
         let words = [&[word][..], options, &["-w", "fix", "--json", "--", "cat"]].concat();
@@ -66,9 +64,10 @@ fn an_envelope_has_what_was_read() {
     }
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn much_input_arrives_whole() {
-    let Some(place) = scene() else { return };
+    let place = demo_vault();
     let input = vec![b'x'; MANY];
     for start in [&["exec", "-i"][..], &["run"]] {
         let words = [start, &["-w", "fix", "--", "wc", "-c"]].concat();
@@ -81,9 +80,10 @@ fn much_input_arrives_whole() {
     assert!(passed.stdout == input, "{} bytes came back", passed.stdout.len());
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn a_reader_that_has_enough_stops_nobody() {
-    let Some(place) = scene() else { return };
+    let place = demo_vault();
     let input = vec![b'x'; MANY];
     for start in [&["exec", "-i"][..], &["run"]] {
         let words = [start, &["-w", "fix", "--", "head", "-c", "3"]].concat();
@@ -94,9 +94,10 @@ fn a_reader_that_has_enough_stops_nobody() {
 }
 
 /// Whoever writes finds out that nobody reads any more while the command still runs, as with a pipe of their own.
+#[needs(UserNamespace)]
 #[test]
 fn a_producer_hears_that_nobody_reads() {
-    let Some(place) = scene() else { return };
+    let place = demo_vault();
     let script = "head -c 3; exec <&-; sleep 3; echo later";
     let mut child = spawn(&place, &["exec", "-i", "-w", "fix", "--", "sh", "-c", script]);
     let mut input = child.stdin.take().unwrap();
@@ -112,9 +113,10 @@ fn a_producer_hears_that_nobody_reads() {
 }
 
 /// A command that never reads ends although its input does not.
+#[needs(UserNamespace)]
 #[test]
 fn input_that_never_ends_is_not_waited_for() {
-    let Some(place) = scene() else { return };
+    let place = demo_vault();
     for start in [&["exec", "-i"][..], &["run"]] {
         let words = [start, &["-w", "fix", "--", "echo", "done"]].concat();
         let mut child = spawn(&place, &words);
@@ -125,9 +127,10 @@ fn input_that_never_ends_is_not_waited_for() {
     }
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn without_the_option_there_is_no_input() {
-    let Some(place) = scene() else { return };
+    let place = demo_vault();
     let output = place.run_with(["exec", "-w", "fix", "--json", "--", "wc", "-c"], b"four");
     let document: Value = document_of(&output);
     assert_eq!(document["result"]["stdout"], "0\n", "{document}");

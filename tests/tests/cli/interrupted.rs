@@ -5,8 +5,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
 use insta::assert_snapshot;
+use offshoot_needs::needs;
 use offshoot_tests::product::{Place, document_of, with_json};
-use offshoot_tests::skip::{Feature, need};
 use offshoot_tests::user::{User, give_away};
 use serde_json::{Value, json};
 
@@ -68,11 +68,9 @@ except OSError as error:
     open("failed", "w").write(str(error))
 '"#;
 
+#[needs(UserNamespace)]
 #[test]
 fn no_rename_fails_because_offshoot_was_killed() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     for _ in 0..8 {
         let exec = Background::start(&place, RENAMES).crash();
@@ -82,11 +80,9 @@ fn no_rename_fails_because_offshoot_was_killed() {
     }
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn interrupted_commands_for_people() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let exec = Background::start(&place, WORK).crash();
     let mut transcript = Transcript::new(&place);
@@ -115,11 +111,9 @@ fn interrupted_commands_for_people() {
     assert_clean(&place);
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn interrupted_commands_for_programs() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let exec = Background::start(&place, WORK).crash();
     let other = Background::start(&place, "echo > other; echo ready; sleep 600").crash();
@@ -135,11 +129,9 @@ fn interrupted_commands_for_programs() {
 }
 
 /// The hint is on standard error, so that what programs read stays one document.
+#[needs(UserNamespace)]
 #[test]
 fn a_hint_is_no_part_of_a_document() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     Background::start(&place, WORK).crash();
     let output = place.run(["status", "--json"]);
@@ -151,11 +143,9 @@ fn a_hint_is_no_part_of_a_document() {
 }
 
 /// The state before stays the workspace's own; what was written becomes a checkpoint, exactly, and undo takes it back.
+#[needs(UserNamespace)]
 #[test]
 fn what_is_kept_is_what_was_written() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let exec = Background::start(&place, WORK).crash();
     let shown = place.json(&["recover", "show", &exec]);
@@ -178,11 +168,9 @@ fn what_is_kept_is_what_was_written() {
 }
 
 /// Nothing is offered where nothing was written: not by a command that only read, nor by names that were placed for it.
+#[needs(UserNamespace)]
 #[test]
 fn a_command_that_wrote_nothing_leaves_nothing() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo();
     for name in ["one", "two", "src/three"] {
         fs::hard_link(place.project().join("run.sh"), place.project().join(name)).unwrap();
@@ -210,11 +198,9 @@ fn a_command_that_wrote_nothing_leaves_nothing() {
     assert_clean(&place);
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn a_deleted_workspace_comes_back_as_another() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let exec = Background::start(&place, WORK).crash();
     place.ok(["workspace", "delete", "fix"]);
@@ -231,11 +217,9 @@ fn a_deleted_workspace_comes_back_as_another() {
 }
 
 /// What an earlier command reported as done is there, whatever became of a later one.
+#[needs(UserNamespace)]
 #[test]
 fn each_setting_does_what_it_says() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     for (setting, waiting, checkpoints) in [("offer", 1, 0), ("keep", 0, 1), ("discard", 0, 0)] {
         let place = demo_vault();
         Background::start(&place, "echo mine > mine; echo ready; sleep 600").crash();
@@ -255,11 +239,9 @@ fn each_setting_does_what_it_says() {
 }
 
 /// The init is killed and Offshoot lives to tell.
+#[needs(UserNamespace)]
 #[test]
 fn a_command_whose_init_is_killed_is_set_aside() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let running = Background::start(&place, WORK);
     running.kill_init();
@@ -277,11 +259,9 @@ fn a_command_whose_init_is_killed_is_set_aside() {
     assert_clean(&place);
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn a_copy_is_recovered_too() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let arguments = ["exec", "-w", "fix", "--driver", "copy", "--shell", WORK];
     let exec = Background::start_with(&place, &arguments).crash();
@@ -295,11 +275,9 @@ fn a_copy_is_recovered_too() {
 }
 
 /// A machine that was started anew is told from one that was not.
+#[needs(UserNamespace)]
 #[test]
 fn a_power_cut_is_said() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let exec = Background::start(&place, WORK).crash();
     place.ok(["status"]);
@@ -316,9 +294,10 @@ fn a_power_cut_is_said() {
 }
 
 /// Modes that close an ordinary user's own files to them.
+#[needs(UserNamespace)]
 #[test]
 fn closed_files_of_an_ordinary_user() {
-    let Some(user) = User::new().filter(|_| need(Feature::UserNamespace)) else { return };
+    let user = User::new();
     let place = demo();
     give_away(place.path());
     user.ok(&place, &["init"]);
@@ -348,11 +327,9 @@ fn closed_files_of_an_ordinary_user() {
 }
 
 /// A directory that a broker was moving when everything stopped is content like any other.
+#[needs(UserNamespace)]
 #[test]
 fn half_moved_directories_are_kept() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let text =
         "mkdir .offshoot-moving-1; echo half > .offshoot-moving-1/file; echo ready; sleep 600";
@@ -362,11 +339,9 @@ fn half_moved_directories_are_kept() {
 }
 
 /// Opening a vault while a command runs in it leaves the command alone.
+#[needs(UserNamespace)]
 #[test]
 fn what_runs_is_left_alone() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let running =
         Background::start(&place, "echo 1 > 1; echo ready; read line < fifo || sleep 1; echo done");
@@ -384,11 +359,9 @@ fn what_runs_is_left_alone() {
 }
 
 /// Two who take care of the same are told apart.
+#[needs(UserNamespace)]
 #[test]
 fn one_at_a_time() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let exec = Background::start(&place, WORK).crash();
     place.ok(["status"]);
@@ -401,11 +374,9 @@ fn one_at_a_time() {
 }
 
 /// A mode of the vault's folder that an ordinary user's home has is kept by what is set aside.
+#[needs(UserNamespace)]
 #[test]
 fn what_is_set_aside_is_private() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let exec = Background::start(&place, WORK).crash();
     place.ok(["status"]);

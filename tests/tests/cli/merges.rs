@@ -3,8 +3,8 @@
 use std::fs;
 
 use insta::assert_snapshot;
+use offshoot_needs::needs;
 use offshoot_tests::product::{Place, document_of};
-use offshoot_tests::skip::{Feature, need};
 use offshoot_tests::user::{User, give_away};
 use serde_json::Value;
 
@@ -206,11 +206,9 @@ fn sides_outlive_their_workspaces() {
 }
 
 /// Whoever takes the markers out decides, with whatever program.
+#[needs(UserNamespace)]
 #[test]
 fn programs_decide() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = merged();
     let exec = |place: &Place, script: &str| {
         let result = place.json(&["exec", "-w", "both", "--shell", script]);
@@ -231,12 +229,10 @@ fn programs_decide() {
     assert_eq!(open(&place, "both"), [""; 0]);
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn an_ordinary_user_decides_too() {
-    let Some(user) = User::new() else { return };
-    if !need(Feature::UserNamespace) {
-        return;
-    }
+    let user = User::new();
     let place = demo();
     give_away(place.path());
     let ok = |arguments: &[&str]| user.ok(&place, arguments);
@@ -346,11 +342,9 @@ fn sides_without_a_change_are_passed_over() {
     assert_eq!(cat(&place, "all", "/new.txt"), "b\n");
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn a_workspace_that_is_busy_is_left_alone() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = quarrel();
     let running = Background::start(&place, "echo ready; sleep 600");
     let error = place.json_error(&["merge", "other", "--into", "fix"], 8);

@@ -2,8 +2,8 @@
 
 use std::process::{Command, Stdio};
 
+use offshoot_needs::needs;
 use offshoot_tests::product::{Place, binary, document_of, with_json};
-use offshoot_tests::skip::{Feature, need};
 use serde_json::Value;
 
 use crate::transcript::{demo, demo_vault};
@@ -12,11 +12,9 @@ fn exec(place: &Place, arguments: &[&str]) -> Value {
     document_of(&place.run(with_json(&[&["exec"], arguments].concat())))["result"].clone()
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn checkpoints_are_made_when_asked_for() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let with = |mode: &str, command: &str| {
         exec(&place, &["-w", "fix", "--checkpoint", mode, "--shell", command])
@@ -31,11 +29,9 @@ fn checkpoints_are_made_when_asked_for() {
     assert_eq!(exec(&place, &["-w", "fix", "--", "ls", "one"])["exit_code"], 2);
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn a_read_only_command_is_allowed_and_writes_nothing() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let before = place.json(&["log", "-w", "fix"])["snapshots"].as_array().unwrap().len();
     let result =
@@ -50,11 +46,9 @@ fn a_read_only_command_is_allowed_and_writes_nothing() {
     assert_eq!(place.json(&["execs"])["execs"].as_array().unwrap().len(), 1);
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn a_workspace_is_forked_from_what_is_named() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     exec(&place, &["-w", "fix", "--shell", "echo 1 > one"]);
     let forked = exec(&place, &["--from", "fix", "--shell", "cat one; echo 2 > two"]);
@@ -71,11 +65,9 @@ fn a_workspace_is_forked_from_what_is_named() {
 }
 
 /// The binary raises its own limit, and the command gets the one that the caller had.
+#[needs(UserNamespace)]
 #[test]
 fn the_limit_of_open_files_is_the_callers() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let script = "ulimit -Sn 77; exec \"$1\" exec -q -w fix -- sh -c 'ulimit -Sn'";
     let mut command = Command::new("sh");
@@ -84,11 +76,9 @@ fn the_limit_of_open_files_is_the_callers() {
     assert_eq!(String::from_utf8(command.output().unwrap().stdout).unwrap(), "77\n");
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn who_asked_is_recorded() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let mut command = place.command(["exec", "-w", "fix", "--json", "--", "true"]);
     command.env("OFFSHOOT_AGENT", "robin").env("OFFSHOOT_SESSION", "s-1");
@@ -98,11 +88,9 @@ fn who_asked_is_recorded() {
     assert_eq!(place.json(&["execs"])["execs"][0]["actor"]["session"], "s-1");
 }
 
+#[needs(UserNamespace, "python3")]
 #[test]
 fn the_network_is_off_unless_asked_for() {
-    if !need(Feature::UserNamespace) || !need(Feature::Program("python3")) {
-        return;
-    }
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let place = demo_vault();
@@ -118,11 +106,9 @@ fn the_network_is_off_unless_asked_for() {
 }
 
 /// A user namespace that may not make others stands for a system that lets nobody make them.
+#[needs(UserNamespace)]
 #[test]
 fn a_system_without_user_namespaces_is_told_by_its_setting() {
-    if !need(Feature::UserNamespace) || !need(Feature::Program("unshare")) {
-        return;
-    }
     let place = demo();
     let script =
         "echo 0 > /proc/sys/user/max_user_namespaces && \"$1\" exec --json -- true; \"$1\" doctor";
@@ -167,11 +153,9 @@ fn bad_requests_are_refused_with_an_envelope() {
     }
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn the_first_use_takes_in_the_project_and_never_a_home() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo();
     std::fs::create_dir(place.project().join(".git")).unwrap();
     let mut command = place.command(["exec", "--json", "--", "pwd"]);
@@ -189,11 +173,9 @@ fn the_first_use_takes_in_the_project_and_never_a_home() {
 }
 
 /// With the caller gone, everything inside is gone, and the next command finds the workspace as it was.
+#[needs(UserNamespace)]
 #[test]
 fn a_killed_caller_leaves_nothing_behind() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     // A duration that nobody else sleeps for, to find the process by.
     let sleep = format!("sleep 60.{}", std::process::id());

@@ -5,8 +5,8 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use insta::assert_snapshot;
+use offshoot_needs::needs;
 use offshoot_tests::product::Place;
-use offshoot_tests::skip::{Feature, need};
 use offshoot_tests::user::{User, give_away};
 use serde_json::{Value, json};
 
@@ -24,11 +24,9 @@ fn transcript<'a>(place: &'a Place, running: &Background) -> Transcript<'a> {
     transcript
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn running_commands_for_people() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let running = Background::start(&place, SLEEPS);
     let mut transcript = transcript(&place, &running);
@@ -48,11 +46,9 @@ fn running_commands_for_people() {
     assert_eq!(running.envelope()["result"]["interrupted"], true);
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn running_commands_for_programs() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let running = Background::start(&place, SLEEPS);
     let exec = running.exec.clone();
@@ -68,11 +64,9 @@ fn running_commands_for_programs() {
 }
 
 /// A command that is ended is sealed, and its envelope says so.
+#[needs(UserNamespace)]
 #[test]
 fn what_is_killed_is_sealed() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let stubborn = "trap '' TERM INT HUP; echo new > new; echo ready; while :; do sleep 1; done";
     for (arguments, quick) in [(&["--now"][..], true), (&["--signal", "kill"], true), (&[], false)]
@@ -95,11 +89,9 @@ fn what_is_killed_is_sealed() {
 }
 
 /// Another signal is for the command to deal with.
+#[needs(UserNamespace)]
 #[test]
 fn other_signals_are_passed_on() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let text = "trap 'echo heard > heard; exit 7' USR1; echo ready; while :; do sleep 0.1; done";
     let running = Background::start(&place, text);
@@ -111,9 +103,10 @@ fn other_signals_are_passed_on() {
     assert_eq!(result["changed_files"][0]["path"], "/heard");
 }
 
+#[needs(Root, UserNamespace)]
 #[test]
 fn commands_of_others_are_not_ended() {
-    let Some(user) = User::new().filter(|_| need(Feature::UserNamespace)) else { return };
+    let user = User::new();
     let place = demo_vault();
     let running = Background::start(&place, SLEEPS);
     give_away(place.path());
@@ -124,11 +117,9 @@ fn commands_of_others_are_not_ended() {
     assert!(is_alive(running.pids[0]));
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn every_vault_is_looked_at() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let running = Background::start(&place, SLEEPS);
     let elsewhere = place.path().join("elsewhere");
@@ -145,11 +136,9 @@ fn every_vault_is_looked_at() {
 }
 
 /// What is printed is seen while the command runs, each stream on its own, and all of it by the end.
+#[needs(UserNamespace)]
 #[test]
 fn output_is_followed() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let text =
         "echo ready; until [ -e go ]; do sleep 0.05; done; echo second; echo problem >&2; exit 3";
@@ -171,11 +160,9 @@ fn output_is_followed() {
     assert_eq!(running.envelope()["result"]["signal"], 15);
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn output_after_the_first_look_is_followed_too() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let text = "echo ready; sleep 1; echo second; echo problem >&2; exit 3";
     let running = Background::start(&place, text);
@@ -188,11 +175,9 @@ fn output_after_the_first_look_is_followed_too() {
     assert_eq!(place.run(["logs", "-f", &exec]).stdout, b"ready\nsecond\n", "of one that is over");
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn following_one_that_is_cut_short_fails() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let running = Background::start(&place, SLEEPS);
     let mut command = place.command(["logs", "-f", &running.exec]);
@@ -207,11 +192,9 @@ fn following_one_that_is_cut_short_fails() {
 }
 
 /// What is kept on disk meanwhile has the limit of what is kept at all.
+#[needs(UserNamespace)]
 #[test]
 fn output_on_disk_is_limited() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let text = "echo ready; yes | head -c 1000000; yes no | head -c 1000000 >&2; sleep 600";
     let limit = "exec.output_limit=10000";
@@ -232,11 +215,9 @@ fn commands(place: &Place, arguments: &[&str]) -> Vec<String> {
     listed.as_array().unwrap().iter().map(command).collect()
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn execs_are_filtered() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     place.ok(["workspace", "create", "other"]);
     for (workspace, text) in [

@@ -4,18 +4,15 @@ use std::io::Read;
 use std::process::Stdio;
 
 use insta::assert_snapshot;
+use offshoot_needs::needs;
 use offshoot_tests::product::Place;
-use offshoot_tests::skip::{Feature, need};
 
 use crate::transcript::{Transcript, demo_vault};
 
-fn scene() -> Option<Place> {
-    need(Feature::UserNamespace).then(demo_vault)
-}
-
+#[needs(UserNamespace)]
 #[test]
 fn runs_for_people() {
-    let Some(place) = scene() else { return };
+    let place = demo_vault();
     let mut transcript = Transcript::new(&place);
     let change = "echo hi > f; rm run.sh; mv src/lib.rs src/new.rs; chmod 600 README.md; echo out";
     transcript.run(&["run", "-w", "fix", "--", "sh", "-c", change]);
@@ -32,9 +29,10 @@ fn runs_for_people() {
     assert_snapshot!(transcript.finish());
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn runs_for_programs() {
-    let Some(place) = scene() else { return };
+    let place = demo_vault();
     let mut transcript = Transcript::new(&place);
     transcript.json_with(&["run", "-w", "fix", "--", "sh", "-c", "cat > f; echo out"], "input");
     transcript.json(&["run", "-w", "no/thing", "--", "true"]);
@@ -42,9 +40,10 @@ fn runs_for_programs() {
 }
 
 /// A link in a chain of commands: each stream goes where it belongs and nothing is added to it.
+#[needs(UserNamespace)]
 #[test]
 fn streams_are_passed_through_as_they_are() {
-    let Some(place) = scene() else { return };
+    let place = demo_vault();
     let bytes: Vec<u8> = (0..=255).cycle().take(100_000).collect();
     let script = "cat; printf '\\377err' >&2";
     let output = place.run_with(["run", "-w", "fix", "-q", "--", "sh", "-c", script], &bytes);
@@ -60,9 +59,10 @@ fn streams_are_passed_through_as_they_are() {
 }
 
 /// A fork starts from what is in the folder, and its name is the way back.
+#[needs(UserNamespace)]
 #[test]
 fn a_run_without_a_workspace_forks_one() {
-    let Some(place) = scene() else { return };
+    let place = demo_vault();
     let output = place.run(["run", "--", "sh", "-c", "echo hi > f"]);
     let text = String::from_utf8(output.stderr).unwrap();
     let name = text.split_once("undo -w ").unwrap().1.split_whitespace().next().unwrap();

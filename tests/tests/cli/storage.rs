@@ -7,9 +7,9 @@ use std::path::Path;
 use std::process::Output;
 
 use nix::mount::{MsFlags, mount};
+use offshoot_needs::needs;
 use offshoot_tests::image::{LoopImage, private_mounts};
 use offshoot_tests::product::{Place, document_of};
-use offshoot_tests::skip::{Feature, need};
 use offshoot_tests::user::{User, give_away};
 use serde_json::Value;
 
@@ -83,11 +83,9 @@ fn fill(path: &Path) {
     }
 }
 
+#[needs(LoopMount)]
 #[test]
 fn a_full_disk_loses_nothing() {
-    if !need(Feature::LoopMount) {
-        return;
-    }
     let image = LoopImage::create(32 << 20).unwrap();
     let disk = image.mount().unwrap();
     let home = disk.path().join("home");
@@ -140,11 +138,9 @@ fn write_noise(path: &Path, size: usize) {
     fs::write(path, noise).unwrap();
 }
 
+#[needs(Root)]
 #[test]
 fn a_read_only_file_system_can_be_read() {
-    if !need(Feature::Root) {
-        return;
-    }
     let place = demo_vault();
     place.ok(["checkpoint", "create", "one", "-w", "fix"]);
     private_mounts().unwrap();
@@ -167,7 +163,7 @@ fn a_read_only_file_system_can_be_read() {
 
 #[test]
 fn a_home_without_permission_to_write_can_be_read() {
-    let Some(user) = User::new() else { return };
+    let user = User::new();
     let place = demo_vault();
     give_away(place.path());
     set_modes(&place.home(), |mode| mode & !0o222);

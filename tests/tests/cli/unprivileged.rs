@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, lchown};
 
+use offshoot_needs::needs;
 use offshoot_tests::awkward;
 use offshoot_tests::product::document_of;
 use offshoot_tests::user::{User, give_away};
@@ -11,7 +12,7 @@ use crate::transcript::demo;
 
 #[test]
 fn the_tour_of_an_ordinary_user() {
-    let Some(user) = User::new() else { return };
+    let user = User::new();
     let place = demo();
     give_away(place.path());
     let ok = |arguments: &[&str]| user.ok(&place, arguments);
@@ -47,9 +48,10 @@ fn the_tour_of_an_ordinary_user() {
 }
 
 /// What cannot be read is said and left out; the rest comes in.
+#[needs(Root)]
 #[test]
 fn files_of_others_are_reported() {
-    let Some(user) = User::new() else { return };
+    let user = User::new();
     let place = demo();
     place.write("secret/key", "key");
     give_away(place.path());
@@ -70,9 +72,10 @@ fn files_of_others_are_reported() {
 }
 
 /// Nobody else can look into somebody's vaults.
+#[needs(Root)]
 #[test]
 fn a_home_is_private() {
-    let Some(user) = User::new() else { return };
+    let user = User::new();
     let place = demo();
     place.ok(["init"]);
     fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
@@ -86,7 +89,7 @@ fn a_home_is_private() {
 
 #[test]
 fn modes_that_lock_their_owner_out_are_kept() {
-    let Some(user) = User::new() else { return };
+    let user = User::new();
     let place = demo();
     give_away(place.path());
     user.ok(&place, &["init"]);

@@ -1,7 +1,7 @@
 //! What a command used, as the envelope tells it.
 
+use offshoot_needs::needs;
 use offshoot_tests::product::{Place, document_of};
-use offshoot_tests::skip::{Feature, need};
 use serde_json::Value;
 
 use crate::transcript::demo_vault;
@@ -19,11 +19,9 @@ fn number(usage: &Value, name: &str) -> u64 {
 
 const FIVE: u64 = 5 << 20;
 
+#[needs(UserNamespace)]
 #[test]
 fn what_is_written_is_counted() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let nothing = usage(&place, &[], "cat README.md");
     assert_eq!(number(&nothing, "kept_bytes"), 0, "{nothing}");
@@ -50,11 +48,9 @@ fn what_is_written_is_counted() {
     assert_eq!(number(&moved, "kept_bytes"), FIVE + 2, "{moved}");
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn time_and_memory_are_counted() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let idle = usage(&place, &[], "sleep 0.3");
     assert!(number(&idle, "user_ms") + number(&idle, "system_ms") < 250, "{idle}");
@@ -67,11 +63,9 @@ fn time_and_memory_are_counted() {
     assert!(number(&memory, "max_resident_bytes") > 50_000_000, "{memory}");
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn processes_are_counted() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let one = number(&usage(&place, &[], "true"), "processes");
     let eleven = "for i in 0 1 2 3 4 5 6 7 8 9; do /bin/true; done";

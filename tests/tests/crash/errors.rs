@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use offshoot_tests::skip::{Feature, need};
+use offshoot_needs::needs;
 use offshoot_tests::tier::Tier;
 use offshoot_tests::trace::{Fault, Trace};
 
@@ -17,9 +17,6 @@ pub(crate) const ENOSPC: i32 = 28;
 const STORAGE: i32 = 6;
 
 fn fail_everywhere(operation: Operation) {
-    if !need(Feature::Ptrace) {
-        return;
-    }
     let scene = Scene::new(operation);
     let mut faults = Vec::new();
     for (errno, salt) in [(EIO, 200), (ENOSPC, 300)] {
@@ -75,76 +72,91 @@ fn not_done(scene: &Scene, home: &Path, trace: &Trace) -> Result<(), String> {
     }
 }
 
+#[needs(Ptrace)]
 #[test]
 fn init_fails() {
     fail_everywhere(Operation::Init);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn second_init_fails() {
     fail_everywhere(Operation::InitAgain);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn small_write_fails() {
     fail_everywhere(Operation::WriteSmall);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn large_write_fails() {
     fail_everywhere(Operation::WriteLarge);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn fork_fails() {
     fail_everywhere(Operation::Fork);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn undo_fails() {
     fail_everywhere(Operation::Undo);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn checkpoint_fails() {
     fail_everywhere(Operation::Checkpoint);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn compaction_fails() {
     fail_everywhere(Operation::Compact);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn collection_fails() {
     fail_everywhere(Operation::Collect);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn packing_fails() {
     fail_everywhere(Operation::Pack);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn export_fails() {
     fail_everywhere(Operation::Export);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn import_fails() {
     fail_everywhere(Operation::Import);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn delete_fails() {
     fail_everywhere(Operation::Delete);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn refusing_fails() {
     fail_everywhere(Operation::Refuse);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn taking_in_fails() {
     fail_everywhere(Operation::TakeIn);

@@ -7,10 +7,10 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use offshoot_needs::needs;
 use offshoot_tests::product;
 use offshoot_tests::rng::Rng;
 use offshoot_tests::scan::{CompareOptions, Kind, Scan, compare, scan};
-use offshoot_tests::skip::{Feature, need};
 use offshoot_tests::tier::Tier;
 use offshoot_tests::trace::{self, Call, Fault, Trace};
 use tempfile::TempDir;
@@ -185,9 +185,6 @@ pub(crate) fn expected(verb: Verb) -> Expected {
 }
 
 fn kill_everywhere(verb: Verb) {
-    if !need(Feature::Ptrace) {
-        return;
-    }
     let expected = expected(verb);
     let both = Tier::from_env() == Tier::Long;
     let mut rng = Rng::new(seed());
@@ -208,9 +205,6 @@ fn kill_everywhere(verb: Verb) {
 
 /// A full disk, or one that fails, at any call.
 fn fail_everywhere(verb: Verb) {
-    if !need(Feature::Ptrace) {
-        return;
-    }
     let expected = expected(verb);
     let mut faults = Vec::new();
     for (errno, salt) in [(EIO, 1000), (ENOSPC, 1100)] {
@@ -311,26 +305,31 @@ fn settled(site: &Site) -> Result<(), String> {
     }
 }
 
+#[needs(Ptrace)]
 #[test]
 fn commit_is_killed() {
     kill_everywhere(Verb::Commit);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn commit_meets_errors() {
     fail_everywhere(Verb::Commit);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn undo_of_a_commit_meets_errors() {
     fail_everywhere(Verb::Undo);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn undo_of_a_commit_is_killed() {
     kill_everywhere(Verb::Undo);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn redo_of_a_commit_is_killed() {
     kill_everywhere(Verb::Redo);

@@ -3,8 +3,8 @@
 use std::fs;
 use std::process::Output;
 
+use offshoot_needs::needs;
 use offshoot_tests::scan::{CompareOptions, Kind, compare};
-use offshoot_tests::skip::{Feature, need};
 use offshoot_tests::trace::Fault;
 
 use crate::home::{Site, Verb, contents, expected};
@@ -44,11 +44,9 @@ fn settle(site: &Site, way: &str) -> Output {
     site.offshoot(&["commit", "-w", "w", "--dry-run", "--settle", way])
 }
 
+#[needs(Ptrace)]
 #[test]
 fn the_way_can_be_chosen() {
-    if !need(Feature::Ptrace) {
-        return;
-    }
     let expected = expected(Verb::Commit);
     let site = half_done();
     let status = said(&site.offshoot(&["status", "-w", "w"]));
@@ -65,11 +63,9 @@ fn the_way_can_be_chosen() {
     site.succeed(&["vault", "check"]).unwrap();
 }
 
+#[needs(Ptrace)]
 #[test]
 fn a_person_may_change_what_was_still_to_come() {
-    if !need(Feature::Ptrace) {
-        return;
-    }
     let site = half_done();
     let Some(path) = untouched_yet(&site) else {
         panic!("the commit had come to every file");

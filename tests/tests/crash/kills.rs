@@ -1,7 +1,7 @@
 //! A process that is killed.
 
+use offshoot_needs::needs;
 use offshoot_tests::rng::Rng;
-use offshoot_tests::skip::{Feature, need};
 use offshoot_tests::tier::Tier;
 use offshoot_tests::trace::Fault;
 
@@ -40,9 +40,6 @@ impl Kill {
 }
 
 fn kill_everywhere(operation: Operation) {
-    if !need(Feature::Ptrace) {
-        return;
-    }
     let scene = Scene::new(operation);
     run_all("kills", &Kill::all(&scene, 100), |kill| {
         let home = scene.copy();
@@ -52,91 +49,109 @@ fn kill_everywhere(operation: Operation) {
     });
 }
 
+#[needs(Ptrace)]
 #[test]
 fn init_is_killed() {
     kill_everywhere(Operation::Init);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn second_init_is_killed() {
     kill_everywhere(Operation::InitAgain);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn small_write_is_killed() {
     kill_everywhere(Operation::WriteSmall);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn large_write_is_killed() {
     kill_everywhere(Operation::WriteLarge);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn fork_is_killed() {
     kill_everywhere(Operation::Fork);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn undo_is_killed() {
     kill_everywhere(Operation::Undo);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn checkpoint_is_killed() {
     kill_everywhere(Operation::Checkpoint);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn compaction_is_killed() {
     kill_everywhere(Operation::Compact);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn collection_is_killed() {
     kill_everywhere(Operation::Collect);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn packing_is_killed() {
     kill_everywhere(Operation::Pack);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn export_is_killed() {
     kill_everywhere(Operation::Export);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn import_is_killed() {
     kill_everywhere(Operation::Import);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn delete_is_killed() {
     kill_everywhere(Operation::Delete);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn binding_is_killed() {
     kill_everywhere(Operation::Bind);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn unbinding_is_killed() {
     kill_everywhere(Operation::Unbind);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn moving_a_folder_is_killed() {
     kill_everywhere(Operation::MoveFolder);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn refusing_is_killed() {
     kill_everywhere(Operation::Refuse);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn taking_in_is_killed() {
     kill_everywhere(Operation::TakeIn);

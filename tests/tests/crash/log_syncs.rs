@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use offshoot_tests::skip::{Feature, need};
+use offshoot_needs::needs;
 use offshoot_tests::trace::{Call, Fault, Trace};
 
 use crate::errors::{EIO, ENOSPC};
@@ -61,9 +61,6 @@ fn told(trace: &Trace, how: How) -> Result<Told, String> {
 }
 
 fn break_home(verb: Verb) {
-    if !need(Feature::Ptrace) {
-        return;
-    }
     let (expected, gave_up) = (expected(verb), AtomicBool::new(false));
     run_all("log_syncs", &cases(&expected.calls), |&(n, how)| {
         let site = Site::new(verb);
@@ -80,9 +77,6 @@ fn break_home(verb: Verb) {
 }
 
 fn break_vault(operation: Operation) {
-    if !need(Feature::Ptrace) {
-        return;
-    }
     let scene = Scene::new(operation);
     run_all("log_syncs", &cases(&scene.trace.calls), |&(n, how)| {
         let home = scene.copy();
@@ -100,21 +94,25 @@ fn break_vault(operation: Operation) {
     });
 }
 
+#[needs(Ptrace)]
 #[test]
 fn of_a_commit() {
     break_home(Verb::Commit);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn of_the_undo_of_a_commit() {
     break_home(Verb::Undo);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn of_the_redo_of_a_commit() {
     break_home(Verb::Redo);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn of_other_changes() {
     for operation in [

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use offshoot_needs::needs;
 use offshoot_tests::image::LoopImage;
-use offshoot_tests::skip::{Feature, need};
 use offshoot_tests::trace::{Fault, Trace};
 
 use crate::kills::Kill;
@@ -57,9 +57,6 @@ fn boot(home: &Path) {
 }
 
 fn cut_everywhere(operation: Operation) {
-    if !need(Feature::Ptrace) || !need(Feature::LoopMount) {
-        return;
-    }
     let scene = Scene::new(operation);
     let disk = Disk::new(&scene);
     let mut kills: Vec<Option<Kill>> = Kill::all(&scene, 400).into_iter().map(Some).collect();
@@ -75,76 +72,91 @@ fn cut_everywhere(operation: Operation) {
     });
 }
 
+#[needs(LoopMount, Ptrace)]
 #[test]
 fn power_is_cut_in_init() {
     cut_everywhere(Operation::Init);
 }
 
+#[needs(LoopMount, Ptrace)]
 #[test]
 fn power_is_cut_in_a_second_init() {
     cut_everywhere(Operation::InitAgain);
 }
 
+#[needs(LoopMount, Ptrace)]
 #[test]
 fn power_is_cut_in_a_small_write() {
     cut_everywhere(Operation::WriteSmall);
 }
 
+#[needs(LoopMount, Ptrace)]
 #[test]
 fn power_is_cut_in_a_large_write() {
     cut_everywhere(Operation::WriteLarge);
 }
 
+#[needs(LoopMount, Ptrace)]
 #[test]
 fn power_is_cut_in_a_fork() {
     cut_everywhere(Operation::Fork);
 }
 
+#[needs(LoopMount, Ptrace)]
 #[test]
 fn power_is_cut_in_an_undo() {
     cut_everywhere(Operation::Undo);
 }
 
+#[needs(LoopMount, Ptrace)]
 #[test]
 fn power_is_cut_in_a_checkpoint() {
     cut_everywhere(Operation::Checkpoint);
 }
 
+#[needs(LoopMount, Ptrace)]
 #[test]
 fn power_is_cut_in_a_compaction() {
     cut_everywhere(Operation::Compact);
 }
 
+#[needs(LoopMount, Ptrace)]
 #[test]
 fn power_is_cut_in_a_collection() {
     cut_everywhere(Operation::Collect);
 }
 
+#[needs(LoopMount, Ptrace)]
 #[test]
 fn power_is_cut_while_packing() {
     cut_everywhere(Operation::Pack);
 }
 
+#[needs(LoopMount, Ptrace)]
 #[test]
 fn power_is_cut_in_an_export() {
     cut_everywhere(Operation::Export);
 }
 
+#[needs(LoopMount, Ptrace)]
 #[test]
 fn power_is_cut_in_an_import() {
     cut_everywhere(Operation::Import);
 }
 
+#[needs(LoopMount, Ptrace)]
 #[test]
 fn power_is_cut_in_a_delete() {
     cut_everywhere(Operation::Delete);
 }
 
+#[needs(LoopMount, Ptrace)]
 #[test]
 fn power_is_cut_while_refusing() {
     cut_everywhere(Operation::Refuse);
 }
 
+#[needs(LoopMount, Ptrace)]
 #[test]
 fn power_is_cut_while_taking_in() {
     cut_everywhere(Operation::TakeIn);

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Mutex;
 
-use offshoot_tests::skip::{Feature, need};
+use offshoot_needs::needs;
 use offshoot_tests::trace::{Call, Fault};
 
 use crate::points::run_all;
@@ -66,15 +66,9 @@ fn is_found(scene: &Scene, disk: &Disk, fault: impl Fn() -> Fault) -> Option<Str
     cut_without(scene, disk, fault).1
 }
 
-fn can_cut() -> bool {
-    need(Feature::Ptrace) && need(Feature::LoopMount)
-}
-
+#[needs(LoopMount, Ptrace)]
 #[test]
 fn without_any_sync_every_change_is_lost() {
-    if !can_cut() {
-        return;
-    }
     let all: Vec<Operation> = Operation::ALL.into_iter().chain([Operation::Refuse]).collect();
     run_all("without_any_sync", &all, |operation| {
         let scene = Scene::new(*operation);
@@ -83,11 +77,9 @@ fn without_any_sync_every_change_is_lost() {
     });
 }
 
+#[needs(LoopMount, Ptrace)]
 #[test]
 fn without_syncs_of_the_log_every_change_is_lost() {
-    if !can_cut() {
-        return;
-    }
     let all = Operation::ALL.map(Some).map(|it| it.filter(|it| *it != Operation::Delete));
     let all: Vec<Operation> = all.into_iter().flatten().collect();
     run_all("without_syncs_of_the_log", &all, |operation| {
@@ -98,11 +90,9 @@ fn without_syncs_of_the_log_every_change_is_lost() {
     });
 }
 
+#[needs(LoopMount, Ptrace)]
 #[test]
 fn without_syncs_of_layers_their_bytes_are_lost() {
-    if !can_cut() {
-        return;
-    }
     let all = [Operation::Init, Operation::InitAgain, Operation::WriteLarge, Operation::Compact];
     run_all("without_syncs_of_layers", &all, |operation| {
         let scene = Scene::new(*operation);
@@ -112,11 +102,9 @@ fn without_syncs_of_layers_their_bytes_are_lost() {
     });
 }
 
+#[needs(LoopMount, Ptrace)]
 #[test]
 fn without_syncs_of_packs_their_bytes_are_lost() {
-    if !can_cut() {
-        return;
-    }
     run_all("without_syncs_of_packs", &[Operation::Collect, Operation::Import], |operation| {
         let scene = Scene::new(*operation);
         let is_pack = |path: &Path| path.components().any(|part| part.as_os_str() == "packs");
@@ -129,9 +117,6 @@ fn without_syncs_of_packs_their_bytes_are_lost() {
 /// Leaves out each sync alone. On this file system some are covered by the next: a sync of any file also commits every
 /// change of names before it. Those of bytes are covered by nothing.
 fn each_alone(operation: Operation) {
-    if !can_cut() {
-        return;
-    }
     let scene = Scene::new(operation);
     let disk = Disk::new(&scene);
     let syncs: Vec<u64> = (1..=scene.trace.syncs).collect();
@@ -156,11 +141,13 @@ fn each_alone(operation: Operation) {
     assert!(any(Place::Log), "no sync of the log is needed");
 }
 
+#[needs(LoopMount, Ptrace)]
 #[test]
 fn each_sync_of_init_alone() {
     each_alone(Operation::Init);
 }
 
+#[needs(LoopMount, Ptrace)]
 #[test]
 fn each_sync_of_a_large_write_alone() {
     each_alone(Operation::WriteLarge);

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use offshoot_needs::needs;
 use offshoot_tests::product::Place;
 use offshoot_tests::tier::Tier;
 use serde_json::Value;
@@ -99,7 +100,7 @@ fn name(worker: usize) -> String {
 }
 
 fn run(user: User) {
-    let Some(tools) = Tools::new() else { return };
+    let tools = Tools::new();
     let crowd = Crowd::new(&tools, user);
     let time = Duration::from_secs(Tier::from_env().pick(10, 60));
     let start = Instant::now();
@@ -159,11 +160,13 @@ fn unfinished(directory: &Path, left: &mut Vec<String>) {
     }
 }
 
+#[needs(Root, Overlay, UserXattr, UserNamespace, "cc")]
 #[test]
 fn a_crowd_of_root() {
     run(ROOT);
 }
 
+#[needs(Root, Overlay, UserXattr, UserNamespace, "cc")]
 #[test]
 fn a_crowd_of_nobody() {
     run(NOBODY);

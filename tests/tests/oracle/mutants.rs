@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use offshoot_needs::needs;
 use offshoot_tests::oracle::changes::{Change, LINKS};
 use offshoot_tests::oracle::generate::program;
 use offshoot_tests::oracle::step::to_text;
@@ -160,9 +161,10 @@ fn changed(
     found.map(|(old, new)| spoil(old, new)).is_some()
 }
 
+#[needs(Root, Overlay, UserXattr, UserNamespace, "cc")]
 #[test]
 fn mistakes_are_found() {
-    let Some(tools) = Tools::new() else { return };
+    let tools = Tools::new();
     let setting = Setting::new(&tools, ROOT);
     let mut tried: BTreeMap<&str, u64> = BTreeMap::new();
     for seed in 0..12 {

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Instant;
 
+use offshoot_needs::needs;
 use offshoot_tests::oracle::generate::{VERBS, program};
 use offshoot_tests::oracle::step::{Step, escape, to_text};
 use offshoot_tests::oracle::tree::Plan;
@@ -82,7 +83,7 @@ fn start<'a>(plan: &Plan, make: Make<'a>) -> Result<Box<dyn Product + 'a>, Failu
 
 /// About four programs to a tree.
 fn run_real(name: &str, user: User) {
-    let Some(tools) = Tools::new() else { return };
+    let tools = Tools::new();
     run_with(name, cases(36, 1000), Setting::new(&tools, user));
 }
 
@@ -92,25 +93,29 @@ fn run_with(name: &str, count: u64, setting: Setting) {
     });
 }
 
+#[needs(Root, Overlay, UserXattr, UserNamespace, "cc")]
 #[test]
 fn programs_of_root() {
     run_real("programs_of_root", ROOT);
 }
 
+#[needs(Root, Overlay, UserXattr, UserNamespace, "cc")]
 #[test]
 fn programs_of_an_ordinary_user() {
     run_real("programs_of_an_ordinary_user", ORDINARY);
 }
 
+#[needs(Root, Overlay, UserXattr, UserNamespace, "cc")]
 #[test]
 fn programs_of_nobody() {
     run_real("programs_of_nobody", NOBODY);
 }
 
 /// What overlayfs does by itself is the same, but for directories that are older than the program.
+#[needs(Root, Overlay, UserXattr, UserNamespace, "cc")]
 #[test]
 fn programs_without_a_broker() {
-    let Some(tools) = Tools::new() else { return };
+    let tools = Tools::new();
     for user in [ROOT, ORDINARY] {
         let setting = Setting { broker: false, ..Setting::new(&tools, user) };
         run_with("programs_without_a_broker", cases(8, 300), setting);
@@ -118,9 +123,10 @@ fn programs_without_a_broker() {
 }
 
 /// A layer for each program, more than a mount takes before they have to be put together.
+#[needs(Root, Overlay, UserXattr, UserNamespace, "cc")]
 #[test]
 fn many_programs_in_one_workspace() {
-    let Some(tools) = Tools::new() else { return };
+    let tools = Tools::new();
     for user in Tier::from_env().pick(&[ORDINARY][..], &[ROOT, ORDINARY]).iter().copied() {
         let setting = Setting::new(&tools, user);
         for seed in (0..cases(1, 20)).map(|number| seed_from_env_or(1).wrapping_add(number)) {
@@ -138,9 +144,10 @@ fn many_programs_in_one_workspace() {
 }
 
 /// Programs that are not the same each time could not tell a broken product from a sound one.
+#[needs(Root, Overlay, UserXattr, UserNamespace, "cc")]
 #[test]
 fn programs_do_the_same_again() {
-    let Some(tools) = Tools::new() else { return };
+    let tools = Tools::new();
     for user in [ROOT, ORDINARY] {
         let setting = Setting::new(&tools, user);
         run_all("programs_do_the_same_again", cases(12, 1000), setting, &|plan| {
@@ -150,9 +157,10 @@ fn programs_do_the_same_again() {
 }
 
 /// A verb that is always refused would test nothing.
+#[needs(Root, Overlay, UserXattr, UserNamespace, "cc")]
 #[test]
 fn every_verb_does_something() {
-    let Some(tools) = Tools::new() else { return };
+    let tools = Tools::new();
     let setting = Setting::new(&tools, ORDINARY);
     let mut done: BTreeMap<String, u64> = BTreeMap::new();
     for seed in 0..70 {
@@ -202,9 +210,10 @@ fn idle(tree: &Scan) -> Vec<Step> {
     steps
 }
 
+#[needs(Root, Overlay, UserXattr, UserNamespace, "cc")]
 #[test]
 fn programs_that_leave_everything_as_it_was() {
-    let Some(tools) = Tools::new() else { return };
+    let tools = Tools::new();
     for user in [ROOT, ORDINARY] {
         let setting = Setting::new(&tools, user);
         for seed in 0..cases(4, 100) {
@@ -222,9 +231,10 @@ fn programs_that_leave_everything_as_it_was() {
 }
 
 /// The plain directory agrees that an idle program changes nothing, so the product has no excuse.
+#[needs(Root, Overlay, UserXattr, UserNamespace, "cc")]
 #[test]
 fn idle_programs_are_idle() {
-    let Some(tools) = Tools::new() else { return };
+    let tools = Tools::new();
     let setting = Setting::new(&tools, ROOT);
     let plan = Case::new(3, ROOT).plan;
     let mut native = Native::new(&plan, setting);

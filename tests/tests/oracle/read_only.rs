@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
+use offshoot_needs::needs;
 use offshoot_tests::product::{Place, document_of};
 use offshoot_tests::scan::{CompareOptions, compare, scan};
 use offshoot_tests::user::give_away;
@@ -109,7 +110,7 @@ fn outcomes(result: &Value) -> Vec<String> {
 }
 
 fn refused_everywhere(user: User, driver: &str) {
-    let Some(tools) = Tools::new() else { return };
+    let tools = Tools::new();
     let place = place(user);
     for words in [&["init"][..], &["workspace", "create", "w"]] {
         succeed(&tools, &place, user, words);
@@ -150,30 +151,35 @@ fn refused_everywhere(user: User, driver: &str) {
     }
 }
 
+#[needs(Root, Overlay, UserXattr, UserNamespace, "cc")]
 #[test]
 fn the_kernel_refuses_root() {
     refused_everywhere(ROOT, "overlay");
 }
 
+#[needs(Root, Overlay, UserXattr, UserNamespace, "cc")]
 #[test]
 fn the_kernel_refuses_an_ordinary_user() {
     refused_everywhere(ORDINARY, "overlay");
 }
 
+#[needs(Root, Overlay, UserXattr, UserNamespace, "cc")]
 #[test]
 fn a_copy_refuses_root() {
     refused_everywhere(ROOT, "copy");
 }
 
+#[needs(Root, Overlay, UserXattr, UserNamespace, "cc")]
 #[test]
 fn a_copy_refuses_an_ordinary_user() {
     refused_everywhere(ORDINARY, "copy");
 }
 
 /// The table tests nothing where the same steps do nothing in a workspace that can be written.
+#[needs(Root, Overlay, UserXattr, UserNamespace, "cc")]
 #[test]
 fn the_same_steps_are_done_where_they_may_be() {
-    let Some(tools) = Tools::new() else { return };
+    let tools = Tools::new();
     let place = place(ORDINARY);
     succeed(&tools, &place, ORDINARY, &["init"]);
     for step in CHANGES {

@@ -3,8 +3,8 @@
 use std::path::Path;
 use std::{env, fs};
 
+use offshoot_machine::search_path;
 use offshoot_tests::rng::Rng;
-use offshoot_tests::skip::search_path;
 use toml::{Table, Value};
 
 use crate::words;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
+use offshoot_needs::needs;
 use offshoot_tests::rng::{Rng, seed_from_env_or};
 use offshoot_tests::tier::{Tier, cases};
 
@@ -125,9 +126,10 @@ fn work(laboratory: &Laboratory, name: &str, texts: &[String], next: &AtomicUsiz
     outcome
 }
 
+#[needs(Overlay, UserNamespace, "bash", "git")]
 #[test]
 fn what_is_called_read_only_changes_nothing() {
-    let Some(laboratory) = Laboratory::new() else { return };
+    let laboratory = Laboratory::new();
     let seed = seed_from_env_or(0x0ff5_4007);
     let wanted = cases(100, 3500) as usize;
     let texts = texts(&laboratory, &mut Rng::new(seed), wanted);
@@ -155,9 +157,10 @@ fn what_is_called_read_only_changes_nothing() {
 }
 
 /// The witness would see nothing in anything if it did not see these.
+#[needs(Overlay, UserNamespace, "bash", "git")]
 #[test]
 fn every_change_is_seen() {
-    let Some(laboratory) = Laboratory::new() else { return };
+    let laboratory = Laboratory::new();
     for (number, (folder, text)) in CHANGES.iter().enumerate() {
         for (turn, shell) in SHELLS.into_iter().enumerate() {
             let workspace = format!("w{number}-{turn}");

@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use offshoot_needs::needs;
 use offshoot_tests::scan::{CompareOptions, Scan, compare, scan};
-use offshoot_tests::skip::{Feature, need};
 use offshoot_tests::user::give_away;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -26,8 +26,8 @@ struct Bound {
 }
 
 impl Bound {
-    fn new(who: Who) -> Option<Self> {
-        let scene = Scene::new(who, &["python3"])?;
+    fn new(who: Who) -> Self {
+        let scene = Scene::new(who);
         let far = TempDir::with_prefix_in("bound-", env!("CARGO_TARGET_TMPDIR")).unwrap();
         let etc = scene.place.path().join("conf/etc");
         fs::create_dir_all(etc.join("full/inner")).unwrap();
@@ -46,7 +46,7 @@ impl Bound {
         let far = bound.far.path().to_str().unwrap();
         bound.scene.offshoot_ok(&["binding", "add", far, "--name", "far"]);
         bound.scene.offshoot_ok(&["workspace", "create", WORKSPACE]);
-        Some(bound)
+        bound
     }
 
     /// A script with the folders as `$ETC` and `$FAR`.
@@ -116,11 +116,12 @@ test "$(cat $ETC/d/link)" = "$(cat $ETC/app.conf)"; touch $ETC/d/hard
 test "$(stat -c %i $ETC/app.conf)" = "$(stat -c %i $ETC/d/hard)"
 "#;
 
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn each_folder_is_changed_at_its_own_path_and_the_hosts_are_not() {
     for who in BOTH {
         for driver in ["overlay", "copy"] {
-            let Some(bound) = Bound::new(who) else { return };
+            let bound = Bound::new(who);
             bound.both(&["--driver", driver], EDITS);
             bound.both(&["--driver", driver], "mv $FAR/older $ETC/; cat $ETC/older > src/copied");
             bound.scene.offshoot_ok(&["vault", "check"]);
@@ -129,10 +130,11 @@ fn each_folder_is_changed_at_its_own_path_and_the_hosts_are_not() {
 }
 
 /// The broker knows all places of the workspace.
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn directories_are_renamed_in_every_folder() {
     for who in BOTH {
-        let Some(bound) = Bound::new(who) else { return };
+        let bound = Bound::new(who);
         let script = r#"cd $ETC && python3 - <<'END'
 import os, errno
 os.rename("full", "moved")
@@ -167,10 +169,11 @@ END
     }
 }
 
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn a_command_starts_where_its_caller_stands() {
     for who in BOTH {
-        let Some(bound) = Bound::new(who) else { return };
+        let bound = Bound::new(who);
         let full = bound.etc.join("full");
         let from = |folder: &Path, options: &[&str]| {
             let options = [&["-w", WORKSPACE], options].concat();
@@ -199,9 +202,10 @@ fn paths(envelope: &Value) -> Vec<&str> {
     changed.iter().map(|change| change["path"].as_str().unwrap()).collect()
 }
 
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn a_folder_that_is_not_there_is_said_and_not_shown() {
-    let Some(bound) = Bound::new(Who::Me) else { return };
+    let bound = Bound::new(Who::Me);
     let extra = bound.scene.place.path().join("extra");
     fs::create_dir(&extra).unwrap();
     fs::write(extra.join("file"), "host").unwrap();
@@ -229,9 +233,10 @@ fn a_folder_that_is_not_there_is_said_and_not_shown() {
 }
 
 /// A directory of the project that has the name of the one that holds the other folders is the project's.
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn a_directory_of_that_name_in_the_project_is_seen() {
-    let Some(bound) = Bound::new(Who::Me) else { return };
+    let bound = Bound::new(Who::Me);
     bound.scene.place.write(".offshoot/settings", "mine\n");
     bound.scene.offshoot_ok(&["init"]);
     bound.scene.offshoot_ok(&["workspace", "create", "later"]);
@@ -243,12 +248,10 @@ fn a_directory_of_that_name_in_the_project_is_seen() {
 }
 
 /// What stands for the other folders in the project is no change that git would see.
+#[needs(Overlay, UserNamespace, "git", "python3")]
 #[test]
 fn git_sees_nothing_of_the_other_folders() {
-    if !need(Feature::Program("git")) {
-        return;
-    }
-    let Some(bound) = Bound::new(Who::Me) else { return };
+    let bound = Bound::new(Who::Me);
     let script = "git init -q . && git add . && git status --porcelain --untracked-files=all";
     let said = bound.scene.inside(script);
     assert_eq!((said.out.as_str(), said.err.as_str()), ("A  src/code\n", ""));

@@ -2,16 +2,18 @@
 
 use std::path::Path;
 
+use offshoot_needs::needs;
+
 use crate::scene::{Scene, Who};
 
 /// A scene with cargo and nothing in it yet.
-pub(crate) fn tools() -> Option<Scene> {
-    let mut scene = Scene::new(Who::Me, &["cc"])?;
+pub(crate) fn tools() -> Scene {
+    let mut scene = Scene::new(Who::Me);
     // The toolchain itself, since the program that stands for it in one's home would look for a
     // configuration there.
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into());
     let tools = Path::new(&cargo).parent().unwrap().to_owned();
-    let path = offshoot_tests::skip::search_path();
+    let path = offshoot_machine::search_path();
     let dirs = std::iter::once(tools).chain(std::env::split_paths(&path));
     scene.set("PATH", std::env::join_paths(dirs).unwrap());
     // Its files carry the time of the build in their names.
@@ -45,7 +47,7 @@ pub(crate) fn project() -> Option<Scene> {
     let settings = "[env]\nFROM_THE_HOME = \"seen\"\n";
     std::fs::write(scene.place.path().join(".cargo/config.toml"), settings).unwrap();
     scene.bind();
-    Some(scene)
+    scene
 }
 
 const BASE: &str = "\
@@ -91,9 +93,10 @@ fn normal(text: &str) -> String {
     lines.join("\n")
 }
 
+#[needs(Overlay, UserNamespace, "cc")]
 #[test]
 fn fresh_stays_fresh() {
-    let Some(scene) = project() else { return };
+    let scene = project();
     let scripts = [
         "cargo build --offline; target/debug/app",
         "cargo build --offline; target/debug/app",

@@ -4,15 +4,16 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use offshoot_needs::needs;
 use serde_json::json;
 
 use crate::scene::{Scene, Who};
 
-fn scene(who: Who) -> Option<Scene> {
-    let scene = Scene::new(who, &["sleep", "setsid"])?;
+fn scene(who: Who) -> Scene {
+    let scene = Scene::new(who);
     scene.place.write("file.txt", "file\n");
     scene.bind();
-    Some(scene)
+    scene
 }
 
 /// A number of seconds that no other sleep on this machine has.
@@ -39,9 +40,10 @@ fn assert_gone(argument: &str) {
     assert!(left.is_empty(), "still there: {left:?}");
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn exit_codes() {
-    let Some(scene) = scene(Who::Me) else { return };
+    let scene = scene(Who::Me);
     for code in [0, 1, 2, 77, 124, 125, 126, 127, 200, 255] {
         let mut command = scene.offshoot(&["exec", "-w", "real", "--json", "--shell"]);
         let output = command.arg(format!("exit {code}")).output().unwrap();
@@ -53,9 +55,10 @@ fn exit_codes() {
     }
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn what_cannot_be_run() {
-    let Some(scene) = scene(Who::Me) else { return };
+    let scene = scene(Who::Me);
     for (program, code) in
         [("no-such-program", 127), ("./file.txt", 126), ("./no-such-file", 127), ("/", 126)]
     {
@@ -67,9 +70,10 @@ fn what_cannot_be_run() {
     }
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn signals() {
-    let Some(scene) = scene(Who::Me) else { return };
+    let scene = scene(Who::Me);
     for (name, number) in [("KILL", 9), ("TERM", 15), ("SEGV", 11), ("INT", 2), ("HUP", 1)] {
         let script = format!("echo before > {name}; echo said; kill -{name} $$; sleep 60");
         let output = scene.exec_command(&["-w", "real"], &["sh", "-c", &script]).output().unwrap();
@@ -82,18 +86,20 @@ fn signals() {
     }
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn the_time_is_over() {
     over(Who::Me);
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn the_time_is_over_for_an_ordinary_user() {
     over(Who::Ordinary);
 }
 
 fn over(who: Who) {
-    let Some(scene) = scene(who) else { return };
+    let scene = scene(who);
     let sleep = unique();
     // In the foreground, in the background, in a session of its own, and deaf to a polite request.
     let script = format!(
@@ -113,9 +119,10 @@ fn over(who: Who) {
 }
 
 /// A command that ends leaves no daemon behind, and does not wait for one either.
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn daemons_end_with_the_command() {
-    let Some(scene) = scene(Who::Me) else { return };
+    let scene = scene(Who::Me);
     let sleep = unique();
     // One holds on to the output, one has closed everything; both have left the session.
     let script = format!(
@@ -133,9 +140,10 @@ fn daemons_end_with_the_command() {
 }
 
 /// Whoever kills the product kills the command, and the workspace can be used again.
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn nothing_outlives_a_killed_product() {
-    let Some(scene) = scene(Who::Me) else { return };
+    let scene = scene(Who::Me);
     for signal in [nix::sys::signal::SIGKILL, nix::sys::signal::SIGTERM, nix::sys::signal::SIGINT] {
         let sleep = unique();
         let script = format!("echo half > half; setsid sleep {sleep} & sleep {sleep}");

@@ -1,13 +1,13 @@
 //! The tools that everybody uses on files.
 
-use offshoot_tests::skip::{Feature, need};
+use offshoot_needs::needs;
 
 use crate::known::fails_today;
 use crate::scene::{Scene, Who, envelope_of, exactly};
 
 /// A tree with some of everything.
-fn project(who: Who, programs: &[&'static str]) -> Option<Scene> {
-    let scene = Scene::new(who, programs)?;
+fn project(who: Who) -> Scene {
+    let scene = Scene::new(who);
     for number in 0..200 {
         let text = format!("{number}\nneedle {}\n{}", number % 13, "hay\n".repeat(number % 50));
         scene.place.write(format!("tree/d{}/e{}/f{number}.txt", number % 5, number % 3), text);
@@ -25,12 +25,13 @@ fn project(who: Who, programs: &[&'static str]) -> Option<Scene> {
     );
     assert_eq!(said.code, Some(0), "{said:?}");
     scene.bind();
-    Some(scene)
+    scene
 }
 
+#[needs(Overlay, UserNamespace, "rsync")]
 #[test]
 fn rsync() {
-    let Some(scene) = project(Who::Me, &["rsync"]) else { return };
+    let scene = project(Who::Me);
     let scripts = [
         "rsync -aH --stats tree/ copy | grep -E '^Number of (files|created|deleted|regular)'",
         "rsync -aHni --delete tree/ copy; diff -r --no-dereference tree copy --exclude fifo",
@@ -43,9 +44,10 @@ fn rsync() {
     scene.same_tree(|_| false);
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn tar() {
-    let Some(scene) = project(Who::Me, &["tar"]) else { return };
+    let scene = project(Who::Me);
     let scripts = [
         "mkdir out; cp -a tree/d2 tree/link tree/dangling tree/fifo out; ln out/d2/e1/f7.txt out/hard
          tar --sort=name -cf out.tar out; mkdir again; tar -C again -xpf out.tar; rm out.tar out/hard
@@ -57,19 +59,18 @@ fn tar() {
 }
 
 /// tar looks at the change time of a directory before and after it reads it.
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn tar_of_a_tree_with_hard_links() {
-    let Some(scene) = project(Who::Me, &["tar"]) else { return };
+    let scene = project(Who::Me);
     scene.both(&["tar --sort=name -cf tree.tar tree; tar -tf tree.tar; rm tree.tar"], exactly);
 }
 
 /// As root, tar gives files the owners that are in the archive.
+#[needs(Root, Overlay, UserNamespace)]
 #[test]
 fn tar_of_somebody_else() {
-    if !need(Feature::Root) {
-        return;
-    }
-    let Some(scene) = project(Who::Me, &["tar"]) else { return };
+    let scene = project(Who::Me);
     let said =
         scene.plainly("tar --owner=1000 --group=1000 -cf foreign.tar tree/d0; rm -r tree/d0");
     assert_eq!(said.code, Some(0), "{said:?}");
@@ -83,9 +84,10 @@ fn tar_of_somebody_else() {
     fails_today("root has no capability to change owners", "Cannot change ownership", run);
 }
 
+#[needs(Overlay, UserNamespace, "rg")]
 #[test]
 fn ripgrep_and_grep() {
-    let Some(scene) = project(Who::Me, &["rg", "grep"]) else { return };
+    let scene = project(Who::Me);
     let scripts = [
         "rg --sort path -n 'needle 1\\b'",
         "rg --sort path -uu -c needle",
@@ -96,9 +98,10 @@ fn ripgrep_and_grep() {
     assert!(said[0].out.lines().count() > 10, "{:?}", said[0]);
 }
 
+#[needs(Overlay, UserNamespace, "patch", "perl")]
 #[test]
 fn editing_in_place() {
-    let Some(scene) = project(Who::Me, &["patch", "sed", "xargs", "perl"]) else { return };
+    let scene = project(Who::Me);
     let scripts = [
         "sed -i 's/needle/NEEDLE/' tree/d0/e*/*.txt; sed -i.orig 2d tree/hard; ls -la tree | wc -l",
         "find tree -type f -name 'f1?.txt' -delete -print | sort; find tree -depth -type d -empty -delete -print",
@@ -114,9 +117,10 @@ fn editing_in_place() {
     scene.same_tree(|_| false);
 }
 
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn copies_links_and_holes() {
-    let Some(scene) = project(Who::Me, &["cp", "dd", "python3"]) else { return };
+    let scene = project(Who::Me);
     let scripts = [
         "cp -a --reflink=auto tree copy; diff -r --no-dereference tree copy --exclude fifo; stat -c '%a %h %s' copy/hard",
         "ln tree/d0/e1/f10.txt second; ln -s tree/d0 short; cat short/e1/f10.txt; echo more >> second
@@ -137,9 +141,10 @@ fn copies_links_and_holes() {
 }
 
 /// Root without capabilities is refused what root is not, so this compares only for others.
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn modes_that_lock_their_owner_out() {
-    let Some(scene) = project(Who::Ordinary, &["cp", "tar"]) else { return };
+    let scene = project(Who::Ordinary);
     let scripts = [
         "chmod 000 tree/d0/e0/f0.txt tree/d1/e1; chmod 555 tree/d2/e2; ! cat tree/d0/e0/f0.txt; ls -l tree/d0 | wc -l",
         "! cat tree/d0/e0/f0.txt; ! ls tree/d1/e1; ! touch tree/d2/e2/new; ! rm tree/d2/e2/f2.txt",
@@ -153,10 +158,11 @@ fn modes_that_lock_their_owner_out() {
     scene.same_tree(|_| false);
 }
 
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn directories_of_the_base_are_renamed() {
     for who in [Who::Me, Who::Ordinary] {
-        let Some(scene) = project(who, &["python3"]) else { return };
+        let scene = project(who);
         let rename = "import os; os.rename(\"tree/d0\", \"tree/z0\")";
         scene.both(
             &[&format!("python3 -c '{rename}'; ls tree"), "mv tree leaves; ls leaves"],

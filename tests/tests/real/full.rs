@@ -1,7 +1,7 @@
 //! A disk that is full while a command runs.
 
+use offshoot_needs::needs;
 use offshoot_tests::image::{LoopImage, MountGuard};
-use offshoot_tests::skip::{Feature, need};
 use serde_json::{Value, json};
 
 use crate::scene::{Scene, Who, envelope_of};
@@ -15,11 +15,8 @@ struct Full {
 }
 
 impl Full {
-    fn new() -> Option<Self> {
-        if !need(Feature::LoopMount) {
-            return None;
-        }
-        let mut scene = Scene::new(Who::Me, &["dd"])?;
+    fn new() -> Self {
+        let mut scene = Scene::new(Who::Me);
         let mount = LoopImage::create(32 << 20).unwrap().mount().unwrap();
         scene.set("OFFSHOOT_HOME", mount.path().join("home"));
         scene.place.write("file.txt", "file\n");
@@ -27,7 +24,7 @@ impl Full {
         std::fs::write(mount.path().join("spare"), vec![7; 2 << 20]).unwrap();
         let script = "echo small > small; dd if=/dev/urandom of=large bs=64k count=4096 status=none; echo $?";
         let output = scene.exec_command(&["-w", "real"], &["sh", "-c", script]).output().unwrap();
-        Some(Self { envelope: envelope_of(&output), scene, mount })
+        Self { envelope: envelope_of(&output), scene, mount }
     }
 
     /// Makes room outside of the vault.
@@ -37,9 +34,10 @@ impl Full {
 }
 
 /// The command hears of it, the caller hears of it, and with some room everything goes on.
+#[needs(LoopMount, Overlay, UserNamespace)]
 #[test]
 fn the_vault_stays_usable() {
-    let Some(full) = Full::new() else { return };
+    let full = Full::new();
     let (scene, envelope) = (&full.scene, &full.envelope);
     let result = &envelope["result"];
     assert!(result["stderr"].as_str().unwrap().contains("No space left on device"), "{envelope:#}");
@@ -61,9 +59,10 @@ fn the_vault_stays_usable() {
 }
 
 /// An envelope with an error does not tell of changes that are not there.
+#[needs(LoopMount, Overlay, UserNamespace)]
 #[test]
 fn what_is_not_kept_is_not_listed() {
-    let Some(full) = Full::new() else { return };
+    let full = Full::new();
     let result = &full.envelope["result"];
     assert_eq!(result["error"]["code"], "storage", "{result:#}");
     assert_eq!(result["changed_files"], json!([]), "{result:#}");
@@ -72,9 +71,10 @@ fn what_is_not_kept_is_not_listed() {
 }
 
 /// What could not be kept is set aside, the envelope says how to go on, and with some room it is all there.
+#[needs(LoopMount, Overlay, UserNamespace)]
 #[test]
 fn what_is_not_kept_can_be_recovered() {
-    let Some(full) = Full::new() else { return };
+    let full = Full::new();
     let (scene, result) = (&full.scene, &full.envelope["result"]);
     assert_eq!(result["recoverable"], true, "{result:#}");
     let exec = result["exec"].as_str().unwrap();
@@ -93,9 +93,10 @@ fn what_is_not_kept_can_be_recovered() {
 }
 
 /// What is set aside and not wanted gives its room back, unless objects name it already: then it waits to be collected.
+#[needs(LoopMount, Overlay, UserNamespace)]
 #[test]
 fn what_is_dropped_takes_no_room() {
-    let Some(full) = Full::new() else { return };
+    let full = Full::new();
     let result = &full.envelope["result"];
     let exec = result["exec"].as_str().unwrap();
     full.spare();

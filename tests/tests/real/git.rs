@@ -1,11 +1,13 @@
 //! git: histories made in a workspace are the histories made on plain files.
 
+use offshoot_needs::needs;
+
 use crate::known::fails_today;
 use crate::scene::{Scene, Who, exactly};
 
 /// A project with a repository of its own and some history, as people bring them along.
-fn project(who: Who) -> Option<Scene> {
-    let mut scene = Scene::new(who, &["git"])?;
+fn project(who: Who) -> Scene {
+    let mut scene = Scene::new(who);
     for (name, value) in [
         ("GIT_AUTHOR_NAME", "Ann"),
         ("GIT_AUTHOR_EMAIL", "ann@example.org"),
@@ -33,7 +35,7 @@ fn project(who: Who) -> Option<Scene> {
     );
     assert_eq!(said.code, Some(0), "{said:?}");
     scene.bind();
-    Some(scene)
+    scene
 }
 
 /// The index has the inodes and times of files in it, and is thus never the same twice; `fsck` and
@@ -42,18 +44,20 @@ fn differs(path: &str) -> bool {
     path.ends_with("/index")
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn histories_have_the_same_ids() {
     histories(Who::Me);
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn histories_have_the_same_ids_for_an_ordinary_user() {
     histories(Who::Ordinary);
 }
 
 fn histories(who: Who) {
-    let Some(scene) = project(who) else { return };
+    let scene = project(who);
     let scripts = [
         "git status --short --branch",
         "git checkout -q -b topic
@@ -92,9 +96,10 @@ fn histories(who: Who) {
 }
 
 /// What has not changed is not said to have, whatever happened to inodes and times.
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn status_stays_clean() {
-    let Some(scene) = project(Who::Me) else { return };
+    let scene = project(Who::Me);
     let status = ["git", "status", "--porcelain", "--branch"];
     let clean = |options: &[&str], when: &str| {
         let envelope = scene.exec(options, &status);
@@ -113,16 +118,18 @@ fn status_stays_clean() {
 }
 
 /// An import copies files, which gives them other inodes and change times than those in the index.
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn the_index_is_warm_after_the_import() {
-    let Some(scene) = project(Who::Me) else { return };
+    let scene = project(Who::Me);
     assert_eq!(scene.inside("git diff-files --name-only").out, "");
 }
 
 /// A clone of a repository on the same disk links its objects, and looks whether that worked.
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_clone_with_hard_links() {
-    let Some(scene) = project(Who::Me) else { return };
+    let scene = project(Who::Me);
     let why = "the overlay changes the inode of a file that gets its second name";
     fails_today(why, "hardlink different from source", || {
         scene.both(&["git clone -q . clone; git -C clone rev-parse HEAD"], exactly);
@@ -130,10 +137,11 @@ fn a_clone_with_hard_links() {
 }
 
 /// A directory of a lower layer is renamed as one of the upper is.
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_directory_is_moved() {
     for who in [Who::Me, Who::Ordinary] {
-        let Some(scene) = project(who) else { return };
+        let scene = project(who);
         scene.both(
             &[
                 "git mv src sources; git commit -qm moved; git rev-parse HEAD; ls; git status --short",

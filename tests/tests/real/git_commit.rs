@@ -1,5 +1,6 @@
 //! `commit --git`: a git commit of what came home and of nothing else.
 
+use offshoot_needs::needs;
 use offshoot_tests::scan::{CompareOptions, compare, scan};
 
 use crate::git_scene::{HISTORY, project};
@@ -15,10 +16,11 @@ fn nothing_changes<T>(scene: &Scene, run: impl FnOnce() -> T) -> T {
     result
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn what_the_person_did_stays_theirs() {
     for who in [Who::Me, Who::Ordinary] {
-        let Some(scene) = project(who, HISTORY) else { return };
+        let scene = project(who, HISTORY);
         scene.host("echo staged >> b; git add b; echo unstaged >> b; echo un > untracked; echo mine > mine; git add mine");
         let status = scene.host("git status --porcelain");
         scene.work("echo two >> a; chmod +x d/c; rm d/link; mkdir new; echo n > new/n; mv d/run d/moved; echo o > x.o");
@@ -49,10 +51,11 @@ fn what_the_person_did_stays_theirs() {
     }
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn files_that_both_changed_are_refused_before_anything_is_done() {
     for edit in ["sed -i '1s/.*/mine/' b", "sed -i '1s/.*/mine/' b; git add b"] {
-        let Some(scene) = project(Who::Me, HISTORY) else { return };
+        let scene = project(Who::Me, HISTORY);
         scene.host(edit);
         scene.work("sed -i '$s/.*/theirs/' b; echo two >> a");
         let said = nothing_changes(&scene, || scene.refused(&["commit", "--git"], 4));
@@ -62,9 +65,10 @@ fn files_that_both_changed_are_refused_before_anything_is_done() {
     }
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn who_commits_has_to_be_known() {
-    let Some(scene) = project(Who::Me, HISTORY) else { return };
+    let scene = project(Who::Me, HISTORY);
     scene.work("echo two >> a");
     std::fs::write(scene.place.path().join(".gitconfig"), "").unwrap();
     let said = nothing_changes(&scene, || scene.refused(&["commit", "--git"], 2));
@@ -77,12 +81,13 @@ fn who_commits_has_to_be_known() {
 }
 
 /// A filter of the person that fails, as one does whose program is missing.
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_git_commit_that_fails_leaves_what_came_home() {
     let history = "git init -q .; echo '*.bin filter=broken' > .gitattributes
         git config filter.broken.clean false; git config filter.broken.required true
         echo one > a; git add -A; git commit -qm first";
-    let Some(scene) = project(Who::Me, history) else { return };
+    let scene = project(Who::Me, history);
     scene.work("echo two >> a; echo b > x.bin");
     let head = scene.host("git rev-parse HEAD");
     let said = scene.refused(&["commit", "--git"], 1);
@@ -91,9 +96,10 @@ fn a_git_commit_that_fails_leaves_what_came_home() {
     assert_eq!(scene.host("git diff --cached --name-only"), "");
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_repository_without_a_commit_gets_its_first() {
-    let Some(scene) = project(Who::Me, "git init -q .; echo one > a") else { return };
+    let scene = project(Who::Me, "git init -q .; echo one > a");
     scene.work("echo two > b");
     scene.done(&["commit", "--git", "-m", "start"]);
     assert_eq!(
@@ -102,9 +108,10 @@ fn a_repository_without_a_commit_gets_its_first() {
     );
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn what_is_ignored_or_a_repository_of_its_own_is_not_added() {
-    let Some(scene) = project(Who::Me, HISTORY) else { return };
+    let scene = project(Who::Me, HISTORY);
     scene.work("echo o > x.o; git init -q nested; echo x > nested/x; echo two >> a; mkfifo pipe; mkdir empty");
     scene.done(&["commit", "--git", "--ignored"]);
     assert_eq!(scene.host("git show --format= --name-only HEAD"), "a\n");

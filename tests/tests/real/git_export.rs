@@ -1,5 +1,7 @@
 //! `export --git`: a workspace's snapshots are commits, and nothing else of the repository changes.
 
+use offshoot_needs::needs;
+
 use crate::git_scene::{HISTORY, project};
 use crate::scene::{Scene, Who};
 
@@ -16,10 +18,11 @@ fn exported(scene: &Scene, branch: &str) {
     scene.same_files(branch);
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_branch_has_what_the_workspace_has() {
     for who in [Who::Me, Who::Ordinary] {
-        let Some(scene) = project(who, HISTORY) else { return };
+        let scene = project(who, HISTORY);
         scene.host("echo staged >> b; git add b; echo unstaged >> d/c; echo un > untracked");
         scene.work(WORK);
         exported(&scene, "agent/one");
@@ -33,22 +36,20 @@ fn a_branch_has_what_the_workspace_has() {
     }
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn the_other_format_of_objects_is_fine() {
-    let Some(scene) =
-        project(Who::Me, &HISTORY.replace("init -q", "init -q --object-format=sha256"))
-    else {
-        return;
-    };
+    let scene = project(Who::Me, &HISTORY.replace("init -q", "init -q --object-format=sha256"));
     scene.work(WORK);
     exported(&scene, "agent");
     assert_eq!(scene.host("git rev-parse agent").trim().len(), 64);
 }
 
 /// What the folder had that was not committed is a commit of its own, so that later ones hold the workspace's work alone.
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn what_was_not_committed_comes_first() {
-    let Some(mut scene) = Scene::new(Who::Me, &["git", "tar"]) else { return };
+    let mut scene = Scene::new(Who::Me);
     scene.set("GIT_CONFIG_NOSYSTEM", "1");
     std::fs::write(scene.place.path().join(".gitconfig"), crate::git_scene::SETTINGS).unwrap();
     scene.host(&format!("{HISTORY}; echo dirty >> d/c; rm b"));
@@ -59,9 +60,10 @@ fn what_was_not_committed_comes_first() {
     assert_eq!(scene.host("git diff --name-status agent~1 agent"), "M\ta\n");
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn what_is_new_goes_on_top() {
-    let Some(scene) = project(Who::Me, HISTORY) else { return };
+    let scene = project(Who::Me, HISTORY);
     scene.work("echo two >> a");
     exported(&scene, "agent");
     let first = scene.host("git rev-parse agent");
@@ -79,9 +81,10 @@ fn what_is_new_goes_on_top() {
     scene.host("git merge -q --no-edit agent; grep -q four a; grep -q mine b");
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn branches_of_others_are_left_alone() {
-    let Some(scene) = project(Who::Me, HISTORY) else { return };
+    let scene = project(Who::Me, HISTORY);
     scene.host("git branch other; git branch side; git worktree add -q ../side side");
     scene.work("echo two >> a");
     assert!(scene.refused(&["export", "--git", "main"], 4).contains("is checked out"));
@@ -97,11 +100,12 @@ fn branches_of_others_are_left_alone() {
 }
 
 /// The rest of the repository is kept where the folder is only a part of it.
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_folder_inside_of_a_repository() {
     let history = "cd ..; git init -q .; printf 'home/\\n.gitconfig\\nout/\\ntree/\\nx?\\n' > .gitignore
         echo top > top; cd project; echo one > a; mkdir d; echo two > d/b; git add ..; git commit -qm first";
-    let Some(scene) = project(Who::Me, history) else { return };
+    let scene = project(Who::Me, history);
     scene.work("echo more >> a; rm d/b; echo new > c");
     scene.done(&["export", "--git", "agent"]);
     assert_eq!(
@@ -112,6 +116,7 @@ fn a_folder_inside_of_a_repository() {
     assert_eq!(scene.host("git status --porcelain; git fsck --strict"), "");
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_linked_working_tree_and_one_with_a_submodule() {
     let history = "git init -q ../lib; (cd ../lib; echo l > l; git add l; git commit -qm lib)
@@ -119,7 +124,7 @@ fn a_linked_working_tree_and_one_with_a_submodule() {
         git submodule --quiet add ../lib sub; git commit -qm sub)
         rmdir ../project; cd ../main; git worktree add -q -b work ../project; cd ../project
         git submodule --quiet update --init";
-    let Some(scene) = project(Who::Me, history) else { return };
+    let scene = project(Who::Me, history);
     scene.work("echo two >> a; echo changed >> sub/l");
     let index = scene
         .host("git rev-parse HEAD; cat \"$(git rev-parse --git-dir)/index\" | od -x | tail -3");
@@ -135,12 +140,13 @@ fn a_linked_working_tree_and_one_with_a_submodule() {
 }
 
 /// What `git add` would make of files: the person's own filters and ends of lines.
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn filters_and_ends_of_lines_are_the_persons() {
     let history = "git init -q .; printf '*.txt text\\n*.up filter=up\\n' > .gitattributes
         git config filter.up.clean 'tr a-z A-Z'; git config filter.up.smudge 'tr A-Z a-z'
         printf 'one\\r\\n' > crlf.txt; echo abc > x.up; echo keep > keep.up; git add -A; git commit -qm first";
-    let Some(scene) = project(Who::Me, history) else { return };
+    let scene = project(Who::Me, history);
     scene.work("printf 'two\\r\\n' >> crlf.txt; echo def >> x.up; printf 'raw\\r\\n' > raw");
     scene.done(&["export", "--git", "agent"]);
     assert_eq!(scene.host("git diff --name-status main agent"), "M\tcrlf.txt\nA\traw\nM\tx.up\n");
@@ -149,9 +155,10 @@ fn filters_and_ends_of_lines_are_the_persons() {
     assert_eq!(scene.host("git cat-file blob agent:raw"), "raw\r\n");
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn without_a_name_or_a_repository_it_says_so() {
-    let Some(scene) = project(Who::Me, HISTORY) else { return };
+    let scene = project(Who::Me, HISTORY);
     scene.work("echo two >> a");
     std::fs::write(scene.place.path().join(".gitconfig"), "").unwrap();
     assert!(scene.refused(&["export", "--git", "agent"], 2).contains("--author"));

@@ -1,12 +1,15 @@
 //! Repositories that come home with the files: what git says on the host afterwards.
 
+use offshoot_needs::needs;
+
 use crate::git_scene::{HISTORY, project};
 use crate::scene::Who;
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn commits_of_the_workspace_come_home() {
     for who in [Who::Me, Who::Ordinary] {
-        let Some(scene) = project(who, HISTORY) else { return };
+        let scene = project(who, HISTORY);
         scene.host("echo mine >> d/c; git status --short");
         scene.work("echo two >> a; git commit -qam third; git branch topic; git tag -am v1 v1");
         scene.done(&["commit"]);
@@ -19,9 +22,10 @@ fn commits_of_the_workspace_come_home() {
     }
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_commit_that_git_has_looked_at_since_is_undone() {
-    let Some(scene) = project(Who::Me, HISTORY) else { return };
+    let scene = project(Who::Me, HISTORY);
     let before = scene.host("git rev-parse HEAD; git ls-files --stage; cat a");
     scene.work("echo two >> a; git add a; git commit -qm third");
     scene.done(&["commit"]);
@@ -43,20 +47,22 @@ fn a_commit_that_git_has_looked_at_since_is_undone() {
     scene.host("git fsck --strict --full");
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn what_git_tracks_comes_home_though_it_is_ignored() {
     let ignoring = "echo '*.log' > .gitignore; echo one > kept.log; git add -f .gitignore kept.log";
     let history = format!("{HISTORY}; {ignoring}; git commit -qm ignoring");
-    let Some(scene) = project(Who::Me, &history) else { return };
+    let scene = project(Who::Me, &history);
     scene.work("echo two >> kept.log; echo built > other.log");
     scene.done(&["commit"]);
     assert_eq!(scene.host("cat *.log"), "one\ntwo\n");
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn commits_of_both_stay_apart_and_the_advice_works() {
     for who in [Who::Me, Who::Ordinary] {
-        let Some(scene) = project(who, HISTORY) else { return };
+        let scene = project(who, HISTORY);
         scene.host("echo mine >> b; git commit -qam mine");
         scene.work("echo two >> a; git commit -qam theirs");
         let said = scene.done(&["commit"]);
@@ -73,9 +79,10 @@ fn commits_of_both_stay_apart_and_the_advice_works() {
 }
 
 /// Files without commits, and commits as a branch.
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn files_and_commits_can_come_home_apart() {
-    let Some(scene) = project(Who::Me, HISTORY) else { return };
+    let scene = project(Who::Me, HISTORY);
     scene.host("echo mine >> b; git commit -qam mine");
     scene.work("echo two >> a; git commit -qam theirs");
     scene.done(&["export", "--git", "agent"]);
@@ -88,9 +95,10 @@ fn files_and_commits_can_come_home_apart() {
     scene.host("git commit -qam both; git merge -q --no-edit agent; git fsck --strict");
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_git_that_is_at_work_is_not_disturbed() {
-    let Some(scene) = project(Who::Me, HISTORY) else { return };
+    let scene = project(Who::Me, HISTORY);
     scene.work("echo two >> a");
     scene.host("touch .git/index.lock");
     let said = scene.refused(&["commit"], 8);
@@ -106,9 +114,10 @@ fn diverged() -> String {
     )
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_merge_in_progress_does_not_keep_files_away() {
-    let Some(scene) = project(Who::Me, &diverged()) else { return };
+    let scene = project(Who::Me, &diverged());
     scene.work("echo two >> b");
     scene.host("! git merge -q side");
     assert!(scene.refused(&["commit", "--git"], 4).contains("a git merge is in progress"));
@@ -117,9 +126,10 @@ fn a_merge_in_progress_does_not_keep_files_away() {
     assert_eq!(scene.host("git status --porcelain"), " M b\n");
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_merge_in_progress_keeps_commits_on_a_branch_of_their_own() {
-    let Some(scene) = project(Who::Me, &diverged()) else { return };
+    let scene = project(Who::Me, &diverged());
     scene.work("echo two >> b; git commit -qam theirs");
     scene.host("! git merge -q side");
     let said = scene.done(&["commit"]);
@@ -132,9 +142,10 @@ fn a_merge_in_progress_keeps_commits_on_a_branch_of_their_own() {
 }
 
 /// Looking at the status writes the index on both sides; that is nothing to decide.
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn commits_of_the_person_come_into_the_workspace() {
-    let Some(scene) = project(Who::Me, HISTORY) else { return };
+    let scene = project(Who::Me, HISTORY);
     scene.work("touch a b d/c; sleep 0.02; git status --short; echo two >> a");
     scene.host("touch a b d/c; echo mine >> b; git commit -qam mine; git status --short");
     scene.done(&["pull"]);

@@ -1,5 +1,7 @@
 //! What a workspace plants in a repository is never run on the host, by nothing that Offshoot does and by no git that follows.
 
+use offshoot_needs::needs;
+
 use crate::git_scene::{HISTORY, project};
 use crate::scene::{Scene, Who};
 
@@ -31,9 +33,10 @@ fn plant(scene: &Scene, mark: &str) {
     assert_eq!(envelope["result"]["exit_code"], 0, "{envelope:#}");
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn nothing_planted_runs() {
-    let Some(scene) = project(Who::Me, HISTORY) else { return };
+    let scene = project(Who::Me, HISTORY);
     let mark = scene.place.path().join("mark");
     let config = scene.host("cat .git/config");
     plant(&scene, mark.to_str().unwrap());
@@ -54,9 +57,10 @@ fn nothing_planted_runs() {
 }
 
 /// Hooks and programs of the person are not run either: what Offshoot does in a repository is not what they are for.
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn the_persons_own_hooks_do_not_run() {
-    let Some(scene) = project(Who::Me, HISTORY) else { return };
+    let scene = project(Who::Me, HISTORY);
     let mark = scene.place.path().join("mark");
     scene.host(
         "for hook in pre-commit post-commit post-index-change reference-transaction commit-msg fsmonitor; do

@@ -13,14 +13,14 @@ pub(crate) const SETTINGS: &str =
     [gc]\nauto = 0\n[maintenance]\nauto = false\n[protocol \"file\"]\nallow = always\n";
 
 /// A repository in the project folder, made by a script, and taken into a vault.
-pub(crate) fn project(who: Who, history: &str) -> Option<Scene> {
-    let mut scene = Scene::new(who, &["git", "tar"])?;
+pub(crate) fn project(who: Who, history: &str) -> Scene {
+    let mut scene = Scene::new(who);
     scene.set("GIT_CONFIG_NOSYSTEM", "1");
     std::fs::write(scene.place.path().join(".gitconfig"), SETTINGS).unwrap();
     scene.hand_over();
     scene.host(history);
     scene.bind();
-    Some(scene)
+    scene
 }
 
 /// Files of several kinds, some with names that are hard to write down.

@@ -1,5 +1,7 @@
 //! make and a C compiler: what is built stays built.
 
+use offshoot_needs::needs;
+
 use crate::scene::{Scene, Who, exactly};
 
 const OBJECTS: usize = 40;
@@ -19,8 +21,8 @@ clean:
 -include $(OBJECTS:.o=.d)
 ";
 
-fn project(who: Who) -> Option<Scene> {
-    let scene = Scene::new(who, &["make", "cc"])?;
+fn project(who: Who) -> Scene {
+    let scene = Scene::new(who);
     let mut calls = String::new();
     let mut header = String::from("#include <stdio.h>\n");
     for number in 0..OBJECTS {
@@ -36,21 +38,23 @@ fn project(who: Who) -> Option<Scene> {
     scene.place.write("main.c", main);
     scene.place.write("Makefile", MAKEFILE);
     scene.bind();
-    Some(scene)
+    scene
 }
 
+#[needs(Overlay, UserNamespace, "cc", "make")]
 #[test]
 fn objects_are_built_once() {
     once(Who::Me);
 }
 
+#[needs(Overlay, UserNamespace, "cc", "make")]
 #[test]
 fn objects_are_built_once_for_an_ordinary_user() {
     once(Who::Ordinary);
 }
 
 fn once(who: Who) {
-    let Some(scene) = project(who) else { return };
+    let scene = project(who);
     let scripts = [
         // Four jobs print in any order.
         "make -j4 | sort && build/program",

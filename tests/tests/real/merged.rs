@@ -1,6 +1,6 @@
 //! Programs that remember what they saw of files see no difference when layers were merged.
 
-use offshoot_tests::skip::{Feature, need};
+use offshoot_needs::needs;
 use serde_json::Value;
 
 use crate::scene::{Scene, WORKSPACE, Who};
@@ -14,18 +14,20 @@ fn merge(scene: &Scene) -> String {
     stack["way"].as_str().unwrap().to_owned()
 }
 
+#[needs(Overlay, DataLayers, UserNamespace, "git")]
 #[test]
 fn git_reads_nothing_again() {
     git(Who::Me);
 }
 
+#[needs(Overlay, DataLayers, UserNamespace, "git")]
 #[test]
 fn git_reads_nothing_again_for_an_ordinary_user() {
     git(Who::Ordinary);
 }
 
 fn git(who: Who) {
-    let Some(mut scene) = Scene::new(who, &["git"]) else { return };
+    let mut scene = Scene::new(who);
     for part in ["AUTHOR", "COMMITTER"] {
         scene.set(&format!("GIT_{part}_NAME"), "Ann");
         scene.set(&format!("GIT_{part}_EMAIL"), "ann@example.org");
@@ -46,9 +48,6 @@ fn git(who: Who) {
     assert_eq!(before.out.lines().count(), 1, "{before:?}");
     assert_eq!(merge(&scene), "merge");
     assert_eq!(scene.inside(look), before);
-    if !need(Feature::DataLayers) {
-        return;
-    }
     scene.inside("for n in 1 2 3; do seq 700000 > big$n; echo $n >> big$n; done; git add -A; git commit -qm big");
     scene.inside("echo more >> big1; git commit -qam more");
     let before = scene.inside(look);
@@ -58,9 +57,10 @@ fn git(who: Who) {
     assert_eq!(scene.inside("git fsck --strict; git diff HEAD --stat").out, "");
 }
 
+#[needs(Overlay, DataLayers, UserNamespace, "make")]
 #[test]
 fn make_builds_nothing_again() {
-    let Some(scene) = Scene::new(Who::Me, &["make"]) else { return };
+    let scene = Scene::new(Who::Me);
     scene.place.write("Makefile", "all: big.out small.out\n%.out: %.in\n\tcp $< $@\n");
     scene.place.write("big.in", "x".repeat(12 << 20));
     scene.place.write("small.in", "x");
@@ -68,15 +68,14 @@ fn make_builds_nothing_again() {
     scene.inside("make");
     scene.inside("echo changed >> small.in; make");
     scene.inside("touch big.in; make");
-    let ways = if need(Feature::DataLayers) { "flatten" } else { "merge" };
-    assert_eq!(merge(&scene), ways);
+    assert_eq!(merge(&scene), "flatten");
     assert!(scene.inside("make").out.contains("Nothing to be done"));
     assert_eq!(scene.inside("touch small.in; make").out, "cp small.in small.out\n");
 }
 
 #[test]
 fn cargo_builds_nothing_again() {
-    let Some(scene) = crate::cargo::project() else { return };
+    let scene = crate::cargo::project();
     scene.inside("cargo build -q --offline");
     scene.inside("sed -i 's/number [*] 2/number * 3/' base/src/lib.rs; cargo build -q --offline");
     scene.inside("cargo build -q --offline --release");

@@ -3,20 +3,22 @@
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
+use offshoot_needs::needs;
 use serde_json::{Value, json};
 
 use crate::scene::{Scene, WORKSPACE, Who, envelope_of};
 
-fn scene() -> Option<Scene> {
-    let scene = Scene::new(Who::Me, &["printf"])?;
+fn scene() -> Scene {
+    let scene = Scene::new(Who::Me);
     scene.place.write("file.txt", "file\n");
     scene.bind();
-    Some(scene)
+    scene
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn bytes_that_are_no_text() {
-    let Some(scene) = scene() else { return };
+    let scene = scene();
     let script = "printf 'a\\377\\376\\000b'; printf 'e\\300' >&2; : > \"$(printf 'n\\351.txt')\"; : > 'new\nline'";
     let envelope = scene.exec(&[], &["sh", "-c", script]);
     let result = &envelope["result"];
@@ -36,10 +38,11 @@ fn bytes_that_are_no_text() {
     assert_eq!(raw.stdout, b"a\xff\xfe\0b");
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn a_command_of_bytes() {
     use std::os::unix::ffi::OsStrExt;
-    let Some(scene) = scene() else { return };
+    let scene = scene();
     let mut command = scene.exec_command(&["-w", WORKSPACE], &["printf", "%s"]);
     let envelope =
         envelope_of(&command.arg(std::ffi::OsStr::from_bytes(b"x\xe9")).output().unwrap());
@@ -47,9 +50,10 @@ fn a_command_of_bytes() {
     assert_eq!(envelope["request"]["command"][2]["base64"], "eOk=", "{envelope:#}");
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn more_output_than_is_kept() {
-    let Some(scene) = scene() else { return };
+    let scene = scene();
     const LENGTH: usize = 5 << 20;
     let script = format!(
         "yes 0123456789 | head -c {LENGTH}; yes error | head -c 2000000 >&2; echo done > done"
@@ -71,9 +75,10 @@ fn more_output_than_is_kept() {
 }
 
 /// Events come as things happen, and the pieces together are the output.
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn streams() {
-    let Some(scene) = scene() else { return };
+    let scene = scene();
     let script = "echo one; echo two >&2; printf '\\303'; sleep 0.1; printf '\\244\\n'; exit 3";
     let arguments = ["exec", "--stream", "-w", WORKSPACE, "--shell", script];
     let output = scene.offshoot(&arguments).output().unwrap();
@@ -89,9 +94,10 @@ fn streams() {
 }
 
 /// For people, output is the command's own.
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn people_see_the_output_as_it_is() {
-    let Some(scene) = scene() else { return };
+    let scene = scene();
     let script = "cat; printf 'out\\377'; echo err >&2; exit 5";
     let mut command = scene.offshoot(&["exec", "-q", "-i", "-w", "real", "--shell", script]);
     let output =
@@ -102,9 +108,10 @@ fn people_see_the_output_as_it_is() {
 }
 
 /// Who reads only the beginning, as `head` does, ends the command as in any pipe.
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn a_reader_that_has_seen_enough() {
-    let Some(scene) = scene() else { return };
+    let scene = scene();
     let arguments = ["exec", "-q", "-w", WORKSPACE, "--timeout", "3s", "--", "yes"];
     let mut child = scene.offshoot(&arguments).stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();

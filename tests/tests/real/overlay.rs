@@ -1,6 +1,8 @@
 //! Where an overlay may differ from a plain file system: each case is the same in both, or its
 //! difference is pinned here and told in `docs/limits.md`.
 
+use offshoot_needs::needs;
+
 use crate::scene::{Scene, Who};
 
 /// One thing that a program does to the files of [`scene`], and what it finds.
@@ -285,8 +287,8 @@ print(subprocess.run(["unshare", "-Urm", "sh", "-c", script], capture_output=Tru
     },
 ];
 
-fn scene(who: Who) -> Option<Scene> {
-    let scene = Scene::new(who, &["python3", "tail", "find"])?;
+fn scene(who: Who) -> Scene {
+    let scene = Scene::new(who);
     scene.place.write("file", "file\n");
     scene.place.write("dir/inner", "inner\n");
     std::fs::create_dir(scene.path("dir/empty")).unwrap();
@@ -294,12 +296,12 @@ fn scene(who: Who) -> Option<Scene> {
     std::fs::hard_link(scene.path("pair.a"), scene.path("pair.b")).unwrap();
     std::fs::copy("/bin/sleep", scene.path("program")).unwrap();
     scene.bind();
-    Some(scene)
+    scene
 }
 
 /// Every case starts from the same files, in a workspace and in a copy of the folder.
 fn check(who: Who) {
-    let Some(scene) = scene(who) else { return };
+    let scene = scene(who);
     let mut wrong = Vec::new();
     for (at, case) in CASES.iter().enumerate() {
         let program = format!("{PRELUDE}{}", case.program);
@@ -323,11 +325,13 @@ fn check(who: Who) {
     scene.offshoot_ok(&["vault", "check"]);
 }
 
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn differences_are_known() {
     check(Who::Me);
 }
 
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn differences_are_known_to_an_ordinary_user() {
     check(Who::Ordinary);

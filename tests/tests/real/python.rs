@@ -1,5 +1,6 @@
 //! Python: environments, wheels and compiled modules.
 
+use offshoot_needs::needs;
 use offshoot_tests::tier::Tier;
 
 use crate::scene::{Scene, Who, exactly};
@@ -28,8 +29,8 @@ with zipfile.ZipFile("greet-1.0-py3-none-any.whl", "w") as wheel:
     add(record, "\n".join(lines + [record + ",,"]) + "\n")
 "#;
 
-fn project(who: Who) -> Option<Scene> {
-    let mut scene = Scene::new(who, &["python3"])?;
+fn project(who: Who) -> Scene {
+    let mut scene = Scene::new(who);
     scene.set("PIP_NO_INDEX", "1");
     scene.set("PIP_NO_CACHE_DIR", "1");
     scene.set("PIP_DISABLE_PIP_VERSION_CHECK", "1");
@@ -40,7 +41,7 @@ fn project(who: Who) -> Option<Scene> {
     }
     scene.place.write("package/__init__.py", "");
     scene.bind();
-    Some(scene)
+    scene
 }
 
 /// A compiled module has the time of its source in it, and the sources were written at two times.
@@ -48,11 +49,13 @@ fn differs(path: &str) -> bool {
     path.contains("__pycache__/")
 }
 
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn a_wheel_in_an_environment() {
     wheel(Who::Me);
 }
 
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn a_wheel_in_an_environment_of_an_ordinary_user() {
     // To make an environment with pip in it takes seconds of two processors.
@@ -63,7 +66,7 @@ fn a_wheel_in_an_environment_of_an_ordinary_user() {
 }
 
 fn wheel(who: Who) {
-    let Some(scene) = project(who) else { return };
+    let scene = project(who);
     let scripts = [
         "python3 wheel.py; python3 -m zipfile -l greet-1.0-py3-none-any.whl",
         "python3 -m venv env",
@@ -78,7 +81,7 @@ fn wheel(who: Who) {
 
 /// An environment without pip, into which a wheel is unpacked.
 fn environment(who: Who) {
-    let Some(scene) = project(who) else { return };
+    let scene = project(who);
     let scripts = [
         "python3 wheel.py; python3 -m venv --without-pip env",
         "env/bin/python -m zipfile -e greet-1.0-py3-none-any.whl env/lib/python3*/site-packages",
@@ -91,9 +94,10 @@ fn environment(who: Who) {
 }
 
 /// Compiled modules stay valid over a seal: they name the time of their source.
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn compiled_modules_stay_valid() {
-    let Some(scene) = project(Who::Me) else { return };
+    let scene = project(Who::Me);
     let scripts = [
         "python3 -m compileall package | sort",
         "python3 -m compileall package | grep -c Compiling || true",

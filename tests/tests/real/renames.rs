@@ -10,6 +10,7 @@ mod links;
 use std::fs;
 use std::os::unix::fs::symlink;
 
+use offshoot_needs::needs;
 use serde_json::Value;
 
 use crate::scene::{Scene, WORKSPACE, Who, exactly};
@@ -24,8 +25,8 @@ fn python(script: &str) -> String {
 }
 
 /// A project with directories of all kinds.
-fn files(who: Who) -> Option<Scene> {
-    let scene = Scene::new(who, &["python3"])?;
+fn files(who: Who) -> Scene {
+    let scene = Scene::new(who);
     for path in [
         "base/file",
         "base/full/file",
@@ -49,14 +50,14 @@ fn files(who: Who) -> Option<Scene> {
     ] {
         symlink(target, scene.path("base").join(name)).unwrap();
     }
-    Some(scene)
+    scene
 }
 
 /// A project whose directories lie in a lower layer, with modes, attributes and times of all kinds.
-fn project(who: Who) -> Option<Scene> {
-    let scene = files(who)?;
+fn project(who: Who) -> Scene {
+    let scene = files(who);
     settle(&scene);
-    Some(scene)
+    scene
 }
 
 fn settle(scene: &Scene) {
@@ -72,7 +73,7 @@ fn settle(scene: &Scene) {
 
 fn run_both(script: &str) {
     for who in BOTH {
-        let Some(scene) = project(who) else { return };
+        let scene = project(who);
         let script = python(script);
         let (inside, plain) = (scene.inside(&script), scene.plainly(&script));
         assert_eq!((plain.code, plain.err.as_str()), (Some(0), ""), "{plain:?}");
@@ -91,16 +92,18 @@ fn inside(scene: &Scene, script: &str) -> String {
     said.out
 }
 
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn errors_are_those_of_a_plain_directory() {
     run_both(include_str!("renames/errors.py"));
 }
 
 /// Descriptors of files go on; those of directories are of directories that are gone.
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn what_is_open_during_a_move() {
     for who in BOTH {
-        let Some(scene) = project(who) else { return };
+        let scene = project(who);
         let script = r#"
 write = os.open("base/full/file", os.O_RDWR | os.O_APPEND)
 read = os.open("base/full/inner/../file", os.O_RDONLY)
@@ -123,10 +126,11 @@ except OSError as error:
 }
 
 /// Nobody finds the ground gone under their feet: rename(2) has an error for that.
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn a_directory_that_somebody_is_in_stays() {
     for who in BOTH {
-        let Some(scene) = project(who) else { return };
+        let scene = project(who);
         let script = r#"
 import subprocess
 before = tree("base/full")
@@ -145,6 +149,7 @@ print(rename("../deep", "../deeper"), rename("inner", "outer"), rename("../other
     }
 }
 
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn threads_move_at_the_same_time() {
     run_both(
@@ -169,10 +174,11 @@ print(tree("base"))
 }
 
 /// What others make and remove in a directory while it moves is neither lost nor back again.
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn nothing_is_lost_in_a_directory_that_moves() {
     for who in BOTH {
-        let Some(scene) = Scene::new(who, &["python3"]) else { return };
+        let scene = Scene::new(who);
         for number in 0..400 {
             scene.place.write(format!("busy/d{}/f{number}", number % 7), format!("{number}\n"));
         }
@@ -223,9 +229,10 @@ print([name for name in os.listdir(".") if name.startswith(".offshoot")])
 }
 
 /// Who does not want a broker has none, and a command that needs none neither.
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn without_a_broker() {
-    let Some(scene) = project(Who::Ordinary) else { return };
+    let scene = project(Who::Ordinary);
     let script = python("print(rename('base/full', 'moved'))");
     let answer = |options: &[&str]| -> (Value, Value) {
         let envelope = scene.exec(options, &["sh", "-c", &script]);

@@ -7,10 +7,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
+use offshoot_machine::search_path;
 use offshoot_tests::product::{Place, binary};
 use offshoot_tests::scan::{CompareOptions, Scan, compare, printable, scan};
 use offshoot_tests::schema;
-use offshoot_tests::skip::{Feature, need, search_path};
 use offshoot_tests::user::{User, give_away};
 use serde_json::Value;
 
@@ -42,19 +42,10 @@ pub(crate) struct Scene {
 pub(crate) const WORKSPACE: &str = "real";
 
 impl Scene {
-    /// Nothing where this machine cannot do it, which is then on record.
-    pub(crate) fn new(who: Who, programs: &[&'static str]) -> Option<Self> {
-        let features = [Feature::Overlay, Feature::UserNamespace];
-        let programs = programs.iter().map(|name| Feature::Program(name));
-        if !features.into_iter().chain(programs).all(need) {
-            return None;
-        }
-        let user = match who {
-            Who::Me => None,
-            Who::Ordinary => Some(User::new()?),
-        };
+    pub(crate) fn new(who: Who) -> Self {
+        let user = (who == Who::Ordinary).then(User::new);
         let variables = vec![("PATH".to_owned(), search_path())];
-        Some(Self { place: Place::new(), user, variables })
+        Self { place: Place::new(), user, variables }
     }
 
     /// Gives every run a variable.

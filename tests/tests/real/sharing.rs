@@ -3,15 +3,16 @@
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use offshoot_needs::needs;
 use serde_json::{Value, json};
 
 use crate::scene::{Scene, WORKSPACE, Who, envelope_of};
 
-fn scene() -> Option<Scene> {
-    let scene = Scene::new(Who::Me, &[])?;
+fn scene() -> Scene {
+    let scene = Scene::new(Who::Me);
     scene.place.write("file.txt", "file\n");
     scene.place.write("below/other.txt", "other\n");
-    Some(scene)
+    scene
 }
 
 /// Starts a command that holds its workspace until its input ends, and waits until it runs.
@@ -33,9 +34,10 @@ fn hold(scene: &Scene, workspace: &str) -> Child {
     child
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn a_busy_workspace() {
-    let Some(scene) = scene() else { return };
+    let scene = scene();
     scene.bind();
     scene.offshoot_ok(&["workspace", "create", "another"]);
     let mut holder = hold(&scene, WORKSPACE);
@@ -62,9 +64,10 @@ fn a_busy_workspace() {
     assert_eq!(second["result"]["stdout"], "held\n", "{second:#}");
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn writes_fail_where_they_may_not_be() {
-    let Some(scene) = scene() else { return };
+    let scene = scene();
     scene.bind();
     let script = "echo x > file.txt; touch new; rm file.txt; mkdir d; mv file.txt f; chmod 600 file.txt; cat file.txt";
     let envelope = scene.exec(&["--read-only"], &["sh", "-c", script]);
@@ -79,9 +82,10 @@ fn writes_fail_where_they_may_not_be() {
     assert_eq!(envelope["result"]["stdout"], "t\n", "{envelope:#}");
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn the_first_use_of_a_folder() {
-    let Some(scene) = scene() else { return };
+    let scene = scene();
     let output =
         scene.exec_command(&[], &["sh", "-c", "cat file.txt; echo new > new"]).output().unwrap();
     let envelope = envelope_of(&output);
@@ -103,9 +107,10 @@ fn the_first_use_of_a_folder() {
     assert_eq!(envelope_of(&output)["result"]["stdout"], "file\nnew\n");
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn where_a_command_starts() {
-    let Some(scene) = scene() else { return };
+    let scene = scene();
     scene.bind();
     let below = scene.path("below");
     let mut command = scene.exec_command(&["-w", WORKSPACE], &["sh", "-c", "pwd; cat other.txt"]);
@@ -121,9 +126,10 @@ fn where_a_command_starts() {
 }
 
 /// Commands in four workspaces at a time, several in a row each, see only their own.
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn four_workspaces_at_a_time() {
-    let Some(scene) = scene() else { return };
+    let scene = scene();
     scene.bind();
     let names = ["north", "east", "south", "west"];
     for name in names {

@@ -1,5 +1,7 @@
 //! SQLite, which wants locks, shared memory and syncs that are what they say.
 
+use offshoot_needs::needs;
+
 use crate::scene::{Scene, Who, exactly};
 
 /// Several processes write to one database in WAL mode, and one that is killed in the middle.
@@ -54,9 +56,10 @@ database.execute("vacuum")
 print(database.execute("pragma integrity_check").fetchall())
 "#;
 
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn writers_in_wal_mode() {
-    let Some(scene) = Scene::new(Who::Me, &["python3"]) else { return };
+    let scene = Scene::new(Who::Me);
     scene.place.write("write.py", WRITE);
     scene.place.write("read.py", READ);
     scene.bind();

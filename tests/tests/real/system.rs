@@ -1,5 +1,7 @@
 //! System calls that programs count on, one by one.
 
+use offshoot_needs::needs;
+
 use crate::scene::{Scene, Who, exactly};
 
 /// Each function is a case; what it returns, or the name of its error, is printed.
@@ -202,18 +204,20 @@ for name, case in sorted(globals().copy().items()):
         print(name[5:], said, flush=True)
 "#;
 
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn calls_answer_as_on_plain_files() {
     calls(Who::Me);
 }
 
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn calls_answer_as_on_plain_files_for_an_ordinary_user() {
     calls(Who::Ordinary);
 }
 
 fn calls(who: Who) {
-    let Some(scene) = Scene::new(who, &["python3"]) else { return };
+    let scene = Scene::new(who);
     for name in ["one", "two", "three", "four", "five", "six", "seven", "eight"] {
         scene.place.write(format!("base/{name}"), format!("{name}\n"));
     }

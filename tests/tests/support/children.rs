@@ -7,8 +7,8 @@ use std::process::Command;
 use std::{env, thread};
 
 use offshoot_tests::awkward::{self, AwkwardOptions};
+use offshoot_tests::product::Place;
 use offshoot_tests::scan::scan;
-use offshoot_tests::skip::{Feature, need};
 
 const DIRECTORY: &str = "OFFSHOOT_TEST_CHILD_DIRECTORY";
 
@@ -67,6 +67,20 @@ fn unreadable() {
     assert_eq!(fs::read_dir(&tree).unwrap().count(), 0);
 }
 
+// Run by trees::a_place_of_an_ordinary_user_is_gone_when_dropped.
+#[test]
+fn closed_places() {
+    if directory().is_none() {
+        return;
+    }
+    let place = Place::new();
+    awkward::build(&place.project(), &AwkwardOptions::default()).unwrap();
+    fs::set_permissions(place.project().join("names"), fs::Permissions::from_mode(0o000)).unwrap();
+    let path = place.path().to_owned();
+    drop(place);
+    assert!(!path.exists());
+}
+
 // Run by traces::threads_are_followed.
 #[test]
 fn threads() {
@@ -77,13 +91,4 @@ fn threads() {
             scope.spawn(move || write(name));
         }
     });
-}
-
-// Run by skips::what_is_missing_is_recorded.
-#[test]
-fn skipping() {
-    if directory().is_some() {
-        assert!(need(Feature::Program("sh")));
-        assert!(!need(Feature::Program("no-such-program")));
-    }
 }

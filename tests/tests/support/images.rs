@@ -8,10 +8,10 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use offshoot_needs::needs;
 use offshoot_tests::awkward::{self, AwkwardOptions};
 use offshoot_tests::image::{LoopImage, private_mounts};
 use offshoot_tests::scan::{CompareOptions, compare, scan};
-use offshoot_tests::skip::{Feature, need};
 use offshoot_tests::trace::{Fault, run};
 
 const SIZE: u64 = 32 << 20;
@@ -39,11 +39,9 @@ fn mounted_here(point: &Path) -> bool {
     mounts.contains(point.to_str().unwrap())
 }
 
+#[needs(LoopMount)]
 #[test]
 fn power_cut_keeps_what_was_synced_only() {
-    if !need(Feature::LoopMount) {
-        return;
-    }
     let image = LoopImage::create(SIZE).unwrap();
     let mount = image.mount().unwrap();
     let data = vec![7; 300_000];
@@ -67,11 +65,9 @@ fn power_cut_keeps_what_was_synced_only() {
     assert_eq!(fs::read(mount.path().join("unsynced")).unwrap(), data);
 }
 
+#[needs(LoopMount)]
 #[test]
 fn rename_does_not_sync() {
-    if !need(Feature::LoopMount) {
-        return;
-    }
     let image = LoopImage::create(SIZE).unwrap();
     let mount = image.mount().unwrap();
     let (file, new) = (mount.path().join("file"), mount.path().join("new"));
@@ -85,11 +81,9 @@ fn rename_does_not_sync() {
     assert_eq!(left, b"", "renamed without its bytes, as the directory alone was synced");
 }
 
+#[needs(LoopMount, Ptrace)]
 #[test]
 fn left_out_sync_loses_data() {
-    if !need(Feature::LoopMount) || !need(Feature::Ptrace) {
-        return;
-    }
     let script = "echo text > file; sync file; sync .";
     let command: [OsString; 3] = ["sh".into(), "-c".into(), script.into()];
     let left = |fault| {
@@ -107,11 +101,9 @@ fn left_out_sync_loses_data() {
     assert_eq!(left(Fault::SkipSyncsOf(Box::new(is_file))).as_deref(), Ok(""));
 }
 
+#[needs(LoopMount, Ptrace, "sqlite3")]
 #[test]
 fn database_survives_power_cuts() {
-    if !need(Feature::LoopMount) || !need(Feature::Ptrace) || !need(Feature::Program("sqlite3")) {
-        return;
-    }
     let sql = "PRAGMA synchronous=FULL; INSERT INTO t VALUES (1); SELECT 'done'";
     let insert: [OsString; 3] = ["sqlite3".into(), "db".into(), sql.into()];
     let create = "PRAGMA journal_mode=WAL; CREATE TABLE t(a)";
@@ -145,22 +137,18 @@ fn database_survives_power_cuts() {
     assert!(cases > 3);
 }
 
+#[needs(LoopMount)]
 #[test]
 fn small_image_runs_full() {
-    if !need(Feature::LoopMount) {
-        return;
-    }
     let image = LoopImage::create(4 << 20).unwrap();
     let mount = image.mount().unwrap();
     let error = fs::write(mount.path().join("file"), vec![1; 5 << 20]).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::StorageFull);
 }
 
+#[needs(LoopMount)]
 #[test]
 fn image_holds_the_awkward_tree() {
-    if !need(Feature::LoopMount) {
-        return;
-    }
     let image = LoopImage::create(64 << 20).unwrap();
     let mount = image.mount().unwrap();
     let tree = mount.path().join("tree");
@@ -174,11 +162,9 @@ fn image_holds_the_awkward_tree() {
     assert_eq!(compare(&before, &after, &CompareOptions::default()), Vec::<String>::new());
 }
 
+#[needs(LoopMount)]
 #[test]
 fn nothing_is_left_behind() {
-    if !need(Feature::LoopMount) {
-        return;
-    }
     private_mounts().unwrap();
     let image = LoopImage::create(SIZE).unwrap();
     let (file, mount) = (image.file(), image.mount().unwrap());
@@ -194,11 +180,9 @@ fn nothing_is_left_behind() {
     gone(&file, &point);
 }
 
+#[needs(LoopMount)]
 #[test]
 fn nothing_is_left_behind_by_a_panic() {
-    if !need(Feature::LoopMount) {
-        return;
-    }
     let (sender, receiver) = std::sync::mpsc::channel::<PathBuf>();
     let result = thread::spawn(move || {
         let image = LoopImage::create(SIZE).unwrap();
@@ -214,11 +198,9 @@ fn nothing_is_left_behind_by_a_panic() {
     gone(&file, &file.with_file_name("mnt"));
 }
 
+#[needs(LoopMount)]
 #[test]
 fn busy_image_is_an_error() {
-    if !need(Feature::LoopMount) {
-        return;
-    }
     let image = LoopImage::create(SIZE).unwrap();
     let mount = image.mount().unwrap();
     let (file, point) = (image.file(), mount.path().to_owned());

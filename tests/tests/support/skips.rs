@@ -1,36 +1,52 @@
-//! Skipping is said and recorded.
+//! Tests that cannot run here are shown as ignored, with the reason.
 
-use std::fs;
 use std::process::Command;
 
-use offshoot_tests::skip::{Feature, LOG_VARIABLE, probe};
+use offshoot_machine::{Feature, probe};
+use offshoot_needs::needs;
 
-use crate::children;
+/// A test for each feature, which says whether what was found when the tests were built is true of who runs them.
+macro_rules! features {
+    ($($name:ident: $feature:ident,)*) => {
+        const FEATURES: &[(&str, Feature)] = &[$((stringify!($name), Feature::$feature)),*];
 
-#[test]
-fn what_is_missing_is_recorded() {
-    let dir = tempfile::tempdir().unwrap();
-    let log = dir.path().join("log");
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    let (variable, value) = children::environment(dir.path());
-    command.args(children::arguments("skipping")).env(variable, value).env(LOG_VARIABLE, &log);
-    let output = command.output().unwrap();
-    assert!(output.status.success(), "{output:?}");
-    let line = "SKIPPED: children::skipping: needs the program no-such-program\n";
-    assert_eq!(fs::read_to_string(&log).unwrap(), line);
-    assert!(String::from_utf8_lossy(&output.stderr).contains(line), "{output:?}");
+        mod as_built {
+            use super::*;
 
-    command.env(LOG_VARIABLE, dir.path().join("no/such/directory"));
-    assert!(!command.output().unwrap().status.success(), "a lost record must not pass");
+            $(
+                #[needs($feature)]
+                #[test]
+                fn $name() {
+                    let now = probe(Feature::$feature);
+                    assert_eq!(now, Ok(()), "the tests were built where this could be done; \
+                               to have it looked for again: touch tests/needs/build.rs");
+                }
+            )*
+        }
+    };
+}
+
+features! {
+    root: Root,
+    loop_mount: LoopMount,
+    ptrace: Ptrace,
+    overlay: Overlay,
+    data_layers: DataLayers,
+    user_xattr: UserXattr,
+    user_namespace: UserNamespace,
+    io_uring: IoUring,
+    calls_32: Calls32,
 }
 
 #[test]
-fn probes_agree_with_the_machine() {
-    let root = rustix::process::geteuid().is_root();
-    assert_eq!(probe(Feature::Root).is_ok(), root);
-    assert_eq!(probe(Feature::NotRoot).is_ok(), !root);
-    for feature in [Feature::Overlay, Feature::UserXattr, Feature::UserNamespace] {
-        // Whether a machine has these is not ours to say, but a refusal has a reason.
-        assert!(probe(feature).is_ok() || probe(feature).unwrap_err().starts_with("no "));
+fn what_cannot_be_done_is_shown_as_ignored() {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    let output = command.arg("skips::as_built::").output().unwrap();
+    let shown = String::from_utf8(output.stdout).unwrap();
+    for (name, feature) in FEATURES {
+        let outcome =
+            probe(*feature).map_or_else(|why| format!("ignored, {why}"), |()| "ok".into());
+        let line = format!("test skips::as_built::{name} ... {outcome}");
+        assert!(shown.lines().any(|shown| shown == line), "{line} is not in:\n{shown}");
     }
 }

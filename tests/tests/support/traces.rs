@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use offshoot_tests::skip::{Feature, need};
+use offshoot_needs::needs;
 use offshoot_tests::trace::{Fault, Trace, run};
 
 use crate::children;
@@ -27,11 +27,9 @@ fn names(trace: &Trace) -> Vec<&'static str> {
     trace.calls.iter().map(|call| call.name).collect()
 }
 
+#[needs(Ptrace)]
 #[test]
 fn changing_calls_are_listed() {
-    if !need(Feature::Ptrace) {
-        return;
-    }
     let dir = tempfile::tempdir().unwrap();
     let script = "echo text > f; mkdir d; mv f d/g; ln -s x d/s; cat d/g; echo error >&2; exit 7";
     let trace = shell(dir.path(), script, Fault::None);
@@ -51,11 +49,9 @@ fn changing_calls_are_listed() {
     assert_eq!(trace.calls[3].second, Some(top.join("d/g")));
 }
 
+#[needs(Ptrace)]
 #[test]
 fn kills_before_and_after() {
-    if !need(Feature::Ptrace) {
-        return;
-    }
     for n in 1..=5 {
         let dir = tempfile::tempdir().unwrap();
         let trace = shell(dir.path(), CREATE_FIVE, Fault::KillAt(n));
@@ -74,11 +70,9 @@ fn kills_before_and_after() {
     assert_eq!(existing(dir.path()).len(), 5);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn one_call_fails() {
-    if !need(Feature::Ptrace) {
-        return;
-    }
     for n in 1..=5 {
         let dir = tempfile::tempdir().unwrap();
         let script = "for n in 1 2 3 4 5; do (: > f$n); done";
@@ -90,11 +84,9 @@ fn one_call_fails() {
     }
 }
 
+#[needs(Ptrace)]
 #[test]
 fn syncs_are_left_out() {
-    if !need(Feature::Ptrace) {
-        return;
-    }
     // A fifo cannot be synced, so only a sync that was told to succeeds. That it does not run
     // either is seen on an image (images::left_out_sync_loses_data).
     let dir = tempfile::tempdir().unwrap();
@@ -114,11 +106,9 @@ fn syncs_are_left_out() {
     assert_eq!(stdout(Fault::SkipSyncsOf(Box::new(named_a))), "a\na-data\n");
 }
 
+#[needs(Ptrace)]
 #[test]
 fn syncs_fail_from_a_call_on() {
-    if !need(Feature::Ptrace) {
-        return;
-    }
     let dir = tempfile::tempdir().unwrap();
     let script =
         ": > a; : > b; sync a && echo 1; sync a && echo 2; sync b && echo 3; sync a && echo 4";
@@ -129,11 +119,9 @@ fn syncs_fail_from_a_call_on() {
     assert_eq!(String::from_utf8(trace.stdout).unwrap(), "1\n3\n");
 }
 
+#[needs(Ptrace)]
 #[test]
 fn children_are_followed_and_killed() {
-    if !need(Feature::Ptrace) {
-        return;
-    }
     let dir = tempfile::tempdir().unwrap();
     let trace =
         shell(dir.path(), "(: > f1) & wait; sh -c ': > f2'; setsid sh -c ': > f3'", Fault::None);
@@ -148,11 +136,9 @@ fn children_are_followed_and_killed() {
     assert!(start.elapsed() < Duration::from_secs(60), "a child outlived the rest");
 }
 
+#[needs(Ptrace)]
 #[test]
 fn threads_are_followed() {
-    if !need(Feature::Ptrace) {
-        return;
-    }
     let dir = tempfile::tempdir().unwrap();
     let mut command = vec![OsString::from(std::env::current_exe().unwrap())];
     command.extend(children::arguments("threads").map(OsString::from));
@@ -173,11 +159,9 @@ fn threads_are_followed() {
     assert_eq!(trace.status.signal(), Some(9));
 }
 
+#[needs(Ptrace)]
 #[test]
 fn output_and_signals_pass() {
-    if !need(Feature::Ptrace) {
-        return;
-    }
     let dir = tempfile::tempdir().unwrap();
     let script = "head -c 1000000 /dev/zero; head -c 1000000 /dev/zero >&2";
     let trace = shell(dir.path(), script, Fault::None);
@@ -194,11 +178,9 @@ fn output_and_signals_pass() {
     assert_eq!(missing.kind(), std::io::ErrorKind::NotFound);
 }
 
+#[needs(Ptrace)]
 #[test]
 fn traces_run_beside_each_other() {
-    if !need(Feature::Ptrace) {
-        return;
-    }
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
@@ -213,11 +195,9 @@ fn traces_run_beside_each_other() {
     });
 }
 
+#[needs(Ptrace, "sqlite3")]
 #[test]
 fn database_survives_every_kill() {
-    if !need(Feature::Ptrace) || !need(Feature::Program("sqlite3")) {
-        return;
-    }
     let insert = |dir: &Path, fault| {
         let sql = "PRAGMA synchronous=FULL; INSERT INTO t VALUES (1); INSERT INTO t VALUES (2)";
         run(&["sqlite3".into(), "db".into(), sql.into()], &[], Some(dir), fault).unwrap()

@@ -8,9 +8,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, SystemTime};
 
+use offshoot_needs::needs;
 use offshoot_tests::awkward::{self, AwkwardOptions};
 use offshoot_tests::scan::{CompareOptions, Kind, Node, Scan, compare, scan};
-use offshoot_tests::skip::{Feature, need};
 use rustix::fs::XattrFlags;
 use tempfile::TempDir;
 
@@ -161,11 +161,9 @@ fn no_change_goes_unseen() {
     }
 }
 
+#[needs(Root)]
 #[test]
 fn owners_are_compared() {
-    if !need(Feature::Root) {
-        return;
-    }
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("f"), "").unwrap();
     let before = scan(dir.path()).unwrap();
@@ -180,6 +178,12 @@ fn owners_are_compared() {
 fn ordinary_user_gets_error_nodes() {
     let dir = tempfile::tempdir().unwrap();
     crate::children::run_as_ordinary_user("unreadable", dir.path());
+}
+
+#[test]
+fn a_place_of_an_ordinary_user_is_gone_when_dropped() {
+    let dir = tempfile::tempdir().unwrap();
+    crate::children::run_as_ordinary_user("closed_places", dir.path());
 }
 
 fn with_times_kept(dir: &Path, name: &str, bytes: &[u8]) {

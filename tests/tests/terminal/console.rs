@@ -7,7 +7,6 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use offshoot_tests::product::{Place, binary, document_of};
-use offshoot_tests::skip::{Feature, need};
 use offshoot_tests::user::{User, give_away};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
@@ -19,25 +18,20 @@ use serde_json::Value;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A place with a vault of a small project and its workspace `fix`.
-pub(crate) fn place() -> Option<Place> {
-    let needs = [Feature::UserNamespace, Feature::Program("setsid"), Feature::Program("stty")];
-    if !needs.into_iter().all(need) {
-        return None;
-    }
+pub(crate) fn place() -> Place {
     let place = Place::new();
     place.write("README.md", "# Demo\n\nA small project.\n");
     place.write("notes.txt", (1..=200).map(|n| format!("line {n}\n")).collect::<String>());
     place.ok(["init"]);
     place.ok(["workspace", "create", "fix"]);
-    Some(place)
+    place
 }
 
 /// The same place in the hands of somebody who is not root.
-pub(crate) fn place_of_user() -> Option<(Place, User)> {
-    let user = User::new()?;
-    let place = place()?;
+pub(crate) fn place_of_user() -> (Place, User) {
+    let (place, user) = (place(), User::new());
     give_away(place.path());
-    Some((place, user))
+    (place, user)
 }
 
 /// What became of the newest exec, from its envelope.
@@ -67,9 +61,8 @@ impl Console {
 
     /// The same as somebody who is not root.
     pub(crate) fn run_as(place: &Place, user: &User, arguments: &[&str]) -> Self {
-        let ids = "--reuid=1000 --regid=1000 --clear-groups";
         let mut program = Command::new("setsid");
-        program.args(["--ctty", "setpriv"]).args(ids.split(' ')).arg(user.binary());
+        program.arg("--ctty").args(user.becoming()).arg(user.binary());
         Self::start(place, program, arguments, |_| {})
     }
 

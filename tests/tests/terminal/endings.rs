@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use offshoot_needs::needs;
 use rustix::process::Signal;
 
 use crate::console::{Console, newest, place};
@@ -10,9 +11,10 @@ use crate::console::{Console, newest, place};
 const DEAF: &str =
     "trap '' HUP INT TERM QUIT; echo x > begun; echo on; while :; do sleep 0.1; done";
 
+#[needs(UserNamespace)]
 #[test]
 fn exit_codes_and_signals() {
-    let Some(place) = place() else { return };
+    let place = place();
     let cases = [
         ("exit 0", 0),
         ("exit 7", 7),
@@ -34,9 +36,10 @@ fn exit_codes_and_signals() {
 }
 
 /// The first signal asks, and what the command does then is kept.
+#[needs(UserNamespace)]
 #[test]
 fn a_signal_asks_the_command_to_end() {
-    let Some(place) = place() else { return };
+    let place = place();
     for (signal, code) in [(Signal::TERM, 143), (Signal::INT, 130)] {
         let script = "trap 'echo bye > bye; exit 4' TERM; echo on; while :; do sleep 0.05; done";
         let mut console = Console::run(&place, &["run", "-w", "fix", "--", "sh", "-c", script]);
@@ -53,9 +56,10 @@ fn a_signal_asks_the_command_to_end() {
 }
 
 /// The second one does not wait, and neither does SIGQUIT; what was written until then is kept.
+#[needs(UserNamespace)]
 #[test]
 fn the_second_signal_kills_at_once() {
-    let Some(place) = place() else { return };
+    let place = place();
     for (word, signals, code) in [
         ("run", &[Signal::TERM, Signal::TERM][..], 143),
         ("run", &[Signal::INT, Signal::TERM], 130),
@@ -83,9 +87,10 @@ fn the_second_signal_kills_at_once() {
 }
 
 /// Signals that come together, as from `timeout` and its like, are one request: the command gets its time.
+#[needs(UserNamespace)]
 #[test]
 fn two_signals_at_once_are_one_request() {
-    let Some(place) = place() else { return };
+    let place = place();
     let script =
         "trap 'sleep 0.5; echo bye > bye; exit 4' TERM; echo on; while :; do sleep 0.05; done";
     let words = ["exec", "-w", "fix", "-c", "exec.grace=1h", "--", "sh", "-c", script];
@@ -103,9 +108,10 @@ fn two_signals_at_once_are_one_request() {
     assert_eq!(place.ok(["fs", "cat", "/bye", "-w", "fix"]), "bye\n");
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn a_window_that_is_closed_hangs_up() {
-    let Some(place) = place() else { return };
+    let place = place();
     let script = "trap 'echo gone > gone; exit 6' HUP; echo x > begun; echo on; while :; do sleep 0.05; done";
     let words = ["run", "-w", "fix", "-c", "exec.grace=1h", "--", "sh", "-c", script];
     let mut console = Console::run(&place, &words);
@@ -123,9 +129,10 @@ fn a_window_that_is_closed_hangs_up() {
 }
 
 /// Who does not care about a hang-up is asked to end, and killed at last.
+#[needs(UserNamespace)]
 #[test]
 fn a_window_that_is_closed_ends_the_deaf_too() {
-    let Some(place) = place() else { return };
+    let place = place();
     let words = ["run", "-w", "fix", "-c", "exec.grace=300ms", "--", "sh", "-c", DEAF];
     let mut console = Console::run(&place, &words);
     console.wait_for("on");
@@ -134,9 +141,10 @@ fn a_window_that_is_closed_ends_the_deaf_too() {
     assert_eq!(place.ok(["fs", "cat", "/begun", "-w", "fix"]), "x\n");
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn a_time_can_be_set() {
-    let Some(place) = place() else { return };
+    let place = place();
     for options in [&["--timeout", "300ms"][..], &["-c", "run.timeout=300ms"]] {
         let words = [&["run", "-w", "fix"][..], options, &["--", "sleep", "1000"]].concat();
         let mut console = Console::run(&place, &words);
@@ -151,9 +159,10 @@ fn a_time_can_be_set() {
 }
 
 /// A prompt or a last line without an end does not run into what Offshoot says.
+#[needs(UserNamespace)]
 #[test]
 fn the_summary_starts_on_a_line_of_its_own() {
-    let Some(place) = place() else { return };
+    let place = place();
     let script = "rm notes.txt; echo hi > f; printf half";
     let mut console = Console::run(&place, &["run", "-w", "fix", "--", "sh", "-c", script]);
     assert_eq!(console.end().code(), Some(0));

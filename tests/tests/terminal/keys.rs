@@ -1,13 +1,16 @@
 //! What is typed, and the size of the terminal.
 
+use offshoot_needs::needs;
+
 use crate::console::{Console, newest, place, place_of_user};
 
 /// A shell without the user's own settings.
 const SHELL: [&str; 7] = ["run", "-w", "fix", "--", "bash", "--norc", "--noediting"];
 
+#[needs(UserNamespace)]
 #[test]
 fn an_interrupt_from_the_keyboard_is_for_the_command() {
-    let Some(place) = place() else { return };
+    let place = place();
     let script = "trap 'echo caught; exit 3' INT; echo begun; while :; do sleep 0.05; done";
     let mut console = Console::run(&place, &["run", "-w", "fix", "--", "sh", "-c", script]);
     console.wait_for("begun");
@@ -18,15 +21,17 @@ fn an_interrupt_from_the_keyboard_is_for_the_command() {
     assert_eq!(result["interrupted"], false, "{result}");
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn a_shell_controls_its_jobs() {
-    let Some(place) = place() else { return };
+    let place = place();
     controls_jobs(Console::run(&place, &SHELL));
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn a_shell_of_an_ordinary_user_controls_its_jobs() {
-    let Some((place, user)) = place_of_user() else { return };
+    let (place, user) = place_of_user();
     controls_jobs(Console::run_as(&place, &user, &SHELL));
 }
 
@@ -60,9 +65,10 @@ fn controls_jobs(mut console: Console) {
     assert!(!console.screen().contains("no job control"), "{}", console.screen());
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn the_size_is_followed() {
-    let Some(place) = place() else { return };
+    let place = place();
     let script = "trap 'stty size' WINCH; stty size; while :; do sleep 0.05; done";
     let mut console = Console::run(&place, &["run", "-w", "fix", "--", "sh", "-c", script]);
     console.wait_for("24 80");
@@ -75,9 +81,10 @@ fn the_size_is_followed() {
 }
 
 /// The terminal inside starts with the modes of the one outside, and what happens to one leaves the other as it is.
+#[needs(UserNamespace)]
 #[test]
 fn modes_are_copied_and_brought_back() {
-    let Some(place) = place() else { return };
+    let place = place();
     let script = "stty -a; stty raw -echo intr ^X; echo done; read x";
     let mut console = Console::run(&place, &["run", "-w", "fix", "--", "sh", "-c", script]);
     let before = console.modes();

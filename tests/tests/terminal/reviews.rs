@@ -3,29 +3,31 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use offshoot_needs::needs;
 use offshoot_tests::product::Place;
 use rustix::process::Signal;
 
 use crate::console::{Console, place, place_of_user};
 
 /// Two hunks in one file, a new file, and a file that is gone.
-fn changed() -> Option<Place> {
-    let place = place()?;
+fn changed() -> Place {
+    let place = place();
     let notes = place.ok(["fs", "cat", "/notes.txt", "-w", "fix"]);
     let notes = notes.replace("line 10\n", "line ten\n").replace("line 150\n", "");
     place.ok_with(["fs", "write", "/notes.txt", "-w", "fix"], notes.as_bytes());
     place.ok_with(["fs", "write", "/new.txt", "-w", "fix"], b"something new\n");
     place.ok(["fs", "rm", "/README.md", "-w", "fix"]);
-    Some(place)
+    place
 }
 
 fn names(place: &Place) -> String {
     place.ok(["diff", "--name-status", "-w", "fix"])
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn a_walk_to_the_end() {
-    let Some(place) = changed() else { return };
+    let place = changed();
     let before = Console::run_without_input(&place, &["status"]).modes();
     let mut console = Console::run(&place, &["review", "-w", "fix"]);
     console.wait_for("README.md");
@@ -50,9 +52,10 @@ fn a_walk_to_the_end() {
     assert_eq!(names(&place), "D /README.md\nA /new.txt\nM /notes.txt\n");
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn an_ordinary_user_reviews() {
-    let Some((place, user)) = place_of_user() else { return };
+    let (place, user) = place_of_user();
     let mut write =
         Console::run_as(&place, &user, &["exec", "-w", "fix", "--", "sh", "-c", "echo b > a.txt"]);
     assert_eq!(write.end().code(), Some(0), "{}", write.screen());
@@ -65,9 +68,10 @@ fn an_ordinary_user_reviews() {
     assert_eq!(console.end().code(), Some(0), "{}", console.screen());
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn quitting_and_forgetting_changes_nothing() {
-    let Some(place) = changed() else { return };
+    let place = changed();
     let log = place.ok(["op", "log"]);
     for leave in ["qx", "\x03\x03"] {
         let mut console = Console::run(&place, &["review", "-w", "fix"]);
@@ -81,9 +85,10 @@ fn quitting_and_forgetting_changes_nothing() {
     assert_eq!(place.ok(["op", "log"]), log);
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn being_ended_changes_nothing_and_gives_the_terminal_back() {
-    let Some(place) = changed() else { return };
+    let place = changed();
     let log = place.ok(["op", "log"]);
     let before = Console::run_without_input(&place, &["status"]).modes();
     let mut console = Console::run(&place, &["review", "-w", "fix"]);
@@ -105,9 +110,10 @@ fn editor(place: &Place, script: &str) -> String {
     path.display().to_string()
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn hunks_and_files_are_edited() {
-    let Some(place) = changed() else { return };
+    let place = changed();
     let editor = editor(&place, "stty -a | grep -q ' icanon' && sed -i 's/ten/zehn/' \"$1\"");
     let mut console =
         Console::run_with(&place, &["review", "-w", "fix", "/notes.txt"], |command| {
@@ -130,6 +136,8 @@ fn hunks_and_files_are_edited() {
         command.env("VISUAL", &failing);
     });
     console.wait_for("README.md");
+    // Folders for temporary files may have long names.
+    console.resize(24, 250);
     console.keys("n");
     console.wait_for("new.txt");
     console.keys("E");
@@ -138,9 +146,10 @@ fn hunks_and_files_are_edited() {
     assert_eq!(console.end().code(), Some(0), "{}", console.screen());
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn the_size_is_followed() {
-    let Some(place) = changed() else { return };
+    let place = changed();
     let mut console = Console::run(&place, &["review", "-w", "fix", "/notes.txt"]);
     console.wait_for("ten\x1b[0m");
     console.resize(9, 40);
@@ -151,9 +160,10 @@ fn the_size_is_followed() {
     assert_eq!(console.end().code(), Some(0), "{}", console.screen());
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn diffs_are_paged_and_a_pager_may_be_left() {
-    let Some(place) = changed() else { return };
+    let place = changed();
     let pager = |value: &'static str| {
         move |command: &mut std::process::Command| {
             command.env("OFFSHOOT_PAGER", value);
@@ -174,9 +184,10 @@ fn diffs_are_paged_and_a_pager_may_be_left() {
 }
 
 /// What a file has in it must not reach the terminal as a command, with colours or without.
+#[needs(UserNamespace)]
 #[test]
 fn a_file_does_not_steer_the_terminal() {
-    let Some(place) = changed() else { return };
+    let place = changed();
     place.ok_with(["fs", "write", "/evil", "-w", "fix"], b"\x1b]0;title\x07\x1b[2J\n");
     for color in ["ui.color=always", "ui.color=never"] {
         for form in ["--patch", "--word-diff", "--side-by-side"] {
@@ -190,9 +201,10 @@ fn a_file_does_not_steer_the_terminal() {
     }
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn hunks_are_chosen_for_a_commit() {
-    let Some(place) = changed() else { return };
+    let place = changed();
     let mut console = Console::run(&place, &["commit", "-p", "-w", "fix"]);
     console.wait_for("README.md");
     console.wait_for("bring this file home [y,n,q,a,d,s,e,?]?");
@@ -222,9 +234,10 @@ fn hunks_are_chosen_for_a_commit() {
 }
 
 /// At the end of a walk what was accepted comes home, and nothing else.
+#[needs(UserNamespace)]
 #[test]
 fn a_walk_ends_with_a_commit() {
-    let Some(place) = changed() else { return };
+    let place = changed();
     let mut console = Console::run(&place, &["review", "-w", "fix"]);
     console.wait_for("README.md");
     console.keys("d");

@@ -1,22 +1,14 @@
 //! Programs that fill the screen, in tmux.
 
-use offshoot_tests::product::Place;
-use offshoot_tests::skip::{Feature, need};
+use offshoot_needs::needs;
 
 use crate::console::place;
 use crate::tmux::Tmux;
 
-fn scene(programs: &[&'static str]) -> Option<Place> {
-    let programs = programs.iter().chain(&["tmux", "bash"]);
-    if !programs.map(|name| Feature::Program(name)).all(need) {
-        return None;
-    }
-    place()
-}
-
+#[needs(UserNamespace, "bash", "tmux", "vim")]
 #[test]
 fn an_editor_edits() {
-    let Some(place) = scene(&["vim"]) else { return };
+    let place = place();
     let tmux = Tmux::new(&place);
     tmux.line("$OFFSHOOT run -w fix -- vim -u NONE -N -i NONE README.md");
     tmux.wait_for("# Demo");
@@ -39,9 +31,10 @@ fn an_editor_edits() {
     assert_eq!(written, "typed in the editor\n# Demo\n\nA small project.\n");
 }
 
+#[needs(UserNamespace, "bash", "less", "tmux")]
 #[test]
 fn a_pager_pages() {
-    let Some(place) = scene(&["less"]) else { return };
+    let place = place();
     let tmux = Tmux::new(&place);
     tmux.line("$OFFSHOOT run -w fix --read-only -- less notes.txt");
     tmux.wait_until("the first page", |screen| screen.lines().nth(22) == Some("line 23"));
@@ -55,9 +48,10 @@ fn a_pager_pages() {
     tmux.wait_for("workspace fix: nothing changed");
 }
 
+#[needs(UserNamespace, "bash", "tmux")]
 #[test]
 fn a_shell_is_a_shell() {
-    let Some(place) = scene(&["stty"]) else { return };
+    let place = place();
     let tmux = Tmux::new(&place);
     tmux.line("stty -a > ../before");
     tmux.line("$OFFSHOOT run -w fix -- bash --norc");

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use offshoot_tests::skip::{Feature, need};
+use offshoot_needs::needs;
 
 use crate::console::{Console, newest, place, place_of_user};
 
@@ -19,24 +19,27 @@ fn looks_around(mut console: Console) {
     assert_eq!(console.end().code(), Some(0), "{}", console.screen());
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn a_command_has_a_terminal_of_its_own() {
-    let Some(place) = place() else { return };
+    let place = place();
     let words = ["run", "-w", "fix", "--", "sh", "-c", LOOK];
     looks_around(Console::run(&place, &words));
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn a_command_of_an_ordinary_user_has_a_terminal_of_its_own() {
-    let Some((place, user)) = place_of_user() else { return };
+    let (place, user) = place_of_user();
     let words = ["run", "-w", "fix", "--", "sh", "-c", LOOK];
     looks_around(Console::run_as(&place, &user, &words));
 }
 
 /// Whoever holds a descriptor of a terminal can type into it. No process inside has one of the caller's.
+#[needs(UserNamespace)]
 #[test]
 fn no_descriptor_leads_to_the_callers_terminal() {
-    let Some(place) = place() else { return };
+    let place = place();
     let script = "for f in /proc/[0-9]*/fd/*; do stat -Lc 'device %d' $f 2>&1; done; echo looked
                   (echo typed > /dev/tty) 2>&1 || echo refused";
     for (word, last) in [("run", "typed"), ("exec", "refused")] {
@@ -51,9 +54,10 @@ fn no_descriptor_leads_to_the_callers_terminal() {
 }
 
 /// A program may close its terminal and open it again.
+#[needs(UserNamespace)]
 #[test]
 fn a_terminal_lasts_as_long_as_its_command() {
-    let Some(place) = place() else { return };
+    let place = place();
     let script =
         "exec <&- >&- 2>&-; sleep 0.3; echo again >/dev/tty; sleep 0.2; cat </dev/tty >/dev/tty";
     let mut console = Console::run(&place, &["run", "-w", "fix", "--", "sh", "-c", script]);
@@ -63,9 +67,10 @@ fn a_terminal_lasts_as_long_as_its_command() {
     assert_eq!(console.end().code(), Some(0), "{}", console.screen());
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn all_that_is_printed_is_shown_and_kept() {
-    let Some(place) = place() else { return };
+    let place = place();
     let words = ["run", "-w", "fix", "-c", "exec.output_limit=16MiB"];
     let command = ["--", "seq", "1", "100000"];
     let mut console = Console::run(&place, &[&words[..], &command].concat());
@@ -79,9 +84,10 @@ fn all_that_is_printed_is_shown_and_kept() {
     assert_eq!(place.ok(["logs", result["exec"].as_str().unwrap()]), expected);
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn what_is_printed_is_not_kept_where_that_is_asked_for() {
-    let Some(place) = place() else { return };
+    let place = place();
     let words = ["run", "-w", "fix", "--no-record", "--", "echo", "a secret"];
     let mut console = Console::run(&place, &words);
     console.wait_for("a secret");
@@ -91,9 +97,10 @@ fn what_is_printed_is_not_kept_where_that_is_asked_for() {
 }
 
 /// Without a terminal at one end there is none for the command.
+#[needs(UserNamespace)]
 #[test]
 fn half_a_terminal_is_none() {
-    let Some(place) = place() else { return };
+    let place = place();
     let script = "[ -t 0 ] || [ -t 1 ] || [ -t 2 ] || echo none; read line; echo got $line >&2";
     let words = ["run", "-w", "fix", "--", "sh", "-c", script];
     let mut console = Console::run_with(&place, &words, |command| {
@@ -115,9 +122,10 @@ fn half_a_terminal_is_none() {
 }
 
 /// Standard output belongs to the document, so there is no terminal; what is typed is read all the same.
+#[needs(UserNamespace)]
 #[test]
 fn a_document_and_a_terminal_exclude_each_other() {
-    let Some(place) = place() else { return };
+    let place = place();
     let words =
         ["run", "-w", "fix", "--json", "--", "sh", "-c", "[ -t 0 ] || read line; echo $line"];
     let mut console = Console::run(&place, &words);
@@ -127,9 +135,10 @@ fn a_document_and_a_terminal_exclude_each_other() {
     assert_eq!(console.end().code(), Some(0), "{}", console.screen());
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn without_a_command_the_users_shell_runs() {
-    let Some(place) = place() else { return };
+    let place = place();
     place.ok([
         "exec",
         "-w",
@@ -150,12 +159,10 @@ fn without_a_command_the_users_shell_runs() {
 }
 
 /// What the documents tell people to try first.
+#[needs(UserNamespace, "bash", "git")]
 #[test]
 fn the_first_thing_to_try() {
-    if !need(Feature::Program("git")) || !need(Feature::Program("bash")) {
-        return;
-    }
-    let Some(place) = place() else { return };
+    let place = place();
     let git = |words: &[&str]| {
         let mut git = Command::new("git");
         git.env_clear().envs(place.environment()).env("GIT_CONFIG_NOSYSTEM", "1");

@@ -65,6 +65,11 @@ impl Manifest {
         found
     }
 
+    /// Whether the crate holds procedural macros.
+    pub(crate) fn makes_macros(&self) -> bool {
+        self.targets("lib").iter().any(|lib| lib.get("proc-macro") == Some(&Value::Boolean(true)))
+    }
+
     /// The explicit targets of a kind, such as `bin`.
     pub(crate) fn targets(&self, kind: &str) -> Vec<&Table> {
         match self.table.get(kind) {

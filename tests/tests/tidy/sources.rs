@@ -25,11 +25,16 @@ pub(crate) fn check_crate_docs(listing: &Listing) -> Vec<String> {
     problems
 }
 
-/// A `lib.rs` is a table of contents: documentation, modules, exports.
+/// A `lib.rs` is a table of contents: documentation, modules, exports. The compiler wants macros there, though.
 pub(crate) fn check_lib_files(listing: &Listing) -> Vec<String> {
+    let macros: Vec<String> = Manifest::all(listing)
+        .iter()
+        .filter(|manifest| manifest.makes_macros())
+        .map(|manifest| manifest.file("src/lib.rs"))
+        .collect();
     crate_roots(listing)
         .iter()
-        .filter(|path| path.ends_with("lib.rs"))
+        .filter(|path| path.ends_with("lib.rs") && !macros.contains(path))
         .filter_map(|path| {
             let tokens = tokens(&listing.text(path)?);
             let line = first_other_item(&tokens)?;
@@ -203,6 +208,9 @@ mod tests {
             let problems = check_lib_files(&library(bad));
             assert_eq!(problems, ["a/src/lib.rs:2: neither a module nor an export"], "{bad}");
         }
+        let manifest = "[package]\nname = \"a\"\n[lib]\nproc-macro = true\n";
+        let of_macros = [("a/Cargo.toml", manifest), ("a/src/lib.rs", "mod a;\nfn f() {}\n")];
+        assert!(check_lib_files(&Listing::of(&of_macros)).is_empty());
     }
 
     #[test]

@@ -275,7 +275,6 @@ fn reserved_and_foreign_variables_are_left_alone() {
         "OFFSHOOT_VAULT",
         "OFFSHOOT_AGENT",
         "OFFSHOOT_SESSION",
-        "OFFSHOOT_SKIP_LOG",
         "OFFSHOOT_SEED",
         "OFFSHOOT_TEST_TIER",
         "OFFSHOOT_TEST_CASES",

@@ -1,6 +1,7 @@
 //! Running a shell text in a sandbox over one layer.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,9 +10,31 @@ use offshoot_sandbox::{
     Stdin, Stream, Timeout, Upper, WorkspaceMount, launch,
 };
 
+/// A temporary folder that an overlay works in.
+pub(crate) struct Folder(tempfile::TempDir);
+
+impl Folder {
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+impl Drop for Folder {
+    /// The kernel leaves directories of mode 0 in `work`, which keep an ordinary user from removing it.
+    fn drop(&mut self) {
+        let mut closed = self.path().join("work/work");
+        for below in ["incompat", "volatile", ""] {
+            if closed.exists() {
+                fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
+            }
+            closed.push(below);
+        }
+    }
+}
+
 /// A folder with a layer of one file, and an empty upper.
 pub(crate) struct Scene {
-    pub(crate) folder: tempfile::TempDir,
+    pub(crate) folder: Folder,
     pub(crate) home: Option<PathBuf>,
     pub(crate) hidden: Vec<PathBuf>,
     pub(crate) network: Network,
@@ -44,7 +67,7 @@ impl Observer for Kept {
 
 impl Scene {
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = Folder(tempfile::tempdir().unwrap());
         for name in ["lower", "upper", "work"] {
             fs::create_dir(folder.path().join(name)).unwrap();
         }

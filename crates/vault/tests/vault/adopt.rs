@@ -5,25 +5,25 @@ use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 
+use offshoot_needs::needs;
 use offshoot_tests::rng::seed_from_env_or;
 use offshoot_tests::scan::CompareOptions;
-use offshoot_tests::skip::{Feature, need};
 use offshoot_vault::{CheckDepth, PlainAccess, RootId, SkipReason, Vault};
 use rustix::fs::{CWD, FileType, Mode, XattrFlags};
 
 use crate::overlay::{
-    Mounted, adopted, adopted_copy, as_mounted, can_mount, check_adopted, layer_count, shown,
+    Mounted, adopted, adopted_copy, as_mounted, check_adopted, layer_count, mounts_of_ones_own,
+    shown,
 };
 use crate::support::{
     Scratch, assert_same, commit, export, head, is_long, path, scanned, vault_of,
 };
 use crate::wild::Wild;
 
+#[needs(Root, Overlay)]
 #[test]
 fn random_writes_through_an_overlay() {
-    if !can_mount() {
-        return;
-    }
+    mounts_of_ones_own();
     let seed = seed_from_env_or(9);
     println!("seed {seed}");
     for history in 0..if is_long() { 100 } else { 10 } {
@@ -66,11 +66,10 @@ fn assert_in_order(vault: &Vault) {
 }
 
 /// Every case by itself over the same tree, and then all of them one above the other.
+#[needs(Root, Overlay, UserXattr)]
 #[test]
 fn every_kind_of_change() {
-    if !can_mount() || !need(Feature::UserXattr) {
-        return;
-    }
+    mounts_of_ones_own();
     let scratch = Scratch::new();
     let (vault, base) = small(&scratch);
     let mut above = base;
@@ -152,11 +151,10 @@ fn set_xattr(path: &Path, name: &str, value: &[u8]) {
     rustix::fs::setxattr(path, name, value, XattrFlags::empty()).unwrap();
 }
 
+#[needs(Root, Overlay)]
 #[test]
 fn hard_links_come_out_as_they_were_seen() {
-    if !can_mount() {
-        return;
-    }
+    mounts_of_ones_own();
     let scratch = Scratch::new();
     let (vault, base) = small(&scratch);
     let options = CompareOptions { hard_links: true, ..as_mounted() };
@@ -171,11 +169,10 @@ fn hard_links_come_out_as_they_were_seen() {
     }
 }
 
+#[needs(Root, Overlay, UserXattr)]
 #[test]
 fn a_copy_is_adopted_like_the_first() {
-    if !can_mount() || !need(Feature::UserXattr) {
-        return;
-    }
+    mounts_of_ones_own();
     let scratch = Scratch::new();
     let (vault, base) = small(&scratch);
     for (at, (what, change)) in CHANGES.iter().enumerate() {
@@ -198,11 +195,10 @@ fn a_copy_is_adopted_like_the_first() {
     assert_eq!(vault.adopt(copy, &PlainAccess).unwrap().skipped.len(), 1);
 }
 
+#[needs(Root, Overlay)]
 #[test]
 fn trees_deeper_than_a_path_can_be() {
-    if !can_mount() {
-        return;
-    }
+    mounts_of_ones_own();
     let scratch = Scratch::new();
     let (vault, base) = small(&scratch);
     let place = scratch.folder("place");
@@ -224,11 +220,10 @@ fn trees_deeper_than_a_path_can_be() {
     assert_in_order(&vault);
 }
 
+#[needs(Root, Overlay)]
 #[test]
 fn nothing_written_is_no_change() {
-    if !can_mount() {
-        return;
-    }
+    mounts_of_ones_own();
     let scratch = Scratch::new();
     let mut wild = Wild::new(&scratch.path().join("wild"), 3);
     wild.change(30);
@@ -240,11 +235,10 @@ fn nothing_written_is_no_change() {
     assert_eq!(vault.figures().unwrap().layers as usize, layers);
 }
 
+#[needs(Root, Overlay)]
 #[test]
 fn what_makes_no_difference_is_not_kept() {
-    if !can_mount() {
-        return;
-    }
+    mounts_of_ones_own();
     let scratch = Scratch::new();
     let (vault, base) = small(&scratch);
     // Opened for writing, and so copied up, but left as it was.
@@ -302,11 +296,10 @@ fn what_is_being_written_is_no_stray_layer() {
     assert_eq!(stray(), ["left.tmp"]);
 }
 
+#[needs(Root, Overlay)]
 #[test]
 fn sockets_and_devices_hide_what_was_below_them() {
-    if !can_mount() {
-        return;
-    }
+    mounts_of_ones_own();
     let scratch = Scratch::new();
     let (vault, base) = small(&scratch);
     let place = scratch.folder("place");

@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-use offshoot_tests::skip::{Feature, need};
+use offshoot_needs::needs;
 use offshoot_vault::{
     Access, Body, CheckDepth, ImportOptions, PlainAccess, RootId, SkipReason, Upper, Vault,
     VaultError,
@@ -18,7 +18,7 @@ use rustix::fs::{Mode, OFlags, XattrFlags};
 use crate::children;
 use crate::overlay::upper_options;
 use crate::stacks::Mounts;
-use crate::support::{Scratch, actor, head, home_at, is_root, path};
+use crate::support::{Scratch, actor, head, home_at, path};
 
 /// Opens what its owner may open up, and leaves the modes as they were.
 struct OwnersAccess(PathBuf);
@@ -44,14 +44,9 @@ impl Access for OwnersAccess {
     }
 }
 
+#[needs(Overlay, UserXattr, UserNamespace)]
 #[test]
 fn closed_files_of_an_ordinary_user() {
-    if is_root() && !need(Feature::Program("setpriv")) || !need(Feature::Overlay) {
-        return;
-    }
-    if !need(Feature::UserNamespace) || !need(Feature::UserXattr) {
-        return;
-    }
     let scratch = Scratch::new();
     children::run_as_ordinary_user("closed files", scratch.path());
 }

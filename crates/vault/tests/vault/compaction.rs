@@ -4,29 +4,24 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use offshoot_needs::needs;
 use offshoot_tests::awkward::{self, AwkwardOptions};
 use offshoot_tests::rng::{Rng, seed_from_env_or};
 use offshoot_tests::scan::CompareOptions;
-use offshoot_tests::skip::{Feature, need};
 use offshoot_vault::{
     CheckDepth, CompactOptions, CompactWay, Compacted, Id, ImportOptions, RootId, Vault, VaultError,
 };
 
 use crate::children;
-use crate::overlay::{adopted, as_mounted, can_mount, shown};
+use crate::overlay::{adopted, as_mounted, mounts_of_ones_own, shown};
 use crate::stacks::Mounts;
 use crate::support::{
-    Scratch, actor, assert_same, commit, edit, export, file, head, home_at, import, is_long,
-    is_root, path, scanned, vault_of,
+    Scratch, actor, assert_same, commit, edit, export, file, head, home_at, import, is_long, path,
+    scanned, vault_of,
 };
 use crate::wild::Wild;
 
 const WAYS: [CompactWay; 2] = [CompactWay::Merge, CompactWay::Flatten];
-
-/// Whether this kernel shows stacks that were merged in either way.
-fn can_show() -> bool {
-    can_mount() && need(Feature::DataLayers)
-}
 
 /// Everything that has more layers than it must.
 fn all(way: CompactWay) -> CompactOptions<'static> {
@@ -58,11 +53,10 @@ fn assert_shown(vault: &Vault, root: &RootId, place: &Path, options: &CompareOpt
 }
 
 /// Commands that write at random, with compactions between them: what is written upon a merged stack is adopted exactly.
+#[needs(Root, Overlay, DataLayers)]
 #[test]
 fn random_histories_are_merged_and_go_on() {
-    if !can_show() {
-        return;
-    }
+    mounts_of_ones_own();
     let seed = seed_from_env_or(11);
     println!("seed {seed}");
     for history in 0..if is_long() { 40 } else { 4 } {
@@ -96,23 +90,16 @@ fn random_histories_are_merged_and_go_on() {
     }
 }
 
+#[needs(Root, Overlay, DataLayers)]
 #[test]
 fn merged_stacks_show_their_roots() {
-    if !need(Feature::Root) || !need(Feature::Overlay) || !need(Feature::DataLayers) {
-        return;
-    }
     let scratch = Scratch::new();
     merged_stacks(scratch.path(), seed_from_env_or(12));
 }
 
+#[needs(Overlay, DataLayers, UserNamespace)]
 #[test]
 fn merged_stacks_show_their_roots_to_an_ordinary_user() {
-    if is_root() && !need(Feature::Program("setpriv")) || !need(Feature::Overlay) {
-        return;
-    }
-    if !need(Feature::UserNamespace) || !need(Feature::DataLayers) {
-        return;
-    }
     let scratch = Scratch::new();
     children::run_as_ordinary_user("merged stacks", scratch.path());
 }
@@ -157,11 +144,10 @@ fn merged_stacks(place: &Path, seed: u64) {
 }
 
 /// The awkward tree, with a command above it, both ways.
+#[needs(Root, Overlay, DataLayers)]
 #[test]
 fn an_awkward_tree_is_merged() {
-    if !can_show() {
-        return;
-    }
+    mounts_of_ones_own();
     for way in WAYS {
         let scratch = Scratch::new();
         let source = scratch.folder("source");
@@ -222,11 +208,10 @@ fn flip(path: &Path) {
 }
 
 /// What is copied when layers are merged is no home of any content: damage there is found, and done without.
+#[needs(Root, Overlay, DataLayers)]
 #[test]
 fn a_damaged_copy_is_found_and_built_again() {
-    if !can_show() {
-        return;
-    }
+    mounts_of_ones_own();
     for way in WAYS {
         let scratch = Scratch::new();
         let (vault, root) = grown(&scratch, 4);
@@ -247,11 +232,10 @@ fn a_damaged_copy_is_found_and_built_again() {
     }
 }
 
+#[needs(Root, Overlay, DataLayers)]
 #[test]
 fn an_incomplete_copy_is_found_and_built_again() {
-    if !can_show() {
-        return;
-    }
+    mounts_of_ones_own();
     let scratch = Scratch::new();
     let (vault, root) = grown(&scratch, 4);
     compacted(&vault, &root, &all(CompactWay::Flatten));
@@ -267,11 +251,10 @@ fn an_incomplete_copy_is_found_and_built_again() {
     assert_in_order(&vault);
 }
 
+#[needs(Root, Overlay, DataLayers)]
 #[test]
 fn repairing_does_without_a_damaged_copy() {
-    if !can_show() {
-        return;
-    }
+    mounts_of_ones_own();
     let scratch = Scratch::new();
     let (vault, root) = grown(&scratch, 4);
     compacted(&vault, &root, &all(CompactWay::Flatten));
@@ -285,11 +268,10 @@ fn repairing_does_without_a_damaged_copy() {
 }
 
 /// Where the bytes are nowhere else, nothing can be built, and what is there stays in use.
+#[needs(Root, Overlay, DataLayers)]
 #[test]
 fn a_layer_with_the_only_copy_stays() {
-    if !can_show() {
-        return;
-    }
+    mounts_of_ones_own();
     let scratch = Scratch::new();
     let (vault, root) = grown(&scratch, 2);
     let (layer, dir) = top_layer(&vault, &root);
@@ -306,11 +288,10 @@ fn a_layer_with_the_only_copy_stays() {
 }
 
 /// A stack that was lost with a layer is built again by whoever needs it.
+#[needs(Root, Overlay, DataLayers)]
 #[test]
 fn a_lost_merged_layer_is_built_again() {
-    if !can_show() {
-        return;
-    }
+    mounts_of_ones_own();
     for way in WAYS {
         let scratch = Scratch::new();
         let (vault, root) = grown(&scratch, 4);
@@ -326,11 +307,10 @@ fn a_lost_merged_layer_is_built_again() {
 
 /// The kernel takes the first file of a path from the layers that hold bytes. What it would find there is what is to be
 /// shown, or the file is copied; whatever else is at that path it passes over.
+#[needs(Root, Overlay, DataLayers)]
 #[test]
 fn bytes_are_found_where_they_are() {
-    if !can_show() {
-        return;
-    }
+    mounts_of_ones_own();
     let scratch = Scratch::new();
     let source = scratch.folder("source");
     let first = |name: &str| name.repeat(10_000);
@@ -373,11 +353,10 @@ fn bytes_are_found_where_they_are() {
 }
 
 /// Where the kernel cannot, everything is copied.
+#[needs(Root, Overlay)]
 #[test]
 fn without_layers_of_bytes_everything_is_copied() {
-    if !can_mount() {
-        return;
-    }
+    mounts_of_ones_own();
     let scratch = Scratch::new();
     let (vault, root) = grown(&scratch, 4);
     let options = CompactOptions { data_layers: &|| false, ..all(CompactWay::Flatten) };
@@ -387,11 +366,10 @@ fn without_layers_of_bytes_everything_is_copied() {
 }
 
 /// Small differences are copied, large ones are left where they are.
+#[needs(Root, Overlay, DataLayers)]
 #[test]
 fn the_cheaper_way_is_taken() {
-    if !can_show() {
-        return;
-    }
+    mounts_of_ones_own();
     let scratch = Scratch::new();
     let (vault, root) = grown(&scratch, 4);
     let options = CompactOptions { way: None, ..all(CompactWay::Merge) };
@@ -410,11 +388,10 @@ fn the_cheaper_way_is_taken() {
 }
 
 /// Commands that end while layers are merged stand upon what was merged.
+#[needs(Root, Overlay, DataLayers)]
 #[test]
 fn stacks_that_stand_upon_it_become_lower_too() {
-    if !can_show() {
-        return;
-    }
+    mounts_of_ones_own();
     for way in WAYS {
         let scratch = Scratch::new();
         let (vault, root) = grown(&scratch, 5);

@@ -3,7 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-use offshoot_tests::skip::{Feature, need};
 use offshoot_vault::{CheckDepth, Home, HomeError, ImportOptions};
 
 use crate::children;
@@ -16,9 +15,6 @@ const EACH: usize = 8;
 
 #[test]
 fn processes_write_at_once() {
-    if !need(Feature::Program("sh")) {
-        return;
-    }
     let scratch = Scratch::new();
     let source = scratch.folder("source");
     fs::write(source.join("file"), "text").unwrap();

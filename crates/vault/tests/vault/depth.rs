@@ -5,7 +5,6 @@ use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-use offshoot_tests::skip::{Feature, need};
 use offshoot_vault::{CheckDepth, Home, ImportOptions};
 use rustix::fs::{Mode, OFlags, mkdirat, openat};
 
@@ -35,9 +34,6 @@ fn dig(dir: &Path, depth: usize) {
 
 #[test]
 fn depth_needs_no_descriptors() {
-    if !need(Feature::Program("sh")) {
-        return;
-    }
     let scratch = Scratch::new();
     let (source, less) = (scratch.folder("source"), scratch.folder("less"));
     dig(&source, DEPTH);

@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use offshoot_needs::needs;
 use offshoot_tests::rng::{Rng, SEED_VARIABLE, seed_from_env_or};
-use offshoot_tests::skip::{Feature, need};
 use offshoot_vault::{
     Body, Checkpoint, CheckpointState, DirRef, ExecNote, GcOptions, GcReport, Id, NewSnapshot,
     Node, NodeId, PlainAccess, RootId, Scope, Upper, Vault, VaultError, Workspace, WorkspaceState,
@@ -508,12 +508,13 @@ fn run(seed: u64, steps: u64, fault: Fault) -> Result<u64, String> {
     if !check.problems.is_empty() {
         return Err(format!("{:?}", check.problems));
     }
-    if fault == Fault::None && need(Feature::Overlay) {
+    if fault == Fault::None {
         case.mount();
     }
     Ok(case.packed)
 }
 
+#[needs(Overlay)]
 #[test]
 fn what_is_needed_stays_and_nothing_else_does() {
     const USUAL: u64 = 1;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 
-use offshoot_tests::skip::{Feature, need};
+use offshoot_needs::needs;
 use offshoot_vault::{ImportOptions, SkipReason};
 
 use crate::support::{
@@ -73,11 +73,9 @@ fn a_group_left_with_one_name_is_an_ordinary_file() {
     assert_eq!(fs::metadata(out.join("b")).unwrap().nlink(), 1);
 }
 
+#[needs(UserXattr)]
 #[test]
 fn attributes_that_cannot_be_kept_are_named() {
-    if !need(Feature::UserXattr) {
-        return;
-    }
     let scratch = Scratch::new();
     let source = scratch.folder("source");
     fs::write(source.join("file"), "x").unwrap();

@@ -6,7 +6,6 @@ use std::process::Command;
 
 use offshoot_tests::image::private_mounts;
 use offshoot_tests::scan::{CompareOptions, Scan};
-use offshoot_tests::skip::{Feature, need};
 use offshoot_vault::{
     Actor, Adopted, ExecNote, Id, PlainAccess, ProcessMark, RootId, Stack, Upper, Vault, boot_id,
 };
@@ -99,13 +98,9 @@ fn unmount(point: &Path) {
     assert!(tried, "{} stays in use", point.display());
 }
 
-/// Whether overlays can be mounted; they are then seen by this test alone.
-pub(crate) fn can_mount() -> bool {
-    let able = need(Feature::Root) && need(Feature::Overlay);
-    if able {
-        private_mounts().unwrap();
-    }
-    able
+/// Has what is mounted from here on seen by this test alone. Needs root.
+pub(crate) fn mounts_of_ones_own() {
+    private_mounts().unwrap();
 }
 
 /// Links into lower layers are split by overlayfs itself, owners are the vault's on disk, and sockets are not kept.

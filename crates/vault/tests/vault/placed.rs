@@ -5,19 +5,18 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::time::Duration;
 
+use offshoot_needs::needs;
 use offshoot_tests::rng::seed_from_env_or;
 use offshoot_tests::scan::CompareOptions;
-use offshoot_tests::skip::{Feature, need};
 use offshoot_vault::{
     CheckDepth, Entry, ImportOptions, LinkLimit, Placed, PlainAccess, RootId, Upper, Vault,
 };
 use rustix::fs::XattrFlags;
 
 use crate::children;
-use crate::overlay::{Mounted, as_mounted, can_mount, check_adopted, layer_count};
+use crate::overlay::{Mounted, as_mounted, check_adopted, layer_count, mounts_of_ones_own};
 use crate::support::{
-    Scratch, actor, commit, edit, file, head, home_at, import, is_long, is_root, path, scanned,
-    vault_of,
+    Scratch, actor, commit, edit, file, head, home_at, import, is_long, path, scanned, vault_of,
 };
 use crate::wild::Wild;
 
@@ -95,11 +94,10 @@ fn names_in(dir: &Path) -> Vec<String> {
     names
 }
 
+#[needs(Root, Overlay)]
 #[test]
 fn a_write_through_one_name_is_seen_through_the_others() {
-    if !can_mount() {
-        return;
-    }
+    mounts_of_ones_own();
     let scratch = Scratch::new();
     let (vault, base) = linked_vault(&scratch);
     let root = adopted(&vault, &base, &scratch.folder("place"), |top| {
@@ -137,11 +135,9 @@ fn what_nobody_touches_adopts_nothing() {
     assert_eq!(layer_count(&vault), layers);
 }
 
+#[needs(UserXattr)]
 #[test]
 fn changes_in_the_tick_of_the_placing_are_noticed() {
-    if !need(Feature::UserXattr) {
-        return;
-    }
     let scratch = Scratch::new();
     let (vault, base) = linked_vault(&scratch);
     let changes: [fn(&Path); 3] = [
@@ -166,11 +162,10 @@ fn changes_in_the_tick_of_the_placing_are_noticed() {
     }
 }
 
+#[needs(Root, Overlay)]
 #[test]
 fn groups_come_apart_and_together_as_they_were_seen() {
-    if !can_mount() || !need(Feature::Program("cp")) {
-        return;
-    }
+    mounts_of_ones_own();
     let scratch = Scratch::new();
     let (vault, base) = linked_vault(&scratch);
     let copy = |top: &Path, from: &str, to: &str| {
@@ -223,11 +218,10 @@ fn groups_past_the_limit_are_left_whole() {
     assert_eq!(place(100, 8), placed(2, 0, 5));
 }
 
+#[needs(Root, Overlay)]
 #[test]
 fn random_writes_keep_links_as_they_are_seen() {
-    if !can_mount() {
-        return;
-    }
+    mounts_of_ones_own();
     let seed = seed_from_env_or(31);
     println!("seed {seed}");
     for history in 0..if is_long() { 100 } else { 10 } {
@@ -296,9 +290,6 @@ fn long_lists_of_links_are_known_through_many_commands() {
 
 #[test]
 fn an_ordinary_user_places_links_in_closed_directories() {
-    if is_root() && !need(Feature::Program("setpriv")) {
-        return;
-    }
     let scratch = Scratch::new();
     children::run_as_ordinary_user("placed links", scratch.path());
 }

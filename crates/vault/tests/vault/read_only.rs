@@ -4,17 +4,13 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use offshoot_tests::skip::{Feature, need};
 use offshoot_vault::{CheckDepth, ImportOptions, StoreError, Vault, VaultError};
 
 use crate::children;
-use crate::support::{Scratch, actor, commit, edit, export, file, head, home_at, is_root, path};
+use crate::support::{Scratch, actor, commit, edit, export, file, head, home_at, path};
 
 #[test]
 fn a_vault_that_cannot_be_written_can_be_read() {
-    if is_root() && !need(Feature::Program("setpriv")) {
-        return;
-    }
     let scratch = Scratch::new();
     children::run_as_ordinary_user("read only", scratch.path());
 }

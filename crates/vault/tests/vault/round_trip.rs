@@ -4,15 +4,15 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
+use offshoot_needs::needs;
 use offshoot_tests::awkward::{self, AwkwardOptions};
 use offshoot_tests::scan::{Kind, Scan};
-use offshoot_tests::skip::{Feature, need};
 use offshoot_vault::{CheckDepth, Created, ExportOptions, ImportOptions, RootId, SkipReason};
 
 use crate::children;
 use crate::support::{
     Scratch, actor, assert_same, everything_kept, export, head, home, home_at, import, is_long,
-    is_root, path, scanned, vault_of,
+    path, scanned, vault_of,
 };
 
 fn options() -> AwkwardOptions {
@@ -20,11 +20,9 @@ fn options() -> AwkwardOptions {
     AwkwardOptions { big_bytes, many, socket: true, ..AwkwardOptions::default() }
 }
 
+#[needs(UserXattr)]
 #[test]
 fn the_awkward_tree_survives() {
-    if !need(Feature::UserXattr) {
-        return;
-    }
     let scratch = Scratch::new();
     let source = scratch.folder("source");
     awkward::build(&source, &options()).unwrap();
@@ -66,11 +64,9 @@ fn import_into_empty(scratch: &Scratch, source: &Path, before: &Scan) -> RootId 
     imported.root
 }
 
+#[needs(UserXattr)]
 #[test]
 fn an_ordinary_user_keeps_all_but_owners_and_hears_of_the_unreadable() {
-    if is_root() && !need(Feature::Program("setpriv")) || !need(Feature::UserXattr) {
-        return;
-    }
     let scratch = Scratch::new();
     children::run_as_ordinary_user("ordinary user", scratch.path());
 }
@@ -148,11 +144,9 @@ fn parts_are_exported_alone_and_never_over_anything() {
     assert!(left.iter().all(|name| !name.to_string_lossy().starts_with('.')), "{left:?}");
 }
 
+#[needs(Root)]
 #[test]
 fn rights_of_others_are_not_lent() {
-    if !need(Feature::Root) {
-        return;
-    }
     let scratch = Scratch::new();
     let source = scratch.folder("source");
     let (uid, gid) = (rustix::fs::Uid::from_raw(1000), rustix::fs::Gid::from_raw(1000));

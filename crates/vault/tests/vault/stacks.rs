@@ -4,9 +4,9 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use offshoot_needs::needs;
 use offshoot_tests::rng::{Rng, seed_from_env_or};
 use offshoot_tests::scan::CompareOptions;
-use offshoot_tests::skip::{Feature, need};
 use offshoot_vault::{Body, CheckDepth, Entry, ImportOptions, RootId, TreeEditor, Vault};
 
 use crate::children;
@@ -74,25 +74,18 @@ pub(crate) fn look_at_mounts(place: &Path) {
     }
 }
 
+#[needs(Root, Overlay)]
 #[test]
 fn stacks_show_their_roots() {
-    if !need(Feature::Root) || !need(Feature::Overlay) {
-        return;
-    }
     let scratch = Scratch::new();
     random_stacks(scratch.path(), seed_from_env_or(7));
     let scratch = Scratch::new();
     chosen_stacks(scratch.path());
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn stacks_show_their_roots_to_an_ordinary_user() {
-    if is_root() && !need(Feature::Program("setpriv")) || !need(Feature::Overlay) {
-        return;
-    }
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let scratch = Scratch::new();
     children::run_as_ordinary_user("stacks", scratch.path());
 }

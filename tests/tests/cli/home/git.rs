@@ -3,8 +3,8 @@
 use std::process::Command;
 
 use insta::assert_snapshot;
+use offshoot_needs::needs;
 use offshoot_tests::product::Place;
-use offshoot_tests::skip::{Feature, need};
 
 use super::{edit, fork};
 use crate::transcript::Transcript;
@@ -19,10 +19,7 @@ fn git(place: &Place, arguments: &[&str]) -> String {
 }
 
 /// A repository with one commit, and a workspace that changed something.
-fn repository() -> Option<Place> {
-    if !need(Feature::Program("git")) {
-        return None;
-    }
+fn repository() -> Place {
     let place = Place::new();
     let settings = "[user]\nname = Ann\nemail = ann@example.org\n[init]\ndefaultBranch = main\n";
     std::fs::write(place.path().join(".gitconfig"), settings).expect("settings of git");
@@ -36,7 +33,7 @@ fn repository() -> Option<Place> {
     edit(&place, "fix", "/a", "one\ntwo\n");
     edit(&place, "fix", "/x.o", "built\n");
     edit(&place, "fix", "/d/b", "new\n");
-    Some(place)
+    place
 }
 
 /// Hides the id of a commit, which depends on the time.
@@ -45,9 +42,10 @@ fn hide(transcript: &mut Transcript<'_>, id: &str, name: &str) {
     transcript.hide(&id[..12], &format!("[{name}]"));
 }
 
+#[needs("git")]
 #[test]
 fn exports_are_told() {
-    let Some(place) = repository() else { return };
+    let place = repository();
     place.ok(["export", "--git", "agent/fix", "-w", "fix"]);
     let mut transcript = Transcript::new(&place);
     // What is exported again is the same commits: they have the dates of their snapshots.
@@ -62,9 +60,10 @@ fn exports_are_told() {
     assert_snapshot!(transcript.finish());
 }
 
+#[needs("git")]
 #[test]
 fn git_commits_are_told() {
-    let Some(place) = repository() else { return };
+    let place = repository();
     let said = place.ok(["commit", "-w", "fix", "--git", "-m", "Fix it"]);
     let commit = git(&place, &["rev-parse", "HEAD"]);
     assert_snapshot!(said.replace(&commit[..12], "[commit]"));

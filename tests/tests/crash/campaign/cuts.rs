@@ -6,9 +6,9 @@ use std::process::Child;
 use std::sync::{Arc, OnceLock};
 use std::thread;
 
+use offshoot_needs::needs;
 use offshoot_tests::image::LoopImage;
 use offshoot_tests::rng::Rng;
-use offshoot_tests::skip::{Feature, need};
 use tempfile::TempDir;
 
 use super::kills::{Victim, strike, usual_time};
@@ -107,11 +107,9 @@ fn verify(site: &Site, rng: &mut Rng, finished: &[Finished]) -> Result<(), Strin
     remains::check(site)
 }
 
+#[needs(LoopMount, UserNamespace)]
 #[test]
 fn power_is_cut_while_commands_run() {
-    if !need(Feature::UserNamespace) || !need(Feature::LoopMount) {
-        return;
-    }
     let seeds = seeds(12, 200, 2);
     println!("campaign: {} power cuts", seeds.len());
     run_all("power_is_cut_while_commands", &seeds, |case| named(*case, cut(*case)));

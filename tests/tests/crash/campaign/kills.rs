@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, SystemTime};
 
+use offshoot_needs::needs;
 use offshoot_tests::rng::Rng;
-use offshoot_tests::skip::{Feature, need};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::script::Script;
@@ -209,11 +209,9 @@ pub(crate) fn recover(
     }
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn commands_are_killed_at_random() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let seeds = seeds(6, 90, 1);
     println!("campaign: {} kills", seeds.len() as u64 * ROUNDS);
     let tally = Arc::new(Tally::default());

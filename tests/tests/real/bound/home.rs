@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
+use offshoot_needs::needs;
 use offshoot_tests::product;
 use offshoot_tests::rng::Rng;
 use offshoot_tests::scan::CompareOptions;
-use offshoot_tests::skip::{Feature, need};
 use offshoot_tests::tier::cases;
 use offshoot_tests::trace::{self, Fault};
 
@@ -31,10 +31,11 @@ fn work_in_parallel(bound: &Bound) {
     bound.hand_over();
 }
 
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn all_folders_come_home_and_go_back_together() {
     for who in BOTH {
-        let Some(bound) = Bound::new(who) else { return };
+        let bound = Bound::new(who);
         work_in_parallel(&bound);
         let before = bound.scans();
         bound.scene.offshoot_ok(&["commit", "-w", WORKSPACE, "-m", "both"]);
@@ -57,9 +58,10 @@ fn all_folders_come_home_and_go_back_together() {
     }
 }
 
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn edits_of_all_folders_are_pulled() {
-    let Some(bound) = Bound::new(Who::Me) else { return };
+    let bound = Bound::new(Who::Me);
     fs::write(bound.etc.join("app.conf"), "port = 5\n").unwrap();
     fs::remove_file(bound.far.path().join("old")).unwrap();
     bound.scene.offshoot_ok(&["pull", "-w", WORKSPACE]);
@@ -78,9 +80,10 @@ fn edits_of_all_folders_are_pulled() {
 }
 
 /// A clash in one folder keeps all of them as they are.
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn a_conflict_in_one_folder_stops_all() {
-    let Some(bound) = Bound::new(Who::Me) else { return };
+    let bound = Bound::new(Who::Me);
     let said = bound.scene.inside(&bound.script("echo a > $ETC/app.conf; echo b > $FAR/app.conf"));
     assert_eq!(said.code, Some(0), "{said:?}");
     fs::write(bound.etc.join("app.conf"), "mine\n").unwrap();
@@ -91,9 +94,10 @@ fn a_conflict_in_one_folder_stops_all() {
 }
 
 /// What git ignores in the project is no rule for other folders.
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn ignore_files_count_in_their_own_folder() {
-    let Some(bound) = Bound::new(Who::Me) else { return };
+    let bound = Bound::new(Who::Me);
     bound.scene.place.write(".gitignore", "*.conf\n.offshoot\n");
     fs::write(bound.etc.join(".gitignore"), "*.tmp\n").unwrap();
     bound.scene.offshoot_ok(&["pull", "-w", WORKSPACE]);
@@ -107,9 +111,10 @@ fn ignore_files_count_in_their_own_folder() {
 }
 
 /// What a workspace changed in a folder that is not bound any more stays there.
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn changes_of_a_folder_that_was_let_go_of_stay_in_the_workspace() {
-    let Some(bound) = Bound::new(Who::Me) else { return };
+    let bound = Bound::new(Who::Me);
     let said = bound.scene.inside(&bound.script("echo new > $ETC/new; echo there > src/code"));
     assert_eq!(said.code, Some(0), "{said:?}");
     bound.scene.offshoot_ok(&["binding", "remove", "etc"]);
@@ -121,16 +126,14 @@ fn changes_of_a_folder_that_was_let_go_of_stay_in_the_workspace() {
 }
 
 /// Killed anywhere, what follows finds all folders old or brings all of them home.
+#[needs(Ptrace, Overlay, UserNamespace, "python3")]
 #[test]
 fn a_commit_of_several_folders_is_killed() {
     const SAMPLE: u64 = 7;
-    if !need(Feature::Ptrace) {
-        return;
-    }
     let mut rng = Rng::new(7);
     let mut last = None;
     for case in 0..cases(SAMPLE, 200) {
-        let Some(bound) = Bound::new(Who::Me) else { return };
+        let bound = Bound::new(Who::Me);
         work_in_parallel(&bound);
         let before = bound.scans();
         let Some(calls) = last else {

@@ -3,12 +3,13 @@
 use std::fs;
 use std::process::Command;
 
-use offshoot_tests::skip::{Feature, need};
+use offshoot_needs::needs;
 
 use super::{BOTH, files, inside, project, settle};
 use crate::scene::Who;
 
 /// A program's own filter decides first, and a broker of its own it cannot have.
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn a_program_with_a_filter_of_its_own() {
     let script = r#"
@@ -29,18 +30,16 @@ space, plain = program(316, REFUSE | errno.ENOTTY)
 print("filter", outcome(libc.prctl(PR_SET_SECCOMP, FILTER, ctypes.c_char_p(plain), 0, 0)))
 print(rename("base/other", "moved2", NOREPLACE))
 "#;
-    let Some(scene) = project(Who::Ordinary) else { return };
+    let scene = project(Who::Ordinary);
     let expected = "listener EBUSY\nfilter ok\ngetpid -25 ok\nfilter ok\nENOTTY\n";
     assert_eq!(inside(&scene, script), expected);
 }
 
 /// What asks no filter is the kernel's alone, and the kernel says clearly that it cannot.
+#[needs(Overlay, UserNamespace, IoUring, "python3")]
 #[test]
 fn renames_by_io_uring() {
-    if !need(Feature::IoUring) {
-        return;
-    }
-    let Some(scene) = project(Who::Ordinary) else { return };
+    let scene = project(Who::Ordinary);
     let script = format!(
         "{}\n{}",
         include_str!("ring.py"),
@@ -53,10 +52,11 @@ print(os.path.exists("base/full/file"), os.path.exists("moved"))
 }
 
 /// Absolute paths, links and `..` end at the root that a process has, wherever that is.
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn a_root_inside_the_workspace() {
     for who in BOTH {
-        let Some(scene) = project(who) else { return };
+        let scene = project(who);
         let script = r#"
 NEW_USER = 0x10000000
 os.mkdir("base/tmp")
@@ -76,12 +76,10 @@ print(sorted(os.listdir("/")), sorted(os.listdir("/down")), os.listdir("/tmp"))
 }
 
 /// By numbers of their own and with addresses of 32 bits.
+#[needs(Overlay, UserNamespace, Calls32, "gcc", "python3")]
 #[test]
 fn programs_of_32_bits() {
-    if !need(Feature::Calls32) || !need(Feature::Program("gcc")) {
-        return;
-    }
-    let Some(scene) = files(Who::Ordinary) else { return };
+    let scene = files(Who::Ordinary);
     let source = scene.place.path().join("compat.c");
     fs::write(&source, include_str!("compat.c")).unwrap();
     let mut compiler = Command::new("gcc");

@@ -2,16 +2,17 @@
 
 use std::time::{Duration, Instant};
 
+use offshoot_needs::needs;
 use offshoot_tests::image::LoopImage;
-use offshoot_tests::skip::{Feature, need};
 
 use super::{inside, python};
 use crate::scene::{Scene, Who};
 
 /// Whoever is killed in the middle of a move leaves one whole tree, and nothing else.
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn a_move_whose_caller_is_killed() {
-    let Some(scene) = many_files(Who::Ordinary) else { return };
+    let scene = many_files(Who::Ordinary);
     let script = r#"
 import signal, subprocess, sys, time
 seen = set()
@@ -43,9 +44,10 @@ print(sorted(seen))
 }
 
 /// The end of a command's time does not wait for a move to be done, nor is half of one kept.
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn a_move_whose_time_is_over() {
-    let Some(scene) = many_files(Who::Ordinary) else { return };
+    let scene = many_files(Who::Ordinary);
     let mover = python("rename('many', 'moved')");
     for timeout in ["30ms", "60ms", "120ms", "250ms"] {
         let started = Instant::now();
@@ -63,22 +65,20 @@ fn a_move_whose_time_is_over() {
 
 const FILES: usize = 1_500;
 
-fn many_files(who: Who) -> Option<Scene> {
-    let scene = Scene::new(who, &["python3"])?;
+fn many_files(who: Who) -> Scene {
+    let scene = Scene::new(who);
     for number in 0..FILES {
         scene.place.write(format!("many/{}/{number}", number % 30), format!("{number}\n"));
     }
     scene.bind();
-    Some(scene)
+    scene
 }
 
 /// A directory that does not fit a second time stays where it is, whole.
+#[needs(LoopMount, Overlay, UserNamespace, "python3")]
 #[test]
 fn a_move_on_a_full_disk() {
-    if !need(Feature::LoopMount) {
-        return;
-    }
-    let Some(mut scene) = Scene::new(Who::Me, &["python3"]) else { return };
+    let mut scene = Scene::new(Who::Me);
     let mount = LoopImage::create(40 << 20).unwrap().mount().unwrap();
     scene.set("OFFSHOOT_HOME", mount.path().join("home"));
     for number in 0..22 {

@@ -3,16 +3,17 @@
 use std::fs;
 use std::time::Duration;
 
-use offshoot_tests::skip::{Feature, need};
+use offshoot_needs::needs;
 
 use super::{BOTH, inside, project};
 use crate::scene::Who;
 
 /// A file of a lower layer and its new name are one file at once, whoever has it open.
+#[needs(Overlay, UserNamespace, "python3")]
 #[test]
 fn a_file_and_its_link_are_one() {
     for who in BOTH {
-        let Some(scene) = project(who) else { return };
+        let scene = project(who);
         let script = r#"
 import subprocess
 def numbers(*names):
@@ -58,12 +59,10 @@ print(sorted(os.listdir("base/other")), sorted(os.listdir(".")))
 }
 
 /// They stay one when the kernel has forgotten what it knew of their names.
+#[needs(Root, Overlay, UserNamespace, "python3")]
 #[test]
 fn a_file_and_its_link_are_one_from_memory_or_not() {
-    if !need(Feature::Root) {
-        return;
-    }
-    let Some(scene) = project(Who::Me) else { return };
+    let scene = project(Who::Me);
     let script = r#"
 import time
 os.link("base/other/file", "second")

@@ -8,10 +8,10 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use offshoot_needs::needs;
 use offshoot_tests::image::LoopImage;
 use offshoot_tests::rng::{Rng, seed_from_env_or};
 use offshoot_tests::scan::{CompareOptions, Scan, compare};
-use offshoot_tests::skip::{Feature, need};
 use offshoot_tests::tier::cases;
 use offshoot_tests::trace::{self, Fault, Trace};
 use offshoot_vault::{ApplyError, ApplyOptions, ApplyProblem, Id, Vault};
@@ -244,9 +244,6 @@ fn points(last: u64, salt: u64) -> Vec<u64> {
 }
 
 fn break_everywhere(role: &str, salt: u64, how: Settle, fault: impl Fn(u64) -> Fault) {
-    if !need(Feature::Ptrace) || !need(Feature::UserXattr) {
-        return;
-    }
     let template = Template::new();
     let whole = template.copy();
     let trace = template.run(role, whole.path(), Fault::None);
@@ -268,16 +265,19 @@ fn break_everywhere(role: &str, salt: u64, how: Settle, fault: impl Fn(u64) -> F
     assert!(failures.is_empty(), "{} failed:\n{}", failures.len(), failures.join("\n"));
 }
 
+#[needs(Ptrace, UserXattr)]
 #[test]
 fn a_killed_apply_is_finished_by_the_next() {
     break_everywhere(ONCE, 1, Settle::Forwards, Fault::KillAt);
 }
 
+#[needs(Ptrace, UserXattr)]
 #[test]
 fn a_killed_apply_is_taken_back_by_the_next() {
     break_everywhere(ONCE, 2, Settle::Back, Fault::KillAfter);
 }
 
+#[needs(Ptrace, UserXattr)]
 #[test]
 fn a_killed_way_back_is_gone_on_with_or_turned_around() {
     for (salt, how) in [(5, Settle::Back), (6, Settle::Forwards)] {
@@ -285,17 +285,16 @@ fn a_killed_way_back_is_gone_on_with_or_turned_around() {
     }
 }
 
+#[needs(Ptrace, UserXattr)]
 #[test]
 fn a_failing_call_leaves_the_old_state_or_can_be_settled() {
     const EIO: i32 = 5;
     break_everywhere(ONCE, 3, Settle::Back, |n| Fault::FailAt { n, errno: EIO });
 }
 
+#[needs(LoopMount, Ptrace)]
 #[test]
 fn an_apply_is_settled_after_a_power_cut() {
-    if !need(Feature::Ptrace) || !need(Feature::LoopMount) {
-        return;
-    }
     let template = Template::new();
     let disk = template.disk();
     let whole = template.copy();
@@ -337,11 +336,9 @@ fn boot(place: &Path) {
     }
 }
 
+#[needs(Root)]
 #[test]
 fn parts_of_a_folder_may_be_other_file_systems() {
-    if !need(Feature::Root) || !need(Feature::Program("unshare")) {
-        return;
-    }
     let scratch = Scratch::new();
     let mut command = children::command("apply on two", scratch.path(), &["unshare", "-m"]);
     let output = command.output().unwrap();

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
-use offshoot_tests::skip::{Feature, need};
+use offshoot_needs::needs;
 use offshoot_vault::{ApplyNote, ApplyOptions, ApplyTarget, Binding, Id, ImportOptions};
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 use serde_json::json;
@@ -13,11 +13,9 @@ use super::scene::{Scene, assert_clean, assert_state, target, write};
 use crate::garbage::NOTHING;
 use crate::support::{Scratch, actor, everything_kept, import, scanned, vault_of};
 
+#[needs(UserXattr)]
 #[test]
 fn a_folder_gets_its_new_state_exactly() {
-    if !need(Feature::UserXattr) {
-        return;
-    }
     let scene = Scene::everything();
     let mut apply = scene.staged();
     assert!(apply.begun());
@@ -29,11 +27,9 @@ fn a_folder_gets_its_new_state_exactly() {
     assert_eq!(import(&scene.vault, &scene.folder).root, scene.after);
 }
 
+#[needs(UserXattr)]
 #[test]
 fn a_folder_gets_its_old_state_back_exactly() {
-    if !need(Feature::UserXattr) {
-        return;
-    }
     let scene = Scene::everything();
     let inode = |name: &str| fs::symlink_metadata(scene.folder.join(name)).unwrap().ino();
     let names = ["src/edited", "gone/deep", "links/two", "becomes-file", "fifo-becomes-file"];
@@ -47,11 +43,9 @@ fn a_folder_gets_its_old_state_back_exactly() {
     assert_eq!(names.map(inode), inodes, "they are the very files");
 }
 
+#[needs(UserXattr)]
 #[test]
 fn an_apply_in_the_other_direction_undoes_it() {
-    if !need(Feature::UserXattr) {
-        return;
-    }
     let scene = Scene::everything();
     let mut apply = scene.staged();
     apply.swap().unwrap();
@@ -118,11 +112,9 @@ fn a_directory_with_ignored_files_stays() {
     assert_clean(&scene.vault, &scene.folder);
 }
 
+#[needs(Root)]
 #[test]
 fn attributes_that_the_vault_does_not_record_stay_with_the_file() {
-    if !need(Feature::Root) {
-        return;
-    }
     let scene = Scene::everything();
     let path = scene.folder.join("src/edited");
     // Somebody of their own may read it: owner, user 1234, group, mask, others.

@@ -4,13 +4,13 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use offshoot_tests::skip::{Feature, need};
+use offshoot_needs::needs;
 use offshoot_vault::{ApplyError, ApplyOptions, ApplyProblem, ApplyTarget, Id};
 use serde_json::json;
 
 use super::scene::{Scene, assert_clean, assert_state, target, write};
 use crate::children;
-use crate::support::{Scratch, everything_kept, is_root, scanned};
+use crate::support::{Scratch, everything_kept, scanned};
 
 /// The problems of a scene; nothing can be staged with them, and nothing changed.
 #[track_caller]
@@ -129,11 +129,9 @@ fn another_folder_is_refused() {
     assert_eq!(problems(&bound), [ApplyProblem::NotThatFolder { path }]);
 }
 
+#[needs(Root, "chattr")]
 #[test]
 fn an_immutable_file_is_told_beforehand() {
-    if !need(Feature::Root) || !need(Feature::Program("chattr")) {
-        return;
-    }
     let scene = one_edit();
     let path = scene.folder.join("dir/file");
     let chattr = |flag: &str| {
@@ -149,9 +147,6 @@ fn an_immutable_file_is_told_beforehand() {
 
 #[test]
 fn an_ordinary_user_applies_what_is_theirs_and_is_told_what_is_not() {
-    if is_root() && !need(Feature::Program("setpriv")) {
-        return;
-    }
     let scratch = Scratch::new();
     children::run_as_ordinary_user("apply", scratch.path());
 }

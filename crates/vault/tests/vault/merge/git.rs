@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use offshoot_needs::needs;
 use offshoot_tests::rng::{Rng, seed_from_env_or};
-use offshoot_tests::skip::{Feature, need};
 use offshoot_tests::tier::cases;
 use offshoot_vault::merge::conflict::ConflictKind;
 use offshoot_vault::merge::{Base, MergeOptions, Merged};
@@ -47,11 +47,9 @@ fn both(place: &Place, states: [RootId; 3]) -> (Verdict, Merged, Outcome) {
     (judge(&ours, &git, &beside), merged, git)
 }
 
+#[needs("git")]
 #[test]
 fn renames_come_out_as_git_has_them() {
-    if !need(Feature::Program("git")) {
-        return;
-    }
     let place = Place::new();
     let (a, b) = (long("a"), long("b"));
     let edited = |text: &str, n: usize| text.replace(&format!("number {n}\n"), "number changed\n");
@@ -74,11 +72,9 @@ fn renames_come_out_as_git_has_them() {
     }
 }
 
+#[needs("git")]
 #[test]
 fn conflicts_are_where_git_has_them() {
-    if !need(Feature::Program("git")) {
-        return;
-    }
     let place = Place::new();
     let base = place.state(&[("/a", &long("a")), ("/b", "1\n2\n3\n"), ("/x", "x\n")]);
     let to = |changes: &[(&str, Option<&str>)]| place.change(&base, changes);
@@ -108,11 +104,9 @@ fn conflicts_are_where_git_has_them() {
     }
 }
 
+#[needs("git")]
 #[test]
 fn lines_that_crossed_merge_as_in_git() {
-    if !need(Feature::Program("git")) {
-        return;
-    }
     let place = Place::new();
     let origin = place.state(&[("/a", "1\n2\n3\n4\n5\n6\n7\n"), ("/b", "b\n")]);
     let state = |a: &str, b: &str| place.change(&origin, &[("/a", Some(a)), ("/b", Some(b))]);
@@ -139,11 +133,9 @@ fn lines_that_crossed_merge_as_in_git() {
 }
 
 /// Random texts, with lines that occur often, so that there are many ways to see what changed.
+#[needs("git")]
 #[test]
 fn random_edits_come_out_as_in_git() {
-    if !need(Feature::Program("git")) {
-        return;
-    }
     let place = Place::new();
     let seed = seed_from_env_or(3);
     let mut equal = 0;

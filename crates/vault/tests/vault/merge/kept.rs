@@ -2,13 +2,14 @@
 
 use std::path::Path;
 
+use offshoot_needs::needs;
 use offshoot_vault::merge::conflict::{ConflictKind, texts_with_markers};
 use offshoot_vault::{Body, CheckDepth, ConflictRecord, Entry, RootId, Vault, VaultPath};
 use rusqlite::{Connection, params};
 
 use super::support::{Place, texts};
 use crate::garbage::NOTHING;
-use crate::overlay::{adopted, adopted_copy, can_mount};
+use crate::overlay::{adopted, adopted_copy, mounts_of_ones_own};
 use crate::support::{Scratch, actor, commit, edit, file, home_at, path};
 
 /// What has to be decided at a path.
@@ -205,11 +206,10 @@ fn texts_that_newly_have_markers_are_found() {
 }
 
 /// What commands do to files with conflicts, and what is to be decided afterwards.
+#[needs(Root, Overlay)]
 #[test]
 fn programs_decide_by_taking_the_markers_away() {
-    if !can_mount() {
-        return;
-    }
+    mounts_of_ones_own();
     let place = Place::new();
     let root = conflicted(&place);
     let vault = &place.vault;

@@ -1,65 +1,20 @@
-//! What this machine can test, and a record of what it could not.
+//! Looking for each feature by using it.
 
+use std::env;
 use std::ffi::OsString;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
-use std::{env, thread};
 
+use nix::sys::ptrace;
+use nix::unistd::Pid;
 use rustix::fs::XattrFlags;
 
-use crate::{awkward, image, trace};
+use crate::Feature;
 
-/// The environment variable that names the file to which [`need`] appends what was skipped.
-pub const LOG_VARIABLE: &str = "OFFSHOOT_SKIP_LOG";
-
-/// Something that a test needs and a machine may lack.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Feature {
-    /// To be the root user.
-    Root,
-    /// To be an ordinary user, who is refused what root is not.
-    NotRoot,
-    /// To mount an ext4 image through a loop device.
-    LoopMount,
-    /// To trace system calls, as [`crate::trace::run`] does.
-    Ptrace,
-    /// To mount an overlay with the `userxattr` option in a mount namespace of one's own.
-    Overlay,
-    /// To mount an overlay in which a layer has the bytes of its files in another one that only holds bytes.
-    DataLayers,
-    /// To set `user.` attributes in the directory for temporary files.
-    UserXattr,
-    /// To make a user namespace.
-    UserNamespace,
-    /// To make system calls by io_uring.
-    IoUring,
-    /// To make system calls as programs of 32 bits do.
-    Calls32,
-    /// A program in [`search_path`].
-    Program(&'static str),
-}
-
-/// True if this machine has `feature`. If not, says so on standard error as
-/// `SKIPPED: <test>: <why>`, and in the file named by `OFFSHOOT_SKIP_LOG`, so that a run that must
-/// not skip anything can fail. The test is named by its thread.
-///
-/// # Panics
-///
-/// If the log cannot be written: a skip that nobody hears of looks like a success.
-pub fn need(feature: Feature) -> bool {
-    let Err(why) = probe(feature) else {
-        return true;
-    };
-    let thread = thread::current();
-    let line = format!("SKIPPED: {}: {why}\n", thread.name().unwrap_or("unnamed test"));
-    record(&line).unwrap_or_else(|error| panic!("cannot record \"{}\": {error}", line.trim_end()));
-    false
-}
-
-/// Nothing if this machine has `feature`, else why it has not. Says nothing to anybody.
+/// Nothing if this machine has `feature`, else why it has not.
 pub fn probe(feature: Feature) -> Result<(), String> {
     static LOOP_MOUNT: OnceLock<Result<(), String>> = OnceLock::new();
     static PTRACE: OnceLock<Result<(), String>> = OnceLock::new();
@@ -69,8 +24,6 @@ pub fn probe(feature: Feature) -> Result<(), String> {
     match feature {
         Feature::Root if root => Ok(()),
         Feature::Root => Err("needs root".to_owned()),
-        Feature::NotRoot if root => Err("needs a user other than root".to_owned()),
-        Feature::NotRoot => Ok(()),
         Feature::LoopMount => LOOP_MOUNT.get_or_init(loop_mount).clone(),
         Feature::Ptrace => PTRACE.get_or_init(ptrace).clone(),
         Feature::Overlay => OVERLAY.get_or_init(overlay).clone(),
@@ -83,52 +36,48 @@ pub fn probe(feature: Feature) -> Result<(), String> {
     }
 }
 
-fn record(line: &str) -> io::Result<()> {
-    io::stderr().write_all(line.as_bytes())?;
-    match env::var_os(LOG_VARIABLE) {
-        // One write in append mode, so that lines of parallel tests do not mix.
-        Some(path) => {
-            OpenOptions::new().append(true).create(true).open(path)?.write_all(line.as_bytes())
-        }
-        None => Ok(()),
-    }
-}
-
 fn loop_mount() -> Result<(), String> {
     probe(Feature::Root)?;
-    let attempt = || image::LoopImage::create(4 << 20)?.mount().map(drop);
-    // In a thread of its own, because a mount changes the namespace of the thread that makes it.
-    match thread::scope(|scope| scope.spawn(attempt).join()) {
-        Ok(result) => result.map_err(|error| format!("no loop mounts: {error}")),
-        Err(_) => Err("no loop mounts: the probe panicked".to_owned()),
-    }
+    let script = "cd \"$1\" && truncate -s 4M image && mkfs.ext4 -q -F image && mkdir point \
+                  && exec mount -o loop image point";
+    in_folder("loop mounts", &["unshare", "-m", "sh", "-c", script, "sh"], &[])
 }
 
 fn ptrace() -> Result<(), String> {
-    let command = ["true".into()];
-    match trace::run(&command, &[], None, trace::Fault::None) {
-        Ok(trace) if trace.status.success() => Ok(()),
-        Ok(trace) => Err(format!("no ptrace: `true` ended with {}", trace.status)),
-        Err(error) => Err(format!("no ptrace: {error}")),
-    }
+    let attempt = || -> io::Result<()> {
+        // It waits for its input.
+        let mut child = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::null()).spawn()?;
+        let pid = Pid::from_raw(child.id().cast_signed());
+        let seized = ptrace::seize(pid, ptrace::Options::PTRACE_O_EXITKILL);
+        child.kill()?;
+        child.wait()?;
+        Ok(seized?)
+    };
+    attempt().map_err(|error| format!("no ptrace: {error}"))
 }
 
 fn overlay() -> Result<(), String> {
+    let script = "cd \"$1\" && exec mount -t overlay overlay merged \
+                  -o userxattr,lowerdir=lower,upperdir=upper,workdir=work";
+    let flags = if rustix::process::geteuid().is_root() { "-m" } else { "-Urm" };
+    let command = ["unshare", flags, "sh", "-c", script, "sh"];
+    in_folder("overlay", &command, &["lower", "upper", "work", "merged"])
+}
+
+/// Whether a command succeeds that gets the path of a temporary folder as its last argument.
+fn in_folder(what: &str, command: &[&str], folders: &[&str]) -> Result<(), String> {
     let attempt = || -> io::Result<Result<(), String>> {
         let dir = tempfile::tempdir()?;
-        for name in ["lower", "upper", "work", "merged"] {
+        for name in folders {
             fs::create_dir(dir.path().join(name))?;
         }
-        let script = "cd \"$1\" && exec mount -t overlay overlay merged \
-                      -o userxattr,lowerdir=lower,upperdir=upper,workdir=work";
-        let flags = if rustix::process::geteuid().is_root() { "-m" } else { "-Urm" };
         let path = dir.path().to_string_lossy();
-        let result = succeeds("overlay", &["unshare", flags, "sh", "-c", script, "sh", &path]);
-        // The kernel leaves a directory of mode 0 in `work`, which keeps an ordinary user out.
-        awkward::clear(dir.path())?;
-        Ok(result)
+        let result = succeeds(what, &[command, &[&*path]].concat());
+        // The kernel leaves a directory of mode 0 where an overlay works, which keeps an ordinary user out.
+        let opened = succeeds(what, &["chmod", "-R", "u+rwx", &path]);
+        Ok(result.and(opened))
     };
-    attempt().unwrap_or_else(|error| Err(format!("no overlay: {error}")))
+    attempt().unwrap_or_else(|error| Err(format!("no {what}: {error}")))
 }
 
 fn data_layers() -> Result<(), String> {
@@ -186,7 +135,10 @@ fn succeeds(what: &str, command: &[&str]) -> Result<(), String> {
     let output = Command::new(command[0]).args(&command[1..]).stdin(Stdio::null()).output();
     match output {
         Ok(output) if output.status.success() => Ok(()),
-        Ok(output) => Err(format!("no {what}: {}", String::from_utf8_lossy(&output.stderr).trim())),
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            Err(format!("no {what}: {}", said.lines().next().unwrap_or("it failed")))
+        }
         Err(error) => Err(format!("no {what}: {error}")),
     }
 }
