@@ -54,9 +54,11 @@ impl<'a> BindingService<'a> {
     pub fn refresh(&self, options: &HomeOptions<'_>) -> Result<Refreshed> {
         let mut folders = Folders::lock(self.vault, &self.actor, options)?;
         let _held = self.vault.hold()?;
+        let before = self.vault.head()?.id;
         let git = take_git_directory(self.vault, &self.actor, &mut folders, options)?;
         let captured = folders.capture()?;
-        let (head, changed) = folders.follow(&captured)?;
+        let (head, _) = folders.follow(&captured)?;
+        let changed = head.id != before;
         Ok(Refreshed { head, changed, report: captured.report, git })
     }
 }

@@ -84,7 +84,7 @@ impl Scene {
         self.done(&["fs", "export", "/", out.to_str().unwrap()]);
         self.host(&format!(
             "rm -rf ../tree; mkdir ../tree; git archive {commit} | tar -x -C ../tree
-             rm -rf ../out/.git ../out/sub ../out/nested ../out/pipe ../tree/sub; find ../out -name '*.o' -delete
+             rm -rf ../out/.git ../out/.offshoot ../out/sub ../out/nested ../out/pipe ../tree/sub; find ../out -name '*.o' -delete
              find ../out ../tree -depth -type d -empty -delete; diff -r --no-dereference ../tree ../out
              (cd ../tree; find . -type f -perm -100 | sort) > ../x1
              (cd ../out; find . -type f -perm -100 | sort) > ../x2; diff ../x1 ../x2; rm -rf ../tree ../out"

@@ -47,7 +47,8 @@ pub(crate) fn run(args: &PullArgs, context: &Context) -> Result<ExitCode> {
     drop((waiting, service));
     let pulled = pulled?;
     report_skipped(context, &pulled.report);
-    context.note_git(&pulled.git_directory);
+    context.note_left_git(&pulled.git_directory);
+    context.note_taken_git(&pulled.git_directory);
     context.output.done(wire::pull(&pulled), |_| text(&pulled))?;
     Ok(if pulled.conflicts.is_empty() { ExitCode::Success } else { ExitCode::Conflict })
 }

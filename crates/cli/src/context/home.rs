@@ -76,9 +76,8 @@ impl Context {
         }
     }
 
-    /// Says that a git directory was taken in just now, or that commits are lost.
-    pub(crate) fn note_git(&self, git: &GitDirectory) {
-        self.note_left_git(git);
+    /// Says that a git directory was taken in just now.
+    pub(crate) fn note_taken_git(&self, git: &GitDirectory) {
         if matches!(git, GitDirectory::Bound { new: true, .. }) {
             render::git_directory(git).into_iter().for_each(|line| self.output.note(line));
         }

@@ -156,7 +156,8 @@ fn refresh(
     let service = BindingService::new(&vault.vault, &context.actor);
     let told = |event: &_| context.tell(event);
     let refreshed = service.refresh(&context.home_options(&told))?;
-    context.note_git(&refreshed.git);
+    // That commits are lost is among the warnings of the command.
+    context.note_taken_git(&refreshed.git);
     if refreshed.changed {
         let (name, folder) = (&listed.name, host_path(bound));
         context.output.note(format!("vault {name} was brought up to date with {folder}"));
