@@ -175,7 +175,7 @@ fn a_catalog_that_is_no_database() {
     // One broken vault does not hide the others, and can be deleted.
     place.ok(["vault", "create", "other"]);
     let output = place.run(["vault", "list"]);
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "other\n");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "VAULT  FOLDERS\nother\n");
     assert!(String::from_utf8_lossy(&output.stderr).contains(&catalog), "{output:?}");
     place.ok(["vault", "delete", "project", "--yes"]);
     place.ok(["init"]);

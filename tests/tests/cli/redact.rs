@@ -52,7 +52,7 @@ impl Redactor {
         let text = without_durations(&text);
         let text = without_sizes(&text);
         let text = without_date(&text);
-        self.without_ids(&text)
+        self.without_ids(&without_widths(&text))
     }
 
     /// A document for programs.
@@ -120,6 +120,31 @@ impl Redactor {
         });
         format!("[{kind} {}]", number + 1)
     }
+}
+
+/// Tables without what fills their columns up, which depends on what was taken out of them. They start with a line of capitals.
+fn without_widths(text: &str) -> String {
+    let is_header = |line: &str| {
+        let capitals = line.chars().all(|c| c.is_ascii_uppercase() || c == ' ');
+        capitals && line.contains("  ") && !line.starts_with(' ')
+    };
+    let mut in_table = false;
+    let lines = text.split_inclusive('\n').map(|line| {
+        in_table = is_header(line.trim_end_matches('\n')) || (in_table && line != "\n");
+        if in_table { narrow(line) } else { line.to_owned() }
+    });
+    lines.collect()
+}
+
+/// At most two blanks in a row.
+fn narrow(line: &str) -> String {
+    let mut out = String::new();
+    for c in line.chars() {
+        if !(c == ' ' && out.ends_with("  ")) {
+            out.push(c);
+        }
+    }
+    out
 }
 
 fn plain(path: &Path) -> &str {

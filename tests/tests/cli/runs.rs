@@ -76,5 +76,5 @@ fn a_run_without_a_workspace_forks_one() {
     place.ok([&ephemeral[..], &["--", "true"]].concat());
     std::thread::sleep(std::time::Duration::from_millis(1_100));
     place.ok(["run", "-w", "fix", "--", "true"]);
-    assert_eq!(place.ok(["workspace", "list", "-q"]).lines().count(), 1);
+    assert_eq!(place.json(&["workspace", "list"])["workspaces"].as_array().unwrap().len(), 1);
 }

@@ -99,6 +99,7 @@ Text between blocks.
 $ printf 'one\n2\n' | offshoot fs write /plan.txt
 M /plan.txt
 $ offshoot log
+SNAPSHOT      TIME                 REASON  BY      NAMES  MESSAGE
 01k00000000a  2026-01-01 00:00:00  write   tester  fix
 ...
 $ offshoot fs cat /nowhere

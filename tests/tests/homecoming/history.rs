@@ -107,18 +107,23 @@ impl History {
         for _ in 0..self.plan.steps {
             let who = self.anybody();
             let kind = self.rng.below(24);
-            if !matches!(kind, 7..18) {
+            if !matches!(kind, 4..17) {
                 self.member(&who).committed = false;
             }
             match kind {
-                0..7 => self.edit(&who)?,
-                7..12 => self.commit(&who)?,
-                12..16 => {
+                0..4 => self.edit(&who)?,
+                4..10 => {
+                    if !self.rng.one_in(3) {
+                        self.edit(&who)?;
+                    }
+                    self.commit(&who)?;
+                }
+                10..15 => {
                     let who = self.last_to_commit().unwrap_or(who.clone());
                     self.undo(&who)?;
                 }
-                16 | 17 => self.redo(&who)?,
-                18 => self.pull(&who)?,
+                15..17 => self.redo(&who)?,
+                17 | 18 => self.pull(&who)?,
                 19 => self.merge(&who)?,
                 20 => self.fork()?,
                 21 => self.checkpoint(&who)?,
@@ -219,6 +224,7 @@ impl History {
         let after = folder(&self.place);
         self.unread = false;
         same("the exit codes of a dry run and a commit", &dry_code, &code)?;
+        same("their kinds", &dry["kind"], &done["kind"])?;
         let changed = changed(&before, &after);
         if code == CONFLICT {
             self.count.conflicts += 1;
@@ -400,6 +406,11 @@ impl History {
         let (_, status) = self.run(&["status", "-w", who])?;
         let (_, review) = self.run(&["review", "--list", "-w", who])?;
         let (_, dry) = self.run(&["commit", "--dry-run", "-w", who])?;
+        if dry["kind"] == "error" {
+            // An undo brought undecided conflicts back.
+            let refused = status["result"]["refused"].clone();
+            return same("why a commit is refused", &refused, &dry["error"]["message"]);
+        }
         let mut listed = paths(&status["result"]["changes"]);
         if self.plan.fault == Fault::Unlisted {
             listed.pop_first();

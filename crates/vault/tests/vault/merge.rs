@@ -18,5 +18,7 @@ mod metadata;
 mod model;
 #[path = "merge/support.rs"]
 mod support;
+#[path = "merge/undone.rs"]
+mod undone;
 #[path = "merge/wild_forks.rs"]
 mod wild_forks;

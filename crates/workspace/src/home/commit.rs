@@ -186,7 +186,7 @@ impl<'a> CommitService<'a> {
             files: audited(&plan.brought),
             execs: outcome.execs.clone(),
         };
-        Note::new(&self.actor, Record::Commit(commit))
+        Note::new(&self.actor, Record::Commit(Box::new(commit)))
     }
 }
 

@@ -31,7 +31,7 @@ impl Note {
 #[serde(tag = "what", rename_all = "lowercase")]
 pub(super) enum Record {
     /// A workspace's changes came home.
-    Commit(CommitRecord),
+    Commit(Box<CommitRecord>),
     /// A commit was taken back or brought back.
     Revert(RevertRecord),
 }

@@ -1,7 +1,8 @@
 //! Changes are decided about piece by piece.
 
 use offshoot_vault::diff::DiffOptions;
-use offshoot_workspace::{Decision, ReviewItem, ReviewService, ServiceError};
+use offshoot_vault::merge::MergeOptions;
+use offshoot_workspace::{Decision, ReviewItem, ReviewService, Selection, ServiceError};
 
 use crate::support::{Bench, path};
 
@@ -28,7 +29,7 @@ fn changed() -> (Bench, offshoot_vault::Workspace) {
 }
 
 fn service(bench: &Bench) -> ReviewService<'_> {
-    ReviewService::new(&bench.vault, &bench.actor, DiffOptions::default())
+    ReviewService::new(&bench.vault, &bench.actor, DiffOptions::default(), MergeOptions::default())
 }
 
 fn decide(items: &mut [ReviewItem], decision: &Decision) {
@@ -39,7 +40,7 @@ fn decide(items: &mut [ReviewItem], decision: &Decision) {
 #[test]
 fn dropping_everything_brings_the_base_back() {
     let (bench, fork) = changed();
-    let mut items = service(&bench).items(&fork, &[]).unwrap();
+    let mut items = service(&bench).items(&fork, &Selection::default(), &[]).unwrap();
     let paths: Vec<String> = items.iter().map(|item| item.change.path.to_string()).collect();
     assert_eq!(
         paths,
@@ -53,7 +54,7 @@ fn dropping_everything_brings_the_base_back() {
         assert_eq!(bench.read("fork", &format!("/{name}")).as_deref(), Some(*text), "{name}");
     }
     let now = bench.vault.workspace(&fork.id).unwrap().unwrap();
-    assert_eq!(service(&bench).items(&now, &[]).unwrap(), []);
+    assert_eq!(service(&bench).items(&now, &Selection::default(), &[]).unwrap(), []);
     assert_eq!(bench.undo(&fork), "review");
     assert_eq!(bench.read("fork", "/turns/below").as_deref(), Some("below\n"));
 }
@@ -61,7 +62,7 @@ fn dropping_everything_brings_the_base_back() {
 #[test]
 fn accepting_everything_changes_nothing() {
     let (bench, fork) = changed();
-    let mut items = service(&bench).items(&fork, &[]).unwrap();
+    let mut items = service(&bench).items(&fork, &Selection::default(), &[]).unwrap();
     decide(&mut items, &Decision::Accepted);
     assert_eq!(service(&bench).apply(&fork, &items).unwrap().operation, None);
 }
@@ -69,7 +70,7 @@ fn accepting_everything_changes_nothing() {
 #[test]
 fn what_changed_since_is_not_touched() {
     let (bench, fork) = changed();
-    let mut items = service(&bench).items(&fork, &[path("/text")]).unwrap();
+    let mut items = service(&bench).items(&fork, &Selection::default(), &[path("/text")]).unwrap();
     assert_eq!(items.len(), 1);
     decide(&mut items, &Decision::Dropped);
     bench.write(&fork, "/text", "something else\n");
@@ -87,7 +88,8 @@ fn any_choice_of_hunks_is_carried_out() {
         ([Decision::Accepted, Decision::Dropped], "one\n2\n3\n4\n5\n6\n7\n8\n9\n"),
         ([Decision::Edited(b"I\n".to_vec()), Decision::Dropped], "I\n2\n3\n4\n5\n6\n7\n8\n9\n"),
     ] {
-        let mut items = service(&bench).items(&fork, &[path("/text")]).unwrap();
+        let mut items =
+            service(&bench).items(&fork, &Selection::default(), &[path("/text")]).unwrap();
         assert_eq!(items[0].pieces.len(), 2);
         for (piece, decision) in items[0].pieces.iter_mut().zip(choice) {
             piece.decision = decision;
