@@ -51,6 +51,12 @@ impl Vault {
                 && let Some(row) = reader.snapshot(&head_snapshot(&head)?)?
             {
                 base = layers_of(&row.root);
+                for parent in row.parents.iter().filter(|_| !stacks.contains_key(&row.root)) {
+                    // Its own are made with the first command, upon these.
+                    base.extend(
+                        reader.snapshot(parent)?.iter().flat_map(|row| layers_of(&row.root)),
+                    );
+                }
             }
             let mut used = pins.layers.clone();
             for root in shown(reader, &pins, &stacks)? {

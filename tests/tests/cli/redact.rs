@@ -245,10 +245,14 @@ fn without_sizes(text: &str) -> String {
     words.join(" ")
 }
 
-/// How large the catalog is depends on its pages, which differ a little from run to run.
+/// How large the catalog and caches are depends on pages and numbers of inodes, which differ a little from run to run.
 fn without_catalog_size(text: &str) -> String {
-    let Some((before, after)) = text.split_once(" catalog, ") else { return text.to_owned() };
-    let mut words: Vec<&str> = before.split(' ').collect();
-    words.truncate(words.len().saturating_sub(2));
-    format!("{} [size] catalog, {after}", words.join(" "))
+    let mut text = text.to_owned();
+    for what in [" catalog, ", " for caches"] {
+        let Some((before, after)) = text.split_once(what) else { continue };
+        let mut words: Vec<&str> = before.split(' ').collect();
+        words.truncate(words.len().saturating_sub(2));
+        text = format!("{} [size]{what}{after}", words.join(" "));
+    }
+    text
 }

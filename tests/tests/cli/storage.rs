@@ -48,6 +48,9 @@ const WRITING: &[&[&str]] = &[
     &["vault", "compact", "--all"],
 ];
 
+/// Those of them that work on a full disk, too, to free space.
+const FREEING: &[&str] = &["delete", "discard", "undo"];
+
 /// Commands that change the home.
 const HOUSEKEEPING: &[&[&str]] = &[
     &["vault", "create", "other"],
@@ -116,7 +119,8 @@ fn a_full_disk_loses_nothing() {
         let output = run(arguments);
         assert!(output.status.success(), "{arguments:?}: {output:?}");
     }
-    for arguments in WRITING {
+    let frees = |arguments: &[&str]| arguments.iter().any(|word| FREEING.contains(word));
+    for arguments in WRITING.iter().filter(|arguments| !frees(arguments)) {
         let error = assert_storage(&run(arguments), arguments);
         assert!(error["message"].as_str().unwrap().contains("no space"), "{error}");
     }

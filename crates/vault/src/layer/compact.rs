@@ -252,7 +252,7 @@ impl Vault {
 }
 
 /// What it costs to write all that changed.
-fn cost_of(changes: &[Change]) -> u64 {
+pub(super) fn cost_of(changes: &[Change]) -> u64 {
     let cost = |change: &Change| {
         let bytes = match change.after.as_ref().map(|entry| &entry.body) {
             Some(Body::File { size, .. }) => *size,

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use offshoot_store::{Id, LayerRow, StackRow};
 
+use super::compact::cost_of;
 use super::stage::{LayerKind, LayerStage};
+use crate::diff;
 use crate::error::{Result, VaultError};
 use crate::hash::RootId;
 use crate::links::Links;
@@ -95,8 +97,27 @@ impl Vault {
         Ok(stack.map_or(0, |stack| stack.layers.len()))
     }
 
+    /// What layers of a root are best built upon: the base of its workspace, or what the workspace was at lately. After an
+    /// undo of several steps it is what was undone that resembles it most.
+    pub fn nearest_root(&self, root: &RootId, workspace: &Id, base: RootId) -> Result<RootId> {
+        let mut recent = None;
+        for candidate in self.recent_roots(workspace)? {
+            if self.recorded_stack(&candidate)?.is_some() {
+                recent = Some(candidate);
+                break;
+            }
+        }
+        let Some(recent) = recent.filter(|recent| *recent != base) else { return Ok(base) };
+        if self.recorded_stack(&base)?.is_none() {
+            return Ok(recent);
+        }
+        let objects = self.objects()?;
+        let cost = |from: &RootId| diff::compare(objects, from, root).map(|found| cost_of(&found));
+        Ok(if cost(&recent)? < cost(&base)? { recent } else { base })
+    }
+
     /// The roots that a workspace was at lately, newest first.
-    pub fn recent_roots(&self, workspace: &Id) -> Result<Vec<RootId>> {
+    fn recent_roots(&self, workspace: &Id) -> Result<Vec<RootId>> {
         let operations = self.operations(Scope::Workspace(*workspace), None, RECENT)?;
         let changes = operations.into_iter().flat_map(|operation| operation.changes);
         let mut roots = Vec::new();

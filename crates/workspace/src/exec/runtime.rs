@@ -308,11 +308,11 @@ impl<'a> ProxyRuntime<'a> {
         for id in &before.parents {
             near.push(self.vault.snapshot(id)?.root);
         }
-        if self.vault.stack_depth(&before.root)? == 0 {
-            // After an undo it is what was undone that resembles it most.
-            near.extend(self.vault.recent_roots(&workspace.id)?);
-        }
-        near.push(self.vault.snapshot(&state.base)?.root);
+        let base = self.vault.snapshot(&state.base)?.root;
+        near.push(match self.vault.stack_depth(&before.root)? {
+            0 => self.vault.nearest_root(&before.root, &workspace.id, base)?,
+            _ => base,
+        });
         // A copy is made of verified content.
         let layered = execution.request.driver != DriverChoice::Only(Driver::Copy);
         if execution.request.verify && layered {

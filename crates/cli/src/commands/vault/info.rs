@@ -97,7 +97,7 @@ pub(super) fn run(args: &InfoArgs, context: &Context) -> Result<()> {
             ),
         ];
         let used = document.storage.iter().filter(|storage| storage.bytes > 0);
-        rows.extend(used.map(|storage| row("", purpose(storage))));
+        rows.extend(used.filter_map(purpose).map(|text| row("", text)));
         if let Some(bytes) = document.disk_bytes {
             rows.push(row("", format!("{} in blocks, all together", render::bytes(bytes))));
         }
@@ -157,10 +157,11 @@ fn storage(usage: &StorageUsage) -> Vec<StorageDoc> {
         .collect()
 }
 
-fn purpose(storage: &StorageDoc) -> String {
+/// What something is there for; the catalog says so itself.
+fn purpose(storage: &StorageDoc) -> Option<String> {
     let bytes = render::bytes(storage.bytes);
     let layers = || render::count(storage.count, "layer");
-    match storage.kind.as_str() {
+    Some(match storage.kind.as_str() {
         "base" => format!("{bytes} in {} for the main line", layers()),
         "workspaces" => format!("{bytes} in {} for workspaces", layers()),
         "history" => format!("{bytes} in {} for undo and checkpoints", layers()),
@@ -168,13 +169,13 @@ fn purpose(storage: &StorageDoc) -> String {
         "packs" => {
             format!("{bytes} in {} for content of any age", render::count(storage.count, "pack"))
         }
-        "catalog" => format!("{bytes} for the catalog"),
         "caches" => format!("{bytes} for caches"),
         "leftovers" => {
             format!("{bytes} left by {}", render::count(storage.count, "interrupted command"))
         }
-        _ => format!("{bytes} kept to free space on a full disk"),
-    }
+        "reserve" => format!("{bytes} kept to free space on a full disk"),
+        _ => return None,
+    })
 }
 
 fn operations(document: &VaultInfoDoc) -> String {
