@@ -239,8 +239,8 @@ impl Context {
     fn ask_for_workspace(&self, vault: &Vault) -> Result<CliError> {
         let found = WorkspaceService::new(vault, &self.actor).overview(self.diff_options())?;
         if found.is_empty() {
-            let hint = "`offshoot exec -w NAME -- CMD` makes one and runs a command there";
-            return Ok(CliError::usage("there is no workspace yet").hint(hint));
+            let hint = "`offshoot exec -w NAME CMD` makes one; `offshoot undo NAME` brings back a deleted one";
+            return Ok(CliError::usage("there is no workspace").hint(hint));
         }
         let shown = found.iter().map(|one| {
             let (changes, age) = (workspace::changes(one.changed), age(one.used_ms));

@@ -59,8 +59,7 @@ fn an_interrupted_command_is_told_about() {
 fn interrupted_commits_say_what_they_left() {
     let place = demo_vault();
     place.ok_with(["fs", "write", "/new.txt", "-w", "fix"], b"new\n");
-    let vault = std::fs::canonicalize(place.home().join("names/project")).unwrap();
-    let lock = folders_lock(&vault);
+    let held = hold(&place, "apply");
     for (signal, code, word) in SIGNALS {
         let child = spawn(&place, &["commit", "-c", "store.busy_timeout=10m"]);
         eventually("the commit watches for signals", || watches(child.id()));
@@ -75,30 +74,53 @@ fn interrupted_commits_say_what_they_left() {
         let document = offshoot_tests::product::document_of(&output);
         assert_eq!(document["error"]["code"], word, "{document}");
     }
-    drop(lock);
+    drop(held);
     assert!(!place.project().join("new.txt").exists());
     place.ok(["commit"]);
     assert!(place.project().join("new.txt").exists());
 }
 
-/// Holds the lock of the vault's folders as another process would.
-fn folders_lock(vault: &std::path::Path) -> std::fs::File {
-    let path = vault.join("apply");
+/// Holds a lock of the vault as another process would.
+fn hold(place: &Place, name: &str) -> std::fs::File {
+    let vault = std::fs::canonicalize(place.home().join("names/project")).unwrap();
+    let path = vault.join(name);
     let file =
         std::fs::File::options().create(true).truncate(false).write(true).open(path).unwrap();
     rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).unwrap();
     file
 }
 
+/// A collection that waits for others, too.
+#[test]
+fn an_interrupted_collection_can_be_done_again() {
+    let place = demo_vault();
+    let held = hold(&place, "gate");
+    for (signal, code, word) in SIGNALS {
+        let child = spawn(&place, &["gc", "-c", "store.busy_timeout=10m"]);
+        eventually("the collection watches for signals", || watches(child.id()));
+        send(child.id(), signal);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(code), "{output:?}");
+        let expected = format!("{word}; `offshoot gc` goes on where it was");
+        assert!(said(&output).contains(&expected), "{output:?}");
+    }
+    drop(held);
+    place.ok(["gc"]);
+    place.ok(["vault", "check"]);
+}
+
 /// What was begun leaves no vault.
 #[test]
 fn an_interrupted_init_leaves_nothing() {
     let place = demo();
-    for number in 0..20_000 {
+    for number in 0..6_000 {
         place.write(format!("many/{}/{number}", number % 100), number.to_string());
     }
-    for (signal, code, word) in SIGNALS {
-        let child = spawn(&place, &["init"]);
+    for ((signal, code, word), arguments) in SIGNALS
+        .into_iter()
+        .flat_map(|signal| [(signal, &["init"][..]), (signal, &["exec", "true"])])
+    {
+        let child = spawn(&place, arguments);
         eventually("the import watches for signals", || watches(child.id()));
         send(child.id(), signal);
         let output = child.wait_with_output().unwrap();

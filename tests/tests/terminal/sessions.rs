@@ -179,7 +179,7 @@ fn the_first_thing_to_try() {
     console.wait_for("README.md -> GUIDE.md");
     console.keys("exit\r");
     assert_eq!(console.end().code(), Some(0), "{}", console.screen());
-    for text in ["R\u{1b}[0m /GUIDE.md", "(from /README.md, 100%)", "offshoot diff -w "] {
+    for text in ["R\u{1b}[0m /GUIDE.md", "(from /README.md, 100%)", "review: offshoot review -w "] {
         assert!(console.screen().contains(text), "{text:?}: {}", console.screen());
     }
     let diff = place.ok(["diff"]);

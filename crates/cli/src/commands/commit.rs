@@ -28,18 +28,20 @@ use crate::progress::Patience;
 
 const EXAMPLES: &str = "\
 Examples:
-  offshoot commit -w fix                       bring everything home
+  offshoot commit                              bring all changes of the only workspace home
+  offshoot commit fix                          or of workspace fix
   offshoot commit -w fix -m \"Fix the parser\"
-  offshoot commit -w fix --dry-run             say what would come home
+  offshoot commit -w fix --dry-run             show what would come home
   offshoot commit -w fix --only src --exclude '*.log'
-  offshoot commit -w fix -p                    ask about each hunk
+  offshoot commit -w fix -p                    choose hunk by hunk
   offshoot commit -w fix --ignored             build output too
   offshoot commit -w fix --git -m \"Fix it\"    and make a git commit of it
-  offshoot undo -w fix                         take it back, in the folder too
+  offshoot undo -w fix                         undo it, in the folder too
 
-What changed in the folder meanwhile is kept and merged with. Where both changed the same lines
-nothing is done, and `offshoot pull -w fix` is the way on. What .gitignore ignores, setuid bits
-and what git would run (hooks, its configuration) stay in the workspace unless asked for.";
+Changes that were made in the folder meanwhile are merged. If both sides changed the same lines,
+commit writes nothing and exits with 4; `offshoot pull -w fix` brings both versions into the
+workspace. Ignored files (.gitignore), setuid bits, git hooks and git configuration stay in the
+workspace unless you ask for them.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

@@ -14,13 +14,13 @@ use crate::render::{self, BAD, BOLD, DIM, NAME, paint};
 
 const EXAMPLES: &str = "\
 Examples:
-  offshoot conflicts                          what is to be decided in the most recent workspace
+  offshoot conflicts                          list those of the most recent workspace
   offshoot conflicts -w fix /src              at a path and below
   offshoot conflicts /a.txt --side other      the bytes that one side has; also a number, or `base`
   offshoot conflicts /a.txt --diff            what each side changed, as patches
 
-A text with conflict markers is decided by whoever takes the markers out, in an editor, a command or
-with `fs write`. Everything else is decided by `offshoot resolve`, or by deleting it.";
+To resolve a text, edit the file and remove its conflict markers. `offshoot resolve` resolves all
+other conflicts, or delete the path.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

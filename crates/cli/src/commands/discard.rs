@@ -11,7 +11,7 @@ use crate::render;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  offshoot discard -w fix          the workspace goes, with its changes\n  offshoot discard -w fix --keep   it stays, without its changes\n  offshoot undo -w fix             bring it back"
+    after_help = "Examples:\n  offshoot discard fix             delete workspace fix and its changes\n  offshoot discard fix --keep      keep it, and discard only its changes\n  offshoot undo fix                bring it back"
 )]
 pub(crate) struct DiscardArgs {
     #[command(flatten)]

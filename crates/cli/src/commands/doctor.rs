@@ -11,7 +11,7 @@ use crate::render::{BAD, DIM, GOOD, WARN, paint};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  offshoot doctor\n  offshoot doctor --json\n\nExits with 1 where something does not work."
+    after_help = "Examples:\n  offshoot doctor\n  offshoot doctor --json\n\nExits with 1 if something does not work."
 )]
 pub(crate) struct DoctorArgs {}
 

@@ -16,7 +16,7 @@ use crate::render::{self, DIM, NAME, paint, table};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  offshoot gc --dry-run\n  offshoot gc\n  offshoot gc --keep-operations 10 --keep-age 0s\n  offshoot vault gc demo --max-size 20GiB\n\nWhat refs name and what running commands use always stays, but for automatic checkpoints of\noperations that are not kept. An operation can be undone\nafterwards when it is among the newest ones or young enough; the log itself is never cut."
+    after_help = "Examples:\n  offshoot gc --dry-run\n  offshoot gc\n  offshoot gc --keep-operations 10 --keep-age 0s\n  offshoot vault gc demo --max-size 20GiB\n\nWorkspaces, checkpoints, the main line and running commands keep their data. Recent operations\nstay undoable; older ones, and the automatic checkpoints that they made, do not. The operation\nlog itself is never cut."
 )]
 pub(crate) struct GcArgs {
     /// Vault [default: the one of the current folder]

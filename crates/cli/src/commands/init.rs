@@ -18,13 +18,13 @@ use crate::render::{self, NAME, host_path, paint};
 
 const EXAMPLES: &str = "\
 Examples:
-  offshoot init                 take in this folder
-  offshoot init ~/src/project   take in another
-  offshoot init --name demo     choose the vault's name
-  offshoot init ~ --force       take in your whole home
-  offshoot init                 again: bring the main line up to date; only changed files are read
+  offshoot init                 create a vault from the current folder
+  offshoot init ~/src/project   from another folder
+  offshoot init --name demo     with a name of your choice
+  offshoot init ~ --force       from your whole home
+  offshoot init                 again: bring the vault up to date, reading only changed files
 
-The folder itself is not touched. Patterns in .offshootignore stay out; nothing else does.";
+The folder itself is not touched. All files are taken in, except those that .offshootignore names.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

@@ -19,7 +19,7 @@ const LOOK: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  offshoot logs 01k9x2m4        what it printed, each stream to its own\n  offshoot logs 01k9x2m4 -f     what it prints, until it ends\n  offshoot logs 01k9x2m4 --json\n\nOf a command that runs, what it has printed so far. The exit code says whether the output could\nbe shown, not how the command ended: 0, or 1 where the command was cut short while it was followed."
+    after_help = "Examples:\n  offshoot logs 01k9x2m4        print its output and its errors\n  offshoot logs 01k9x2m4 -f     follow it until it ends\n  offshoot logs 01k9x2m4 --json\n\nFor a running command this is the output so far. The exit code is about the output, not about\nthe command: 0, or 1 if the command was cut short while it was followed."
 )]
 pub(crate) struct LogsArgs {
     /// Exec: the start of its id

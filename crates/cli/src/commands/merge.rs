@@ -20,9 +20,9 @@ Examples:
   offshoot merge head --into fix             what is new in the main line, into a workspace
   offshoot merge a b c --into main --dry-run whether it would fit, and nothing else
 
-The workspace is made where there is none of that name; otherwise it is the first side. The order
-of the others makes no difference where everything fits. What does not fit stays in the workspace
-as conflicts, with every side kept, and the exit code is 4: see `offshoot conflicts --help`.";
+A target that does not exist is created; otherwise it is the first side. Without conflicts, the
+order of the sides makes no difference. Conflicts stay in the workspace with every side, and the
+exit code is 4: see `offshoot conflicts --help`.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

@@ -39,8 +39,8 @@ Examples:
   offshoot policy check --net host -- kubectl delete pod web   the network makes a difference
   offshoot policy check --policy strict.toml -- npm test       under further rules
 
-Nothing is run. The exit code is 0 where the command would run, 122 where it is denied, 123
-where it needs an approval.";
+Nothing is run. Exits with 0 if the command may run, 122 if it is denied, 123 if it needs an
+approval.";
 
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
@@ -55,7 +55,7 @@ Examples:
   offshoot policy test new.toml                   a file that is not in force yet
   offshoot policy test rules.rego --layer project
 
-The exit code is 1 where a file is wrong.";
+Exits with 1 if a file is wrong.";
 
 const INIT_EXAMPLES: &str = "\
 Examples:

@@ -14,12 +14,13 @@ use crate::render::{self, BAD, DIM, NAME, paint};
 
 const EXAMPLES: &str = "\
 Examples:
-  offshoot pull -w fix      merge what is in the folder now into workspace fix
-  offshoot pull --head      only take the folder into the main line
-  offshoot undo -w fix      take the merge back
+  offshoot pull             merge the folder into the only workspace
+  offshoot pull fix         or into workspace fix
+  offshoot pull --head      only bring the main line up to date
+  offshoot undo -w fix      undo the merge
 
-Conflicts do not stop it: the workspace has them, with markers in the files, and the exit code
-is 4. The folder itself is not touched.";
+The folder itself is not touched. If both sides changed the same lines, the files in the workspace
+get conflict markers, and the exit code is 4.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

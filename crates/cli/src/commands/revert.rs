@@ -12,7 +12,7 @@ use crate::render;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  offshoot undo -w fix            the last operation of one workspace\n  offshoot redo -w fix            bring it back\n  offshoot undo --vault-wide      the last operation of the vault, whatever it was"
+    after_help = "Examples:\n  offshoot undo                   undo the last operation of the only workspace\n  offshoot undo fix               or of workspace fix\n  offshoot redo fix               redo it\n  offshoot undo --vault-wide      undo the last operation of the vault"
 )]
 pub(crate) struct RevertArgs {
     #[command(flatten)]

@@ -13,15 +13,15 @@ use crate::terminal;
 
 const EXAMPLES: &str = "\
 Examples:
-  offshoot run -- bash                 a shell in a fork of this folder; nothing here is touched
-  offshoot run -w fix                  your own shell ($SHELL) in workspace fix
-  offshoot run -w fix -- vim README.md
-  offshoot run --read-only -- less README.md
-  echo data | offshoot run -- wc -c    without a terminal: pipes, passed through as they are
+  offshoot run                         start your shell ($SHELL) in a fork of this folder
+  offshoot run -w fix                  start it in workspace fix, which is forked if there is none
+  offshoot run -w fix vim README.md    run an editor there
+  offshoot run --read-only less README.md
+  echo data | offshoot run wc -c       use pipes where there is no terminal
 
-The command has a terminal of its own where standard input and output are terminals: keys such
-as Ctrl-C go to the command, and closing the window ends it. At the end it says what changed
-and how to take it back. The exit code is the command's, as with `offshoot exec`.";
+The command gets a terminal of its own: Ctrl-C goes to the command, and closing the window ends
+it. At the end, run shows what changed and how to undo it. The exit code is the command's, as with
+`offshoot exec`.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

@@ -46,7 +46,7 @@ pub(crate) enum VaultCommand {
     Rename(RenameArgs),
     /// Check a vault for damage
     #[command(
-        after_help = "Examples:\n  offshoot vault check\n  offshoot vault check demo --quick\n  offshoot vault check --repair\n\nExits with 5 where something is damaged, with --repair where something still is. A repair\nbrings content back from layers, packs and bound folders that still have it; it changes no ref."
+        after_help = "Examples:\n  offshoot vault check\n  offshoot vault check demo --quick\n  offshoot vault check --repair\n\nExits with 5 if something is damaged, or still is after --repair. A repair restores content from\nlayers, packs and folders that still have it. It never changes workspaces or checkpoints."
     )]
     Check(CheckArgs),
     /// Merge layers of commands, so that workspaces stay fast
@@ -59,12 +59,12 @@ pub(crate) enum VaultCommand {
     Gc(super::gc::GcArgs),
     /// Move content from layers to compressed packs
     #[command(
-        after_help = "Examples:\n  offshoot vault pack\n  offshoot vault pack demo --json\n\nAfterwards layers are only a cache: they are made again from packs where they are missing."
+        after_help = "Examples:\n  offshoot vault pack\n  offshoot vault pack demo --json\n\nLayers are only a cache afterwards: missing ones are rebuilt from packs."
     )]
     Pack(NameArgs),
     /// Export a vault with its history to one file
     #[command(
-        after_help = "Examples:\n  offshoot vault export ../demo.vault\n  offshoot vault export demo.vault --vault demo\n\nThe file is whole in itself; `offshoot vault import` reads it, on any machine."
+        after_help = "Examples:\n  offshoot vault export ../demo.vault\n  offshoot vault export demo.vault --vault demo\n\n`offshoot vault import` reads the file on any machine."
     )]
     Export(super::carry::ExportArgs),
     /// Import a vault from a file of `vault export`

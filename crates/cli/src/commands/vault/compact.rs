@@ -13,10 +13,10 @@ use crate::render::{self, NAME, paint};
 pub(super) const AFTER_HELP: &str = "\
 Examples:
   offshoot vault compact                merge stacks of more than compact.depth layers
-  offshoot vault compact -w fix --all   those of one workspace, as low as they get
-  offshoot vault compact --detach       in the background
+  offshoot vault compact -w fix --all   merge all layers of one workspace
+  offshoot vault compact --detach       run in the background
 
-Commands can run meanwhile. Nothing that anybody sees changes, but for inode numbers.";
+Commands can run meanwhile. Only inode numbers change.";
 
 /// The fewest layers that merging leaves.
 const FEWEST: usize = 2;
