@@ -109,6 +109,11 @@ pub(crate) const ALL: &[Benchmark] = &[
         run: exec::life::run,
     },
     Benchmark {
+        name: exec::caches::NAME,
+        about: "build a project again with package caches and without, beside plain builds",
+        run: exec::caches::run,
+    },
+    Benchmark {
         name: exec::rename::NAME,
         about: "renames with a broker and without, beside bare overlayfs",
         run: exec::rename::run,

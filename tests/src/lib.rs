@@ -4,13 +4,14 @@
 //! there cannot hide itself here. It makes trees that are hard to keep ([`awkward`]), says what is
 //! in a tree ([`scan`]), runs a program while it breaks its system calls ([`trace`]), offers small
 //! file systems that lose power ([`image`]), makes programs that change a tree and says what they changed ([`oracle`]),
-//! runs the real binary ([`product`]) also as an ordinary user ([`user`]), holds its documents against their schema
+//! runs the real binary ([`product`], with packages from a [`registry`]) also as an ordinary user ([`user`]), holds its documents against their schema
 //! ([`schema`]), and says how much to do ([`tier`]).
 
 pub mod awkward;
 pub mod image;
 pub mod oracle;
 pub mod product;
+pub mod registry;
 pub mod rng;
 pub mod scan;
 pub mod schema;

@@ -55,12 +55,14 @@ fn long(place: &Place) -> (Child, PathBuf) {
     let arguments = ["exec", "-w", "long", "-i", "--", "sh", "fetch", script];
     let mut command = place.command(arguments);
     let child = command.stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    wait_until_running(place);
+    (child, caches(place))
+}
+
+fn wait_until_running(place: &Place) {
     let started = Instant::now();
-    loop {
+    while place.json(&["ps"])["running"].as_array().unwrap().is_empty() {
         assert!(started.elapsed() < Duration::from_secs(60));
-        if !place.json(&["ps"])["running"].as_array().unwrap().is_empty() {
-            return (child, caches(place));
-        }
         std::thread::sleep(Duration::from_millis(20));
     }
 }

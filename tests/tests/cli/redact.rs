@@ -62,6 +62,9 @@ impl Redactor {
             Value::Array(items) => items.iter().map(|item| self.json(item)).collect(),
             Value::Object(fields) => {
                 let fields = fields.iter().map(|(name, value)| match name.as_str() {
+                    "total_bytes" if fields.contains_key("max_bytes") => {
+                        (name.clone(), "[total_bytes]".into())
+                    }
                     "bytes"
                         if ["count", "file", "used"]
                             .iter()
@@ -69,8 +72,8 @@ impl Redactor {
                     {
                         (name.clone(), "[bytes]".into())
                     }
-                    "total_bytes" | "freed_bytes" | "bytes_before" | "bytes_after"
-                    | "taken_bytes" | "packs_bytes" | "longest_pause_us" => {
+                    "freed_bytes" | "bytes_before" | "bytes_after" | "taken_bytes"
+                    | "packs_bytes" | "longest_pause_us" => {
                         (name.clone(), format!("[{name}]").into())
                     }
                     "uid" | "gid" | "catalog_bytes" | "unchanged" | "duration_ms" | "total_ms"
