@@ -4,10 +4,11 @@
 //! folder's own path, so that both runs start from the same files under the same names.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use offshoot_machine::search_path;
+use offshoot_tests::awkward;
 use offshoot_tests::product::{Place, binary};
 use offshoot_tests::scan::{CompareOptions, Scan, compare, printable, scan};
 use offshoot_tests::schema;
@@ -143,7 +144,7 @@ impl Scene {
         let copied = self.program("cp").args(["-a", from.to_str().unwrap(), to]).status().unwrap();
         assert!(copied.success(), "{copied}");
         let run = self.program(command[0]).args(&command[1..]).current_dir(&copy).output().unwrap();
-        std::fs::remove_dir_all(copy).unwrap();
+        remove(&copy);
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Said { code: run.status.code(), out: text(&run.stdout), err: text(&run.stderr) }
     }
@@ -172,7 +173,7 @@ impl Scene {
         let out = self.place.path().join("out");
         self.offshoot_ok(&["fs", "export", "-w", WORKSPACE, "/", out.to_str().unwrap()]);
         let scan = scan(&out).unwrap();
-        std::fs::remove_dir_all(out).unwrap();
+        remove(&out);
         scan
     }
 
@@ -196,6 +197,12 @@ impl Scene {
     pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.place.project().join(path)
     }
+}
+
+/// Removes a folder, also where modes in it lock its owner out.
+fn remove(folder: &Path) {
+    awkward::clear(folder).unwrap();
+    std::fs::remove_dir(folder).unwrap();
 }
 
 /// The one envelope on standard output, which must be as `docs/schema` says and agree with itself and

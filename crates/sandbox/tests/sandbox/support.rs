@@ -20,14 +20,18 @@ impl Folder {
 }
 
 impl Drop for Folder {
-    /// The kernel leaves directories of mode 0 in `work`, which keep an ordinary user from removing it.
+    /// The kernel and commands leave closed directories, which an ordinary user could not remove.
     fn drop(&mut self) {
-        let mut closed = self.path().join("work/work");
-        for below in ["incompat", "volatile", ""] {
-            if closed.exists() {
-                fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
-            }
-            closed.push(below);
+        open_up(self.path());
+    }
+}
+
+fn open_up(dir: &Path) {
+    fs::set_permissions(dir, fs::Permissions::from_mode(0o700)).unwrap();
+    for entry in fs::read_dir(dir).unwrap() {
+        let entry = entry.unwrap();
+        if entry.file_type().unwrap().is_dir() {
+            open_up(&entry.path());
         }
     }
 }
