@@ -20,16 +20,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use offshoot_needs::needs;
 use offshoot_tests::rng::{SEED_VARIABLE, seed_from_env_or};
-use offshoot_tests::skip::{Feature, need};
 use offshoot_tests::tier::{CASES_VARIABLE, Tier, cases};
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn no_commit_gets_out_of_reach() {
     const NAME: &str = "no_commit_gets_out_of_reach";
-    if !need(Feature::Program("git")) {
-        return;
-    }
     let (seed, count) = (seed_from_env_or(1), cases(6, 3000));
     let steps = Tier::from_env().pick(24, 40);
     println!("{NAME}: {count} stories from {SEED_VARIABLE}={seed}");
@@ -60,11 +58,9 @@ fn no_commit_gets_out_of_reach() {
 }
 
 /// A witness must be able to say no.
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_commit_that_is_lost_is_noticed() {
-    if !need(Feature::Program("git")) {
-        return;
-    }
     let found = (0..3).any(|seed| story::tell_with_a_loss(seed).is_err());
     assert!(found, "a commit that was lost went unnoticed");
 }

@@ -40,8 +40,10 @@ pub const FEATURES: &[Feature] = &[
     Feature::Program("cc"),
     Feature::Program("chattr"),
     Feature::Program("dash"),
+    Feature::Program("fish"),
     Feature::Program("gcc"),
     Feature::Program("git"),
+    Feature::Program("hg"),
     Feature::Program("less"),
     Feature::Program("make"),
     Feature::Program("node"),
@@ -53,5 +55,7 @@ pub const FEATURES: &[Feature] = &[
     Feature::Program("rsync"),
     Feature::Program("sqlite3"),
     Feature::Program("tmux"),
+    Feature::Program("unshare"),
     Feature::Program("vim"),
+    Feature::Program("zsh"),
 ];

@@ -3,8 +3,8 @@
 use std::fs;
 
 use insta::assert_snapshot;
+use offshoot_needs::needs;
 use offshoot_tests::product::{Place, document_of};
-use offshoot_tests::skip::{Feature, need};
 use serde_json::Value;
 
 use crate::background::{Background, eventually};
@@ -24,11 +24,9 @@ fn errors(output: &std::process::Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn a_first_hour() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo();
     let mut transcript = Transcript::new(&place);
     transcript.run(&["exec", "ls", "-a"]);
@@ -56,11 +54,9 @@ fn a_first_hour() {
 }
 
 /// The new workspace starts from what is in the folder now, and one that is there stays as it is.
+#[needs(UserNamespace)]
 #[test]
 fn a_workspace_that_is_named_is_forked_from_the_folder_as_it_is() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     place.write("late.txt", "late\n");
     let old = envelope(&place, &["-w", "fix", "cat", "late.txt"]);
@@ -78,11 +74,9 @@ fn a_workspace_that_is_named_is_forked_from_the_folder_as_it_is() {
     assert_eq!(workspaces(&place), ["fix", "new"]);
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn what_changed_nothing_leaves_no_workspace() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     for arguments in [
         &["true"][..],
@@ -117,11 +111,9 @@ fn what_changed_nothing_leaves_no_workspace() {
 }
 
 /// Who waits for a workspace that goes meanwhile makes it again.
+#[needs(UserNamespace)]
 #[test]
 fn who_waits_gets_a_workspace() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let first = [
         "exec",
@@ -145,11 +137,9 @@ fn who_waits_gets_a_workspace() {
 }
 
 /// Names that differ by a slip of the finger are pointed out, numbered ones are not.
+#[needs(UserNamespace)]
 #[test]
 fn slips_are_pointed_out() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let slip = envelope(&place, &["-w", "fxi", "touch", "a"]);
     assert_eq!(slip["warnings"][0], "new workspace fxi (did you mean fix?)", "{slip}");
@@ -158,11 +148,9 @@ fn slips_are_pointed_out() {
 }
 
 /// A workspace is called by its name only where that is needed.
+#[needs(UserNamespace)]
 #[test]
 fn what_to_do_next_names_a_workspace_where_it_has_to() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo();
     let only = errors(&place.run(["exec", "-w", "fix", "touch", "a"]));
     assert!(only.contains("review: offshoot review   commit: offshoot commit   undo"), "{only}");
@@ -175,11 +163,9 @@ fn what_to_do_next_names_a_workspace_where_it_has_to() {
     assert!(elsewhere.contains("undo: offshoot undo -w fix --vault project"), "{elsewhere}");
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn lists_tell_what_goes_on() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     place.ok(["exec", "-w", "fix", "--", "touch", "a", "b"]);
     let running = Background::start(&place, "echo ready; sleep 600");
@@ -195,11 +181,9 @@ fn lists_tell_what_goes_on() {
 }
 
 /// A folder that is younger than the workspace is brought in by `pull`, and the error says so.
+#[needs(UserNamespace)]
 #[test]
 fn a_folder_that_is_new_needs_a_pull() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     place.write("fresh/file", "x\n");
     let run = |arguments: &[&str]| {
@@ -214,11 +198,9 @@ fn a_folder_that_is_new_needs_a_pull() {
 }
 
 /// Inside of a workspace vaults cannot be seen; that is what is said.
+#[needs(UserNamespace)]
 #[test]
 fn inside_of_a_workspace_it_says_so() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let binary = place.project().join("offshoot");
     fs::copy(offshoot_tests::product::binary(), &binary).unwrap();
@@ -241,11 +223,9 @@ fn inside_of_a_workspace_it_says_so() {
     assert_eq!(inside("echo $OFFSHOOT_INSIDE $OFFSHOOT_INSIDE_VAULT").1, "box project\n");
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn timeouts_name_the_limit_and_the_way_on() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let said = errors(&place.run(["exec", "--timeout", "100ms", "sleep", "600"]));
     assert!(said.contains("timed out after 100ms (--timeout); command killed\n"), "{said}");
@@ -256,11 +236,9 @@ fn timeouts_name_the_limit_and_the_way_on() {
 }
 
 /// What was left is told where it matters.
+#[needs(UserNamespace)]
 #[test]
 fn interrupted_commands_are_told_about_where_it_matters() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     place.ok(["workspace", "create", "other"]);
     Background::start(&place, "echo x > x; echo ready; sleep 600").crash();

@@ -6,24 +6,21 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use insta::assert_snapshot;
+use offshoot_needs::needs;
 use offshoot_tests::product::{Place, document_of, with_json};
-use offshoot_tests::skip::{Feature, need};
 use offshoot_tests::user::{User, give_away};
 use serde_json::{Value, json};
 
 use crate::transcript::{Transcript, demo};
 
 /// A place whose user has some packages of npm in their own cache.
-fn place() -> Option<Place> {
-    if !need(Feature::UserNamespace) || !need(Feature::Overlay) {
-        return None;
-    }
+fn place() -> Place {
     let place = demo();
     fs::create_dir(place.path().join(".npm")).unwrap();
     fs::write(place.path().join(".npm/own"), "of the host").unwrap();
     // What it does is not known beforehand: it may fetch packages.
     place.write("fetch", "eval \"$1\"\n");
-    Some(place)
+    place
 }
 
 fn exec(place: &Place, options: &[&str], script: &str) -> Value {
@@ -67,9 +64,10 @@ fn wait_until_running(place: &Place) {
     }
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn what_a_command_downloads_is_there_for_the_next() {
-    let Some(place) = place() else { return };
+    let place = place();
     let first = exec(&place, &[], "cat ~/.npm/own; echo new > ~/.npm/a; echo x >> ~/.npm/own");
     assert_eq!(first["stdout"], "of the host", "{first:#}");
     assert_eq!(first["changed_files"], json!([]));
@@ -90,9 +88,10 @@ fn what_a_command_downloads_is_there_for_the_next() {
     place.ok(["vault", "check"]);
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn a_home_that_is_no_cache_is_thrown_away() {
-    let Some(place) = place() else { return };
+    let place = place();
     said(&place, &[], "echo x > ~/.npmrc; echo x > ~/.npm/kept");
     assert_eq!(
         said(&place, &[], "ls -A ~/.npmrc ~/.npm 2> /dev/null || true"),
@@ -100,9 +99,10 @@ fn a_home_that_is_no_cache_is_thrown_away() {
     );
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn caches_can_be_left_out() {
-    let Some(place) = place() else { return };
+    let place = place();
     for options in [
         &["--no-cache"][..],
         &["-c", "cache.enabled=false"],
@@ -116,9 +116,10 @@ fn caches_can_be_left_out() {
     assert!(error["message"].as_str().unwrap().contains("cache.skip"), "{error}");
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn caches_for_people_and_programs() {
-    let Some(place) = place() else { return };
+    let place = place();
     place.ok(["init"]);
     let mut transcript = Transcript::new(&place);
     transcript.run(&["cache", "list"]);
@@ -134,9 +135,10 @@ fn caches_for_people_and_programs() {
     assert_snapshot!(transcript.finish());
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn commands_at_the_same_time_keep_what_each_wrote() {
-    let Some(place) = place() else { return };
+    let place = place();
     said(&place, &[], "echo 1 > ~/.npm/before");
     place.ok(["workspace", "create", "long"]);
     let (mut child, _) = long(&place);
@@ -154,9 +156,10 @@ fn commands_at_the_same_time_keep_what_each_wrote() {
     assert_eq!(layers, 2, "one layer and its size");
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn a_command_that_is_killed_leaves_nothing_in_a_cache() {
-    let Some(place) = place() else { return };
+    let place = place();
     place.ok(["init"]);
     place.ok(["workspace", "create", "long"]);
     let (mut child, directory) = long(&place);
@@ -169,9 +172,10 @@ fn a_command_that_is_killed_leaves_nothing_in_a_cache() {
     assert!(left.is_empty(), "{left:?}");
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn caches_are_listed_bounded_and_cleared() {
-    let Some(place) = place() else { return };
+    let place = place();
     for name in [".cargo/registry", ".cache/pip"] {
         fs::create_dir_all(place.path().join(name)).unwrap();
     }
@@ -207,10 +211,11 @@ fn caches_are_listed_bounded_and_cleared() {
     assert_eq!(place.ok(["cache", "clear"]), "nothing to clear\n");
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn caches_of_an_ordinary_user_and_of_closed_folders() {
-    let Some(user) = User::new() else { return };
-    let Some(place) = place() else { return };
+    let user = User::new();
+    let place = place();
     fs::create_dir_all(place.path().join("go/pkg/mod")).unwrap();
     give_away(place.path());
     let run = |script: &str| user.ok(&place, &["exec", "--", "sh", "fetch", script]);
@@ -232,9 +237,10 @@ fn caches_of_an_ordinary_user_and_of_closed_folders() {
     assert_eq!(fs::read_dir(place.home().join("vaults")).unwrap().count(), 0);
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn vaults_share_no_cache_and_archives_have_none() {
-    let Some(place) = place() else { return };
+    let place = place();
     // Its text is not in the command, which is a part of history.
     let secret = "a-download-of-one-vault";
     said(&place, &[], "echo a-download-of-no-vault | sed s/no/one/ > ~/.npm/a");
@@ -249,9 +255,10 @@ fn vaults_share_no_cache_and_archives_have_none() {
     assert!(!bytes.windows(secret.len()).any(|window| window == secret.as_bytes()));
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn a_cache_that_is_moved_is_found_by_its_variable() {
-    let Some(place) = place() else { return };
+    let place = place();
     let moved = place.path().join("moved");
     fs::create_dir(&moved).unwrap();
     let variable = format!("npm_config_cache={}", moved.display());

@@ -4,8 +4,8 @@ use std::fs;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 
+use offshoot_needs::needs;
 use offshoot_tests::product::{Place, binary};
-use offshoot_tests::skip::{Feature, need};
 
 use crate::transcript::{demo, demo_vault};
 
@@ -35,18 +35,13 @@ fn named() -> (Place, String) {
     let place = demo_vault();
     place.ok(["workspace", "create", "other"]);
     place.ok(["checkpoint", "create", "greeted", "-w", "fix"]);
-    let exec = match need(Feature::UserNamespace) {
-        true => {
-            let shown = place.json(&["execs"])["execs"].as_array().unwrap().len();
-            assert_eq!(shown, 0);
-            place.ok(["exec", "-w", "fix", "true"]);
-            place.json(&["execs"])["execs"][0]["exec"].as_str().unwrap()[..12].to_owned()
-        }
-        false => String::new(),
-    };
+    assert_eq!(place.json(&["execs"])["execs"], serde_json::json!([]));
+    place.ok(["exec", "-w", "fix", "true"]);
+    let exec = place.json(&["execs"])["execs"][0]["exec"].as_str().unwrap()[..12].to_owned();
     (place, exec)
 }
 
+#[needs("bash", "zsh", "fish")]
 #[test]
 fn every_shell_can_be_registered() {
     let place = demo();
@@ -55,7 +50,7 @@ fn every_shell_can_be_registered() {
         assert!(script.contains("OFFSHOOT_COMPLETE"), "{name}: {script}");
     }
     assert_eq!(place.run(["completions", "tcsh"]).status.code(), Some(2));
-    for name in ["bash", "zsh", "fish"].into_iter().filter(|name| need(Feature::Program(name))) {
+    for name in ["bash", "zsh", "fish"] {
         let script = place.path().join("script");
         fs::write(&script, place.ok(["completions", name])).unwrap();
         let checked = Command::new(name).arg("-n").arg(&script).output().unwrap();
@@ -63,11 +58,10 @@ fn every_shell_can_be_registered() {
     }
 }
 
+#[needs("bash")]
+#[needs(UserNamespace)]
 #[test]
 fn bash_offers_the_names_that_there_are() {
-    if !need(Feature::Program("bash")) {
-        return;
-    }
     let (place, exec) = named();
     assert_eq!(bash(&place, &["offshoot", "wor"]), ["workspace"]);
     assert_eq!(bash(&place, &["offshoot", "exec", "-w", ""]), ["fix", "other"]);
@@ -87,22 +81,19 @@ fn bash_offers_the_names_that_there_are() {
     assert_eq!(bash(&place, &["offshoot", "exec", "-w", "o"]), ["other"]);
 }
 
+#[needs(UserNamespace, "fish", "zsh")]
 #[test]
 fn fish_and_zsh_offer_them_too() {
     let (place, _) = named();
-    if need(Feature::Program("fish")) {
-        let script = "offshoot completions fish | source; complete -C 'offshoot exec -w '";
-        assert_eq!(lines(&shell(&place, "fish", &["-c", script])), ["fix", "other"]);
-    }
-    if need(Feature::Program("zsh")) {
-        // Without a line to edit, what would be offered is printed instead.
-        let script = r#"autoload -U compinit; compinit -u -d "$HOME/.zcompdump"; source <(offshoot completions zsh)
-            compadd() { print -rl -- "${(@)@}" }; _describe() { print -rl -- "${(@P)3}" }
-            words=(offshoot exec -w ""); CURRENT=4; _clap_dynamic_completer_offshoot"#;
-        let offered = lines(&shell(&place, "zsh", &["-f", "-c", script]));
-        for name in ["fix", "other"] {
-            assert!(offered.iter().any(|word| word == name), "{name}: {offered:?}");
-        }
+    let script = "offshoot completions fish | source; complete -C 'offshoot exec -w '";
+    assert_eq!(lines(&shell(&place, "fish", &["-c", script])), ["fix", "other"]);
+    // Without a line to edit, what would be offered is printed instead.
+    let script = r#"autoload -U compinit; compinit -u -d "$HOME/.zcompdump"; source <(offshoot completions zsh)
+        compadd() { print -rl -- "${(@)@}" }; _describe() { print -rl -- "${(@P)3}" }
+        words=(offshoot exec -w ""); CURRENT=4; _clap_dynamic_completer_offshoot"#;
+    let offered = lines(&shell(&place, "zsh", &["-f", "-c", script]));
+    for name in ["fix", "other"] {
+        assert!(offered.iter().any(|word| word == name), "{name}: {offered:?}");
     }
 }
 

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use offshoot_needs::needs;
 use offshoot_tests::product::{Place, document_of, in_background};
-use offshoot_tests::skip::{Feature, need};
 use offshoot_tests::tier::Tier;
 use serde_json::Value;
 
@@ -14,10 +14,6 @@ use crate::transcript::demo_vault;
 
 /// How many operations are taken back at the end.
 const UNDONE: u64 = 10;
-
-fn confined() -> bool {
-    need(Feature::UserNamespace) && need(Feature::Overlay)
-}
 
 /// Runs a text in the workspace `fix`, with these settings.
 fn shell(place: &Place, settings: &[String], text: &str) -> Value {
@@ -48,11 +44,9 @@ fn median(times: &[Duration]) -> Duration {
     times[times.len() / 2]
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn many_commands_leave_few_layers_and_little_space() {
-    if !confined() {
-        return;
-    }
     let place = demo_vault();
     // Long with what users have by default, quick with less of everything.
     let tier = Tier::from_env();
@@ -107,11 +101,9 @@ fn many_commands_leave_few_layers_and_little_space() {
     place.ok(["vault", "check"]);
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn settings_say_whether_and_when() {
-    if !confined() {
-        return;
-    }
     let place = demo_vault();
     let run = |settings: &[&str], text: &str| {
         let settings: Vec<String> = settings.iter().map(|text| (*text).to_owned()).collect();
@@ -129,11 +121,9 @@ fn settings_say_whether_and_when() {
 }
 
 /// A process in the background does not bring back what somebody removed under it.
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn a_vault_that_is_gone_stays_gone() {
-    if !confined() {
-        return;
-    }
     for _ in 0..3 {
         let place = demo_vault();
         let settings = ["gc.auto=true".to_owned(), "gc.auto_operations=1".to_owned()];

@@ -2,8 +2,8 @@
 
 use std::fs;
 
+use offshoot_needs::needs;
 use offshoot_tests::product::{Place, document_of, with_json};
-use offshoot_tests::skip::{Feature, need};
 use offshoot_tests::user::{User, give_away};
 use serde_json::{Value, json};
 
@@ -13,13 +13,10 @@ const NEEDS: &str = "needs the network, which is off: add --net host";
 const TRIED: &str = "it tried to reach the network, which is off: add --net host";
 
 /// A place with a program that reaches for what its arguments say.
-fn place() -> Option<Place> {
-    if !need(Feature::UserNamespace) || !need(Feature::Program("python3")) {
-        return None;
-    }
+fn place() -> Place {
     let place = demo_vault();
     place.write("reach.py", REACH);
-    Some(place)
+    place
 }
 
 const REACH: &str = "
@@ -43,9 +40,10 @@ fn errors(place: &Place, arguments: &[&str]) -> String {
     String::from_utf8(place.run(arguments).stderr).unwrap()
 }
 
+#[needs(UserNamespace, "python3")]
 #[test]
 fn attempts_to_reach_more_than_the_loopback_are_counted() {
-    let Some(place) = place() else { return };
+    let place = place();
     // Addresses for documentation: nobody has them.
     for arguments in
         [["tcp", "192.0.2.1"], ["udp", "192.0.2.1"], ["tcp", "2001:db8::1"], ["udp", "2001:db8::1"]]
@@ -62,31 +60,34 @@ fn attempts_to_reach_more_than_the_loopback_are_counted() {
     assert_eq!(network, json!({"mode": "host", "attempted": 0}));
 }
 
+#[needs(UserNamespace, "python3")]
 #[test]
 fn a_name_that_cannot_be_looked_up_is_an_attempt() {
-    let Some(place) = place() else { return };
+    let place = place();
     let network = attempted(&place, &[], &["name", "registry.example"]);
     assert!(network["attempted"].as_u64().unwrap() > 0, "{network}");
 }
 
+#[needs(UserNamespace, "python3")]
 #[test]
 fn who_failed_for_want_of_a_network_hears_of_the_flag() {
-    let Some(place) = place() else { return };
+    let place = place();
     let reach = ["exec", "--", "python3", "reach.py", "tcp", "192.0.2.1"];
     assert!(errors(&place, &reach).contains(TRIED), "{}", errors(&place, &reach));
     // Who went on without it, and who tried something else, does not.
     let text = "python3 reach.py tcp 192.0.2.1 2> /dev/null || true";
     assert!(!errors(&place, &["exec", "--shell", text]).contains(TRIED));
     assert!(!errors(&place, &["exec", "--shell", "exit 1"]).contains(TRIED));
-    let Some(user) = User::new() else { return };
+    let user = User::new();
     give_away(place.path());
     let output = user.run(&place, &reach);
     assert!(String::from_utf8_lossy(&output.stderr).contains(TRIED), "{output:?}");
 }
 
+#[needs(UserNamespace, "python3")]
 #[test]
 fn who_is_known_to_need_a_network_hears_of_it_before() {
-    let Some(place) = place() else { return };
+    let place = place();
     let fetch = ["exec", "--", "git", "fetch"];
     let said = errors(&place, &fetch);
     assert!(said.starts_with(&format!("git fetch {NEEDS}\n")), "{said}");
@@ -106,9 +107,10 @@ fn who_is_known_to_need_a_network_hears_of_it_before() {
     assert!(json.stderr.is_empty(), "{json:?}");
 }
 
+#[needs(UserNamespace, "python3")]
 #[test]
 fn what_was_allowed_for_a_project_holds_there_alone() {
-    let Some(place) = place() else { return };
+    let place = place();
     let config = place.path().join(".config/offshoot");
     fs::create_dir_all(&config).unwrap();
     let project = place.project().canonicalize().unwrap();

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use offshoot_needs::needs;
 use offshoot_tests::product::{Place, binary, document_of};
-use offshoot_tests::skip::{Feature, need};
 
 use crate::transcript::{demo, demo_vault};
 
@@ -167,11 +167,9 @@ fn what_is_no_project_is_refused_at_once() {
 }
 
 /// File systems of the kernel that are mounted in a project are pointed out, and never read.
+#[needs(UserNamespace)]
 #[test]
 fn the_kernel_in_a_project_is_not_read() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo();
     fs::create_dir(place.project().join("proc")).unwrap();
     let script = "mount -t proc proc \"$1/proc\" && \"$2\" init --json; \"$2\" init --force --json; \"$2\" init --json";

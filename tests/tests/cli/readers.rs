@@ -2,8 +2,8 @@
 
 use std::thread;
 
+use offshoot_needs::needs;
 use offshoot_tests::product::{Place, document_of};
-use offshoot_tests::skip::{Feature, need};
 use serde_json::Value;
 
 use crate::background::Background;
@@ -12,13 +12,14 @@ use crate::transcript::demo_vault;
 /// How many read at once.
 const CROWD: usize = 10;
 
-fn place() -> Option<Place> {
-    let able = need(Feature::UserNamespace) && need(Feature::Overlay);
-    able.then(|| {
-        let place = demo_vault();
-        place.ok_with(["fs", "write", "/shared", "-q", "-w", "fix"], b"before\n");
-        place
-    })
+fn place() -> Place {
+    let place = demo_vault();
+    place.ok_with(
+        ["fs", "write", "/shared", "-q", "-w", "fix"],
+        b"before
+",
+    );
+    place
 }
 
 /// What a command that only reads prints; it must succeed.
@@ -29,9 +30,10 @@ fn read(place: &Place) -> Value {
     document["result"]["stdout"].clone()
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn a_reader_beside_a_writer_sees_the_state_before() {
-    let Some(place) = place() else { return };
+    let place = place();
     let writer = Background::start(&place, "echo after > shared; echo ready; exec sleep 300");
     assert_eq!(read(&place), "before\n");
     let crowd: Vec<Value> = thread::scope(|scope| {
@@ -48,9 +50,10 @@ fn a_reader_beside_a_writer_sees_the_state_before() {
     place.ok(["vault", "check"]);
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn a_writer_does_not_wait_for_readers() {
-    let Some(place) = place() else { return };
+    let place = place();
     let reads = ["exec", "-w", "fix", "--read-only", "--shell", "echo ready; sleep 3; cat shared"];
     let reader = Background::start_with(&place, &reads);
     let wrote =
@@ -63,9 +66,10 @@ fn a_writer_does_not_wait_for_readers() {
     assert_eq!(read(&place), "after\n");
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn a_workspace_can_be_deleted_under_a_reader() {
-    let Some(place) = place() else { return };
+    let place = place();
     let reads = ["exec", "-w", "fix", "--read-only", "--shell", "echo ready; sleep 3; cat shared"];
     let reader = Background::start_with(&place, &reads);
     let exec = reader.exec.clone();

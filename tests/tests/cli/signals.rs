@@ -2,8 +2,8 @@
 
 use std::process::{Child, Output, Stdio};
 
+use offshoot_needs::needs;
 use offshoot_tests::product::Place;
-use offshoot_tests::skip::{Feature, need};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::background::{Background, eventually};
@@ -33,11 +33,9 @@ fn watches(pid: u32) -> bool {
     blocked.is_some_and(|mask| mask & 2 != 0)
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn an_interrupted_command_is_told_about() {
-    if !need(Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     for (signal, code, _) in SIGNALS {
         for (text, kept) in [

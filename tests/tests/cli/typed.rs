@@ -1,6 +1,7 @@
 //! What people type: words of other tools, slips, and options that are not there.
 
 use insta::assert_snapshot;
+use offshoot_needs::needs;
 use offshoot_tests::product::document_of;
 
 use crate::transcript::{Transcript, demo, demo_vault};
@@ -73,11 +74,9 @@ fn commands_need_no_dashes() {
 }
 
 /// A line of shell that is given as one word is no program.
+#[needs(UserNamespace)]
 #[test]
 fn a_whole_line_as_one_word_gets_a_hint() {
-    if !offshoot_tests::skip::need(offshoot_tests::skip::Feature::UserNamespace) {
-        return;
-    }
     let place = demo_vault();
     let output = place.run(["exec", "-w", "fix", "--", "ls -la 'x'"]);
     assert_eq!(output.status.code(), Some(127), "{output:?}");

@@ -5,9 +5,9 @@ use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use offshoot_needs::needs;
 use offshoot_tests::product::{Place, document_of};
 use offshoot_tests::rng::Rng;
-use offshoot_tests::skip::{Feature, need};
 use offshoot_tests::tier::Tier;
 
 use crate::damage::{assert_check_finds, assert_damaged, directory, in_layer, sql, vault};
@@ -33,11 +33,9 @@ fn nothing_damaged_is_printed() {
     }
 }
 
+#[needs("python3")]
 #[test]
 fn a_damaged_operation_does_not_hide_the_others() {
-    if !need(Feature::Program("python3")) {
-        return;
-    }
     let place = vault();
     let log = place.json(&["op", "log"]);
     let ids: Vec<&str> = log["operations"]
@@ -64,11 +62,9 @@ fn a_damaged_operation_does_not_hide_the_others() {
     assert_damaged(&place, &["op", "restore", damaged, "--vault-wide"], &[damaged]);
 }
 
+#[needs("python3")]
 #[test]
 fn tables_that_are_damaged_are_damage() {
-    if !need(Feature::Program("python3")) {
-        return;
-    }
     let place = vault();
     sql(&directory(&place), "alter table refs rename to rags");
     assert_damaged(&place, &["status"], &["refs"]);
@@ -84,6 +80,7 @@ fn spoil_log(place: &Place, from: u64) {
     fs::remove_file(directory.join("catalog.db-shm")).unwrap();
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn a_catalog_that_lost_what_was_acknowledged_says_so() {
     let place = vault();
@@ -116,18 +113,16 @@ fn a_catalog_that_lost_what_was_acknowledged_says_so() {
 }
 
 /// A workspace whose files a command touches without changing their content.
-fn touched() -> Option<Place> {
-    if !need(Feature::Overlay) {
-        return None;
-    }
+fn touched() -> Place {
     let place = vault();
     place.ok(["exec", "-q", "-w", "fix", "--", "true"]);
-    Some(place)
+    place
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn what_is_touched_and_damaged_below_is_not_taken_for_a_change() {
-    let Some(place) = touched() else { return };
+    let place = touched();
     let checksum = |at: &str| place.json(&["fs", "stat", "/big.bin", "-w", at])["checksum"].clone();
     let before = checksum("fix");
     flip(&in_layer(&place, "big.bin"));
@@ -150,9 +145,10 @@ fn what_is_touched_and_damaged_below_is_not_taken_for_a_change() {
     assert!(!result["warnings"].to_string().contains("damaged"), "{result}");
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn what_is_touched_and_whole_is_no_damage() {
-    let Some(place) = touched() else { return };
+    let place = touched();
     let command =
         "touch big.bin; chmod 600 big.bin; printf x | dd of=big.bin conv=notrunc status=none";
     let result = place.json(&["exec", "-w", "fix", "--", "sh", "-c", command]);
@@ -160,9 +156,10 @@ fn what_is_touched_and_whole_is_no_damage() {
     assert_eq!(place.json(&["vault", "check"])["ok"], true);
 }
 
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn a_verified_command_does_not_run_on_damaged_files() {
-    let Some(place) = touched() else { return };
+    let place = touched();
     let run = |command: &'static str| [command, "-w", "fix", "--verify", "--", "touch", "ran"];
     for command in ["exec", "run"] {
         place.ok(run(command));

@@ -5,9 +5,9 @@ use std::fs;
 use std::process::Output;
 use std::thread;
 
+use offshoot_needs::needs;
 use offshoot_tests::product::{self, document_of};
 use offshoot_tests::rng::Rng;
-use offshoot_tests::skip::{Feature, need};
 use offshoot_tests::tier::cases;
 use offshoot_tests::trace::{self, Fault};
 use serde_json::Value;
@@ -28,13 +28,13 @@ const OTHERS: &str = "git -C ../main status --porcelain; git -C ../other status 
 const UNTOUCHED: &str = "first\nfirst\nref: refs/heads/main\n";
 
 /// A scene without a vault.
-fn bare(who: Who, history: &str) -> Option<Scene> {
-    let mut scene = Scene::new(who, &["git"])?;
+fn bare(who: Who, history: &str) -> Scene {
+    let mut scene = Scene::new(who);
     scene.set("GIT_CONFIG_NOSYSTEM", "1");
     fs::write(scene.place.path().join(".gitconfig"), SETTINGS).unwrap();
     scene.hand_over();
     scene.host(history);
-    Some(scene)
+    scene
 }
 
 /// The product, run in a folder beside the project.
@@ -52,10 +52,11 @@ fn warnings(envelope: &Value) -> String {
     envelope["result"]["warnings"].to_string()
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn commits_in_a_linked_working_tree_stay_and_come_home() {
     for who in BOTH {
-        let Some(scene) = project(who, LINKED) else { return };
+        let scene = project(who, LINKED);
         scene.work("echo two >> a; git commit -qam second; touch built.o");
         assert_eq!(
             scene.work("git log --format=%s; git status --porcelain; git worktree list | wc -l"),
@@ -81,10 +82,11 @@ fn commits_in_a_linked_working_tree_stay_and_come_home() {
     }
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn the_first_command_takes_the_git_directory_in() {
     for who in BOTH {
-        let Some(scene) = bare(who, LINKED) else { return };
+        let scene = bare(who, LINKED);
         let first =
             scene.offshoot(&["exec", "--", "sh", "-c", "echo x > b; git add b; git commit -qm b"]);
         let said = succeeds({ first }.output().unwrap());
@@ -102,9 +104,10 @@ fn the_first_command_takes_the_git_directory_in() {
     }
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn init_says_what_it_takes_in() {
-    let Some(scene) = bare(Who::Me, LINKED) else { return };
+    let scene = bare(Who::Me, LINKED);
     let document = document_of(&scene.offshoot(&["init", "--json"]).output().unwrap());
     let git = &document["result"]["git_directory"];
     let main = scene.place.path().join("main/.git");
@@ -115,9 +118,10 @@ fn init_says_what_it_takes_in() {
 }
 
 /// What belongs to other checkouts is none of the workspace's business, nor are the repository's settings.
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn other_checkouts_keep_what_is_theirs() {
-    let Some(scene) = project(Who::Me, LINKED) else { return };
+    let scene = project(Who::Me, LINKED);
     scene.work(
         "common=$(git rev-parse --git-common-dir); echo two >> a; git commit -qam second
          echo ref: refs/heads/side > $common/HEAD; rm $common/index; echo x > $common/worktrees/other/HEAD
@@ -156,9 +160,10 @@ fn other_checkouts_keep_what_is_theirs() {
 }
 
 /// What a person does in the main checkout meanwhile is merged with.
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_person_works_in_the_main_checkout_meanwhile() {
-    let Some(scene) = project(Who::Me, LINKED) else { return };
+    let scene = project(Who::Me, LINKED);
     scene.work("echo two >> a; git commit -qam second");
     scene.host("cd ../main; echo mine > b; git add b; git commit -qm mine; git branch topic; echo x > c; git add c");
     scene.host("! git -C ../main merge -q --no-commit --no-ff side 2> /dev/null || git -C ../main merge --abort || true");
@@ -174,10 +179,11 @@ fn a_person_works_in_the_main_checkout_meanwhile() {
 }
 
 /// The main checkout and a linked working tree are vaults of their own, with one repository.
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn two_vaults_of_one_repository_commit_one_after_the_other() {
     for who in BOTH {
-        let Some(scene) = project(who, LINKED) else { return };
+        let scene = project(who, LINKED);
         // Nobody is in the working tree's vault who is in the repository.
         assert_eq!(beside(&scene, "main/.git", &["status"]).status.code(), Some(3));
         let said = succeeds(beside(&scene, "main", &["init"]));
@@ -210,10 +216,11 @@ fn two_vaults_of_one_repository_commit_one_after_the_other() {
     }
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn vaults_of_one_repository_commit_at_the_same_time() {
     const ROUNDS: usize = 3;
-    let Some(scene) = project(Who::Me, LINKED) else { return };
+    let scene = project(Who::Me, LINKED);
     for folder in ["main", "other"] {
         succeeds(beside(&scene, folder, &["init"]));
         succeeds(beside(&scene, folder, &["workspace", "create", WORKSPACE]));
@@ -247,9 +254,10 @@ fn vaults_of_one_repository_commit_at_the_same_time() {
 }
 
 /// One vault waits for another that has the same git directory.
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn vaults_of_one_repository_take_turns() {
-    let Some(scene) = project(Who::Me, LINKED) else { return };
+    let scene = project(Who::Me, LINKED);
     succeeds(beside(&scene, "main", &["init"]));
     scene.work("echo two >> a; git commit -qam second");
     let git = scene.place.path().join("main/.git").canonicalize().unwrap();
@@ -267,15 +275,14 @@ fn vaults_of_one_repository_take_turns() {
 }
 
 /// What a killed commit of one vault left in the git directory is settled by another vault that has it too.
+#[needs(Overlay, Ptrace, UserNamespace, "git")]
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_commit_that_was_killed_is_settled_by_another_vault() {
-    if !need(Feature::Ptrace) {
-        return;
-    }
     let mut calls = None;
     let (mut rng, mut left) = (Rng::new(11), 0);
     for case in 0..=cases(6, 60) {
-        let Some(scene) = project(Who::Me, LINKED) else { return };
+        let scene = project(Who::Me, LINKED);
         succeeds(beside(&scene, "main", &["init"]));
         scene.work("echo two >> a; git commit -qam second");
         let commit = |fault| {
@@ -308,9 +315,10 @@ fn a_commit_that_was_killed_is_settled_by_another_vault() {
 }
 
 /// What was exported is taken in again beside the vault of the main checkout, and claims nothing of it.
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_vault_with_its_git_directory_travels() {
-    let Some(scene) = project(Who::Me, LINKED) else { return };
+    let scene = project(Who::Me, LINKED);
     scene.work("echo two >> a; git commit -qam second");
     succeeds(beside(&scene, "main", &["init"]));
     scene.offshoot_ok(&["vault", "export", "../carried"]);
@@ -325,6 +333,7 @@ fn a_vault_with_its_git_directory_travels() {
 }
 
 /// A `.git` file that somebody put there does not open other repositories of the host.
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_git_file_that_names_a_foreign_repository_is_refused() {
     let history =
@@ -332,7 +341,7 @@ fn a_git_file_that_names_a_foreign_repository_is_refused() {
         git worktree add -q ../linked; cd ../project; echo x > a";
     let private = ["../private/.git", "../private/.git/worktrees/linked", ".."];
     for target in private {
-        let Some(scene) = bare(Who::Me, history) else { return };
+        let scene = bare(Who::Me, history);
         scene.place.write(".git", format!("gitdir: {target}\n"));
         let said = succeeds(scene.offshoot(&["init"]).output().unwrap());
         assert!(said.contains("warning: git commits made in workspaces are lost"), "{said}");
@@ -346,11 +355,12 @@ fn a_git_file_that_names_a_foreign_repository_is_refused() {
     }
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_separate_git_directory_is_taken_in_when_it_is_named() {
     for who in BOTH {
         let history = "git init -q --separate-git-dir ../apart.git .; echo a > a; git add a; git commit -qm first";
-        let Some(scene) = bare(who, history) else { return };
+        let scene = bare(who, history);
         let run = scene.offshoot(&["exec", "--", "true"]).output().unwrap();
         let said = String::from_utf8_lossy(&run.stderr).into_owned();
         let apart = scene.place.path().join("apart.git");
@@ -367,14 +377,15 @@ fn a_separate_git_directory_is_taken_in_when_it_is_named() {
     // One that names the folder needs nobody to do so.
     let history = "git init -q --separate-git-dir ../apart.git .; git config core.worktree \"$PWD\"; echo a > a; git add a
         git commit -qm first";
-    let Some(scene) = project(Who::Me, history) else { return };
+    let scene = project(Who::Me, history);
     scene.work("echo b >> a; git commit -qam second");
     assert_eq!(scene.work("git log -1 --format=%s"), "second\n");
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_git_directory_that_cannot_be_written_is_told() {
-    let Some(scene) = bare(Who::Ordinary, LINKED) else { return };
+    let scene = bare(Who::Ordinary, LINKED);
     scene.host("chmod a-w ../main/.git/objects");
     let run = scene.offshoot(&["exec", "--", "sh", "-c", "echo ran >&2"]).output().unwrap();
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
@@ -389,9 +400,10 @@ fn a_git_directory_that_cannot_be_written_is_told() {
 }
 
 /// It can be let go of, and then every command says what that means.
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_git_directory_that_was_removed_stays_away() {
-    let Some(scene) = project(Who::Me, LINKED) else { return };
+    let scene = project(Who::Me, LINKED);
     scene.offshoot_ok(&["binding", "remove", "project.git"]);
     let said = succeeds(scene.offshoot(&["init"]).output().unwrap());
     assert!(said.contains("it was removed from the vault"), "{said}");
@@ -410,9 +422,10 @@ fn a_git_directory_that_was_removed_stays_away() {
 }
 
 /// A vault from before git directories were taken in gets it with the next command that looks at the folder.
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_vault_without_its_git_directory_gets_it() {
-    let Some(scene) = bare(Who::Me, "echo one > a") else { return };
+    let scene = bare(Who::Me, "echo one > a");
     scene.bind();
     // What the vault knows is a folder without a repository, as an older version left it.
     scene.host("mv a ../kept; git init -q ../main; cd ../main; mv ../kept a; git add a; git commit -qm first
@@ -432,9 +445,10 @@ fn a_vault_without_its_git_directory_gets_it() {
 }
 
 /// `git worktree repair` after the main checkout was moved.
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_main_checkout_that_was_moved_is_found_again() {
-    let Some(scene) = project(Who::Me, LINKED) else { return };
+    let scene = project(Who::Me, LINKED);
     scene.host(
         "mv ../main ../moved; git -C ../moved worktree repair ../project ../other 2> /dev/null",
     );
@@ -451,11 +465,12 @@ const SUBMODULE: &str = "cd ..; rmdir project; git init -q lib; cd lib; echo one
     git init -q super; cd super; git submodule --quiet add ../lib lib; git submodule --quiet add ../lib second
     git commit -qm modules; cd ..";
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_submodule_as_a_project_keeps_its_commits() {
     for who in BOTH {
         let history = format!("{SUBMODULE}\nmkdir project");
-        let Some(scene) = bare(who, &history) else { return };
+        let scene = bare(who, &history);
         let init = succeeds(beside(&scene, "super/lib", &["init"]));
         assert!(init.contains("super/.git/modules/lib taken in as well"), "{init}");
         succeeds(beside(&scene, "super/lib", &["workspace", "create", WORKSPACE]));
@@ -473,13 +488,14 @@ fn a_submodule_as_a_project_keeps_its_commits() {
     }
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_superproject_with_submodules_is_like_any_other() {
     for who in BOTH {
         let history = format!(
             "{SUBMODULE}\nmv super project; cd project; sed -i s/super/project/ .git/modules/*/config"
         );
-        let Some(scene) = project(who, &history) else { return };
+        let scene = project(who, &history);
         scene.work("cd lib; echo two >> a; git commit -qam second; cd ..; git commit -qam moved");
         assert_eq!(
             scene.work("git -C lib log --format=%s; git status --porcelain"),
@@ -495,6 +511,7 @@ fn a_superproject_with_submodules_is_like_any_other() {
 }
 
 /// A working tree has the repositories of its submodules in its own part of the git directory.
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn submodules_of_a_linked_working_tree_keep_their_commits() {
     let history = format!(
@@ -502,7 +519,7 @@ fn submodules_of_a_linked_working_tree_keep_their_commits() {
         cd super; git worktree add -q -b side ../project; cd ../project; git submodule --quiet update --init lib
         git -C lib checkout -q -b own"
     );
-    let Some(scene) = project(Who::Me, &history) else { return };
+    let scene = project(Who::Me, &history);
     scene.work("cd lib; echo two >> a; git commit -qam second; echo x > $(git rev-parse --git-dir)/hooks/post-commit");
     assert_eq!(scene.work("git -C lib log --format=%s; git commit -qam moved"), "second\nfirst\n");
     let said = scene.done(&["commit"]);

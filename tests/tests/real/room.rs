@@ -6,10 +6,10 @@ use std::io::Write;
 use std::path::Path;
 use std::process::Output;
 
+use offshoot_needs::needs;
 use offshoot_tests::image::{LoopImage, MountGuard};
 use offshoot_tests::product::{Place, binary};
 use offshoot_tests::rng::Rng;
-use offshoot_tests::skip::{Feature, need, probe};
 use offshoot_tests::tier::cases;
 use offshoot_tests::trace::{self, Fault};
 use offshoot_tests::user::{User, give_away};
@@ -32,11 +32,8 @@ struct Full<'d> {
 }
 
 impl Disk {
-    /// With content in a workspace and some that only the log names; nothing where this machine cannot do it.
-    fn new(size: u64) -> Option<Self> {
-        if !need(Feature::LoopMount) {
-            return None;
-        }
+    /// With content in a workspace and some that only the log names.
+    fn new(size: u64) -> Self {
         let place = Place::new();
         place.write("file.txt", "file\n");
         let disk = Self { place, image: LoopImage::create(size).unwrap() };
@@ -56,7 +53,7 @@ impl Disk {
         run(&["fs", "write", "/other", "-w", "kept"], &Rng::new(9).bytes(700_000));
         run(&["undo", "-w", "kept"], b"");
         mount.unmount().unwrap();
-        Some(disk)
+        disk
     }
 
     fn fill<'d>(&'d self, image: &LoopImage) -> Full<'d> {
@@ -174,12 +171,11 @@ fn others_leave_the_reserve_alone() {
 }
 
 /// Whenever it is cut short, what is left is a vault that is in order, and that can still be tidied.
+#[needs(LoopMount, Ptrace)]
+#[needs(LoopMount)]
 #[test]
 fn a_kill_leaves_the_state_before_or_after() {
-    if !need(Feature::Ptrace) {
-        return;
-    }
-    let Some(disk) = Disk::new(SIZES[1]) else { return };
+    let disk = Disk::new(SIZES[1]);
     for arguments in [&COLLECT[..], &["workspace", "delete", "doomed"]] {
         let run = |full: &Full<'_>, fault: Fault| {
             let mut command: Vec<OsString> =
@@ -204,12 +200,9 @@ fn a_kill_leaves_the_state_before_or_after() {
 }
 
 /// What everybody can do: a disk of one's own in a namespace of one's own.
+#[needs(UserNamespace, "unshare")]
 #[test]
 fn an_ordinary_user_can_free_space() {
-    let programs = ["unshare", "mount", "head", "dd"].map(Feature::Program);
-    if !need(Feature::UserNamespace) || !programs.into_iter().all(need) {
-        return;
-    }
     let place = Place::new();
     place.write("file.txt", "file\n");
     std::fs::create_dir(place.path().join("disk")).unwrap();
@@ -237,14 +230,14 @@ fn an_ordinary_user_can_free_space() {
         echo done
     "#;
     let unshare = ["--user", "--map-root-user", "--mount", "sh", "-c", script, "sh"];
-    let output = match probe(Feature::NotRoot) {
-        Ok(()) => {
+    let output = match rustix::process::geteuid().is_root() {
+        false => {
             let mut command = std::process::Command::new("unshare");
             command.env_clear().envs(place.environment()).current_dir(place.project());
             command.args(unshare).arg(binary()).output().unwrap()
         }
-        Err(_) => {
-            let Some(user) = User::new() else { return };
+        true => {
+            let user = User::new();
             give_away(place.path());
             user.program(&place, "unshare").args(unshare).arg(user.binary()).output().unwrap()
         }

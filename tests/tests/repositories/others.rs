@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use offshoot_needs::needs;
 use offshoot_tests::scan::{Scan, scan};
-use offshoot_tests::skip::{Feature, need, search_path};
 
 use crate::seen::FIX;
 use crate::world::{Side, World};
@@ -46,12 +46,9 @@ fn taken_whole(directory: &str, world: &World, work: &str, mine: &str) {
     assert_eq!(files(&at), own);
 }
 
+#[needs(Overlay, UserNamespace, "hg")]
 #[test]
 fn a_mercurial_repository_survives() {
-    // Few machines have it, so that it is no skip where it is missing.
-    if !std::env::split_paths(&search_path()).any(|directory| directory.join("hg").is_file()) {
-        return;
-    }
     let hg = "hg() { HGRCPATH= HGUSER=ann command hg \"$@\"; }\n";
     let world =
         World::new(&format!("{hg}hg init; echo one > a; hg add a; hg commit -m first"), &["fix"]);
@@ -63,6 +60,7 @@ fn a_mercurial_repository_survives() {
 }
 
 /// What looks like such a directory is enough: nothing of it is merged as text.
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn the_directory_of_jj_is_taken_whole() {
     let world = World::new("mkdir -p .jj/repo; echo one > .jj/repo/op; echo a > a", &["fix"]);
@@ -70,11 +68,10 @@ fn the_directory_of_jj_is_taken_whole() {
     taken_whole(".jj", &world, work, "date +%N >> .jj/repo/op; date +%N >> .jj/repo/mine");
 }
 
+#[needs(Overlay, UserNamespace, "git")]
+#[needs(Overlay, UserNamespace)]
 #[test]
 fn a_bare_repository_is_never_merged_as_text() {
-    if !need(Feature::Program("git")) {
-        return;
-    }
     let world = World::new("git init -q --bare store; echo a > a", &["fix"]);
     world.ok(
         FIX,

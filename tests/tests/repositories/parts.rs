@@ -1,11 +1,14 @@
 //! The parts of a git directory, one by one.
 
+use offshoot_needs::needs;
+
 use crate::seen::{FIX, whole, world};
 use crate::world::Side;
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn what_both_stashed_is_kept() {
-    let Some(world) = world() else { return };
+    let world = world();
     world.ok(FIX, "echo one > s; git stash push -qu; echo two > s; git stash push -qu");
     world.ok(Side::Folder, "echo mine > m; git stash push -qu");
     world.done(&["commit", "-w", "fix"]);
@@ -20,9 +23,10 @@ fn what_both_stashed_is_kept() {
     world.ok(Side::Folder, "git stash apply -q refs/offshoot/fix/stash; grep -q two s");
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_stash_of_one_side_comes_with_its_stack() {
-    let Some(world) = world() else { return };
+    let world = world();
     world.ok(FIX, "echo one > s; git stash push -qu; echo two > s; git stash push -qu");
     world.done(&["commit", "-w", "fix"]);
     assert_eq!(
@@ -36,9 +40,10 @@ fn a_stash_of_one_side_comes_with_its_stack() {
 }
 
 /// Staged work of the person is not pulled from under their feet.
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_branch_does_not_move_under_a_changed_index() {
-    let Some(world) = world() else { return };
+    let world = world();
     world.ok(FIX, "echo new > n; git add n; git commit -qm theirs");
     world.ok(Side::Folder, "echo staged > s; git add s");
     let said = world.done(&["commit", "-w", "fix"]);
@@ -50,9 +55,10 @@ fn a_branch_does_not_move_under_a_changed_index() {
     );
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_rebase_in_progress_stays_whole() {
-    let Some(world) = world() else { return };
+    let world = world();
     world.ok(FIX, "echo new > n; git add n; git commit -qm theirs");
     world.ok(
         Side::Folder,
@@ -71,9 +77,10 @@ fn a_rebase_in_progress_stays_whole() {
     );
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_packed_branch_that_was_deleted_is_named() {
-    let Some(world) = world() else { return };
+    let world = world();
     world.ok(Side::Folder, "git branch gone; git pack-refs --all");
     world.done(&["pull", "-w", "fix"]);
     world.ok(FIX, "git branch -D gone");
@@ -84,9 +91,10 @@ fn a_packed_branch_that_was_deleted_is_named() {
     whole(&world);
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn commits_on_a_detached_head_are_kept() {
-    let Some(world) = world() else { return };
+    let world = world();
     world.ok(FIX, "git checkout -q --detach; git commit -q --allow-empty -m loose");
     world.ok(Side::Folder, "git commit -q --allow-empty -m mine");
     world.done(&["commit", "-w", "fix"]);
@@ -94,9 +102,10 @@ fn commits_on_a_detached_head_are_kept() {
     whole(&world);
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_new_working_tree_stays_in_the_workspace() {
-    let Some(world) = world() else { return };
+    let world = world();
     world.ok(FIX, "git worktree add -q -b side tree; echo x > tree/x");
     world.done(&["commit", "-w", "fix"]);
     assert_eq!(
@@ -110,9 +119,10 @@ fn a_new_working_tree_stays_in_the_workspace() {
     whole(&world);
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_submodule_that_is_new_stays_in_the_workspace_whole() {
-    let Some(world) = world() else { return };
+    let world = world();
     world.ok(Side::Folder, "git init -q ../lib; cd ../lib; git commit -q --allow-empty -m lib");
     world.ok(FIX, "git init -q inner; (cd inner; git commit -q --allow-empty -m inner)
         git -c protocol.file.allow=always submodule --quiet add ./inner sub 2> /dev/null || git -c protocol.file.allow=always submodule --quiet add \"$PWD/inner\" sub");
@@ -121,9 +131,10 @@ fn a_submodule_that_is_new_stays_in_the_workspace_whole() {
     assert_eq!(world.damage(FIX), None);
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn merges_of_workspaces_keep_branches_apart() {
-    let Some(world) = world() else { return };
+    let world = world();
     world.place.ok(["workspace", "create", "other"]);
     let other = Side::Workspace("other");
     world.ok(FIX, "echo new > n; git add n; git commit -qm theirs");
@@ -140,9 +151,10 @@ fn merges_of_workspaces_keep_branches_apart() {
 }
 
 /// Refs in a format that cannot be taken apart.
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_reftable_that_both_moved_is_refused_and_the_advice_works() {
-    let Some(world) = world() else { return };
+    let world = world();
     let made = world.sh(Side::Folder, "cd ..; git init -q --ref-format=reftable probe");
     if !made.is_well() {
         return;

@@ -1,15 +1,14 @@
 //! What went wrong once, end to end.
 
-use offshoot_tests::skip::{Feature, need};
-
 use crate::world::{AUTHOR, Side, World};
+use offshoot_needs::needs;
 
 pub(crate) const FIX: Side = Side::Workspace("fix");
 const HISTORY: &str = "git init -q .; echo one > a; seq 20 > b; git add -A; git commit -qm first";
 
-/// A repository with one commit, and a workspace of it; nothing where there is no git.
-pub(crate) fn world() -> Option<World> {
-    need(Feature::Program("git")).then(|| World::new(HISTORY, &["fix"]))
+/// A repository with one commit, and a workspace of it.
+pub(crate) fn world() -> World {
+    World::new(HISTORY, &["fix"])
 }
 
 /// Fails unless both sides are whole.
@@ -23,9 +22,10 @@ pub(crate) fn whole(world: &World) {
 const COMMIT_GIT: [&str; 8] =
     ["commit", "-w", "fix", "--git", "-m", "by offshoot", "--author", AUTHOR];
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn undo_of_a_git_commit_leaves_the_objects_that_it_uses() {
-    let Some(world) = world() else { return };
+    let world = world();
     let before = world.ok(Side::Folder, "git rev-parse HEAD; git ls-files -s; ls");
     world.ok(FIX, "echo new > n; git add n");
     world.ok(Side::Folder, "echo staged > s; git add s");
@@ -49,9 +49,10 @@ fn undo_of_a_git_commit_leaves_the_objects_that_it_uses() {
     whole(&world);
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn undo_leaves_what_the_persons_own_commit_uses() {
-    let Some(world) = world() else { return };
+    let world = world();
     world.ok(FIX, "echo new > n; git add n");
     world.done(&["commit", "-w", "fix"]);
     world.ok(Side::Folder, "git commit -qm mine");
@@ -61,9 +62,10 @@ fn undo_leaves_what_the_persons_own_commit_uses() {
     assert_eq!(world.ok(Side::Folder, "git status --porcelain"), " D n\n");
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn undo_leaves_what_the_persons_branch_uses() {
-    let Some(world) = world() else { return };
+    let world = world();
     let before = world.ok(Side::Folder, "git rev-parse HEAD");
     world.ok(FIX, "echo new > n; git add n; git commit -qm theirs");
     world.done(&["commit", "-w", "fix"]);
@@ -79,9 +81,10 @@ fn undo_leaves_what_the_persons_branch_uses() {
     assert!(log.contains(made.trim()), "{log}");
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_branch_that_went_on_stays_where_it_is() {
-    let Some(world) = world() else { return };
+    let world = world();
     world.ok(FIX, "echo new > n; git add n; git commit -qm theirs");
     world.done(&["commit", "-w", "fix"]);
     world.ok(Side::Folder, "echo x > x; git add x; git commit -qm mine");
@@ -96,9 +99,10 @@ fn a_branch_that_went_on_stays_where_it_is() {
 }
 
 /// The git commit was made upon: the files go back, and it stays.
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_git_commit_that_others_came_upon_stays() {
-    let Some(world) = world() else { return };
+    let world = world();
     world.ok(FIX, "echo new > n");
     world.done(&COMMIT_GIT);
     world.ok(Side::Folder, "echo x > x; git add x; git commit -qm mine");
@@ -111,9 +115,10 @@ fn a_git_commit_that_others_came_upon_stays() {
     );
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn commits_of_both_sides_stay_apart_and_the_advice_works() {
-    let Some(world) = world() else { return };
+    let world = world();
     world.ok(FIX, "echo new > n; git add n; git commit -qm theirs");
     world.ok(Side::Folder, "echo x > x; git add x; git commit -qm mine");
     let said = world.done(&["pull", "-w", "fix"]);
@@ -146,9 +151,10 @@ fn commits_of_both_sides_stay_apart_and_the_advice_works() {
 }
 
 /// An agent that merges what was kept apart brings its branch home.
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn what_was_kept_apart_and_merged_comes_home() {
-    let Some(world) = world() else { return };
+    let world = world();
     world.ok(FIX, "echo new > n; git add n; git commit -qm theirs");
     world.ok(Side::Folder, "echo x > x; git add x; git commit -qm mine");
     world.done(&["pull", "-w", "fix"]);
@@ -165,9 +171,10 @@ fn what_was_kept_apart_and_merged_comes_home() {
     );
 }
 
+#[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn both_sides_are_told_in_documents() {
-    let Some(world) = world() else { return };
+    let world = world();
     world.ok(FIX, "git commit -q --allow-empty -m theirs; git tag v1");
     world.ok(Side::Folder, "git commit -q --allow-empty -m mine; git tag v1");
     let theirs = world.ok(FIX, "git rev-parse HEAD");

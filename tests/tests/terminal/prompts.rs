@@ -2,8 +2,9 @@
 
 use std::fs;
 
+use offshoot_machine::search_path;
+use offshoot_needs::needs;
 use offshoot_tests::product::Place;
-use offshoot_tests::skip::{Feature, need, search_path};
 
 use crate::console::{Console, newest, place, place_of_user};
 
@@ -11,10 +12,10 @@ const WELCOME: &str =
     "workspace fix of project: what you change here stays in the workspace; `exit` to leave";
 
 /// A place whose user has this file in their home.
-fn place_with(file: &str, text: &str) -> Option<Place> {
-    let place = place()?;
+fn place_with(file: &str, text: &str) -> Place {
+    let place = place();
     fs::write(place.path().join(file), text).unwrap();
-    Some(place)
+    place
 }
 
 /// Runs the user's shell without a command.
@@ -35,17 +36,16 @@ fn leave(mut console: Console, place: &Place) {
     assert!(!command.contains("offshoot") && !command.contains(' '), "{command}");
 }
 
+#[needs(UserNamespace, "bash")]
+#[needs(UserNamespace)]
 #[test]
 fn bash_shows_the_workspace_before_the_users_own_prompt() {
-    if !need(Feature::Program("bash")) {
-        return;
-    }
     for text in [
         "PS1='mine> '; alias own='echo of-the-user'\n",
         "PROMPT_COMMAND=again; again() { PS1='mine> '; }; alias own='echo of-the-user'\n",
         "PROMPT_COMMAND=(true again); again() { PS1='mine> '; }; alias own='echo of-the-user'\n",
     ] {
-        let Some(place) = place_with(".bashrc", text) else { return };
+        let place = place_with(".bashrc", text);
         let mut console = shell(&place, "bash");
         console.wait_for(WELCOME);
         console.wait_for("(fix) mine> ");
@@ -59,13 +59,12 @@ fn bash_shows_the_workspace_before_the_users_own_prompt() {
     }
 }
 
+#[needs(UserNamespace, "zsh")]
+#[needs(UserNamespace)]
 #[test]
 fn zsh_shows_the_workspace_before_the_users_own_prompt() {
-    if !need(Feature::Program("zsh")) {
-        return;
-    }
     let text = "PROMPT='mine> '; alias own='echo of-the-user in $ZDOTDIR'\n";
-    let Some(place) = place_with(".zshrc", text) else { return };
+    let place = place_with(".zshrc", text);
     fs::write(place.path().join(".zshenv"), "FROM=environment\n").unwrap();
     let mut console = shell(&place, "zsh");
     console.wait_for(WELCOME);
@@ -77,12 +76,11 @@ fn zsh_shows_the_workspace_before_the_users_own_prompt() {
     leave(console, &place);
 }
 
+#[needs(UserNamespace, "fish")]
+#[needs(UserNamespace)]
 #[test]
 fn fish_shows_the_workspace_before_the_users_own_prompt() {
-    if !need(Feature::Program("fish")) {
-        return;
-    }
-    let Some(place) = place() else { return };
+    let place = place();
     let config = place.path().join(".config/fish");
     fs::create_dir_all(&config).unwrap();
     let text = "set -g fish_greeting\nfunction fish_prompt; echo -n \"mine $status> \"; end\n";
@@ -95,9 +93,10 @@ fn fish_shows_the_workspace_before_the_users_own_prompt() {
     leave(console, &place);
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn a_command_and_another_shell_are_left_as_they_are() {
-    let Some((place, user)) = place_of_user() else { return };
+    let (place, user) = place_of_user();
     let mut console =
         Console::run_as(&place, &user, &["run", "-w", "fix", "--", "sh", "-c", "echo $0"]);
     console.wait_for("sh\r\n");
@@ -117,9 +116,10 @@ fn mode(place: &Place) -> String {
     newest(place)["network"]["mode"].as_str().unwrap().to_owned()
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn somebody_at_a_terminal_is_asked_about_the_network() {
-    let Some(place) = place() else { return };
+    let place = place();
     let fetch = ["exec", "-w", "fix", "--", "git", "fetch"];
     let projects = place.path().join(".config/offshoot/projects.toml");
     for (answer, expected) in [("\r", "none"), ("n\r", "none"), ("y\r", "host")] {
@@ -145,9 +145,10 @@ fn somebody_at_a_terminal_is_asked_about_the_network() {
     assert_eq!(mode(&place), "host");
 }
 
+#[needs(UserNamespace)]
 #[test]
 fn nobody_is_asked_who_cannot_answer_or_has_decided() {
-    let Some(place) = place() else { return };
+    let place = place();
     let fetch = ["exec", "-w", "fix", "--", "git", "fetch"];
     let ask = |console: &mut Console| {
         console.end();
