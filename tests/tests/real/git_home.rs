@@ -36,7 +36,10 @@ fn a_commit_that_git_has_looked_at_since_is_undone() {
     scene.host("echo staged > new; git add new");
     let said = scene.done(&["undo"]);
     assert!(said.contains("main stays at"), "{said}");
-    assert_eq!(scene.host("git status --porcelain; git log -1 --format=%s"), " M a\nA  new\nthird\n");
+    assert_eq!(
+        scene.host("git status --porcelain; git log -1 --format=%s"),
+        " M a\nA  new\nthird\n"
+    );
     scene.host("git fsck --strict --full");
 }
 
@@ -62,7 +65,9 @@ fn commits_of_both_stay_apart_and_the_advice_works() {
             scene.host("git log -1 --format=%s; git status --porcelain; cat a"),
             "mine\n M a\none\nmore\ntwo\n"
         );
-        scene.host("git fsck --strict; git commit -qam both; git merge -q --no-edit offshoot/real/main");
+        scene.host(
+            "git fsck --strict; git commit -qam both; git merge -q --no-edit offshoot/real/main",
+        );
         assert_eq!(scene.host("git status --porcelain"), "");
     }
 }
