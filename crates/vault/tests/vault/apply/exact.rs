@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use offshoot_needs::needs;
-use offshoot_vault::{ApplyNote, ApplyOptions, ApplyTarget, Binding, Id, ImportOptions};
+use offshoot_vault::{ApplyNote, ApplyOptions, ApplyTarget, Binding, Id, ImportOptions, VaultPath};
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 use serde_json::json;
 
@@ -41,6 +41,32 @@ fn a_folder_gets_its_old_state_back_exactly() {
     assert_eq!(apply.finish().unwrap(), []);
     scene.assert_old();
     assert_eq!(names.map(inode), inodes, "they are the very files");
+}
+
+/// Somebody may have come to need it meanwhile.
+#[test]
+fn what_is_to_stay_is_not_taken_back() {
+    let scene = Scene::of(
+        |folder| write(folder, "a", "old", 0o644, 10),
+        |folder| {
+            write(folder, "a", "new", 0o644, 5);
+            write(folder, "b", "new", 0o644, 5);
+            write(folder, "store/ab/cd", "new", 0o444, 5);
+        },
+    );
+    let stays = |path: &VaultPath| path.names().first().is_some_and(|name| name == b"store");
+    let options = ApplyOptions { stays, ..ApplyOptions::default() };
+    let (targets, lock) = ([target(&scene.folder)], scene.lock());
+    let (before, after) = (&scene.before, &scene.after);
+    let plan = scene.vault.plan_apply(&targets, before, after, &options).unwrap();
+    let mut apply = scene.vault.stage_apply(&lock, plan, Id::random(), json!(null)).unwrap();
+    apply.swap().unwrap();
+    apply.take_back().unwrap();
+    assert_eq!(apply.finish().unwrap(), []);
+    assert_eq!(fs::read_to_string(scene.folder.join("a")).unwrap(), "old");
+    assert!(!scene.folder.join("b").exists());
+    assert_eq!(fs::read_to_string(scene.folder.join("store/ab/cd")).unwrap(), "new");
+    assert_clean(&scene.vault, &scene.folder);
 }
 
 #[needs(UserXattr)]

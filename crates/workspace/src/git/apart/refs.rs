@@ -34,15 +34,18 @@ pub(super) enum Stays {
 /// The stash, whose log matters as much as the ref.
 pub(super) const STASH: &[u8] = b"refs/stash";
 
+/// Tells whether a commit has another one in its history.
+type Includes<'a> = &'a dyn Fn(&[u8], &[u8]) -> Result<bool>;
+
 /// What refs are decided from.
 pub(super) struct RefStates<'a> {
     pub(super) base: &'a Refs,
     pub(super) target: &'a Refs,
     pub(super) other: &'a Refs,
     /// Whether the other side's first commit has the second in its history.
-    pub(super) there_includes: &'a dyn Fn(&[u8], &[u8]) -> Result<bool>,
+    pub(super) there_includes: Includes<'a>,
     /// The same for the target.
-    pub(super) here_includes: &'a dyn Fn(&[u8], &[u8]) -> Result<bool>,
+    pub(super) here_includes: Includes<'a>,
     /// The start of the names under which the other side keeps refs of the target; nothing where it does not matter.
     pub(super) kept_there: Vec<Name>,
 }
