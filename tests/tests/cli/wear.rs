@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::FileExt;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use offshoot_needs::needs;
@@ -13,7 +13,7 @@ use offshoot_tests::tier::Tier;
 use crate::damage::{assert_check_finds, assert_damaged, directory, in_layer, sql, vault};
 
 /// Changes one byte in the middle of a file.
-fn flip(file: &PathBuf) {
+fn flip(file: &Path) {
     let handle = fs::File::options().read(true).write(true).open(file).unwrap();
     let (mut byte, at) = ([0], handle.metadata().unwrap().len() / 2);
     handle.read_exact_at(&mut byte, at).unwrap();
