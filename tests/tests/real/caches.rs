@@ -16,10 +16,10 @@ fn fresh(scene: &Scene, options: &[&str], command: &[&str]) -> Value {
     envelope_of(&scene.exec_command(options, command).output().unwrap())
 }
 
-#[needs(Overlay, UserNamespace)]
+#[needs(Overlay, UserNamespace, "cc")]
 #[test]
 fn cargo_builds_offline_what_it_built_before() {
-    let Some(mut scene) = cargo::tools() else { return };
+    let mut scene = cargo::tools();
     let registry = Registry::start();
     registry.add_cargo("tiny", "pub fn number() -> u32 { 42 }\n", scene.place.path());
     scene.place.write(
@@ -55,7 +55,7 @@ fn cargo_builds_offline_what_it_built_before() {
 #[needs(Overlay, UserNamespace, "node", "npm")]
 #[test]
 fn npm_installs_offline_what_it_installed_before() {
-    let mut scene = Scene::new(Who::Ordinary, &["npm", "node", "tar"]);
+    let mut scene = Scene::new(Who::Ordinary);
     let registry = Registry::start();
     registry.add_npm("low", "module.exports = 42;\n", scene.place.path());
     for (name, value) in [

@@ -101,6 +101,7 @@ impl Full<'_> {
     }
 }
 
+#[needs(LoopMount)]
 #[test]
 fn garbage_can_be_collected() {
     for disk in SIZES.into_iter().map(Disk::new) {
@@ -113,6 +114,7 @@ fn garbage_can_be_collected() {
     }
 }
 
+#[needs(LoopMount)]
 #[test]
 fn workspaces_and_checkpoints_can_be_deleted() {
     for disk in SIZES.into_iter().map(Disk::new) {
@@ -126,6 +128,7 @@ fn workspaces_and_checkpoints_can_be_deleted() {
     }
 }
 
+#[needs(LoopMount)]
 #[test]
 fn a_vault_can_be_deleted() {
     for disk in SIZES.into_iter().map(Disk::new) {
@@ -147,6 +150,7 @@ fn a_vault_can_be_deleted() {
 }
 
 /// Nothing but what frees space takes what is kept for it.
+#[needs(LoopMount)]
 #[test]
 fn others_leave_the_reserve_alone() {
     for disk in SIZES.into_iter().map(Disk::new) {

@@ -187,8 +187,8 @@ impl Case {
             return self.fail(why);
         }
         let lost = self.out_of_reach();
-        let named = |commit: &String| said.out.contains(&commit[..12]);
-        if let Some(commit) = lost.iter().find(|commit| !named(commit)) {
+        let named = self.named(&said.out, agent);
+        if let Some(commit) = lost.iter().find(|commit| !named.contains(*commit)) {
             return self.fail(format!("{commit} is out of reach: {said:#?}"));
         }
         self.made.retain(|commit| !lost.contains(commit));
@@ -228,7 +228,8 @@ impl Case {
             return self.fail(why);
         }
         let lost = self.out_of_reach();
-        if let Some(commit) = lost.iter().find(|commit| !said.out.contains(&commit[..12])) {
+        let named = self.named(&said.out, agent);
+        if let Some(commit) = lost.iter().find(|commit| !named.contains(*commit)) {
             return self.fail(format!("{commit} is out of reach: {said:#?}"));
         }
         self.made.retain(|commit| !lost.contains(commit));
@@ -256,6 +257,20 @@ impl Case {
             Err(why) => return self.fail(why),
         };
         Ok(())
+    }
+
+    /// The commits that a text names, and what they came from.
+    fn named(&self, text: &str, agent: &'static str) -> BTreeSet<String> {
+        let is_id = |word: &&str| {
+            (12..=40).contains(&word.len()) && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+        };
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(is_id);
+        let ids: BTreeSet<&str> = words.collect();
+        let list = ids.into_iter().map(|id| format!("git rev-list {id} 2> /dev/null || true"));
+        let script = list.collect::<Vec<_>>().join("\n");
+        let sides = [Side::Folder, Side::Workspace(agent)];
+        let told = sides.map(|side| self.world.sh(side, &script).out);
+        told.iter().flat_map(|out| out.lines()).map(str::to_owned).collect()
     }
 
     fn out_of_reach(&self) -> BTreeSet<String> {
