@@ -16,7 +16,8 @@ pub const ID: u32 = 1000;
 /// Somebody who is not root, with a binary that everybody can reach.
 #[derive(Debug)]
 pub struct User {
-    tools: TempDir,
+    /// Where the binary is for others than root, who may not reach it where it was built.
+    tools: Option<TempDir>,
 }
 
 impl Default for User {
@@ -28,6 +29,9 @@ impl Default for User {
 impl User {
     /// The ordinary user.
     pub fn new() -> Self {
+        if !is_root() {
+            return Self { tools: None };
+        }
         let tools = TempDir::with_prefix("offshoot-test-").expect("a temporary folder");
         let everybody = fs::Permissions::from_mode(0o755);
         fs::set_permissions(tools.path(), everybody).expect("a folder of one's own");
@@ -36,12 +40,15 @@ impl User {
         if fs::hard_link(binary(), &copy).is_err() {
             fs::copy(binary(), &copy).expect("a copy of the binary");
         }
-        Self { tools }
+        Self { tools: Some(tools) }
     }
 
     /// The binary where everybody can reach it.
     pub fn binary(&self) -> PathBuf {
-        self.tools.path().join("offshoot")
+        match &self.tools {
+            Some(tools) => tools.path().join("offshoot"),
+            None => binary().to_owned(),
+        }
     }
 
     /// What stands before a program and its arguments to have it run by this user.

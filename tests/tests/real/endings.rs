@@ -148,7 +148,7 @@ fn nothing_outlives_a_killed_product() {
         let sleep = unique();
         let script = format!("echo half > half; setsid sleep {sleep} & sleep {sleep}");
         let mut command = scene.exec_command(&["-w", "real"], &["sh", "-c", &script]);
-        command.stdout(std::process::Stdio::piped());
+        command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
         let child = command.spawn().unwrap();
         let limit = Instant::now() + Duration::from_secs(30);
         while running(&sleep).len() < 2 {

@@ -151,13 +151,14 @@ def case_fifo():
     return said
 
 def case_socket_in_private_folder():
-    path = os.path.join(tempfile.mkdtemp(), "socket")
-    with socket.socket(socket.AF_UNIX) as server, socket.socket(socket.AF_UNIX) as client:
-        server.bind(path)
-        server.listen()
-        client.connect(path)
-        client.sendall(b"hello")
-        return server.accept()[0].recv(5)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "socket")
+        with socket.socket(socket.AF_UNIX) as server, socket.socket(socket.AF_UNIX) as client:
+            server.bind(path)
+            server.listen()
+            client.connect(path)
+            client.sendall(b"hello")
+            return server.accept()[0].recv(5)
 
 def case_loopback():
     with socket.create_server(("127.0.0.1", 0)) as server:
