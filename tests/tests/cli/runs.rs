@@ -5,7 +5,6 @@ use std::process::Stdio;
 
 use insta::assert_snapshot;
 use offshoot_needs::needs;
-use offshoot_tests::product::Place;
 
 use crate::transcript::{Transcript, demo_vault};
 

@@ -19,11 +19,11 @@ pub(crate) fn tools() -> Scene {
     // Its files carry the time of the build in their names.
     scene.set("CARGO_INCREMENTAL", "0");
     scene.set("CARGO_TERM_COLOR", "never");
-    Some(scene)
+    scene
 }
 
-pub(crate) fn project() -> Option<Scene> {
-    let scene = tools()?;
+pub(crate) fn project() -> Scene {
+    let scene = tools();
     for (path, text) in [
         ("Cargo.toml", "[workspace]\nresolver = \"3\"\nmembers = [\"base\", \"app\"]\n"),
         (
