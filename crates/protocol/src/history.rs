@@ -122,6 +122,10 @@ pub struct OperationLogDoc {
 
 impl Kind for OperationLogDoc {
     const KIND: &'static str = "op.log";
+
+    fn succeeded(&self) -> bool {
+        self.problems.is_empty()
+    }
 }
 
 /// An undo or a redo.

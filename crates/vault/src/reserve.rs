@@ -79,8 +79,11 @@ impl Drop for Released {
 
 /// Gives the reserve back if the disk is full. The file stays, because removing and making it may take room.
 pub(crate) fn release_if_full(dir: &Path) -> Option<Released> {
-    let room = Room::of(dir).filter(|room| room.free < room.wanted.max(LEAST));
-    room.map(|_| {
+    let room = Room::of(dir)?;
+    let wanted = room.wanted.max(LEAST);
+    // What is free may be the reserve itself: given back by somebody who was killed before they took it again.
+    let is_given = bytes(dir) < room.wanted && room.free < 2 * wanted;
+    (room.free < wanted || is_given).then(|| {
         release(dir);
         Released(dir.to_owned())
     })

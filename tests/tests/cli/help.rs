@@ -91,7 +91,7 @@ fn help_for_programs() {
     let exec = help(&["exec"]);
     let arguments = exec["arguments"].as_array().unwrap();
     let find = |name: &str| arguments.iter().find(|argument| argument["name"] == name).unwrap();
-    assert_eq!(find("net")["default"], "none");
+    assert_eq!(find("checkpoint")["default"], "auto");
     assert_eq!(find("net")["values"][1]["name"], "host");
     assert_eq!(
         (&find("command")["kind"], &find("command")["repeatable"]),

@@ -93,8 +93,9 @@ fn the_first_command_takes_the_git_directory_in() {
         let main = scene.place.path().join("main/.git");
         let line = format!("git directory {} taken in as well", main.display());
         assert!(said.contains(&line), "{said}");
-        let name = scene.offshoot_ok(&["workspace", "list"]);
-        let name = name.split_whitespace().next().unwrap();
+        let list = scene.offshoot(&["workspace", "list", "--json"]).output().unwrap();
+        let list = document_of(&list);
+        let name = list["result"]["workspaces"][0]["name"].as_str().unwrap();
         let log = scene.offshoot_ok(&["exec", "-q", "-w", name, "--", "git", "log", "--format=%s"]);
         assert_eq!(log, "b\nfirst\n");
         assert!(scene.offshoot_ok(&["status", "-w", name]).contains(&line));
@@ -140,17 +141,10 @@ fn other_checkouts_keep_what_is_theirs() {
             (path, held["detail"].as_str().unwrap())
         })
         .collect();
-    for theirs in [
-        "HEAD",
-        "index",
-        "ORIG_HEAD",
-        "worktrees/other/HEAD",
-        "refs/heads/main",
-        "worktrees/new/HEAD",
-    ] {
+    for theirs in ["HEAD", "index", "ORIG_HEAD", "worktrees/other/HEAD", "refs/heads/main"] {
         assert!(held.contains(&(theirs, "part of another checkout")), "{theirs}: {held:?}");
     }
-    for planted in ["hooks/post-commit", "config"] {
+    for planted in ["hooks/post-commit", "config", "worktrees/new/HEAD"] {
         assert!(held.iter().any(|(path, _)| *path == planted), "{planted}: {held:?}");
     }
     assert_eq!(scene.host("git log --format=%s; git status --porcelain"), "second\nfirst\n");

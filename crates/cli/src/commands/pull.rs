@@ -68,7 +68,8 @@ fn text(pulled: &Pulled) -> String {
         return text;
     };
     let name = paint(NAME, workspace);
-    if pulled.operation.is_none() {
+    let nothing = pulled.changes.is_empty() && pulled.conflicts.is_empty();
+    if pulled.operation.is_none() || (nothing && pulled.git.notes.is_empty()) {
         text.push_str(&format!("workspace {name} is up to date\n"));
         return text;
     }

@@ -7,6 +7,7 @@ use std::ffi::OsString;
 
 use clap::Args;
 use offshoot_protocol::{ExitCode, ReviewDoc};
+use offshoot_sandbox::Signals;
 use offshoot_vault::{Vault, VaultPath, Workspace};
 use offshoot_workspace::{Decision, Edited, PieceKind, ReviewItem, ReviewService, Selection, wire};
 
@@ -68,6 +69,12 @@ pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<ExitCode> {
     let tracked = git::tracked(vault)?;
     let is_tracked = |path: &_| Ok(tracked.has(path));
     let selection = Selection { tracked: &is_tracked, ..Selection::default() };
+    let decided = !args.drop.is_empty() || !args.accept.is_empty();
+    // Looking at the changes starts threads, and those must leave signals to whoever waits for keys.
+    let _signals =
+        (!args.list && !decided).then(Signals::take_over).transpose().map_err(|error| {
+            CliError::new(ExitCode::Failure, format!("cannot watch for signals: {error}"))
+        })?;
     let mut items = service.items(&workspace, &selection, &paths?)?;
     if args.split {
         items.iter_mut().for_each(split_all);
@@ -77,7 +84,7 @@ pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<ExitCode> {
         return Ok(ExitCode::Success);
     }
     let review = Review { context, vault, service, workspace: &workspace, args };
-    if !args.drop.is_empty() || !args.accept.is_empty() {
+    if decided {
         choose::decide(&mut items, &args.drop, &Decision::Dropped)?;
         choose::decide(&mut items, &args.accept, &Decision::Accepted)?;
         return review.carry_out(&items, args.commit);

@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn suggests_nothing_for_something_else() {
-        for written in ["", "zzz", "network.proxy", "\u{1f600}"] {
+        for written in ["", "zzz", "telemetry.sink", "\u{1f600}"] {
             assert_eq!(nearest(written), None, "{written}");
         }
     }

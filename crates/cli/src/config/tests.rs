@@ -172,9 +172,13 @@ fn every_key_reaches_its_field() {
         .flag("exec.refresh=false")
         .flag("exec.hard_link_bytes=0")
         .flag("exec.broker=false")
+        .flag("exec.net=host")
         .flag("exec.max_processes=100")
         .flag("exec.max_file_size=1MiB")
         .flag("exec.max_memory=1GiB")
+        .flag("cache.enabled=false")
+        .flag("cache.skip=npm")
+        .flag("cache.max_size=1MiB")
         .flag("policy.rego_timeout=5s")
         .flag("commit.times=recorded")
         .flag("recover.abandoned=keep")
@@ -199,9 +203,10 @@ fn every_key_reaches_its_field() {
         "workspace": {"ephemeral_ttl": "24h"},
         "exec": {
             "timeout": "0s", "grace": "1s", "output_limit": 1024, "driver": "copy", "refresh": false,
-            "hard_link_bytes": 0, "broker": false, "max_processes": 100, "max_file_size": 1 << 20,
+            "hard_link_bytes": 0, "broker": false, "net": "host", "max_processes": 100, "max_file_size": 1 << 20,
             "max_memory": 1 << 30
         },
+        "cache": {"enabled": false, "skip": "npm", "max_size": 1 << 20},
         "policy": {"rego_timeout": "5s"},
         "commit": {"times": "recorded"},
         "recover": {"abandoned": "keep"},
@@ -473,9 +478,13 @@ exec.driver = \"auto\"             # default
 exec.refresh = true              # default
 exec.hard_link_bytes = \"64MiB\"   # default
 exec.broker = true               # default
+exec.net = \"none\"                # default
 exec.max_processes = 0           # default
 exec.max_file_size = \"0B\"        # default
 exec.max_memory = \"0B\"           # default
+cache.enabled = true             # default
+cache.skip = \"\"                  # default
+cache.max_size = \"10GiB\"         # default
 policy.rego_timeout = \"100ms\"    # default
 commit.times = \"now\"             # default
 recover.abandoned = \"offer\"      # default

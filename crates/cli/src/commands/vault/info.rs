@@ -22,7 +22,7 @@ Without --exact it says what is recorded, which takes no time: the bytes of file
 pub(crate) struct InfoArgs {
     /// The vault [default: the one that this folder belongs to]
     name: Option<String>,
-    /// Also look at every file, and find out how much is garbage
+    /// Look at every file as well, and say how much is garbage
     #[arg(long)]
     exact: bool,
 }

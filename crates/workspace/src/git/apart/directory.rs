@@ -82,9 +82,12 @@ impl Taking<'_, '_> {
         let mut found: BTreeSet<VaultPath> = BTreeSet::new();
         for change in self.theirs.iter().filter(|change| change.path.is_within(repository)) {
             let names = change.path.names();
-            if role(&names[depth..]) != Role::Module {
-                continue;
-            }
+            // A further working tree has modules of its own.
+            let depth = match (role(&names[depth..]), names.get(depth + 2)) {
+                (Role::Module, _) => depth,
+                (Role::Worktree, Some(name)) if name == b"modules" => depth + 2,
+                _ => continue,
+            };
             // The name of a module may have slashes, and it may have modules itself: the outermost one is decided first.
             for end in depth + 2..=names.len() {
                 let path = path_of(&names[..end]);
