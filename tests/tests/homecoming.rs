@@ -2,7 +2,11 @@
 //! knows who wrote which line says what must come of it: nobody's line is lost, conflicts are where changes overlap or touch and
 //! nowhere else, the folder is what the vault says, and what is taken back is as it was.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test fails by panicking, in its helpers too, and prints the seed to repeat it with"
+)]
 
 #[path = "homecoming/case.rs"]
 mod case;

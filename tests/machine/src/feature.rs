@@ -7,7 +7,7 @@ pub enum Feature {
     Root,
     /// To mount an ext4 image through a loop device.
     LoopMount,
-    /// To trace system calls, as [`crate::trace::run`] does.
+    /// To trace system calls, as the fault injection of tests does.
     Ptrace,
     /// To mount an overlay with the `userxattr` option in a mount namespace of one's own.
     Overlay,
@@ -21,7 +21,7 @@ pub enum Feature {
     IoUring,
     /// To make system calls as programs of 32 bits do.
     Calls32,
-    /// A program in [`search_path`].
+    /// A program in [`search_path`](crate::search_path).
     Program(&'static str),
 }
 
