@@ -20,7 +20,8 @@ mod tracked;
 mod trailers;
 
 pub use apart::{
-    GitEvent, GitNote, GitReport, MergedRepositories, RepositoryMerge, Unclear, merge_repositories,
+    GitEvent, GitNote, GitReport, Meeting, MergedRepositories, RepositoryMerge, Unclear,
+    merge_repositories,
 };
 pub(crate) use apart::{is_object, is_own};
 pub(crate) use checkout::Checkouts;

@@ -184,7 +184,7 @@ impl<'a> MergeService<'a> {
         let base = self.vault.merge_base(&ids)?;
         let inputs = MergeInputs { base: &base, sides: &sides };
         let (options, unclear) = (&request.options, Unclear::Apart);
-        let merge = RepositoryMerge { inputs, options, target: 0, unclear };
+        let merge = RepositoryMerge { inputs, options, target: 0, unclear, meetings: &[] };
         let MergedRepositories { merged, report: git } = merge_repositories(self.vault, &merge)?;
         let objects = self.vault.objects()?;
         let before = match (request.into, plan.sides.first()) {

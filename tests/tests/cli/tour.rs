@@ -26,6 +26,7 @@ fn repository() -> PathBuf {
 #[test]
 fn the_tours_of_the_readme_are_true() {
     let text = fs::read_to_string(repository().join("README.md")).expect("README.md is there");
+    let mut all = Vec::new();
     for heading in TOURS {
         let section = document::section(&text, heading);
         let section = section.unwrap_or_else(|| panic!("README.md has no section \"{heading}\""));
@@ -35,8 +36,10 @@ fn the_tours_of_the_readme_are_true() {
         let mut steps = steps(section);
         steps.iter_mut().for_each(|step| step.line += before);
         assert!(!steps.is_empty(), "the section \"{heading}\" shows no command");
-        assert_true("README.md", &steps);
+        all.append(&mut steps);
     }
+    // Whoever follows the page types it all into one terminal.
+    assert_true("README.md", &all);
 }
 
 #[test]

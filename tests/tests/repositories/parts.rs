@@ -180,3 +180,33 @@ fn a_reftable_that_both_moved_is_refused_and_the_advice_works() {
         "three\nmine\n"
     );
 }
+
+/// A pull leaves the workspace's own commit checked out, so the folder's index is no part of what the workspace has.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn what_is_staged_outlives_a_pull_and_a_commit() {
+    let world = world();
+    world.ok(FIX, "echo two > a; git commit -qam theirs");
+    world.ok(Side::Folder, "echo staged > s; git add s");
+    world.done(&["pull", "-w", "fix"]);
+    world.ok(FIX, "echo more > m");
+    let said = world.done(&["commit", "-w", "fix"]);
+    assert!(said.contains("offshoot/fix/main"), "{said}");
+    let status = world.ok(Side::Folder, "git status --porcelain; git log -1 --format=%s");
+    assert_eq!(status, " M a\nA  s\n?? m\nfirst\n");
+    whole(&world);
+}
+
+/// Where the person staged and committed nothing, the workspace's commit becomes theirs, pulled before or not.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_commit_comes_home_after_a_pull() {
+    let world = world();
+    world.ok(FIX, "echo two > a; git commit -qam theirs");
+    world.ok(Side::Folder, "echo mine > m; git status");
+    world.done(&["pull", "-w", "fix"]);
+    world.done(&["commit", "-w", "fix"]);
+    let status = world.ok(Side::Folder, "git status --porcelain; git log -1 --format=%s");
+    assert_eq!(status, "?? m\ntheirs\n");
+    whole(&world);
+}

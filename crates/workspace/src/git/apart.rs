@@ -37,6 +37,15 @@ pub enum Unclear {
     Stay,
 }
 
+/// A moment at which the other side took the target's state in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Meeting {
+    /// What the target was.
+    pub target: RootId,
+    /// What the other side became.
+    pub other: RootId,
+}
+
 /// A merge of states with repositories.
 #[derive(Clone, Copy, Debug)]
 pub struct RepositoryMerge<'a> {
@@ -48,6 +57,9 @@ pub struct RepositoryMerge<'a> {
     pub target: usize,
     /// What becomes of refs that are not clear.
     pub unclear: Unclear,
+    /// When the other side took the target's state in, newest first. What is checked out does not always come along then, so it is
+    /// compared with the newest at which both had the same checked out, and with the base where none is given.
+    pub meetings: &'a [Meeting],
 }
 
 /// A merged state, and what to say about its repositories.
@@ -81,7 +93,7 @@ pub fn merge_repositories(
     for (_, other) in others {
         let states = [base, now, other.root];
         let labels = (target.label.as_str(), other.label.as_str());
-        now = take(vault, states, &places, labels, merge.unclear, &mut report)?;
+        now = take(vault, states, &places, labels, merge, &mut report)?;
     }
     // What is kept beside a directory is put in with it.
     let mut places = places;
@@ -143,10 +155,14 @@ fn take(
     roots: [RootId; 3],
     places: &[Place],
     (target_label, label): (&str, &str),
-    unclear: Unclear,
+    merge: &RepositoryMerge<'_>,
     report: &mut GitReport,
 ) -> Result<RootId> {
     let objects = vault.objects()?;
+    let mut meetings = Vec::new();
+    for Meeting { target, other } in merge.meetings {
+        meetings.push((Tree::open(objects, target)?, Tree::open(objects, other)?));
+    }
     let [base, target, other] = roots.map(|root| Tree::open(objects, &root));
     let (base, target, other) = (base?, target?, other?);
     let state = |tree| State { objects, tree };
@@ -168,7 +184,8 @@ fn take(
             toward: &toward,
             label,
             target_label,
-            unclear,
+            unclear: merge.unclear,
+            meetings: &meetings,
             edit: &mut edit,
             report,
         };
@@ -200,6 +217,8 @@ struct Taking<'a, 'e> {
     /// What the target is called.
     target_label: &'e str,
     unclear: Unclear,
+    /// The target's and the other side's trees when they met, newest first.
+    meetings: &'e [(Tree<'a>, Tree<'a>)],
     edit: &'e mut Edit<'a>,
     report: &'e mut GitReport,
 }

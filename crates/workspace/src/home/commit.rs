@@ -11,7 +11,7 @@ use offshoot_vault::{
 use super::folders::Folders;
 use super::note::{CommitRecord, Hex, Note, Record};
 use super::outcome::CommitOutcome;
-use super::proposal::{HEAD_LABEL, Proposal, ProposalInputs, merge, side};
+use super::proposal::{HEAD_LABEL, How, Proposal, ProposalInputs, merge, side};
 use super::select::Selection;
 use super::times::{Times, stamp};
 use super::{HomeOptions, describe, execs, markers};
@@ -143,8 +143,9 @@ impl<'a> CommitService<'a> {
         let (kept, kept_conflicts) = match fits {
             true => {
                 let sides = [side(HEAD_LABEL, after), side(&workspace.name, tip.root)];
+                let how = How { target: 1, unclear: Unclear::Follow, meetings: &[] };
                 let (root, conflicts, _) =
-                    merge(vault, proposal.selected.root, &sides, 1, Unclear::Follow, options)?;
+                    merge(vault, proposal.selected.root, &sides, &how, options)?;
                 (root, conflicts)
             }
             false => (tip.root, Vec::new()),

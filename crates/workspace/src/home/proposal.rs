@@ -1,5 +1,7 @@
 //! What a workspace brings home: the one answer for a commit and for everybody who asks before it.
 
+use std::collections::BTreeSet;
+
 use offshoot_vault::diff::{self, Change, ChangeKind};
 use offshoot_vault::merge::conflict::Conflict;
 use offshoot_vault::merge::{Base, MergeInputs, MergeOptions, Side};
@@ -7,7 +9,10 @@ use offshoot_vault::{Id, RootId, Snapshot, Vault, Workspace};
 
 use super::select::{Held, Selected, Selection, SelectionStates, held_back, select};
 use crate::error::{Result, ServiceError};
-use crate::git::{GitReport, RepositoryMerge, Unclear, is_own, merge_repositories};
+use crate::git::{GitReport, Meeting, RepositoryMerge, Unclear, is_own, merge_repositories};
+
+/// Further back, moments at which a workspace took the main line in are not looked for.
+const MOST_MEETINGS: usize = 32;
 
 /// What the main line is called where sides are named.
 pub(crate) const HEAD_LABEL: &str = "head";
@@ -81,7 +86,9 @@ impl Proposal {
             return Ok(proposal);
         }
         let sides = [side(HEAD_LABEL, main), side(&workspace.name, offered)];
-        match merge(vault, base, &sides, 0, Unclear::Apart, options) {
+        let meetings = meetings(vault, tip, &proposal.common)?;
+        let how = How { target: 0, unclear: Unclear::Apart, meetings: &meetings };
+        match merge(vault, base, &sides, &how, options) {
             Ok((merged, conflicts, git)) => {
                 let quiet = merged == main && git.notes.is_empty();
                 proposal.nothing = quiet && is_all_own(vault, &base, &offered)?;
@@ -135,17 +142,59 @@ fn is_all_own(vault: &Vault, before: &RootId, after: &RootId) -> Result<bool> {
     Ok(changes.iter().filter(is_file).all(|change| is_own(&change.path)))
 }
 
+/// When a workspace took the main line in, newest first.
+fn meetings(vault: &Vault, tip: &Snapshot, common: &[Id]) -> Result<Vec<Meeting>> {
+    let mut meetings = Vec::new();
+    let (mut common, mut tip) = (common.to_vec(), tip.clone());
+    while let [shared] = common[..]
+        && meetings.len() < MOST_MEETINGS
+    {
+        let Some(met) = taken_in(vault, &tip, &shared)? else { break };
+        meetings.push(Meeting { target: vault.snapshot(&shared)?.root, other: met.root });
+        let before = met.parents.iter().find(|parent| **parent != shared);
+        let Some(before) = before.filter(|_| met.id != shared) else { break };
+        tip = vault.snapshot(before)?;
+        common = vault.common_ancestors(&[shared, tip.id])?;
+    }
+    Ok(meetings)
+}
+
+/// The newest snapshot on the way to another one that came from it directly; that one itself where there is none.
+fn taken_in(vault: &Vault, tip: &Snapshot, shared: &Id) -> Result<Option<Snapshot>> {
+    // Ids sort by creation: nothing older than what is looked for leads to it.
+    let mut waiting = BTreeSet::from([tip.id]);
+    while let Some(id) = waiting.pop_last() {
+        let snapshot = vault.snapshot(&id)?;
+        if id == *shared || snapshot.parents.contains(shared) {
+            return Ok(Some(snapshot));
+        }
+        waiting.extend(snapshot.parents.iter().filter(|parent| *parent > shared));
+    }
+    Ok(None)
+}
+
+/// How states with repositories are merged.
+pub(super) struct How<'a> {
+    /// The side that is changed.
+    pub(super) target: usize,
+    /// What becomes of refs that are not clear.
+    pub(super) unclear: Unclear,
+    /// When the other side took the target in.
+    pub(super) meetings: &'a [Meeting],
+}
+
 /// Merges sides against one state into one of them.
 pub(super) fn merge(
     vault: &Vault,
     base: RootId,
     sides: &[Side],
-    target: usize,
-    unclear: Unclear,
+    how: &How<'_>,
     options: &MergeOptions,
 ) -> Result<(RootId, Vec<Conflict>, GitReport)> {
     let inputs = MergeInputs { base: &Base::Root(base), sides };
-    let both = merge_repositories(vault, &RepositoryMerge { inputs, options, target, unclear })?;
+    let How { target, unclear, meetings } = *how;
+    let merge = RepositoryMerge { inputs, options, target, unclear, meetings };
+    let both = merge_repositories(vault, &merge)?;
     Ok((both.merged.root, both.merged.conflicts, both.report))
 }
 

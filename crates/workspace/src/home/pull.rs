@@ -120,7 +120,7 @@ impl<'a> PullService<'a> {
         let sides = [side(&current.name, tip.root), side(HEAD_LABEL, head.root)];
         let inputs = MergeInputs { base: &base, sides: &sides };
         let (options, unclear) = (&self.options.merge, Unclear::Apart);
-        let merge = RepositoryMerge { inputs, options, target: 0, unclear };
+        let merge = RepositoryMerge { inputs, options, target: 0, unclear, meetings: &[] };
         let both = merge_repositories(self.vault, &merge)?;
         let root = both.merged.root;
         pulled.changes = self.changes(&tip.root, &root)?;

@@ -143,7 +143,7 @@ impl Reverter<'_> {
         let options =
             MergeOptions { renames: false, directory_renames: false, ..self.options.merge };
         let (options, unclear) = (&options, Unclear::Stay);
-        let merge = RepositoryMerge { inputs, options, target: 0, unclear };
+        let merge = RepositoryMerge { inputs, options, target: 0, unclear, meetings: &[] };
         let both = merge_repositories(self.vault, &merge)?;
         let merged = both.merged;
         let unclear = merged.conflicts.iter().map(|conflict| conflict.path.to_string());

@@ -12,7 +12,7 @@ use super::super::report::GitEvent;
 use super::super::role::{Role, role};
 use super::super::{Taking, Unclear};
 use crate::error::Result;
-use crate::git::repository::{Refs, resolve};
+use crate::git::repository::{Refs, State, resolve};
 
 /// A checkout in all three states.
 pub(super) struct Checkouts {
@@ -72,13 +72,30 @@ impl Taking<'_, '_> {
     pub(super) fn checkout_of(&self, at: &VaultPath) -> Result<Checkouts> {
         let sides = self.sides;
         let read = |state| Checkout::read(state, at);
-        let (base, target) = (read(&sides.base)?, read(&sides.target)?);
+        let (base, target) = (self.checked_out_last(at)?, read(&sides.target)?);
         let other = read(&sides.other)?;
         let mut checkouts = Checkouts { at: at.clone(), base, target, other, take: false };
         let Checkouts { base, target, other, .. } = &checkouts;
         let free = target.is_same(base) && !target.busy && !other.busy && other.head.is_some();
         checkouts.take = free && checkouts.is_changed();
         Ok(checkouts)
+    }
+
+    /// What both sides had checked out when they last had the same.
+    fn checked_out_last(&self, at: &VaultPath) -> Result<Checkout> {
+        let objects = self.sides.base.objects;
+        let mut oldest = None;
+        for (target, other) in self.meetings {
+            let target = Checkout::read(&State { objects, tree: target }, at)?;
+            if target.is_same(&Checkout::read(&State { objects, tree: other }, at)?) {
+                return Ok(target);
+            }
+            oldest = Some(target);
+        }
+        match oldest {
+            Some(oldest) => Ok(oldest),
+            None => Checkout::read(&self.sides.base, at),
+        }
     }
 
     /// Takes a checkout, or says that the target's stays.
