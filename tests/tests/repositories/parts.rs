@@ -210,3 +210,20 @@ fn a_commit_comes_home_after_a_pull() {
     assert_eq!(status, "?? m\ntheirs\n");
     whole(&world);
 }
+
+/// Half a repository is a broken one.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_git_directory_is_chosen_as_a_whole() {
+    let world = world();
+    world.ok(
+        FIX,
+        "mkdir objects; echo o > objects/o; echo two > a; git add .; git commit -qm theirs",
+    );
+    world.done(&["commit", "-w", "fix", "--only", "/.git/refs"]);
+    let tip = "git log -1 --format=%s; git status --porcelain";
+    assert_eq!(world.ok(Side::Folder, tip), "first\n");
+    world.done(&["commit", "-w", "fix", "--exclude", "**/objects/**", "--exclude", "objects"]);
+    assert_eq!(world.ok(Side::Folder, tip), "theirs\n D objects/o\n");
+    whole(&world);
+}

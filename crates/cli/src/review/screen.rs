@@ -107,7 +107,7 @@ impl Walk {
             Styled::default(),
         ];
         let mut answer = |key: &str, meaning: &str| {
-            let mut line = Styled::of(NAME, format!("  {key:<8}"));
+            let mut line = Styled::of(NAME, format!("  {key:<10}"));
             line.push(PLAIN, meaning);
             lines.push(line);
         };

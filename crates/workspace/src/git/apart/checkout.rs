@@ -1,5 +1,7 @@
 //! What is checked out: HEAD, the index and what is in progress, which travel together or not at all.
 
+use std::collections::BTreeSet;
+
 use offshoot_vault::VaultPath;
 
 use super::refs::Name;
@@ -55,6 +57,21 @@ impl Checkout {
             (Some(a), Some(b)) => index::same_files(a, b),
             _ => false,
         }
+    }
+
+    /// Whether everything that its index says of a file is also said by one of two others. Where it is not, somebody staged it.
+    pub(super) fn is_known_from(&self, newer: &Self, older: &Self) -> bool {
+        let (Some(own), Some(newer), Some(older)) = (&self.files, &newer.files, &older.files)
+        else {
+            return false;
+        };
+        let names: BTreeSet<_> = own.keys().chain(newer.keys()).chain(older.keys()).collect();
+        names.into_iter().all(|name| {
+            let of =
+                |index: &Index| index.get(name).map(|e| (e.object.clone(), e.mode, e.announced));
+            let said = of(own);
+            said == of(newer) || said == of(older)
+        })
     }
 
     /// The branch that is checked out, if one is.

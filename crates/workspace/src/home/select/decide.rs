@@ -6,7 +6,7 @@ use offshoot_vault::{Binding, Body, Entry, EntryKind, Tree, Vault, VaultPath, bo
 use super::super::ignore::{IgnoreRules, text_at};
 use super::{Choice, HeldReason, Selection, SelectionStates};
 use crate::error::Result;
-use crate::git::{Checkouts, Planted, Planting};
+use crate::git::{Checkouts, Planted, Planting, git_directory};
 
 /// The bits that make a program run as its owner or group.
 const SET_ID: u16 = 0o6000;
@@ -56,8 +56,10 @@ impl<'d> Decider<'d> {
 
     pub(super) fn decide(&mut self, change: &Change) -> Result<Decision> {
         let (path, selection) = (&change.path, self.selection);
-        let asked = selection.only.is_empty() || selection.only.iter().any(|p| p.matches(path));
-        if !asked || selection.exclude.iter().any(|pattern| pattern.matches(path)) {
+        // A part of a git directory without the rest would be a broken repository, so it is asked for as a whole.
+        let named = git_directory(path).unwrap_or_else(|| path.clone());
+        let asked = selection.only.is_empty() || selection.only.iter().any(|p| p.matches(&named));
+        if !asked || selection.exclude.iter().any(|pattern| pattern.matches(&named)) {
             return Ok(Decision::Hold(HeldReason::NotAsked));
         }
         if self.has_no_folder(path) {

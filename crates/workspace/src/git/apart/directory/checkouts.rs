@@ -12,7 +12,7 @@ use super::super::report::GitEvent;
 use super::super::role::{Role, role};
 use super::super::{Taking, Unclear};
 use crate::error::Result;
-use crate::git::repository::{Refs, State, resolve};
+use crate::git::repository::{Refs, State, common, resolve};
 
 /// A checkout in all three states.
 pub(super) struct Checkouts {
@@ -76,9 +76,20 @@ impl Taking<'_, '_> {
         let other = read(&sides.other)?;
         let mut checkouts = Checkouts { at: at.clone(), base, target, other, take: false };
         let Checkouts { base, target, other, .. } = &checkouts;
-        let free = target.is_same(base) && !target.busy && !other.busy && other.head.is_some();
+        let at_rest = !target.busy && !other.busy && other.head.is_some();
+        let free = at_rest && (target.is_same(base) || self.is_taken_up(&checkouts)?);
         checkouts.take = free && checkouts.is_changed();
         Ok(checkouts)
+    }
+
+    /// Whether the other side has merged what is checked out in the target, and nothing else is staged there.
+    fn is_taken_up(&self, checkouts: &Checkouts) -> Result<bool> {
+        let Checkouts { at, base, target, other, .. } = checkouts;
+        let (Some(here), Some(there)) = (&target.commit, &other.commit) else { return Ok(false) };
+        Ok(self.unclear == Unclear::Apart
+            && target.head == other.head
+            && target.is_known_from(other, base)
+            && includes(&self.sides.other, &common(at), there, here)?)
     }
 
     /// What both sides had checked out when they last had the same.
