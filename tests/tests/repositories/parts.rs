@@ -227,3 +227,20 @@ fn a_git_directory_is_chosen_as_a_whole() {
     assert_eq!(world.ok(Side::Folder, tip), "theirs\n D objects/o\n");
     whole(&world);
 }
+
+/// A git at work has read what it is going to change.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn nothing_is_taken_back_under_a_git_at_work() {
+    let world = world();
+    world.ok(FIX, "echo two > a; git commit -qam theirs");
+    world.done(&["commit", "-w", "fix"]);
+    world.ok(Side::Folder, "touch .git/index.lock");
+    let said = world.product(&["undo", "-w", "fix"]);
+    assert_eq!(said.code, Some(8), "{said:#?}");
+    assert!(said.err.contains("index.lock"), "{said:#?}");
+    world.ok(Side::Folder, "rm .git/index.lock; test \"$(cat a)\" = two");
+    world.done(&["undo", "-w", "fix"]);
+    assert_eq!(world.ok(Side::Folder, "cat a; git log -1 --format=%s"), "one\nfirst\n");
+    whole(&world);
+}

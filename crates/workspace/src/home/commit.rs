@@ -18,7 +18,7 @@ use super::{HomeOptions, describe, execs, markers};
 use crate::change::ChangeSummaryService;
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
-use crate::git::{GitReport, Unclear, check_folder, is_git_directory};
+use crate::git::{GitReport, Unclear};
 
 /// How often a commit is tried again because somebody changed the folder meanwhile.
 const ATTEMPTS: usize = 3;
@@ -110,11 +110,7 @@ impl<'a> CommitService<'a> {
         if plan.proposal.is_empty() || !plan.proposal.conflicts.is_empty() {
             return Ok(Some(outcome));
         }
-        // A git directory that is a folder of its own belongs to the first folder, and to checkouts that nothing is brought to.
-        let folders_of_files = folders.targets().into_iter().filter(|t| !is_git_directory(&t.at));
-        for target in folders_of_files {
-            check_folder(&target.directory)?;
-        }
+        folders.require_git_at_rest()?;
         outcome.execs = execs::since(self.vault, &tip, &plan.proposal.common)?;
         if request.dry_run {
             folders.check(&captured.root, &plan.after)?;

@@ -11,6 +11,7 @@ use offshoot_vault::{
 use super::HomeOptions;
 use crate::binding::{capture, named, shared_directories};
 use crate::error::{Result, ServiceError};
+use crate::git::{check_folder, is_git_directory};
 
 /// Holds all folders of a vault. Whatever was interrupted in them is settled.
 #[derive(Debug)]
@@ -64,6 +65,15 @@ impl<'a> Folders<'a> {
     /// What the vault is bound to.
     pub(crate) fn bindings(&self) -> &[Binding] {
         &self.bindings
+    }
+
+    /// Fails where a git is at work in one of the folders.
+    pub(super) fn require_git_at_rest(&self) -> Result<()> {
+        // A git directory that is a folder of its own belongs to the first folder, and to checkouts that nothing is brought to.
+        for target in self.targets().iter().filter(|target| !is_git_directory(&target.at)) {
+            check_folder(&target.directory)?;
+        }
+        Ok(())
     }
 
     /// Where the folders are, and where in the tree.
