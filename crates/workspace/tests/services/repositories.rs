@@ -61,7 +61,8 @@ fn scene_of(history: &str, folder: &str, workspace: &str) -> Scene {
     let sides = sides.map(|(label, root)| Side { label: label.to_owned(), root });
     let inputs = MergeInputs { base: &Base::Root(base), sides: &sides };
     let options = &MergeOptions::default();
-    let merge = RepositoryMerge { inputs, options, target: 0, unclear: Unclear::Apart };
+    let merge =
+        RepositoryMerge { inputs, options, target: 0, unclear: Unclear::Apart, meetings: &[] };
     let both = merge_repositories(&bench.vault, &merge).unwrap();
     drop(held);
     Scene { bench, workspace, both }
