@@ -44,8 +44,8 @@ impl Vault {
         })
     }
 
-    /// The snapshots that all of these came from, without those that others of them came from. What a side took back by undoing
-    /// a commit it did not come from.
+    /// The snapshots that all of these came from, without those that others of them came from. A side that
+    /// undid a commit does not count as coming from what that commit brought.
     ///
     /// Ids sort by creation, so a snapshot is looked at after everything that came from it.
     pub fn common_ancestors(&self, snapshots: &[Id]) -> Result<Vec<Id>> {
