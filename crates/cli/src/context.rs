@@ -1,6 +1,7 @@
 //! What every command starts from: settings, home, vault, workspace, actor.
 
 mod home;
+pub(crate) mod noise;
 pub(crate) mod policy;
 
 use std::os::unix::ffi::OsStrExt;

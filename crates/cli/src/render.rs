@@ -3,11 +3,11 @@
 pub(crate) mod columns;
 pub(crate) mod exec;
 pub(crate) mod git;
+pub(crate) mod listing;
 pub(crate) mod patch;
 pub(crate) mod styled;
 pub(crate) mod words;
 
-use std::collections::BTreeMap;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -15,7 +15,6 @@ use anstyle::{AnsiColor, Style};
 use jiff::tz::TimeZone;
 use offshoot_vault::diff::{Change, ChangeKind};
 use offshoot_vault::{EntryKind, Id, ImportReport, VaultPath, display_bytes};
-use offshoot_workspace::git::own_git_directory;
 use offshoot_workspace::{GitDirectory, wire};
 
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -202,57 +201,11 @@ pub(crate) fn without_frames(changes: &[Change]) -> Vec<&Change> {
     all.filter(|(at, change)| !frames(change, changes.get(at + 1))).map(|(_, c)| c).collect()
 }
 
-/// One line for each change.
-pub(crate) fn changes(changes: &[Change], indent: &str) -> String {
-    without_frames(changes).into_iter().map(|c| format!("{indent}{}\n", change(c))).collect()
-}
-
-/// Changes without those of git's own files, and how many those are in each git directory: nobody reads them one by one.
-pub(crate) fn apart_from_git(changes: Vec<&Change>) -> (Vec<&Change>, BTreeMap<VaultPath, u64>) {
-    let mut git = BTreeMap::new();
-    let mut rest = Vec::new();
-    for change in changes {
-        match own_git_directory(&change.path) {
-            Some(directory) => *git.entry(directory).or_insert(0) += 1,
-            None => rest.push(change),
-        }
-    }
-    (rest, git)
-}
-
-/// The lines for changes of git's own files.
-pub(crate) fn git_files(directories: BTreeMap<VaultPath, u64>) -> String {
-    let line = |(directory, number)| {
-        let files = count(number, "file");
-        format!("{}\n", paint(DIM, &format!("  and {files} of git in {directory}")))
-    };
-    directories.into_iter().map(line).collect()
-}
-
 /// The line about a git directory that was taken in though it lies outside of the folder.
 pub(crate) fn git_directory(git: &GitDirectory) -> Option<String> {
     let GitDirectory::Bound { binding, bytes: size, new: _ } = git else { return None };
     let (directory, size) = (host_path(&binding.host_path()), bytes(*size));
     Some(format!("git directory {directory} taken in as well, {size}"))
-}
-
-/// "12 modified, 1 added".
-pub(crate) fn change_counts(changes: &[Change]) -> String {
-    let kinds = [
-        ChangeKind::Added,
-        ChangeKind::Modified,
-        ChangeKind::Deleted,
-        ChangeKind::Renamed,
-        ChangeKind::Mode,
-        ChangeKind::Metadata,
-    ];
-    let shown = without_frames(changes);
-    let counted = kinds.iter().filter_map(|kind| {
-        let number = shown.iter().filter(|change| change.kind() == *kind).count();
-        (number > 0).then(|| format!("{number} {}", kind.word()))
-    });
-    let text: Vec<String> = counted.collect();
-    if text.is_empty() { "nothing changed".to_owned() } else { text.join(", ") }
 }
 
 /// What an import brought, in a line.

@@ -4,6 +4,7 @@ use offshoot_vault::diff::{self, Change, ChangeKind, DiffOptions, FileDiff};
 use offshoot_vault::{RootId, Vault};
 
 use crate::error::Result;
+use crate::git::git_directory;
 
 /// The changes between two roots.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +13,9 @@ pub struct Summary {
     pub changes: Vec<Change>,
     /// How many paths changed in their metadata alone; they are in `changes` only when asked for.
     pub metadata_only: u64,
+    /// How many of those people care about: files, but not those that git keeps for itself. A directory gets another time by whatever
+    /// changes in it.
+    pub metadata_files: u64,
 }
 
 /// Summarises changes; costs as much as there are changes.
@@ -31,12 +35,14 @@ impl<'a> ChangeSummaryService<'a> {
     pub fn between(&self, before: &RootId, after: &RootId, metadata: bool) -> Result<Summary> {
         let objects = self.vault.objects()?;
         let all = diff::compare(objects, before, after)?;
-        let total = all.len();
         let is_kept = |change: &Change| metadata || change.kind() != ChangeKind::Metadata;
-        let kept: Vec<Change> = all.into_iter().filter(is_kept).collect();
-        let metadata_only = (total - kept.len()) as u64;
+        let (kept, left): (Vec<Change>, Vec<Change>) = all.into_iter().partition(is_kept);
+        let is_file = |change: &&Change| {
+            change.entry().directory().is_none() && git_directory(&change.path).is_none()
+        };
+        let metadata_files = left.iter().filter(is_file).count() as u64;
         let changes = diff::detect_renames(objects, kept, &self.options)?;
-        Ok(Summary { changes, metadata_only })
+        Ok(Summary { changes, metadata_only: left.len() as u64, metadata_files })
     }
 
     /// The lines of a change.
@@ -45,7 +51,11 @@ impl<'a> ChangeSummaryService<'a> {
     }
 
     /// Writes changes as a patch that git reads.
-    pub fn patch(&self, changes: &[Change], out: &mut dyn std::io::Write) -> Result<()> {
+    pub fn patch<'c>(
+        &self,
+        changes: impl IntoIterator<Item = &'c Change>,
+        out: &mut dyn std::io::Write,
+    ) -> Result<()> {
         let objects = self.vault.objects()?;
         for change in changes {
             diff::write_change(objects, change, &self.options, out)?;

@@ -31,7 +31,6 @@ pub use export::{ExportRequest, Exported, ExportedCommit, LeftOut, export};
 pub use folder::GitFolder;
 pub(crate) use moved::git_move_of;
 pub use moved::record_git_commit;
-pub use names::own_git_directory;
 pub(crate) use names::{
     GIT_SUFFIX, git_directory, is_git_directory, is_git_folder_name, within_repository,
 };

@@ -19,6 +19,7 @@ mod history;
 mod home;
 mod maintenance;
 mod merge;
+mod noise;
 mod policy;
 mod recover;
 mod resolve;
@@ -55,6 +56,7 @@ pub use home::{
 };
 pub use maintenance::{MaintenanceOptions, MaintenanceService};
 pub use merge::{MergeOutcome, MergeRequest, MergeService, MergeSide, MergeTarget};
+pub use noise::{Folded, FoldedKind, GitActivity, Noise, Sorted};
 pub use policy::{
     PolicyFile, PolicyFileError, PolicyFiles, PolicyLanguage, Replay, ReplayService, Replayed,
     judge,
@@ -62,7 +64,8 @@ pub use policy::{
 pub use recover::{Inspected, Kept, RecoverService, Recoverable};
 pub use resolve::{Point, Resolver};
 pub use review::{
-    Decision, Mixed, Origin, Outcome, Piece, PieceKind, ReviewItem, ReviewService, Wanted,
+    Decision, FoldedReview, Mixed, Origin, Outcome, Piece, PieceKind, ReviewGroup, ReviewItem,
+    ReviewService, Wanted, decide_all,
 };
 pub use running::{Ending, RunningService};
 pub use suggest::similar;

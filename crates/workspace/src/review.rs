@@ -3,10 +3,12 @@
 mod apply;
 mod choices;
 mod decide;
+mod fold;
 mod origin;
 mod together;
 
 pub use decide::{Decision, Mixed, Outcome, Piece, PieceKind, ReviewItem, Wanted};
+pub use fold::{FoldedReview, ReviewGroup, decide_all};
 pub use origin::Origin;
 
 use std::collections::BTreeMap;

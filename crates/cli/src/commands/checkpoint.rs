@@ -7,7 +7,9 @@ use offshoot_workspace::{ChangeSummaryService, CheckpointService, NewCheckpoint,
 
 use crate::complete;
 use crate::context::Context;
+use crate::context::noise::ExpandArgs;
 use crate::error::{CliError, Result};
+use crate::render::listing::{EXPAND, Listing};
 use crate::render::{self, DIM, NAME, fields, paint, table};
 
 #[derive(Debug, Subcommand)]
@@ -23,7 +25,7 @@ pub(crate) enum CheckpointCommand {
     List,
     /// Show a checkpoint and what changed since
     #[command(after_help = "Examples:\n  offshoot checkpoint show before-refactor -w fix")]
-    Show(NameArgs),
+    Show(ShowArgs),
     /// Take a workspace back to a checkpoint or any REF; `undo` reverses it
     #[command(
         after_help = "Examples:\n  offshoot checkpoint restore before-refactor -w fix\n  offshoot checkpoint restore fix@base -w fix"
@@ -51,6 +53,14 @@ pub(crate) struct NameArgs {
     /// Checkpoint: a name or the start of an id
     #[arg(add = complete::checkpoints())]
     name: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    #[command(flatten)]
+    checkpoint: NameArgs,
+    #[command(flatten)]
+    expand: ExpandArgs,
 }
 
 #[derive(Debug, Args)]
@@ -119,13 +129,16 @@ fn list(context: &Context, vault: &Vault) -> Result<()> {
                 render::line(&checkpoint.state.reason),
             ]
         });
-        table(&["CHECKPOINT", "SNAPSHOT", "CREATED", "REASON"], rows.collect())
+        match checkpoints.is_empty() {
+            true => format!("workspace {} has no checkpoints\n", all[0].name),
+            false => table(&["CHECKPOINT", "SNAPSHOT", "CREATED", "REASON"], rows.collect()),
+        }
     })
 }
 
-fn show(args: &NameArgs, context: &Context, vault: &Vault) -> Result<()> {
+fn show(args: &ShowArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = readable_workspace(context, vault)?;
-    let checkpoint = Resolver::new(vault).checkpoint(&workspace, &args.name)?;
+    let checkpoint = Resolver::new(vault).checkpoint(&workspace, &args.checkpoint.name)?;
     let snapshot = vault.snapshot(&checkpoint.state.snapshot)?;
     let head = vault.snapshot(&workspace.state.head)?;
     let changes = ChangeSummaryService::new(vault, context.diff_options());
@@ -135,6 +148,8 @@ fn show(args: &NameArgs, context: &Context, vault: &Vault) -> Result<()> {
         snapshot: wire::snapshot(&snapshot),
         changes_since: since.iter().map(wire::change).collect(),
     };
+    let mut noise = context.noise(vault, &[snapshot.root, head.root], args.expand)?;
+    let listing = Listing::new(&since, noise.as_mut())?;
     context.output.data(document, |_| {
         let row = |name: &str, value: String| vec![paint(DIM, name), value];
         let mut out = fields(&[
@@ -144,9 +159,9 @@ fn show(args: &NameArgs, context: &Context, vault: &Vault) -> Result<()> {
             row("snapshot", render::short(&snapshot.id)),
             row("created", render::time(checkpoint.state.created_ms)),
             row("reason", render::line(&checkpoint.state.reason)),
-            row("changed since", render::change_counts(&since)),
+            row("changed since", listing.heading()),
         ]);
-        out.push_str(&render::changes(&since, "  "));
+        out.push_str(&listing.lines("  ", usize::MAX, EXPAND));
         out
     })
 }

@@ -22,6 +22,7 @@ use super::init::report_skipped;
 use crate::args::Named;
 use crate::config::TimesSetting;
 use crate::context::Context;
+use crate::context::noise::ExpandArgs;
 use crate::error::Result;
 use crate::interrupt::{self, Watch};
 use crate::progress::Patience;
@@ -78,6 +79,8 @@ pub(crate) struct CommitArgs {
     /// Settle an interrupted commit that cannot be settled on its own
     #[arg(long, value_name = "WAY")]
     settle: Option<SettleWay>,
+    #[command(flatten)]
+    expand: ExpandArgs,
 }
 
 /// What is held back for safety.
@@ -124,7 +127,7 @@ pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<ExitCode> {
     let options = HomeOptions { settle, ..context.home_options(&told) };
     let mut selection = selection(args)?;
     if args.patch {
-        let picked = pick::pick(context, vault, &workspace, &selection)?;
+        let picked = pick::pick(context, vault, &workspace, &selection, args.expand)?;
         let Some(choices) = picked else { return Ok(ExitCode::Success) };
         selection.choices = choices;
     }
@@ -133,6 +136,7 @@ pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<ExitCode> {
         dry_run: args.dry_run,
         git: args.git,
         author: args.author.as_deref(),
+        expand: args.expand,
     };
     bring_home(context, vault, &workspace, selection, options, &about)
 }
@@ -148,6 +152,8 @@ pub(crate) struct About<'a> {
     pub(crate) git: bool,
     /// Who made that one.
     pub(crate) author: Option<&'a str>,
+    /// Whether all files are listed.
+    pub(crate) expand: ExpandArgs,
 }
 
 /// Brings home what was selected, and says what came of it.
@@ -190,7 +196,9 @@ pub(crate) fn bring_home(
     let commit =
         |prepared: git::Prepared| prepared.commit(vault, &context.actor, workspace.id, &outcome);
     let made = prepared.filter(|_| came_home).map(commit).transpose()?;
-    report(context, &outcome, made.as_ref())
+    let mut noise = context.noise(vault, &[outcome.before, outcome.after], about.expand)?;
+    let text = summary::text(&outcome, noise.as_mut())?;
+    report(context, &outcome, made.as_ref(), &text)
 }
 
 fn selection(args: &CommitArgs) -> Result<Selection<'static>> {
@@ -216,6 +224,7 @@ fn report(
     context: &Context,
     outcome: &CommitOutcome,
     made: Option<&git::Made>,
+    summary: &str,
 ) -> Result<ExitCode> {
     report_skipped(context, &outcome.report);
     for pattern in &outcome.unmatched {
@@ -223,7 +232,7 @@ fn report(
     }
     let text = |_: &_| {
         let git = made.map(git::Made::text).unwrap_or_default();
-        format!("{}{git}", summary::text(outcome))
+        format!("{summary}{git}")
     };
     let document = CommitDoc { git: made.map(git::Made::document), ..wire::commit(outcome) };
     match made {

@@ -5,13 +5,15 @@ use std::io::IsTerminal;
 
 use clap::Args;
 use offshoot_protocol::{ChangeDoc, DiffDoc, ExitCode, Text};
-use offshoot_vault::diff::{Change, FileDiff, stat};
+use offshoot_vault::diff::{FileDiff, stat};
 use offshoot_vault::{Id, RootId, Vault, VaultPath, Workspace};
 use offshoot_workspace::{ChangeSummaryService, Point, Resolver, Summary, wire};
 
+use crate::context::noise::ExpandArgs;
 use crate::context::{Context, vault_path};
 use crate::error::Result;
 use crate::render::columns::side_by_side;
+use crate::render::listing::{EXPAND, Listing};
 use crate::render::words::{Marks, word_diff};
 use crate::{pager, render, terminal};
 
@@ -70,6 +72,8 @@ pub(crate) struct DiffArgs {
     /// Exit with 1 if there are differences
     #[arg(long)]
     exit_code: bool,
+    #[command(flatten)]
+    expand: ExpandArgs,
 }
 
 pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<ExitCode> {
@@ -94,7 +98,11 @@ pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<ExitCode> {
         context.output.data(document, |_| String::new())?;
     } else {
         context.output.print_notes();
-        print(args, &service, &summary, context)?;
+        let noise = context.noise(vault, &[before.root, after.root], args.expand)?;
+        let mut noise = noise.map(|noise| noise.except(&paths));
+        let listing = Listing::new(&summary.changes, noise.as_mut())?;
+        let listing = listing.and_metadata(summary.metadata_files);
+        print(args, &service, &summary, &listing, context)?;
     }
     let differs = args.exit_code && !summary.changes.is_empty();
     Ok(if differs { ExitCode::Failure } else { ExitCode::Success })
@@ -198,21 +206,26 @@ fn print(
     args: &DiffArgs,
     service: &ChangeSummaryService<'_>,
     summary: &Summary,
+    listing: &Listing<'_>,
     context: &Context,
 ) -> Result<()> {
+    // Names are for programs, which fold for themselves.
     if args.name_only {
         let shown = render::without_frames(&summary.changes);
         let lines: String = shown.iter().map(|change| format!("{}\n", change.path)).collect();
         return context.output.text(&lines);
     }
     if args.name_status {
-        return context.output.text(&render::changes(&summary.changes, ""));
+        let shown = render::without_frames(&summary.changes);
+        let lines = shown.iter().map(|change| format!("{}\n", render::change(change)));
+        return context.output.text(&lines.collect::<String>());
     }
     if args.stat {
-        return context.output.text(&stat_text(service, &summary.changes)?);
+        return context.output.text(&stat_text(service, listing)?);
     }
     let mut patch = Vec::new();
-    service.patch(&summary.changes, &mut patch)?;
+    service.patch(listing.single().iter().copied(), &mut patch)?;
+    let left_out = left_out(listing);
     let coloured = context.output.is_coloured();
     let shown = if args.side_by_side {
         side_by_side(&patch, terminal::width())
@@ -223,14 +236,23 @@ fn print(
         render::patch::coloured(&patch)
     } else {
         // Programs get the exact bytes.
+        left_out.into_iter().for_each(|text| context.output.note(text));
+        context.output.print_notes();
         return context.output.bytes(&patch);
     };
-    pager::show(context, &shown, !args.no_pager)
+    let left_out = left_out.map(|text| format!("{}\n", render::paint(render::DIM, &text)));
+    pager::show(context, &(shown + &left_out.unwrap_or_default()), !args.no_pager)
 }
 
-fn stat_text(service: &ChangeSummaryService<'_>, changes: &[Change]) -> Result<String> {
+/// What a patch does not have, and how to get it.
+fn left_out(listing: &Listing<'_>) -> Option<String> {
+    let folded = listing.folded();
+    (!folded.is_empty()).then(|| format!("left out: {} ({EXPAND})", folded.join("; ")))
+}
+
+fn stat_text(service: &ChangeSummaryService<'_>, listing: &Listing<'_>) -> Result<String> {
     let mut lines = Vec::new();
-    for change in render::without_frames(changes) {
+    for change in listing.single() {
         let size = |entry: &Option<offshoot_vault::Entry>| entry.as_ref().map_or(0, |e| e.size());
         let diff = service.lines(change)?;
         let (added, removed) = match &diff {
@@ -247,5 +269,6 @@ fn stat_text(service: &ChangeSummaryService<'_>, changes: &[Change]) -> Result<S
             size_after: size(&change.after),
         });
     }
-    Ok(stat::render(&lines, terminal::width()))
+    let left_out = left_out(listing).map(|text| format!(" {}\n", render::paint(render::DIM, &text)));
+    Ok(stat::render(&lines, terminal::width()) + &left_out.unwrap_or_default())
 }

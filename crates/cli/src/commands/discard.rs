@@ -6,8 +6,9 @@ use offshoot_workspace::{ChangeSummaryService, WorkspaceService, wire};
 
 use crate::args::Named;
 use crate::context::Context;
+use crate::context::noise::ExpandArgs;
 use crate::error::Result;
-use crate::render;
+use crate::render::listing::Listing;
 
 #[derive(Debug, Args)]
 #[command(
@@ -37,11 +38,13 @@ pub(crate) fn run(args: &DiscardArgs, context: &Context) -> Result<()> {
         changes: lost.iter().map(wire::change).collect(),
         operation: operation.map(|id| id.to_string()),
     };
+    let mut noise = context.noise(vault, &[base.root, head.root], ExpandArgs::default())?;
+    let listing = Listing::new(&lost, noise.as_mut())?;
     context.output.done(document, |document| {
         let name = &document.workspace;
         let what = match lost.len() {
             0 => "it had no changes".to_owned(),
-            _ => format!("{} discarded", render::change_counts(&lost)),
+            _ => format!("{} discarded", listing.summary()),
         };
         let fate = if args.keep { "is back at its base" } else { "is gone" };
         let undo = match document.operation {

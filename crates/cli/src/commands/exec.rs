@@ -15,9 +15,10 @@ use std::ffi::OsString;
 
 use clap::{Args, Subcommand};
 use offshoot_policy::Engine;
+use offshoot_vault::Vault;
 use offshoot_workspace::{
-    Answered, CommandLine, Door, ExecutionRequest, ExecutionTimeout, ProxyRuntime, RuntimeOptions,
-    judge,
+    Answered, CommandLine, Door, ExecutionRequest, ExecutionResult, ExecutionTimeout, ProxyRuntime,
+    RuntimeOptions, judge,
 };
 
 use self::answer::Answer;
@@ -28,8 +29,10 @@ use self::live::Printed;
 pub(crate) use self::options::{Net, Options, timeout};
 use self::setup::{Folder, Found, Place};
 use crate::commands::vault::maintain;
+use crate::context::noise::ExpandArgs;
 use crate::context::{Context, user_home};
 use crate::error::Result;
+use crate::render::listing::Listing;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -129,12 +132,28 @@ pub(crate) fn perform(ask: &mut Ask<'_>, form: Form, context: &Context) -> Resul
     let (printed, told) = live.end();
     let closing = Closing::new(ask, context, &place, &options, &envelope.result);
     let closing = Closing { told, ..closing };
-    let code = answer.finish(context, &envelope, printed, &closing);
+    let listing = changes(context, &place.vault.vault, &envelope.result)?;
+    let code = answer.finish(context, &envelope, &listing, printed, &closing);
     let workspace = envelope.result.workspace.as_ref().filter(|_| !envelope.result.removed);
     if let Some((workspace, _)) = workspace {
         maintain::after_command(context, &place.vault, workspace);
     }
     code
+}
+
+/// What a command changed, for people.
+fn changes<'r>(
+    context: &Context,
+    vault: &Vault,
+    result: &'r ExecutionResult,
+) -> Result<Listing<'r>> {
+    let snapshots = result.before.iter().chain(&result.after);
+    let roots = snapshots.map(|id| Ok(vault.snapshot(id)?.root)).collect::<Result<Vec<_>>>()?;
+    let mut noise = match result.changes.is_empty() {
+        true => None,
+        false => context.noise(vault, &roots, ExpandArgs::default())?,
+    };
+    Ok(Listing::new(&result.changes, noise.as_mut())?.without_metadata())
 }
 
 /// What is in place before a command runs.
@@ -208,5 +227,6 @@ fn knock(
         // Where it cannot be done now, whoever asks for them says why.
         drop(opened.vault.take_in_refusals());
     }
-    Ok(Knocked::Answered(answer.finish(context, &envelope, Printed::Lines, &Closing::default())?))
+    let (nothing, closing) = (Listing::new(&[], None)?, Closing::default());
+    Ok(Knocked::Answered(answer.finish(context, &envelope, &nothing, Printed::Lines, &closing)?))
 }

@@ -11,7 +11,9 @@ use offshoot_workspace::{
 use super::conflicts;
 use crate::complete;
 use crate::context::Context;
+use crate::context::noise::ExpandArgs;
 use crate::error::Result;
+use crate::render::listing::{EXPAND, Listing, show_expanded};
 use crate::render::{self, DIM, NAME, paint};
 
 const EXAMPLES: &str = "\
@@ -39,6 +41,8 @@ pub(crate) struct MergeArgs {
     /// Show the result, and change nothing
     #[arg(short = 'n', long)]
     dry_run: bool,
+    #[command(flatten)]
+    expand: ExpandArgs,
 }
 
 pub(crate) fn run(args: &MergeArgs, context: &Context) -> Result<ExitCode> {
@@ -61,7 +65,7 @@ pub(crate) fn run(args: &MergeArgs, context: &Context) -> Result<ExitCode> {
         true => service.preview(&request)?,
         false => service.merge(&request)?,
     };
-    report(context, vault, outcome, args.dry_run)
+    report(context, vault, outcome, args.dry_run, args.expand)
 }
 
 fn report(
@@ -69,6 +73,7 @@ fn report(
     vault: &Vault,
     mut outcome: MergeOutcome,
     dry_run: bool,
+    expand: ExpandArgs,
 ) -> Result<ExitCode> {
     let kept = outcome.changes.into_iter().filter(|it| it.kind() != ChangeKind::Metadata);
     outcome.changes = detect_renames(vault.objects()?, kept.collect(), &context.diff_options())?;
@@ -77,7 +82,13 @@ fn report(
         false => ExitCode::Conflict,
     };
     let document = wire::merge(&outcome, dry_run);
-    let human = || text(&outcome, dry_run);
+    let root = match &outcome.snapshot {
+        Some(snapshot) => snapshot.root,
+        None => vault.head()?.root,
+    };
+    let mut noise = context.noise(vault, &[root], expand)?;
+    let listing = Listing::new(&outcome.changes, noise.as_mut())?;
+    let human = || text(&outcome, &listing, dry_run);
     match code {
         ExitCode::Success => context.output.done(document, |_| human())?,
         _ => context.output.data(document, |_| human())?,
@@ -85,7 +96,7 @@ fn report(
     Ok(code)
 }
 
-fn text(outcome: &MergeOutcome, dry_run: bool) -> String {
+fn text(outcome: &MergeOutcome, listing: &Listing<'_>, dry_run: bool) -> String {
     let name = paint(NAME, &outcome.workspace);
     let mut out = String::new();
     let first = usize::from(!outcome.created);
@@ -93,14 +104,18 @@ fn text(outcome: &MergeOutcome, dry_run: bool) -> String {
         let text = format!("{} is merged already", side.label);
         out.push_str(&format!("{}\n", paint(DIM, &text)));
     }
-    let changed = render::change_counts(&outcome.changes);
+    let changed = listing.heading();
     out.push_str(&match (dry_run, outcome.created, outcome.operation) {
         (true, ..) => format!("would merge into {name}: {changed}\n"),
         (false, true, _) => format!("merged into the new workspace {name}: {changed}\n"),
         (false, false, Some(_)) => format!("merged into {name}: {changed}\n"),
         (false, false, None) => format!("nothing to merge into {name}\n"),
     });
-    out.push_str(&render::changes(&outcome.changes, "  "));
+    let hint = match dry_run {
+        true => EXPAND.to_owned(),
+        false => show_expanded(&outcome.workspace),
+    };
+    out.push_str(&listing.lines("  ", usize::MAX, &hint));
     out.push_str(&render::git::notes(&outcome.git, &format!("{}'s", outcome.workspace)));
     if !outcome.conflicts.is_empty() {
         out.push_str(&conflicts::lines(&outcome.conflicts));

@@ -8,8 +8,10 @@ use super::commit::conflict_lines;
 use super::init::report_skipped;
 use crate::args::Named;
 use crate::context::Context;
+use crate::context::noise::ExpandArgs;
 use crate::error::Result;
 use crate::progress::Patience;
+use crate::render::listing::{Listing, show_expanded};
 use crate::render::{self, BAD, DIM, NAME, paint};
 
 const EXAMPLES: &str = "\
@@ -30,6 +32,8 @@ pub(crate) struct PullArgs {
     /// Update only the main line, and no workspace
     #[arg(long)]
     head: bool,
+    #[command(flatten)]
+    expand: ExpandArgs,
 }
 
 pub(crate) fn run(args: &PullArgs, context: &Context) -> Result<ExitCode> {
@@ -50,16 +54,20 @@ pub(crate) fn run(args: &PullArgs, context: &Context) -> Result<ExitCode> {
     report_skipped(context, &pulled.report);
     context.note_left_git(&pulled.git_directory);
     context.note_taken_git(&pulled.git_directory);
-    context.output.done(wire::pull(&pulled), |_| text(&pulled))?;
+    let snapshots = [pulled.head].into_iter().chain(pulled.snapshot);
+    let roots = snapshots.map(|id| Ok(vault.snapshot(&id)?.root)).collect::<Result<Vec<_>>>()?;
+    let mut noise = context.noise(vault, &roots, args.expand)?;
+    let captured = Listing::new(&pulled.captured, noise.as_mut())?.without_metadata();
+    let changes = Listing::new(&pulled.changes, noise.as_mut())?.without_metadata();
+    context.output.done(wire::pull(&pulled), |_| text(&pulled, &captured, &changes))?;
     Ok(if pulled.conflicts.is_empty() { ExitCode::Success } else { ExitCode::Conflict })
 }
 
-fn text(pulled: &Pulled) -> String {
+fn text(pulled: &Pulled, captured: &Listing<'_>, changes: &Listing<'_>) -> String {
     let mut text = String::new();
     if pulled.head_moved {
-        let counts = render::change_counts(&pulled.captured);
-        text.push_str(&format!("new in the folder: {counts}\n"));
-        text.push_str(&render::changes(&pulled.captured, "  "));
+        text.push_str(&format!("new in the folder: {}\n", captured.heading()));
+        text.push_str(&captured.lines("  ", usize::MAX, &show_expanded("head")));
     }
     let Some(workspace) = &pulled.workspace else {
         if !pulled.head_moved {
@@ -73,9 +81,8 @@ fn text(pulled: &Pulled) -> String {
         text.push_str(&format!("workspace {name} is up to date\n"));
         return text;
     }
-    let counts = render::change_counts(&pulled.changes);
-    text.push_str(&format!("pulled into workspace {name}: {counts}\n"));
-    text.push_str(&render::changes(&pulled.changes, "  "));
+    text.push_str(&format!("pulled into workspace {name}: {}\n", changes.heading()));
+    text.push_str(&changes.lines("  ", usize::MAX, &show_expanded(workspace)));
     text.push_str(&render::git::notes(&pulled.git, &format!("{workspace}'s")));
     if !pulled.conflicts.is_empty() {
         let count = render::count(pulled.conflicts.len() as u64, "conflict");

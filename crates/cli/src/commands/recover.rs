@@ -7,7 +7,9 @@ use offshoot_workspace::{Inspected, Kept, RecoverService, Recoverable, wire};
 
 use crate::complete;
 use crate::context::Context;
+use crate::context::noise::ExpandArgs;
 use crate::error::Result;
+use crate::render::listing::{EXPAND, Listing};
 use crate::render::{self, BAD, DIM, NAME, fields, paint, table};
 
 /// At most so much of an output is shown to people.
@@ -20,7 +22,7 @@ pub(crate) enum RecoverCommand {
     List,
     /// Show what an interrupted command left
     #[command(after_help = "Examples:\n  offshoot recover show 01k9x2m4")]
-    Show(IdArgs),
+    Show(ShowArgs),
     /// Keep it as a checkpoint of its workspace
     #[command(
         after_help = "Examples:\n  offshoot recover keep 01k9x2m4\n  offshoot recover keep 01k9x2m4 --name half-done\n  offshoot checkpoint restore half-done -w fix     go on from there"
@@ -34,10 +36,12 @@ pub(crate) enum RecoverCommand {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct IdArgs {
+pub(crate) struct ShowArgs {
     /// Exec: the start of its id
     #[arg(value_name = "EXEC", add = complete::left())]
     exec: String,
+    #[command(flatten)]
+    expand: ExpandArgs,
 }
 
 #[derive(Debug, Args)]
@@ -69,7 +73,11 @@ pub(crate) fn run(command: &RecoverCommand, context: &Context) -> Result<()> {
         RecoverCommand::Show(args) => {
             let inspected = service.show(&service.find(&args.exec)?)?;
             let document = wire::inspected(&inspected);
-            context.output.data(document, |_| shown(&inspected))
+            let root = vault.snapshot(&inspected.found.note.snapshot)?.root;
+            let mut noise = context.noise(vault, &[root], args.expand)?;
+            let listing = Listing::new(&inspected.preview.changes, noise.as_mut())?;
+            let listing = listing.without_metadata();
+            context.output.data(document, |_| shown(&inspected, &listing))
         }
         RecoverCommand::Keep(args) => {
             let kept = service.keep(&service.find(&args.exec)?, args.name.as_deref())?;
@@ -122,8 +130,8 @@ fn amount(found: &Recoverable) -> String {
     }
 }
 
-fn shown(inspected: &Inspected) -> String {
-    let (found, preview) = (&inspected.found, &inspected.preview);
+fn shown(inspected: &Inspected, listing: &Listing<'_>) -> String {
+    let found = &inspected.found;
     let row = |name: &str, value: String| vec![paint(DIM, name), value];
     let mut rows = vec![
         row("exec", found.note.exec.to_string()),
@@ -137,8 +145,8 @@ fn shown(inspected: &Inspected) -> String {
         let warning = "the machine was started anew since; files may be incomplete";
         rows.push(row("note", paint(BAD, warning)));
     }
-    rows.push(row("changed", render::change_counts(&preview.changes)));
-    let mut text = format!("{}{}", fields(&rows), render::changes(&preview.changes, "  "));
+    rows.push(row("changed", listing.heading()));
+    let mut text = format!("{}{}", fields(&rows), listing.lines("  ", usize::MAX, EXPAND));
     for (name, bytes) in [("stdout", &inspected.output.0), ("stderr", &inspected.output.1)] {
         if !bytes.is_empty() {
             let end = &bytes[bytes.len().saturating_sub(SHOWN_OUTPUT)..];
@@ -156,13 +164,16 @@ fn answer_kept(context: &Context, vault: &Vault, kept: &Kept) -> Result<()> {
     if document.power_cut {
         context.output.note("the machine was started anew since; files may be incomplete");
     }
-    context.output.done(document, |document| said(kept, document.forked))
+    let root = vault.snapshot(&kept.note.snapshot)?.root;
+    let mut noise = context.noise(vault, &[root], ExpandArgs::default())?;
+    let listing = Listing::new(&kept.changes, noise.as_mut())?.without_metadata();
+    let counts = listing.summary();
+    context.output.done(document, |document| said(kept, document.forked, &counts))
 }
 
 /// What was kept, in a few words.
-pub(crate) fn said(kept: &Kept, forked: bool) -> String {
+fn said(kept: &Kept, forked: bool, counts: &str) -> String {
     let (exec, workspace) = (kept.note.exec.short(), paint(NAME, &kept.workspace.name));
-    let counts = render::change_counts(&kept.changes);
     match &kept.checkpoint {
         Some(checkpoint) => {
             let (name, workspace_name) = (&checkpoint.name, &kept.workspace.name);

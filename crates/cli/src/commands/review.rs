@@ -9,9 +9,12 @@ use clap::Args;
 use offshoot_protocol::{ExitCode, ReviewDoc};
 use offshoot_sandbox::Signals;
 use offshoot_vault::{Vault, VaultPath, Workspace};
-use offshoot_workspace::{Decision, Edited, PieceKind, ReviewItem, ReviewService, Selection, wire};
+use offshoot_workspace::{
+    Decision, Edited, FoldedReview, PieceKind, ReviewItem, ReviewService, Selection, wire,
+};
 
 use super::commit::{About, bring_home, git};
+use crate::context::noise::ExpandArgs;
 use crate::context::{Context, vault_path};
 use crate::error::{CliError, Result};
 use crate::render::{self, NAME, paint};
@@ -46,7 +49,7 @@ pub(crate) struct ReviewArgs {
     #[arg(long, value_name = "ID")]
     drop: Vec<String>,
     /// Accept these changes for --commit
-    #[arg(long, value_name = "ID", requires = "commit", conflicts_with = "list")]
+    #[arg(long, value_name = "ID", conflicts_with = "list")]
     accept: Vec<String>,
     /// Commit exactly what was accepted or edited
     #[arg(long, conflicts_with = "list")]
@@ -57,12 +60,19 @@ pub(crate) struct ReviewArgs {
     /// Split hunks into single changes
     #[arg(long)]
     split: bool,
+    #[command(flatten)]
+    expand: ExpandArgs,
 }
 
 /// Lists, carries out what was asked for, or walks through it all.
 pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<ExitCode> {
     let vault = &context.vault()?.vault;
+    if !args.accept.is_empty() && !args.commit {
+        let why = "--accept needs --commit: what you accept is not remembered for a later review";
+        return Err(CliError::usage(why).hint("add --commit; or use --drop for what is to go"));
+    }
     let paths: Result<Vec<VaultPath>> = args.paths.iter().map(|path| vault_path(path)).collect();
+    let paths = paths?;
     let workspace = workspace(args, context, vault)?;
     let (diff, merge) = (context.diff_options(), context.merge_options());
     let service = ReviewService::new(vault, &context.actor, diff, merge);
@@ -75,24 +85,34 @@ pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<ExitCode> {
         (!args.list && !decided).then(Signals::take_over).transpose().map_err(|error| {
             CliError::new(ExitCode::Failure, format!("cannot watch for signals: {error}"))
         })?;
-    let mut items = service.items(&workspace, &selection, &paths?)?;
+    let mut items = service.items(&workspace, &selection, &paths)?;
     if args.split {
         items.iter_mut().for_each(split_all);
     }
+    if args.list && context.output.is_json() {
+        list::print_document(context, &workspace, &items)?;
+        return Ok(ExitCode::Success);
+    }
+    let roots = [vault.head()?.root, vault.snapshot(&workspace.state.head)?.root];
+    let mut noise = match args.expand.expand {
+        true => None,
+        false => Some(context.folding(vault, &roots)?.except(&paths)),
+    };
+    let mut folded = FoldedReview::new(items, noise.as_mut())?;
     if args.list {
-        list::print(context, &workspace, &items)?;
+        list::print(context, &folded)?;
         return Ok(ExitCode::Success);
     }
     let review = Review { context, vault, service, workspace: &workspace, args };
     if decided {
-        choose::decide(&mut items, &args.drop, &Decision::Dropped)?;
-        choose::decide(&mut items, &args.accept, &Decision::Accepted)?;
-        return review.carry_out(&items, args.commit);
+        choose::decide(&mut folded, &args.drop, &Decision::Dropped)?;
+        choose::decide(&mut folded, &args.accept, &Decision::Accepted)?;
+        return review.carry_out(folded.items, args.commit);
     }
-    if items.is_empty() {
-        return review.carry_out(&items, false);
+    if folded.items.is_empty() {
+        return review.carry_out(folded.items, false);
     }
-    review.walk(items)
+    review.walk(folded)
 }
 
 /// What a review works with.
@@ -129,7 +149,7 @@ fn split_all(item: &mut ReviewItem) {
 }
 
 impl Review<'_> {
-    fn walk(&self, items: Vec<ReviewItem>) -> Result<ExitCode> {
+    fn walk(&self, folded: FoldedReview) -> Result<ExitCode> {
         let output = &self.context.output;
         if output.is_json() || !terminal::is_attended() {
             let hint = "--list shows the changes with their ids, --drop and --accept decide";
@@ -137,18 +157,20 @@ impl Review<'_> {
         }
         let name = &self.workspace.name;
         let can_commit = !self.vault.bindings()?.is_empty();
-        let (items, ending) = review::walk(format!("review of {name}"), items, can_commit)?;
+        let (items, ending) = review::walk(format!("review of {name}"), folded, can_commit)?;
         match ending {
             Ending::Forget => {
                 output.text(&format!("the decisions were forgotten; {name} is as it was\n"))?;
                 Ok(ExitCode::Success)
             }
-            Ending::Apply => self.carry_out(&items, self.args.commit),
-            Ending::Commit => self.carry_out(&items, true),
+            Ending::Apply => self.carry_out(items, self.args.commit),
+            Ending::Commit => self.carry_out(items, true),
         }
     }
 
-    fn carry_out(&self, items: &[ReviewItem], commit: bool) -> Result<ExitCode> {
+    fn carry_out(&self, mut items: Vec<ReviewItem>, commit: bool) -> Result<ExitCode> {
+        items.sort_by(|one, other| one.change.path.cmp(&other.change.path));
+        let items = &items;
         let tally = Tally::of(items);
         let edited = self.service.apply(self.workspace, items)?;
         let commits = commit && tally.accepted + tally.edited > 0;
@@ -167,7 +189,8 @@ impl Review<'_> {
         let selection = Selection { choices, ..Selection::default() };
         let tell = |event: &_| self.context.tell(event);
         let options = self.context.home_options(&tell);
-        let about = About { message: self.args.message.as_deref(), ..About::default() };
+        let (message, expand) = (self.args.message.as_deref(), self.args.expand);
+        let about = About { message, expand, ..About::default() };
         bring_home(self.context, self.vault, &now, selection, options, &about)
     }
 }

@@ -1,16 +1,18 @@
 //! `offshoot show`: one thing of the history in detail.
 
 use clap::Args;
-use offshoot_protocol::{ExitCode, ShowDoc};
-use offshoot_vault::{ExecRecord, Operation, Vault, VaultError};
+use offshoot_protocol::{ExecEnvelopeDoc, ExitCode, ShowDoc};
+use offshoot_vault::{ExecRecord, Id, Operation, RootId, Vault, VaultError};
 use offshoot_workspace::{
-    ChangeSummaryService, ExecService, Point, Resolver, ServiceError, Summary, wire,
+    ChangeSummaryService, ExecService, Noise, Point, Resolver, ServiceError, Summary, wire,
 };
 
 use crate::complete;
 use crate::context::Context;
+use crate::context::noise::ExpandArgs;
 use crate::error::{CliError, Result};
 use crate::output::print_json;
+use crate::render::listing::{EXPAND, Listing};
 use crate::render::{self, DIM, NAME, fields, paint};
 
 #[derive(Debug, Args)]
@@ -24,6 +26,8 @@ pub(crate) struct ShowArgs {
     /// Show changes of times, owners and attributes too
     #[arg(long)]
     metadata: bool,
+    #[command(flatten)]
+    expand: ExpandArgs,
 }
 
 pub(crate) fn run(args: &ShowArgs, context: &Context) -> Result<()> {
@@ -34,7 +38,7 @@ pub(crate) fn run(args: &ShowArgs, context: &Context) -> Result<()> {
         Ok(point) => show_point(args, context, vault, &point),
         Err(error @ ServiceError::Unknown { .. }) => {
             if let Ok(exec) = ExecService::new(vault).find(&args.reference) {
-                return show_exec(context, vault, &exec);
+                return show_exec(args, context, vault, &exec);
             }
             match resolver.operation(&args.reference) {
                 Ok(operation) => show_operation(context, vault, &operation),
@@ -48,26 +52,36 @@ pub(crate) fn run(args: &ShowArgs, context: &Context) -> Result<()> {
 fn show_point(args: &ShowArgs, context: &Context, vault: &Vault, point: &Point) -> Result<()> {
     let snapshot = &point.snapshot;
     let service = ChangeSummaryService::new(vault, context.diff_options());
+    let mut roots = vec![snapshot.root];
     let summary = match snapshot.parents.first() {
         Some(parent) => {
             let parent = vault.snapshot(parent)?;
             if let Err(error @ VaultError::Collected { .. }) = vault.require_files(&parent) {
                 context.output.note(format!("what it changed cannot be told: {error}"));
-                return show_summary(context, point, &nothing());
+                return show_summary(context, point, &nothing(), None);
             }
+            roots.push(parent.root);
             service.between(&parent.root, &snapshot.root, args.metadata)?
         }
         None => nothing(),
     };
-    show_summary(context, point, &summary)
+    let noise = context.noise(vault, &roots, args.expand)?;
+    show_summary(context, point, &summary, noise)
 }
 
 fn nothing() -> Summary {
-    Summary { changes: Vec::new(), metadata_only: 0 }
+    Summary { changes: Vec::new(), metadata_only: 0, metadata_files: 0 }
 }
 
-fn show_summary(context: &Context, point: &Point, summary: &Summary) -> Result<()> {
+fn show_summary(
+    context: &Context,
+    point: &Point,
+    summary: &Summary,
+    mut noise: Option<Noise<'_>>,
+) -> Result<()> {
     let snapshot = &point.snapshot;
+    let listing = Listing::new(&summary.changes, noise.as_mut())?;
+    let listing = listing.and_metadata(summary.metadata_files);
     let document = ShowDoc {
         of: point.label.clone(),
         snapshot: wire::snapshot(snapshot),
@@ -92,14 +106,19 @@ fn show_summary(context: &Context, point: &Point, summary: &Summary) -> Result<(
         let changed = if first {
             "it is the first".to_owned()
         } else {
-            render::change_counts(&summary.changes)
+            listing.heading()
         };
         rows.push(row("changed", changed));
-        format!("{}{}", fields(&rows), render::changes(&summary.changes, "  "))
+        format!("{}{}", fields(&rows), listing.lines("  ", usize::MAX, EXPAND))
     })
 }
 
-fn show_exec(context: &Context, vault: &Vault, record: &ExecRecord) -> Result<()> {
+fn show_exec(
+    args: &ShowArgs,
+    context: &Context,
+    vault: &Vault,
+    record: &ExecRecord,
+) -> Result<()> {
     let (stdout, stderr) = ExecService::new(vault).output(&record.id)?;
     let Some(envelope) = wire::recorded_envelope(record, (&stdout, &stderr)) else {
         let message = format!("the envelope of exec {} cannot be read", record.id);
@@ -109,7 +128,40 @@ fn show_exec(context: &Context, vault: &Vault, record: &ExecRecord) -> Result<()
         print_json(&envelope);
         return Ok(());
     }
-    context.output.text(&render::exec::envelope(&envelope))
+    let summary = changes_of(context, vault, &envelope)?;
+    let Some((summary, roots)) = summary else {
+        context.output.note("what it changed cannot be shown any more: its snapshots were collected");
+        context.output.print_notes();
+        return context.output.text(&render::exec::envelope(&envelope, None));
+    };
+    let mut noise = context.noise(vault, &roots, args.expand)?;
+    let listing = Listing::new(&summary.changes, noise.as_mut())?;
+    let listing = if args.metadata { listing } else { listing.without_metadata() };
+    context.output.text(&render::exec::envelope(&envelope, Some(&listing)))
+}
+
+/// What an exec changed, and its states before and after; `None` where those were collected.
+fn changes_of(
+    context: &Context,
+    vault: &Vault,
+    envelope: &ExecEnvelopeDoc,
+) -> Result<Option<(Summary, Vec<RootId>)>> {
+    let result = &envelope.result;
+    let (Some(before), Some(after)) = (&result.snapshot_before, &result.snapshot_after) else {
+        return Ok(Some((nothing(), Vec::new())));
+    };
+    let mut roots = Vec::new();
+    for text in [before, after] {
+        let Ok(id) = text.parse::<Id>() else { return Ok(None) };
+        let snapshot = vault.snapshot(&id)?;
+        match vault.require_files(&snapshot) {
+            Err(VaultError::Collected { .. }) => return Ok(None),
+            found => found?,
+        }
+        roots.push(snapshot.root);
+    }
+    let service = ChangeSummaryService::new(vault, context.diff_options());
+    Ok(Some((service.between(&roots[0], &roots[1], true)?, roots)))
 }
 
 fn show_operation(context: &Context, vault: &Vault, operation: &Operation) -> Result<()> {

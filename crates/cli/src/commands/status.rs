@@ -14,6 +14,7 @@ use offshoot_workspace::{
 };
 
 use crate::args::Named;
+use crate::context::noise::ExpandArgs;
 use crate::context::{Context, OpenVault, user_home};
 use crate::error::Result;
 use crate::render::{NAME, paint};
@@ -24,6 +25,7 @@ const MOST_COUNTED: u64 = 10_000;
 const EXAMPLES: &str = "\
 Examples:
   offshoot status                      the most recent workspace
+  offshoot status -w fix --expand      with every file of build output and git
   offshoot status -w fix --short       for scripts: a line for each path
   offshoot status -w fix --json
 
@@ -41,6 +43,8 @@ pub(crate) struct StatusArgs {
     /// Show one line for each path
     #[arg(short, long)]
     short: bool,
+    #[command(flatten)]
+    expand: ExpandArgs,
 }
 
 /// Everything that a status is about.
@@ -92,10 +96,14 @@ pub(crate) fn run(args: &StatusArgs, context: &Context) -> Result<()> {
     };
     let status = look(args, context, &vault, name, workspace)?;
     let hints = context.settings.config.ui.hints && crate::terminal::is_shown();
-    context.output.data(document(&status), |_| match args.short {
+    let proposal = &status.preview.proposal;
+    let roots = [proposal.base, proposal.main, status.preview.tip.root];
+    let mut noise = context.noise(&vault, &roots, args.expand)?;
+    let text = match args.short {
         true => text::short(&status),
-        false => text::long(&status, hints),
-    })
+        false => text::long(&status, noise.as_mut(), hints)?,
+    };
+    context.output.data(document(&status), |_| text)
 }
 
 fn nothing_yet(context: &Context, vault: &Vault, name: String) -> Result<()> {

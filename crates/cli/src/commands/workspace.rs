@@ -15,8 +15,10 @@ use offshoot_workspace::{
 
 use crate::complete;
 use crate::config::parse_duration;
+use crate::context::noise::ExpandArgs;
 use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result};
+use crate::render::listing::Listing;
 use crate::render::{self, DIM, NAME, fields, paint, table};
 
 #[derive(Debug, Subcommand)]
@@ -231,6 +233,8 @@ fn show(args: &NameArgs, context: &Context, vault: &Vault) -> Result<()> {
         changed_paths: changed.len() as u64,
         checkpoints: checkpoints.iter().map(|c| wire::checkpoint(c, &all)).collect(),
     };
+    let mut noise = context.noise(vault, &[base.root, head.root], ExpandArgs::default())?;
+    let listing = Listing::new(&changed, noise.as_mut())?;
     context.output.data(document, |document| {
         let row = |name: &str, value: String| vec![paint(DIM, name), value];
         let parent = document.workspace.parent.as_deref().unwrap_or("head");
@@ -241,7 +245,7 @@ fn show(args: &NameArgs, context: &Context, vault: &Vault) -> Result<()> {
             row("forked from", format!("{parent}, {}", render::short(&base.id))),
             row("head", format!("{} ({})", render::short(&head.id), head.reason)),
             row("created", render::time(workspace.state.created_ms)),
-            row("changes", render::change_counts(&changed)),
+            row("changes", listing.summary()),
             row(
                 "holds",
                 format!(

@@ -1,11 +1,12 @@
 //! An exec for people.
 
-use offshoot_protocol::{ChangeKindDoc, ExecEnvelopeDoc, Text};
+use offshoot_protocol::ExecEnvelopeDoc;
 
-use super::{BAD, DIM, NAME, fields, harmless, line, paint};
+use super::listing::{EXPAND, Listing};
+use super::{BAD, DIM, NAME, count, fields, line, paint};
 
-/// Everything about an exec but its output.
-pub(crate) fn envelope(envelope: &ExecEnvelopeDoc) -> String {
+/// Everything about an exec but its output; `changes` is what it changed, where that is still known.
+pub(crate) fn envelope(envelope: &ExecEnvelopeDoc, changes: Option<&Listing<'_>>) -> String {
     let result = &envelope.result;
     let row = |name: &str, value: String| vec![paint(DIM, name), value];
     let optional = |value: &Option<String>| value.clone().unwrap_or_else(|| "-".to_owned());
@@ -32,20 +33,13 @@ pub(crate) fn envelope(envelope: &ExecEnvelopeDoc) -> String {
     if let Some(error) = &result.error {
         rows.push(row("error", paint(BAD, &line(&error.message))));
     }
-    let changed = result.changed_files.len();
-    rows.push(row("changed", changed.to_string()));
-    let changes = result.changed_files.iter().map(|change| {
-        let letter = match change.kind {
-            ChangeKindDoc::Added => "A",
-            ChangeKindDoc::Modified => "M",
-            ChangeKindDoc::Deleted => "D",
-            ChangeKindDoc::Renamed => "R",
-            ChangeKindDoc::Mode => "m",
-            ChangeKindDoc::Metadata => "t",
-        };
-        format!("  {letter} {}\n", text(&change.path))
-    });
-    format!("{}{}", fields(&rows), changes.collect::<String>())
+    let changed = match changes {
+        Some(changes) => changes.heading(),
+        None => count(result.changed_files.len() as u64, "path"),
+    };
+    rows.push(row("changed", changed));
+    let lines = changes.map(|changes| changes.lines("  ", usize::MAX, EXPAND));
+    format!("{}{}", fields(&rows), lines.unwrap_or_default())
 }
 
 fn ending(envelope: &ExecEnvelopeDoc) -> String {
@@ -57,7 +51,7 @@ fn ending(envelope: &ExecEnvelopeDoc) -> String {
         (None, None) => parts.push(result.state.clone()),
     }
     if result.timed_out {
-        parts.push("time was over".to_owned());
+        parts.push("timed out".to_owned());
     }
     if result.interrupted {
         parts.push("interrupted".to_owned());
@@ -67,8 +61,4 @@ fn ending(envelope: &ExecEnvelopeDoc) -> String {
     }
     let text = parts.join(", ");
     if envelope.success { text } else { paint(BAD, &text) }
-}
-
-fn text(text: &Text) -> String {
-    harmless(&text.to_bytes().unwrap_or_default())
 }

@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 
 use offshoot_protocol::ExitCode;
 use offshoot_sandbox::Signals;
-use offshoot_workspace::ReviewItem;
+use offshoot_workspace::{FoldedReview, ReviewItem};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
@@ -23,10 +23,10 @@ const LEAVE: &str = "\x1b[?25h\x1b[?1049l";
 /// Walks through items until somebody ends it, and gives them back with the decisions.
 pub(crate) fn walk(
     title: String,
-    items: Vec<ReviewItem>,
+    review: FoldedReview,
     can_commit: bool,
 ) -> Result<(Vec<ReviewItem>, Ending)> {
-    let mut walk = Walk::new(title, items, can_commit);
+    let mut walk = Walk::new(title, review, can_commit);
     let mut screen = Screen::enter()?;
     loop {
         if let Some((lines, columns)) = terminal::size() {

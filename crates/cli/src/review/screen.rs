@@ -6,6 +6,7 @@ use offshoot_workspace::{Decision, ReviewItem};
 
 use super::show::piece_name;
 use super::walk::{Mode, Tally, Walk, letter};
+use crate::render::listing::place_text;
 use crate::render::styled::Styled;
 use crate::render::{self, BAD, BOLD, DIM, GOOD, NAME, WARN};
 
@@ -22,6 +23,7 @@ const HELP: &[(&str, &str)] = &[
     ("e", "edit these lines in $VISUAL or $EDITOR"),
     ("E", "edit the whole file"),
     ("s", "split this into smaller pieces"),
+    ("x", "expand what is shown as one, to decide about each file"),
     ("u", "take the decision about this back"),
     ("n", "next one; this one stays undecided, and in the workspace"),
     ("p", "previous one"),
@@ -52,7 +54,18 @@ impl Walk {
 
     fn piece_screen(&self) -> Vec<Styled> {
         let Some(item) = self.current() else { return Vec::new() };
-        let mut screen = vec![self.bar(item), path_line(item), state_line(item, self.piece)];
+        let mut screen = match self.current_group() {
+            Some(group) => {
+                let text = place_text(&group.at, &group.kind, group.items.len());
+                let mut state = decision_line(item, 0);
+                state.push(DIM, "  a and d decide about all of it, x expands it");
+                vec![self.bar("folded"), Styled::of(BOLD, text), state]
+            }
+            None => {
+                let bar = self.bar(&piece_name(item, self.piece));
+                vec![bar, path_line(item), state_line(item, self.piece)]
+            }
+        };
         let body = self.body();
         let shown = body.iter().skip(self.scroll).take(self.body_height());
         screen.extend(shown.cloned());
@@ -61,10 +74,10 @@ impl Walk {
         screen
     }
 
-    fn bar(&self, item: &ReviewItem) -> Styled {
+    fn bar(&self, piece: &str) -> Styled {
         let mut bar = Styled::of(BOLD, format!("{}  ", self.title));
-        let (at, all) = (self.item + 1, self.items.len());
-        bar.push(PLAIN, format!("file {at}/{all}  {}  ", piece_name(item, self.piece)));
+        let (at, all) = self.place();
+        bar.push(PLAIN, format!("file {at}/{all}  {piece}  "));
         bar.push(DIM, Tally::of(&self.items).text());
         bar
     }
@@ -138,12 +151,7 @@ fn path_line(item: &ReviewItem) -> Styled {
 
 /// What was decided, and what changed the file last.
 fn state_line(item: &ReviewItem, piece: usize) -> Styled {
-    let mut line = match item.pieces.get(piece).map(|piece| &piece.decision) {
-        Some(Decision::Accepted) => Styled::of(GOOD, "accepted"),
-        Some(Decision::Dropped) => Styled::of(BAD, "dropped"),
-        Some(Decision::Edited(_)) => Styled::of(NAME, "edited"),
-        Some(Decision::Undecided) | None => Styled::of(DIM, "undecided"),
-    };
+    let mut line = decision_line(item, piece);
     if let Some(origin) = &item.origin {
         let id = origin.exec.as_ref().map(Id::short).unwrap_or_default();
         let what = origin.message.as_deref().unwrap_or_default();
@@ -152,4 +160,13 @@ fn state_line(item: &ReviewItem, piece: usize) -> Styled {
         line.push(DIM, format!("  last changed by {text}"));
     }
     line
+}
+
+fn decision_line(item: &ReviewItem, piece: usize) -> Styled {
+    match item.pieces.get(piece).map(|piece| &piece.decision) {
+        Some(Decision::Accepted) => Styled::of(GOOD, "accepted"),
+        Some(Decision::Dropped) => Styled::of(BAD, "dropped"),
+        Some(Decision::Edited(_)) => Styled::of(NAME, "edited"),
+        Some(Decision::Undecided) | None => Styled::of(DIM, "undecided"),
+    }
 }

@@ -7,6 +7,7 @@ use offshoot_vault::diff::text::LineKind;
 use offshoot_vault::{Body, Entry, display_bytes};
 use offshoot_workspace::{Decision, Piece, PieceKind, ReviewItem};
 
+use super::walk::letter;
 use crate::render::patch::{Block, Inside, NO_NEWLINE, PatchLine, Segment, blocks, line_style};
 use crate::render::styled::Styled;
 use crate::render::{self, DIM, NAME};
@@ -41,6 +42,18 @@ pub(crate) fn piece_lines(item: &ReviewItem, at: usize) -> Vec<Styled> {
     let patch = patch(item, piece);
     lines.extend(patch_lines(&patch).into_iter().take(MOST_LINES));
     if lines.len() >= MOST_LINES {
+        lines.push(Styled::of(DIM, "(the rest is not shown)"));
+    }
+    lines
+}
+
+/// The lines that show items which are shown as one: their names.
+pub(super) fn group_lines(items: &[ReviewItem]) -> Vec<Styled> {
+    let line = |item: &ReviewItem| {
+        Styled::of(PLAIN, format!("{} {}", letter(&item.change), item.change.path))
+    };
+    let mut lines: Vec<Styled> = items.iter().take(MOST_LINES).map(line).collect();
+    if items.len() > MOST_LINES {
         lines.push(Styled::of(DIM, "(the rest is not shown)"));
     }
     lines

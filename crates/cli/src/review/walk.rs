@@ -1,17 +1,19 @@
 //! Where somebody is in a review, and what each key does.
 
 use offshoot_vault::diff::{Change, ChangeKind};
-use offshoot_workspace::{Decision, ReviewItem};
+use offshoot_workspace::{Decision, FoldedReview, ReviewGroup, ReviewItem, decide_all};
 
 use super::keys::Key;
-use super::show::{matches, piece_lines};
+use super::show::{group_lines, matches, piece_lines};
 
 /// A walk through changes.
 #[derive(Debug)]
 pub(crate) struct Walk {
     pub(super) title: String,
     pub(super) items: Vec<ReviewItem>,
-    /// Which item is shown.
+    /// Which of them are shown as one, as long as nobody expands them.
+    pub(super) groups: Vec<ReviewGroup>,
+    /// Which item is shown; of those that are shown as one, the first.
     pub(super) item: usize,
     /// Which piece of it.
     pub(super) piece: usize,
@@ -103,10 +105,11 @@ impl Tally {
 
 impl Walk {
     /// Begins at the first piece. There must be one.
-    pub(crate) fn new(title: String, items: Vec<ReviewItem>, can_commit: bool) -> Self {
+    pub(crate) fn new(title: String, review: FoldedReview, can_commit: bool) -> Self {
         Self {
             title,
-            items,
+            items: review.items,
+            groups: review.groups,
             item: 0,
             piece: 0,
             scroll: 0,
@@ -180,6 +183,7 @@ impl Walk {
             Key::Char('F') => self.decide_item(&Decision::Dropped),
             Key::Char('J') => self.next_item(),
             Key::Char('K') => self.previous_item(),
+            Key::Char('x') => self.expand(),
             Key::Char('s') => self.split(),
             Key::Char('e') => return self.edit_piece(),
             Key::Char('E') => return self.edit_file(),
@@ -228,7 +232,43 @@ impl Walk {
         }
     }
 
+    /// What is shown as one.
+    pub(super) fn current_group(&self) -> Option<&ReviewGroup> {
+        self.group_of(self.item)
+    }
+
+    fn group_of(&self, item: usize) -> Option<&ReviewGroup> {
+        self.groups.iter().find(|group| group.items.contains(&item))
+    }
+
+    /// The number of what is shown, and how much there is.
+    pub(super) fn place(&self) -> (usize, usize) {
+        let is_shown = |at: &usize| self.group_of(*at).is_none_or(|it| it.items.start == *at);
+        let shown = |end: usize| (0..end).filter(is_shown).count();
+        (shown(self.item) + 1, shown(self.items.len()))
+    }
+
+    fn expand(&mut self) {
+        match self.groups.iter().position(|group| group.items.contains(&self.item)) {
+            Some(at) => drop(self.groups.remove(at)),
+            None => self.say("there is nothing to expand here"),
+        }
+    }
+
+    /// Whether something is shown as one, in which case it says that it has no parts.
+    fn is_folded(&mut self) -> bool {
+        let folded = self.current_group().is_some();
+        if folded {
+            self.say("these are many files; x expands them");
+        }
+        folded
+    }
+
     fn set(&mut self, decision: Decision) {
+        if let Some(group) = self.current_group() {
+            let items = group.items.clone();
+            return decide_all(&mut self.items[items], &decision);
+        }
         let item = self.items.get_mut(self.item);
         if let Some(piece) = item.and_then(|item| item.pieces.get_mut(self.piece)) {
             piece.decision = decision;
@@ -241,15 +281,16 @@ impl Walk {
     }
 
     fn decide_item(&mut self, decision: &Decision) {
-        if let Some(item) = self.items.get_mut(self.item) {
-            for piece in &mut item.pieces {
-                piece.decision = decision.clone();
-            }
-        }
+        let one = self.item..(self.item + 1).min(self.items.len());
+        let items = self.current_group().map_or(one, |group| group.items.clone());
+        decide_all(&mut self.items[items], decision);
         self.next_item();
     }
 
     fn split(&mut self) {
+        if self.is_folded() {
+            return;
+        }
         let split = self.items.get_mut(self.item).is_some_and(|item| item.split(self.piece));
         if split {
             self.scroll = 0;
@@ -259,6 +300,9 @@ impl Walk {
     }
 
     fn edit_piece(&mut self) -> Action {
+        if self.is_folded() {
+            return Action::Show;
+        }
         let editable = self.current().and_then(|item| item.editable(self.piece));
         if editable.is_some() {
             return Action::EditPiece;
@@ -268,6 +312,9 @@ impl Walk {
     }
 
     fn edit_file(&mut self) -> Action {
+        if self.is_folded() {
+            return Action::Show;
+        }
         if self.current().and_then(ReviewItem::whole_editable).is_some() {
             return Action::EditFile;
         }
@@ -280,15 +327,16 @@ impl Walk {
     }
 
     fn next(&mut self) {
-        match self.current() {
+        match self.current().filter(|_| self.current_group().is_none()) {
             Some(item) if self.piece + 1 < item.pieces.len() => self.go(self.item, self.piece + 1),
             _ => self.next_item(),
         }
     }
 
     fn next_item(&mut self) {
-        if self.item + 1 < self.items.len() {
-            self.go(self.item + 1, 0);
+        let next = self.current_group().map_or(self.item + 1, |group| group.items.end);
+        if next < self.items.len() {
+            self.go(next, 0);
         } else {
             self.mode = Mode::Leaving;
         }
@@ -298,19 +346,21 @@ impl Walk {
         if self.piece > 0 {
             self.go(self.item, self.piece - 1);
         } else if self.item > 0 {
-            let last = self.items[self.item - 1].pieces.len().saturating_sub(1);
-            self.go(self.item - 1, last);
+            match self.group_of(self.item - 1) {
+                Some(group) => self.go(group.items.start, 0),
+                None => {
+                    let last = self.items[self.item - 1].pieces.len().saturating_sub(1);
+                    self.go(self.item - 1, last);
+                }
+            }
         } else {
             self.say("this is the first one");
         }
     }
 
     fn previous_item(&mut self) {
-        if self.item > 0 {
-            self.go(self.item - 1, 0);
-        } else {
-            self.go(0, 0);
-        }
+        let before = self.item.saturating_sub(1);
+        self.go(self.group_of(before).map_or(before, |group| group.items.start), 0);
     }
 
     /// Goes to the next piece that has a text in it, or in its path; from the last one on to the first.
@@ -328,13 +378,21 @@ impl Walk {
             .flat_map(|(at, item)| (0..item.pieces.len()).map(move |piece| (at, piece)))
             .collect();
         let here = places.iter().position(|place| *place == (self.item, self.piece)).unwrap_or(0);
+        // What is shown as one is left as a whole.
+        let here = match self.current_group() {
+            Some(group) => places.partition_point(|(item, _)| *item < group.items.end) - 1,
+            None => here,
+        };
         let (before, after) = places.split_at((here + 1).min(places.len()));
         let found = after
             .iter()
             .chain(before)
             .find(|(item, piece)| matches(&self.items[*item], *piece, &self.pattern));
         match found {
-            Some((item, piece)) => self.go(*item, *piece),
+            Some((item, piece)) => match self.group_of(*item) {
+                Some(group) => self.go(group.items.start, 0),
+                None => self.go(*item, *piece),
+            },
             None => self.say(format!("{} is nowhere", self.pattern)),
         }
     }
@@ -355,7 +413,10 @@ impl Walk {
     /// The lines of the piece that is shown, as wide as the screen.
     pub(super) fn body(&self) -> Vec<crate::render::styled::Styled> {
         let Some(item) = self.current() else { return Vec::new() };
-        let lines = piece_lines(item, self.piece);
+        let lines = match self.current_group() {
+            Some(group) => group_lines(&self.items[group.items.clone()]),
+            None => piece_lines(item, self.piece),
+        };
         lines.iter().flat_map(|line| line.wrapped(self.size.1)).collect()
     }
 

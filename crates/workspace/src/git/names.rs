@@ -57,14 +57,6 @@ pub(crate) fn is_git_directory(path: &VaultPath) -> bool {
     within_repository(path).is_some_and(<[_]>::is_empty)
 }
 
-/// The git directory of the first folder that a path lies in: `/.git`, or one that lies outside of the folder.
-pub fn own_git_directory(path: &VaultPath) -> Option<VaultPath> {
-    let end = end_of_git_directory(path.names())?;
-    let names = &path.names()[..end];
-    let is_own = end == 1 || is_git_folder_name(&names[end - 1]);
-    is_own.then(|| names.iter().fold(VaultPath::top(), |path, name| path.join(name)))
-}
-
 /// The outermost git directory that a path is, or is in.
 pub(crate) fn git_directory(path: &VaultPath) -> Option<VaultPath> {
     within_repository(path)?;
@@ -110,11 +102,9 @@ mod tests {
         let path = |text: &str| VaultPath::parse(text.as_bytes()).unwrap();
         let inside = path("/.offshoot/bound/side.git/hooks/x");
         assert_eq!(within_repository(&inside).map(<[_]>::len), Some(2));
-        assert_eq!(own_git_directory(&inside), Some(path("/.offshoot/bound/side.git")));
+        assert_eq!(git_directory(&inside), Some(path("/.offshoot/bound/side.git")));
         let nested = path("/.offshoot/bound/side.git/x/.git/config");
         assert_eq!(within_repository(&nested), Some(&[b"config".to_vec()][..]));
-        assert_eq!(own_git_directory(&nested), None);
-        assert_eq!(own_git_directory(&path("/.git/x")), Some(path("/.git")));
         for other in
             ["/.offshoot/bound/side/x", "/.offshoot/bound", "/bound/side.git/x", "/a.git/x"]
         {

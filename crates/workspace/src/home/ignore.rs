@@ -147,7 +147,7 @@ fn is_folder(path: &VaultPath) -> bool {
 }
 
 /// The bytes of a file in a tree, if there is one and it is not too long to be what it should be.
-pub(super) fn text_at(
+pub(crate) fn text_at(
     objects: &Objects,
     tree: &Tree<'_>,
     path: &VaultPath,

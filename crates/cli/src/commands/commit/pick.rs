@@ -4,11 +4,16 @@ use std::collections::BTreeMap;
 use std::io::BufRead;
 
 use offshoot_vault::{Vault, VaultPath, Workspace};
-use offshoot_workspace::{Choice, Decision, PieceKind, ReviewItem, ReviewService, Selection};
+use offshoot_workspace::{
+    Choice, Decision, FoldedReview, PieceKind, ReviewGroup, ReviewItem, ReviewService, Selection,
+    decide_all,
+};
 
 use crate::context::Context;
+use crate::context::noise::ExpandArgs;
 use crate::error::{CliError, Result};
-use crate::render::{self, BAD, NAME, paint};
+use crate::render::listing::place_text;
+use crate::render::{self, BAD, BOLD, NAME, paint};
 use crate::review::{Tally, edit, piece_lines};
 use crate::terminal;
 
@@ -19,6 +24,14 @@ a  bring this and everything after it in this file home
 d  leave this and everything after it in this file
 s  split this into smaller pieces
 e  edit these lines; what is edited comes home, the workspace keeps its own
+q  leave this and everything after it
+?  this help
+";
+
+const GROUP_HELP: &str = "\
+y  bring all of it home
+n  leave all of it in the workspace
+x  ask about each file
 q  leave this and everything after it
 ?  this help
 ";
@@ -41,6 +54,7 @@ pub(super) fn pick(
     vault: &Vault,
     workspace: &Workspace,
     selection: &Selection<'_>,
+    expand: ExpandArgs,
 ) -> Result<Option<BTreeMap<VaultPath, Choice>>> {
     if context.output.is_json() || !terminal::is_attended() {
         let hint = "`offshoot review --accept ID --commit` does the same without one";
@@ -50,11 +64,12 @@ pub(super) fn pick(
     let service = ReviewService::new(vault, &context.actor, diff, merge);
     let mut items = service.items(workspace, selection, &[])?;
     items.retain(|item| item.held.is_none());
-    for item in &mut items {
-        if !ask_about(context, item)? {
-            break;
-        }
-    }
+    let roots = [vault.head()?.root, vault.snapshot(&workspace.state.head)?.root];
+    let mut noise = context.noise(vault, &roots, expand)?;
+    let mut review = FoldedReview::new(items, noise.as_mut())?;
+    ask_all(context, &mut review)?;
+    let mut items = review.items;
+    items.sort_by(|one, other| one.change.path.cmp(&other.change.path));
     let tally = Tally::of(&items);
     if tally.accepted + tally.edited == 0 {
         let name = paint(NAME, &workspace.name);
@@ -62,6 +77,65 @@ pub(super) fn pick(
         return Ok(None);
     }
     Ok(Some(service.choices(workspace, &items)?))
+}
+
+fn ask_all(context: &Context, review: &mut FoldedReview) -> Result<()> {
+    let mut at = 0;
+    while at < review.items.len() {
+        let group = review.groups.iter().position(|group| group.items.start == at);
+        let answer = match group {
+            Some(group) => ask_about_group(context, &review.groups[group])?,
+            None => Answer::Expand,
+        };
+        match (answer, group) {
+            (Answer::All(decision), Some(group)) => {
+                let items = review.groups[group].items.clone();
+                at = items.end;
+                decide_all(&mut review.items[items], &decision);
+            }
+            (Answer::End, _) => return Ok(()),
+            _ => {
+                if !ask_about(context, &mut review.items[at])? {
+                    return Ok(());
+                }
+                at += 1;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What is said about files that are shown as one.
+enum Answer {
+    /// The same for all.
+    All(Decision),
+    /// They are asked about one by one.
+    Expand,
+    /// No more questions.
+    End,
+}
+
+fn ask_about_group(context: &Context, group: &ReviewGroup) -> Result<Answer> {
+    let text = place_text(&group.at, &group.kind, group.items.len());
+    context.output.text(&format!("{}\n", paint(BOLD, &text)))?;
+    loop {
+        context.output.text(&paint(NAME, "bring all of it home [y,n,x,q,?]? "))?;
+        let Some(answer) = read_answer() else { return Ok(Answer::End) };
+        match answer.trim() {
+            "y" | "a" => return Ok(Answer::All(Decision::Accepted)),
+            "n" | "d" => return Ok(Answer::All(Decision::Undecided)),
+            "x" => return Ok(Answer::Expand),
+            "q" => return Ok(Answer::End),
+            _ => context.output.text(GROUP_HELP)?,
+        }
+    }
+}
+
+/// A line that somebody typed; `None` where there are no more.
+fn read_answer() -> Option<String> {
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().read_line(&mut answer);
+    matches!(read, Ok(1..)).then_some(answer)
 }
 
 /// Asks about the pieces of an item; false where there are to be no more questions.
@@ -97,11 +171,7 @@ fn ask(context: &Context, item: &mut ReviewItem, at: usize) -> Result<Next> {
         item.pieces[at].kind.word()
     );
     context.output.text(&paint(NAME, &question))?;
-    let mut answer = String::new();
-    let read = std::io::stdin().lock().read_line(&mut answer);
-    if !matches!(read, Ok(1..)) {
-        return Ok(Next::End);
-    }
+    let Some(answer) = read_answer() else { return Ok(Next::End) };
     let accept = |item: &mut ReviewItem, from: usize| {
         item.pieces[from..].iter_mut().for_each(|piece| piece.decision = Decision::Accepted);
     };

@@ -6,25 +6,29 @@ use offshoot_vault::EntryKind;
 use offshoot_vault::diff::{Change, ChangeKind};
 use offshoot_vault::merge::conflict::Conflict;
 use offshoot_workspace::git::Planted;
-use offshoot_workspace::{CommitOutcome, Held, HeldReason};
+use offshoot_workspace::{CommitOutcome, Folded, FoldedKind, Held, HeldReason, Noise, Sorted};
 
+use crate::error::Result;
+use crate::render::listing::{EXPAND, Listing, folded_texts};
 use crate::render::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 
 /// At most so many paths are named one by one.
 const MOST_NAMED: usize = 16;
+/// How to see all of what came home.
+const SHOW_HEAD: &str = "`offshoot show head --expand` lists all files";
 /// At most so many paths of what is held back for one reason.
 const MOST_HELD: usize = 4;
 
 /// All that is said at the end.
-pub(super) fn text(outcome: &CommitOutcome) -> String {
+pub(super) fn text(outcome: &CommitOutcome, mut noise: Option<&mut Noise<'_>>) -> Result<String> {
     let mut text = match outcome.conflicts.is_empty() {
-        true => done(outcome),
+        true => done(outcome, noise.as_deref_mut())?,
         false => refused(outcome),
     };
     if outcome.conflicts.is_empty() {
         text.push_str(&render::git::notes(&outcome.git, "yours"));
     }
-    text.push_str(&held(&outcome.held));
+    text.push_str(&held(&outcome.held, noise)?);
     if !outcome.kept_conflicts.is_empty() {
         let kept = render::count(outcome.kept_conflicts.len() as u64, "conflict");
         let line = format!("what stays does not fit to what came home: {kept} in the workspace");
@@ -35,29 +39,31 @@ pub(super) fn text(outcome: &CommitOutcome) -> String {
         let undo = format!("take back: offshoot undo -w {}", outcome.workspace);
         text.push_str(&format!("{}\n", paint(DIM, &undo)));
     }
-    text
+    Ok(text)
 }
 
-fn done(outcome: &CommitOutcome) -> String {
+fn done(outcome: &CommitOutcome, noise: Option<&mut Noise<'_>>) -> Result<String> {
     let name = paint(NAME, &outcome.workspace);
     if outcome.operation.is_none() && !outcome.dry_run {
-        return format!("nothing to bring home from {name}\n");
+        return Ok(format!("nothing to bring home from {name}\n"));
     }
-    let counts = render::change_counts(&outcome.brought);
+    let brought = Listing::new(&outcome.brought, noise)?;
+    let counts = brought.heading();
     let mut text = match (outcome.dry_run, outcome.brought.is_empty()) {
         (true, true) => format!("nothing would come home from {name}\n"),
         (true, false) => format!("would come home from {name}: {counts}\n"),
         (false, true) => format!("everything from {name} was in the folder already\n"),
         (false, false) => format!("{} from {name}: {counts}\n", paint(GOOD, "came home")),
     };
-    text.push_str(&changes(&outcome.brought));
+    let hint = if outcome.dry_run { EXPAND } else { SHOW_HEAD };
+    text.push_str(&brought.lines("  ", MOST_NAMED, hint));
     if outcome.meanwhile > 0 {
         let files = render::count(outcome.meanwhile, "file");
         let line =
             format!("{files} changed in the folder meanwhile; that was kept and merged with");
         text.push_str(&format!("{}\n", paint(DIM, &line)));
     }
-    text
+    Ok(text)
 }
 
 fn refused(outcome: &CommitOutcome) -> String {
@@ -68,17 +74,6 @@ fn refused(outcome: &CommitOutcome) -> String {
     text.push_str(&conflicts(&outcome.conflicts));
     let next = format!("way on: offshoot pull -w {workspace}, decide them there, and commit again");
     text.push_str(&format!("{}\n", paint(DIM, &next)));
-    text
-}
-
-/// The first changes, a line each, and how many more there are.
-fn changes(changes: &[Change]) -> String {
-    let (shown, git) = render::apart_from_git(render::without_frames(changes));
-    let lines =
-        shown.iter().take(MOST_NAMED).map(|change| format!("  {}\n", render::change(change)));
-    let mut text: String = lines.collect();
-    text.push_str(&more(shown.len(), MOST_NAMED));
-    text.push_str(&render::git_files(git));
     text
 }
 
@@ -101,14 +96,22 @@ fn more(number: usize, shown: usize) -> String {
 }
 
 /// What stays in the workspace, by reason, with the option that brings it home.
-pub(crate) fn held(held: &[Held]) -> String {
-    let mut by_reason: BTreeMap<(&str, &str), (HeldReason, Vec<String>)> = BTreeMap::new();
+pub(crate) fn held(held: &[Held], mut noise: Option<&mut Noise<'_>>) -> Result<String> {
+    let mut by_reason: BTreeMap<(&str, &str), (HeldReason, Vec<&Change>)> = BTreeMap::new();
     for held in held.iter().filter(|held| is_shown(&held.change)) {
         let known = by_reason.entry((held.reason.word(), why(held.reason)));
-        let (_, paths) = known.or_insert_with(|| (held.reason, Vec::new()));
-        paths.push(held.change.path.to_string());
+        let (_, changes) = known.or_insert_with(|| (held.reason, Vec::new()));
+        changes.push(&held.change);
     }
-    by_reason.into_values().map(|(reason, paths)| reason_line(reason, &paths)).collect()
+    let lines = by_reason.into_values().map(|(reason, changes)| {
+        let number = changes.len();
+        let sorted = match noise.as_deref_mut() {
+            Some(noise) => noise.sort(changes, |change| change)?,
+            None => Sorted { single: changes, folded: Vec::new() },
+        };
+        Ok(reason_line(reason, number, &sorted, noise.is_none()))
+    });
+    lines.collect()
 }
 
 fn is_shown(change: &Change) -> bool {
@@ -127,13 +130,28 @@ fn why(reason: HeldReason) -> &'static str {
     }
 }
 
-fn reason_line(reason: HeldReason, paths: &[String]) -> String {
-    let files = render::count(paths.len() as u64, "file");
+fn reason_line(
+    reason: HeldReason,
+    number: usize,
+    sorted: &Sorted<&Change>,
+    expanded: bool,
+) -> String {
+    let files = render::count(number as u64, "file");
     let why = why(reason);
-    let option = reason.option().map(|o| format!("; {o} brings it home")).unwrap_or_default();
-    let mut names = paths.iter().take(MOST_HELD).cloned().collect::<Vec<_>>().join(" ");
-    if paths.len() > MOST_HELD {
-        names.push_str(" ...");
+    let them = if number == 1 { "it" } else { "them" };
+    let option = reason.option().map(|o| format!("; {o} brings {them} home")).unwrap_or_default();
+    let most = if expanded { usize::MAX } else { MOST_HELD };
+    let mut names: Vec<String> =
+        sorted.single.iter().take(most).map(|change| change.path.to_string()).collect();
+    if sorted.single.len() > most {
+        names.push("...".to_owned());
     }
+    let single = Some(names.join(" ")).filter(|names| !names.is_empty());
+    let folded = match (single.is_some(), sorted.folded.as_slice()) {
+        // Its number of files was said already.
+        (false, [Folded { at, kind: FoldedKind::Output, .. }]) => vec![format!("{at}/")],
+        (_, folded) => folded_texts(folded),
+    };
+    let names = single.into_iter().chain(folded).collect::<Vec<_>>().join(", ");
     format!("{} {files} ({why}{option}): {names}\n", paint(WARN, "stays:"))
 }

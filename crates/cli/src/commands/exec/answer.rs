@@ -12,6 +12,7 @@ use super::{Ask, Net, refused, summary};
 use crate::context::Context;
 use crate::error::{CliError, Result};
 use crate::output::{self, print_json};
+use crate::render::listing::Listing;
 
 /// The form of the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +94,7 @@ impl Answer {
         self,
         context: &Context,
         envelope: &ExecutionEnvelope,
+        changes: &Listing<'_>,
         printed: Printed,
         closing: &Closing,
     ) -> Result<u8> {
@@ -103,7 +105,7 @@ impl Answer {
             }
             context.output.print_notes();
             if !quiet {
-                output::eprint(&summary::text(envelope, self.form, closing));
+                output::eprint(&summary::text(envelope, changes, self.form, closing));
             }
         } else {
             let mut document = wire::envelope(envelope);

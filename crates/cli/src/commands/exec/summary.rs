@@ -7,13 +7,19 @@ use offshoot_workspace::{ExecutionEnvelope, ExecutionResult, suggestion};
 use super::Form;
 use super::closing::Closing;
 use crate::context::policy::user_file;
+use crate::render::listing::Listing;
 use crate::render::{self, BAD, DIM, NAME, paint};
 
 /// At most so many changes are named one by one.
 const MOST_NAMED: usize = 8;
 
 /// All that is said at the end.
-pub(super) fn text(envelope: &ExecutionEnvelope, form: Form, closing: &Closing) -> String {
+pub(super) fn text(
+    envelope: &ExecutionEnvelope,
+    changes: &Listing<'_>,
+    form: Form,
+    closing: &Closing,
+) -> String {
     let result = &envelope.result;
     let mut text = problems(result, closing);
     if let (Some(verdict), Some(_)) = (&result.decision, &result.error)
@@ -25,10 +31,8 @@ pub(super) fn text(envelope: &ExecutionEnvelope, form: Form, closing: &Closing) 
     if result.error.is_some() {
         return text;
     }
-    let changed = match result.changes.is_empty() {
-        true => "nothing changed".to_owned(),
-        false => render::change_counts(&result.changes),
-    };
+    let lists = form == Form::Person && !result.removed;
+    let changed = if lists { changes.heading() } else { changes.summary() };
     if result.removed {
         // There is no workspace to tell about; a person who worked in it wants to know that nothing came of it.
         if form == Form::Person {
@@ -48,7 +52,8 @@ pub(super) fn text(envelope: &ExecutionEnvelope, form: Form, closing: &Closing) 
         return text;
     }
     if form == Form::Person {
-        text.push_str(&first_changes(result));
+        let hint = format!("`offshoot status --expand{}` lists all files", closing.options);
+        text.push_str(&changes.lines("  ", MOST_NAMED, &hint));
     }
     let mut next = vec!["review", "commit", "undo"];
     if form == Form::Person {
@@ -116,18 +121,6 @@ fn error(error: &ErrorBody) -> String {
     let mut text = format!("{} {}\n", paint(BAD, "error:"), render::line(&error.message));
     if let Some(hint) = &error.hint {
         text.push_str(&format!("  {} {}\n", paint(DIM, "hint:"), render::line(hint)));
-    }
-    text
-}
-
-/// The first changes, a line each, and how many more there are.
-fn first_changes(result: &ExecutionResult) -> String {
-    let shown = render::without_frames(&result.changes);
-    let first = shown.iter().take(MOST_NAMED);
-    let mut text: String = first.map(|change| format!("  {}\n", render::change(change))).collect();
-    if shown.len() > MOST_NAMED {
-        let more = format!("  and {} more", shown.len() - MOST_NAMED);
-        text.push_str(&format!("{}\n", paint(DIM, &more)));
     }
     text
 }

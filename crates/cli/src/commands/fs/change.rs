@@ -6,14 +6,19 @@ use std::io::{IsTerminal, Read};
 use std::path::Path;
 
 use offshoot_protocol::ExitCode;
-use offshoot_vault::diff::{ChangeKind, detect_renames};
+use offshoot_vault::diff::{Change, ChangeKind, detect_renames};
 use offshoot_vault::{ImportReport, Vault, VaultPath, Workspace};
 use offshoot_workspace::{CopyOptions, Edited, FileService, Resolver, wire};
 
 use super::{CpArgs, MkdirArgs, MvArgs, RevertArgs, RmArgs, WriteArgs};
+use crate::context::noise::ExpandArgs;
 use crate::context::{Context, vault_path};
 use crate::error::{CliError, Result};
 use crate::render;
+use crate::render::listing::{Listing, show_expanded};
+
+/// More changes are only counted.
+const MOST_NAMED: usize = 20;
 
 /// Says what an edit did, a move as a move.
 pub(super) fn report(
@@ -26,17 +31,17 @@ pub(super) fn report(
     let changes = std::mem::take(&mut edited.changes);
     edited.changes = detect_renames(vault.objects()?, changes, &context.diff_options())?;
     let document = wire::edit(&workspace.name, &edited, import.map(wire::import));
+    let mut noise = context.noise(vault, &[edited.snapshot.root], ExpandArgs::default())?;
+    let listing = Listing::new(&edited.changes, noise.as_mut())?;
+    let is_metadata = |change: &Change| change.kind() == ChangeKind::Metadata;
+    let listing = match edited.changes.iter().all(is_metadata) {
+        true => listing,
+        false => listing.without_metadata(),
+    };
     context.output.done(document, |_| match edited.operation {
         None => format!("nothing changed in {}\n", workspace.name),
-        Some(_) => {
-            let shown =
-                edited.changes.iter().filter(|change| change.kind() != ChangeKind::Metadata);
-            let shown: Vec<_> = shown.cloned().collect();
-            let lines =
-                render::changes(if shown.is_empty() { &edited.changes } else { &shown }, "");
-            let many = lines.lines().count() > 20;
-            if many { format!("{}\n", render::change_counts(&shown)) } else { lines }
-        }
+        Some(_) if listing.single().len() > MOST_NAMED => format!("{}\n", listing.summary()),
+        Some(_) => listing.lines("", MOST_NAMED, &show_expanded(&workspace.name)),
     })
 }
 

@@ -1,25 +1,27 @@
 //! Decisions given as arguments.
 
 use offshoot_protocol::ExitCode;
-use offshoot_workspace::{Decision, ReviewItem};
+use offshoot_workspace::{Decision, FoldedReview, ReviewItem, decide_all};
 
 use crate::context::vault_path;
 use crate::error::{CliError, Result};
 
-/// Makes a decision about everything that is named: ids of pieces with commas between them, or a path.
+/// Makes a decision about everything that is named: ids of pieces or of what is folded, with commas between them, or a path.
 pub(crate) fn decide(
-    items: &mut [ReviewItem],
+    review: &mut FoldedReview,
     named: &[String],
     decision: &Decision,
 ) -> Result<()> {
     for text in named {
         // A path may have commas in it; an id never starts with a slash.
         if text.starts_with('/') {
-            decide_path(items, text, decision)?;
+            decide_path(&mut review.items, text, decision)?;
             continue;
         }
         for id in text.split(',').map(str::trim).filter(|id| !id.is_empty()) {
-            decide_piece(items, id, decision)?;
+            if !review.decide(id, decision) {
+                decide_piece(&mut review.items, id, decision)?;
+            }
         }
     }
     Ok(())
@@ -30,7 +32,7 @@ fn decide_path(items: &mut [ReviewItem], text: &str, decision: &Decision) -> Res
     let mut found = false;
     for item in items.iter_mut().filter(|item| item.change.path.is_within(&path)) {
         found = true;
-        item.pieces.iter_mut().for_each(|piece| piece.decision = decision.clone());
+        decide_all(std::slice::from_mut(item), decision);
     }
     if found { Ok(()) } else { Err(missing(format!("nothing changed at {path}"))) }
 }

@@ -2,28 +2,53 @@
 
 use offshoot_vault::Workspace;
 use offshoot_vault::diff::text::LineKind;
-use offshoot_workspace::{Piece, PieceKind, ReviewItem, wire};
+use offshoot_workspace::{FoldedReview, HeldReason, Piece, PieceKind, ReviewItem, wire};
 
 use crate::context::Context;
 use crate::error::Result;
+use crate::render::listing::{EXPAND, place_text};
 use crate::render::{self, DIM, WARN, paint};
 
-/// Prints them.
-pub(crate) fn print(context: &Context, workspace: &Workspace, items: &[ReviewItem]) -> Result<()> {
-    context.output.data(wire::review_list(workspace, items), |_| text(items))
+/// Prints them for programs: every one.
+pub(crate) fn print_document(
+    context: &Context,
+    workspace: &Workspace,
+    items: &[ReviewItem],
+) -> Result<()> {
+    context.output.data(wire::review_list(workspace, items), |_| String::new())
 }
 
-fn text(items: &[ReviewItem]) -> String {
+/// Prints them for people.
+pub(crate) fn print(context: &Context, review: &FoldedReview) -> Result<()> {
+    context.output.print_notes();
+    context.output.text(&text(review))
+}
+
+fn text(review: &FoldedReview) -> String {
     let mut out = String::new();
-    for item in items {
-        let stays = item.held.map(|reason| format!("  (stays: {})", reason.word()));
-        let stays = paint(DIM, &stays.unwrap_or_default());
-        out.push_str(&format!("{}{stays}\n", render::change(&item.change)));
+    let single = review.groups.first().map_or(review.items.len(), |group| group.items.start);
+    for item in &review.items[..single] {
+        out.push_str(&format!("{}{}\n", render::change(&item.change), stays(item.held)));
         for piece in &item.pieces {
             out.push_str(&format!("  {}  {}\n", paint(WARN, &piece.id), described(item, piece)));
         }
     }
+    for group in &review.groups {
+        let items = &review.items[group.items.clone()];
+        let text = place_text(&group.at, &group.kind, items.len());
+        let held = items.iter().map(|item| item.held).reduce(|one, other| one.and(other)).flatten();
+        out.push_str(&format!("{text}{}\n", stays(held)));
+        out.push_str(&format!("  {}  all of it\n", paint(WARN, &group.id)));
+    }
+    if !review.groups.is_empty() {
+        out.push_str(&format!("{}\n", paint(DIM, &format!("({EXPAND})"))));
+    }
     if out.is_empty() { "nothing to review\n".to_owned() } else { out }
+}
+
+fn stays(held: Option<HeldReason>) -> String {
+    let text = held.map(|reason| format!("  (stays: {})", reason.word()));
+    paint(DIM, &text.unwrap_or_default())
 }
 
 fn described(item: &ReviewItem, piece: &Piece) -> String {

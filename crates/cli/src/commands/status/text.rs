@@ -4,14 +4,21 @@ use std::collections::HashSet;
 
 use offshoot_vault::diff::Change;
 use offshoot_vault::{VaultPath, display_bytes};
+use offshoot_workspace::Noise;
 
 use super::Status;
 use crate::commands::commit::{conflict_lines, held_lines};
 use crate::commands::conflicts;
+use crate::error::Result;
+use crate::render::listing::{EXPAND, Listing};
 use crate::render::{self, BAD, DIM, NAME, WARN, paint};
 
 /// All there is to say. `hints` adds what could be done next.
-pub(super) fn long(status: &Status, hints: bool) -> String {
+pub(super) fn long(
+    status: &Status,
+    mut noise: Option<&mut Noise<'_>>,
+    hints: bool,
+) -> Result<String> {
     let mut out = format!(
         "workspace {} of vault {}, forked from {}, {}\n",
         paint(NAME, &status.workspace.name),
@@ -31,11 +38,11 @@ pub(super) fn long(status: &Status, hints: bool) -> String {
     if !status.conflicts.is_empty() {
         out.push_str(&conflicts::lines(&status.conflicts));
     }
-    out.push_str(&format!("{}\n", render::change_counts(status.brought())));
-    let (shown, git) = render::apart_from_git(render::without_frames(status.brought()));
-    shown.iter().for_each(|change| out.push_str(&format!("  {}\n", render::change(change))));
-    out.push_str(&render::git_files(git));
-    out.push_str(&held_lines(status.held()));
+    let brought = Listing::new(status.brought(), noise.as_deref_mut())?;
+    let brought = brought.and_metadata(status.preview.summary.metadata_files);
+    out.push_str(&format!("{}\n", brought.heading()));
+    out.push_str(&brought.lines("  ", usize::MAX, EXPAND));
+    out.push_str(&held_lines(status.held(), noise)?);
     out.push_str(&in_the_way(status));
     if let Some(operation) = &status.last_operation {
         out.push_str(&paint(DIM, &format!("last: {}", render::line(operation))));
@@ -44,7 +51,7 @@ pub(super) fn long(status: &Status, hints: bool) -> String {
     if hints {
         out.push_str(&next(status));
     }
-    out
+    Ok(out)
 }
 
 /// What keeps a commit from doing what is listed.

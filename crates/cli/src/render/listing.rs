@@ -1,0 +1,218 @@
+//! A list of changes for people: files one by one, and folded what nobody reads file by file.
+
+use std::collections::BTreeMap;
+
+use offshoot_vault::diff::{Change, ChangeKind};
+use offshoot_vault::{VaultPath, bound_path, display_bytes};
+use offshoot_workspace::{Folded, FoldedKind, GitActivity, Noise, Sorted};
+
+use super::{DIM, change, count, line, paint, without_frames};
+use crate::error::Result;
+
+/// How to see what is folded, for a command that has the option.
+pub(crate) const EXPAND: &str = "--expand lists all files";
+
+/// The same for a command that changed a workspace: what it did can be looked at later.
+pub(crate) fn show_expanded(workspace: &str) -> String {
+    format!("`offshoot show {workspace} --expand` lists all files")
+}
+
+/// More directories of one name are shown as one.
+const MOST_ALIKE: usize = 2;
+
+/// Changes, ready to be shown.
+#[derive(Debug)]
+pub(crate) struct Listing<'c> {
+    single: Vec<&'c Change>,
+    folded: Vec<Folded<&'c Change>>,
+    /// Paths of which only times, owners and the like changed, and that are not listed.
+    metadata_only: u64,
+    /// Nothing is folded or cut.
+    expanded: bool,
+}
+
+impl<'c> Listing<'c> {
+    /// Of changes by path; without noise nothing is folded.
+    pub(crate) fn new(changes: &'c [Change], noise: Option<&mut Noise<'_>>) -> Result<Self> {
+        let (single, expanded) = (without_frames(changes), noise.is_none());
+        let Sorted { single, folded } = match noise {
+            Some(noise) => noise.sort(single, |change| change)?,
+            None => Sorted { single, folded: Vec::new() },
+        };
+        Ok(Self { single, folded, metadata_only: 0, expanded })
+    }
+
+    /// With the number of paths that are left out because only their metadata changed.
+    pub(crate) fn and_metadata(self, metadata_only: u64) -> Self {
+        Self { metadata_only, ..self }
+    }
+
+    /// With changes of metadata counted and not listed; that of directories changes with whatever is in them.
+    pub(crate) fn without_metadata(mut self) -> Self {
+        let is_listed = |change: &&Change| change.kind() != ChangeKind::Metadata;
+        let is_file = |change: &&&Change| change.entry().directory().is_none();
+        let left = self.single.iter().filter(|change| !is_listed(change));
+        self.metadata_only += left.filter(is_file).count() as u64;
+        self.single.retain(is_listed);
+        for folded in &mut self.folded {
+            folded.items.retain(is_listed);
+        }
+        self.folded.retain(|folded| !folded.items.is_empty());
+        self
+    }
+
+    /// What is shown one by one.
+    pub(crate) fn single(&self) -> &[&'c Change] {
+        &self.single
+    }
+
+    /// What is folded, in a few words each.
+    pub(crate) fn folded(&self) -> Vec<String> {
+        folded_texts(&self.folded)
+    }
+
+    /// "2 modified, 1 added; /target/ 131 files": all there is, on one line.
+    pub(crate) fn summary(&self) -> String {
+        let kinds = Some(self.kinds()).filter(|kinds| !kinds.is_empty());
+        let parts: Vec<String> = kinds.into_iter().chain(self.folded()).collect();
+        if parts.is_empty() { "nothing changed".to_owned() } else { parts.join("; ") }
+    }
+
+    /// "2 modified, 1 added": the line above a list.
+    pub(crate) fn heading(&self) -> String {
+        let has = |git: bool| {
+            let mut kinds = self.folded.iter().map(|folded| &folded.kind);
+            kinds.any(|kind| matches!(kind, FoldedKind::Git(_)) == git)
+        };
+        let nothing = match (has(false), has(true)) {
+            (false, false) => "nothing changed",
+            (true, false) => "nothing changed outside of build output",
+            (false, true) => "nothing changed outside of git",
+            (true, true) => "nothing changed outside of build output and git",
+        };
+        let kinds = self.kinds();
+        if kinds.is_empty() { nothing.to_owned() } else { kinds }
+    }
+
+    fn kinds(&self) -> String {
+        let kinds = [
+            ChangeKind::Added,
+            ChangeKind::Modified,
+            ChangeKind::Deleted,
+            ChangeKind::Renamed,
+            ChangeKind::Mode,
+            ChangeKind::Metadata,
+        ];
+        let counted = kinds.iter().filter_map(|kind| {
+            let listed = self.single.iter().filter(|change| change.kind() == *kind).count() as u64;
+            let (number, word) = match kind {
+                ChangeKind::Mode => (listed, "with another mode"),
+                ChangeKind::Metadata => (listed + self.metadata_only, "with metadata only"),
+                kind => (listed, kind.word()),
+            };
+            (number > 0).then(|| format!("{number} {word}"))
+        });
+        counted.collect::<Vec<_>>().join(", ")
+    }
+
+    /// A line for each change, at most so many, and one for each folded directory. The last one says how to see all.
+    pub(crate) fn lines(&self, indent: &str, most: usize, hint: &str) -> String {
+        let most = if self.expanded { usize::MAX } else { most };
+        let shown = self.single.iter().take(most);
+        let mut text: String = shown.map(|it| format!("{indent}{}\n", change(it))).collect();
+        let mut rest: Vec<String> = Vec::new();
+        if self.single.len() > most {
+            rest.push(format!("and {} more", self.single.len() - most));
+        }
+        rest.extend(self.folded());
+        if let Some(last) = rest.last_mut() {
+            last.push_str(&format!("   ({hint})"));
+        }
+        rest.iter().for_each(|it| text.push_str(&format!("{indent}{}\n", paint(DIM, it))));
+        text
+    }
+}
+
+/// Folded directories in a few words each; many of one name together.
+pub(crate) fn folded_texts<T>(folded: &[Folded<T>]) -> Vec<String> {
+    let mut alike: BTreeMap<&[u8], (usize, usize)> = BTreeMap::new();
+    for one in folded.iter().filter(|one| one.kind == FoldedKind::Output) {
+        let (directories, files) = alike.entry(one.at.name().unwrap_or_default()).or_default();
+        *directories += 1;
+        *files += one.items.len();
+    }
+    alike.retain(|_, (directories, _)| *directories > MOST_ALIKE);
+    let many = alike.iter().map(|(name, (directories, files))| {
+        format!("{}/ in {directories} places, {}", display_bytes(name), files_text(*files))
+    });
+    let is_single = |one: &&Folded<T>| match (&one.kind, one.at.name()) {
+        (FoldedKind::Output, Some(name)) => !alike.contains_key(name),
+        _ => true,
+    };
+    let single = folded.iter().filter(is_single);
+    let (git, output): (Vec<_>, Vec<_>) =
+        single.partition(|one| matches!(one.kind, FoldedKind::Git(_)));
+    let output = output.into_iter().map(folded_text);
+    output.chain(many).chain(git.into_iter().map(folded_text)).collect()
+}
+
+fn folded_text<T>(folded: &Folded<T>) -> String {
+    place_text(&folded.at, &folded.kind, folded.items.len())
+}
+
+/// "/target/ 131 files", "git: 1 commit on main, 1 new branch".
+pub(crate) fn place_text(at: &VaultPath, kind: &FoldedKind, files: usize) -> String {
+    let files = files_text(files);
+    match kind {
+        FoldedKind::Output => format!("{at}/ {files}"),
+        FoldedKind::Git(activity) => {
+            let done = activity_text(activity).unwrap_or(files);
+            format!("{}: {done}", git_name(at))
+        }
+    }
+}
+
+fn files_text(number: usize) -> String {
+    count(number as u64, "file")
+}
+
+/// A git directory as people call it: never by the place that a vault gives it.
+fn git_name(directory: &VaultPath) -> String {
+    let bound = bound_path();
+    if directory.is_within(&bound)
+        && let Some(name) = directory.names().get(bound.names().len())
+    {
+        let name = name.strip_suffix(b".git").unwrap_or(name);
+        return format!("git directory of {}", display_bytes(name));
+    }
+    match directory.parent() {
+        Some(around) if !around.is_top() => format!("git in {around}"),
+        _ => "git".to_owned(),
+    }
+}
+
+fn activity_text(activity: &GitActivity) -> Option<String> {
+    let GitActivity { created, deleted, commits, new_branches, deleted_branches, new_tags } =
+        activity;
+    let mut parts = Vec::new();
+    match (created, deleted) {
+        (true, false) => parts.push("new repository".to_owned()),
+        (false, true) => return Some("repository deleted".to_owned()),
+        _ => {}
+    }
+    parts.extend(commits.iter().map(|(branch, number)| {
+        let branch = line(&String::from_utf8_lossy(branch));
+        format!("{} on {branch}", count(*number, "commit"))
+    }));
+    let branches = |number: u64| if number == 1 { "branch" } else { "branches" };
+    if !created && *new_branches > 0 {
+        parts.push(format!("{new_branches} new {}", branches(*new_branches)));
+    }
+    if *deleted_branches > 0 {
+        parts.push(format!("{deleted_branches} {} deleted", branches(*deleted_branches)));
+    }
+    if !created && *new_tags > 0 {
+        parts.push(count(*new_tags, "new tag"));
+    }
+    (!parts.is_empty()).then(|| parts.join(", "))
+}

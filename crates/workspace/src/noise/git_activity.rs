@@ -1,0 +1,108 @@
+//! What was done in a git directory, as far as its files tell.
+
+use std::collections::BTreeMap;
+
+use offshoot_vault::diff::{Change, ChangeKind};
+use offshoot_vault::{Body, Entry, Objects, VaultPath};
+
+/// A log of a branch that is longer is not read.
+const LONGEST_LOG: u64 = 1 << 20;
+
+/// What was done in a git directory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GitActivity {
+    /// The repository is new.
+    pub created: bool,
+    /// The repository is gone.
+    pub deleted: bool,
+    /// Branches that commits were made on, and how many.
+    pub commits: BTreeMap<Vec<u8>, u64>,
+    /// How many branches are new.
+    pub new_branches: u64,
+    /// How many branches are gone.
+    pub deleted_branches: u64,
+    /// How many tags are new.
+    pub new_tags: u64,
+}
+
+impl GitActivity {
+    /// Reads it from the changes of a git directory.
+    pub(super) fn of<'c>(
+        objects: &Objects,
+        directory: &VaultPath,
+        changes: impl Iterator<Item = &'c Change>,
+    ) -> Self {
+        let mut activity = Self::default();
+        for change in changes {
+            let below = &change.path.names()[directory.names().len()..];
+            let below: Vec<&[u8]> = below.iter().map(Vec::as_slice).collect();
+            match below.as_slice() {
+                [b"HEAD"] => {
+                    activity.created |= change.kind() == ChangeKind::Added;
+                    activity.deleted |= change.kind() == ChangeKind::Deleted;
+                }
+                [b"refs", b"heads", ..] if is_file(change) => match change.kind() {
+                    ChangeKind::Added => activity.new_branches += 1,
+                    ChangeKind::Deleted => activity.deleted_branches += 1,
+                    _ => {}
+                },
+                [b"refs", b"tags", ..] if change.kind() == ChangeKind::Added => {
+                    activity.new_tags += u64::from(is_file(change));
+                }
+                [b"logs", b"refs", b"heads", branch @ ..] => {
+                    if let Some(number @ 1..) = commits(objects, change) {
+                        activity.commits.insert(branch.join(&b'/'), number);
+                    }
+                }
+                _ => {}
+            }
+        }
+        activity
+    }
+}
+
+fn is_file(change: &Change) -> bool {
+    change.entry().directory().is_none()
+}
+
+/// How many commits were made, by the lines that the log of a branch gained.
+fn commits(objects: &Objects, change: &Change) -> Option<u64> {
+    let (before, after) = (log(objects, &change.before)?, log(objects, &change.after)?);
+    let gained = after.strip_prefix(before.as_slice())?;
+    let made = gained.split(|byte| *byte == b'\n').filter(|line| is_commit(line));
+    Some(made.count() as u64)
+}
+
+/// The text of a log; `None` where it is too long, or cannot be read, as that of a state that was never sealed.
+fn log(objects: &Objects, entry: &Option<Entry>) -> Option<Vec<u8>> {
+    match entry.as_ref().map(|entry| &entry.body) {
+        None => Some(Vec::new()),
+        Some(Body::File { size, blob }) if *size <= LONGEST_LOG => objects.blob(blob).ok(),
+        Some(_) => None,
+    }
+}
+
+/// Git writes what it did behind a tab: `commit: ...`, `commit (initial): ...`, `commit (merge): ...`.
+fn is_commit(line: &[u8]) -> bool {
+    let done = line.iter().position(|byte| *byte == b'\t').map(|at| &line[at + 1..]);
+    done.is_some_and(|done| {
+        done.starts_with(b"commit")
+            && !done.starts_with(b"commit (amend)")
+            && done.contains(&b':')
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_commit;
+
+    #[test]
+    fn only_commits_are_counted() {
+        for commit in ["a b n <m> 1 +0000\tcommit: x", "a b n\tcommit (initial): x"] {
+            assert!(is_commit(commit.as_bytes()), "{commit}");
+        }
+        for other in ["a b n\tbranch: Created from main", "a b n\tcommit (amend): x", "commit: x"] {
+            assert!(!is_commit(other.as_bytes()), "{other}");
+        }
+    }
+}
