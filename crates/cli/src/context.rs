@@ -4,6 +4,7 @@ mod home;
 pub(crate) mod noise;
 pub(crate) mod policy;
 
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +14,9 @@ use offshoot_vault::{
     Actor, Home, HomeError, ImportOptions, Listed, Vault, VaultError, VaultOptions, VaultPath,
     Workspace,
 };
-use offshoot_workspace::{Point, RecoverService, Resolver, WorkspaceService, similar};
+use offshoot_workspace::{
+    Point, RecoverService, Resolver, Standing, WorkspaceService, similar,
+};
 
 use crate::args::{Cli, Global};
 use crate::commands::{recover, workspace};
@@ -293,6 +296,27 @@ impl Context {
         }
     }
 
+    /// Where what people type starts. Whoever names a vault need not stand in it.
+    pub(crate) fn standing(&self, vault: &Vault) -> Result<Standing> {
+        match current_dir() {
+            Ok(here) => Ok(Standing::new(vault, &here)?),
+            // Paths from the top do not need to know.
+            Err(_) => Ok(Standing::default()),
+        }
+    }
+
+    /// A path of the vault, as somebody typed it.
+    pub(crate) fn typed(&self, vault: &Vault, text: &OsStr) -> Result<VaultPath> {
+        Ok(self.standing(vault)?.path(text.as_bytes())?)
+    }
+
+    /// Several of them.
+    pub(crate) fn typed_all(&self, vault: &Vault, texts: &[OsString]) -> Result<Vec<VaultPath>> {
+        let standing = self.standing(vault)?;
+        let paths = texts.iter().map(|text| standing.path(text.as_bytes()));
+        Ok(paths.collect::<offshoot_workspace::Result<_>>()?)
+    }
+
     /// Whether nothing but what was asked for is printed.
     pub(crate) fn is_silent(&self) -> bool {
         self.quiet
@@ -316,11 +340,6 @@ impl Context {
             progress: import_progress(self.settings.config.ui.progress, self.quiet),
         }
     }
-}
-
-/// A path inside a vault from the command line.
-pub(crate) fn vault_path(text: &std::ffi::OsStr) -> Result<VaultPath> {
-    Ok(VaultPath::parse(text.as_bytes())?)
 }
 
 /// The user's home, as commands see it.

@@ -25,6 +25,7 @@ mod recover;
 mod resolve;
 mod review;
 mod running;
+mod standing;
 mod suggest;
 pub mod wire;
 mod workspace;
@@ -68,5 +69,6 @@ pub use review::{
     ReviewService, Wanted, decide_all,
 };
 pub use running::{Ending, RunningService};
+pub use standing::Standing;
 pub use suggest::similar;
 pub use workspace::{NewWorkspace, Usage, WorkspaceOverview, WorkspaceService};

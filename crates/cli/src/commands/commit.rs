@@ -15,7 +15,7 @@ use offshoot_protocol::{CommitDoc, ExitCode};
 use offshoot_vault::{Vault, Workspace};
 use offshoot_workspace::{
     Allow, CommitOutcome, CommitRequest, CommitService, Direction, HomeEvent, HomeOptions,
-    PathPattern, Selection, Times, wire,
+    PathPattern, Selection, Standing, Times, wire,
 };
 
 use super::init::report_skipped;
@@ -125,7 +125,7 @@ pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<ExitCode> {
         SettleWay::Forward => Direction::Forward,
     });
     let options = HomeOptions { settle, ..context.home_options(&told) };
-    let mut selection = selection(args)?;
+    let mut selection = selection(args, &context.standing(vault)?)?;
     if args.patch {
         let picked = pick::pick(context, vault, &workspace, &selection, args.expand)?;
         let Some(choices) = picked else { return Ok(ExitCode::Success) };
@@ -201,9 +201,9 @@ pub(crate) fn bring_home(
     report(context, &outcome, made.as_ref(), &text)
 }
 
-fn selection(args: &CommitArgs) -> Result<Selection<'static>> {
+fn selection(args: &CommitArgs, standing: &Standing) -> Result<Selection<'static>> {
     let patterns = |texts: &[OsString]| -> Result<Vec<PathPattern>> {
-        let parsed = texts.iter().map(|text| PathPattern::parse(text.as_bytes()));
+        let parsed = texts.iter().map(|text| standing.pattern(text.as_bytes()));
         Ok(parsed.collect::<offshoot_workspace::Result<_>>()?)
     };
     let allows = |what: Allowed| args.allow.contains(&what);

@@ -8,7 +8,7 @@ use offshoot_vault::diff::Change;
 use offshoot_vault::{Body, Entry, EntryKind, RecordedSide, Vault, VaultPath};
 use offshoot_workspace::{ChangeSummaryService, ConflictService, OpenConflict, Point, wire};
 
-use crate::context::{Context, vault_path};
+use crate::context::Context;
 use crate::error::{CliError, Result};
 use crate::render::{self, BAD, BOLD, DIM, NAME, paint};
 
@@ -42,8 +42,7 @@ pub(crate) struct ConflictsArgs {
 pub(crate) fn run(args: &ConflictsArgs, context: &Context) -> Result<()> {
     let vault = &context.vault()?.vault;
     let point = context.point(vault, args.at.as_deref())?;
-    let paths: Result<Vec<VaultPath>> = args.paths.iter().map(|path| vault_path(path)).collect();
-    let paths = paths?;
+    let paths = context.typed_all(vault, &args.paths)?;
     let service = ConflictService::new(vault, &context.actor);
     if let Some(side) = &args.side {
         let [path] = paths.as_slice() else {

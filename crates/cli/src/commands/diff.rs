@@ -7,10 +7,10 @@ use clap::Args;
 use offshoot_protocol::{ChangeDoc, DiffDoc, ExitCode, Text};
 use offshoot_vault::diff::{FileDiff, stat};
 use offshoot_vault::{Id, RootId, Vault, VaultPath, Workspace};
-use offshoot_workspace::{ChangeSummaryService, Point, Resolver, Summary, wire};
+use offshoot_workspace::{ChangeSummaryService, Point, Resolver, ServiceError, Summary, wire};
 
 use crate::context::noise::ExpandArgs;
-use crate::context::{Context, vault_path};
+use crate::context::Context;
 use crate::error::Result;
 use crate::render::columns::side_by_side;
 use crate::render::listing::{EXPAND, Listing};
@@ -25,7 +25,8 @@ Examples:
   offshoot diff --word-diff            the words that changed
   offshoot diff -y                     old and new side by side
   offshoot diff fix other              from one workspace to another
-  offshoot diff fix@before fix -- /src only below /src
+  offshoot diff fix@before fix -- src  only below src
+  offshoot diff main.c                 only this file
   offshoot diff --json --patch         for programs, with lines
   offshoot diff fix | git apply        onto a checkout
 
@@ -80,9 +81,8 @@ pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<ExitCode> {
     let vault = &context.vault()?.vault;
     // What would come home is a state that nothing refers to.
     let _held = vault.hold()?;
-    let (before, after) = states(args, context, vault)?;
-    let paths: Result<Vec<VaultPath>> = args.paths.iter().map(|path| vault_path(path)).collect();
-    let paths = paths?;
+    let Words { a, b, paths } = words(args, context, vault)?;
+    let (before, after) = states(a, b, context, vault)?;
     let mut options = context.diff_options();
     options.context = args.unified.unwrap_or(options.context);
     let service = ChangeSummaryService::new(vault, options);
@@ -121,13 +121,56 @@ impl From<Point> for State {
     }
 }
 
-/// Which two states are meant.
-fn states(args: &DiffArgs, context: &Context, vault: &Vault) -> Result<(State, State)> {
+/// What somebody named: states, and paths behind them.
+struct Words<'a> {
+    a: Option<&'a str>,
+    b: Option<&'a str>,
+    paths: Vec<VaultPath>,
+}
+
+/// Tells states and paths apart. As with git, a word that is no state and names a file means the file.
+fn words<'a>(args: &'a DiffArgs, context: &Context, vault: &Vault) -> Result<Words<'a>> {
+    let mut words = Words { a: None, b: None, paths: Vec::new() };
     let resolver = Resolver::new(vault);
-    if let (Some(a), Some(b)) = (&args.a, &args.b) {
+    let named = context.workspace_name().map(|name| resolver.workspace(name)).transpose()?;
+    for word in args.a.iter().chain(&args.b) {
+        let unknown = |found: &ServiceError| matches!(found, ServiceError::Unknown { .. });
+        let no_state = resolver.point(word, named.as_ref()).is_err_and(|error| unknown(&error));
+        let path = context.typed(vault, word.as_ref()).ok().filter(|_| no_state);
+        match path {
+            Some(path) if is_somewhere(vault, &path)? => words.paths.push(path),
+            _ if words.a.is_none() => words.a = Some(word),
+            _ => words.b = Some(word),
+        }
+    }
+    words.paths.extend(context.typed_all(vault, &args.paths)?);
+    Ok(words)
+}
+
+/// Whether the main line or any workspace has something at a path.
+fn is_somewhere(vault: &Vault, path: &VaultPath) -> Result<bool> {
+    let workspaces = vault.workspaces()?.into_iter().map(|workspace| workspace.state.head);
+    for snapshot in [vault.head()?.id].into_iter().chain(workspaces) {
+        let root = vault.snapshot(&snapshot)?.root;
+        if vault.tree(&root)?.get(path)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Which two states are meant.
+fn states(
+    a: Option<&str>,
+    b: Option<&str>,
+    context: &Context,
+    vault: &Vault,
+) -> Result<(State, State)> {
+    let resolver = Resolver::new(vault);
+    if let (Some(a), Some(b)) = (a, b) {
         return Ok((resolver.point(a, None)?.into(), resolver.point(b, None)?.into()));
     }
-    let named = args.a.as_ref().map(|a| vault.workspace_named(a)).transpose()?.flatten();
+    let named = a.map(|a| vault.workspace_named(a)).transpose()?.flatten();
     if let Some(named) = named {
         if let Some(other) = context.workspace_name().filter(|other| *other != named.name) {
             let (one, other) = (render::line(&named.name), render::line(other));
@@ -137,13 +180,13 @@ fn states(args: &DiffArgs, context: &Context, vault: &Vault) -> Result<(State, S
     }
     let Some(workspace) = context.workspace_to_read(vault)? else {
         let head = resolver.head()?;
-        let before = match &args.a {
+        let before = match a {
             Some(a) => resolver.point(a, None)?,
             None => head.clone(),
         };
         return Ok((before.into(), head.into()));
     };
-    match &args.a {
+    match a {
         None => brought(context, vault, &workspace),
         Some(a) => {
             let after = resolver.workspace_point(&workspace)?;

@@ -87,8 +87,8 @@ pub(crate) struct AtArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct LsArgs {
-    /// Directory
-    #[arg(default_value = "/")]
+    /// Directory [default: where you are]
+    #[arg(default_value = ".", hide_default_value = true)]
     path: OsString,
     /// Show modes, owners, sizes and times
     #[arg(short, long)]
@@ -157,8 +157,8 @@ pub(crate) struct RmArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct TreeArgs {
-    /// Directory
-    #[arg(default_value = "/")]
+    /// Directory [default: where you are]
+    #[arg(default_value = ".", hide_default_value = true)]
     path: OsString,
     /// Show at most this many levels
     #[arg(long, value_name = "N")]

@@ -7,7 +7,7 @@ use offshoot_protocol::HistoryDoc;
 use offshoot_workspace::{FileService, wire};
 
 use crate::complete;
-use crate::context::{Context, vault_path};
+use crate::context::Context;
 use crate::error::Result;
 use crate::render::{self, BAD, DIM, paint, table};
 
@@ -25,7 +25,7 @@ pub(crate) struct HistoryArgs {
 
 pub(crate) fn run(args: &HistoryArgs, context: &Context) -> Result<()> {
     let vault = &context.vault()?.vault;
-    let path = vault_path(&args.path)?;
+    let path = context.typed(vault, &args.path)?;
     let point = context.point(vault, args.at.as_deref())?;
     let versions = FileService::new(vault, &context.actor).history(&point.snapshot, &path)?;
     let document = HistoryDoc {

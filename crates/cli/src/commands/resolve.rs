@@ -9,7 +9,7 @@ use offshoot_protocol::ExitCode;
 use offshoot_vault::{NewContent, Vault, VaultPath};
 use offshoot_workspace::{ConflictService, Resolution, wire};
 
-use crate::context::{Context, vault_path};
+use crate::context::Context;
 use crate::error::{CliError, Result};
 use crate::render::{self, NAME, paint};
 
@@ -76,8 +76,7 @@ struct ChoiceArgs {
 pub(crate) fn run(args: &ResolveArgs, context: &Context) -> Result<()> {
     let vault = &context.vault()?.vault;
     let workspace = context.workspace_to_change(vault)?;
-    let paths: Result<Vec<VaultPath>> = args.paths.iter().map(|path| vault_path(path)).collect();
-    let paths = paths?;
+    let paths = context.typed_all(vault, &args.paths)?;
     // Until the decision is recorded nothing else needs what is read here.
     let _held = vault.hold()?;
     let service = ConflictService::new(vault, &context.actor);

@@ -8,14 +8,14 @@ use std::ffi::OsString;
 use clap::Args;
 use offshoot_protocol::{ExitCode, ReviewDoc};
 use offshoot_sandbox::Signals;
-use offshoot_vault::{Vault, VaultPath, Workspace};
+use offshoot_vault::{Vault, Workspace};
 use offshoot_workspace::{
     Decision, Edited, FoldedReview, PieceKind, ReviewItem, ReviewService, Selection, wire,
 };
 
 use super::commit::{About, bring_home, git};
 use crate::context::noise::ExpandArgs;
-use crate::context::{Context, vault_path};
+use crate::context::Context;
 use crate::error::{CliError, Result};
 use crate::render::{self, NAME, paint};
 use crate::review::{self, Ending, Tally};
@@ -47,10 +47,10 @@ pub(crate) struct ReviewArgs {
     list: bool,
     /// Drop these changes: ids separated by commas, or a path
     #[arg(long, value_name = "ID")]
-    drop: Vec<String>,
+    drop: Vec<OsString>,
     /// Accept these changes for --commit
     #[arg(long, value_name = "ID", conflicts_with = "list")]
-    accept: Vec<String>,
+    accept: Vec<OsString>,
     /// Commit exactly what was accepted or edited
     #[arg(long, conflicts_with = "list")]
     commit: bool,
@@ -71,8 +71,7 @@ pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<ExitCode> {
         let why = "--accept needs --commit: what you accept is not remembered for a later review";
         return Err(CliError::usage(why).hint("add --commit; or use --drop for what is to go"));
     }
-    let paths: Result<Vec<VaultPath>> = args.paths.iter().map(|path| vault_path(path)).collect();
-    let paths = paths?;
+    let paths = context.typed_all(vault, &args.paths)?;
     let workspace = workspace(args, context, vault)?;
     let (diff, merge) = (context.diff_options(), context.merge_options());
     let service = ReviewService::new(vault, &context.actor, diff, merge);
@@ -105,8 +104,9 @@ pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<ExitCode> {
     }
     let review = Review { context, vault, service, workspace: &workspace, args };
     if decided {
-        choose::decide(&mut folded, &args.drop, &Decision::Dropped)?;
-        choose::decide(&mut folded, &args.accept, &Decision::Accepted)?;
+        let standing = context.standing(vault)?;
+        choose::decide(&mut folded, &args.drop, &Decision::Dropped, &standing)?;
+        choose::decide(&mut folded, &args.accept, &Decision::Accepted, &standing)?;
         return review.carry_out(folded.items, args.commit);
     }
     if folded.items.is_empty() {

@@ -1,10 +1,11 @@
 //! Which paths somebody named: paths of the vault, with everything below them, or globs.
 
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{GlobBuilder, GlobMatcher, escape};
 use offshoot_vault::{VaultPath, display_bytes};
 
 use crate::error::{Result, ServiceError};
 use crate::home::bytes_path;
+use crate::standing::Standing;
 
 /// Characters that make a pattern of a path.
 const SPECIAL: &[u8] = b"*?[{";
@@ -25,19 +26,41 @@ enum Shape {
 }
 
 impl PathPattern {
-    /// Reads a path or a glob. A glob without `/` fits names in any directory, others fit paths from the top.
+    /// Reads a path or a glob of somebody at the top of the vault.
     pub fn parse(text: &[u8]) -> Result<Self> {
+        Standing::default().pattern(text)
+    }
+
+    /// Whether somebody wrote a pattern instead of a path.
+    pub(crate) fn is_glob(text: &[u8]) -> bool {
+        text.iter().any(|byte| SPECIAL.contains(byte))
+    }
+
+    /// A path, and how it was written.
+    pub(crate) fn below(text: &[u8], path: VaultPath) -> Self {
+        Self { text: display_bytes(text), shape: Shape::Below(path) }
+    }
+
+    /// A glob of somebody who stands at a directory. One without `/` fits names in it and below, one that starts with `/` fits paths
+    /// from the top, and others fit paths from there.
+    pub(crate) fn glob(text: &[u8], at: &VaultPath) -> Result<Self> {
         let shown = display_bytes(text);
-        if !text.iter().any(|byte| SPECIAL.contains(byte)) {
-            let path = VaultPath::parse(text).map_err(offshoot_vault::VaultError::from)?;
-            return Ok(Self { text: shown, shape: Shape::Below(path) });
-        }
         let wrong = |why: String| ServiceError::Request(format!("{shown} is no pattern: {why}"));
-        let glob = std::str::from_utf8(text).map_err(|_| wrong("it is not UTF-8".to_owned()))?;
-        let anchored = match glob.trim_end_matches('/').split_once('/') {
+        let no_text = |_| wrong("it is not UTF-8".to_owned());
+        let mut glob = std::str::from_utf8(text).map_err(no_text)?.trim_end_matches('/');
+        let mut at = at.clone();
+        while let Some(rest) = glob.strip_prefix("../") {
+            at = at.parent().ok_or_else(|| wrong("it leads out of the vault".to_owned()))?;
+            glob = rest;
+        }
+        let here = escape(std::str::from_utf8(&at.relative()).map_err(no_text)?);
+        let below = |rest: &str| if here.is_empty() { rest.to_owned() } else { format!("{here}/{rest}") };
+        let anchored = match glob.split_once('/') {
             Some(("", rest)) => rest.to_owned(),
-            Some(_) => glob.trim_end_matches('/').to_owned(),
-            None => format!("**/{}", glob.trim_end_matches('/')),
+            Some((".", rest)) => below(rest),
+            Some(_) => below(glob),
+            None if text.starts_with(b"../") => below(glob),
+            None => below(&format!("**/{glob}")),
         };
         let built = GlobBuilder::new(&anchored).literal_separator(true).build();
         let glob = built.map_err(|error| wrong(error.to_string()))?;

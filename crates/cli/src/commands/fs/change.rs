@@ -1,18 +1,17 @@
 //! Changing files.
 
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::{IsTerminal, Read};
 use std::path::Path;
 
 use offshoot_protocol::ExitCode;
 use offshoot_vault::diff::{Change, ChangeKind, detect_renames};
-use offshoot_vault::{ImportReport, Vault, VaultPath, Workspace};
+use offshoot_vault::{ImportReport, Vault, Workspace};
 use offshoot_workspace::{CopyOptions, Edited, FileService, Resolver, wire};
 
 use super::{CpArgs, MkdirArgs, MvArgs, RevertArgs, RmArgs, WriteArgs};
 use crate::context::noise::ExpandArgs;
-use crate::context::{Context, vault_path};
+use crate::context::Context;
 use crate::error::{CliError, Result};
 use crate::render;
 use crate::render::listing::{Listing, show_expanded};
@@ -47,7 +46,7 @@ pub(super) fn report(
 
 pub(super) fn write(args: &WriteArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
-    let path = vault_path(&args.path)?;
+    let path = context.typed(vault, &args.path)?;
     let service = FileService::new(vault, &context.actor);
     let write = |source: &mut dyn Read, name: &Path| {
         service.write(&workspace, &path, source, name, args.parents)
@@ -74,7 +73,7 @@ pub(super) fn write(args: &WriteArgs, context: &Context, vault: &Vault) -> Resul
 pub(super) fn mkdir(args: &MkdirArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
     let service = FileService::new(vault, &context.actor);
-    let edited = service.mkdir(&workspace, &vault_path(&args.path)?, args.parents)?;
+    let edited = service.mkdir(&workspace, &context.typed(vault, &args.path)?, args.parents)?;
     report(context, vault, &workspace, edited, None)
 }
 
@@ -82,7 +81,7 @@ pub(super) fn cp(args: &CpArgs, context: &Context, vault: &Vault) -> Result<()> 
     let workspace = context.workspace_to_change(vault)?;
     let service = FileService::new(vault, &context.actor);
     let options = CopyOptions { recursive: args.recursive };
-    let (from, to) = (vault_path(&args.from)?, vault_path(&args.to)?);
+    let (from, to) = (context.typed(vault, &args.from)?, context.typed(vault, &args.to)?);
     let edited = service.copy(&workspace, &from, &to, options)?;
     report(context, vault, &workspace, edited, None)
 }
@@ -90,14 +89,14 @@ pub(super) fn cp(args: &CpArgs, context: &Context, vault: &Vault) -> Result<()> 
 pub(super) fn mv(args: &MvArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
     let service = FileService::new(vault, &context.actor);
-    let edited = service.rename(&workspace, &vault_path(&args.from)?, &vault_path(&args.to)?)?;
+    let edited = service.rename(&workspace, &context.typed(vault, &args.from)?, &context.typed(vault, &args.to)?)?;
     report(context, vault, &workspace, edited, None)
 }
 
 pub(super) fn rm(args: &RmArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
     let service = FileService::new(vault, &context.actor);
-    let edited = service.remove(&workspace, &paths(&args.paths)?, args.recursive)?;
+    let edited = service.remove(&workspace, &context.typed_all(vault, &args.paths)?, args.recursive)?;
     report(context, vault, &workspace, edited, None)
 }
 
@@ -108,10 +107,6 @@ pub(super) fn revert(args: &RevertArgs, context: &Context, vault: &Vault) -> Res
     let point = Resolver::new(vault).point(at, Some(&workspace))?;
     let service = FileService::new(vault, &context.actor);
     let root = &point.snapshot.root;
-    let edited = service.revert(&workspace, &paths(&args.paths)?, root, &point.label)?;
+    let edited = service.revert(&workspace, &context.typed_all(vault, &args.paths)?, root, &point.label)?;
     report(context, vault, &workspace, edited, None)
-}
-
-fn paths(texts: &[OsString]) -> Result<Vec<VaultPath>> {
-    texts.iter().map(|text| vault_path(text)).collect()
 }

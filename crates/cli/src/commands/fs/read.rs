@@ -7,7 +7,7 @@ use offshoot_vault::{Body, Entry, EntryKind, Vault, VaultPath, display_bytes};
 use offshoot_workspace::{FileService, wire};
 
 use super::{CatArgs, LsArgs, TreeArgs};
-use crate::context::{Context, vault_path};
+use crate::context::Context;
 use crate::error::Result;
 use crate::output::finish_write;
 use crate::render::{self, DIM, GOOD, NAME, fields, paint, table};
@@ -15,7 +15,7 @@ use crate::render::{self, DIM, GOOD, NAME, fields, paint, table};
 pub(super) fn ls(args: &LsArgs, context: &Context, vault: &Vault) -> Result<()> {
     let point = context.point(vault, args.at.at.as_deref())?;
     let service = FileService::new(vault, &context.actor);
-    let (path, entries) = service.list(&point.snapshot.root, &vault_path(&args.path)?)?;
+    let (path, entries) = service.list(&point.snapshot.root, &context.typed(vault, &args.path)?)?;
     let is_directory = service.stat(&point.snapshot.root, &path)?.directory().is_some();
     let place = |entry: &Entry| if is_directory { path.join(&entry.name) } else { path.clone() };
     let document = ListDoc {
@@ -82,7 +82,7 @@ fn mode_text(entry: &Entry) -> String {
 pub(super) fn cat(args: &CatArgs, context: &Context, vault: &Vault) -> Result<()> {
     let point = context.point(vault, args.at.at.as_deref())?;
     let service = FileService::new(vault, &context.actor);
-    let mut file = service.open(&point.snapshot.root, &vault_path(&args.path)?)?;
+    let mut file = service.open(&point.snapshot.root, &context.typed(vault, &args.path)?)?;
     if context.output.is_json() {
         let mut content = Vec::new();
         file.reader.read_to_end(&mut content)?;
@@ -131,7 +131,7 @@ impl<W: std::io::Write> std::io::Write for ClosedPipe<'_, W> {
 pub(super) fn tree(args: &TreeArgs, context: &Context, vault: &Vault) -> Result<()> {
     let point = context.point(vault, args.at.at.as_deref())?;
     let tree = vault.tree(&point.snapshot.root)?;
-    let (path, top) = tree.resolve(&vault_path(&args.path)?)?;
+    let (path, top) = tree.resolve(&context.typed(vault, &args.path)?)?;
     let mut found: Vec<(VaultPath, Entry)> = Vec::new();
     if let Some(dir) = top.directory() {
         let deepest = args.depth.map(|depth| path.names().len() + depth);
@@ -159,7 +159,7 @@ pub(super) fn tree(args: &TreeArgs, context: &Context, vault: &Vault) -> Result<
 
 pub(super) fn stat(args: &CatArgs, context: &Context, vault: &Vault) -> Result<()> {
     let point = context.point(vault, args.at.at.as_deref())?;
-    let path = vault_path(&args.path)?;
+    let path = context.typed(vault, &args.path)?;
     let entry = FileService::new(vault, &context.actor).stat(&point.snapshot.root, &path)?;
     context.output.data(wire::entry(&path, &entry), |document| {
         let row = |name: &str, value: String| vec![paint(DIM, name), value];

@@ -7,7 +7,7 @@ use offshoot_workspace::{FileService, wire};
 use super::change::report;
 use super::{ExportArgs, ImportArgs};
 use crate::commands::init::report_skipped;
-use crate::context::{Context, vault_path};
+use crate::context::Context;
 use crate::error::Result;
 use crate::render;
 
@@ -15,7 +15,7 @@ pub(super) fn import(args: &ImportArgs, context: &Context, vault: &Vault) -> Res
     let workspace = context.workspace_to_change(vault)?;
     let options = context.import_options();
     let service = FileService::new(vault, &context.actor);
-    let path = vault_path(&args.path)?;
+    let path = context.typed(vault, &args.path)?;
     let (edited, imported) = service.import(&workspace, &args.source, &path, &options)?;
     drop(options);
     report_skipped(context, &imported);
@@ -24,7 +24,7 @@ pub(super) fn import(args: &ImportArgs, context: &Context, vault: &Vault) -> Res
 
 pub(super) fn export(args: &ExportArgs, context: &Context, vault: &Vault) -> Result<()> {
     let point = context.point(vault, args.at.at.as_deref())?;
-    let path = vault_path(&args.path)?;
+    let path = context.typed(vault, &args.path)?;
     let options = ExportOptions {
         // Only root can give files away; for others everything is their own.
         owners: rustix::process::geteuid().is_root(),

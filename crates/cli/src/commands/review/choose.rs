@@ -1,22 +1,35 @@
 //! Decisions given as arguments.
 
-use offshoot_protocol::ExitCode;
-use offshoot_workspace::{Decision, FoldedReview, ReviewItem, decide_all};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 
-use crate::context::vault_path;
+use offshoot_protocol::ExitCode;
+use offshoot_vault::VaultPath;
+use offshoot_workspace::{Decision, FoldedReview, ReviewItem, Standing, decide_all};
+
 use crate::error::{CliError, Result};
+use crate::render;
 
 /// Makes a decision about everything that is named: ids of pieces or of what is folded, with commas between them, or a path.
 pub(crate) fn decide(
     review: &mut FoldedReview,
-    named: &[String],
+    named: &[OsString],
     decision: &Decision,
+    standing: &Standing,
 ) -> Result<()> {
-    for text in named {
-        // A path may have commas in it; an id never starts with a slash.
-        if text.starts_with('/') {
-            decide_path(&mut review.items, text, decision)?;
+    for name in named {
+        if name.is_empty() {
+            return Err(CliError::usage("an empty text names no change"));
+        }
+        // A path may have commas in it; an id never has a slash.
+        if let Ok(path) = standing.path(name.as_bytes())
+            && decide_path(&mut review.items, &path, decision)
+        {
             continue;
+        }
+        let text = name.to_string_lossy();
+        if text.contains('/') {
+            return Err(missing(format!("nothing changed at {}", render::line(&text))));
         }
         for id in text.split(',').map(str::trim).filter(|id| !id.is_empty()) {
             if !review.decide(id, decision) {
@@ -27,14 +40,14 @@ pub(crate) fn decide(
     Ok(())
 }
 
-fn decide_path(items: &mut [ReviewItem], text: &str, decision: &Decision) -> Result<()> {
-    let path = vault_path(text.as_ref())?;
+/// Makes a decision about everything at a path or below it; false where nothing changed there.
+fn decide_path(items: &mut [ReviewItem], path: &VaultPath, decision: &Decision) -> bool {
     let mut found = false;
-    for item in items.iter_mut().filter(|item| item.change.path.is_within(&path)) {
+    for item in items.iter_mut().filter(|item| item.change.path.is_within(path)) {
         found = true;
         decide_all(std::slice::from_mut(item), decision);
     }
-    if found { Ok(()) } else { Err(missing(format!("nothing changed at {path}"))) }
+    found
 }
 
 fn decide_piece(items: &mut [ReviewItem], id: &str, decision: &Decision) -> Result<()> {
@@ -56,7 +69,7 @@ fn decide_piece(items: &mut [ReviewItem], id: &str, decision: &Decision) -> Resu
             *item = divided;
         }
     }
-    find(items).ok_or_else(|| missing(format!("no change has the id \"{id}\"")))
+    find(items).ok_or_else(|| missing(format!("no change has the id or path \"{id}\"")))
 }
 
 fn missing(message: String) -> CliError {
