@@ -15,7 +15,7 @@ use offshoot_protocol::{Document, ErrorBody, ErrorDocument, ExitCode};
 use crate::commands::{
     binding, cache, checkpoint, commit, completions, config, conflicts, diff, discard, doctor,
     exec, execs, export, fs, gc, history, init, log, logs, man, merge, op, policy, ps, pull,
-    recover, resolve, revert, review, run, show, snapshot, status, vault, workspace,
+    recover, resolve, revert, review, run, show, snapshot, status, vault, version, workspace,
 };
 use crate::complete;
 use crate::output::report_error;
@@ -164,6 +164,8 @@ pub(crate) enum Command {
     Config(config::ConfigCommand),
     /// Check that this machine can run Offshoot
     Doctor(doctor::DoctorArgs),
+    /// Print the version
+    Version(version::VersionArgs),
     /// Print shell completions
     Completions(completions::CompletionsArgs),
     /// Print or install the manual pages

@@ -35,6 +35,7 @@ pub(crate) mod show;
 pub(crate) mod snapshot;
 pub(crate) mod status;
 pub(crate) mod vault;
+pub(crate) mod version;
 pub(crate) mod workspace;
 
 use offshoot_protocol::ExitCode;
@@ -105,6 +106,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
         Command::Fs(command) => fs::run(&command, context),
         Command::Gc(args) => gc::run(&args, context),
         Command::History(args) => history::run(&args, context),
+        Command::Version(args) => version::run(&args, context),
         Command::Config(command) => config::run(&command, context),
         Command::Completions(args) => completions::run(&args, context),
         Command::Man(args) => man::run(&args, context),

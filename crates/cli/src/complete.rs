@@ -2,13 +2,18 @@
 //!
 //! A shell asks in the middle of a line: the answer has to be quick, changes nothing, and is never an error.
 
+mod paths;
+
+pub(crate) use paths::paths;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::CommandFactory;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::CompleteEnv;
-use offshoot_vault::{Home, Vault, VaultOptions};
+use offshoot_vault::{Actor, Home, Operation, Scope, Vault, VaultOptions};
+use offshoot_workspace::{CacheService, HistoryService};
 
 use crate::args::{Cli, Global};
 use crate::config;
@@ -111,6 +116,41 @@ pub(crate) fn vaults() -> ArgValueCandidates {
 /// The keys of the configuration.
 pub(crate) fn keys() -> ArgValueCandidates {
     ArgValueCandidates::new(|| config::key_names().map(plain).collect())
+}
+
+/// The further folders of the vault, by their names.
+pub(crate) fn bindings() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        look(|vault| {
+            let bindings = vault.bindings().ok()?;
+            let further = bindings.iter().filter(|binding| !binding.is_first());
+            Some(further.map(|binding| plain(binding.name.clone())).collect())
+        })
+    })
+}
+
+/// The package caches of the vault.
+pub(crate) fn caches() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        look(|vault| {
+            let found = CacheService::new(vault).list().ok()?;
+            Some(found.into_iter().map(|cache| plain(cache.name)).collect())
+        })
+    })
+}
+
+/// Operations, by the start of their ids.
+pub(crate) fn operations() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| {
+        look(|vault| {
+            let log =
+                HistoryService::new(vault, &Actor::default()).operations(Scope::Vault, MOST_EXECS);
+            let shown = |operation: &Operation| {
+                plain(operation.id.short()).help(Some(operation.summary.clone().into()))
+            };
+            Some(log.ok()?.operations.iter().map(shown).collect())
+        })
+    })
 }
 
 fn plain(name: impl Into<std::ffi::OsString>) -> CompletionCandidate {

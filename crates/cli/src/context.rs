@@ -14,9 +14,7 @@ use offshoot_vault::{
     Actor, Home, HomeError, ImportOptions, Listed, Vault, VaultError, VaultOptions, VaultPath,
     Workspace,
 };
-use offshoot_workspace::{
-    Point, RecoverService, Resolver, Standing, WorkspaceService, similar,
-};
+use offshoot_workspace::{Point, RecoverService, Resolver, Standing, WorkspaceService, similar};
 
 use crate::args::{Cli, Global};
 use crate::commands::{recover, workspace};

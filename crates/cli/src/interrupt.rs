@@ -28,6 +28,17 @@ pub(crate) struct Watch {
 impl Watch {
     /// Starts to watch; `state` is what is said about the state that things are left in.
     pub(crate) fn start(context: &Context, state: &'static str) -> Result<Self> {
+        let json = context.output.is_json();
+        Self::answering(state, move |error| {
+            report_error(error, json);
+        })
+    }
+
+    /// The same, with another way to tell that it was interrupted.
+    pub(crate) fn answering(
+        state: &'static str,
+        tell: impl FnOnce(&CliError) + Send + 'static,
+    ) -> Result<Self> {
         let failed = |error: rustix::io::Errno| {
             CliError::new(ExitCode::Failure, format!("cannot watch for signals: {error}"))
         };
@@ -35,8 +46,8 @@ impl Watch {
         let (released, held) =
             rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(failed)?;
         let state = Arc::new(Mutex::new(state));
-        let (said, json) = (Arc::clone(&state), context.output.is_json());
-        let watcher = std::thread::spawn(move || watch(signals, &released, &said, json));
+        let said = Arc::clone(&state);
+        let watcher = std::thread::spawn(move || watch(signals, &released, &said, tell));
         Ok(Self { state, held: Some(held), watcher: Some(watcher) })
     }
 
@@ -61,7 +72,7 @@ fn watch(
     signals: Signals,
     released: &OwnedFd,
     state: &Mutex<&'static str>,
-    json: bool,
+    tell: impl FnOnce(&CliError),
 ) -> Option<Signals> {
     loop {
         let mut watched =
@@ -75,7 +86,7 @@ fn watch(
         }
         if signals.ask_to_end() {
             let state = *state.lock().unwrap_or_else(PoisonError::into_inner);
-            end(signals.asked_by().unwrap_or_default(), state, json);
+            end(signals.asked_by().unwrap_or_default(), state, tell);
         }
         if is_over {
             return Some(signals);
@@ -84,9 +95,9 @@ fn watch(
 }
 
 #[expect(clippy::exit, reason = "whoever sent the signal waits for the end of this process")]
-fn end(signal: i32, state: &str, json: bool) {
+fn end(signal: i32, state: &str, tell: impl FnOnce(&CliError)) -> ! {
     const SIGINT: i32 = 2;
     let code = if signal == SIGINT { ExitCode::Interrupted } else { ExitCode::Terminated };
-    report_error(&CliError::new(code, format!("{}; {state}", code.word())), json);
+    tell(&CliError::new(code, format!("{}; {state}", code.word())));
     std::process::exit(code.number().into());
 }

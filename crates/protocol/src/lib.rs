@@ -62,7 +62,9 @@ pub use recover::{
 pub use review::{ReviewDoc, ReviewItemDoc, ReviewListDoc, ReviewOriginDoc, ReviewPieceDoc};
 pub use schema::{SchemaFile, schemas};
 pub use text::Text;
-pub use tools::{ConfigDoc, ConfigSetDoc, DoctorCheckDoc, DoctorDoc, DoctorState, SettingDoc};
+pub use tools::{
+    ConfigDoc, ConfigSetDoc, DoctorCheckDoc, DoctorDoc, DoctorState, ProgramVersionDoc, SettingDoc,
+};
 pub use vault::{
     CheckDoc, CollectionDoc, CompactDoc, CompactedDoc, GcDoc, InitDoc, PackDoc, StorageDoc,
     TakenDoc, VaultDeletedDoc, VaultDoc, VaultExportDoc, VaultImportDoc, VaultInfoDoc,

@@ -78,6 +78,7 @@ pub fn schemas() -> Vec<SchemaFile> {
         file::<GitExportDoc>(),
         file::<ConfigDoc>(),
         file::<DoctorDoc>(),
+        file::<ProgramVersionDoc>(),
         file::<ExecListDoc>(),
         file::<ExecLogsDoc>(),
         file::<RecoverListDoc>(),

@@ -17,6 +17,17 @@ pub struct SettingDoc {
     pub origin: String,
 }
 
+/// The version of the program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProgramVersionDoc {
+    /// The version.
+    pub version: String,
+}
+
+impl Kind for ProgramVersionDoc {
+    const KIND: &'static str = "version";
+}
+
 /// The configuration in force.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConfigDoc {

@@ -12,7 +12,7 @@ use super::{Cli, Command, Global};
 use crate::commands::{
     binding, cache, checkpoint, commit, completions, config, conflicts, diff, discard, doctor,
     exec, execs, export, fs, gc, history, init, log, logs, man, merge, op, policy, ps, pull,
-    recover, resolve, revert, review, run, show, snapshot, status, vault, workspace,
+    recover, resolve, revert, review, run, show, snapshot, status, vault, version, workspace,
 };
 
 type Result<T> = std::result::Result<T, clap::Error>;
@@ -49,7 +49,7 @@ macro_rules! family {
     };
 }
 
-const COMMANDS: [Alone; 41] = [
+const COMMANDS: [Alone; 42] = [
     plain!("init", init::InitArgs, Init),
     family!("vault", vault::VaultCommand, Vault),
     family!("binding", binding::BindingCommand, Binding),
@@ -89,6 +89,7 @@ const COMMANDS: [Alone; 41] = [
     plain!("history", history::HistoryArgs, History),
     family!("config", config::ConfigCommand, Config),
     plain!("doctor", doctor::DoctorArgs, Doctor),
+    plain!("version", version::VersionArgs, Version),
     plain!("completions", completions::CompletionsArgs, Completions),
     plain!("man", man::ManArgs, Man),
 ];

@@ -7,6 +7,7 @@ use offshoot_workspace::{BindingService, HomeEvent, NewBinding, wire};
 
 use super::init::report_skipped;
 use super::vault::text;
+use crate::complete;
 use crate::context::{Context, OpenVault, user_home};
 use crate::error::Result;
 use crate::render::{self, DIM, NAME, host_path, paint, table};
@@ -67,12 +68,14 @@ pub(crate) struct AddArgs {
 #[derive(Debug, Args)]
 pub(crate) struct RemoveArgs {
     /// Name of the folder in the vault
+    #[arg(add = complete::bindings())]
     name: String,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct MoveArgs {
     /// Name of the folder in the vault, or / for its first one
+    #[arg(add = complete::bindings())]
     name: String,
     /// New path of the folder
     #[arg(value_name = "DIR")]

@@ -7,6 +7,7 @@ use offshoot_protocol::{CacheClearDoc, CacheDoc, CacheListDoc};
 use offshoot_vault::CacheInfo;
 use offshoot_workspace::{CacheService, wire};
 
+use crate::complete;
 use crate::context::{Context, OpenVault};
 use crate::error::Result;
 use crate::render::{self, DIM, NAME, paint, table};
@@ -28,7 +29,7 @@ pub(crate) enum CacheCommand {
 #[derive(Debug, Args)]
 pub(crate) struct ClearArgs {
     /// Names from `cache list`, or of tools such as cargo [default: all]
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = complete::caches())]
     names: Vec<String>,
 }
 

@@ -20,6 +20,7 @@ use offshoot_workspace::{
 
 use super::init::report_skipped;
 use crate::args::Named;
+use crate::complete;
 use crate::config::TimesSetting;
 use crate::context::Context;
 use crate::context::noise::ExpandArgs;
@@ -53,13 +54,13 @@ pub(crate) struct CommitArgs {
     #[arg(short, long, value_name = "TEXT")]
     message: Option<String>,
     /// Show what would be committed, and change nothing
-    #[arg(long)]
+    #[arg(short = 'n', long)]
     dry_run: bool,
     /// Commit only these paths, with all below them, or globs
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", add = complete::paths())]
     only: Vec<OsString>,
     /// Leave these paths, or globs, in the workspace
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "PATH", add = complete::paths())]
     exclude: Vec<OsString>,
     /// Choose what to commit, hunk by hunk
     #[arg(short, long)]
@@ -68,7 +69,7 @@ pub(crate) struct CommitArgs {
     #[arg(long)]
     ignored: bool,
     /// Commit what is held back for safety
-    #[arg(long, value_name = "WHAT")]
+    #[arg(long, value_name = "WHAT", value_delimiter = ',')]
     allow: Vec<Allowed>,
     /// Make a git commit of exactly these changes
     #[arg(long)]
@@ -104,7 +105,7 @@ enum SettleWay {
 }
 
 /// What is said from the moment on in which the folder is being changed.
-const HALF_CHANGED: &str = "the folder was being changed: any commit, or `offshoot pull --head`, finishes that or takes it back";
+pub(crate) const HALF_CHANGED: &str = "the folder was being changed: any commit, or `offshoot pull --head`, finishes that or takes it back";
 
 pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<ExitCode> {
     let vault = &context.vault()?.vault;

@@ -8,6 +8,7 @@ use offshoot_vault::diff::Change;
 use offshoot_vault::{Body, Entry, EntryKind, RecordedSide, Vault, VaultPath};
 use offshoot_workspace::{ChangeSummaryService, ConflictService, OpenConflict, Point, wire};
 
+use crate::complete;
 use crate::context::Context;
 use crate::error::{CliError, Result};
 use crate::render::{self, BAD, BOLD, DIM, NAME, paint};
@@ -26,7 +27,7 @@ other conflicts, or delete the path.";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ConflictsArgs {
     /// Paths to look at, with all below them
-    #[arg(value_name = "PATH")]
+    #[arg(value_name = "PATH", add = complete::paths())]
     paths: Vec<OsString>,
     /// Print one side of a conflict: its label, its number, or `base`
     #[arg(long, value_name = "SIDE")]
@@ -35,7 +36,7 @@ pub(crate) struct ConflictsArgs {
     #[arg(long, conflicts_with = "side")]
     diff: bool,
     /// Look at this REF instead of the workspace
-    #[arg(long, value_name = "REF")]
+    #[arg(long, value_name = "REF", add = complete::references())]
     at: Option<String>,
 }
 

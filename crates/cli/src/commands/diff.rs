@@ -9,8 +9,9 @@ use offshoot_vault::diff::{FileDiff, stat};
 use offshoot_vault::{Id, RootId, Vault, VaultPath, Workspace};
 use offshoot_workspace::{ChangeSummaryService, Point, Resolver, ServiceError, Summary, wire};
 
-use crate::context::noise::ExpandArgs;
+use crate::complete;
 use crate::context::Context;
+use crate::context::noise::ExpandArgs;
 use crate::error::Result;
 use crate::render::columns::side_by_side;
 use crate::render::listing::{EXPAND, Listing};
@@ -37,11 +38,13 @@ there. With another state as A, that is compared with the workspace.";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct DiffArgs {
     /// A workspace, to see what it would bring home; or the old state: any REF
+    #[arg(add = complete::references())]
     a: Option<String>,
     /// New state: any REF
+    #[arg(add = complete::references())]
     b: Option<String>,
     /// Paths to compare, with all below them
-    #[arg(last = true, value_name = "PATH")]
+    #[arg(last = true, value_name = "PATH", add = complete::paths())]
     paths: Vec<OsString>,
     /// Show lines, as a patch that git reads (the default for people)
     #[arg(short, long)]
@@ -312,6 +315,7 @@ fn stat_text(service: &ChangeSummaryService<'_>, listing: &Listing<'_>) -> Resul
             size_after: size(&change.after),
         });
     }
-    let left_out = left_out(listing).map(|text| format!(" {}\n", render::paint(render::DIM, &text)));
+    let left_out =
+        left_out(listing).map(|text| format!(" {}\n", render::paint(render::DIM, &text)));
     Ok(stat::render(&lines, terminal::width()) + &left_out.unwrap_or_default())
 }

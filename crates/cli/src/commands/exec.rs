@@ -27,6 +27,7 @@ pub(crate) use self::ask::{Ask, Input};
 use self::closing::Closing;
 use self::live::Printed;
 pub(crate) use self::options::{Net, Options, timeout};
+pub(crate) use self::setup::open_or_adopt;
 use self::setup::{Folder, Found, Place};
 use crate::commands::vault::maintain;
 use crate::context::noise::ExpandArgs;
@@ -132,6 +133,9 @@ pub(crate) fn perform(ask: &mut Ask<'_>, form: Form, context: &Context) -> Resul
     let (printed, told) = live.end();
     let closing = Closing::new(ask, context, &place, &options, &envelope.result);
     let closing = Closing { told, ..closing };
+    if form.is_text() && ask.input == Input::Nothing && request::has_unread_input() {
+        context.output.hint("the command read no standard input: add -i to pass it on");
+    }
     let listing = changes(context, &place.vault.vault, &envelope.result)?;
     let code = answer.finish(context, &envelope, &listing, printed, &closing);
     let workspace = envelope.result.workspace.as_ref().filter(|_| !envelope.result.removed);
@@ -188,7 +192,7 @@ fn prepare(ask: &mut Ask<'_>, form: Form, context: &Context, answer: Answer) -> 
             if !verdict.decision.runs() {
                 return Ok(Prepared::Answered(answer.deny(ask, context, &verdict)));
             }
-            let place = setup::adopt(context, &project)?;
+            let place = setup::adopt(context, &project, answer.watch(ask, context)?)?;
             let request = request::build(ask, context, place.below.as_deref())?;
             (place, request)
         }

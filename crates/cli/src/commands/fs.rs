@@ -88,7 +88,7 @@ pub(crate) struct AtArgs {
 #[derive(Debug, Args)]
 pub(crate) struct LsArgs {
     /// Directory [default: where you are]
-    #[arg(default_value = ".", hide_default_value = true)]
+    #[arg(default_value = ".", hide_default_value = true, add = complete::paths())]
     path: OsString,
     /// Show modes, owners, sizes and times
     #[arg(short, long)]
@@ -100,6 +100,7 @@ pub(crate) struct LsArgs {
 #[derive(Debug, Args)]
 pub(crate) struct CatArgs {
     /// Path
+    #[arg(add = complete::paths())]
     path: OsString,
     #[command(flatten)]
     at: AtArgs,
@@ -108,6 +109,7 @@ pub(crate) struct CatArgs {
 #[derive(Debug, Args)]
 pub(crate) struct WriteArgs {
     /// File
+    #[arg(add = complete::paths())]
     path: OsString,
     /// Read this file of the host instead of standard input
     #[arg(long, value_name = "FILE")]
@@ -120,6 +122,7 @@ pub(crate) struct WriteArgs {
 #[derive(Debug, Args)]
 pub(crate) struct MkdirArgs {
     /// Directory
+    #[arg(add = complete::paths())]
     path: OsString,
     /// Create missing parents; do nothing if it exists
     #[arg(short, long)]
@@ -129,8 +132,10 @@ pub(crate) struct MkdirArgs {
 #[derive(Debug, Args)]
 pub(crate) struct CpArgs {
     /// Path to copy
+    #[arg(add = complete::paths())]
     from: OsString,
     /// Destination; a directory there receives it
+    #[arg(add = complete::paths())]
     to: OsString,
     /// Copy directories with everything in them
     #[arg(short, long)]
@@ -140,15 +145,17 @@ pub(crate) struct CpArgs {
 #[derive(Debug, Args)]
 pub(crate) struct MvArgs {
     /// Path to move
+    #[arg(add = complete::paths())]
     from: OsString,
     /// Destination; a directory there receives it
+    #[arg(add = complete::paths())]
     to: OsString,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct RmArgs {
     /// Paths to remove
-    #[arg(required = true)]
+    #[arg(required = true, add = complete::paths())]
     paths: Vec<OsString>,
     /// Remove directories with everything in them
     #[arg(short, long)]
@@ -158,7 +165,7 @@ pub(crate) struct RmArgs {
 #[derive(Debug, Args)]
 pub(crate) struct TreeArgs {
     /// Directory [default: where you are]
-    #[arg(default_value = ".", hide_default_value = true)]
+    #[arg(default_value = ".", hide_default_value = true, add = complete::paths())]
     path: OsString,
     /// Show at most this many levels
     #[arg(long, value_name = "N")]
@@ -172,12 +179,14 @@ pub(crate) struct ImportArgs {
     /// File or folder of the host
     source: PathBuf,
     /// Destination in the workspace
+    #[arg(add = complete::paths())]
     path: OsString,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
     /// Path to copy out
+    #[arg(add = complete::paths())]
     path: OsString,
     /// Destination on the host; must not exist, or be an empty folder
     destination: PathBuf,
@@ -188,7 +197,7 @@ pub(crate) struct ExportArgs {
 #[derive(Debug, Args)]
 pub(crate) struct RevertArgs {
     /// Paths to restore
-    #[arg(required = true)]
+    #[arg(required = true, add = complete::paths())]
     paths: Vec<OsString>,
     /// Restore from this REF [default: the base of the workspace]
     #[arg(long, value_name = "REF", add = complete::references())]

@@ -17,6 +17,7 @@ use crate::render::{self, BAD, DIM, paint, table};
 )]
 pub(crate) struct HistoryArgs {
     /// File
+    #[arg(add = complete::paths())]
     path: OsString,
     /// Start from this REF [default: the workspace]
     #[arg(long, value_name = "REF", add = complete::references())]

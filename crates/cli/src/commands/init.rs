@@ -90,9 +90,8 @@ fn create(args: &InitArgs, context: &Context, directory: &Path) -> Result<()> {
     }
 }
 
-/// Makes a vault of a folder at its first use, and says so.
-pub(crate) fn adopt(context: &Context, directory: &Path) -> Result<Listed> {
-    let watch = Watch::start(context, interrupt::NOTHING)?;
+/// Makes a vault of a folder at its first use, and says so. `watch` tells if that is interrupted.
+pub(crate) fn adopt(context: &Context, directory: &Path, watch: Watch) -> Result<Listed> {
     let made = make(None, context, directory)?;
     drop(watch);
     let created = match made {

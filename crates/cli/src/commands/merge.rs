@@ -33,7 +33,7 @@ pub(crate) struct MergeArgs {
     #[arg(required = true, value_name = "REF", add = complete::references())]
     sides: Vec<String>,
     /// Write the result to this workspace
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = complete::workspaces())]
     into: String,
     /// Describe the merge
     #[arg(short, long, value_name = "TEXT")]

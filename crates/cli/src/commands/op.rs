@@ -6,6 +6,7 @@ use offshoot_vault::Scope;
 use offshoot_workspace::{HistoryService, Resolver, wire};
 
 use super::revert;
+use crate::complete;
 use crate::context::Context;
 use crate::error::Result;
 use crate::render::{self, BAD, DIM, NAME, paint, table};
@@ -32,6 +33,7 @@ pub(crate) struct LogArgs {
 #[derive(Debug, Args)]
 pub(crate) struct RestoreArgs {
     /// Operation: the start of its id
+    #[arg(add = complete::operations())]
     id: String,
     /// Restore the whole vault, not one workspace
     #[arg(long)]

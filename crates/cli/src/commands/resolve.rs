@@ -9,6 +9,7 @@ use offshoot_protocol::ExitCode;
 use offshoot_vault::{NewContent, Vault, VaultPath};
 use offshoot_workspace::{ConflictService, Resolution, wire};
 
+use crate::complete;
 use crate::context::Context;
 use crate::error::{CliError, Result};
 use crate::render::{self, NAME, paint};
@@ -35,7 +36,7 @@ offshoot resolve [OPTIONS] PATH... (--ours|--theirs|--base|--union|--as-is)
 #[command(after_help = EXAMPLES, override_usage = USAGE)]
 pub(crate) struct ResolveArgs {
     /// Paths of conflicts, with all below them
-    #[arg(value_name = "PATH", required_unless_present = "all")]
+    #[arg(value_name = "PATH", required_unless_present = "all", add = complete::paths())]
     paths: Vec<OsString>,
     /// Resolve all conflicts of the workspace
     #[arg(long, conflicts_with = "paths")]

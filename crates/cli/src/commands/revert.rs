@@ -3,11 +3,13 @@
 use clap::Args;
 use offshoot_protocol::RevertDoc;
 use offshoot_vault::{Id, Scope, Vault};
-use offshoot_workspace::{HistoryService, Resolver, Reversal, wire};
+use offshoot_workspace::{HistoryService, HomeEvent, Resolver, Reversal, wire};
 
+use super::commit::HALF_CHANGED;
 use crate::args::Named;
 use crate::context::Context;
 use crate::error::Result;
+use crate::interrupt::{self, Watch};
 use crate::render;
 
 #[derive(Debug, Args)]
@@ -38,13 +40,20 @@ fn revert(
 ) -> Result<()> {
     let vault = &context.vault()?.vault;
     let scope = scope(args.vault_wide, context, vault)?;
-    let told = |event: &_| context.tell(event);
+    let watch = Watch::start(context, interrupt::NOTHING)?;
+    let told = |event: &_| {
+        if let HomeEvent::Changing = event {
+            watch.say(HALF_CHANGED);
+        }
+        context.tell(event);
+    };
     let home = context.home_options(&told);
     let service = HistoryService::new(vault, &context.actor)
         .with_home(home)
         .with_git(crate::git::options(None)?);
     let reverted = act(&service, scope)?;
     drop(service);
+    drop(watch);
     context.home.relink(vault)?;
     let document = RevertDoc {
         verb: verb.to_owned(),

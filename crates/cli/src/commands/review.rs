@@ -14,8 +14,9 @@ use offshoot_workspace::{
 };
 
 use super::commit::{About, bring_home, git};
-use crate::context::noise::ExpandArgs;
+use crate::complete;
 use crate::context::Context;
+use crate::context::noise::ExpandArgs;
 use crate::error::{CliError, Result};
 use crate::render::{self, NAME, paint};
 use crate::review::{self, Ending, Tally};
@@ -40,7 +41,7 @@ what was accepted is committed then.";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ReviewArgs {
     /// Paths to review, with all below them
-    #[arg(value_name = "PATH")]
+    #[arg(value_name = "PATH", add = complete::paths())]
     paths: Vec<OsString>,
     /// List the changes with their ids
     #[arg(long, conflicts_with = "drop")]

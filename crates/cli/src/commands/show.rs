@@ -103,22 +103,13 @@ fn show_summary(
             rows.push(row("message", render::line(message)));
         }
         let first = snapshot.parents.is_empty();
-        let changed = if first {
-            "it is the first".to_owned()
-        } else {
-            listing.heading()
-        };
+        let changed = if first { "it is the first".to_owned() } else { listing.heading() };
         rows.push(row("changed", changed));
         format!("{}{}", fields(&rows), listing.lines("  ", usize::MAX, EXPAND))
     })
 }
 
-fn show_exec(
-    args: &ShowArgs,
-    context: &Context,
-    vault: &Vault,
-    record: &ExecRecord,
-) -> Result<()> {
+fn show_exec(args: &ShowArgs, context: &Context, vault: &Vault, record: &ExecRecord) -> Result<()> {
     let (stdout, stderr) = ExecService::new(vault).output(&record.id)?;
     let Some(envelope) = wire::recorded_envelope(record, (&stdout, &stderr)) else {
         let message = format!("the envelope of exec {} cannot be read", record.id);
@@ -130,7 +121,9 @@ fn show_exec(
     }
     let summary = changes_of(context, vault, &envelope)?;
     let Some((summary, roots)) = summary else {
-        context.output.note("what it changed cannot be shown any more: its snapshots were collected");
+        context
+            .output
+            .note("what it changed cannot be shown any more: its snapshots were collected");
         context.output.print_notes();
         return context.output.text(&render::exec::envelope(&envelope, None));
     };

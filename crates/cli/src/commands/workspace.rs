@@ -13,6 +13,7 @@ use offshoot_workspace::{
     ChangeSummaryService, CheckpointService, NewWorkspace, Resolver, WorkspaceService, wire,
 };
 
+use super::exec::open_or_adopt;
 use crate::complete;
 use crate::config::parse_duration;
 use crate::context::noise::ExpandArgs;
@@ -113,7 +114,10 @@ pub(crate) fn ls(args: &LsArgs, context: &Context) -> Result<()> {
 }
 
 pub(crate) fn run(command: &WorkspaceCommand, context: &Context) -> Result<()> {
-    let opened = context.vault()?;
+    let opened = match command {
+        WorkspaceCommand::Create(_) => open_or_adopt(context)?,
+        _ => context.vault()?,
+    };
     match command {
         WorkspaceCommand::Create(args) => create(args, context, &opened),
         WorkspaceCommand::List => list(context, &opened),

@@ -1,7 +1,9 @@
 //! What commands need that bring files home.
 
+use std::os::unix::ffi::OsStrExt;
+
 use offshoot_vault::merge::MergeOptions;
-use offshoot_vault::{Vault, Workspace};
+use offshoot_vault::{ApplyNote, Vault, Workspace};
 use offshoot_workspace::{
     BindingService, GitDirectory, GitTaking, HomeEvent, HomeOptions, How, Preview, PreviewService,
     Selection, Settled,
@@ -89,6 +91,7 @@ impl Context {
             HomeEvent::Changing => {}
             HomeEvent::Settled(settled) => self.tell_settled(settled),
             HomeEvent::Kept(kept) => self.output.note(kept.to_string()),
+            HomeEvent::Note(note) if is_usual(note) => {}
             HomeEvent::Note(note) => self.output.note(note.to_string()),
         }
     }
@@ -106,4 +109,11 @@ impl Context {
             eprint(&format!("{}\n", paint(DIM, &line(&text))));
         }
     }
+}
+
+/// Whether a note says nothing new: clones of a repository on the same disk share its objects by links, and those never change.
+fn is_usual(note: &ApplyNote) -> bool {
+    let ApplyNote::LinkedOutside { path } = note else { return false };
+    let names: Vec<&[u8]> = path.iter().map(OsStrExt::as_bytes).collect();
+    names.windows(2).any(|pair| pair[0].ends_with(b".git") && pair[1] == b"objects")
 }

@@ -2,6 +2,7 @@
 
 use offshoot_workspace::git::{GitEvent, GitNote, GitReport};
 
+use super::listing::git_name;
 use super::{DIM, NAME, WARN, line, paint};
 
 /// A line for everything that people should know. `whose` says whose refs stay: "yours", or a workspace's.
@@ -15,7 +16,7 @@ fn told(note: &GitNote, whose: &str) -> String {
         id.as_deref().map_or("nothing", |id| id.get(..12).unwrap_or(id)).to_owned()
     };
     let side = side(&note.side);
-    let git = paint(WARN, "git:");
+    let git = paint(WARN, &format!("{}:", git_name(&note.repository)));
     match &note.event {
         GitEvent::KeptApart(kept) => {
             let next = next(&note.name, kept);
@@ -36,10 +37,13 @@ fn told(note: &GitNote, whose: &str) -> String {
                 at(&note.from)
             )
         }
-        GitEvent::Moved => {
-            let (from, to) = (at(&note.from), at(&note.to));
-            format!("{git} {name} moved from {from} to {to}\n")
-        }
+        GitEvent::Moved => match &note.from {
+            None => format!("{git} {name} was created at {}\n", at(&note.to)),
+            Some(_) => {
+                let (from, to) = (at(&note.from), at(&note.to));
+                format!("{git} {name} moved from {from} to {to}\n")
+            }
+        },
         GitEvent::Deleted => {
             let from = at(&note.from);
             format!("{git} {name} was deleted; it was at {from}\n")
@@ -49,13 +53,11 @@ fn told(note: &GitNote, whose: &str) -> String {
             format!("{}\n", paint(DIM, text))
         }
         GitEvent::FileStayed => {
-            let path = format!("{}/{}", note.repository, line(&note.name));
-            format!("{git} {path} was changed on both sides: {whose} stays\n")
+            format!("{git} {name} was changed on both sides: {whose} stays\n")
         }
         GitEvent::DirectoryStayed => {
             format!(
-                "{git} {} stays as it is: it was changed or deleted on both sides\n",
-                note.repository
+                "{git} the repository stays as it is: it was changed or deleted on both sides\n"
             )
         }
     }

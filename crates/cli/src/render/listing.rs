@@ -177,13 +177,19 @@ fn files_text(number: usize) -> String {
 }
 
 /// A git directory as people call it: never by the place that a vault gives it.
-fn git_name(directory: &VaultPath) -> String {
+pub(crate) fn git_name(directory: &VaultPath) -> String {
     let bound = bound_path();
     if directory.is_within(&bound)
-        && let Some(name) = directory.names().get(bound.names().len())
+        && directory.names().len() == bound.names().len() + 1
+        && let Some(name) = directory.name()
     {
         let name = name.strip_suffix(b".git").unwrap_or(name);
         return format!("git directory of {}", display_bytes(name));
+    }
+    let modules = directory.names().iter().position(|name| name == b"modules");
+    if let Some(at) = modules.filter(|at| *at > 0) {
+        let module = directory.names()[at + 1..].join(&b'/');
+        return format!("git submodule {}", display_bytes(&module));
     }
     match directory.parent() {
         Some(around) if !around.is_top() => format!("git in {around}"),

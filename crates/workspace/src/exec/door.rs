@@ -184,7 +184,7 @@ pub fn suggestion(verdict: &Verdict) -> Option<Remedy> {
     let all_futile = stopped.peek().is_some()
         && stopped.all(|part| part.rule.layer == Layer::BuiltIn && is_futile(&part.judged));
     if all_futile {
-        let advice = "no rule would help: a command gains no rights, and can only write to its workspace, to /tmp and to a throw-away home";
+        let advice = "no rule helps: even if allowed, a command gains no rights and can write only to its workspace, /tmp and a throw-away home";
         return Some(Remedy { rule: None, advice: advice.to_owned() });
     }
     verdict.remedy()

@@ -2,6 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use offshoot_vault::diff::Change;
+use offshoot_vault::{Body, Entry, Objects};
+
+use super::names::within_repository;
+
 /// What an index says of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct IndexEntry {
@@ -40,6 +45,21 @@ pub(crate) fn same_files(a: &Index, b: &Index) -> bool {
         index.iter().map(key).collect()
     };
     plain(a) == plain(b)
+}
+
+/// Whether a change is that git wrote an index anew with what it knows of the files' times, and nothing else.
+pub(crate) fn is_index_refresh(objects: &Objects, change: &Change) -> bool {
+    let is_index =
+        change.path.name() == Some(b"index") && within_repository(&change.path).is_some();
+    let read = |entry: &Option<Entry>| match entry.as_ref().map(|entry| &entry.body) {
+        Some(Body::File { blob, .. }) => parse(&objects.blob(blob).ok()?),
+        _ => None,
+    };
+    if !is_index || change.moved.is_some() {
+        return false;
+    }
+    let sides = read(&change.before).zip(read(&change.after));
+    sides.is_some_and(|(before, after)| same_files(&before, &after))
 }
 
 fn parse_with(bytes: &[u8], id: usize) -> Option<Index> {

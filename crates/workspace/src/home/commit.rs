@@ -18,7 +18,7 @@ use super::{HomeOptions, describe, execs, markers};
 use crate::change::ChangeSummaryService;
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
-use crate::git::{GitReport, Unclear};
+use crate::git::{GitReport, Unclear, is_index_refresh};
 
 /// How often a commit is tried again because somebody changed the folder meanwhile.
 const ATTEMPTS: usize = 3;
@@ -149,7 +149,10 @@ impl<'a> CommitService<'a> {
         if fits && !request.selection.allow.markers {
             markers::require_none(vault, &proposal.base, &brought)?;
         }
-        let meanwhile = self.changes(&proposal.base, &main)?;
+        let mut meanwhile = self.changes(&proposal.base, &main)?;
+        // Whoever only looks, as with `git status`, changes nothing that anybody cares about.
+        let objects = vault.objects()?;
+        meanwhile.retain(|change| !is_index_refresh(objects, change));
         let meanwhile = describe::count(&meanwhile) as u64;
         Ok(Plan { proposal, meanwhile, after, brought, kept, kept_conflicts })
     }

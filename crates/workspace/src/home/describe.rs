@@ -3,6 +3,8 @@
 use offshoot_vault::EntryKind;
 use offshoot_vault::diff::{Change, ChangeKind};
 
+use crate::git::git_directory;
+
 /// The longest part of a message in the operation log.
 const LONGEST: usize = 72;
 
@@ -15,11 +17,12 @@ pub(super) fn count(changes: &[Change]) -> usize {
 
 /// What is said about a commit that nobody said anything about.
 pub(super) fn message(workspace: &str, changes: &[Change]) -> String {
-    let names: Vec<String> = changes
-        .iter()
-        .filter(|change| change.entry().kind() != EntryKind::Directory)
-        .map(|change| change.path.to_string())
-        .collect();
+    let files = changes.iter().filter(|change| change.entry().kind() != EntryKind::Directory);
+    // What git keeps for itself says nothing about what was done.
+    let (git, own): (Vec<&Change>, Vec<&Change>) =
+        files.partition(|change| git_directory(&change.path).is_some());
+    let names = if own.is_empty() { git } else { own };
+    let names: Vec<String> = names.iter().map(|change| change.path.to_string()).collect();
     match names.as_slice() {
         [] => format!("{workspace}: {}", plural(count(changes), "change")),
         [one] => format!("{workspace}: {one}"),

@@ -54,7 +54,8 @@ impl PathPattern {
             glob = rest;
         }
         let here = escape(std::str::from_utf8(&at.relative()).map_err(no_text)?);
-        let below = |rest: &str| if here.is_empty() { rest.to_owned() } else { format!("{here}/{rest}") };
+        let below =
+            |rest: &str| if here.is_empty() { rest.to_owned() } else { format!("{here}/{rest}") };
         let anchored = match glob.split_once('/') {
             Some(("", rest)) => rest.to_owned(),
             Some((".", rest)) => below(rest),

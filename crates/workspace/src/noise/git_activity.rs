@@ -86,9 +86,7 @@ fn log(objects: &Objects, entry: &Option<Entry>) -> Option<Vec<u8>> {
 fn is_commit(line: &[u8]) -> bool {
     let done = line.iter().position(|byte| *byte == b'\t').map(|at| &line[at + 1..]);
     done.is_some_and(|done| {
-        done.starts_with(b"commit")
-            && !done.starts_with(b"commit (amend)")
-            && done.contains(&b':')
+        done.starts_with(b"commit") && !done.starts_with(b"commit (amend)") && done.contains(&b':')
     })
 }
 

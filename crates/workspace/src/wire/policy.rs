@@ -7,7 +7,7 @@ use offshoot_protocol::{
 };
 
 use super::time;
-use crate::exec::CommandLine;
+use crate::exec::{CommandLine, suggestion};
 use crate::policy::{PolicyFile, Replay, Replayed};
 
 /// What was decided.
@@ -19,7 +19,7 @@ pub fn verdict(verdict: &Verdict) -> DecisionDoc {
         categories: words(verdict.categories),
         rule: Some(rule(&verdict.rule)),
         commands: verdict.parts.iter().map(part).collect(),
-        remedy: verdict.remedy().map(remedy),
+        remedy: suggestion(verdict).map(remedy),
     }
 }
 

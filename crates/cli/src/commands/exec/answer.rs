@@ -11,6 +11,7 @@ use super::live::{Live, Printed};
 use super::{Ask, Net, refused, summary};
 use crate::context::Context;
 use crate::error::{CliError, Result};
+use crate::interrupt::{self, Watch};
 use crate::output::{self, print_json};
 use crate::render::listing::Listing;
 
@@ -58,6 +59,20 @@ impl Answer {
             (offline, ask.shell),
             ready,
         )
+    }
+
+    /// Watches for signals while the vault of a folder is made; what is then said has the form that was asked for.
+    pub(super) fn watch(self, ask: &Ask<'_>, context: &Context) -> Result<Watch> {
+        if self.form.is_text() {
+            return Watch::start(context, interrupt::NOTHING);
+        }
+        let interrupted = CliError::new(ExitCode::Interrupted, interrupt::NOTHING);
+        let mut document = refused::envelope(ask, context, interrupted.body());
+        Watch::answering(interrupt::NOTHING, move |error| {
+            document.result.interrupted = true;
+            document.result.error = Some(error.body());
+            self.print(document);
+        })
     }
 
     /// Answers a request that may not run where there is no vault to record it in.

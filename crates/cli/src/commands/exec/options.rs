@@ -85,9 +85,14 @@ pub(super) enum DriverName {
     Copy,
 }
 
+/// A duration; a number alone is of seconds.
+fn duration(text: &str) -> Option<Duration> {
+    text.trim().parse().ok().map(Duration::from_secs).or_else(|| parse_duration(text))
+}
+
 /// A duration, or `none`.
 pub(crate) fn timeout(text: &str) -> Result<ExecutionTimeout, String> {
-    match (text, parse_duration(text)) {
+    match (text, duration(text)) {
         ("none", _) => Ok(ExecutionTimeout::None),
         (_, Some(duration)) if !duration.is_zero() => {
             Ok(ExecutionTimeout::Millis(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)))
@@ -97,5 +102,5 @@ pub(crate) fn timeout(text: &str) -> Result<ExecutionTimeout, String> {
 }
 
 fn wait(text: &str) -> Result<Duration, String> {
-    parse_duration(text).ok_or_else(|| "expected a duration such as 30s".to_owned())
+    duration(text).ok_or_else(|| "expected a duration such as 30s".to_owned())
 }

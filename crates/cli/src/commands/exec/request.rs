@@ -9,6 +9,7 @@ use offshoot_mount::{Driver, DriverChoice};
 use offshoot_protocol::ExitCode;
 use offshoot_sandbox::{Network, Stdin, Terminal};
 use offshoot_workspace::{CheckpointMode, EnvironmentRules, ExecutionPlace, ExecutionRequest};
+use rustix::fs::FileType;
 
 use super::options::{Checkpoint, DriverName, Net};
 use super::{Ask, Input, Options};
@@ -176,4 +177,12 @@ fn execution_place(options: &Options, context: &Context) -> ExecutionPlace {
     }
     let lifetime = options.ephemeral.then_some(context.settings.config.workspace.ephemeral_ttl);
     ExecutionPlace::Fork { from: options.from.clone(), lifetime }
+}
+
+/// Whether somebody piped something to this process that nobody read.
+pub(super) fn has_unread_input() -> bool {
+    let input = std::io::stdin();
+    let is_pipe = rustix::fs::fstat(&input)
+        .is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Fifo);
+    is_pipe && rustix::io::ioctl_fionread(&input).is_ok_and(|unread| unread > 0)
 }

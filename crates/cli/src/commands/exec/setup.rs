@@ -16,6 +16,7 @@ use super::Ask;
 use crate::commands::init;
 use crate::context::{Context, OpenVault, current_dir, user_home};
 use crate::error::{CliError, Result};
+use crate::interrupt::{self, Watch};
 use crate::render::host_path;
 
 /// More names than this are not kept linked, however small their files are: each costs a call before every command.
@@ -93,8 +94,8 @@ pub(super) fn find(ask: &Ask<'_>, context: &Context) -> Result<Found> {
 }
 
 /// Makes the vault of a folder at its first use.
-pub(super) fn adopt(context: &Context, project: &Path) -> Result<Place> {
-    let listed = init::adopt(context, project)?;
+pub(super) fn adopt(context: &Context, project: &Path, watch: Watch) -> Result<Place> {
+    let listed = init::adopt(context, project, watch)?;
     let vault = context.open_listed(&listed)?;
     let below = standing(&current_dir()?, &vault.vault)?;
     Ok(Place { vault, below, stale: None })
@@ -113,6 +114,19 @@ pub(super) fn prepare(context: &Context, place: &Place) -> Result<(), ServiceErr
         return Ok(());
     }
     refresh(context, &place.vault, listed, bound)
+}
+
+/// The vault that this folder belongs to, made of it at its first use.
+pub(crate) fn open_or_adopt(context: &Context) -> Result<OpenVault> {
+    let here = current_dir()?;
+    if context.names_vault()
+        || context.home.find_bound(&here).map_err(|error| context.home_error(error))?.is_some()
+    {
+        return context.vault();
+    }
+    let project = project_of(context, &here)?;
+    let listed = init::adopt(context, &project, Watch::start(context, interrupt::NOTHING)?)?;
+    context.open_listed(&listed)
 }
 
 /// The folder to take in at the first use: the git checkout that this folder is in, else the folder itself. Never all of a

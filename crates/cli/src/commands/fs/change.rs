@@ -10,8 +10,8 @@ use offshoot_vault::{ImportReport, Vault, Workspace};
 use offshoot_workspace::{CopyOptions, Edited, FileService, Resolver, wire};
 
 use super::{CpArgs, MkdirArgs, MvArgs, RevertArgs, RmArgs, WriteArgs};
-use crate::context::noise::ExpandArgs;
 use crate::context::Context;
+use crate::context::noise::ExpandArgs;
 use crate::error::{CliError, Result};
 use crate::render;
 use crate::render::listing::{Listing, show_expanded};
@@ -89,14 +89,19 @@ pub(super) fn cp(args: &CpArgs, context: &Context, vault: &Vault) -> Result<()> 
 pub(super) fn mv(args: &MvArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
     let service = FileService::new(vault, &context.actor);
-    let edited = service.rename(&workspace, &context.typed(vault, &args.from)?, &context.typed(vault, &args.to)?)?;
+    let edited = service.rename(
+        &workspace,
+        &context.typed(vault, &args.from)?,
+        &context.typed(vault, &args.to)?,
+    )?;
     report(context, vault, &workspace, edited, None)
 }
 
 pub(super) fn rm(args: &RmArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
     let service = FileService::new(vault, &context.actor);
-    let edited = service.remove(&workspace, &context.typed_all(vault, &args.paths)?, args.recursive)?;
+    let edited =
+        service.remove(&workspace, &context.typed_all(vault, &args.paths)?, args.recursive)?;
     report(context, vault, &workspace, edited, None)
 }
 
@@ -107,6 +112,7 @@ pub(super) fn revert(args: &RevertArgs, context: &Context, vault: &Vault) -> Res
     let point = Resolver::new(vault).point(at, Some(&workspace))?;
     let service = FileService::new(vault, &context.actor);
     let root = &point.snapshot.root;
-    let edited = service.revert(&workspace, &context.typed_all(vault, &args.paths)?, root, &point.label)?;
+    let edited =
+        service.revert(&workspace, &context.typed_all(vault, &args.paths)?, root, &point.label)?;
     report(context, vault, &workspace, edited, None)
 }
