@@ -18,6 +18,8 @@ mod carry;
 mod checkpoints;
 #[path = "cli/collectors.rs"]
 mod collectors;
+#[path = "cli/comforts.rs"]
+mod comforts;
 #[path = "cli/commits.rs"]
 mod commits;
 #[path = "cli/compaction.rs"]
@@ -58,6 +60,8 @@ mod merges;
 mod names;
 #[path = "cli/networks.rs"]
 mod networks;
+#[path = "cli/noise.rs"]
+mod noise;
 #[path = "cli/places.rs"]
 mod places;
 #[path = "cli/policies.rs"]
@@ -80,6 +84,8 @@ mod runs;
 mod settings;
 #[path = "cli/signals.rs"]
 mod signals;
+#[path = "cli/standing.rs"]
+mod standing;
 #[path = "cli/storage.rs"]
 mod storage;
 #[path = "cli/style.rs"]

@@ -78,6 +78,28 @@ fn interrupted_commits_say_what_they_left() {
     assert!(place.project().join("new.txt").exists());
 }
 
+/// So can taking a commit back, and bringing it back.
+#[test]
+fn interrupted_reverts_say_what_they_left() {
+    let place = demo_vault();
+    place.ok_with(["fs", "write", "/new.txt", "-w", "fix"], b"new\n");
+    place.ok(["commit"]);
+    for verb in ["undo", "redo"] {
+        let held = hold(&place, "apply");
+        for (signal, code, word) in SIGNALS {
+            let child = spawn(&place, &[verb, "fix", "-c", "store.busy_timeout=10m"]);
+            eventually("it watches for signals", || watches(child.id()));
+            send(child.id(), signal);
+            let output = child.wait_with_output().unwrap();
+            assert_eq!(output.status.code(), Some(code), "{output:?}");
+            assert!(said(&output).contains(&format!("{word}; nothing was changed")), "{output:?}");
+        }
+        drop(held);
+        assert_eq!(place.project().join("new.txt").exists(), verb == "undo");
+        place.ok([verb, "fix"]);
+    }
+}
+
 /// Holds a lock of the vault as another process would.
 fn hold(place: &Place, name: &str) -> std::fs::File {
     let vault = std::fs::canonicalize(place.home().join("names/project")).unwrap();
@@ -125,6 +147,20 @@ fn an_interrupted_init_leaves_nothing() {
         assert_eq!(output.status.code(), Some(code), "{output:?}");
         assert!(said(&output).contains(&format!("{word}; nothing was changed")), "{output:?}");
         assert_eq!(place.json(&["vault", "list"])["vaults"].as_array().unwrap().len(), 0);
+    }
+    // Programs get the document that they asked for.
+    for (form, is_event) in [("--json", false), ("--stream", true)] {
+        let child = spawn(&place, &["exec", form, "true"]);
+        eventually("the import watches for signals", || watches(child.id()));
+        send(child.id(), Signal::INT);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{output:?}");
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let envelope = if is_event { &document["envelope"] } else { &document };
+        assert_eq!(envelope["kind"], "exec", "{document}");
+        assert_eq!(envelope["success"], false, "{document}");
+        assert_eq!(envelope["result"]["interrupted"], true, "{document}");
+        assert_eq!(envelope["result"]["error"]["code"], "interrupted", "{document}");
     }
     place.ok(["init"]);
 }

@@ -134,7 +134,7 @@ impl<'c> Listing<'c> {
 }
 
 /// Folded directories in a few words each; many of one name together.
-pub(crate) fn folded_texts<T>(folded: &[Folded<T>]) -> Vec<String> {
+pub(crate) fn folded_texts(folded: &[Folded<&Change>]) -> Vec<String> {
     let mut alike: BTreeMap<&[u8], (usize, usize)> = BTreeMap::new();
     for one in folded.iter().filter(|one| one.kind == FoldedKind::Output) {
         let (directories, files) = alike.entry(one.at.name().unwrap_or_default()).or_default();
@@ -145,7 +145,7 @@ pub(crate) fn folded_texts<T>(folded: &[Folded<T>]) -> Vec<String> {
     let many = alike.iter().map(|(name, (directories, files))| {
         format!("{}/ in {directories} places, {}", display_bytes(name), files_text(*files))
     });
-    let is_single = |one: &&Folded<T>| match (&one.kind, one.at.name()) {
+    let is_single = |one: &&Folded<&Change>| match (&one.kind, one.at.name()) {
         (FoldedKind::Output, Some(name)) => !alike.contains_key(name),
         _ => true,
     };
@@ -156,13 +156,23 @@ pub(crate) fn folded_texts<T>(folded: &[Folded<T>]) -> Vec<String> {
     output.chain(many).chain(git.into_iter().map(folded_text)).collect()
 }
 
-fn folded_text<T>(folded: &Folded<T>) -> String {
-    place_text(&folded.at, &folded.kind, folded.items.len())
+fn folded_text(folded: &Folded<&Change>) -> String {
+    place_text(&folded.at, &folded.kind, folded.items.iter().copied())
 }
 
 /// "/target/ 131 files", "git: 1 commit on main, 1 new branch".
-pub(crate) fn place_text(at: &VaultPath, kind: &FoldedKind, files: usize) -> String {
-    let files = files_text(files);
+pub(crate) fn place_text<'c>(
+    at: &VaultPath,
+    kind: &FoldedKind,
+    changes: impl Iterator<Item = &'c Change>,
+) -> String {
+    let (mut number, mut deleted) = (0, 0);
+    for change in changes {
+        number += 1;
+        deleted += usize::from(change.kind() == ChangeKind::Deleted);
+    }
+    let gone = if deleted == number { " deleted" } else { "" };
+    let files = format!("{}{gone}", files_text(number));
     match kind {
         FoldedKind::Output => format!("{at}/ {files}"),
         FoldedKind::Git(activity) => {

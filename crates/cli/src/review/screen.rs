@@ -56,7 +56,8 @@ impl Walk {
         let Some(item) = self.current() else { return Vec::new() };
         let mut screen = match self.current_group() {
             Some(group) => {
-                let text = place_text(&group.at, &group.kind, group.items.len());
+                let changes = self.items[group.items.clone()].iter().map(|item| &item.change);
+                let text = place_text(&group.at, &group.kind, changes);
                 let mut state = decision_line(item, 0);
                 state.push(DIM, "  a and d decide about all of it, x expands it");
                 vec![self.bar("folded"), Styled::of(BOLD, text), state]

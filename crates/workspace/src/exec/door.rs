@@ -178,13 +178,13 @@ pub fn refusal(verdict: &Verdict) -> ErrorBody {
     }
 }
 
-/// What would have let a command run, where that is of use: no rule makes what is outside of a workspace writable.
+/// What would have let a command run, without the rule where that is of no use: no rule makes what is outside of a workspace writable.
 pub fn suggestion(verdict: &Verdict) -> Option<Remedy> {
     let mut stopped = verdict.parts.iter().filter(|part| !part.decision.runs()).peekable();
     let all_futile = stopped.peek().is_some()
         && stopped.all(|part| part.rule.layer == Layer::BuiltIn && is_futile(&part.judged));
     if all_futile {
-        let advice = "no rule helps: even if allowed, a command gains no rights and can write only to its workspace, /tmp and a throw-away home";
+        let advice = "a rule would let it run, but it would fail all the same: a command gains no rights, and can only write to its workspace, to /tmp and to a throw-away home";
         return Some(Remedy { rule: None, advice: advice.to_owned() });
     }
     verdict.remedy()

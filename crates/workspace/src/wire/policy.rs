@@ -19,7 +19,7 @@ pub fn verdict(verdict: &Verdict) -> DecisionDoc {
         categories: words(verdict.categories),
         rule: Some(rule(&verdict.rule)),
         commands: verdict.parts.iter().map(part).collect(),
-        remedy: suggestion(verdict).map(remedy),
+        remedy: verdict.remedy().map(|found| remedy(found, suggestion(verdict))),
     }
 }
 
@@ -101,8 +101,10 @@ fn judged_text(judged: &Judged) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-fn remedy(remedy: Remedy) -> RemedyDoc {
-    RemedyDoc { rule: remedy.rule, advice: remedy.advice }
+/// What a remedy is worth is said here as it is where a command was refused.
+fn remedy(remedy: Remedy, suggested: Option<Remedy>) -> RemedyDoc {
+    let advice = suggested.map_or(remedy.advice, |suggested| suggested.advice);
+    RemedyDoc { rule: remedy.rule, advice }
 }
 
 fn words(categories: Categories) -> Vec<String> {

@@ -84,7 +84,7 @@ fn ask_all(context: &Context, review: &mut FoldedReview) -> Result<()> {
     while at < review.items.len() {
         let group = review.groups.iter().position(|group| group.items.start == at);
         let answer = match group {
-            Some(group) => ask_about_group(context, &review.groups[group])?,
+            Some(group) => ask_about_group(context, review, &review.groups[group])?,
             None => Answer::Expand,
         };
         match (answer, group) {
@@ -115,8 +115,13 @@ enum Answer {
     End,
 }
 
-fn ask_about_group(context: &Context, group: &ReviewGroup) -> Result<Answer> {
-    let text = place_text(&group.at, &group.kind, group.items.len());
+fn ask_about_group(
+    context: &Context,
+    review: &FoldedReview,
+    group: &ReviewGroup,
+) -> Result<Answer> {
+    let changes = review.items[group.items.clone()].iter().map(|item| &item.change);
+    let text = place_text(&group.at, &group.kind, changes);
     context.output.text(&format!("{}\n", paint(BOLD, &text)))?;
     loop {
         context.output.text(&paint(NAME, "bring all of it home [y,n,x,q,?]? "))?;

@@ -149,7 +149,10 @@ fn reason_line(
     let single = Some(names.join(" ")).filter(|names| !names.is_empty());
     let folded = match (single.is_some(), sorted.folded.as_slice()) {
         // Its number of files was said already.
-        (false, [Folded { at, kind: FoldedKind::Output, .. }]) => vec![format!("{at}/")],
+        (false, [Folded { at, kind: FoldedKind::Output, items }]) => match items.as_slice() {
+            [one] => vec![one.path.to_string()],
+            _ => vec![format!("{at}/")],
+        },
         (_, folded) => folded_texts(folded),
     };
     let names = single.into_iter().chain(folded).collect::<Vec<_>>().join(", ");

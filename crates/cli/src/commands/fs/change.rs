@@ -11,10 +11,9 @@ use offshoot_workspace::{CopyOptions, Edited, FileService, Resolver, wire};
 
 use super::{CpArgs, MkdirArgs, MvArgs, RevertArgs, RmArgs, WriteArgs};
 use crate::context::Context;
-use crate::context::noise::ExpandArgs;
 use crate::error::{CliError, Result};
 use crate::render;
-use crate::render::listing::{Listing, show_expanded};
+use crate::render::listing::Listing;
 
 /// More changes are only counted.
 const MOST_NAMED: usize = 20;
@@ -30,8 +29,8 @@ pub(super) fn report(
     let changes = std::mem::take(&mut edited.changes);
     edited.changes = detect_renames(vault.objects()?, changes, &context.diff_options())?;
     let document = wire::edit(&workspace.name, &edited, import.map(wire::import));
-    let mut noise = context.noise(vault, &[edited.snapshot.root], ExpandArgs::default())?;
-    let listing = Listing::new(&edited.changes, noise.as_mut())?;
+    // Somebody named these paths, so nothing is folded.
+    let listing = Listing::new(&edited.changes, None)?;
     let is_metadata = |change: &Change| change.kind() == ChangeKind::Metadata;
     let listing = match edited.changes.iter().all(is_metadata) {
         true => listing,
@@ -40,7 +39,7 @@ pub(super) fn report(
     context.output.done(document, |_| match edited.operation {
         None => format!("nothing changed in {}\n", workspace.name),
         Some(_) if listing.single().len() > MOST_NAMED => format!("{}\n", listing.summary()),
-        Some(_) => listing.lines("", MOST_NAMED, &show_expanded(&workspace.name)),
+        Some(_) => listing.lines("", MOST_NAMED, ""),
     })
 }
 

@@ -35,7 +35,8 @@ fn text(review: &FoldedReview) -> String {
     }
     for group in &review.groups {
         let items = &review.items[group.items.clone()];
-        let text = place_text(&group.at, &group.kind, items.len());
+        let changes = items.iter().map(|item| &item.change);
+        let text = place_text(&group.at, &group.kind, changes);
         let held = items.iter().map(|item| item.held).reduce(|one, other| one.and(other)).flatten();
         out.push_str(&format!("{text}{}\n", stays(held)));
         out.push_str(&format!("  {}  all of it\n", paint(WARN, &group.id)));

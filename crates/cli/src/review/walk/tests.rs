@@ -2,7 +2,7 @@
 
 use offshoot_vault::diff::pick::TextPick;
 use offshoot_vault::{BlobId, Body, Entry, Meta, VaultPath};
-use offshoot_workspace::{Outcome, Wanted};
+use offshoot_workspace::{FoldedKind, GitActivity, Outcome, Wanted};
 
 use super::*;
 
@@ -31,7 +31,74 @@ fn item(path: &str, before: Option<&str>, after: &str) -> ReviewItem {
 fn walk() -> Walk {
     let after = "one\n2\nthree\n4\n5\n6\n7\n8\nnine\n";
     let items = vec![item("/a", Some(BEFORE), after), item("/b", None, "new\tfile\n")];
-    Walk::new("review".to_owned(), items, false)
+    Walk::new("review".to_owned(), unfolded(items), false)
+}
+
+fn unfolded(items: Vec<ReviewItem>) -> FoldedReview {
+    FoldedReview { items, groups: Vec::new() }
+}
+
+/// A new file, three files of build output that are shown as one, and two of git.
+fn folded() -> Walk {
+    let output = ["/target/a", "/target/b", "/target/c"];
+    let paths = [&["/b"][..], &output, &["/.git/x", "/.git/y"]].concat();
+    let items = paths.iter().map(|path| item(path, None, "new\n")).collect();
+    let group = |at: &str, kind, items| {
+        let at = VaultPath::parse(at.as_bytes()).unwrap();
+        ReviewGroup { id: String::new(), at, kind, items }
+    };
+    let groups = vec![
+        group("/target", FoldedKind::Output, 1..4),
+        group("/.git", FoldedKind::Git(GitActivity::default()), 4..6),
+    ];
+    Walk::new("review".to_owned(), FoldedReview { items, groups }, false)
+}
+
+fn decisions(walk: &Walk) -> String {
+    let pieces = walk.items.iter().flat_map(|item| &item.pieces);
+    let letter = |decision: &Decision| match decision {
+        Decision::Accepted => 'a',
+        Decision::Dropped => 'd',
+        Decision::Edited(_) => 'e',
+        Decision::Undecided => '-',
+    };
+    pieces.map(|piece| letter(&piece.decision)).collect()
+}
+
+#[test]
+fn what_is_folded_is_one_step() {
+    let mut walk = folded();
+    assert_eq!(walk.place(), (1, 3));
+    press(&mut walk, "a");
+    assert_eq!((place(&walk), walk.place()), ((1, 0), (2, 3)));
+    assert!(screen(&walk).contains("/target/ 3 files"), "{}", screen(&walk));
+    assert!(screen(&walk).contains("A /target/c"), "{}", screen(&walk));
+    press(&mut walk, "d");
+    assert_eq!(walk.place(), (3, 3));
+    assert!(screen(&walk).contains("git: 2 files"), "{}", screen(&walk));
+    press(&mut walk, "p");
+    assert_eq!((place(&walk), decisions(&walk)), ((1, 0), "addd--".to_owned()));
+    press(&mut walk, "uJf");
+    assert_eq!((walk.mode.clone(), decisions(&walk)), (Mode::Leaving, "a---aa".to_owned()));
+}
+
+#[test]
+fn what_is_folded_can_be_expanded() {
+    let mut walk = folded();
+    press(&mut walk, "nse");
+    assert!(screen(&walk).contains("x expands"), "{}", screen(&walk));
+    press(&mut walk, "x");
+    assert_eq!((place(&walk), walk.place()), ((1, 0), (2, 5)));
+    press(&mut walk, "ad");
+    assert_eq!((place(&walk), decisions(&walk)), ((3, 0), "-ad---".to_owned()));
+    press(&mut walk, "nK");
+    assert_eq!(place(&walk), (3, 0));
+    press(&mut walk, "/.git\n/\n");
+    assert_eq!((place(&walk), walk.message.is_none()), ((4, 0), true));
+    press(&mut walk, "x");
+    assert_eq!(walk.place(), (5, 6));
+    press(&mut walk, "x");
+    assert!(walk.message.is_some(), "there is nothing left to expand");
 }
 
 fn press(walk: &mut Walk, keys: &str) -> Action {
@@ -154,7 +221,7 @@ fn quitting_asks_what_becomes_of_the_decisions() {
 #[test]
 fn long_pieces_are_scrolled() {
     let after: String = (0..100).map(|n| format!("line {n}\n")).collect();
-    let mut walk = Walk::new("review".to_owned(), vec![item("/a", None, &after)], false);
+    let mut walk = Walk::new("review".to_owned(), unfolded(vec![item("/a", None, &after)]), false);
     walk.resize(15, 40);
     assert!(screen(&walk).contains("+line 0\n") && screen(&walk).contains("lines 1-10 of 102"));
     press(&mut walk, " ");
@@ -175,7 +242,11 @@ fn the_screen_has_the_size_of_the_terminal() {
     let mut walk = walk();
     for keys in ["", "?", "q"] {
         let mut walk_here = walk.items.clone();
-        walk = Walk::new("review of a name".to_owned(), std::mem::take(&mut walk_here), true);
+        walk = Walk::new(
+            "review of a name".to_owned(),
+            unfolded(std::mem::take(&mut walk_here)),
+            true,
+        );
         press(&mut walk, keys);
         for (lines, columns) in [(24, 80), (1, 1), (3, 7), (50, 200), (6, 20)] {
             walk.resize(lines, columns);
@@ -189,6 +260,6 @@ fn the_screen_has_the_size_of_the_terminal() {
 #[test]
 fn tabs_and_control_characters_are_shown_as_what_they_are() {
     let items = vec![item("/a", None, "a\tb\x1b[2J\n")];
-    let walk = Walk::new("review".to_owned(), items, false);
+    let walk = Walk::new("review".to_owned(), unfolded(items), false);
     assert!(screen(&walk).contains("+a       b^[[2J\n"), "{}", screen(&walk));
 }

@@ -1,0 +1,239 @@
+//! Build output and what git keeps for itself are folded wherever people read a list of changes, and nowhere else.
+
+use std::process::{Command, Output};
+
+use insta::assert_snapshot;
+use offshoot_needs::needs;
+use offshoot_tests::product::Place;
+
+use crate::transcript::Transcript;
+
+/// Runs a script on the host, in the project, without anything of whoever runs the tests.
+fn host(place: &Place, script: &str) {
+    let mut command = Command::new("sh");
+    command.env_clear().envs(place.environment()).current_dir(place.project());
+    let output = command.args(["-ec", script]).output().expect("a shell runs");
+    assert!(output.status.success(), "{script}: {output:?}");
+}
+
+/// A repository with some files, an ignored `target` and a `dist` that git tracks.
+fn repository() -> Place {
+    let place = Place::new();
+    let settings = "[user]\nname = Ann\nemail = ann@example.org\n[init]\ndefaultBranch = main\n";
+    std::fs::write(place.path().join(".gitconfig"), settings).expect("settings of git");
+    place.write("src/main.c", "int main(void) { return 0; }\n");
+    place.write("Makefile", "all:\n\tcc src/main.c\n");
+    place.write("dist/app.js", "one();\n");
+    place.write(".gitignore", "target/\n");
+    host(&place, "git init -q .; git add -A; git commit -qm first");
+    place.ok(["init"]);
+    place
+}
+
+/// Writes twelve ignored files, three that nobody ignores, a source file, and commits.
+const WORK: &str = "mkdir -p target/debug node_modules/left
+    for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo $i > target/debug/$i; done
+    for i in 1 2 3; do echo $i > node_modules/left/$i; done
+    echo '/* x */' >> src/main.c; touch -d '1 hour ago' Makefile
+    git add src; git commit -qm second; git branch side";
+
+fn work(place: &Place, script: &str) -> String {
+    let output = place.run(["exec", "-w", "fix", "--shell", script]);
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// What was printed, to whomever.
+fn both(output: &Output) -> String {
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8_lossy(&[output.stdout.as_slice(), &output.stderr].concat()).into_owned()
+}
+
+/// A list of what is to be decided, with its ids hidden: those of repositories depend on the time.
+fn review_list(place: &Place) -> String {
+    let text = place.ok(["review", "--list", "-w", "fix"]);
+    let line = |line: &str| match line.strip_prefix("  ").and_then(|line| line.split_once("  ")) {
+        Some((id, rest)) if id.len() == 12 => format!("  [id]  {rest}\n"),
+        _ => format!("{line}\n"),
+    };
+    text.lines().map(line).collect()
+}
+
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn every_list_is_folded() {
+    let place = repository();
+    let mut transcript = Transcript::new(&place);
+    transcript.run(&["exec", "-w", "fix", "--shell", WORK]);
+    transcript.run(&["status", "-w", "fix"]);
+    transcript.run(&["diff", "fix"]);
+    transcript.run(&["diff", "fix", "--stat"]);
+    transcript.run(&["diff", "fix", "--", "/node_modules/left/2"]);
+    transcript.run(&["show", "fix"]);
+    transcript.run(&["commit", "-w", "fix", "-n"]);
+    place.ok(["workspace", "create", "other", "--from", "fix@base"]);
+    place.ok(["checkpoint", "create", "start", "-w", "other"]);
+    transcript.run(&["merge", "fix", "--into", "other"]);
+    transcript.run(&["checkpoint", "show", "start", "-w", "other"]);
+    let script = "mkdir -p target; echo b > b; echo x > target/x";
+    transcript.run(&["run", "-w", "third", "--", "sh", "-c", script]);
+    transcript.run(&["commit", "-w", "fix"]);
+    host(
+        &place,
+        "echo 4 > node_modules/left/4; echo 'all: test' > Makefile; git commit -qam third",
+    );
+    transcript.run(&["pull", "-w", "third"]);
+    transcript.run(&["exec", "-w", "third", "rm", "-r", "node_modules"]);
+    transcript.run(&["fs", "write", "/target/y", "-w", "third"]);
+    transcript.run(&["discard", "third"]);
+    assert_snapshot!(transcript.finish());
+}
+
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn what_programs_read_is_complete() {
+    let place = repository();
+    work(&place, WORK);
+    let short = place.ok(["status", "-w", "fix", "--short"]);
+    assert!(short.contains("! /target/debug/7\n"), "{short}");
+    assert!(short.contains("A /node_modules/left/2\n"), "{short}");
+    let names = place.ok(["diff", "fix", "--name-only"]);
+    for path in ["/.git/refs/heads/side", "/node_modules/left/2", "/src/main.c"] {
+        assert!(names.lines().any(|line| line == path), "{names}");
+    }
+    let letters = place.ok(["diff", "fix", "--name-status"]);
+    assert!(letters.contains("A /node_modules/left/2\n"), "{letters}");
+    let paths = |document: &serde_json::Value, list: &str| -> Vec<String> {
+        let all = document[list].as_array().unwrap().iter();
+        all.map(|change| change["path"].as_str().unwrap().to_owned()).collect()
+    };
+    for (arguments, list) in [
+        (&["diff", "fix"][..], "changes"),
+        (&["status", "-w", "fix"], "changes"),
+        (&["show", "fix"], "changes"),
+        (&["review", "--list", "-w", "fix"], "items"),
+        (&["commit", "-w", "fix", "--dry-run"], "changes"),
+    ] {
+        let found = paths(&place.json(arguments), list);
+        assert!(
+            found.iter().any(|path| path == "/node_modules/left/2"),
+            "{arguments:?}: {found:?}"
+        );
+        assert!(
+            found.iter().any(|path| path == "/.git/refs/heads/side"),
+            "{arguments:?}: {found:?}"
+        );
+    }
+}
+
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn one_option_shows_everything() {
+    let place = repository();
+    work(&place, WORK);
+    let exec = place.json(&["execs"])["execs"][0]["exec"].as_str().unwrap().to_owned();
+    for arguments in [
+        &["status", "-w", "fix"][..],
+        &["diff", "fix"],
+        &["diff", "fix", "--stat"],
+        &["show", "fix"],
+        &["show", &exec],
+        &["review", "--list", "-w", "fix"],
+        &["commit", "-w", "fix", "--dry-run"],
+        &["merge", "fix", "--into", "other", "--dry-run"],
+    ] {
+        let folded = both(&place.run(arguments));
+        assert!(folded.contains("/node_modules/ 3 files"), "{arguments:?}: {folded}");
+        assert!(folded.contains("git: 1 commit on main, 1 new branch"), "{arguments:?}: {folded}");
+        assert!(folded.contains("--expand lists all files"), "{arguments:?}: {folded}");
+        assert!(!folded.contains("/node_modules/left/2"), "{arguments:?}: {folded}");
+        let all = both(&place.run([arguments, &["--expand"]].concat()));
+        assert!(all.contains("/node_modules/left/2"), "{arguments:?}: {all}");
+        assert!(all.contains("/.git/refs/heads/side"), "{arguments:?}: {all}");
+        assert!(!all.contains("--expand"), "{arguments:?}: {all}");
+    }
+}
+
+/// A patch that leaves out what git cannot apply is one that git applies.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_patch_of_work_with_commits_can_be_applied() {
+    let place = repository();
+    work(&place, WORK);
+    std::fs::write(place.path().join("patch"), place.run(["diff", "fix"]).stdout).unwrap();
+    host(&place, "git apply ../patch; grep -q x src/main.c");
+}
+
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn what_matters_is_never_folded() {
+    let place = repository();
+    let told = work(
+        &place,
+        "echo two >> dist/app.js; printf '#!/bin/sh\\n' > .git/hooks/pre-commit
+         mkdir target; echo x > target/x; mv src/main.c target/main.c",
+    );
+    assert!(told.contains("1 added, 1 modified, 1 renamed; /target/ 1 file\n"), "{told}");
+    let shown = place.ok(["show", "fix"]);
+    for line in ["M /dist/app.js", "A /.git/hooks/pre-commit", "R /target/main.c"] {
+        assert!(shown.contains(&format!("  {line}")), "{line}: {shown}");
+    }
+    let shown = place.ok(["workspace", "show", "fix"]);
+    assert!(shown.contains("1 renamed; /target/ 1 file\n"), "{shown}");
+    // A repository that came as a whole is one thing, with its hooks.
+    let told = work(&place, "git init -q lib/other");
+    assert!(told.contains("workspace fix: git in /lib/other: new repository\n"), "{told}");
+}
+
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn what_is_folded_is_decided_as_a_whole() {
+    let place = repository();
+    work(&place, WORK);
+    assert_snapshot!(review_list(&place));
+    let text = place.ok(["review", "--list", "-w", "fix"]);
+    let id_of = |start: &str| {
+        let mut lines = text.lines().skip_while(|line| !line.starts_with(start));
+        lines.nth(1).unwrap().split_whitespace().next().unwrap().to_owned()
+    };
+    place.ok(["review", "-w", "fix", "--drop", &id_of("/node_modules/")]);
+    let names = place.ok(["diff", "fix", "--name-only"]);
+    assert!(!names.contains("node_modules") && names.contains("/.git/refs/heads/side"), "{names}");
+    let arguments = ["review", "-w", "fix", "--accept", &id_of("git:"), "--commit"];
+    place.ok(arguments);
+    host(&place, "git rev-parse -q --verify side; ! grep -q x src/main.c");
+    let error = place.json_error(&["review", "-w", "fix", "--accept", "/src/main.c"], 2);
+    assert!(error["message"].as_str().unwrap().contains("needs --commit"), "{error}");
+}
+
+/// The place that a vault gives to a git directory which lies elsewhere means nothing to people.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_git_directory_elsewhere_is_called_by_its_name() {
+    let place = Place::new();
+    let settings = "[user]\nname = Ann\nemail = ann@example.org\n[init]\ndefaultBranch = main\n";
+    std::fs::write(place.path().join(".gitconfig"), settings).expect("settings of git");
+    host(
+        &place,
+        "git init -q ../main; cd ../main; echo one > a; git add a; git commit -qm first
+         git worktree add -q -b side ../project",
+    );
+    let told = work(&place, "echo two >> a; git commit -qam second");
+    let expected = "1 modified; git directory of project: 1 commit on side\n";
+    assert!(told.contains(expected), "{told}");
+    for arguments in [
+        &["status", "-w", "fix"][..],
+        &["diff", "fix"],
+        &["show", "fix"],
+        &["review", "--list", "-w", "fix"],
+        &["commit", "-w", "fix", "--dry-run"],
+        &["commit", "-w", "fix"],
+    ] {
+        let told = both(&place.run(arguments));
+        assert!(
+            told.contains("git directory of project: 1 commit on side"),
+            "{arguments:?}: {told}"
+        );
+        assert!(!told.contains(".offshoot/bound"), "{arguments:?}: {told}");
+    }
+}
