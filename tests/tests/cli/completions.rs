@@ -81,6 +81,26 @@ fn bash_offers_the_names_that_there_are() {
     assert_eq!(bash(&place, &["offshoot", "exec", "-w", "o"]), ["other"]);
 }
 
+#[needs("bash")]
+#[test]
+fn bash_offers_paths_of_the_vault() {
+    let place = demo_vault();
+    place.ok_with(["fs", "write", "/src/new.rs", "-w", "fix"], b"new\n");
+    let paths = |words: &[&str]| bash(&place, &[&["offshoot"], words].concat());
+    assert_eq!(paths(&["fs", "cat", "R"]), ["README.md"]);
+    assert_eq!(paths(&["fs", "ls", "s"]), ["src/"]);
+    assert_eq!(paths(&["history", "src/"]), ["src/lib.rs", "src/main.rs", "src/new.rs"]);
+    assert_eq!(paths(&["fs", "rm", "/src/n"]), ["/src/new.rs"]);
+    assert_eq!(paths(&["commit", "--only", "src/n"]), ["src/new.rs"]);
+    assert_eq!(paths(&["review", "run"]), ["run.sh"]);
+    assert_eq!(paths(&["diff", "he"]), ["head"]);
+    assert_eq!(paths(&["merge", "head", "--into", ""]), ["fix"]);
+    assert_eq!(paths(&["fs", "cat", "nowhere/"]), [""; 0]);
+    let operation = &place.json(&["op", "log"])["operations"][0]["id"];
+    let operation = &operation.as_str().unwrap()[..12];
+    assert_eq!(paths(&["op", "restore", &operation[..11]]), [operation]);
+}
+
 #[needs(UserNamespace, "fish", "zsh")]
 #[test]
 fn fish_and_zsh_offer_them_too() {

@@ -237,3 +237,33 @@ fn a_git_directory_elsewhere_is_called_by_its_name() {
         assert!(!told.contains(".offshoot/bound"), "{arguments:?}: {told}");
     }
 }
+
+/// Git writes its index anew when somebody only looks, with other times and the same files.
+#[needs("git")]
+#[test]
+fn looking_is_no_change_of_the_folder() {
+    let place = repository();
+    place.ok(["workspace", "create", "fix"]);
+    place.ok_with(["fs", "write", "/new", "-w", "fix"], b"new\n");
+    let index = || std::fs::read(place.project().join(".git/index")).unwrap();
+    let before = index();
+    host(&place, "touch -d '1 day ago' src/main.c; git status");
+    assert_ne!(index(), before, "git wrote its index anew");
+    let said = place.ok(["commit", "-w", "fix"]);
+    assert!(!said.contains("meanwhile"), "{said}");
+    place.ok_with(["fs", "write", "/newer", "-w", "fix"], b"new\n");
+    host(&place, "echo two >> Makefile; git add Makefile");
+    let said = place.ok(["commit", "-w", "fix"]);
+    assert!(said.contains("files changed in the folder meanwhile"), "{said}");
+}
+
+/// What a commit that nobody described is called.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_commit_is_called_by_what_was_done() {
+    let place = repository();
+    work(&place, "echo two >> Makefile; git commit -qam second");
+    place.ok(["commit", "-w", "fix"]);
+    let head = place.json(&["show", "head"]);
+    assert_eq!(head["snapshot"]["message"], "fix: /Makefile", "{head}");
+}

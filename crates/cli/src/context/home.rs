@@ -117,3 +117,22 @@ fn is_usual(note: &ApplyNote) -> bool {
     let names: Vec<&[u8]> = path.iter().map(OsStrExt::as_bytes).collect();
     names.windows(2).any(|pair| pair[0].ends_with(b".git") && pair[1] == b"objects")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_to_objects_of_git_are_usual() {
+        for (path, usual) in [
+            ("/p/.git/objects/ab/cdef", true),
+            ("/p/store.git/objects/pack/x.pack", true),
+            ("/p/.git/config", false),
+            ("/p/objects/ab", false),
+            ("/p/src/main.c", false),
+        ] {
+            assert_eq!(is_usual(&ApplyNote::LinkedOutside { path: path.into() }), usual, "{path}");
+            assert!(!is_usual(&ApplyNote::Stays { path: path.into() }), "{path}");
+        }
+    }
+}

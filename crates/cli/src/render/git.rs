@@ -88,3 +88,48 @@ fn side(label: &str) -> String {
 fn plain(label: &str) -> String {
     if label == "head" { "the folder".to_owned() } else { line(label) }
 }
+
+#[cfg(test)]
+mod tests {
+    use offshoot_vault::VaultPath;
+
+    use super::*;
+
+    fn said(repository: &str, event: GitEvent, from: Option<&str>) -> String {
+        let note = GitNote {
+            repository: VaultPath::parse(repository.as_bytes()).unwrap(),
+            event,
+            name: "refs/heads/main".to_owned(),
+            side: "fix".to_owned(),
+            from: from.map(str::to_owned),
+            to: Some("0123456789abcdef".to_owned()),
+        };
+        anstream::adapter::strip_str(&told(&note, "yours")).to_string()
+    }
+
+    #[test]
+    fn a_ref_that_was_not_there_is_created() {
+        let from = Some("fedcba9876543210");
+        let moved = "git: main moved from fedcba987654 to 0123456789ab\n";
+        assert_eq!(said("/.git", GitEvent::Moved, from), moved);
+        let created = "git: main was created at 0123456789ab\n";
+        assert_eq!(said("/.git", GitEvent::Moved, None), created);
+    }
+
+    #[test]
+    fn repositories_are_named() {
+        for (repository, name) in [
+            ("/.git", "git"),
+            ("/lib/other/.git", "git in /lib/other"),
+            ("/.git/modules/lib", "git submodule lib"),
+            ("/.git/modules/deep/lib", "git submodule deep/lib"),
+            ("/.offshoot/bound/side.git", "git directory of side"),
+            ("/.offshoot/bound/side.git/modules/lib", "git submodule lib"),
+        ] {
+            let said = said(repository, GitEvent::Moved, None);
+            assert!(said.starts_with(&format!("{name}: main was created")), "{repository}: {said}");
+            let said = self::said(repository, GitEvent::DirectoryStayed, None);
+            assert!(said.starts_with(&format!("{name}: the repository stays")), "{said}");
+        }
+    }
+}
