@@ -263,6 +263,8 @@ impl From<ServiceError> for CliError {
             ServiceError::OtherFolder(_) => Self::new(ExitCode::Conflict, message)
                 .hint("`offshoot init` there takes it as it is; `offshoot binding move` says where the right one is"),
             ServiceError::Apply(error) => error.into(),
+            ServiceError::Unreadable { .. } => Self::new(ExitCode::Conflict, message)
+                .hint("make it readable with chmod or chown, and try again"),
             ServiceError::Interfered(_) => Self::new(ExitCode::Busy, message)
                 .hint("try again when nothing writes to the folder"),
             ServiceError::Unsettled { .. } => Self::new(ExitCode::Conflict, message).hint(

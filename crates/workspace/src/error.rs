@@ -166,6 +166,16 @@ pub enum ServiceError {
     /// A folder cannot be changed.
     #[error(transparent)]
     Apply(#[from] ApplyError),
+    /// What is to be changed in the folder cannot be read.
+    #[error(
+        "{path} in the folder cannot be read ({why}), so it is not changed; nothing was written"
+    )]
+    Unreadable {
+        /// What cannot be read.
+        path: String,
+        /// Why.
+        why: String,
+    },
     /// Somebody kept changing the files that were to be changed.
     #[error("files in {0} kept being changed meanwhile; they are as they were")]
     Interfered(String),
