@@ -64,8 +64,8 @@ pub use schema::{SchemaFile, schemas};
 pub use text::Text;
 pub use tools::{ConfigDoc, ConfigSetDoc, DoctorCheckDoc, DoctorDoc, DoctorState, SettingDoc};
 pub use vault::{
-    CheckDoc, CollectionDoc, CompactDoc, CompactedDoc, GcDoc, InitDoc, PackDoc, StorageDoc,
-    TakenDoc, VaultDeletedDoc, VaultDoc, VaultExportDoc, VaultImportDoc, VaultInfoDoc,
+    CheckDoc, CollectionDoc, CompactDoc, CompactedDoc, DamagedVaultDoc, GcDoc, InitDoc, PackDoc,
+    StorageDoc, TakenDoc, VaultDeletedDoc, VaultDoc, VaultExportDoc, VaultImportDoc, VaultInfoDoc,
     VaultListDoc, VaultRenamedDoc,
 };
 pub use workspace::{
