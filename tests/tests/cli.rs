@@ -100,6 +100,8 @@ mod transcript;
 mod typed;
 #[path = "cli/unprivileged.rs"]
 mod unprivileged;
+#[path = "cli/unreadable.rs"]
+mod unreadable;
 #[path = "cli/usages.rs"]
 mod usages;
 #[path = "cli/vaults.rs"]

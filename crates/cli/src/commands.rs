@@ -71,9 +71,7 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
         Command::Review(args) => return review::run(&args, context).map(ExitCode::number),
         Command::Run(args) => return run::run(&args, context),
         Command::Diff(args) => return diff::run(&args, context).map(ExitCode::number),
-        Command::Vault(vault::VaultCommand::Check(args)) => {
-            return vault::check(&args, context).map(ExitCode::number);
-        }
+        Command::Vault(command) => return vault::run(&command, context).map(ExitCode::number),
         Command::Op(command) => return op::run(&command, context).map(ExitCode::number),
         Command::Merge(args) => return merge::run(&args, context).map(ExitCode::number),
         Command::Commit(args) => return commit::run(&args, context).map(ExitCode::number),
@@ -81,7 +79,6 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
         Command::Policy(command) => return policy::run(&command, context).map(ExitCode::number),
         Command::Doctor(args) => return doctor::run(&args, context).map(ExitCode::number),
         Command::Init(args) => init::run(&args, context),
-        Command::Vault(command) => vault::run(&command, context),
         Command::Binding(command) => binding::run(&command, context),
         Command::Cache(command) => cache::run(&command, context),
         Command::Workspace(command) => workspace::run(&command, context),

@@ -128,6 +128,10 @@ impl From<VaultError> for CliError {
             VaultError::CutShort(_) => Self::new(ExitCode::Damaged, message).hint(
                 "copy the vault's directory first; `offshoot vault check --repair` accepts the loss, reading works without",
             ),
+            VaultError::HeadLost { layers } => Self::new(ExitCode::Damaged, message).hint(format!(
+                "copy what you need from {}, where each layer has files below fs; then `offshoot vault delete` and `offshoot init` start anew",
+                layers.display()
+            )),
             VaultError::NoArchive(_) => Self::new(ExitCode::Damaged, message)
                 .hint("`offshoot vault export FILE` writes one; nothing was changed"),
             VaultError::BadArchive { .. } => Self::new(ExitCode::Damaged, message)
@@ -210,6 +214,9 @@ impl From<ServiceError> for CliError {
             ServiceError::Name(error) => error.into(),
             ServiceError::Home(error) => error.into(),
             ServiceError::Binding(error) => binding_error(&error, message),
+            ServiceError::Lost { lost, .. } => {
+                Self { message, ..Self::from(VaultError::CutShort(lost)) }
+            }
             ServiceError::Unknown { suggestions, .. } => {
                 Self::new(ExitCode::NotFound, message).suggest(suggestions)
             }
@@ -263,6 +270,8 @@ impl From<ServiceError> for CliError {
             ServiceError::OtherFolder(_) => Self::new(ExitCode::Conflict, message)
                 .hint("`offshoot init` there takes it as it is; `offshoot binding move` says where the right one is"),
             ServiceError::Apply(error) => error.into(),
+            ServiceError::Unreadable { .. } => Self::new(ExitCode::Conflict, message)
+                .hint("make it readable with chmod or chown, and try again"),
             ServiceError::Interfered(_) => Self::new(ExitCode::Busy, message)
                 .hint("try again when nothing writes to the folder"),
             ServiceError::Unsettled { .. } => Self::new(ExitCode::Conflict, message).hint(

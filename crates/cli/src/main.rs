@@ -42,9 +42,10 @@ fn run(cli: Cli) -> ExitCode {
         if commands::frees_space(&cli.command) {
             context.home = context.home.freeing();
         }
-        let code = commands::run(cli.command, &context)?;
+        let code = commands::run(cli.command, &context);
+        // What is worth knowing is so all the more where the command failed.
         context.output.finish()?;
-        Ok(code)
+        code
     });
     let code =
         outcome.unwrap_or_else(|error: CliError| output::report_error(&error, json).number());

@@ -14,7 +14,7 @@ use std::path::Path;
 use anstyle::{AnsiColor, Style};
 use jiff::tz::TimeZone;
 use offshoot_vault::diff::{Change, ChangeKind};
-use offshoot_vault::{EntryKind, Id, ImportReport, VaultPath, display_bytes};
+use offshoot_vault::{EntryKind, Id, ImportReport, SkipReason, Skipped, VaultPath, display_bytes};
 use offshoot_workspace::{GitDirectory, wire};
 
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -226,11 +226,23 @@ pub(crate) fn import(report: &ImportReport) -> String {
 
 /// What an import could not bring, a line each.
 pub(crate) fn skipped(report: &ImportReport) -> Vec<String> {
-    let lines = report.skipped.iter().map(|skipped| {
-        let (_, why) = wire::skip_reason(&skipped.why);
-        format!("skipped {}: {why}", display_bytes(&skipped.path))
-    });
-    lines.collect()
+    report.skipped.iter().map(skipped_line).collect()
+}
+
+/// What an import could not read, a line each.
+pub(crate) fn unreadable(report: &ImportReport) -> Vec<String> {
+    let is_unreadable =
+        |skipped: &&Skipped| matches!(skipped.why, SkipReason::Unreadable(_) | SkipReason::Kept(_));
+    report.skipped.iter().filter(is_unreadable).map(skipped_line).collect()
+}
+
+fn skipped_line(skipped: &Skipped) -> String {
+    let (_, why) = wire::skip_reason(&skipped.why);
+    let done = match skipped.why {
+        SkipReason::Kept(_) => "could not read",
+        _ => "skipped",
+    };
+    format!("{done} {}: {why}", display_bytes(&skipped.path))
 }
 
 #[cfg(test)]

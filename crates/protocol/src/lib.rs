@@ -66,8 +66,8 @@ pub use tools::{
     ConfigDoc, ConfigSetDoc, DoctorCheckDoc, DoctorDoc, DoctorState, ProgramVersionDoc, SettingDoc,
 };
 pub use vault::{
-    CheckDoc, CollectionDoc, CompactDoc, CompactedDoc, GcDoc, InitDoc, PackDoc, StorageDoc,
-    TakenDoc, VaultDeletedDoc, VaultDoc, VaultExportDoc, VaultImportDoc, VaultInfoDoc,
+    CheckDoc, CollectionDoc, CompactDoc, CompactedDoc, DamagedVaultDoc, GcDoc, InitDoc, PackDoc,
+    StorageDoc, TakenDoc, VaultDeletedDoc, VaultDoc, VaultExportDoc, VaultImportDoc, VaultInfoDoc,
     VaultListDoc, VaultRenamedDoc,
 };
 pub use workspace::{

@@ -93,6 +93,9 @@ pub struct ResolveDoc {
     pub workspace: String,
     /// The conflicts, by path.
     pub resolved: Vec<Text>,
+    /// Those where all of one side was taken, since it is not text merged by lines, or as asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub whole: Vec<Text>,
     /// How many are left.
     pub left: u64,
     /// The newest snapshot of the workspace.

@@ -55,10 +55,30 @@ pub struct VaultListDoc {
     pub home: Text,
     /// The vaults by name.
     pub vaults: Vec<VaultDoc>,
+    /// Those that are damaged, whether or not they are among the vaults too.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub damaged: Vec<DamagedVaultDoc>,
 }
 
 impl Kind for VaultListDoc {
     const KIND: &'static str = "vault.list";
+
+    fn succeeded(&self) -> bool {
+        self.damaged.is_empty()
+    }
+}
+
+/// A vault that cannot be used as it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DamagedVaultDoc {
+    /// Its name.
+    pub name: String,
+    /// Its id.
+    pub id: String,
+    /// Where it is kept.
+    pub directory: Text,
+    /// What is wrong with it.
+    pub problem: String,
 }
 
 /// A vault with its figures.

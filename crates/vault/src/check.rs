@@ -18,6 +18,7 @@ use crate::hash::{BlobId, NodeId, audit_chain};
 use crate::layer::DirLock;
 use crate::node::Node;
 use crate::objects::Place;
+use crate::refs::head_key;
 use crate::snapshot::Snapshot;
 use crate::vault::Vault;
 
@@ -253,6 +254,9 @@ impl Checker<'_> {
 
     fn refs(&mut self) -> Result<()> {
         let refs = self.vault.read(|reader| Ok(reader.all_refs()?))?;
+        if !refs.iter().any(|(key, _)| *key == head_key()) {
+            self.problem("the head is missing");
+        }
         for (key, row) in refs {
             let snapshots = self.note(crate::vault::snapshots_of(&key, row));
             for id in snapshots.unwrap_or_default() {

@@ -65,16 +65,25 @@ impl<'a> TreeEditor<'a> {
 
     /// Puts an entry at a path, in place of what is there; the parent must be a directory. At the top only a directory
     /// can be put, and everything is replaced.
-    pub fn put(&mut self, path: &VaultPath, mut entry: Entry) -> Result<()> {
+    pub fn put(&mut self, path: &VaultPath, entry: Entry) -> Result<()> {
+        self.insert(path, entry, Some(self.now))
+    }
+
+    /// Puts an entry where it has been all the time: its directory keeps its own time.
+    pub(crate) fn put_back(&mut self, path: &VaultPath, entry: Entry) -> Result<()> {
+        self.insert(path, entry, None)
+    }
+
+    fn insert(&mut self, path: &VaultPath, mut entry: Entry, now: Option<Mtime>) -> Result<()> {
         if let (true, Some(dir)) = (path.is_top(), entry.directory()) {
             self.loaded = Loaded::of(Some(dir));
             self.top = Entry { name: Vec::new(), group: None, ..entry };
             return Ok(());
         }
-        let (name, now, objects) = (last_name(path)?, self.now, self.objects);
+        let (name, objects) = (last_name(path)?, self.objects);
         entry.name = name.to_vec();
         let (directory, meta) = self.parent(path)?;
-        if directory.get(objects, name)?.is_none() {
+        if let (Some(now), None) = (now, directory.get(objects, name)?) {
             meta.mtime = now;
         }
         directory.directories.remove(name);

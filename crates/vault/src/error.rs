@@ -39,6 +39,12 @@ pub enum VaultError {
     /// The catalog lost operations that were acknowledged: its log was cut short or damaged.
     #[error("{}", cut_short(.0))]
     CutShort(CutShort),
+    /// The catalog lost the main line, and nothing in it says what that was.
+    #[error("the catalog lost the main line and every record of it; nothing was changed")]
+    HeadLost {
+        /// Where the files of the vault's layers are.
+        layers: PathBuf,
+    },
     /// An object that something refers to is not there.
     #[error("{0} is missing")]
     MissingObject(String),
@@ -194,9 +200,11 @@ pub enum VaultError {
 
 /// What a catalog lost, in one sentence.
 pub(crate) fn cut_short(lost: &CutShort) -> String {
-    let ends =
-        lost.ends.map_or_else(|| "before its first".to_owned(), |id| format!("at operation {id}"));
-    format!("the catalog ends {ends}, but operation {} was acknowledged", lost.acknowledged)
+    let ends = match lost.ends {
+        Some(id) => format!("ends at operation {id}"),
+        None => "has no operation left".to_owned(),
+    };
+    format!("the catalog {ends}, but operation {} was acknowledged", lost.acknowledged)
 }
 
 /// A day of the calendar, in UTC.

@@ -11,6 +11,7 @@ mod ignore;
 mod plan;
 mod read;
 mod scan;
+mod unreadable;
 
 pub(crate) use cache::{cached_root, clear as clear_cache, unsettled_for};
 pub(crate) use plan::group_of;
@@ -81,6 +82,8 @@ pub struct Skipped {
 pub enum SkipReason {
     /// It could not be read.
     Unreadable(String),
+    /// It could not be read, so what the main line has of it stays as it was.
+    Kept(String),
     /// It is a socket.
     Socket,
     /// It is a device.
@@ -172,6 +175,13 @@ impl PendingCache {
         if let Some(rows) = self.rows {
             cache::save(&self.file, root, &rows);
         }
+    }
+
+    /// Makes also a file that says enough already count for this root.
+    fn save_by(self, root: &RootId) {
+        let file = self.file.clone();
+        self.save(root);
+        cache::keep_by(&file, root);
     }
 }
 

@@ -12,6 +12,7 @@ mod directories;
 mod fields;
 mod gather;
 mod markers;
+mod pick;
 mod place;
 mod record;
 mod renames;

@@ -244,9 +244,17 @@ impl Vault {
     pub fn head(&self) -> Result<Snapshot> {
         self.read(|reader| {
             let row = reader.get_ref(&head_key())?;
-            let row = row.ok_or_else(|| VaultError::MissingObject("the head".to_owned()))?;
+            let row = row.ok_or_else(|| self.headless())?;
             Snapshot::load(reader, &head_snapshot(&row)?)
         })
+    }
+
+    /// Why there is no main line.
+    pub(crate) fn headless(&self) -> VaultError {
+        match self.cut_short() {
+            Some(lost) => VaultError::CutShort(lost),
+            None => VaultError::MissingObject("the head".to_owned()),
+        }
     }
 
     /// A snapshot.

@@ -77,11 +77,22 @@ pub enum Resolution {
     AsIs,
 }
 
+/// What else to know about a decision.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ResolveOptions {
+    /// Texts with markers left are taken.
+    pub force: bool,
+    /// All of the chosen side is taken, not only its lines where the sides do not fit.
+    pub whole: bool,
+}
+
 /// What was decided.
 #[derive(Clone, Debug)]
 pub struct Resolved {
     /// The conflicts.
     pub paths: Vec<VaultPath>,
+    /// Those where all of one side was taken.
+    pub whole: Vec<VaultPath>,
     /// How many are left.
     pub left: u64,
     /// What that changed.
@@ -131,13 +142,14 @@ impl<'a> ConflictService<'a> {
         Ok(version.map(|version| version.entry.clone()))
     }
 
-    /// Decides conflicts at these paths and below, all where there are none. Texts with markers left are only taken with `force`.
+    /// Decides conflicts at these paths and below, all where there are none. Where a side is chosen for a text, that is about the lines
+    /// that do not fit; all else stays as it was merged.
     pub fn resolve(
         &self,
         workspace: &Workspace,
         paths: &[VaultPath],
         resolution: &Resolution,
-        force: bool,
+        options: ResolveOptions,
     ) -> Result<Resolved> {
         let _held = self.vault.hold()?;
         let names: Vec<String> = paths.iter().map(VaultPath::to_string).collect();
@@ -145,20 +157,27 @@ impl<'a> ConflictService<'a> {
         let summary = format!("resolve {what}");
         let words = EditKind { kind: "resolve", reason: "resolve", summary: &summary };
         let mut decided: Vec<VaultPath> = Vec::new();
+        let mut whole: Vec<VaultPath> = Vec::new();
         let change = |editor: &mut TreeEditor<'_>| {
             let root = self.vault.snapshot(&self.current(workspace)?.state.head)?.root;
             let conflicts = self.list(&root, paths)?;
             decided = conflicts.iter().map(|conflict| conflict.path.clone()).collect();
-            let decider = decide::Decider { vault: self.vault, resolution, force };
+            let decider = decide::Decider { vault: self.vault, resolution, options };
+            whole.clear();
             // Putting a directory takes what is in it as it was, so directories come first, each after its parent.
             let (folders, others): (Vec<_>, Vec<_>) =
                 conflicts.iter().partition(|conflict| conflict.shown.directory().is_some());
-            let mut ordered = folders.into_iter().chain(others);
-            ordered.try_for_each(|conflict| decider.decide(editor, conflict))
+            for conflict in folders.into_iter().chain(others) {
+                if decider.decide(editor, conflict)? {
+                    whole.push(conflict.path.clone());
+                }
+            }
+            whole.sort_unstable();
+            Ok(())
         };
         let edited = edit(self.vault, &self.actor, workspace, words, change, |_| Ok(()))?;
         let left = self.count(&edited.snapshot.root)?;
-        Ok(Resolved { paths: decided, left, edited })
+        Ok(Resolved { paths: decided, whole, left, edited })
     }
 
     fn current(&self, workspace: &Workspace) -> Result<Workspace> {

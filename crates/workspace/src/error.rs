@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use offshoot_mount::MountError;
-use offshoot_vault::{ApplyError, HomeError, Id, NameError, VaultError};
+use offshoot_vault::{ApplyError, CutShort, HomeError, Id, NameError, VaultError};
 
 use crate::binding::BindingError;
 
@@ -34,6 +34,16 @@ pub enum ServiceError {
         text: String,
         /// What may have been meant.
         suggestions: Vec<String>,
+    },
+    /// There is nothing of that name or id in what is left of the catalog.
+    #[error("there is no {what} \"{text}\" left: {}", VaultError::CutShort(*.lost))]
+    Lost {
+        /// What was looked for.
+        what: &'static str,
+        /// What was given.
+        text: String,
+        /// What the catalog lost.
+        lost: CutShort,
     },
     /// There was a workspace of that name.
     #[error("workspace {workspace} is gone{}", gone_by(.operation))]
@@ -166,6 +176,16 @@ pub enum ServiceError {
     /// A folder cannot be changed.
     #[error(transparent)]
     Apply(#[from] ApplyError),
+    /// What is to be changed in the folder cannot be read.
+    #[error(
+        "{path} in the folder cannot be read ({why}), so it is not changed; nothing was written"
+    )]
+    Unreadable {
+        /// What cannot be read.
+        path: String,
+        /// Why.
+        why: String,
+    },
     /// Somebody kept changing the files that were to be changed.
     #[error("files in {0} kept being changed meanwhile; they are as they were")]
     Interfered(String),

@@ -36,6 +36,6 @@ pub(crate) use names::{
     GIT_SUFFIX, git_directory, is_git_directory, is_git_folder_name, within_repository,
 };
 pub use options::{GitAuthor, GitOptions};
-pub(crate) use outside::{NotOurs, is_git_directory_on_host, outside};
+pub(crate) use outside::{NotOurs, checkout_above, is_git_directory_on_host, outside};
 pub use planted::{Planted, Planting, planted};
 pub use tracked::TrackedPaths;

@@ -38,7 +38,7 @@ pub use cache::{CacheRules, CacheService, cache_names};
 pub use change::{ChangeSummaryService, Summary};
 pub use checkpoint::{CheckpointService, NewCheckpoint, Restored};
 pub use compaction::{CompactScope, CompactedStack, CompactionService};
-pub use conflict::{ConflictService, OpenConflict, Resolution, Resolved};
+pub use conflict::{ConflictService, OpenConflict, Resolution, ResolveOptions, Resolved};
 pub use edit::Edited;
 pub use error::{Result, ServiceError};
 pub use exec::{

@@ -112,7 +112,7 @@ impl<'a> Resolver<'a> {
         point.ok_or_else(|| {
             let names = workspaces.iter().map(|w| w.name.as_str());
             let names = names.chain(checkpoints.iter().map(|c| c.name.as_str())).chain([HEAD]);
-            unknown("workspace, checkpoint or snapshot", text, names)
+            self.unknown("workspace, checkpoint or snapshot", text, names)
         })
     }
 
@@ -184,7 +184,7 @@ impl<'a> Resolver<'a> {
             });
         }
         let workspaces = self.vault.workspaces()?;
-        Ok(unknown("workspace", text, workspaces.iter().map(|w| w.name.as_str())))
+        Ok(self.unknown("workspace", text, workspaces.iter().map(|w| w.name.as_str())))
     }
 
     /// The newest operation that names a workspace which is gone since, with its id and name.
@@ -223,11 +223,27 @@ impl<'a> Resolver<'a> {
         let fitting: Vec<&Checkpoint> = own.iter().filter(|c| starts_with(&c.id, text)).collect();
         match fitting.as_slice() {
             [one] => Ok((*one).clone()),
-            [] => Err(unknown("checkpoint", text, own.iter().map(|c| c.name.as_str()))),
+            [] => Err(self.unknown("checkpoint", text, own.iter().map(|c| c.name.as_str()))),
             several => Err(ServiceError::Ambiguous {
                 text: text.to_owned(),
                 candidates: several.iter().map(|c| format!("{} ({})", c.name, c.id)).collect(),
             }),
+        }
+    }
+
+    /// Why nothing has this name: it may be among what the catalog lost.
+    fn unknown<'n>(
+        &self,
+        what: &'static str,
+        text: &str,
+        names: impl IntoIterator<Item = &'n str>,
+    ) -> ServiceError {
+        match self.vault.cut_short() {
+            Some(lost) => ServiceError::Lost { what, text: text.to_owned(), lost },
+            None => {
+                let suggestions = similar(text, names);
+                ServiceError::Unknown { what, text: text.to_owned(), suggestions }
+            }
         }
     }
 
@@ -239,7 +255,7 @@ impl<'a> Resolver<'a> {
         };
         match fitting.as_slice() {
             [one] => Ok(self.vault.operation(one)?),
-            [] => Err(unknown("operation", text, [])),
+            [] => Err(self.unknown("operation", text, [])),
             several => Err(ServiceError::Ambiguous {
                 text: text.to_owned(),
                 candidates: several.iter().map(Id::to_string).collect(),
@@ -274,12 +290,4 @@ fn is_prefix(text: &str) -> bool {
 
 fn starts_with(id: &Id, text: &str) -> bool {
     is_prefix(text) && id.to_string().starts_with(&text.to_ascii_lowercase())
-}
-
-fn unknown<'n>(
-    what: &'static str,
-    text: &str,
-    names: impl IntoIterator<Item = &'n str>,
-) -> ServiceError {
-    ServiceError::Unknown { what, text: text.to_owned(), suggestions: similar(text, names) }
 }

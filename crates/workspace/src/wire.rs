@@ -323,6 +323,9 @@ fn skipped(skipped: &Skipped) -> SkippedDoc {
 pub fn skip_reason(why: &SkipReason) -> (&'static str, String) {
     match why {
         SkipReason::Unreadable(error) => ("unreadable", error.clone()),
+        SkipReason::Kept(error) => {
+            ("unreadable", format!("{error}; the vault keeps what it has of it"))
+        }
         SkipReason::Socket => ("socket", "sockets are not kept".to_owned()),
         SkipReason::Device => ("device", "devices are not kept".to_owned()),
         SkipReason::Home => ("home", "vaults are kept here".to_owned()),

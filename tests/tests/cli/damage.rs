@@ -175,8 +175,10 @@ fn a_catalog_that_is_no_database() {
     // One broken vault does not hide the others, and can be deleted.
     place.ok(["vault", "create", "other"]);
     let output = place.run(["vault", "list"]);
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "VAULT  FOLDERS\nother\n");
-    assert!(String::from_utf8_lossy(&output.stderr).contains(&catalog), "{output:?}");
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(5), "{told}");
+    assert!(told.contains("\nother") && told.contains("\nproject  damaged: "), "{told}");
+    assert!(told.contains(&catalog), "{told}");
     place.ok(["vault", "delete", "project", "--yes"]);
     place.ok(["init"]);
     assert_eq!(place.json(&["vault", "check"])["ok"], true);
@@ -226,4 +228,109 @@ fn a_newer_vault_is_left_alone() {
     assert!(differences.is_empty(), "{differences:?}");
     sql(&directory, "pragma user_version = 5");
     assert_eq!(place.json(&["vault", "check"])["ok"], true);
+}
+
+/// Cuts the catalog's log off, as a disk that loses its end does, and says which operations were in it.
+fn cut_log(place: &Place, keep: impl Fn(u64) -> u64) {
+    let directory = directory(place);
+    let log = fs::File::options().write(true).open(directory.join("catalog.db-wal")).unwrap();
+    log.set_len(keep(log.metadata().unwrap().len())).unwrap();
+    fs::remove_file(directory.join("catalog.db-shm")).unwrap();
+}
+
+/// All files below the layers of a vault and what was set aside, by their length: none of the others is this long.
+fn keeps(directory: &Path, length: usize) -> bool {
+    let scanned = scan(directory).unwrap();
+    scanned.0.values().any(|entry| entry.size == length as u64)
+}
+
+fn listed_as_damaged(place: &Place) {
+    let output = place.run(["vault", "list", "--json"]);
+    let list = document_of(&output);
+    assert_eq!((output.status.code(), &list["success"]), (Some(5), &false.into()), "{list}");
+    assert_eq!(list["result"]["damaged"][0]["name"], "project", "{list}");
+}
+
+/// What the log lost is not taken for what never was.
+#[test]
+fn what_the_catalog_lost_is_not_called_unknown() {
+    let place = vault();
+    let length = fs::metadata(directory(&place).join("catalog.db-wal")).unwrap().len();
+    place.ok(["workspace", "create", "later"]);
+    place.ok(["exec", "-w", "later", "--", "sh", "-c", "head -c 123457 /dev/zero > made"]);
+    let directory = directory(&place);
+    cut_log(&place, |_| length);
+    for arguments in [
+        &["status", "-w", "later"][..],
+        &["fs", "ls", "-w", "later"],
+        &["diff", "later", "fix"],
+        &["undo", "-w", "later"],
+    ] {
+        assert_damaged(&place, arguments, &["catalog ends at operation", "was acknowledged"]);
+    }
+    listed_as_damaged(&place);
+    let output = place.run(["status", "-w", "fix"]);
+    assert!(output.status.success(), "what is there can be read: {output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("was acknowledged"), "{output:?}");
+    // Going on without it keeps what the lost command wrote, also from who collects garbage.
+    let repaired = place.json(&["vault", "check", "--repair"]);
+    assert!(repaired["repaired"].to_string().contains("files of lost operations"), "{repaired}");
+    place.ok(["gc"]);
+    assert!(keeps(&directory.join("lost"), 123_457));
+    place.json_error(&["status", "-w", "later"], 3);
+    assert_eq!(place.json(&["vault", "list"])["vaults"][0]["name"], "project");
+    place.ok(["exec", "-w", "fix", "--", "cat", "small.txt"]);
+}
+
+/// A catalog that lost everything has nothing to mend, so nothing is taken away.
+#[test]
+fn a_repair_without_a_main_line_takes_nothing_away() {
+    let place = vault();
+    let directory = directory(&place);
+    cut_log(&place, |length| length / 5);
+    assert_damaged(&place, &["status", "-w", "fix"], &["catalog has no operation left"]);
+    assert_damaged(&place, &["status"], &["catalog has no operation left"]);
+    listed_as_damaged(&place);
+    let before = scan(&directory.join("layers")).unwrap();
+    for _ in 0..2 {
+        assert_damaged(
+            &place,
+            &["vault", "check", "--repair"],
+            &["main line", "nothing was changed"],
+        );
+        assert_check_finds(&place, &["the head is missing", "was acknowledged"]);
+    }
+    let differences =
+        compare(&before, &scan(&directory.join("layers")).unwrap(), &CompareOptions::default());
+    assert!(differences.is_empty(), "{differences:?}");
+    assert!(keeps(&directory.join("layers"), 200_000));
+    place.ok(["vault", "delete", "project", "--yes"]);
+    place.ok(["init"]);
+}
+
+/// A main line that is gone alone is what the log says.
+#[needs("python3")]
+#[test]
+fn a_lost_main_line_is_found_in_the_log() {
+    let place = vault();
+    place.write("later.txt", "later\n");
+    place.ok(["init"]);
+    let root = place.json(&["log", "head"])["snapshots"][0]["snapshot"]["root"].clone();
+    sql(&directory(&place), "delete from refs where kind = 'head'");
+    assert_damaged(&place, &["fs", "ls", "--at", "head"], &["the head is missing"]);
+    assert_check_finds(&place, &["the head is missing"]);
+    listed_as_damaged(&place);
+    let output = place.run(["vault", "check", "--repair", "--json"]);
+    let told = document_of(&output)["result"]["repaired"].to_string();
+    assert!(told.contains("main line was missing"), "{told}");
+    let now = place.json(&["log", "head"])["snapshots"][0]["snapshot"]["root"].clone();
+    assert_eq!(now, root);
+    // That a row went is still said, since nobody knows whether it was the only one.
+    assert_check_finds(&place, &["table refs"]);
+    assert!(
+        !document_of(&place.run(["vault", "check", "--json"]))
+            .to_string()
+            .contains("head is missing")
+    );
+    place.ok(["exec", "--", "cat", "later.txt"]);
 }

@@ -298,6 +298,73 @@ fn every_way_to_decide() {
     place.json_error(&["fs", "stat", "/src/lib.rs", "-w", "both"], 3);
 }
 
+/// A workspace with one conflict in the lines of a text, and cleanly merged lines of both sides around it.
+fn merged_lines() -> Place {
+    let place = demo_vault();
+    let text = |lines: [&str; 5]| format!("{}\n", lines.join("\n"));
+    write(&place, "fix", "/list.txt", &text(["one", "two", "three", "four", "five"]));
+    place.ok(["workspace", "create", "other", "--from", "fix"]);
+    write(&place, "fix", "/list.txt", &text(["ONE", "two", "drei", "four", "five"]));
+    write(&place, "other", "/list.txt", &text(["one", "two", "trois", "four", "FIVE"]));
+    let merge = ["merge", "fix", "other", "--into", "both"];
+    assert_eq!(answer(&place, &merge).1, Some(4));
+    assert_eq!(open(&place, "both"), ["/list.txt"]);
+    place
+}
+
+#[test]
+fn a_side_decides_conflicting_lines_only() {
+    let place = merged_lines();
+    let decide = |arguments: &[&str]| {
+        let all = [&["resolve", "/list.txt"], arguments, &["-w", "both"]].concat();
+        let (told, code) = answer(&place, &all);
+        assert_eq!(code, Some(0), "{told}");
+        let text = cat(&place, "both", "/list.txt");
+        place.ok(["undo", "-w", "both"]);
+        let whole = told["whole"].as_array().map_or(0, Vec::len);
+        (text.lines().collect::<Vec<_>>().join(" "), whole)
+    };
+    let merged = |three: &str| (format!("ONE two {three} four FIVE"), 0);
+    assert_eq!(decide(&["--ours"]), merged("drei"));
+    assert_eq!(decide(&["--theirs"]), merged("trois"));
+    assert_eq!(decide(&["--side", "fix"]), merged("drei"));
+    assert_eq!(decide(&["--side", "2"]), merged("trois"));
+    assert_eq!(decide(&["--base"]), merged("three"));
+    assert_eq!(decide(&["--union"]), merged("drei trois"));
+    // All of a side is there for who asks for it.
+    assert_eq!(decide(&["--ours", "--whole"]), ("ONE two drei four five".to_owned(), 1));
+    assert_eq!(decide(&["--theirs", "--whole"]), ("one two trois four FIVE".to_owned(), 1));
+    assert_eq!(decide(&["--base", "--whole"]), ("one two three four five".to_owned(), 1));
+    let usage = ["resolve", "/list.txt", "--union", "--whole", "-w", "both"];
+    assert_eq!(place.run(usage).status.code(), Some(2));
+    // What somebody wrote since stays.
+    let shown = cat(&place, "both", "/list.txt");
+    write(&place, "both", "/list.txt", &format!("zero\n{shown}"));
+    assert_eq!(decide(&["--ours"]), ("zero ONE two drei four FIVE".to_owned(), 0));
+    // Nobody can say what a broken set of markers means.
+    let broken: String =
+        shown.lines().filter(|line| *line != "=======").collect::<Vec<_>>().join("\n");
+    write(&place, "both", "/list.txt", &broken);
+    let error = place.json_error(&["resolve", "/list.txt", "--ours", "-w", "both"], 4);
+    assert!(error["message"].as_str().unwrap().contains("--whole"), "{error}");
+    assert_eq!(cat(&place, "both", "/list.txt"), broken);
+    assert_eq!(decide(&["--ours", "--whole"]).0, "ONE two drei four five");
+}
+
+/// What has no lines is taken whole, and the answer says so.
+#[test]
+fn what_is_not_text_is_taken_whole() {
+    let place = demo_vault();
+    place.ok(["workspace", "create", "other"]);
+    write(&place, "fix", "/data", "a\0a\n");
+    write(&place, "other", "/data", "b\0b\n");
+    let merge = ["merge", "fix", "other", "--into", "both"];
+    assert_eq!(answer(&place, &merge).1, Some(4));
+    let told = place.ok(["resolve", "/data", "--theirs", "-w", "both"]);
+    assert_eq!(told, "1 conflict of both decided, none is left\n  took one side whole: /data\n");
+    assert_eq!(cat(&place, "both", "/data"), "b\0b\n");
+}
+
 #[test]
 fn decisions_about_places_and_modes() {
     let place = demo_vault();

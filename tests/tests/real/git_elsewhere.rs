@@ -82,6 +82,65 @@ fn commits_in_a_linked_working_tree_stay_and_come_home() {
     }
 }
 
+/// A vault of a part of a checkout has no repository: that is said before anybody commits there.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_part_of_a_checkout_is_told_from_a_whole() {
+    const INNER: &str =
+        "git init -q .; mkdir -p sub/deep; echo one > sub/a; git add .; git commit -qm first";
+    for who in BOTH {
+        let scene = bare(who, INNER);
+        let top = scene.place.project().canonicalize().unwrap();
+        let told = format!("it is the repository of {}, above this folder", top.display());
+        let way = format!("run `offshoot init` in {}", top.display());
+        let says = |said: &str| said.contains(&told) && said.contains(&way);
+        for _ in 0..2 {
+            let said = succeeds(beside(&scene, "project/sub/deep", &["init"]));
+            assert!(says(&said), "{said}");
+        }
+        succeeds(beside(&scene, "project/sub/deep", &["workspace", "create", "part"]));
+        let said = succeeds(beside(&scene, "project/sub/deep", &["status", "-w", "part"]));
+        assert!(says(&said), "{said}");
+        let touch = ["exec", "-w", "part", "--json", "--", "touch", "made"];
+        let envelope = document_of(&beside(&scene, "project/sub/deep", &touch));
+        assert!(says(&warnings(&envelope)), "{envelope}");
+        // The whole is a vault as any other, and keeps commits.
+        succeeds(beside(&scene, "project/sub", &["vault", "delete", "deep", "--yes"]));
+        let said = succeeds(beside(&scene, "project", &["init"]));
+        assert!(!said.contains("above this folder"), "{said}");
+        succeeds(beside(&scene, "project", &["workspace", "create", "whole"]));
+        let commit = [
+            "exec",
+            "-w",
+            "whole",
+            "--json",
+            "--",
+            "sh",
+            "-c",
+            "echo 2 > a; git commit -qam 2",
+        ];
+        let envelope = document_of(&beside(&scene, "project/sub", &commit));
+        assert_eq!(warnings(&envelope), "[]", "{envelope}");
+        let log = ["exec", "-q", "-w", "whole", "--", "git", "log", "--format=%s"];
+        assert_eq!(succeeds(beside(&scene, "project/sub", &log)), "2\nfirst\n");
+    }
+}
+
+/// A command in a part of a checkout that has no vault makes one of the whole.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn the_first_command_in_a_part_of_a_checkout_takes_the_whole() {
+    let scene = bare(
+        Who::Ordinary,
+        "git init -q .; mkdir sub; echo one > sub/a; git add .; git commit -qm first",
+    );
+    let commit =
+        ["exec", "--json", "--", "sh", "-c", "echo 2 > a; git commit -qam 2; git log --format=%s"];
+    let envelope = document_of(&beside(&scene, "project/sub", &commit));
+    assert_eq!(envelope["result"]["stdout"], "2\nfirst\n", "{envelope}");
+    assert_eq!(warnings(&envelope), "[]", "{envelope}");
+}
+
 #[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn the_first_command_takes_the_git_directory_in() {

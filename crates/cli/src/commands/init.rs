@@ -207,6 +207,13 @@ fn document(name: &str, vault: &Vault, created: bool, refreshed: &Refreshed) -> 
     })
 }
 
+/// Says what could not be read. What else is not kept was said when the folder was taken in.
+pub(crate) fn report_unreadable(context: &Context, report: &ImportReport) {
+    for line in render::unreadable(report) {
+        context.output.note(line);
+    }
+}
+
 /// Says what could not be taken in: never silently.
 pub(crate) fn report_skipped(context: &Context, report: &ImportReport) {
     for line in render::skipped(report) {

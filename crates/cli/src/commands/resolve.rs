@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use offshoot_protocol::ExitCode;
 use offshoot_vault::{NewContent, Vault, VaultPath};
-use offshoot_workspace::{ConflictService, Resolution, wire};
+use offshoot_workspace::{ConflictService, Resolution, ResolveOptions, wire};
 
 use crate::complete;
 use crate::context::Context;
@@ -16,13 +16,15 @@ use crate::render::{self, NAME, paint};
 
 const EXAMPLES: &str = "\
 Examples:
-  offshoot resolve /a.txt --ours -w fix         what the first side made of it
-  offshoot resolve /a.txt --theirs -w fix       what the last side made of it
-  offshoot resolve /a.txt --side other -w fix   what a side has, by its label or number
+  offshoot resolve /a.txt --ours -w fix         its conflicting lines as the first side has them
+  offshoot resolve /a.txt --theirs -w fix       its conflicting lines as the last side has them
+  offshoot resolve /a.txt --side other -w fix   the lines of a side, by its label or number
+  offshoot resolve /a.txt --ours --whole -w fix the first side's file, without the other's changes
   offshoot resolve /a.txt --from a.txt -w fix   a file of yours; - is standard input
   offshoot resolve /a.txt --as-is -w fix        what is shown now
   offshoot resolve --all --union -w fix         the lines of all sides, for texts
 
+Lines that were merged cleanly stay. What is not text is taken whole from the side.
 A side that deleted it means deleted. What a conflict put beside (NAME~LABEL) goes with the
 decision. Undo takes a decision back.";
 
@@ -43,6 +45,9 @@ pub(crate) struct ResolveArgs {
     all: bool,
     #[command(flatten)]
     choice: ChoiceArgs,
+    /// Take the whole file of the side, not only its conflicting lines
+    #[arg(long, conflicts_with_all = ["union", "from", "as_is"])]
+    whole: bool,
     /// Accept files that still have conflict markers
     #[arg(long)]
     force: bool,
@@ -51,16 +56,16 @@ pub(crate) struct ResolveArgs {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 struct ChoiceArgs {
-    /// Take the first side
+    /// Take the conflicting lines of the first side
     #[arg(long)]
     ours: bool,
-    /// Take the last side
+    /// Take the conflicting lines of the last side
     #[arg(long)]
     theirs: bool,
-    /// Take one side: its label, its number, or `base`
+    /// Take the conflicting lines of one side: its label, its number, or `base`
     #[arg(long, value_name = "SIDE")]
     side: Option<String>,
-    /// Take the state before both sides changed it
+    /// Take the conflicting lines as they were before the sides changed them
     #[arg(long)]
     base: bool,
     /// Take the lines of all sides
@@ -82,7 +87,8 @@ pub(crate) fn run(args: &ResolveArgs, context: &Context) -> Result<()> {
     let _held = vault.hold()?;
     let service = ConflictService::new(vault, &context.actor);
     let choice = choice(args, vault, &paths)?;
-    let resolved = service.resolve(&workspace, &paths, &choice, args.force)?;
+    let options = ResolveOptions { force: args.force, whole: args.whole };
+    let resolved = service.resolve(&workspace, &paths, &choice, options)?;
     let document = wire::resolved(&workspace.name, &resolved);
     context.output.done(document, |_| {
         let decided = render::count(resolved.paths.len() as u64, "conflict");
@@ -91,7 +97,8 @@ pub(crate) fn run(args: &ResolveArgs, context: &Context) -> Result<()> {
             0 => "none is left".to_owned(),
             left => format!("{left} left"),
         };
-        format!("{decided} of {name} decided, {left}\n")
+        let whole = resolved.whole.iter().map(|path| format!("  took one side whole: {path}\n"));
+        format!("{decided} of {name} decided, {left}\n{}", whole.collect::<String>())
     })
 }
 

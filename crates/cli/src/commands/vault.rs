@@ -10,9 +10,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use offshoot_protocol::{
-    CheckDoc, ExitCode, Text, VaultDeletedDoc, VaultDoc, VaultListDoc, VaultRenamedDoc,
+    CheckDoc, DamagedVaultDoc, ExitCode, Text, VaultDeletedDoc, VaultDoc, VaultListDoc,
+    VaultRenamedDoc,
 };
-use offshoot_vault::{CheckDepth, Vault, display_bytes};
+use offshoot_vault::{CheckDepth, Vault, VaultError, display_bytes};
 
 use super::init::{check_project, open_directory, report_skipped};
 use crate::complete;
@@ -120,21 +121,22 @@ pub(crate) struct CheckArgs {
     repair: bool,
 }
 
-pub(crate) fn run(command: &VaultCommand, context: &Context) -> Result<()> {
-    match command {
+pub(crate) fn run(command: &VaultCommand, context: &Context) -> Result<ExitCode> {
+    let done = match command {
+        VaultCommand::List => return list(context),
+        VaultCommand::Check(args) => return check(args, context),
         VaultCommand::Create(args) => create(args, context),
-        VaultCommand::List => list(context),
         VaultCommand::Info(args) => info::run(args, context),
         VaultCommand::Delete(args) => delete(args, context),
         VaultCommand::Rename(args) => rename(args, context),
-        VaultCommand::Check(args) => check(args, context).map(drop),
         VaultCommand::Compact(args) => compact::run(args, context),
         VaultCommand::Maintain(args) => maintain::run(args, context),
         VaultCommand::Gc(args) => super::gc::run(args, context),
         VaultCommand::Export(args) => super::carry::export(args, context),
         VaultCommand::Import(args) => super::carry::import(args, context),
         VaultCommand::Pack(args) => super::gc::pack(args.name.as_ref(), context),
-    }
+    };
+    done.map(|()| ExitCode::Success)
 }
 
 pub(crate) fn open(context: &Context, name: Option<&String>) -> Result<OpenVault> {
@@ -175,23 +177,47 @@ fn create(args: &CreateArgs, context: &Context) -> Result<()> {
     })
 }
 
-fn list(context: &Context) -> Result<()> {
-    let mut vaults = Vec::new();
+fn list(context: &Context) -> Result<ExitCode> {
+    let (mut vaults, mut damaged) = (Vec::new(), Vec::new());
     for listed in context.home.list()? {
-        match context.open_listed(&listed) {
-            Ok(opened) => vaults.push(vault_doc(&opened.name, &opened.vault)?),
-            // One broken vault must not hide the others.
+        // One broken vault must not hide the others.
+        let opened = context.open_listed(&listed);
+        let looked_at = opened.and_then(|opened| {
+            vaults.push(vault_doc(&opened.name, &opened.vault)?);
+            match opened.vault.cut_short() {
+                Some(lost) => Err(VaultError::CutShort(lost).into()),
+                None => Ok(opened.vault.head().map(drop)?),
+            }
+        });
+        match looked_at {
+            Ok(()) => {}
+            Err(error) if error.code == ExitCode::Damaged => damaged.push(DamagedVaultDoc {
+                name: listed.name,
+                id: listed.id.to_string(),
+                directory: Text::new(listed.dir.as_os_str().as_encoded_bytes()),
+                problem: error.message,
+            }),
             Err(error) => context.output.note(format!("{}: {}", listed.name, error.message)),
         }
     }
+    let code = if damaged.is_empty() { ExitCode::Success } else { ExitCode::Damaged };
     let home = Text::new(context.home.dir().as_os_str().as_encoded_bytes());
-    context.output.data(VaultListDoc { home, vaults }, |document| {
-        let rows = document.vaults.iter().map(|vault| {
+    context.output.data(VaultListDoc { home, vaults, damaged }, |document| {
+        let is_whole =
+            |vault: &&VaultDoc| document.damaged.iter().all(|damaged| damaged.id != vault.id);
+        let rows = document.vaults.iter().filter(is_whole).map(|vault| {
             let bindings: Vec<String> = vault.bindings.iter().map(text).collect();
             vec![paint(NAME, &vault.name), bindings.join(", ")]
         });
-        table(&["VAULT", "FOLDERS"], rows.collect())
-    })
+        let damaged = document.damaged.iter().map(|vault| {
+            let problem = format!("{} {}", paint(BAD, "damaged:"), render::line(&vault.problem));
+            vec![paint(NAME, &vault.name), problem]
+        });
+        let mut rows: Vec<_> = rows.chain(damaged).collect();
+        rows.sort();
+        table(&["VAULT", "FOLDERS"], rows)
+    })?;
+    Ok(code)
 }
 
 pub(crate) fn text(text: &Text) -> String {

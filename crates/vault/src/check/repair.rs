@@ -2,6 +2,7 @@
 
 mod advice;
 mod find;
+mod loss;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
@@ -13,7 +14,7 @@ use super::{CheckDepth, CheckReport};
 use crate::actor::Actor;
 use crate::disk;
 use crate::entry::{Body, DirRef, Entry};
-use crate::error::{Result, VaultError, cut_short, io_error};
+use crate::error::{Result, VaultError, io_error};
 use crate::gc::{ALONE, Pins, each_place, leftovers};
 use crate::hash::{BlobId, NodeId, RootId};
 use crate::links::Record;
@@ -49,10 +50,12 @@ struct Repair<'v> {
 }
 
 impl Vault {
-    /// Mends what can be mended and checks everything. No ref is changed, and nothing is taken away that something needs.
-    /// Others wait meanwhile.
+    /// Mends what can be mended and checks everything. No ref is changed, but for a main line that is missing, and nothing is taken
+    /// away that something needs. Others wait meanwhile.
     pub fn repair(&self, depth: CheckDepth, actor: &Actor) -> Result<RepairReport> {
-        let accepted = self.accept_loss(actor)?;
+        let head = self.lost_head()?;
+        let mut accepted = self.accept_loss(actor)?;
+        accepted.extend(head.map(|head| self.restore_head(head, actor)).transpose()?);
         self.enter()?;
         let _alone = self.take_alone(ALONE)?;
         let mut records = self.repair_records()?;
@@ -92,28 +95,6 @@ impl Vault {
 }
 
 impl Vault {
-    /// Goes on from where the catalog ends, where it lost operations that were acknowledged, and records that. Says what is
-    /// lost.
-    fn accept_loss(&self, actor: &Actor) -> Result<Option<String>> {
-        let Some(lost) = self.cut_short().filter(|_| !self.is_read_only()) else { return Ok(None) };
-        let told = format!("{}; what came after is lost", cut_short(&lost));
-        self.set_cut_short(None);
-        let accepted = self.transact("vault repair", actor, |tx| {
-            tx.record_always();
-            tx.summary("accept the loss of acknowledged operations");
-            tx.detail("acknowledged", lost.acknowledged.to_string());
-            tx.detail("ended", lost.ends.map(|id| id.to_string()));
-            Ok(())
-        });
-        if accepted.is_err() {
-            self.set_cut_short(Some(lost));
-        }
-        accepted?;
-        // A crash before this only means that it is asked for again.
-        self.catalog().accept_loss()?;
-        Ok(Some(told))
-    }
-
     /// Removes damaged records of what is made again when it is missing.
     fn repair_records(&self) -> Result<Vec<String>> {
         let mut repaired = Vec::new();

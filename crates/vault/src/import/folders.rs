@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{ImportOptions, ImportReport, Imported, PendingCache, Skipped, Taken, cache};
+use super::{ImportOptions, ImportReport, Imported, PendingCache, Skipped, Taken};
 use crate::disk::{bytes_path, join};
 use crate::entry::{Body, Entry, Meta, Mtime};
 use crate::error::{Result, VaultError, io_error};
@@ -16,7 +16,8 @@ use crate::vault::Vault;
 
 impl Vault {
     /// Reads all folders that a vault is bound to, the top of the tree first, and gives the one state of files that they
-    /// make. Unchanged files are known by their stat and not read. The same folders always give the same root.
+    /// make. Unchanged files are known by their stat and not read. The same folders always give the same root, but for what
+    /// cannot be read: that is as the main line has it.
     pub fn import_bound(&self, bindings: &[Binding], options: &ImportOptions) -> Result<Imported> {
         self.enter()?;
         let _held = self.hold()?;
@@ -27,7 +28,10 @@ impl Vault {
             return Err(VaultError::Unbound);
         };
         if others.is_empty() {
-            return self.import_first(LayerKind::Content, &folder(first)?, &options);
+            let Taken { imported, cache } = self.take_folder(first, &options)?;
+            let imported = self.keep_unreadable(imported)?;
+            cache.save_by(&imported.root);
+            return Ok(imported);
         }
         let mut taken = vec![self.take_folder(first, &options)?];
         for other in others {
@@ -93,12 +97,6 @@ impl Vault {
         if objects.root(&root).is_err() {
             objects.store(&batch)?;
         }
-        for cache in caches {
-            // What is in one folder is kept by the root of them all, and by no other.
-            let file = cache.file.clone();
-            cache.save(&root);
-            cache::keep_by(&file, &root);
-        }
         let mut report = ImportReport::default();
         let mut links = Links::default();
         for (binding, part) in bindings.iter().zip(&parts) {
@@ -107,7 +105,11 @@ impl Vault {
             part.links.paths().for_each(|path| links.set(join(&place, path), true));
         }
         let content = top.directory().map_or(parts[0].content, |dir| dir.content);
-        Ok(Imported { root, content, top, report, stack: None, links })
+        let imported = Imported { root, content, top, report, stack: None, links };
+        let imported = self.keep_unreadable(imported)?;
+        // What is in one folder is kept by the root of them all, and by no other.
+        caches.into_iter().for_each(|cache| cache.save_by(&imported.root));
+        Ok(imported)
     }
 
     fn grafted_top(

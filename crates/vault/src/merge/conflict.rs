@@ -4,6 +4,7 @@ use crate::entry::Entry;
 use crate::path::VaultPath;
 
 pub use super::markers::{has_markers, has_markers_of, marker_length, markers, union};
+pub use super::pick::Pick;
 pub use super::text::Region;
 pub use crate::conflicts::texts_with_markers;
 

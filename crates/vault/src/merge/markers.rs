@@ -63,7 +63,7 @@ pub fn has_markers_of(text: &[u8], length: usize) -> bool {
 }
 
 /// The byte and the length of the run that a line starts with, if the line could be a marker.
-fn run(line: &[u8]) -> Option<(u8, usize)> {
+pub(super) fn run(line: &[u8]) -> Option<(u8, usize)> {
     let first = *line.first().filter(|byte| b"<|=>".contains(byte))?;
     let length = line.iter().take_while(|byte| **byte == first).count();
     matches!(line.get(length), None | Some(b' ' | b'\r')).then_some((first, length))

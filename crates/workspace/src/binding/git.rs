@@ -10,7 +10,7 @@ use super::change::{NewFolder, bind, numbered};
 use super::place::check_place;
 use super::{BindingService, shared_directories};
 use crate::error::{Result, ServiceError};
-use crate::git::{GIT_SUFFIX, NotOurs, outside};
+use crate::git::{GIT_SUFFIX, NotOurs, checkout_above, outside};
 use crate::home::{Folders, HomeOptions};
 
 /// What is needed to take a git directory in.
@@ -72,6 +72,8 @@ pub enum GitLeftReason {
     Holds(PathBuf),
     /// Taking it in failed.
     Failed(String),
+    /// It is that of a checkout which the vault's folder is only a part of.
+    Above(PathBuf),
 }
 
 impl fmt::Display for GitLeftReason {
@@ -87,6 +89,9 @@ impl fmt::Display for GitLeftReason {
             Self::Forbidden(why) => f.write_str(why),
             Self::Holds(folder) => write!(f, "it holds {}", folder.display()),
             Self::Failed(error) => f.write_str(error),
+            Self::Above(checkout) => {
+                write!(f, "it is the repository of {}, above this folder", checkout.display())
+            }
         }
     }
 }
@@ -120,6 +125,10 @@ impl LeftGit {
                 "mend that and run `offshoot init`, or clone the repository and work in the clone"
                     .to_owned()
             }
+            GitLeftReason::Above(checkout) => format!(
+                "to keep commits, run `offshoot init` in {} and delete this vault",
+                checkout.display()
+            ),
             GitLeftReason::Forbidden(_) | GitLeftReason::Holds(_) => {
                 "clone the repository and work in the clone".to_owned()
             }
@@ -173,7 +182,9 @@ fn look(vault: &Vault, bindings: &[Binding], user_home: Option<&Path>) -> Result
     let Some(first) = bindings.first().filter(|first| first.is_first()) else {
         return Ok(Found::Inside);
     };
-    let Some(found) = outside(&first.host_path()) else { return Ok(Found::Inside) };
+    let Some(found) = outside(&first.host_path()) else {
+        return Ok(look_above(bindings, &first.host_path(), user_home));
+    };
     let directory = found.directory;
     if let Some(around) = bindings.iter().find(|b| directory.starts_with(b.host_path())) {
         let is_it = around.git && around.host_path() == directory;
@@ -199,6 +210,20 @@ fn look(vault: &Vault, bindings: &[Binding], user_home: Option<&Path>) -> Result
         Some(before) => Found::Elsewhere(before.clone(), directory),
         None => Found::Free(directory),
     })
+}
+
+/// Whether a folder without a repository is part of a larger checkout. Somebody's home is never taken for one.
+fn look_above(bindings: &[Binding], folder: &Path, user_home: Option<&Path>) -> Found {
+    let is_home = |checkout: &&Path| user_home.is_some_and(|home| home.starts_with(checkout));
+    let Some(checkout) = checkout_above(folder).filter(|checkout| !is_home(checkout)) else {
+        return Found::Inside;
+    };
+    let directory = checkout.join(".git");
+    if bindings.iter().any(|binding| directory.starts_with(binding.host_path())) {
+        return Found::Inside;
+    }
+    let why = GitLeftReason::Above(checkout.to_owned());
+    Found::Left(LeftGit { directory, why })
 }
 
 /// Why a directory cannot be bound.

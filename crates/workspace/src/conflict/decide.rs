@@ -2,34 +2,61 @@
 
 use std::path::Path;
 
-use offshoot_vault::merge::conflict::{ConflictKind, Version, union};
+use offshoot_vault::merge::conflict::{ConflictKind, Pick, Version, union};
 use offshoot_vault::{
-    Body, ConflictRecord, Entry, Meta, Mtime, NewContent, TreeEditor, Vault, VaultPath,
+    Body, ConflictRecord, Entry, Meta, Mtime, NewContent, RecordedSide, TreeEditor, Vault,
+    VaultPath,
 };
 
-use super::{OpenConflict, Resolution, place};
+use super::{OpenConflict, Resolution, ResolveOptions, place};
 use crate::error::{Result, ServiceError};
 
 /// Decides conflicts in one way.
 pub(super) struct Decider<'a> {
     pub(super) vault: &'a Vault,
     pub(super) resolution: &'a Resolution,
-    /// Markers that are left do not matter.
-    pub(super) force: bool,
+    pub(super) options: ResolveOptions,
+}
+
+/// Whose version is taken: the base's, or that of a side.
+#[derive(Clone, Copy)]
+enum Chosen<'c> {
+    Base(Option<&'c Version>),
+    Side(&'c RecordedSide),
+}
+
+impl<'c> Chosen<'c> {
+    fn version(self) -> Option<&'c Version> {
+        match self {
+            Self::Base(version) => version,
+            Self::Side(side) => side.version.as_ref(),
+        }
+    }
+
+    fn label(self) -> Option<&'c str> {
+        match self {
+            Self::Base(_) => None,
+            Self::Side(side) => Some(&side.label),
+        }
+    }
 }
 
 /// What a side, or `base`, has of a conflict.
 pub(super) fn named<'c>(conflict: &'c OpenConflict, name: &str) -> Result<Option<&'c Version>> {
+    Ok(chosen(conflict, name)?.version())
+}
+
+fn chosen<'c>(conflict: &'c OpenConflict, name: &str) -> Result<Chosen<'c>> {
     let sides = &conflict.record.sides;
     if let Some(side) = sides.iter().find(|side| side.label == name) {
-        return Ok(side.version.as_ref());
+        return Ok(Chosen::Side(side));
     }
     if name == "base" {
-        return Ok(conflict.record.base.as_ref());
+        return Ok(Chosen::Base(conflict.record.base.as_ref()));
     }
     let at = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     match at.and_then(|at| sides.get(at)) {
-        Some(side) => Ok(side.version.as_ref()),
+        Some(side) => Ok(Chosen::Side(side)),
         None => Err(ServiceError::NoSide {
             path: conflict.path.to_string(),
             side: name.to_owned(),
@@ -39,35 +66,92 @@ pub(super) fn named<'c>(conflict: &'c OpenConflict, name: &str) -> Result<Option
 }
 
 impl Decider<'_> {
+    /// Decides a conflict. Says whether all of one side was taken, and not only its lines where sides differ.
     pub(super) fn decide(
         &self,
         editor: &mut TreeEditor<'_>,
         conflict: &OpenConflict,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         // It may have gone with another one, as something that was put beside.
         let Some(now) = editor.get(&conflict.path)?.filter(|entry| entry.conflict.is_some()) else {
-            return Ok(());
+            return Ok(false);
         };
         if let Some(label) = place::chosen_side(conflict, self.resolution)? {
-            return place::give(editor, conflict, now, label);
+            place::give(editor, conflict, now, label)?;
+            return Ok(true);
         }
         let sides = conflict.active_sides();
         let chosen = match self.resolution {
             Resolution::AsIs => {
                 self.check_markers(conflict, &conflict.shown.body)?;
-                return Ok(editor.put(&conflict.path, Entry { conflict: None, ..now })?);
+                editor.put(&conflict.path, Entry { conflict: None, ..now })?;
+                return Ok(false);
             }
-            Resolution::Content(content) => return self.write(editor, conflict, now, *content),
+            Resolution::Content(content) => {
+                self.write(editor, conflict, now, *content)?;
+                return Ok(false);
+            }
             Resolution::Union => {
                 let content = self.union(conflict)?;
-                return self.write(editor, conflict, now, content);
+                self.write(editor, conflict, now, content)?;
+                return Ok(false);
             }
-            Resolution::First => sides.first().and_then(|side| side.version.as_ref()),
-            Resolution::Last => sides.last().and_then(|side| side.version.as_ref()),
-            Resolution::Side(name) => named(conflict, name)?,
-            Resolution::Base => conflict.record.base.as_ref(),
+            Resolution::First => sides.first().copied().map(Chosen::Side),
+            Resolution::Last => sides.last().copied().map(Chosen::Side),
+            Resolution::Side(name) => Some(chosen(conflict, name)?),
+            Resolution::Base => Some(Chosen::Base(conflict.record.base.as_ref())),
         };
-        self.take(editor, conflict, now, chosen)
+        let lines = chosen.map(|chosen| self.lines(conflict, &now, chosen)).transpose()?.flatten();
+        let version = chosen.and_then(Chosen::version);
+        match lines {
+            Some(lines) => {
+                self.take(editor, conflict, now, Some(&lines))?;
+                Ok(false)
+            }
+            None => {
+                let is_whole = !conflict.record.kinds.iter().all(|kind| is_of_fields(*kind));
+                self.take(editor, conflict, now, version)?;
+                Ok(is_whole)
+            }
+        }
+    }
+
+    /// What is shown, with the lines of a side where they do not fit. Nothing where the file is not merged by lines, or the side has
+    /// none, or all of the side is wanted.
+    fn lines(
+        &self,
+        conflict: &OpenConflict,
+        now: &Entry,
+        chosen: Chosen<'_>,
+    ) -> Result<Option<Version>> {
+        let record = &conflict.record;
+        let Some(version) = chosen.version().filter(|_| !self.options.whole) else {
+            return Ok(None);
+        };
+        let (Body::File { blob: shown, .. }, Body::File { blob, .. }) =
+            (&now.body, &version.entry.body)
+        else {
+            return Ok(None);
+        };
+        if !record.has_markers() {
+            return Ok(None);
+        }
+        let objects = self.vault.objects()?;
+        let (shown, own) = (objects.blob(shown)?, objects.blob(blob)?);
+        let pick = Pick { label: chosen.label(), version: &own };
+        let decided = pick.apply(&shown, &record.marker_lengths).ok_or_else(|| {
+            undecidable(
+                conflict,
+                "has markers that were changed; finish it by hand, or add --whole to take the side's file",
+            )
+        })?;
+        let NewContent { blob, size, .. } = self.add(&decided)?;
+        let entry = Entry { body: Body::File { size, blob }, ..version.entry.clone() };
+        Ok(Some(Version { path: version.path.clone(), entry }))
+    }
+
+    fn add(&self, mut bytes: &[u8]) -> Result<NewContent> {
+        Ok(self.vault.add_content(&mut bytes, Path::new("the merged file"))?)
     }
 
     /// Puts the version of a side in place, or nothing.
@@ -126,7 +210,7 @@ impl Decider<'_> {
 
     fn check_markers(&self, conflict: &OpenConflict, body: &Body) -> Result<()> {
         let Body::File { blob, .. } = body else { return Ok(()) };
-        if self.force || !conflict.record.has_markers() {
+        if self.options.force || !conflict.record.has_markers() {
             return Ok(());
         }
         match conflict.record.is_marked(&self.vault.objects()?.blob(blob)?) {
@@ -148,20 +232,20 @@ impl Decider<'_> {
         let sides = conflict.record.sides.iter().map(|side| text(side.version.as_ref()));
         let sides: Vec<Vec<u8>> = sides.collect::<Result<_>>()?;
         let sides: Vec<&[u8]> = sides.iter().map(Vec::as_slice).collect();
-        let bytes = union(&base, &sides);
-        Ok(self.vault.add_content(&mut bytes.as_slice(), Path::new("the merged file"))?)
+        self.add(&union(&base, &sides))
     }
 }
 
 /// What stands where a side was chosen. All that is not in conflict stays as it was merged.
 pub(super) fn decided(kinds: &[ConflictKind], now: Entry, chosen: &Entry) -> Entry {
-    use ConflictKind::{Content, Mode, Owner, RenameRename, Xattr};
-    let only = |these: &[ConflictKind]| kinds.iter().all(|kind| these.contains(kind));
+    use ConflictKind::{Content, Mode, Owner, Xattr};
+    let only_fields =
+        |but: &[ConflictKind]| kinds.iter().all(|kind| is_of_fields(*kind) || but.contains(kind));
     let shows_directory = now.directory().is_some() && chosen.directory().is_some();
     let mtime = if now.body == chosen.body { chosen.meta.mtime } else { Mtime::now() };
-    let mut entry = if shows_directory || only(&[Mode, Owner, Xattr, RenameRename]) {
+    let mut entry = if shows_directory || only_fields(&[]) {
         now
-    } else if only(&[Content, Mode, Owner, Xattr, RenameRename]) && now.kind() == chosen.kind() {
+    } else if only_fields(&[Content]) && now.kind() == chosen.kind() {
         let meta = Meta { mtime, ..now.meta };
         Entry { meta, body: chosen.body.clone(), ..now }
     } else {
@@ -178,6 +262,12 @@ pub(super) fn decided(kinds: &[ConflictKind], now: Entry, chosen: &Entry) -> Ent
         entry.meta.xattrs.clone_from(&chosen.meta.xattrs);
     }
     Entry { conflict: None, ..entry }
+}
+
+/// Whether a conflict of this kind is over fields that are chosen one by one.
+fn is_of_fields(kind: ConflictKind) -> bool {
+    use ConflictKind::{Mode, Owner, RenameRename, Xattr};
+    matches!(kind, Mode | Owner | Xattr | RenameRename)
 }
 
 fn has(conflict: &OpenConflict, kind: ConflictKind) -> bool {

@@ -65,6 +65,24 @@ pub(crate) fn outside(folder: &Path) -> Option<Outside> {
     (!directory.starts_with(folder)).then_some(Outside { directory, wrong })
 }
 
+/// The checkout that a folder is a part of, where the folder has no repository of its own. Nothing is run and nothing is written.
+pub(crate) fn checkout_above(folder: &Path) -> Option<&Path> {
+    if fs::symlink_metadata(folder.join(".git")).is_ok() {
+        return None;
+    }
+    for around in folder.ancestors() {
+        if is_git_directory_on_host(around) {
+            // A part of a repository is no part of its checkout.
+            return None;
+        }
+        let link = around.join(".git");
+        if is_git_directory_on_host(&link) || read(&link).is_some_and(|it| gitfile(&it).is_some()) {
+            return Some(around);
+        }
+    }
+    None
+}
+
 /// Whether a directory of the host is one that git takes for a repository.
 pub(crate) fn is_git_directory_on_host(directory: &Path) -> bool {
     // A `HEAD` may be a link to a branch that is not there yet.

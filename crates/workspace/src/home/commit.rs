@@ -110,6 +110,7 @@ impl<'a> CommitService<'a> {
         if plan.proposal.is_empty() || !plan.proposal.conflicts.is_empty() {
             return Ok(Some(outcome));
         }
+        folders.require_readable(&captured, &plan.after)?;
         folders.require_git_at_rest()?;
         outcome.execs = execs::since(self.vault, &tip, &plan.proposal.common)?;
         if request.dry_run {

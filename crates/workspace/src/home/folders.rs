@@ -4,8 +4,10 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use offshoot_vault::diff::{self, Change};
 use offshoot_vault::{
-    Actor, ApplyTarget, Binding, FolderLock, Imported, NewSnapshot, SharedLock, Snapshot, Vault,
+    Actor, ApplyTarget, Binding, FolderLock, Imported, NewSnapshot, RootId, SharedLock, SkipReason,
+    Snapshot, Vault, VaultError, VaultPath,
 };
 
 use super::HomeOptions;
@@ -104,6 +106,32 @@ impl<'a> Folders<'a> {
     /// Reads what is in the folders now; only files that changed are read.
     pub(crate) fn capture(&self) -> Result<Imported> {
         capture(self.vault, &self.bindings, &self.options.import)
+    }
+
+    /// Refuses to change what could not be read: nobody can say what that is by now.
+    pub(super) fn require_readable(&self, captured: &Imported, after: &RootId) -> Result<()> {
+        let mut hidden: Vec<(VaultPath, &str)> = Vec::new();
+        for skipped in &captured.report.skipped {
+            if let SkipReason::Unreadable(why) | SkipReason::Kept(why) = &skipped.why {
+                let path = VaultPath::parse(&skipped.path).map_err(VaultError::from)?;
+                hidden.push((path, why));
+            }
+        }
+        if hidden.is_empty() {
+            return Ok(());
+        }
+        let changes = diff::compare(self.vault.objects()?, &captured.root, after)?;
+        for (path, why) in hidden {
+            let is_touched = |change: &Change| {
+                change.path.is_within(&path)
+                    || (change.after.is_none() && path.is_within(&change.path))
+            };
+            if changes.iter().any(is_touched) {
+                let (path, why) = (path.to_string(), why.to_owned());
+                return Err(ServiceError::Unreadable { path, why });
+            }
+        }
+        Ok(())
     }
 
     /// Makes the main line what was read, where it differs; says whether it did. From here on the folders that were read are the

@@ -118,6 +118,7 @@ impl Reverter<'_> {
         let captured = folders.capture()?;
         let (root, git) = self.target_root(target, way, &captured)?;
         let workspace = self.workspace_now(target, way)?;
+        folders.require_readable(&captured, &root)?;
         folders.require_git_at_rest()?;
         let (head, _) = folders.follow(&captured)?;
         let note = self.note(target, way, &head, &workspace, root);

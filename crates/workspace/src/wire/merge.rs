@@ -53,6 +53,7 @@ pub fn resolved(workspace: &str, resolved: &Resolved) -> ResolveDoc {
     ResolveDoc {
         workspace: workspace.to_owned(),
         resolved: resolved.paths.iter().map(path).collect(),
+        whole: resolved.whole.iter().map(path).collect(),
         left: resolved.left,
         snapshot: snapshot(&resolved.edited.snapshot),
         operation: resolved.edited.operation.map(|id| id.to_string()),

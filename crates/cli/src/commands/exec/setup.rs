@@ -170,6 +170,7 @@ fn refresh(
     let service = BindingService::new(&vault.vault, &context.actor);
     let told = |event: &_| context.tell(event);
     let refreshed = service.refresh(&context.home_options(&told))?;
+    init::report_unreadable(context, &refreshed.report);
     // That commits are lost is among the warnings of the command.
     context.note_taken_git(&refreshed.git);
     if refreshed.changed {
