@@ -30,6 +30,8 @@ mod crowds;
 mod damage;
 #[path = "cli/diffs.rs"]
 mod diffs;
+#[path = "cli/discarded.rs"]
+mod discarded;
 #[path = "cli/disputes.rs"]
 mod disputes;
 #[path = "cli/drivers.rs"]

@@ -92,6 +92,7 @@ fn go(spec: &Spec, running: &mut Running, script: &Script, pid: i32) -> Result<(
         renames,
         private: script.private_paths(),
         hidden: spec.hidden.clone(),
+        scratch: script.scratch(started.home),
         caches: spec
             .caches
             .iter()

@@ -31,6 +31,6 @@ pub use running::{Ended, Flow, Observer, Running, Status, Stream, Timeout, Usage
 pub use signals::Signals;
 pub use spec::{
     CacheMount, Command, Files, FolderMount, HomeView, InForce, Limits, Network, Overlay, Renames,
-    Spec, Stdin, Terminal, Upper, WorkspaceMount, WrittenFile,
+    Scratch, Spec, Stdin, Terminal, Upper, WorkspaceMount, WrittenFile,
 };
 pub use sys::give_way;

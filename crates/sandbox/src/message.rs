@@ -26,7 +26,7 @@ pub(crate) enum Kind {
     Terminate = 2,
     /// To the init: end everything.
     Kill = 3,
-    /// To the init: open the path in the bytes, with the flags in the first number.
+    /// To the init: open the path in the bytes. Numbers: the flags, and below which directory, a [`Top`].
     Open = 4,
     /// To the init: nothing of the workspace is open outside any more, so it can be taken down.
     Leave = 5,
@@ -47,6 +47,17 @@ pub(crate) enum Kind {
     Listener = 15,
     /// From the init: no process is left inside. It waits for `Leave`.
     Quiet = 16,
+}
+
+/// Which directory the caller means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Top {
+    /// Where changes of the workspace go.
+    Changes,
+    /// Where changes of the home go.
+    Home,
+    /// The private directory that the workspace lies in.
+    Beside,
 }
 
 impl Kind {

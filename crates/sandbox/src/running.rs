@@ -137,6 +137,7 @@ impl Running {
             home: HomeView::None,
             private: Vec::new(),
             hidden: Vec::new(),
+            scratch: Vec::new(),
             caches: Vec::new(),
             renames: Renames::Native,
         };

@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use rustix::termios::{Termios, Winsize};
 
 use crate::error::{Result, SandboxError, system};
+use crate::message::Top;
 use crate::spec::{
-    CacheMount, Files, FolderMount, HomeView, Limits, Network, Overlay, Spec, Terminal, Upper,
-    WorkspaceMount, WrittenFile,
+    CacheMount, Files, FolderMount, HomeView, Limits, Network, Overlay, Scratch, Spec, Terminal,
+    Upper, WorkspaceMount, WrittenFile,
 };
 use crate::sys::Pointers;
 
@@ -42,6 +43,8 @@ pub(crate) struct Script {
     /// The directories on the way to the target, and the target.
     pub(crate) target_parents: Vec<CString>,
     pub(crate) target: CString,
+    /// The directory in a private one that the target lies in, by way of others or not.
+    pub(crate) beside: Option<CString>,
     /// Directories of the workspace that are seen at places of their own.
     pub(crate) folders: Vec<FolderScript>,
     /// What is empty for the command.
@@ -156,6 +159,9 @@ impl Script {
             home: home.as_deref().map(home_script).transpose()?,
             home_view,
             resolver: resolver(spec.network, &private)?,
+            beside: beside(&workspace.target, &private, home.as_deref())
+                .map(|path| c_path(&path))
+                .transpose()?,
             private: all(&private, "a path")?,
             written: spec.files.iter().map(written).collect::<Result<_>>()?,
             hidden: all(&spec.hidden, "a path")?,
@@ -180,6 +186,16 @@ impl Script {
             descriptors,
             _strings: strings,
         })
+    }
+
+    /// What is thrown away and may hold projects, where the home looks like this.
+    pub(crate) fn scratch(&self, view: HomeView) -> Vec<Scratch> {
+        let path = |name: &CString| PathBuf::from(OsStr::from_bytes(name.to_bytes()));
+        let home = self.home.as_ref().filter(|_| view == HomeView::ThrowAway);
+        let home = home.map(|home| Scratch { path: path(&home.path), top: Top::Home });
+        let beside = self.beside.as_ref();
+        let beside = beside.map(|beside| Scratch { path: path(beside), top: Top::Beside });
+        home.into_iter().chain(beside).collect()
     }
 
     /// What will be private, for people.
@@ -265,6 +281,15 @@ fn home(spec: &Spec) -> (Option<PathBuf>, HomeView) {
         Some(home) if home.is_dir() => (Some(home), HomeView::ThrowAway),
         _ => (None, HomeView::None),
     }
+}
+
+/// The directory below a private one in which the target lies deeper down. None where the target lies in the private one itself,
+/// where everybody leaves things, nor where that is the home, which is looked at by itself.
+fn beside(target: &Path, private: &[PathBuf], home: Option<&Path>) -> Option<PathBuf> {
+    let private = private.iter().find(|private| target.starts_with(private))?;
+    let first = target.strip_prefix(private).ok()?.components().next()?;
+    let beside = private.join(first);
+    (beside != target && Some(beside.as_path()) != home).then_some(beside)
 }
 
 fn home_script(home: &Path) -> Result<HomeScript> {

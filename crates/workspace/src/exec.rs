@@ -4,6 +4,7 @@
 //! an [`ExecutionEnvelope`].
 
 mod caches;
+mod discarded;
 mod door;
 mod envelope;
 mod environment;
@@ -17,6 +18,7 @@ mod seal;
 mod service;
 mod state;
 
+pub use discarded::DiscardedFiles;
 pub use door::{Answered, Door, refusal, suggestion};
 pub use envelope::{ExecutionEnvelope, ExecutionResult};
 pub use environment::EnvironmentRules;

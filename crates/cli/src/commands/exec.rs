@@ -3,6 +3,7 @@
 mod answer;
 mod ask;
 mod closing;
+mod discarded;
 mod live;
 mod network;
 mod options;

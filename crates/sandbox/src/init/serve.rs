@@ -197,16 +197,18 @@ impl Serving<'_> {
     }
 
     fn open_for_caller(&mut self) {
-        open_for_caller(self.made.upper.as_ref(), self.buffer);
+        let Made { upper, home_upper, beside, .. } = &self.made;
+        open_for_caller([upper.as_ref(), home_upper.as_ref(), beside.as_ref()], self.buffer);
     }
 }
 
-/// Opens what the caller asks for, until it lets go.
-pub(super) fn open_for_caller(top: Option<&OwnedFd>, buffer: &mut Buffer) {
+/// Opens what the caller asks for, until it lets go: below these directories, in the order of [`Top`](crate::message::Top).
+pub(super) fn open_for_caller(tops: [Option<&OwnedFd>; 3], buffer: &mut Buffer) {
     while let Ok(Some(message)) = buffer.receive(socket()) {
         let opened = match message.kind {
             Kind::Open => {
                 let flags = OFlags::from_bits_retain(message.numbers[0] as u32);
+                let top = tops.get(message.numbers[1] as usize).copied().flatten();
                 open_below(top, message.bytes, flags)
             }
             _ => continue,

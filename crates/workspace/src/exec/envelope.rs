@@ -10,6 +10,7 @@ use offshoot_sandbox::{InForce, Usage};
 use offshoot_vault::Id;
 use offshoot_vault::diff::Change;
 
+use super::discarded::DiscardedFiles;
 use super::output::KeptOutput;
 use super::request::ExecutionRequest;
 use super::state::ProxyExecutionState;
@@ -93,6 +94,8 @@ pub struct ExecutionResult {
     pub usage: Usage,
     /// How often it tried to reach a network that it did not have.
     pub unreached: u64,
+    /// What it wrote outside the project, of which nothing stays.
+    pub discarded: DiscardedFiles,
     /// Bytes of the files that it left in the workspace, new or with other content.
     pub kept_bytes: u64,
     /// How many conflicts the workspace has to decide afterwards.
@@ -137,6 +140,7 @@ impl ExecutionResult {
             in_force: None,
             usage: Usage::default(),
             unreached: 0,
+            discarded: DiscardedFiles::default(),
             kept_bytes: 0,
             conflicts: 0,
             warnings: Vec::new(),

@@ -171,6 +171,7 @@ impl<'a> ProxyRuntime<'a> {
                 return Err(error);
             }
         };
+        execution.result.discarded = self.discarded(execution, &ended, &folders);
         execution.advance();
         observer.sealing();
         self.seal(execution, &workspace, session, ended, started)?;

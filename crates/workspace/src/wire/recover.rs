@@ -159,6 +159,7 @@ fn crashed_result(note: &ExecNote, after: &Id) -> ExecResultDoc {
         sandbox: None,
         usage: ExecUsageDoc::default(),
         network: None,
+        discarded: None,
         conflicts: 0,
         warnings: Vec::new(),
         error: Some(ErrorBody {

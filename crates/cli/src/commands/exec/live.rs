@@ -97,7 +97,7 @@ impl<'a> Live<'a> {
 /// Where somebody is who was given a shell.
 fn welcome(workspace: &str, vault: &str) -> String {
     let text = format!(
-        "workspace {workspace} of {vault}: what you change here stays in the workspace; `exit` to leave"
+        "workspace {workspace} of {vault}: only changes in this project are kept, in the workspace; `exit` to leave"
     );
     format!("{}\n", paint(DIM, &line(&text)))
 }

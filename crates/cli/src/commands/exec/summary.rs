@@ -4,8 +4,8 @@ use offshoot_policy::Verdict;
 use offshoot_protocol::ErrorBody;
 use offshoot_workspace::{ExecutionEnvelope, ExecutionResult, suggestion};
 
-use super::Form;
 use super::closing::Closing;
+use super::{Form, discarded};
 use crate::context::policy::user_file;
 use crate::render::{self, BAD, DIM, NAME, paint};
 
@@ -104,6 +104,7 @@ fn problems(result: &ExecutionResult, closing: &Closing) -> String {
     if result.unreached > 0 && result.exit_code != Some(0) {
         line(paint(BAD, "it tried to reach the network, which is off: add --net host"));
     }
+    text.extend(discarded::line(&result.discarded));
     text
 }
 
