@@ -6,6 +6,8 @@
 mod console;
 #[path = "terminal/endings.rs"]
 mod endings;
+#[path = "terminal/joins.rs"]
+mod joins;
 #[path = "terminal/keys.rs"]
 mod keys;
 #[path = "terminal/prompts.rs"]

@@ -12,6 +12,7 @@ mod broker;
 mod error;
 mod ids;
 mod init;
+mod join;
 mod keeper;
 mod launch;
 mod message;
@@ -24,6 +25,7 @@ mod spec;
 mod sys;
 
 pub use error::{Result, SandboxError};
+pub use join::{Joined, JoinedEnd, join, make_door};
 pub use keeper::Keeper;
 pub use launch::{keep, launch, launch_noted};
 pub use probe::{ProbeReport, probe, read_through};

@@ -30,6 +30,9 @@ pub(crate) enum Kind {
     Open = 4,
     /// To the init: nothing of the workspace is open outside any more, so it can be taken down.
     Leave = 5,
+    /// To the init, from one who joins: run this. Numbers: how many places the program may be at, arguments and variables;
+    /// bytes: all of them and the directory to start in, each ended by NUL.
+    Join = 6,
     /// From the init: a step failed. Numbers: step, error; bytes: what the kernel says.
     Failed = 10,
     /// From the init: the command runs. Numbers: how its home looks, the device number of the workspace, why its renames are
@@ -47,6 +50,11 @@ pub(crate) enum Kind {
     Listener = 15,
     /// From the init: no process is left inside. It waits for `Leave`.
     Quiet = 16,
+    /// From the init, to one who joins: who is there. Numbers: whether the network is the inside's own; with the caller's end of a
+    /// terminal.
+    Terminal = 17,
+    /// From the init: the command is over, and so many who joined are still there.
+    Waiting = 18,
 }
 
 /// Which directory the caller means.
@@ -63,9 +71,10 @@ pub(crate) enum Top {
 impl Kind {
     fn from_number(number: u8) -> Option<Self> {
         use Kind::*;
-        let to_init = [Go, Terminate, Kill, Open, Leave];
+        let to_init = [Go, Terminate, Kill, Open, Leave, Join];
         let from_inside = [Failed, Started, NotExecuted, Ended, Opened, Listener, Quiet];
-        let mut all = to_init.into_iter().chain(from_inside);
+        let about_guests = [Terminal, Waiting];
+        let mut all = to_init.into_iter().chain(from_inside).chain(about_guests);
         all.find(|kind| *kind as u8 == number)
     }
 }

@@ -27,6 +27,8 @@ pub struct Spec {
     pub limits: Limits,
     /// Directories of lower layers can be renamed, which overlayfs by itself refuses.
     pub broker: bool,
+    /// Where others can join, from [`make_door`](crate::make_door).
+    pub door: Option<OwnedFd>,
     /// What to run.
     pub command: Command,
 }

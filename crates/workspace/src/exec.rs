@@ -10,6 +10,7 @@ mod envelope;
 mod environment;
 mod executor;
 mod folders;
+mod join;
 mod output;
 mod prompt;
 mod request;

@@ -137,6 +137,11 @@ impl Console {
         String::from_utf8_lossy(&self.shown).into_owned()
     }
 
+    /// The same as a person reads it: without colours and what else steers a terminal.
+    pub(crate) fn text(&self) -> String {
+        plain(&self.screen())
+    }
+
     /// The modes of the terminal, as text that can be compared.
     pub(crate) fn modes(&self) -> String {
         modes(&tcgetattr(&self.slave).unwrap())
@@ -197,6 +202,24 @@ impl Drop for Console {
             drop(self.child.wait());
         }
     }
+}
+
+/// Takes out what steers a terminal.
+fn plain(screen: &str) -> String {
+    let mut text = String::new();
+    let mut rest = screen.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '\x1b' if rest.next_if_eq(&'[').is_some() => {
+                // A sequence ends with a letter or the like.
+                rest.by_ref().find(|c| ('@'..='~').contains(c));
+            }
+            '\x1b' | '\r' | '\x07' => {}
+            '\x08' => drop(text.pop()),
+            other => text.push(other),
+        }
+    }
+    text
 }
 
 fn resize(master: &File, lines: u16, columns: u16) {

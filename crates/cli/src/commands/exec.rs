@@ -97,6 +97,7 @@ pub(crate) fn run(args: &ExecArgs, context: &Context) -> Result<u8> {
         timeout: args.timeout,
         default_timeout: context.settings.config.exec.timeout,
         shell: false,
+        session: false,
         net: Net::None,
         asked: false,
         timeout_key: "exec.timeout",
@@ -132,6 +133,7 @@ pub(crate) fn perform(ask: &mut Ask<'_>, form: Form, context: &Context) -> Resul
     let closing = Closing { told, ..closing };
     let code = answer.finish(context, &envelope, printed, &closing);
     let workspace = envelope.result.workspace.as_ref().filter(|_| !envelope.result.removed);
+    let workspace = workspace.filter(|_| envelope.result.joined.is_none());
     if let Some((workspace, _)) = workspace {
         maintain::after_command(context, &place.vault, workspace);
     }

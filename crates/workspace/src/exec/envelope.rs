@@ -60,6 +60,8 @@ pub struct ExecutionResult {
     pub cwd: Option<PathBuf>,
     /// It had a terminal, and what it printed there is all in its standard output.
     pub terminal: bool,
+    /// The session that it joined, by the id of its exec. What it changed is recorded there, and this exec is not.
+    pub joined: Option<Id>,
     /// What it returned.
     pub exit_code: Option<i32>,
     /// The signal that ended it.
@@ -122,6 +124,7 @@ impl ExecutionResult {
             mountpoint: None,
             cwd: None,
             terminal: false,
+            joined: None,
             exit_code: None,
             signal: None,
             stdout: KeptOutput::default(),

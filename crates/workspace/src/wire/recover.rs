@@ -80,6 +80,7 @@ pub fn running(note: &ExecNote, vault: &str, now_ms: u64) -> RunningDoc {
         running_ms: now_ms.saturating_sub(note.started_ms),
         command: note.command.clone(),
         readonly: note.read_only,
+        joined: note.joined.map(|session| session.to_string()),
         actor: actor(&note.actor),
     }
 }

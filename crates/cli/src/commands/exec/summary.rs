@@ -25,6 +25,10 @@ pub(super) fn text(envelope: &ExecutionEnvelope, form: Form, closing: &Closing) 
     if result.error.is_some() {
         return text;
     }
+    if result.joined.is_some() {
+        text.push_str(&left_session(result, workspace));
+        return text;
+    }
     let changed = match result.changes.is_empty() {
         true => "nothing changed".to_owned(),
         false => render::change_counts(&result.changes),
@@ -59,6 +63,19 @@ pub(super) fn text(envelope: &ExecutionEnvelope, form: Form, closing: &Closing) 
     let next = next.collect::<Vec<_>>().join("   ");
     text.push_str(&format!("{}\n", paint(DIM, &next)));
     text
+}
+
+/// What is said to one who joined a session, which goes on or does not.
+fn left_session(result: &ExecutionResult, workspace: &str) -> String {
+    let ended = result.signal.is_some() && !result.interrupted && !result.timed_out;
+    match ended {
+        true => format!("{}\n", paint(BAD, &format!("the session in {workspace} was ended"))),
+        false => {
+            let text =
+                format!("left the session in {workspace}; it shows what changed when it ends");
+            format!("{}\n", paint(DIM, &text))
+        }
+    }
 }
 
 /// What is said about a command that may not run where there is no vault.
@@ -96,6 +113,7 @@ fn problems(result: &ExecutionResult, closing: &Closing) -> String {
     }
     if result.interrupted {
         let kept = match result.changes.is_empty() {
+            true if result.joined.is_some() => "what it changed is in the session",
             true => "nothing was changed",
             false => "what the command changed until then is kept",
         };
