@@ -66,8 +66,6 @@ mod places;
 mod policies;
 #[path = "cli/readers.rs"]
 mod readers;
-#[path = "cli/redact.rs"]
-mod redact;
 #[path = "cli/refusals.rs"]
 mod refusals;
 #[path = "cli/requests.rs"]

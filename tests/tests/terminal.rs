@@ -20,3 +20,7 @@ mod screens;
 mod sessions;
 #[path = "terminal/tmux.rs"]
 mod tmux;
+#[path = "terminal/tours.rs"]
+mod tours;
+#[path = "terminal/typist.rs"]
+mod typist;

@@ -85,7 +85,8 @@ impl Console {
         })
     }
 
-    fn start(
+    /// Runs a program in a new terminal.
+    pub(crate) fn start(
         place: &Place,
         mut program: Command,
         arguments: &[&str],
@@ -130,6 +131,14 @@ impl Console {
             let over = Instant::now() > limit || !more && self.child.try_wait().unwrap().is_some();
             assert!(!over, "{text:?} is not shown:\n{}", self.screen());
         }
+    }
+
+    /// What is shown up to a text, which is waited for.
+    pub(crate) fn read_until(&mut self, text: &str) -> String {
+        let start = self.seen;
+        self.wait_for(text);
+        let shown = &self.shown[start..self.seen - text.len()];
+        String::from_utf8_lossy(shown).into_owned()
     }
 
     /// Everything that was shown.
@@ -205,7 +214,7 @@ impl Drop for Console {
 }
 
 /// Takes out what steers a terminal.
-fn plain(screen: &str) -> String {
+pub(crate) fn plain(screen: &str) -> String {
     let mut text = String::new();
     let mut rest = screen.chars().peekable();
     while let Some(c) = rest.next() {
@@ -214,7 +223,12 @@ fn plain(screen: &str) -> String {
                 // A sequence ends with a letter or the like.
                 rest.by_ref().find(|c| ('@'..='~').contains(c));
             }
-            '\x1b' | '\r' | '\x07' => {}
+            // A command for the window ends with a bell.
+            '\x1b' if rest.next_if_eq(&']').is_some() => {
+                rest.by_ref().find(|c| *c == '\x07');
+            }
+            '\x1b' => drop(rest.next()),
+            '\r' | '\x07' => {}
             '\x08' => drop(text.pop()),
             other => text.push(other),
         }
