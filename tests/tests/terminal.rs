@@ -6,6 +6,8 @@
 mod console;
 #[path = "terminal/endings.rs"]
 mod endings;
+#[path = "terminal/everyday.rs"]
+mod everyday;
 #[path = "terminal/joins.rs"]
 mod joins;
 #[path = "terminal/keys.rs"]

@@ -85,9 +85,19 @@ impl Console {
         })
     }
 
-    /// Runs a program in a new terminal.
-    pub(crate) fn start(
+    fn start(
         place: &Place,
+        program: Command,
+        arguments: &[&str],
+        change: impl FnOnce(&mut Command),
+    ) -> Self {
+        Self::start_sized(place, (24, 80), program, arguments, change)
+    }
+
+    /// Runs a program in a new terminal of so many lines and columns.
+    pub(crate) fn start_sized(
+        place: &Place,
+        (lines, columns): (u16, u16),
         mut program: Command,
         arguments: &[&str],
         change: impl FnOnce(&mut Command),
@@ -103,7 +113,7 @@ impl Console {
         program.stdin(end()).stdout(end()).stderr(end());
         change(&mut program);
         let master = Some(File::from(master));
-        resize(master.as_ref().unwrap(), 24, 80);
+        resize(master.as_ref().unwrap(), lines, columns);
         let child = program.spawn().unwrap();
         Self { master, slave, child, shown: Vec::new(), seen: 0 }
     }

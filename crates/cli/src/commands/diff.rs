@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
+use std::path::Path;
 
 use clap::Args;
 use offshoot_protocol::{ChangeDoc, DiffDoc, ExitCode, Text};
@@ -10,7 +11,7 @@ use offshoot_vault::{Id, RootId, Vault, VaultPath, Workspace};
 use offshoot_workspace::{ChangeSummaryService, Point, Resolver, Summary, wire};
 
 use crate::context::{Context, vault_path};
-use crate::error::Result;
+use crate::error::{CliError, Result};
 use crate::render::columns::side_by_side;
 use crate::render::words::{Marks, word_diff};
 use crate::{pager, render, terminal};
@@ -76,7 +77,8 @@ pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<ExitCode> {
     let vault = &context.vault()?.vault;
     // What would come home is a state that nothing refers to.
     let _held = vault.hold()?;
-    let (before, after) = states(args, context, vault)?;
+    let states = states(args, context, vault);
+    let (before, after) = states.map_err(|error| meant_path(args, error))?;
     let paths: Result<Vec<VaultPath>> = args.paths.iter().map(|path| vault_path(path)).collect();
     let paths = paths?;
     let mut options = context.diff_options();
@@ -98,6 +100,15 @@ pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<ExitCode> {
     }
     let differs = args.exit_code && !summary.changes.is_empty();
     Ok(if differs { ExitCode::Failure } else { ExitCode::Success })
+}
+
+/// Says how paths are given to whoever gave one in the place of a state.
+fn meant_path(args: &DiffArgs, error: CliError) -> CliError {
+    let given = args.a.iter().chain(&args.b).find(|given| Path::new(given).exists());
+    match given.filter(|_| error.code == ExitCode::NotFound) {
+        Some(path) => error.hint(format!("for a path: `offshoot diff -- {path}`")),
+        None => error,
+    }
 }
 
 /// One state of two that are compared.

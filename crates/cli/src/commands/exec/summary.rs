@@ -120,7 +120,7 @@ fn problems(result: &ExecutionResult, closing: &Closing) -> String {
         line(paint(BAD, &format!("interrupted; {kept}")));
     }
     if result.unreached > 0 && result.exit_code != Some(0) {
-        line(paint(BAD, "it tried to reach the network, which is off: add --net host"));
+        line(paint(BAD, "the command tried to reach the network, which is off: add --net host"));
     }
     text.extend(discarded::line(&result.discarded));
     text
