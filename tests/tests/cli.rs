@@ -32,6 +32,8 @@ mod crowds;
 mod damage;
 #[path = "cli/diffs.rs"]
 mod diffs;
+#[path = "cli/discarded.rs"]
+mod discarded;
 #[path = "cli/disputes.rs"]
 mod disputes;
 #[path = "cli/drivers.rs"]
@@ -68,8 +70,6 @@ mod places;
 mod policies;
 #[path = "cli/readers.rs"]
 mod readers;
-#[path = "cli/redact.rs"]
-mod redact;
 #[path = "cli/refusals.rs"]
 mod refusals;
 #[path = "cli/requests.rs"]

@@ -6,6 +6,10 @@
 mod console;
 #[path = "terminal/endings.rs"]
 mod endings;
+#[path = "terminal/everyday.rs"]
+mod everyday;
+#[path = "terminal/joins.rs"]
+mod joins;
 #[path = "terminal/keys.rs"]
 mod keys;
 #[path = "terminal/prompts.rs"]
@@ -18,3 +22,7 @@ mod screens;
 mod sessions;
 #[path = "terminal/tmux.rs"]
 mod tmux;
+#[path = "terminal/tours.rs"]
+mod tours;
+#[path = "terminal/typist.rs"]
+mod typist;

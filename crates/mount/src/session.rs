@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use offshoot_sandbox::{
     CacheMount, Command, Ended, FolderMount, Limits, Network, Running, Spec, WorkspaceMount,
-    WrittenFile, launch_noted,
+    WrittenFile, launch_noted, make_door,
 };
 use offshoot_vault::{Adopted, ExecNote, Id, LinkLimit, ProcessMark, RootId, Upper, Vault};
 
@@ -95,6 +95,8 @@ pub struct Inside {
     pub limits: Limits,
     /// Directories can be renamed where overlayfs refuses.
     pub broker: bool,
+    /// Others can join the command.
+    pub joinable: bool,
     /// What to run.
     pub command: Command,
 }
@@ -195,14 +197,16 @@ impl<'v> MountSession<'v> {
             network: inside.network,
             limits: inside.limits,
             broker: inside.broker,
+            door: None,
             command: inside.command,
         };
+        let joinable = inside.joinable;
         let started = match self.request.driver {
-            DriverChoice::Only(driver) => self.start_with(driver, &mut spec),
-            DriverChoice::Auto => match self.start_with(Driver::Overlay, &mut spec) {
+            DriverChoice::Only(driver) => self.start_with(driver, &mut spec, joinable),
+            DriverChoice::Auto => match self.start_with(Driver::Overlay, &mut spec, joinable) {
                 Err(error) if error.is_about_layers() => {
                     self.fall_back(&error);
-                    self.start_with(Driver::Copy, &mut spec)
+                    self.start_with(Driver::Copy, &mut spec, joinable)
                 }
                 other => other,
             },
@@ -217,7 +221,7 @@ impl<'v> MountSession<'v> {
         ));
     }
 
-    fn start_with(&mut self, driver: Driver, spec: &mut Spec) -> Result<Running> {
+    fn start_with(&mut self, driver: Driver, spec: &mut Spec, joinable: bool) -> Result<Running> {
         let mut mounted = match driver {
             Driver::Overlay => {
                 Mounted::Overlay(overlay::Layers::prepare(self.vault, &self.request)?)
@@ -228,6 +232,8 @@ impl<'v> MountSession<'v> {
             Mounted::Overlay(layers) => layers.files(),
             Mounted::Copy(copied) => copied.files(),
         };
+        // Without one nobody can join, and the command is all right.
+        spec.door = joinable.then(|| make_door(&mounted.upper().door()).ok()).flatten();
         let mut note = ExecNote {
             layers: mounted.layers(),
             copy: driver == Driver::Copy,

@@ -160,6 +160,9 @@ pub struct ExecResultDoc {
     /// What it could reach, and whether it tried to reach more; where it ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkDoc>,
+    /// What it wrote outside the project and of which nothing stays; missing where there was nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub discarded: Option<DiscardedDoc>,
     /// How many conflicts the workspace has to decide afterwards.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub conflicts: u64,
@@ -220,6 +223,16 @@ pub struct NetworkDoc {
     pub mode: String,
     /// How often it sent something or began a connection that could not leave, as the kernel counts it; 0 with `host`.
     pub attempted: u64,
+}
+
+/// What a command wrote or deleted outside the project: in the throw-away home, or beside a project in a private directory. Caches
+/// and names in the home that start with a dot are left out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DiscardedDoc {
+    /// How many files, links and new empty directories.
+    pub count: u64,
+    /// The first 20 of them as absolute paths. A new directory stands for all that is in it.
+    pub paths: Vec<Text>,
 }
 
 /// What a command and its children used.

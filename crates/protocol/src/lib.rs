@@ -32,8 +32,8 @@ pub use cache::{CacheClearDoc, CacheDoc, CacheListDoc};
 pub use change::{ChangeDoc, ChangeKindDoc, DiffDoc, HunkDoc, LineDoc, SideDoc, StatusDoc};
 pub use document::{Document, ErrorBody, ErrorDocument, Kind, SCHEMA_VERSION};
 pub use exec::{
-    ExecEnvelopeDoc, ExecEventDoc, ExecListDoc, ExecLogsDoc, ExecRequestDoc, ExecResultDoc,
-    ExecSummaryDoc, ExecUsageDoc, NetworkDoc, SandboxDoc, TruncatedDoc,
+    DiscardedDoc, ExecEnvelopeDoc, ExecEventDoc, ExecListDoc, ExecLogsDoc, ExecRequestDoc,
+    ExecResultDoc, ExecSummaryDoc, ExecUsageDoc, NetworkDoc, SandboxDoc, TruncatedDoc,
 };
 pub use exit_code::ExitCode;
 pub use file::{

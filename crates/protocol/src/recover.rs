@@ -134,6 +134,9 @@ pub struct RunningDoc {
     pub command: String,
     /// It may change nothing.
     pub readonly: bool,
+    /// The running command that it joined: what it changes is recorded with that one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joined: Option<String>,
     /// Who runs it.
     pub actor: ActorDoc,
 }

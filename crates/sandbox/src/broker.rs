@@ -28,6 +28,7 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
+use crate::error::{Result, SandboxError, system};
 use crate::sys::seccomp::{self, Answer, Notice};
 use judge::{Verdict, Work};
 use request::Request;
@@ -38,7 +39,7 @@ const MOVER_STACK: usize = 64 << 20;
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The threads that answer for one command.
-pub(crate) struct Broker {
+struct Broker {
     receiver: Option<JoinHandle<()>>,
     /// Ends with the receiving thread.
     gone: Receiver<()>,
@@ -49,41 +50,57 @@ pub(crate) struct Broker {
 struct Shared {
     /// Where calls are told about.
     listener: OwnedFd,
-    /// The device number of the workspace's mount; nothing elsewhere is touched.
-    device: u64,
-    /// The first process inside, whose children are all others.
-    init: i32,
-    /// The directory that changes go to, where it can be reached from here.
-    upper: Option<OwnedFd>,
-    /// Where the command sees directories of its workspace, each with its path in the workspace.
-    places: Vec<(PathBuf, PathBuf)>,
-    /// One directory moves at a time, as in the kernel.
-    moving: Mutex<()>,
+    scene: Arc<Scene>,
     /// The receiving thread has nothing to do, and no other thread is at work.
     idle: AtomicBool,
 }
 
 /// Where the workspace is mounted and who works on it.
 pub(crate) struct Scene {
+    /// The device number of the workspace's mount; nothing elsewhere is touched.
     pub(crate) device: u64,
+    /// The first process inside, whose children are all others.
     pub(crate) init: i32,
+    /// The directory that changes go to, where it can be reached from here.
     pub(crate) upper: Option<OwnedFd>,
+    /// Where the command sees directories of its workspace, each with its path in the workspace.
     pub(crate) places: Vec<(PathBuf, PathBuf)>,
+    /// One directory moves at a time, as in the kernel, whichever command moves it.
+    pub(crate) moving: Mutex<()>,
+}
+
+/// The brokers of a command and of those who joined it.
+#[derive(Default)]
+pub(crate) struct Brokers {
+    /// None where nobody is told about renames.
+    pub(crate) scene: Option<Arc<Scene>>,
+    all: Vec<Broker>,
+}
+
+impl Brokers {
+    /// Answers the calls of one more command.
+    pub(crate) fn start(&mut self, listener: OwnedFd) -> Result<()> {
+        let Some(scene) = &self.scene else { return Err(SandboxError::Lost) };
+        let started = Broker::start(listener, Arc::clone(scene)).map_err(|error| {
+            let errno = Errno::from_io_error(&error).unwrap_or(Errno::AGAIN);
+            system("cannot start a thread for renames")(errno)
+        })?;
+        self.all.push(started);
+        Ok(())
+    }
+
+    /// Waits until nothing of the workspace is open any more.
+    pub(crate) fn finish(&mut self) {
+        self.all.clear();
+        self.scene = None;
+    }
 }
 
 impl Broker {
     /// Answers calls from now on. Must not fail to be called once there is a listener: without an answer they fail.
-    pub(crate) fn start(listener: OwnedFd, scene: Scene) -> std::io::Result<Self> {
+    fn start(listener: OwnedFd, scene: Arc<Scene>) -> std::io::Result<Self> {
         seccomp::wake_together(listener.as_fd());
-        let shared = Arc::new(Shared {
-            listener,
-            device: scene.device,
-            init: scene.init,
-            upper: scene.upper,
-            places: scene.places,
-            moving: Mutex::new(()),
-            idle: AtomicBool::new(false),
-        });
+        let shared = Arc::new(Shared { listener, scene, idle: AtomicBool::new(false) });
         let (alive, gone) = channel();
         let served = Arc::clone(&shared);
         let receiver = Builder::new().name("broker".to_owned()).spawn(move || {
@@ -95,7 +112,7 @@ impl Broker {
 
     /// Waits until every thread has ended and nothing of the workspace is open any more. To be called when no process is
     /// left inside.
-    pub(crate) fn finish(&mut self) {
+    fn finish(&mut self) {
         let Some(receiver) = self.receiver.take() else { return };
         while let Err(RecvTimeoutError::Timeout) = self.gone.recv_timeout(PATIENCE) {
             // Before Linux 6.11 a thread that waits for a call is not told that none can come any more, where the last
@@ -175,7 +192,7 @@ fn start_mover(shared: &Arc<Shared>, work: Work, id: u64) -> std::io::Result<Joi
     let mover = Builder::new().name("broker-move".to_owned()).stack_size(MOVER_STACK);
     mover.spawn(move || {
         let done = AssertUnwindSafe(|| {
-            let _one_at_a_time = shared.moving.lock().unwrap_or_else(PoisonError::into_inner);
+            let _one_at_a_time = shared.scene.moving.lock().unwrap_or_else(PoisonError::into_inner);
             match &work {
                 Work::Rename(rename) => match relocate::relocate(&shared, id, rename) {
                     Ok(()) => Answer::Done,

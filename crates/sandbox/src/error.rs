@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use rustix::io::Errno;
 
+use crate::spec::Network;
+
 /// The result of sandbox functions.
 pub type Result<T, E = SandboxError> = std::result::Result<T, E>;
 
@@ -41,6 +43,12 @@ pub enum SandboxError {
     /// An argument, a variable or a path has a NUL byte in it.
     #[error("{0} has a NUL byte in it")]
     Nul(&'static str),
+    /// The command that was to be joined has another network.
+    #[error("the running session {}", network_of(.0))]
+    OtherNetwork(Network),
+    /// A command line is too long to be passed on.
+    #[error("the command line and its variables take more than 64 KiB")]
+    TooLong,
     /// The init is gone without a word.
     #[error("the sandbox ended unexpectedly")]
     Lost,
@@ -69,6 +77,10 @@ impl SandboxError {
             Self::Prepare { step, errno: Errno::PERM, .. } if *step == FRESH_PROC => Some(
                 "a container that hides parts of /proc forbids this; start it with /proc unmasked",
             ),
+            Self::OtherNetwork(Network::Host) => Some("join it with --net host"),
+            Self::OtherNetwork(Network::None) => {
+                Some("join it with --net none, or end it first and start it with --net host")
+            }
             _ => None,
         }
     }
@@ -82,6 +94,13 @@ pub(crate) const FRESH_PROC: &str = "cannot mount a fresh /proc";
 
 pub(crate) fn system(doing: &'static str) -> impl Fn(Errno) -> SandboxError {
     move |errno| SandboxError::System { doing, errno }
+}
+
+fn network_of(network: &Network) -> &'static str {
+    match network {
+        Network::None => "has no network",
+        Network::Host => "has the host's network",
+    }
 }
 
 fn because(setting: &Option<String>) -> String {

@@ -7,6 +7,7 @@
 mod caches;
 mod command;
 mod files;
+mod guests;
 mod mounts;
 mod network;
 mod serve;
@@ -16,6 +17,8 @@ use std::os::fd::{BorrowedFd, RawFd};
 
 use rustix::io::Errno;
 
+pub(crate) use self::guests::Room;
+use self::guests::{DOOR, Guests};
 use crate::message::{Buffer, Kind};
 use crate::script::Script;
 use crate::sys::{self, Stack};
@@ -113,9 +116,22 @@ pub(crate) fn step_at<T>(step: Step, index: usize, result: Result<T, Errno>) -> 
 }
 
 /// All of the init's life. Buffer and stack were made before, by the parent.
-pub(crate) fn main(script: &Script, buffer: &mut Buffer, stack: &mut Stack) {
+pub(crate) fn main(
+    script: &Script,
+    buffer: &mut Buffer,
+    stack: &mut Stack,
+    room: Option<&mut Room>,
+) {
     // Nobody is left to tell where even the socket could not be placed.
-    if place_descriptors(script.descriptors).is_err() {
+    let [stdin, stdout, stderr, socket_inside] = script.descriptors;
+    let placed = match script.door {
+        Some(door) => {
+            debug_assert_eq!(DOOR, 4, "it is placed last");
+            place_descriptors([stdin, stdout, stderr, socket_inside, door])
+        }
+        None => place_descriptors(script.descriptors),
+    };
+    if placed.is_err() {
         sys::exit_now(1);
     }
     let socket = socket();
@@ -123,7 +139,7 @@ pub(crate) fn main(script: &Script, buffer: &mut Buffer, stack: &mut Stack) {
         Ok(Some(message)) if message.kind == Kind::Go => {}
         _ => sys::exit_now(1),
     }
-    match run(script, buffer, stack) {
+    match run(script, buffer, stack, room) {
         Ok(()) => sys::exit_now(0),
         Err(failure) => {
             let numbers =
@@ -149,7 +165,7 @@ pub(crate) fn keep([socket_inside, top]: [RawFd; 2], buffer: &mut Buffer) {
         sys::exit_now(1);
     }
     match rustix::io::dup(sys::borrow(TOP)) {
-        Ok(top) => serve::open_for_caller(Some(&top), buffer),
+        Ok(top) => serve::open_for_caller([Some(&top), None, None], buffer),
         Err(_) => sys::exit_now(1),
     }
     sys::exit_now(0)
@@ -159,7 +175,12 @@ fn socket<'a>() -> BorrowedFd<'a> {
     sys::borrow(SOCKET)
 }
 
-fn run(script: &Script, buffer: &mut Buffer, stack: &mut Stack) -> Result<(), Failure> {
+fn run(
+    script: &Script,
+    buffer: &mut Buffer,
+    stack: &mut Stack,
+    room: Option<&mut Room>,
+) -> Result<(), Failure> {
     let made = mounts::make(script)?;
     // What is in this process's memory is the caller's and not for the command to read.
     step(Step::Signals, sys::prctl(libc::PR_SET_DUMPABLE, 0, 0))?;
@@ -167,26 +188,37 @@ fn run(script: &Script, buffer: &mut Buffer, stack: &mut Stack) -> Result<(), Fa
     let signals = step(Step::Signals, sys::child_signals())?;
     let terminal = script.terminal.as_ref().map(terminal::open).transpose();
     let terminal = step(Step::Terminal, terminal)?;
-    let (started, unheard) = command::start(script, buffer, stack)?;
-    for standard in 0..3 {
-        sys::close(standard);
-    }
-    let mut serving = serve::Serving { script, buffer, signals, made, unheard };
+    let execute = &mut || command::execute(script);
+    let (started, unheard) =
+        command::start(script, terminal.is_some(), &script.directory, execute, buffer, stack)?;
+    let_go_of_streams();
+    let guests = Guests::new(room);
+    let mut serving = serve::Serving { script, buffer, stack, signals, made, unheard, guests };
     serving.serve(started, terminal);
     // The end of this process ends all others, but closes its descriptors first: nobody is to see renames fail in between.
     let _nobody_is_left = sys::signal_all(libc::SIGKILL);
     Ok(())
 }
 
+/// Lets go of the standard input, output and error of a command that was started. Something else is there then, so that
+/// nothing that is opened later gets their numbers.
+fn let_go_of_streams() {
+    for standard in 0..3 {
+        if sys::duplicate(SOCKET, standard, true).is_err() {
+            sys::close(standard);
+        }
+    }
+}
+
 /// Puts the descriptors at their places and closes all others: the parent may have many, of other commands too.
-fn place_descriptors(descriptors: [RawFd; 4]) -> Result<(), Errno> {
+fn place_descriptors<const N: usize>(descriptors: [RawFd; N]) -> Result<(), Errno> {
     const FREE: RawFd = 64;
-    let mut above = [0; 4];
+    let mut above = [0; N];
     for (at, descriptor) in descriptors.into_iter().enumerate() {
         above[at] = sys::duplicate_above(descriptor, FREE)?;
     }
     for (at, descriptor) in above.into_iter().enumerate() {
-        sys::duplicate(descriptor, at as RawFd, at as RawFd == SOCKET)?;
+        sys::duplicate(descriptor, at as RawFd, at as RawFd >= SOCKET)?;
     }
-    sys::close_from(SOCKET as u32 + 1)
+    sys::close_from(N as u32)
 }

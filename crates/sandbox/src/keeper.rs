@@ -7,7 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-use crate::message::{Buffer, Kind};
+use crate::message::{Buffer, Kind, Top};
+use crate::spec::Scratch;
 use crate::sys;
 
 /// The init, which has the capabilities of its user namespace over the caller's own files. It ends when this is dropped.
@@ -38,9 +39,20 @@ impl Keeper {
 
     /// Opens a path below the directory where changes went, whatever its modes say.
     pub fn open(&self, path: &[u8], flags: OFlags) -> io::Result<OwnedFd> {
+        self.open_below(Top::Changes, path, flags)
+    }
+
+    /// Opens a directory of what is thrown away.
+    pub fn open_scratch(&self, scratch: &Scratch) -> io::Result<OwnedFd> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+        self.open_below(scratch.top, b"", flags)
+    }
+
+    fn open_below(&self, top: Top, path: &[u8], flags: OFlags) -> io::Result<OwnedFd> {
         let socket = self.socket.as_ref().ok_or(Errno::NOTCONN)?;
         let mut buffer = self.buffer.lock().unwrap_or_else(PoisonError::into_inner);
-        buffer.send(socket.as_fd(), Kind::Open, &[flags.bits().into()], path, None)?;
+        let numbers = [flags.bits().into(), top as i64];
+        buffer.send(socket.as_fd(), Kind::Open, &numbers, path, None)?;
         let answer = buffer.receive(socket.as_fd())?.ok_or(Errno::NOTCONN)?;
         match (answer.kind, answer.numbers[0], answer.descriptor) {
             (Kind::Opened, 0, Some(descriptor)) => Ok(descriptor),

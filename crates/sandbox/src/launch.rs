@@ -6,13 +6,14 @@ use std::ffi::{CString, OsStr};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::broker::{Broker, Scene};
+use crate::broker::Scene;
 use crate::error::{FRESH_PROC, LAYERS, READ_ONLY_LAYERS, Result, SandboxError, system};
-use crate::init::{self, Step};
+use crate::init::{self, Room, Step};
 use crate::keeper::Keeper;
 use crate::message::{self, Buffer, Kind};
 use crate::running::{Feed, Running};
@@ -54,12 +55,14 @@ fn begin(spec: &Spec) -> Result<(Running, u32, Script)> {
     let (mut buffer, mut stack) = (Buffer::new(), Stack::new());
     let namespaces = namespaces(spec.network);
     let flags = namespaces.iter().fold(0, |flags, (_, flag)| flags | *flag as u64);
-    let child = sys::clone(flags, &mut || init::main(&script, &mut buffer, &mut stack));
+    let mut room = spec.door.is_some().then(Room::new);
+    let child =
+        sys::clone(flags, &mut || init::main(&script, &mut buffer, &mut stack, room.as_mut()));
     let child = child.map_err(ids::refused)?;
     drop((stdin, stdout, stderr, socket_inside));
     let feed = sink.map(|sink| Feed::new(sink, &spec.command.stdin)).transpose();
     let feed = feed.map_err(system("cannot pass standard input on"))?;
-    let mut running = Running::new(child.pidfd, socket, outputs, feed);
+    let mut running = Running::new(Some(child.pidfd), socket, outputs, feed);
     running.in_force.namespaces = namespaces.iter().map(|(name, _)| *name).collect();
     ids::map(child.pid)?;
     Ok((running, child.pid.unsigned_abs(), script))
@@ -72,13 +75,14 @@ fn go(spec: &Spec, running: &mut Running, script: &Script, pid: i32) -> Result<(
     let started = await_start(running, script, &program)?;
     let renames = match started.listener {
         Some(listener) => {
-            let scene = Scene {
+            running.brokers.scene = Some(Arc::new(Scene {
                 device: started.device,
                 init: pid,
                 upper: upper(&spec.workspace.files),
                 places: places(&spec.workspace),
-            };
-            running.broker = Some(Broker::start(listener, scene).map_err(cannot_broker)?);
+                moving: Mutex::new(()),
+            }));
+            running.brokers.start(listener)?;
             Renames::Brokered
         }
         None => started.unheard.map_or(Renames::Native, Renames::Refused),
@@ -92,6 +96,7 @@ fn go(spec: &Spec, running: &mut Running, script: &Script, pid: i32) -> Result<(
         renames,
         private: script.private_paths(),
         hidden: spec.hidden.clone(),
+        scratch: script.scratch(started.home),
         caches: spec
             .caches
             .iter()
@@ -136,11 +141,6 @@ fn upper(files: &Files) -> Option<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let upper = overlay.directory.join(&overlay.upper.as_ref()?.directory);
     rustix::fs::open(upper, flags, Mode::empty()).ok()
-}
-
-fn cannot_broker(error: std::io::Error) -> SandboxError {
-    let errno = Errno::from_io_error(&error).unwrap_or(Errno::AGAIN);
-    system("cannot start a thread for renames")(errno)
 }
 
 fn namespaces(network: Network) -> Vec<(&'static str, i32)> {

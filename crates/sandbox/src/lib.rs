@@ -12,6 +12,7 @@ mod broker;
 mod error;
 mod ids;
 mod init;
+mod join;
 mod keeper;
 mod launch;
 mod message;
@@ -24,6 +25,7 @@ mod spec;
 mod sys;
 
 pub use error::{Result, SandboxError};
+pub use join::{Joined, JoinedEnd, join, make_door};
 pub use keeper::Keeper;
 pub use launch::{keep, launch, launch_noted};
 pub use probe::{ProbeReport, probe, read_through};
@@ -31,6 +33,6 @@ pub use running::{Ended, Flow, Observer, Running, Status, Stream, Timeout, Usage
 pub use signals::Signals;
 pub use spec::{
     CacheMount, Command, Files, FolderMount, HomeView, InForce, Limits, Network, Overlay, Renames,
-    Spec, Stdin, Terminal, Upper, WorkspaceMount, WrittenFile,
+    Scratch, Spec, Stdin, Terminal, Upper, WorkspaceMount, WrittenFile,
 };
 pub use sys::give_way;

@@ -26,10 +26,13 @@ pub(crate) enum Kind {
     Terminate = 2,
     /// To the init: end everything.
     Kill = 3,
-    /// To the init: open the path in the bytes, with the flags in the first number.
+    /// To the init: open the path in the bytes. Numbers: the flags, and below which directory, a [`Top`].
     Open = 4,
     /// To the init: nothing of the workspace is open outside any more, so it can be taken down.
     Leave = 5,
+    /// To the init, from one who joins: run this. Numbers: how many places the program may be at, arguments and variables;
+    /// bytes: all of them and the directory to start in, each ended by NUL.
+    Join = 6,
     /// From the init: a step failed. Numbers: step, error; bytes: what the kernel says.
     Failed = 10,
     /// From the init: the command runs. Numbers: how its home looks, the device number of the workspace, why its renames are
@@ -47,14 +50,31 @@ pub(crate) enum Kind {
     Listener = 15,
     /// From the init: no process is left inside. It waits for `Leave`.
     Quiet = 16,
+    /// From the init, to one who joins: who is there. Numbers: whether the network is the inside's own; with the caller's end of a
+    /// terminal.
+    Terminal = 17,
+    /// From the init: the command is over, and so many who joined are still there.
+    Waiting = 18,
+}
+
+/// Which directory the caller means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Top {
+    /// Where changes of the workspace go.
+    Changes,
+    /// Where changes of the home go.
+    Home,
+    /// The private directory that the workspace lies in.
+    Beside,
 }
 
 impl Kind {
     fn from_number(number: u8) -> Option<Self> {
         use Kind::*;
-        let to_init = [Go, Terminate, Kill, Open, Leave];
+        let to_init = [Go, Terminate, Kill, Open, Leave, Join];
         let from_inside = [Failed, Started, NotExecuted, Ended, Opened, Listener, Quiet];
-        let mut all = to_init.into_iter().chain(from_inside);
+        let about_guests = [Terminal, Waiting];
+        let mut all = to_init.into_iter().chain(from_inside).chain(about_guests);
         all.find(|kind| *kind as u8 == number)
     }
 }

@@ -67,6 +67,7 @@ fn run(files: Files, arguments: &[&str], printed: &mut Printed) -> Result<(), Sa
         files: Vec::new(),
         network: Network::None,
         limits: Limits::default(),
+        door: None,
         broker: false,
         command: Command {
             arguments: arguments.iter().map(Into::into).collect(),

@@ -12,10 +12,10 @@ use rustix::io::Errno;
 
 pub(crate) use feed::Feed;
 
-use self::ending::Ending;
+pub(crate) use self::ending::Ending;
 use self::terminal::Terminal;
 
-use crate::broker::Broker;
+use crate::broker::Brokers;
 use crate::error::{Result, SandboxError, system};
 use crate::keeper::Keeper;
 use crate::message::{Buffer, Kind, Message, NUMBERS};
@@ -45,6 +45,11 @@ pub enum Flow {
 pub trait Observer {
     /// Something was printed. Where it answers [`Flow::Close`], the command finds its output closed.
     fn output(&mut self, stream: Stream, bytes: &[u8]) -> Flow;
+
+    /// The command is over, and so many others who joined it are still there; their end is waited for.
+    fn waiting(&mut self, others: u64) {
+        let _ = others;
+    }
 }
 
 /// How long a command may take.
@@ -114,7 +119,7 @@ pub struct Running {
     feed: Option<Feed>,
     terminal: Option<Terminal>,
     /// Who renames directories for it.
-    pub(crate) broker: Option<Broker>,
+    pub(crate) brokers: Brokers,
     buffer: Buffer,
     started: Instant,
 }
@@ -127,7 +132,7 @@ impl std::fmt::Debug for Running {
 
 impl Running {
     pub(crate) fn new(
-        pidfd: OwnedFd,
+        pidfd: Option<OwnedFd>,
         socket: OwnedFd,
         outputs: [Option<OwnedFd>; 2],
         feed: Option<Feed>,
@@ -137,13 +142,14 @@ impl Running {
             home: HomeView::None,
             private: Vec::new(),
             hidden: Vec::new(),
+            scratch: Vec::new(),
             caches: Vec::new(),
             renames: Renames::Native,
         };
         let started = Instant::now();
-        let (pidfd, socket) = (Some(pidfd), Some(socket));
-        let (terminal, broker, buffer) = (None, None, Buffer::new());
-        Self { in_force, pidfd, socket, outputs, feed, terminal, broker, buffer, started }
+        let (socket, terminal) = (Some(socket), None);
+        let (brokers, buffer) = (Brokers::default(), Buffer::new());
+        Self { in_force, pidfd, socket, outputs, feed, terminal, brokers, buffer, started }
     }
 
     pub(crate) fn begin(&mut self) {
@@ -169,15 +175,26 @@ impl Running {
         observer: &mut dyn Observer,
         signals: Option<&Signals>,
     ) -> Result<Ended> {
+        let (ended, ending) = self.until_ended(timeout, observer, signals)?;
+        self.finish(ended, &ending)
+    }
+
+    /// The same, up to what the init says at the end.
+    pub(crate) fn until_ended(
+        &mut self,
+        timeout: &Timeout,
+        observer: &mut dyn Observer,
+        signals: Option<&Signals>,
+    ) -> Result<([i64; NUMBERS], Ending)> {
         let mut ending = Ending::new(timeout, self.started);
         loop {
             let ready = self.wait(ending.until(), signals)?;
             self.pass_on(&ready, observer);
             if ready.has(Source::Socket)
-                && let Some(ended) = self.ended()?
+                && let Some(ended) = self.ended(observer)?
             {
                 self.drain(observer);
-                return self.finish(ended, &ending);
+                return Ok((ended, ending));
             }
             if self.has_lost_terminal() {
                 self.hang_up();
@@ -301,21 +318,33 @@ impl Running {
     }
 
     /// What the init says at the end; none where it said something else.
-    fn ended(&mut self) -> Result<Option<[i64; NUMBERS]>> {
+    fn ended(&mut self, observer: &mut dyn Observer) -> Result<Option<[i64; NUMBERS]>> {
         let message = self.hear()?.ok_or(SandboxError::Lost)?;
-        match message.kind {
-            Kind::Ended => return Ok(Some(message.numbers)),
-            Kind::Quiet => self.let_go()?,
+        match (message.kind, message.descriptor) {
+            (Kind::Ended, _) => return Ok(Some(message.numbers)),
+            (Kind::Quiet, _) => self.let_go()?,
+            // Somebody joined, and renames directories too.
+            (Kind::Listener, Some(listener)) => self.brokers.start(listener)?,
+            (Kind::Waiting, _) => {
+                let others = message.numbers[0].unsigned_abs();
+                // What is typed now is for nobody inside.
+                (self.terminal, self.feed) = (None, None);
+                self.read_rest(observer);
+                observer.waiting(others);
+            }
             _ => {}
         }
         Ok(None)
     }
 
+    /// Shows what the terminal of a command that is over still holds.
+    fn read_rest(&mut self, observer: &mut dyn Observer) {
+        while self.read_once(0, Stream::Stdout, observer) {}
+    }
+
     /// Nobody is left inside: what the broker still does is finished, and the workspace can be taken down.
     fn let_go(&mut self) -> Result<()> {
-        if let Some(mut broker) = self.broker.take() {
-            broker.finish();
-        }
+        self.brokers.finish();
         self.say(Kind::Leave)
     }
 
@@ -331,7 +360,7 @@ impl Running {
         };
         let micros = |number: i64| Duration::from_micros(number.unsigned_abs());
         Ok(Ended {
-            status: decode(status as i32),
+            status: Status::decode(status as i32),
             timed_out: ending.timed_out,
             interrupted: ending.interrupted,
             left_behind: left_behind.unsigned_abs(),
@@ -360,10 +389,13 @@ impl Drop for Running {
     }
 }
 
-fn decode(status: i32) -> Status {
-    match status & 0x7f {
-        0 => Status::Exited(status >> 8 & 0xff),
-        signal => Status::Signaled(signal),
+impl Status {
+    /// From what `wait` says.
+    pub(crate) fn decode(status: i32) -> Self {
+        match status & 0x7f {
+            0 => Self::Exited(status >> 8 & 0xff),
+            signal => Self::Signaled(signal),
+        }
     }
 }
 

@@ -1,16 +1,17 @@
 //! A [`Spec`] made ready for the child: every string ends with NUL, every list has its final form.
 
 use std::ffi::{CStr, CString, OsStr};
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use rustix::termios::{Termios, Winsize};
 
 use crate::error::{Result, SandboxError, system};
+use crate::message::Top;
 use crate::spec::{
-    CacheMount, Files, FolderMount, HomeView, Limits, Network, Overlay, Spec, Terminal, Upper,
-    WorkspaceMount, WrittenFile,
+    CacheMount, Command, Files, FolderMount, HomeView, Limits, Network, Overlay, Scratch, Spec,
+    Terminal, Upper, WorkspaceMount, WrittenFile,
 };
 use crate::sys::Pointers;
 
@@ -42,6 +43,8 @@ pub(crate) struct Script {
     /// The directories on the way to the target, and the target.
     pub(crate) target_parents: Vec<CString>,
     pub(crate) target: CString,
+    /// The directory in a private one that the target lies in, by way of others or not.
+    pub(crate) beside: Option<CString>,
     /// Directories of the workspace that are seen at places of their own.
     pub(crate) folders: Vec<FolderScript>,
     /// What is empty for the command.
@@ -58,6 +61,8 @@ pub(crate) struct Script {
     pub(crate) shell_arguments: Vec<Pointers>,
     pub(crate) environment: Pointers,
     pub(crate) terminal: Option<TerminalScript>,
+    /// The descriptor in the parent of where others can join.
+    pub(crate) door: Option<RawFd>,
     /// Descriptors in the parent: standard input, output and error, and the init's end of the socket.
     pub(crate) descriptors: [RawFd; 4],
     /// What the pointers point at.
@@ -138,10 +143,9 @@ impl Script {
         let private = private_directories();
         let (home, home_view) = home(spec);
         let command = &spec.command;
-        let programs = programs(spec)?;
+        let CommandStrings { programs, arguments, environment, directory } =
+            CommandStrings::new(command)?;
         let mut strings = Vec::new();
-        let arguments: Vec<CString> = all(&command.arguments, "an argument")?;
-        let environment = environment(spec)?;
         let pointers = Pointers::new(arguments.iter().map(CString::as_c_str));
         let shell_arguments = programs.iter().map(|program| for_shell(program, &arguments));
         let shell_arguments = shell_arguments.collect();
@@ -156,6 +160,9 @@ impl Script {
             home: home.as_deref().map(home_script).transpose()?,
             home_view,
             resolver: resolver(spec.network, &private)?,
+            beside: beside(&workspace.target, &private, home.as_deref())
+                .map(|path| c_path(&path))
+                .transpose()?,
             private: all(&private, "a path")?,
             written: spec.files.iter().map(written).collect::<Result<_>>()?,
             hidden: all(&spec.hidden, "a path")?,
@@ -171,15 +178,26 @@ impl Script {
             own_network: spec.network == Network::None,
             broker: spec.wants_broker(),
             limits: spec.limits,
-            directory: c_path(&command.directory)?,
+            directory,
             programs,
             arguments: pointers,
             shell_arguments,
             environment: variables,
             terminal: command.terminal.as_ref().map(terminal_script).transpose()?,
+            door: spec.door.as_ref().map(AsRawFd::as_raw_fd),
             descriptors,
             _strings: strings,
         })
+    }
+
+    /// What is thrown away and may hold projects, where the home looks like this.
+    pub(crate) fn scratch(&self, view: HomeView) -> Vec<Scratch> {
+        let path = |name: &CString| PathBuf::from(OsStr::from_bytes(name.to_bytes()));
+        let home = self.home.as_ref().filter(|_| view == HomeView::ThrowAway);
+        let home = home.map(|home| Scratch { path: path(&home.path), top: Top::Home });
+        let beside = self.beside.as_ref();
+        let beside = beside.map(|beside| Scratch { path: path(beside), top: Top::Beside });
+        home.into_iter().chain(beside).collect()
     }
 
     /// What will be private, for people.
@@ -267,6 +285,15 @@ fn home(spec: &Spec) -> (Option<PathBuf>, HomeView) {
     }
 }
 
+/// The directory below a private one in which the target lies deeper down. None where the target lies in the private one itself,
+/// where everybody leaves things, nor where that is the home, which is looked at by itself.
+fn beside(target: &Path, private: &[PathBuf], home: Option<&Path>) -> Option<PathBuf> {
+    let private = private.iter().find(|private| target.starts_with(private))?;
+    let first = target.strip_prefix(private).ok()?.components().next()?;
+    let beside = private.join(first);
+    (beside != target && Some(beside.as_path()) != home).then_some(beside)
+}
+
 fn home_script(home: &Path) -> Result<HomeScript> {
     // The scratch directory is mounted over the home, whose own files are reached as the current directory.
     let upper = Upper { directory: home.join("upper"), work: home.join("work") };
@@ -324,13 +351,33 @@ fn written(file: &WrittenFile) -> Result<(Placed, Vec<u8>)> {
     Ok((placed(&file.path)?, file.content.clone()))
 }
 
+/// A command as the kernel takes it.
+pub(crate) struct CommandStrings {
+    /// Where the program may be, in the order of `PATH`.
+    pub(crate) programs: Vec<CString>,
+    pub(crate) arguments: Vec<CString>,
+    pub(crate) environment: Vec<CString>,
+    pub(crate) directory: CString,
+}
+
+impl CommandStrings {
+    pub(crate) fn new(command: &Command) -> Result<Self> {
+        Ok(Self {
+            programs: programs(command)?,
+            arguments: all(&command.arguments, "an argument")?,
+            environment: environment(command)?,
+            directory: c_path(&command.directory)?,
+        })
+    }
+}
+
 /// Where the program may be.
-fn programs(spec: &Spec) -> Result<Vec<CString>> {
-    let Some(program) = spec.command.arguments.first() else { return Ok(Vec::new()) };
+fn programs(command: &Command) -> Result<Vec<CString>> {
+    let Some(program) = command.arguments.first() else { return Ok(Vec::new()) };
     if program.as_bytes().contains(&b'/') {
         return Ok(vec![c_string(program, "the program")?]);
     }
-    let mut variables = spec.command.environment.iter();
+    let mut variables = command.environment.iter();
     let path = variables.find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
     let path = path.unwrap_or(OsStr::new(DEFAULT_PATH)).as_bytes();
     let candidates = path.split(|byte| *byte == b':').map(|directory| {
@@ -341,8 +388,8 @@ fn programs(spec: &Spec) -> Result<Vec<CString>> {
     candidates.collect()
 }
 
-fn environment(spec: &Spec) -> Result<Vec<CString>> {
-    let variables = spec.command.environment.iter().map(|(name, value)| {
+fn environment(command: &Command) -> Result<Vec<CString>> {
+    let variables = command.environment.iter().map(|(name, value)| {
         let variable = [name.as_bytes(), b"=", value.as_bytes()].concat();
         c_string(OsStr::from_bytes(&variable), "a variable")
     });

@@ -6,6 +6,8 @@ use std::path::PathBuf;
 
 use rustix::io::Errno;
 
+use crate::message::Top;
+
 /// Everything about one confined command.
 #[derive(Debug)]
 pub struct Spec {
@@ -25,6 +27,8 @@ pub struct Spec {
     pub limits: Limits,
     /// Directories of lower layers can be renamed, which overlayfs by itself refuses.
     pub broker: bool,
+    /// Where others can join, from [`make_door`](crate::make_door).
+    pub door: Option<OwnedFd>,
     /// What to run.
     pub command: Command,
 }
@@ -197,10 +201,20 @@ pub struct InForce {
     pub private: Vec<PathBuf>,
     /// Directories that are masked.
     pub hidden: Vec<PathBuf>,
+    /// Directories in which projects may lie and of which nothing stays.
+    pub scratch: Vec<Scratch>,
     /// Directories that outlive it.
     pub caches: Vec<&'static str>,
     /// Who renames directories.
     pub renames: Renames,
+}
+
+/// A directory that the command could write and of which nothing stays; what it wrote can be looked at until the keeper ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scratch {
+    /// Where the command saw it, which is where the host has a directory of its own.
+    pub path: PathBuf,
+    pub(crate) top: Top,
 }
 
 /// Who renames directories of the workspace.

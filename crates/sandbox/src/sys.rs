@@ -205,6 +205,27 @@ impl Pointers {
         list.push(ptr::null());
         Self(list)
     }
+
+    /// A list for so many strings, to be filled where nothing can be allocated.
+    pub(crate) fn with_room(strings: usize) -> Self {
+        Self(Vec::with_capacity(strings + 1))
+    }
+
+    /// Makes it a list of these strings, which must live until it is used.
+    pub(crate) fn fill<'a>(
+        &mut self,
+        strings: impl IntoIterator<Item = &'a CStr>,
+    ) -> Result<(), Errno> {
+        self.0.clear();
+        for string in strings {
+            if self.0.len() + 1 >= self.0.capacity() {
+                return Err(Errno::TOOBIG);
+            }
+            self.0.push(string.as_ptr());
+        }
+        self.0.push(ptr::null());
+        Ok(())
+    }
 }
 
 /// Sends a signal to every other process of this pid namespace; false where there is none.
@@ -213,18 +234,32 @@ pub(crate) fn signal_all(signal: c_int) -> bool {
     unsafe { libc::kill(-1, signal) == 0 }
 }
 
+/// Sends a signal to a process of this pid namespace, or to a group of them by its negative number.
+pub(crate) fn signal(pid: i32, signal: c_int) {
+    // SAFETY: takes numbers; only used in the init, with numbers of its own children.
+    let _gone = unsafe { libc::kill(pid, signal) };
+}
+
 /// A child that ended: its number and its raw status.
 pub(crate) struct Reaped {
     pub(crate) pid: i32,
     pub(crate) status: c_int,
 }
 
-/// Takes the status of one ended child, waiting for one where `wait` is set.
-pub(crate) fn reap(wait: bool) -> Result<Option<Reaped>, Errno> {
+/// Takes the status of one ended child, where one has ended.
+pub(crate) fn reap() -> Result<Option<Reaped>, Errno> {
+    reap_with(-1, libc::WNOHANG)
+}
+
+/// Waits for one child.
+pub(crate) fn reap_one(pid: i32) -> Result<Option<Reaped>, Errno> {
+    reap_with(pid, 0)
+}
+
+fn reap_with(which: i32, options: c_int) -> Result<Option<Reaped>, Errno> {
     let mut status = 0;
-    let options = libc::__WALL | if wait { 0 } else { libc::WNOHANG };
     // SAFETY: the status is valid to write to.
-    let pid = unsafe { libc::waitpid(-1, &raw mut status, options) };
+    let pid = unsafe { libc::waitpid(which, &raw mut status, libc::__WALL | options) };
     match pid {
         -1 => Err(last_error()),
         0 => Ok(None),

@@ -67,8 +67,9 @@ pub use hash::{BlobId, ContentId, NodeId, RootId};
 pub use home::{Created, FromArchive, Home, HomeError, Listed};
 pub use import::{ImportOptions, ImportReport, Imported, Progress, SkipReason, Skipped};
 pub use layer::{
-    Access, Adopted, CompactOptions, CompactWay, Compacted, ExecNote, Left, LeftSize, LinkLimit,
-    OutputReader, OutputWriter, Placed, PlainAccess, Preview, Rebuilt, Running, Stack, Upper,
+    Access, Adopted, CompactOptions, CompactWay, Compacted, ExecNote, JoinNote, Left, LeftSize,
+    LinkLimit, OutputReader, OutputWriter, Placed, PlainAccess, Preview, Rebuilt, Running, Stack,
+    Upper,
 };
 pub use lock::{CompactionLock, WorkspaceLock};
 pub use mounts::{PseudoMount, pseudo_around, pseudo_below};

@@ -5,7 +5,7 @@ mod table;
 use offshoot_policy::{Judged, Part, Verdict};
 use offshoot_vault::{CacheInfo, Tidied, Vault};
 
-pub(crate) use table::{KNOWN, KnownCache};
+pub(crate) use table::{KNOWN, KnownCache, tool_directories};
 
 use crate::error::{Result, ServiceError};
 use crate::suggest::similar;

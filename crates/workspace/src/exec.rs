@@ -4,11 +4,13 @@
 //! an [`ExecutionEnvelope`].
 
 mod caches;
+mod discarded;
 mod door;
 mod envelope;
 mod environment;
 mod executor;
 mod folders;
+mod join;
 mod output;
 mod prompt;
 mod request;
@@ -17,6 +19,7 @@ mod seal;
 mod service;
 mod state;
 
+pub use discarded::DiscardedFiles;
 pub use door::{Answered, Door, refusal, suggestion};
 pub use envelope::{ExecutionEnvelope, ExecutionResult};
 pub use environment::EnvironmentRules;

@@ -81,6 +81,15 @@ impl<'a> RunningService<'a> {
         let own = || signal(running, &note.process, Signal::TERM);
         match ending {
             Ending::Ask => own(),
+            // The others inside are not this one's.
+            Ending::Now if note.joined.is_some() => signal(running, &note.process, Signal::QUIT),
+            Ending::Signal(_) if note.joined.is_some() => {
+                let session = note.joined.map(|id| id.short()).unwrap_or_default();
+                Err(ServiceError::Request(format!(
+                    "exec {} joined {session}, and signals go to all of that: name {session}",
+                    note.exec.short()
+                )))
+            }
             Ending::Now => {
                 // Told first, so that the envelope says who ended it.
                 own()?;

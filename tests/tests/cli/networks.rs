@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::transcript::demo_vault;
 
 const NEEDS: &str = "needs the network, which is off: add --net host";
-const TRIED: &str = "it tried to reach the network, which is off: add --net host";
+const TRIED: &str = "the command tried to reach the network, which is off: add --net host";
 
 /// A place with a program that reaches for what its arguments say.
 fn place() -> Place {

@@ -6,18 +6,13 @@
 //! with the binary in the search path. Ids, times and hashes may differ from what the document shows, `~` stands for the
 //! home, `[..]` stands for any text in a line, and a line `...` for any number of lines. A command that fails has to show `error:`.
 
-#[path = "tour/document.rs"]
-mod document;
 #[path = "tour/runner.rs"]
 mod runner;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use document::{Step, steps};
-
-/// The headings of the README whose blocks are run.
-const TOURS: [&str; 2] = ["## A first tour", "## Bring the work home"];
+use offshoot_tests::document::{self, Step, steps};
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -25,21 +20,8 @@ fn repository() -> PathBuf {
 
 #[test]
 fn the_tours_of_the_readme_are_true() {
-    let text = fs::read_to_string(repository().join("README.md")).expect("README.md is there");
-    let mut all = Vec::new();
-    for heading in TOURS {
-        let section = document::section(&text, heading);
-        let section = section.unwrap_or_else(|| panic!("README.md has no section \"{heading}\""));
-        // Lines are counted from the top of the file.
-        let start = text.find(section).unwrap_or_default();
-        let before = text[..start].lines().count();
-        let mut steps = steps(section);
-        steps.iter_mut().for_each(|step| step.line += before);
-        assert!(!steps.is_empty(), "the section \"{heading}\" shows no command");
-        all.append(&mut steps);
-    }
     // Whoever follows the page types it all into one terminal.
-    assert_true("README.md", &all);
+    assert_true("README.md", &document::tours());
 }
 
 #[test]
@@ -142,7 +124,7 @@ fn a_false_document_fails() {
 #[test]
 fn only_the_section_is_run() {
     let text = "# A\n```console\n$ a\n```\n## A first tour\n```console\n$ b\n```\n## Z\n```console\n$ c\n```\n";
-    let section = document::section(text, TOURS[0]).expect("the section is there");
+    let section = document::section(text, document::TOURS[0]).expect("the section is there");
     let commands: Vec<String> = steps(section).into_iter().map(|step| step.command).collect();
     assert_eq!(commands, ["b"]);
     assert_eq!(document::section(text, "## Elsewhere"), None);

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use offshoot_tests::product::{Place, document_of, with_json};
 use serde_json::Value;
 
-use crate::redact::Redactor;
+use offshoot_tests::redact::Redactor;
 
 /// A place with a small project, whose times and modes are the same on every run.
 pub(crate) fn demo() -> Place {

@@ -87,6 +87,17 @@ impl Console {
 
     fn start(
         place: &Place,
+        program: Command,
+        arguments: &[&str],
+        change: impl FnOnce(&mut Command),
+    ) -> Self {
+        Self::start_sized(place, (24, 80), program, arguments, change)
+    }
+
+    /// Runs a program in a new terminal of so many lines and columns.
+    pub(crate) fn start_sized(
+        place: &Place,
+        (lines, columns): (u16, u16),
         mut program: Command,
         arguments: &[&str],
         change: impl FnOnce(&mut Command),
@@ -102,7 +113,7 @@ impl Console {
         program.stdin(end()).stdout(end()).stderr(end());
         change(&mut program);
         let master = Some(File::from(master));
-        resize(master.as_ref().unwrap(), 24, 80);
+        resize(master.as_ref().unwrap(), lines, columns);
         let child = program.spawn().unwrap();
         Self { master, slave, child, shown: Vec::new(), seen: 0 }
     }
@@ -132,9 +143,22 @@ impl Console {
         }
     }
 
+    /// What is shown up to a text, which is waited for.
+    pub(crate) fn read_until(&mut self, text: &str) -> String {
+        let start = self.seen;
+        self.wait_for(text);
+        let shown = &self.shown[start..self.seen - text.len()];
+        String::from_utf8_lossy(shown).into_owned()
+    }
+
     /// Everything that was shown.
     pub(crate) fn screen(&self) -> String {
         String::from_utf8_lossy(&self.shown).into_owned()
+    }
+
+    /// The same as a person reads it: without colours and what else steers a terminal.
+    pub(crate) fn text(&self) -> String {
+        plain(&self.screen())
     }
 
     /// The modes of the terminal, as text that can be compared.
@@ -197,6 +221,29 @@ impl Drop for Console {
             drop(self.child.wait());
         }
     }
+}
+
+/// Takes out what steers a terminal.
+pub(crate) fn plain(screen: &str) -> String {
+    let mut text = String::new();
+    let mut rest = screen.chars().peekable();
+    while let Some(c) = rest.next() {
+        match c {
+            '\x1b' if rest.next_if_eq(&'[').is_some() => {
+                // A sequence ends with a letter or the like.
+                rest.by_ref().find(|c| ('@'..='~').contains(c));
+            }
+            // A command for the window ends with a bell.
+            '\x1b' if rest.next_if_eq(&']').is_some() => {
+                rest.by_ref().find(|c| *c == '\x07');
+            }
+            '\x1b' => drop(rest.next()),
+            '\r' | '\x07' => {}
+            '\x08' => drop(text.pop()),
+            other => text.push(other),
+        }
+    }
+    text
 }
 
 fn resize(master: &File, lines: u16, columns: u16) {

@@ -3,6 +3,7 @@
 mod answer;
 mod ask;
 mod closing;
+mod discarded;
 mod live;
 mod network;
 mod options;
@@ -100,6 +101,7 @@ pub(crate) fn run(args: &ExecArgs, context: &Context) -> Result<u8> {
         timeout: args.timeout,
         default_timeout: context.settings.config.exec.timeout,
         shell: false,
+        session: false,
         net: Net::None,
         asked: false,
         timeout_key: "exec.timeout",
@@ -139,6 +141,7 @@ pub(crate) fn perform(ask: &mut Ask<'_>, form: Form, context: &Context) -> Resul
     let listing = changes(context, &place.vault.vault, &envelope.result)?;
     let code = answer.finish(context, &envelope, &listing, printed, &closing);
     let workspace = envelope.result.workspace.as_ref().filter(|_| !envelope.result.removed);
+    let workspace = workspace.filter(|_| envelope.result.joined.is_none());
     if let Some((workspace, _)) = workspace {
         maintain::after_command(context, &place.vault, workspace);
     }

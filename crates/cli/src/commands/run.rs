@@ -19,7 +19,8 @@ Examples:
   offshoot run --read-only less README.md
   echo data | offshoot run wc -c       use pipes where there is no terminal
 
-The command gets a terminal of its own: Ctrl-C goes to the command, and closing the window ends
+A second `run -w fix` at a terminal joins the one that is running there: both see the same files, and
+the first shows what changed when both have ended. The command gets a terminal of its own: Ctrl-C goes to the command, and closing the window ends
 it. At the end, run shows what changed and how to undo it. The exit code is the command's, as with
 `offshoot exec`.";
 
@@ -53,6 +54,7 @@ pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8> {
         timeout: args.timeout,
         default_timeout: context.settings.config.run.timeout,
         shell: args.command.is_empty(),
+        session: true,
         net: Net::None,
         asked: false,
         timeout_key: "run.timeout",

@@ -127,7 +127,7 @@ fn is_directory(entry: &Entry) -> bool {
 
 fn is_on_workspace(shared: &Shared, from: &Entry, to: &Entry) -> bool {
     let (from, to) = (from.directory.as_fd(), to.directory.as_fd());
-    let mounted = |fd| fstat(fd).is_ok_and(|found| found.st_dev == shared.device);
+    let mounted = |fd| fstat(fd).is_ok_and(|found| found.st_dev == shared.scene.device);
     let one_mount =
         || matches!((resolve::mount(from), resolve::mount(to)), (Ok(a), Ok(b)) if a == b);
     mounted(from) && mounted(to) && one_mount()

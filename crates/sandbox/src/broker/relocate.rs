@@ -33,8 +33,11 @@ pub(super) fn relocate(shared: &Shared, id: u64, rename: &Rename) -> Result<(), 
     }
     // From here on only the contents are touched, to which a rename needs no right.
     let raised = Raised::new();
-    let means =
-        Means { device: shared.device, opens_everything: raised.opens_everything, wanted: &wanted };
+    let means = Means {
+        device: shared.scene.device,
+        opens_everything: raised.opens_everything,
+        wanted: &wanted,
+    };
     let done = match rename.flags.contains(RenameFlags::EXCHANGE) {
         true => exchange::exchange(shared, &means, rename),
         false => replace(shared, &means, rename),
@@ -86,7 +89,7 @@ fn refuse_full(means: &Means<'_>, to: &Entry) -> Result<(), Errno> {
 pub(super) fn refuse_occupied(shared: &Shared, entry: &Entry) -> Result<(), Errno> {
     let found = entry.stat()?;
     let identity = Identity { device: found.st_dev, inode: found.st_ino };
-    if tree::is_directory(&found) && inside::is_occupied(shared.init, identity) {
+    if tree::is_directory(&found) && inside::is_occupied(shared.scene.init, identity) {
         return Err(Errno::BUSY);
     }
     Ok(())

@@ -26,11 +26,11 @@ use crate::sys::seccomp::change_mode;
 
 /// Whether a file has the inode number that another name for it would get: it lies in the upper and nowhere else.
 pub(super) fn is_one(shared: &Shared, entry: &Entry, found: &Stat) -> bool {
-    let Some(upper) = &shared.upper else { return false };
+    let Some(upper) = &shared.scene.upper else { return false };
     let own = format!("/proc/self/fd/{}", entry.directory.as_raw_fd());
     let Ok(parent) = readlinkat(CWD, own, Vec::new()) else { return false };
     let parent = Path::new(std::ffi::OsStr::from_bytes(parent.to_bytes()));
-    let mut places = shared.places.iter();
+    let mut places = shared.scene.places.iter();
     let below = places.find_map(|(place, own)| Some(own.join(parent.strip_prefix(place).ok()?)));
     let Some(below) = below else { return false };
     let path: PathBuf = below.join(std::ffi::OsStr::from_bytes(entry.name.to_bytes()));

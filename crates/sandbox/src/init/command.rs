@@ -1,5 +1,6 @@
 //! Starting the command.
 
+use std::ffi::CStr;
 use std::os::fd::AsFd;
 
 use rustix::io::Errno;
@@ -18,9 +19,13 @@ pub(super) enum Started {
     NotExecuted(Errno),
 }
 
-/// Starts the command and waits until it is executed. Also gives why its renames are not told about, where they should be.
+/// Starts a command in a directory, at a terminal or not, and waits until it is executed. Also gives why its renames are not told
+/// about, where they should be.
 pub(super) fn start(
     script: &Script,
+    terminal: bool,
+    directory: &CStr,
+    execute: &mut dyn FnMut() -> Errno,
     buffer: &mut Buffer,
     stack: &mut Stack,
 ) -> Result<(Started, Option<Errno>), Failure> {
@@ -28,34 +33,34 @@ pub(super) fn start(
     let mut failed: Option<(Option<Step>, Errno)> = None;
     let mut unheard = None;
     let pid = sys::fork_and_wait(stack, &mut || {
-        failed = Some(match prepare(script) {
+        failed = Some(match prepare(script, terminal, directory) {
             Ok(()) => {
                 unheard = script.broker.then(|| tell_of_renames(buffer)).and_then(Result::err);
-                (None, execute(script))
+                (None, execute())
             }
             Err(failure) => (Some(failure.step), failure.errno),
         });
     });
     let pid = step(Step::Fork, pid)?;
     let Some((at, errno)) = failed else { return Ok((Started::Running(pid), unheard)) };
-    let _status = sys::reap(true);
+    let _status = sys::reap_one(pid);
     match at {
         Some(at) => step(at, Err(errno)),
         None => Ok((Started::NotExecuted(errno), unheard)),
     }
 }
 
-fn prepare(script: &Script) -> Result<(), Failure> {
+fn prepare(script: &Script, at_terminal: bool, directory: &CStr) -> Result<(), Failure> {
     // A session of its own: no terminal of the caller is its own, so it cannot type into one.
     step(Step::Session, rustix::process::setsid())?;
-    if script.terminal.is_some() {
+    if at_terminal {
         step(Step::Terminal, terminal::control())?;
     }
     sys::reset_signals();
     step(Step::Limits, set_limits(&script.limits))?;
     step(Step::Privileges, sys::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0))?;
     step(Step::Privileges, sys::drop_capabilities())?;
-    step(Step::WorkingDirectory, rustix::process::chdir(script.directory.as_c_str()))
+    step(Step::WorkingDirectory, rustix::process::chdir(directory))
 }
 
 /// From now on the caller hears of every rename. Comes last: what is left to do is to be executed.
@@ -89,19 +94,28 @@ fn set_limits(limits: &Limits) -> Result<(), Errno> {
 }
 
 /// Tries every place where the program may be; returns why none worked.
-fn execute(script: &Script) -> Errno {
-    let mut refused = None;
-    for (at, program) in script.programs.iter().enumerate() {
-        let errno = match sys::execute(program, &script.arguments, &script.environment) {
+pub(super) fn execute(script: &Script) -> Errno {
+    try_each(script.programs.iter().enumerate(), |(at, program)| {
+        match sys::execute(program, &script.arguments, &script.environment) {
             // A script without a first line that names its interpreter is the shell's.
             Errno::NOEXEC => {
                 sys::execute(c"/bin/sh", &script.shell_arguments[at], &script.environment)
             }
             errno => errno,
-        };
-        match errno {
+        }
+    })
+}
+
+/// Tries one place after the other; returns why none worked.
+pub(super) fn try_each<T>(
+    places: impl Iterator<Item = T>,
+    mut execute: impl FnMut(T) -> Errno,
+) -> Errno {
+    let mut refused = None;
+    for place in places {
+        match execute(place) {
             Errno::NOENT | Errno::NOTDIR => {}
-            Errno::ACCESS => refused = Some(errno),
+            Errno::ACCESS => refused = Some(Errno::ACCESS),
             other => return other,
         }
     }

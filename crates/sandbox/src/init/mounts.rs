@@ -22,6 +22,10 @@ use crate::sys;
 pub(super) struct Made {
     /// The directory where changes go, to open things in for the caller.
     pub(super) upper: Option<OwnedFd>,
+    /// The same for the home, where that is thrown away.
+    pub(super) home_upper: Option<OwnedFd>,
+    /// The private directory that the workspace lies in.
+    pub(super) beside: Option<OwnedFd>,
     pub(super) home: HomeView,
     /// Which caches are in place, a bit for each.
     pub(super) caches: u64,
@@ -47,19 +51,20 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
     private(script, resolver)?;
     step(Step::Devices, devices.mount())?;
     step(Step::Proc, mount_proc())?;
-    let home = match (home, &script.home) {
-        (Some(Ok(mount)), Some(home)) => {
+    let (home, home_upper) = match (home, &script.home) {
+        (Some(Ok((mount, upper))), Some(home)) => {
             make_directories(&home.parents);
             step(Step::Home, attach(mount.as_fd(), &home.path))?;
-            HomeView::ThrowAway
+            (HomeView::ThrowAway, upper)
         }
         // A home that cannot be covered stays as it is: read-only like all of the host.
-        (Some(Err(_)), _) => HomeView::ReadOnly,
-        _ => script.home_view,
+        (Some(Err(_)), _) => (HomeView::ReadOnly, None),
+        _ => (script.home_view, None),
     };
     let caches = caches::place(script, &caches);
     hide(script)?;
     make_directories(&script.target_parents);
+    let beside = script.beside.as_ref().and_then(|path| directory(path).ok());
     step(Step::Target, attach(files.as_fd(), &script.target))?;
     place_folders(script)?;
     if script.composed.is_some() {
@@ -68,7 +73,7 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
     if script.own_network {
         step(Step::Network, sys::loopback_up())?;
     }
-    Ok(Made { upper, home, caches })
+    Ok(Made { upper, home_upper, beside, home, caches })
 }
 
 /// The workspace as a mount that is not attached anywhere yet.
@@ -80,11 +85,7 @@ fn workspace_files(script: &Script) -> Result<(OwnedFd, Option<OwnedFd>), Failur
                 let flags = rustix::fs::AtFlags::SYMLINK_NOFOLLOW;
                 let _gone = rustix::fs::statat(&mount, path.as_c_str(), flags).is_err();
             }
-            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-            let upper = layers
-                .upper
-                .as_ref()
-                .map(|upper| rustix::fs::open(upper.directory.as_c_str(), flags, Mode::empty()));
+            let upper = layers.upper.as_ref().map(|upper| directory(&upper.directory));
             (mount, step(Step::Layers, upper.transpose())?)
         }
         FilesScript::Directory(path) => (step(Step::Directory, clone_mount(path))?, None),
@@ -94,6 +95,12 @@ fn workspace_files(script: &Script) -> Result<(OwnedFd, Option<OwnedFd>), Failur
         step(Step::Layers, sys::restrict_mounts(mount.as_fd(), attributes))?;
     }
     Ok((mount, upper))
+}
+
+/// A directory to open things in later.
+fn directory(path: &CStr) -> Result<OwnedFd, Errno> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    rustix::fs::open(path, flags, Mode::empty())
 }
 
 /// Stacks layers. Names are short and relative, so no number of them exceeds what a call takes.
@@ -236,23 +243,26 @@ fn compose(script: &Script) -> Result<OwnedFd, Failure> {
     Ok(root)
 }
 
-/// The host's home with a scratch directory above it, not attached yet. Leaves the home as it was where that fails.
-fn throw_away(home: &HomeScript) -> Result<OwnedFd, Failure> {
+/// The host's home with a scratch directory above it, not attached yet, and where its changes go. Leaves the home as it was where
+/// that fails.
+fn throw_away(home: &HomeScript) -> Result<(OwnedFd, Option<OwnedFd>), Failure> {
     step(Step::Home, rustix::process::chdir(home.path.as_c_str()))?;
     let scratch = step(Step::Home, tmpfs(c"0700"))?;
     step(Step::Home, attach(scratch.as_fd(), &home.path))?;
+    let mut changes = None;
     if let Some(upper) = &home.overlay.upper {
         for name in [&upper.directory, &upper.work] {
             let made = rustix::fs::mkdir(name.as_c_str(), Mode::from_raw_mode(0o755));
             step(Step::Home, made)?;
         }
+        changes = directory(&upper.directory).ok();
     }
     let mount = overlay(&home.overlay, Step::Home);
     if mount.is_err() {
         step(Step::Home, unmount(home.path.as_c_str(), UnmountFlags::DETACH))?;
     }
     step(Step::Home, rustix::process::chdir(c"/"))?;
-    mount
+    mount.map(|mount| (mount, changes))
 }
 
 /// Shows directories of the workspace at places of their own, and there alone.

@@ -10,13 +10,14 @@ use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
 
 use super::command::Started;
+use super::guests::{Guests, PLACES};
 use super::mounts::Made;
 use super::network;
 use super::socket;
 use super::terminal::Terminal;
 use crate::message::{Buffer, Kind};
 use crate::script::Script;
-use crate::sys;
+use crate::sys::{self, Stack};
 
 /// How long what outlives the command is let be: it may be about to end by itself.
 const LINGER: Duration = Duration::from_millis(200);
@@ -30,10 +31,13 @@ const LONGEST_PART: usize = 3_800;
 pub(super) struct Serving<'a> {
     pub(super) script: &'a Script,
     pub(super) buffer: &'a mut Buffer,
+    pub(super) stack: &'a mut Stack,
     pub(super) signals: OwnedFd,
     pub(super) made: Made,
     /// Why the caller is not told about renames, where it should be.
     pub(super) unheard: Option<Errno>,
+    /// Those who joined.
+    pub(super) guests: Guests<'a>,
 }
 
 /// The command is over: how, and how many others had to be ended.
@@ -70,6 +74,7 @@ impl Serving<'_> {
             Started::NotExecuted(_) => Some(Over { status: 127 << 8, ended: 0 }),
         };
         let Some(over) = over else { return };
+        self.guests.close();
         let usage = sys::children_usage();
         let processes = processes_started().unwrap_or(0);
         let unreached = if self.script.own_network { network::unreached() } else { 0 };
@@ -101,11 +106,20 @@ impl Serving<'_> {
     fn until_over(&mut self, command: i32) -> Option<Over> {
         let mut over: Option<Over> = None;
         let mut ending = Ending::Not;
+        let mut told = false;
         loop {
             if let Err(Errno::CHILD) = self.reap(command, &mut over, ending) {
                 return over.or(Some(Over { status: 0, ended: 0 }));
             }
-            ending = ending.next(over.is_some());
+            if over.is_some() && !told && self.guests.running() > 0 {
+                told = true;
+                let numbers = [self.guests.running()];
+                if self.send(Kind::Waiting, &numbers).is_err() {
+                    return None;
+                }
+            }
+            // Who joined is not left behind: what they do is a part of the whole.
+            ending = ending.next(over.is_some() && self.guests.running() == 0);
             let patience = ending.patience();
             if self.wait(patience) == Wait::Gone {
                 return None;
@@ -114,7 +128,10 @@ impl Serving<'_> {
     }
 
     fn reap(&mut self, command: i32, over: &mut Option<Over>, ending: Ending) -> Result<(), Errno> {
-        while let Some(reaped) = sys::reap(false)? {
+        while let Some(reaped) = sys::reap()? {
+            if self.guests.reaped(reaped.pid, reaped.status, self.buffer) {
+                continue;
+            }
             match over {
                 // What ended before it was asked to did so by itself.
                 Some(over) if ending.has_asked() => over.ended += 1,
@@ -129,22 +146,35 @@ impl Serving<'_> {
 
     /// Waits for a child to end or for the caller to say something, and does what it says.
     fn wait(&mut self, patience: Option<Duration>) -> Wait {
-        let mut events = [
-            PollFd::from_borrowed_fd(socket(), PollFlags::IN),
-            PollFd::new(&self.signals, PollFlags::IN),
-        ];
+        let mut ready = [false; 2 + PLACES];
         let timeout = patience.map(|patience| Timespec {
             tv_sec: patience.as_secs() as i64,
             tv_nsec: patience.subsec_nanos().into(),
         });
-        match poll(&mut events, timeout.as_ref()) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(_) => return Wait::Gone,
+        {
+            let guests = self.guests.events();
+            let mut events: [PollFd<'_>; 2 + PLACES] = std::array::from_fn(|at| match at {
+                0 => PollFd::from_borrowed_fd(socket(), PollFlags::IN),
+                1 => PollFd::new(&self.signals, PollFlags::IN),
+                at => guests[at - 2].clone(),
+            });
+            match poll(&mut events, timeout.as_ref()) {
+                Ok(_) | Err(Errno::INTR) => {}
+                Err(_) => return Wait::Gone,
+            }
+            for (ready, event) in ready.iter_mut().zip(&events) {
+                *ready = !event.revents().is_empty();
+            }
         }
-        let said = !events[0].revents().is_empty();
-        if !events[1].revents().is_empty() {
+        let [said, ended, guests @ ..] = ready;
+        if ended {
             let mut taken = [0u8; 128];
             let _nothing_there = rustix::io::read(&self.signals, &mut taken).is_err();
+        }
+        for (place, ready) in guests.into_iter().enumerate() {
+            if ready {
+                self.guests.serve(place, self.script, self.buffer, self.stack);
+            }
         }
         if !said {
             return Wait::Something;
@@ -152,7 +182,10 @@ impl Serving<'_> {
         match self.buffer.receive(socket()) {
             Ok(Some(message)) => {
                 match message.kind {
-                    Kind::Terminate => drop(sys::signal_all(libc::SIGTERM)),
+                    Kind::Terminate => {
+                        let _nobody = !sys::signal_all(libc::SIGTERM);
+                        self.guests.hang_up();
+                    }
                     Kind::Kill => drop(sys::signal_all(libc::SIGKILL)),
                     _ => {}
                 }
@@ -197,16 +230,18 @@ impl Serving<'_> {
     }
 
     fn open_for_caller(&mut self) {
-        open_for_caller(self.made.upper.as_ref(), self.buffer);
+        let Made { upper, home_upper, beside, .. } = &self.made;
+        open_for_caller([upper.as_ref(), home_upper.as_ref(), beside.as_ref()], self.buffer);
     }
 }
 
-/// Opens what the caller asks for, until it lets go.
-pub(super) fn open_for_caller(top: Option<&OwnedFd>, buffer: &mut Buffer) {
+/// Opens what the caller asks for, until it lets go: below these directories, in the order of [`Top`](crate::message::Top).
+pub(super) fn open_for_caller(tops: [Option<&OwnedFd>; 3], buffer: &mut Buffer) {
     while let Ok(Some(message)) = buffer.receive(socket()) {
         let opened = match message.kind {
             Kind::Open => {
                 let flags = OFlags::from_bits_retain(message.numbers[0] as u32);
+                let top = tops.get(message.numbers[1] as usize).copied().flatten();
                 open_below(top, message.bytes, flags)
             }
             _ => continue,

@@ -24,18 +24,30 @@ pub(super) struct Terminal {
 
 /// Makes a terminal and puts it in the place of standard input, output and error.
 pub(super) fn open(script: &TerminalScript) -> Result<Terminal, Errno> {
+    let (master, slave) = make()?;
+    rustix::termios::tcsetattr(&slave, OptionalActions::Now, &script.modes)?;
+    rustix::termios::tcsetwinsize(&slave, script.size)?;
+    place(&slave)?;
+    Ok(Terminal { master, slave })
+}
+
+/// Makes a terminal: the end for whoever sits in front of it, and the end inside.
+pub(super) fn make() -> Result<(OwnedFd, OwnedFd), Errno> {
     let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
     let master = rustix::fs::open(MULTIPLEXER, flags, Mode::empty())?;
     rustix::pty::unlockpt(&master)?;
     // By the other end and not by a path: nothing can come in between.
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     let slave = rustix::pty::ioctl_tiocgptpeer(&master, flags)?;
-    rustix::termios::tcsetattr(&slave, OptionalActions::Now, &script.modes)?;
-    rustix::termios::tcsetwinsize(&slave, script.size)?;
+    Ok((master, slave))
+}
+
+/// Puts a terminal in the place of standard input, output and error.
+pub(super) fn place(slave: &OwnedFd) -> Result<(), Errno> {
     for standard in 0..3 {
         sys::duplicate(slave.as_raw_fd(), standard, false)?;
     }
-    Ok(Terminal { master, slave })
+    Ok(())
 }
 
 /// Makes the terminal at standard input the controlling one of this session, which has none.

@@ -12,14 +12,14 @@ const HANG_UP: Duration = Duration::from_millis(200);
 const ONE_REQUEST: Duration = Duration::from_millis(100);
 
 /// The end of a command from the caller's side.
-pub(super) struct Ending {
+pub(crate) struct Ending {
     deadline: Option<Instant>,
     grace: Duration,
     stage: Stage,
     /// Its time was over.
-    pub(super) timed_out: bool,
+    pub(crate) timed_out: bool,
     /// Somebody wanted it to end.
-    pub(super) interrupted: bool,
+    pub(crate) interrupted: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

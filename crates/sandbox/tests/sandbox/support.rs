@@ -139,6 +139,7 @@ impl Scene {
             network: self.network,
             limits: self.limits,
             broker: self.broker,
+            door: None,
             command: Command {
                 arguments: arguments.iter().map(Into::into).collect(),
                 environment: variables.map(|(name, value)| (name.into(), value.into())).collect(),

@@ -57,6 +57,9 @@ pub struct ExecNote {
     /// It works on a plain copy of the root, which lies beside the layer's own files.
     #[serde(default)]
     pub copy: bool,
+    /// The command that it joined, and whose layer it writes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joined: Option<Id>,
     /// The sealed layer that holds what it wrote, where it came so far; known by where the note lies.
     #[serde(skip)]
     pub layer: Option<Id>,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 
+use super::joined;
 use super::note::{ExecNote, OUTPUT};
 use crate::error::{Result, io_error};
 use crate::vault::Vault;
@@ -15,7 +16,7 @@ pub struct Running {
     /// What is known about it.
     pub note: ExecNote,
     /// Where it writes, as long as it does.
-    place: PathBuf,
+    pub(super) place: PathBuf,
     /// The directory, locked by whoever runs the command until what it did is recorded.
     held: File,
 }
@@ -32,8 +33,20 @@ impl Running {
         (!running.is_over()).then_some(running)
     }
 
+    /// Those who joined it.
+    fn joined(&self) -> Vec<Self> {
+        let notes = joined::notes(&self.place).into_iter();
+        let notes = notes.filter_map(|note| {
+            Some(Self { note, place: self.place.clone(), held: self.held.try_clone().ok()? })
+        });
+        notes.collect()
+    }
+
     /// Whether it is over, and what it did recorded, or lost with whoever ran it.
     pub fn is_over(&self) -> bool {
+        if self.note.joined.is_some() {
+            return !self.note.process.is_alive();
+        }
         let free = flock(&self.held, FlockOperation::NonBlockingLockShared).is_ok();
         if free {
             let _goes_with_the_file = flock(&self.held, FlockOperation::Unlock).is_err();
@@ -43,7 +56,10 @@ impl Running {
 
     /// Where what it prints is kept meanwhile; the file is there once it has printed something.
     pub fn output_file(&self) -> PathBuf {
-        self.place.join(OUTPUT)
+        match self.note.joined {
+            Some(_) => self.joined_output(&self.note.exec),
+            None => self.place.join(OUTPUT),
+        }
     }
 }
 
@@ -71,7 +87,9 @@ impl Vault {
         for entry in fs::read_dir(&layers).map_err(io_error("read", &layers))? {
             let path = entry.map_err(io_error("read", &layers))?.path();
             if path.file_name().unwrap_or_default().as_encoded_bytes().ends_with(b".tmp") {
-                found.extend(Running::find(&path));
+                let running = Running::find(&path);
+                found.extend(running.as_ref().map(Running::joined).unwrap_or_default());
+                found.extend(running);
             }
         }
         found.sort_by_key(|running| running.note.exec);

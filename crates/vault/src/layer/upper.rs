@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::Mode;
 
+use super::joined;
 use super::note::{COPY, ExecNote, OUTPUT};
 use super::place::PlacedLinks;
 use super::stage::{LayerKind, LayerStage};
@@ -85,6 +86,11 @@ impl Upper {
     /// Where to keep what is printed meanwhile. It goes with the note.
     pub fn output_file(&self) -> PathBuf {
         self.stage.beside(OUTPUT)
+    }
+
+    /// Where others can join whoever writes. It goes when what was written is sealed.
+    pub fn door(&self) -> PathBuf {
+        joined::door(&self.stage.place)
     }
 
     /// Hands what was printed and the note on to another.

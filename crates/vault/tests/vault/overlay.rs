@@ -30,6 +30,7 @@ pub(crate) fn note(vault: &Vault, base: &RootId) -> ExecNote {
         init: None,
         read_only: false,
         copy: false,
+        joined: None,
         layer: None,
     }
 }

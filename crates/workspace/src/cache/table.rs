@@ -80,6 +80,19 @@ impl KnownCache {
     }
 }
 
+/// The directories that belong to tools, by the variables of a command: their caches, and what those variables name.
+pub(crate) fn tool_directories(environment: &[(OsString, OsString)]) -> Vec<PathBuf> {
+    let named = KNOWN.iter().flat_map(|known| known.places).filter_map(|place| match place {
+        Variable(name, _) => directory(environment, name).map(Path::to_owned),
+        Home(_) => None,
+    });
+    let mut all: Vec<PathBuf> = named.collect();
+    all.extend(KNOWN.iter().filter_map(|known| known.path(environment)));
+    all.sort();
+    all.dedup();
+    all
+}
+
 /// The directory that a variable names: an absolute path, the first where it is a list.
 fn directory<'e>(environment: &'e [(OsString, OsString)], name: &str) -> Option<&'e Path> {
     let first = value(environment, name)?.as_bytes().split(|byte| *byte == b':').next()?;

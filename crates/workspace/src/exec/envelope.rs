@@ -10,6 +10,7 @@ use offshoot_sandbox::{InForce, Usage};
 use offshoot_vault::Id;
 use offshoot_vault::diff::Change;
 
+use super::discarded::DiscardedFiles;
 use super::output::KeptOutput;
 use super::request::ExecutionRequest;
 use super::state::ProxyExecutionState;
@@ -59,6 +60,8 @@ pub struct ExecutionResult {
     pub cwd: Option<PathBuf>,
     /// It had a terminal, and what it printed there is all in its standard output.
     pub terminal: bool,
+    /// The session that it joined, by the id of its exec. What it changed is recorded there, and this exec is not.
+    pub joined: Option<Id>,
     /// What it returned.
     pub exit_code: Option<i32>,
     /// The signal that ended it.
@@ -93,6 +96,8 @@ pub struct ExecutionResult {
     pub usage: Usage,
     /// How often it tried to reach a network that it did not have.
     pub unreached: u64,
+    /// What it wrote outside the project, of which nothing stays.
+    pub discarded: DiscardedFiles,
     /// Bytes of the files that it left in the workspace, new or with other content.
     pub kept_bytes: u64,
     /// How many conflicts the workspace has to decide afterwards.
@@ -119,6 +124,7 @@ impl ExecutionResult {
             mountpoint: None,
             cwd: None,
             terminal: false,
+            joined: None,
             exit_code: None,
             signal: None,
             stdout: KeptOutput::default(),
@@ -137,6 +143,7 @@ impl ExecutionResult {
             in_force: None,
             usage: Usage::default(),
             unreached: 0,
+            discarded: DiscardedFiles::default(),
             kept_bytes: 0,
             conflicts: 0,
             warnings: Vec::new(),

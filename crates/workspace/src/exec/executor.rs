@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use offshoot_mount::{Inside, MountSession};
 use offshoot_sandbox::{
     CacheMount, Command, Ended, Flow, Observer, Running, Status, Stdin, Stream, Timeout,
+    WrittenFile,
 };
 use offshoot_vault::{OutputWriter, STDERR, STDOUT};
 
@@ -25,6 +26,10 @@ pub trait ExecutionObserver {
     /// The command is about to run.
     fn started(&mut self, result: &ExecutionResult) {
         let _ = result;
+    }
+    /// It is over, and so many others who joined it are not; their end is waited for.
+    fn waiting(&mut self, others: u64) {
+        let _ = others;
     }
     /// It is over; what it changed is being taken and recorded.
     fn sealing(&mut self) {}
@@ -57,10 +62,34 @@ impl<'a> CommandExecutor<'a> {
         caches: Vec<CacheMount>,
         result: &ExecutionResult,
     ) -> Result<Running> {
+        let (command, files) = self.command(request, result);
+        Ok(session.start(Inside {
+            home: self.options.home.clone(),
+            hidden: self.options.hidden.clone(),
+            caches,
+            files,
+            network: request.network,
+            limits: self.options.limits,
+            broker: self.options.broker,
+            joinable: request.session && !request.read_only,
+            command,
+        })?)
+    }
+
+    /// What to start, and the files that it needs.
+    pub(crate) fn command(
+        &self,
+        request: &mut ExecutionRequest,
+        result: &ExecutionResult,
+    ) -> (Command, Vec<WrittenFile>) {
         let stdin = std::mem::replace(&mut request.stdin, Stdin::Empty);
         let (mut arguments, mut environment) =
             (request.command.arguments(), request.environment.clone());
-        let marked = marked(request, &arguments, result).unwrap_or_default();
+        let mut marked = marked(request, &arguments, result).unwrap_or_default();
+        if let Some((_, workspace)) = result.workspace.as_ref().filter(|_| request.session) {
+            // Who joins may have another shell.
+            marked.files = prompt::files(workspace);
+        }
         arguments.extend(marked.arguments);
         environment.retain(|(name, _)| marked.environment.iter().all(|(set, _)| set != name));
         environment.extend(marked.environment);
@@ -71,16 +100,7 @@ impl<'a> CommandExecutor<'a> {
             stdin,
             terminal: request.terminal.take(),
         };
-        Ok(session.start(Inside {
-            home: self.options.home.clone(),
-            hidden: self.options.hidden.clone(),
-            caches,
-            files: marked.files,
-            network: request.network,
-            limits: self.options.limits,
-            broker: self.options.broker,
-            command,
-        })?)
+        (command, marked.files)
     }
 
     /// Passes output on and keeps it, in `log` too for those who look on, until the command and all its children are over.
@@ -92,14 +112,27 @@ impl<'a> CommandExecutor<'a> {
         log: Option<PathBuf>,
         result: &mut ExecutionResult,
     ) -> Result<Ended> {
-        let limit = if request.record { self.options.output_limit } else { 0 };
-        let log = log.map(|path| OutputWriter::new(path, limit));
-        let mut tee = Tee { observer, result, limit, log };
         let timeout = Timeout { after: request.timeout.duration(), grace: self.options.grace };
-        let driven = running.drive(&timeout, &mut tee, self.options.signals.as_ref());
+        let signals = self.options.signals.as_ref();
+        let driven =
+            self.watch(request, observer, log, result, |tee| running.drive(&timeout, tee, signals));
         let ended = driven.map_err(offshoot_mount::MountError::from)?;
         record(&ended, result);
         Ok(ended)
+    }
+
+    /// Passes output on and keeps it while something is driven.
+    pub(crate) fn watch<T>(
+        &self,
+        request: &ExecutionRequest,
+        observer: &mut dyn ExecutionObserver,
+        log: Option<PathBuf>,
+        result: &mut ExecutionResult,
+        drive: impl FnOnce(&mut dyn Observer) -> T,
+    ) -> T {
+        let limit = if request.record { self.options.output_limit } else { 0 };
+        let log = log.map(|path| OutputWriter::new(path, limit));
+        drive(&mut Tee { observer, result, limit, log })
     }
 }
 
@@ -152,5 +185,9 @@ impl Observer for Tee<'_> {
             log.write(number, bytes);
         }
         self.observer.output(stream, bytes)
+    }
+
+    fn waiting(&mut self, others: u64) {
+        self.observer.waiting(others);
     }
 }

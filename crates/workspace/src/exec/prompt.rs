@@ -37,6 +37,14 @@ pub(super) fn mark(
     }
 }
 
+/// The files that shells with a marked prompt read.
+pub(super) fn files(workspace: &str) -> Vec<WrittenFile> {
+    match Path::new("/run").is_dir() {
+        true => [bash(workspace).files, zsh(workspace, &[]).files].concat(),
+        false => Vec::new(),
+    }
+}
+
 fn bash(workspace: &str) -> MarkedShell {
     let text = format!(
         r#"[ -f ~/.bashrc ] && . ~/.bashrc

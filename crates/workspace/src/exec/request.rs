@@ -28,6 +28,10 @@ pub struct ExecutionRequest {
     pub terminal: Option<Terminal>,
     /// It is a shell that a person works in: its prompt says which workspace it is in, where the shell allows that.
     pub mark_prompt: bool,
+    /// A person's session at a terminal, which others can join.
+    pub session: bool,
+    /// It joins a session that keeps its workspace busy.
+    pub joins: bool,
     /// Keep what it prints.
     pub record: bool,
     /// How long it may take.

@@ -138,7 +138,10 @@ impl<'a> ProxyRuntime<'a> {
         observer.allowed()?;
         // What was brought up to date just now may have another folder.
         let bindings = self.vault.bindings()?;
-        let (id, held) = self.prepare(execution)?;
+        let (id, held) = match self.prepare(execution) {
+            Ok(prepared) => prepared,
+            Err(error) => return self.join_instead(execution, error, observer),
+        };
         mark_inside(execution);
         // From the look at the workspace until the note beside its layers says what is in use.
         let collected = self.vault.hold()?;
@@ -171,6 +174,7 @@ impl<'a> ProxyRuntime<'a> {
                 return Err(error);
             }
         };
+        execution.result.discarded = self.discarded(execution, &ended, &folders);
         execution.advance();
         observer.sealing();
         self.seal(execution, &workspace, session, ended, started)?;
@@ -334,6 +338,7 @@ impl<'a> ProxyRuntime<'a> {
             init: None,
             read_only: execution.request.read_only,
             copy: false,
+            joined: None,
             layer: None,
         };
         let request = MountRequest {
@@ -398,7 +403,7 @@ fn keep_caches(caches: ExecCaches, result: &mut ExecutionResult) {
 }
 
 /// Tells programs inside where they are: the workspace and its vault, which they cannot see from there.
-fn mark_inside(execution: &mut Execution<'_>) {
+pub(super) fn mark_inside(execution: &mut Execution<'_>) {
     let Some((_, workspace)) = &execution.result.workspace else { return };
     let environment = &mut execution.request.environment;
     for (name, value) in [(INSIDE, workspace), (INSIDE_VAULT, &execution.result.vault)] {

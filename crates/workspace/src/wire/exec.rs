@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use offshoot_protocol::{
-    ExecEnvelopeDoc, ExecRequestDoc, ExecResultDoc, ExecSummaryDoc, ExecUsageDoc, NetworkDoc,
-    SandboxDoc, Text, TruncatedDoc,
+    DiscardedDoc, ExecEnvelopeDoc, ExecRequestDoc, ExecResultDoc, ExecSummaryDoc, ExecUsageDoc,
+    NetworkDoc, SandboxDoc, Text, TruncatedDoc,
 };
 use offshoot_sandbox::{HomeView, InForce, Network, Renames};
 use offshoot_vault::{ExecRecord, Id, Workspace};
@@ -161,6 +161,10 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
         network: result.in_force.is_some().then(|| NetworkDoc {
             mode: network(request.network).to_owned(),
             attempted: result.unreached,
+        }),
+        discarded: (result.discarded.count > 0).then(|| DiscardedDoc {
+            count: result.discarded.count,
+            paths: result.discarded.paths.iter().map(|path| path_text(path)).collect(),
         }),
         conflicts: result.conflicts,
         warnings: result.warnings.clone(),

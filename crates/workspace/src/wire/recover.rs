@@ -80,6 +80,7 @@ pub fn running(note: &ExecNote, vault: &str, now_ms: u64) -> RunningDoc {
         running_ms: now_ms.saturating_sub(note.started_ms),
         command: note.command.clone(),
         readonly: note.read_only,
+        joined: note.joined.map(|session| session.to_string()),
         actor: actor(&note.actor),
     }
 }
@@ -159,6 +160,7 @@ fn crashed_result(note: &ExecNote, after: &Id) -> ExecResultDoc {
         sandbox: None,
         usage: ExecUsageDoc::default(),
         network: None,
+        discarded: None,
         conflicts: 0,
         warnings: Vec::new(),
         error: Some(ErrorBody {

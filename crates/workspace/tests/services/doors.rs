@@ -33,6 +33,8 @@ fn request(bench: &Bench, arguments: &[&str]) -> ExecutionRequest {
         has_stdin: false,
         terminal: None,
         mark_prompt: false,
+        session: false,
+        joins: false,
         record: true,
         timeout: ExecutionTimeout::default(),
         read_only: false,

@@ -1,12 +1,10 @@
-//! Runs the commands of a document and compares.
+//! Runs the commands of a document.
 
 use std::fs;
 use std::process::{Command, Stdio};
 
+use offshoot_tests::document::{self, Step};
 use offshoot_tests::product::{Place, binary};
-
-use super::document::Step;
-use crate::redact::Redactor;
 
 /// Printed after each command, with its exit code.
 const MARK: &str = "=== end of a step ===";
@@ -15,27 +13,7 @@ const MARK: &str = "=== end of a step ===";
 pub(super) fn problems(steps: &[Step]) -> Vec<String> {
     let place = Place::new();
     let printed = run(&place, steps);
-    let mut redactor = Redactor::of_document(&place);
-    let mut problems = Vec::new();
-    for (index, step) in steps.iter().enumerate() {
-        let head = format!("line {}: $ {}", step.line, step.command);
-        let Some((output, code)) = printed.get(index) else {
-            problems.push(format!("{head}\n  did not come to an end"));
-            break;
-        };
-        let actual = redactor.text(output);
-        let actual: Vec<&str> = actual.trim_end().lines().collect();
-        let expected = redactor.text(&step.expected.join("\n"));
-        let expected: Vec<&str> = expected.trim_end().lines().collect();
-        if !fits(&actual, &expected) {
-            problems.push(format!("{head}\n  printed {:?}", actual.join("\n")));
-        }
-        let announced = expected.iter().any(|line| line.starts_with("error:"));
-        if *code != 0 && !announced {
-            problems.push(format!("{head}\n  failed with {code}: {:?}", actual.join("\n")));
-        }
-    }
-    problems
+    document::problems(&place, steps, &printed)
 }
 
 /// Runs all steps in one shell; gives what each printed and its exit code.
@@ -65,24 +43,4 @@ fn parse(text: &str) -> Vec<(String, i32)> {
         rest = after;
     }
     steps
-}
-
-/// Whether lines are as expected, where `...` stands for any number of lines.
-fn fits(actual: &[&str], expected: &[&str]) -> bool {
-    match expected.split_first() {
-        None => actual.is_empty(),
-        Some((&"...", rest)) => (0..=actual.len()).any(|skip| fits(&actual[skip..], rest)),
-        Some((line, rest)) => {
-            actual.first().is_some_and(|first| line_fits(first.trim_end(), line.trim_end()))
-                && fits(&actual[1..], rest)
-        }
-    }
-}
-
-/// Whether a line is as expected, where `[..]` stands for any text.
-fn line_fits(actual: &str, expected: &str) -> bool {
-    let Some((start, rest)) = expected.split_once("[..]") else { return actual == expected };
-    let Some(after) = actual.strip_prefix(start) else { return false };
-    let ends = after.char_indices().map(|(at, _)| at).chain([after.len()]);
-    ends.into_iter().any(|at| line_fits(&after[at..], rest))
 }

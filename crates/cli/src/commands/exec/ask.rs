@@ -20,6 +20,8 @@ pub(crate) struct Ask<'a> {
     pub(crate) default_timeout: Duration,
     /// It is the user's own shell, because they named no command.
     pub(crate) shell: bool,
+    /// It is a person's session, which others can join.
+    pub(crate) session: bool,
     /// What it can reach.
     pub(crate) net: Net,
     /// Somebody was asked about that.

@@ -97,7 +97,7 @@ impl<'a> Live<'a> {
 /// Where somebody is who was given a shell.
 fn welcome(workspace: &str, vault: &str) -> String {
     let text = format!(
-        "workspace {workspace} of {vault}: what you change here stays in the workspace; `exit` to leave"
+        "workspace {workspace} of {vault}: only changes in this project are kept, in the workspace; `exit` to leave"
     );
     format!("{}\n", paint(DIM, &line(&text)))
 }
@@ -108,7 +108,12 @@ impl ExecutionObserver for Live<'_> {
     }
 
     fn started(&mut self, result: &ExecutionResult) {
-        if self.shell
+        if let (Some(_), Some((_, workspace))) = (&result.joined, &result.workspace)
+            && !self.silent
+        {
+            let text = format!("joined the running session in {workspace}");
+            output::eprint(&format!("{}\n", paint(DIM, &text)));
+        } else if self.shell
             && !self.silent
             && result.terminal
             && let Some((_, workspace)) = &result.workspace
@@ -142,6 +147,21 @@ impl ExecutionObserver for Live<'_> {
                 forked: result.forked,
             }));
         }
+    }
+
+    fn waiting(&mut self, others: u64) {
+        // What is typed now is for this process: it can be told to wait no more.
+        self.raw = None;
+        if self.printed == Printed::Unfinished {
+            output::eprint("\n");
+        }
+        self.printed = Printed::Lines;
+        let (terminals, them) = match others {
+            1 => ("1 other terminal".to_owned(), "it"),
+            _ => (format!("{others} other terminals"), "them"),
+        };
+        let text = format!("waiting for {terminals} in this workspace; Ctrl-C ends {them}");
+        output::eprint(&format!("{}\n", paint(DIM, &text)));
     }
 
     fn sealing(&mut self) {

@@ -55,6 +55,14 @@ pub(crate) struct Options {
     pub(super) driver: Option<DriverName>,
 }
 
+impl Options {
+    /// Whether a session that was started without these options is what is asked for.
+    pub(super) fn can_join(&self) -> bool {
+        let as_usual = matches!(self.checkpoint, Checkpoint::Auto);
+        as_usual && self.wait.is_none() && self.driver.is_none() && !self.verify && !self.no_cache
+    }
+}
+
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Net {

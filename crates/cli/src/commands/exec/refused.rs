@@ -46,6 +46,7 @@ pub(super) fn envelope(ask: &Ask<'_>, context: &Context, error: ErrorBody) -> Ex
         sandbox: None,
         usage: ExecUsageDoc::default(),
         network: None,
+        discarded: None,
         conflicts: 0,
         warnings: Vec::new(),
         error: Some(error),

@@ -83,6 +83,8 @@ pub(super) fn build(
         has_stdin: ask.input != Input::Nothing,
         terminal,
         mark_prompt: ask.shell && ask.input == Input::Terminal,
+        session: ask.session && ask.input == Input::Terminal,
+        joins: ask.session && ask.input == Input::Terminal && options.can_join(),
         record: ask.record,
         timeout: ask.time(),
         read_only: options.read_only,

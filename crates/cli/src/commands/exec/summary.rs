@@ -4,8 +4,8 @@ use offshoot_policy::Verdict;
 use offshoot_protocol::ErrorBody;
 use offshoot_workspace::{ExecutionEnvelope, ExecutionResult, suggestion};
 
-use super::Form;
 use super::closing::Closing;
+use super::{Form, discarded};
 use crate::context::policy::user_file;
 use crate::render::listing::Listing;
 use crate::render::{self, BAD, DIM, NAME, paint};
@@ -29,6 +29,10 @@ pub(super) fn text(
     }
     let Some((_, workspace)) = &result.workspace else { return text };
     if result.error.is_some() {
+        return text;
+    }
+    if result.joined.is_some() {
+        text.push_str(&left_session(result, workspace));
         return text;
     }
     let lists = form == Form::Person && !result.removed;
@@ -66,6 +70,19 @@ pub(super) fn text(
     text
 }
 
+/// What is said to one who joined a session, which goes on or does not.
+fn left_session(result: &ExecutionResult, workspace: &str) -> String {
+    let ended = result.signal.is_some() && !result.interrupted && !result.timed_out;
+    match ended {
+        true => format!("{}\n", paint(BAD, &format!("the session in {workspace} was ended"))),
+        false => {
+            let text =
+                format!("left the session in {workspace}; it shows what changed when it ends");
+            format!("{}\n", paint(DIM, &text))
+        }
+    }
+}
+
 /// What is said about a command that may not run where there is no vault.
 pub(super) fn refusal(refusal: &ErrorBody, verdict: &Verdict) -> String {
     error(refusal) + &stopped(verdict)
@@ -101,14 +118,16 @@ fn problems(result: &ExecutionResult, closing: &Closing) -> String {
     }
     if result.interrupted {
         let kept = match result.changes.is_empty() {
+            true if result.joined.is_some() => "what it changed is in the session",
             true => "nothing was changed",
             false => "what the command changed until then is kept",
         };
         line(paint(BAD, &format!("interrupted; {kept}")));
     }
     if result.unreached > 0 && result.exit_code != Some(0) {
-        line(paint(BAD, "it tried to reach the network, which is off: add --net host"));
+        line(paint(BAD, "the command tried to reach the network, which is off: add --net host"));
     }
+    text.extend(discarded::line(&result.discarded));
     text
 }
 

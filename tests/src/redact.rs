@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
-use offshoot_tests::product::Place;
 use serde_json::Value;
+
+use crate::product::Place;
 
 /// Replaces ids, hashes, times and places by names; the same id gets the same name every time.
 #[derive(Debug)]
-pub(crate) struct Redactor {
+pub struct Redactor {
     /// Paths and what stands for them, longest first.
     places: Vec<(String, String)>,
     /// The short forms of the ids seen, in the order of their first appearance.
@@ -20,7 +21,7 @@ const SHORT: usize = 12;
 
 impl Redactor {
     /// For what is printed in a place.
-    pub(crate) fn new(place: &Place) -> Self {
+    pub fn new(place: &Place) -> Self {
         let mut redactor = Self { places: Vec::new(), ids: Vec::new(), numbered: true };
         redactor.hide(plain(place.path()), "[place]");
         redactor.hide(plain(&place.home()), "[home]");
@@ -28,20 +29,20 @@ impl Redactor {
     }
 
     /// For documents, where all ids look the same and the place is a user's home.
-    pub(crate) fn of_document(place: &Place) -> Self {
+    pub fn of_document(place: &Place) -> Self {
         let mut redactor = Self { places: Vec::new(), ids: Vec::new(), numbered: false };
         redactor.hide(plain(place.path()), "~");
         redactor
     }
 
     /// Replaces some text wherever it stands.
-    pub(crate) fn hide(&mut self, text: &str, name: &str) {
+    pub fn hide(&mut self, text: &str, name: &str) {
         self.places.push((text.to_owned(), name.to_owned()));
         self.places.sort_by_key(|(text, _)| std::cmp::Reverse(text.len()));
     }
 
     /// Text for people.
-    pub(crate) fn text(&mut self, text: &str) -> String {
+    pub fn text(&mut self, text: &str) -> String {
         let mut text = text.to_owned();
         for (place, name) in &self.places {
             text = text.replace(place, name);
@@ -56,7 +57,7 @@ impl Redactor {
     }
 
     /// A document for programs.
-    pub(crate) fn json(&mut self, value: &Value) -> Value {
+    pub fn json(&mut self, value: &Value) -> Value {
         match value {
             Value::String(text) => Value::String(self.text(text)),
             Value::Array(items) => items.iter().map(|item| self.json(item)).collect(),

@@ -1,0 +1,181 @@
+//! What a command wrote beside the project, where nothing of it stays.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use offshoot_sandbox::{Ended, Keeper, Scratch};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
+
+use super::runtime::{Execution, ProxyRuntime};
+use crate::cache::tool_directories;
+
+/// At most so many paths are named.
+const MOST_NAMED: usize = 20;
+/// At most so many names are looked at: whoever unpacked an archive beside the project need not wait for a full count.
+const MOST_LOOKED_AT: usize = 100_000;
+
+/// Files that a command wrote or deleted outside the project and that are as before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DiscardedFiles {
+    /// How many: files, links, and new directories with nothing in them.
+    pub count: u64,
+    /// Where the first of them are, those beside the project first. A new directory stands for all that is in it.
+    pub paths: Vec<PathBuf>,
+    /// A folder beside the project that holds some of them: bound to the vault, what commands write there would be kept.
+    pub folder: Option<PathBuf>,
+}
+
+impl ProxyRuntime<'_> {
+    /// What the command wrote where nothing of it stays.
+    pub(super) fn discarded(
+        &self,
+        execution: &Execution<'_>,
+        ended: &Ended,
+        folders: &[PathBuf],
+    ) -> DiscardedFiles {
+        let Execution { request, result } = execution;
+        let (Some(in_force), Some(project)) = (&result.in_force, &result.mountpoint) else {
+            return DiscardedFiles::default();
+        };
+        let home = self.options.home.as_deref().and_then(|home| home.canonicalize().ok());
+        let mut directories = tool_directories(&request.environment);
+        directories.extend(folders.iter().chain(&self.options.hidden).cloned());
+        // Another directory that is thrown away is looked at by itself.
+        directories.extend(in_force.scratch.iter().map(|scratch| scratch.path.clone()));
+        directories.push(project.clone());
+        find(&ended.keeper, &in_force.scratch, &Ignored { home, directories }, project)
+    }
+}
+
+/// What to leave out.
+#[derive(Debug)]
+struct Ignored {
+    /// The user's home: names in it that start with a dot are state of tools.
+    home: Option<PathBuf>,
+    /// Directories that are kept, hidden, or full of what tools can get again.
+    directories: Vec<PathBuf>,
+}
+
+impl Ignored {
+    fn has(&self, path: &Path) -> bool {
+        let in_home = self.home.is_some() && path.parent() == self.home.as_deref();
+        let hidden = path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"."));
+        in_home && hidden || self.directories.iter().any(|directory| path == directory)
+    }
+
+    /// Whether a directory is only there, or may only be there, because something that is left out lies in it.
+    fn leads_through(&self, path: &Path) -> bool {
+        self.directories.iter().any(|directory| directory.starts_with(path))
+    }
+}
+
+/// Looks through what is about to be thrown away.
+fn find(keeper: &Keeper, scratch: &[Scratch], ignored: &Ignored, project: &Path) -> DiscardedFiles {
+    let (found, folders) = (Vec::new(), Vec::new());
+    let mut walk = Walk { ignored, found, folders, count: 0, left: MOST_LOOKED_AT };
+    for scratch in scratch {
+        // What cannot be looked at is not told about: the command itself was all right.
+        if let Ok(top) = keeper.open_scratch(scratch) {
+            walk.known(&top, &scratch.path);
+        }
+    }
+    let mut paths = std::mem::take(&mut walk.found);
+    let near = project.parent().unwrap_or(project);
+    paths.sort_by_key(|path| (!path.starts_with(near), path.clone()));
+    let folder = paths.iter().find_map(|path| folder_beside(project, path, &walk.folders));
+    paths.truncate(MOST_NAMED);
+    DiscardedFiles { count: walk.count, paths, folder }
+}
+
+/// The folder that a path lies in, or is, as the first one that is not on the way to the project.
+fn folder_beside(project: &Path, path: &Path, new: &[PathBuf]) -> Option<PathBuf> {
+    let above = path.ancestors().find(|above| project.starts_with(above))?;
+    let folder = above.join(path.strip_prefix(above).ok()?.components().next()?);
+    (folder != path || new.contains(&folder)).then_some(folder)
+}
+
+struct Walk<'a> {
+    ignored: &'a Ignored,
+    found: Vec<PathBuf>,
+    /// Those of them that are new directories.
+    folders: Vec<PathBuf>,
+    count: u64,
+    /// How many names may still be looked at.
+    left: usize,
+}
+
+impl Walk<'_> {
+    /// Looks into a directory that the host has too.
+    fn known(&mut self, directory: &OwnedFd, path: &Path) {
+        for (name, kind) in self.names(directory) {
+            let path = path.join(&name);
+            if self.ignored.has(&path) {
+                continue;
+            }
+            if kind != FileType::Directory {
+                if !is_unchanged(directory, &name, &path) {
+                    self.count += 1;
+                    self.found.push(path);
+                }
+                continue;
+            }
+            let Some(inside) = open(directory, &name) else { continue };
+            let on_host = fs::symlink_metadata(&path).is_ok_and(|found| found.is_dir());
+            if on_host || self.ignored.leads_through(&path) {
+                self.known(&inside, &path);
+            } else {
+                self.count += self.all(&inside).max(1);
+                self.folders.push(path.clone());
+                self.found.push(path);
+            }
+        }
+    }
+
+    /// How much a new directory holds.
+    fn all(&mut self, directory: &OwnedFd) -> u64 {
+        let mut count = 0;
+        for (name, kind) in self.names(directory) {
+            count += match open(directory, &name).filter(|_| kind == FileType::Directory) {
+                Some(inside) => self.all(&inside).max(1),
+                None => 1,
+            };
+        }
+        count
+    }
+
+    fn names(&mut self, directory: &OwnedFd) -> Vec<(std::ffi::OsString, FileType)> {
+        let Ok(entries) = Dir::read_from(directory) else { return Vec::new() };
+        let mut names = Vec::new();
+        for entry in entries.flatten() {
+            let name = entry.file_name().to_bytes();
+            if name == b"." || name == b".." {
+                continue;
+            }
+            if self.left == 0 {
+                break;
+            }
+            self.left -= 1;
+            names.push((OsStr::from_bytes(name).to_owned(), entry.file_type()));
+        }
+        names
+    }
+}
+
+fn open(at: &OwnedFd, name: &OsStr) -> Option<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(at, name, flags, Mode::empty()).ok()
+}
+
+/// Whether a file was opened for writing and is still what the host has.
+fn is_unchanged(directory: &OwnedFd, name: &OsStr, on_host: &Path) -> bool {
+    let Ok(before) = fs::symlink_metadata(on_host) else { return false };
+    let Ok(now) = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW) else { return false };
+    let time = (now.st_mtime, now.st_mtime_nsec as i64);
+    now.st_mode == before.mode()
+        && now.st_size == before.size() as i64
+        && time == (before.mtime(), before.mtime_nsec())
+}

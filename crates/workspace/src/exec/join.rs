@@ -1,0 +1,100 @@
+//! Joining a session that a person has in the workspace: a further terminal in the same inside, whose work is that session's.
+
+use offshoot_mount::MountError;
+use offshoot_sandbox::{SandboxError, Status, Timeout};
+use offshoot_vault::{ExecNote, Id, ProcessMark, Running};
+
+use super::executor::{CommandExecutor, ExecutionObserver};
+use super::runtime::{Execution, ProxyRuntime, mark_inside};
+use super::state::ProxyExecutionState as State;
+use crate::error::{Result, ServiceError};
+
+impl ProxyRuntime<'_> {
+    /// The session that runs in a workspace and can be joined.
+    pub(super) fn session_in(&self, workspace: &Id) -> Result<Option<Running>> {
+        let mut running = self.vault.running()?.into_iter();
+        Ok(running.find(|running| running.note.workspace == *workspace && running.door().is_some()))
+    }
+
+    /// Runs the command in a session that runs already. What it changes is that session's to record. False where the session is over
+    /// before it could be joined.
+    pub(super) fn join(
+        &self,
+        execution: &mut Execution<'_>,
+        session: &Running,
+        observer: &mut dyn ExecutionObserver,
+    ) -> Result<bool> {
+        mark_inside(execution);
+        let Execution { request, result } = execution;
+        let Some(door) = session.door() else { return Ok(false) };
+        let executor = CommandExecutor::new(self.options);
+        let (command, _) = executor.command(request, result);
+        result.state = State::Executing;
+        let joined = match offshoot_sandbox::join(&door, &command, request.network) {
+            Err(SandboxError::Lost) => {
+                // Whoever is asked next needs it.
+                request.terminal = command.terminal;
+                result.state = State::Preparing;
+                return Ok(false);
+            }
+            other => other.map_err(MountError::from)?,
+        };
+        let note = ExecNote {
+            exec: result.id,
+            command: request.command.display(),
+            actor: request.actor.clone(),
+            started_ms: result.started_ms,
+            process: ProcessMark::own(),
+            joined: Some(session.note.exec),
+            ..session.note.clone()
+        };
+        // Where it cannot be noted it is only not listed.
+        let noted = session.note_joined(&note).ok();
+        result.terminal = true;
+        result.joined = Some(session.note.exec);
+        observer.started(result);
+        let timeout = Timeout { after: request.timeout.duration(), grace: self.options.grace };
+        let signals = self.options.signals.as_ref();
+        let driven = executor
+            .watch(request, observer, None, result, |tee| joined.drive(&timeout, tee, signals));
+        drop(noted);
+        observer.sealing();
+        let ended = match driven {
+            // The session was ended at once, and everybody in it.
+            Err(SandboxError::Lost) => {
+                result.signal = Some(KILLED);
+                result.state = State::Completed;
+                return Ok(true);
+            }
+            other => other.map_err(MountError::from)?,
+        };
+        match ended.status {
+            Status::Exited(code) => result.exit_code = Some(code),
+            Status::Signaled(signal) => result.signal = Some(signal),
+        }
+        (result.timed_out, result.interrupted) = (ended.timed_out, ended.interrupted);
+        result.state = State::Completed;
+        Ok(true)
+    }
+
+    /// Joins the session that keeps a workspace busy, where the request is for that and there is one.
+    pub(super) fn join_instead(
+        &self,
+        execution: &mut Execution<'_>,
+        busy: ServiceError,
+        observer: &mut dyn ExecutionObserver,
+    ) -> Result<()> {
+        let workspace = execution.result.workspace.as_ref().map(|(id, _)| *id);
+        let wanted = execution.request.joins && matches!(busy, ServiceError::Busy { .. });
+        if let Some(workspace) = workspace.filter(|_| wanted)
+            && let Some(session) = self.session_in(&workspace)?
+            && self.join(execution, &session, observer)?
+        {
+            return Ok(());
+        }
+        Err(busy)
+    }
+}
+
+/// SIGKILL.
+const KILLED: i32 = 9;

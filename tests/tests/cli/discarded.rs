@@ -1,0 +1,114 @@
+//! What commands write outside the project is gone, and they are told so.
+
+use offshoot_needs::needs;
+use offshoot_tests::product::{Place, document_of};
+use offshoot_tests::user::{User, give_away};
+
+fn place() -> Place {
+    let place = Place::new();
+    place.write("a.txt", "one\n");
+    std::fs::create_dir(place.path().join("side")).expect("a folder beside the project");
+    std::fs::write(place.path().join("side/old"), "old\n").expect("a file beside the project");
+    place.ok(["init"]);
+    place
+}
+
+/// What is said at the end of a command.
+fn told(place: &Place, script: &str) -> String {
+    let output = place.run(["exec", "-w", "fix", "--", "sh", "-c", script]);
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[needs(UserNamespace)]
+#[test]
+fn files_beside_the_project_are_told_about() {
+    let place = place();
+    assert_eq!(
+        told(&place, "echo x > ../note"),
+        "1 file written outside the project was discarded: ../note; only files in the project are kept\n"
+    );
+    assert_eq!(
+        told(
+            &place,
+            "mkdir -p ../new/in; touch ../new/1 ../new/in/2; echo x > ../side/old; rm ../side/old"
+        ),
+        "3 files written outside the project were discarded: ../new, ../side/old; \
+         to keep such files: mkdir ../new && offshoot binding add ../new\n"
+    );
+    assert_eq!(
+        told(&place, "for n in 1 2 3 4; do echo x > ../side/$n; done; echo x > b.txt"),
+        "4 files written outside the project were discarded: ../side/1, ../side/2, ../side/3, ...; \
+         to keep such files: offshoot binding add ../side\n\
+         new workspace fix: 1 added\n\
+         review: offshoot review   commit: offshoot commit   undo: offshoot undo\n"
+    );
+    assert_eq!(std::fs::read(place.path().join("side/old")).expect("it is there"), b"old\n");
+    assert!(!place.path().join("note").exists());
+}
+
+/// The advice that is given is true.
+#[needs(UserNamespace)]
+#[test]
+fn a_folder_that_is_bound_is_kept() {
+    let place = place();
+    place.ok(["binding", "add", "../side"]);
+    let said = told(&place, "echo x > ../side/new");
+    assert!(!said.contains("discarded") && said.contains("1 added"), "{said}");
+}
+
+/// What tools leave in a home is not worth a word, nor is a file that was only opened for writing.
+#[needs(UserNamespace)]
+#[test]
+fn caches_and_state_of_tools_are_not() {
+    let place = place();
+    let noise = "mkdir -p ~/.cache/tool ~/go/pkg/mod/x ~/cargo/registry; echo x > ~/.history
+                 touch ~/.cache/tool/1 ~/go/pkg/mod/x/2 ~/cargo/registry/3 ~/cargo/.package-cache /tmp/4
+                 : >> ../side/old";
+    let cargo = format!("CARGO_HOME={}", place.path().join("cargo").display());
+    let output = place.run(["exec", "-w", "fix", "-e", &cargo, "--", "sh", "-c", noise]);
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[needs(UserNamespace)]
+#[test]
+fn the_envelope_names_them() {
+    let place = place();
+    let script = "for n in $(seq 10 40); do echo x > ../side/$n; done";
+    let words = ["exec", "-w", "fix", "--json", "--", "sh", "-c", script];
+    let result = document_of(&place.run(words))["result"].clone();
+    let discarded = &result["discarded"];
+    assert_eq!(discarded["count"], 31);
+    let paths = discarded["paths"].as_array().expect("paths");
+    assert_eq!(paths.len(), 20);
+    let side = place.path().canonicalize().expect("it is there").join("side/10");
+    assert_eq!(paths[0], side.to_str().expect("UTF-8"));
+    let nothing = document_of(&place.run(["exec", "-w", "fix", "--json", "--", "true"]));
+    assert!(nothing["result"].get("discarded").is_none(), "{nothing}");
+}
+
+/// A project in `/tmp` has private neighbours too.
+#[needs(UserNamespace)]
+#[test]
+fn a_project_outside_of_the_home_has_neighbours_too() {
+    let place = place();
+    let home = tempfile::tempdir().expect("a home elsewhere");
+    let mut command =
+        place.command(["exec", "-w", "fix", "--shell", "echo x > ../note; touch /tmp/x"]);
+    let output = command.env("HOME", home.path()).output().expect("the binary runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.starts_with("1 file written outside the project was discarded: ../note;"),
+        "{said}"
+    );
+}
+
+#[needs(UserNamespace)]
+#[test]
+fn an_ordinary_user_is_told_too() {
+    let (place, user) = (place(), User::new());
+    give_away(place.path());
+    let words = ["exec", "-w", "fix", "--shell", "mkdir ../new; echo x > ../new/1"];
+    let output = user.command(&place, &words).output().expect("the binary runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("1 file written outside the project was discarded: ../new;"), "{said}");
+}
