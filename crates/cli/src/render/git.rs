@@ -52,7 +52,12 @@ fn told(note: &GitNote, whose: &str) -> String {
             let path = format!("{}/{}", note.repository, line(&note.name));
             format!("{git} {path} was changed on both sides: {whose} stays\n")
         }
-        GitEvent::DirectoryStayed => {
+        GitEvent::DirectoryStayed(Some(kept)) => {
+            let kept = paint(NAME, &line(kept));
+            let path = &note.repository;
+            format!("{git} {path} stays as it is: both sides changed it, and {side} is {kept}\n")
+        }
+        GitEvent::DirectoryStayed(None) => {
             format!(
                 "{git} {} stays as it is: it was changed or deleted on both sides\n",
                 note.repository

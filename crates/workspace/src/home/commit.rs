@@ -18,7 +18,7 @@ use super::{HomeOptions, describe, execs, markers};
 use crate::change::ChangeSummaryService;
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
-use crate::git::{GitReport, Unclear};
+use crate::git::{GitReport, Meeting, Unclear};
 
 /// How often a commit is tried again because somebody changed the folder meanwhile.
 const ATTEMPTS: usize = 3;
@@ -139,10 +139,13 @@ impl<'a> CommitService<'a> {
         let (kept, kept_conflicts) = match fits {
             true => {
                 let sides = [side(HEAD_LABEL, after), side(&workspace.name, tip.root)];
-                let how = How { target: 1, unclear: Unclear::Follow, meetings: &[] };
-                let (root, conflicts, _) =
-                    merge(vault, proposal.selected.root, &sides, &how, options)?;
-                (root, conflicts)
+                // The same moments, seen from the workspace.
+                let turned = proposal.meetings.iter();
+                let turned = turned.map(|met| Meeting { target: met.other, other: met.target });
+                let meetings = [turned.collect(), Vec::new()];
+                let how = How { target: 1, unclear: Unclear::Follow, meetings: &meetings };
+                let both = merge(vault, proposal.selected.root, &sides, &how, options)?;
+                (both.merged.root, both.merged.conflicts)
             }
             false => (tip.root, Vec::new()),
         };

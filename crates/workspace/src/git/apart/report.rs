@@ -43,8 +43,8 @@ pub enum GitEvent {
     CheckoutStayed,
     /// Both sides changed a file of the repository: the target's stays.
     FileStayed,
-    /// Both sides changed the whole directory, or one deleted it: the target's stays.
-    DirectoryStayed,
+    /// Both sides changed the whole directory, or one deleted it: the target's stays, and the other's may lie at this path.
+    DirectoryStayed(Option<String>),
 }
 
 impl GitEvent {
@@ -58,14 +58,15 @@ impl GitEvent {
             Self::Deleted => "deleted",
             Self::CheckoutStayed => "checkout-stayed",
             Self::FileStayed => "file-stayed",
-            Self::DirectoryStayed => "directory-stayed",
+            Self::DirectoryStayed(_) => "directory-stayed",
         }
     }
 
-    /// The name that a ref of the other side was kept under.
+    /// The name that a ref of the other side was kept under, or the path of a directory.
     pub fn kept_as(&self) -> Option<&str> {
         match self {
             Self::KeptApart(name) | Self::CheckedOut(name) => Some(name),
+            Self::DirectoryStayed(path) => path.as_deref(),
             _ => None,
         }
     }

@@ -96,7 +96,8 @@ impl Taking<'_, '_> {
     fn checked_out_last(&self, at: &VaultPath) -> Result<Checkout> {
         let objects = self.sides.base.objects;
         let mut oldest = None;
-        for (target, other) in self.meetings {
+        let asked = self.unclear == Unclear::Apart;
+        for (target, other) in self.meetings.iter().filter(|_| asked) {
             let target = Checkout::read(&State { objects, tree: target }, at)?;
             if target.is_same(&Checkout::read(&State { objects, tree: other }, at)?) {
                 return Ok(target);
