@@ -80,7 +80,7 @@ pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<ExitCode> {
         items.iter_mut().for_each(split_all);
     }
     if args.list {
-        list::print(context, &workspace, &items)?;
+        list::print(context, vault, &workspace, &items)?;
         return Ok(ExitCode::Success);
     }
     let review = Review { context, vault, service, workspace: &workspace, args };

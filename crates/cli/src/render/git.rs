@@ -6,14 +6,23 @@ use super::{DIM, NAME, WARN, line, paint};
 
 /// A line for everything that people should know. `whose` says whose refs stay: "yours", or a workspace's.
 pub(crate) fn notes(report: &GitReport, whose: &str) -> String {
-    report.notes.iter().map(|note| told(note, whose)).collect()
+    report.notes.iter().map(|note| told(note, whose, "")).collect()
 }
 
-fn told(note: &GitNote, whose: &str) -> String {
-    let name = paint(NAME, &line(short(&note.name)));
+/// The same for what became of a workspace that followed the folder.
+pub(crate) fn notes_in(report: &GitReport, workspace: &str) -> String {
+    let place = format!("in {workspace}, ");
+    report.notes.iter().map(|note| told(note, workspace, &place)).collect()
+}
+
+fn told(note: &GitNote, whose: &str, place: &str) -> String {
+    let name = format!("{place}{}", paint(NAME, &line(short(&note.name))));
     let at = |id: &Option<String>| {
-        id.as_deref().map_or("nothing", |id| id.get(..12).unwrap_or(id)).to_owned()
+        let is_id = |id: &str| id.len() >= 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let id = id.as_deref().unwrap_or("nothing");
+        line(if is_id(id) { &id[..12] } else { short(id) })
     };
+    let (from, to) = (at(&note.from), at(&note.to));
     let side = side(&note.side);
     let git = paint(WARN, "git:");
     match &note.event {
@@ -30,23 +39,39 @@ fn told(note: &GitNote, whose: &str) -> String {
             )
         }
         GitEvent::Stayed => {
-            let wanted = at(&note.to);
+            format!("{git} {name} stays at {from}, not {to}: it was changed since\n")
+        }
+        GitEvent::Moved => format!("{git} {name} moved from {from} to {to}\n"),
+        GitEvent::Rewound(commits) => {
+            let far = match commits {
+                Some(1) => " 1 commit".to_owned(),
+                Some(commits) => format!(" {commits} commits"),
+                None => String::new(),
+            };
             format!(
-                "{git} {name} stays at {}, not {wanted}: it was changed since\n",
-                at(&note.from)
+                "{git} {name} goes back{far}, from {from} to {to}; `git reflog` has the old one\n"
             )
         }
-        GitEvent::Moved => {
-            let (from, to) = (at(&note.from), at(&note.to));
-            format!("{git} {name} moved from {from} to {to}\n")
+        GitEvent::Replaced(None) => {
+            format!(
+                "{git} {name} no longer contains {from} and is at {to}; `git reflog` has the old one\n"
+            )
         }
-        GitEvent::Deleted => {
-            let from = at(&note.from);
-            format!("{git} {name} was deleted; it was at {from}\n")
+        GitEvent::Replaced(Some(kept)) => {
+            let kept = paint(NAME, &line(short(kept)));
+            format!("{git} {name} is of another repository now; what it was, {from}, is {kept}\n")
         }
-        GitEvent::CheckoutStayed => {
-            let text = "  HEAD and index stay as they are: they were changed since";
-            format!("{}\n", paint(DIM, text))
+        GitEvent::Switched => {
+            format!("{git} {name} is at {to} now; it was at {from}\n")
+        }
+        GitEvent::NotBrought(why) => {
+            let why = line(why);
+            format!("{git} {name} of {} was not brought: {why}\n", plain(&note.side))
+        }
+        GitEvent::Deleted => format!("{git} {name} was deleted; it was at {from}\n"),
+        GitEvent::CheckoutStayed(why) => {
+            let text = format!("  HEAD and index stay as they are: {}", line(why));
+            format!("{}\n", paint(DIM, &text))
         }
         GitEvent::FileStayed => {
             let path = format!("{}/{}", note.repository, line(&note.name));

@@ -7,13 +7,19 @@ mod checkout;
 mod directory;
 mod edit;
 mod logs;
+mod missing;
 mod objects;
 mod own_name;
 mod place;
 mod refs;
 mod report;
 mod role;
+mod store;
+mod told;
 mod whole;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use offshoot_vault::merge::{Base, MergeInputs, MergeOptions, Merged, Side};
 use offshoot_vault::{Batch, Mtime, RootId, Tree, TreeEditor, Vault, VaultPath};
@@ -22,6 +28,7 @@ use super::error::GitError;
 use super::repository::State;
 use crate::error::Result;
 use edit::Edit;
+use missing::Both;
 pub(crate) use place::is_own;
 use place::{Place, PlaceKind, changed_places};
 pub use report::{GitEvent, GitNote, GitReport};
@@ -200,6 +207,7 @@ fn take(
             edit: &mut edit,
             report,
             beside,
+            stores: BTreeMap::new(),
         };
         match place.kind {
             PlaceKind::Git => taking.git_directory(&place.path)?,
@@ -235,6 +243,8 @@ struct Taking<'a, 'e> {
     report: &'e mut GitReport,
     /// What is kept beside directories that are taken whole.
     beside: &'e mut Vec<VaultPath>,
+    /// The objects of repositories that were looked at.
+    stores: BTreeMap<VaultPath, Rc<Both<'a>>>,
 }
 
 /// Puts the decided directories into the merged files.

@@ -53,6 +53,8 @@ pub struct Proposal {
     nothing: bool,
     /// Why nothing can come home, where git is in the way.
     pub refused: Option<ServiceError>,
+    /// Git is in the way.
+    blocked: bool,
     /// When the workspace took the main line in, newest first.
     pub(super) meetings: Vec<Meeting>,
 }
@@ -84,6 +86,7 @@ impl Proposal {
             git: GitReport::default(),
             nothing: false,
             refused: None,
+            blocked: false,
             meetings: Vec::new(),
         };
         let offered = proposal.selected.root;
@@ -102,7 +105,9 @@ impl Proposal {
                 let [_, met] = meetings;
                 proposal.meetings = met;
             }
-            Err(error @ ServiceError::Git(_)) => proposal.refused = Some(error),
+            Err(error @ ServiceError::Git(_)) => {
+                (proposal.refused, proposal.blocked) = (Some(error), true);
+            }
             Err(error) => return Err(error),
         }
         Ok(proposal)
@@ -131,6 +136,7 @@ impl Proposal {
             git,
             nothing,
             refused,
+            blocked: false,
             meetings,
         })
     }
@@ -140,10 +146,15 @@ impl Proposal {
         self.nothing || self.selected.root == self.base
     }
 
-    /// Two states whose difference is what comes home: the main line without and with it. Where there are conflicts, what the
+    /// Whether what is offered could be merged: there are no conflicts, and git is not in the way.
+    pub fn fits(&self) -> bool {
+        self.conflicts.is_empty() && !self.blocked
+    }
+
+    /// Two states whose difference is what comes home: the main line without and with it. Where that does not fit, what the
     /// workspace came from and what it offers.
     pub fn sides(&self) -> (RootId, RootId) {
-        match self.conflicts.is_empty() {
+        match self.fits() {
             true => (self.main, self.merged),
             false => (self.base, self.selected.root),
         }

@@ -23,6 +23,7 @@ pub(super) fn text(outcome: &CommitOutcome) -> String {
     };
     if outcome.conflicts.is_empty() {
         text.push_str(&render::git::notes(&outcome.git, "yours"));
+        text.push_str(&render::git::notes_in(&outcome.workspace_git, &outcome.workspace));
     }
     text.push_str(&held(&outcome.held));
     if !outcome.kept_conflicts.is_empty() {

@@ -1,16 +1,34 @@
 //! The changes of a workspace with the ids of their pieces.
 
-use offshoot_vault::Workspace;
+use offshoot_protocol::ReviewListDoc;
 use offshoot_vault::diff::text::LineKind;
+use offshoot_vault::{Vault, Workspace};
 use offshoot_workspace::{Piece, PieceKind, ReviewItem, wire};
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::render::{self, DIM, WARN, paint};
+use crate::render::{self, BAD, DIM, WARN, paint};
 
-/// Prints them.
-pub(crate) fn print(context: &Context, workspace: &Workspace, items: &[ReviewItem]) -> Result<()> {
-    context.output.data(wire::review_list(workspace, items), |_| text(items))
+/// Prints them, with what a commit would say about repositories.
+pub(crate) fn print(
+    context: &Context,
+    vault: &Vault,
+    workspace: &Workspace,
+    items: &[ReviewItem],
+) -> Result<()> {
+    let preview = context.preview(vault, workspace, false)?;
+    let refused = preview.refused.as_ref().map(ToString::to_string);
+    let document = ReviewListDoc {
+        refused: refused.clone(),
+        repositories: wire::repositories(&preview.proposal.git),
+        ..wire::review_list(workspace, items)
+    };
+    context.output.data(document, |_| {
+        let refused = refused.map(|why| format!("commit is refused: {}", render::line(&why)));
+        let refused = refused.map(|line| format!("{}\n", paint(BAD, &line)));
+        let notes = render::git::notes(&preview.proposal.git, "yours");
+        format!("{}{notes}{}", text(items), refused.unwrap_or_default())
+    })
 }
 
 fn text(items: &[ReviewItem]) -> String {

@@ -35,6 +35,7 @@ pub(super) fn long(status: &Status, hints: bool) -> String {
     let (shown, git) = render::apart_from_git(render::without_frames(status.brought()));
     shown.iter().for_each(|change| out.push_str(&format!("  {}\n", render::change(change))));
     out.push_str(&render::git_files(git));
+    out.push_str(&render::git::notes(&status.preview.proposal.git, "yours"));
     out.push_str(&held_lines(status.held()));
     out.push_str(&in_the_way(status));
     if let Some(operation) = &status.last_operation {

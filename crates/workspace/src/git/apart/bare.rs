@@ -5,6 +5,7 @@ use offshoot_vault::{Entry, VaultPath};
 use super::Taking;
 use super::ancestry::includes;
 use super::role::{Role, role};
+use super::store::Store;
 use super::whole::same;
 use crate::error::Result;
 use crate::git::repository::is_repository;
@@ -28,11 +29,12 @@ impl Taking<'_, '_> {
             }
         }
         let (here, there) = (sides.target.refs(path)?, sides.other.refs(path)?);
+        let store = Store::new(sides.other, path);
         let is_commit = |value: &&Vec<u8>| !value.starts_with(b"ref:");
         for value in here.values().filter(is_commit) {
             let mut found = false;
             for tip in there.values().filter(is_commit) {
-                found = found || includes(&sides.other, path, tip, value)?;
+                found = found || includes(&store, tip, value)?;
             }
             if !found {
                 return Ok(false);

@@ -1,8 +1,10 @@
 //! A git directory, part by part.
 
 mod checkouts;
-mod ref_files;
+pub(super) mod ref_files;
 mod stash;
+
+pub(super) use checkouts::Checkouts;
 
 use std::collections::BTreeSet;
 
@@ -174,7 +176,9 @@ impl Taking<'_, '_> {
             return Ok(());
         }
         if !moved {
-            self.note(repository, GitEvent::CheckoutStayed, "HEAD".to_owned(), None, None);
+            let why = "they were changed there as well, or something is in progress";
+            let event = GitEvent::CheckoutStayed(why);
+            self.note(repository, event, "HEAD".to_owned(), None, None);
             return Ok(());
         }
         match self.unclear {
