@@ -3,6 +3,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
+#[path = "repositories/broken.rs"]
+mod broken;
+#[path = "repositories/killed.rs"]
+mod killed;
+#[path = "repositories/moves.rs"]
+mod moves;
 #[path = "repositories/others.rs"]
 mod others;
 #[path = "repositories/parts.rs"]

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::binding::GitDirectoryDoc;
 use crate::document::Kind;
 use crate::file::EntryKindDoc;
+use crate::git::RepositoryNoteDoc;
 use crate::home::{ClashDoc, HeldDoc};
 use crate::merge::ConflictDoc;
 use crate::text::Text;
@@ -144,6 +145,9 @@ pub struct StatusDoc {
     /// Why a commit would be refused otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,
+    /// What would become of repositories.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repositories: Vec<RepositoryNoteDoc>,
     /// Paths in `changes` that somebody changed in the folder since the main line last was what is in it. A commit reads the folder, and
     /// may do something else with them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -40,6 +40,8 @@ pub struct RepositoryNoteDoc {
     pub repository: Text,
     /// What happened: `kept-apart` (both sides moved a ref: the other side's is `kept_as` now), `checked-out` (the other side moved a ref that is
     /// checked out here, where that could not follow: it is `kept_as` now), `stayed` (it was moved since), `moved`, `deleted`,
+    /// `rewound` (a branch or tag went back by `commits`), `replaced` (it no longer has the commit that it was, which is `kept_as` where the whole
+    /// repository is another one), `switched` (something else is checked out), `not-brought` (it is damaged in the other side's repository),
     /// `checkout-stayed` (HEAD, the index and what is in progress stay), `file-stayed` or `directory-stayed` (both sides changed it).
     pub event: String,
     /// What it happened to: the full name of a ref, or a path in the repository; empty for the whole directory.
@@ -52,9 +54,15 @@ pub struct RepositoryNoteDoc {
     /// Where the ref is now, or what the other side has.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
-    /// The name that the other side's ref has now.
+    /// The name that the other side's ref has now, or the path of its directory; for `replaced`, the name of what was there before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_as: Option<String>,
+    /// Why it stayed or was not brought, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
+    /// How many commits the ref went back, where that can be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub commits: Option<u64>,
 }
 
 /// What stays out of git.

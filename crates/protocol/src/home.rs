@@ -66,6 +66,9 @@ pub struct CommitDoc {
     /// What became of repositories that both sides changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repositories: Vec<RepositoryNoteDoc>,
+    /// What the workspace's own repositories no longer have, since they follow the folder's after a commit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub workspace_repositories: Vec<RepositoryNoteDoc>,
     /// What became of the git commit that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitOutcomeDoc>,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::change::{ChangeDoc, ChangeKindDoc, HunkDoc};
 use crate::document::Kind;
+use crate::git::RepositoryNoteDoc;
 use crate::text::Text;
 
 /// What changed a path last.
@@ -68,6 +69,12 @@ pub struct ReviewListDoc {
     pub snapshot: String,
     /// The paths, in order.
     pub items: Vec<ReviewItemDoc>,
+    /// Why a commit would be refused, beside conflicts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+    /// What would become of repositories.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repositories: Vec<RepositoryNoteDoc>,
 }
 
 impl Kind for ReviewListDoc {

@@ -33,7 +33,7 @@ pub(crate) use unfinished::pinned_roots;
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use offshoot_store::Id;
@@ -99,7 +99,22 @@ pub struct Apply<'v> {
     back: bool,
     /// Nothing was moved yet.
     fresh: bool,
+    rewritten: Rewritten<'v>,
     _lock: DirLock,
+}
+
+/// Tells whether the bytes of a file of the host mean what was put there: a program may have written them anew. The bytes are read only
+/// where they are asked for.
+pub type IsRewritten<'v> = Box<dyn Fn(&Path, &dyn Fn() -> Option<Vec<u8>>) -> bool + 'v>;
+
+/// The answer of whoever knows what files mean; no without one.
+#[derive(Default)]
+struct Rewritten<'v>(Option<IsRewritten<'v>>);
+
+impl std::fmt::Debug for Rewritten<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Rewritten").field("known", &self.0.is_some()).finish()
+    }
 }
 
 impl Vault {
@@ -134,7 +149,15 @@ impl Vault {
         std::fs::create_dir_all(&applies).map_err(io_error("create", &applies))?;
         let place = applies.join(id.to_string());
         let lock = DirLock::create(&place).map_err(io_error("create", &place))?;
-        let mut apply = Apply { vault: self, journal, place, back: true, fresh: true, _lock: lock };
+        let mut apply = Apply {
+            vault: self,
+            journal,
+            place,
+            back: true,
+            fresh: true,
+            rewritten: Rewritten::default(),
+            _lock: lock,
+        };
         match apply.stage(&plan) {
             Ok(()) => {
                 apply.back = false;

@@ -49,7 +49,7 @@ mod vault;
 pub use actor::Actor;
 pub use apply::{
     Apply, ApplyError, ApplyNote, ApplyOptions, ApplyPlan, ApplyProblem, ApplyTarget, FolderLock,
-    Kept, SharedLock,
+    IsRewritten, Kept, SharedLock,
 };
 pub use archive::Archived;
 pub use caches::{CacheEntry, CacheInfo, CacheUse, CacheWish, Caches, Tidied};

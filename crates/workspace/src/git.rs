@@ -23,13 +23,13 @@ pub use apart::{
     GitEvent, GitNote, GitReport, Meeting, MergedRepositories, RepositoryMerge, Unclear,
     merge_repositories,
 };
-pub(crate) use apart::{is_object, is_own};
+pub(crate) use apart::{is_object, is_own, is_the_folders};
 pub(crate) use checkout::Checkouts;
 pub use commit::{CameHome, GitCommit, GitCommitted, GitWords, check_folder};
 pub use error::GitError;
 pub use export::{ExportRequest, Exported, ExportedCommit, LeftOut, export};
 pub use folder::GitFolder;
-pub(crate) use index::is_index_refresh;
+pub(crate) use index::{is_index_of, is_index_refresh};
 pub(crate) use moved::git_move_of;
 pub use moved::record_git_commit;
 pub(crate) use names::{

@@ -11,7 +11,10 @@ use offshoot_vault::{
 
 use crate::conflict::OpenConflict;
 use crate::error::{Result, ServiceError};
-use crate::git::{GitReport, MergedRepositories, RepositoryMerge, Unclear, merge_repositories};
+use crate::git::{
+    GitReport, Meeting, MergedRepositories, RepositoryMerge, Unclear, merge_repositories,
+};
+use crate::home::meetings;
 use crate::resolve::Point;
 use crate::workspace::{checked, taken};
 
@@ -177,6 +180,18 @@ impl<'a> MergeService<'a> {
         Ok(Plan { points, sides })
     }
 
+    /// When each side took in what it has in common with the first.
+    fn meetings(&self, plan: &Plan) -> Result<Vec<Vec<Meeting>>> {
+        let Some((target, others)) = plan.points.split_first() else { return Ok(Vec::new()) };
+        let mut all = vec![Vec::new()];
+        for other in others {
+            let ids = [target.snapshot.id, other.snapshot.id];
+            let common = self.vault.common_ancestors(&ids)?;
+            all.push(meetings(self.vault, &other.snapshot, &common)?);
+        }
+        Ok(all)
+    }
+
     fn compute(&self, request: &MergeRequest<'_>, plan: &Plan) -> Result<MergeOutcome> {
         let ids: Vec<Id> = plan.points.iter().map(|point| point.snapshot.id).collect();
         let side = |point: &Point| Side { label: point.label.clone(), root: point.snapshot.root };
@@ -184,8 +199,10 @@ impl<'a> MergeService<'a> {
         let base = self.vault.merge_base(&ids)?;
         let inputs = MergeInputs { base: &base, sides: &sides };
         let (options, unclear) = (&request.options, Unclear::Apart);
-        let merge = RepositoryMerge { inputs, options, target: 0, unclear, meetings: &[] };
-        let MergedRepositories { merged, report: git } = merge_repositories(self.vault, &merge)?;
+        let meetings = self.meetings(plan)?;
+        let merge = RepositoryMerge { inputs, options, target: 0, unclear, meetings: &meetings };
+        let MergedRepositories { merged, report: git, .. } =
+            merge_repositories(self.vault, &merge)?;
         let objects = self.vault.objects()?;
         let before = match (request.into, plan.sides.first()) {
             (MergeTarget::New(_), _) => plan.base(),

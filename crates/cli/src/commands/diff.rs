@@ -202,9 +202,12 @@ fn states(
 fn brought(context: &Context, vault: &Vault, workspace: &Workspace) -> Result<(State, State)> {
     let preview = context.preview(vault, workspace, false)?;
     let (before, after) = preview.proposal.sides();
-    let fits = preview.proposal.conflicts.is_empty();
-    if !fits {
-        let name = render::line(&workspace.name);
+    let fits = preview.proposal.fits();
+    let name = render::line(&workspace.name);
+    if let Some(refused) = &preview.refused {
+        context.output.note(format!("commit is refused: {}", render::line(&refused.to_string())));
+    }
+    if !preview.proposal.conflicts.is_empty() {
         context.output.note(format!(
             "{name} has conflicts with head, so this is what it changed since both were the same: `offshoot pull -w {name}`"
         ));

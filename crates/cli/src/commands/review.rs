@@ -90,7 +90,7 @@ pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<ExitCode> {
         items.iter_mut().for_each(split_all);
     }
     if args.list && context.output.is_json() {
-        list::print_document(context, &workspace, &items)?;
+        list::print_document(context, vault, &workspace, &items)?;
         return Ok(ExitCode::Success);
     }
     let roots = [vault.head()?.root, vault.snapshot(&workspace.state.head)?.root];
@@ -100,7 +100,7 @@ pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<ExitCode> {
     };
     let mut folded = FoldedReview::new(items, noise.as_mut())?;
     if args.list {
-        list::print(context, &folded)?;
+        list::print(context, vault, &workspace, &folded)?;
         return Ok(ExitCode::Success);
     }
     let review = Review { context, vault, service, workspace: &workspace, args };

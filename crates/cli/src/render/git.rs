@@ -7,14 +7,23 @@ use super::{DIM, NAME, WARN, line, paint};
 
 /// A line for everything that people should know. `whose` says whose refs stay: "yours", or a workspace's.
 pub(crate) fn notes(report: &GitReport, whose: &str) -> String {
-    report.notes.iter().map(|note| told(note, whose)).collect()
+    report.notes.iter().map(|note| told(note, whose, "")).collect()
 }
 
-fn told(note: &GitNote, whose: &str) -> String {
-    let name = paint(NAME, &line(short(&note.name)));
+/// The same for what became of a workspace that followed the folder.
+pub(crate) fn notes_in(report: &GitReport, workspace: &str) -> String {
+    let place = format!("in {workspace}, ");
+    report.notes.iter().map(|note| told(note, workspace, &place)).collect()
+}
+
+fn told(note: &GitNote, whose: &str, place: &str) -> String {
+    let name = format!("{place}{}", paint(NAME, &line(short(&note.name))));
     let at = |id: &Option<String>| {
-        id.as_deref().map_or("nothing", |id| id.get(..12).unwrap_or(id)).to_owned()
+        let is_id = |id: &str| id.len() >= 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let id = id.as_deref().unwrap_or("nothing");
+        line(if is_id(id) { &id[..12] } else { short(id) })
     };
+    let (from, to) = (at(&note.from), at(&note.to));
     let side = side(&note.side);
     let git = paint(WARN, &format!("{}:", git_name(&note.repository)));
     match &note.event {
@@ -31,31 +40,51 @@ fn told(note: &GitNote, whose: &str) -> String {
             )
         }
         GitEvent::Stayed => {
-            let wanted = at(&note.to);
+            format!("{git} {name} stays at {from}, not {to}: it was changed since\n")
+        }
+        GitEvent::Moved if note.from.is_none() => format!("{git} {name} was created at {to}\n"),
+        GitEvent::Moved => format!("{git} {name} moved from {from} to {to}\n"),
+        GitEvent::Rewound(commits) => {
+            let far = match commits {
+                Some(1) => " 1 commit".to_owned(),
+                Some(commits) => format!(" {commits} commits"),
+                None => String::new(),
+            };
             format!(
-                "{git} {name} stays at {}, not {wanted}: it was changed since\n",
-                at(&note.from)
+                "{git} {name} goes back{far}, from {from} to {to}; `git reflog` has the old one\n"
             )
         }
-        GitEvent::Moved => match &note.from {
-            None => format!("{git} {name} was created at {}\n", at(&note.to)),
-            Some(_) => {
-                let (from, to) = (at(&note.from), at(&note.to));
-                format!("{git} {name} moved from {from} to {to}\n")
-            }
-        },
-        GitEvent::Deleted => {
-            let from = at(&note.from);
-            format!("{git} {name} was deleted; it was at {from}\n")
+        GitEvent::Replaced(None) => {
+            format!(
+                "{git} {name} no longer contains {from} and is at {to}; `git reflog` has the old one\n"
+            )
         }
-        GitEvent::CheckoutStayed => {
-            let text = "  HEAD and index stay as they are: they were changed since";
-            format!("{}\n", paint(DIM, text))
+        GitEvent::Replaced(Some(kept)) => {
+            let kept = paint(NAME, &line(short(kept)));
+            format!("{git} {name} is of another repository now; what it was, {from}, is {kept}\n")
+        }
+        GitEvent::Switched => {
+            format!("{git} {name} is at {to} now; it was at {from}\n")
+        }
+        GitEvent::NotBrought(why) => {
+            let why = line(why);
+            format!("{git} {name} of {} was not brought: {why}\n", plain(&note.side))
+        }
+        GitEvent::Deleted => format!("{git} {name} was deleted; it was at {from}\n"),
+        GitEvent::CheckoutStayed(why) => {
+            let text = format!("  HEAD and index stay as they are: {}", line(why));
+            format!("{}\n", paint(DIM, &text))
         }
         GitEvent::FileStayed => {
             format!("{git} {name} was changed on both sides: {whose} stays\n")
         }
-        GitEvent::DirectoryStayed => {
+        GitEvent::DirectoryStayed(Some(kept)) => {
+            let kept = paint(NAME, &line(kept));
+            format!(
+                "{git} the repository stays as it is: both sides changed it, and {side} is {kept}\n"
+            )
+        }
+        GitEvent::DirectoryStayed(None) => {
             format!(
                 "{git} the repository stays as it is: it was changed or deleted on both sides\n"
             )
@@ -104,7 +133,7 @@ mod tests {
             from: from.map(str::to_owned),
             to: Some("0123456789abcdef".to_owned()),
         };
-        anstream::adapter::strip_str(&told(&note, "yours")).to_string()
+        anstream::adapter::strip_str(&told(&note, "yours", "")).to_string()
     }
 
     #[test]
@@ -128,7 +157,7 @@ mod tests {
         ] {
             let said = said(repository, GitEvent::Moved, None);
             assert!(said.starts_with(&format!("{name}: main was created")), "{repository}: {said}");
-            let said = self::said(repository, GitEvent::DirectoryStayed, None);
+            let said = self::said(repository, GitEvent::DirectoryStayed(None), None);
             assert!(said.starts_with(&format!("{name}: the repository stays")), "{said}");
         }
     }

@@ -1,11 +1,12 @@
 //! From after to before, as far as a folder came. What somebody did since stays.
 
+use super::folder::Spot;
 use super::forward::holds;
 use super::ground::{Ground, Site};
 use super::journal::{Action, Step};
 use super::problem::Kept;
-use super::stamp::{Look, Stamp};
-use super::touch;
+use super::stamp::Stamp;
+use super::{Rewritten, touch};
 use crate::error::Result;
 
 /// How a step was taken back.
@@ -24,12 +25,18 @@ impl Back {
 }
 
 /// Takes one step back, unless it never was done.
-pub(super) fn step(ground: &Ground, number: usize, step: &Step, owners: bool) -> Result<Back> {
+pub(super) fn step(
+    ground: &Ground,
+    number: usize,
+    step: &Step,
+    owners: bool,
+    rewritten: &Rewritten<'_>,
+) -> Result<Back> {
     match &step.action {
         // Where it was not put yet, it is cleared away with the staging.
         Action::Put { .. } if step.stays => Ok(Back::default()),
-        Action::Put { new } => put(&ground.site(number, step)?, new),
-        Action::Replace { old, new } => replace(&ground.site(number, step)?, old, new),
+        Action::Put { new } => put(&ground.site(number, step)?, new, rewritten),
+        Action::Replace { old, new } => replace(&ground.site(number, step)?, old, new, rewritten),
         Action::Remove { old } => remove(&ground.site(number, step)?, old),
         Action::Retouch { old, before, after } => {
             let done = touch::file(ground, step, old, (after, before), owners)?;
@@ -44,19 +51,16 @@ pub(super) fn step(ground: &Ground, number: usize, step: &Step, owners: bool) ->
     }
 }
 
-fn put(site: &Site<'_>, new: &Stamp) -> Result<Back> {
+fn put(site: &Site<'_>, new: &Stamp, rewritten: &Rewritten<'_>) -> Result<Back> {
     if site.in_slot()?.is_some_and(|look| new.is_same_inode(&look)) {
         return Ok(Back::default());
     }
     let Some(spot) = site.spot()? else { return Ok(Back::changed()) };
-    match site.at(&spot)? {
-        Some(there) if is_ours(site, &there, new)? => {}
-        _ => return Ok(Back::changed()),
-    }
+    let Some(ours) = ours(site, &spot, new, rewritten)? else { return Ok(Back::changed()) };
     if !site.move_out(&spot)? {
         return Ok(Back::changed());
     }
-    if holds(site, new)? {
+    if holds(site, &ours)? {
         return Ok(Back::default());
     }
     // Written to in this very moment.
@@ -67,21 +71,18 @@ fn put(site: &Site<'_>, new: &Stamp) -> Result<Back> {
     Ok(back)
 }
 
-fn replace(site: &Site<'_>, old: &Stamp, new: &Stamp) -> Result<Back> {
+fn replace(site: &Site<'_>, old: &Stamp, new: &Stamp, rewritten: &Rewritten<'_>) -> Result<Back> {
     match site.in_slot()? {
         Some(look) if !new.is_same_inode(&look) => {}
         // It never was done, or all of it is cleaned up.
         _ => return Ok(Back::default()),
     }
     let Some(spot) = site.spot()? else { return leave(site, old) };
-    match site.at(&spot)? {
-        Some(there) if is_ours(site, &there, new)? => {}
-        _ => return leave(site, old),
-    }
+    let Some(ours) = ours(site, &spot, new, rewritten)? else { return leave(site, old) };
     if !site.exchange(&spot)? {
         return leave(site, old);
     }
-    if holds(site, new)? {
+    if holds(site, &ours)? {
         return Ok(Back::default());
     }
     // What came out is somebody's, newer than what went in.
@@ -103,9 +104,21 @@ fn remove(site: &Site<'_>, old: &Stamp) -> Result<Back> {
     if site.move_in(&spot)? { Ok(Back::default()) } else { leave(site, old) }
 }
 
-/// Whether what is at the path is what was put there.
-fn is_ours(site: &Site<'_>, there: &Look, new: &Stamp) -> Result<bool> {
-    Ok(new.is(there) && site.is_empty(there)?)
+/// What is at the path, if it is what was put there, or means the same.
+fn ours(
+    site: &Site<'_>,
+    spot: &Spot<'_>,
+    new: &Stamp,
+    rewritten: &Rewritten<'_>,
+) -> Result<Option<Stamp>> {
+    let Some(there) = site.at(spot)? else { return Ok(None) };
+    if new.is(&there) {
+        return Ok(site.is_empty(&there)?.then_some(*new));
+    }
+    let known = rewritten.0.as_ref().filter(|_| new.is_file());
+    let means_the_same =
+        known.is_some_and(|known| known(&site.host(), &|| site.bytes(&there).ok().flatten()));
+    Ok(means_the_same.then(|| Stamp::of_new(&there)))
 }
 
 /// The path is somebody's now. What was there before is in the vault, unless it is not what was captured.

@@ -1,5 +1,7 @@
 //! The folders of an apply and its staging directories, open.
 
+use std::fs::File;
+use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
@@ -10,12 +12,14 @@ use rustix::io::Errno;
 use super::folder::{Folder, Spot};
 use super::journal::{Journal, Step};
 use super::problem::{ApplyProblem, Kept};
-use super::stamp::{Look, Stamp, look, missing_is_none};
+use super::stamp::{Kind, Look, Stamp, look, look_at, missing_is_none};
 use crate::disk::{self, join, split_last};
 use crate::error::{Result, VaultError, io_error};
 
 /// How staging directories are called, in front of the id of their apply. Nothing of such a name is ever captured.
 pub(crate) const STAGING: &[u8] = b".offshoot-apply-";
+/// A larger file is not read to see what it means.
+const MOST_READ: u64 = 64 << 20;
 /// So many names are tried to keep something beside its place.
 const NAMES: usize = 100;
 
@@ -104,6 +108,23 @@ impl Site<'_> {
     /// What is at a place.
     pub(super) fn at(&self, spot: &Spot<'_>) -> Result<Option<Look>> {
         spot.look().map_err(self.failed("stat"))
+    }
+
+    /// The host path.
+    pub(super) fn host(&self) -> PathBuf {
+        self.folder.host(&self.step.path.0)
+    }
+
+    /// The bytes of a file at the path, as long as it is the one that was looked at.
+    pub(super) fn bytes(&self, there: &Look) -> std::io::Result<Option<Vec<u8>>> {
+        if there.kind != Kind::File || there.size > MOST_READ {
+            return Ok(None);
+        }
+        let mut file = File::from(self.folder.file(&self.step.path.0)?);
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        let now = look_at(file.as_fd())?;
+        Ok(Stamp::of_new(there).is(&now).then_some(bytes))
     }
 
     /// Whether what is at the path is what was captured.

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use super::ground::{self, Ground};
 use super::journal::Action;
 use super::problem::{ApplyError, ApplyProblem, Kept};
-use super::{Apply, backward, forward, touch, writers};
+use super::{Apply, IsRewritten, Rewritten, backward, forward, touch, writers};
 use crate::disk::{self, split_last};
 use crate::error::{Result, io_error};
 use crate::layer::syncs_each;
@@ -22,7 +22,12 @@ enum Stop {
     Interfered { path: PathBuf, kept: Vec<Kept> },
 }
 
-impl Apply<'_> {
+impl<'v> Apply<'v> {
+    /// Takes a file that was written anew, and means the same, for what was put there when everything is taken back.
+    pub fn know_rewritten(&mut self, is_rewritten: IsRewritten<'v>) {
+        self.rewritten = Rewritten(Some(is_rewritten));
+    }
+
     /// Brings the folders to their new state, from wherever they are in between. Where somebody changes what is to be
     /// replaced, or a call fails, all is taken back.
     pub fn swap(&mut self) -> Result<(), ApplyError> {
@@ -128,7 +133,7 @@ impl Apply<'_> {
             self.steps().partition(|(_, it)| matches!(it.action, Action::Settle { .. }));
         // Metadata of directories last, also on the way back.
         for (number, step) in moved.into_iter().rev().chain(settled) {
-            let back = backward::step(ground, number, step, owners)?;
+            let back = backward::step(ground, number, step, owners, &self.rewritten)?;
             paths.extend(back.changed.then(|| ground.host(step)));
             kept.extend(back.kept);
         }

@@ -10,7 +10,7 @@ use offshoot_store::{Id, StoreError};
 
 use super::ground::Ground;
 use super::journal::{BACK, DONE, JOURNAL, Journal, PLACES};
-use super::{APPLIES, Apply, FolderLock};
+use super::{APPLIES, Apply, FolderLock, Rewritten};
 use crate::disk;
 use crate::error::{Result, io_error};
 use crate::hash::RootId;
@@ -35,7 +35,8 @@ impl Vault {
             };
             let (back, done) = (place.join(BACK).exists(), place.join(DONE).exists());
             let back = back || journal.steps.is_none();
-            let apply = Apply { vault: self, journal, place, back, fresh: false, _lock: lock };
+            let (fresh, rewritten) = (false, Rewritten::default());
+            let apply = Apply { vault: self, journal, place, back, fresh, rewritten, _lock: lock };
             if back || done {
                 // A folder that is away, on a disk that is not there now, is cleared up when it is back.
                 if Ground::open(&apply.journal, false).is_ok() {

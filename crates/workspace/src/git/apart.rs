@@ -2,17 +2,24 @@
 //! `docs/design/git.md`. The merge of files never sees a repository's own directory, so it can put no markers there.
 
 mod ancestry;
+mod bare;
 mod checkout;
 mod directory;
 mod edit;
 mod logs;
+mod missing;
 mod objects;
 mod own_name;
 mod place;
 mod refs;
 mod report;
 mod role;
+mod store;
+mod told;
 mod whole;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use offshoot_vault::merge::{Base, MergeInputs, MergeOptions, Merged, Side};
 use offshoot_vault::{Batch, Mtime, RootId, Tree, TreeEditor, Vault, VaultPath};
@@ -21,10 +28,12 @@ use super::error::GitError;
 use super::repository::State;
 use crate::error::Result;
 use edit::Edit;
+use missing::Both;
 pub(crate) use place::is_own;
 use place::{Place, PlaceKind, changed_places};
 pub use report::{GitEvent, GitNote, GitReport};
 pub(crate) use role::is_object;
+pub(crate) use whole::is_the_folders;
 
 /// What becomes of the other side's refs that the target's own work stands in the way of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,9 +66,9 @@ pub struct RepositoryMerge<'a> {
     pub target: usize,
     /// What becomes of refs that are not clear.
     pub unclear: Unclear,
-    /// When the other side took the target's state in, newest first. What is checked out does not always come along then, so it is
-    /// compared with the newest at which both had the same checked out, and with the base where none is given.
-    pub meetings: &'a [Meeting],
+    /// For each side, when it took the target's state in, newest first. What is checked out and what is taken whole do not always come
+    /// along then, so they are compared with the newest at which both had the same, and with the base where none is given.
+    pub meetings: &'a [Vec<Meeting>],
 }
 
 /// A merged state, and what to say about its repositories.
@@ -69,6 +78,8 @@ pub struct MergedRepositories {
     pub merged: Merged,
     /// What people should know.
     pub report: GitReport,
+    /// The directories that were not merged as files.
+    pub places: Vec<VaultPath>,
 }
 
 /// Merges states and stores the result; a transaction that follows makes it durable with itself.
@@ -86,26 +97,27 @@ pub fn merge_repositories(
     let mut merged = vault.merge(&inputs, merge.options)?;
     let mut report = GitReport::default();
     let Some(target) = sides.get(merge.target).filter(|_| !places.is_empty()) else {
-        return Ok(MergedRepositories { merged, report });
+        return Ok(MergedRepositories { merged, report, places: Vec::new() });
     };
     let mut now = target.root;
+    let mut beside = Vec::new();
     let others = sides.iter().enumerate().filter(|(at, _)| *at != merge.target);
-    for (_, other) in others {
+    for (at, other) in others {
         let states = [base, now, other.root];
         let labels = (target.label.as_str(), other.label.as_str());
-        now = take(vault, states, &places, labels, merge, &mut report)?;
+        let how = How {
+            unclear: merge.unclear,
+            meetings: merge.meetings.get(at).map_or(&[], Vec::as_slice),
+        };
+        now = take(vault, states, &places, labels, &how, (&mut report, &mut beside))?;
     }
+    let mut places: Vec<VaultPath> = places.into_iter().map(|place| place.path).collect();
     // What is kept beside a directory is put in with it.
-    let mut places = places;
-    for place in places.clone().iter().filter(|place| place.kind == PlaceKind::Whole) {
-        let beside = sides.iter().map(|side| whole::beside(&place.path, &side.label));
-        let new = beside.filter(|path| !places.iter().any(|place| place.path == *path));
-        let new: Vec<Place> = new.map(|path| Place { path, kind: PlaceKind::Whole }).collect();
-        places.extend(new);
-    }
+    beside.retain(|path| !places.contains(path));
+    places.extend(beside);
     let candidates: Vec<RootId> = [target.root].into_iter().chain(roots).collect();
     merged.root = rejoin(vault, merged.root, &now, &candidates, &places)?;
-    Ok(MergedRepositories { merged, report })
+    Ok(MergedRepositories { merged, report, places })
 }
 
 /// The states without the directories that are not merged as files.
@@ -149,18 +161,24 @@ fn store(vault: &Vault, editor: TreeEditor<'_>) -> Result<RootId> {
     Ok(root)
 }
 
+/// How one side is taken in.
+struct How<'a> {
+    unclear: Unclear,
+    meetings: &'a [Meeting],
+}
+
 /// The target with what it takes from one other side, in these places; the states are the base, the target and the other one.
 fn take(
     vault: &Vault,
     roots: [RootId; 3],
     places: &[Place],
     (target_label, label): (&str, &str),
-    merge: &RepositoryMerge<'_>,
-    report: &mut GitReport,
+    how: &How<'_>,
+    (report, beside): (&mut GitReport, &mut Vec<VaultPath>),
 ) -> Result<RootId> {
     let objects = vault.objects()?;
     let mut meetings = Vec::new();
-    for Meeting { target, other } in merge.meetings {
+    for Meeting { target, other } in how.meetings {
         meetings.push((Tree::open(objects, target)?, Tree::open(objects, other)?));
     }
     let [base, target, other] = roots.map(|root| Tree::open(objects, &root));
@@ -184,10 +202,12 @@ fn take(
             toward: &toward,
             label,
             target_label,
-            unclear: merge.unclear,
+            unclear: how.unclear,
             meetings: &meetings,
             edit: &mut edit,
             report,
+            beside,
+            stores: BTreeMap::new(),
         };
         match place.kind {
             PlaceKind::Git => taking.git_directory(&place.path)?,
@@ -221,6 +241,10 @@ struct Taking<'a, 'e> {
     meetings: &'e [(Tree<'a>, Tree<'a>)],
     edit: &'e mut Edit<'a>,
     report: &'e mut GitReport,
+    /// What is kept beside directories that are taken whole.
+    beside: &'e mut Vec<VaultPath>,
+    /// The objects of repositories that were looked at.
+    stores: BTreeMap<VaultPath, Rc<Both<'a>>>,
 }
 
 /// Puts the decided directories into the merged files.
@@ -229,27 +253,27 @@ fn rejoin(
     mut root: RootId,
     decided: &RootId,
     candidates: &[RootId],
-    places: &[Place],
+    places: &[VaultPath],
 ) -> Result<RootId> {
     let objects = vault.objects()?;
     let decided = Tree::open(objects, decided)?;
     let known: Vec<Tree<'_>> =
         candidates.iter().map(|root| Tree::open(objects, root)).collect::<Result<_, _>>()?;
     for place in places {
-        let Some(mut entry) = decided.get(&place.path)? else { continue };
+        let Some(mut entry) = decided.get(place)? else { continue };
         // A side that has the very same keeps its times, so that equal states stay equal.
         for tree in &known {
-            let same = tree.get(&place.path)?.filter(|there| there.same_content(&entry));
+            let same = tree.get(place)?.filter(|there| there.same_content(&entry));
             if let Some(same) = same {
                 entry = same;
                 break;
             }
         }
-        let mut edit = Edit::with(vault, quiet_editor(vault, &root, &place.path)?);
+        let mut edit = Edit::with(vault, quiet_editor(vault, &root, place)?);
         let mut holders = vec![&decided];
         holders.extend(&known);
-        if !edit.put(&place.path, entry, &holders)? {
-            return Err(GitError::InTheWay(place.path.clone()).into());
+        if !edit.put(place, entry, &holders)? {
+            return Err(GitError::InTheWay(place.clone()).into());
         }
         root = edit.finish()?;
     }

@@ -34,7 +34,7 @@ const IN_PROGRESS: [(&str, &str); 6] = [
 ];
 
 /// The locks of what a commit changes.
-const LOCKS: [&str; 2] = ["index.lock", "HEAD.lock"];
+const LOCKS: [&str; 3] = ["index.lock", "HEAD.lock", "packed-refs.lock"];
 
 impl GitFolder {
     /// The repository that a folder is in; none where it is in no working tree, nor where that is a bare one.
@@ -131,10 +131,37 @@ pub(crate) fn repository_dir(folder: &Path) -> Option<PathBuf> {
 }
 
 pub(crate) fn check_unlocked(repository: &Path) -> GitResult<()> {
-    match LOCKS.iter().map(|lock| repository.join(lock)).find(|lock| lock.exists()) {
+    let shared = shared_dir(repository);
+    let named = [repository, &shared].into_iter().flat_map(|dir| LOCKS.map(|lock| dir.join(lock)));
+    let mut locks = named.filter(|lock| lock.exists());
+    match locks.next().or_else(|| lock_below(&shared.join("refs"))) {
         Some(lock) => Err(GitError::Locked(lock)),
         None => Ok(()),
     }
+}
+
+/// The repository that a linked working tree belongs to; any other one itself.
+fn shared_dir(repository: &Path) -> PathBuf {
+    let text = std::fs::read(repository.join("commondir")).unwrap_or_default();
+    match text.trim_ascii() {
+        [] => repository.to_owned(),
+        name => repository.join(OsStr::from_bytes(name)),
+    }
+}
+
+/// The lock of a ref. What cannot be read is not looked into: nothing is changed there either.
+fn lock_below(directory: &Path) -> Option<PathBuf> {
+    for entry in std::fs::read_dir(directory).ok()?.flatten() {
+        let path = entry.path();
+        let found = match entry.file_type() {
+            Ok(kind) if kind.is_dir() => lock_below(&path),
+            _ => path.extension().is_some_and(|end| end == "lock").then_some(path),
+        };
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
 }
 
 pub(crate) fn check_at_rest(repository: &Path) -> GitResult<()> {

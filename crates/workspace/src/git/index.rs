@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use offshoot_vault::diff::Change;
-use offshoot_vault::{Body, Entry, Objects};
+use offshoot_vault::{Body, Entry, Objects, RootId, Vault, VaultPath};
 
 use super::names::within_repository;
+use super::repository::State;
 
 /// What an index says of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,6 +61,28 @@ pub(crate) fn is_index_refresh(objects: &Objects, change: &Change) -> bool {
     }
     let sides = read(&change.before).zip(read(&change.after));
     sides.is_some_and(|(before, after)| same_files(&before, &after))
+}
+
+/// Whether bytes are an index of git that lists the same files as the one at a path of a state. They are asked for only there.
+pub(crate) fn is_index_of(
+    vault: &Vault,
+    root: &RootId,
+    path: &VaultPath,
+    bytes: &dyn Fn() -> Option<Vec<u8>>,
+) -> bool {
+    let names = within_repository(path);
+    if names.and_then(<[_]>::last).is_none_or(|name| name != b"index") {
+        return false;
+    }
+    let there = || -> crate::error::Result<Option<Vec<u8>>> {
+        let (tree, objects) = (vault.tree(root)?, vault.objects()?);
+        State { objects, tree: &tree }.file(path)
+    };
+    let (Ok(Some(there)), Some(now)) = (there(), bytes()) else { return false };
+    match (parse(&there), parse(&now)) {
+        (Some(there), Some(now)) => same_files(&there, &now),
+        _ => false,
+    }
 }
 
 fn parse_with(bytes: &[u8], id: usize) -> Option<Index> {

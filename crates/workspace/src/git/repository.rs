@@ -71,7 +71,10 @@ impl State<'_> {
         if let Some(dir) = self.tree.get(&loose)?.and_then(|entry| entry.directory().copied()) {
             let mut found = Vec::new();
             self.tree.walk(&loose, &dir, &mut |path, entry| {
-                if let Body::File { blob, .. } = entry.body {
+                let is_lock = entry.name.ends_with(b".lock");
+                if let Body::File { blob, .. } = entry.body
+                    && !is_lock
+                {
                     found.push((path.names()[common.names().len()..].join(&b'/'), blob));
                 }
                 Ok(())

@@ -4,7 +4,8 @@ use std::panic::resume_unwind;
 use std::thread;
 
 use offshoot_vault::{
-    Apply, ApplyError, ApplyOptions, ApplyPlan, Id, Kept, RootId, StoreError, VaultError,
+    Apply, ApplyError, ApplyOptions, ApplyPlan, ApplyTarget, Id, Kept, RootId, StoreError,
+    VaultError, VaultPath,
 };
 use serde_json::Value;
 
@@ -13,9 +14,9 @@ use super::folders::Folders;
 use super::note::Note;
 use super::record::{Recorded, record};
 use crate::error::{Result, ServiceError};
-use crate::git::is_object;
+use crate::git::{is_index_of, is_object};
 
-impl Folders<'_> {
+impl<'a> Folders<'a> {
     /// Takes the folders from what was captured to another state and records that. Gives nothing where somebody changed
     /// something meanwhile: everything is as they left it then, and has to be captured again.
     pub(super) fn apply(
@@ -30,6 +31,7 @@ impl Folders<'_> {
         let Some(plan) = self.plan(before, after)? else { return Ok(None) };
         let value = serde_json::to_value(note).map_err(|error| internal(&error))?;
         let mut apply = self.stage(plan, value)?;
+        self.know_rewritten(&mut apply, note);
         self.tell(HomeEvent::Changing);
         match apply.swap() {
             Ok(()) => {}
@@ -49,7 +51,7 @@ impl Folders<'_> {
 
     /// Stages everything. Meanwhile what is recorded later becomes durable: it must not be lost by a power cut that the changed
     /// folders survive.
-    fn stage(&self, plan: ApplyPlan, note: Value) -> Result<Apply<'_>> {
+    fn stage(&self, plan: ApplyPlan, note: Value) -> Result<Apply<'a>> {
         let (staged, durable) = thread::scope(|scope| {
             let durable = scope.spawn(|| self.vault.make_durable());
             let staged = self.vault.stage_apply(&self.lock, plan, Id::random(), note);
@@ -86,6 +88,20 @@ impl Folders<'_> {
         let undecided =
             matches!(error, ServiceError::Vault(VaultError::Store(StoreError::Undecided { .. })));
         undecided || self.vault.is_recorded(&apply.id()).unwrap_or(true)
+    }
+
+    /// Git writes its index anew whenever somebody asks for a status. As long as it lists the same, it is what was put there.
+    pub(super) fn know_rewritten(&self, apply: &mut Apply<'a>, note: &Note) {
+        let (vault, targets, after) = (self.vault, self.targets(), note.after());
+        apply.know_rewritten(Box::new(move |host, bytes| {
+            let at = |target: &ApplyTarget| {
+                let below = host.strip_prefix(&target.directory).ok()?;
+                let below = VaultPath::parse(below.as_os_str().as_encoded_bytes()).ok()?;
+                Some(target.at.concat(&below))
+            };
+            let path = targets.iter().filter_map(at).max_by_key(|path| path.names().len());
+            path.is_some_and(|path| is_index_of(vault, &after, &path, bytes))
+        }));
     }
 
     /// Takes everything back, but for what somebody changed since: that stays as they left it.

@@ -18,7 +18,7 @@ use super::{HomeOptions, describe, execs, markers};
 use crate::change::ChangeSummaryService;
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
-use crate::git::{GitReport, Unclear, is_index_refresh};
+use crate::git::{GitReport, Meeting, Unclear, is_index_refresh};
 
 /// How often a commit is tried again because somebody changed the folder meanwhile.
 const ATTEMPTS: usize = 3;
@@ -59,6 +59,7 @@ struct Plan {
     /// What the workspace becomes.
     kept: RootId,
     kept_conflicts: Vec<Conflict>,
+    kept_git: GitReport,
 }
 
 impl<'a> CommitService<'a> {
@@ -137,15 +138,18 @@ impl<'a> CommitService<'a> {
         let (before, after) = proposal.sides();
         let after = if fits { stamp(vault, &main, &after, request.times)? } else { after };
         let brought = self.changes(&before, &after)?;
-        let (kept, kept_conflicts) = match fits {
+        let (kept, kept_conflicts, kept_git) = match fits {
             true => {
                 let sides = [side(HEAD_LABEL, after), side(&workspace.name, tip.root)];
-                let how = How { target: 1, unclear: Unclear::Follow, meetings: &[] };
-                let (root, conflicts, _) =
-                    merge(vault, proposal.selected.root, &sides, &how, options)?;
-                (root, conflicts)
+                // The same moments, seen from the workspace.
+                let turned = proposal.meetings.iter();
+                let turned = turned.map(|met| Meeting { target: met.other, other: met.target });
+                let meetings = [turned.collect(), Vec::new()];
+                let how = How { target: 1, unclear: Unclear::Follow, meetings: &meetings };
+                let both = merge(vault, proposal.selected.root, &sides, &how, options)?;
+                (both.merged.root, both.merged.conflicts, both.report.left_behind())
             }
-            false => (tip.root, Vec::new()),
+            false => (tip.root, Vec::new(), GitReport::default()),
         };
         if fits && !request.selection.allow.markers {
             markers::require_none(vault, &proposal.base, &brought)?;
@@ -155,7 +159,7 @@ impl<'a> CommitService<'a> {
         let objects = vault.objects()?;
         meanwhile.retain(|change| !is_index_refresh(objects, change));
         let meanwhile = describe::count(&meanwhile) as u64;
-        Ok(Plan { proposal, meanwhile, after, brought, kept, kept_conflicts })
+        Ok(Plan { proposal, meanwhile, after, brought, kept, kept_conflicts, kept_git })
     }
 
     /// What people would call a change.
@@ -197,7 +201,7 @@ fn outcome(
     captured: &Imported,
     plan: &Plan,
 ) -> CommitOutcome {
-    let Plan { proposal, meanwhile, after, brought, kept_conflicts, kept: _ } = plan;
+    let Plan { proposal, meanwhile, after, brought, kept_conflicts, kept_git, kept: _ } = plan;
     let default = || describe::message(&workspace.name, brought);
     CommitOutcome {
         workspace: workspace.name.clone(),
@@ -212,6 +216,7 @@ fn outcome(
         kept_conflicts: kept_conflicts.clone(),
         unmatched: proposal.selected.unmatched.clone(),
         git: if proposal.is_empty() { GitReport::default() } else { proposal.git.clone() },
+        workspace_git: if proposal.is_empty() { GitReport::default() } else { kept_git.clone() },
         execs: Vec::new(),
         before: captured.root,
         after: *after,

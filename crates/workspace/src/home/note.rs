@@ -24,6 +24,14 @@ impl Note {
         };
         Self { actor: actor.clone(), record, roots }
     }
+
+    /// What the folders become.
+    pub(super) fn after(&self) -> RootId {
+        match &self.record {
+            Record::Commit(commit) => commit.merged.0,
+            Record::Revert(revert) => revert.root.0,
+        }
+    }
 }
 
 /// What to record when the folders are changed.

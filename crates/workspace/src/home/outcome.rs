@@ -33,6 +33,8 @@ pub struct CommitOutcome {
     pub kept_conflicts: Vec<Conflict>,
     /// What became of repositories that both sides changed.
     pub git: GitReport,
+    /// What became of the workspace's own, which has followed the folder's.
+    pub workspace_git: GitReport,
     /// Named by `only`, and nothing there has changed.
     pub unmatched: Vec<String>,
     /// The commands whose work it is, oldest first.

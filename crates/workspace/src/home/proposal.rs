@@ -5,11 +5,13 @@ use std::collections::BTreeSet;
 use offshoot_vault::diff::{self, Change, ChangeKind};
 use offshoot_vault::merge::conflict::Conflict;
 use offshoot_vault::merge::{Base, MergeInputs, MergeOptions, Side};
-use offshoot_vault::{Id, RootId, Snapshot, Vault, Workspace};
+use offshoot_vault::{Id, RootId, Snapshot, Vault, VaultPath, Workspace};
 
 use super::select::{Held, Selected, Selection, SelectionStates, held_back, select};
 use crate::error::{Result, ServiceError};
-use crate::git::{GitReport, Meeting, RepositoryMerge, Unclear, is_own, merge_repositories};
+use crate::git::{
+    GitReport, Meeting, MergedRepositories, RepositoryMerge, Unclear, is_own, merge_repositories,
+};
 
 /// Further back, moments at which a workspace took the main line in are not looked for.
 const MOST_MEETINGS: usize = 32;
@@ -51,6 +53,10 @@ pub struct Proposal {
     nothing: bool,
     /// Why nothing can come home, where git is in the way.
     pub refused: Option<ServiceError>,
+    /// Git is in the way.
+    blocked: bool,
+    /// When the workspace took the main line in, newest first.
+    pub(super) meetings: Vec<Meeting>,
 }
 
 impl Proposal {
@@ -80,21 +86,28 @@ impl Proposal {
             git: GitReport::default(),
             nothing: false,
             refused: None,
+            blocked: false,
+            meetings: Vec::new(),
         };
         let offered = proposal.selected.root;
         if offered == base {
             return Ok(proposal);
         }
         let sides = [side(HEAD_LABEL, main), side(&workspace.name, offered)];
-        let meetings = meetings(vault, tip, &proposal.common)?;
+        let meetings = [Vec::new(), meetings(vault, tip, &proposal.common)?];
         let how = How { target: 0, unclear: Unclear::Apart, meetings: &meetings };
         match merge(vault, base, &sides, &how, options) {
-            Ok((merged, conflicts, git)) => {
-                let quiet = merged == main && git.notes.is_empty();
-                proposal.nothing = quiet && is_all_own(vault, &base, &offered)?;
-                (proposal.merged, proposal.conflicts, proposal.git) = (merged, conflicts, git);
+            Ok(MergedRepositories { merged, report, places }) => {
+                let quiet = merged.root == main && report.notes.is_empty();
+                proposal.nothing = quiet && is_all_own(vault, &base, &offered, &places)?;
+                (proposal.merged, proposal.conflicts) = (merged.root, merged.conflicts);
+                proposal.git = report;
+                let [_, met] = meetings;
+                proposal.meetings = met;
             }
-            Err(error @ ServiceError::Git(_)) => proposal.refused = Some(error),
+            Err(error @ ServiceError::Git(_)) => {
+                (proposal.refused, proposal.blocked) = (Some(error), true);
+            }
             Err(error) => return Err(error),
         }
         Ok(proposal)
@@ -112,7 +125,20 @@ impl Proposal {
         let selected = Selected { root: workspace, held, unmatched: Vec::new() };
         let (conflicts, git, nothing, refused) = (Vec::new(), GitReport::default(), false, None);
         let (main, merged) = (base, workspace);
-        Ok(Self { base, common, main, selected, merged, conflicts, git, nothing, refused })
+        let meetings = Vec::new();
+        Ok(Self {
+            base,
+            common,
+            main,
+            selected,
+            merged,
+            conflicts,
+            git,
+            nothing,
+            refused,
+            blocked: false,
+            meetings,
+        })
     }
 
     /// Whether nothing comes home.
@@ -120,10 +146,15 @@ impl Proposal {
         self.nothing || self.selected.root == self.base
     }
 
-    /// Two states whose difference is what comes home: the main line without and with it. Where there are conflicts, what the
+    /// Whether what is offered could be merged: there are no conflicts, and git is not in the way.
+    pub fn fits(&self) -> bool {
+        self.conflicts.is_empty() && !self.blocked
+    }
+
+    /// Two states whose difference is what comes home: the main line without and with it. Where that does not fit, what the
     /// workspace came from and what it offers.
     pub fn sides(&self) -> (RootId, RootId) {
-        match self.conflicts.is_empty() {
+        match self.fits() {
             true => (self.main, self.merged),
             false => (self.base, self.selected.root),
         }
@@ -136,21 +167,31 @@ impl Proposal {
 }
 
 /// Whether states differ in nothing but what a version control keeps for itself.
-fn is_all_own(vault: &Vault, before: &RootId, after: &RootId) -> Result<bool> {
+fn is_all_own(
+    vault: &Vault,
+    before: &RootId,
+    after: &RootId,
+    places: &[VaultPath],
+) -> Result<bool> {
     let changes = diff::compare(vault.objects()?, before, after)?;
     let is_file = |change: &&Change| change.kind() != ChangeKind::Metadata;
-    Ok(changes.iter().filter(is_file).all(|change| is_own(&change.path)))
+    let is_placed = |path: &VaultPath| places.iter().any(|place| path.is_within(place));
+    let mut files = changes.iter().filter(is_file);
+    Ok(files.all(|change| is_own(&change.path) || is_placed(&change.path)))
 }
 
 /// When a workspace took the main line in, newest first.
-fn meetings(vault: &Vault, tip: &Snapshot, common: &[Id]) -> Result<Vec<Meeting>> {
+pub(crate) fn meetings(vault: &Vault, tip: &Snapshot, common: &[Id]) -> Result<Vec<Meeting>> {
     let mut meetings = Vec::new();
     let (mut common, mut tip) = (common.to_vec(), tip.clone());
     while let [shared] = common[..]
         && meetings.len() < MOST_MEETINGS
     {
         let Some(met) = taken_in(vault, &tip, &shared)? else { break };
-        meetings.push(Meeting { target: vault.snapshot(&shared)?.root, other: met.root });
+        let target = vault.snapshot(&shared)?.root;
+        // What was forked from it, and has nothing of its own before, was the very same then.
+        let other = if met.parents[..] == [shared] { target } else { met.root };
+        meetings.push(Meeting { target, other });
         let before = met.parents.iter().find(|parent| **parent != shared);
         let Some(before) = before.filter(|_| met.id != shared) else { break };
         tip = vault.snapshot(before)?;
@@ -179,8 +220,8 @@ pub(super) struct How<'a> {
     pub(super) target: usize,
     /// What becomes of refs that are not clear.
     pub(super) unclear: Unclear,
-    /// When the other side took the target in.
-    pub(super) meetings: &'a [Meeting],
+    /// For each side, when it took the target in.
+    pub(super) meetings: &'a [Vec<Meeting>],
 }
 
 /// Merges sides against one state into one of them.
@@ -190,12 +231,11 @@ pub(super) fn merge(
     sides: &[Side],
     how: &How<'_>,
     options: &MergeOptions,
-) -> Result<(RootId, Vec<Conflict>, GitReport)> {
+) -> Result<MergedRepositories> {
     let inputs = MergeInputs { base: &Base::Root(base), sides };
     let How { target, unclear, meetings } = *how;
     let merge = RepositoryMerge { inputs, options, target, unclear, meetings };
-    let both = merge_repositories(vault, &merge)?;
-    Ok((both.merged.root, both.merged.conflicts, both.report))
+    merge_repositories(vault, &merge)
 }
 
 pub(super) fn side(label: &str, root: RootId) -> Side {

@@ -11,7 +11,7 @@ use offshoot_vault::{Id, RootId, Vault, VaultPath, Workspace};
 
 use super::pattern::PathPattern;
 use crate::error::Result;
-use crate::git::Planted;
+use crate::git::{Planted, is_the_folders};
 pub(super) use build::store;
 use decide::Decider;
 
@@ -233,6 +233,10 @@ pub fn select(
     let mut decider = Decider::new(vault, states, selection, &changes)?;
     let decided = changes.iter().map(|change| decider.decide(change));
     let decisions = decided.collect::<Result<Vec<_>>>()?;
-    let (root, held) = build::build(vault, states, changes, decisions)?;
+    let (root, mut held) = build::build(vault, states, changes, decisions)?;
+    // What a pull kept of the folder beside the workspace's own is nothing that it could bring home.
+    held.retain(|held| {
+        !(held.reason == HeldReason::Git(Planted::Repository) && is_the_folders(&held.change.path))
+    });
     Ok(Selected { root, held, unmatched })
 }

@@ -41,7 +41,7 @@ pub struct Settled {
     pub how: How,
 }
 
-impl Folders<'_> {
+impl<'a> Folders<'a> {
     /// Settles everything that nobody is at.
     pub(super) fn settle(&self) -> Result<()> {
         for apply in self.vault.unfinished_applies(&self.lock)? {
@@ -54,7 +54,7 @@ impl Folders<'_> {
         Ok(())
     }
 
-    fn settle_one(&self, mut apply: Apply<'_>, note: &Note) -> Result<How> {
+    fn settle_one(&self, mut apply: Apply<'a>, note: &Note) -> Result<How> {
         if self.vault.is_recorded(&apply.id())? {
             self.finish(apply)?;
             return Ok(How::CleanedUp);
@@ -63,6 +63,7 @@ impl Folders<'_> {
             self.finish(apply)?;
             return Ok(How::Dropped);
         }
+        self.know_rewritten(&mut apply, note);
         let forward = match self.options.settle {
             Some(Direction::Back) => false,
             _ => self.go_forward(&mut apply, note)?,

@@ -30,6 +30,8 @@ pub fn repositories(report: &GitReport) -> Vec<RepositoryNoteDoc> {
         from: note.from.clone(),
         to: note.to.clone(),
         kept_as: note.event.kept_as().map(str::to_owned),
+        why: note.event.why().map(str::to_owned),
+        commits: note.event.commits(),
     };
     report.notes.iter().map(note).collect()
 }

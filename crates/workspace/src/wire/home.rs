@@ -23,6 +23,7 @@ pub fn commit(outcome: &CommitOutcome) -> CommitDoc {
         snapshot: outcome.snapshot.as_ref().map(Id::to_string),
         operation: outcome.operation.as_ref().map(Id::to_string),
         repositories: repositories(&outcome.git),
+        workspace_repositories: repositories(&outcome.workspace_git),
         git: None,
     }
 }

@@ -16,6 +16,8 @@ pub fn review_list(workspace: &Workspace, items: &[ReviewItem]) -> ReviewListDoc
         base: workspace.state.base.to_string(),
         snapshot: workspace.state.head.to_string(),
         items: items.iter().map(review_item).collect(),
+        refused: None,
+        repositories: Vec::new(),
     }
 }
 

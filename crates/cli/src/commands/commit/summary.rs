@@ -27,6 +27,7 @@ pub(super) fn text(outcome: &CommitOutcome, mut noise: Option<&mut Noise<'_>>) -
     };
     if outcome.conflicts.is_empty() {
         text.push_str(&render::git::notes(&outcome.git, "yours"));
+        text.push_str(&render::git::notes_in(&outcome.workspace_git, &outcome.workspace));
     }
     text.push_str(&held(&outcome.held, noise)?);
     if !outcome.kept_conflicts.is_empty() {

@@ -1,27 +1,47 @@
 //! The changes of a workspace with the ids of their pieces.
 
-use offshoot_vault::Workspace;
+use offshoot_protocol::ReviewListDoc;
 use offshoot_vault::diff::text::LineKind;
+use offshoot_vault::{Vault, Workspace};
 use offshoot_workspace::{FoldedReview, HeldReason, Piece, PieceKind, ReviewItem, wire};
 
 use crate::context::Context;
 use crate::error::Result;
 use crate::render::listing::{EXPAND, place_text};
-use crate::render::{self, DIM, WARN, paint};
+use crate::render::{self, BAD, DIM, WARN, paint};
 
-/// Prints them for programs: every one.
+/// Prints them for programs: every one, with what a commit would say about repositories.
 pub(crate) fn print_document(
     context: &Context,
+    vault: &Vault,
     workspace: &Workspace,
     items: &[ReviewItem],
 ) -> Result<()> {
-    context.output.data(wire::review_list(workspace, items), |_| String::new())
+    let preview = context.preview(vault, workspace, false)?;
+    let document = ReviewListDoc {
+        refused: preview.refused.as_ref().map(ToString::to_string),
+        repositories: wire::repositories(&preview.proposal.git),
+        ..wire::review_list(workspace, items)
+    };
+    context.output.data(document, |_| String::new())
 }
 
 /// Prints them for people.
-pub(crate) fn print(context: &Context, review: &FoldedReview) -> Result<()> {
+pub(crate) fn print(
+    context: &Context,
+    vault: &Vault,
+    workspace: &Workspace,
+    review: &FoldedReview,
+) -> Result<()> {
+    let preview = context.preview(vault, workspace, false)?;
+    let mut out = text(review);
+    out.push_str(&render::git::notes(&preview.proposal.git, "yours"));
+    if let Some(why) = &preview.refused {
+        let line = format!("commit is refused: {}", render::line(&why.to_string()));
+        out.push_str(&format!("{}\n", paint(BAD, &line)));
+    }
     context.output.print_notes();
-    context.output.text(&text(review))
+    context.output.text(&out)
 }
 
 fn text(review: &FoldedReview) -> String {

@@ -42,6 +42,7 @@ pub(super) fn long(
     let brought = brought.and_metadata(status.preview.summary.metadata_files);
     out.push_str(&format!("{}\n", brought.heading()));
     out.push_str(&brought.lines("  ", usize::MAX, EXPAND));
+    out.push_str(&render::git::notes(&status.preview.proposal.git, "yours"));
     out.push_str(&held_lines(status.held(), noise)?);
     out.push_str(&in_the_way(status));
     if let Some(operation) = &status.last_operation {

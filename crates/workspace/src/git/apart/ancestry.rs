@@ -2,60 +2,82 @@
 
 use std::collections::BTreeSet;
 
-use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
-use offshoot_vault::VaultPath;
-
+use super::store::{Kind, Store};
 use crate::error::Result;
-use crate::git::repository::State;
 
-/// A longer commit is not read.
-const LONGEST: usize = 1 << 20;
 /// A longer history is not followed to its end.
 const MOST: usize = 10_000;
 
-/// Whether `commit` is `wanted` or came from it. Only commits that lie in files of their own are read, as those do that were made since the last
-/// `git gc`: where it cannot be told, the answer is no.
-pub(super) fn includes(
-    state: &State<'_>,
-    repository: &VaultPath,
+/// Whether a commit has another one in its history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ancestry {
+    /// It has, or is the same.
+    Yes,
+    /// It has not.
+    No,
+    /// Not all of its history could be read.
+    Unknown,
+}
+
+/// Whether `commit` is `wanted` or came from it. Where it cannot be told, the answer is no.
+pub(super) fn includes(store: &Store<'_>, commit: &[u8], wanted: &[u8]) -> Result<bool> {
+    Ok(ancestry(store, commit, wanted)? == Ancestry::Yes)
+}
+
+/// The same, and whether it can be told.
+pub(super) fn ancestry(store: &Store<'_>, commit: &[u8], wanted: &[u8]) -> Result<Ancestry> {
+    let (_, answer) = walk(store, commit, Some(wanted))?;
+    Ok(answer)
+}
+
+/// How many commits the first has in its history, itself included, that the second has not; nothing where that cannot be told.
+pub(super) fn ahead(store: &Store<'_>, commit: &[u8], other: &[u8]) -> Result<Option<u64>> {
+    let (own, known) = walk(store, commit, None)?;
+    let (others, also_known) = walk(store, other, None)?;
+    if known == Ancestry::Unknown || also_known == Ancestry::Unknown {
+        return Ok(None);
+    }
+    Ok(Some(own.difference(&others).count() as u64))
+}
+
+/// The commits from one on, until another is found.
+fn walk(
+    store: &Store<'_>,
     commit: &[u8],
-    wanted: &[u8],
-) -> Result<bool> {
+    wanted: Option<&[u8]>,
+) -> Result<(BTreeSet<Vec<u8>>, Ancestry)> {
     let mut pending = vec![commit.to_vec()];
     let mut seen: BTreeSet<Vec<u8>> = BTreeSet::new();
+    let mut answer = Ancestry::No;
     while let Some(id) = pending.pop() {
-        if id == wanted {
-            return Ok(true);
+        if Some(id.as_slice()) == wanted {
+            return Ok((seen, Ancestry::Yes));
         }
-        if seen.len() >= MOST || !seen.insert(id.clone()) {
+        if seen.contains(&id) {
             continue;
         }
-        pending.extend(parents(state, repository, &id)?);
+        match parents(store, &id)?.filter(|_| seen.len() < MOST) {
+            Some(parents) => pending.extend(parents),
+            None => answer = Ancestry::Unknown,
+        }
+        seen.insert(id);
     }
-    Ok(false)
+    Ok((seen, answer))
 }
 
-/// What a commit came from; nothing where it is not there as a file, or no commit.
-fn parents(state: &State<'_>, repository: &VaultPath, id: &[u8]) -> Result<Vec<Vec<u8>>> {
-    let is_id = id.len() >= 40 && id.iter().all(u8::is_ascii_hexdigit);
-    if !is_id {
-        return Ok(Vec::new());
-    }
-    let path = repository.join(b"objects").join(&id[..2]).join(&id[2..]);
-    let Some(packed) = state.file(&path)?.filter(|bytes| bytes.len() <= LONGEST) else {
-        return Ok(Vec::new());
-    };
-    let bytes = decompress_to_vec_zlib_with_limit(&packed, LONGEST).unwrap_or_default();
-    Ok(parents_in(&bytes))
+/// What a commit came from, or what a tag names; nothing where it cannot be read.
+fn parents(store: &Store<'_>, id: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+    Ok(store.read(id)?.map(|(kind, bytes)| match kind {
+        Kind::Commit => headers(&bytes, b"parent "),
+        Kind::Tag => headers(&bytes, b"object "),
+        Kind::Tree | Kind::Blob => Vec::new(),
+    }))
 }
 
-fn parents_in(object: &[u8]) -> Vec<Vec<u8>> {
-    let Some(end) = object.iter().position(|byte| *byte == 0) else { return Vec::new() };
-    if !object.starts_with(b"commit ") {
-        return Vec::new();
-    }
-    let lines = object[end + 1..].split(|byte| *byte == b'\n').take_while(|line| !line.is_empty());
-    lines.filter_map(|line| line.strip_prefix(b"parent ")).map(<[u8]>::to_vec).collect()
+/// The ids in the header of a commit or a tag that stand after a word.
+pub(super) fn headers(object: &[u8], word: &[u8]) -> Vec<Vec<u8>> {
+    let lines = object.split(|byte| *byte == b'\n').take_while(|line| !line.is_empty());
+    lines.filter_map(|line| line.strip_prefix(word)).map(<[u8]>::to_vec).collect()
 }
 
 #[cfg(test)]
@@ -64,9 +86,8 @@ mod tests {
 
     #[test]
     fn parents_are_those_of_the_header() {
-        let object = b"commit 9\0tree 1\nparent 2\nparent 3\nauthor a\n\nparent 4\n";
-        assert_eq!(parents_in(object), [b"2".to_vec(), b"3".to_vec()]);
-        assert!(parents_in(b"blob 9\0tree 1\nparent 2\n").is_empty());
-        assert!(parents_in(b"").is_empty());
+        let object = b"tree 1\nparent 2\nparent 3\nauthor a\n\nparent 4\n";
+        assert_eq!(headers(object, b"parent "), [b"2".to_vec(), b"3".to_vec()]);
+        assert!(headers(b"", b"parent ").is_empty());
     }
 }

@@ -6,9 +6,13 @@ use offshoot_vault::VaultPath;
 
 use super::refs::Name;
 use super::role::IN_PROGRESS;
+use super::store::hex;
 use crate::error::Result;
 use crate::git::index::{self, Index};
 use crate::git::repository::{State, resolve};
+
+/// The mode of a submodule in an index.
+const SUBMODULE: u32 = 0o160_000;
 
 /// What is checked out in a working tree.
 #[derive(Clone, Debug, Default)]
@@ -72,6 +76,19 @@ impl Checkout {
             let said = of(own);
             said == of(newer) || said == of(older)
         })
+    }
+
+    /// The objects that the index names and that of another does not, as text. Submodules are no objects, nor is what is only announced.
+    pub(super) fn staged_since(&self, other: &Self) -> Vec<Vec<u8>> {
+        let known = other.files.as_ref();
+        let known = |object: &Vec<u8>, key| {
+            known.and_then(|files| files.get(key)).is_some_and(|e| e.object == *object)
+        };
+        let entries = self.files.iter().flatten();
+        let new = entries.filter(|(key, entry)| {
+            entry.mode != SUBMODULE && !entry.announced && !known(&entry.object, key)
+        });
+        new.map(|(_, entry)| hex(&entry.object)).collect()
     }
 
     /// The branch that is checked out, if one is.

@@ -1,8 +1,10 @@
 //! A git directory, part by part.
 
 mod checkouts;
-mod ref_files;
+pub(super) mod ref_files;
 mod stash;
+
+pub(super) use checkouts::Checkouts;
 
 use std::collections::BTreeSet;
 
@@ -29,7 +31,7 @@ impl Taking<'_, '_> {
         match (here, there) {
             // What one side deleted with all its commits stays for who has it.
             (Some(_), None) => {
-                self.directory_stays(path);
+                self.directory_stays(path, None);
                 Ok(())
             }
             (None, Some(there)) => {
@@ -164,7 +166,7 @@ impl Taking<'_, '_> {
         }
         let at_rest = !checkouts.target.busy && !checkouts.other.busy;
         let free = same(here.as_ref(), was.as_ref())
-            && !self.is_kept_there(&path)?
+            && !(self.unclear == Unclear::Apart && self.is_kept_there(&path)?)
             && checkouts.target.has_same_index(&checkouts.base)
             && at_rest;
         if free {
@@ -174,17 +176,19 @@ impl Taking<'_, '_> {
             return Ok(());
         }
         if !moved {
-            self.note(repository, GitEvent::CheckoutStayed, "HEAD".to_owned(), None, None);
+            let why = "they were changed there as well, or something is in progress";
+            let event = GitEvent::CheckoutStayed(why);
+            self.note(repository, event, "HEAD".to_owned(), None, None);
             return Ok(());
         }
         match self.unclear {
             Unclear::Stay => {
-                self.directory_stays(repository);
+                self.directory_stays(repository, None);
                 Ok(())
             }
             Unclear::Follow => {
                 let Some(there) = there else { return Ok(()) };
-                let kept = beside(&path, self.label);
+                let kept = beside(&path, self.label, 1);
                 self.edit.put(&kept, there, &[sides.other.tree]).map(drop)
             }
             Unclear::Apart => {

@@ -25,6 +25,11 @@ fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
 }
 
+/// What each line says was done.
+pub(super) fn messages(log: &[u8]) -> impl Iterator<Item = &[u8]> {
+    lines(log).map(|line| line.split(|byte| *byte == b'\t').nth(1).unwrap_or_default())
+}
+
 /// What the last line says that the ref is.
 pub(super) fn last_value(log: &[u8]) -> Option<&[u8]> {
     let line = log.split(|byte| *byte == b'\n').rfind(|line| !line.is_empty())?;

@@ -9,6 +9,22 @@ pub struct GitReport {
     pub notes: Vec<GitNote>,
 }
 
+impl GitReport {
+    /// What leaves commits behind, or puts something else in place of what is checked out.
+    pub(crate) fn left_behind(mut self) -> Self {
+        self.notes.retain(|note| {
+            matches!(
+                note.event,
+                GitEvent::Deleted
+                    | GitEvent::Rewound(_)
+                    | GitEvent::Replaced(_)
+                    | GitEvent::Switched
+            )
+        });
+        self
+    }
+}
+
 /// Something that happened in a repository, or did not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GitNote {
@@ -39,12 +55,20 @@ pub enum GitEvent {
     Moved,
     /// A ref was deleted.
     Deleted,
-    /// The target's HEAD, index and what is in progress stay.
-    CheckoutStayed,
+    /// The target's HEAD, index and what is in progress stay, for this reason.
+    CheckoutStayed(&'static str),
+    /// A branch or a tag went back, by this many commits where that is known.
+    Rewound(Option<u64>),
+    /// A branch or a tag is another one now, without the commit that it was. That has this name now, where it would be out of reach.
+    Replaced(Option<String>),
+    /// Something else is checked out.
+    Switched,
+    /// A ref of the other side was not taken, for this reason: it would break the repository.
+    NotBrought(String),
     /// Both sides changed a file of the repository: the target's stays.
     FileStayed,
-    /// Both sides changed the whole directory, or one deleted it: the target's stays.
-    DirectoryStayed,
+    /// Both sides changed the whole directory, or one deleted it: the target's stays, and the other's may lie at this path.
+    DirectoryStayed(Option<String>),
 }
 
 impl GitEvent {
@@ -56,16 +80,38 @@ impl GitEvent {
             Self::Stayed => "stayed",
             Self::Moved => "moved",
             Self::Deleted => "deleted",
-            Self::CheckoutStayed => "checkout-stayed",
+            Self::Rewound(_) => "rewound",
+            Self::Replaced(_) => "replaced",
+            Self::Switched => "switched",
+            Self::NotBrought(_) => "not-brought",
+            Self::CheckoutStayed(_) => "checkout-stayed",
             Self::FileStayed => "file-stayed",
-            Self::DirectoryStayed => "directory-stayed",
+            Self::DirectoryStayed(_) => "directory-stayed",
         }
     }
 
-    /// The name that a ref of the other side was kept under.
+    /// The name that a ref of the other side was kept under, or the path of a directory.
     pub fn kept_as(&self) -> Option<&str> {
         match self {
             Self::KeptApart(name) | Self::CheckedOut(name) => Some(name),
+            Self::DirectoryStayed(path) | Self::Replaced(path) => path.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// Why something stayed, where there is more than one reason.
+    pub fn why(&self) -> Option<&str> {
+        match self {
+            Self::CheckoutStayed(why) => Some(why),
+            Self::NotBrought(why) => Some(why),
+            _ => None,
+        }
+    }
+
+    /// How many commits a ref went back.
+    pub fn commits(&self) -> Option<u64> {
+        match self {
+            Self::Rewound(commits) => *commits,
             _ => None,
         }
     }

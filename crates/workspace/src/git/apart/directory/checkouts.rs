@@ -6,28 +6,42 @@ use offshoot_vault::VaultPath;
 
 use super::super::ancestry::includes;
 use super::super::checkout::Checkout;
+use super::super::missing::checkout_flaw;
 use super::super::own_name::namespaces;
 use super::super::refs::{Name, RefPlan, RefStates, plan};
 use super::super::report::GitEvent;
 use super::super::role::{Role, role};
+use super::super::store::Store;
 use super::super::{Taking, Unclear};
 use crate::error::Result;
-use crate::git::repository::{Refs, State, common, resolve};
+use crate::git::repository::{Refs, State, resolve};
 
 /// A checkout in all three states.
-pub(super) struct Checkouts {
-    pub(super) at: VaultPath,
-    pub(super) base: Checkout,
-    pub(super) target: Checkout,
-    pub(super) other: Checkout,
+pub(in super::super) struct Checkouts {
+    pub(in super::super) at: VaultPath,
+    pub(in super::super) base: Checkout,
+    pub(in super::super) target: Checkout,
+    pub(in super::super) other: Checkout,
     /// The other side's is taken.
     pub(super) take: bool,
+    /// Why it cannot be: the target's repository would be broken by it.
+    pub(super) flaw: Option<String>,
 }
 
 impl Checkouts {
     /// Whether the other side has something else checked out than there was.
     pub(super) fn is_changed(&self) -> bool {
         !self.other.is_same(&self.base) || (self.other.busy && !self.base.busy)
+    }
+
+    /// Why the target's stays.
+    fn why_it_stays(&self) -> &'static str {
+        match (self.target.busy, self.other.busy, self.target.is_same(&self.base)) {
+            (true, ..) => "a merge or rebase is in progress there",
+            (_, true, _) => "the other side has a merge or rebase in progress",
+            (_, _, false) => "they were changed there as well",
+            _ => "the branch that is checked out stays",
+        }
     }
 }
 
@@ -43,18 +57,20 @@ impl Taking<'_, '_> {
         let refs = [sides.base, sides.target, sides.other].map(|state| state.refs(repository));
         let [base, target, other] = refs;
         let (base, target, other) = (base?, target?, other?);
+        let both = self.both(repository)?;
+        let other = self.sound_refs(repository, (&base, &target), other)?;
+        for checkout in checkouts.iter_mut().filter(|checkout| checkout.is_changed()) {
+            checkout.flaw = checkout_flaw(&both, checkout)?;
+            checkout.take &= checkout.flaw.is_none();
+        }
         // What is taken back goes by where refs are, not by what they hold.
         let follows = self.unclear != Unclear::Stay;
         let states = RefStates {
             base: &base,
             target: &target,
             other: &other,
-            there_includes: &|commit, wanted| {
-                Ok(follows && includes(&sides.other, repository, commit, wanted)?)
-            },
-            here_includes: &|commit, wanted| {
-                Ok(follows && includes(&sides.target, repository, commit, wanted)?)
-            },
+            there_includes: &|commit, wanted| Ok(follows && includes(&both.other, commit, wanted)?),
+            here_includes: &|commit, wanted| Ok(follows && includes(&both.target, commit, wanted)?),
             kept_there: match self.unclear {
                 Unclear::Apart => namespaces(self.target_label),
                 Unclear::Follow | Unclear::Stay => Vec::new(),
@@ -74,7 +90,8 @@ impl Taking<'_, '_> {
         let read = |state| Checkout::read(state, at);
         let (base, target) = (self.checked_out_last(at)?, read(&sides.target)?);
         let other = read(&sides.other)?;
-        let mut checkouts = Checkouts { at: at.clone(), base, target, other, take: false };
+        let mut checkouts =
+            Checkouts { at: at.clone(), base, target, other, take: false, flaw: None };
         let Checkouts { base, target, other, .. } = &checkouts;
         let at_rest = !target.busy && !other.busy && other.head.is_some();
         let free = at_rest && (target.is_same(base) || self.is_taken_up(&checkouts)?);
@@ -89,14 +106,15 @@ impl Taking<'_, '_> {
         Ok(self.unclear == Unclear::Apart
             && target.head == other.head
             && target.is_known_from(other, base)
-            && includes(&self.sides.other, &common(at), there, here)?)
+            && includes(&Store::new(self.sides.other, at), there, here)?)
     }
 
     /// What both sides had checked out when they last had the same.
     fn checked_out_last(&self, at: &VaultPath) -> Result<Checkout> {
         let objects = self.sides.base.objects;
         let mut oldest = None;
-        for (target, other) in self.meetings {
+        let asked = self.unclear == Unclear::Apart;
+        for (target, other) in self.meetings.iter().filter(|_| asked) {
             let target = Checkout::read(&State { objects, tree: target }, at)?;
             if target.is_same(&Checkout::read(&State { objects, tree: other }, at)?) {
                 return Ok(target);
@@ -116,8 +134,9 @@ impl Taking<'_, '_> {
         checkout: &Checkouts,
         refs: &Refs,
     ) -> Result<()> {
-        let Checkouts { at, base, target, other, take } = checkout;
+        let Checkouts { at, base, target, other, take, flaw } = checkout;
         if *take {
+            self.tell_switched(repository, checkout);
             for name in [b"HEAD".as_slice(), b"index"] {
                 self.take_as_it_is(&at.join(name))?;
             }
@@ -134,13 +153,13 @@ impl Taking<'_, '_> {
         }
         let from = target.commit.as_deref();
         let name = self.name_of_head(repository, at);
-        self.note(
-            repository,
-            GitEvent::CheckoutStayed,
-            name.clone(),
-            from,
-            other.commit.as_deref(),
-        );
+        if let Some(flaw) = flaw {
+            let event = GitEvent::NotBrought(flaw.clone());
+            self.note(repository, event, name, from, other.commit.as_deref());
+            return Ok(());
+        }
+        let event = GitEvent::CheckoutStayed(checkout.why_it_stays());
+        self.note(repository, event, name.clone(), from, other.commit.as_deref());
         // A commit that no branch has would be out of reach.
         let detached = other.branch().is_none() && other.commit != base.commit;
         let reachable = |commit: &Vec<u8>| refs.values().any(|value| value == commit);
@@ -172,7 +191,7 @@ impl Taking<'_, '_> {
     }
 
     /// `HEAD`, or that of a further working tree by its path in the repository.
-    fn name_of_head(&self, repository: &VaultPath, at: &VaultPath) -> String {
+    pub(in super::super) fn name_of_head(&self, repository: &VaultPath, at: &VaultPath) -> String {
         let inside = &at.names()[repository.names().len()..];
         let names = inside.iter().map(|name| String::from_utf8_lossy(name).into_owned());
         names.chain(["HEAD".to_owned()]).collect::<Vec<_>>().join("/")

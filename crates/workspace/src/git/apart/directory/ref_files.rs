@@ -7,9 +7,10 @@ use super::super::logs;
 use super::super::own_name::own_name;
 use super::super::refs::{RefPlan, STASH, Stays, without_packed};
 use super::super::report::GitEvent;
+use super::super::store::Store;
 use super::super::{Taking, Unclear};
 use crate::error::Result;
-use crate::git::repository::Refs;
+use crate::git::repository::{Refs, path_of};
 
 /// Why a ref was moved, in its log.
 const WHY: &str = "offshoot: moved with the workspace's files";
@@ -32,6 +33,7 @@ impl Taking<'_, '_> {
             }
         }
         let mut after = plan.after.clone();
+        self.tell_moves(repository, plan, (base, target), &mut after)?;
         for (name, stays) in &plan.stays {
             let here = target.get(name).map(Vec::as_slice);
             let value = match stays {
@@ -79,8 +81,8 @@ impl Taking<'_, '_> {
         value: &[u8],
         was: Option<&[u8]>,
     ) -> Vec<u8> {
-        let other = &self.sides.other;
-        let came_from = |there: &[u8]| includes(other, repository, value, there).unwrap_or(false);
+        let store = Store::new(self.sides.other, repository);
+        let came_from = |there: &[u8]| includes(&store, value, there).unwrap_or(false);
         own_name(taken, self.label, name, value, &|there| Some(there) == was || came_from(there))
     }
 
@@ -97,7 +99,7 @@ impl Taking<'_, '_> {
         let (from, to) = (log_path(repository, name), log_path(repository, own));
         let was = sides.base.file(&from)?.unwrap_or_default();
         let there = sides.other.file(&from)?.unwrap_or_default();
-        let new = logs::new_lines(&[&was], &there);
+        let new = self.sound_lines(repository, &was, &there)?;
         let here = sides.target.file(&to)?.unwrap_or_default();
         let mut all = logs::joined(&[], &here, &new);
         if !all.is_empty() && logs::last_value(&all) != Some(value) {
@@ -117,10 +119,9 @@ impl Taking<'_, '_> {
         if stash_gone {
             gone.insert(STASH.to_vec(), Vec::new());
         }
-        for (name, was) in &plan.deleted {
+        for name in plan.deleted.keys() {
             self.edit.remove(&ref_path(repository, name))?;
             self.edit.remove(&log_path(repository, name))?;
-            self.note(repository, GitEvent::Deleted, text(name), Some(was), None);
         }
         let path = repository.join(b"packed-refs");
         let (packed, entry) = (self.sides.target.file(&path)?, self.sides.target.tree.get(&path)?);
@@ -152,7 +153,7 @@ impl Taking<'_, '_> {
         self.log(&log_path(repository, name), was, Some(value))
     }
 
-    pub(super) fn write_ref(
+    pub(in super::super) fn write_ref(
         &mut self,
         repository: &VaultPath,
         name: &[u8],
@@ -195,7 +196,10 @@ impl Taking<'_, '_> {
             return Ok(());
         }
         let here = target.clone().unwrap_or_default();
-        let mut all = logs::joined(&base.unwrap_or_default(), &here, &other.unwrap_or_default());
+        let repository = path.names().iter().position(|name| name == b"logs");
+        let repository = repository.map(|at| path_of(&path.names()[..at])).unwrap_or_default();
+        let other = self.sound_lines(&repository, &here, &other.unwrap_or_default())?;
+        let mut all = logs::joined(&base.unwrap_or_default(), &here, &other);
         if let Some(value) = value.filter(|value| logs::last_value(&all) != Some(*value)) {
             let from = logs::last_value(&all).map(<[u8]>::to_vec).or(was.map(<[u8]>::to_vec));
             all.extend(logs::line(from.as_deref(), value, WHY));
@@ -216,7 +220,7 @@ impl Taking<'_, '_> {
         let like = match sides.target.tree.get(path)? {
             Some(entry) => entry.meta,
             None => match path.names().iter().position(|name| name == b"logs") {
-                Some(at) => self.meta(&crate::git::repository::path_of(&path.names()[..at]))?,
+                Some(at) => self.meta(&path_of(&path.names()[..at]))?,
                 None => Meta::default(),
             },
         };
@@ -224,14 +228,14 @@ impl Taking<'_, '_> {
     }
 }
 
-fn text(name: &[u8]) -> String {
+pub(in super::super) fn text(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }
 
-pub(super) fn ref_path(repository: &VaultPath, name: &[u8]) -> VaultPath {
+pub(in super::super) fn ref_path(repository: &VaultPath, name: &[u8]) -> VaultPath {
     name.split(|byte| *byte == b'/').fold(repository.clone(), |path, name| path.join(name))
 }
 
-pub(super) fn log_path(repository: &VaultPath, name: &[u8]) -> VaultPath {
+pub(in super::super) fn log_path(repository: &VaultPath, name: &[u8]) -> VaultPath {
     ref_path(&repository.join(b"logs"), name)
 }

@@ -2,6 +2,7 @@
 
 use offshoot_vault::VaultPath;
 
+use super::super::missing::flaw;
 use super::super::own_name::own_name;
 use super::super::refs::STASH;
 use super::super::report::GitEvent;
@@ -23,6 +24,12 @@ impl Taking<'_, '_> {
         };
         let (was, here, there) = (read(&sides.base)?, read(&sides.target)?, read(&sides.other)?);
         if there == was || there == here {
+            return Ok(false);
+        }
+        let both = self.both(repository)?;
+        if let Some(value) = &there.0
+            && flaw(&both, STASH, value)?.is_some()
+        {
             return Ok(false);
         }
         let name = String::from_utf8_lossy(STASH).into_owned();

@@ -1,0 +1,153 @@
+//! Moves of refs that people should know about: those that leave commits behind.
+
+use offshoot_vault::VaultPath;
+
+use super::ancestry::{Ancestry, ahead, ancestry};
+use super::directory::Checkouts;
+use super::directory::ref_files::{log_path, text};
+use super::own_name::own_name;
+use super::refs::RefPlan;
+use super::report::GitEvent;
+use super::store::is_id;
+use super::{Taking, Unclear, logs};
+use crate::error::Result;
+use crate::git::repository::Refs;
+
+/// Refs that people name. Others, such as those of remotes, move as they like.
+const TOLD: [&[u8]; 2] = [b"refs/heads/", b"refs/tags/"];
+/// Names below which refs are kept that the target had before its repository was replaced by another one.
+const BEFORE: &str = "before";
+
+impl Taking<'_, '_> {
+    /// Says which branches and tags no longer have the commits that they had. Where the other side has another repository altogether, what
+    /// the target had is kept under other names.
+    pub(super) fn tell_moves(
+        &mut self,
+        repository: &VaultPath,
+        plan: &RefPlan,
+        (base, target): (&Refs, &Refs),
+        after: &mut Refs,
+    ) -> Result<()> {
+        let any =
+            self.unclear == Unclear::Apart && !(plan.deleted.is_empty() && plan.set.is_empty());
+        let replaced = any && self.is_replaced(repository, base)?;
+        for (name, was) in &plan.deleted {
+            if replaced {
+                self.keep_before(repository, name, (was, None), after)?;
+            } else {
+                self.note(repository, GitEvent::Deleted, text(name), Some(was), None);
+            }
+        }
+        if self.unclear == Unclear::Stay {
+            return Ok(());
+        }
+        for (name, value) in &plan.set {
+            let is_told = TOLD.iter().any(|kind| name.starts_with(kind));
+            let was = target.get(name).filter(|was| is_told && is_id(was) && is_id(value));
+            let Some(was) = was else { continue };
+            if replaced {
+                self.keep_before(repository, name, (was, Some(value)), after)?;
+            } else if let Some(event) = self.left_behind(repository, name, was, value)? {
+                self.note(repository, event, text(name), Some(was), Some(value));
+            }
+        }
+        Ok(())
+    }
+
+    /// Says that something else is checked out now.
+    pub(super) fn tell_switched(&mut self, repository: &VaultPath, checkout: &Checkouts) {
+        let Checkouts { at, target, other, .. } = checkout;
+        if self.unclear == Unclear::Stay || target.head == other.head {
+            return;
+        }
+        let shown = |head: &Option<Vec<u8>>| {
+            let head = head.as_deref()?;
+            Some(head.strip_prefix(b"ref:").unwrap_or(head).trim_ascii().to_vec())
+        };
+        let (from, to) = (shown(&target.head), shown(&other.head));
+        let name = self.name_of_head(repository, at);
+        self.note(repository, GitEvent::Switched, name, from.as_deref(), to.as_deref());
+    }
+
+    /// Whether the other side has another repository in place of the one that both had: it has none of its commits.
+    fn is_replaced(&mut self, repository: &VaultPath, base: &Refs) -> Result<bool> {
+        let both = self.both(repository)?;
+        if self.has_common_pack(repository)? {
+            return Ok(false);
+        }
+        let mut any = false;
+        for id in base.values().filter(|value| is_id(value)) {
+            any = true;
+            if both.other.has(id)? {
+                return Ok(false);
+            }
+        }
+        Ok(any)
+    }
+
+    /// Whether the other side still has a pack that both had.
+    fn has_common_pack(&self, repository: &VaultPath) -> Result<bool> {
+        let (base, other) = (self.sides.base.tree, self.sides.other.tree);
+        let directory = repository.join(b"objects").join(b"pack");
+        let entry = base.get(&directory)?;
+        let Some(dir) = entry.as_ref().and_then(|entry| entry.directory()) else {
+            return Ok(false);
+        };
+        for entry in base.list(dir)?.iter().filter(|entry| entry.name.ends_with(b".pack")) {
+            if other.get(&directory.join(&entry.name))?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Keeps what a ref was in a repository that is replaced.
+    fn keep_before(
+        &mut self,
+        repository: &VaultPath,
+        name: &[u8],
+        (was, value): (&[u8], Option<&[u8]>),
+        after: &mut Refs,
+    ) -> Result<()> {
+        let own = own_name(after, BEFORE, name, was, &|_| false);
+        self.write_ref(repository, &own, was)?;
+        after.insert(own.clone(), was.to_vec());
+        let event = GitEvent::Replaced(Some(text(&own)));
+        self.note(repository, event, text(name), Some(was), value);
+        Ok(())
+    }
+
+    /// What to say about a ref that moved; nothing where it only went on.
+    fn left_behind(
+        &mut self,
+        repository: &VaultPath,
+        name: &[u8],
+        was: &[u8],
+        value: &[u8],
+    ) -> Result<Option<GitEvent>> {
+        let both = self.both(repository)?;
+        let on = ancestry(&both.other, value, was)?;
+        if on == Ancestry::Yes {
+            return Ok(None);
+        }
+        if ancestry(&both.target, was, value)? == Ancestry::Yes {
+            return Ok(Some(GitEvent::Rewound(ahead(&both.target, was, value)?)));
+        }
+        let only_went_on = on == Ancestry::Unknown && self.only_went_on(repository, name)?;
+        Ok((!only_went_on).then_some(GitEvent::Replaced(None)))
+    }
+
+    /// Whether all that the other side says it did with a ref is making commits. Only asked where its history cannot be read.
+    fn only_went_on(&self, repository: &VaultPath, name: &[u8]) -> Result<bool> {
+        let path = log_path(repository, name);
+        let was = self.sides.base.file(&path)?.unwrap_or_default();
+        let there = self.sides.other.file(&path)?.unwrap_or_default();
+        let new = logs::new_lines(&[&was], &there);
+        let mut words = logs::messages(&new);
+        let goes_on = |word: &[u8]| {
+            let forward = [b"commit: ".as_slice(), b"commit (merge)", b"cherry-pick", b"revert"];
+            forward.iter().any(|start| word.starts_with(start)) || word.ends_with(b"Fast-forward")
+        };
+        Ok(words.all(goes_on))
+    }
+}

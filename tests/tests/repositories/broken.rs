@@ -1,0 +1,100 @@
+//! Repositories of workspaces that are broken: what leads nowhere does not come home.
+
+use offshoot_needs::needs;
+
+use crate::seen::{FIX, whole, world};
+use crate::world::{Side, World};
+
+/// The folder's repository with its branches; it must be whole.
+fn tips(world: &World) -> String {
+    assert_eq!(world.damage(Side::Folder), None);
+    world.status_is_true().unwrap();
+    world.ok(Side::Folder, "git log -1 --format=%s HEAD; git branch --format='%(refname:short)'")
+}
+
+/// Removes the object that a name means.
+const LOSE: &str = "lose() { id=$(git rev-parse \"$1\"); rm -f .git/objects/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-); }\n";
+
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_branch_without_its_commit_is_not_brought() {
+    for lost in ["main", "main^{tree}", "main:n", "main~1"] {
+        let world = world();
+        let script = "echo x > x; git add x; git commit -qm between; echo new > n; git add n; git commit -qm theirs; echo plain > plain";
+        world.ok(FIX, &format!("{LOSE}{script}; lose '{lost}'"));
+        let document = world.document(&["commit", "-w", "fix"]);
+        let notes = document["result"]["repositories"].as_array().cloned().unwrap_or_default();
+        let main = notes.iter().find(|note| note["name"] == "refs/heads/main");
+        let main = main.unwrap_or_else(|| panic!("{lost}: {document}"));
+        assert_eq!(main["event"], "not-brought", "{lost}: {document}");
+        assert!(main["why"].as_str().unwrap().contains("is missing"), "{lost}: {document}");
+        assert_eq!(tips(&world), "first\nmain\n", "{lost}");
+        assert_eq!(world.ok(Side::Folder, "cat n plain"), "new\nplain\n");
+        world.done(&["undo", "-w", "fix"]);
+        assert_eq!(tips(&world), "first\nmain\n", "{lost}");
+    }
+}
+
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn refs_and_heads_that_are_garbage_are_not_brought() {
+    for (garbage, name) in [
+        ("echo rubbish > .git/refs/heads/main", "refs/heads/main"),
+        ("echo rubbish > .git/refs/heads/other", "refs/heads/other"),
+        ("printf '%040d\n' 7 > .git/refs/tags/t", "refs/tags/t"),
+        ("cp .git/refs/heads/main '.git/refs/heads/a..b'", "refs/heads/a..b"),
+        ("echo rubbish > .git/HEAD", "HEAD"),
+        ("printf '%040d\n' 7 > .git/HEAD", "HEAD"),
+        ("printf '%040d\n' 7 > .git/refs/stash", "refs/stash"),
+    ] {
+        let world = world();
+        world.ok(FIX, &format!("echo plain > plain; {garbage}"));
+        let document = world.document(&["commit", "-w", "fix"]);
+        let notes = document["result"]["repositories"].as_array().cloned().unwrap_or_default();
+        let found = notes.iter().any(|note| note["name"] == name && note["event"] == "not-brought");
+        assert!(found, "{garbage}: {document}");
+        assert_eq!(tips(&world), "first\nmain\n", "{garbage}");
+        assert_eq!(world.ok(Side::Folder, "cat plain; git stash list"), "plain\n", "{garbage}");
+    }
+}
+
+/// An index that names what is not there makes every commit fail.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn an_index_without_its_objects_is_not_brought() {
+    let world = world();
+    world.ok(FIX, &format!("{LOSE}echo new > n; git add n; lose :n"));
+    let said = world.done(&["commit", "-w", "fix"]);
+    assert!(said.contains("HEAD of fix was not brought"), "{said}");
+    assert_eq!(world.ok(Side::Folder, "git ls-files; cat n"), "a\nb\nnew\n");
+    assert_eq!(tips(&world), "first\nmain\n");
+    world.ok(Side::Folder, "git add n; git commit -qm mine");
+}
+
+/// Where a branch was in between matters too: logs of refs are looked at by git.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn logs_name_nothing_that_is_missing() {
+    let world = world();
+    world.ok(
+        FIX,
+        &format!("{LOSE}echo bad > n; git add n; git commit -qm bad; bad=$(git rev-parse HEAD); git reset -q --hard HEAD~1; echo good > n; git add n; git commit -qm good; lose $bad"),
+    );
+    world.done(&["commit", "-w", "fix"]);
+    assert_eq!(tips(&world), "good\nmain\n");
+    world.done(&["undo", "-w", "fix"]);
+    assert_eq!(tips(&world), "first\nmain\n");
+}
+
+/// A workspace gets nothing broken from the folder either.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_pull_brings_nothing_broken() {
+    let world = world();
+    world.ok(Side::Folder, &format!("{LOSE}git checkout -q -b side; echo s > s; git add s; git commit -qm side; git checkout -q main; lose side"));
+    let said = world.done(&["pull", "-w", "fix"]);
+    assert!(said.contains("side of the folder was not brought"), "{said}");
+    assert_eq!(world.damage(FIX), None);
+    world.ok(Side::Folder, "git branch -D side; git reflog expire --expire=now --all");
+    whole(&world);
+}

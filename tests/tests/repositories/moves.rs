@@ -1,0 +1,157 @@
+//! Branches that go back, are replaced, or are not checked out any more: all of that is told before and after, and nothing gets out of reach.
+
+use offshoot_needs::needs;
+use serde_json::Value;
+
+use crate::seen::{FIX, whole, world};
+use crate::world::{Side, World};
+
+const MORE: &str =
+    "echo two >> a; git commit -qam second; echo three >> a; git commit -qam third; git tag v1";
+
+/// What status, review and a dry run say of the same event; then it comes home.
+fn told_everywhere(world: &World, event: &str, name: &str) -> Value {
+    let is_it = |note: &&Value| note["event"] == event && note["name"] == name;
+    let find = |document: &Value| -> Option<Value> {
+        document["result"]["repositories"].as_array()?.iter().find(is_it).cloned()
+    };
+    for arguments in [
+        &["status", "-w", "fix"][..],
+        &["review", "--list", "-w", "fix"],
+        &["commit", "-w", "fix", "--dry-run"],
+    ] {
+        let document = world.document(arguments);
+        assert!(find(&document).is_some(), "{arguments:?}: {document}");
+    }
+    let document = world.document(&["commit", "-w", "fix"]);
+    whole(world);
+    find(&document).unwrap_or_else(|| panic!("{event} of {name}: {document}"))
+}
+
+fn with_commits() -> (World, String) {
+    let world = world();
+    world.ok(Side::Folder, MORE);
+    world.done(&["pull", "-w", "fix"]);
+    let tip = world.ok(Side::Folder, "git rev-parse main").trim().to_owned();
+    (world, tip)
+}
+
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_branch_that_goes_back_is_told() {
+    for packed in [false, true] {
+        let (world, tip) = with_commits();
+        if packed {
+            world.ok(Side::Folder, "git gc -q");
+            world.done(&["pull", "-w", "fix"]);
+        }
+        world.ok(FIX, "git reset -q --hard HEAD~2");
+        let status = world.done(&["status", "-w", "fix"]);
+        let line = format!("main goes back 2 commits, from {}", &tip[..12]);
+        assert!(status.contains(&line), "{packed}: {status}");
+        let note = told_everywhere(&world, "rewound", "refs/heads/main");
+        assert_eq!((&note["commits"], &note["from"]), (&2.into(), &tip.clone().into()), "{note}");
+        assert_eq!(world.ok(Side::Folder, "git log -1 --format=%s"), "first\n");
+        world.ok(Side::Folder, &format!("git reflog main --format=%H | grep -q {tip}"));
+    }
+}
+
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_branch_that_is_rewritten_is_told() {
+    let (world, tip) = with_commits();
+    world.ok(FIX, "git commit -q --amend -m reworded; git tag -f v1 2> /dev/null");
+    let note = told_everywhere(&world, "replaced", "refs/heads/main");
+    assert_eq!(note["from"], tip.clone(), "{note}");
+    world.ok(Side::Folder, &format!("git reflog main --format=%H | grep -q {tip}"));
+    // A branch that only goes on is nothing to tell.
+    world.ok(FIX, "echo on > on; git add on; git commit -qm on");
+    let document = world.document(&["commit", "-w", "fix"]);
+    assert!(document["result"]["repositories"].is_null(), "{document}");
+}
+
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_head_that_is_elsewhere_is_told() {
+    let (world, _) = with_commits();
+    world.ok(FIX, "git checkout -q --detach HEAD~1");
+    let status = world.done(&["status", "-w", "fix"]);
+    assert!(status.contains("HEAD is at ") && status.contains("it was at main"), "{status}");
+    let note = told_everywhere(&world, "switched", "HEAD");
+    assert_eq!(note["from"], "refs/heads/main", "{note}");
+}
+
+/// Another repository in place of the old one: nothing of that gets out of reach.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_repository_that_is_replaced_leaves_its_branches() {
+    let (world, tip) = with_commits();
+    world.ok(Side::Folder, "git branch old HEAD~1");
+    world.done(&["pull", "-w", "fix"]);
+    world.ok(FIX, "rm -rf .git; git init -q .; git add -A; git commit -qm anew");
+    let note = told_everywhere(&world, "replaced", "refs/heads/main");
+    assert_eq!(note["kept_as"], "refs/heads/offshoot/before/main", "{note}");
+    let listed = world.ok(
+        Side::Folder,
+        "git log -1 --format=%s; git rev-parse offshoot/before/main; git log -1 --format=%s offshoot/before/old; git log -1 --format=%s refs/tags/offshoot/before/v1",
+    );
+    assert_eq!(listed, format!("anew\n{tip}\nsecond\nthird\n"));
+    world.done(&["undo", "-w", "fix"]);
+    whole(&world);
+    assert_eq!(world.ok(Side::Folder, "git rev-parse main v1").lines().next(), Some(tip.as_str()));
+}
+
+/// After commits of both sides the workspace goes on from the folder's branch, and says where its own is.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_workspace_that_follows_says_so() {
+    let world = world();
+    world.ok(FIX, "echo new > n; git add n; git commit -qm theirs");
+    world.ok(Side::Folder, "echo mine > m; git add m; git commit -qm mine");
+    let theirs = world.ok(FIX, "git rev-parse main").trim().to_owned();
+    let said = world.done(&["commit", "-w", "fix"]);
+    assert!(said.contains("in fix, main no longer contains"), "{said}");
+    assert!(said.contains(&theirs[..12]), "{said}");
+    assert_eq!(world.ok(FIX, "git rev-parse offshoot/fix/main").trim(), theirs);
+}
+
+/// What stands in the way of a commit is told by whoever says what a commit does.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_reftable_in_the_way_is_told_before() {
+    let probe = world();
+    if !probe.sh(Side::Folder, "cd ..; git init -q --ref-format=reftable probe").is_well() {
+        return;
+    }
+    let world = World::new(
+        "git init -q --ref-format=reftable .; echo one > a; git add a; git commit -qm first",
+        &["fix"],
+    );
+    world.ok(FIX, "echo three > n; git add n; git commit -qm more");
+    world.ok(Side::Folder, "git commit -q --allow-empty -m mine");
+    world.done(&["pull", "--head"]);
+    for arguments in [&["status", "-w", "fix"][..], &["review", "--list", "-w", "fix"]] {
+        let document = world.document(arguments);
+        let refused = document["result"]["refused"].as_str().unwrap_or_default();
+        assert!(refused.contains("reftable"), "{arguments:?}: {document}");
+        let paths = document["result"].to_string();
+        assert!(paths.contains("\"/n\""), "{arguments:?}: {document}");
+    }
+    let diff = world.product(&["diff", "fix", "--name-only"]);
+    assert!(diff.err.contains("reftable") && diff.out.contains("/n\n"), "{diff:#?}");
+}
+
+/// What would be kept beside is listed too.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn what_would_be_kept_beside_is_told_before() {
+    let world = World::new("mkdir -p .jj/repo; echo one > .jj/repo/op", &["fix"]);
+    world.ok(FIX, "echo theirs > .jj/repo/op");
+    world.ok(Side::Folder, "echo mine > .jj/repo/op");
+    world.done(&["pull", "--head"]);
+    for arguments in [&["status", "-w", "fix"][..], &["review", "--list", "-w", "fix"]] {
+        let document = world.document(arguments);
+        let note = &document["result"]["repositories"][0];
+        assert_eq!(note["kept_as"], "/.jj~fix", "{arguments:?}: {document}");
+    }
+}
