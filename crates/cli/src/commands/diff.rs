@@ -231,7 +231,7 @@ fn print(
 fn stat_text(service: &ChangeSummaryService<'_>, changes: &[Change]) -> Result<String> {
     let mut lines = Vec::new();
     for change in render::without_frames(changes) {
-        let size = |entry: &Option<offshoot_vault::Entry>| entry.as_ref().map_or(0, |e| e.size());
+        let size = |entry: Option<&offshoot_vault::Entry>| entry.map_or(0, |e| e.size());
         let diff = service.lines(change)?;
         let (added, removed) = match &diff {
             FileDiff::Text(text) => (Some(text.added), Some(text.removed)),
@@ -243,8 +243,8 @@ fn stat_text(service: &ChangeSummaryService<'_>, changes: &[Change]) -> Result<S
             added,
             removed,
             binary: matches!(diff, FileDiff::Binary | FileDiff::TooLarge),
-            size_before: size(&change.before),
-            size_after: size(&change.after),
+            size_before: size(change.before.as_deref()),
+            size_after: size(change.after.as_deref()),
         });
     }
     Ok(stat::render(&lines, terminal::width()))
