@@ -140,14 +140,16 @@ pub(crate) fn finish_write(written: io::Result<()>) -> Result<()> {
 
 /// Prints a document on one line, or indented where a person looks at it.
 pub(crate) fn print_json<T: Serialize>(document: &T) {
-    let mut out = io::stdout().lock();
-    let written = if out.is_terminal() {
-        serde_json::to_writer_pretty(&mut out, document)
-    } else {
-        serde_json::to_writer(&mut out, document)
+    let pretty = io::stdout().is_terminal();
+    // Long strings come in many small pieces, with an escape between them.
+    let mut out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let written = match pretty {
+        true => serde_json::to_writer_pretty(&mut out, document),
+        false => serde_json::to_writer(&mut out, document),
     };
+    let ended = written.map_err(io::Error::from).and_then(|()| out.write_all(b"\n"));
     // With standard output gone there is nobody to tell; the exit code still says how it went.
-    drop(written.map_err(io::Error::from).and_then(|()| out.write_all(b"\n")));
+    drop(ended.and_then(|()| out.flush()));
 }
 
 /// Prints an error and gives its exit code.

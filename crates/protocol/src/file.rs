@@ -63,9 +63,10 @@ impl Kind for ListDoc {
     const KIND: &'static str = "fs.list";
 }
 
-/// The content of a file.
+/// The content of a file: a [`Text`], or on its way out a [`TextStream`](crate::TextStream).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct FileDoc {
+#[schemars(rename = "FileDoc", description = "The content of a file.")]
+pub struct FileDoc<C = Text> {
     /// The point in history.
     pub at: String,
     /// Its path, symbolic links followed.
@@ -75,10 +76,10 @@ pub struct FileDoc {
     /// The BLAKE3 of its bytes.
     pub checksum: String,
     /// Its bytes.
-    pub content: Text,
+    pub content: C,
 }
 
-impl Kind for FileDoc {
+impl<C: Serialize + JsonSchema> Kind for FileDoc<C> {
     const KIND: &'static str = "fs.cat";
 }
 

@@ -61,7 +61,7 @@ pub use recover::{
 };
 pub use review::{ReviewDoc, ReviewItemDoc, ReviewListDoc, ReviewOriginDoc, ReviewPieceDoc};
 pub use schema::{SchemaFile, schemas};
-pub use text::Text;
+pub use text::{Text, TextStream};
 pub use tools::{
     ConfigDoc, ConfigSetDoc, DoctorCheckDoc, DoctorDoc, DoctorState, ProgramVersionDoc, SettingDoc,
 };

@@ -1,5 +1,9 @@
 //! Bytes in JSON without loss.
 
+mod stream;
+
+pub use stream::TextStream;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;

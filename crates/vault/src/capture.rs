@@ -46,7 +46,8 @@ impl Vault {
         let mut editor = TreeEditor::open(objects, &imported.root, Mtime::now())?;
         let mut edits: Vec<(VaultPath, Entry)> = Vec::new();
         for change in diff::compare(objects, base, &imported.root)? {
-            let (Some(before), Some(mut after)) = (change.before, change.after) else { continue };
+            let (Some(before), Some(after)) = (change.before, change.after) else { continue };
+            let mut after = Entry::clone(&after);
             after.conflict = objects.still_open(&before, &after)?;
             let owned = (after.meta.uid, after.meta.gid) == (own.uid, own.gid);
             if owned {

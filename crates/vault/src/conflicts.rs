@@ -54,9 +54,9 @@ pub fn texts_with_markers(objects: &Objects, changes: &[Change]) -> Result<Vec<V
     let found = changes.par_iter().map(|change| {
         let written = change
             .after
-            .as_ref()
+            .as_deref()
             .filter(|after| change.before.as_ref().is_none_or(|before| before.body != after.body));
-        let is_new = marked(written)? && !marked(change.before.as_ref())?;
+        let is_new = marked(written)? && !marked(change.before.as_deref())?;
         Ok(is_new.then(|| change.path.clone()))
     });
     let found: Result<Vec<Option<VaultPath>>> = found.collect();

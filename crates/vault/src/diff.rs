@@ -15,6 +15,8 @@ pub(crate) use compare::compare_nodes;
 pub use content::{FileDiff, file_diff, write_change};
 pub use renames::detect_renames;
 
+use std::sync::Arc;
+
 use crate::entry::{Entry, EntryKind};
 use crate::path::VaultPath;
 
@@ -68,15 +70,15 @@ impl ChangeKind {
     }
 }
 
-/// A path that differs. At least one side is there, and they are not equal.
+/// A path that differs. At least one side is there, and they are not equal. Copies share the entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// Where it is, or was.
     pub path: VaultPath,
     /// What was there; for a moved file what was at its old path.
-    pub before: Option<Entry>,
+    pub before: Option<Arc<Entry>>,
     /// What is there.
-    pub after: Option<Entry>,
+    pub after: Option<Arc<Entry>>,
     /// Where a moved file was, and how alike it stayed, in percent.
     pub moved: Option<(VaultPath, u8)>,
 }

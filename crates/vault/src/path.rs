@@ -1,13 +1,14 @@
 //! Paths inside a vault: bytes, absolute, without `.` and `..`.
 
 use std::fmt;
+use std::sync::Arc;
 
 use crate::entry::is_name;
 
-/// A path inside a vault. `/` is the top directory.
+/// A path inside a vault. `/` is the top directory. Copies share their names: lists of changes are copied whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct VaultPath {
-    names: Vec<Vec<u8>>,
+    names: Arc<[Vec<u8>]>,
 }
 
 /// The text is not a path inside a vault.
@@ -38,7 +39,7 @@ impl VaultPath {
                 _ => return Err(error("a name holds a NUL byte")),
             }
         }
-        Ok(Self { names })
+        Ok(Self { names: names.into() })
     }
 
     /// The names from the top down.
@@ -59,21 +60,21 @@ impl VaultPath {
     /// The directory that it is in; `None` for the top directory.
     pub fn parent(&self) -> Option<Self> {
         let (_, parents) = self.names.split_last()?;
-        Some(Self { names: parents.to_vec() })
+        Some(Self { names: parents.into() })
     }
 
     /// The path of a name in this directory.
     #[must_use]
     pub fn join(&self, name: &[u8]) -> Self {
-        let mut names = self.names.clone();
-        names.push(name.to_vec());
-        Self { names }
+        let names = self.names.iter().cloned().chain([name.to_vec()]);
+        Self { names: names.collect() }
     }
 
     /// The path of something below this directory.
     #[must_use]
     pub fn concat(&self, below: &Self) -> Self {
-        Self { names: [self.names.as_slice(), &below.names].concat() }
+        let names = self.names.iter().chain(below.names.iter());
+        Self { names: names.cloned().collect() }
     }
 
     /// Whether it is `directory` or lies below it.
@@ -86,7 +87,12 @@ impl VaultPath {
         if self.is_top() {
             return b"/".to_vec();
         }
-        self.names.iter().flat_map(|name| [b"/", name.as_slice()].concat()).collect()
+        let mut bytes = Vec::with_capacity(self.names.iter().map(|name| name.len() + 1).sum());
+        for name in self.names.iter() {
+            bytes.push(b'/');
+            bytes.extend_from_slice(name);
+        }
+        bytes
     }
 
     /// The bytes without the leading `/`; empty for the top directory.

@@ -1,5 +1,7 @@
 //! Finding things in a tree.
 
+use std::sync::{Mutex, PoisonError};
+
 use crate::entry::{Body, DirRef, Entry, EntryKind};
 use crate::error::{Result, VaultError};
 use crate::hash::RootId;
@@ -14,12 +16,14 @@ const MOST_LINKS: usize = 40;
 pub struct Tree<'a> {
     objects: &'a Objects,
     top: Entry,
+    /// The directories on the way to what was asked for last, by name: what is asked for next is often beside it.
+    way: Mutex<Vec<(Vec<u8>, DirRef)>>,
 }
 
 impl<'a> Tree<'a> {
     /// Opens the tree of a root.
     pub fn open(objects: &'a Objects, root: &RootId) -> Result<Self> {
-        Ok(Self { objects, top: objects.root(root)? })
+        Ok(Self { objects, top: objects.root(root)?, way: Mutex::default() })
     }
 
     pub(crate) fn objects(&self) -> &'a Objects {
@@ -33,15 +37,32 @@ impl<'a> Tree<'a> {
 
     /// The entry at a path as it is written: no symbolic link is followed.
     pub fn get(&self, path: &VaultPath) -> Result<Option<Entry>> {
-        let mut entry = self.top.clone();
-        for name in path.names() {
-            let Some(dir) = entry.directory() else { return Ok(None) };
-            match self.objects.entry(dir, name)? {
-                Some(next) => entry = next,
+        let Some((name, parents)) = path.names().split_last() else {
+            return Ok(Some(self.top.clone()));
+        };
+        match self.directory(parents)? {
+            Some(dir) => self.objects.entry(&dir, name),
+            None => Ok(None),
+        }
+    }
+
+    /// The directory that names lead to, from the last one that is on the way to what was asked for before.
+    fn directory(&self, names: &[Vec<u8>]) -> Result<Option<DirRef>> {
+        let mut way = self.way.lock().unwrap_or_else(PoisonError::into_inner);
+        let same = way.iter().zip(names).take_while(|((known, _), name)| known == *name).count();
+        way.truncate(same);
+        let Some(mut dir) = way.last().map(|(_, dir)| dir).or(self.top.directory()).copied() else {
+            return Ok(None);
+        };
+        for name in &names[same..] {
+            let entry = self.objects.entry(&dir, name)?;
+            match entry.as_ref().and_then(Entry::directory) {
+                Some(next) => dir = *next,
                 None => return Ok(None),
             }
+            way.push((name.clone(), dir));
         }
-        Ok(Some(entry))
+        Ok(Some(dir))
     }
 
     /// The entry at a path, or an error that names it.

@@ -1,5 +1,6 @@
 //! Changing the files of a workspace without a mount.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use offshoot_vault::diff::{self, Change};
@@ -111,7 +112,7 @@ fn apply(
 
 /// Each path with sizes and checksums before and after, for the audit log.
 pub(crate) fn audited(changes: &[Change]) -> serde_json::Value {
-    let side = |entry: &Option<Entry>| {
+    let side = |entry: &Option<Arc<Entry>>| {
         entry.as_ref().map(|entry| {
             let checksum = BlobId(entry.content_hash()).to_string();
             json!({ "size": entry.size(), "checksum": checksum })

@@ -106,7 +106,7 @@ impl<'v> Noise<'v> {
         for (item, place) in items.into_iter().zip(places) {
             let change = of(&item);
             let is_planted = |at: &VaultPath| {
-                let (before, after) = (change.before.as_ref(), change.after.as_ref());
+                let (before, after) = (change.before.as_deref(), change.after.as_deref());
                 // In a repository that came as a whole there is nothing to find by it.
                 !repositories[at] && planted(&change.path, before, after).is_some()
             };

@@ -12,6 +12,7 @@ pub use fold::{FoldedReview, ReviewGroup, decide_all};
 pub use origin::Origin;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use offshoot_vault::diff::pick::TextPick;
 use offshoot_vault::diff::text::is_binary;
@@ -99,7 +100,7 @@ impl<'a> ReviewService<'a> {
     /// The texts of a change, if it has such on all of its sides.
     fn text(&self, change: &Change) -> Result<Option<TextPick>> {
         let (before, after) =
-            (self.bytes(change.before.as_ref())?, self.bytes(change.after.as_ref())?);
+            (self.bytes(change.before.as_deref())?, self.bytes(change.after.as_deref())?);
         let (Some(before), Some(after)) = (before, after) else { return Ok(None) };
         if is_binary(&before) || is_binary(&after) {
             return Ok(None);
@@ -139,6 +140,7 @@ fn comes_home(change: &Change, before: &Tree<'_>, after: &Tree<'_>) -> Result<bo
             }
             continue;
         }
+        let (before, after) = (before.map(Arc::new), after.map(Arc::new));
         let there = Change { path: path.clone(), before, after, moved: None };
         if there.before != there.after && there.kind() != ChangeKind::Metadata {
             return Ok(true);
@@ -170,7 +172,8 @@ fn leave_out_what_comes_along(changes: &mut Vec<Change>) {
 }
 
 fn changes_kind(change: &Change) -> bool {
-    let kinds = (change.before.as_ref().map(Entry::kind), change.after.as_ref().map(Entry::kind));
+    let kinds =
+        (change.before.as_deref().map(Entry::kind), change.after.as_deref().map(Entry::kind));
     matches!(kinds, (Some(before), Some(after)) if before != after)
 }
 

@@ -1,6 +1,7 @@
 //! From what the services know to what programs read: the one place where wire documents are made.
 
 mod binding;
+mod content;
 mod exec;
 mod git;
 mod home;
@@ -10,6 +11,7 @@ mod recover;
 mod review;
 
 pub use binding::{binding, bindings, bound, git_directory, moved, unbound};
+pub use content::{Reading, content, written};
 pub use exec::{envelope, exec_summary, recorded_envelope};
 pub use git::{git_commit, git_export, repositories};
 pub use home::{clashes, commit, held, pull};
@@ -174,8 +176,8 @@ pub fn change(change: &Change) -> ChangeDoc {
         kind: change_kind(change.kind()),
         from: change.moved.as_ref().map(|(from, _)| path(from)),
         similarity: change.moved.as_ref().map(|(_, similarity)| *similarity),
-        before: change.before.as_ref().map(side),
-        after: change.after.as_ref().map(side),
+        before: change.before.as_deref().map(side),
+        after: change.after.as_deref().map(side),
         binary: None,
         added_lines: None,
         removed_lines: None,

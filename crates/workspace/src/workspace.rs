@@ -149,7 +149,7 @@ impl<'a> WorkspaceService<'a> {
         let mut seen = std::collections::HashSet::new();
         let mut own_bytes = 0;
         for change in diff::compare(objects, &base.root, &head.root)? {
-            let same = change.before.as_ref().map(offshoot_vault::Entry::content_hash);
+            let same = change.before.as_deref().map(offshoot_vault::Entry::content_hash);
             if let Some(after) = change.after.filter(|entry| entry.directory().is_none())
                 && Some(after.content_hash()) != same
                 && seen.insert(after.content_hash())

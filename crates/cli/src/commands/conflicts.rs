@@ -124,8 +124,8 @@ fn patch(
         let path = side.version.as_ref().or(base).map_or(&conflict.path, |version| &version.path);
         let change = Change {
             path: path.clone(),
-            before: base.map(|version| version.entry.clone()),
-            after: side.version.as_ref().map(|version| version.entry.clone()),
+            before: base.map(|version| version.entry.clone().into()),
+            after: side.version.as_ref().map(|version| version.entry.clone().into()),
             moved: moved.map(|path| (path.clone(), 0)),
         };
         service.patch(&[change], &mut patch)?;

@@ -302,7 +302,7 @@ fn left_out(listing: &Listing<'_>) -> Option<String> {
 fn stat_text(service: &ChangeSummaryService<'_>, listing: &Listing<'_>) -> Result<String> {
     let mut lines = Vec::new();
     for change in listing.single() {
-        let size = |entry: &Option<offshoot_vault::Entry>| entry.as_ref().map_or(0, |e| e.size());
+        let size = |entry: Option<&offshoot_vault::Entry>| entry.map_or(0, |e| e.size());
         let diff = service.lines(change)?;
         let (added, removed) = match &diff {
             FileDiff::Text(text) => (Some(text.added), Some(text.removed)),
@@ -314,8 +314,8 @@ fn stat_text(service: &ChangeSummaryService<'_>, listing: &Listing<'_>) -> Resul
             added,
             removed,
             binary: matches!(diff, FileDiff::Binary | FileDiff::TooLarge),
-            size_before: size(&change.before),
-            size_after: size(&change.after),
+            size_before: size(change.before.as_deref()),
+            size_after: size(change.after.as_deref()),
         });
     }
     let left_out =

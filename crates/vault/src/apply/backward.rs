@@ -44,7 +44,7 @@ pub(super) fn step(
         }
         Action::Settle { before, after } => {
             if let Some(before) = before {
-                touch::directory(ground, step, after.as_ref(), before, owners)?;
+                touch::directory(ground, step, after.as_deref(), before, owners)?;
             }
             Ok(Back::default())
         }

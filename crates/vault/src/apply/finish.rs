@@ -139,7 +139,7 @@ fn intended_mtime(journal: &Journal, record: &StagingRecord, back: bool) -> Mtim
     let settled = here.find_map(|step| match &step.action {
         Action::Settle { before, after } => {
             let side = if back { before } else { after };
-            side.as_ref().map(super::journal::Attributes::mtime)
+            side.as_deref().map(super::journal::Attributes::mtime)
         }
         _ => None,
     });

@@ -34,7 +34,7 @@ pub(super) fn step(ground: &Ground, number: usize, step: &Step, owners: bool) ->
         }
         Action::Settle { before, after } => {
             if let Some(after) = after {
-                touch::directory(ground, step, before.as_ref(), after, owners)?;
+                touch::directory(ground, step, before.as_deref(), after, owners)?;
             }
             Ok(Outcome::Done)
         }

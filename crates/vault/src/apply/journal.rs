@@ -1,7 +1,7 @@
 //! What is being done to a folder, written down so that somebody else can finish it.
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::BufWriter;
 use std::path::Path;
 
 use offshoot_store::Id;
@@ -77,20 +77,20 @@ pub(super) struct Step {
     pub(super) action: Action,
 }
 
-/// What is done at a path.
+/// What is done at a path. What is seldom there is boxed: there may be hundreds of thousands.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase")]
 pub(super) enum Action {
     /// Something new, where nothing is. A directory is empty at first.
     Put { new: Stamp },
     /// Something else than there was.
-    Replace { old: Stamp, new: Stamp },
+    Replace { old: Stamp, new: Box<Stamp> },
     /// Nothing any more. A directory must be empty.
     Remove { old: Stamp },
     /// The same file with other metadata.
-    Retouch { old: Stamp, before: Attributes, after: Attributes },
+    Retouch { old: Stamp, before: Box<Attributes>, after: Box<Attributes> },
     /// The metadata of a directory, after everything in it; nothing where it is not there on that side.
-    Settle { before: Option<Attributes>, after: Option<Attributes> },
+    Settle { before: Option<Box<Attributes>>, after: Option<Box<Attributes>> },
 }
 
 /// Metadata.
@@ -203,11 +203,10 @@ impl Journal {
     }
 
     fn write(&self, path: &Path) -> Result<File> {
-        let text = serde_json::to_vec(self).expect("plain structs with text keys become JSON");
         let write = || -> std::io::Result<File> {
-            let mut file = File::create(path)?;
-            file.write_all(&text)?;
-            Ok(file)
+            let mut out = BufWriter::new(File::create(path)?);
+            serde_json::to_writer(&mut out, self)?;
+            out.into_inner().map_err(std::io::IntoInnerError::into_error)
         };
         write().map_err(io_error("write", path))
     }

@@ -7,15 +7,17 @@ mod steps;
 
 use steps::Planner;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::folder::Folder;
 use super::problem::{ApplyNote, ApplyProblem};
 use super::stamp::Stamp;
+use super::writers::FileKey;
 use super::{ApplyOptions, ApplyTarget};
 use crate::diff;
-use crate::disk::join;
+use crate::disk::{join, split_last};
 use crate::entry::{Entry, Meta};
 use crate::error::Result;
 use crate::hash::RootId;
@@ -51,7 +53,14 @@ impl ApplyPlan {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Where {
     pub(super) folder: usize,
-    pub(super) path: Vec<u8>,
+    pub(super) path: Arc<[u8]>,
+}
+
+impl Where {
+    /// The directory that it is in.
+    fn parent(&self) -> Self {
+        Self { folder: self.folder, path: split_last(&self.path).0.into() }
+    }
 }
 
 /// One step.
@@ -60,16 +69,32 @@ pub(super) struct Planned {
     pub(super) at: Where,
     pub(super) staging: usize,
     pub(super) work: Work,
+    /// The file that is there, where one is.
+    pub(super) file: Option<FileKey>,
 }
 
 /// What is done at a path; see the actions of the journal.
 #[derive(Debug)]
 pub(super) enum Work {
-    Put { after: Entry },
-    Replace { old: Stamp, after: Entry },
-    Remove { old: Stamp },
-    Retouch { old: Stamp, before: Meta, after: Meta },
-    Settle { before: Option<Meta>, after: Option<Meta> },
+    Put {
+        after: Arc<Entry>,
+    },
+    Replace {
+        old: Stamp,
+        after: Arc<Entry>,
+    },
+    Remove {
+        old: Stamp,
+    },
+    /// From and to.
+    Retouch {
+        old: Stamp,
+        metas: Box<(Meta, Meta)>,
+    },
+    /// From and to.
+    Settle {
+        metas: Box<(Option<Meta>, Option<Meta>)>,
+    },
 }
 
 /// Where a staging directory goes.
@@ -155,13 +180,14 @@ impl Vault {
             before: Tree::open(objects, before)?,
             plan,
             looks: HashMap::new(),
-            files: HashMap::new(),
             group_sizes: None,
         };
-        for (at, (old, new)) in &regrouped {
-            changes.entry(at.clone()).or_insert_with(|| (Some(old.clone()), Some(new.clone())));
+        let mut again = BTreeSet::new();
+        for (at, (old, new)) in regrouped {
+            changes.entry(at.clone()).or_insert_with(|| (Some(old.into()), Some(new.into())));
+            again.insert(at);
         }
-        planner.steps(&changes, &regrouped.into_keys().collect())?;
+        planner.steps(&changes, &again)?;
         planner.settle_directories(&changes, after)?;
         planner.check()?;
         Ok(planner.plan)
@@ -169,7 +195,10 @@ impl Vault {
 }
 
 /// What is different, by where.
-type Changes = BTreeMap<Where, (Option<Entry>, Option<Entry>)>;
+type Changes = BTreeMap<Where, Pair>;
+
+/// What was at a path, and what comes there.
+type Pair = (Option<Arc<Entry>>, Option<Arc<Entry>>);
 
 /// The directory of a tree that holds what belongs to Offshoot.
 fn own_path() -> VaultPath {
@@ -186,10 +215,9 @@ fn make_own(plan: &ApplyPlan, changes: &mut Changes, after: Option<Entry>) {
     }
     changes.remove(&at);
     let is_below = |it: &Where| it.folder == at.folder && it.path.starts_with(&join(OWN, b""));
-    let comes =
-        |(it, pair): (&Where, &(Option<Entry>, Option<Entry>))| is_below(it) && pair.1.is_some();
+    let comes = |(it, pair): (&Where, &Pair)| is_below(it) && pair.1.is_some();
     if changes.iter().any(comes) {
-        changes.insert(at, (None, after));
+        changes.insert(at, (None, after.map(Arc::new)));
     }
 }
 
@@ -202,5 +230,5 @@ fn locate(targets: &[ApplyTarget], path: &VaultPath) -> Option<Where> {
     if target.at.is_top() && path.is_within(&bound_path()) {
         return None;
     }
-    Some(Where { folder, path: below.join(&b'/') })
+    Some(Where { folder, path: below.join(&b'/').into() })
 }

@@ -94,26 +94,26 @@ pub(super) fn stage<'a>(
                 },
                 Work::Replace { old, after } => Action::Replace {
                     old: *old,
-                    new: stagings[planned.staging].write(
+                    new: Box::new(stagings[planned.staging].write(
                         *number,
                         planned,
                         after,
                         true,
                         plan.owners,
-                    )?,
+                    )?),
                 },
                 Work::Remove { old } => Action::Remove { old: *old },
-                Work::Retouch { old, before, after } => Action::Retouch {
+                Work::Retouch { old, metas } => Action::Retouch {
                     old: *old,
-                    before: Attributes::new(before),
-                    after: Attributes::new(after),
+                    before: Box::new(Attributes::new(&metas.0)),
+                    after: Box::new(Attributes::new(&metas.1)),
                 },
-                Work::Settle { before, after } => Action::Settle {
-                    before: before.as_ref().map(Attributes::new),
-                    after: after.as_ref().map(Attributes::new),
+                Work::Settle { metas } => Action::Settle {
+                    before: metas.0.as_ref().map(|meta| Box::new(Attributes::new(meta))),
+                    after: metas.1.as_ref().map(|meta| Box::new(Attributes::new(meta))),
                 },
             };
-            let (folder, path) = (planned.at.folder, Bytes(planned.at.path.clone()));
+            let (folder, path) = (planned.at.folder, Bytes(planned.at.path.to_vec()));
             let stays = matches!(action, Action::Put { .. }) && plan.stays(&planned.at);
             Ok(Step { folder, path, staging: planned.staging, stays, action })
         })
@@ -219,7 +219,7 @@ impl<'a> Staging<'a> {
             fs::mkdirat(&self.fd, disk::bytes_path(&slot), mode)
                 .map_err(io_error("create", &self.host(&slot)))?;
         } else {
-            let entry = Entry { name: slot.clone(), ..after.clone() };
+            let entry = Entry { name: slot.clone(), ..Entry::clone(after) };
             self.writer.entry(&entry)?;
         }
         if replaces {

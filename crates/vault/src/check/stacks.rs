@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
 
 use offshoot_store::{Id, LayerRow, StackRow};
 use rustix::fs::{FileType, OFlags};
@@ -139,8 +140,9 @@ fn expected(objects: &Objects, root: &RootId, below: Option<&RootId>) -> Result<
             let Some(entry) = change.after.filter(|entry| entry.directory().is_none()) else {
                 continue;
             };
-            let needed = change.before.map(|before| before.body).as_ref() != Some(&entry.body);
-            found.push(Expected { path: change.path.names().join(&b'/'), entry, needed });
+            let needed = change.before.is_none_or(|before| before.body != entry.body);
+            let entry = Arc::unwrap_or_clone(entry);
+            found.push(Expected { path: change.path.relative(), entry, needed });
         }
         return Ok(found);
     }

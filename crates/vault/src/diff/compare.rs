@@ -97,6 +97,7 @@ impl Walk<'_> {
             _ => true,
         };
         if own_change {
+            let (before, after) = (before.map(Arc::new), after.map(Arc::new));
             self.changes.push(Change { path, before, after, moved: None });
         }
     }

@@ -43,11 +43,11 @@ fn content(objects: &Objects, entry: &Entry, options: &DiffOptions) -> Result<Op
 
 /// How the content of a change differs, line by line where it is text.
 pub fn file_diff(objects: &Objects, change: &Change, options: &DiffOptions) -> Result<FileDiff> {
-    let side = |entry: &Option<Entry>| match entry {
+    let side = |entry: Option<&Entry>| match entry {
         Some(entry) => content(objects, entry, options),
         None => Ok(None),
     };
-    let (before, after) = (side(&change.before)?, side(&change.after)?);
+    let (before, after) = (side(change.before.as_deref())?, side(change.after.as_deref())?);
     if before.is_none() && after.is_none() {
         return Ok(FileDiff::Nothing);
     }
@@ -73,8 +73,8 @@ pub fn write_change(
     out: &mut dyn Write,
 ) -> Result<()> {
     let old_path = change.moved.as_ref().map_or(&change.path, |(from, _)| from);
-    let before = Side::load(objects, old_path, change.before.as_ref(), options)?;
-    let after = Side::load(objects, &change.path, change.after.as_ref(), options)?;
+    let before = Side::load(objects, old_path, change.before.as_deref(), options)?;
+    let after = Side::load(objects, &change.path, change.after.as_deref(), options)?;
     let text = TextOptions { context: options.context };
     let similarity = change.moved.as_ref().map(|(_, similarity)| *similarity);
     let (before, after) = (before.as_ref().map(Side::patch), after.as_ref().map(Side::patch));

@@ -1,6 +1,6 @@
 //! Finding files that were moved among what was deleted and added.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
 use super::similarity::Fingerprint;
 use super::{Change, DiffOptions};
@@ -63,26 +63,42 @@ fn is_added(change: &Change) -> bool {
 }
 
 fn equal_pairs(changes: &[Change]) -> Pairs {
-    let mut deleted: HashMap<BlobId, VecDeque<usize>> = HashMap::new();
-    for (at, change) in changes.iter().enumerate().filter(|(_, change)| is_deleted(change)) {
-        if let Some((blob, _)) = content_of(change) {
-            deleted.entry(blob).or_default().push_back(at);
-        }
-    }
     let mut pairs = Pairs::default();
-    for (at, change) in changes.iter().enumerate().filter(|(_, change)| is_added(change)) {
-        let Some(candidates) = content_of(change).and_then(|(blob, _)| deleted.get_mut(&blob))
-        else {
-            continue;
-        };
+    let added: Vec<(usize, BlobId)> = with_content(changes, is_added).collect();
+    let wanted: HashSet<BlobId> = added.iter().map(|(_, blob)| *blob).collect();
+    // In the order of paths, and of each name by itself.
+    let mut deleted: HashMap<BlobId, VecDeque<usize>> = HashMap::new();
+    let mut named: HashMap<(BlobId, Option<&[u8]>), VecDeque<usize>> = HashMap::new();
+    for (at, blob) in with_content(changes, is_deleted).filter(|(_, blob)| wanted.contains(blob)) {
+        deleted.entry(blob).or_default().push_back(at);
+        named.entry((blob, changes[at].path.name())).or_default().push_back(at);
+    }
+    let first_free = |candidates: Option<&mut VecDeque<usize>>, pairs: &Pairs| {
+        let candidates = candidates?;
+        while pairs.used.contains(candidates.front()?) {
+            candidates.pop_front();
+        }
+        candidates.pop_front()
+    };
+    for (at, blob) in added {
         // Of several equal files the one of the same name is meant.
-        let same_name = |&from: &usize| changes[from].path.name() == change.path.name();
-        let best = candidates.iter().position(same_name).unwrap_or(0);
-        if let Some(from) = candidates.remove(best) {
+        let of_name = named.get_mut(&(blob, changes[at].path.name()));
+        let same_name = first_free(of_name, &pairs);
+        let from = same_name.or_else(|| first_free(deleted.get_mut(&blob), &pairs));
+        if let Some(from) = from {
             pairs.add(from, at, 100);
         }
     }
     pairs
+}
+
+/// Where there is content that is worth finding again.
+fn with_content(
+    changes: &[Change],
+    wanted: fn(&Change) -> bool,
+) -> impl Iterator<Item = (usize, BlobId)> {
+    let all = changes.iter().enumerate().filter(move |(_, change)| wanted(change));
+    all.filter_map(|(at, change)| content_of(change).map(|(blob, _)| (at, blob)))
 }
 
 fn alike_pairs(

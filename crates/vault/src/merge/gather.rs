@@ -1,6 +1,7 @@
 //! What each side did to each file and directory.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::conflict::Version;
 use super::{MergeOptions, Rename, directories, renames};
@@ -130,7 +131,7 @@ impl Gathered {
     fn take_in(&mut self, side: usize, sides: usize, changes: &[Change]) -> Additions {
         let mut additions = Additions::default();
         for Change { path, before, after, .. } in changes {
-            let is_folder = |entry: &Option<Entry>| {
+            let is_folder = |entry: &Option<Arc<Entry>>| {
                 entry.as_ref().is_some_and(|entry| entry.directory().is_some())
             };
             let version = |entry: &Entry| Version { path: path.clone(), entry: entry.clone() };
@@ -150,7 +151,7 @@ impl Gathered {
             {
                 let added =
                     if is_folder(after) { &mut additions.folders } else { &mut additions.leaves };
-                added.insert(path.clone(), entry.clone());
+                added.insert(path.clone(), Entry::clone(entry));
             }
         }
         additions

@@ -1,6 +1,7 @@
 //! Files that a side moved, where it matters to another side.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use super::MergeOptions;
 use crate::diff::{Change, DiffOptions, detect_renames};
@@ -87,8 +88,9 @@ fn left_directories(
 
 /// The directories of the base that a side no longer has.
 pub(super) fn gone_directories(changes: &[Change]) -> HashSet<&VaultPath> {
-    let is_folder =
-        |entry: &Option<Entry>| entry.as_ref().is_some_and(|entry| entry.directory().is_some());
+    let is_folder = |entry: &Option<Arc<Entry>>| {
+        entry.as_ref().is_some_and(|entry| entry.directory().is_some())
+    };
     let gone =
         changes.iter().filter(|change| is_folder(&change.before) && !is_folder(&change.after));
     gone.map(|change| &change.path).collect()

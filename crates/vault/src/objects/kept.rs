@@ -10,8 +10,8 @@ use crate::hash::{NodeId, RootId};
 
 /// How many bytes of nodes are kept.
 const MOST: usize = 64 << 20;
-/// How many changes are kept.
-const MOST_CHANGES: usize = 100_000;
+/// How many changes are kept. Whoever gets a copy of them shares the entries, so one large difference is kept once.
+const MOST_CHANGES: usize = 500_000;
 
 /// Nodes whose hashes were verified, or that were just made. None are kept unless somebody asked for it.
 #[derive(Default)]

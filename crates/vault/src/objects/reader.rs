@@ -215,6 +215,11 @@ impl BlobReader {
         Self { source, hasher: blake3::Hasher::new(), id, place: PathBuf::from("memory") }
     }
 
+    /// What is read.
+    pub fn blob(&self) -> BlobId {
+        self.id
+    }
+
     /// Verifies what is about to be read, before any of it is handed out. Chunks are verified one by one as they are read; all
     /// else is read twice, and verified again at the end.
     pub fn verify_first(&mut self) -> Result<()> {

@@ -1,6 +1,7 @@
 //! Comparing roots finds what comparing everything would find.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use offshoot_tests::rng::{Rng, seed_from_env_or};
 use offshoot_vault::diff::{self, Change};
@@ -40,7 +41,8 @@ fn naive(vault: &Vault, before: &RootId, after: &RootId) -> Vec<Change> {
             }
             _ => old == new,
         };
-        (!same).then(|| Change { path: path.clone(), before: old, after: new, moved: None })
+        let (before, after) = (old.map(Arc::new), new.map(Arc::new));
+        (!same).then(|| Change { path: path.clone(), before, after, moved: None })
     });
     changes.collect()
 }

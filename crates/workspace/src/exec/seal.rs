@@ -314,7 +314,7 @@ pub(crate) fn is_directory_time(change: &Change) -> bool {
 /// The size of a file whose content is new at its path.
 fn kept_bytes(change: &Change) -> u64 {
     use ChangeKind::{Added, Modified, Renamed};
-    let file = change.after.as_ref().filter(|entry| entry.kind() == EntryKind::File);
+    let file = change.after.as_deref().filter(|entry| entry.kind() == EntryKind::File);
     let file = file.filter(|_| matches!(change.kind(), Added | Modified | Renamed));
     file.map_or(0, Entry::size)
 }

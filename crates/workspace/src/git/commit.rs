@@ -122,7 +122,7 @@ impl GitCommit {
             let moved = change.moved.as_ref().map(|(from, _)| from);
             for path in moved.into_iter().chain([&change.path]) {
                 let now = tree.get(path)?;
-                let was = change.before.as_ref().or(change.after.as_ref());
+                let was = change.before.as_deref().or(change.after.as_deref());
                 let Some(entry) = now.as_ref().or(was) else { continue };
                 let sight = visibility.of(&mut nested, path, entry, |_| true)?;
                 let Some(below) = visibility.below(path) else { continue };

@@ -52,14 +52,14 @@ pub(crate) fn same_files(a: &Index, b: &Index) -> bool {
 pub(crate) fn is_index_refresh(objects: &Objects, change: &Change) -> bool {
     let is_index =
         change.path.name() == Some(b"index") && within_repository(&change.path).is_some();
-    let read = |entry: &Option<Entry>| match entry.as_ref().map(|entry| &entry.body) {
+    let read = |entry: Option<&Entry>| match entry.map(|entry| &entry.body) {
         Some(Body::File { blob, .. }) => parse(&objects.blob(blob).ok()?),
         _ => None,
     };
     if !is_index || change.moved.is_some() {
         return false;
     }
-    let sides = read(&change.before).zip(read(&change.after));
+    let sides = read(change.before.as_deref()).zip(read(change.after.as_deref()));
     sides.is_some_and(|(before, after)| same_files(&before, &after))
 }
 

@@ -1,5 +1,7 @@
 //! What nobody decided yet: conflicts of the workspace, and texts with the markers of one.
 
+use std::sync::Arc;
+
 use offshoot_vault::diff::Change;
 use offshoot_vault::{RootId, Tree, Vault, VaultPath, Workspace, texts_with_markers};
 
@@ -23,7 +25,8 @@ pub(super) fn require_none(vault: &Vault, base: &RootId, brought: &[Change]) -> 
     let base = Tree::open(objects, base)?;
     let mut since_base = Vec::new();
     for change in brought.iter().filter(|change| new_in_folder.contains(&change.path)) {
-        since_base.push(Change { before: base.get(&change.path)?, ..change.clone() });
+        let before = base.get(&change.path)?.map(Arc::new);
+        since_base.push(Change { before, ..change.clone() });
     }
     let marked = texts_with_markers(objects, &since_base)?;
     if marked.is_empty() {

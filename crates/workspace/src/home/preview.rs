@@ -128,8 +128,9 @@ impl<'a> PreviewService<'a> {
 fn place(bindings: &[Binding], path: &VaultPath) -> Option<PathBuf> {
     let binding = bindings.iter().filter(|binding| path.is_within(&binding.at()));
     let binding = binding.max_by_key(|binding| binding.at().names().len())?;
-    let names = &path.names()[binding.at().names().len()..];
-    Some(names.iter().fold(binding.host_path(), |place, name| place.join(bytes_path(name))))
+    let mut place = binding.host_path();
+    place.extend(path.names()[binding.at().names().len()..].iter().map(|name| bytes_path(name)));
+    Some(place)
 }
 
 /// Whether a file looks as it was captured: its kind, and of files their length and time.

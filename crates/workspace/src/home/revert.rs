@@ -206,7 +206,7 @@ impl Reverter<'_> {
 /// Whether a path is as it was left. Of directories only that they are there counts, and of files their times do not.
 fn is_as_left(change: &Change, now: Option<&Entry>) -> bool {
     let directory = |entry: Option<&Entry>| entry.is_some_and(|e| e.directory().is_some());
-    let (left, wanted) = (change.before.as_ref(), change.after.as_ref());
+    let (left, wanted) = (change.before.as_deref(), change.after.as_deref());
     match (left, now) {
         (None, None) => true,
         // Somebody made, or took away, a directory that goes or comes anyway.

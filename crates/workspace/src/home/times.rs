@@ -35,7 +35,7 @@ pub(super) fn stamp(
     }
     let mut editor = TreeEditor::open(objects, merged, now)?;
     for change in stamped {
-        if let Some(mut entry) = change.after.clone() {
+        if let Some(mut entry) = change.after.as_deref().cloned() {
             entry.meta.mtime = now;
             editor.put(&change.path, entry)?;
         }

@@ -67,15 +67,16 @@ fn is_file(change: &Change) -> bool {
 
 /// How many commits were made, by the lines that the log of a branch gained.
 fn commits(objects: &Objects, change: &Change) -> Option<u64> {
-    let (before, after) = (log(objects, &change.before)?, log(objects, &change.after)?);
+    let (before, after) =
+        (log(objects, change.before.as_deref())?, log(objects, change.after.as_deref())?);
     let gained = after.strip_prefix(before.as_slice())?;
     let made = gained.split(|byte| *byte == b'\n').filter(|line| is_commit(line));
     Some(made.count() as u64)
 }
 
 /// The text of a log; `None` where it is too long, or cannot be read, as that of a state that was never sealed.
-fn log(objects: &Objects, entry: &Option<Entry>) -> Option<Vec<u8>> {
-    match entry.as_ref().map(|entry| &entry.body) {
+fn log(objects: &Objects, entry: Option<&Entry>) -> Option<Vec<u8>> {
+    match entry.map(|entry| &entry.body) {
         None => Some(Vec::new()),
         Some(Body::File { size, blob }) if *size <= LONGEST_LOG => objects.blob(blob).ok(),
         Some(_) => None,

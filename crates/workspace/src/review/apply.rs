@@ -68,14 +68,14 @@ impl Step<'_> {
             found.meta.mode = before.meta.mode;
             return Ok(editor.put(&change.path, found)?);
         }
-        if found != change.after {
+        if found.as_ref() != change.after.as_deref() {
             return Err(ServiceError::Outdated(change.path.to_string()));
         }
         let old_path = change.moved.as_ref().map_or(&change.path, |(from, _)| from);
         match &self.outcome {
             Outcome::After => Ok(()),
             Outcome::Before => match &change.before {
-                Some(before) => self.replace(editor, base, old_path, before.clone()),
+                Some(before) => self.replace(editor, base, old_path, Entry::clone(before)),
                 None => take_away(editor, base, &change.path),
             },
             Outcome::Mixed(mixed) => {
@@ -89,8 +89,9 @@ impl Step<'_> {
 
     fn is_directory_mode(&self) -> bool {
         let is_directory =
-            |entry: &Option<Entry>| entry.as_ref().is_some_and(|entry| entry.directory().is_some());
-        is_directory(&self.item.change.before) && is_directory(&self.item.change.after)
+            |entry: Option<&Entry>| entry.is_some_and(|entry| entry.directory().is_some());
+        let change = &self.item.change;
+        is_directory(change.before.as_deref()) && is_directory(change.after.as_deref())
     }
 
     /// Puts an entry at a path, and takes away what is at the new path where that is another one.
@@ -125,7 +126,7 @@ impl Step<'_> {
         }
         // What is back to what it was is no change of times either.
         let same = entry.meta.mode == before.meta.mode && entry.same_content(before);
-        if same && at_old_path { before.clone() } else { entry }
+        if same && at_old_path { Entry::clone(before) } else { entry }
     }
 }
 

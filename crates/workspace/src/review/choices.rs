@@ -68,7 +68,7 @@ fn partly(item: &ReviewItem, mixed: Mixed) -> Option<Choice> {
 
 /// Whether the workspace has exactly these bytes.
 fn has(vault: &Vault, change: &Change, bytes: &[u8]) -> Result<bool> {
-    Ok(match change.after.as_ref().map(|entry: &Entry| &entry.body) {
+    Ok(match change.after.as_deref().map(|entry: &Entry| &entry.body) {
         Some(Body::File { size, blob }) if *size == bytes.len() as u64 => {
             vault.objects()?.blob(blob)? == bytes
         }

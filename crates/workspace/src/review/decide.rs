@@ -235,8 +235,9 @@ impl ReviewItem {
     }
 
     fn side_fingerprint(&self, salt: &[u8], of: impl Fn(&Entry) -> Vec<u8>) -> String {
-        let side = |entry: &Option<Entry>| entry.as_ref().map(&of).unwrap_or_default();
-        let (before, after) = (side(&self.change.before), side(&self.change.after));
+        let side = |entry: Option<&Entry>| entry.map(&of).unwrap_or_default();
+        let Change { before, after, .. } = &self.change;
+        let (before, after) = (side(before.as_deref()), side(after.as_deref()));
         fingerprint([salt, &before, &after])
     }
 

@@ -24,7 +24,11 @@ const RESTRICTIONS: [&str; 5] =
 
 /// The envelope of an exec.
 pub fn envelope(envelope: &ExecutionEnvelope) -> ExecEnvelopeDoc {
-    document(envelope.is_success(), &envelope.request, &envelope.result)
+    let result = &envelope.result;
+    let mut document = document(envelope.is_success(), &envelope.request, result);
+    document.result.stdout = Text::new(result.stdout());
+    document.result.stderr = Text::new(result.stderr());
+    document
 }
 
 /// The envelope as it is stored: what was printed is kept beside it.
@@ -39,8 +43,6 @@ pub(crate) fn stored_envelope(
         && !result.interrupted;
     let mut document = document(success, request, result);
     document.result.state = state.word().to_owned();
-    document.result.stdout = Text::new(b"");
-    document.result.stderr = Text::new(b"");
     serde_json::to_string(&document).unwrap_or_else(|_| "null".to_owned())
 }
 
@@ -71,6 +73,7 @@ pub fn exec_summary(record: &ExecRecord, all: &[Workspace]) -> ExecSummaryDoc {
     }
 }
 
+/// Everything but what was printed.
 fn document(
     success: bool,
     request: &ExecutionRequest,
@@ -128,8 +131,8 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
         command: request.command.display(),
         exit_code: result.exit_code,
         signal: result.signal,
-        stdout: Text::new(result.stdout()),
-        stderr: Text::new(result.stderr()),
+        stdout: Text::new(b""),
+        stderr: Text::new(b""),
         truncated: TruncatedDoc {
             stdout_bytes: result.stdout.dropped,
             stderr_bytes: result.stderr.dropped,

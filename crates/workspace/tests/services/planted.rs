@@ -13,7 +13,8 @@ fn found(bench: &Bench, name: &str) -> Vec<(String, Planted)> {
     let (old, new) = (bench.vault.tree(&before).unwrap(), bench.vault.tree(&after).unwrap());
     let planting = Planting::of(&changes, &old, &new).unwrap();
     let planted = changes.iter().filter_map(|change| {
-        let what = planting.planted(&change.path, change.before.as_ref(), change.after.as_ref())?;
+        let what =
+            planting.planted(&change.path, change.before.as_deref(), change.after.as_deref())?;
         Some((change.path.to_string(), what))
     });
     planted.collect()

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use offshoot_protocol::{EntryDoc, FileDoc, ListDoc, Text};
+use offshoot_protocol::{EntryDoc, FileDoc, ListDoc};
 use offshoot_vault::{Body, Entry, EntryKind, Vault, VaultPath, display_bytes};
 use offshoot_workspace::{FileService, wire};
 
@@ -84,16 +84,16 @@ pub(super) fn cat(args: &CatArgs, context: &Context, vault: &Vault) -> Result<()
     let service = FileService::new(vault, &context.actor);
     let mut file = service.open(&point.snapshot.root, &context.typed(vault, &args.path)?)?;
     if context.output.is_json() {
-        let mut content = Vec::new();
-        file.reader.read_to_end(&mut content)?;
+        let content = wire::content(vault, file.reader.blob())?;
         let document = FileDoc {
             at: point.label,
             path: wire::path(&file.path),
             size: file.entry.size(),
             checksum: wire::entry(&file.path, &file.entry).checksum.unwrap_or_default(),
-            content: Text::new(&content),
+            content: &content,
         };
-        return context.output.data(document, |_| String::new());
+        context.output.data(document, |_| String::new())?;
+        return Ok(wire::written(content)?);
     }
     context.output.print_notes();
     let mut out = std::io::stdout().lock();

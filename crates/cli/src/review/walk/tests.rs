@@ -19,8 +19,8 @@ fn file(content: &str) -> Entry {
 fn item(path: &str, before: Option<&str>, after: &str) -> ReviewItem {
     let change = Change {
         path: VaultPath::parse(path.as_bytes()).unwrap(),
-        before: before.map(file),
-        after: Some(file(after)),
+        before: before.map(|before| file(before).into()),
+        after: Some(file(after).into()),
         moved: None,
     };
     let text = TextPick::new(before.unwrap_or_default().as_bytes(), after.as_bytes());

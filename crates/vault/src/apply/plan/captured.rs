@@ -1,6 +1,5 @@
 //! Whether what is going to be replaced is what was captured.
 
-use std::collections::HashMap;
 use std::fs::File;
 use std::os::fd::AsFd;
 use std::thread;
@@ -9,7 +8,7 @@ use rayon::prelude::*;
 use rustix::fs as sys;
 use rustix::io::Errno;
 
-use super::{Changes, Where};
+use super::{Changes, Pair, Where};
 use crate::apply::folder::Folder;
 use crate::apply::problem::ApplyProblem;
 use crate::apply::stamp::{Kind, Look, look_at};
@@ -19,18 +18,17 @@ use crate::hash::BlobId;
 use crate::import::unsettled_for;
 use crate::materialize::hash_file;
 
-/// What is at each path that had something, or why it cannot be changed.
-pub(super) type Verified = HashMap<Where, Result<Look, ApplyProblem>>;
+/// What is at each path that had something, or why it cannot be changed; in the order of the changes.
+pub(super) type Verified = Vec<Option<Result<Look, ApplyProblem>>>;
 
 /// Looks at everything that is going to change. Files are read again: their times alone do not say what is in them.
 pub(super) fn verify(folders: &[Folder], changes: &Changes) -> Verified {
-    let had: Vec<_> = changes
-        .iter()
-        .filter_map(|(at, (old, new))| old.as_ref().map(|old| (at, old, new.as_ref())))
-        .collect();
-    had.into_par_iter()
-        .map(|(at, old, new)| (at.clone(), one(&folders[at.folder], &at.path, old, new)))
-        .collect()
+    let changes: Vec<_> = changes.iter().collect();
+    let look = |(at, (old, new)): (&Where, &Pair)| {
+        let old = old.as_ref()?;
+        Some(one(&folders[at.folder], &at.path, old, new.as_deref()))
+    };
+    changes.into_par_iter().map(look).collect()
 }
 
 fn one(

@@ -38,13 +38,11 @@ impl Planner<'_> {
             let names =
                 matches!(step.work, Work::Put { .. } | Work::Replace { .. } | Work::Remove { .. });
             if names {
-                let path = split_last(&step.at.path).0.to_vec();
-                let directory = Where { folder: step.at.folder, path };
-                directories.entry(directory).or_default().push(step.at.clone());
+                directories.entry(step.at.parent()).or_default().push(step.at.clone());
             }
         }
         for staging in &self.plan.stagings {
-            let (folder, path) = (staging.folder, staging.directory.clone());
+            let (folder, path) = (staging.folder, staging.directory.as_slice().into());
             directories.entry(Where { folder, path }).or_default();
         }
         for (directory, names) in directories {
@@ -105,9 +103,8 @@ impl Planner<'_> {
     fn check_new_names(&mut self) {
         let mut new: BTreeMap<Where, Vec<Vec<u8>>> = BTreeMap::new();
         for step in self.plan.steps.iter().filter(|step| matches!(step.work, Work::Put { .. })) {
-            let (parent, name) = split_last(&step.at.path);
-            let directory = Where { folder: step.at.folder, path: parent.to_vec() };
-            new.entry(directory).or_default().push(name.to_vec());
+            let name = split_last(&step.at.path).1;
+            new.entry(step.at.parent()).or_default().push(name.to_vec());
         }
         for (directory, names) in new {
             let Ok(opened) = self.plan.folders[directory.folder].readable(&directory.path) else {
@@ -130,7 +127,7 @@ impl Planner<'_> {
         let mut folded: HashMap<Vec<u8>, &Vec<u8>> = HashMap::new();
         let mut folds = None;
         for name in names {
-            let at = Where { folder: directory.folder, path: join(&directory.path, name) };
+            let at = Where { folder: directory.folder, path: join(&directory.path, name).into() };
             let path = self.host(&at);
             let collision = |existing: &[u8]| {
                 let (path, existing) = (path.clone(), display_bytes(existing));
@@ -162,9 +159,10 @@ impl Planner<'_> {
         for step in &self.plan.steps {
             let changes = match &step.work {
                 Work::Retouch { .. } => true,
-                Work::Settle { before: Some(before), after: Some(after) } => {
-                    before.mode != after.mode
-                }
+                Work::Settle { metas } => match &**metas {
+                    (Some(before), Some(after)) => before.mode != after.mode,
+                    _ => false,
+                },
                 _ => false,
             };
             let look = || self.plan.folders[step.at.folder].look(&step.at.path).ok().flatten();
@@ -180,7 +178,7 @@ impl Planner<'_> {
         let mut files = HashMap::new();
         for (number, step) in self.plan.steps.iter().enumerate() {
             if matches!(step.work, Work::Replace { .. } | Work::Remove { .. }) {
-                files.extend(self.files.get(&step.at).map(|file| (*file, number)));
+                files.extend(step.file.map(|file| (file, number)));
             }
         }
         for (number, process) in writers(&files) {

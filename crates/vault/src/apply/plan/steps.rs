@@ -3,11 +3,11 @@
 use std::collections::{BTreeSet, HashMap};
 use std::os::fd::AsFd;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::{ApplyPlan, Changes, Planned, PlannedStaging, Where, Work, captured};
 use crate::apply::problem::{ApplyNote, ApplyProblem};
 use crate::apply::stamp::{Kind, Look, Stamp};
-use crate::apply::writers::FileKey;
 use crate::disk::{join, names, split_last};
 use crate::entry::{Entry, EntryKind, Meta};
 use crate::error::Result;
@@ -25,8 +25,6 @@ pub(super) struct Planner<'v> {
     pub(super) plan: ApplyPlan,
     /// The directories that were looked at; nothing where there is none.
     pub(super) looks: HashMap<Where, Option<Look>>,
-    /// The files that go, by device and inode.
-    pub(super) files: HashMap<Where, FileKey>,
     /// How many names of each hard link the vault knows; found when first needed.
     pub(super) group_sizes: Option<HashMap<u64, u32>>,
 }
@@ -41,12 +39,8 @@ impl Planner<'_> {
     }
 
     /// The path in the tree.
-    pub(super) fn in_tree(&self, at: &Where) -> VaultPath {
-        let mut path = self.plan.targets[at.folder].at.clone();
-        for name in at.path.split(|&byte| byte == b'/').filter(|name| !name.is_empty()) {
-            path = path.join(name);
-        }
-        path
+    pub(super) fn in_tree(&self, at: &Where) -> Result<VaultPath> {
+        Ok(self.plan.targets[at.folder].at.concat(&VaultPath::parse(&at.path)?))
     }
 
     /// Makes the steps: what comes from the top down, then what goes from the bottom up.
@@ -54,16 +48,17 @@ impl Planner<'_> {
         let verified = captured::verify(&self.plan.folders, changes);
         let staying = self.staying(changes)?;
         let (mut coming, mut going) = (Vec::new(), Vec::new());
-        for (at, (old, new)) in changes {
-            let stamp = match verified.get(at) {
+        for ((at, (old, new)), verified) in changes.iter().zip(verified) {
+            let mut file = None;
+            let stamp = match &verified {
                 Some(Err(problem)) => {
                     self.problem(problem.clone());
                     continue;
                 }
                 Some(Ok(look)) => {
-                    self.note_links(at, look, old.as_ref())?;
+                    self.note_links(at, look, old.as_deref())?;
                     if look.kind == Kind::File {
-                        self.files.insert(at.clone(), (look.place.device, look.inode));
+                        file = Some((look.place.device, look.inode));
                     }
                     Some(Stamp::of(look))
                 }
@@ -95,7 +90,7 @@ impl Planner<'_> {
                 Work::Retouch { .. } => 0,
                 _ => self.staging_of(at),
             };
-            let planned = Planned { at: at.clone(), staging, work };
+            let planned = Planned { at: at.clone(), staging, work, file };
             if goes { going.push(planned) } else { coming.push(planned) }
         }
         going.reverse();
@@ -108,7 +103,7 @@ impl Planner<'_> {
     pub(super) fn change(
         &self,
         before: &Entry,
-        after: &Entry,
+        after: &Arc<Entry>,
         old: Stamp,
         again: bool,
     ) -> Option<Work> {
@@ -132,7 +127,7 @@ impl Planner<'_> {
             return None;
         }
         Some(match is_file {
-            true => Work::Retouch { old, before: from.clone(), after: to.clone() },
+            true => Work::Retouch { old, metas: Box::new((from.clone(), to.clone())) },
             // Neither can be opened to be changed, and both are made anew in no time.
             false => Work::Replace { old, after: after.clone() },
         })
@@ -142,7 +137,7 @@ impl Planner<'_> {
     pub(super) fn staying(&mut self, changes: &Changes) -> Result<BTreeSet<Where>> {
         let mut staying = BTreeSet::new();
         for (at, (old, new)) in changes.iter().rev() {
-            let Some(dir) = old.as_ref().and_then(Entry::directory) else { continue };
+            let Some(dir) = old.as_deref().and_then(Entry::directory) else { continue };
             if new.as_ref().is_some_and(|new| new.directory().is_some()) {
                 continue;
             }
@@ -151,9 +146,9 @@ impl Planner<'_> {
             let listed = names(listing.as_fd()).unwrap_or_default();
             let is_known = |name: &Vec<u8>| known.binary_search_by(|it| it.name.cmp(name)).is_ok();
             let unknown = listed.iter().find(|name| !is_known(name));
-            let below = |it: &Where| it.folder == at.folder && split_last(&it.path).0 == at.path;
+            let below = |it: &Where| it.folder == at.folder && split_last(&it.path).0 == &*at.path;
             let unknown =
-                unknown.map(|name| Where { folder: at.folder, path: join(&at.path, name) });
+                unknown.map(|name| Where { folder: at.folder, path: join(&at.path, name).into() });
             let Some(unknown) = unknown.or_else(|| staying.iter().find(|it| below(it)).cloned())
             else {
                 continue;
@@ -173,7 +168,7 @@ impl Planner<'_> {
         let folder = at.folder;
         let top = self.plan.folders[folder].look.place;
         let place = loop {
-            match self.look_at_directory(&Where { folder, path: directory.clone() }) {
+            match self.look_at_directory(&Where { folder, path: directory.as_slice().into() }) {
                 Some(look) => break look.place,
                 // It is going to be made, where its parent is.
                 None if directory.is_empty() => break top,
@@ -181,9 +176,9 @@ impl Planner<'_> {
             }
         };
         while !directory.is_empty() {
-            let above = Where { folder, path: split_last(&directory).0.to_vec() };
+            let above = Where { folder, path: split_last(&directory).0.into() };
             match self.look_at_directory(&above) {
-                Some(look) if look.place == place => directory = above.path,
+                Some(look) if look.place == place => directory = above.path.to_vec(),
                 _ => break,
             }
         }
@@ -227,21 +222,29 @@ impl Planner<'_> {
     /// Adds the metadata of every directory in which something is changed, or that is different itself, from the bottom up.
     pub(super) fn settle_directories(&mut self, changes: &Changes, after: &RootId) -> Result<()> {
         let mut directories: BTreeSet<Where> = BTreeSet::new();
+        let mut last = None;
         for step in self.plan.steps.iter().filter(|step| !matches!(step.work, Work::Retouch { .. }))
         {
-            let path = split_last(&step.at.path).0.to_vec();
-            directories.insert(Where { folder: step.at.folder, path });
+            let parent = step.at.parent();
+            if last.as_ref() != Some(&parent) {
+                last = Some(parent.clone());
+                directories.insert(parent);
+            }
         }
         let is_directory =
-            |entry: &Option<Entry>| entry.as_ref().is_some_and(|it| it.directory().is_some());
+            |entry: &Option<Arc<Entry>>| entry.as_ref().is_some_and(|it| it.directory().is_some());
         let changed =
             changes.iter().filter(|(_, (old, new))| is_directory(old) || is_directory(new));
         directories.extend(changed.map(|(at, _)| at.clone()));
         let after = Tree::open(self.objects, after)?;
-        let removed = self.plan.steps.iter().filter(|step| !matches!(step.work, Work::Put { .. }));
+        let goes = |work: &Work| match work {
+            Work::Remove { old } | Work::Replace { old, .. } => old.is_directory(),
+            _ => false,
+        };
+        let removed = self.plan.steps.iter().filter(|step| goes(&step.work));
         let removed: BTreeSet<Where> = removed.map(|step| step.at.clone()).collect();
         for at in directories.into_iter().rev() {
-            let path = self.in_tree(&at);
+            let path = self.in_tree(&at)?;
             let meta = |entry: Option<Entry>| {
                 entry.filter(|it| it.directory().is_some()).map(|it| it.meta)
             };
@@ -250,8 +253,8 @@ impl Planner<'_> {
                 // It stays, as it was.
                 new.clone_from(&old);
             }
-            let work = Work::Settle { before: old, after: new };
-            self.plan.steps.push(Planned { at, staging: 0, work });
+            let work = Work::Settle { metas: Box::new((old, new)) };
+            self.plan.steps.push(Planned { at, staging: 0, work, file: None });
         }
         Ok(())
     }

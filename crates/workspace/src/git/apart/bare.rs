@@ -24,7 +24,7 @@ impl Taking<'_, '_> {
                 _ => change.before.as_ref().is_some_and(|entry| entry.directory().is_some()),
             };
             let was = sides.base.tree.get(&change.path)?;
-            if !is_history && !same(change.before.as_ref(), was.as_ref()) {
+            if !is_history && !same(change.before.as_deref(), was.as_ref()) {
                 return Ok(false);
             }
         }
@@ -52,7 +52,7 @@ impl Taking<'_, '_> {
         for change in inside.filter(|change| change.after.is_none()) {
             let is_object = role(&change.path.names()[depth..]) == Role::Object;
             let own =
-                change.before.as_ref().filter(|entry| is_object && entry.directory().is_none());
+                change.before.as_deref().filter(|entry| is_object && entry.directory().is_none());
             if let Some(own) = own {
                 self.edit.put(&change.path, own.clone(), &[sides.target.tree])?;
             }

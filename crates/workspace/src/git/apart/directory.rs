@@ -116,7 +116,7 @@ impl Taking<'_, '_> {
             return Ok(());
         }
         let here = self.sides.target.tree.get(&change.path)?;
-        let (was, there) = (change.before.as_ref(), change.after.as_ref());
+        let (was, there) = (change.before.as_deref(), change.after.as_deref());
         if let Some(there) = there.filter(|entry| entry.kind() == EntryKind::Directory) {
             // Directories come with what is in them.
             if here.is_none() && there.directory().is_some_and(|dir| dir.entries == 0) {

@@ -13,7 +13,7 @@ impl Taking<'_, '_> {
     pub(super) fn objects(&mut self, repository: &VaultPath) -> Result<()> {
         let depth = repository.names().len();
         for change in self.toward {
-            let Some(after) = change.after.as_ref().filter(|_| change.before.is_none()) else {
+            let Some(after) = change.after.as_deref().filter(|_| change.before.is_none()) else {
                 continue;
             };
             let is_object = change.path.is_within(repository)

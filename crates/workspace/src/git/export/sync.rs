@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
+use std::sync::Arc;
 
 use offshoot_vault::diff;
 use offshoot_vault::{Entry, Id, RootId, Snapshot, Vault, VaultError, VaultPath};
@@ -116,7 +117,7 @@ impl<'a> Sync<'a> {
                 None => Sight::Nothing,
             };
             match (sight, change.after) {
-                (Sight::Visible, Some(entry)) => seen.push((below, entry)),
+                (Sight::Visible, Some(entry)) => seen.push((below, Arc::unwrap_or_clone(entry))),
                 _ if known => gone.push(below),
                 _ => {}
             }

@@ -1,6 +1,7 @@
 //! Building the offered state: the base with what was decided to come home.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use offshoot_vault::diff::Change;
 use offshoot_vault::{
@@ -83,8 +84,8 @@ impl Builder<'_> {
     fn put(&mut self, change: &Change) -> Result<()> {
         let (path, Some(after)) = (&change.path, &change.after) else { return Ok(()) };
         let entry = match self.decisions.get(path) {
-            Some(Decision::Take) => after.clone(),
-            Some(Decision::Instead(entry, _)) => entry.clone(),
+            Some(Decision::Take) => Entry::clone(after),
+            Some(Decision::Instead(entry, _)) => Entry::clone(entry),
             Some(Decision::Hold(_)) | None => return Ok(()),
         };
         if let Some(dir) = after.directory() {
@@ -187,7 +188,7 @@ fn changes_directory(change: &Change) -> bool {
 
 fn both_directories(change: &Change) -> bool {
     let is_directory =
-        |entry: &Option<Entry>| entry.as_ref().is_some_and(|e| e.directory().is_some());
+        |entry: &Option<Arc<Entry>>| entry.as_ref().is_some_and(|e| e.directory().is_some());
     is_directory(&change.before) && is_directory(&change.after)
 }
 

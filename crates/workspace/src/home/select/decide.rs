@@ -17,7 +17,7 @@ pub(super) enum Decision {
     /// It comes home as it is.
     Take,
     /// This comes home in its place; the rest of it stays for the reason.
-    Instead(Entry, HeldReason),
+    Instead(Box<Entry>, HeldReason),
     /// It stays.
     Hold(HeldReason),
 }
@@ -65,7 +65,7 @@ impl<'d> Decider<'d> {
         if self.has_no_folder(path) {
             return Ok(Decision::Hold(HeldReason::Unbound));
         }
-        let (before, after) = (change.before.as_ref(), change.after.as_ref());
+        let (before, after) = (change.before.as_deref(), change.after.as_deref());
         let planted = self.planting.planted(path, before, after);
         let others = || self.checkouts.belongs_to_another(change).then_some(Planted::OtherCheckout);
         let planted = planted.or_else(others);
@@ -103,7 +103,7 @@ impl<'d> Decider<'d> {
 
     /// The file with the bytes that somebody decided for.
     fn with_content(&self, change: &Change, bytes: &[u8]) -> Result<Option<Entry>> {
-        let Some(after) = change.after.as_ref().filter(|e| e.kind() == EntryKind::File) else {
+        let Some(after) = change.after.as_deref().filter(|e| e.kind() == EntryKind::File) else {
             return Ok(None);
         };
         let source = std::path::Path::new("what was chosen");
@@ -115,21 +115,23 @@ impl<'d> Decider<'d> {
     /// Takes away what would run a program with somebody else's rights: bits that are new, or that stand on new bytes.
     fn without_set_id(&self, change: &Change, chosen: Option<Entry>) -> Decision {
         let left = chosen.as_ref().map(|_| HeldReason::Left);
-        let entry = chosen.or_else(|| change.after.clone());
-        let Some(mut entry) = entry else { return Decision::Take };
+        let Some(entry) = chosen.as_ref().or(change.after.as_deref()) else {
+            return Decision::Take;
+        };
         let had = match &change.before {
-            Some(before) if before.same_content(&entry) => before.meta.mode & SET_ID,
+            Some(before) if before.same_content(entry) => before.meta.mode & SET_ID,
             _ => 0,
         };
         let gained = entry.meta.mode & SET_ID & !had;
         let is_file = entry.kind() == EntryKind::File;
         if gained != 0 && is_file && !self.selection.allow.setuid {
+            let mut entry = entry.clone();
             entry.meta.mode &= !gained;
-            return Decision::Instead(entry, HeldReason::Setuid);
+            return Decision::Instead(Box::new(entry), HeldReason::Setuid);
         }
-        match left {
-            Some(reason) => Decision::Instead(entry, reason),
-            None => Decision::Take,
+        match (chosen, left) {
+            (Some(entry), Some(reason)) => Decision::Instead(Box::new(entry), reason),
+            _ => Decision::Take,
         }
     }
 }

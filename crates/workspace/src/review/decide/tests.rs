@@ -24,8 +24,8 @@ fn path(text: &str) -> VaultPath {
 fn item() -> ReviewItem {
     let change = Change {
         path: path("/new"),
-        before: Some(file(BEFORE, 0o644)),
-        after: Some(file(AFTER, 0o755)),
+        before: Some(file(BEFORE, 0o644).into()),
+        after: Some(file(AFTER, 0o755).into()),
         moved: Some((path("/old"), 80)),
     };
     ReviewItem::of(change, Some(TextPick::new(BEFORE, AFTER)), 3, None)
@@ -94,8 +94,12 @@ fn lines_can_be_divided_and_edited() {
 
 #[test]
 fn a_new_file_is_one_piece_that_can_be_edited() {
-    let change =
-        Change { path: path("/f"), before: None, after: Some(file(b"a\n", 0o644)), moved: None };
+    let change = Change {
+        path: path("/f"),
+        before: None,
+        after: Some(file(b"a\n", 0o644).into()),
+        moved: None,
+    };
     let mut item = ReviewItem::of(change, Some(TextPick::new(b"", b"a\n")), 3, None);
     assert_eq!(item.pieces.len(), 1);
     assert_eq!(item.editable(0).unwrap(), b"a\n");
@@ -111,8 +115,8 @@ fn equal_pieces_have_ids_of_their_own() {
     let (before, after) = (b"a\n1\n2\n3\n4\n5\n6\n7\na\n", b"b\n1\n2\n3\n4\n5\n6\n7\nb\n");
     let change = Change {
         path: path("/f"),
-        before: Some(file(before, 0o644)),
-        after: Some(file(after, 0o644)),
+        before: Some(file(before, 0o644).into()),
+        after: Some(file(after, 0o644).into()),
         moved: None,
     };
     let item = ReviewItem::of(change, Some(TextPick::new(before, after)), 3, None);

@@ -182,7 +182,7 @@ impl Taking<'_, '_> {
                     && names.last().is_some_and(|name| name.starts_with(b"sharedindex."))
                     && change.before.is_none()
             })
-            .filter_map(|change| Some((change.path.clone(), change.after.clone()?)))
+            .filter_map(|change| Some((change.path.clone(), change.after.as_deref()?.clone())))
             .collect();
         for (path, entry) in shared {
             self.edit.put(&path, entry, &[self.sides.other.tree])?;

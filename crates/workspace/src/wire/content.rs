@@ -1,0 +1,40 @@
+//! The bytes of a file on their way into a document.
+
+use std::io::{self, Read};
+
+use offshoot_protocol::TextStream;
+use offshoot_vault::{BlobId, BlobReader, Vault, VaultError};
+
+use crate::error::{Result, ServiceError};
+
+/// The bytes of a file, read when they are written. All of them were verified before.
+pub fn content<'v>(
+    vault: &'v Vault,
+    blob: BlobId,
+) -> Result<TextStream<impl Fn() -> io::Result<Reading> + 'v>> {
+    let objects = vault.objects()?;
+    let open = move || objects.reader(&blob).map(Reading).map_err(io::Error::other);
+    TextStream::new(open).map_err(failed)
+}
+
+/// Whether all bytes were written.
+pub fn written<R: Read, F: Fn() -> io::Result<R>>(content: TextStream<F>) -> Result<()> {
+    content.finish().map_err(failed)
+}
+
+/// A file of a vault as a plain stream; its errors are the vault's.
+#[derive(Debug)]
+pub struct Reading(BlobReader);
+
+impl Read for Reading {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.0.read(buffer).map_err(io::Error::other)
+    }
+}
+
+fn failed(error: io::Error) -> ServiceError {
+    match error.downcast::<VaultError>() {
+        Ok(error) => error.into(),
+        Err(error) => ServiceError::Internal(format!("content could not be written: {error}")),
+    }
+}
