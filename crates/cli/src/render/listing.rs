@@ -201,9 +201,11 @@ pub(crate) fn git_name(directory: &VaultPath) -> String {
         let module = directory.names()[at + 1..].join(&b'/');
         return format!("git submodule {}", display_bytes(&module));
     }
-    match directory.parent() {
-        Some(around) if !around.is_top() => format!("git in {around}"),
-        _ => "git".to_owned(),
+    match directory.parent().filter(|_| directory.name() == Some(b".git")) {
+        Some(around) if around.is_top() => "git".to_owned(),
+        Some(around) => format!("git in {around}"),
+        // A bare repository may have any name.
+        None => format!("git in {directory}"),
     }
 }
 
