@@ -268,10 +268,10 @@ fn build_output_is_decided_at_once() {
     console.wait_for("/target/ 3 files");
     console.wait_for("bring all of it home [y,n,x,q,?]?");
     console.keys("x\r");
-    console.wait_for("A /target/a");
+    console.wait_for(" /target/a");
     console.wait_for("home [");
     console.keys("y\r");
-    console.wait_for("A /target/b");
+    console.wait_for(" /target/b");
     console.keys("q\r");
     console.wait_for("came home");
     assert_eq!(console.end().code(), Some(0), "{}", console.screen());

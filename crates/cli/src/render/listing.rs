@@ -86,9 +86,9 @@ impl<'c> Listing<'c> {
         };
         let nothing = match (has(false), has(true)) {
             (false, false) => "nothing changed",
-            (true, false) => "nothing changed outside of build output",
-            (false, true) => "nothing changed outside of git",
-            (true, true) => "nothing changed outside of build output and git",
+            (true, false) => "build output only",
+            (false, true) => "git only",
+            (true, true) => "build output and git only",
         };
         let kinds = self.kinds();
         if kinds.is_empty() { nothing.to_owned() } else { kinds }
