@@ -254,7 +254,7 @@ fn looking_is_no_change_of_the_folder() {
     place.ok_with(["fs", "write", "/newer", "-w", "fix"], b"new\n");
     host(&place, "echo two >> Makefile; git add Makefile");
     let said = place.ok(["commit", "-w", "fix"]);
-    assert!(said.contains("files changed in the folder meanwhile"), "{said}");
+    assert!(said.contains("1 file changed in the folder meanwhile"), "{said}");
 }
 
 /// What a commit that nobody described is called.
@@ -266,4 +266,11 @@ fn a_commit_is_called_by_what_was_done() {
     place.ok(["commit", "-w", "fix"]);
     let head = place.json(&["show", "head"]);
     assert_eq!(head["snapshot"]["message"], "fix: /Makefile", "{head}");
+    let operation = &place.json(&["op", "log"])["operations"][0]["summary"];
+    assert_eq!(operation, "commit fix (1 file)");
+    work(&place, "git commit -q --allow-empty -m third");
+    let said = place.ok(["commit", "-w", "fix"]);
+    assert!(said.starts_with("came home from fix: git only\n  git: 1 commit on main"), "{said}");
+    let head = place.json(&["show", "head"]);
+    assert_eq!(head["snapshot"]["message"], "fix: git only", "{head}");
 }

@@ -250,3 +250,39 @@ fn a_walk_ends_with_a_commit() {
     assert!(place.project().join("new.txt").exists());
     assert_eq!(names(&place), "M /notes.txt\n");
 }
+
+/// Build output is one step of a walk, and one question of a commit.
+#[needs(UserNamespace)]
+#[test]
+fn build_output_is_decided_at_once() {
+    let place = place();
+    for name in ["a", "b", "c"] {
+        let path = format!("/target/{name}");
+        place.ok_with(["fs", "write", "-p", &path, "-w", "fix"], b"built\n");
+    }
+    place.ok_with(["fs", "write", "/new.txt", "-w", "fix"], b"something new\n");
+    let mut console = Console::run(&place, &["commit", "-p", "-w", "fix"]);
+    console.wait_for("new.txt");
+    console.wait_for("home [");
+    console.keys("y\r");
+    console.wait_for("/target/ 3 files");
+    console.wait_for("bring all of it home [y,n,x,q,?]?");
+    console.keys("x\r");
+    console.wait_for(" /target/a");
+    console.wait_for("home [");
+    console.keys("y\r");
+    console.wait_for(" /target/b");
+    console.keys("q\r");
+    console.wait_for("came home");
+    assert_eq!(console.end().code(), Some(0), "{}", console.screen());
+    assert_eq!(names(&place), "A /target/b\nA /target/c\n");
+    let mut console = Console::run(&place, &["review", "-w", "fix"]);
+    console.wait_for("file 1/1");
+    console.wait_for("/target/ 2 files");
+    console.keys("d");
+    console.wait_for("0 accepted, 2 dropped");
+    console.keys("y");
+    console.wait_for("offshoot undo -w fix");
+    assert_eq!(console.end().code(), Some(0), "{}", console.screen());
+    assert_eq!(names(&place), "");
+}

@@ -85,7 +85,11 @@ pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<ExitCode> {
     // What would come home is a state that nothing refers to.
     let _held = vault.hold()?;
     let Words { a, b, paths } = words(args, context, vault)?;
-    let (before, after) = states(a, b, context, vault)?;
+    let (before, after) = states(a, b, context, vault).map_err(|error| match error.hint {
+        None if error.code == ExitCode::NotFound => error
+            .hint("no file has that name either; `offshoot diff --name-only` lists what changed"),
+        _ => error,
+    })?;
     let mut options = context.diff_options();
     options.context = args.unified.unwrap_or(options.context);
     let service = ChangeSummaryService::new(vault, options);

@@ -138,7 +138,13 @@ pub(crate) fn perform(ask: &mut Ask<'_>, form: Form, context: &Context) -> Resul
     if form.is_text() && ask.input == Input::Nothing && request::has_unread_input() {
         context.output.hint("the command read no standard input: add -i to pass it on");
     }
-    let listing = changes(context, &place.vault.vault, &envelope.result)?;
+    // A command that ran has its answer, even if what it changed cannot be sorted.
+    let result = &envelope.result;
+    let listing = match result.changes.is_empty() {
+        true => Listing::new(&[], None)?,
+        false => changes(context, &place.vault.vault, result)
+            .or_else(|_| Listing::new(&result.changes, None).map(Listing::without_metadata))?,
+    };
     let code = answer.finish(context, &envelope, &listing, printed, &closing);
     let workspace = envelope.result.workspace.as_ref().filter(|_| !envelope.result.removed);
     let workspace = workspace.filter(|_| envelope.result.joined.is_none());
@@ -156,10 +162,7 @@ fn changes<'r>(
 ) -> Result<Listing<'r>> {
     let snapshots = result.before.iter().chain(&result.after);
     let roots = snapshots.map(|id| Ok(vault.snapshot(id)?.root)).collect::<Result<Vec<_>>>()?;
-    let mut noise = match result.changes.is_empty() {
-        true => None,
-        false => context.noise(vault, &roots, ExpandArgs::default())?,
-    };
+    let mut noise = context.noise(vault, &roots, ExpandArgs::default())?;
     Ok(Listing::new(&result.changes, noise.as_mut())?.without_metadata())
 }
 

@@ -78,16 +78,19 @@ fn told(note: &GitNote, whose: &str, place: &str) -> String {
         GitEvent::FileStayed => {
             format!("{git} {name} was changed on both sides: {whose} stays\n")
         }
-        GitEvent::DirectoryStayed(Some(kept)) => {
-            let kept = paint(NAME, &line(kept));
-            format!(
-                "{git} the repository stays as it is: both sides changed it, and {side} is {kept}\n"
-            )
-        }
-        GitEvent::DirectoryStayed(None) => {
-            format!(
-                "{git} the repository stays as it is: it was changed or deleted on both sides\n"
-            )
+        GitEvent::DirectoryStayed(kept) => {
+            let stays = match kept {
+                Some(kept) => {
+                    let kept = paint(NAME, &line(kept));
+                    format!("stays as it is: both sides changed it, and {side} is {kept}")
+                }
+                None => "stays as it is: it was changed or deleted on both sides".to_owned(),
+            };
+            match note.repository.name() {
+                Some(name) if name.ends_with(b".git") => format!("{git} the repository {stays}\n"),
+                // It may be that of another tool.
+                _ => format!("{} {} {stays}\n", paint(WARN, "git:"), note.repository),
+            }
         }
     }
 }
@@ -146,10 +149,17 @@ mod tests {
     }
 
     #[test]
+    fn directories_of_other_tools_are_named() {
+        let said = said("/.jj", GitEvent::DirectoryStayed, None);
+        assert!(said.starts_with("git: /.jj stays as it is"), "{said}");
+    }
+
+    #[test]
     fn repositories_are_named() {
         for (repository, name) in [
             ("/.git", "git"),
             ("/lib/other/.git", "git in /lib/other"),
+            ("/store", "git in /store"),
             ("/.git/modules/lib", "git submodule lib"),
             ("/.git/modules/deep/lib", "git submodule deep/lib"),
             ("/.offshoot/bound/side.git", "git directory of side"),
@@ -157,8 +167,10 @@ mod tests {
         ] {
             let said = said(repository, GitEvent::Moved, None);
             assert!(said.starts_with(&format!("{name}: main was created")), "{repository}: {said}");
-            let said = self::said(repository, GitEvent::DirectoryStayed(None), None);
-            assert!(said.starts_with(&format!("{name}: the repository stays")), "{said}");
+            if repository.ends_with(".git") {
+                let said = self::said(repository, GitEvent::DirectoryStayed(None), None);
+                assert!(said.starts_with(&format!("{name}: the repository stays")), "{said}");
+            }
         }
     }
 }

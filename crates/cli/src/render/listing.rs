@@ -86,9 +86,9 @@ impl<'c> Listing<'c> {
         };
         let nothing = match (has(false), has(true)) {
             (false, false) => "nothing changed",
-            (true, false) => "nothing changed outside of build output",
-            (false, true) => "nothing changed outside of git",
-            (true, true) => "nothing changed outside of build output and git",
+            (true, false) => "build output only",
+            (false, true) => "git only",
+            (true, true) => "build output and git only",
         };
         let kinds = self.kinds();
         if kinds.is_empty() { nothing.to_owned() } else { kinds }
@@ -201,9 +201,11 @@ pub(crate) fn git_name(directory: &VaultPath) -> String {
         let module = directory.names()[at + 1..].join(&b'/');
         return format!("git submodule {}", display_bytes(&module));
     }
-    match directory.parent() {
-        Some(around) if !around.is_top() => format!("git in {around}"),
-        _ => "git".to_owned(),
+    match directory.parent().filter(|_| directory.name() == Some(b".git")) {
+        Some(around) if around.is_top() => "git".to_owned(),
+        Some(around) => format!("git in {around}"),
+        // A bare repository may have any name.
+        None => format!("git in {directory}"),
     }
 }
 

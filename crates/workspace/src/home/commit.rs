@@ -49,10 +49,18 @@ pub struct CommitService<'a> {
     diff: DiffOptions,
 }
 
+/// How many files changed in the folders since the workspace was forked.
+#[derive(Clone, Copy)]
+struct Meanwhile {
+    all: u64,
+    /// Those that git does not keep for itself.
+    own: u64,
+}
+
 /// A commit, all thought out.
 struct Plan {
     proposal: Proposal,
-    meanwhile: u64,
+    meanwhile: Meanwhile,
     /// What the folders become.
     after: RootId,
     brought: Vec<Change>,
@@ -158,7 +166,9 @@ impl<'a> CommitService<'a> {
         // Whoever only looks, as with `git status`, changes nothing that anybody cares about.
         let objects = vault.objects()?;
         meanwhile.retain(|change| !is_index_refresh(objects, change));
-        let meanwhile = describe::count(&meanwhile) as u64;
+        let all = describe::count(&meanwhile) as u64;
+        meanwhile.retain(|change| !describe::is_of_git(change));
+        let meanwhile = Meanwhile { all, own: describe::count(&meanwhile) as u64 };
         Ok(Plan { proposal, meanwhile, after, brought, kept, kept_conflicts, kept_git })
     }
 
@@ -211,7 +221,8 @@ fn outcome(
         message: request.message.map_or_else(default, str::to_owned),
         brought: brought.clone(),
         held: proposal.selected.held.clone(),
-        meanwhile: *meanwhile,
+        meanwhile: meanwhile.all,
+        meanwhile_own: meanwhile.own,
         conflicts: proposal.conflicts.clone(),
         kept_conflicts: kept_conflicts.clone(),
         unmatched: proposal.selected.unmatched.clone(),

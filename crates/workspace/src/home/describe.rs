@@ -18,12 +18,10 @@ pub(super) fn count(changes: &[Change]) -> usize {
 /// What is said about a commit that nobody said anything about.
 pub(super) fn message(workspace: &str, changes: &[Change]) -> String {
     let files = changes.iter().filter(|change| change.entry().kind() != EntryKind::Directory);
-    // What git keeps for itself says nothing about what was done.
-    let (git, own): (Vec<&Change>, Vec<&Change>) =
-        files.partition(|change| git_directory(&change.path).is_some());
-    let names = if own.is_empty() { git } else { own };
-    let names: Vec<String> = names.iter().map(|change| change.path.to_string()).collect();
+    let names: Vec<String> =
+        files.filter(|change| !is_of_git(change)).map(|change| change.path.to_string()).collect();
     match names.as_slice() {
+        [] if changes.iter().any(is_of_git) => format!("{workspace}: git only"),
         [] => format!("{workspace}: {}", plural(count(changes), "change")),
         [one] => format!("{workspace}: {one}"),
         [first, rest @ ..] => format!("{workspace}: {first} and {} more", rest.len()),
@@ -32,12 +30,21 @@ pub(super) fn message(workspace: &str, changes: &[Change]) -> String {
 
 /// The line of the operation log.
 pub(super) fn summary(workspace: &str, message: Option<&str>, changes: &[Change]) -> String {
-    let files = plural(count(changes), "file");
+    let own: Vec<Change> = changes.iter().filter(|change| !is_of_git(change)).cloned().collect();
+    let files = match own.is_empty() && !changes.is_empty() {
+        true => "git only".to_owned(),
+        false => plural(count(&own), "file"),
+    };
     let first = message.and_then(|text| text.lines().next()).map(str::trim);
     match first.filter(|line| !line.is_empty()) {
         Some(line) => format!("commit {workspace}: {} ({files})", shortened(line)),
         None => format!("commit {workspace} ({files})"),
     }
+}
+
+/// What git keeps for itself says nothing about what was done.
+pub(super) fn is_of_git(change: &Change) -> bool {
+    git_directory(&change.path).is_some()
 }
 
 fn shortened(line: &str) -> String {

@@ -27,6 +27,8 @@ pub struct CommitOutcome {
     pub held: Vec<Held>,
     /// How many files had changed in the folders since the workspace was forked, and were merged with.
     pub meanwhile: u64,
+    /// How many of them git does not keep for itself.
+    pub meanwhile_own: u64,
     /// What stands in the way: nothing was changed where there is any.
     pub conflicts: Vec<Conflict>,
     /// What of the held back does not fit to what came home; the workspace has it as conflicts.

@@ -58,8 +58,8 @@ fn done(outcome: &CommitOutcome, noise: Option<&mut Noise<'_>>) -> Result<String
     };
     let hint = if outcome.dry_run { EXPAND } else { SHOW_HEAD };
     text.push_str(&brought.lines("  ", MOST_NAMED, hint));
-    if outcome.meanwhile > 0 {
-        let files = render::count(outcome.meanwhile, "file");
+    if outcome.meanwhile_own > 0 {
+        let files = render::count(outcome.meanwhile_own, "file");
         let line =
             format!("{files} changed in the folder meanwhile; that was kept and merged with");
         text.push_str(&format!("{}\n", paint(DIM, &line)));
