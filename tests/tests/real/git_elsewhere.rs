@@ -109,16 +109,8 @@ fn a_part_of_a_checkout_is_told_from_a_whole() {
         let said = succeeds(beside(&scene, "project", &["init"]));
         assert!(!said.contains("above this folder"), "{said}");
         succeeds(beside(&scene, "project", &["workspace", "create", "whole"]));
-        let commit = [
-            "exec",
-            "-w",
-            "whole",
-            "--json",
-            "--",
-            "sh",
-            "-c",
-            "echo 2 > a; git commit -qam 2",
-        ];
+        let commit =
+            ["exec", "-w", "whole", "--json", "--", "sh", "-c", "echo 2 > a; git commit -qam 2"];
         let envelope = document_of(&beside(&scene, "project/sub", &commit));
         assert_eq!(warnings(&envelope), "[]", "{envelope}");
         let log = ["exec", "-q", "-w", "whole", "--", "git", "log", "--format=%s"];
