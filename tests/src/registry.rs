@@ -102,10 +102,12 @@ fn answer(mut stream: TcpStream, files: &RwLock<Files>, asked: &AtomicUsize) {
         None => ("404 Not Found", &b"no such file"[..]),
     };
     let length = body.len();
-    // Pip reads an index only if it is a page, and keeps only what may be kept.
+    // Pip reads an index only if it is a page, and keeps only what may be kept, from a time that it knows.
     let kind = match path {
         _ if path.ends_with('/') => "Content-Type: text/html\r\n",
-        _ if path.ends_with(".whl") => "Cache-Control: max-age=31536000\r\n",
+        _ if path.ends_with(".whl") => {
+            "Date: Thu, 01 Jan 2026 00:00:00 GMT\r\nCache-Control: max-age=9999999999\r\n"
+        }
         _ => "",
     };
     let head =

@@ -92,6 +92,8 @@ fn pip_does_not_download_again_what_it_downloaded_before() {
     let mut scene = Scene::new(Who::Ordinary);
     let registry = Registry::start();
     scene.set("PIP_INDEX_URL", format!("{}/simple", registry.address()));
+    // From hosts that it does not trust pip keeps nothing.
+    scene.set("PIP_TRUSTED_HOST", registry.address().trim_start_matches("http://"));
     for (name, value) in [("PIP_DISABLE_PIP_VERSION_CHECK", "1"), ("PIP_RETRIES", "0")] {
         scene.set(name, value);
     }

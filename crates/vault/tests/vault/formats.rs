@@ -189,7 +189,7 @@ fn an_export_of_each_older_format_comes_in() {
 fn a_damaged_export_of_an_older_format_does_not_come_in() {
     for (statement, named) in [
         ("UPDATE audit SET event = replace(event, 'user', 'User') WHERE seq = 2", "audit"),
-        ("DELETE FROM chunks WHERE id = (SELECT min(id) FROM chunks)", "content"),
+        ("DELETE FROM chunks WHERE id = (SELECT min(id) FROM chunks)", "chunk"),
         ("UPDATE snapshots SET content = zeroblob(32)", "content"),
     ] {
         let scratch = Scratch::new();
