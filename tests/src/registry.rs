@@ -73,6 +73,15 @@ impl Registry {
         self.put(&format!("/dl/{name}/0.1.0/download"), package);
     }
 
+    /// Adds a package for pip, of which there is this wheel.
+    pub fn add_pip(&self, name: &str, file: &str, wheel: Vec<u8>) {
+        let page = format!(
+            "<!DOCTYPE html><html><body><a href=\"/wheels/{file}\">{file}</a></body></html>"
+        );
+        self.put(&format!("/simple/{name}/"), page);
+        self.put(&format!("/wheels/{file}"), wheel);
+    }
+
     fn put(&self, path: &str, content: impl Into<Vec<u8>>) {
         let mut files = self.files.write().expect("nobody panics while serving");
         files.insert(path.to_owned(), content.into());
@@ -93,8 +102,16 @@ fn answer(mut stream: TcpStream, files: &RwLock<Files>, asked: &AtomicUsize) {
         None => ("404 Not Found", &b"no such file"[..]),
     };
     let length = body.len();
+    // Pip reads an index only if it is a page, and keeps only what may be kept, from a time that it knows.
+    let kind = match path {
+        _ if path.ends_with('/') => "Content-Type: text/html\r\n",
+        _ if path.ends_with(".whl") => {
+            "Date: Thu, 01 Jan 2026 00:00:00 GMT\r\nCache-Control: max-age=9999999999\r\n"
+        }
+        _ => "",
+    };
     let head =
-        format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
+        format!("HTTP/1.1 {status}\r\n{kind}Content-Length: {length}\r\nConnection: close\r\n\r\n");
     // Whoever does not wait for the answer does not want it.
     drop(stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body)));
 }

@@ -42,6 +42,8 @@ mod drivers;
 mod execs;
 #[path = "cli/files.rs"]
 mod files;
+#[path = "cli/forked.rs"]
+mod forked;
 #[path = "cli/garbage.rs"]
 mod garbage;
 #[path = "cli/help.rs"]

@@ -24,6 +24,8 @@ mod damage;
 mod depth;
 #[path = "vault/execs.rs"]
 mod execs;
+#[path = "vault/formats.rs"]
+mod formats;
 #[path = "vault/garbage.rs"]
 mod garbage;
 #[path = "vault/left.rs"]

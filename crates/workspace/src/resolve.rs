@@ -202,14 +202,14 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// A workspace that is there or that was deleted: what undo and redo can act on.
+    /// A workspace that is there or that was deleted: what undo and redo can act on. One that is there has no name but its own.
     pub fn workspace_ever(&self, text: &str) -> Result<(Id, String)> {
         if let Some(workspace) = self.look_up(text)? {
             return Ok((workspace.id, workspace.name));
         }
         match self.last_mention(text)? {
-            Some((_, id, name)) => Ok((id, name)),
-            None => Err(self.missing(text)?),
+            Some((_, id, name)) if self.vault.workspace(&id)?.is_none() => Ok((id, name)),
+            _ => Err(self.missing(text)?),
         }
     }
 

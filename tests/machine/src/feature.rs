@@ -50,6 +50,7 @@ pub const FEATURES: &[Feature] = &[
     Feature::Program("npm"),
     Feature::Program("patch"),
     Feature::Program("perl"),
+    Feature::Program("pip3"),
     Feature::Program("python3"),
     Feature::Program("rg"),
     Feature::Program("rsync"),

@@ -153,6 +153,14 @@ fn what_is_no_project_is_refused_at_once() {
     refused("/sys/kernel", "it lies in a sysfs file system, which has no files", false);
     let text = |path: &Path| path.to_str().unwrap().to_owned();
     refused(&text(place.path()), "it is your home; choose a project in it", true);
+    // Nor is what holds somebody's home.
+    let inner = place.project().join("me");
+    fs::create_dir(&inner).unwrap();
+    let output = place.command(["init", "--json"]).env("HOME", &inner).output().unwrap();
+    let error = document_of(&output)["error"].clone();
+    assert_eq!(error["code"], "usage", "{error}");
+    let why = "it holds your home; choose a project in it";
+    assert!(error["message"].as_str().unwrap().ends_with(why), "{error}");
     place.ok(["init"]);
     refused(&text(&place.home()), "vaults are kept there", false);
     refused(&text(&place.home().join("vaults")), "vaults are kept there", false);

@@ -83,6 +83,29 @@ fn a_name_follows_the_id_when_renamed() {
     }
 }
 
+/// An old name must not lead an undo to what has another name by now.
+#[test]
+fn an_undo_by_an_old_name_does_nothing() {
+    let place = demo_vault();
+    place.ok(["workspace", "rename", "fix", "other"]);
+    place.ok_with(["fs", "write", "/new", "-w", "other"], b"new\n");
+    for verb in ["undo", "redo"] {
+        let error = place.json_error(&[verb, "-w", "fix"], 3);
+        assert_eq!(error["candidates"][0], "other", "{error}");
+    }
+    assert_eq!(place.ok(["fs", "cat", "/new", "-w", "other"]), "new\n");
+    place.ok(["undo", "-w", "other"]);
+    place.ok(["undo", "-w", "other"]);
+    place.ok(["status", "-w", "fix"]);
+    // A name that is taken again is that of who has it.
+    place.ok(["redo", "-w", "fix"]);
+    place.ok(["workspace", "create", "fix"]);
+    place.ok_with(["fs", "write", "/own", "-w", "fix"], b"own\n");
+    place.ok(["undo", "-w", "fix"]);
+    place.ok(["status", "-w", "other"]);
+    place.json_error(&["fs", "cat", "/own", "-w", "fix"], 3);
+}
+
 #[test]
 fn the_workspace_comes_from_the_environment_too() {
     let place = demo_vault();

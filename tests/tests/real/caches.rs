@@ -5,6 +5,7 @@ use offshoot_tests::registry::Registry;
 use serde_json::Value;
 
 use crate::cargo;
+use crate::python::WHEEL;
 use crate::scene::{Scene, Who, envelope_of};
 
 fn succeeded(envelope: &Value) {
@@ -81,4 +82,38 @@ fn npm_installs_offline_what_it_installed_before() {
     let without = fresh(&scene, &[], &["sh", "-c", offline]);
     assert_eq!(without["success"], false, "{without:#}");
     assert!(!scene.place.path().join(".npm").exists(), "the host's own was written");
+}
+
+/// Pip asks for the list of files each time, and takes those that it has from its cache.
+#[needs(Overlay, UserNamespace, "python3", "pip3")]
+#[test]
+fn pip_does_not_download_again_what_it_downloaded_before() {
+    const FILE: &str = "greet-1.0-py3-none-any.whl";
+    let mut scene = Scene::new(Who::Ordinary);
+    let registry = Registry::start();
+    scene.set("PIP_INDEX_URL", format!("{}/simple", registry.address()));
+    // From hosts that it does not trust pip keeps nothing.
+    scene.set("PIP_TRUSTED_HOST", registry.address().trim_start_matches("http://"));
+    for (name, value) in [("PIP_DISABLE_PIP_VERSION_CHECK", "1"), ("PIP_RETRIES", "0")] {
+        scene.set(name, value);
+    }
+    scene.place.write("wheel.py", WHEEL);
+    scene.bind();
+    scene.host("python3 wheel.py");
+    let wheel = std::fs::read(scene.place.project().join(FILE)).unwrap();
+    scene.host(&format!("rm {FILE}"));
+    registry.add_pip("greet", FILE, wheel);
+    let install = "python3 -m pip install -q --target out greet && PYTHONPATH=out python3 -c 'import greet; greet.main()'";
+    let asked = |options: &[&str]| {
+        let envelope = fresh(&scene, options, &["sh", "-c", install]);
+        succeeded(&envelope);
+        assert_eq!(envelope["result"]["stdout"], "hello from a wheel\n", "{envelope:#}");
+        registry.asked()
+    };
+    assert_eq!(asked(&["--net", "host"]), 2, "the page and the wheel");
+    assert_eq!(asked(&["--net", "host"]), 1, "the page alone");
+    assert_eq!(asked(&["--net", "host", "--no-cache"]), 2);
+    scene.offshoot_ok(&["cache", "clear", "pip"]);
+    assert_eq!(asked(&["--net", "host"]), 2, "it was the cache that did it");
+    assert!(!scene.place.path().join(".cache/pip").exists(), "the host's own was written");
 }

@@ -6,7 +6,7 @@ use offshoot_tests::tier::Tier;
 use crate::scene::{Scene, Who, exactly};
 
 /// Makes a wheel by hand, so that nothing is needed but the library of the language.
-const WHEEL: &str = r#"
+pub(crate) const WHEEL: &str = r#"
 import base64, hashlib, zipfile
 files = {
     "greet/__init__.py": "def main():\n    print('hello from a wheel')\n    return 0\n",

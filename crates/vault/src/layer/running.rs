@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use offshoot_store::Id;
 use rustix::fs::{FlockOperation, flock};
 
 use super::joined;
@@ -78,6 +79,12 @@ impl Vault {
             found.extend(self.left_note(&exec));
         }
         Ok(found)
+    }
+
+    /// Whether there still is a note of a command, wherever it lies: what it wrote is not part of the history, and can be recovered.
+    pub fn has_note(&self, exec: &Id) -> bool {
+        self.left_note(exec).is_some()
+            || self.notes().is_ok_and(|notes| notes.iter().any(|note| note.exec == *exec))
     }
 
     /// The commands that run now, in the order of their starts.

@@ -20,7 +20,7 @@ use crate::support::{Scratch, actor, commit, edit, file, head, home, path, vault
 const NOT_COVERED: &[(&str, &str)] = &[];
 
 /// A vault with at least one row in every table.
-fn vault(scratch: &Scratch) -> Vault {
+pub(crate) fn full_vault(scratch: &Scratch) -> Vault {
     let source = scratch.folder("source");
     fs::write(source.join("in-layer"), vec![7; 100_000]).unwrap();
     fs::write(source.join("one"), "linked").unwrap();
@@ -190,7 +190,7 @@ fn rows(connection: &Connection, table: &str, columns: usize, limit: usize) -> V
 #[test]
 fn every_changed_value_is_found() {
     let scratch = Scratch::new();
-    let original = Original::of(vault(&scratch));
+    let original = Original::of(full_vault(&scratch));
     let limit = Tier::from_env().pick(4, usize::MAX);
     let (mut unseen, mut tried) = (Vec::new(), 0);
     let connection = original.restore();
@@ -266,7 +266,7 @@ fn name_of(table: &str) -> &str {
 #[test]
 fn every_lost_row_is_found() {
     let scratch = Scratch::new();
-    let original = Original::of(vault(&scratch));
+    let original = Original::of(full_vault(&scratch));
     let connection = original.restore();
     for table in tables(&connection).iter().filter(|name| *name != "objects") {
         let columns = columns(&connection, table);
@@ -288,7 +288,7 @@ fn every_lost_row_is_found() {
 #[test]
 fn every_change_of_the_tables_themselves_is_damage() {
     let scratch = Scratch::new();
-    let original = Original::of(vault(&scratch));
+    let original = Original::of(full_vault(&scratch));
     let connection = original.restore();
     let parts = ["type", "name", "tbl_name", "rootpage", "sql"];
     let sql = "SELECT rowid, type, name, tbl_name, rootpage, sql FROM sqlite_master";
@@ -347,7 +347,7 @@ fn spoil_log(dir: &Path, from: u64) {
 #[test]
 fn a_vault_that_lost_operations_is_read_and_not_changed_until_that_is_accepted() {
     let scratch = Scratch::new();
-    let vault = vault(&scratch);
+    let vault = full_vault(&scratch);
     let dir = vault.dir().to_owned();
     let step = |vault: &Vault, name: &str| {
         let file = file(vault, name.as_bytes());
@@ -391,7 +391,7 @@ fn a_vault_that_lost_operations_is_read_and_not_changed_until_that_is_accepted()
 #[test]
 fn an_older_note_is_no_alarm() {
     let scratch = Scratch::new();
-    let vault = vault(&scratch);
+    let vault = full_vault(&scratch);
     let note = vault.dir().join("newest");
     let before = fs::read(&note).unwrap();
     let inline = file(&vault, b"later");

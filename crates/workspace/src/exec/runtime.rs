@@ -371,7 +371,7 @@ impl<'a> ProxyRuntime<'a> {
         let absent = absent_directory(&error, result);
         let mut told = (self.options.explain)(error);
         told.hint = told.hint.or(absent);
-        if self.vault.left_note(&result.id).is_some() {
+        if self.vault.has_note(&result.id) {
             result.recoverable = true;
             let id = result.id.short();
             let advice = format!(

@@ -99,6 +99,11 @@ fn deleted_workspaces_are_found_for_undo() {
     let bench = Bench::new();
     let one = bench.fork("one");
     let one = bench.workspaces().rename(&one, "renamed").unwrap();
+    // While it is there its old name is nobody's: an undo must not hit what goes by another name.
+    match bench.resolver().workspace_ever("one") {
+        Err(ServiceError::Unknown { suggestions, .. }) => assert_eq!(suggestions, ["renamed"]),
+        other => panic!("{other:?}"),
+    }
     bench.workspaces().delete(&one).unwrap();
     let resolver = bench.resolver();
     assert!(resolver.workspace("renamed").is_err());

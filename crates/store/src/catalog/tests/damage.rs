@@ -93,6 +93,40 @@ fn operation(id: Id) -> NewOperation {
     }
 }
 
+/// A row of another catalog is whole in itself, and its number is right: only the tally of its table tells.
+#[test]
+fn a_row_that_came_from_elsewhere_is_found() {
+    let made = |summary: &str| {
+        let (folder, path) = scratch();
+        let catalog = Catalog::create(&path, OpenOptions::default()).unwrap();
+        let added = catalog.write(|writer| {
+            let new = NewOperation { summary: summary.to_owned(), ..operation(Id::at(7)) };
+            writer.add_operation(&new)?;
+            writer.add_audit(1, &new.id, summary, |_| [0; 32])
+        });
+        added.unwrap();
+        (folder, path)
+    };
+    let ((_here, own), (_there, other)) = (made("own"), made("another's"));
+    assert_eq!(row_problems(&own), Vec::<String>::new());
+    for table in ["operations", "audit"] {
+        let connection = Connection::open(&own).unwrap();
+        let attach = format!("ATTACH '{}' AS other", other.display());
+        connection.execute_batch(&attach).unwrap();
+        let swap = |from: &str| {
+            let sql = format!("REPLACE INTO main.{table} SELECT * FROM {from}.{table}");
+            assert_eq!(connection.execute(&sql, []).unwrap(), 1);
+        };
+        let keep = format!("CREATE TEMP TABLE {table} AS SELECT * FROM main.{table}");
+        connection.execute_batch(&keep).unwrap();
+        swap("other");
+        let problems = row_problems(&own).join("\n");
+        assert!(problems.contains(&format!("table {table} has other rows")), "{problems}");
+        swap("temp");
+        assert_eq!(row_problems(&own), Vec::<String>::new(), "{table}");
+    }
+}
+
 #[test]
 fn a_log_that_was_cut_short_is_noticed() {
     let (folder, path) = scratch();
