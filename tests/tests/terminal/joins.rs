@@ -261,7 +261,14 @@ fn commands_of_programs_are_not_joined() {
 #[test]
 fn who_joins_can_rename_directories() {
     let place = place();
-    place.ok(["exec", "-q", "-w", "fix", "--shell", "mkdir one other; touch one/1 other/2"]);
+    place.ok([
+        "exec",
+        "-q",
+        "-w",
+        "fix",
+        "--shell",
+        "mkdir one other; echo of one > one/1; echo of other > other/2",
+    ]);
     let mut one = first(&place);
     let mut other = second(&place);
     for (console, name) in [(&mut one, "one"), (&mut other, "other")] {
