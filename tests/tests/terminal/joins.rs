@@ -146,7 +146,7 @@ fn the_first_waits_for_the_second() {
     one.keys("exit 3\r");
     one.wait_for("waiting for 1 other terminal in this workspace; Ctrl-C ends it");
     // Longer than what a command leaves running is let be.
-    other.keys("sleep 1.5; echo late > late.txt; exit\r");
+    other.keys("trap '' TERM; sleep 1.5; echo late > late.txt; exit\r");
     assert_eq!(other.end().code(), Some(0), "{}", other.screen());
     assert_eq!(one.end().code(), Some(3), "{}", one.screen());
     assert!(one.text().contains("A /late.txt"), "{}", one.screen());
