@@ -137,3 +137,17 @@ fn what_was_allowed_for_a_project_holds_there_alone() {
     let output = command.env("XDG_CONFIG_HOME", place.project().join("config")).output().unwrap();
     assert_eq!(document_of(&output)["result"]["network"]["mode"], "none");
 }
+
+/// Tools do not try again for a minute what cannot work.
+#[needs(UserNamespace)]
+#[test]
+fn tools_without_a_network_give_up_at_once() {
+    let place = place();
+    let said = |options: &[&str]| {
+        let echo = "echo $npm_config_fetch_retries,$CARGO_NET_RETRY,$PIP_RETRIES";
+        place.ok([&["exec"], options, &["--", "sh", "-c", echo]].concat())
+    };
+    assert_eq!(said(&[]), "0,0,0\n");
+    assert_eq!(said(&["-e", "PIP_RETRIES=3"]), "0,0,3\n");
+    assert_eq!(said(&["--net", "host"]), ",,\n");
+}

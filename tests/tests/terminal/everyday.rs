@@ -22,6 +22,9 @@ use offshoot_tests::redact::Redactor;
 
 use crate::typist::Typist;
 
+/// More files than this are what tools write, and differ from version to version.
+const FEW: u32 = 5;
+
 /// Somebody with a project and the settings that they have in their home.
 pub(crate) struct Session {
     place: Place,
@@ -104,6 +107,16 @@ impl Session {
 
 /// A line without how much tools of this or that version write.
 fn without_counts(line: &str) -> String {
+    let mut words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+    for at in 1..words.len() {
+        let number = words[at - 1].trim_start_matches('(').to_owned();
+        let many = number.parse::<u32>().is_ok_and(|number| number > FEW);
+        let counted = words[at].trim_end_matches(',');
+        if many && ["added", "files", "modified"].contains(&counted) {
+            words[at - 1] = words[at - 1].replace(&number, "[many]");
+        }
+    }
+    let line = words.join(" ");
     for mark in
         [" holds ~/project: ", " holds ~/side: ", " taken in as well, ", " brings it home): "]
     {
@@ -111,15 +124,6 @@ fn without_counts(line: &str) -> String {
             return format!("{before}{mark}[..]");
         }
     }
-    let mut words: Vec<&str> = line.split(' ').collect();
-    for at in 1..words.len() {
-        let many = words[at - 1].parse::<u32>().is_ok_and(|number| number > 8);
-        let counted = words[at].trim_end_matches(',');
-        if many && ["added", "files", "modified"].contains(&counted) {
-            words[at - 1] = "[many]";
-        }
-    }
-    let line = words.join(" ");
     // Objects of git lie in folders by the start of their ids.
     match line.split_once("/objects/") {
         Some((before, after)) => format!("{before}/objects/[..]{}", after.get(2..).unwrap_or("")),

@@ -145,7 +145,8 @@ fn the_first_waits_for_the_second() {
     let mut other = second(&place);
     one.keys("exit 3\r");
     one.wait_for("waiting for 1 other terminal in this workspace; Ctrl-C ends it");
-    other.keys("echo late > late.txt; exit\r");
+    // Longer than what a command leaves running is let be.
+    other.keys("trap '' TERM; sleep 1.5; echo late > late.txt; exit\r");
     assert_eq!(other.end().code(), Some(0), "{}", other.screen());
     assert_eq!(one.end().code(), Some(3), "{}", one.screen());
     assert!(one.text().contains("A /late.txt"), "{}", one.screen());
@@ -261,7 +262,14 @@ fn commands_of_programs_are_not_joined() {
 #[test]
 fn who_joins_can_rename_directories() {
     let place = place();
-    place.ok(["exec", "-q", "-w", "fix", "--shell", "mkdir one other; touch one/1 other/2"]);
+    place.ok([
+        "exec",
+        "-q",
+        "-w",
+        "fix",
+        "--shell",
+        "mkdir one other; echo of one > one/1; echo of other > other/2",
+    ]);
     let mut one = first(&place);
     let mut other = second(&place);
     for (console, name) in [(&mut one, "one"), (&mut other, "other")] {

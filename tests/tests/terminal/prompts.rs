@@ -8,8 +8,7 @@ use offshoot_tests::product::Place;
 
 use crate::console::{Console, newest, place, place_of_user};
 
-const WELCOME: &str =
-    "workspace fix of project: what you change here stays in the workspace; `exit` to leave";
+const WELCOME: &str = "workspace fix of project: only changes in this project are kept, in the workspace; `exit` to leave";
 
 /// A place whose user has this file in their home.
 fn place_with(file: &str, text: &str) -> Place {
@@ -101,7 +100,7 @@ fn a_command_and_another_shell_are_left_as_they_are() {
         Console::run_as(&place, &user, &["run", "-w", "fix", "--", "sh", "-c", "echo $0"]);
     console.wait_for("sh\r\n");
     assert_eq!(console.end().code(), Some(0), "{}", console.screen());
-    assert!(!console.screen().contains("what you change here"), "{}", console.screen());
+    assert!(!console.screen().contains("only changes in this project"), "{}", console.screen());
     // No SHELL is /bin/sh.
     let mut console = Console::run_as(&place, &user, &["run", "-w", "fix"]);
     console.wait_for(WELCOME);

@@ -1,5 +1,6 @@
 //! The second build of a project, with package caches and without, beside a plain one.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -38,8 +39,13 @@ fn measure(
     let home = bench.vault_of(dir)?;
     let mut contest = Contest::default();
     let plain = contest.add(|_| timed(&mut plainly(bench, tool, dir)));
-    let cached = contest.add(|_| timed(&mut inside(bench, tool, &home, dir, &[])));
-    let asked = std::cell::Cell::new(0);
+    let (asked, asked_cached) = (Cell::new(0), Cell::new(0));
+    let cached = contest.add(|_| {
+        registry.asked();
+        let took = timed(&mut inside(bench, tool, &home, dir, &[]));
+        asked_cached.set(registry.asked());
+        took
+    });
     let without = contest.add(|_| {
         registry.asked();
         let took = timed(&mut inside(bench, tool, &home, dir, &["--no-cache"]));
@@ -55,6 +61,9 @@ fn measure(
     }
     if asked.get() == 0 {
         return Err(format!("{name}: without a cache nothing was downloaded").into());
+    }
+    if asked_cached.get() >= asked.get() {
+        return Err(format!("{name}: the caches saved no download").into());
     }
     Ok(())
 }

@@ -125,8 +125,8 @@ pub(crate) fn perform(ask: &mut Ask<'_>, form: Form, context: &Context) -> Resul
         context.offer_left(&place.vault.vault, Some(name));
     }
     let runtime = ProxyRuntime::new(&place.vault.vault, &place.vault.name, &options);
-    if form == Form::Person {
-        // Afterwards the screen may be another's, and what was found is what the person starts from.
+    if form.is_text() {
+        // What was found is what the command starts from, and afterwards the screen may be another's.
         context.output.print_notes();
     }
     let mut ready = || setup::prepare(context, &place);

@@ -43,8 +43,10 @@ impl Room {
 
 /// Those who joined.
 pub(super) struct Guests<'a> {
-    /// None where nobody can join, or nobody any more.
+    /// None where nobody can join.
     room: Option<&'a mut Room>,
+    /// Somebody can still join.
+    open: bool,
     slots: [Option<Guest>; MOST_GUESTS],
 }
 
@@ -58,15 +60,15 @@ struct Guest {
 
 impl<'a> Guests<'a> {
     pub(super) fn new(room: Option<&'a mut Room>) -> Self {
-        Self { room, slots: [const { None }; MOST_GUESTS] }
+        let open = room.is_some();
+        Self { room, open, slots: [const { None }; MOST_GUESTS] }
     }
 
-    /// Lets nobody in from now on, and lets go of those who are there.
+    /// Lets nobody in from now on, and starts nothing more.
     pub(super) fn close(&mut self) {
-        if self.room.take().is_some() {
+        if std::mem::take(&mut self.open) {
             sys::close(DOOR);
         }
-        self.slots = [const { None }; MOST_GUESTS];
     }
 
     /// How many commands run.
@@ -76,9 +78,9 @@ impl<'a> Guests<'a> {
 
     /// What to wait for at each place. Places that are not taken wait for nothing.
     pub(super) fn events(&self) -> [PollFd<'_>; PLACES] {
-        std::array::from_fn(|place| match (place.checked_sub(1), &self.room) {
-            (None, Some(_)) => PollFd::from_borrowed_fd(sys::borrow(DOOR), PollFlags::IN),
-            (None, None) => nothing(),
+        std::array::from_fn(|place| match (place.checked_sub(1), self.open) {
+            (None, true) => PollFd::from_borrowed_fd(sys::borrow(DOOR), PollFlags::IN),
+            (None, false) => nothing(),
             (Some(at), _) => match &self.slots[at] {
                 Some(guest) => PollFd::new(&guest.connection, PollFlags::IN),
                 None => nothing(),
@@ -120,7 +122,7 @@ impl<'a> Guests<'a> {
 
     /// Lets one in: it gets a terminal.
     fn admit(&mut self, script: &Script, buffer: &mut Buffer) {
-        if self.room.is_none() {
+        if !self.open {
             return;
         }
         let Ok(connection) = accept_with(sys::borrow(DOOR), SocketFlags::CLOEXEC) else { return };
@@ -147,13 +149,14 @@ impl<'a> Guests<'a> {
             }
         };
         match (message.kind, guest.command) {
-            (Kind::Join, None) => {
+            (Kind::Join, None) if self.open => {
                 let pointers = [arguments, shell_arguments, environment];
                 let begun = guest.begin(script, &message, pointers, buffer, stack);
                 if begun.is_err() {
                     self.slots[at] = None;
                 }
             }
+            (Kind::Join, _) => self.slots[at] = None,
             (Kind::Terminate, Some(pid)) => {
                 sys::signal(pid, libc::SIGHUP);
                 sys::signal(-pid, libc::SIGTERM);

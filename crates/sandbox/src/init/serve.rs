@@ -120,6 +120,9 @@ impl Serving<'_> {
             }
             // Who joined is not left behind: what they do is a part of the whole.
             ending = ending.next(over.is_some() && self.guests.running() == 0);
+            if !matches!(ending, Ending::Not) {
+                self.guests.close();
+            }
             let patience = ending.patience();
             if self.wait(patience) == Wait::Gone {
                 return None;

@@ -36,9 +36,31 @@ impl EnvironmentRules {
     }
 }
 
+/// Variables by which tools that have no network give up at once. By themselves they try for up to a minute and more, since a network
+/// that is switched off looks to them like one that fails.
+const GIVE_UP: [(&str, &str); 3] =
+    [("npm_config_fetch_retries", "0"), ("CARGO_NET_RETRY", "0"), ("PIP_RETRIES", "0")];
+
+/// Tells tools not to try again. Whoever set one of these variables knows better.
+pub(super) fn give_up_at_once(environment: &mut Vec<(OsString, OsString)>) {
+    for (name, value) in GIVE_UP {
+        if !environment.iter().any(|(set, _)| set.eq_ignore_ascii_case(name)) {
+            environment.push((name.into(), value.into()));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn tools_are_told_not_to_try_again() {
+        let mut environment = vec![("NPM_CONFIG_FETCH_RETRIES".into(), "5".into())];
+        give_up_at_once(&mut environment);
+        let names: Vec<&OsStr> = environment.iter().map(|(name, _)| name.as_os_str()).collect();
+        assert_eq!(names, ["NPM_CONFIG_FETCH_RETRIES", "CARGO_NET_RETRY", "PIP_RETRIES"]);
+    }
 
     #[test]
     fn only_what_is_listed_is_passed_on() {

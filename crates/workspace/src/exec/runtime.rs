@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use offshoot_mount::{Driver, DriverChoice, MountError, MountRequest, MountSession};
 use offshoot_policy::Engine;
 use offshoot_protocol::{ErrorBody, ExitCode};
-use offshoot_sandbox::{InForce, Limits, Renames, SandboxError, Signals};
+use offshoot_sandbox::{InForce, Limits, Network, Renames, SandboxError, Signals};
 use offshoot_vault::diff::DiffOptions;
 use offshoot_vault::{
     Binding, ExecNote, Id, LinkLimit, ProcessMark, Vault, VaultError, Workspace, WorkspaceLock,
@@ -19,6 +19,7 @@ use rustix::io::Errno;
 use super::caches::{self, CacheQuestion, ExecCaches};
 use super::door::{Door, quieten, validate};
 use super::envelope::{ExecutionEnvelope, ExecutionResult};
+use super::environment::give_up_at_once;
 use super::executor::{CommandExecutor, ExecutionObserver};
 use super::folders;
 use super::request::{ExecutionPlace, ExecutionRequest};
@@ -134,6 +135,9 @@ impl<'a> ProxyRuntime<'a> {
             return Ok(());
         }
         quieten(execution.request, &execution.result);
+        if execution.request.network == Network::None {
+            give_up_at_once(&mut execution.request.environment);
+        }
         execution.advance();
         observer.allowed()?;
         // What was brought up to date just now may have another folder.
