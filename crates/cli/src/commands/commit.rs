@@ -221,11 +221,15 @@ fn report(
     for pattern in &outcome.unmatched {
         context.output.note(format!("nothing that changed fits --only {pattern}"));
     }
+    let document = CommitDoc { git: made.map(git::Made::document), ..wire::commit(outcome) };
+    // What was kept apart and is merged by now is nothing to do anything about.
+    let merged = made.and_then(git::Made::merged);
+    let mut shown = outcome.clone();
+    shown.git.notes.retain(|note| merged.is_none() || note.event.kept_as() != merged);
     let text = |_: &_| {
         let git = made.map(git::Made::text).unwrap_or_default();
-        format!("{}{git}", summary::text(outcome))
+        format!("{}{git}", summary::text(&shown))
     };
-    let document = CommitDoc { git: made.map(git::Made::document), ..wire::commit(outcome) };
     match made {
         Some(git::Made::Failed(error)) => {
             context.output.data(document, text)?;
