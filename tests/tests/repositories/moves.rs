@@ -237,3 +237,36 @@ fn hooks_that_do_not_run_are_named() {
     let said = world.done(&COMMIT_GIT);
     assert!(!said.contains("hooks"), "{said}");
 }
+
+/// Dropping a file takes it out of the workspace, and not out of a commit that the agent made.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_dropped_file_that_is_in_a_git_commit_is_told() {
+    let world = world();
+    world.ok(FIX, "echo new > n; git add n; git commit -qm theirs; echo loose > loose");
+    let said = world.product(&["review", "-w", "fix", "--drop", "/loose"]);
+    assert!(said.is_well() && !said.err.contains("git commits"), "{said:#?}");
+    let said = world.product(&["review", "-w", "fix", "--drop", "/n"]);
+    assert!(said.err.contains("/n is dropped from the files, and still in"), "{said:#?}");
+}
+
+/// What came home is not exported a second time.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn an_export_after_everything_came_home_repeats_nothing() {
+    let world = world();
+    world.ok(FIX, "echo new > n");
+    world.done(&COMMIT_GIT);
+    world.ok(Side::Folder, "git config user.name Ann; git config user.email ann@example.org");
+    let export = ["export", "--git", "out", "-w", "fix"];
+    let said = world.done(&export);
+    assert!(said.contains("nothing to export"), "{said}");
+    world.ok(Side::Folder, "! git rev-parse -q --verify out");
+    world.ok(FIX, "echo more > more");
+    world.done(&export);
+    let log = world.ok(
+        Side::Folder,
+        "git log --format= --name-only main..out; git merge-base --is-ancestor main out",
+    );
+    assert_eq!(log, "more\n");
+}
