@@ -17,6 +17,7 @@ pub mod registry;
 pub mod rng;
 pub mod scan;
 pub mod schema;
+pub mod stories;
 pub mod tier;
 pub mod trace;
 pub mod user;

@@ -22,12 +22,9 @@ mod tree;
 mod world;
 
 use std::fmt::Debug;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 
-use offshoot_tests::rng::{SEED_VARIABLE, seed_from_env_or};
-use offshoot_tests::tier::{CASES_VARIABLE, Tier, cases};
+use offshoot_tests::stories::Stories;
+use offshoot_tests::tier::{Tier, cases};
 
 use crate::case::{Count, Failure, Fault, Plan, run};
 
@@ -56,40 +53,13 @@ fn what_is_said_is_what_is_done() {
 
 /// Tells many stories, all different, and fails with the first that goes wrong.
 fn many<C: Default + Debug + Send>(
-    name: &str,
+    name: &'static str,
     count: u64,
     tell: impl Fn(u64) -> Result<C, Failure> + Sync,
     add: impl Fn(&mut C, C) + Sync,
 ) {
-    let seed = seed_from_env_or(1);
-    println!("{name}: {count} cases from {SEED_VARIABLE}={seed}");
-    let (next, total) = (AtomicU64::new(0), Mutex::new(C::default()));
-    let failure = Mutex::new(None);
-    let workers = thread::available_parallelism().map_or(1, usize::from);
-    thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                while failure.lock().unwrap().is_none() {
-                    let number = next.fetch_add(1, Ordering::SeqCst);
-                    if number >= count {
-                        break;
-                    }
-                    let seed = seed.wrapping_add(number);
-                    match tell(seed) {
-                        Ok(found) => add(&mut total.lock().unwrap(), found),
-                        Err(why) => *failure.lock().unwrap() = Some((seed, why)),
-                    }
-                }
-            });
-        }
-    });
-    println!("{name}: {:?}", total.into_inner().unwrap());
-    if let Some((seed, failure)) = failure.into_inner().unwrap() {
-        panic!(
-            "{name}: {failure}\nto repeat: {SEED_VARIABLE}={seed} {CASES_VARIABLE}=1 \
-             cargo test -p offshoot-tests --test homecoming {name}"
-        );
-    }
+    let total = Stories { binary: "homecoming", name, count }.tell(tell, add);
+    println!("{name}: {count} cases, {total:?}");
 }
 
 fn add(total: &mut Count, found: Count) {

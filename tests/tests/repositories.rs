@@ -7,6 +7,8 @@
 mod broken;
 #[path = "repositories/killed.rs"]
 mod killed;
+#[path = "repositories/kinds.rs"]
+mod kinds;
 #[path = "repositories/moves.rs"]
 mod moves;
 #[path = "repositories/others.rs"]
@@ -20,45 +22,17 @@ mod story;
 #[path = "repositories/world.rs"]
 mod world;
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
-
 use offshoot_needs::needs;
-use offshoot_tests::rng::{SEED_VARIABLE, seed_from_env_or};
-use offshoot_tests::tier::{CASES_VARIABLE, Tier, cases};
+use offshoot_tests::stories::Stories;
+use offshoot_tests::tier::{Tier, cases};
 
 #[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn no_commit_gets_out_of_reach() {
-    const NAME: &str = "no_commit_gets_out_of_reach";
-    let (seed, count) = (seed_from_env_or(1), cases(4, 3000));
     let steps = Tier::from_env().pick(24, 40);
-    println!("{NAME}: {count} stories from {SEED_VARIABLE}={seed}");
-    let (next, failure) = (AtomicU64::new(0), Mutex::new(None));
-    let workers = thread::available_parallelism().map_or(1, usize::from);
-    thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                while failure.lock().unwrap().is_none() {
-                    let number = next.fetch_add(1, Ordering::SeqCst);
-                    if number >= count {
-                        break;
-                    }
-                    let seed = seed.wrapping_add(number);
-                    if let Err(why) = story::tell(seed, steps) {
-                        *failure.lock().unwrap() = Some((seed, why));
-                    }
-                }
-            });
-        }
-    });
-    if let Some((seed, failure)) = failure.into_inner().unwrap() {
-        panic!(
-            "{NAME}: {failure}\nto repeat: {SEED_VARIABLE}={seed} {CASES_VARIABLE}=1 \
-             cargo test -p offshoot-tests --test repositories {NAME}"
-        );
-    }
+    let name = "no_commit_gets_out_of_reach";
+    let stories = Stories { binary: "repositories", name, count: cases(4, 3000) };
+    stories.tell(|seed| story::tell(seed, steps), |(), ()| {});
 }
 
 /// A witness must be able to say no.

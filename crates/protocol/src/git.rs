@@ -28,6 +28,12 @@ pub struct GitOutcomeDoc {
     pub branch: Option<String>,
     /// How many files it changes.
     pub files: u64,
+    /// The ref with the workspace's own commits that it is a merge of; that ref is gone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged: Option<String>,
+    /// The hooks of the repository that were not run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub hooks_skipped: Vec<String>,
     /// Why none was made, where it failed. The files came home all the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ErrorBody>,

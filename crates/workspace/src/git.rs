@@ -29,7 +29,7 @@ pub use commit::{CameHome, GitCommit, GitCommitted, GitWords, check_folder};
 pub use error::GitError;
 pub use export::{ExportRequest, Exported, ExportedCommit, LeftOut, export};
 pub use folder::GitFolder;
-pub(crate) use index::{is_index_of, is_index_refresh};
+pub(crate) use index::{changed_in_index, is_index_of, is_index_refresh};
 pub(crate) use moved::git_move_of;
 pub use moved::record_git_commit;
 pub(crate) use names::{

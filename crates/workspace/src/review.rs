@@ -23,6 +23,7 @@ use offshoot_vault::{Actor, Body, Entry, EntryKind, Tree, Vault, VaultPath, Work
 use crate::change::ChangeSummaryService;
 use crate::edit::Edited;
 use crate::error::Result;
+use crate::git::{changed_in_index, git_directory};
 use crate::home::{Choice, HeldReason, PreviewService, Selection, SelectionStates};
 
 /// Lists what a workspace changed, to be decided about, and carries the decisions out.
@@ -117,6 +118,29 @@ impl<'a> ReviewService<'a> {
             }
             Some(_) => None,
         })
+    }
+
+    /// Files among those that were dropped that the workspace has staged or committed in git, where its repository is not dropped as well: a
+    /// commit brings them home with it.
+    pub fn dropped_but_in_git(
+        &self,
+        workspace: &Workspace,
+        items: &[ReviewItem],
+    ) -> Result<Vec<VaultPath>> {
+        let is_dropped = |item: &&ReviewItem| {
+            item.pieces.iter().any(|piece| piece.decision == Decision::Dropped)
+        };
+        let (git, files): (Vec<_>, Vec<_>) = items
+            .iter()
+            .filter(is_dropped)
+            .map(|item| &item.change.path)
+            .partition(|path| git_directory(path).is_some());
+        if !git.is_empty() || files.is_empty() {
+            return Ok(Vec::new());
+        }
+        let states = SelectionStates::of(self.vault, workspace, &self.merge)?;
+        let changed = changed_in_index(self.vault, &states.base, &states.workspace)?;
+        Ok(files.into_iter().filter(|path| changed.contains(*path)).cloned().collect())
     }
 
     /// Takes what was dropped out of the workspace and puts in what was edited, as one operation. Fails where the workspace

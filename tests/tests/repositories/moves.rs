@@ -4,7 +4,7 @@ use offshoot_needs::needs;
 use serde_json::Value;
 
 use crate::seen::{FIX, whole, world};
-use crate::world::{Side, World};
+use crate::world::{AUTHOR, Side, World};
 
 const MORE: &str =
     "echo two >> a; git commit -qam second; echo three >> a; git commit -qam third; git tag v1";
@@ -154,4 +154,119 @@ fn what_would_be_kept_beside_is_told_before() {
         let note = &document["result"]["repositories"][0];
         assert_eq!(note["kept_as"], "/.jj~fix", "{arguments:?}: {document}");
     }
+}
+
+const COMMIT_GIT: [&str; 8] = ["commit", "-w", "fix", "--git", "-m", "both", "--author", AUTHOR];
+
+/// A git commit that has everything of the workspace's own commits is a merge of them, not a second copy.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_git_commit_merges_what_was_kept_apart() {
+    let world = world();
+    world.ok(FIX, "echo new > n; sed -i 's/^20$/end/' b; git add n; git commit -qam theirs; echo loose > loose");
+    world.ok(Side::Folder, "sed -i 's/^1$/start/' b; git commit -qam mine");
+    let document = world.document(&COMMIT_GIT);
+    let made = &document["result"]["git"];
+    assert_eq!(made["merged"], "refs/heads/offshoot/fix/main", "{document}");
+    assert_eq!(made["files"], 3, "{document}");
+    whole(&world);
+    let log = "git log --format=%s --topo-order; git branch --format='%(refname:short)'; git status --porcelain; git rev-list --count --merges HEAD";
+    let log = world.ok(Side::Folder, log);
+    let (mut lines, rest): (Vec<&str>, Vec<&str>) =
+        (log.lines().take(4).collect(), log.lines().skip(4).collect());
+    lines[1..3].sort_unstable();
+    assert_eq!(
+        (lines, rest),
+        (vec!["both", "mine", "theirs", "first"], vec!["main", "1"]),
+        "{log}"
+    );
+    // Taken back and brought back.
+    world.done(&["undo", "-w", "fix"]);
+    whole(&world);
+    assert_eq!(world.ok(Side::Folder, "git log -1 --format=%s; git status --porcelain"), "mine\n");
+    world.done(&["redo", "-w", "fix"]);
+    whole(&world);
+    assert_eq!(world.ok(Side::Folder, "git log -1 --format=%s; git status --porcelain"), "both\n");
+    world.done(&["undo", "-w", "fix"]);
+    // Where not all of it comes home, it is no merge.
+    let document = world.document(&[&COMMIT_GIT[..], &["--exclude", "n"]].concat());
+    let made = &document["result"]["git"];
+    assert!(made["merged"].is_null() && made["commit"].is_string(), "{document}");
+    assert_eq!(world.ok(Side::Folder, "git rev-list --count --merges HEAD; git rev-parse -q --verify offshoot/fix/main | wc -l"), "0\n1\n");
+}
+
+/// Branches that were kept apart go when somebody merged them, and stay while they are anybody's.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_branch_that_was_kept_apart_goes_when_it_is_merged() {
+    let world = world();
+    let branches = "git branch --format='%(refname:short)'";
+    world.ok(FIX, "echo new > n; git add n; git commit -qm theirs");
+    world.ok(Side::Folder, "echo mine > m; git add m; git commit -qm mine");
+    world.done(&["commit", "-w", "fix"]);
+    world.ok(FIX, "echo more > more");
+    world.done(&["commit", "-w", "fix"]);
+    assert_eq!(world.ok(Side::Folder, branches), "main\noffshoot/fix/main\n");
+    world.ok(
+        Side::Folder,
+        "git add -A; git commit -qm files; git merge -q --no-edit offshoot/fix/main",
+    );
+    world.done(&["pull", "-w", "fix"]);
+    world.ok(FIX, "echo most > most; git add most; git commit -qm most");
+    let said = world.done(&["commit", "-w", "fix"]);
+    assert!(!said.contains("was deleted"), "{said}");
+    assert_eq!(world.ok(Side::Folder, branches), "main\n");
+    assert_eq!(world.ok(FIX, branches), "main\n");
+    whole(&world);
+}
+
+/// Hooks do not run for a commit that Offshoot makes, and that is said.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn hooks_that_do_not_run_are_named() {
+    for place in [".git/hooks", "hooks"] {
+        let world = world();
+        let set = if place == "hooks" { "git config core.hooksPath hooks;" } else { "" };
+        world.ok(Side::Folder, &format!("{set} mkdir -p {place}; printf '#!/bin/sh\nexit 1\n' > {place}/pre-commit; chmod +x {place}/pre-commit"));
+        world.ok(FIX, "echo new > n");
+        let said = world.done(&COMMIT_GIT);
+        assert!(said.contains("hooks were not run: pre-commit"), "{place}: {said}");
+    }
+    let world = world();
+    world.ok(FIX, "echo new > n");
+    let said = world.done(&COMMIT_GIT);
+    assert!(!said.contains("hooks"), "{said}");
+}
+
+/// Dropping a file takes it out of the workspace, and not out of a commit that the agent made.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_dropped_file_that_is_in_a_git_commit_is_told() {
+    let world = world();
+    world.ok(FIX, "echo new > n; git add n; git commit -qm theirs; echo loose > loose");
+    let said = world.product(&["review", "-w", "fix", "--drop", "/loose"]);
+    assert!(said.is_well() && !said.err.contains("git commits"), "{said:#?}");
+    let said = world.product(&["review", "-w", "fix", "--drop", "/n"]);
+    assert!(said.err.contains("/n is dropped from the files, and still in"), "{said:#?}");
+}
+
+/// What came home is not exported a second time.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn an_export_after_everything_came_home_repeats_nothing() {
+    let world = world();
+    world.ok(FIX, "echo new > n");
+    world.done(&COMMIT_GIT);
+    world.ok(Side::Folder, "git config user.name Ann; git config user.email ann@example.org");
+    let export = ["export", "--git", "out", "-w", "fix"];
+    let said = world.done(&export);
+    assert!(said.contains("nothing to export"), "{said}");
+    world.ok(Side::Folder, "! git rev-parse -q --verify out");
+    world.ok(FIX, "echo more > more");
+    world.done(&export);
+    let log = world.ok(
+        Side::Folder,
+        "git log --format= --name-only main..out; git merge-base --is-ancestor main out",
+    );
+    assert_eq!(log, "more\n");
 }

@@ -198,7 +198,11 @@ pub(crate) fn bring_home(
         |prepared: git::Prepared| prepared.commit(vault, &context.actor, workspace.id, &outcome);
     let made = prepared.filter(|_| came_home).map(commit).transpose()?;
     let mut noise = context.noise(vault, &[outcome.before, outcome.after], about.expand)?;
-    let text = summary::text(&outcome, noise.as_mut())?;
+    // What was kept apart and is merged by now is nothing to do anything about.
+    let merged = made.as_ref().and_then(git::Made::merged);
+    let mut repositories = outcome.git.clone();
+    repositories.notes.retain(|note| merged.is_none() || note.event.kept_as() != merged);
+    let text = summary::text(&outcome, &repositories, noise.as_mut())?;
     report(context, &outcome, made.as_ref(), &text)
 }
 
@@ -231,11 +235,11 @@ fn report(
     for pattern in &outcome.unmatched {
         context.output.note(format!("nothing that changed fits --only {pattern}"));
     }
+    let document = CommitDoc { git: made.map(git::Made::document), ..wire::commit(outcome) };
     let text = |_: &_| {
         let git = made.map(git::Made::text).unwrap_or_default();
         format!("{summary}{git}")
     };
-    let document = CommitDoc { git: made.map(git::Made::document), ..wire::commit(outcome) };
     match made {
         Some(git::Made::Failed(error)) => {
             context.output.data(document, text)?;

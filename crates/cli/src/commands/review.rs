@@ -173,6 +173,11 @@ impl Review<'_> {
         items.sort_by(|one, other| one.change.path.cmp(&other.change.path));
         let items = &items;
         let tally = Tally::of(items);
+        for path in self.service.dropped_but_in_git(self.workspace, items)? {
+            self.context.output.note(format!(
+                "{path} is dropped from the files, and still in the workspace's git commits or index: drop /.git too, or `commit --exclude .git`"
+            ));
+        }
         let edited = self.service.apply(self.workspace, items)?;
         let commits = commit && tally.accepted + tally.edited > 0;
         // With a commit its document is the answer, and one answer is all there is.

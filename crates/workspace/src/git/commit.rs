@@ -1,5 +1,8 @@
 //! A git commit of exactly what came home, whatever else the person has changed or staged.
 
+mod hooks;
+mod join;
+
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -7,6 +10,7 @@ use std::path::{Path, PathBuf};
 use offshoot_vault::diff::Change;
 use offshoot_vault::{Entry, Id, RootId, Vault, VaultPath};
 
+use super::apart::GitReport;
 use super::error::{GitError, GitResult};
 use super::export::{Contents, Nested, Sight, Stream, Visibility, mode_of};
 use super::folder::GitFolder;
@@ -14,6 +18,7 @@ use super::identity::Identity;
 use super::run::{Git, succeeded};
 use super::trailers::{EXEC, WORKSPACE, with_trailers};
 use crate::error::Result;
+use join::Kept;
 
 /// What of a vault came into a folder.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +29,8 @@ pub struct CameHome<'a> {
     pub changes: &'a [Change],
     /// What the folder is now.
     pub after: RootId,
+    /// What became of its repository.
+    pub git: &'a GitReport,
 }
 
 /// What the commit says.
@@ -50,6 +57,10 @@ pub struct GitCommitted {
     pub before: Option<String>,
     /// How many files it changes.
     pub files: u64,
+    /// The ref with the workspace's own commits that it merges; it is gone.
+    pub merged: Option<String>,
+    /// Hooks of the repository that were not run.
+    pub hooks: Vec<String>,
 }
 
 /// A commit about to be made: what the person had not committed is known from before anything came home.
@@ -99,7 +110,10 @@ impl GitCommit {
         let parent = self.folder.commit("HEAD")?;
         let Some(tree) = self.new_tree(parent.as_deref(), &lines)? else { return Ok(None) };
         let message = self.message(words);
-        let commit = self.write_commit(&tree, parent.as_deref(), &message)?;
+        let merged = self.merged(came, parent.as_deref(), &tree, &wanted)?;
+        let tip = merged.as_ref().map(|kept| kept.tip.as_str());
+        let parents: Vec<&str> = parent.as_deref().into_iter().chain(tip).collect();
+        let commit = self.write_commit(&tree, &parents, &message)?;
         // The index first: should the rest fail, the changes are staged and nothing looks as if it were taken back.
         self.folder.git.output_of(&["update-index", "-z", "--index-info"], &lines)?;
         self.move_head(&commit, parent.as_deref(), &message)?;
@@ -107,8 +121,37 @@ impl GitCommit {
         drop(self.folder.git.try_output(&["update-index", "-q", "--refresh"], &[]));
         let reference = self.folder.checked_out()?.unwrap_or_else(|| "HEAD".to_owned());
         let branch = reference.strip_prefix("refs/heads/").map(str::to_owned);
-        let files = wanted.len() as u64;
-        Ok(Some(GitCommitted { commit, branch, reference, before: parent, files }))
+        let files = match &parent {
+            Some(parent) => join::changes(&self.folder, parent, &tree)?.len(),
+            None => wanted.len(),
+        };
+        if let Some(kept) = &merged {
+            kept.remove(&self.folder)?;
+        }
+        Ok(Some(GitCommitted {
+            commit,
+            branch,
+            reference,
+            before: parent,
+            files: files as u64,
+            merged: merged.map(|kept| kept.reference),
+            hooks: hooks::hooks(&self.folder)?,
+        }))
+    }
+
+    /// The workspace's own commits, if the new one has everything that they changed.
+    fn merged(
+        &self,
+        came: &CameHome<'_>,
+        parent: Option<&str>,
+        tree: &str,
+        wanted: &[Wanted],
+    ) -> GitResult<Option<Kept>> {
+        let kept = Kept::find(&self.folder, came.git)?;
+        let (Some(kept), Some(parent)) = (kept, parent) else { return Ok(None) };
+        let came: BTreeSet<&[u8]> = wanted.iter().map(|(path, _)| path.as_slice()).collect();
+        let is_within = kept.is_within(&self.folder, parent, tree, &came)?;
+        Ok(is_within.then_some(kept))
     }
 
     /// The files of the repository that came home, as they are to be.
@@ -203,7 +246,7 @@ impl GitCommit {
         Ok((tree != before).then_some(tree))
     }
 
-    fn write_commit(&self, tree: &str, parent: Option<&str>, message: &str) -> GitResult<String> {
+    fn write_commit(&self, tree: &str, parents: &[&str], message: &str) -> GitResult<String> {
         let Identity { author, committer } = &self.identity;
         let variables = [
             ("GIT_AUTHOR_NAME", author.name.clone()),
@@ -212,7 +255,7 @@ impl GitCommit {
             ("GIT_COMMITTER_EMAIL", committer.mail.clone()),
         ];
         let mut arguments = vec!["commit-tree", "-F", "-"];
-        arguments.extend(parent.into_iter().flat_map(|parent| ["-p", parent]));
+        arguments.extend(parents.iter().flat_map(|parent| ["-p", parent]));
         arguments.push(tree);
         let answer = self.folder.git.output_with(&arguments, &variables, message.as_bytes())?;
         Ok(String::from_utf8_lossy(&answer).trim().to_owned())

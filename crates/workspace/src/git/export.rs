@@ -94,10 +94,19 @@ struct Start {
 /// Writes a workspace's snapshots since its base as commits.
 pub fn export(vault: &Vault, folder: &GitFolder, request: &ExportRequest<'_>) -> Result<Exported> {
     let branch = Branch::look(folder, request.branch)?;
-    let start = start(vault, folder, request, &branch)?;
+    let mut start = start(vault, folder, request, &branch)?;
     let newest = start.steps.last().or(start.base.as_ref()).or(start.known.as_ref());
     let newest =
         newest.cloned().map_or_else(|| vault.snapshot(&request.workspace.state.head), Ok)?;
+    if let Some(base) = &start.base
+        && let Some(now) = newer_parent(folder, start.parent.as_deref())?
+    {
+        // What came home may be committed by now. Then nothing is committed again.
+        let mut sync = Sync::begin(vault, folder, request, Some(&now), &newest)?;
+        let differs = sync.whole(base)?;
+        sync.finish()?;
+        start.parent = if differs { start.parent } else { Some(now) };
+    }
     let mut sync = Sync::begin(vault, folder, request, start.parent.as_deref(), &newest)?;
     let messages = Messages::new(vault, request.workspace)?;
     let mut exported = Exported {
@@ -182,8 +191,20 @@ fn start(
     // A workspace that went back behind its base has its newest state alone.
     let steps = steps
         .map_or_else(|| Ok(vec![vault.snapshot(&state.head)?]), Ok::<_, crate::ServiceError>)?;
+    if steps.is_empty() {
+        // All of it came home: there is nothing of the workspace to write.
+        return Ok(Start { parent: folder.commit("HEAD")?, known: None, base: None, steps });
+    }
     let parent = head_at(vault, folder, request.at, &base)?;
     Ok(Start { parent, known: None, base: Some(base), steps })
+}
+
+/// What is checked out, where that came from another commit.
+fn newer_parent(folder: &GitFolder, parent: Option<&str>) -> Result<Option<String>> {
+    let (Some(parent), Some(now)) = (parent, folder.commit("HEAD")?) else { return Ok(None) };
+    let arguments = ["merge-base", "--is-ancestor", parent, &now];
+    let came = now != parent && folder.git.try_output(&arguments, &[])?.status.success();
+    Ok(came.then_some(now))
 }
 
 /// What was checked out when a snapshot was taken, as far as the repository itself is in it; else what is now.

@@ -141,7 +141,7 @@ pub(crate) fn check_unlocked(repository: &Path) -> GitResult<()> {
 }
 
 /// The repository that a linked working tree belongs to; any other one itself.
-fn shared_dir(repository: &Path) -> PathBuf {
+pub(crate) fn shared_dir(repository: &Path) -> PathBuf {
     let text = std::fs::read(repository.join("commondir")).unwrap_or_default();
     match text.trim_ascii() {
         [] => repository.to_owned(),

@@ -1,6 +1,6 @@
 //! Reading git's index: which files it knows, and as what.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use offshoot_vault::diff::Change;
 use offshoot_vault::{Body, Entry, Objects, RootId, Vault, VaultPath};
@@ -61,6 +61,28 @@ pub(crate) fn is_index_refresh(objects: &Objects, change: &Change) -> bool {
     }
     let sides = read(change.before.as_deref()).zip(read(change.after.as_deref()));
     sides.is_some_and(|(before, after)| same_files(&before, &after))
+}
+
+/// The files of the first folder that the index of its repository has otherwise in one state than in another.
+pub(crate) fn changed_in_index(
+    vault: &Vault,
+    before: &RootId,
+    after: &RootId,
+) -> crate::error::Result<BTreeSet<VaultPath>> {
+    let objects = vault.objects()?;
+    let read = |root: &RootId| -> crate::error::Result<Index> {
+        let tree = vault.tree(root)?;
+        let state = State { objects, tree: &tree };
+        let path = state.repository_at(&VaultPath::top())?.join(b"index");
+        Ok(state.file(&path)?.and_then(|bytes| parse(&bytes)).unwrap_or_default())
+    };
+    let (before, after) = (read(before)?, read(after)?);
+    let version = |index: &Index, key: &(Vec<u8>, u8)| {
+        index.get(key).map(|entry| (entry.object.clone(), entry.mode))
+    };
+    let keys = before.keys().chain(after.keys());
+    let changed = keys.filter(|key| version(&before, key) != version(&after, key));
+    Ok(changed.filter_map(|(path, _)| VaultPath::parse(path).ok()).collect())
 }
 
 /// Whether bytes are an index of git that lists the same files as the one at a path of a state. They are asked for only there.

@@ -16,6 +16,8 @@ pub fn git_commit(made: Option<&GitCommitted>, error: Option<ErrorBody>) -> GitO
         commit: made.map(|made| made.commit.clone()),
         branch: made.and_then(|made| made.branch.clone()),
         files: made.map_or(0, |made| made.files),
+        merged: made.and_then(|made| made.merged.clone()),
+        hooks_skipped: made.map(|made| made.hooks.clone()).unwrap_or_default(),
         error,
     }
 }

@@ -68,6 +68,14 @@ impl Prepared {
 }
 
 impl Made {
+    /// The ref that the commit merged and that is gone.
+    pub(super) fn merged(&self) -> Option<&str> {
+        match self {
+            Self::Commit(made) => made.merged.as_deref(),
+            _ => None,
+        }
+    }
+
     pub(super) fn document(&self) -> GitOutcomeDoc {
         match self {
             Self::Commit(made) => wire::git_commit(Some(made), None),
@@ -88,7 +96,18 @@ impl Made {
                 let id = made.commit.get(..12).unwrap_or(&made.commit);
                 let line =
                     format!("{} {} on {on}: {files}", paint(GOOD, "git commit"), paint(WARN, id));
-                format!("{line}\n")
+                let merges = made.merged.as_deref().map(|name| {
+                    let name = name.strip_prefix("refs/heads/").unwrap_or(name);
+                    format!("; it merges {}, which is gone", render::line(name))
+                });
+                let hooks = match made.hooks.as_slice() {
+                    [] => String::new(),
+                    hooks => {
+                        let text = format!("  hooks were not run: {}", hooks.join(", "));
+                        format!("{}\n", paint(DIM, &text))
+                    }
+                };
+                format!("{line}{}\n{hooks}", merges.unwrap_or_default())
             }
             Self::Nothing => "no git commit: git has everything already\n".to_owned(),
             Self::Failed(error) => {
@@ -102,7 +121,7 @@ impl Made {
 }
 
 fn came_home<'a>(outcome: &'a CommitOutcome, at: &'a VaultPath) -> CameHome<'a> {
-    CameHome { at, changes: &outcome.brought, after: outcome.after }
+    CameHome { at, changes: &outcome.brought, after: outcome.after, git: &outcome.git }
 }
 
 fn body(error: &CliError) -> ErrorBody {

@@ -23,6 +23,8 @@ pub(super) struct Checkout {
     pub(super) commit: Option<Vec<u8>>,
     index: Option<Vec<u8>>,
     files: Option<Index>,
+    /// Which part of the files is checked out, where it is not all.
+    sparse: Option<Vec<u8>>,
     /// A merge or the like waits to be finished.
     pub(super) busy: bool,
 }
@@ -44,13 +46,17 @@ impl Checkout {
             commit: resolve(&refs, b"HEAD"),
             index: bytes,
             files,
+            sparse: state.file(&at.join(b"info").join(b"sparse-checkout"))?,
             busy,
         })
     }
 
-    /// Whether the same is checked out, with the same files in the index.
+    /// Whether the same is checked out, with the same files in the index and as large a part of them.
     pub(super) fn is_same(&self, other: &Self) -> bool {
-        self.head == other.head && self.commit == other.commit && self.has_same_index(other)
+        self.head == other.head
+            && self.commit == other.commit
+            && self.sparse == other.sparse
+            && self.has_same_index(other)
     }
 
     pub(super) fn has_same_index(&self, other: &Self) -> bool {

@@ -43,6 +43,11 @@ pub(super) fn own_name(
     all.find(fits).unwrap_or(elsewhere)
 }
 
+/// The start of the names under which branches of a side are kept.
+pub(super) fn own_branches(label: &str) -> Vec<u8> {
+    format!("refs/heads/offshoot/{}/", component(label)).into_bytes()
+}
+
 /// The starts of all names that refs of a side may be kept under.
 pub(super) fn namespaces(label: &str) -> Vec<Vec<u8>> {
     let side = component(label);

@@ -18,6 +18,8 @@ pub(super) struct RefPlan {
     pub(super) set: BTreeMap<Name, Vec<u8>>,
     /// Refs that go, with what they were.
     pub(super) deleted: BTreeMap<Name, Vec<u8>>,
+    /// Refs that were kept apart for the other side, and go because their branches have them.
+    pub(super) merged: BTreeMap<Name, Vec<u8>>,
     /// Refs that stay though the other side moved or deleted them.
     pub(super) stays: BTreeMap<Name, Stays>,
 }

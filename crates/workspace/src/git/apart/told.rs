@@ -1,12 +1,14 @@
 //! Moves of refs that people should know about: those that leave commits behind.
 
+use std::collections::BTreeSet;
+
 use offshoot_vault::VaultPath;
 
-use super::ancestry::{Ancestry, ahead, ancestry};
+use super::ancestry::{Ancestry, ahead, ancestry, includes};
 use super::directory::Checkouts;
 use super::directory::ref_files::{log_path, text};
-use super::own_name::own_name;
-use super::refs::RefPlan;
+use super::own_name::{own_branches, own_name};
+use super::refs::{Name, RefPlan};
 use super::report::GitEvent;
 use super::store::is_id;
 use super::{Taking, Unclear, logs};
@@ -34,7 +36,7 @@ impl Taking<'_, '_> {
         for (name, was) in &plan.deleted {
             if replaced {
                 self.keep_before(repository, name, (was, None), after)?;
-            } else {
+            } else if !self.is_merged(repository, after, name, was)? {
                 self.note(repository, GitEvent::Deleted, text(name), Some(was), None);
             }
         }
@@ -52,6 +54,60 @@ impl Taking<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// Takes away refs that were kept apart for the other side, are as they were left, and are merged into their branch by now.
+    pub(super) fn drop_merged(
+        &mut self,
+        repository: &VaultPath,
+        base: &Refs,
+        plan: &mut RefPlan,
+        guarded: &BTreeSet<Name>,
+    ) -> Result<()> {
+        if self.unclear != Unclear::Apart {
+            return Ok(());
+        }
+        let both = self.both(repository)?;
+        let start = own_branches(self.label);
+        let own =
+            plan.after.range(start.clone()..).take_while(|(name, _)| name.starts_with(&start));
+        let mut merged = Vec::new();
+        for (name, value) in own {
+            let is_left = base.get(name) == Some(value) && !plan.set.contains_key(name);
+            if !is_left || guarded.contains(name) {
+                continue;
+            }
+            let Some((branch, tip)) = kept_from(&plan.after, name) else { continue };
+            let store = match plan.set.contains_key(branch) {
+                true => &both.other,
+                false => &both.target,
+            };
+            if includes(store, tip, value)? {
+                merged.push((name.clone(), value.clone()));
+            }
+        }
+        for (name, value) in merged {
+            plan.after.remove(&name);
+            plan.merged.insert(name, value);
+        }
+        Ok(())
+    }
+
+    /// Whether a ref is one that was kept apart, and its branch has its commits.
+    fn is_merged(
+        &mut self,
+        repository: &VaultPath,
+        refs: &Refs,
+        name: &[u8],
+        value: &[u8],
+    ) -> Result<bool> {
+        let both = self.both(repository)?;
+        match kept_from(refs, name) {
+            Some((_, tip)) => {
+                Ok(includes(&both.other, tip, value)? || includes(&both.target, tip, value)?)
+            }
+            None => Ok(false),
+        }
     }
 
     /// Says that something else is checked out now.
@@ -150,4 +206,15 @@ impl Taking<'_, '_> {
         };
         Ok(words.all(goes_on))
     }
+}
+
+/// The branch that a ref was kept apart from, with its commit: `offshoot/SIDE/BRANCH`, or with a number.
+fn kept_from<'r>(refs: &'r Refs, name: &[u8]) -> Option<(&'r Name, &'r Vec<u8>)> {
+    let below = name.strip_prefix(b"refs/heads/offshoot/")?;
+    let at = below.iter().position(|byte| *byte == b'/')?;
+    let branch = [b"refs/heads/", &below[at + 1..]].concat();
+    let number = branch.iter().rposition(|byte| *byte == b'-');
+    let plain = number.filter(|at| branch[at + 1..].iter().all(u8::is_ascii_digit));
+    let plain = plain.map_or(&branch[..], |at| &branch[..at]);
+    refs.get_key_value(branch.as_slice()).or_else(|| refs.get_key_value(plain))
 }

@@ -37,10 +37,9 @@ impl Taking<'_, '_> {
                 if self.contains(path)? {
                     return self.take_containing(path, entry);
                 }
-                match self.keep_beside(path, entry)? {
-                    Some(kept) => self.directory_stays(path, Some(&kept)),
-                    // Somebody was told when it was put there.
-                    None => {}
+                // Where it lies there already, somebody was told when it was put there.
+                if let Some(kept) = self.keep_beside(path, entry)? {
+                    self.directory_stays(path, Some(&kept));
                 }
                 Ok(())
             }

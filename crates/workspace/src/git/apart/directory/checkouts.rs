@@ -76,7 +76,10 @@ impl Taking<'_, '_> {
                 Unclear::Follow | Unclear::Stay => Vec::new(),
             },
         };
-        let plan = settle(&mut checkouts, &states)?;
+        let mut plan = settle(&mut checkouts, &states)?;
+        let checked_out = checkouts.iter().flat_map(|it| [it.target.branch(), it.other.branch()]);
+        let checked_out: BTreeSet<Name> = checked_out.flatten().collect();
+        self.drop_merged(repository, &base, &mut plan, &checked_out)?;
         let stash_gone = self.stash(repository)?;
         let taken = self.ref_files(repository, &plan, (&base, &target), stash_gone)?;
         for checkout in &checkouts {

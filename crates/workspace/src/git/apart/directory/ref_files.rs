@@ -119,7 +119,8 @@ impl Taking<'_, '_> {
         if stash_gone {
             gone.insert(STASH.to_vec(), Vec::new());
         }
-        for name in plan.deleted.keys() {
+        gone.extend(plan.merged.clone());
+        for name in plan.deleted.keys().chain(plan.merged.keys()) {
             self.edit.remove(&ref_path(repository, name))?;
             self.edit.remove(&log_path(repository, name))?;
         }

@@ -1,0 +1,34 @@
+//! Hooks that git would run for a commit. None of them runs here, and whoever has one is told.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+use crate::git::error::GitResult;
+use crate::git::folder::{GitFolder, shared_dir};
+
+const HOOKS: [&str; 4] = ["pre-commit", "prepare-commit-msg", "commit-msg", "post-commit"];
+
+/// The hooks of a commit that a repository has.
+pub(super) fn hooks(folder: &GitFolder) -> GitResult<Vec<String>> {
+    let directory = directory(folder)?;
+    let runs = |name: &&&str| {
+        let found = std::fs::metadata(directory.join(name));
+        found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    };
+    Ok(HOOKS.iter().filter(runs).map(|name| (*name).to_owned()).collect())
+}
+
+/// Where the repository's hooks are.
+fn directory(folder: &GitFolder) -> GitResult<PathBuf> {
+    let arguments = ["config", "-z", "--type=path", "--get-all", "core.hooksPath"];
+    let listed = folder.git.try_output(&arguments, &[])?;
+    let mut set: Vec<&[u8]> = listed.stdout.split(|byte| *byte == 0).collect();
+    // The last ones are the end of the list, and what keeps hooks from running here.
+    set.truncate(set.len().saturating_sub(2));
+    Ok(match set.last() {
+        Some(path) => folder.top.join(OsStr::from_bytes(path)),
+        None => shared_dir(&folder.git_dir).join("hooks"),
+    })
+}
