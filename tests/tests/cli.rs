@@ -80,6 +80,8 @@ mod runs;
 mod settings;
 #[path = "cli/signals.rs"]
 mod signals;
+#[path = "cli/sizes.rs"]
+mod sizes;
 #[path = "cli/storage.rs"]
 mod storage;
 #[path = "cli/style.rs"]
