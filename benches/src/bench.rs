@@ -73,7 +73,18 @@ impl Bench {
 
     /// The binary with a home of its own, run in a directory, seeing nothing of whoever runs this.
     pub(crate) fn offshoot(&self, home: &Path, dir: &Path, arguments: &[&str]) -> Command {
-        let mut command = Command::new(product::binary());
+        self.program(product::binary(), home, dir, arguments)
+    }
+
+    /// The same for another build of it.
+    pub(crate) fn program(
+        &self,
+        program: &Path,
+        home: &Path,
+        dir: &Path,
+        arguments: &[&str],
+    ) -> Command {
+        let mut command = Command::new(program);
         command.env_clear().envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
         command.env("HOME", self.dir()).env("OFFSHOOT_HOME", home);
         command.env("USER", "bench").env("TZ", "UTC");

@@ -8,9 +8,11 @@ mod export;
 mod forks;
 mod import;
 mod merge;
+mod pair;
 mod policy;
 mod reimport;
 mod scale;
+mod size;
 mod write;
 
 use crate::Result;
@@ -50,6 +52,16 @@ pub(crate) const ALL: &[Benchmark] = &[
         name: scale::NAME,
         about: "fork, checkpoint, restore, status and diff in small and large trees",
         run: scale::run,
+    },
+    Benchmark {
+        name: size::NAME,
+        about: "time and memory of large and deep folders, beside folders of half the size",
+        run: size::run,
+    },
+    Benchmark {
+        name: pair::NAME,
+        about: "this program beside another that --old names",
+        run: pair::run,
     },
     Benchmark {
         name: age::NAME,

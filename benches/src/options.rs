@@ -16,6 +16,8 @@ pub(crate) struct Options {
     pub(crate) json: Option<PathBuf>,
     /// Where to write the tables as Markdown.
     pub(crate) markdown: Option<PathBuf>,
+    /// An older program, to be compared with.
+    pub(crate) old: Option<PathBuf>,
     names: Vec<String>,
     pairs: Option<usize>,
 }
@@ -44,7 +46,8 @@ impl Options {
     pub(crate) fn command(&self) -> String {
         let smoke = self.smoke.then(|| "--smoke".to_owned());
         let pairs = self.pairs.map(|pairs| format!("--pairs={pairs}"));
-        let words = [Some("cargo xtask bench".to_owned()), smoke, pairs].into_iter().flatten();
+        let old = self.old.as_ref().map(|old| format!("--old={}", old.display()));
+        let words = [Some("cargo xtask bench".to_owned()), smoke, pairs, old].into_iter().flatten();
         words.chain(self.names.clone()).collect::<Vec<_>>().join(" ")
     }
 
@@ -72,6 +75,7 @@ pub(crate) fn parse(arguments: &[String]) -> Result<Request, String> {
             "--help" | "-h" => return Ok(Request::Help(help())),
             "--json" => options.json = Some(value()?.into()),
             "--markdown" => options.markdown = Some(value()?.into()),
+            "--old" => options.old = Some(value()?.into()),
             "--pairs" => {
                 let pairs = value()?.parse().ok().filter(|&pairs: &usize| pairs > 0);
                 options.pairs = Some(pairs.ok_or("--pairs needs a number above 0")?);
@@ -92,7 +96,7 @@ fn help() -> String {
         "\
 Measure the release build of offshoot beside other programs and print the ratios.
 
-Usage: offshoot-benches [--smoke] [--pairs N] [--json FILE] [--markdown FILE] [NAME...]
+Usage: offshoot-benches [--smoke] [--pairs N] [--json FILE] [--markdown FILE] [--old PROGRAM] [NAME...]
 
   NAME         Run only the benchmarks of these names; a family's name stands for all of it
   --smoke      Do as little as shows that each benchmark works; its figures mean nothing
@@ -100,6 +104,8 @@ Usage: offshoot-benches [--smoke] [--pairs N] [--json FILE] [--markdown FILE] [N
   --json FILE  Write the figures to a file too
   --markdown FILE
                Write the tables to a file too
+  --old PROGRAM
+               Compare with this build of offshoot in `pair`; without it, with the program itself
   -h, --help
 
 Files are made in $OFFSHOOT_BENCH_DIR, else in the folder for temporary files.

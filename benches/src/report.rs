@@ -17,6 +17,8 @@ pub(crate) enum Unit {
     Size,
     /// How many a second.
     Rate,
+    /// How many.
+    Count,
 }
 
 impl Unit {
@@ -28,6 +30,7 @@ impl Unit {
             Self::Percent => "percent",
             Self::Size => "bytes",
             Self::Rate => "per second",
+            Self::Count => "count",
         }
     }
 
@@ -45,6 +48,7 @@ impl Unit {
             }
             Self::Size => format!("{:.1} KiB", value / 1024.0),
             Self::Rate => format!("{value:.0} /s"),
+            Self::Count => format!("{value:.0}"),
         }
     }
 }

@@ -86,6 +86,8 @@ mod runs;
 mod settings;
 #[path = "cli/signals.rs"]
 mod signals;
+#[path = "cli/sizes.rs"]
+mod sizes;
 #[path = "cli/standing.rs"]
 mod standing;
 #[path = "cli/storage.rs"]

@@ -8,7 +8,7 @@ use crate::cargo::{self, PRODUCT_OF_USERS, Program};
 const HELP: &str = "\
 Run the benchmarks and print their ratios.
 
-Usage: cargo xtask bench [--smoke] [--pairs N] [--json FILE] [--markdown FILE] [NAME...]
+Usage: cargo xtask bench [--smoke] [--pairs N] [--json FILE] [--markdown FILE] [--old PROGRAM] [NAME...]
 
   NAME         Run only the benchmarks of these names; a family's name stands for all of it
   --smoke      Do as little as shows that each benchmark works; its numbers mean nothing
@@ -16,6 +16,8 @@ Usage: cargo xtask bench [--smoke] [--pairs N] [--json FILE] [--markdown FILE] [
   --json FILE  Write the figures to a file too
   --markdown FILE
                Write the tables to a file too
+  --old PROGRAM
+               Compare with this build of offshoot in `pair`; without it, with the program itself
   -h, --help
 ";
 
@@ -26,6 +28,7 @@ pub(crate) struct Options {
     pairs: Option<u32>,
     json: Option<String>,
     markdown: Option<String>,
+    old: Option<String>,
     names: Vec<String>,
 }
 
@@ -45,6 +48,9 @@ impl Options {
                 Argument::Flag(name @ "--markdown", attached) => {
                     options.markdown = Some(arguments.file(name, attached)?);
                 }
+                Argument::Flag(name @ "--old", attached) => {
+                    options.old = Some(arguments.file(name, attached)?);
+                }
                 Argument::Flag("--help" | "-h", None) => return Err(TaskError::Help(HELP)),
                 Argument::Plain(name) => options.names.push(name.to_owned()),
                 Argument::Flag(..) => return Err(unknown("bench", &argument)),
@@ -63,7 +69,8 @@ impl Options {
             Some(format!("--{option}={}", file.display()))
         };
         let (json, markdown) = (file("json", &self.json), file("markdown", &self.markdown));
-        let options = [smoke, pairs, json, markdown].into_iter().flatten();
+        let old = file("old", &self.old);
+        let options = [smoke, pairs, json, markdown, old].into_iter().flatten();
         options.chain(self.names.clone()).collect()
     }
 
@@ -93,8 +100,8 @@ mod tests {
     fn passes_names_and_smoke_on() {
         let options = Options::parse(&words("fork --smoke status")).unwrap();
         assert_eq!(options.arguments(), words("--smoke fork status"));
-        let options = Options::parse(&words("--pairs 3 --markdown /m --json /f")).unwrap();
-        assert_eq!(options.arguments(), words("--pairs=3 --json=/f --markdown=/m"));
+        let options = Options::parse(&words("--pairs 3 --old /o --markdown /m --json /f")).unwrap();
+        assert_eq!(options.arguments(), words("--pairs=3 --json=/f --markdown=/m --old=/o"));
     }
 
     #[test]

@@ -12,7 +12,7 @@ pub(super) mod start;
 mod workload;
 
 /// A shell's text that changes ten files, spread over a tree.
-fn ten_changes(files: usize) -> String {
+pub(super) fn ten_changes(files: usize) -> String {
     let paths = (0..10).map(|change| crate::tree::file(change * files / 10).display().to_string());
     let paths: Vec<String> = paths.collect();
     format!("for f in {}; do echo more >> $f; done", paths.join(" "))

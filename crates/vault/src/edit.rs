@@ -104,7 +104,7 @@ impl<'a> TreeEditor<'a> {
         if let Some(loaded) = directory.directories.remove(name) {
             // What moves on elsewhere must be what was edited, so it is built now.
             let mut batch = Batch::default();
-            entry.body = Body::Directory(loaded.build(objects, &mut batch)?);
+            entry.body = Body::Directory(loaded.build(objects, &mut batch)?.into());
             objects.store(&batch)?;
         }
         Ok(entry)
@@ -128,12 +128,12 @@ impl<'a> TreeEditor<'a> {
         let mut batch = Batch::default();
         let dir = batch.directory(&[]);
         self.objects.store(&batch)?;
-        Ok(Entry::new(meta, Body::Directory(dir)))
+        Ok(Entry::new(meta, Body::Directory(dir.into())))
     }
 
     /// Builds the changed nodes into `batch` and gives the new root with its top entry.
     pub fn finish(mut self, batch: &mut Batch) -> Result<(RootId, Entry)> {
-        self.top.body = Body::Directory(self.loaded.build(self.objects, batch)?);
+        self.top.body = Body::Directory(self.loaded.build(self.objects, batch)?.into());
         Ok((batch.root(&self.top), self.top))
     }
 
@@ -223,7 +223,7 @@ impl Loaded {
                 continue;
             }
             if let Some(mut entry) = self.get(objects, &name)? {
-                entry.body = Body::Directory(dir);
+                entry.body = Body::Directory(dir.into());
                 self.changes.insert(name, Some(entry));
             }
         }

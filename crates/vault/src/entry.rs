@@ -81,7 +81,7 @@ pub enum Body {
         blob: BlobId,
     },
     /// A directory.
-    Directory(DirRef),
+    Directory(Box<DirRef>),
     /// A symbolic link.
     Symlink {
         /// What it points at, as it is written.
@@ -197,7 +197,7 @@ impl Entry {
     /// The directories among its [`bodies`](Self::bodies).
     pub fn directories(&self) -> impl Iterator<Item = &DirRef> {
         self.bodies().filter_map(|body| match body {
-            Body::Directory(dir) => Some(dir),
+            Body::Directory(dir) => Some(&**dir),
             _ => None,
         })
     }
@@ -389,7 +389,7 @@ fn decode_body(kind: u8, input: &mut Input<'_>) -> Result<Body, FormatError> {
         2 => {
             let (bytes, entries) = (input.varint()?, input.varint()?);
             let (node, content) = (NodeId(input.array()?), ContentId(input.array()?));
-            Body::Directory(DirRef { node, content, bytes, entries, conflicts: 0 })
+            Body::Directory(DirRef { node, content, bytes, entries, conflicts: 0 }.into())
         }
         3 => Body::Symlink { target: input.bytes()?.to_vec() },
         4 => Body::Fifo,

@@ -308,7 +308,7 @@ impl Vault {
         let meta = Meta::of_new(0o755);
         let mut batch = Batch::default();
         let dir = batch.directory(&[]);
-        let body = crate::entry::Body::Directory(dir);
+        let body = crate::entry::Body::Directory(dir.into());
         let top = Entry::new(meta, body);
         let root = batch.root(&top);
         self.objects()?.store(&batch)?;

@@ -187,7 +187,7 @@ impl Vault {
 }
 
 fn empty_root(batch: &mut Batch) -> RootId {
-    let body = Body::Directory(batch.directory(&[]));
+    let body = Body::Directory(batch.directory(&[]).into());
     batch.root(&Entry::new(Meta::default(), body))
 }
 

@@ -1,5 +1,7 @@
 //! Typed refs: everything that an operation can change and undo.
 
+use std::sync::LazyLock;
+
 use offshoot_store::{Id, RefKey, RefRow};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -107,7 +109,8 @@ pub(crate) const BINDING: &str = "binding";
 
 /// The directory in a vault's tree that holds all folders but the first, which it is no part of.
 pub fn bound_path() -> VaultPath {
-    VaultPath::top().join(OWN).join(BOUND)
+    static PATH: LazyLock<VaultPath> = LazyLock::new(|| VaultPath::top().join(OWN).join(BOUND));
+    PATH.clone()
 }
 
 /// What belongs to Offshoot in the first folder's tree.

@@ -32,8 +32,8 @@ use offshoot_protocol::{
 use offshoot_vault::diff::text::{Hunk, LineKind};
 use offshoot_vault::diff::{Change, ChangeKind, FileDiff};
 use offshoot_vault::{
-    Actor, Body, Checkpoint, CompactWay, Entry, EntryKind, Id, ImportReport, Mtime, Operation,
-    SkipReason, Skipped, Snapshot, VaultPath, Workspace,
+    Actor, BlobId, Body, Checkpoint, CompactWay, Entry, EntryKind, Id, ImportReport, Mtime,
+    Operation, SkipReason, Skipped, Snapshot, VaultPath, Workspace,
 };
 
 use crate::{CompactedStack, Edited, LogEntry, Usage, Version, WorkspaceOverview};
@@ -231,9 +231,7 @@ fn side(entry: &Entry) -> SideDoc {
 /// The checksum of content that has one of its own.
 fn checksum(entry: &Entry) -> Option<String> {
     match entry.kind() {
-        EntryKind::File | EntryKind::Symlink => {
-            Some(entry.content_hash().iter().map(|byte| format!("{byte:02x}")).collect())
-        }
+        EntryKind::File | EntryKind::Symlink => Some(BlobId(entry.content_hash()).to_string()),
         EntryKind::Directory | EntryKind::Fifo => None,
     }
 }

@@ -14,9 +14,6 @@ use crate::tree;
 
 pub(in crate::benchmarks) const NAME: &str = "long-life";
 
-/// Calls that are compared, at each end of the life.
-const ENDS: usize = 10;
-
 /// One workspace and what became of it.
 struct Life<'a> {
     bench: &'a Bench,
@@ -34,6 +31,8 @@ struct Life<'a> {
 /// Bytes on disk, by what they are for.
 struct Disk {
     layers: f64,
+    /// How many layers there are.
+    count: f64,
     catalog: f64,
 }
 
@@ -92,8 +91,10 @@ impl<'a> Life<'a> {
     fn disk(&self) -> Result<Disk> {
         self.bench.settle()?;
         let vault = only_vault(&self.home)?;
-        let layers = disk_use(&vault.join("layers"))? as f64;
-        Ok(Disk { layers, catalog: disk_use(&vault)? as f64 - layers })
+        let folder = vault.join("layers");
+        let layers = disk_use(&folder)? as f64;
+        let count = std::fs::read_dir(&folder)?.count() as f64;
+        Ok(Disk { layers, count, catalog: disk_use(&vault)? as f64 - layers })
     }
 }
 
@@ -103,7 +104,9 @@ fn only_vault(home: &Path) -> Result<PathBuf> {
 }
 
 pub(in crate::benchmarks) fn run(bench: &Bench) -> Result<Report> {
-    let count = bench.options.scaled(40, 500);
+    let count = bench.options.scaled(40, 2_000);
+    // Calls that are compared, at each end of the life.
+    let ends = bench.options.scaled(10, 100);
     let mut life = Life::new(bench)?;
     let before = life.disk()?;
     // The first call finds nothing in memory.
@@ -113,7 +116,7 @@ pub(in crate::benchmarks) fn run(bench: &Bench) -> Result<Report> {
     let after = life.disk()?;
 
     let seconds: Vec<f64> = life.calls[1..].iter().map(Duration::as_secs_f64).collect();
-    let (first, last) = (&seconds[..ENDS], &seconds[seconds.len() - ENDS..]);
+    let (first, last) = (&seconds[..ends], &seconds[seconds.len() - ends..]);
     let ratio = last.iter().zip(first).map(|(last, first)| last / first).collect();
     let written = life.written as f64;
     let (layers, catalog) = (after.layers - before.layers, after.catalog - before.catalog);
@@ -122,13 +125,14 @@ pub(in crate::benchmarks) fn run(bench: &Bench) -> Result<Report> {
         life.files
     );
     let mut report = Report::new(NAME, about);
-    report.add("the first ten calls", Unit::Time, first.to_vec());
-    report.add("the last ten calls", Unit::Time, last.to_vec());
+    report.add(format!("the first {ends} calls"), Unit::Time, first.to_vec());
+    report.add(format!("the last {ends} calls"), Unit::Time, last.to_vec());
     report.add_with_goal("last / first", Unit::Ratio, ratio, Goal::AtMost(1.2));
     report.add("merging, all told", Unit::Time, vec![life.behind.as_secs_f64()]);
     report.add("files that commands wrote", Unit::Size, vec![written]);
     report.add("layers grew by", Unit::Size, vec![layers]);
     report.add("the catalog grew by", Unit::Size, vec![catalog]);
     report.add("layers / written", Unit::Ratio, vec![layers / written]);
+    report.add("layers that are left", Unit::Count, vec![after.count]);
     Ok(report)
 }

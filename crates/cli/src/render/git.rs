@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn directories_of_other_tools_are_named() {
-        let said = said("/.jj", GitEvent::DirectoryStayed, None);
+        let said = said("/.jj", GitEvent::DirectoryStayed(None), None);
         assert!(said.starts_with("git: /.jj stays as it is"), "{said}");
     }
 

@@ -309,7 +309,7 @@ fn note_reached(
     let versions = record.map(|version| (version.path.relative(), &version.entry.body));
     for (path, body) in versions.chain([(path.to_vec(), &entry.body)]) {
         match body {
-            Body::Directory(dir) => pending.push((path, *dir)),
+            Body::Directory(dir) => pending.push((path, **dir)),
             Body::File { size, blob } => {
                 let here = reached
                     .entry(*blob)

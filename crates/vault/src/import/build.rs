@@ -82,7 +82,7 @@ pub(super) fn build(
     let Part { mut batch, mut report, rows, links } = all;
     let dir = built[0].unwrap_or_else(|| batch.directory(&[]));
     let meta = meta(&scanned.dirs[0].stat, scanned.dirs[0].xattrs.clone());
-    let top = Entry::new(meta, Body::Directory(dir));
+    let top = Entry::new(meta, Body::Directory(dir.into()));
     let root = batch.root(&top);
     report.bytes = dir.bytes;
     report.ignored = scanned.ignored;
@@ -169,7 +169,7 @@ impl Builder<'_> {
 
 fn subdirectory(child: &ScannedEntry, dir: &ScannedDir, below: DirRef) -> Entry {
     let meta = meta(&dir.stat, dir.xattrs.clone());
-    Entry { name: child.name.clone(), ..Entry::new(meta, Body::Directory(below)) }
+    Entry { name: child.name.clone(), ..Entry::new(meta, Body::Directory(below.into())) }
 }
 
 fn meta(stat: &Stat, xattrs: Vec<Xattr>) -> Meta {

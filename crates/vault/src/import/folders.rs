@@ -53,17 +53,17 @@ impl Vault {
                 let mut folders = self.entries_of(&bound)?;
                 take(&mut folders, name.as_bytes());
                 if !folders.is_empty() {
-                    bound.body = Body::Directory(batch.directory(&folders));
+                    bound.body = Body::Directory(batch.directory(&folders).into());
                     put(&mut inside, bound);
                 }
             }
             if !inside.is_empty() || own.meta != plain {
-                own.body = Body::Directory(batch.directory(&inside));
+                own.body = Body::Directory(batch.directory(&inside).into());
                 put(&mut entries, own);
             }
         }
         let dir = batch.directory(&entries);
-        top.body = Body::Directory(dir);
+        top.body = Body::Directory(dir.into());
         let root = batch.root(&top);
         self.store(&batch)?;
         Ok((root, dir.content))
@@ -135,8 +135,8 @@ impl Vault {
         };
         let mut inside = self.entries_of(&own)?;
         put(&mut inside, directory(BOUND, plain, &sorted(bound), batch));
-        put(&mut entries, Entry { body: Body::Directory(batch.directory(&inside)), ..own });
-        top.body = Body::Directory(batch.directory(&entries));
+        put(&mut entries, Entry { body: Body::Directory(batch.directory(&inside).into()), ..own });
+        top.body = Body::Directory(batch.directory(&entries).into());
         Ok(top)
     }
 
@@ -165,7 +165,7 @@ fn plain_meta(top: &Meta) -> Meta {
 }
 
 fn directory(name: &[u8], meta: Meta, entries: &[Entry], batch: &mut Batch) -> Entry {
-    let body = Body::Directory(batch.directory(entries));
+    let body = Body::Directory(batch.directory(entries).into());
     Entry { name: name.to_vec(), meta, group: None, conflict: None, body }
 }
 

@@ -23,6 +23,9 @@ use crate::error::{Result, io_error};
 use crate::mounts::pseudo_below;
 use crate::refs::{BOUND, OWN};
 
+/// A directory of more entries than this is looked at by several workers.
+const LOOKS: usize = 2048;
+
 /// Names by device and inode.
 pub(super) type Links = HashMap<(u64, u64), LinkedNames>;
 
@@ -189,16 +192,15 @@ impl Scanner<'_> {
         if !others.is_empty() {
             self.note(path, SkipReason::Attributes(others));
         }
-        let mut below = Vec::new();
-        let mut entries = Vec::with_capacity(names.len());
-        for name in names {
-            let Some(entry) = self.entry(fd.as_fd(), path, name, &ignores) else { continue };
-            if matches!(entry.body, ScannedBody::Directory(_)) {
-                let path = join(path, &entry.name);
-                below.push(Pending { path, stat: entry.stat, ignores: ignores.clone() });
-            }
-            entries.push(entry);
-        }
+        let look = |name| self.entry(fd.as_fd(), path, name, &ignores);
+        let entries: Vec<ScannedEntry> =
+            names.into_par_iter().with_min_len(LOOKS).filter_map(look).collect();
+        let folders = entries.iter().filter(|it| matches!(it.body, ScannedBody::Directory(_)));
+        let pending = |entry: &ScannedEntry| {
+            let path = join(path, &entry.name);
+            Pending { path, stat: entry.stat, ignores: ignores.clone() }
+        };
+        let below = folders.map(pending).collect();
         if let Some(progress) = &self.options.progress {
             let added = entries.len() as u64;
             progress.found(self.found.fetch_add(added, Ordering::Relaxed) + added);

@@ -71,13 +71,13 @@ impl Merger<'_> {
             let dir = made.edited_directory(nodes, folder.base.as_ref(), &folder.changes)?;
             let Some((parent, name)) = folder_of(&mut folders, &path) else {
                 (top.meta, top.conflict) = (folder.meta, folder.conflict);
-                top.body = Body::Directory(dir);
+                top.body = Body::Directory(dir.into());
                 self.batch.append(&mut made);
                 break;
             };
             if dir.entries > 0 || !folder.vanishes {
                 let Folder { meta, conflict, .. } = folder;
-                let entry = Entry { conflict, ..Entry::new(meta, Body::Directory(dir)) };
+                let entry = Entry { conflict, ..Entry::new(meta, Body::Directory(dir.into())) };
                 parent.put(name, entry);
                 self.batch.append(&mut made);
             } else if parent.get(nodes, name)?.is_some_and(|entry| entry.directory().is_some()) {

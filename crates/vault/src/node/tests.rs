@@ -32,7 +32,7 @@ fn conflicted(name: &[u8], text: &str) -> Entry {
     let side =
         |label: &str, version: Option<Version>| RecordedSide { label: label.to_owned(), version };
     let (dir, _) = build_all(&[file(b"inside", "x")]);
-    let dir = Body::Directory(DirRef { conflicts: 3, ..dir });
+    let dir = Body::Directory(DirRef { conflicts: 3, ..dir }.into());
     let record = ConflictRecord {
         kinds: vec![ConflictKind::Content, ConflictKind::Mode],
         marker_lengths: vec![7, 12],
@@ -76,10 +76,11 @@ fn conflicts_come_back_and_are_counted() {
     assert_eq!(flatten(&dir.node, &nodes), entries);
     assert_eq!((dir.conflicts, dir.bytes, dir.entries), (3, plain.bytes, plain.entries));
     assert_ne!(dir.content, plain.content, "an open conflict is part of the content");
-    let above = Entry { body: Body::Directory(dir), group: None, ..file(b"dir", "") };
+    let above = Entry { body: Body::Directory(dir.into()), group: None, ..file(b"dir", "") };
     let (above, nodes) = build_all(&[conflicted(b"a", ""), above]);
     assert_eq!((above.conflicts, flatten(&above.node, &nodes)[1].conflicts()), (4, 3));
-    let top = Entry { body: Body::Directory(above), name: Vec::new(), ..conflicted(b"", "") };
+    let top =
+        Entry { body: Body::Directory(above.into()), name: Vec::new(), ..conflicted(b"", "") };
     assert_eq!(decode_root(&encode_root(&top).1).unwrap(), top);
     assert_eq!(top.conflicts(), 5);
 }
@@ -206,7 +207,7 @@ fn damaged_nodes_are_refused_not_guessed() {
 
 #[test]
 fn roots_keep_the_top_directorys_own_metadata() {
-    let body = Body::Directory(build_all(&[]).0);
+    let body = Body::Directory(build_all(&[]).0.into());
     let top = Entry { name: Vec::new(), body, ..file(b"", "") };
     let (id, bytes) = encode_root(&top);
     assert_eq!(RootId::of(&bytes), id);
@@ -222,7 +223,8 @@ fn random_damage_never_panics_and_never_makes_a_second_spelling() {
     let mut rng = Rng::new(seed);
     let (_, mut nodes) = build_all(&files(400));
     nodes.extend(build_all(&[conflicted(b"a", "x"), conflicted(b"b", ""), file(b"c", "x")]).1);
-    let top = Entry { name: Vec::new(), body: Body::Directory(build_all(&[]).0), ..file(b"", "") };
+    let top =
+        Entry { name: Vec::new(), body: Body::Directory(build_all(&[]).0.into()), ..file(b"", "") };
     let mut good: Vec<Vec<u8>> = nodes.into_values().collect();
     good.push(encode_root(&top).1);
     let open = Entry { conflict: conflicted(b"", "").conflict, ..top };

@@ -480,7 +480,7 @@ fn read(vault: &Vault, root: &RootId, nodes: &mut BTreeSet<NodeId>) -> Result<Fi
                     let name = String::from_utf8(entry.name).unwrap();
                     match entry.body {
                         Body::File { blob, .. } => drop(files.insert(name, objects.blob(&blob)?)),
-                        Body::Directory(dir) => pending.push(dir),
+                        Body::Directory(dir) => pending.push(*dir),
                         _ => {}
                     }
                 }

@@ -203,7 +203,7 @@ fn changes(vault: &Vault) -> Vec<Edit<'_>> {
     };
     let folder = || -> Entry {
         let mut batch = offshoot_vault::Batch::default();
-        let body = Body::Directory(batch.directory(&[]));
+        let body = Body::Directory(batch.directory(&[]).into());
         vault.store(&batch).unwrap();
         Entry::new(meta(0o755), body)
     };

@@ -12,7 +12,7 @@ pub(super) fn regroup(vault: &Vault, mut entry: Entry, to: &VaultPath) -> Result
         let mut batch = Batch::default();
         if let Some(dir) = directory(vault, dir, &salt, &mut batch)? {
             vault.store(&batch)?;
-            entry.body = Body::Directory(dir);
+            entry.body = Body::Directory(dir.into());
         }
     }
     // A single name has nothing to be linked to.
@@ -37,7 +37,7 @@ fn directory(
         if let Body::Directory(below) = &entry.body
             && let Some(below) = directory(vault, below, salt, batch)?
         {
-            entry.body = Body::Directory(below);
+            entry.body = Body::Directory(below.into());
             renewed = true;
         }
     }

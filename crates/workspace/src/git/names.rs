@@ -8,6 +8,10 @@ pub(crate) const GIT_SUFFIX: &str = ".git";
 /// Whether a file system may take this name for `.git`: in another case, with characters that some ignore, or in the short
 /// form of others.
 pub(crate) fn is_git_directory_name(name: &[u8]) -> bool {
+    // Most names are told by their first byte: what may stand before the name is not ASCII.
+    if name.first().is_some_and(|byte| byte.is_ascii() && !b".gG".contains(byte)) {
+        return false;
+    }
     let Ok(text) = std::str::from_utf8(name) else { return false };
     let plain: String = text.chars().filter(|c| !is_ignorable(*c)).collect();
     let plain = plain.trim_end_matches([' ', '.']);

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use offshoot_vault::diff::{Change, DiffOptions};
 use offshoot_vault::merge::MergeOptions;
@@ -74,7 +75,16 @@ impl<'a> PreviewService<'a> {
             None => self.refused(workspace, &proposal, &tip.root, &summary, &selection)?,
             refused => refused,
         };
-        let outdated = self.outdated(&bindings, &head.root, &summary.changes)?;
+        let outdated = match proposal.main == head.root && proposal.conflicts.is_empty() {
+            true => outdated(&bindings, &summary.changes, |_, before| Ok(before.cloned()))?,
+            // What is listed was not compared with the main line.
+            false => {
+                let main = Tree::open(vault.objects()?, &head.root)?;
+                let found =
+                    |path: &VaultPath, _: Option<&Arc<Entry>>| Ok(main.get(path)?.map(Arc::new));
+                outdated(&bindings, &summary.changes, found)?
+            }
+        };
         Ok(Preview { head, tip, proposal, summary, refused, outdated })
     }
 
@@ -101,27 +111,30 @@ impl<'a> PreviewService<'a> {
             Err(error) => Err(error),
         }
     }
+}
 
-    /// The paths among those to be changed that a folder no longer has as they were captured.
-    fn outdated(
-        &self,
-        bindings: &[Binding],
-        main: &RootId,
-        changes: &[Change],
-    ) -> Result<Vec<VaultPath>> {
-        let main = Tree::open(self.vault.objects()?, main)?;
-        let mut outdated = Vec::new();
-        for change in changes {
-            let from = change.moved.as_ref().map(|(from, _)| from);
-            for path in from.into_iter().chain([&change.path]) {
-                let Some(place) = place(bindings, path) else { continue };
-                if !is_as_captured(&place, main.get(path)?.as_ref()) {
-                    outdated.push(path.clone());
-                }
+/// The paths among those to be changed that a folder no longer has as they were captured. `captured` is asked for what the main line has
+/// at a path, and told what the change says was there.
+fn outdated(
+    bindings: &[Binding],
+    changes: &[Change],
+    captured: impl Fn(&VaultPath, Option<&Arc<Entry>>) -> Result<Option<Arc<Entry>>>,
+) -> Result<Vec<VaultPath>> {
+    let mut outdated = Vec::new();
+    for change in changes {
+        // What was moved was at its old path, and nothing at the new one.
+        let (from, here) = match &change.moved {
+            Some((from, _)) => (Some((from, change.before.as_ref())), None),
+            None => (None, change.before.as_ref()),
+        };
+        for (path, before) in from.into_iter().chain([(&change.path, here)]) {
+            let Some(place) = place(bindings, path) else { continue };
+            if !is_as_captured(&place, captured(path, before)?.as_deref()) {
+                outdated.push(path.clone());
             }
         }
-        Ok(outdated)
     }
+    Ok(outdated)
 }
 
 /// Where a path is on the host.

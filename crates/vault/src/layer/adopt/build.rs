@@ -94,8 +94,10 @@ impl Builder<'_> {
         let dir = work.built[0].unwrap_or_else(|| batch.directory(&[]));
         let meta = self.meta(&self.dirs[0].stat, self.dirs[0].xattrs.clone(), Some(top));
         // Who looks after the top directory cannot take another one in its place.
-        let top =
-            Entry { conflict: top.conflict.clone(), ..Entry::new(meta, Body::Directory(dir)) };
+        let top = Entry {
+            conflict: top.conflict.clone(),
+            ..Entry::new(meta, Body::Directory(dir.into()))
+        };
         let (root, content) = (batch.root(&top), dir.content);
         let Work { links, damaged, .. } = work;
         Ok(Built { root, content, batch, fates, links, damaged })
@@ -181,7 +183,7 @@ impl Builder<'_> {
             Kind::Directory(child) => {
                 let child_dir = &self.dirs[*child];
                 let Some(built) = work.built[*child] else { return Ok(None) };
-                let body = Body::Directory(built);
+                let body = Body::Directory(built.into());
                 (&child_dir.stat, child_dir.xattrs.clone(), body)
             }
             Kind::File(stat) => {

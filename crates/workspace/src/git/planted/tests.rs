@@ -27,7 +27,7 @@ fn directory(content: u8) -> Entry {
         entries: 1,
         conflicts: 0,
     };
-    entry(0o755, Body::Directory(dir))
+    entry(0o755, Body::Directory(dir.into()))
 }
 
 /// What a new file at a path plants.

@@ -1,0 +1,119 @@
+//! Two programs side by side: this one, and another that `--old` names.
+
+use std::cell::Cell;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use offshoot_tests::product;
+
+use super::exec::ten_changes;
+use crate::Result;
+use crate::bench::Bench;
+use crate::contest::Contest;
+use crate::report::{Report, Unit};
+use crate::run::{copy, timed};
+
+pub(super) const NAME: &str = "pair";
+
+/// What both do.
+#[derive(Clone, Copy)]
+enum Work {
+    Version,
+    Nothing,
+    Writes,
+    Fork,
+    Status,
+    Commit,
+}
+
+const WORKS: [(&str, Work); 6] = [
+    ("--version", Work::Version),
+    ("exec true", Work::Nothing),
+    ("exec that writes ten files", Work::Writes),
+    ("workspace create", Work::Fork),
+    ("status with ten changes", Work::Status),
+    ("commit of ten files", Work::Commit),
+];
+
+/// One of the programs, with a folder and a home of its own: an older one may not know what a newer one has written.
+struct Program<'a> {
+    bench: &'a Bench,
+    path: PathBuf,
+    folder: PathBuf,
+    home: PathBuf,
+    files: usize,
+    names: Cell<usize>,
+}
+
+impl<'a> Program<'a> {
+    fn new(bench: &'a Bench, path: &Path, files: usize) -> Result<Self> {
+        let (folder, home) = (bench.fresh("folder"), bench.fresh("home"));
+        timed(&mut copy(&bench.tree(files)?, &folder))?;
+        let path = path.canonicalize().map_err(|error| format!("{}: {error}", path.display()))?;
+        let program = Self { bench, path, folder, home, files, names: Cell::new(0) };
+        program.run(&["init"])?;
+        program.run(&["workspace", "create", "idle"])?;
+        program.run(&["workspace", "create", "busy"])?;
+        program.run(&["exec", "-w", "busy", "--", "sh", "-c", &ten_changes(files)])?;
+        Ok(program)
+    }
+
+    fn measure(&self, work: Work) -> Result<Duration> {
+        let name = self.fresh_name();
+        match work {
+            Work::Version => self.run(&["--version"]),
+            Work::Nothing => self.run(&["exec", "-w", "idle", "--", "true"]),
+            Work::Writes => self.writes("idle"),
+            Work::Fork => self.run(&["workspace", "create", &name]),
+            Work::Status => self.run(&["status", "-w", "busy"]),
+            Work::Commit => {
+                self.run(&["workspace", "create", &name])?;
+                self.writes(&name)?;
+                self.bench.settle()?;
+                self.run(&["commit", "-w", &name])
+            }
+        }
+    }
+
+    fn writes(&self, workspace: &str) -> Result<Duration> {
+        self.run(&["exec", "-w", workspace, "--", "sh", "-c", &ten_changes(self.files)])
+    }
+
+    fn fresh_name(&self) -> String {
+        self.names.set(self.names.get() + 1);
+        format!("n{}", self.names.get())
+    }
+
+    /// Runs it, without anything in the background that would disturb the other.
+    fn run(&self, arguments: &[&str]) -> Result<Duration> {
+        let alone = ["-c", "compact.auto=false", "-c", "gc.auto=false"];
+        let arguments = [&alone, arguments].concat();
+        timed(&mut self.bench.program(&self.path, &self.home, &self.folder, &arguments))
+    }
+}
+
+pub(super) fn run(bench: &Bench) -> Result<Report> {
+    let files = bench.options.scaled(100, 10_000);
+    let new = product::binary();
+    let old = bench.options.old.as_deref();
+    let programs =
+        [Program::new(bench, old.unwrap_or(new), files)?, Program::new(bench, new, files)?];
+    let other = match old {
+        Some(old) => old.display().to_string(),
+        None => "itself, which shows what chance does: --old PATH names another".to_owned(),
+    };
+    let about = format!("this program beside {other}; in turns, in a tree of {files} files");
+    let mut report = Report::new(NAME, about);
+    for (label, work) in WORKS {
+        let mut contest = Contest::default();
+        let sides = [0, 1].map(|at: usize| {
+            let program = &programs[at];
+            contest.add(move |_| program.measure(work))
+        });
+        let found = contest.run(bench.options.pairs())?;
+        report.add(format!("{label}, old"), Unit::Time, found.seconds(sides[0]));
+        report.add(format!("{label}, new"), Unit::Time, found.seconds(sides[1]));
+        report.add(format!("{label}, new / old"), Unit::Ratio, found.ratio(sides[1], sides[0]));
+    }
+    Ok(report)
+}
