@@ -11,7 +11,10 @@ use crate::world::{Side, World};
 
 fn traced(world: &World, fault: Fault) -> Trace {
     let mut command: Vec<OsString> = vec!["env".into(), "-i".into()];
-    for (name, value) in world.place.environment() {
+    // One thread at a time, so that calls come in the same order each time.
+    let alone = ["OFFSHOOT_IMPORT__THREADS", "RAYON_NUM_THREADS"];
+    let alone = alone.map(|name| (OsString::from(name), OsString::from("1")));
+    for (name, value) in world.place.environment().into_iter().chain(alone) {
         let mut both = name;
         both.push("=");
         both.push(value);
@@ -28,20 +31,33 @@ fn with_work() -> World {
     world
 }
 
-/// A commit that was killed when the repository was changed and the files were not.
+/// A commit that was killed when the folder was changed and that was not recorded.
 fn killed() -> World {
-    let calls = traced(&with_work(), Fault::None).calls;
-    let renames = calls.iter().enumerate().filter(|(_, call)| call.name.starts_with("rename"));
-    for (at, _) in renames.rev() {
+    let calls = traced(&with_work(), Fault::None).calls.len() as u64;
+    // The last call before which nothing is recorded; calls may come in another order each time, so those around it are tried too.
+    let (mut low, mut high) = (1, calls);
+    while low < high {
+        let middle = low.midpoint(high);
         let world = with_work();
-        traced(&world, Fault::KillAfter(at as u64 + 1));
-        let script = "git --no-optional-locks log -1 --format=%s; cat a; git diff --cached --quiet";
-        let now = world.sh(Side::Folder, script);
-        if now.is_well() && now.out == "theirs\none\n" {
+        traced(&world, Fault::KillAt(middle));
+        match is_recorded(&world) {
+            true => high = middle,
+            false => low = middle + 1,
+        }
+    }
+    for at in (low.saturating_sub(20)..low + 3).rev() {
+        let world = with_work();
+        traced(&world, Fault::KillAt(at));
+        let now = world.sh(Side::Folder, "git --no-optional-locks log -1 --format=%s");
+        if now.out == "theirs\n" && !is_recorded(&world) {
             return world;
         }
     }
-    panic!("at no point is only the repository changed");
+    panic!("at no point is the folder changed and nothing recorded");
+}
+
+fn is_recorded(world: &World) -> bool {
+    world.done(&["op", "log"]).contains("commit fix")
 }
 
 /// Git writes its index anew whenever somebody asks for a status: that changes nothing of what it lists.

@@ -159,3 +159,64 @@ fn build(vault: &Vault, wanted: &[u64]) -> RootId {
 fn add(editor: &mut TreeEditor<'_>, n: u64) {
     editor.put(&path(&format!("/d/{n}")), file(n, 0o644)).unwrap();
 }
+
+#[test]
+fn of_equal_files_those_of_one_name_belong_together() {
+    let scratch = Scratch::new();
+    let vault = empty_vault(&scratch);
+    let same = || Some(Arc::new(file(1, 0o644)));
+    let gone = ["/a/x", "/a/y", "/b/z"].map(|at| Change {
+        path: path(at),
+        before: same(),
+        after: None,
+        moved: None,
+    });
+    let new = ["/c/q", "/c/y", "/c/z", "/d/z"].map(|at| Change {
+        path: path(at),
+        before: None,
+        after: same(),
+        moved: None,
+    });
+    let all = [gone.as_slice(), &new].concat();
+    let objects = vault.objects().unwrap();
+    let found = diff::detect_renames(objects, all, &diff::DiffOptions::default()).unwrap();
+    let found: Vec<_> = found
+        .iter()
+        .map(|change| {
+            let from = change.moved.as_ref().map(|(from, alike)| (from.to_string(), *alike));
+            (change.path.to_string(), from)
+        })
+        .collect();
+    let moved = |to: &str, from: &str| (to.to_owned(), Some((from.to_owned(), 100)));
+    let expected = [
+        moved("/c/q", "/a/x"),
+        moved("/c/y", "/a/y"),
+        moved("/c/z", "/b/z"),
+        ("/d/z".into(), None),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_tree_that_was_asked_before_answers_as_a_new_one() {
+    let scratch = Scratch::new();
+    let vault = empty_vault(&scratch);
+    let deep = ["/a/b/c/d/1", "/a/b/c/2", "/a/b/e/3", "/a/4", "/f/b/c/5", "/6"];
+    let root = edit(&vault, &head(&vault), |editor| {
+        for (number, at) in deep.iter().enumerate() {
+            let at = path(at);
+            editor.make_directories(&at.parent().unwrap(), &meta(0o755)).unwrap();
+            editor.put(&at, file(number as u64, 0o644)).unwrap();
+        }
+    });
+    let others =
+        ["/", "/a", "/a/b/c", "/a/b/c/none", "/a/b/none/x", "/6/x", "/a/b/c/2/x/y", "/f/b"];
+    let asked: Vec<VaultPath> = deep.iter().chain(&others).map(|at| path(at)).collect();
+    let tree = vault.tree(&root).unwrap();
+    let mut rng = Rng::new(seed_from_env_or(7));
+    for _ in 0..500 {
+        let at = rng.pick(&asked).unwrap();
+        let fresh = vault.tree(&root).unwrap();
+        assert_eq!(tree.get(at).unwrap(), fresh.get(at).unwrap(), "{at}");
+    }
+}
