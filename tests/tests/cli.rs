@@ -66,6 +66,8 @@ mod names;
 mod networks;
 #[path = "cli/noise.rs"]
 mod noise;
+#[path = "cli/occupied.rs"]
+mod occupied;
 #[path = "cli/places.rs"]
 mod places;
 #[path = "cli/policies.rs"]

@@ -276,7 +276,11 @@ impl Context {
         }
         let recent = WorkspaceService::new(vault, &self.actor).most_recent()?;
         if let Some(workspace) = &recent {
-            self.output.note(format!("workspace {} (most recently used)", workspace.name));
+            let why = match vault.workspaces()?.len() {
+                1 => "the only one",
+                _ => "most recently used",
+            };
+            self.output.note(format!("workspace {} ({why})", workspace.name));
         }
         Ok(recent)
     }

@@ -238,7 +238,7 @@ impl From<ServiceError> for CliError {
             ServiceError::Moved { .. } => Self::new(ExitCode::Conflict, message)
                 .hint("`offshoot checkpoint restore` brings it back"),
             ServiceError::Busy { .. } => Self::new(ExitCode::Busy, message)
-                .hint("--wait waits for it; another workspace can be used at once"),
+                .hint("`offshoot ps` lists what runs; `exec --wait` waits for its end"),
             ServiceError::CachesInUse => {
                 Self::new(ExitCode::Busy, message).hint("`offshoot ps` lists running commands")
             }

@@ -71,7 +71,7 @@ pub use layer::{
     LinkLimit, OutputReader, OutputWriter, Placed, PlainAccess, Preview, Rebuilt, Running, Stack,
     Upper,
 };
-pub use lock::{CompactionLock, WorkspaceLock};
+pub use lock::{CompactionLock, WorkspaceLock, WorkspaceShare};
 pub use mounts::{PseudoMount, pseudo_around, pseudo_below};
 pub use name::{NameError, check_name, name_from};
 pub use node::{Child, Node};

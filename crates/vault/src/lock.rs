@@ -18,6 +18,8 @@ use crate::vault::Vault;
 const SHORTEST_PAUSE: Duration = Duration::from_millis(2);
 /// The longest.
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+/// How long those may take who only share a workspace: they change its refs, and let go of it.
+const BRIEF: Duration = Duration::from_secs(10);
 
 /// Holds a workspace until dropped; the kernel lets go of it when the process dies.
 #[derive(Debug)]
@@ -36,7 +38,8 @@ impl Vault {
     /// Takes a workspace for oneself, waiting for others up to `wait`, or for as long as it takes without one. `holder` is a
     /// line, such as a process id and a command, that tells those who wait in vain whom they waited for.
     ///
-    /// Only those who ask are kept out: refs can be changed without it.
+    /// Only those who ask are kept out, for themselves or [to share](Self::share_workspace): refs can be changed without it. Those who share it
+    /// are waited for in any case.
     pub fn lock_workspace(
         &self,
         workspace: &Id,
@@ -45,13 +48,38 @@ impl Vault {
     ) -> Result<WorkspaceLock> {
         let path = self.dir().join("locks").join(workspace.to_string());
         let mut held = open(&path)?;
-        if !wait_for(&held, &path, wait)? {
+        let shared = || try_lock(&held, &path, FlockOperation::NonBlockingLockShared);
+        if !wait_for(&held, &path, wait)? && !(shared()? && wait_for(&held, &path, Some(BRIEF))?) {
             return Err(busy(workspace, &path));
         }
         let write = held.set_len(0).and_then(|()| held.write_all(holder.as_bytes()));
         write.map_err(io_error("write", &path))?;
         Ok(WorkspaceLock { held })
     }
+
+    /// Keeps those out who take a workspace for themselves, for as long as its refs are changed; nobody who shares it waits for others who do.
+    pub fn share_workspace(&self, workspace: &Id) -> Result<WorkspaceShare> {
+        let path = self.dir().join("locks").join(workspace.to_string());
+        let held = match open(&path) {
+            // Nobody takes it for himself in a vault that cannot be written, and who changes refs is told so.
+            Err(VaultError::Io { source, .. })
+                if source.kind() == std::io::ErrorKind::PermissionDenied =>
+            {
+                return Ok(WorkspaceShare { _held: None });
+            }
+            held => held?,
+        };
+        match try_lock(&held, &path, FlockOperation::NonBlockingLockShared)? {
+            true => Ok(WorkspaceShare { _held: Some(held) }),
+            false => Err(busy(workspace, &path)),
+        }
+    }
+}
+
+/// Shares a workspace with others who change its refs, until dropped.
+#[derive(Debug)]
+pub struct WorkspaceShare {
+    _held: Option<File>,
 }
 
 /// Held by the one process that merges layers of a vault, until dropped.
@@ -66,7 +94,8 @@ impl Vault {
         self.enter()?;
         let path = self.dir().join("locks").join("compaction");
         let held = open(&path)?;
-        Ok(try_lock(&held, &path)?.then_some(CompactionLock { _held: held }))
+        let exclusive = FlockOperation::NonBlockingLockExclusive;
+        Ok(try_lock(&held, &path, exclusive)?.then_some(CompactionLock { _held: held }))
     }
 }
 
@@ -89,7 +118,7 @@ pub(crate) fn take_for(path: &PathBuf, wait: Option<Duration>, what: &Path) -> R
 fn wait_for(held: &File, path: &Path, wait: Option<Duration>) -> Result<bool> {
     let deadline = wait.map(|wait| Instant::now() + wait);
     let mut pause = SHORTEST_PAUSE;
-    while !try_lock(held, path)? {
+    while !try_lock(held, path, FlockOperation::NonBlockingLockExclusive)? {
         let left = deadline.map_or(LONGEST_PAUSE, |at| at.duration_since(Instant::now()));
         if left.is_zero() {
             return Ok(false);
@@ -120,8 +149,8 @@ fn open(path: &PathBuf) -> Result<File> {
     }
 }
 
-fn try_lock(file: &File, path: &Path) -> Result<bool> {
-    match flock(file, FlockOperation::NonBlockingLockExclusive) {
+fn try_lock(file: &File, path: &Path, how: FlockOperation) -> Result<bool> {
+    match flock(file, how) {
         Ok(()) => Ok(true),
         Err(Errno::WOULDBLOCK | Errno::INTR) => Ok(false),
         Err(error) => Err(io_error("lock", path)(error)),

@@ -6,6 +6,7 @@ use offshoot_vault::{
 };
 
 use crate::error::{Result, ServiceError};
+use crate::hold::share_workspace;
 use crate::resolve::{BASE, HEAD, Point};
 
 /// A checkpoint about to be made.
@@ -82,6 +83,7 @@ impl<'a> CheckpointService<'a> {
 
     /// Takes a workspace back to a point in history: a pointer moves. Undo takes it forward again.
     pub fn restore(&self, workspace: &Workspace, point: &Point) -> Result<Restored> {
+        let _shared = share_workspace(self.vault, workspace)?;
         let restored = self.vault.transact("checkpoint restore", &self.actor, |tx| {
             let current = tx.workspace(&workspace.id)?;
             let mut current = current.ok_or_else(|| VaultError::from(gone(workspace)))?;

@@ -11,6 +11,7 @@ use offshoot_vault::{
 use serde_json::json;
 
 use crate::error::{Result, ServiceError};
+use crate::hold::share_workspace;
 
 /// An edit computed while somebody else changed the workspace is computed again, for at most this long.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -48,6 +49,7 @@ pub(crate) fn edit(
     mut change: impl FnMut(&mut TreeEditor<'_>) -> Result<()>,
     mut record: impl FnMut(&mut offshoot_vault::Transaction<'_, '_>) -> offshoot_vault::Result<()>,
 ) -> Result<Edited> {
+    let _shared = share_workspace(vault, workspace)?;
     let _held = vault.hold()?;
     let started = Instant::now();
     while started.elapsed() < PATIENCE {

@@ -1,9 +1,12 @@
 //! The history of a vault: what happened, and taking it back.
 
-use offshoot_vault::{Actor, Id, Operation, OperationLog, Reverted, Scope, Snapshot, Vault};
+use offshoot_vault::{
+    Actor, Id, Operation, OperationLog, Reverted, Scope, Snapshot, Vault, WorkspaceShare,
+};
 
 use crate::error::Result;
 use crate::git::{GitFolder, GitOptions, GitReport, git_move_of};
+use crate::hold::share_workspace;
 use crate::home::{Folders, HomeOptions, Reverter, is_commit};
 
 /// One snapshot of a log.
@@ -89,7 +92,10 @@ impl<'a> HistoryService<'a> {
         let target = self.vault.undo_target(scope)?;
         match is_commit(&target) {
             true => self.revert_commit(&target, false),
-            false => Ok(self.vault.undo(scope, &self.actor)?.into()),
+            false => {
+                let _shared = self.share(target.workspace)?;
+                Ok(self.vault.undo(scope, &self.actor)?.into())
+            }
         }
     }
 
@@ -99,7 +105,10 @@ impl<'a> HistoryService<'a> {
         let target = self.vault.redo_target(scope)?;
         match is_commit(&target) {
             true => self.revert_commit(&target, true),
-            false => Ok(self.vault.redo(scope, &self.actor)?.into()),
+            false => {
+                let _shared = self.share(target.workspace)?;
+                Ok(self.vault.redo(scope, &self.actor)?.into())
+            }
         }
     }
 
@@ -122,6 +131,10 @@ impl<'a> HistoryService<'a> {
     /// Makes everything what it was right after an operation. Folders stay as they are.
     pub fn restore(&self, operation: &Operation, scope: Scope) -> Result<Option<Id>> {
         self.settle()?;
+        let _shared = self.share(match scope {
+            Scope::Workspace(id) => Some(id),
+            Scope::Vault => None,
+        })?;
         Ok(self.vault.restore_operation(&operation.id, scope, &self.actor)?)
     }
 
@@ -131,6 +144,13 @@ impl<'a> HistoryService<'a> {
             Folders::lock(self.vault, &self.actor, &self.home)?;
         }
         Ok(())
+    }
+
+    /// Keeps commands out of a workspace, or out of all where an operation belongs to none alone.
+    fn share(&self, only: Option<Id>) -> Result<Vec<WorkspaceShare>> {
+        let mut workspaces = self.vault.workspaces()?;
+        workspaces.retain(|workspace| only.is_none_or(|id| workspace.id == id));
+        workspaces.iter().map(|workspace| share_workspace(self.vault, workspace)).collect()
     }
 
     fn reverter(&self) -> Reverter<'_> {

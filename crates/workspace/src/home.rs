@@ -77,6 +77,16 @@ pub enum HomeEvent {
     Note(ApplyNote),
 }
 
+/// A command may run for as long as it wants, so who waits for it is told soon.
+const LONGEST_WAIT: Duration = Duration::from_secs(2);
+
+impl HomeOptions<'_> {
+    /// How long to wait for a workspace that a command runs in.
+    fn lock_wait(&self) -> Duration {
+        self.wait.min(LONGEST_WAIT)
+    }
+}
+
 impl Default for HomeOptions<'_> {
     fn default() -> Self {
         Self {

@@ -16,6 +16,7 @@ mod file;
 mod friendly;
 pub mod git;
 mod history;
+mod hold;
 mod home;
 mod maintenance;
 mod merge;

@@ -5,8 +5,7 @@ use std::time::Duration;
 use offshoot_vault::diff::{self, Change};
 use offshoot_vault::merge::{MergeInputs, MergeOptions, Merged, Side};
 use offshoot_vault::{
-    Actor, Id, NewSnapshot, Snapshot, Transaction, Vault, VaultError, Workspace, WorkspaceLock,
-    WorkspaceState,
+    Actor, Id, NewSnapshot, Snapshot, Transaction, Vault, Workspace, WorkspaceState,
 };
 
 use crate::conflict::OpenConflict;
@@ -14,6 +13,7 @@ use crate::error::{Result, ServiceError};
 use crate::git::{
     GitReport, Meeting, MergedRepositories, RepositoryMerge, Unclear, merge_repositories,
 };
+use crate::hold::lock_workspace;
 use crate::home::meetings;
 use crate::resolve::Point;
 use crate::workspace::{checked, taken};
@@ -100,7 +100,9 @@ impl<'a> MergeService<'a> {
     pub fn merge(&self, request: &MergeRequest<'_>) -> Result<MergeOutcome> {
         let _held = self.vault.hold()?;
         let _alone = match request.into {
-            MergeTarget::Workspace(workspace) => Some(self.lock(workspace)?),
+            MergeTarget::Workspace(workspace) => {
+                Some(lock_workspace(self.vault, workspace, Duration::ZERO, "merge")?)
+            }
             MergeTarget::New(name) => {
                 checked(name)?;
                 None
@@ -128,18 +130,6 @@ impl<'a> MergeService<'a> {
         }
         let current = self.current(request)?;
         self.compute(request, &self.plan(request, current.as_ref())?)
-    }
-
-    /// Nobody runs a command in the workspace meanwhile, or the merge is refused.
-    fn lock(&self, workspace: &Workspace) -> Result<WorkspaceLock> {
-        let holder = format!("process {} (merge)", std::process::id());
-        let lock = self.vault.lock_workspace(&workspace.id, Some(Duration::ZERO), &holder);
-        lock.map_err(|error| match error {
-            VaultError::WorkspaceBusy { holder, .. } => {
-                ServiceError::Busy { workspace: workspace.name.clone(), holder }
-            }
-            other => other.into(),
-        })
     }
 
     /// The workspace as it is now.

@@ -12,6 +12,7 @@ use offshoot_vault::{
 
 use crate::error::{Result, ServiceError};
 use crate::friendly::friendly_name;
+use crate::hold::share_workspace;
 use crate::resolve::{HEAD, Point};
 
 /// A workspace about to be made.
@@ -107,6 +108,7 @@ impl<'a> WorkspaceService<'a> {
 
     /// Removes a workspace with its checkpoints. Undo brings it back.
     pub fn delete(&self, workspace: &Workspace) -> Result<Option<Id>> {
+        let _shared = share_workspace(self.vault, workspace)?;
         let deleted = self.vault.transact("workspace delete", &self.actor, |tx| {
             tx.summary(format!("delete workspace {}", workspace.name));
             tx.scope(workspace.id);
@@ -117,6 +119,7 @@ impl<'a> WorkspaceService<'a> {
 
     /// Takes a workspace back to what it was forked from. Undo brings its changes back.
     pub fn reset(&self, workspace: &Workspace) -> Result<Option<Id>> {
+        let _shared = share_workspace(self.vault, workspace)?;
         let reset = self.vault.transact("discard", &self.actor, |tx| {
             let mut current =
                 tx.workspace(&workspace.id)?.ok_or(VaultError::Store(stale(workspace)))?;
@@ -177,6 +180,11 @@ impl<'a> WorkspaceService<'a> {
             if used.is_some_and(|operation| operation.time_ms.saturating_add(lifetime) > now) {
                 continue;
             }
+            let shared = match share_workspace(self.vault, &workspace) {
+                // It is in use.
+                Err(ServiceError::Busy { .. }) => continue,
+                shared => shared?,
+            };
             let expired = self.vault.transact("workspace expire", &self.actor, |tx| {
                 if tx.workspace(&workspace.id)?.as_ref() != Some(&workspace) {
                     // Used or removed since it was looked at.
@@ -186,6 +194,7 @@ impl<'a> WorkspaceService<'a> {
                 tx.scope(workspace.id);
                 tx.remove_workspace(&workspace.id)
             })?;
+            drop(shared);
             if expired.operation.is_some() {
                 swept.push(workspace.name);
             }

@@ -1,5 +1,6 @@
 //! Collecting garbage beside everything else, with the real binary.
 
+use std::fs;
 use std::io::Write;
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,6 +11,8 @@ use offshoot_needs::needs;
 use offshoot_tests::product::Place;
 use offshoot_tests::rng::Rng;
 use offshoot_tests::tier::Tier;
+
+use crate::damage::directory;
 
 const NOTHING: [&str; 5] = ["gc", "--keep-operations", "0", "--keep-age", "0s"];
 
@@ -35,7 +38,7 @@ fn start(place: &Place, workspace: &str) -> Child {
     let layers = place.home().join("names/project/layers");
     let limit = Instant::now() + Duration::from_secs(60);
     let started = || {
-        let entries = std::fs::read_dir(&layers).unwrap().flatten();
+        let entries = fs::read_dir(&layers).unwrap().flatten();
         entries.into_iter().any(|entry| entry.path().join("fs/started").exists())
     };
     while !started() {
@@ -54,6 +57,8 @@ fn a_command_keeps_what_it_runs_upon_though_its_workspace_is_gone() {
     let expected =
         place.ok(["exec", "-q", "-w", "doomed", "--", "sh", "-c", "cat file-* long | sha256sum"]);
     let mut child = start(&place, "doomed");
+    // Others are kept out of the workspace by its lock; a program that does not ask is not.
+    fs::remove_dir_all(directory(&place).join("locks")).unwrap();
     place.ok(["workspace", "delete", "doomed"]);
     for _ in 0..2 {
         place.ok(NOTHING);

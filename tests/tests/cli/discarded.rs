@@ -25,19 +25,19 @@ fn files_beside_the_project_are_told_about() {
     let place = place();
     assert_eq!(
         told(&place, "echo x > ../note"),
-        "1 file written outside the project was discarded: ../note; only files in the project are kept\n"
+        "1 change outside the project was not kept: ../note; only files in the project are kept\n"
     );
     assert_eq!(
         told(
             &place,
             "mkdir -p ../new/in; touch ../new/1 ../new/in/2; echo x > ../side/old; rm ../side/old"
         ),
-        "3 files written outside the project were discarded: ../new, ../side/old; \
+        "3 changes outside the project were not kept: ../new, ../side/old; \
          to keep such files: mkdir ../new && offshoot binding add ../new\n"
     );
     assert_eq!(
         told(&place, "for n in 1 2 3 4; do echo x > ../side/$n; done; echo x > b.txt"),
-        "4 files written outside the project were discarded: ../side/1, ../side/2, ../side/3, ...; \
+        "4 changes outside the project were not kept: ../side/1, ../side/2, ../side/3, ...; \
          to keep such files: offshoot binding add ../side\n\
          new workspace fix: 1 added\n\
          review: offshoot review   commit: offshoot commit   undo: offshoot undo\n"
@@ -96,10 +96,7 @@ fn a_project_outside_of_the_home_has_neighbours_too() {
         place.command(["exec", "-w", "fix", "--shell", "echo x > ../note; touch /tmp/x"]);
     let output = command.env("HOME", home.path()).output().expect("the binary runs");
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        said.starts_with("1 file written outside the project was discarded: ../note;"),
-        "{said}"
-    );
+    assert!(said.starts_with("1 change outside the project was not kept: ../note;"), "{said}");
 }
 
 #[needs(UserNamespace)]
@@ -110,5 +107,5 @@ fn an_ordinary_user_is_told_too() {
     let words = ["exec", "-w", "fix", "--shell", "mkdir ../new; echo x > ../new/1"];
     let output = user.command(&place, &words).output().expect("the binary runs");
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("1 file written outside the project was discarded: ../new;"), "{said}");
+    assert!(said.contains("1 change outside the project was not kept: ../new;"), "{said}");
 }

@@ -254,7 +254,7 @@ fn looking_is_no_change_of_the_folder() {
     place.ok_with(["fs", "write", "/newer", "-w", "fix"], b"new\n");
     host(&place, "echo two >> Makefile; git add Makefile");
     let said = place.ok(["commit", "-w", "fix"]);
-    assert!(said.contains("1 file changed in the folder meanwhile"), "{said}");
+    assert!(said.contains("1 file also changed in the folder"), "{said}");
 }
 
 /// What a commit that nobody described is called.

@@ -336,6 +336,13 @@ fn git_that_only_looks_runs_nothing_of_the_project() {
     git(&["config", "core.fsmonitor", ".git/monitor"]);
     // Newer than the index, so that git would like to write that anew.
     place.write("a", "one\n");
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(10);
+    fs::File::options()
+        .append(true)
+        .open(place.project().join("a"))
+        .unwrap()
+        .set_modified(later)
+        .unwrap();
     place.ok(["init"]);
     place.ok(["workspace", "create", "fix"]);
     for command in [["git", "status"], ["git", "diff"]] {

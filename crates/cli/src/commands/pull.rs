@@ -65,7 +65,8 @@ pub(crate) fn run(args: &PullArgs, context: &Context) -> Result<ExitCode> {
 
 fn text(pulled: &Pulled, captured: &Listing<'_>, changes: &Listing<'_>) -> String {
     let mut text = String::new();
-    if pulled.head_moved {
+    let is_news = !captured.single().is_empty() || !captured.folded().is_empty();
+    if pulled.head_moved && (is_news || pulled.workspace.is_none()) {
         text.push_str(&format!("new in the folder: {}\n", captured.heading()));
         text.push_str(&captured.lines("  ", usize::MAX, &show_expanded("head")));
     }

@@ -6,7 +6,7 @@ use offshoot_vault::merge::MergeOptions;
 use offshoot_vault::{ApplyNote, Vault, Workspace};
 use offshoot_workspace::{
     BindingService, GitDirectory, GitTaking, HomeEvent, HomeOptions, How, Preview, PreviewService,
-    Selection, Settled,
+    RunningService, Selection, Settled,
 };
 
 use super::{Context, user_home};
@@ -46,11 +46,23 @@ impl Context {
         workspace: &Workspace,
         metadata: bool,
     ) -> Result<Preview> {
+        self.note_running(vault, workspace);
         let tracked = git::tracked(vault)?;
         let is_tracked = |path: &_| Ok(tracked.has(path));
         let selection = Selection { tracked: &is_tracked, ..Selection::default() };
         let service = PreviewService::new(vault, self.merge_options(), self.diff_options());
         Ok(service.preview(workspace, &selection, metadata)?)
+    }
+
+    /// Says that a command is at work in a workspace: nobody knows yet what it changes.
+    fn note_running(&self, vault: &Vault, workspace: &Workspace) {
+        let running = RunningService::new(vault).list(Some(workspace.id)).unwrap_or_default();
+        if let Some(note) = running.iter().find(|note| !note.read_only) {
+            let (name, command) = (&workspace.name, line(&note.command));
+            self.output.note(format!(
+                "a command runs in {name} ({command}): what it changes is shown when it has ended"
+            ));
+        }
     }
 
     /// Says that somebody has to finish a change of the folder, or take it back.

@@ -134,14 +134,14 @@ mod tests {
             name: "refs/heads/main".to_owned(),
             side: "fix".to_owned(),
             from: from.map(str::to_owned),
-            to: Some("0123456789abcdef".to_owned()),
+            to: Some("0123456789abcdef0123456789abcdef01234567".to_owned()),
         };
         anstream::adapter::strip_str(&told(&note, "yours", "")).to_string()
     }
 
     #[test]
     fn a_ref_that_was_not_there_is_created() {
-        let from = Some("fedcba9876543210");
+        let from = Some("fedcba9876543210fedcba9876543210fedcba98");
         let moved = "git: main moved from fedcba987654 to 0123456789ab\n";
         assert_eq!(said("/.git", GitEvent::Moved, from), moved);
         let created = "git: main was created at 0123456789ab\n";

@@ -210,18 +210,35 @@ pub(crate) fn git_name(directory: &VaultPath) -> String {
 }
 
 fn activity_text(activity: &GitActivity) -> Option<String> {
-    let GitActivity { created, deleted, commits, new_branches, deleted_branches, new_tags } =
-        activity;
+    let GitActivity {
+        created,
+        deleted,
+        commits,
+        moved,
+        stashes,
+        new_branches,
+        deleted_branches,
+        new_tags,
+    } = activity;
+    let name = |branch: &Vec<u8>| line(&String::from_utf8_lossy(branch));
     let mut parts = Vec::new();
     match (created, deleted) {
         (true, false) => parts.push("new repository".to_owned()),
         (false, true) => return Some("repository deleted".to_owned()),
         _ => {}
     }
-    parts.extend(commits.iter().map(|(branch, number)| {
-        let branch = line(&String::from_utf8_lossy(branch));
-        format!("{} on {branch}", count(*number, "commit"))
-    }));
+    parts.extend(
+        commits
+            .iter()
+            .map(|(branch, number)| format!("{} on {}", count(*number, "commit"), name(branch))),
+    );
+    parts.extend(moved.iter().map(|branch| format!("{} moved", name(branch))));
+    if *stashes > 0 {
+        parts.push(match stashes {
+            1 => "1 new stash".to_owned(),
+            many => format!("{many} new stashes"),
+        });
+    }
     let branches = |number: u64| if number == 1 { "branch" } else { "branches" };
     if !created && *new_branches > 0 {
         parts.push(format!("{new_branches} new {}", branches(*new_branches)));

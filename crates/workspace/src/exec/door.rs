@@ -1,5 +1,6 @@
 //! Deciding about a request before anything is looked up or touched, and the answer to what may not run.
 
+use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
 use std::time::Instant;
 
@@ -18,6 +19,8 @@ use crate::wire;
 
 /// What tells git to write nothing that it was not asked for.
 const QUIET_GIT: (&str, &str) = ("GIT_OPTIONAL_LOCKS", "0");
+/// The same for `git diff`, which does not heed that.
+const QUIET_DIFF: (&str, &str) = ("diff.autoRefreshIndex", "false");
 
 /// The door of a vault: what has to be known of it to decide about a request. Nobody needs to have it open.
 #[derive(Clone, Copy, Debug)]
@@ -156,7 +159,18 @@ pub(super) fn quieten(request: &mut ExecutionRequest, result: &ExecutionResult) 
         && !environment.iter().any(|(name, _)| name == QUIET_GIT.0)
     {
         environment.push((QUIET_GIT.0.into(), QUIET_GIT.1.into()));
+        configure_git(environment, QUIET_DIFF);
     }
+}
+
+/// Adds a setting to those that git takes from its environment.
+fn configure_git(environment: &mut Vec<(OsString, OsString)>, (key, value): (&str, &str)) {
+    let count = environment.iter_mut().find(|(name, _)| name == "GIT_CONFIG_COUNT");
+    let Some((_, count)) = count else { return };
+    let Some(next) = count.to_str().and_then(|count| count.parse::<u32>().ok()) else { return };
+    *count = (next + 1).to_string().into();
+    environment.push((format!("GIT_CONFIG_KEY_{next}").into(), key.into()));
+    environment.push((format!("GIT_CONFIG_VALUE_{next}").into(), value.into()));
 }
 
 /// What a verdict that lets nothing run says to whoever asked.

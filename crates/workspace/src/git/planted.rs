@@ -1,11 +1,11 @@
 //! Changes that would make the host run something by itself, as soon as anybody uses git there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use offshoot_vault::diff::Change;
 use offshoot_vault::{Entry, EntryKind, Tree, VaultPath};
 
-use super::names::{is_name, within_repository};
+use super::names::{git_directory, is_name, within_repository};
 use super::repository::is_repository;
 use crate::error::Result;
 
@@ -28,6 +28,8 @@ pub enum Planted {
     Repository,
     /// What belongs to another checkout of the same repository.
     OtherCheckout,
+    /// A repository that is gone.
+    Gone,
 }
 
 impl Planted {
@@ -42,6 +44,7 @@ impl Planted {
             Self::Link => "a link inside of a git repository",
             Self::Repository => "a git repository",
             Self::OtherCheckout => "part of another checkout",
+            Self::Gone => "a deleted git repository",
         }
     }
 }
@@ -136,6 +139,8 @@ fn sensitive(first: &[u8], rest: &[Vec<u8>]) -> Option<Planted> {
 pub struct Planting {
     /// Directories that look like a repository after the changes, and what they were before.
     repositories: BTreeMap<VaultPath, Was>,
+    /// Repositories called `.git` that are gone.
+    gone: BTreeSet<VaultPath>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,7 +167,16 @@ impl Planting {
         }
         let repositories =
             looked.into_iter().filter_map(|(path, was)| Some((path, was?))).collect();
-        Ok(Self { repositories })
+        let mut gone = BTreeSet::new();
+        let heads = changes.iter().filter(|change| change.path.name() == Some(b"HEAD"));
+        for change in heads.filter(|change| change.after.is_none()) {
+            let Some(repository) = git_directory(&change.path) else { continue };
+            let is_its_own = change.path.parent().as_ref() == Some(&repository);
+            if is_its_own && after.get(&repository)?.is_none() {
+                gone.insert(repository);
+            }
+        }
+        Ok(Self { repositories, gone })
     }
 
     /// What a change to a path plants.
@@ -172,6 +186,9 @@ impl Planting {
         before: Option<&Entry>,
         after: Option<&Entry>,
     ) -> Option<Planted> {
+        if self.gone.iter().any(|repository| path.is_within(repository)) {
+            return Some(Planted::Gone);
+        }
         planted(path, before, after).or_else(|| self.in_found(path, before, after))
     }
 

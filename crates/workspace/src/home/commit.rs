@@ -1,12 +1,8 @@
 //! `commit`: what a workspace changed comes into the bound folders.
 
-use std::time::Duration;
-
 use offshoot_vault::diff::{Change, DiffOptions};
 use offshoot_vault::merge::conflict::Conflict;
-use offshoot_vault::{
-    Actor, Imported, RootId, Snapshot, Vault, VaultError, Workspace, WorkspaceLock,
-};
+use offshoot_vault::{Actor, Imported, RootId, Snapshot, Vault, Workspace};
 
 use super::folders::Folders;
 use super::note::{CommitRecord, Hex, Note, Record};
@@ -19,11 +15,10 @@ use crate::change::ChangeSummaryService;
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
 use crate::git::{GitReport, Meeting, Unclear, is_index_refresh};
+use crate::hold::lock_workspace;
 
 /// How often a commit is tried again because somebody changed the folder meanwhile.
 const ATTEMPTS: usize = 3;
-/// A command may run for as long as it wants, so who waits for it is told soon.
-const LONGEST_WAIT: Duration = Duration::from_secs(2);
 
 /// What to bring home.
 #[derive(Clone, Debug)]
@@ -84,7 +79,8 @@ impl<'a> CommitService<'a> {
     /// Brings a workspace's changes home; every step is specified in `docs/design/commit.md`. Conflicts are part of the outcome:
     /// nothing was changed then.
     pub fn commit(&self, request: &CommitRequest<'_>) -> Result<CommitOutcome> {
-        let _lock = lock_workspace(self.vault, request.workspace, &self.options, "commit")?;
+        let _lock =
+            lock_workspace(self.vault, request.workspace, self.options.lock_wait(), "commit")?;
         let folders = Folders::lock(self.vault, &self.actor, &self.options)?;
         let _held = self.vault.hold()?;
         // Folder, workspace and base are compared with each other in many ways.
@@ -233,22 +229,4 @@ fn outcome(
         after: *after,
         report: captured.report.clone(),
     }
-}
-
-/// Keeps commands out of the workspace.
-pub(super) fn lock_workspace(
-    vault: &Vault,
-    workspace: &Workspace,
-    options: &HomeOptions<'_>,
-    verb: &str,
-) -> Result<WorkspaceLock> {
-    let holder = format!("process {}: offshoot {verb}", std::process::id());
-    let wait = options.wait.min(LONGEST_WAIT);
-    let locked = vault.lock_workspace(&workspace.id, Some(wait), &holder);
-    locked.map_err(|error| match error {
-        VaultError::WorkspaceBusy { holder, .. } => {
-            ServiceError::Busy { workspace: workspace.name.clone(), holder }
-        }
-        other => other.into(),
-    })
 }

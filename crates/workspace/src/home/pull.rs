@@ -5,7 +5,6 @@ use offshoot_vault::merge::MergeInputs;
 use offshoot_vault::{Actor, ImportReport, NewSnapshot, RootId, Snapshot, Vault, Workspace};
 
 use super::HomeOptions;
-use super::commit::lock_workspace;
 use super::folders::Folders;
 use super::outcome::Pulled;
 use super::proposal::{HEAD_LABEL, side};
@@ -15,6 +14,7 @@ use crate::change::ChangeSummaryService;
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
 use crate::git::{GitReport, RepositoryMerge, Unclear, merge_repositories};
+use crate::hold::lock_workspace;
 
 /// How often it is tried again because somebody changed the workspace meanwhile.
 const ATTEMPTS: usize = 8;
@@ -76,7 +76,7 @@ impl<'a> PullService<'a> {
 
     /// Makes the main line what is in the folders and merges it into a workspace. Conflicts stay in the workspace.
     pub fn pull(&self, workspace: &Workspace) -> Result<Pulled> {
-        let _lock = lock_workspace(self.vault, workspace, &self.options, "pull")?;
+        let _lock = lock_workspace(self.vault, workspace, self.options.lock_wait(), "pull")?;
         let mut folders = Folders::lock(self.vault, &self.actor, &self.options)?;
         let _held = self.vault.hold()?;
         let mut pulled = self.take_in(&mut folders)?;

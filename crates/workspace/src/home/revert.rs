@@ -12,12 +12,12 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::HomeOptions;
-use super::commit::lock_workspace;
 use super::folders::Folders;
 use super::note::{Hex, Note, Record, RevertRecord};
 use super::proposal::{HEAD_LABEL, side};
 use crate::error::{Result, ServiceError};
 use crate::git::{GitReport, RepositoryMerge, Unclear, is_own, merge_repositories};
+use crate::hold::lock_workspace;
 
 /// How often it is tried again because somebody changed the folder meanwhile.
 const ATTEMPTS: usize = 3;
@@ -85,7 +85,8 @@ impl Reverter<'_> {
     pub(crate) fn revert(&self, target: &Operation, redo: bool) -> Result<(Reverted, GitReport)> {
         let sides = Sides::of(target)?;
         let verb = if redo { "redo" } else { "undo" };
-        let _lock = lock_workspace(self.vault, &sides.before.workspace, self.options, verb)?;
+        let _lock =
+            lock_workspace(self.vault, &sides.before.workspace, self.options.lock_wait(), verb)?;
         let folders = Folders::lock(self.vault, self.actor, self.options)?;
         let _held = self.vault.hold()?;
         folders.require_same()?;

@@ -1,6 +1,6 @@
 //! What was done in a git directory, as far as its files tell.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use offshoot_vault::diff::{Change, ChangeKind};
 use offshoot_vault::{Body, Entry, Objects, VaultPath};
@@ -17,6 +17,10 @@ pub struct GitActivity {
     pub deleted: bool,
     /// Branches that commits were made on, and how many.
     pub commits: BTreeMap<Vec<u8>, u64>,
+    /// Branches that moved in another way.
+    pub moved: BTreeSet<Vec<u8>>,
+    /// How many stashes are new.
+    pub stashes: u64,
     /// How many branches are new.
     pub new_branches: u64,
     /// How many branches are gone.
@@ -44,20 +48,40 @@ impl GitActivity {
                 [b"refs", b"heads", ..] if is_file(change) => match change.kind() {
                     ChangeKind::Added => activity.new_branches += 1,
                     ChangeKind::Deleted => activity.deleted_branches += 1,
+                    ChangeKind::Modified => {
+                        activity.moved.insert(below[2..].join(&b'/'));
+                    }
                     _ => {}
                 },
                 [b"refs", b"tags", ..] if change.kind() == ChangeKind::Added => {
                     activity.new_tags += u64::from(is_file(change));
                 }
                 [b"logs", b"refs", b"heads", branch @ ..] => {
-                    if let Some(number @ 1..) = commits(objects, change) {
+                    if let Some(number @ 1..) = gained(objects, change, is_commit) {
                         activity.commits.insert(branch.join(&b'/'), number);
                     }
                 }
+                [b"logs", b"refs", b"stash"] => {
+                    activity.stashes += gained(objects, change, |_| true).unwrap_or_default();
+                }
+                [b"modules", inside @ ..] => activity.in_module(objects, inside, change),
                 _ => {}
             }
         }
+        let commits = &activity.commits;
+        activity.moved.retain(|branch| !commits.contains_key(branch));
         activity
+    }
+
+    /// Commits that were made in a submodule, whose name may be a path.
+    fn in_module(&mut self, objects: &Objects, inside: &[&[u8]], change: &Change) {
+        const BRANCHES: [&[u8]; 3] = [b"logs", b"refs", b"heads"];
+        let Some(at) = inside.windows(3).position(|names| names == BRANCHES) else { return };
+        let (module, branch) = (inside[..at].join(&b'/'), inside[at + 3..].join(&b'/'));
+        if let Some(number @ 1..) = gained(objects, change, is_commit) {
+            let name = [&branch, b" of submodule ".as_slice(), &module].concat();
+            self.commits.insert(name, number);
+        }
     }
 }
 
@@ -65,12 +89,13 @@ fn is_file(change: &Change) -> bool {
     change.entry().directory().is_none()
 }
 
-/// How many commits were made, by the lines that the log of a branch gained.
-fn commits(objects: &Objects, change: &Change) -> Option<u64> {
+/// How many lines a log gained that count.
+fn gained(objects: &Objects, change: &Change, counts: fn(&[u8]) -> bool) -> Option<u64> {
     let (before, after) =
         (log(objects, change.before.as_deref())?, log(objects, change.after.as_deref())?);
     let gained = after.strip_prefix(before.as_slice())?;
-    let made = gained.split(|byte| *byte == b'\n').filter(|line| is_commit(line));
+    let lines = gained.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    let made = lines.filter(|line| counts(line));
     Some(made.count() as u64)
 }
 

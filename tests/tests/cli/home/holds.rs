@@ -139,6 +139,34 @@ fn what_git_would_run_stays() {
     assert_eq!(read(&place, "linked/.git"), "gitdir: /elsewhere\n");
 }
 
+/// Whoever deletes a repository in a workspace deletes no history of the folder's.
+#[test]
+fn a_deleted_repository_stays() {
+    let place = lines();
+    for at in ["", "part/", "whole/"] {
+        place.write(format!("{at}.git/HEAD"), "ref: refs/heads/main\n");
+        place.write(format!("{at}.git/config"), "[core]\n");
+        place.write(format!("{at}.git/objects/info/packs"), "\n");
+        place.write(format!("{at}.git/refs/heads/.keep"), "");
+        place.write(format!("{at}file"), "1\n");
+    }
+    place.ok(["init"]);
+    fork(&place, "work");
+    run(&place, "rm -rf .git part/.git whole; echo 2 > file");
+    let document = place.json(&["commit", "-w", "work"]);
+    assert_eq!(read(&place, "file"), "2\n");
+    let kept = [".git/HEAD", "part/.git/config", ".git/refs/heads/.keep", "whole/.git/HEAD"];
+    for path in kept {
+        assert!(place.project().join(path).exists(), "{path}: {document}");
+    }
+    assert!(!place.project().join("whole/file").exists());
+    assert!(held(&document).contains(&("/.git/HEAD".to_owned(), "git".to_owned())), "{document}");
+    place.ok(["undo", "-w", "work"]);
+    place.ok(["commit", "-w", "work", "--allow", "git"]);
+    assert!(!place.project().join("part/.git").exists());
+    assert!(!place.project().join("whole").exists());
+}
+
 /// A file with all markers of a conflict is a conflict that nobody decided, wherever it came from.
 #[test]
 fn markers_stay_unless_they_were_there() {

@@ -64,8 +64,7 @@ fn done(outcome: &CommitOutcome, noise: Option<&mut Noise<'_>>) -> Result<String
     text.push_str(&brought.lines("  ", MOST_NAMED, hint));
     if outcome.meanwhile_own > 0 {
         let files = render::count(outcome.meanwhile_own, "file");
-        let line =
-            format!("{files} changed in the folder meanwhile; that was kept and merged with");
+        let line = format!("{files} also changed in the folder; both changes are kept");
         text.push_str(&format!("{}\n", paint(DIM, &line)));
     }
     Ok(text)
@@ -128,6 +127,7 @@ fn why(reason: HeldReason) -> &'static str {
         HeldReason::Ignored => "ignored by .gitignore",
         HeldReason::Setuid => "setuid or setgid bits",
         HeldReason::Git(Planted::OtherCheckout) => "belongs to another checkout of the repository",
+        HeldReason::Git(Planted::Gone) => "the workspace deleted its repository",
         HeldReason::Git(_) => "git would run or obey it",
         HeldReason::Unbound => "its folder is not bound any more",
         HeldReason::NotAsked => "not asked for",

@@ -34,8 +34,8 @@ pub(super) fn line(discarded: &DiscardedFiles) -> Option<String> {
     };
     let were = if *files == 1 { "was" } else { "were" };
     let text = format!(
-        "{} written outside the project {were} discarded: {}; {keep}",
-        count(*files, "file"),
+        "{} outside the project {were} not kept: {}; {keep}",
+        count(*files, "change"),
         named.join(", ")
     );
     Some(format!("{}\n", paint(BAD, &text)))

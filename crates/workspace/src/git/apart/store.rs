@@ -61,6 +61,9 @@ impl<'a> Store<'a> {
 
     /// Whether an object has a file of its own that is none of git's; one that is too large to be read is not.
     pub(super) fn is_damaged(&self, id: &[u8]) -> Result<bool> {
+        if !is_id(id) {
+            return Ok(false);
+        }
         let Some(bytes) = self.state.file(&self.path(id))? else { return Ok(false) };
         Ok(bytes.len() <= LONGEST / 1024 && parsed(&bytes).is_none() && !self.is_packed(id)?)
     }

@@ -1,0 +1,45 @@
+//! A workspace that a command runs in: nobody moves it meanwhile, so what the command writes becomes its next state.
+
+use offshoot_needs::needs;
+use offshoot_tests::product::document_of;
+
+use crate::background::Background;
+use crate::transcript::demo_vault;
+
+#[needs(UserNamespace)]
+#[test]
+fn nobody_moves_a_workspace_under_a_command() {
+    let place = demo_vault();
+    place.write("new", "new\n");
+    place.ok(["exec", "-w", "box", "--", "touch", "first"]);
+    place.ok(["checkpoint", "create", "mark", "-w", "box"]);
+    place.ok(["exec", "-w", "box", "--", "touch", "second"]);
+    let text = "echo kept > kept; echo ready; exec sleep 300";
+    let command = Background::start_with(&place, &["exec", "-w", "box", "--shell", text]);
+    for arguments in [
+        &["discard", "box"][..],
+        &["workspace", "delete", "box"],
+        &["undo", "-w", "box"],
+        &["checkpoint", "restore", "mark", "-w", "box"],
+        &["fs", "rm", "/first", "-w", "box"],
+        &["review", "-w", "box", "--drop", "/first"],
+        &["commit", "-w", "box"],
+        &["pull", "-w", "box"],
+    ] {
+        let error = place.json_error(arguments, 8);
+        assert!(error["message"].as_str().unwrap().contains("sleep 300"), "{arguments:?}: {error}");
+    }
+    let status = place.run(["status", "-w", "box"]);
+    let told = String::from_utf8(status.stderr).unwrap();
+    assert!(told.contains("a command runs in box"), "{told}");
+    // Others are not kept waiting.
+    place.ok(["exec", "-q", "-w", "other", "--", "touch", "third"]);
+    place.ok(["undo", "-w", "other"]);
+    place.ok(["checkpoint", "create", "meanwhile", "-w", "box"]);
+    place.ok(["kill", &command.exec]);
+    let result = document_of(&command.wait())["result"].clone();
+    assert_eq!(result["recoverable"].as_bool().unwrap_or_default(), false, "{result}");
+    assert_eq!(place.ok(["fs", "cat", "/kept", "-w", "box"]), "kept\n");
+    place.ok(["undo", "-w", "box"]);
+    place.ok(["discard", "box"]);
+}
