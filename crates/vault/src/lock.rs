@@ -49,7 +49,9 @@ impl Vault {
         let path = self.dir().join("locks").join(workspace.to_string());
         let mut held = open(&path)?;
         let shared = || try_lock(&held, &path, FlockOperation::NonBlockingLockShared);
-        if !wait_for(&held, &path, wait)? && !(shared()? && wait_for(&held, &path, Some(BRIEF))?) {
+        let taken =
+            wait_for(&held, &path, wait)? || (shared()? && wait_for(&held, &path, Some(BRIEF))?);
+        if !taken {
             return Err(busy(workspace, &path));
         }
         let write = held.set_len(0).and_then(|()| held.write_all(holder.as_bytes()));

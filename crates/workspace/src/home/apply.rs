@@ -30,9 +30,10 @@ impl<'a> Folders<'a> {
         }
         let Some(plan) = self.plan(before, after)? else { return Ok(None) };
         let value = serde_json::to_value(note).map_err(|error| internal(&error))?;
+        // What is staged lies in the folder already.
+        self.tell(HomeEvent::Changing);
         let mut apply = self.stage(plan, value)?;
         self.know_rewritten(&mut apply, note);
-        self.tell(HomeEvent::Changing);
         match apply.swap() {
             Ok(()) => {}
             Err(ApplyError::Interfered { kept, .. }) => {

@@ -132,6 +132,7 @@ impl HeldReason {
         match self {
             Self::Ignored => Some("--ignored"),
             Self::Setuid => Some("--allow setuid"),
+            Self::Git(Planted::Gone) => None,
             Self::Git(_) => Some("--allow git"),
             Self::Unbound | Self::NotAsked | Self::Left => None,
         }

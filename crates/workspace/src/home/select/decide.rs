@@ -69,7 +69,8 @@ impl<'d> Decider<'d> {
         let planted = self.planting.planted(path, before, after);
         let others = || self.checkouts.belongs_to_another(change).then_some(Planted::OtherCheckout);
         let planted = planted.or_else(others);
-        if let Some(planted) = planted.filter(|_| !selection.allow.git) {
+        let allowed = |planted: &Planted| selection.allow.git && *planted != Planted::Gone;
+        if let Some(planted) = planted.filter(|planted| !allowed(planted)) {
             return Ok(Decision::Hold(HeldReason::Git(planted)));
         }
         if !selection.ignored && self.is_ignored(change)? {
