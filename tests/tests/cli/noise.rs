@@ -250,11 +250,35 @@ fn looking_is_no_change_of_the_folder() {
     host(&place, "touch -d '1 day ago' src/main.c; git status");
     assert_ne!(index(), before, "git wrote its index anew");
     let said = place.ok(["commit", "-w", "fix"]);
-    assert!(!said.contains("meanwhile"), "{said}");
+    assert!(!said.contains("also changed"), "{said}");
     place.ok_with(["fs", "write", "/newer", "-w", "fix"], b"new\n");
     host(&place, "echo two >> Makefile; git add Makefile");
     let said = place.ok(["commit", "-w", "fix"]);
     assert!(said.contains("1 file also changed in the folder"), "{said}");
+}
+
+/// Stashes, commits of submodules and branches that moved otherwise are named like commits.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn all_that_git_keeps_is_named() {
+    let place = repository();
+    let module = "mkdir lib; cd lib; git init -q .; echo 1 > one; git add .; git commit -qm one; cd ..; \
+        git -c protocol.file.allow=always submodule --quiet add ./lib lib; git submodule absorbgitdirs 2>&1; \
+        git commit -qm module";
+    host(&place, module);
+    place.ok(["pull", "--head"]);
+    let told = work(&place, "echo two >> Makefile; git stash -q");
+    assert!(told.contains("git: 1 new stash"), "{told}");
+    let told = work(&place, "cd lib; echo 2 > one; git commit -qam two");
+    assert!(told.contains("1 commit on main of submodule lib"), "{told}");
+    work(
+        &place,
+        "git stash drop -q; git -C lib checkout -q .; echo 3 > new; git add new; git commit -qm new",
+    );
+    place.ok(["commit", "-w", "fix"]);
+    place.ok(["undo", "-w", "fix"]);
+    let told = place.ok(["status", "-w", "fix"]);
+    assert!(told.contains("main moved") || told.contains("commit on main"), "{told}");
 }
 
 /// What a commit that nobody described is called.
