@@ -163,6 +163,18 @@ fn what_to_do_next_names_a_workspace_where_it_has_to() {
     assert!(elsewhere.contains("undo: offshoot undo -w fix --vault project"), "{elsewhere}");
 }
 
+/// Where one stands makes no difference to what a new workspace starts from.
+#[needs(UserNamespace)]
+#[test]
+fn a_named_vault_is_brought_up_to_date_from_anywhere() {
+    let place = demo_vault();
+    place.write("late", "late\n");
+    let arguments = ["--vault", "project", "exec", "-w", "far", "--", "cat", "late"];
+    let output = place.command(arguments).current_dir(place.path()).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "late\n", "{output:?}");
+    assert!(errors(&output).contains("was brought up to date"), "{output:?}");
+}
+
 #[needs(UserNamespace)]
 #[test]
 fn lists_tell_what_goes_on() {

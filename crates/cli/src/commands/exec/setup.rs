@@ -28,7 +28,7 @@ pub(super) struct Place {
     /// The current folder below the bound one, or as it is in another folder of the vault.
     pub(super) below: Option<PathBuf>,
     /// The folder to look at before a workspace is forked from the main line.
-    stale: Option<(Listed, PathBuf)>,
+    stale: Option<PathBuf>,
 }
 
 /// What there is of a vault before anything is made.
@@ -66,7 +66,7 @@ impl Folder {
     /// Opens the vault.
     pub(super) fn open(self, ask: &Ask<'_>, context: &Context) -> Result<Place> {
         let vault = context.open_listed(&self.listed)?;
-        let stale = refreshes(ask, context).then_some((self.listed, self.bound));
+        let stale = refreshes(ask, context).then_some(self.bound);
         Ok(Place { vault, below: Some(self.below), stale })
     }
 }
@@ -77,7 +77,10 @@ pub(super) fn find(ask: &Ask<'_>, context: &Context) -> Result<Found> {
     if context.names_vault() {
         let vault = context.vault()?;
         let below = standing(&here, &vault.vault)?;
-        return Ok(Found::Vault(Box::new(Place { vault, below, stale: None })));
+        let first = vault.vault.bindings()?.iter().find(|it| it.is_first()).map(Binding::host_path);
+        // A vault may have been brought here without its folder.
+        let stale = first.filter(|folder| refreshes(ask, context) && folder.is_dir());
+        return Ok(Found::Vault(Box::new(Place { vault, below, stale })));
     }
     let bound = context.home.find_bound(&here).map_err(|error| context.home_error(error))?;
     let Some((listed, bound)) = bound else {
@@ -89,7 +92,7 @@ pub(super) fn find(ask: &Ask<'_>, context: &Context) -> Result<Found> {
     }
     let vault = context.open_listed(&listed)?;
     let below = standing(&here, &vault.vault)?;
-    let stale = refreshes(ask, context).then_some((listed, bound));
+    let stale = refreshes(ask, context).then_some(bound);
     Ok(Found::Vault(Box::new(Place { vault, below, stale })))
 }
 
@@ -107,13 +110,13 @@ pub(super) fn prepare(context: &Context, place: &Place) -> Result<(), ServiceErr
     for expired in WorkspaceService::new(vault, &context.actor).sweep()? {
         context.output.note(format!("ephemeral workspace {expired} expired and was cleaned up"));
     }
-    let Some((listed, bound)) = &place.stale else { return Ok(()) };
+    let Some(bound) = &place.stale else { return Ok(()) };
     if let Some(name) = context.workspace_name()
         && Resolver::new(vault).has_workspace(name)?
     {
         return Ok(());
     }
-    refresh(context, &place.vault, listed, bound)
+    refresh(context, &place.vault, bound)
 }
 
 /// The vault that this folder belongs to, made of it at its first use.
@@ -158,12 +161,7 @@ fn refreshes(ask: &Ask<'_>, context: &Context) -> bool {
     ask.options.from.is_none() && context.settings.config.exec.refresh
 }
 
-fn refresh(
-    context: &Context,
-    vault: &OpenVault,
-    listed: &Listed,
-    bound: &Path,
-) -> Result<(), ServiceError> {
+fn refresh(context: &Context, vault: &OpenVault, bound: &Path) -> Result<(), ServiceError> {
     if vault.vault.is_read_only() {
         return Ok(());
     }
@@ -174,7 +172,7 @@ fn refresh(
     // That commits are lost is among the warnings of the command.
     context.note_taken_git(&refreshed.git);
     if refreshed.changed {
-        let (name, folder) = (&listed.name, host_path(bound));
+        let (name, folder) = (&vault.name, host_path(bound));
         context.output.note(format!("vault {name} was brought up to date with {folder}"));
     }
     Ok(())
