@@ -3,7 +3,7 @@
 use offshoot_needs::needs;
 
 use crate::seen::{FIX, whole, world};
-use crate::world::Side;
+use crate::world::{Side, World};
 
 #[needs(Overlay, UserNamespace, "git")]
 #[test]
@@ -159,7 +159,7 @@ fn a_reftable_that_both_moved_is_refused_and_the_advice_works() {
     if !made.is_well() {
         return;
     }
-    let world = crate::world::World::new(
+    let world = World::new(
         "git init -q --ref-format=reftable .; echo one > a; git add a; git commit -qm first",
         &["fix"],
     );
@@ -243,4 +243,68 @@ fn nothing_is_taken_back_under_a_git_at_work() {
     world.done(&["undo", "-w", "fix"]);
     assert_eq!(world.ok(Side::Folder, "cat a; git log -1 --format=%s"), "one\nfirst\n");
     whole(&world);
+}
+
+/// What a pull only kept apart is no part of what the workspace has: its stash is not put in place of the person's.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_stash_outlives_a_pull_and_a_commit() {
+    let world = world();
+    world.ok(FIX, "echo w >> a; git stash -q");
+    world.ok(Side::Folder, "echo p >> b; echo u > u; git stash -q -u");
+    let mine = world.ok(Side::Folder, "git rev-parse refs/stash");
+    let theirs = world.ok(FIX, "git rev-parse refs/stash");
+    world.done(&["pull", "-w", "fix"]);
+    let said = world.done(&["commit", "-w", "fix"]);
+    assert!(said.contains("refs/offshoot/fix/stash"), "{said}");
+    let stashes = "git log -g --format=%H refs/stash; git rev-parse refs/offshoot/fix/stash";
+    assert_eq!(world.ok(Side::Folder, stashes), format!("{mine}{theirs}"));
+    whole(&world);
+    // The workspace goes on from the person's: what it puts upon that comes home.
+    world.ok(FIX, "echo more >> a; git stash -q");
+    let upon = world.ok(FIX, "git rev-parse refs/stash");
+    world.done(&["commit", "-w", "fix"]);
+    assert_eq!(world.ok(Side::Folder, stashes), format!("{upon}{mine}{theirs}"));
+    // What it drops stays the person's.
+    world.ok(FIX, "git stash drop -q stash@{1}; echo x > x");
+    let said = world.done(&["commit", "-w", "fix"]);
+    assert!(said.contains("stash of fix was not brought"), "{said}");
+    assert_eq!(world.ok(Side::Folder, stashes), format!("{upon}{mine}{theirs}"));
+    whole(&world);
+}
+
+/// A workspace that dropped its own stash has not dropped the person's.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_stash_outlives_a_pull_and_a_drop() {
+    let world = world();
+    world.ok(FIX, "echo w >> a; git stash -q");
+    world.ok(Side::Folder, "echo p >> b; git stash -q");
+    world.done(&["pull", "-w", "fix"]);
+    world.ok(FIX, "git stash pop -q");
+    world.done(&["commit", "-w", "fix"]);
+    assert_eq!(world.ok(Side::Folder, "git stash list | wc -l; tail -n 1 a"), "1\nw\n");
+    // What the person drops goes from the workspace, too.
+    world.ok(Side::Folder, "git stash drop -q");
+    world.done(&["pull", "-w", "fix"]);
+    assert_eq!(world.ok(FIX, "git stash list | wc -l"), "0\n");
+    whole(&world);
+}
+
+/// The stash of a submodule is a stash like any other.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_stash_of_a_submodule_outlives_a_pull_and_a_commit() {
+    let world = World::new(
+        "git init -q .; git init -q ../lib; (cd ../lib; echo one > l; git add l; git commit -qm lib)
+        git -c protocol.file.allow=always submodule --quiet add \"$PWD/../lib\" sub; git commit -qm first",
+        &["fix"],
+    );
+    world.ok(FIX, "cd sub; echo w >> l; git stash -q");
+    world.ok(Side::Folder, "cd sub; echo p >> l; git stash -q");
+    let mine = world.ok(Side::Folder, "cd sub; git rev-parse refs/stash");
+    world.done(&["pull", "-w", "fix"]);
+    world.done(&["commit", "-w", "fix"]);
+    assert_eq!(world.ok(Side::Folder, "cd sub; git log -g --format=%H refs/stash"), mine);
+    world.ok(Side::Folder, "cd sub; git rev-parse refs/offshoot/fix/stash");
 }
