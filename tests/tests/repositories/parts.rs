@@ -308,3 +308,45 @@ fn a_stash_of_a_submodule_outlives_a_pull_and_a_commit() {
     assert_eq!(world.ok(Side::Folder, "cd sub; git log -g --format=%H refs/stash"), mine);
     world.ok(Side::Folder, "cd sub; git rev-parse refs/offshoot/fix/stash");
 }
+
+/// What stayed at a pull was not taken in, so the workspace's is not put in place of the person's afterwards.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn files_of_git_outlive_a_pull_and_a_commit() {
+    let world = world();
+    let files = ["config", "description", "info/exclude", "mynotes"];
+    let write = "git config user.nick $0; for f in description info/exclude mynotes; do echo $0 > .git/$f; done";
+    let each = |who: &str| write.replace("$0", who);
+    let read = "git config user.nick; cd .git; cat description info/exclude mynotes";
+    world.ok(FIX, &each("w"));
+    world.ok(Side::Folder, &each("p"));
+    let stayed = |told: &serde_json::Value| -> Vec<String> {
+        let notes = told["result"]["repositories"].as_array().cloned().unwrap_or_default();
+        let notes = notes.iter().filter(|note| note["event"] == "file-stayed");
+        notes.map(|note| note["name"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    let told = world.document(&["pull", "-w", "fix"]);
+    assert_eq!(stayed(&told), files, "{told}");
+    assert_eq!(world.ok(FIX, read), "w\n".repeat(4));
+    let told = world.document(&["commit", "-w", "fix", "--allow", "git"]);
+    assert_eq!(stayed(&told), files, "{told}");
+    assert_eq!(world.ok(Side::Folder, read), "p\n".repeat(4));
+    // The workspace has the person's now, and what it makes of them comes home.
+    world.ok(FIX, &each("both"));
+    world.done(&["commit", "-w", "fix", "--allow", "git"]);
+    assert_eq!(world.ok(Side::Folder, read), "both\n".repeat(4));
+    whole(&world);
+}
+
+/// A file of git that one side deleted and the other changed stays with who has it, pulled before or not.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_changed_file_of_git_outlives_a_pull_and_a_deletion() {
+    let world = world();
+    world.ok(FIX, "rm .git/description");
+    world.ok(Side::Folder, "echo p > .git/description");
+    world.done(&["pull", "-w", "fix"]);
+    world.ok(FIX, "echo n > .git/new");
+    world.done(&["commit", "-w", "fix"]);
+    assert_eq!(world.ok(Side::Folder, "cat .git/description .git/new"), "p\nn\n");
+}
