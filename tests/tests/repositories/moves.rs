@@ -270,3 +270,41 @@ fn an_export_after_everything_came_home_repeats_nothing() {
     );
     assert_eq!(log, "more\n");
 }
+
+/// The files of a working tree beside the folder do not come home, so the branch that it has checked out stays where it is.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_branch_of_a_working_tree_elsewhere_neither_goes_nor_moves() {
+    let world = world();
+    world.ok(
+        Side::Folder,
+        "git worktree add -q -b wt ../w; cd ../w; echo w > w; git add w; git commit -qm mine",
+    );
+    let mine = world.ok(Side::Folder, "git rev-parse wt");
+    world.done(&["pull", "-w", "fix"]);
+    world.ok(FIX, "git update-ref -d refs/heads/wt");
+    let said = world.done(&["commit", "-w", "fix"]);
+    assert!(said.contains("wt of fix was not brought"), "{said}");
+    let there = "git rev-parse wt; cd ../w; git status --porcelain";
+    assert_eq!(world.ok(Side::Folder, there), mine);
+    world.ok(FIX, "git update-ref refs/heads/wt main");
+    let said = world.done(&["commit", "-w", "fix"]);
+    assert!(said.contains("offshoot/fix/wt"), "{said}");
+    assert_eq!(world.ok(Side::Folder, there), mine);
+    assert_eq!(world.ok(Side::Folder, "git log -1 --format=%s offshoot/fix/wt"), "first\n");
+    whole(&world);
+}
+
+/// Those of a working tree in the folder do, and its branch and its index come along.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_branch_of_a_working_tree_in_the_folder_comes_with_its_files() {
+    let world = world();
+    world.ok(Side::Folder, "git worktree add -q -b wt trees/w");
+    world.done(&["pull", "-w", "fix"]);
+    world.ok(FIX, "cd trees/w; echo w > w; git add w; git commit -qm theirs");
+    world.done(&["commit", "-w", "fix"]);
+    let there = "cd trees/w; git status --porcelain; git log -1 --format=%s; cat w";
+    assert_eq!(world.ok(Side::Folder, there), "theirs\nw\n");
+    whole(&world);
+}

@@ -3,7 +3,7 @@
 use offshoot_needs::needs;
 
 use crate::seen::{FIX, whole, world};
-use crate::world::Side;
+use crate::world::{Side, World};
 
 #[needs(Overlay, UserNamespace, "git")]
 #[test]
@@ -159,7 +159,7 @@ fn a_reftable_that_both_moved_is_refused_and_the_advice_works() {
     if !made.is_well() {
         return;
     }
-    let world = crate::world::World::new(
+    let world = World::new(
         "git init -q --ref-format=reftable .; echo one > a; git add a; git commit -qm first",
         &["fix"],
     );
@@ -243,4 +243,110 @@ fn nothing_is_taken_back_under_a_git_at_work() {
     world.done(&["undo", "-w", "fix"]);
     assert_eq!(world.ok(Side::Folder, "cat a; git log -1 --format=%s"), "one\nfirst\n");
     whole(&world);
+}
+
+/// What a pull only kept apart is no part of what the workspace has: its stash is not put in place of the person's.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_stash_outlives_a_pull_and_a_commit() {
+    let world = world();
+    world.ok(FIX, "echo w >> a; git stash -q");
+    world.ok(Side::Folder, "echo p >> b; echo u > u; git stash -q -u");
+    let mine = world.ok(Side::Folder, "git rev-parse refs/stash");
+    let theirs = world.ok(FIX, "git rev-parse refs/stash");
+    world.done(&["pull", "-w", "fix"]);
+    let said = world.done(&["commit", "-w", "fix"]);
+    assert!(said.contains("refs/offshoot/fix/stash"), "{said}");
+    let stashes = "git log -g --format=%H refs/stash; git rev-parse refs/offshoot/fix/stash";
+    assert_eq!(world.ok(Side::Folder, stashes), format!("{mine}{theirs}"));
+    whole(&world);
+    // The workspace goes on from the person's: what it puts upon that comes home.
+    world.ok(FIX, "echo more >> a; git stash -q");
+    let upon = world.ok(FIX, "git rev-parse refs/stash");
+    world.done(&["commit", "-w", "fix"]);
+    assert_eq!(world.ok(Side::Folder, stashes), format!("{upon}{mine}{theirs}"));
+    // What it drops stays the person's.
+    world.ok(FIX, "git stash drop -q stash@{1}; echo x > x");
+    let said = world.done(&["commit", "-w", "fix"]);
+    assert!(said.contains("stash of fix was not brought"), "{said}");
+    assert_eq!(world.ok(Side::Folder, stashes), format!("{upon}{mine}{theirs}"));
+    whole(&world);
+}
+
+/// A workspace that dropped its own stash has not dropped the person's.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_stash_outlives_a_pull_and_a_drop() {
+    let world = world();
+    world.ok(FIX, "echo w >> a; git stash -q");
+    world.ok(Side::Folder, "echo p >> b; git stash -q");
+    world.done(&["pull", "-w", "fix"]);
+    world.ok(FIX, "git stash pop -q");
+    world.done(&["commit", "-w", "fix"]);
+    assert_eq!(world.ok(Side::Folder, "git stash list | wc -l; tail -n 1 a"), "1\nw\n");
+    // What the person drops goes from the workspace, too.
+    world.ok(Side::Folder, "git stash drop -q");
+    world.done(&["pull", "-w", "fix"]);
+    assert_eq!(world.ok(FIX, "git stash list | wc -l"), "0\n");
+    whole(&world);
+}
+
+/// The stash of a submodule is a stash like any other.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_stash_of_a_submodule_outlives_a_pull_and_a_commit() {
+    let world = World::new(
+        "git init -q .; git init -q ../lib; (cd ../lib; echo one > l; git add l; git commit -qm lib)
+        git -c protocol.file.allow=always submodule --quiet add \"$PWD/../lib\" sub; git commit -qm first",
+        &["fix"],
+    );
+    world.ok(FIX, "cd sub; echo w >> l; git stash -q");
+    world.ok(Side::Folder, "cd sub; echo p >> l; git stash -q");
+    let mine = world.ok(Side::Folder, "cd sub; git rev-parse refs/stash");
+    world.done(&["pull", "-w", "fix"]);
+    world.done(&["commit", "-w", "fix"]);
+    assert_eq!(world.ok(Side::Folder, "cd sub; git log -g --format=%H refs/stash"), mine);
+    world.ok(Side::Folder, "cd sub; git rev-parse refs/offshoot/fix/stash");
+}
+
+/// What stayed at a pull was not taken in, so the workspace's is not put in place of the person's afterwards.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn files_of_git_outlive_a_pull_and_a_commit() {
+    let world = world();
+    let files = ["config", "description", "info/exclude", "mynotes"];
+    let write = "git config user.nick $0; for f in description info/exclude mynotes; do echo $0 > .git/$f; done";
+    let each = |who: &str| write.replace("$0", who);
+    let read = "git config user.nick; cd .git; cat description info/exclude mynotes";
+    world.ok(FIX, &each("w"));
+    world.ok(Side::Folder, &each("p"));
+    let stayed = |told: &serde_json::Value| -> Vec<String> {
+        let notes = told["result"]["repositories"].as_array().cloned().unwrap_or_default();
+        let notes = notes.iter().filter(|note| note["event"] == "file-stayed");
+        notes.map(|note| note["name"].as_str().unwrap_or_default().to_owned()).collect()
+    };
+    let told = world.document(&["pull", "-w", "fix"]);
+    assert_eq!(stayed(&told), files, "{told}");
+    assert_eq!(world.ok(FIX, read), "w\n".repeat(4));
+    let told = world.document(&["commit", "-w", "fix", "--allow", "git"]);
+    assert_eq!(stayed(&told), files, "{told}");
+    assert_eq!(world.ok(Side::Folder, read), "p\n".repeat(4));
+    // The workspace has the person's now, and what it makes of them comes home.
+    world.ok(FIX, &each("both"));
+    world.done(&["commit", "-w", "fix", "--allow", "git"]);
+    assert_eq!(world.ok(Side::Folder, read), "both\n".repeat(4));
+    whole(&world);
+}
+
+/// A file of git that one side deleted and the other changed stays with who has it, pulled before or not.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_changed_file_of_git_outlives_a_pull_and_a_deletion() {
+    let world = world();
+    world.ok(FIX, "rm .git/description");
+    world.ok(Side::Folder, "echo p > .git/description");
+    world.done(&["pull", "-w", "fix"]);
+    world.ok(FIX, "echo n > .git/new");
+    world.done(&["commit", "-w", "fix"]);
+    assert_eq!(world.ok(Side::Folder, "cat .git/description .git/new"), "p\nn\n");
 }

@@ -36,7 +36,7 @@ fn told(note: &GitNote, whose: &str, place: &str) -> String {
             let next = next(&note.name, kept);
             let kept = paint(NAME, &line(short(kept)));
             format!(
-                "{git} {name} is checked out with changes of its own, so {whose} stays: {side} is {kept}{next}\n"
+                "{git} {name} is checked out and cannot follow, so {whose} stays: {side} is {kept}{next}\n"
             )
         }
         GitEvent::Stayed => {

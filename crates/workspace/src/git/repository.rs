@@ -129,7 +129,7 @@ pub(crate) fn gitfile(text: &[u8]) -> Option<&[u8]> {
 }
 
 /// The name of a linked working tree, if that is what a path of a git directory names: `.../worktrees/NAME`.
-fn worktree_name(target: &[u8]) -> Option<&[u8]> {
+pub(crate) fn worktree_name(target: &[u8]) -> Option<&[u8]> {
     let mut names = target.split(|byte| *byte == b'/').filter(|name| !name.is_empty());
     let (name, kind) = (names.next_back()?, names.next_back()?);
     (kind == b"worktrees").then_some(name)

@@ -19,8 +19,19 @@ use crate::error::Result;
 use crate::git::error::GitError;
 use crate::git::repository::{is_repository, path_of};
 
-/// Files of a repository that people change by hand, so that they are told where the target's stays.
-const TOLD: [&[u8]; 4] = [b"config", b"config.worktree", b"info", b"hooks"];
+/// Files that git writes by itself. All others people change by hand, so they are told where the target's stays.
+const BY_GIT: [&[u8]; 10] = [
+    b"COMMIT_EDITMSG",
+    b"FETCH_HEAD",
+    b"ORIG_HEAD",
+    b"SQUASH_MSG",
+    b"TAG_EDITMSG",
+    b"gc.log",
+    b"gitk.cache",
+    b"lfs",
+    b"objects",
+    b"rr-cache",
+];
 
 impl Taking<'_, '_> {
     /// What a git directory of the target takes from the other side.
@@ -110,7 +121,7 @@ impl Taking<'_, '_> {
         Ok(found)
     }
 
-    /// A file that is taken whole: the other side's where only that changed it.
+    /// A file that is taken whole: the other side's where only that changed it since both had the same.
     pub(super) fn file(&mut self, repository: &VaultPath, change: &Change) -> Result<()> {
         if change.kind() == ChangeKind::Metadata {
             return Ok(());
@@ -130,7 +141,7 @@ impl Taking<'_, '_> {
         if is_directory(was) && there.is_none() || same(here.as_ref(), there) {
             return Ok(());
         }
-        if same(here.as_ref(), was) {
+        if self.has_seen(&change.path, here.as_ref(), was)? {
             return match there {
                 Some(there) => {
                     self.edit.put(&change.path, there.clone(), &[self.sides.other.tree]).map(drop)
@@ -139,7 +150,7 @@ impl Taking<'_, '_> {
             };
         }
         let inside = &change.path.names()[repository.names().len()..];
-        if TOLD.contains(&inside[0].as_slice()) {
+        if !BY_GIT.contains(&inside[0].as_slice()) {
             let name = String::from_utf8_lossy(&inside.join(&b'/')).into_owned();
             self.note(repository, GitEvent::FileStayed, name, None, None);
         }

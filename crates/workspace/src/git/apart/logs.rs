@@ -30,6 +30,11 @@ pub(super) fn messages(log: &[u8]) -> impl Iterator<Item = &[u8]> {
     lines(log).map(|line| line.split(|byte| *byte == b'\t').nth(1).unwrap_or_default())
 }
 
+/// What each line says that the ref became.
+pub(super) fn values(log: &[u8]) -> impl Iterator<Item = &[u8]> {
+    lines(log).filter_map(|line| line.split(|byte| *byte == b' ').nth(1))
+}
+
 /// What the last line says that the ref is.
 pub(super) fn last_value(log: &[u8]) -> Option<&[u8]> {
     let line = log.split(|byte| *byte == b'\n').rfind(|line| !line.is_empty())?;

@@ -50,9 +50,9 @@ impl Taking<'_, '_> {
         }
     }
 
-    /// Whether the other side had what the target has, and went on from there. What it only keeps beside its own it has not seen, though
-    /// the base has it.
-    fn has_seen(
+    /// Whether the other side had what the target has, and went on from there. What it only keeps beside its own, or did not take at all,
+    /// it has not seen, though the base has it.
+    pub(super) fn has_seen(
         &self,
         path: &VaultPath,
         here: Option<&Entry>,

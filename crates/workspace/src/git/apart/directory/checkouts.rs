@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use offshoot_vault::VaultPath;
+use offshoot_vault::{VaultPath, bound_path};
 
 use super::super::ancestry::includes;
 use super::super::checkout::Checkout;
@@ -14,7 +14,8 @@ use super::super::role::{Role, role};
 use super::super::store::Store;
 use super::super::{Taking, Unclear};
 use crate::error::Result;
-use crate::git::repository::{Refs, State, resolve};
+use crate::git::repository::{Refs, State, gitfile, resolve, worktree_name};
+use crate::home::HEAD_LABEL;
 
 /// A checkout in all three states.
 pub(in super::super) struct Checkouts {
@@ -50,7 +51,9 @@ impl Taking<'_, '_> {
         let mut checkouts = vec![self.checkout_of(repository)?];
         for at in self.worktrees(repository)? {
             if self.worktree(repository, &at)? {
-                checkouts.push(self.checkout_of(&at)?);
+                let mut checkout = self.checkout_of(&at)?;
+                checkout.take = checkout.take && !self.is_elsewhere(repository, &at)?;
+                checkouts.push(checkout);
             }
         }
         let sides = self.sides;
@@ -212,6 +215,32 @@ impl Taking<'_, '_> {
             }
         }
         Ok(names.into_iter().map(|name| above.join(&name)).collect())
+    }
+
+    /// Whether a further working tree of the folder's repository lies outside of it: its files do not come home, so what is checked out
+    /// there cannot.
+    fn is_elsewhere(&self, repository: &VaultPath, at: &VaultPath) -> Result<bool> {
+        // Of a git directory that lies outside itself, what belongs to other checkouts was held back, or chosen, before.
+        let is_bound = repository.parent() == Some(bound_path());
+        if self.unclear != Unclear::Apart || self.target_label != HEAD_LABEL || is_bound {
+            return Ok(false);
+        }
+        let target = self.sides.target;
+        let place = target.file(&at.join(b"gitdir"))?.unwrap_or_default();
+        let names = place.trim_ascii_end().split(|byte| *byte == b'/');
+        let names: Vec<&[u8]> = names.filter(|name| !matches!(*name, b"" | b"." | b"..")).collect();
+        // Where the folder lies on the host is not known here: a working tree in it has a `.git` file that names this one.
+        for above in [VaultPath::top(), repository.parent().unwrap_or_default()] {
+            for start in 0..names.len() {
+                let path = names[start..].iter().fold(above.clone(), |path, name| path.join(name));
+                let text = target.file(&path)?.unwrap_or_default();
+                let named = gitfile(&text).and_then(worktree_name);
+                if named.is_some() && named == at.name() {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
     }
 
     /// The files of a further working tree's metadata; whether the target has it afterwards as it had it.

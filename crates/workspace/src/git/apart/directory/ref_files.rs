@@ -51,7 +51,13 @@ impl Taking<'_, '_> {
                     };
                     self.note(repository, event, text(name), here, Some(value));
                 }
-                _ => self.note(repository, GitEvent::Stayed, text(name), here, value),
+                (Unclear::Apart | Unclear::Follow, None) => {
+                    let why = "it was deleted there, and is checked out here".to_owned();
+                    self.note(repository, GitEvent::NotBrought(why), text(name), here, None);
+                }
+                (Unclear::Stay, _) => {
+                    self.note(repository, GitEvent::Stayed, text(name), here, value);
+                }
             }
         }
         Ok(after)
