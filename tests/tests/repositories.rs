@@ -5,6 +5,8 @@
 
 #[path = "repositories/broken.rs"]
 mod broken;
+#[path = "repositories/dropped.rs"]
+mod dropped;
 #[path = "repositories/killed.rs"]
 mod killed;
 #[path = "repositories/kinds.rs"]

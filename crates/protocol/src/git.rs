@@ -48,6 +48,7 @@ pub struct RepositoryNoteDoc {
     /// checked out here, where that could not follow: it is `kept_as` now), `stayed` (it was moved since), `moved`, `deleted`,
     /// `rewound` (a branch or tag went back by `commits`), `replaced` (it no longer has the commit that it was, which is `kept_as` where the whole
     /// repository is another one), `switched` (something else is checked out), `not-brought` (it is damaged in the other side's repository),
+    /// `damaged-objects` (`objects` of them are not what their names say, and were not brought),
     /// `checkout-stayed` (HEAD, the index and what is in progress stay), `file-stayed` or `directory-stayed` (both sides changed it).
     pub event: String,
     /// What it happened to: the full name of a ref, or a path in the repository; empty for the whole directory.
@@ -69,6 +70,9 @@ pub struct RepositoryNoteDoc {
     /// How many commits the ref went back, where that can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commits: Option<u64>,
+    /// How many objects were not brought.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objects: Option<u64>,
 }
 
 /// What stays out of git.

@@ -23,7 +23,7 @@ pub use apart::{
     GitEvent, GitNote, GitReport, Meeting, MergedRepositories, RepositoryMerge, Unclear,
     merge_repositories,
 };
-pub(crate) use apart::{is_object, is_own, is_the_folders};
+pub(crate) use apart::{is_object, is_own, is_the_folders, object_holder};
 pub(crate) use checkout::Checkouts;
 pub use commit::{CameHome, GitCommit, GitCommitted, GitWords, check_folder};
 pub use error::GitError;

@@ -5,6 +5,7 @@ mod choices;
 mod decide;
 mod fold;
 mod origin;
+mod repository;
 mod together;
 
 pub use decide::{Decision, Mixed, Outcome, Piece, PieceKind, ReviewItem, Wanted};
@@ -83,6 +84,7 @@ impl<'a> ReviewService<'a> {
                 items.push(self.item(change, held, &origins)?);
             }
         }
+        repository::leave_out_mere_objects(&mut items);
         Ok(items)
     }
 

@@ -98,3 +98,55 @@ fn a_pull_brings_nothing_broken() {
     world.ok(Side::Folder, "git branch -D side; git reflog expire --expire=now --all");
     whole(&world);
 }
+
+/// A file that is not the object which its name says would keep the folder's git from ever storing that object.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn damaged_objects_are_not_brought() {
+    let at = "id=$(echo shared | git hash-object --stdin); at=.git/objects/$(echo $id | cut -c1-2); mkdir -p $at; at=$at/$(echo $id | cut -c3-)\n";
+    let big = "seq 100000 > big; git add big; git reset -q; id=$(git hash-object big); rm big; at=.git/objects/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-); chmod u+w $at; head -c 3000 $at > cut; cat cut > $at; rm cut";
+    for damage in [&format!("{at}: > $at"), &format!("{at}echo garbage > $at"), big] {
+        let world = world();
+        world.ok(FIX, &format!("{damage}; echo plain > plain"));
+        let said = world.done(&["commit", "-w", "fix"]);
+        assert!(said.contains("1 damaged object of fix was not brought"), "{damage}: {said}");
+        assert_eq!(tips(&world), "first\nmain\n", "{damage}");
+        world.ok(
+            Side::Folder,
+            "echo shared > s; seq 100000 > big; git add s big; git commit -qm mine",
+        );
+        assert_eq!(tips(&world), "mine\nmain\n", "{damage}");
+    }
+}
+
+/// What leads to a damaged object stays with it, also where that is the content of a file.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_branch_with_a_damaged_object_is_not_brought() {
+    for lost in ["main", "main^{tree}", "main:n"] {
+        let world = world();
+        world.ok(FIX, &format!("echo new > n; git add n; git commit -qm theirs; echo plain > plain; id=$(git rev-parse '{lost}'); at=.git/objects/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-); chmod u+w $at; head -c 9 $at > cut; cat cut > $at; rm cut"));
+        let document = world.document(&["commit", "-w", "fix"]);
+        let notes = document["result"]["repositories"].as_array().cloned().unwrap_or_default();
+        let told = |name: &str, event: &str| {
+            notes.iter().any(|note| note["name"] == name && note["event"] == event)
+        };
+        assert!(told("refs/heads/main", "not-brought"), "{lost}: {document}");
+        assert!(told("objects", "damaged-objects"), "{lost}: {document}");
+        assert_eq!(tips(&world), "first\nmain\n", "{lost}");
+    }
+}
+
+/// The folder's object is damaged, and the workspace has it whole.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_damaged_object_of_the_folder_is_mended() {
+    for damage in [": > $at", "head -c 9 $at > .git/cut; cat .git/cut > $at; rm .git/cut"] {
+        let world = world();
+        world.ok(Side::Folder, &format!("id=$(git rev-parse HEAD:a); at=.git/objects/$(echo $id | cut -c1-2)/$(echo $id | cut -c3-); chmod u+w $at; {damage}"));
+        world.ok(FIX, "echo new > n; git add n; git commit -qm theirs");
+        world.done(&["commit", "-w", "fix"]);
+        whole(&world);
+        assert_eq!(tips(&world), "theirs\nmain\n", "{damage}");
+    }
+}

@@ -3,7 +3,7 @@
 use offshoot_workspace::git::{GitEvent, GitNote, GitReport};
 
 use super::listing::git_name;
-use super::{DIM, NAME, WARN, line, paint};
+use super::{DIM, NAME, WARN, count, line, paint};
 
 /// A line for everything that people should know. `whose` says whose refs stay: "yours", or a workspace's.
 pub(crate) fn notes(report: &GitReport, whose: &str) -> String {
@@ -69,6 +69,11 @@ fn told(note: &GitNote, whose: &str, place: &str) -> String {
         GitEvent::NotBrought(why) => {
             let why = line(why);
             format!("{git} {name} of {} was not brought: {why}\n", plain(&note.side))
+        }
+        GitEvent::DamagedObjects(objects) => {
+            let damaged = format!("{place}{}", count(*objects, "damaged object"));
+            let was = if *objects == 1 { "was" } else { "were" };
+            format!("{git} {damaged} of {} {was} not brought\n", plain(&note.side))
         }
         GitEvent::Deleted => format!("{git} {name} was deleted; it was at {from}\n"),
         GitEvent::CheckoutStayed(why) => {

@@ -7,15 +7,19 @@ use offshoot_vault::{
     Workspace,
 };
 
+use super::repository::{Dropped, dropped};
 use super::{Decision, Mixed, Outcome, ReviewItem, Wanted};
 use crate::edit::{EditKind, Edited, edit};
 use crate::error::{Result, ServiceError};
+use crate::git::git_directory;
 
 /// What is to be done with one path; contents are stored already.
 struct Step<'i> {
     item: &'i ReviewItem,
     outcome: Outcome,
     content: Option<NewContent>,
+    /// It is in a git directory, which goes back as a whole.
+    with_repository: bool,
 }
 
 pub(super) fn apply(
@@ -27,6 +31,7 @@ pub(super) fn apply(
 ) -> Result<Edited> {
     let _held = vault.hold()?;
     let base = vault.tree(base)?;
+    let repositories = dropped(items);
     let mut steps = Vec::new();
     for item in items {
         let outcome = item.outcome(Wanted::NotDropped);
@@ -37,14 +42,24 @@ pub(super) fn apply(
             }
             _ => None,
         };
-        steps.push(Step { item, outcome, content });
+        let repository = git_directory(&item.change.path).filter(|at| repositories.contains(at));
+        let moved = item.change.moved.as_ref().map(|(from, _)| from);
+        let with_repository = repository
+            .is_some_and(|at| moved.is_none_or(|from| git_directory(from).as_ref() == Some(&at)));
+        steps.push(Step { item, outcome, content, with_repository });
     }
     // Of a directory that stays only the mode is decided about. It is put back whole, so before anything in it is touched.
     steps.sort_by_key(|step| !step.is_directory_mode());
     let summary = summary(items);
     let words = EditKind { kind: "review", reason: "review", summary: &summary };
-    let change =
-        |editor: &mut TreeEditor<'_>| steps.iter().try_for_each(|step| step.take(editor, &base));
+    let change = |editor: &mut TreeEditor<'_>| {
+        let mut back = Vec::new();
+        for at in &repositories {
+            back.push(Dropped::of(editor, &base, at)?);
+        }
+        steps.iter().try_for_each(|step| step.take(editor, &base))?;
+        back.into_iter().try_for_each(|repository| repository.put_back(editor, &base))
+    };
     edit(vault, actor, workspace, words, change, |_| Ok(()))
 }
 
@@ -70,6 +85,9 @@ impl Step<'_> {
         }
         if found.as_ref() != change.after.as_deref() {
             return Err(ServiceError::Outdated(change.path.to_string()));
+        }
+        if self.with_repository {
+            return Ok(());
         }
         let old_path = change.moved.as_ref().map_or(&change.path, |(from, _)| from);
         match &self.outcome {
@@ -131,7 +149,11 @@ impl Step<'_> {
 }
 
 /// Removes something, and the directories above that came with it and have nothing in them any more.
-fn take_away(editor: &mut TreeEditor<'_>, base: &Tree<'_>, path: &VaultPath) -> Result<()> {
+pub(super) fn take_away(
+    editor: &mut TreeEditor<'_>,
+    base: &Tree<'_>,
+    path: &VaultPath,
+) -> Result<()> {
     editor.remove(path)?;
     let mut above = path.parent();
     while let Some(directory) = above.filter(|directory| !directory.is_top()) {
@@ -146,7 +168,11 @@ fn take_away(editor: &mut TreeEditor<'_>, base: &Tree<'_>, path: &VaultPath) -> 
 }
 
 /// Makes the directories above a path as they were before.
-fn make_parents(editor: &mut TreeEditor<'_>, base: &Tree<'_>, path: &VaultPath) -> Result<()> {
+pub(super) fn make_parents(
+    editor: &mut TreeEditor<'_>,
+    base: &Tree<'_>,
+    path: &VaultPath,
+) -> Result<()> {
     let names = path.names();
     let mut directory = VaultPath::top();
     for name in &names[..names.len().saturating_sub(1)] {

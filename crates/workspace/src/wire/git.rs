@@ -34,6 +34,7 @@ pub fn repositories(report: &GitReport) -> Vec<RepositoryNoteDoc> {
         kept_as: note.event.kept_as().map(str::to_owned),
         why: note.event.why().map(str::to_owned),
         commits: note.event.commits(),
+        objects: note.event.objects(),
     };
     report.notes.iter().map(note).collect()
 }

@@ -24,6 +24,8 @@ const SUBMODULE: &[u8] = b"160000";
 pub(super) struct Both<'a> {
     pub(super) target: Store<'a>,
     pub(super) other: Store<'a>,
+    /// Files of the other side that the target has none for, and that are not the objects which their names say.
+    pub(super) damaged: BTreeSet<Vec<u8>>,
     /// What the target's refs are.
     known: BTreeSet<Vec<u8>>,
     /// Commits of the other side whose parents it does not have, and knows that.
@@ -39,14 +41,29 @@ impl<'a> Taking<'a, '_> {
         let sides = self.sides;
         let shallow = sides.other.file(&common(repository).join(b"shallow"))?.unwrap_or_default();
         let lines = shallow.split(|byte| *byte == b'\n').map(<[u8]>::to_vec);
+        let other = Store::new(sides.other, repository);
         let both = Rc::new(Both {
             target: Store::new(sides.target, repository),
-            other: Store::new(sides.other, repository),
+            damaged: self.damaged(&other)?,
+            other,
             known: sides.target.refs(repository)?.into_values().collect(),
             shallow: lines.collect(),
         });
         self.stores.insert(repository.clone(), both.clone());
         Ok(both)
+    }
+
+    /// What the other side added as objects and are none.
+    fn damaged(&self, other: &Store<'_>) -> Result<BTreeSet<Vec<u8>>> {
+        let mut damaged = BTreeSet::new();
+        for change in self.toward.iter().filter(|change| change.before.is_none()) {
+            if let Some(id) = other.id_at(&change.path)
+                && other.is_damaged(&id)?
+            {
+                damaged.insert(id);
+            }
+        }
+        Ok(damaged)
     }
 
     /// The other side's refs, without those that would break the target's repository: these count as not moved.
@@ -102,7 +119,15 @@ impl Both<'_> {
     /// Whether either side has an object; nothing at all is always there.
     fn have(&self, id: &[u8]) -> Result<bool> {
         let nothing = id.iter().all(|byte| *byte == b'0');
-        Ok(nothing || self.known.contains(id) || self.target.has(id)? || self.other.has(id)?)
+        Ok(nothing || self.known.contains(id) || self.target.has(id)? || self.other_has(id)?)
+    }
+
+    /// Whether the other side has an object that can be read.
+    fn other_has(&self, id: &[u8]) -> Result<bool> {
+        match self.damaged.contains(id) {
+            true => self.other.is_packed(id),
+            false => self.other.has(id),
+        }
     }
 
     /// An object that is missing from what a ref leads to. What the target has it has with all that belongs to it, and so do packs: only
@@ -117,15 +142,12 @@ impl Both<'_> {
             if self.known.contains(&id) || self.target.has(&id)? {
                 continue;
             }
-            if !self.other.has(&id)? {
+            if !self.other_has(&id)? {
                 return Ok(Some(id));
             }
             let read = if followed { self.other.read_file(&id)? } else { None };
-            match read {
-                Some((kind, bytes)) => pending.extend(self.leads_to(&id, kind, &bytes)),
-                // One with a file of its own that cannot be read is as good as none.
-                None if followed && self.other.is_damaged(&id)? => return Ok(Some(id)),
-                None => {}
+            if let Some((kind, bytes)) = read {
+                pending.extend(self.leads_to(&id, kind, &bytes));
             }
         }
         Ok(None)

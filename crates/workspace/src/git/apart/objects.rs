@@ -5,22 +5,40 @@ use std::collections::BTreeSet;
 use offshoot_vault::{EntryKind, VaultPath};
 
 use super::Taking;
+use super::report::GitEvent;
 use super::role::{Role, role};
 use crate::error::Result;
 
 impl Taking<'_, '_> {
-    /// Adds what the other side has and the target has not.
+    /// Adds what the other side has and the target has not. What is damaged there is not brought, and what is damaged in the target is mended.
     pub(super) fn objects(&mut self, repository: &VaultPath) -> Result<()> {
         let depth = repository.names().len();
+        let both = self.both(repository)?;
         for change in self.toward {
-            let Some(after) = change.after.as_deref().filter(|_| change.before.is_none()) else {
-                continue;
-            };
+            let Some(after) = change.after.as_deref() else { continue };
             let is_object = change.path.is_within(repository)
                 && role(&change.path.names()[depth..]) == Role::Object;
-            if is_object && after.kind() == EntryKind::File {
+            if !is_object || after.kind() != EntryKind::File {
+                continue;
+            }
+            let id = both.other.id_at(&change.path);
+            let is_taken = match (&change.before, &id) {
+                (None, Some(id)) => !both.damaged.contains(id),
+                (None, None) => true,
+                (Some(before), Some(id)) => {
+                    !before.same_content(after)
+                        && both.target.is_damaged(id)?
+                        && !both.other.is_damaged(id)?
+                }
+                (Some(_), None) => false,
+            };
+            if is_taken {
                 self.edit.put(&change.path, after.clone(), &[self.sides.other.tree])?;
             }
+        }
+        if !both.damaged.is_empty() {
+            let event = GitEvent::DamagedObjects(both.damaged.len() as u64);
+            self.note(repository, event, "objects".to_owned(), None, None);
         }
         for name in [b"alternates".as_slice(), b"http-alternates"] {
             let path = repository.join(b"objects").join(b"info").join(name);

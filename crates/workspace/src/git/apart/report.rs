@@ -65,6 +65,8 @@ pub enum GitEvent {
     Switched,
     /// A ref of the other side was not taken, for this reason: it would break the repository.
     NotBrought(String),
+    /// So many files among the objects of the other side were not taken: they are not what their names say.
+    DamagedObjects(u64),
     /// Both sides changed a file of the repository: the target's stays.
     FileStayed,
     /// Both sides changed the whole directory, or one deleted it: the target's stays, and the other's may lie at this path.
@@ -84,6 +86,7 @@ impl GitEvent {
             Self::Replaced(_) => "replaced",
             Self::Switched => "switched",
             Self::NotBrought(_) => "not-brought",
+            Self::DamagedObjects(_) => "damaged-objects",
             Self::CheckoutStayed(_) => "checkout-stayed",
             Self::FileStayed => "file-stayed",
             Self::DirectoryStayed(_) => "directory-stayed",
@@ -112,6 +115,14 @@ impl GitEvent {
     pub fn commits(&self) -> Option<u64> {
         match self {
             Self::Rewound(commits) => *commits,
+            _ => None,
+        }
+    }
+
+    /// How many objects were not taken.
+    pub fn objects(&self) -> Option<u64> {
+        match self {
+            Self::DamagedObjects(objects) => Some(*objects),
             _ => None,
         }
     }

@@ -3,6 +3,7 @@
 use offshoot_vault::VaultPath;
 
 use crate::git::names::within_repository;
+use crate::git::repository::path_of;
 
 /// The part of a repository that a path belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,13 +89,19 @@ pub(super) fn role(inside: &[Vec<u8>]) -> Role {
 
 /// Whether a path is, or holds, what a repository stores by its hash: nobody takes such away again.
 pub(crate) fn is_object(path: &VaultPath) -> bool {
-    let Some(inside) = within_repository(path) else { return false };
-    let starts = inside.iter().enumerate().filter(|(at, name)| {
+    object_holder(path).is_some()
+}
+
+/// The repository that such a path belongs to.
+pub(crate) fn object_holder(path: &VaultPath) -> Option<VaultPath> {
+    let inside = within_repository(path)?;
+    let above = path.names().len() - inside.len();
+    let mut starts = inside.iter().enumerate().filter(|(at, name)| {
         let in_module = *at >= 2 && inside[0] == b"modules";
         (*at == 0 || in_module) && matches!(name.as_slice(), b"objects" | b"lfs")
     });
-    let mut starts = starts.map(|(at, _)| at);
-    starts.any(|at| role(&inside[at..]) == Role::Object)
+    let (at, _) = starts.find(|(at, _)| role(&inside[*at..]) == Role::Object)?;
+    Some(path_of(&path.names()[..above + at]))
 }
 
 fn object(names: &[&[u8]]) -> Role {

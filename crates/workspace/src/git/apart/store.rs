@@ -1,5 +1,6 @@
 //! What a repository in a state of files stores by its hash, in files of their own or in packs.
 
+mod loose;
 mod pack;
 
 use std::cell::OnceCell;
@@ -9,6 +10,7 @@ use offshoot_vault::VaultPath;
 
 use crate::error::Result;
 use crate::git::repository::{State, common};
+use loose::is_sound;
 use pack::Pack;
 
 /// A larger object is not read.
@@ -59,16 +61,24 @@ impl<'a> Store<'a> {
         ))
     }
 
-    /// Whether an object has a file of its own that is none of git's; one that is too large to be read is not.
+    /// Whether the file that an object has for itself is none of git's; one that is too large to be read is not.
     pub(super) fn is_damaged(&self, id: &[u8]) -> Result<bool> {
-        if !is_id(id) {
-            return Ok(false);
-        }
-        let Some(bytes) = self.state.file(&self.path(id))? else { return Ok(false) };
-        Ok(bytes.len() <= LONGEST / 1024 && parsed(&bytes).is_none() && !self.is_packed(id)?)
+        let bytes = self.state.file(&self.path(id))?;
+        Ok(bytes.is_some_and(|bytes| !is_sound(&bytes)))
     }
 
-    fn is_packed(&self, id: &[u8]) -> Result<bool> {
+    /// The object whose file is at a path.
+    pub(super) fn id_at(&self, path: &VaultPath) -> Option<Vec<u8>> {
+        match path.names().strip_prefix(self.objects.names())? {
+            [first, rest] => {
+                Some([first.as_slice(), rest].concat()).filter(|id| first.len() == 2 && is_id(id))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether an object is in a pack. Where that cannot be told, it is taken to be.
+    pub(super) fn is_packed(&self, id: &[u8]) -> Result<bool> {
         let Some(raw) = raw(id) else { return Ok(false) };
         let packs = self.packs()?;
         Ok(packs.more || packs.found.iter().any(|pack| pack.find(&raw).is_some()))
