@@ -97,7 +97,7 @@ impl Taking<'_, '_> {
         }
         let entries = there.entries();
         let known = |entry: &&[u8]| was.entries().contains(entry) || here.entries().contains(entry);
-        let Some(value) = there.top.as_ref().filter(|_| !entries.iter().all(|it| known(it))) else {
+        let Some(value) = there.top.as_ref().filter(|_| !entries.iter().all(known)) else {
             // What the person dropped says nothing about what the workspace stashed.
             if self.label != HEAD_LABEL && !entries.is_superset(&here.entries()) {
                 let why = "it lacks one that stays here".to_owned();
