@@ -43,14 +43,25 @@ struct Program<'a> {
     home: PathBuf,
     files: usize,
     names: Cell<usize>,
+    /// Nothing in the background that would disturb the other, as far as this program knows of it.
+    alone: Vec<&'static str>,
 }
+
+/// What keeps a program from tidying in the background.
+const ALONE: [&str; 2] = ["compact.auto=false", "gc.auto=false"];
 
 impl<'a> Program<'a> {
     fn new(bench: &'a Bench, path: &Path, files: usize) -> Result<Self> {
         let (folder, home) = (bench.fresh("folder"), bench.fresh("home"));
         timed(&mut copy(&bench.tree(files)?, &folder))?;
         let path = path.canonicalize().map_err(|error| format!("{}: {error}", path.display()))?;
-        let program = Self { bench, path, folder, home, files, names: Cell::new(0) };
+        let names = Cell::new(0);
+        let mut program = Self { bench, path, folder, home, files, names, alone: Vec::new() };
+        for setting in ALONE {
+            if program.run(&["-c", setting, "vault", "list"]).is_ok() {
+                program.alone.extend(["-c", setting]);
+            }
+        }
         program.run(&["init"])?;
         program.run(&["workspace", "create", "idle"])?;
         program.run(&["workspace", "create", "busy"])?;
@@ -84,10 +95,8 @@ impl<'a> Program<'a> {
         format!("n{}", self.names.get())
     }
 
-    /// Runs it, without anything in the background that would disturb the other.
     fn run(&self, arguments: &[&str]) -> Result<Duration> {
-        let alone = ["-c", "compact.auto=false", "-c", "gc.auto=false"];
-        let arguments = [&alone, arguments].concat();
+        let arguments = [&self.alone, arguments].concat();
         timed(&mut self.bench.program(&self.path, &self.home, &self.folder, &arguments))
     }
 }
