@@ -7,6 +7,7 @@ mod failed;
 mod garbage;
 mod links;
 mod packs;
+mod pool;
 mod reader;
 mod rows;
 mod schema;
@@ -18,14 +19,15 @@ mod verify;
 mod writer;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
 pub(crate) use carry::copy_catalog;
-pub(crate) use connection::{Sync, busy_or, connect};
+use connection::{busy_or, connect};
 pub use garbage::LinkRow;
+pub(crate) use pool::{Pool, Taken};
 pub use reader::Reader;
 pub use rows::{
     AuditRow, ExecEnds, ExecRow, LayerRow, NewOperation, OperationRow, PackRow, RefChange, RefKey,
@@ -61,9 +63,9 @@ impl Default for OpenOptions {
 /// An open catalog. Reads see one consistent state; writes are `BEGIN IMMEDIATE` and durable when they return.
 #[derive(Debug)]
 pub struct Catalog {
-    connection: Mutex<Connection>,
-    path: PathBuf,
-    options: OpenOptions,
+    pool: Arc<Pool>,
+    /// Held by whoever writes: SQLite would let the threads of one process ask again and again.
+    writing: Mutex<()>,
 }
 
 impl Catalog {
@@ -75,19 +77,20 @@ impl Catalog {
 
     /// Opens a catalog, bringing an older format up to date unless it is opened for reading only.
     pub fn open(path: &Path, options: OpenOptions) -> Result<Self, StoreError> {
-        let mut connection = connect(path, &options, Sync::Full)?;
+        let mut connection = connect(path, &options)?;
         upgrade(&mut connection, path, &options)?;
-        Ok(Self { connection: Mutex::new(connection), path: path.to_owned(), options })
+        let pool = Arc::new(Pool::new(path, options, connection));
+        Ok(Self { pool, writing: Mutex::new(()) })
     }
 
     /// Where the catalog is.
     pub fn path(&self) -> &Path {
-        &self.path
+        &self.pool.path
     }
 
     /// How it was opened.
     pub fn options(&self) -> &OpenOptions {
-        &self.options
+        &self.pool.options
     }
 
     /// Runs `work` over one consistent state of the catalog.
@@ -95,11 +98,11 @@ impl Catalog {
         &self,
         work: impl FnOnce(&Reader<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut connection = self.lock();
+        let mut connection = self.pool.take()?;
         let transaction = connection
             .transaction_with_behavior(TransactionBehavior::Deferred)
             .map_err(|error| self.error(error))?;
-        work(&Reader::new(&transaction, &self.path))
+        work(&Reader::new(&transaction, &self.pool.path))
     }
 
     /// Runs `work` with the write lock held and commits what it did. An error changes nothing, from `work` or from the catalog, but
@@ -108,7 +111,8 @@ impl Catalog {
         &self,
         work: impl FnOnce(&mut Writer<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let (value, newest) = self.write_on(&mut self.lock(), work)?;
+        let (_writing, mut connection) = (self.lock(), self.pool.take()?);
+        let (value, newest) = self.write_on(&mut connection, work)?;
         if let Some(operation) = newest {
             newest::note(&self.newest_path(), &operation);
         }
@@ -139,7 +143,7 @@ impl Catalog {
     }
 
     fn newest_path(&self) -> PathBuf {
-        self.path.with_file_name(newest::FILE)
+        self.pool.path.with_file_name(newest::FILE)
     }
 
     /// Gives what `work` gave, and the newest operation that it added.
@@ -151,7 +155,7 @@ impl Catalog {
         let transaction = connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(|error| self.error(error))?;
-        let mut writer = Writer::new(&transaction, &self.path)?;
+        let mut writer = Writer::new(&transaction, &self.pool.path)?;
         let value = work(&mut writer)?;
         writer.finish()?;
         let newest = writer.newest;
@@ -168,15 +172,8 @@ impl Catalog {
         &self,
         work: impl FnOnce(&mut Writer<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        // Held all the while, so that no other thread commits without a sync.
-        let mut connection = self.lock();
-        let set = |connection: &Connection, level: &str| {
-            let set = connection.pragma_update(None, "synchronous", level);
-            set.map_err(|error| self.error(error))
-        };
-        set(&connection, "NORMAL")?;
+        let (_writing, mut connection) = (self.lock(), self.pool.take_ordered()?);
         let written = self.write_on(&mut connection, work);
-        set(&connection, "FULL")?;
         // An operation is not acknowledged by this, and not noted.
         Ok(written?.0)
     }
@@ -187,7 +184,7 @@ impl Catalog {
     /// the shared-memory file, though, and the first process to open a vault makes that anew: with one process after the other
     /// the WAL would only ever grow, be read whole by each of them, and be moved whole by each commit.
     fn shorten_log(&self, connection: &Connection) {
-        let mut log = self.path.clone().into_os_string();
+        let mut log = self.pool.path.clone().into_os_string();
         log.push("-wal");
         let length = std::fs::metadata(&log).map_or(0, |metadata| metadata.len());
         if length > LONG_LOG {
@@ -197,7 +194,10 @@ impl Catalog {
 
     /// Moves the WAL into the database file if it became long, also by what was written past this catalog.
     pub fn shorten(&self) {
-        self.shorten_log(&self.lock());
+        let _writing = self.lock();
+        if let Ok(connection) = self.pool.take() {
+            self.shorten_log(&connection);
+        }
     }
 
     /// Moves the WAL into the database file, as far as nobody is in the way.
@@ -208,13 +208,13 @@ impl Catalog {
             connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
         };
         drop(shorten());
-        drop(connection.busy_timeout(self.options.busy_timeout));
+        drop(connection.busy_timeout(self.pool.options.busy_timeout));
     }
 
     /// Asks SQLite to check the file; `Ok` means that it found nothing wrong.
     pub fn check(&self, thorough: bool) -> Result<(), StoreError> {
         let pragma = if thorough { "PRAGMA integrity_check(5)" } else { "PRAGMA quick_check(5)" };
-        let connection = self.lock();
+        let connection = self.pool.take()?;
         let mut statement = connection.prepare(pragma).map_err(|error| self.error(error))?;
         let lines: Result<Vec<String>, _> =
             statement.query_map([], |row| row.get(0)).and_then(Iterator::collect);
@@ -223,18 +223,23 @@ impl Catalog {
             return Ok(());
         }
         Err(StoreError::Damaged {
-            path: self.path.clone(),
+            path: self.pool.path.clone(),
             detail: lines.join("; ").replace('\n', "; "),
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Connection> {
+    /// The connections, for the objects that are in the same file.
+    pub(crate) fn pool(&self) -> Arc<Pool> {
+        self.pool.clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ()> {
         // A panic inside a transaction rolls it back when the transaction is dropped.
-        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn error(&self, source: rusqlite::Error) -> StoreError {
-        busy_or(&self.path, &self.options, source)
+        self.pool.error(source)
     }
 }
 

@@ -1,38 +1,34 @@
 //! Objects in the catalog's own database file.
 
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
-use crate::catalog::{Sync, busy_or, connect};
-use crate::{Hash, Listed, ObjectBackend, ObjectKind, OpenOptions, Put, StoreError};
+use crate::catalog::{Pool, Taken};
+use crate::{Catalog, Hash, Listed, ObjectBackend, ObjectKind, Put, StoreError};
 
 /// The SQLite object backend.
 ///
-/// It has a connection of its own, so that objects can be read while a catalog transaction is open. Its commits
+/// It shares the connections of the catalog; objects can be read while a transaction of the catalog is open. Its commits
 /// are ordered but not synced: they go through the catalog's WAL, whose frames are valid only in order, so the
 /// next synced commit of the catalog makes them durable. `flush` therefore has nothing left to do.
 #[derive(Debug)]
 pub struct SqliteBackend {
-    connection: Mutex<Connection>,
-    path: PathBuf,
-    options: OpenOptions,
+    pool: Arc<Pool>,
 }
 
 impl SqliteBackend {
-    /// Opens the objects of the catalog at `path`.
-    pub fn open(path: &Path, options: &OpenOptions) -> Result<Self, StoreError> {
-        let connection = connect(path, options, Sync::Ordered)?;
-        Ok(Self { connection: Mutex::new(connection), path: path.to_owned(), options: *options })
+    /// The objects of a catalog.
+    pub fn new(catalog: &Catalog) -> Self {
+        Self { pool: catalog.pool() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Connection> {
-        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    fn take(&self) -> Result<Taken<'_>, StoreError> {
+        self.pool.take()
     }
 
     fn error(&self) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
-        |source| busy_or(&self.path, &self.options, source)
+        |source| self.pool.error(source)
     }
 
     /// Runs `work` in one transaction.
@@ -40,7 +36,7 @@ impl SqliteBackend {
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<()>,
     ) -> Result<(), StoreError> {
-        let mut connection = self.lock();
+        let mut connection = self.pool.take_ordered()?;
         let transaction = connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(self.error())?;
@@ -51,7 +47,7 @@ impl SqliteBackend {
 
 impl ObjectBackend for SqliteBackend {
     fn get(&self, kind: ObjectKind, id: &Hash) -> Result<Option<Vec<u8>>, StoreError> {
-        let connection = self.lock();
+        let connection = self.take()?;
         let mut statement = connection
             .prepare_cached("SELECT value FROM objects WHERE kind = ?1 AND id = ?2")
             .map_err(self.error())?;
@@ -62,7 +58,7 @@ impl ObjectBackend for SqliteBackend {
     }
 
     fn contains(&self, kind: ObjectKind, id: &Hash) -> Result<bool, StoreError> {
-        let connection = self.lock();
+        let connection = self.take()?;
         let mut statement = connection
             .prepare_cached("SELECT 1 FROM objects WHERE kind = ?1 AND id = ?2")
             .map_err(self.error())?;
@@ -118,7 +114,7 @@ impl ObjectBackend for SqliteBackend {
         after: Option<&Hash>,
         limit: usize,
     ) -> Result<Vec<Hash>, StoreError> {
-        let connection = self.lock();
+        let connection = self.take()?;
         let mut statement = connection
             .prepare_cached(
                 "SELECT id FROM objects WHERE kind = ?1 AND id > ?2 ORDER BY id LIMIT ?3",
@@ -139,7 +135,7 @@ impl ObjectBackend for SqliteBackend {
         limit: usize,
         start: usize,
     ) -> Result<Vec<Listed>, StoreError> {
-        let connection = self.lock();
+        let connection = self.take()?;
         let mut statement = connection
             .prepare_cached(
                 "SELECT id, length(value), substr(value, 1, ?4) FROM objects
@@ -164,7 +160,7 @@ impl ObjectBackend for SqliteBackend {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Catalog, conformance};
+    use crate::{OpenOptions, conformance};
 
     #[test]
     fn a_lock_that_is_never_freed_is_our_own_error() {
@@ -175,7 +171,7 @@ mod tests {
             busy_timeout: std::time::Duration::from_millis(50),
             ..OpenOptions::default()
         };
-        let backend = SqliteBackend::open(&path, &hasty).unwrap();
+        let backend = SqliteBackend::new(&Catalog::open(&path, hasty).unwrap());
         let put = Put { kind: ObjectKind::Blob, id: [1; 32], value: vec![0] };
         catalog
             .write(|_| {
@@ -193,8 +189,8 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("catalog.db");
             folders.push(folder);
-            Catalog::create(&path, OpenOptions::default()).unwrap();
-            Box::new(SqliteBackend::open(&path, &OpenOptions::default()).unwrap())
+            let catalog = Catalog::create(&path, OpenOptions::default()).unwrap();
+            Box::new(SqliteBackend::new(&catalog))
         });
         assert_eq!(outcome, Ok(()));
     }

@@ -151,14 +151,14 @@ impl Vault {
         if let Some(objects) = self.objects.get() {
             return Ok(objects);
         }
-        let backend = SqliteBackend::open(self.catalog.path(), self.catalog.options())?;
+        let backend = SqliteBackend::new(&self.catalog);
         let opened = Objects::new(Box::new(backend), self.layers_dir());
         Ok(self.objects.get_or_init(|| opened))
     }
 
     /// The objects of the vault with some above them that are not stored, to look at a state that may never be.
     pub(crate) fn draft(&self, batch: &Batch) -> Result<Objects> {
-        let backend = SqliteBackend::open(self.catalog.path(), self.catalog.options())?;
+        let backend = SqliteBackend::new(&self.catalog);
         let draft = Objects::new(Box::new(DraftBackend::new(backend)), self.layers_dir());
         draft.store(batch)?;
         Ok(draft)

@@ -133,16 +133,21 @@ pub(crate) fn perform(ask: &mut Ask<'_>, form: Form, context: &Context) -> Resul
     let mut live = answer.live(ask, context, &mut ready);
     let envelope = runtime.run(request, &mut live);
     let (printed, told) = live.end();
-    let closing = Closing::new(ask, context, &place, &options, &envelope.result);
-    let closing = Closing { told, ..closing };
+    // A program gets the changes as they are.
+    let lists = form.is_text() && !envelope.result.changes.is_empty();
+    let closing = Closing { told, ..Closing::new(ask, &options) };
+    let closing = match lists {
+        true => closing.naming(context, &place, &envelope.result),
+        false => closing,
+    };
     if form.is_text() && ask.input == Input::Nothing && request::has_unread_input() {
         context.output.hint("the command read no standard input: add -i to pass it on");
     }
     // A command that ran has its answer, even if what it changed cannot be sorted.
     let result = &envelope.result;
-    let listing = match result.changes.is_empty() {
-        true => Listing::new(&[], None)?,
-        false => changes(context, &place.vault.vault, result)
+    let listing = match lists {
+        false => Listing::new(&[], None)?,
+        true => changes(context, &place.vault.vault, result)
             .or_else(|_| Listing::new(&result.changes, None).map(Listing::without_metadata))?,
     };
     let code = answer.finish(context, &envelope, &listing, printed, &closing);

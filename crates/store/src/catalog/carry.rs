@@ -11,7 +11,7 @@ use crate::StoreError;
 /// Writes one consistent state of a catalog to a new file. Others can go on writing meanwhile.
 pub(crate) fn copy_catalog(catalog: &Catalog, path: &Path) -> Result<(), StoreError> {
     // A plain file of the newest format, whatever the log of the source holds.
-    let connection = catalog.lock();
+    let connection = catalog.pool.take()?;
     let copied = connection
         .prepare("VACUUM INTO CAST(?1 AS TEXT)")
         .and_then(|mut statement| statement.execute([path.as_os_str().as_bytes()]));
@@ -31,7 +31,7 @@ impl Catalog {
         tables: &[(&str, String)],
         has_sums: bool,
     ) -> Result<(), StoreError> {
-        let mut connection = self.lock();
+        let (_writing, mut connection) = (self.lock(), self.pool.take()?);
         let attach = connection
             .prepare("ATTACH CAST(?1 AS TEXT) AS archive")
             .and_then(|mut statement| statement.execute([path.as_os_str().as_bytes()]));

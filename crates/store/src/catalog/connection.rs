@@ -13,19 +13,25 @@ use crate::error::from_sqlite;
 
 /// How much of a commit is on disk when it returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sync {
+pub(super) enum Sync {
     /// The WAL is synced: the commit survives a power cut.
     Full,
     /// Written, in order, but not synced: a later synced commit covers it.
     Ordered,
 }
 
+impl Sync {
+    /// What SQLite calls it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Full => "FULL",
+            Self::Ordered => "NORMAL",
+        }
+    }
+}
+
 /// Opens an existing catalog file.
-pub(crate) fn connect(
-    path: &Path,
-    options: &OpenOptions,
-    sync: Sync,
-) -> Result<Connection, StoreError> {
+pub(super) fn connect(path: &Path, options: &OpenOptions) -> Result<Connection, StoreError> {
     let access = if options.read_only {
         OpenFlags::SQLITE_OPEN_READ_ONLY
     } else {
@@ -39,7 +45,7 @@ pub(crate) fn connect(
         Connection::open_with_flags(path, flags)
     };
     let connection = opened.map_err(|error| open_error(path, error))?;
-    configure(&connection, options, sync).map_err(|error| busy_or(path, options, error))?;
+    configure(&connection, options).map_err(|error| busy_or(path, options, error))?;
     Ok(connection)
 }
 
@@ -55,34 +61,29 @@ pub(super) fn create(path: &Path, options: &OpenOptions) -> Result<(), StoreErro
         connection.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "application_id", schema::APPLICATION_ID)?;
-        configure(connection, options, Sync::Full)
+        configure(connection, options)
     };
     prepare(&connection).map_err(|error| from_sqlite(path, error))?;
     schema::upgrade(&mut connection, path, options)
 }
 
-fn configure(connection: &Connection, options: &OpenOptions, sync: Sync) -> rusqlite::Result<()> {
+fn configure(connection: &Connection, options: &OpenOptions) -> rusqlite::Result<()> {
     connection.busy_timeout(options.busy_timeout)?;
     // The last process to close would otherwise move the WAL into the file with two more syncs, at the end of
     // every command.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    // A statement would otherwise be compiled again for the first values that it is given.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     // The catalog moves a long WAL itself, after a write.
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     connection.pragma_update(None, "temp_store", "memory")?;
-    connection.pragma_update(
-        None,
-        "synchronous",
-        match sync {
-            Sync::Full => "FULL",
-            Sync::Ordered => "NORMAL",
-        },
-    )?;
+    connection.pragma_update(None, "synchronous", Sync::Full.name())?;
     connection.set_prepared_statement_cache_capacity(64);
     Ok(())
 }
 
 /// A lock that was not to be had in time is our own error; SQLite's words never reach a user.
-pub(crate) fn busy_or(path: &Path, options: &OpenOptions, source: rusqlite::Error) -> StoreError {
+pub(super) fn busy_or(path: &Path, options: &OpenOptions, source: rusqlite::Error) -> StoreError {
     match source.sqlite_error_code() {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             StoreError::Busy { path: path.to_owned(), seconds: options.busy_timeout.as_secs() }

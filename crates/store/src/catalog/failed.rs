@@ -26,7 +26,9 @@ impl Catalog {
                 self.empty_log(connection);
                 error
             }
-            Err(_) => StoreError::Undecided { path: self.path.clone(), source: Box::new(error) },
+            Err(_) => {
+                StoreError::Undecided { path: self.pool.path.clone(), source: Box::new(error) }
+            }
         }
     }
 }
@@ -111,7 +113,7 @@ mod tests {
                 "{length}: the log is not what a failed sync leaves"
             );
             let failed = Failed::new(length);
-            overwrite(&mut failed.catalog.lock()).unwrap();
+            overwrite(&mut failed.catalog.pool.take().unwrap()).unwrap();
             assert!(!failed.shows(), "{length}");
         }
     }
@@ -120,13 +122,15 @@ mod tests {
     fn an_error_says_whether_it_is_decided() {
         let failed = Failed::new(1);
         let error = || rusqlite::Error::ExecuteReturnedResults;
-        let decided = failed.catalog.failed_commit(&mut failed.catalog.lock(), error());
+        let decided =
+            failed.catalog.failed_commit(&mut failed.catalog.pool.take().unwrap(), error());
         assert!(matches!(decided, StoreError::Sqlite { .. }), "{decided:?}");
         assert!(!failed.shows());
 
         let failed = Failed::new(1);
-        failed.catalog.lock().pragma_update(None, "query_only", true).unwrap();
-        let undecided = failed.catalog.failed_commit(&mut failed.catalog.lock(), error());
+        failed.catalog.pool.take().unwrap().pragma_update(None, "query_only", true).unwrap();
+        let undecided =
+            failed.catalog.failed_commit(&mut failed.catalog.pool.take().unwrap(), error());
         assert!(matches!(undecided, StoreError::Undecided { .. }), "{undecided:?}");
         assert!(failed.shows());
     }

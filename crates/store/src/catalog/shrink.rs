@@ -12,7 +12,7 @@ impl Catalog {
     /// Gives up to `pages` freed pages back; returns how many are left. A catalog that was made before this was possible is
     /// written anew where more than half of it is free, once, and left alone otherwise.
     pub fn shrink(&self, pages: u32) -> Result<u64, StoreError> {
-        let connection = self.lock();
+        let (_writing, connection) = (self.lock(), self.pool.take()?);
         let shrink = || -> rusqlite::Result<u64> {
             let free = number(&connection, "freelist_count")?;
             if number(&connection, "auto_vacuum")? != INCREMENTAL {
@@ -39,10 +39,10 @@ impl Catalog {
 
     /// How many bytes the catalog takes on disk, with its log.
     pub fn bytes(&self) -> u64 {
-        let mut log = self.path.clone().into_os_string();
+        let mut log = self.pool.path.clone().into_os_string();
         log.push("-wal");
         let length = |path: &std::path::Path| std::fs::metadata(path).map_or(0, |data| data.len());
-        length(&self.path) + length(log.as_ref())
+        length(&self.pool.path) + length(log.as_ref())
     }
 }
 

@@ -315,7 +315,7 @@ fn stacks_of_an_older_format_have_no_layers_that_only_hold_bytes() {
 /// Fills the objects, empties them again, and gives the room back.
 fn room_given_back(path: &Path) -> (u64, u64) {
     let catalog = Catalog::open(path, OpenOptions::default()).unwrap();
-    let backend = crate::SqliteBackend::open(path, &OpenOptions::default()).unwrap();
+    let backend = crate::SqliteBackend::new(&catalog);
     let puts: Vec<crate::Put> = (0..200u8)
         .map(|n| crate::Put { kind: crate::ObjectKind::Blob, id: [n; 32], value: vec![n; 20_000] })
         .collect();

@@ -154,14 +154,14 @@ impl Writer<'_> {
 impl Catalog {
     /// Counts rows anew where the numbers of rows are not recorded or not legible; says whether they were.
     pub fn restore_tallies(&self) -> Result<bool, StoreError> {
-        let mut connection = self.lock();
+        let (_writing, mut connection) = (self.lock(), self.pool.take()?);
         let transaction = connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(|error| self.error(error))?;
-        if sums::read(&transaction, &self.path).is_ok() {
+        if sums::read(&transaction, &self.pool.path).is_ok() {
             return Ok(false);
         }
-        let reader = Reader::new(&transaction, &self.path);
+        let reader = Reader::new(&transaction, &self.pool.path);
         let mut ledger = sums::Ledger::default();
         for table in TABLES {
             ledger.set(table, reader.count(table)?.tally);

@@ -23,25 +23,28 @@ pub(super) struct Closing {
 }
 
 impl Closing {
-    pub(super) fn new(
-        ask: &Ask<'_>,
+    pub(super) fn new(ask: &Ask<'_>, options: &RuntimeOptions) -> Self {
+        let signal = options.signals.as_ref().and_then(|signals| signals.asked_by());
+        let (limit, longer) = limit(ask);
+        Self { options: String::new(), limit, longer, signal, told: 0 }
+    }
+
+    /// With the options for a further command.
+    pub(super) fn naming(
+        mut self,
         context: &Context,
         place: &Place,
-        options: &RuntimeOptions,
         result: &ExecutionResult,
     ) -> Self {
-        let mut further = String::new();
         if let Some((_, name)) = &result.workspace
             && !context.means_workspace(&place.vault.vault, name)
         {
-            further = format!(" -w {name}");
+            self.options = format!(" -w {name}");
         }
         if context.names_vault_here() {
-            further.push_str(&format!(" --vault {}", place.vault.name));
+            self.options.push_str(&format!(" --vault {}", place.vault.name));
         }
-        let signal = options.signals.as_ref().and_then(|signals| signals.asked_by());
-        let (limit, longer) = limit(ask);
-        Self { options: further, limit, longer, signal, told: 0 }
+        self
     }
 }
 
