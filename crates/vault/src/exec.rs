@@ -96,7 +96,6 @@ impl Vault {
         before: Option<Id>,
         limit: u32,
     ) -> Result<Vec<ExecRecord>> {
-        self.take_in_refusals()?;
         let rows =
             self.read(|reader| Ok(reader.execs(workspace.as_ref(), before.as_ref(), limit)?))?;
         rows.into_iter().map(ExecRecord::from_row).collect()
@@ -104,7 +103,6 @@ impl Vault {
 
     /// One command, with its envelope.
     pub fn exec(&self, id: &Id) -> Result<Option<ExecRecord>> {
-        self.take_in_refusals()?;
         let row = self.read(|reader| Ok(reader.exec(id)?))?;
         row.map(ExecRecord::from_row).transpose()
     }
@@ -117,7 +115,6 @@ impl Vault {
 
     /// Commands whose ids start with this text; at most three are looked for.
     pub fn execs_by_prefix(&self, prefix: &str) -> Result<Vec<Id>> {
-        self.take_in_refusals()?;
         let Some((low, high)) = prefix_range(prefix) else { return Ok(Vec::new()) };
         self.read(|reader| Ok(reader.execs_between(&low, &high, 3)?))
     }

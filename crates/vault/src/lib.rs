@@ -38,7 +38,6 @@ mod operation;
 mod pack;
 mod path;
 mod refs;
-mod refusals;
 mod reserve;
 mod snapshot;
 mod transact;
@@ -81,7 +80,6 @@ pub use operation::{COMMIT, CREATE, Operation, OperationLog, REDO, Reverted, Sco
 pub use pack::{ChunkRef, PackPlace};
 pub use path::{PathError, VaultPath, display_bytes};
 pub use refs::{Binding, Checkpoint, CheckpointState, Workspace, WorkspaceState, bound_path};
-pub use refusals::Refusal;
 pub use snapshot::Snapshot;
 pub use transact::{Committed, NewSnapshot, Transaction};
 pub use tree::Tree;

@@ -109,13 +109,11 @@ impl Vault {
         before: Option<i64>,
         limit: u32,
     ) -> Result<Vec<Operation>> {
-        self.take_in_refusals()?;
         self.catalog().read(|reader| page(reader, scope, before, limit))
     }
 
     /// The same without those whose records are damaged, and what is wrong with each of these.
     pub fn operation_log(&self, scope: Scope, limit: u32) -> Result<OperationLog> {
-        self.take_in_refusals()?;
         let key = scope.key();
         let records =
             self.read(|reader| Ok(reader.operation_records(key.as_deref(), None, limit)?))?;
@@ -131,7 +129,6 @@ impl Vault {
 
     /// One operation.
     pub fn operation(&self, id: &Id) -> Result<Operation> {
-        self.take_in_refusals()?;
         let row = self.catalog().read(|reader| reader.operation(id))?;
         Operation::from_row(row.ok_or(VaultError::NoOperation(*id))?)
     }

@@ -118,11 +118,6 @@ impl<'a, 'b> Transaction<'a, 'b> {
         self.writer.new_id()
     }
 
-    /// Says when it happened, where that was before it is recorded.
-    pub(crate) fn happened(&mut self, time_ms: u64) {
-        self.time_ms = self.time_ms.min(time_ms);
-    }
-
     /// Says in one line what the operation does.
     pub fn summary(&mut self, text: impl Into<String>) {
         self.summary = text.into();

@@ -183,17 +183,11 @@ impl Vault {
     ) -> Result<Committed<T>> {
         self.enter()?;
         let _held = self.hold()?;
-        let mut waiting = None;
-        let committed = self.catalog.write(|writer| {
-            waiting = self.take_in_with(writer)?;
+        self.catalog.write(|writer| {
             let mut transaction = Transaction::new(writer, kind, actor);
             let value = work(&mut transaction)?;
             Ok(Committed { value, operation: transaction.finish()? })
-        });
-        if committed.is_ok() {
-            Self::taken_in(waiting);
-        }
-        committed
+        })
     }
 
     fn check_writable(&self) -> Result<()> {
@@ -304,7 +298,6 @@ impl Vault {
 
     /// Operations whose ids start with this text; at most three are looked for.
     pub fn operations_by_prefix(&self, prefix: &str) -> Result<Vec<Id>> {
-        self.take_in_refusals()?;
         let Some((low, high)) = prefix_range(prefix) else { return Ok(Vec::new()) };
         self.read(|reader| Ok(reader.operations_between(&low, &high, 3)?))
     }
@@ -330,7 +323,6 @@ impl Vault {
 
     /// The ids of workspaces by their last operation, newest first.
     pub fn recently_used(&self) -> Result<Vec<Id>> {
-        self.take_in_refusals()?;
         let ids = self.read(|reader| Ok(reader.recently_used(WORKSPACE)?))?;
         Ok(ids.iter().filter_map(|id| id.parse().ok()).collect())
     }
@@ -468,7 +460,6 @@ pub struct Figures {
 impl Vault {
     /// Counts and sizes.
     pub fn figures(&self) -> Result<Figures> {
-        self.take_in_refusals()?;
         self.read(|reader| {
             let (layers, packs) = (reader.layers()?, reader.packs()?);
             Ok(Figures {

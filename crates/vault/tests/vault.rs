@@ -46,8 +46,6 @@ mod overlay;
 mod placed;
 #[path = "vault/read_only.rs"]
 mod read_only;
-#[path = "vault/refusals.rs"]
-mod refusals;
 #[path = "vault/reimport.rs"]
 mod reimport;
 #[path = "vault/repair.rs"]

@@ -4,8 +4,8 @@
 //! an [`ExecutionEnvelope`].
 
 mod caches;
+mod check;
 mod discarded;
-mod door;
 mod envelope;
 mod environment;
 mod executor;
@@ -13,6 +13,8 @@ mod folders;
 mod join;
 mod output;
 mod prompt;
+mod quiet;
+mod refusal;
 mod request;
 mod runtime;
 mod seal;
@@ -20,10 +22,10 @@ mod service;
 mod state;
 
 pub use discarded::DiscardedFiles;
-pub use door::{Answered, Door, refusal, suggestion};
 pub use envelope::{ExecutionEnvelope, ExecutionResult};
 pub use environment::EnvironmentRules;
 pub use executor::{CommandExecutor, ExecutionObserver};
+pub use refusal::{refusal, suggestion};
 pub use request::{
     CheckpointMode, CommandLine, ExecutionPlace, ExecutionRequest, ExecutionTimeout,
 };

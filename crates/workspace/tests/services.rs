@@ -8,8 +8,6 @@ mod checkpoints;
 mod copies;
 #[path = "services/crowd.rs"]
 mod crowd;
-#[path = "services/doors.rs"]
-mod doors;
 #[path = "services/files.rs"]
 mod files;
 #[path = "services/imports.rs"]

@@ -1,8 +1,11 @@
-//! What may not run is refused at the door: nothing is looked up for it, and nobody has to be waited for.
+//! What may not run is refused and recorded: nothing is found, forked or mounted for it.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
+use offshoot_needs::needs;
 use offshoot_tests::product::{Place, document_of};
 use serde_json::Value;
 
@@ -41,24 +44,22 @@ fn states(place: &Place) -> Vec<String> {
 }
 
 #[test]
-fn the_catalog_is_not_needed() {
+fn what_is_refused_is_recorded_like_any_other() {
     let place = project();
-    let (there, aside) = (vault(&place).join("catalog.db"), vault(&place).join("aside"));
-    fs::rename(&there, &aside).unwrap();
     let refused = exec(&place, 122, &[], &NEVER);
     assert_eq!(refused["result"]["state"], "denied");
     assert_eq!(refused["result"]["warnings"], serde_json::json!([]));
-    exec(&place, 125, &[], &["cat", "a"]);
-    fs::rename(&aside, &there).unwrap();
     exec(&place, 0, &[], &["cat", "a"]);
     assert_eq!(states(&place), ["completed", "denied"]);
     let id = refused["result"]["exec"].as_str().unwrap();
     let shown = document_of(&place.run(["show", "--json", id]));
     assert!(shown.to_string().contains("\"never\""), "{shown}");
+    let log = place.ok(["op", "log"]);
+    assert!(log.contains("touch never: denied"), "{log}");
 }
 
 #[test]
-fn no_workspace_is_looked_up() {
+fn no_workspace_is_made() {
     let place = project();
     place.ok(["workspace", "create", "fix"]);
     for name in ["fix", "nobody"] {
@@ -96,35 +97,33 @@ fn further_folders_count() {
     exec(&place, 122, &strict, &["cat", "a"]);
 }
 
+/// Holds the write lock of a catalog until its input ends.
+const HOLDER: &str = "import sqlite3, sys
+catalog = sqlite3.connect(sys.argv[1], isolation_level=None)
+catalog.execute('BEGIN IMMEDIATE')
+print('held', flush=True)
+sys.stdin.read()";
+
+/// While somebody else writes for longer than one wants to wait.
+#[needs("python3")]
 #[test]
 fn what_cannot_be_recorded_is_refused_all_the_same() {
     let place = project();
-    fs::create_dir(vault(&place).join("refusals")).unwrap();
-    let refused = exec(&place, 122, &[], &NEVER);
+    let mut holder = Command::new("python3")
+        .args(["-c", HOLDER])
+        .arg(vault(&place).join("catalog.db"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    BufReader::new(holder.stdout.take().unwrap()).read_line(&mut said).unwrap();
+    assert_eq!(said, "held\n");
+    let refused = exec(&place, 122, &["-c", "store.busy_timeout=100ms"], &NEVER);
+    drop(holder.stdin.take());
+    assert!(holder.wait().unwrap().success());
     let warnings = refused["result"]["warnings"].to_string();
     assert!(warnings.contains("could not be recorded"), "{warnings}");
-    let said = place.run(["exec", "--", "touch", "never"]);
-    let said = String::from_utf8_lossy(&said.stderr).into_owned();
-    assert!(said.contains("could not be recorded"), "{said}");
     exec(&place, 0, &[], &["cat", "a"]);
-}
-
-/// However often somebody asks in vain, what waits for the catalog stays short.
-#[test]
-fn many_are_taken_in() {
-    let place = project();
-    let other = place.path().join("other");
-    fs::create_dir(&other).unwrap();
-    let waiting = vault(&place).join("refusals");
-    let refuse_many = || {
-        // Lines that are no records count for nothing, but for their length.
-        fs::write(&waiting, "\n".repeat((1 << 20) + 1)).unwrap();
-        exec(&place, 122, &[], &NEVER);
-        assert_eq!(fs::metadata(&waiting).unwrap().len(), 0);
-    };
-    refuse_many();
-    // The vault of several folders is open by then.
-    place.ok(["binding", "add", other.to_str().unwrap()]);
-    refuse_many();
-    assert_eq!(states(&place), ["denied", "denied"]);
+    assert_eq!(states(&place), ["completed"]);
 }

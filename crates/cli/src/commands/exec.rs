@@ -15,24 +15,22 @@ mod summary;
 use std::ffi::OsString;
 
 use clap::{Args, Subcommand};
-use offshoot_policy::Engine;
 use offshoot_vault::Vault;
 use offshoot_workspace::{
-    Answered, CommandLine, Door, ExecutionRequest, ExecutionResult, ExecutionTimeout, ProxyRuntime,
-    RuntimeOptions, judge,
+    CommandLine, ExecutionRequest, ExecutionResult, ExecutionTimeout, ProxyRuntime, RuntimeOptions,
+    judge,
 };
 
 use self::answer::Answer;
 pub(crate) use self::answer::Form;
 pub(crate) use self::ask::{Ask, Input};
 use self::closing::Closing;
-use self::live::Printed;
 pub(crate) use self::options::{Net, Options, timeout};
 pub(crate) use self::setup::open_or_adopt;
-use self::setup::{Folder, Found, Place};
+use self::setup::{Found, Place};
 use crate::commands::vault::maintain;
+use crate::context::Context;
 use crate::context::noise::ExpandArgs;
-use crate::context::{Context, user_home};
 use crate::error::Result;
 use crate::render::listing::Listing;
 
@@ -188,14 +186,6 @@ fn prepare(ask: &mut Ask<'_>, form: Form, context: &Context, answer: Answer) -> 
             let request = request::build(ask, context, place.below.as_deref())?;
             (*place, request)
         }
-        Found::Folder(folder) => {
-            // A command that may not run does not wait for the vault to be opened.
-            let request = request::build(ask, context, Some(&folder.below))?;
-            match knock(&folder, &policy, request, context, answer)? {
-                Knocked::Let(request) => (folder.open(ask, context)?, *request),
-                Knocked::Answered(code) => return Ok(Prepared::Answered(code)),
-            }
-        }
         Found::Project(project) => {
             // A command that may not run makes no vault.
             let verdict =
@@ -210,38 +200,4 @@ fn prepare(ask: &mut Ask<'_>, form: Form, context: &Context, answer: Answer) -> 
     };
     let options = setup::options(ask, context, policy)?;
     Ok(Prepared::Go(Box::new((place, request, options))))
-}
-
-/// What became of a request at the door of a vault.
-enum Knocked {
-    Let(Box<ExecutionRequest>),
-    /// It does not run, and that was said.
-    Answered(u8),
-}
-
-fn knock(
-    folder: &Folder,
-    policy: &Engine,
-    request: ExecutionRequest,
-    context: &Context,
-    answer: Answer,
-) -> Result<Knocked> {
-    let home = user_home();
-    let door = Door {
-        dir: &folder.listed.dir,
-        name: &folder.listed.name,
-        folders: std::slice::from_ref(&folder.bound),
-        home: home.as_deref(),
-        policy,
-    };
-    let (envelope, many_wait) = match door.ask(request) {
-        Answered::Let(request) => return Ok(Knocked::Let(request)),
-        Answered::Refused { envelope, many_wait } => (envelope, many_wait),
-    };
-    if many_wait && let Ok(opened) = context.open_listed(&folder.listed) {
-        // Where it cannot be done now, whoever asks for them says why.
-        drop(opened.vault.take_in_refusals());
-    }
-    let (nothing, closing) = (Listing::new(&[], None)?, Closing::default());
-    Ok(Knocked::Answered(answer.finish(context, &envelope, &nothing, Printed::Lines, &closing)?))
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use offshoot_store::Id;
 
-use super::{Home, HomeError, Listed, Result, claim, entries, read_link};
+use super::{Home, HomeError, Result, claim, entries, read_link};
 use crate::error::io_error;
 use crate::vault::Vault;
 
@@ -60,12 +60,6 @@ impl Home {
             self.sync(&self.bindings())?;
         }
         Ok(made)
-    }
-
-    /// Whether the folder that a vault was found by is the only one that it is bound to, as far as can be told without
-    /// opening it.
-    pub fn has_one_folder(&self, vault: &Listed) -> bool {
-        !self.is_marked(&vault.id)
     }
 
     /// Whether the links of a vault may not fit its catalog.

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use offshoot_mount::DriverChoice;
-use offshoot_policy::Verdict;
 use offshoot_sandbox::{Network, Stdin, Terminal};
 use offshoot_vault::Actor;
 
@@ -56,8 +55,6 @@ pub struct ExecutionRequest {
     pub keep: bool,
     /// Who asks.
     pub actor: Actor,
-    /// What was decided about it at the [`Door`](super::Door) of the vault. Without that it is decided when it is taken up.
-    pub verdict: Option<Verdict>,
 }
 
 /// What to run.

@@ -17,11 +17,12 @@ use offshoot_vault::{
 use rustix::io::Errno;
 
 use super::caches::{self, CacheQuestion, ExecCaches};
-use super::door::{Door, quieten, validate};
+use super::check::validate;
 use super::envelope::{ExecutionEnvelope, ExecutionResult};
 use super::environment::give_up_at_once;
 use super::executor::{CommandExecutor, ExecutionObserver};
 use super::folders;
+use super::quiet::quieten;
 use super::request::{ExecutionPlace, ExecutionRequest};
 use super::state::ProxyExecutionState as State;
 use crate::binding::git_warning;
@@ -126,12 +127,10 @@ impl<'a> ProxyRuntime<'a> {
         let folders: Vec<PathBuf> = bindings.iter().map(Binding::host_path).collect();
         let target = validate(execution.request, &mut execution.result, &folders)?;
         execution.advance();
-        let door = self.door(&folders);
-        if !door.lets_pass(execution.request, &mut execution.result) {
-            if door.refuse(execution.request, &mut execution.result, started) {
-                // Where it cannot be done now, whoever asks for them says why.
-                drop(self.vault.take_in_refusals());
-            }
+        let verdict = self.decide(execution, &folders);
+        execution.result.decision = Some(verdict.clone());
+        if !verdict.decision.runs() {
+            self.refuse(execution, &verdict, started);
             return Ok(());
         }
         quieten(execution.request, &execution.result);
@@ -204,16 +203,6 @@ impl<'a> ProxyRuntime<'a> {
             result.warnings.push(format!("package caches were not used: {error}"));
             None
         })
-    }
-
-    fn door<'d>(&'d self, folders: &'d [PathBuf]) -> Door<'d> {
-        Door {
-            dir: self.vault.dir(),
-            name: self.name,
-            folders,
-            home: self.options.home.as_deref(),
-            policy: &self.options.policy,
-        }
     }
 
     /// Finds or forks the workspace, and holds it for a command that may change it. One that only reads shows the state that

@@ -64,7 +64,7 @@ impl ProxyRuntime<'_> {
             let sealed = sealed.as_ref();
             let moved = self.move_workspace(tx, workspace, &before, sealed, request, result)?;
             let state = if moved.is_none() { State::Completed } else { State::Failed };
-            self.record(tx, request, result, state)?;
+            self.record(tx, request, result, state, Some(workspace.id))?;
             Ok(moved)
         });
         let moved = recorded.inspect_err(|_| forget_changes(result))?.value;
@@ -203,17 +203,19 @@ impl ProxyRuntime<'_> {
                 }
             }
             tx.record_always();
-            self.record(tx, request, result, result.state)
+            let workspace = result.workspace.as_ref().map(|(id, _)| *id);
+            self.record(tx, request, result, result.state, workspace)
         })?;
         Ok(())
     }
 
-    fn record(
+    pub(super) fn record(
         &self,
         tx: &mut Transaction<'_, '_>,
         request: &ExecutionRequest,
         result: &ExecutionResult,
         state: State,
+        workspace: Option<Id>,
     ) -> Result<(), VaultError> {
         let envelope = wire::stored_envelope(request, result, state);
         for (name, value) in details(request, result) {
@@ -221,7 +223,7 @@ impl ProxyRuntime<'_> {
         }
         let record = ExecRecord {
             id: result.id,
-            workspace: result.workspace.as_ref().map(|(id, _)| *id),
+            workspace,
             operation: None,
             started_ms: result.started_ms,
             ended_ms: result.started_ms + result.total.as_millis() as u64,
@@ -240,7 +242,7 @@ impl ProxyRuntime<'_> {
 }
 
 /// What the audit event says of an exec.
-pub(super) fn details(request: &ExecutionRequest, result: &ExecutionResult) -> Map<String, Value> {
+fn details(request: &ExecutionRequest, result: &ExecutionResult) -> Map<String, Value> {
     let decision = result.decision.as_ref().map(|verdict| verdict.decision);
     let mut details = Map::new();
     let mut add = |name: &str, value: Value| details.insert(name.to_owned(), value);

@@ -104,7 +104,6 @@ pub(super) fn build(
         wait: options.wait,
         keep: options.keep,
         actor: context.actor.clone(),
-        verdict: None,
     })
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use offshoot_policy::Engine;
 use offshoot_protocol::ErrorBody;
 use offshoot_sandbox::{Limits, Signals};
-use offshoot_vault::{Binding, LinkLimit, Listed, Vault};
+use offshoot_vault::{Binding, LinkLimit, Vault};
 use offshoot_workspace::{
     BindingService, CacheRules, Resolver, RuntimeOptions, ServiceError, WorkspaceService,
     check_folder,
@@ -33,10 +33,8 @@ pub(super) struct Place {
 
 /// What there is of a vault before anything is made.
 pub(super) enum Found {
-    /// A vault that had to be opened to know where in it the caller stands.
+    /// A vault.
     Vault(Box<Place>),
-    /// A vault of this one folder, which is not open yet.
-    Folder(Folder),
     /// None yet: this folder would become one.
     Project(PathBuf),
 }
@@ -49,25 +47,8 @@ impl Found {
                 let bindings = place.vault.vault.bindings()?;
                 bindings.iter().find(|binding| binding.is_first()).map(Binding::host_path)
             }
-            Self::Folder(folder) => Some(folder.bound.clone()),
             Self::Project(project) => Some(project.clone()),
         })
-    }
-}
-
-/// The folder of a vault, and where in it the caller stands.
-pub(super) struct Folder {
-    pub(super) listed: Listed,
-    pub(super) bound: PathBuf,
-    pub(super) below: PathBuf,
-}
-
-impl Folder {
-    /// Opens the vault.
-    pub(super) fn open(self, ask: &Ask<'_>, context: &Context) -> Result<Place> {
-        let vault = context.open_listed(&self.listed)?;
-        let stale = refreshes(ask, context).then_some(self.bound);
-        Ok(Place { vault, below: Some(self.below), stale })
     }
 }
 
@@ -86,10 +67,6 @@ pub(super) fn find(ask: &Ask<'_>, context: &Context) -> Result<Found> {
     let Some((listed, bound)) = bound else {
         return Ok(Found::Project(project_of(context, &here)?));
     };
-    if context.home.has_one_folder(&listed) {
-        let below = here.strip_prefix(&bound).unwrap_or(Path::new("")).to_owned();
-        return Ok(Found::Folder(Folder { listed, bound, below }));
-    }
     let vault = context.open_listed(&listed)?;
     let below = standing(&here, &vault.vault)?;
     let stale = refreshes(ask, context).then_some(bound);
