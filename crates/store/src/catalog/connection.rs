@@ -85,9 +85,12 @@ fn configure(connection: &Connection, options: &OpenOptions) -> rusqlite::Result
 /// A lock that was not to be had in time is our own error; SQLite's words never reach a user.
 pub(super) fn busy_or(path: &Path, options: &OpenOptions, source: rusqlite::Error) -> StoreError {
     match source.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            StoreError::Busy { path: path.to_owned(), seconds: options.busy_timeout.as_secs() }
-        }
+        // The last one is what comes of asking for the log again and again while somebody who has it does not go on.
+        Some(
+            ErrorCode::DatabaseBusy
+            | ErrorCode::DatabaseLocked
+            | ErrorCode::FileLockingProtocolFailed,
+        ) => StoreError::Busy { path: path.to_owned(), seconds: options.busy_timeout.as_secs() },
         _ => from_sqlite(path, source),
     }
 }
