@@ -1,5 +1,6 @@
 //! One user of a workspace at a time.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
@@ -160,7 +161,26 @@ fn try_lock(file: &File, path: &Path, how: FlockOperation) -> Result<bool> {
 }
 
 fn busy(workspace: &Id, path: &Path) -> VaultError {
+    VaultError::WorkspaceBusy { workspace: *workspace, holder: holder(path) }
+}
+
+/// Who has taken a file, in their own words.
+fn holder(path: &Path) -> String {
     let holder = fs::read_to_string(path).unwrap_or_default();
-    let holder = holder.lines().next().unwrap_or_default().to_owned();
-    VaultError::WorkspaceBusy { workspace: *workspace, holder }
+    holder.lines().next().unwrap_or_default().to_owned()
+}
+
+/// Who has taken a workspace for himself, of those whose locks lie in a directory.
+pub(crate) fn holder_below(locks: &Path) -> Option<String> {
+    let paths = fs::read_dir(locks).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut workspaces = paths.filter(|path| path.file_name().is_some_and(is_id));
+    workspaces.find_map(|path| {
+        let held = File::open(&path).ok()?;
+        let free = try_lock(&held, &path, FlockOperation::NonBlockingLockShared).ok()?;
+        (!free).then(|| holder(&path))
+    })
+}
+
+fn is_id(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.parse::<Id>().is_ok())
 }
