@@ -82,7 +82,7 @@ impl Ignored {
 fn is_setting(path: &Path, name: &[u8]) -> bool {
     let remembers = |part: &&str| name.windows(part.len()).any(|at| at == part.as_bytes());
     (name.ends_with(b"rc") || fs::symlink_metadata(path).is_ok_and(|found| !found.is_dir()))
-        && !REMEMBERED.iter().any(|part| remembers(&part))
+        && !REMEMBERED.iter().any(remembers)
 }
 
 /// Looks through what is about to be thrown away.
