@@ -258,7 +258,7 @@ fn a_catalog_that_is_cut_short_is_listed_as_damaged() {
     for logged in [false, true] {
         let place = vault();
         for number in 0..40 {
-            place.write(&format!("src/{number}.txt"), format!("{number}\n").repeat(2000));
+            place.write(format!("src/{number}.txt"), format!("{number}\n").repeat(2000));
         }
         place.ok(["init"]);
         let directory = directory(&place);
