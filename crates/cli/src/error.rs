@@ -199,6 +199,11 @@ impl From<HomeError> for CliError {
             HomeError::NameTaken(_) | HomeError::AlreadyBound { .. } => {
                 Self::new(ExitCode::Conflict, message)
             }
+            HomeError::Running { vault, exec, .. } => Self::new(ExitCode::Busy, message)
+                .hint(format!("`offshoot kill {} --vault {vault}` ends it", exec.short())),
+            HomeError::InUse { .. } => {
+                Self::new(ExitCode::Busy, message).hint("wait until it is done and try again")
+            }
             HomeError::AlreadyHere(_) => Self::new(ExitCode::Conflict, message)
                 .hint("delete that one first, or import into another home with --home"),
             HomeError::NotADirectory(_) => Self::usage(message),

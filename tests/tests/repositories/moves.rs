@@ -184,10 +184,16 @@ fn a_git_commit_merges_what_was_kept_apart() {
     world.done(&["undo", "-w", "fix"]);
     whole(&world);
     assert_eq!(world.ok(Side::Folder, "git log -1 --format=%s; git status --porcelain"), "mine\n");
-    world.done(&["redo", "-w", "fix"]);
-    whole(&world);
-    assert_eq!(world.ok(Side::Folder, "git log -1 --format=%s; git status --porcelain"), "both\n");
-    world.done(&["undo", "-w", "fix"]);
+    let state =
+        "git log -1 --format=%s; git status --porcelain; git branch --format='%(refname:short)'";
+    for _ in 0..2 {
+        let said = world.done(&["redo", "-w", "fix"]);
+        whole(&world);
+        assert_eq!(world.ok(Side::Folder, state), "both\nmain\n");
+        assert!(!said.contains("offshoot/fix/main"), "{said}");
+        world.done(&["undo", "-w", "fix"]);
+        assert_eq!(world.ok(Side::Folder, state), "mine\nmain\n");
+    }
     // Where not all of it comes home, it is no merge.
     let document = world.document(&[&COMMIT_GIT[..], &["--exclude", "n"]].concat());
     let made = &document["result"]["git"];

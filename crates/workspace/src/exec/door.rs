@@ -194,19 +194,43 @@ pub fn refusal(verdict: &Verdict) -> ErrorBody {
 
 /// What would have let a command run, without the rule where that is of no use: no rule makes what is outside of a workspace writable.
 pub fn suggestion(verdict: &Verdict) -> Option<Remedy> {
-    let mut stopped = verdict.parts.iter().filter(|part| !part.decision.runs()).peekable();
-    let all_futile = stopped.peek().is_some()
-        && stopped.all(|part| part.rule.layer == Layer::BuiltIn && is_futile(&part.judged));
-    if all_futile {
-        let advice = "a rule would let it run, but it would fail all the same: a command gains no rights, and can only write to its workspace, to /tmp and to a throw-away home";
-        return Some(Remedy { rule: None, advice: advice.to_owned() });
+    let stopped = verdict.parts.iter().filter(|part| !part.decision.runs());
+    let futile: Option<Vec<Futile>> = stopped
+        .map(|part| Futile::of(&part.judged).filter(|_| part.rule.layer == Layer::BuiltIn))
+        .collect();
+    if let Some(futile) = futile.and_then(|all| all.into_iter().max()) {
+        return Some(Remedy { rule: None, advice: futile.advice().to_owned() });
     }
     verdict.remedy()
 }
 
-/// Whether a command does what confinement makes fail, whatever rules say.
-fn is_futile(judged: &Judged) -> bool {
-    judged.wrapped.contains(Category::HostEscapeRisk) || judged.only_writes_outside()
+/// Why a command is of no use, whatever rules say; the worse comes last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Futile {
+    /// Confinement throws away what it does, or keeps it from doing it.
+    NotKept,
+    /// Confinement makes it fail.
+    Fails,
+}
+
+impl Futile {
+    fn of(judged: &Judged) -> Option<Self> {
+        match judged.wrapped.contains(Category::HostEscapeRisk) {
+            true => Some(Self::Fails),
+            false => judged.only_writes_outside().then_some(Self::NotKept),
+        }
+    }
+
+    fn advice(self) -> &'static str {
+        match self {
+            Self::NotKept => {
+                "a rule would let it run, but nothing of it would be kept: only files in the project are kept"
+            }
+            Self::Fails => {
+                "a rule would let it run, but it would fail all the same: a command gains no rights, and can only write to its workspace, to /tmp and to a throw-away home"
+            }
+        }
+    }
 }
 
 /// Where a command starts; never outside of the workspace by accident.
