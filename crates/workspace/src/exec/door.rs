@@ -181,6 +181,8 @@ pub fn refusal(verdict: &Verdict) -> ErrorBody {
     };
     let what = match verdict.decision {
         Decision::Deny => "policy denies this command",
+        // Nobody can approve of it.
+        _ if is_all_futile(verdict) => "this command is not allowed here",
         _ => "this command needs a person's approval",
     };
     ErrorBody {
@@ -194,14 +196,18 @@ pub fn refusal(verdict: &Verdict) -> ErrorBody {
 
 /// What would have let a command run, without the rule where that is of no use: no rule makes what is outside of a workspace writable.
 pub fn suggestion(verdict: &Verdict) -> Option<Remedy> {
-    let mut stopped = verdict.parts.iter().filter(|part| !part.decision.runs()).peekable();
-    let all_futile = stopped.peek().is_some()
-        && stopped.all(|part| part.rule.layer == Layer::BuiltIn && is_futile(&part.judged));
-    if all_futile {
-        let advice = "a rule would let it run, but it would fail all the same: a command gains no rights, and can only write to its workspace, to /tmp and to a throw-away home";
+    if is_all_futile(verdict) {
+        let advice = "a rule does not help: a command gains no rights, and writes only to its workspace, to /tmp and to a throw-away home; run it yourself, outside of Offshoot";
         return Some(Remedy { rule: None, advice: advice.to_owned() });
     }
     verdict.remedy()
+}
+
+/// Whether all that keeps a command from running is what confinement makes fail, whatever rules say.
+fn is_all_futile(verdict: &Verdict) -> bool {
+    let mut stopped = verdict.parts.iter().filter(|part| !part.decision.runs()).peekable();
+    stopped.peek().is_some()
+        && stopped.all(|part| part.rule.layer == Layer::BuiltIn && is_futile(&part.judged))
 }
 
 /// Whether a command does what confinement makes fail, whatever rules say.
