@@ -281,7 +281,7 @@ impl From<ServiceError> for CliError {
             ServiceError::ChangedSince { paths, .. } => {
                 let path = paths.first().map_or("PATH", String::as_str);
                 Self::new(ExitCode::Conflict, message).hint(format!(
-                    "nothing was changed; take these changes out of the folder first: `offshoot history {path}` lists what it was"
+                    "nothing was changed; first take later edits out of it: `offshoot history {path}` lists its versions"
                 ))
             }
             ServiceError::Undecided { workspace, .. } => Self::new(ExitCode::Conflict, message)
