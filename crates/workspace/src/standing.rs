@@ -113,7 +113,7 @@ mod tests {
     }
 
     fn among(here: &str) -> Standing {
-        let folders = [("/home/ada/project", "/"), ("/home/ada/conf", "/.offshoot/bound/conf")];
+        let folders = [("/srv/ada/project", "/"), ("/srv/ada/conf", "/.offshoot/bound/conf")];
         let folder = |(host, at): (&str, &str)| (PathBuf::from(host), path(at));
         Standing::among(folders.map(folder).into(), Path::new(here))
     }
@@ -122,23 +122,23 @@ mod tests {
     fn paths_of_further_folders_are_shown_as_they_are_typed() {
         let bound = path("/.offshoot/bound/conf/app/main.conf");
         for (here, shown) in [
-            ("/home/ada/project", "../conf/app/main.conf"),
-            ("/home/ada/project/src", "../../conf/app/main.conf"),
-            ("/home/ada/conf", "app/main.conf"),
-            ("/home/ada/conf/app", "main.conf"),
+            ("/srv/ada/project", "../conf/app/main.conf"),
+            ("/srv/ada/project/src", "../../conf/app/main.conf"),
+            ("/srv/ada/conf", "app/main.conf"),
+            ("/srv/ada/conf/app", "main.conf"),
         ] {
             let standing = among(here);
             assert_eq!(standing.display(&bound), shown, "{here}");
             assert_eq!(standing.path(shown.as_bytes()).unwrap(), bound, "{here}");
             assert_eq!(standing.display(&path("/src/main.c")), "/src/main.c");
         }
-        assert_eq!(among("/home/ada/conf/app").display(&path("/.offshoot/bound/conf/app")), ".");
-        assert_eq!(among("/srv").display(&bound), "/home/ada/conf/app/main.conf");
+        assert_eq!(among("/srv/ada/conf/app").display(&path("/.offshoot/bound/conf/app")), ".");
+        assert_eq!(among("/opt").display(&bound), "/srv/ada/conf/app/main.conf");
         let other = path("/.offshoot/bound/other/x");
-        assert_eq!(among("/home/ada/project").display(&other), other.to_string());
-        let back = among("/home/ada/conf").path(b"../project/src/main.c").unwrap();
+        assert_eq!(among("/srv/ada/project").display(&other), other.to_string());
+        let back = among("/srv/ada/conf").path(b"../project/src/main.c").unwrap();
         assert_eq!(back, path("/src/main.c"));
-        assert!(among("/home/ada/project").path(b"../else").is_err(), "it leads out of the vault");
+        assert!(among("/srv/ada/project").path(b"../else").is_err(), "it leads out of the vault");
     }
 
     #[test]

@@ -139,9 +139,11 @@ impl<'a> PreviewService<'a> {
 
 /// A git that is at work in a folder, or that left its lock there; nobody has to wait for it where nothing comes home.
 fn busy_git(bindings: &[Binding], proposal: &Proposal) -> Option<ServiceError> {
+    if proposal.is_empty() {
+        return None;
+    }
     let checked = |binding: &Binding| check_folder(&binding.host_path()).err();
-    let found = bindings.iter().filter(|binding| !binding.git).find_map(checked);
-    found.filter(|_| !proposal.is_empty()).map(ServiceError::Git)
+    bindings.iter().filter(|binding| !binding.git).find_map(checked).map(ServiceError::Git)
 }
 
 /// The paths among those to be changed that a folder no longer has as they were captured. `captured` is asked for what the main line has
