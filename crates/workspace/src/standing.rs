@@ -48,7 +48,7 @@ impl Standing {
         if text.starts_with(b"/") {
             return Ok(VaultPath::parse(text).map_err(VaultError::from)?);
         }
-        let on_host = self.here.as_ref().and_then(|here| resolved(here, bytes_path(text)));
+        let on_host = self.here.as_ref().map(|here| resolved(here, bytes_path(text)));
         if let Some(path) = on_host.and_then(|place| self.in_vault(&place)) {
             // What is no name is told about.
             return Ok(VaultPath::parse(&path.to_bytes()).map_err(VaultError::from)?);
@@ -79,17 +79,17 @@ impl Standing {
     }
 }
 
-/// A path of the host without `.` and `..`; nothing where it leads above the root.
-fn resolved(here: &Path, path: &Path) -> Option<PathBuf> {
+/// A path of the host without `.` and `..`, from its names alone.
+pub(crate) fn resolved(here: &Path, path: &Path) -> PathBuf {
     let mut found = here.to_owned();
     for part in path.components() {
         match part {
-            Component::ParentDir => found.pop().then_some(())?,
+            Component::ParentDir => drop(found.pop()),
             Component::CurDir => {}
             part => found.push(part),
         }
     }
-    Some(found)
+    found
 }
 
 /// The way from a folder of the host to something.

@@ -197,12 +197,14 @@ fn neighbours_in_tmp_are_told_of() {
         command.current_dir(&project).output().unwrap()
     };
     let file = side.join("file").display().to_string();
-    let output = run(&file);
-    let expected = format!(
-        "{file} is there, but commands have a /tmp of their own: `offshoot binding add {}` shows them that folder",
-        side.display()
-    );
-    assert!(errors(&output).contains(&expected), "{output:?}");
+    let advice = format!("`offshoot binding add {}` shows them that folder", side.display());
+    for (typed, path) in
+        [(&file[..], &file[..]), ("../side/file", &file), ("../side", side.to_str().unwrap())]
+    {
+        let output = run(typed);
+        let expected = format!("{path} is there, but commands have a /tmp of their own: {advice}");
+        assert!(errors(&output).contains(&expected), "{output:?}");
+    }
     let output = run(&side.join("none").display().to_string());
     assert!(!errors(&output).contains("of their own"), "{output:?}");
     let add = ["binding", "add", side.to_str().unwrap()];

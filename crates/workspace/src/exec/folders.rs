@@ -2,13 +2,14 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use offshoot_sandbox::FolderMount;
 use offshoot_vault::{Binding, Entry, RootId, Vault, VaultPath, Workspace, bound_path};
 
 use super::request::CommandLine;
 use crate::error::Result;
+use crate::standing::resolved;
 
 /// What a command sees beside the top of its workspace.
 #[derive(Debug, Default)]
@@ -63,19 +64,6 @@ fn leads_to(command: &CommandLine, cwd: &Path, folder: &Path) -> bool {
     let ends = |c: char| c.is_whitespace() || "'\"`=:;,|&<>()".contains(c);
     let names = |argument: &OsString| argument.to_string_lossy().split(ends).any(is_inside);
     cwd.starts_with(folder) || command.arguments().iter().any(names)
-}
-
-/// A path without `.` and `..`, from its names alone.
-fn resolved(cwd: &Path, path: &Path) -> PathBuf {
-    let mut found = PathBuf::new();
-    for part in cwd.join(path).components() {
-        match part {
-            Component::ParentDir => drop(found.pop()),
-            Component::CurDir => {}
-            part => found.push(part),
-        }
-    }
-    found
 }
 
 /// The directory that holds other folders; also what holds that and nothing else, which the first folder does not have on

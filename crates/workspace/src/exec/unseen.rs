@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::discarded::folder_beside;
 use super::envelope::ExecutionResult;
+use crate::standing::resolved;
 
 /// Directories that each command has for itself.
 const PRIVATE: [&str; 2] = ["/tmp", "/var/tmp"];
@@ -26,12 +27,14 @@ pub(super) fn warning(result: &ExecutionResult, folders: &[PathBuf]) -> Option<S
     let is_seen = |path: &Path| {
         project.starts_with(path) || folders.iter().any(|folder| path.starts_with(folder))
     };
-    let path = named(&printed).find(|path| {
+    let cwd = result.cwd.as_deref().unwrap_or(project);
+    let path = named(&printed, cwd).find(|path| {
         !path.starts_with(project) && !is_seen(path) && path.symlink_metadata().is_ok()
     })?;
     let shown = path.display();
     let private = PRIVATE.into_iter().find(|private| path.starts_with(private))?;
-    let advice = match folder_beside(project, path, &[]).filter(|folder| folder.is_dir()) {
+    let folder = folder_beside(project, &path, std::slice::from_ref(&path));
+    let advice = match folder.filter(|folder| folder.is_dir()) {
         Some(folder) => {
             format!("`offshoot binding add {}` shows them that folder", folder.display())
         }
@@ -40,13 +43,15 @@ pub(super) fn warning(result: &ExecutionResult, folders: &[PathBuf]) -> Option<S
     Some(format!("{shown} is there, but commands have a {private} of their own: {advice}"))
 }
 
-/// The paths in temporary directories that a text names.
-fn named(text: &str) -> impl Iterator<Item = &Path> {
+/// The paths in temporary directories that a text names, from the root or from above where the command started.
+fn named(text: &str, cwd: &Path) -> impl Iterator<Item = PathBuf> {
     let ends = |c: char| c.is_whitespace() || "'\"`:;,|&<>()".contains(c);
-    let is_private = |path: &&Path| {
-        PRIVATE.iter().any(|private| path.starts_with(private) && *path != Path::new(private))
+    let is_private = |path: &PathBuf| {
+        PRIVATE.iter().any(|private| path.starts_with(private) && path != Path::new(private))
     };
-    text.split(ends).map(Path::new).filter(is_private).take(MOST_LOOKED_AT)
+    let leads_out = |word: &&str| word.starts_with('/') || word.starts_with("../");
+    let words = text.split(ends).filter(leads_out);
+    words.map(|word| resolved(cwd, Path::new(word))).filter(is_private).take(MOST_LOOKED_AT)
 }
 
 #[cfg(test)]
@@ -56,7 +61,9 @@ mod tests {
     #[test]
     fn paths_are_found_between_words() {
         let text = "error: `/tmp/a/x.toml`: No such file\ncat: /tmp: /etc/x (/var/tmp/b) /tmpfile";
-        let found: Vec<&Path> = named(text).collect();
-        assert_eq!(found, [Path::new("/tmp/a/x.toml"), Path::new("/var/tmp/b")]);
+        let found = |text, cwd| named(text, Path::new(cwd)).collect::<Vec<_>>();
+        assert_eq!(found(text, "/"), [Path::new("/tmp/a/x.toml"), Path::new("/var/tmp/b")]);
+        assert_eq!(found("cat: ../b/c: No such file", "/tmp/a"), [Path::new("/tmp/b/c")]);
+        assert!(found("cat: ../b: No such file", "/srv/a").is_empty());
     }
 }
