@@ -18,6 +18,7 @@ mod runtime;
 mod seal;
 mod service;
 mod state;
+mod unseen;
 
 pub use discarded::DiscardedFiles;
 pub use door::{Answered, Door, refusal, suggestion};

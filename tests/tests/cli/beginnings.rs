@@ -278,7 +278,7 @@ fn interrupted_commands_are_told_about_where_it_matters() {
 #[test]
 fn rules_are_suggested_where_they_help() {
     let place = demo_vault();
-    let (fails, goes) = ("but it would fail all the same", "only files in the project are kept\n");
+    let (fails, goes) = ("a command gains no rights", "only files in the project are kept;");
     for (futile, why) in [
         (&["touch", "/etc/passwd"][..], goes),
         (&["rm", "-rf", "/usr/lib"], goes),
@@ -289,6 +289,8 @@ fn rules_are_suggested_where_they_help() {
         assert_eq!(output.status.code(), Some(123), "{futile:?}: {output:?}");
         let said = errors(&output);
         assert!(said.contains(why), "{futile:?}: {said}");
+        assert!(said.contains("this command is not allowed here"), "{futile:?}: {said}");
+        assert!(said.contains("run it yourself, outside of Offshoot"), "{futile:?}: {said}");
         assert!(!said.contains("[[rule]]"), "{futile:?}: {said}");
     }
     let useful = ["exec", "-w", "fix", "--net", "host", "kubectl", "delete", "pod", "web"];

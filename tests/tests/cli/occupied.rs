@@ -89,3 +89,17 @@ fn no_vault_is_deleted_under_whoever_holds_a_workspace() {
     drop(held);
     place.ok(["vault", "delete", "project", "--yes"]);
 }
+
+/// What is said at the end leads to the workspace as it is called then.
+#[needs(UserNamespace)]
+#[test]
+fn a_workspace_that_was_renamed_meanwhile_is_called_so() {
+    let place = demo_vault();
+    let text = "echo kept > kept; echo ready; exec sleep 300";
+    let command = Background::start_with(&place, &["exec", "-w", "fix", "--shell", text]);
+    place.ok(["workspace", "rename", "fix", "better"]);
+    place.ok(["kill", &command.exec]);
+    let result = document_of(&command.wait())["result"].clone();
+    assert_eq!(result["workspace"], "better", "{result}");
+    assert_eq!(place.ok(["fs", "cat", "/kept", "-w", "better"]), "kept\n");
+}

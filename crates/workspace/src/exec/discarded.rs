@@ -104,7 +104,7 @@ fn find(keeper: &Keeper, scratch: &[Scratch], ignored: &Ignored, project: &Path)
 }
 
 /// The folder that a path lies in, or is, as the first one that is not on the way to the project.
-fn folder_beside(project: &Path, path: &Path, new: &[PathBuf]) -> Option<PathBuf> {
+pub(super) fn folder_beside(project: &Path, path: &Path, new: &[PathBuf]) -> Option<PathBuf> {
     let above = path.ancestors().find(|above| project.starts_with(above))?;
     let folder = above.join(path.strip_prefix(above).ok()?.components().next()?);
     (folder != path || new.contains(&folder)).then_some(folder)

@@ -181,6 +181,8 @@ pub fn refusal(verdict: &Verdict) -> ErrorBody {
     };
     let what = match verdict.decision {
         Decision::Deny => "policy denies this command",
+        // Nobody can approve of it.
+        _ if futility(verdict).is_some() => "this command is not allowed here",
         _ => "this command needs a person's approval",
     };
     ErrorBody {
@@ -194,14 +196,19 @@ pub fn refusal(verdict: &Verdict) -> ErrorBody {
 
 /// What would have let a command run, without the rule where that is of no use: no rule makes what is outside of a workspace writable.
 pub fn suggestion(verdict: &Verdict) -> Option<Remedy> {
+    if let Some(futile) = futility(verdict) {
+        return Some(Remedy { rule: None, advice: futile.advice().to_owned() });
+    }
+    verdict.remedy()
+}
+
+/// Why all that keeps a command from running is of no use, whatever rules say.
+fn futility(verdict: &Verdict) -> Option<Futile> {
     let stopped = verdict.parts.iter().filter(|part| !part.decision.runs());
     let futile: Option<Vec<Futile>> = stopped
         .map(|part| Futile::of(&part.judged).filter(|_| part.rule.layer == Layer::BuiltIn))
         .collect();
-    if let Some(futile) = futile.and_then(|all| all.into_iter().max()) {
-        return Some(Remedy { rule: None, advice: futile.advice().to_owned() });
-    }
-    verdict.remedy()
+    futile.and_then(|all| all.into_iter().max())
 }
 
 /// Why a command is of no use, whatever rules say; the worse comes last.
@@ -224,10 +231,10 @@ impl Futile {
     fn advice(self) -> &'static str {
         match self {
             Self::NotKept => {
-                "a rule would let it run, but nothing of it would be kept: only files in the project are kept"
+                "a rule does not help: nothing of it would be kept, only files in the project are kept; run it yourself, outside of Offshoot"
             }
             Self::Fails => {
-                "a rule would let it run, but it would fail all the same: a command gains no rights, and can only write to its workspace, to /tmp and to a throw-away home"
+                "a rule does not help: a command gains no rights, and writes only to its workspace, to /tmp and to a throw-away home; run it yourself, outside of Offshoot"
             }
         }
     }
