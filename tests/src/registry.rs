@@ -73,6 +73,15 @@ impl Registry {
         self.put(&format!("/dl/{name}/0.1.0/download"), package);
     }
 
+    /// Adds a project for Maven, version 1.0 of the group `here`, that others can have as their parent.
+    pub fn add_maven(&self, name: &str) {
+        let project = format!(
+            "<project><modelVersion>4.0.0</modelVersion><groupId>here</groupId><artifactId>{name}</artifactId>\
+             <version>1.0</version><packaging>pom</packaging></project>"
+        );
+        self.put(&format!("/here/{name}/1.0/{name}-1.0.pom"), project);
+    }
+
     /// Adds a package for pip, of which there is this wheel.
     pub fn add_pip(&self, name: &str, file: &str, wheel: Vec<u8>) {
         let page = format!(

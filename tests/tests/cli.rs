@@ -114,5 +114,7 @@ mod usages;
 mod vaults;
 #[path = "cli/wear.rs"]
 mod wear;
+#[path = "cli/words.rs"]
+mod words;
 #[path = "cli/workspaces.rs"]
 mod workspaces;

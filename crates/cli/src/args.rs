@@ -100,7 +100,7 @@ pub(crate) enum Command {
     /// Run one command in a workspace
     Exec(Box<exec::ExecArgs>),
     /// Run a shell, or any command, in a workspace in this terminal
-    #[command(alias = "shell")]
+    #[command(aliases = ["shell", "sh"])]
     Run(Box<run::RunArgs>),
     /// Run commands
     #[command(subcommand, hide = true)]
@@ -144,7 +144,7 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Op(op::OpCommand),
     /// Bring the changes of a workspace into the folder
-    #[command(alias = "apply")]
+    #[command(aliases = ["apply", "ci"])]
     Commit(commit::CommitArgs),
     /// Merge the changes of the folder into a workspace
     Pull(pull::PullArgs),
@@ -180,6 +180,13 @@ pub(crate) struct Named {
     named: Option<String>,
 }
 
+impl Named {
+    /// What was typed.
+    pub(crate) fn text(&self) -> Option<&str> {
+        self.named.as_deref()
+    }
+}
+
 impl Command {
     /// The workspace that is named without an option.
     pub(crate) fn named(&self) -> Option<&str> {
@@ -206,7 +213,8 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
 /// Prints what clap has to say; as a document where the caller wants JSON.
 pub(crate) fn report_parse_error(error: clap::Error, arguments: &[OsString]) -> ProcessExit {
     let json = arguments.iter().take_while(|a| *a != "--").any(|a| a == "--json");
-    if let Some(error) = tips::unknown_command(&error, arguments) {
+    let tip = tips::unknown_command(&error, arguments);
+    if let Some(error) = tip.or_else(|| tips::unknown_option(&error, arguments)) {
         return ProcessExit::from(report_error(&error, json).number());
     }
     if json && error.kind() == ErrorKind::DisplayHelp {

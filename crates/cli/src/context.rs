@@ -22,7 +22,7 @@ use crate::config::{self, Abandoned, Loaded, Sources};
 use crate::error::{CliError, Result};
 use crate::output::Output;
 use crate::progress::import_progress;
-use crate::render::{age, host_path};
+use crate::render::{self, age, host_path};
 
 /// The variable that names a workspace.
 const WORKSPACE_VARIABLE: &str = "OFFSHOOT_WORKSPACE";
@@ -101,9 +101,18 @@ impl Context {
             None => {
                 let listed = self.bound_vault()?;
                 let vault = self.home.open_listed(&listed)?;
-                Ok(OpenVault { vault, name: listed.name })
+                Ok(self.opened(vault, listed.name))
             }
         }
+    }
+
+    /// A vault that was opened; what is said from now on is said to somebody who stands in it.
+    fn opened(&self, vault: Vault, name: String) -> OpenVault {
+        // Where it cannot be told, the command itself has more to say about that.
+        if let Ok(standing) = self.standing(&vault) {
+            render::set_reader(standing);
+        }
+        OpenVault { vault, name }
     }
 
     /// Does what is wanted with what interrupted commands left.
@@ -167,7 +176,7 @@ impl Context {
         open: fn(&Home, &str) -> std::result::Result<Vault, HomeError>,
     ) -> Result<OpenVault> {
         let missing = match open(&self.home, name) {
-            Ok(vault) => return Ok(OpenVault { vault, name: name.to_owned() }),
+            Ok(vault) => return Ok(self.opened(vault, name.to_owned())),
             Err(HomeError::NoVault(name)) => name,
             Err(error) => return Err(error.into()),
         };
@@ -196,7 +205,7 @@ impl Context {
 
     pub(crate) fn open_listed(&self, listed: &Listed) -> Result<OpenVault> {
         let vault = self.home.open_listed(listed)?;
-        let opened = OpenVault { vault, name: listed.name.clone() };
+        let opened = self.opened(vault, listed.name.clone());
         self.settle_left(&opened);
         Ok(opened)
     }

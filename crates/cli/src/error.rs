@@ -199,6 +199,11 @@ impl From<HomeError> for CliError {
             HomeError::NameTaken(_) | HomeError::AlreadyBound { .. } => {
                 Self::new(ExitCode::Conflict, message)
             }
+            HomeError::Running { vault, exec, .. } => Self::new(ExitCode::Busy, message)
+                .hint(format!("`offshoot kill {} --vault {vault}` ends it", exec.short())),
+            HomeError::InUse { .. } => {
+                Self::new(ExitCode::Busy, message).hint("wait until it is done and try again")
+            }
             HomeError::AlreadyHere(_) => Self::new(ExitCode::Conflict, message)
                 .hint("delete that one first, or import into another home with --home"),
             HomeError::NotADirectory(_) => Self::usage(message),
@@ -278,8 +283,12 @@ impl From<ServiceError> for CliError {
                 "mend what is named and try again; `offshoot commit --settle back` or `forward` decides the way",
             ),
             ServiceError::BadNote { .. } => Self::new(ExitCode::Damaged, message),
-            ServiceError::ChangedSince { .. } => Self::new(ExitCode::Conflict, message)
-                .hint("nothing was changed; take your own changes away first, or commit the opposite"),
+            ServiceError::ChangedSince { paths, .. } => {
+                let path = paths.first().map_or("PATH", String::as_str);
+                Self::new(ExitCode::Conflict, message).hint(format!(
+                    "nothing was changed; first take later edits out of it: `offshoot history {path}` lists its versions"
+                ))
+            }
             ServiceError::Undecided { workspace, .. } => Self::new(ExitCode::Conflict, message)
                 .hint(format!("`offshoot conflicts -w {workspace}` lists them; nothing was changed")),
             ServiceError::Markers(_) => Self::new(ExitCode::Conflict, message)
@@ -352,6 +361,11 @@ impl From<SandboxError> for CliError {
         let told = Self::new(code, message);
         match (error.hint(), &error) {
             (Some(hint), _) => told.hint(hint),
+            (None, SandboxError::NotExecuted { program, .. })
+                if code == ExitCode::CommandNotFound && program == "cd" =>
+            {
+                told.hint("a shell does that itself: `offshoot exec --cwd DIR -- CMD` runs CMD there, `offshoot run` opens a shell")
+            }
             // One word with blanks in it is a whole command line, more often than not.
             (None, SandboxError::NotExecuted { program, .. })
                 if code == ExitCode::CommandNotFound

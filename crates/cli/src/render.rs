@@ -5,6 +5,7 @@ pub(crate) mod exec;
 pub(crate) mod git;
 pub(crate) mod listing;
 pub(crate) mod patch;
+mod path;
 pub(crate) mod styled;
 pub(crate) mod words;
 
@@ -16,6 +17,8 @@ use jiff::tz::TimeZone;
 use offshoot_vault::diff::{Change, ChangeKind};
 use offshoot_vault::{EntryKind, Id, ImportReport, SkipReason, Skipped, VaultPath, display_bytes};
 use offshoot_workspace::{GitDirectory, wire};
+
+pub(crate) use path::{path, set_reader};
 
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
@@ -151,6 +154,15 @@ pub(crate) fn short(id: &Id) -> String {
 
 /// One line for a change: a letter, the path, and where it came from.
 pub(crate) fn change(change: &Change) -> String {
+    change_line(change, path)
+}
+
+/// The same for scripts, with the paths of the vault wherever they run.
+pub(crate) fn change_for_scripts(change: &Change) -> String {
+    change_line(change, VaultPath::to_string)
+}
+
+fn change_line(change: &Change, path: fn(&VaultPath) -> String) -> String {
     let (letter, style) = match change.kind() {
         ChangeKind::Added => ("A", GOOD),
         ChangeKind::Modified => ("M", WARN),
@@ -160,10 +172,10 @@ pub(crate) fn change(change: &Change) -> String {
         ChangeKind::Metadata => ("T", DIM),
     };
     let slash = if change.entry().kind() == EntryKind::Directory { "/" } else { "" };
-    let path = change.path.to_string();
-    let path = if path == "/" { path } else { format!("{path}{slash}") };
+    let shown = path(&change.path);
+    let shown = if shown == "/" { shown } else { format!("{shown}{slash}") };
     let detail = match (&change.moved, change.kind(), &change.before, &change.after) {
-        (Some((from, similarity)), ..) => format!("  (from {from}, {similarity}%)"),
+        (Some((from, similarity)), ..) => format!("  (from {}, {similarity}%)", path(from)),
         (None, ChangeKind::Mode, Some(before), Some(after)) => {
             format!("  ({:04o} -> {:04o})", before.meta.mode, after.meta.mode)
         }
@@ -174,7 +186,7 @@ pub(crate) fn change(change: &Change) -> String {
         }
         _ => String::new(),
     };
-    format!("{} {path}{}", paint(style, letter), paint(DIM, &detail))
+    format!("{} {shown}{}", paint(style, letter), paint(DIM, &detail))
 }
 
 /// Changes without directories that only frame other changes shown.

@@ -126,7 +126,7 @@ pub struct StatusDoc {
     pub base: String,
     /// Its newest snapshot.
     pub head: String,
-    /// How many snapshots the main line has that the workspace has not.
+    /// How many snapshots the main line has that the workspace has not; 0 where a pull would bring nothing.
     #[serde(default)]
     pub behind: u64,
     /// What a commit would change in the folder, and what it would leave in the workspace (`stays`), by path.

@@ -3,6 +3,7 @@
 mod carry;
 mod connection;
 mod execs;
+mod extent;
 mod failed;
 mod garbage;
 mod links;
@@ -184,9 +185,8 @@ impl Catalog {
     /// the shared-memory file, though, and the first process to open a vault makes that anew: with one process after the other
     /// the WAL would only ever grow, be read whole by each of them, and be moved whole by each commit.
     fn shorten_log(&self, connection: &Connection) {
-        let mut log = self.pool.path.clone().into_os_string();
-        log.push("-wal");
-        let length = std::fs::metadata(&log).map_or(0, |metadata| metadata.len());
+        let length =
+            std::fs::metadata(log_path(&self.pool.path)).map_or(0, |metadata| metadata.len());
         if length > LONG_LOG {
             self.empty_log(connection);
         }
@@ -244,6 +244,13 @@ impl Catalog {
 }
 
 /// The error for something SQLite reported while reading or writing `path`.
+/// Where the WAL of a catalog is.
+fn log_path(catalog: &Path) -> PathBuf {
+    let mut log = catalog.as_os_str().to_owned();
+    log.push("-wal");
+    log.into()
+}
+
 fn sqlite_error(path: &Path) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
     move |source| from_sqlite(path, source)
 }

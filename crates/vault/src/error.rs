@@ -227,7 +227,7 @@ fn entry_count(entries: u64) -> String {
     if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") }
 }
 
-fn holder_name(holder: &str) -> &str {
+pub(crate) fn holder_name(holder: &str) -> &str {
     if holder.is_empty() { "another process" } else { holder }
 }
 

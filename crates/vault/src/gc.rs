@@ -18,7 +18,7 @@ mod window;
 
 use std::time::Duration;
 
-use offshoot_store::{Id, ObjectKind, StoreError};
+use offshoot_store::{Hash, Id, ObjectKind, StoreError};
 
 pub use self::due::{GcDue, GcSchedule, LastCollection};
 pub use self::pack::PackReport;
@@ -32,6 +32,7 @@ use self::window::Window;
 use crate::actor::Actor;
 use crate::error::Result;
 use crate::gate::Closed;
+use crate::hash::RootId;
 use crate::refs::Checkpoint;
 use crate::vault::Vault;
 
@@ -145,6 +146,8 @@ struct Collector<'v> {
     report: GcReport,
     /// What running commands build upon was looked at with the gate closed.
     pinned: bool,
+    /// Roots that nothing needs are gone.
+    roots_swept: bool,
 }
 
 impl Vault {
@@ -270,12 +273,14 @@ impl<'v> Collector<'v> {
             bytes_before: vault.bytes_on_disk()?,
             ..GcReport::default()
         };
-        Ok(Self { vault, options: *options, marks, window, now_ms, report, pinned: false })
+        let (pinned, roots_swept) = (false, false);
+        Ok(Self { vault, options: *options, marks, window, now_ms, report, pinned, roots_swept })
     }
 
     fn run(mut self) -> Result<GcReport> {
         for kind in [ObjectKind::Root, ObjectKind::Node, ObjectKind::Blob] {
             self.sweep(kind)?;
+            self.roots_swept = true;
         }
         self.outputs()?;
         self.layers()?;
@@ -293,7 +298,8 @@ impl<'v> Collector<'v> {
         // Most of what was committed since is marked before anybody has to wait.
         self.refresh()?;
         let closed = self.vault.close_gate()?;
-        let done = self.pin().and_then(|()| self.refresh()).and_then(|()| work(self, &closed));
+        let marked = self.pin().and_then(|()| self.refresh()).and_then(|()| self.mark_stored());
+        let done = marked.and_then(|()| work(self, &closed));
         self.report.longest_pause = self.report.longest_pause.max(closed.elapsed());
         drop(closed);
         // What is taken is written down first, and that must not take more room than there is.
@@ -308,6 +314,20 @@ impl<'v> Collector<'v> {
         if !self.pinned {
             Pins::read(self.vault)?.accounted()?.mark(self.vault, &mut self.marks)?;
             self.pinned = true;
+        }
+        Ok(())
+    }
+
+    /// Marks roots that were stored since those that nothing needs went, though nothing names them: somebody looked at a folder
+    /// and committed nothing. Whoever finds a root relies on everything beneath it.
+    fn mark_stored(&mut self) -> Result<()> {
+        let objects = self.vault.objects()?;
+        let mut after: Option<Hash> = None;
+        while self.roots_swept {
+            let page = objects.backend().list(ObjectKind::Root, after.as_ref(), sweep::PAGE)?;
+            let Some(last) = page.last() else { break };
+            after = Some(*last);
+            page.iter().try_for_each(|root| self.marks.root(objects, &RootId(*root)))?;
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! A home: the place of many vaults, found by name or by the directory they are bound to.
 
+mod delete;
 mod folders;
 mod import;
 
@@ -16,7 +17,7 @@ use offshoot_store::Id;
 
 use crate::actor::Actor;
 use crate::disk;
-use crate::error::{VaultError, io_error};
+use crate::error::{VaultError, holder_name, io_error};
 use crate::import::{ImportOptions, ImportReport, Source};
 use crate::layer::{DirLock, clear_abandoned};
 use crate::name::{NameError, check_name};
@@ -48,6 +49,26 @@ pub enum HomeError {
     /// The vault is there already.
     #[error("the vault is here already, as {0}")]
     AlreadyHere(String),
+    /// A command runs in one of its workspaces.
+    #[error("a command runs in workspace {workspace} of vault {vault}: {command}")]
+    Running {
+        /// The vault's name.
+        vault: String,
+        /// The workspace's.
+        workspace: String,
+        /// The command's id.
+        exec: Id,
+        /// Its command line.
+        command: String,
+    },
+    /// Something else is under way in one of its workspaces.
+    #[error("vault {vault} is in use by {}", holder_name(.holder))]
+    InUse {
+        /// The vault's name.
+        vault: String,
+        /// What they say of themselves; may be empty.
+        holder: String,
+    },
     /// What was to be imported is not a directory.
     #[error("{} is not a directory", .0.display())]
     NotADirectory(PathBuf),
@@ -297,12 +318,6 @@ impl Home {
         }
     }
 
-    /// Deletes a vault with everything in it. This cannot be undone. It takes no room, and the vault is not opened.
-    pub fn delete(&self, name: &str) -> Result<()> {
-        let id = self.find(name)?;
-        self.remove(&id)
-    }
-
     /// The id of the vault of a name, also where a crash left it without its link.
     fn find(&self, name: &str) -> Result<Id> {
         let mut id = self.id_of(name)?;
@@ -311,39 +326,6 @@ impl Home {
             id = self.id_of(name)?;
         }
         id.ok_or_else(|| HomeError::NoVault(name.to_owned()))
-    }
-
-    fn remove(&self, id: &Id) -> Result<()> {
-        let dir = self.vault_dir(id);
-        let doomed = self.vaults().join(format!("{id}.del"));
-        let renamed = fs::rename(&dir, &doomed).or_else(|error| match error.kind() {
-            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
-                crate::reserve::release(&dir);
-                fs::rename(&dir, &doomed)
-            }
-            _ => Err(error),
-        });
-        match renamed {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                return Err(io_error("rename", &dir)(error).into());
-            }
-            _ => self.sync(&self.vaults())?,
-        }
-        for folder in ["names", "bindings"] {
-            self.unlink_all(&self.dir.join(folder), id)?;
-        }
-        self.remove_mark(id)?;
-        disk::remove_tree(&doomed).map_err(io_error("remove", &doomed))?;
-        Ok(())
-    }
-
-    fn unlink_all(&self, folder: &Path, id: &Id) -> Result<()> {
-        for link in entries(folder)? {
-            if read_link(&link)?.as_ref() == Some(id) {
-                fs::remove_file(&link).map_err(io_error("remove", &link))?;
-            }
-        }
-        self.sync(folder)
     }
 
     /// Links vaults that a crash left without links and clears what one left half made or half deleted. Returns whether

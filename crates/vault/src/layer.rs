@@ -31,6 +31,7 @@ pub use output::{OutputReader, OutputWriter};
 pub use place::{LinkLimit, Placed};
 pub use rebuild::Rebuilt;
 pub use running::Running;
+pub(crate) use running::running_below;
 pub use stack::Stack;
 pub use sweep::LeftSize;
 pub use upper::Upper;

@@ -1,5 +1,6 @@
 //! One user of a workspace at a time.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
@@ -48,10 +49,7 @@ impl Vault {
     ) -> Result<WorkspaceLock> {
         let path = self.dir().join("locks").join(workspace.to_string());
         let mut held = open(&path)?;
-        let shared = || try_lock(&held, &path, FlockOperation::NonBlockingLockShared);
-        let taken =
-            wait_for(&held, &path, wait)? || (shared()? && wait_for(&held, &path, Some(BRIEF))?);
-        if !taken {
+        if !wait_for_all(&held, &path, wait, BRIEF)? {
             return Err(busy(workspace, &path));
         }
         let write = held.set_len(0).and_then(|()| held.write_all(holder.as_bytes()));
@@ -116,6 +114,12 @@ pub(crate) fn take_for(path: &PathBuf, wait: Option<Duration>, what: &Path) -> R
     Err(StoreError::Busy { path, seconds }.into())
 }
 
+/// Waits for a file to be free, up to `wait`, and locks it. Those who share it are waited for in any case, up to `brief`.
+fn wait_for_all(held: &File, path: &Path, wait: Option<Duration>, brief: Duration) -> Result<bool> {
+    let shared = || try_lock(held, path, FlockOperation::NonBlockingLockShared);
+    Ok(wait_for(held, path, wait)? || (shared()? && wait_for(held, path, Some(brief))?))
+}
+
 /// Waits for a file to be free, and locks it; false where it was not in time.
 fn wait_for(held: &File, path: &Path, wait: Option<Duration>) -> Result<bool> {
     let deadline = wait.map(|wait| Instant::now() + wait);
@@ -160,7 +164,59 @@ fn try_lock(file: &File, path: &Path, how: FlockOperation) -> Result<bool> {
 }
 
 fn busy(workspace: &Id, path: &Path) -> VaultError {
+    VaultError::WorkspaceBusy { workspace: *workspace, holder: holder(path) }
+}
+
+/// Who has taken a file, in their own words.
+fn holder(path: &Path) -> String {
     let holder = fs::read_to_string(path).unwrap_or_default();
-    let holder = holder.lines().next().unwrap_or_default().to_owned();
-    VaultError::WorkspaceBusy { workspace: *workspace, holder }
+    holder.lines().next().unwrap_or_default().to_owned()
+}
+
+/// Who has taken a workspace for himself, of those whose locks lie in a directory.
+pub(crate) fn holder_below(locks: &Path) -> Option<String> {
+    let paths = fs::read_dir(locks).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut workspaces = paths.filter(|path| path.file_name().is_some_and(is_id));
+    workspaces.find_map(|path| {
+        let held = File::open(&path).ok()?;
+        let free = try_lock(&held, &path, FlockOperation::NonBlockingLockShared).ok()?;
+        (!free).then(|| holder(&path))
+    })
+}
+
+fn is_id(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.parse::<Id>().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AT_ONCE: Option<Duration> = Some(Duration::ZERO);
+    const BRIEFLY: Duration = Duration::from_millis(300);
+
+    /// Those who share it let go of it soon, so they are waited for; but not for ever, should one hang.
+    #[test]
+    fn those_who_share_are_waited_for_for_a_while() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let (mine, other) = (open(&path).unwrap(), open(&path).unwrap());
+        assert!(try_lock(&other, &path, FlockOperation::NonBlockingLockShared).unwrap());
+        let started = Instant::now();
+        assert!(!wait_for_all(&mine, &path, AT_ONCE, BRIEFLY).unwrap());
+        assert!((BRIEFLY..10 * BRIEFLY).contains(&started.elapsed()), "{:?}", started.elapsed());
+        flock(&mine, FlockOperation::Unlock).unwrap();
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                thread::sleep(BRIEFLY / 3);
+                drop(other);
+            });
+            assert!(wait_for_all(&mine, &path, AT_ONCE, 100 * BRIEFLY).unwrap());
+        });
+        // One who has it for himself is not.
+        let other = open(&path).unwrap();
+        let started = Instant::now();
+        assert!(!wait_for_all(&other, &path, AT_ONCE, 100 * BRIEFLY).unwrap());
+        assert!(started.elapsed() < 10 * BRIEFLY);
+    }
 }

@@ -114,6 +114,18 @@ impl Vault {
         *self.cut_short.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Fails where it shows without reading much that the vault is damaged: what was acknowledged is lost, the catalog is cut short, or
+    /// there is no main line.
+    pub fn check_at_a_glance(&self) -> Result<()> {
+        match self.cut_short() {
+            Some(lost) => Err(VaultError::CutShort(lost)),
+            None => {
+                self.catalog.check_extent()?;
+                self.head().map(drop)
+            }
+        }
+    }
+
     pub(crate) fn set_cut_short(&self, found: Option<CutShort>) {
         *self.cut_short.lock().unwrap_or_else(PoisonError::into_inner) = found;
     }

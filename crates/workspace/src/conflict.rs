@@ -10,6 +10,7 @@ use offshoot_vault::{
 
 use crate::edit::{EditKind, Edited, edit};
 use crate::error::{Result, ServiceError};
+use crate::home::{FOLDER_LABEL, HEAD_LABEL};
 
 /// Something that is to be decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,6 +46,16 @@ impl OpenConflict {
         let active: Vec<&RecordedSide> =
             all.clone().filter(|side| side.version != self.record.base).collect();
         if active.is_empty() { all.collect() } else { active }
+    }
+
+    /// The side with a label. The main line is `folder` and `head` alike: markers had the latter once.
+    pub(crate) fn side_called(&self, name: &str) -> Option<&RecordedSide> {
+        let labelled = |label: &str| self.record.sides.iter().find(|side| side.label == label);
+        labelled(name).or_else(|| match name {
+            HEAD_LABEL => labelled(FOLDER_LABEL),
+            FOLDER_LABEL => labelled(HEAD_LABEL),
+            _ => None,
+        })
     }
 
     /// What a side is to be called by: its label, or its number where several share one.

@@ -206,7 +206,7 @@ pub enum ServiceError {
         source: serde_json::Error,
     },
     /// What a commit brought was changed since.
-    #[error("commit {} cannot be {verb}: changed since: {}", .operation.short(), few(.paths))]
+    #[error("commit {} cannot be {verb}: {} changed in the folder after it", .operation.short(), few(.paths))]
     ChangedSince {
         /// The operation of the commit.
         operation: Id,

@@ -20,6 +20,7 @@ mod runtime;
 mod seal;
 mod service;
 mod state;
+mod unseen;
 
 pub use discarded::DiscardedFiles;
 pub use envelope::{ExecutionEnvelope, ExecutionResult};

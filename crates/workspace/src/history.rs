@@ -122,7 +122,7 @@ impl<'a> HistoryService<'a> {
             let first = bindings.iter().find(|binding| binding.at().is_top());
             let folder = first.map(|binding| GitFolder::find(&binding.host_path(), options));
             if let Some(folder) = folder.transpose()?.flatten() {
-                reversal.git.notes.push(moved.revert(&folder, redo)?);
+                moved.revert(&folder, redo, &mut reversal.git)?;
             }
         }
         Ok(reversal)

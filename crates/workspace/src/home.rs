@@ -37,7 +37,7 @@ pub use outcome::{CommitOutcome, Pulled};
 pub use pattern::PathPattern;
 pub use preview::{Preview, PreviewService};
 pub use proposal::Proposal;
-pub(crate) use proposal::{HEAD_LABEL, meetings};
+pub(crate) use proposal::{FOLDER_LABEL, HEAD_LABEL, meetings};
 pub use pull::PullService;
 pub(crate) use record::is_commit;
 pub(crate) use revert::Reverter;
@@ -113,7 +113,7 @@ impl std::fmt::Debug for HomeOptions<'_> {
     }
 }
 
-fn bytes_path(bytes: &[u8]) -> &Path {
+pub(crate) fn bytes_path(bytes: &[u8]) -> &Path {
     use std::os::unix::ffi::OsStrExt;
     Path::new(std::ffi::OsStr::from_bytes(bytes))
 }

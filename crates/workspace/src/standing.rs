@@ -1,53 +1,103 @@
 //! From paths as people type them to paths of a vault.
 
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
-use offshoot_vault::{Binding, Vault, VaultError, VaultPath};
+use offshoot_vault::{Vault, VaultError, VaultPath, display_bytes};
 
 use crate::error::Result;
-use crate::home::PathPattern;
+use crate::home::{PathPattern, bytes_path};
 
 /// Where somebody stands in a vault: what they type starts there, unless it starts with `/`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
     at: VaultPath,
+    /// The folder of the host, where it is one of the vault's.
+    here: Option<PathBuf>,
+    /// The folders of the vault: where they are on the host, and where in the tree.
+    folders: Vec<(PathBuf, VaultPath)>,
 }
 
 impl Standing {
     /// Of somebody in this folder of the host; at the top where the vault is not bound to it. `here` has no links in it.
     pub fn new(vault: &Vault, here: &Path) -> Result<Self> {
-        Ok(Self::among(&vault.bindings()?, here))
+        let folders = vault.bindings()?.iter().map(|it| (it.host_path(), it.at())).collect();
+        Ok(Self::among(folders, here))
     }
 
-    fn among(bindings: &[Binding], here: &Path) -> Self {
-        let mut found = Self::default();
-        for binding in bindings {
-            // A folder of a vault never lies in another one.
-            if let Ok(below) = here.strip_prefix(binding.host_path()) {
-                let names = below.components().map(|name| name.as_os_str().as_bytes());
-                found.at = names.fold(binding.at(), |path, name| path.join(name));
-            }
+    fn among(folders: Vec<(PathBuf, VaultPath)>, here: &Path) -> Self {
+        let mut found = Self { folders, ..Self::default() };
+        if let Some(at) = found.in_vault(here) {
+            (found.at, found.here) = (at, Some(here.to_owned()));
         }
         found
     }
 
-    /// The path that somebody means.
+    /// Where something of the host is in the vault.
+    fn in_vault(&self, place: &Path) -> Option<VaultPath> {
+        // A folder of a vault never lies in another one.
+        self.folders.iter().find_map(|(folder, at)| {
+            let below = place.strip_prefix(folder).ok()?;
+            let names = below.components().map(|name| name.as_os_str().as_bytes());
+            Some(names.fold(at.clone(), |path, name| path.join(name)))
+        })
+    }
+
+    /// The path that somebody means. From one folder of the vault `..` leads to another as it does on the host.
     pub fn path(&self, text: &[u8]) -> Result<VaultPath> {
-        let text = match text.starts_with(b"/") {
-            true => text.to_vec(),
-            false => [&self.at.to_bytes(), b"/".as_slice(), text].concat(),
-        };
+        if text.starts_with(b"/") {
+            return Ok(VaultPath::parse(text).map_err(VaultError::from)?);
+        }
+        let on_host = self.here.as_ref().map(|here| resolved(here, bytes_path(text)));
+        if let Some(path) = on_host.and_then(|place| self.in_vault(&place)) {
+            // What is no name is told about.
+            return Ok(VaultPath::parse(&path.to_bytes()).map_err(VaultError::from)?);
+        }
+        let text = [&self.at.to_bytes(), b"/".as_slice(), text].concat();
         Ok(VaultPath::parse(&text).map_err(VaultError::from)?)
+    }
+
+    /// A path as people read it, and can type it here: from the top of the vault, and in its further folders from where they stand. Without
+    /// standing in a folder of the vault, the path of the host.
+    pub fn display(&self, path: &VaultPath) -> String {
+        let further = self.folders.iter().filter(|(_, at)| !at.is_top());
+        let Some((folder, at)) = further.into_iter().find(|(_, at)| path.is_within(at)) else {
+            return path.to_string();
+        };
+        let mut place = folder.clone();
+        place.extend(path.names()[at.names().len()..].iter().map(|name| bytes_path(name)));
+        let shown = self.here.as_ref().map(|here| relative(here, &place));
+        display_bytes(shown.unwrap_or(place).as_os_str().as_bytes())
     }
 
     /// The paths that somebody means by a path or a glob.
     pub fn pattern(&self, text: &[u8]) -> Result<PathPattern> {
         match PathPattern::is_glob(text) {
-            true => PathPattern::glob(text, &self.at),
+            true => PathPattern::glob(text, &self.at, self.path(text).ok()),
             false => Ok(PathPattern::below(text, self.path(text)?)),
         }
     }
+}
+
+/// A path of the host without `.` and `..`, from its names alone.
+pub(crate) fn resolved(here: &Path, path: &Path) -> PathBuf {
+    let mut found = here.to_owned();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(found.pop()),
+            Component::CurDir => {}
+            part => found.push(part),
+        }
+    }
+    found
+}
+
+/// The way from a folder of the host to something.
+fn relative(here: &Path, place: &Path) -> PathBuf {
+    let shared = here.components().zip(place.components()).take_while(|(a, b)| a == b).count();
+    let up = here.components().skip(shared).map(|_| Component::ParentDir);
+    let way: PathBuf = up.chain(place.components().skip(shared)).collect();
+    if way.as_os_str().is_empty() { PathBuf::from(".") } else { way }
 }
 
 #[cfg(test)]
@@ -59,7 +109,36 @@ mod tests {
     }
 
     fn standing(at: &str) -> Standing {
-        Standing { at: path(at) }
+        Standing { at: path(at), ..Standing::default() }
+    }
+
+    fn among(here: &str) -> Standing {
+        let folders = [("/srv/ada/project", "/"), ("/srv/ada/conf", "/.offshoot/bound/conf")];
+        let folder = |(host, at): (&str, &str)| (PathBuf::from(host), path(at));
+        Standing::among(folders.map(folder).into(), Path::new(here))
+    }
+
+    #[test]
+    fn paths_of_further_folders_are_shown_as_they_are_typed() {
+        let bound = path("/.offshoot/bound/conf/app/main.conf");
+        for (here, shown) in [
+            ("/srv/ada/project", "../conf/app/main.conf"),
+            ("/srv/ada/project/src", "../../conf/app/main.conf"),
+            ("/srv/ada/conf", "app/main.conf"),
+            ("/srv/ada/conf/app", "main.conf"),
+        ] {
+            let standing = among(here);
+            assert_eq!(standing.display(&bound), shown, "{here}");
+            assert_eq!(standing.path(shown.as_bytes()).unwrap(), bound, "{here}");
+            assert_eq!(standing.display(&path("/src/main.c")), "/src/main.c");
+        }
+        assert_eq!(among("/srv/ada/conf/app").display(&path("/.offshoot/bound/conf/app")), ".");
+        assert_eq!(among("/opt").display(&bound), "/srv/ada/conf/app/main.conf");
+        let other = path("/.offshoot/bound/other/x");
+        assert_eq!(among("/srv/ada/project").display(&other), other.to_string());
+        let back = among("/srv/ada/conf").path(b"../project/src/main.c").unwrap();
+        assert_eq!(back, path("/src/main.c"));
+        assert!(among("/srv/ada/project").path(b"../else").is_err(), "it leads out of the vault");
     }
 
     #[test]
@@ -90,5 +169,8 @@ mod tests {
         assert!(!fits("/src", "main.c", "/main.c"));
         assert!(fits("/a[b]", "*.c", "/a[b]/main.c"), "a name is not a pattern");
         assert!(fits("/src/deep", "../*.c", "/src/main.c"));
+        assert!(fits("/src/deep", "../[x]", "/src/[x]") && fits("/src/deep", "../[x]", "/src/x"));
+        assert!(fits("/src/deep", r"../\[x\]", "/src/[x]"));
+        assert!(!fits("/src/deep", r"../\[x\]", "/src/x"));
     }
 }

@@ -46,6 +46,7 @@ pub const FEATURES: &[Feature] = &[
     Feature::Program("hg"),
     Feature::Program("less"),
     Feature::Program("make"),
+    Feature::Program("mvn"),
     Feature::Program("node"),
     Feature::Program("npm"),
     Feature::Program("patch"),

@@ -278,11 +278,19 @@ fn interrupted_commands_are_told_about_where_it_matters() {
 #[test]
 fn rules_are_suggested_where_they_help() {
     let place = demo_vault();
-    for futile in [&["touch", "/etc/passwd"][..], &["rm", "-rf", "/usr/lib"], &["sudo", "ls"]] {
+    let (fails, goes) = ("a command gains no rights", "only files in the project are kept;");
+    for (futile, why) in [
+        (&["touch", "/etc/passwd"][..], goes),
+        (&["rm", "-rf", "/usr/lib"], goes),
+        (&["sudo", "ls"], fails),
+        (&["--shell", "touch /etc/passwd; sudo ls"], fails),
+    ] {
         let output = place.run([&["exec", "-w", "fix"], futile].concat());
         assert_eq!(output.status.code(), Some(123), "{futile:?}: {output:?}");
         let said = errors(&output);
-        assert!(said.contains("but it would fail all the same"), "{futile:?}: {said}");
+        assert!(said.contains(why), "{futile:?}: {said}");
+        assert!(said.contains("this command is not allowed here"), "{futile:?}: {said}");
+        assert!(said.contains("run it yourself, outside of Offshoot"), "{futile:?}: {said}");
         assert!(!said.contains("[[rule]]"), "{futile:?}: {said}");
     }
     let useful = ["exec", "-w", "fix", "--net", "host", "kubectl", "delete", "pod", "web"];

@@ -251,6 +251,40 @@ fn listed_as_damaged(place: &Place) {
     assert_eq!(list["result"]["damaged"][0]["name"], "project", "{list}");
 }
 
+/// The end of the catalog's file is lost: the list tells it of all that a check finds. Pages that are in the log are not lost.
+#[needs("python3")]
+#[test]
+fn a_catalog_that_is_cut_short_is_listed_as_damaged() {
+    for logged in [false, true] {
+        let place = vault();
+        for number in 0..40 {
+            place.write(format!("src/{number}.txt"), format!("{number}\n").repeat(2000));
+        }
+        place.ok(["init"]);
+        let directory = directory(&place);
+        sql(&directory, "update meta set value = value");
+        if logged {
+            place.ok_with(["fs", "write", "/small.txt", "-w", "fix"], b"smaller\n");
+        }
+        assert_eq!(place.json(&["vault", "list"])["vaults"][0]["name"], "project");
+        let catalog = directory.join("catalog.db");
+        let length = fs::metadata(&catalog).unwrap().len();
+        assert!(length > 30 * 4096, "{length}");
+        let whole = fs::read(&catalog).unwrap();
+        for kept in [length - 1, length - 4096, length / 4 * 3, length / 2, 20 * 4096 + 7] {
+            let file = fs::File::options().write(true).open(&catalog).unwrap();
+            file.set_len(kept).unwrap();
+            let is_lost = !place.run(["vault", "check"]).status.success();
+            assert!(is_lost || logged && kept >= length - 4096, "{kept} of {length}");
+            match is_lost {
+                true => listed_as_damaged(&place),
+                false => drop(place.ok(["vault", "list"])),
+            }
+            fs::write(&catalog, &whole).unwrap();
+        }
+    }
+}
+
 /// What the log lost is not taken for what never was.
 #[test]
 fn what_the_catalog_lost_is_not_called_unknown() {

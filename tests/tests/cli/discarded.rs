@@ -69,6 +69,38 @@ fn caches_and_state_of_tools_are_not() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
 
+/// Settings of the user are.
+#[needs(UserNamespace)]
+#[test]
+fn settings_in_the_home_are() {
+    let place = place();
+    let home = place.path();
+    for name in [".gitconfig", ".profile", ".bash_history", ".state"] {
+        std::fs::write(home.join(name), "before\n").expect("a file in the home");
+    }
+    let script = "rm ~/.gitconfig; echo x >> ~/.profile; echo x > ~/.toolrc; : >> ~/.state
+                  echo x > ~/.new; mkdir ~/.barc; touch ~/.barc/x
+                  for name in bash_history lesshst; do echo x >> ~/.$name; done";
+    assert_eq!(
+        told(&place, script),
+        "3 changes outside the project were not kept: ../.gitconfig, ../.profile, ../.toolrc; \
+         only files in the project are kept\n"
+    );
+    assert_eq!(std::fs::read(home.join(".gitconfig")).expect("it is there"), b"before\n");
+}
+
+/// Whoever unpacked an archive there does not wait for a full count.
+#[needs(UserNamespace)]
+#[test]
+fn not_all_of_very_many_are_counted() {
+    let place = place();
+    let script = "mkdir ../new; cd ../new; seq 100500 | xargs touch";
+    let words = ["exec", "-w", "fix", "--json", "--", "sh", "-c", script];
+    let result = document_of(&place.run(words))["result"].clone();
+    let count = result["discarded"]["count"].as_u64().expect("a number");
+    assert!((99_000..=100_000).contains(&count), "{count}");
+}
+
 #[needs(UserNamespace)]
 #[test]
 fn the_envelope_names_them() {

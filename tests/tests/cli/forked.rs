@@ -66,3 +66,33 @@ fn a_command_that_could_not_be_sealed_keeps_its_workspace() {
     user.ok(&place, &["checkpoint", "restore", "late", "-w", "box"]);
     assert_eq!(user.ok(&place, &["fs", "cat", "/kept", "-w", "box"]), "kept\n");
 }
+
+/// A command that only reads shares its workspace: what somebody writes there meanwhile keeps it, however the command ends.
+#[needs(UserNamespace)]
+#[test]
+fn what_somebody_wrote_meanwhile_keeps_the_workspace() {
+    for fails in [false, true] {
+        for written in [false, true] {
+            let place = demo_vault();
+            let text = "echo ready; exec sleep 300";
+            let words = ["exec", "-w", "box", "--read-only", "--shell", text];
+            let command = Background::start_with(&place, &words);
+            if written {
+                place.ok_with(["fs", "write", "/note", "-w", "box"], b"note\n");
+            }
+            let result = match fails {
+                true => {
+                    command.kill_init();
+                    document_of(&command.wait())["result"].clone()
+                }
+                false => ended(&place, command),
+            };
+            let state = if fails { "failed" } else { "completed" };
+            assert_eq!(result["state"], state, "{result}");
+            assert_eq!(is_there(&place, "box"), written, "{fails}: {result}");
+            if written {
+                assert_eq!(place.ok(["fs", "cat", "/note", "-w", "box"]), "note\n");
+            }
+        }
+    }
+}

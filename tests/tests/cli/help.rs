@@ -145,7 +145,11 @@ fn help_begins_with_verbs() {
 fn manual_pages_are_there_for_all() {
     let place = Place::new();
     let page = place.ok(["man"]);
-    assert!(page.contains(".TH offshoot 1") && page.contains("workspace"), "{page}");
+    assert!(page.contains(".TH OFFSHOOT 1") && page.contains("workspace"), "{page}");
+    let page = place.ok(["man", "vault", "check"]);
+    assert!(page.contains(".TH OFFSHOOT-VAULT-CHECK 1") && page.contains("repair"), "{page}");
+    let error = place.json_error(&["man", "vault", "bogus"], 2);
+    assert_eq!(error["hint"], "`offshoot vault --help` lists the commands", "{error}");
     place.ok(["man", "--out", "pages/man1"]);
     let pages = place.project().join("pages/man1");
     for (name, _) in leaves(&place).iter().filter(|(name, _)| !name.starts_with("snapshot")) {

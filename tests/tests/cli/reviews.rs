@@ -140,7 +140,10 @@ fn a_status_says_how_things_stand() {
     let stays = document["stays"].as_array().unwrap();
     assert!(stays.iter().any(|held| held["path"] == "/out/built"), "{document}");
     let text = place.ok(["status", "-w", "work"]);
-    assert!(text.contains("head is 1 snapshot ahead: `offshoot pull -w work`"), "{text}");
+    assert!(
+        text.contains("the folder has changes that work does not have: `offshoot pull -w work`"),
+        "{text}"
+    );
     assert!(text.contains("ignored by .gitignore"), "{text}");
     let short = place.ok(["status", "-s", "-w", "work"]);
     assert!(short.starts_with("## work [behind 1]\n"), "{short}");

@@ -25,6 +25,10 @@ fn words_of_other_tools_are_answered() {
         &["status", "--shrt"],
         &["exec", "--bogus", "ls"],
         &["status", "fix", "-w", "fix"],
+        &["add", "."],
+        &["co", "fix"],
+        &["commit", "-am", "Fix it"],
+        &["commit", "Fix it"],
     ] {
         transcript.run(words);
     }
@@ -45,7 +49,8 @@ fn short_words_do_what_the_long_ones_do() {
         (&["workspace", "ls"], &["workspace", "list"]),
         (&["st", "one"], &["status", "-w", "one"]),
         (&["apply", "one", "--dry-run"], &["commit", "-w", "one", "--dry-run"]),
-        (&["ls", "--help"], &["ls", "--help"]),
+        (&["ci", "one", "--dry-run"], &["commit", "-w", "one", "--dry-run"]),
+        (&["sh", "--help"], &["run", "--help"]),
     ] {
         assert_eq!(place.ok(short.iter()), place.ok(long.iter()), "{short:?}");
     }

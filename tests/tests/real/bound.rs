@@ -219,6 +219,14 @@ fn a_folder_that_is_not_there_is_said_and_not_shown() {
     assert_eq!(envelope["result"]["warnings"], json!([warning]), "{envelope:#}");
     assert_eq!(paths(&envelope), Vec::<&str>::new());
     assert_eq!(fs::read_to_string(extra.join("file")).unwrap(), "host");
+    // Where nothing leads there, nobody is told.
+    let to_it = ["cat", "../extra/file"];
+    let to_none = ["cat", "../extras", "other"];
+    for (command, expected) in [(&to_it[..], 1), (&to_none, 0), (&["true"], 0)] {
+        let envelope = bound.scene.exec(&[], command);
+        let warnings = envelope["result"]["warnings"].as_array().unwrap();
+        assert_eq!(warnings.len(), expected, "{command:?}: {envelope:#}");
+    }
     let moved = bound.scene.place.path().join("moved");
     fs::rename(&bound.etc, &moved).unwrap();
     let envelope = bound.scene.exec(&[], &["cat", ".offshoot/bound/etc/app.conf"]);

@@ -84,6 +84,42 @@ fn npm_installs_offline_what_it_installed_before() {
     assert!(!scene.place.path().join(".npm").exists(), "the host's own was written");
 }
 
+#[needs(Overlay, UserNamespace, "mvn")]
+#[test]
+fn maven_reads_offline_what_it_downloaded_before() {
+    let mut scene = Scene::new(Who::Ordinary);
+    let registry = Registry::start();
+    registry.add_maven("parent");
+    // Java looks for the home in the list of users, which does not know the one of the test.
+    let home = scene.place.path().display();
+    let options =
+        format!("-Duser.home={home} -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto");
+    scene.set("MAVEN_OPTS", options);
+    scene.place.write(
+        "settings.xml",
+        format!(
+            "<settings><mirrors><mirror><id>here</id><mirrorOf>*</mirrorOf><url>{}</url></mirror></mirrors></settings>",
+            registry.address()
+        ),
+    );
+    scene.place.write(
+        "pom.xml",
+        "<project><modelVersion>4.0.0</modelVersion><artifactId>app</artifactId><packaging>pom</packaging>\
+         <parent><groupId>here</groupId><artifactId>parent</artifactId><version>1.0</version><relativePath/></parent></project>",
+    );
+    scene.bind();
+    let validate = ["mvn", "-q", "-B", "-s", "settings.xml", "validate"];
+    succeeded(&scene.exec(&["--net", "host"], &validate));
+    assert!(registry.asked() > 0);
+    let offline = [&validate[..], &["-o"]].concat();
+    succeeded(&fresh(&scene, &[], &offline));
+    assert_eq!(registry.asked(), 0);
+    scene.offshoot_ok(&["cache", "clear", "maven"]);
+    let without = fresh(&scene, &[], &offline);
+    assert_eq!(without["success"], false, "{without:#}");
+    assert!(!scene.place.path().join(".m2").exists(), "the host's own was written");
+}
+
 /// Pip asks for the list of files each time, and takes those that it has from its cache.
 #[needs(Overlay, UserNamespace, "python3", "pip3")]
 #[test]

@@ -117,3 +117,43 @@ fn what_is_ignored_or_a_repository_of_its_own_is_not_added() {
     assert_eq!(scene.host("git show --format= --name-only HEAD"), "a\n");
     assert_eq!(scene.host("cat x.o nested/x"), "o\nx\n");
 }
+
+/// A dry run tells of the git commit and of the hooks that will not run; nothing is made.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_dry_run_tells_of_git() {
+    let scene = project(Who::Me, HISTORY);
+    scene.host("printf '#!/bin/sh\\n' > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit");
+    scene.done(&["pull"]);
+    scene.work("echo two >> a; echo n > new; echo o > x.o");
+    let said = nothing_changes(&scene, || scene.done(&["commit", "--git", "-n"]));
+    let expected =
+        "would make a git commit on branch main: 2 files\n  hooks will not run: pre-commit\n";
+    assert!(said.contains(expected), "{said}");
+    let said = scene.done(&["commit", "--git"]);
+    assert!(said.contains("on branch main: 2 files\n  hooks were not run: pre-commit\n"), "{said}");
+    scene.work("echo o > y.o");
+    let said = scene.done(&["commit", "--git", "-n", "--ignored"]);
+    assert!(said.contains("would make no git commit: git sees nothing of it\n"), "{said}");
+}
+
+/// A lock that a git left is told by who says what a commit would do; so is what has no effect.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn locks_and_parts_of_git_are_told() {
+    let scene = project(Who::Me, HISTORY);
+    scene.host("touch .git/index.lock");
+    let quiet = scene.done(&["status"]);
+    assert!(!quiet.contains("index.lock"), "nothing is to come home: {quiet}");
+    scene.work("echo two >> a; git add a; git commit -qm two");
+    let said = scene.done(&["status"]);
+    assert!(said.contains("commit is refused: ") && said.contains(".git/index.lock"), "{said}");
+    assert!(scene.refused(&["commit"], 8).contains(".git/index.lock"));
+    scene.host("rm .git/index.lock");
+    assert!(!scene.done(&["status"]).contains("refused"));
+    let said = scene.on_workspace(&["commit", "-n", "--exclude", ".git/objects"]);
+    let said = String::from_utf8(said.stderr).unwrap();
+    assert!(said.contains(".git/objects names a part of a git directory"), "{said}");
+    let said = scene.on_workspace(&["commit", "-n", "--exclude", ".git"]);
+    assert!(!String::from_utf8(said.stderr).unwrap().contains("names a part"));
+}

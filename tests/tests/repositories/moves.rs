@@ -110,9 +110,14 @@ fn a_workspace_that_follows_says_so() {
     world.ok(Side::Folder, "echo mine > m; git add m; git commit -qm mine");
     let theirs = world.ok(FIX, "git rev-parse main").trim().to_owned();
     let said = world.done(&["commit", "-w", "fix"]);
-    assert!(said.contains("in fix, main no longer contains"), "{said}");
-    assert!(said.contains(&theirs[..12]), "{said}");
+    let follows =
+        "git: fix now follows the folder's main; fix's own commits are offshoot/fix/main\n";
+    assert!(said.contains(follows), "{said}");
     assert_eq!(world.ok(FIX, "git rev-parse offshoot/fix/main").trim(), theirs);
+    // What came home is new to git, and would be in the way of the merge.
+    let next = "commit your files first, new ones too, then `git merge offshoot/fix/main`";
+    assert!(said.contains(next), "{said}");
+    world.ok(Side::Folder, "git add -A; git commit -qm 'From fix'; git merge -q offshoot/fix/main");
 }
 
 /// What stands in the way of a commit is told by whoever says what a commit does.
@@ -184,10 +189,16 @@ fn a_git_commit_merges_what_was_kept_apart() {
     world.done(&["undo", "-w", "fix"]);
     whole(&world);
     assert_eq!(world.ok(Side::Folder, "git log -1 --format=%s; git status --porcelain"), "mine\n");
-    world.done(&["redo", "-w", "fix"]);
-    whole(&world);
-    assert_eq!(world.ok(Side::Folder, "git log -1 --format=%s; git status --porcelain"), "both\n");
-    world.done(&["undo", "-w", "fix"]);
+    let state =
+        "git log -1 --format=%s; git status --porcelain; git branch --format='%(refname:short)'";
+    for _ in 0..2 {
+        let said = world.done(&["redo", "-w", "fix"]);
+        whole(&world);
+        assert_eq!(world.ok(Side::Folder, state), "both\nmain\n");
+        assert!(!said.contains("offshoot/fix/main"), "{said}");
+        world.done(&["undo", "-w", "fix"]);
+        assert_eq!(world.ok(Side::Folder, state), "mine\nmain\n");
+    }
     // Where not all of it comes home, it is no merge.
     let document = world.document(&[&COMMIT_GIT[..], &["--exclude", "n"]].concat());
     let made = &document["result"]["git"];

@@ -283,3 +283,41 @@ fn who_joins_can_rename_directories() {
     one.end();
     assert!(one.text().contains("R /other.d/2  (from /other/2, 100%)"), "{}", one.text());
 }
+
+/// There is room for eight beside the first.
+#[needs(UserNamespace)]
+#[test]
+fn eight_can_join_at_a_time() {
+    let place = place();
+    let mut one = first(&place);
+    let mut guests: Vec<Console> = (0..8).map(|_| second(&place)).collect();
+    let mut ninth = Console::run(&place, &SHELL);
+    assert_eq!(ninth.end().code(), Some(125), "{}", ninth.screen());
+    assert!(ninth.screen().contains("workspace fix is busy"), "{}", ninth.screen());
+    let leave = |mut guest: Console| {
+        guest.keys("exit\r");
+        assert_eq!(guest.end().code(), Some(0), "{}", guest.screen());
+    };
+    guests.drain(..1).for_each(leave);
+    guests.push(second(&place));
+    guests.into_iter().for_each(leave);
+    one.keys("exit\r");
+    assert_eq!(one.end().code(), Some(0), "{}", one.screen());
+}
+
+/// Its command line has to fit into one message.
+#[needs(UserNamespace)]
+#[test]
+fn who_joins_with_too_long_a_command_is_told() {
+    let place = place();
+    let mut one = first(&place);
+    for (length, code) in [(40_000, 0), (70_000, 125)] {
+        let text = format!("true {}", "x".repeat(length));
+        let mut other = Console::run(&place, &["run", "-w", "fix", "--", "sh", "-c", &text]);
+        assert_eq!(other.end().code(), Some(code), "{}", other.screen());
+        let told = "the command line and its variables take more than 64 KiB";
+        assert_eq!(other.screen().contains(told), code != 0, "{}", other.screen());
+    }
+    one.keys("exit\r");
+    assert_eq!(one.end().code(), Some(0), "{}", one.screen());
+}

@@ -11,9 +11,9 @@ use super::Cli;
 use crate::error::CliError;
 
 /// Words of other tools, and what to do here instead.
-const ANSWERS: [(&[&str], &str); 12] = [
+const ANSWERS: [(&[&str], &str); 13] = [
     (
-        &["switch", "checkout", "use", "attach", "enter", "cd", "goto"],
+        &["switch", "checkout", "co", "use", "attach", "enter", "cd", "goto"],
         "no workspace is the current one: add `-w NAME` to a command, or run `export OFFSHOOT_WORKSPACE=NAME`",
     ),
     (
@@ -29,7 +29,12 @@ const ANSWERS: [(&[&str], &str); 12] = [
         &["rm", "remove", "delete"],
         "`offshoot workspace delete NAME` deletes a workspace, `offshoot fs rm PATH` a file in one",
     ),
-    (&["create", "branch", "add", "clone"], "`offshoot new NAME` forks a workspace"),
+    (&["create", "branch", "clone"], "`offshoot new NAME` forks a workspace"),
+    (
+        &["add", "stage"],
+        "nothing is staged: `offshoot commit` takes all changes, `offshoot commit --only PATH` some of them; \
+         `offshoot binding add DIR` adds a folder",
+    ),
     (
         &["list"],
         "`offshoot ls` lists workspaces, `offshoot vault list` vaults, `offshoot execs` commands",
@@ -82,6 +87,34 @@ pub(super) fn unknown_command(error: &clap::Error, arguments: &[OsString]) -> Op
             None => told.hint(format!("`{path} --help` lists the commands")),
         },
     )
+}
+
+/// Options of other tools: the command, the option, and what to do here instead.
+const OPTIONS: [(&str, &[&str], &str); 2] = [
+    (
+        "offshoot commit",
+        &["-a", "--all"],
+        "all changes are taken: `offshoot commit -m TEXT`; `--only PATH` takes some of them",
+    ),
+    (
+        "offshoot commit",
+        &["--amend"],
+        "`offshoot undo` takes the last commit back, and `offshoot commit -m TEXT` makes it again",
+    ),
+];
+
+/// The error for an option of another tool; none where clap has something else to say.
+pub(super) fn unknown_option(error: &clap::Error, arguments: &[OsString]) -> Option<CliError> {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let option = error.get(ContextKind::InvalidArg).and_then(text)?;
+    let (_, path) = parent_of(&Cli::command(), &option, arguments);
+    let fits = |(of, options, _): &&(&str, &[&str], &str)| {
+        path == **of && options.contains(&option.as_str())
+    };
+    let (_, _, answer) = OPTIONS.iter().find(fits)?;
+    Some(CliError::usage(format!("`{path}` has no option `{option}`")).hint(*answer))
 }
 
 /// The command below which a word was looked for, and how it is called.
@@ -158,7 +191,8 @@ mod tests {
     /// Every command that an answer names is one.
     #[test]
     fn answers_lead_somewhere() {
-        for (_, answer) in ANSWERS {
+        let answers = ANSWERS.iter().map(|(_, answer)| *answer);
+        for answer in answers.chain(OPTIONS.iter().map(|(_, _, answer)| *answer)) {
             for named in answer.split('`').skip(1).step_by(2) {
                 let Some(words) = named.strip_prefix("offshoot ") else { continue };
                 let whole = Cli::command();
@@ -179,5 +213,19 @@ mod tests {
         assert_eq!(hint("offshoot frobnicate"), "`offshoot --help` lists the commands");
         assert!(hint("offshoot prune").starts_with("`offshoot gc`"));
         assert!(hint("offshoot switch fix").contains("OFFSHOOT_WORKSPACE"));
+        assert!(hint("offshoot add .").contains("nothing is staged"));
+    }
+
+    #[test]
+    fn options_of_other_tools_are_answered() {
+        for line in ["offshoot commit -a", "offshoot commit -am text", "offshoot ci fix --all"] {
+            let arguments: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+            let error = super::super::parse(&arguments).unwrap_err();
+            let told = unknown_option(&error, &arguments).unwrap_or_else(|| panic!("{line}"));
+            assert!(told.hint.is_some_and(|hint| hint.contains("commit -m")), "{line}");
+        }
+        let arguments = ["offshoot", "pull", "-a"].map(OsString::from);
+        let error = super::super::parse(&arguments).unwrap_err();
+        assert!(unknown_option(&error, &arguments).is_none());
     }
 }

@@ -43,7 +43,10 @@ Examples:
 Changes that were made in the folder meanwhile are merged. If both sides changed the same lines,
 commit writes nothing and exits with 4; `offshoot pull -w fix` brings both versions into the
 workspace. Ignored files (.gitignore), setuid bits, git hooks and git configuration stay in the
-workspace unless you ask for them.";
+workspace unless you ask for them.
+
+Neither commit nor commit --git runs a hook, such as pre-commit; --git names those it did not run.
+Filters of your own git configuration, such as git-lfs, do run.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -109,7 +112,16 @@ pub(crate) const HALF_CHANGED: &str = "the folder was being changed: any commit,
 
 pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<ExitCode> {
     let vault = &context.vault()?.vault;
-    let workspace = context.workspace_to_change(vault)?;
+    let workspace = context.workspace_to_change(vault).map_err(|error| {
+        // What is no workspace, and looks like a sentence, is what the commit is to say.
+        match args.named.text().filter(|text| text.contains(char::is_whitespace)) {
+            Some(text) => {
+                let text = text.replace('\'', r"'\''");
+                error.hint(format!("to describe the commit: `offshoot commit -m '{text}'`"))
+            }
+            None => error,
+        }
+    })?;
     // Where hunks are asked about, keys end it.
     let watch = match args.patch {
         true => None,
@@ -194,6 +206,12 @@ pub(crate) fn bring_home(
     let outcome = service.commit(&request)?;
     drop((waiting, service));
     let came_home = outcome.operation.is_some();
+    let planned = match &prepared {
+        Some(prepared) if about.dry_run && outcome.conflicts.is_empty() => {
+            prepared.planned(vault, &outcome)?
+        }
+        _ => String::new(),
+    };
     let commit =
         |prepared: git::Prepared| prepared.commit(vault, &context.actor, workspace.id, &outcome);
     let made = prepared.filter(|_| came_home).map(commit).transpose()?;
@@ -202,7 +220,7 @@ pub(crate) fn bring_home(
     let merged = made.as_ref().and_then(git::Made::merged);
     let mut repositories = outcome.git.clone();
     repositories.notes.retain(|note| merged.is_none() || note.event.kept_as() != merged);
-    let text = summary::text(&outcome, &repositories, noise.as_mut())?;
+    let text = summary::text(&outcome, &repositories, noise.as_mut())? + &planned;
     report(context, &outcome, made.as_ref(), &text)
 }
 
@@ -234,6 +252,11 @@ fn report(
     report_skipped(context, &outcome.report);
     for pattern in &outcome.unmatched {
         context.output.note(format!("nothing that changed fits --only {pattern}"));
+    }
+    for pattern in &outcome.parts_of_git {
+        context.output.note(format!(
+            "{pattern} names a part of a git directory, which comes home as a whole: `--exclude .git` leaves it out, `--only .git` takes it"
+        ));
     }
     let document = CommitDoc { git: made.map(git::Made::document), ..wire::commit(outcome) };
     let text = |_: &_| {

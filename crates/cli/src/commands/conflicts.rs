@@ -138,7 +138,7 @@ fn print_diffs(context: &Context, vault: &Vault, conflicts: &[OpenConflict]) -> 
     for conflict in conflicts {
         for (name, side) in conflict.side_names().iter().zip(&conflict.record.sides) {
             let patch = patch(&service, conflict, side)?;
-            let title = format!("{} in {}", conflict.path, render::line(name));
+            let title = format!("{} in {}", render::path(&conflict.path), render::line(name));
             let same = if patch.is_empty() { ": as in the base" } else { "" };
             context.output.text(&format!("{}{same}\n", paint(BOLD, &title)))?;
             let text: String = patch
@@ -182,7 +182,7 @@ fn ways(workspace: &str) -> String {
 
 fn shown_path(conflict: &OpenConflict) -> String {
     let is_folder = conflict.shown.directory().is_some() && !conflict.path.is_top();
-    format!("{}{}", conflict.path, if is_folder { "/" } else { "" })
+    format!("{}{}", render::path(&conflict.path), if is_folder { "/" } else { "" })
 }
 
 fn kinds(conflict: &OpenConflict) -> String {
@@ -201,7 +201,7 @@ fn detail(conflict: &OpenConflict) -> String {
     let mut out = format!("{}  {}\n", paint(BOLD, &shown_path(conflict)), paint(BAD, &kinds));
     let row = |name: &str, path: Option<&VaultPath>, entry: Option<&Entry>| {
         let elsewhere = path.filter(|path| **path != conflict.path);
-        let place = elsewhere.map(|path| format!(" at {path}")).unwrap_or_default();
+        let place = elsewhere.map(|path| format!(" at {}", render::path(path))).unwrap_or_default();
         vec![format!("  {name}"), format!("{}{place}", describe(entry))]
     };
     let mut rows = vec![row("shown", None, Some(&conflict.shown))];
@@ -213,7 +213,7 @@ fn detail(conflict: &OpenConflict) -> String {
         rows.push(row(&name, version.map(|it| &it.path), version.map(|it| &it.entry)));
     }
     for path in &record.beside {
-        rows.push(vec!["  beside".to_owned(), path.to_string()]);
+        rows.push(vec!["  beside".to_owned(), render::path(path)]);
     }
     out.push_str(&render::fields(&rows));
     let decide = match record.has_markers() {

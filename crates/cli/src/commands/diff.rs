@@ -213,7 +213,7 @@ fn brought(context: &Context, vault: &Vault, workspace: &Workspace) -> Result<(S
     }
     if !preview.proposal.conflicts.is_empty() {
         context.output.note(format!(
-            "{name} has conflicts with head, so this is what it changed since both were the same: `offshoot pull -w {name}`"
+            "{name} has conflicts with the folder, so this is what it changed since both were the same: `offshoot pull -w {name}`"
         ));
     }
     let base = preview.proposal.common.first().filter(|_| !fits);
@@ -270,7 +270,7 @@ fn print(
     }
     if args.name_status {
         let shown = render::without_frames(&summary.changes);
-        let lines = shown.iter().map(|change| format!("{}\n", render::change(change)));
+        let lines = shown.iter().map(|change| format!("{}\n", render::change_for_scripts(change)));
         return context.output.text(&lines.collect::<String>());
     }
     if args.stat {

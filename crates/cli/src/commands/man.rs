@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, CommandFactory, ValueHint};
+use clap::{Args, Command, CommandFactory, ValueHint};
 use offshoot_protocol::ExitCode;
 
 use crate::args::Cli;
@@ -13,9 +13,12 @@ use crate::render::{count, host_path};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  offshoot man | man -l -                        read the page of offshoot\n  offshoot man --out ~/.local/share/man/man1     write a page for each command\n  man offshoot-exec                              read one of them"
+    after_help = "Examples:\n  offshoot man | man -l -                        read the page of offshoot\n  offshoot man commit | man -l -                 read that of one command\n  offshoot man --out ~/.local/share/man/man1     write a page for each command\n  man offshoot-exec                              read one of them"
 )]
 pub(crate) struct ManArgs {
+    /// Command to print the page of, such as `commit` or `vault check`
+    #[arg(value_name = "COMMAND", conflicts_with = "out")]
+    command: Vec<String>,
     /// Write the pages of all commands to this directory
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     out: Option<PathBuf>,
@@ -23,10 +26,8 @@ pub(crate) struct ManArgs {
 
 pub(crate) fn run(args: &ManArgs, context: &Context) -> Result<()> {
     let Some(directory) = &args.out else {
-        let mut page = Vec::new();
-        clap_mangen::Man::new(Cli::command())
-            .render(&mut page)
-            .map_err(|error| CliError::new(ExitCode::Failure, error.to_string()))?;
+        let page = page(named(&args.command)?);
+        let page = page.map_err(|error| CliError::new(ExitCode::Failure, error.to_string()))?;
         return context.output.bytes(&page);
     };
     let failed = |error: std::io::Error| {
@@ -40,19 +41,43 @@ pub(crate) fn run(args: &ManArgs, context: &Context) -> Result<()> {
     Ok(())
 }
 
+/// All commands, each with the name that its page has.
+fn whole() -> Command {
+    let mut whole = Cli::command().disable_help_subcommand(true);
+    whole.build();
+    whole
+}
+
+/// The command that these words call.
+fn named(words: &[String]) -> Result<Command> {
+    let mut found = whole();
+    for word in words {
+        let below = found.find_subcommand(word).cloned();
+        let path = found.get_bin_name().unwrap_or(found.get_name());
+        found = below.ok_or_else(|| {
+            CliError::usage(format!("`{path}` has no command `{word}`"))
+                .hint(format!("`{path} --help` lists the commands"))
+        })?;
+    }
+    Ok(found)
+}
+
+fn page(command: Command) -> std::io::Result<Vec<u8>> {
+    let name = command.get_display_name().unwrap_or(command.get_name()).to_uppercase();
+    let mut page = Vec::new();
+    clap_mangen::Man::new(command).title(name).render(&mut page)?;
+    Ok(page)
+}
+
 /// Writes a page for each command; how many there are.
 fn write(directory: &Path) -> std::io::Result<u64> {
     std::fs::create_dir_all(directory)?;
-    let mut whole = Cli::command().disable_help_subcommand(true);
-    whole.build();
     let mut pages = 0;
-    let mut left = vec![whole];
+    let mut left = vec![whole()];
     while let Some(command) = left.pop() {
         left.extend(command.get_subcommands().filter(|c| !c.is_hide_set()).cloned());
         let name = command.get_display_name().unwrap_or(command.get_name()).to_owned();
-        let mut page = Vec::new();
-        clap_mangen::Man::new(command).title(name.to_uppercase()).render(&mut page)?;
-        std::fs::write(directory.join(format!("{name}.1")), page)?;
+        std::fs::write(directory.join(format!("{name}.1")), page(command)?)?;
         pages += 1;
     }
     Ok(pages)

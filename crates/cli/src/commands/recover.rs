@@ -23,7 +23,7 @@ pub(crate) enum RecoverCommand {
     /// Show what an interrupted command left
     #[command(after_help = "Examples:\n  offshoot recover show 01k9x2m4")]
     Show(ShowArgs),
-    /// Keep it as a checkpoint of its workspace
+    /// Keep it as a checkpoint of its workspace, or as a new workspace if that is deleted
     #[command(
         after_help = "Examples:\n  offshoot recover keep 01k9x2m4\n  offshoot recover keep 01k9x2m4 --name half-done\n  offshoot checkpoint restore half-done -w fix     go on from there"
     )]
@@ -105,19 +105,25 @@ fn list(context: &Context, service: &RecoverService<'_>) -> Result<()> {
 
 fn row(found: &Recoverable) -> Vec<String> {
     let note = &found.note;
-    let workspace = match &found.workspace {
-        Some(workspace) => paint(NAME, &workspace.name),
-        None => format!("{} {}", render::line(&note.workspace_name), paint(BAD, "(deleted)")),
-    };
     let trust = if note.went_through_a_boot() { paint(BAD, "power cut") } else { String::new() };
     vec![
         paint(DIM, &note.exec.short()),
-        workspace,
+        workspace(found),
         render::time(note.started_ms),
         amount(found),
         trust,
         render::line(&note.command),
     ]
+}
+
+/// The workspace that a command ran in, as it is called now.
+fn workspace(found: &Recoverable) -> String {
+    match &found.workspace {
+        Some(workspace) => paint(NAME, &workspace.name),
+        None => {
+            format!("{} {}", render::line(&found.note.workspace_name), paint(BAD, "(deleted)"))
+        }
+    }
 }
 
 fn amount(found: &Recoverable) -> String {
@@ -136,7 +142,7 @@ fn shown(inspected: &Inspected, listing: &Listing<'_>) -> String {
     let mut rows = vec![
         row("exec", found.note.exec.to_string()),
         row("command", render::line(&found.note.command)),
-        row("workspace", paint(NAME, &found.note.workspace_name)),
+        row("workspace", workspace(found)),
         row("started", render::time(found.note.started_ms)),
         row("by", render::line(&found.note.actor.user)),
         row("from", found.note.snapshot.to_string()),
@@ -168,11 +174,11 @@ fn answer_kept(context: &Context, vault: &Vault, kept: &Kept) -> Result<()> {
     let mut noise = context.noise(vault, &[root], ExpandArgs::default())?;
     let listing = Listing::new(&kept.changes, noise.as_mut())?.without_metadata();
     let counts = listing.summary();
-    context.output.done(document, |document| said(kept, document.forked, &counts))
+    context.output.done(document, |_| said(kept, &counts))
 }
 
 /// What was kept, in a few words.
-fn said(kept: &Kept, forked: bool, counts: &str) -> String {
+fn said(kept: &Kept, counts: &str) -> String {
     let (exec, workspace) = (kept.note.exec.short(), paint(NAME, &kept.workspace.name));
     match &kept.checkpoint {
         Some(checkpoint) => {
@@ -186,7 +192,14 @@ fn said(kept: &Kept, forked: bool, counts: &str) -> String {
                 paint(DIM, &next)
             )
         }
-        None if forked => format!("kept what {exec} left as workspace {workspace}: {counts}\n"),
+        None if kept.snapshot.is_some() => {
+            let (gone, name) = (render::line(&kept.note.workspace_name), &kept.workspace.name);
+            let next = format!("see it: offshoot diff -w {name}");
+            format!(
+                "workspace {gone} is deleted, so what {exec} left is the new workspace {workspace}: {counts}\n{}\n",
+                paint(DIM, &next)
+            )
+        }
         None => format!("{exec} had changed nothing; there is nothing to keep\n"),
     }
 }
@@ -202,7 +215,10 @@ pub(crate) fn kept_note(kept: &Kept) -> String {
             )
         }
         None if kept.snapshot.is_some() => {
-            format!("what interrupted exec {exec} left was kept as workspace {workspace}")
+            let gone = render::line(&kept.note.workspace_name);
+            format!(
+                "workspace {gone} is deleted, so what interrupted exec {exec} left is the new workspace {workspace}"
+            )
         }
         None => format!("interrupted exec {exec} had changed nothing"),
     }

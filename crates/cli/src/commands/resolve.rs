@@ -97,7 +97,8 @@ pub(crate) fn run(args: &ResolveArgs, context: &Context) -> Result<()> {
             0 => "none is left".to_owned(),
             left => format!("{left} left"),
         };
-        let whole = resolved.whole.iter().map(|path| format!("  took one side whole: {path}\n"));
+        let whole = resolved.whole.iter();
+        let whole = whole.map(|path| format!("  took one side whole: {}\n", render::path(path)));
         format!("{decided} of {name} decided, {left}\n{}", whole.collect::<String>())
     })
 }

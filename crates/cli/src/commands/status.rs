@@ -10,7 +10,7 @@ use offshoot_vault::diff::{Change, ChangeKind};
 use offshoot_vault::{Binding, Scope, Snapshot, Vault, VaultPath, Workspace};
 use offshoot_workspace::{
     BindingService, CheckpointService, ConflictService, GitDirectory, Held, OpenConflict, Preview,
-    Proposal, wire,
+    wire,
 };
 
 use crate::args::Named;
@@ -54,7 +54,7 @@ struct Status {
     git: GitDirectory,
     workspace: Workspace,
     base: Snapshot,
-    /// How many snapshots the main line has that the workspace has not.
+    /// How many snapshots the main line has that the workspace has not; none where a pull would bring nothing.
     behind: u64,
     /// What a commit would do.
     preview: Preview,
@@ -148,7 +148,10 @@ fn look(
         vault: name,
         folders: vault.bindings()?,
         git: git(context, vault)?,
-        behind: behind(vault, &preview)?,
+        behind: match context.pull_brings(vault, &workspace, &preview)? {
+            true => behind(vault, &preview)?,
+            false => 0,
+        },
         conflicts: ConflictService::new(vault, &context.actor).list(&preview.tip.root, &[])?,
         workspace,
         base,
@@ -191,11 +194,7 @@ fn git(context: &Context, vault: &Vault) -> Result<GitDirectory> {
 
 /// How far the main line moved on since the workspace last had it.
 fn behind(vault: &Vault, preview: &Preview) -> Result<u64> {
-    let Proposal { base, main, common, .. } = &preview.proposal;
-    if base == main {
-        // Whatever happened there, it was taken back.
-        return Ok(0);
-    }
+    let common = &preview.proposal.common;
     let mut at = preview.head.clone();
     let mut count = 0;
     while !common.contains(&at.id) && count < MOST_COUNTED {

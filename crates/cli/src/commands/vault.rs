@@ -13,7 +13,7 @@ use offshoot_protocol::{
     CheckDoc, DamagedVaultDoc, ExitCode, Text, VaultDeletedDoc, VaultDoc, VaultListDoc,
     VaultRenamedDoc,
 };
-use offshoot_vault::{CheckDepth, Vault, VaultError, display_bytes};
+use offshoot_vault::{CheckDepth, Vault, display_bytes};
 
 use super::init::{check_project, open_directory, report_skipped};
 use crate::complete;
@@ -39,7 +39,7 @@ pub(crate) enum VaultCommand {
     Info(info::InfoArgs),
     /// Delete a vault and everything in it; its folder stays
     #[command(
-        after_help = "Examples:\n  offshoot vault delete demo --yes\n\nThis cannot be undone."
+        after_help = "Examples:\n  offshoot vault delete demo --yes\n\nThis cannot be undone. Refused while a command runs in one of its workspaces."
     )]
     Delete(DeleteArgs),
     /// Rename a vault
@@ -184,10 +184,7 @@ fn list(context: &Context) -> Result<ExitCode> {
         let opened = context.open_listed(&listed);
         let looked_at = opened.and_then(|opened| {
             vaults.push(vault_doc(&opened.name, &opened.vault)?);
-            match opened.vault.cut_short() {
-                Some(lost) => Err(VaultError::CutShort(lost).into()),
-                None => Ok(opened.vault.head().map(drop)?),
-            }
+            Ok(opened.vault.check_at_a_glance()?)
         });
         match looked_at {
             Ok(()) => {}

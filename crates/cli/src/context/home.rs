@@ -54,6 +54,17 @@ impl Context {
         Ok(service.preview(workspace, &selection, metadata)?)
     }
 
+    /// Whether a pull would bring something into the workspace of a preview.
+    pub(crate) fn pull_brings(
+        &self,
+        vault: &Vault,
+        workspace: &Workspace,
+        preview: &Preview,
+    ) -> Result<bool> {
+        let service = PreviewService::new(vault, self.merge_options(), self.diff_options());
+        Ok(service.pull_brings(workspace, preview)?)
+    }
+
     /// Says that a command is at work in a workspace: nobody knows yet what it changes.
     fn note_running(&self, vault: &Vault, workspace: &Workspace) {
         let running = RunningService::new(vault).list(Some(workspace.id)).unwrap_or_default();

@@ -5,35 +5,51 @@ use offshoot_workspace::git::{GitEvent, GitNote, GitReport};
 use super::listing::git_name;
 use super::{DIM, NAME, WARN, count, line, paint};
 
+/// What the main line is called among sides.
+const HEAD: &str = "head";
+
 /// A line for everything that people should know. `whose` says whose refs stay: "yours", or a workspace's.
 pub(crate) fn notes(report: &GitReport, whose: &str) -> String {
     report.notes.iter().map(|note| told(note, whose, "")).collect()
 }
 
-/// The same for what became of a workspace that followed the folder.
-pub(crate) fn notes_in(report: &GitReport, workspace: &str) -> String {
+/// The same for what became of a workspace that followed the folder. `folder` says what was kept there of the workspace's own.
+pub(crate) fn notes_in(report: &GitReport, workspace: &str, folder: &GitReport) -> String {
     let place = format!("in {workspace}, ");
-    report.notes.iter().map(|note| told(note, workspace, &place)).collect()
+    let told = |note: &GitNote| match note.event {
+        GitEvent::Rewound(_) | GitEvent::Replaced(None) => followed(note, workspace, folder),
+        _ => told(note, workspace, &place),
+    };
+    report.notes.iter().map(told).collect()
+}
+
+/// A branch of a workspace that left its own commits to follow the folder's.
+fn followed(note: &GitNote, workspace: &str, folder: &GitReport) -> String {
+    let git = paint(WARN, &format!("{}:", git_name(&note.repository)));
+    let (name, from) = (paint(NAME, &line(short(&note.name))), id(note.from.as_deref()));
+    let is_kept = |kept: &&GitNote| kept.repository == note.repository && kept.name == note.name;
+    let own = match folder.notes.iter().filter(is_kept).find_map(|kept| kept.event.kept_as()) {
+        Some(kept) => {
+            format!("{workspace}'s own commits are {}", paint(NAME, &line(short(kept))))
+        }
+        None => format!("it was at {from}, which `git reflog` has"),
+    };
+    format!("{git} {workspace} now follows the folder's {name}; {own}\n")
 }
 
 fn told(note: &GitNote, whose: &str, place: &str) -> String {
     let name = format!("{place}{}", paint(NAME, &line(short(&note.name))));
-    let at = |id: &Option<String>| {
-        let is_id = |id: &str| id.len() >= 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
-        let id = id.as_deref().unwrap_or("nothing");
-        line(if is_id(id) { &id[..12] } else { short(id) })
-    };
-    let (from, to) = (at(&note.from), at(&note.to));
+    let (from, to) = (id(note.from.as_deref()), id(note.to.as_deref()));
     let side = side(&note.side);
     let git = paint(WARN, &format!("{}:", git_name(&note.repository)));
     match &note.event {
         GitEvent::KeptApart(kept) => {
-            let next = next(&note.name, kept);
+            let next = next(note, kept);
             let kept = paint(NAME, &line(short(kept)));
             format!("{git} {name} was moved on both sides: {whose} stays, {side} is {kept}{next}\n")
         }
         GitEvent::CheckedOut(kept) => {
-            let next = next(&note.name, kept);
+            let next = next(note, kept);
             let kept = paint(NAME, &line(short(kept)));
             format!(
                 "{git} {name} is checked out and cannot follow, so {whose} stays: {side} is {kept}{next}\n"
@@ -55,8 +71,9 @@ fn told(note: &GitNote, whose: &str, place: &str) -> String {
             )
         }
         GitEvent::Replaced(None) => {
+            let side = plain(&note.side);
             format!(
-                "{git} {name} no longer contains {from} and is at {to}; `git reflog` has the old one\n"
+                "{git} {name} was rewritten in {side} and moves from {from} to {to}; `git reflog` has the old one\n"
             )
         }
         GitEvent::Replaced(Some(kept)) => {
@@ -101,15 +118,24 @@ fn told(note: &GitNote, whose: &str, place: &str) -> String {
 }
 
 /// What to do with a ref that was kept under another name.
-fn next(name: &str, kept: &str) -> String {
-    let kept = line(short(kept));
+fn next(note: &GitNote, kept: &str) -> String {
+    let (name, kept) = (note.name.as_str(), line(short(kept)));
     match name {
         "refs/stash" => format!("; `git stash apply {kept}`"),
         _ if name.starts_with("refs/heads/") => {
-            format!("; once your files are committed: `git merge {kept}`")
+            // Git refuses to merge over changed files, and over files that it does not know.
+            let whose = if note.side == HEAD { "the workspace's" } else { "your" };
+            format!("; commit {whose} files first, new ones too, then `git merge {kept}`")
         }
         _ => format!("; `git show {kept}`"),
     }
+}
+
+/// What a ref points at, as people call it.
+fn id(value: Option<&str>) -> String {
+    let is_id = |id: &str| id.len() >= 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let value = value.unwrap_or("nothing");
+    line(if is_id(value) { &value[..12] } else { short(value) })
 }
 
 /// A ref as people call it.
@@ -123,7 +149,7 @@ fn side(label: &str) -> String {
 }
 
 fn plain(label: &str) -> String {
-    if label == "head" { "the folder".to_owned() } else { line(label) }
+    if label == HEAD { "the folder".to_owned() } else { line(label) }
 }
 
 #[cfg(test)]

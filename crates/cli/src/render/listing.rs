@@ -6,7 +6,7 @@ use offshoot_vault::diff::{Change, ChangeKind};
 use offshoot_vault::{VaultPath, bound_path, display_bytes};
 use offshoot_workspace::{Folded, FoldedKind, GitActivity, Noise, Sorted};
 
-use super::{DIM, change, count, line, paint, without_frames};
+use super::{DIM, change, count, line, paint, path, without_frames};
 use crate::error::Result;
 
 /// How to see what is folded, for a command that has the option.
@@ -174,7 +174,7 @@ pub(crate) fn place_text<'c>(
     let gone = if deleted == number { " deleted" } else { "" };
     let files = format!("{}{gone}", files_text(number));
     match kind {
-        FoldedKind::Output => format!("{at}/ {files}"),
+        FoldedKind::Output => format!("{}/ {files}", path(at)),
         FoldedKind::Git(activity) => {
             let done = activity_text(activity).unwrap_or(files);
             format!("{}: {done}", git_name(at))

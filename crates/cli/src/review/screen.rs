@@ -143,7 +143,7 @@ impl Walk {
 
 fn path_line(item: &ReviewItem) -> Styled {
     let mut line = Styled::of(WARN, format!("{} ", letter(&item.change)));
-    line.push(BOLD, item.change.path.to_string());
+    line.push(BOLD, render::path(&item.change.path));
     if let Some((from, _)) = &item.change.moved {
         line.push(DIM, format!("  from {from}"));
     }

@@ -50,7 +50,7 @@ pub(crate) fn piece_lines(item: &ReviewItem, at: usize) -> Vec<Styled> {
 /// The lines that show items which are shown as one: their names.
 pub(super) fn group_lines(items: &[ReviewItem]) -> Vec<Styled> {
     let line = |item: &ReviewItem| {
-        Styled::of(PLAIN, format!("{} {}", letter(&item.change), item.change.path))
+        Styled::of(PLAIN, format!("{} {}", letter(&item.change), render::path(&item.change.path)))
     };
     let mut lines: Vec<Styled> = items.iter().take(MOST_LINES).map(line).collect();
     if items.len() > MOST_LINES {

@@ -7,7 +7,7 @@ use std::path::Path;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::{OpenOptions, schema};
+use super::{OpenOptions, log_path, schema};
 use crate::StoreError;
 use crate::error::from_sqlite;
 
@@ -38,7 +38,7 @@ pub(super) fn connect(path: &Path, options: &OpenOptions) -> Result<Connection, 
         OpenFlags::SQLITE_OPEN_READ_WRITE
     };
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let opened = if options.read_only && !has_log(path) {
+    let opened = if options.read_only && !log_path(path).exists() {
         // With no log the file is all there is; where nothing can be written, SQLite must be told not to make one.
         Connection::open_with_flags(immutable_uri(path), flags | OpenFlags::SQLITE_OPEN_URI)
     } else {
@@ -85,9 +85,12 @@ fn configure(connection: &Connection, options: &OpenOptions) -> rusqlite::Result
 /// A lock that was not to be had in time is our own error; SQLite's words never reach a user.
 pub(super) fn busy_or(path: &Path, options: &OpenOptions, source: rusqlite::Error) -> StoreError {
     match source.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            StoreError::Busy { path: path.to_owned(), seconds: options.busy_timeout.as_secs() }
-        }
+        // The last one is what comes of asking for the log again and again while somebody who has it does not go on.
+        Some(
+            ErrorCode::DatabaseBusy
+            | ErrorCode::DatabaseLocked
+            | ErrorCode::FileLockingProtocolFailed,
+        ) => StoreError::Busy { path: path.to_owned(), seconds: options.busy_timeout.as_secs() },
         _ => from_sqlite(path, source),
     }
 }
@@ -115,12 +118,6 @@ fn open_error(path: &Path, source: rusqlite::Error) -> StoreError {
 fn parent_is_read_only(path: &Path) -> bool {
     path.parent()
         .is_some_and(|parent| rustix::fs::access(parent, rustix::fs::Access::WRITE_OK).is_err())
-}
-
-fn has_log(path: &Path) -> bool {
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    Path::new(&log).exists()
 }
 
 /// The path as an URI that says that the file does not change.

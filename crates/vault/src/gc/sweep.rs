@@ -11,7 +11,7 @@ use crate::links::Record;
 use crate::objects::START;
 
 /// Objects are listed in pages of this many.
-const PAGE: usize = 8192;
+pub(super) const PAGE: usize = 8192;
 /// A slice starts with so many objects, and gets longer or shorter by how long it takes.
 const FIRST_SLICE: usize = 256;
 /// Where there is next to no room on the disk, slices have so many at most.

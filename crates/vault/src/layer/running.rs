@@ -89,17 +89,21 @@ impl Vault {
 
     /// The commands that run now, in the order of their starts.
     pub fn running(&self) -> Result<Vec<Running>> {
-        let layers = self.layers_dir();
-        let mut found = Vec::new();
-        for entry in fs::read_dir(&layers).map_err(io_error("read", &layers))? {
-            let path = entry.map_err(io_error("read", &layers))?.path();
-            if path.file_name().unwrap_or_default().as_encoded_bytes().ends_with(b".tmp") {
-                let running = Running::find(&path);
-                found.extend(running.as_ref().map(Running::joined).unwrap_or_default());
-                found.extend(running);
-            }
-        }
-        found.sort_by_key(|running| running.note.exec);
-        Ok(found)
+        running_below(&self.layers_dir())
     }
+}
+
+/// The commands that write a layer in a directory of layers, in the order of their starts.
+pub(crate) fn running_below(layers: &Path) -> Result<Vec<Running>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(layers).map_err(io_error("read", layers))? {
+        let path = entry.map_err(io_error("read", layers))?.path();
+        if path.file_name().unwrap_or_default().as_encoded_bytes().ends_with(b".tmp") {
+            let running = Running::find(&path);
+            found.extend(running.as_ref().map(Running::joined).unwrap_or_default());
+            found.extend(running);
+        }
+    }
+    found.sort_by_key(|running| running.note.exec);
+    Ok(found)
 }

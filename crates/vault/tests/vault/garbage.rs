@@ -707,6 +707,43 @@ fn what_is_being_made_is_not_collected() {
     assert_eq!(found["file"], [7; 100_000]);
 }
 
+/// Somebody looks at a folder while a collection goes on, before and between, and commits nothing. Who finds that state later
+/// finds all of it.
+#[test]
+fn what_was_only_looked_at_is_there_whole_or_not_at_all() {
+    let scratch = Scratch::new();
+    let vault = empty_vault(&scratch);
+    let other = home(&scratch).open("v").unwrap();
+    let folder = scratch.path().join("folder");
+    let options = offshoot_vault::ImportOptions::default();
+    let mut met = 0;
+    for round in 0..200 {
+        fs::create_dir_all(folder.join("in")).unwrap();
+        for name in ["a", "in/b"] {
+            fs::write(folder.join(name), format!("{name} {round}")).unwrap();
+        }
+        let root = other.import(&folder, &options).unwrap().root;
+        let objects = other.objects().unwrap();
+        let node = objects.root(&root).unwrap().directory().unwrap().node;
+        std::thread::scope(|scope| {
+            let collector = scope.spawn(|| vault.collect(&NOTHING, &actor()).unwrap());
+            while objects.has_root(&root).unwrap() && !collector.is_finished() {}
+            let held = other.hold().unwrap();
+            // The root is gone, and what is beneath it is not yet.
+            met += u32::from(!collector.is_finished() && objects.node(&node).is_ok());
+            assert_eq!(other.import(&folder, &options).unwrap().root, root);
+            drop(held);
+            collector.join().unwrap();
+        });
+        let found = read(&other, &root, &mut BTreeSet::new()).unwrap();
+        assert_eq!(found["b"], format!("in/b {round}").as_bytes());
+        if met == 3 {
+            return;
+        }
+    }
+    panic!("no collection was met between roots and directories");
+}
+
 #[test]
 fn nothing_comes_to_point_at_what_was_collected() {
     let scratch = Scratch::new();

@@ -48,7 +48,7 @@ pub(super) fn named<'c>(conflict: &'c OpenConflict, name: &str) -> Result<Option
 
 fn chosen<'c>(conflict: &'c OpenConflict, name: &str) -> Result<Chosen<'c>> {
     let sides = &conflict.record.sides;
-    if let Some(side) = sides.iter().find(|side| side.label == name) {
+    if let Some(side) = conflict.side_called(name) {
         return Ok(Chosen::Side(side));
     }
     if name == "base" {

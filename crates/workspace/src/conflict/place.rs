@@ -16,14 +16,13 @@ pub(super) fn chosen_side<'c>(
     if !is_dispute(&conflict.record) {
         return Ok(None);
     }
-    let mut sides = conflict.record.sides.iter();
     let side = match resolution {
         Resolution::First => contenders(conflict).into_iter().next(),
         Resolution::Last => contenders(conflict).into_iter().last(),
         Resolution::Side(name) => {
             let at = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
             let numbered = at.and_then(|at| conflict.record.sides.get(at));
-            let labelled = sides.find(|side| side.label == *name);
+            let labelled = conflict.side_called(name);
             match labelled {
                 None if name == "base" => return for_base(conflict),
                 _ => labelled.or(numbered),

@@ -17,6 +17,8 @@ use crate::cache::tool_directories;
 const MOST_NAMED: usize = 20;
 /// At most so many names are looked at: whoever unpacked an archive beside the project need not wait for a full count.
 const MOST_LOOKED_AT: usize = 100_000;
+/// What is in the names of files that tools write at every use: histories of shells, `less` and `wget`, and what editors and zsh remember.
+const REMEMBERED: [&str; 4] = ["hist", "hst", "viminfo", "zcompdump"];
 
 /// Files that a command wrote or deleted outside the project and that are as before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,23 +56,33 @@ impl ProxyRuntime<'_> {
 /// What to leave out.
 #[derive(Debug)]
 struct Ignored {
-    /// The user's home: names in it that start with a dot are state of tools.
+    /// The user's home: names in it that start with a dot are state of tools, unless they are settings.
     home: Option<PathBuf>,
     /// Directories that are kept, hidden, or full of what tools can get again.
     directories: Vec<PathBuf>,
 }
 
 impl Ignored {
-    fn has(&self, path: &Path) -> bool {
+    fn has(&self, path: &Path, kind: FileType) -> bool {
         let in_home = self.home.is_some() && path.parent() == self.home.as_deref();
-        let hidden = path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"."));
-        in_home && hidden || self.directories.iter().any(|directory| path == directory)
+        let name = path.file_name().unwrap_or_default().as_bytes();
+        let is_state =
+            || name.starts_with(b".") && (kind == FileType::Directory || !is_setting(path, name));
+        in_home && is_state() || self.directories.iter().any(|directory| path == directory)
     }
 
     /// Whether a directory is only there, or may only be there, because something that is left out lies in it.
     fn leads_through(&self, path: &Path) -> bool {
         self.directories.iter().any(|directory| directory.starts_with(path))
     }
+}
+
+/// Whether a file with a dot in a home is the user's rather than something that a tool remembers there: they have it already, or it is called
+/// like a file of settings.
+fn is_setting(path: &Path, name: &[u8]) -> bool {
+    let remembers = |part: &&str| name.windows(part.len()).any(|at| at == part.as_bytes());
+    (name.ends_with(b"rc") || fs::symlink_metadata(path).is_ok_and(|found| !found.is_dir()))
+        && !REMEMBERED.iter().any(remembers)
 }
 
 /// Looks through what is about to be thrown away.
@@ -92,7 +104,7 @@ fn find(keeper: &Keeper, scratch: &[Scratch], ignored: &Ignored, project: &Path)
 }
 
 /// The folder that a path lies in, or is, as the first one that is not on the way to the project.
-fn folder_beside(project: &Path, path: &Path, new: &[PathBuf]) -> Option<PathBuf> {
+pub(super) fn folder_beside(project: &Path, path: &Path, new: &[PathBuf]) -> Option<PathBuf> {
     let above = path.ancestors().find(|above| project.starts_with(above))?;
     let folder = above.join(path.strip_prefix(above).ok()?.components().next()?);
     (folder != path || new.contains(&folder)).then_some(folder)
@@ -113,7 +125,7 @@ impl Walk<'_> {
     fn known(&mut self, directory: &OwnedFd, path: &Path) {
         for (name, kind) in self.names(directory) {
             let path = path.join(&name);
-            if self.ignored.has(&path) {
+            if self.ignored.has(&path, kind) {
                 continue;
             }
             if kind != FileType::Directory {

@@ -2,12 +2,14 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use offshoot_sandbox::FolderMount;
 use offshoot_vault::{Binding, Entry, RootId, Vault, VaultPath, Workspace, bound_path};
 
+use super::request::CommandLine;
 use crate::error::Result;
+use crate::standing::resolved;
 
 /// What a command sees beside the top of its workspace.
 #[derive(Debug, Default)]
@@ -24,6 +26,8 @@ pub(super) fn shown(
     root: &RootId,
     workspace: &Workspace,
     bindings: &[Binding],
+    command: &CommandLine,
+    cwd: &Path,
 ) -> Result<Shown> {
     let mut shown = Shown::default();
     for binding in bindings.iter().filter(|binding| !binding.is_first()) {
@@ -36,9 +40,12 @@ pub(super) fn shown(
                 .warnings
                 .push(format!("{place} is gone and was not shown; the workspace has it at {at}"));
         } else if entry.is_none_or(|entry| entry.directory().is_none()) {
-            shown.warnings.push(format!(
-                "{place} is not part of workspace {name} and its changes are not kept; `offshoot pull -w {name}` brings it in"
-            ));
+            // Git finds its directory without being told where it is.
+            if binding.git || leads_to(command, cwd, &target) {
+                shown.warnings.push(format!(
+                    "{place} is not part of workspace {name} and its changes are not kept; `offshoot pull -w {name}` brings it in"
+                ));
+            }
         } else {
             let below = host(&at);
             shown.folders.push(FolderMount { below, target });
@@ -48,6 +55,15 @@ pub(super) fn shown(
         shown.covered = Some(host(&covered(vault, root)?));
     }
     Ok(shown)
+}
+
+/// Whether a command starts in a folder of the host, or names something in it.
+fn leads_to(command: &CommandLine, cwd: &Path, folder: &Path) -> bool {
+    let is_inside = |word: &str| resolved(cwd, Path::new(word)).starts_with(folder);
+    // Words of a line of shell, and what is behind an option's `=`.
+    let ends = |c: char| c.is_whitespace() || "'\"`=:;,|&<>()".contains(c);
+    let names = |argument: &OsString| argument.to_string_lossy().split(ends).any(is_inside);
+    cwd.starts_with(folder) || command.arguments().iter().any(names)
 }
 
 /// The directory that holds other folders; also what holds that and nothing else, which the first folder does not have on

@@ -74,6 +74,8 @@ pub fn refusal(verdict: &Verdict) -> ErrorBody {
     };
     let what = match verdict.decision {
         Decision::Deny => "policy denies this command",
+        // Nobody can approve of it.
+        _ if futility(verdict).is_some() => "this command is not allowed here",
         _ => "this command needs a person's approval",
     };
     ErrorBody {
@@ -87,17 +89,46 @@ pub fn refusal(verdict: &Verdict) -> ErrorBody {
 
 /// What would have let a command run, without the rule where that is of no use: no rule makes what is outside of a workspace writable.
 pub fn suggestion(verdict: &Verdict) -> Option<Remedy> {
-    let mut stopped = verdict.parts.iter().filter(|part| !part.decision.runs()).peekable();
-    let all_futile = stopped.peek().is_some()
-        && stopped.all(|part| part.rule.layer == Layer::BuiltIn && is_futile(&part.judged));
-    if all_futile {
-        let advice = "a rule would let it run, but it would fail all the same: a command gains no rights, and can only write to its workspace, to /tmp and to a throw-away home";
-        return Some(Remedy { rule: None, advice: advice.to_owned() });
+    if let Some(futile) = futility(verdict) {
+        return Some(Remedy { rule: None, advice: futile.advice().to_owned() });
     }
     verdict.remedy()
 }
 
-/// Whether a command does what confinement makes fail, whatever rules say.
-fn is_futile(judged: &Judged) -> bool {
-    judged.wrapped.contains(Category::HostEscapeRisk) || judged.only_writes_outside()
+/// Why all that keeps a command from running is of no use, whatever rules say.
+fn futility(verdict: &Verdict) -> Option<Futile> {
+    let stopped = verdict.parts.iter().filter(|part| !part.decision.runs());
+    let futile: Option<Vec<Futile>> = stopped
+        .map(|part| Futile::of(&part.judged).filter(|_| part.rule.layer == Layer::BuiltIn))
+        .collect();
+    futile.and_then(|all| all.into_iter().max())
+}
+
+/// Why a command is of no use, whatever rules say; the worse comes last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Futile {
+    /// Confinement throws away what it does, or keeps it from doing it.
+    NotKept,
+    /// Confinement makes it fail.
+    Fails,
+}
+
+impl Futile {
+    fn of(judged: &Judged) -> Option<Self> {
+        match judged.wrapped.contains(Category::HostEscapeRisk) {
+            true => Some(Self::Fails),
+            false => judged.only_writes_outside().then_some(Self::NotKept),
+        }
+    }
+
+    fn advice(self) -> &'static str {
+        match self {
+            Self::NotKept => {
+                "a rule does not help: nothing of it would be kept, only files in the project are kept; run it yourself, outside of Offshoot"
+            }
+            Self::Fails => {
+                "a rule does not help: a command gains no rights, and writes only to its workspace, to /tmp and to a throw-away home; run it yourself, outside of Offshoot"
+            }
+        }
+    }
 }

@@ -25,6 +25,7 @@ use super::folders;
 use super::quiet::quieten;
 use super::request::{ExecutionPlace, ExecutionRequest};
 use super::state::ProxyExecutionState as State;
+use super::unseen;
 use crate::binding::git_warning;
 use crate::cache::{CacheRules, may_fetch};
 use crate::error::{Result, ServiceError};
@@ -178,6 +179,8 @@ impl<'a> ProxyRuntime<'a> {
             }
         };
         execution.result.discarded = self.discarded(execution, &ended, &folders);
+        let unseen = unseen::warning(&execution.result, &folders);
+        execution.result.warnings.extend(unseen);
         execution.advance();
         observer.sealing();
         self.seal(execution, &workspace, session, ended, started)?;
@@ -296,7 +299,9 @@ impl<'a> ProxyRuntime<'a> {
     ) -> Result<MountSession<'a>> {
         let state = &workspace.state;
         let before = self.vault.snapshot(&state.head)?;
-        let shown = folders::shown(self.vault, &before.root, workspace, bindings)?;
+        let cwd = execution.result.cwd.as_deref().unwrap_or(&target);
+        let command = &execution.request.command;
+        let shown = folders::shown(self.vault, &before.root, workspace, bindings, command, cwd)?;
         execution.result.warnings.extend(shown.warnings);
         let home = self.options.home.as_deref();
         let lost = git_warning(self.vault, bindings, home, &workspace.name)?;

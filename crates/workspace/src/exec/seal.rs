@@ -119,8 +119,11 @@ impl ProxyRuntime<'_> {
     ) -> Result<Option<String>, VaultError> {
         let found = tx.workspace(&workspace.id)?;
         let command = request.command.display();
+        // It may have another name by now.
+        let name = found.as_ref().map_or(&workspace.name, |now| &now.name);
+        result.workspace = Some((workspace.id, name.clone()));
         tx.scope(workspace.id);
-        tx.summary(format!("exec {} in {}", shortened(&command), workspace.name));
+        tx.summary(format!("exec {} in {name}", shortened(&command)));
         tx.record_always();
         let mut after = before.id;
         if let Some(sealed) = sealed.filter(|sealed| sealed.adopted.root != before.root) {

@@ -27,6 +27,7 @@ use offshoot_vault::{Batch, Mtime, RootId, Tree, TreeEditor, Vault, VaultPath};
 use super::error::GitError;
 use super::repository::State;
 use crate::error::Result;
+use crate::home::{FOLDER_LABEL, HEAD_LABEL};
 use edit::Edit;
 use missing::Both;
 pub(crate) use place::is_own;
@@ -127,8 +128,12 @@ struct Files {
 }
 
 fn files_alone(vault: &Vault, base: &RootId, sides: &[Side], places: &[Place]) -> Result<Files> {
+    // Who reads markers knows the main line as the folder, unless a workspace is called so.
+    let is_taken = sides.iter().any(|side| side.label == FOLDER_LABEL);
     let strip = |side: &Side| -> Result<Side> {
-        Ok(Side { label: side.label.clone(), root: without(vault, side.root, places)? })
+        let is_folder = side.label == HEAD_LABEL && !is_taken;
+        let label = if is_folder { FOLDER_LABEL } else { &side.label };
+        Ok(Side { label: label.to_owned(), root: without(vault, side.root, places)? })
     };
     let sides = sides.iter().map(strip).collect::<Result<_>>()?;
     Ok(Files { base: without(vault, *base, places)?, sides })

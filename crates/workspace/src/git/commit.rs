@@ -63,6 +63,17 @@ pub struct GitCommitted {
     pub hooks: Vec<String>,
 }
 
+/// A commit that would be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GitPlanned {
+    /// The branch that is checked out, if one is.
+    pub branch: Option<String>,
+    /// How many of the files that come home git would see.
+    pub files: u64,
+    /// Hooks of the repository that would not run.
+    pub hooks: Vec<String>,
+}
+
 /// A commit about to be made: what the person had not committed is known from before anything came home.
 #[derive(Debug)]
 pub struct GitCommit {
@@ -93,6 +104,19 @@ impl GitCommit {
         if both.is_empty() { Ok(()) } else { Err(GitError::Dirty(both).into()) }
     }
 
+    /// What a commit of what comes home would be. Nothing where git can see nothing of it.
+    pub fn plan(&self, vault: &Vault, came: &CameHome<'_>) -> Result<Option<GitPlanned>> {
+        let wanted = self.tracked_or_not_ignored(self.wanted(vault, came)?)?;
+        if wanted.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(GitPlanned {
+            branch: branch_of(&self.folder.checked_out()?.unwrap_or_default()),
+            files: wanted.len() as u64,
+            hooks: hooks::hooks(&self.folder)?,
+        }))
+    }
+
     /// Commits what came home. Nothing where git has it already, or can see nothing of it.
     pub fn commit(
         &self,
@@ -120,7 +144,7 @@ impl GitCommit {
         // Only so that the next status is quick; it says of itself what it could not do.
         drop(self.folder.git.try_output(&["update-index", "-q", "--refresh"], &[]));
         let reference = self.folder.checked_out()?.unwrap_or_else(|| "HEAD".to_owned());
-        let branch = reference.strip_prefix("refs/heads/").map(str::to_owned);
+        let branch = branch_of(&reference);
         let files = match &parent {
             Some(parent) => join::changes(&self.folder, parent, &tree)?.len(),
             None => wanted.len(),
@@ -319,6 +343,10 @@ fn submodules(folder: &GitFolder) -> GitResult<BTreeSet<Vec<u8>>> {
         Some(line[tab + 1..].to_vec())
     });
     Ok(paths.collect())
+}
+
+fn branch_of(reference: &str) -> Option<String> {
+    reference.strip_prefix("refs/heads/").map(str::to_owned)
 }
 
 /// Fails where a git is at work in the repository of a folder. Git itself is not asked.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use offshoot_vault::{Actor, Id, Operation, Scope, Vault, VaultPath};
 use serde_json::Value;
 
-use super::apart::{GitEvent, GitNote};
+use super::apart::{GitEvent, GitNote, GitReport};
 use super::commit::GitCommitted;
 use super::error::GitResult;
 use super::folder::GitFolder;
@@ -23,6 +23,8 @@ pub(crate) struct GitMove {
     /// Where it was; nothing where it was not there.
     from: Option<String>,
     to: String,
+    /// The ref with the workspace's own commits that it merged, and that went.
+    merged: Option<String>,
 }
 
 /// Remembers the git commit that was made of what a commit brought home, so that undoing that takes it back too.
@@ -42,6 +44,7 @@ pub fn record_git_commit(
         tx.detail("ref", made.reference.clone());
         tx.detail("from", made.before.clone());
         tx.detail("to", made.commit.clone());
+        tx.detail("merged", made.merged.clone());
         tx.record_always();
         Ok(())
     })?;
@@ -63,7 +66,8 @@ pub(crate) fn git_move_of(vault: &Vault, commit: &Operation) -> Result<Option<Gi
                 continue;
             }
             let (Some(reference), Some(to)) = (text("ref"), text("to")) else { return Ok(None) };
-            return Ok(Some(GitMove { reference, from: text("from"), to }));
+            let (from, merged) = (text("from"), text("merged"));
+            return Ok(Some(GitMove { reference, from, to, merged }));
         }
         if last.seq <= commit.seq {
             return Ok(None);
@@ -72,9 +76,40 @@ pub(crate) fn git_move_of(vault: &Vault, commit: &Operation) -> Result<Option<Gi
 }
 
 impl GitMove {
-    /// Moves the ref back, or forth again, with the index where that belongs to it. Where the ref is elsewhere, or git cannot do it,
-    /// everything stays.
-    pub(crate) fn revert(&self, folder: &GitFolder, redo: bool) -> GitResult<GitNote> {
+    /// Moves the ref back, or forth again, with the index where that belongs to it, and tells what became of it. Where the ref is elsewhere,
+    /// or git cannot do it, everything stays.
+    pub(crate) fn revert(
+        &self,
+        folder: &GitFolder,
+        redo: bool,
+        report: &mut GitReport,
+    ) -> GitResult<()> {
+        let note = self.move_ref(folder, redo)?;
+        let is_back = redo && note.event == GitEvent::Moved;
+        report.notes.push(note);
+        match &self.merged {
+            Some(merged) if is_back => self.remove_merged(folder, merged, report),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes the ref away that the files of the commit brought again: the branch has its commits.
+    fn remove_merged(
+        &self,
+        folder: &GitFolder,
+        merged: &str,
+        report: &mut GitReport,
+    ) -> GitResult<()> {
+        let Some(tip) = folder.commit(merged)? else { return Ok(()) };
+        let arguments = ["merge-base", "--is-ancestor", &tip, &self.to];
+        if folder.git.try_output(&arguments, &[])?.status.success() {
+            folder.git.output(&["update-ref", "-d", merged, &tip])?;
+            report.notes.retain(|note| note.name != merged);
+        }
+        Ok(())
+    }
+
+    fn move_ref(&self, folder: &GitFolder, redo: bool) -> GitResult<GitNote> {
         let there = Some(self.to.clone());
         let (from, to) = match redo {
             true => (self.from.clone(), there),

@@ -152,3 +152,31 @@ fn packed_refs(text: &[u8]) -> Refs {
 fn trimmed(bytes: Vec<u8>) -> Vec<u8> {
     bytes.trim_ascii().to_vec()
 }
+
+#[cfg(test)]
+mod tests {
+    use offshoot_vault::{Actor, Home, ImportOptions, VaultOptions};
+
+    use super::*;
+
+    /// Holes that would fill the memory.
+    #[test]
+    fn what_is_too_long_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let project = folder.path().join("project");
+        std::fs::create_dir(&project).unwrap();
+        for (name, length) in [("longest", LONGEST), ("longer", LONGEST + 1)] {
+            std::fs::File::create(project.join(name)).unwrap().set_len(length).unwrap();
+        }
+        let home = Home::new(folder.path().join("home"), VaultOptions::default());
+        let (options, actor) = (ImportOptions::default(), Actor::user("tester"));
+        let vault = home.create("demo", Some(&project), &options, &actor).unwrap().vault;
+        let tree = vault.tree(&vault.head().unwrap().root).unwrap();
+        let state = State { objects: vault.objects().unwrap(), tree: &tree };
+        let length = |name: &[u8]| {
+            let bytes = state.file(&VaultPath::top().join(name)).unwrap();
+            bytes.map(|bytes| bytes.len() as u64)
+        };
+        assert_eq!((length(b"longest"), length(b"longer")), (Some(LONGEST), None));
+    }
+}

@@ -222,6 +222,7 @@ fn outcome(
         conflicts: proposal.conflicts.clone(),
         kept_conflicts: kept_conflicts.clone(),
         unmatched: proposal.selected.unmatched.clone(),
+        parts_of_git: proposal.selected.parts_of_git.clone(),
         git: if proposal.is_empty() { GitReport::default() } else { proposal.git.clone() },
         workspace_git: if proposal.is_empty() { GitReport::default() } else { kept_git.clone() },
         execs: Vec::new(),

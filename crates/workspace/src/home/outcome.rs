@@ -39,6 +39,8 @@ pub struct CommitOutcome {
     pub workspace_git: GitReport,
     /// Named by `only`, and nothing there has changed.
     pub unmatched: Vec<String>,
+    /// What was named and had no effect: a part of a git directory, which comes home as a whole or not at all.
+    pub parts_of_git: Vec<String>,
     /// The commands whose work it is, oldest first.
     pub execs: Vec<Id>,
     /// The folders before.

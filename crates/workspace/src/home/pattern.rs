@@ -21,8 +21,8 @@ pub struct PathPattern {
 enum Shape {
     /// This path and everything below it.
     Below(VaultPath),
-    /// Everything that fits, and everything below that.
-    Glob(GlobMatcher),
+    /// Everything that fits, and everything below that; also the path that has just these characters in its name.
+    Glob(GlobMatcher, Option<VaultPath>),
 }
 
 impl PathPattern {
@@ -43,7 +43,7 @@ impl PathPattern {
 
     /// A glob of somebody who stands at a directory. One without `/` fits names in it and below, one that starts with `/` fits paths
     /// from the top, and others fit paths from there.
-    pub(crate) fn glob(text: &[u8], at: &VaultPath) -> Result<Self> {
+    pub(crate) fn glob(text: &[u8], at: &VaultPath, literal: Option<VaultPath>) -> Result<Self> {
         let shown = display_bytes(text);
         let wrong = |why: String| ServiceError::Request(format!("{shown} is no pattern: {why}"));
         let no_text = |_| wrong("it is not UTF-8".to_owned());
@@ -65,14 +65,15 @@ impl PathPattern {
         };
         let built = GlobBuilder::new(&anchored).literal_separator(true).build();
         let glob = built.map_err(|error| wrong(error.to_string()))?;
-        Ok(Self { text: shown, shape: Shape::Glob(glob.compile_matcher()) })
+        Ok(Self { text: shown, shape: Shape::Glob(glob.compile_matcher(), literal) })
     }
 
     /// Whether the path is meant, by itself or by a directory that it is in.
     pub fn matches(&self, path: &VaultPath) -> bool {
         match &self.shape {
             Shape::Below(named) => path.is_within(named),
-            Shape::Glob(glob) => {
+            Shape::Glob(_, Some(literal)) if path.is_within(literal) => true,
+            Shape::Glob(glob, _) => {
                 let bytes = path.relative();
                 let ends = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'/');
                 let mut prefixes = ends.map(|(at, _)| at).chain([bytes.len()]);
@@ -115,6 +116,18 @@ mod tests {
         assert!(matches("/src/**", "/src/deep/a.rs"));
         assert!(matches("tar*", "/target/debug/x"));
         assert!(matches("{a,b}/", "/x/b/file"));
+    }
+
+    /// As git does, so that a shell's completion of a name is that name.
+    #[test]
+    fn a_name_with_special_characters_means_itself_too() {
+        assert!(matches("[x]", "/[x]"));
+        assert!(matches("[x]", "/deep/x"));
+        assert!(matches("src/[x]", "/src/[x]/below"));
+        assert!(!matches("[x]", "/deep/[x]"));
+        assert!(matches(r"\[x\]", "/[x]") && matches(r"\[x\]", "/deep/[x]"));
+        assert!(!matches(r"\[x\]", "/x"));
+        assert!(matches(r"src/\*.c", "/src/*.c") && !matches(r"src/\*.c", "/src/a.c"));
     }
 
     #[test]

@@ -13,10 +13,12 @@ use offshoot_vault::{
 };
 
 use super::proposal::{Proposal, ProposalInputs};
+use super::pull::merge_head;
 use super::select::{Allow, Selection};
 use super::{bytes_path, markers};
 use crate::change::{ChangeSummaryService, Summary};
 use crate::error::{Result, ServiceError};
+use crate::git::check_folder;
 
 /// What a commit would do.
 #[derive(Debug)]
@@ -75,6 +77,7 @@ impl<'a> PreviewService<'a> {
             None => self.refused(workspace, &proposal, &tip.root, &summary, &selection)?,
             refused => refused,
         };
+        let refused = refused.or_else(|| busy_git(&bindings, &proposal));
         let outdated = match proposal.main == head.root && proposal.conflicts.is_empty() {
             true => outdated(&bindings, &summary.changes, |_, before| Ok(before.cloned()))?,
             // What is listed was not compared with the main line.
@@ -86,6 +89,27 @@ impl<'a> PreviewService<'a> {
             }
         };
         Ok(Preview { head, tip, proposal, summary, refused, outdated })
+    }
+
+    /// Whether a pull would bring something into the workspace of a preview: the main line may have moved without anything that it lacks.
+    pub fn pull_brings(&self, workspace: &Workspace, preview: &Preview) -> Result<bool> {
+        let Preview { head, tip, proposal, .. } = preview;
+        // Whatever happened there, it was taken back.
+        if proposal.base == proposal.main {
+            return Ok(false);
+        }
+        let _held = self.vault.hold()?;
+        match merge_head(self.vault, &workspace.name, tip, head, &self.merge) {
+            Ok(both) => {
+                let service = ChangeSummaryService::new(self.vault, self.diff);
+                let changes = service.between(&tip.root, &both.merged.root, false)?.changes;
+                let quiet = both.merged.conflicts.is_empty() && both.report.notes.is_empty();
+                Ok(!quiet || !changes.is_empty())
+            }
+            // The pull itself says what is in its way.
+            Err(ServiceError::Git(_)) => Ok(true),
+            Err(error) => Err(error),
+        }
     }
 
     fn refused(
@@ -111,6 +135,15 @@ impl<'a> PreviewService<'a> {
             Err(error) => Err(error),
         }
     }
+}
+
+/// A git that is at work in a folder, or that left its lock there; nobody has to wait for it where nothing comes home.
+fn busy_git(bindings: &[Binding], proposal: &Proposal) -> Option<ServiceError> {
+    if proposal.is_empty() {
+        return None;
+    }
+    let checked = |binding: &Binding| check_folder(&binding.host_path()).err();
+    bindings.iter().filter(|binding| !binding.git).find_map(checked).map(ServiceError::Git)
 }
 
 /// The paths among those to be changed that a folder no longer has as they were captured. `captured` is asked for what the main line has

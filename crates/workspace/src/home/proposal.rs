@@ -18,6 +18,8 @@ const MOST_MEETINGS: usize = 32;
 
 /// What the main line is called where sides are named.
 pub(crate) const HEAD_LABEL: &str = "head";
+/// What people know the main line as: in conflict markers, and in names of refs.
+pub(crate) const FOLDER_LABEL: &str = "folder";
 
 /// The states that a proposal is about.
 #[derive(Clone, Copy, Debug)]
@@ -122,7 +124,8 @@ impl Proposal {
     ) -> Result<Self> {
         let SelectionStates { base, workspace, .. } = *states;
         let held = held_back(vault, states, selection)?;
-        let selected = Selected { root: workspace, held, unmatched: Vec::new() };
+        let selected =
+            Selected { root: workspace, held, unmatched: Vec::new(), parts_of_git: Vec::new() };
         let (conflicts, git, nothing, refused) = (Vec::new(), GitReport::default(), false, None);
         let (main, merged) = (base, workspace);
         let meetings = Vec::new();

@@ -1,7 +1,7 @@
 //! `pull`: what is in the bound folders comes into the main line, and the main line into a workspace.
 
 use offshoot_vault::diff::{Change, DiffOptions};
-use offshoot_vault::merge::MergeInputs;
+use offshoot_vault::merge::{MergeInputs, MergeOptions};
 use offshoot_vault::{Actor, ImportReport, NewSnapshot, RootId, Snapshot, Vault, Workspace};
 
 use super::HomeOptions;
@@ -13,7 +13,7 @@ use crate::binding::{GitDirectory, take_git_directory};
 use crate::change::ChangeSummaryService;
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
-use crate::git::{GitReport, RepositoryMerge, Unclear, merge_repositories};
+use crate::git::{GitReport, MergedRepositories, RepositoryMerge, Unclear, merge_repositories};
 use crate::hold::lock_workspace;
 
 /// How often it is tried again because somebody changed the workspace meanwhile.
@@ -116,12 +116,7 @@ impl<'a> PullService<'a> {
         if common == [head.id] {
             return Ok(true);
         }
-        let base = self.vault.merge_base(&[head.id, tip.id])?;
-        let sides = [side(&current.name, tip.root), side(HEAD_LABEL, head.root)];
-        let inputs = MergeInputs { base: &base, sides: &sides };
-        let (options, unclear) = (&self.options.merge, Unclear::Apart);
-        let merge = RepositoryMerge { inputs, options, target: 0, unclear, meetings: &[] };
-        let both = merge_repositories(self.vault, &merge)?;
+        let both = merge_head(self.vault, &current.name, &tip, &head, &self.options.merge)?;
         let root = both.merged.root;
         pulled.changes = self.changes(&tip.root, &root)?;
         pulled.conflicts = both.merged.conflicts;
@@ -167,4 +162,20 @@ impl<'a> PullService<'a> {
         let service = ChangeSummaryService::new(self.vault, self.diff);
         Ok(service.between(before, after, false)?.changes)
     }
+}
+
+/// What a pull of the main line makes of a workspace.
+pub(super) fn merge_head(
+    vault: &Vault,
+    workspace: &str,
+    tip: &Snapshot,
+    head: &Snapshot,
+    options: &MergeOptions,
+) -> Result<MergedRepositories> {
+    let base = vault.merge_base(&[head.id, tip.id])?;
+    let sides = [side(workspace, tip.root), side(HEAD_LABEL, head.root)];
+    let inputs = MergeInputs { base: &base, sides: &sides };
+    let unclear = Unclear::Apart;
+    let merge = RepositoryMerge { inputs, options, target: 0, unclear, meetings: &[] };
+    merge_repositories(vault, &merge)
 }

@@ -11,7 +11,7 @@ use offshoot_vault::{Id, RootId, Vault, VaultPath, Workspace};
 
 use super::pattern::PathPattern;
 use crate::error::Result;
-use crate::git::{Planted, is_the_folders};
+use crate::git::{Planted, git_directory, is_the_folders};
 pub(super) use build::store;
 use decide::Decider;
 
@@ -164,6 +164,8 @@ pub struct Selected {
     pub held: Vec<Held>,
     /// Named by `only`, and nothing there has changed.
     pub unmatched: Vec<String>,
+    /// Named by `only` or `exclude`, and of no effect: a part of a git directory, which comes home as a whole or not at all.
+    pub parts_of_git: Vec<String>,
 }
 
 /// The states that a selection is made from.
@@ -231,6 +233,9 @@ pub fn select(
     let unmatched = selection.only.iter();
     let unmatched = unmatched.filter(|p| !changes.iter().any(|change| p.matches(&change.path)));
     let unmatched = unmatched.map(|pattern| pattern.text().to_owned()).collect();
+    let named = selection.only.iter().chain(&selection.exclude);
+    let parts_of_git = named.filter(|pattern| names_part_of_git(pattern, &changes));
+    let parts_of_git = parts_of_git.map(|pattern| pattern.text().to_owned()).collect();
     let mut decider = Decider::new(vault, states, selection, &changes)?;
     let decided = changes.iter().map(|change| decider.decide(change));
     let decisions = decided.collect::<Result<Vec<_>>>()?;
@@ -239,5 +244,14 @@ pub fn select(
     held.retain(|held| {
         !(held.reason == HeldReason::Git(Planted::Repository) && is_the_folders(&held.change.path))
     });
-    Ok(Selected { root, held, unmatched })
+    Ok(Selected { root, held, unmatched, parts_of_git })
+}
+
+/// Whether a pattern fits something in a git directory, and not the directory itself.
+fn names_part_of_git(pattern: &PathPattern, changes: &[Change]) -> bool {
+    let fits = |path: &VaultPath| pattern.matches(path);
+    changes.iter().any(|change| match git_directory(&change.path) {
+        Some(whole) => fits(&change.path) && !fits(&whole),
+        None => false,
+    })
 }

@@ -208,7 +208,7 @@ fn conflicts_with_head_are_told_before() {
     assert_eq!(paths(&status["clashes"]), BTreeSet::from(["/lines".to_owned()]));
     assert_eq!(paths(&status["changes"]), BTreeSet::from(["/lines".to_owned()]));
     let text = place.ok(["status", "-w", "b"]);
-    assert!(text.contains("1 conflict with head: a commit would change nothing"), "{text}");
+    assert!(text.contains("1 conflict with the folder: a commit would change nothing"), "{text}");
     for words in
         [&["commit", "-w", "b"][..], &["commit", "--dry-run", "-w", "b"], &["pull", "-w", "b"]]
     {

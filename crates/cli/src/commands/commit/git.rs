@@ -45,6 +45,17 @@ impl Prepared {
         Ok(self.0.check(vault, &came_home(outcome, &VaultPath::top()))?)
     }
 
+    /// What is said of the commit that would be made.
+    pub(super) fn planned(&self, vault: &Vault, outcome: &CommitOutcome) -> Result<String> {
+        let planned = self.0.plan(vault, &came_home(outcome, &VaultPath::top()))?;
+        let Some(planned) = planned else {
+            return Ok("would make no git commit: git sees nothing of it\n".to_owned());
+        };
+        let (on, files) = (place(planned.branch.as_deref()), render::count(planned.files, "file"));
+        let hooks = hooks(&planned.hooks, "hooks will not run");
+        Ok(format!("would make a git commit on {on}: {files}\n{hooks}"))
+    }
+
     /// Makes the commit, and remembers it for undo.
     pub(super) fn commit(
         &self,
@@ -89,10 +100,7 @@ impl Made {
         match self {
             Self::Commit(made) => {
                 let files = render::count(made.files, "file");
-                let on = made.branch.as_deref().map_or_else(
-                    || "HEAD".to_owned(),
-                    |branch| format!("branch {}", paint(NAME, &render::line(branch))),
-                );
+                let on = place(made.branch.as_deref());
                 let id = made.commit.get(..12).unwrap_or(&made.commit);
                 let line =
                     format!("{} {} on {on}: {files}", paint(GOOD, "git commit"), paint(WARN, id));
@@ -100,13 +108,7 @@ impl Made {
                     let name = name.strip_prefix("refs/heads/").unwrap_or(name);
                     format!("; it merges {}, which is gone", render::line(name))
                 });
-                let hooks = match made.hooks.as_slice() {
-                    [] => String::new(),
-                    hooks => {
-                        let text = format!("  hooks were not run: {}", hooks.join(", "));
-                        format!("{}\n", paint(DIM, &text))
-                    }
-                };
+                let hooks = hooks(&made.hooks, "hooks were not run");
                 format!("{line}{}\n{hooks}", merges.unwrap_or_default())
             }
             Self::Nothing => "no git commit: git has everything already\n".to_owned(),
@@ -117,6 +119,20 @@ impl Made {
                 format!("{} {}\n{}\n", paint(BAD, "git:"), render::line(&why), paint(DIM, next))
             }
         }
+    }
+}
+
+/// What a commit moves.
+fn place(branch: Option<&str>) -> String {
+    let named = |branch: &str| format!("branch {}", paint(NAME, &render::line(branch)));
+    branch.map_or_else(|| "HEAD".to_owned(), named)
+}
+
+/// A line about hooks, where there are any.
+fn hooks(hooks: &[String], what: &str) -> String {
+    match hooks {
+        [] => String::new(),
+        hooks => format!("{}\n", paint(DIM, &format!("  {what}: {}", hooks.join(", ")))),
     }
 }
 

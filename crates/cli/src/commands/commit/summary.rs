@@ -31,7 +31,11 @@ pub(super) fn text(
     };
     if outcome.conflicts.is_empty() {
         text.push_str(&render::git::notes(repositories, "yours"));
-        text.push_str(&render::git::notes_in(&outcome.workspace_git, &outcome.workspace));
+        text.push_str(&render::git::notes_in(
+            &outcome.workspace_git,
+            &outcome.workspace,
+            repositories,
+        ));
     }
     text.push_str(&held(&outcome.held, noise)?);
     if !outcome.kept_conflicts.is_empty() {
@@ -73,8 +77,11 @@ fn done(outcome: &CommitOutcome, noise: Option<&mut Noise<'_>>) -> Result<String
 fn refused(outcome: &CommitOutcome) -> String {
     let (name, workspace) = (paint(NAME, &outcome.workspace), &outcome.workspace);
     let count = render::count(outcome.conflicts.len() as u64, "conflict");
-    let mut text =
-        format!("{}: {count} of {name} with the folder\n", paint(BAD, "nothing was changed"));
+    let outcome_word = match outcome.dry_run {
+        true => "nothing would come home",
+        false => "nothing was changed",
+    };
+    let mut text = format!("{}: {count} of {name} with the folder\n", paint(BAD, outcome_word));
     text.push_str(&conflicts(&outcome.conflicts));
     let next = format!("way on: offshoot pull -w {workspace}, decide them there, and commit again");
     text.push_str(&format!("{}\n", paint(DIM, &next)));
@@ -85,7 +92,7 @@ fn refused(outcome: &CommitOutcome) -> String {
 pub(crate) fn conflicts(conflicts: &[Conflict]) -> String {
     let line = |conflict: &Conflict| {
         let kind = paint(DIM, &format!("  ({})", conflict.kind.word()));
-        format!("  {} {}{kind}\n", paint(BAD, "C"), conflict.path)
+        format!("  {} {}{kind}\n", paint(BAD, "C"), render::path(&conflict.path))
     };
     let mut text: String = conflicts.iter().take(MOST_NAMED).map(line).collect();
     text.push_str(&more(conflicts.len(), MOST_NAMED));
@@ -145,21 +152,26 @@ fn reason_line(
     let why = why(reason);
     let them = if number == 1 { "it" } else { "them" };
     let option = reason.option().map(|o| format!("; {o} brings {them} home")).unwrap_or_default();
-    let most = if expanded { usize::MAX } else { MOST_HELD };
-    let mut names: Vec<String> =
-        sorted.single.iter().take(most).map(|change| change.path.to_string()).collect();
-    if sorted.single.len() > most {
+    let stays = format!("{} {files} ({why}{option}):", paint(WARN, "stays:"));
+    if expanded && number > 1 {
+        let lines =
+            sorted.single.iter().map(|change| format!("  {}\n", render::path(&change.path)));
+        return format!("{stays}\n{}", lines.collect::<String>());
+    }
+    let names = sorted.single.iter().take(MOST_HELD).map(|change| render::path(&change.path));
+    let mut names: Vec<String> = names.collect();
+    if sorted.single.len() > MOST_HELD {
         names.push("...".to_owned());
     }
     let single = Some(names.join(" ")).filter(|names| !names.is_empty());
     let folded = match (single.is_some(), sorted.folded.as_slice()) {
         // Its number of files was said already.
         (false, [Folded { at, kind: FoldedKind::Output, items }]) => match items.as_slice() {
-            [one] => vec![one.path.to_string()],
-            _ => vec![format!("{at}/")],
+            [one] => vec![render::path(&one.path)],
+            _ => vec![format!("{}/", render::path(at))],
         },
         (_, folded) => folded_texts(folded),
     };
     let names = single.into_iter().chain(folded).collect::<Vec<_>>().join(", ");
-    format!("{} {files} ({why}{option}): {names}\n", paint(WARN, "stays:"))
+    format!("{stays} {names}\n")
 }

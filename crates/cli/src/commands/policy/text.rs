@@ -2,6 +2,7 @@
 
 use offshoot_policy::{Decision, Verdict};
 use offshoot_protocol::{JudgedDoc, PolicyVerdictDoc, RuleDoc};
+use offshoot_workspace::suggestion;
 
 use crate::render::{self, BAD, DIM, GOOD, NAME, paint};
 
@@ -21,12 +22,9 @@ pub(super) fn explanation(verdict: &Verdict, document: &PolicyVerdictDoc) -> Str
     if let Some(rule) = &document.verdict.rule {
         text.push_str(&format!("\n{} {}\n", paint(DIM, "decided by"), rule_text(rule)));
     }
-    if let Some(remedy) = &document.verdict.remedy {
-        text.push_str(&format!(
-            "{} {}\n",
-            paint(DIM, "to allow it:"),
-            render::line(&remedy.advice)
-        ));
+    if let Some(remedy) = suggestion(verdict) {
+        let what = if remedy.rule.is_some() { "to allow it:" } else { "what to do:" };
+        text.push_str(&format!("{} {}\n", paint(DIM, what), render::line(&remedy.advice)));
         if let Some(rule) = &remedy.rule {
             text.push('\n');
             text.extend(rule.lines().map(|line| format!("    {}\n", render::line(line))));

@@ -31,8 +31,9 @@ pub(super) fn long(
     }
     out.extend(render::git_directory(&status.git).map(|line| format!("{line}\n")));
     if status.behind > 0 {
-        let line = format!("head is {} ahead", render::count(status.behind, "snapshot"));
-        let pull = format!(": `offshoot pull -w {}` brings them", status.workspace.name);
+        let name = &status.workspace.name;
+        let line = format!("the folder has changes that {name} does not have");
+        let pull = format!(": `offshoot pull -w {name}` brings them");
         out.push_str(&format!("{}{}\n", paint(WARN, &line), paint(DIM, &pull)));
     }
     if !status.conflicts.is_empty() {
@@ -61,7 +62,7 @@ fn in_the_way(status: &Status) -> String {
     let name = &status.workspace.name;
     if !preview.proposal.conflicts.is_empty() {
         let count = render::count(preview.proposal.conflicts.len() as u64, "conflict");
-        let line = format!("{count} with head: a commit would change nothing");
+        let line = format!("{count} with the folder: a commit would change nothing");
         out.push_str(&format!("{}\n", paint(BAD, &line)));
         out.push_str(&conflict_lines(&preview.proposal.conflicts));
     }
@@ -74,6 +75,7 @@ fn in_the_way(status: &Status) -> String {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
+        let first = render::path(first);
         let line = format!("changed in the folder since it was last read: {first}{more}");
         let next = format!("; `offshoot commit --dry-run -w {name}` reads it");
         out.push_str(&format!("{}{}\n", paint(WARN, &line), paint(DIM, &next)));
@@ -119,7 +121,7 @@ pub(super) fn short(status: &Status) -> String {
         }
         match stays.contains(&change.path) {
             true => out.push_str(&format!("{} {}\n", paint(DIM, "!"), change.path)),
-            false => out.push_str(&format!("{}\n", render::change(change))),
+            false => out.push_str(&format!("{}\n", render::change_for_scripts(change))),
         }
     }
     out

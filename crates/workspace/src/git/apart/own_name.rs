@@ -3,9 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::git::repository::Refs;
-
-/// What the main line is called in names of refs.
-const FOLDER: &str = "folder";
+use crate::home::{FOLDER_LABEL, HEAD_LABEL};
 
 /// A free name for a ref of another side: one that no ref has but with this very value, and that fits among the others.
 ///
@@ -67,8 +65,8 @@ pub(super) fn collides<V>(refs: &BTreeMap<Vec<u8>, V>, name: &[u8]) -> bool {
 
 /// A part of a ref's name, made of what a side is called.
 pub(super) fn component(label: &str) -> String {
-    if label == crate::home::HEAD_LABEL {
-        return FOLDER.to_owned();
+    if label == HEAD_LABEL {
+        return FOLDER_LABEL.to_owned();
     }
     let plain = |c: char| if c.is_alphanumeric() || "_-+.".contains(c) { c } else { '-' };
     let mut text: String = label.chars().map(plain).collect();

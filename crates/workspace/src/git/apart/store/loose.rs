@@ -11,10 +11,15 @@ const KINDS: [&[u8]; 4] = [b"commit", b"tree", b"blob", b"tag"];
 
 /// Whether bytes are those of an object with a file of its own: compressed, with a checksum that fits, and as long as its header says.
 pub(super) fn is_sound(packed: &[u8]) -> bool {
+    is_sound_for(packed, FAR_ENOUGH)
+}
+
+/// The same, as far as the first bytes show when they are inflated.
+fn is_sound_for(packed: &[u8], far_enough: u64) -> bool {
     let mut state = InflateState::new_boxed(DataFormat::Zlib);
     let mut buffer = vec![0; STEP];
     let (mut rest, mut length, mut expected) = (packed, 0_u64, None);
-    while length < FAR_ENOUGH {
+    while length < far_enough {
         let step = inflate(&mut state, rest, &mut buffer, MZFlush::None);
         rest = &rest[step.bytes_consumed..];
         length += step.bytes_written as u64;
@@ -64,6 +69,10 @@ mod tests {
             assert!(!is_sound(&whole[..end]), "{end}");
         }
         assert!(!is_sound(b"garbage\n"));
+        // Its end is looked at only where that is near.
+        assert!(is_sound_for(&whole[..whole.len() - 1], 100_000));
+        assert!(!is_sound_for(&whole[..whole.len() - 1], 300_000));
+        assert!(!is_sound_for(b"garbage\n", 4));
         assert!(!is_sound(&[whole.as_slice(), b"more"].concat()));
     }
 }

@@ -1,0 +1,19 @@
+//! Paths of a vault as people read them.
+
+use std::sync::OnceLock;
+
+use offshoot_vault::VaultPath;
+use offshoot_workspace::Standing;
+
+/// Where the person stands who reads them, once a vault is open.
+static READER: OnceLock<Standing> = OnceLock::new();
+
+/// Remembers where the reader stands in the vault that a command is about: the first one that it opens.
+pub(crate) fn set_reader(standing: Standing) {
+    READER.get_or_init(|| standing);
+}
+
+/// A path: from the top of the vault, and in its further folders as on the host.
+pub(crate) fn path(path: &VaultPath) -> String {
+    READER.get().map_or_else(|| path.to_string(), |reader| reader.display(path))
+}
