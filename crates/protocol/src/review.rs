@@ -41,13 +41,16 @@ pub struct ReviewPieceDoc {
 /// A path to decide about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReviewItemDoc {
-    /// The path.
+    /// The path at which it comes home.
     pub path: Text,
     /// What happened to it.
     pub kind: ChangeKindDoc,
     /// Where a renamed file was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Text>,
+    /// Where the workspace has it, where that is another path: the folder moved it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_workspace: Option<Text>,
     /// What changed it last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_changed_by: Option<ReviewOriginDoc>,

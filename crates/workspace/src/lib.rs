@@ -67,7 +67,7 @@ pub use recover::{Inspected, Kept, RecoverService, Recoverable};
 pub use resolve::{Point, Resolver};
 pub use review::{
     Decision, FoldedReview, Mixed, Origin, Outcome, Piece, PieceKind, ReviewGroup, ReviewItem,
-    ReviewService, Wanted, decide_all,
+    ReviewService, Tally, Wanted, decide_all,
 };
 pub use running::{Ending, RunningService};
 pub use standing::Standing;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use offshoot_vault::diff::{self, Change, ChangeKind};
 use offshoot_vault::merge::conflict::Conflict;
-use offshoot_vault::merge::{Base, MergeInputs, MergeOptions, Side};
+use offshoot_vault::merge::{Base, MergeInputs, MergeOptions, Rename, Side};
 use offshoot_vault::{Id, RootId, Snapshot, Vault, VaultPath, Workspace};
 
 use super::select::{Held, Selected, Selection, SelectionStates, held_back, select};
@@ -47,6 +47,8 @@ pub struct Proposal {
     pub merged: RootId,
     /// What does not fit: nothing comes home where there is any.
     pub conflicts: Vec<Conflict>,
+    /// What was followed to another path by the merge: the main line is the first side, and what is offered the second.
+    pub renames: Vec<Rename>,
     /// What becomes of repositories.
     pub git: GitReport,
     /// All that the workspace has of its own is what a version control keeps for itself, and none of it matters to the folders.
@@ -83,6 +85,7 @@ impl Proposal {
             merged: main,
             selected,
             conflicts: Vec::new(),
+            renames: Vec::new(),
             git: GitReport::default(),
             nothing: false,
             refused: None,
@@ -101,7 +104,7 @@ impl Proposal {
                 let quiet = merged.root == main && report.notes.is_empty();
                 proposal.nothing = quiet && is_all_own(vault, &base, &offered, &places)?;
                 (proposal.merged, proposal.conflicts) = (merged.root, merged.conflicts);
-                proposal.git = report;
+                (proposal.renames, proposal.git) = (merged.renames, report);
                 let [_, met] = meetings;
                 proposal.meetings = met;
             }
@@ -133,6 +136,7 @@ impl Proposal {
             selected,
             merged,
             conflicts,
+            renames: Vec::new(),
             git,
             nothing,
             refused,

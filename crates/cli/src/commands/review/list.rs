@@ -48,7 +48,8 @@ fn text(review: &FoldedReview) -> String {
     let mut out = String::new();
     let single = review.groups.first().map_or(review.items.len(), |group| group.items.start);
     for item in &review.items[..single] {
-        out.push_str(&format!("{}{}\n", render::change(&item.change), stays(item.held)));
+        let (source, held) = (in_workspace(item), stays(item.held));
+        out.push_str(&format!("{}{source}{held}\n", render::change(&item.change)));
         for piece in &item.pieces {
             out.push_str(&format!("  {}  {}\n", paint(WARN, &piece.id), described(item, piece)));
         }
@@ -65,6 +66,12 @@ fn text(review: &FoldedReview) -> String {
         out.push_str(&format!("{}\n", paint(DIM, &format!("({EXPAND})"))));
     }
     if out.is_empty() { "nothing to review\n".to_owned() } else { out }
+}
+
+/// Where the workspace has what comes home at another path.
+pub(crate) fn in_workspace(item: &ReviewItem) -> String {
+    let text = item.source.as_ref().map(|path| format!("  ({path} in the workspace)"));
+    paint(DIM, &text.unwrap_or_default())
 }
 
 fn stays(held: Option<HeldReason>) -> String {
