@@ -14,7 +14,7 @@ use std::path::Path;
 use anstyle::{AnsiColor, Style};
 use jiff::tz::TimeZone;
 use offshoot_vault::diff::{Change, ChangeKind};
-use offshoot_vault::{EntryKind, Id, ImportReport, SkipReason, Skipped, VaultPath, display_bytes};
+use offshoot_vault::{EntryKind, Id, ImportReport, SkipReason, Skipped, display_bytes};
 use offshoot_workspace::{GitDirectory, wire};
 
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -175,30 +175,6 @@ pub(crate) fn change(change: &Change) -> String {
         _ => String::new(),
     };
     format!("{} {path}{}", paint(style, letter), paint(DIM, &detail))
-}
-
-/// Changes without directories that only frame other changes shown.
-pub(crate) fn without_frames(changes: &[Change]) -> Vec<&Change> {
-    // In the order of their paths, so that whether something is below a directory is seen at the first one from there on.
-    let mut left: Vec<&VaultPath> =
-        changes.iter().filter_map(|c| Some(&c.moved.as_ref()?.0)).collect();
-    left.sort_unstable();
-    let frames = |change: &Change, next: Option<&Change>| {
-        let is_directory = change.entry().kind() == EntryKind::Directory;
-        let is_below = |path: &VaultPath| *path != change.path && path.is_within(&change.path);
-        let moved_from = || left.get(left.partition_point(|path| **path <= change.path));
-        match change.kind() {
-            ChangeKind::Added => is_directory && next.is_some_and(|next| is_below(&next.path)),
-            ChangeKind::Deleted => {
-                is_directory
-                    && (next.is_some_and(|next| is_below(&next.path))
-                        || moved_from().is_some_and(|path| is_below(path)))
-            }
-            _ => false,
-        }
-    };
-    let all = changes.iter().enumerate();
-    all.filter(|(at, change)| !frames(change, changes.get(at + 1))).map(|(_, c)| c).collect()
 }
 
 /// The line about a git directory that was taken in though it lies outside of the folder.

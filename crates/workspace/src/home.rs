@@ -41,6 +41,7 @@ pub(crate) use proposal::{HEAD_LABEL, meetings};
 pub use pull::PullService;
 pub(crate) use record::is_commit;
 pub(crate) use revert::Reverter;
+pub(crate) use select::held_back;
 pub use select::{
     Allow, Choice, Held, HeldReason, Selected, Selection, SelectionStates, Tracked, select,
 };

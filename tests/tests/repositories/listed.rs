@@ -21,7 +21,7 @@ fn both_committed() -> World {
 
 fn paths(changes: &Value, key: &str) -> BTreeSet<String> {
     let all = changes["result"][key].as_array().unwrap().iter();
-    let files = all.filter(|change| change["entry"] != "directory");
+    let files = all.filter(|change| change["after"]["entry"] != "directory");
     files.map(|change| change["path"].as_str().unwrap().to_owned()).collect()
 }
 
@@ -29,13 +29,7 @@ fn paths(changes: &Value, key: &str) -> BTreeSet<String> {
 fn listed(world: &World) -> BTreeSet<String> {
     let listed = paths(&world.document(&["review", "-w", "fix", "--list"]), "items");
     let dry = world.document(&["commit", "-w", "fix", "--dry-run"]);
-    let is_file = |path: &&String| !world.place.project().join(&path[1..]).is_dir();
-    let brought: BTreeSet<String> = paths(&dry, "changes").iter().filter(is_file).cloned().collect();
-    let is_framed = |path: &&String| {
-        let below = format!("{path}/");
-        !brought.iter().any(|other| other.starts_with(&below))
-    };
-    assert_eq!(listed, brought.iter().filter(is_framed).cloned().collect(), "{dry}");
+    assert_eq!(listed, paths(&dry, "changes"), "{dry}");
     listed
 }
 
@@ -144,8 +138,35 @@ fn what_the_folder_moved_is_listed_at_its_new_path() {
         let world = moved();
         let arguments = ["review", "-w", "fix", "--drop", dropped, "--accept", accepted];
         world.done(&[&arguments[..], &["--commit"]].concat());
-        assert_eq!(world.ok(Side::Folder, "cat dir/new; ls; tail -1 moved"), "new\ndir\nmoved\n20\n");
+        assert_eq!(
+            world.ok(Side::Folder, "cat dir/new; ls; tail -1 moved"),
+            "new\ndir\nmoved\n20\n"
+        );
     }
     world.done(&["review", "-w", "fix", "--accept", "/moved", "--commit"]);
     assert_eq!(world.ok(Side::Folder, "tail -1 moved; ls dir"), "more\nc\ne\n");
+}
+
+/// A branch that went back is no other repository, also where nothing is left of what it had.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_branch_that_went_back_is_of_the_same_repository() {
+    for more in ["", "git commit -q --allow-empty -m other;"] {
+        let world = world();
+        world.ok(Side::Folder, "git commit -q --allow-empty -m second");
+        world.done(&["pull", "-w", "fix"]);
+        world.ok(
+            FIX,
+            &format!(
+                "git reset -q --hard HEAD~1; {more} rm -f .git/ORIG_HEAD
+                 git reflog expire --expire=now --all; git gc -q --prune=now"
+            ),
+        );
+        let told = world.document(&["commit", "-w", "fix"]);
+        let notes = told["result"]["repositories"].as_array().unwrap();
+        let expected = if more.is_empty() { "rewound" } else { "replaced" };
+        assert!(notes.iter().any(|note| note["event"] == expected), "{told}");
+        assert!(notes.iter().all(|note| note["kept_as"].is_null()), "{told}");
+        whole(&world);
+    }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use offshoot_vault::diff::{self, Change};
 use offshoot_vault::merge::{MergeInputs, MergeOptions};
-use offshoot_vault::{Id, RootId, Vault, VaultPath, Workspace};
+use offshoot_vault::{Binding, Id, RootId, Vault, VaultPath, Workspace};
 
 use super::pattern::PathPattern;
 use crate::error::Result;
@@ -80,6 +80,16 @@ impl Default for Selection<'_> {
             allow: Allow::default(),
             choices: BTreeMap::new(),
             tracked: &|_| Ok(false),
+        }
+    }
+}
+
+impl Selection<'_> {
+    /// The same in a vault with these folders: without any there is nothing to keep anything from.
+    pub(crate) fn in_folders(self, bindings: &[Binding]) -> Self {
+        match bindings.is_empty() {
+            true => Self { ignored: true, allow: Allow::everything(), ..self },
+            false => self,
         }
     }
 }
@@ -202,7 +212,7 @@ impl SelectionStates {
 }
 
 /// What would be held back. Nothing is stored.
-pub(super) fn held_back(
+pub(crate) fn held_back(
     vault: &Vault,
     states: &SelectionStates,
     selection: &Selection<'_>,

@@ -7,7 +7,7 @@ use offshoot_workspace::{FoldedReview, HeldReason, Piece, PieceKind, ReviewItem,
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::render::listing::{EXPAND, place_text};
+use crate::render::listing::{EXPAND, STATUS_METADATA, metadata_line, place_text};
 use crate::render::{self, BAD, DIM, WARN, paint};
 
 /// Prints them for programs: every one, with what a commit would say about repositories.
@@ -35,6 +35,7 @@ pub(crate) fn print(
 ) -> Result<()> {
     let preview = context.preview(vault, workspace, false)?;
     let mut out = text(review);
+    out.extend(metadata_line(preview.summary.metadata_files, STATUS_METADATA).map(|it| it + "\n"));
     out.push_str(&render::git::notes(&preview.proposal.git, "yours"));
     if let Some(why) = &preview.refused {
         let line = format!("commit is refused: {}", render::line(&why.to_string()));
