@@ -37,10 +37,8 @@ impl<'a> ChangeSummaryService<'a> {
         let all = diff::compare(objects, before, after)?;
         let is_kept = |change: &Change| metadata || change.kind() != ChangeKind::Metadata;
         let (kept, left): (Vec<Change>, Vec<Change>) = all.into_iter().partition(is_kept);
-        let is_file = |change: &&Change| {
-            change.entry().directory().is_none() && git_directory(&change.path).is_none()
-        };
-        let metadata_files = left.iter().filter(is_file).count() as u64;
+        let metadata_files =
+            left.iter().filter(|change| is_metadata_of_file(change)).count() as u64;
         let changes = diff::detect_renames(objects, kept, &self.options)?;
         Ok(Summary { changes, metadata_only: left.len() as u64, metadata_files })
     }
@@ -62,6 +60,11 @@ impl<'a> ChangeSummaryService<'a> {
         }
         Ok(())
     }
+}
+
+/// Whether people care about a change of metadata alone: that of a file, and of none that git keeps for itself.
+pub(crate) fn is_metadata_of_file(change: &Change) -> bool {
+    change.entry().directory().is_none() && git_directory(&change.path).is_none()
 }
 
 /// Changes without directories that only frame other changes shown.

@@ -124,7 +124,8 @@ impl Proposal {
         selection: &Selection<'_>,
     ) -> Result<Self> {
         let SelectionStates { base, workspace, .. } = *states;
-        let held = held_back(vault, states, selection)?;
+        let changes = diff::compare(vault.objects()?, &base, &workspace)?;
+        let held = held_back(vault, states, selection, &changes)?;
         let selected = Selected { root: workspace, held, unmatched: Vec::new() };
         let (conflicts, git, nothing, refused) = (Vec::new(), GitReport::default(), false, None);
         let (main, merged) = (base, workspace);

@@ -211,20 +211,20 @@ impl SelectionStates {
     }
 }
 
-/// What would be held back. Nothing is stored.
+/// What would be held back of a workspace's changes since its base. Nothing is stored.
 pub(crate) fn held_back(
     vault: &Vault,
     states: &SelectionStates,
     selection: &Selection<'_>,
+    changes: &[Change],
 ) -> Result<Vec<Held>> {
-    let changes = diff::compare(vault.objects()?, &states.base, &states.workspace)?;
-    let mut decider = Decider::new(vault, states, selection, &changes)?;
+    let mut decider = Decider::new(vault, states, selection, changes)?;
     let mut held = Vec::new();
     for change in changes {
         if let decide::Decision::Hold(reason) | decide::Decision::Instead(_, reason) =
-            decider.decide(&change)?
+            decider.decide(change)?
         {
-            held.push(Held { change, reason });
+            held.push(Held { change: change.clone(), reason });
         }
     }
     Ok(held)

@@ -36,7 +36,9 @@ impl WorkspaceService<'_> {
         tracked: TrackedPaths,
     ) -> Result<Vec<WorkspaceOverview>> {
         let changes = ChangeSummaryService::new(self.vault, diff);
-        let lister = Lister::new(self.vault, changes, merge, tracked)?;
+        let lister = Lister::new(self.vault, diff, merge, tracked)?;
+        // Workspaces have most of their files in common.
+        let _kept = self.vault.objects()?.keep_nodes();
         let running = self.vault.running()?;
         let mut all = Vec::new();
         for workspace in self.list()? {
