@@ -107,3 +107,20 @@ fn any_choice_of_hunks_is_carried_out() {
         bench.undo(&fork);
     }
 }
+
+/// A repository is dropped as a whole, so nothing may have come to it since it was listed.
+#[test]
+fn what_came_to_a_repository_meanwhile_is_not_dropped() {
+    let files = [(".git/HEAD", "ref: refs/heads/main\n"), (".git/description", "one\n")];
+    let bench = Bench::of(&files);
+    let fork = bench.fork("fork");
+    bench.write(&fork, "/.git/description", "two\n");
+    let fork = bench.vault.workspace(&fork.id).unwrap().unwrap();
+    let mut items = service(&bench).items(&fork, &Selection::default(), &[]).unwrap();
+    assert_eq!(items.len(), 1, "{items:?}");
+    decide(&mut items, &Decision::Dropped);
+    bench.write(&fork, "/.git/later", "later\n");
+    let refused = service(&bench).apply(&fork, &review(&items));
+    assert!(matches!(refused, Err(ServiceError::Outdated(_))), "{refused:?}");
+    assert_eq!(bench.read("fork", "/.git/later").as_deref(), Some("later\n"));
+}
