@@ -14,7 +14,7 @@ use std::path::Path;
 use anstyle::{AnsiColor, Style};
 use jiff::tz::TimeZone;
 use offshoot_vault::diff::{Change, ChangeKind};
-use offshoot_vault::{EntryKind, Id, ImportReport, SkipReason, Skipped, display_bytes};
+use offshoot_vault::{EntryKind, Id, ImportReport, SkipReason, Skipped, VaultPath, display_bytes};
 use offshoot_workspace::{GitDirectory, wire};
 
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
@@ -175,6 +175,18 @@ pub(crate) fn change(change: &Change) -> String {
         _ => String::new(),
     };
     format!("{} {path}{}", paint(style, letter), paint(DIM, &detail))
+}
+
+/// The line about listed paths that changed in the folder since that was last read, where there are any.
+pub(crate) fn outdated(paths: &[VaultPath], workspace: &str) -> Option<String> {
+    let first = paths.first()?;
+    let more = match paths.len() - 1 {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let line = format!("changed in the folder since it was last read: {first}{more}");
+    let next = format!("; `offshoot commit --dry-run -w {workspace}` reads it");
+    Some(format!("{}{}\n", paint(WARN, &line), paint(DIM, &next)))
 }
 
 /// The line about a git directory that was taken in though it lies outside of the folder.

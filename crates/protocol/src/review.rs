@@ -78,6 +78,9 @@ pub struct ReviewListDoc {
     /// What would become of repositories.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repositories: Vec<RepositoryNoteDoc>,
+    /// Paths that would come home and were changed in the folder since it was last read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outdated: Vec<Text>,
 }
 
 impl Kind for ReviewListDoc {

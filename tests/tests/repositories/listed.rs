@@ -46,6 +46,10 @@ fn ids(world: &World) -> String {
 #[test]
 fn refs_that_a_commit_makes_are_listed() {
     let world = both_committed();
+    let text = world.done(&["review", "-w", "fix", "--list"]);
+    assert!(text.contains("changed in the folder since it was last read: /.git/"), "{text}");
+    let list = world.document(&["review", "-w", "fix", "--list"]);
+    assert!(!list["result"]["outdated"].as_array().unwrap().is_empty(), "{list}");
     world.done(&["pull", "--head", "-w", "fix"]);
     let listed = listed(&world);
     assert!(listed.contains("/.git/refs/heads/offshoot/fix/main"), "{listed:?}");

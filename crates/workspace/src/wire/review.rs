@@ -18,6 +18,7 @@ pub fn review_list(workspace: &Workspace, items: &[ReviewItem]) -> ReviewListDoc
         items: items.iter().map(review_item).collect(),
         refused: None,
         repositories: Vec::new(),
+        outdated: Vec::new(),
     }
 }
 

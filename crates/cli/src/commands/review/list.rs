@@ -21,6 +21,7 @@ pub(crate) fn print_document(
     let document = ReviewListDoc {
         refused: preview.refused.as_ref().map(ToString::to_string),
         repositories: wire::repositories(&preview.proposal.git),
+        outdated: preview.outdated.iter().map(wire::path).collect(),
         ..wire::review_list(workspace, items)
     };
     context.output.data(document, |_| String::new())
@@ -41,6 +42,7 @@ pub(crate) fn print(
         let line = format!("commit is refused: {}", render::line(&why.to_string()));
         out.push_str(&format!("{}\n", paint(BAD, &line)));
     }
+    out.extend(render::outdated(&preview.outdated, &workspace.name));
     context.output.print_notes();
     context.output.text(&out)
 }

@@ -69,15 +69,7 @@ fn in_the_way(status: &Status) -> String {
         let line = format!("commit is refused: {}", render::line(&refused.to_string()));
         out.push_str(&format!("{}\n", paint(BAD, &line)));
     }
-    if let Some(first) = preview.outdated.first() {
-        let more = match preview.outdated.len() - 1 {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        let line = format!("changed in the folder since it was last read: {first}{more}");
-        let next = format!("; `offshoot commit --dry-run -w {name}` reads it");
-        out.push_str(&format!("{}{}\n", paint(WARN, &line), paint(DIM, &next)));
-    }
+    out.extend(render::outdated(&preview.outdated, name));
     out
 }
 
