@@ -86,6 +86,10 @@ fn accepting_everything_is_a_plain_commit() {
         assert!(!said.contains("stays:"), "{said}");
         assert_eq!([world.ok(Side::Folder, REFS), world.ok(FIX, REFS)], expected, "{all}");
         whole(&world);
+        let list = world.document(&["workspace", "list"]);
+        assert_eq!(list["result"]["workspaces"][0]["listed_changes"], 0, "{list}");
+        let status = world.done(&["status", "-w", "fix"]);
+        assert!(status.contains("nothing changed\n"), "{status}");
     }
 }
 

@@ -81,14 +81,15 @@ fn has(tree: &Tree<'_>, change: &Change) -> Result<bool> {
     })
 }
 
-/// Whether all that was done in a git directory is that the same refs are kept in other files, and that an index was written anew.
+/// Whether nothing comes home of what was done in a git directory: the same refs are kept in other files, an index was written anew, or a log
+/// tells of refs that did not move.
 fn is_all_the_same(objects: &Objects, folded: &Folded<&Change>) -> bool {
+    let FoldedKind::Git(activity) = &folded.kind else { return false };
     let depth = folded.at.names().len();
-    let is_same = |change: &&Change| {
-        let name = &change.path.names()[depth];
-        name == b"refs" || name == b"packed-refs" || is_index_refresh(objects, change)
-    };
-    let nothing = GitActivity::default();
-    matches!(&folded.kind, FoldedKind::Git(done) if *done == nothing)
-        && folded.items.iter().all(is_same)
+    let is_in = |change: &Change, name: &[u8]| change.path.names()[depth] == name;
+    let is_ref = |change: &Change| is_in(change, b"refs") || is_in(change, b"packed-refs");
+    let refs_moved =
+        folded.items.iter().any(|change| is_ref(change)) && *activity != GitActivity::default();
+    let mut others = folded.items.iter().filter(|change| !is_ref(change));
+    !refs_moved && others.all(|change| is_in(change, b"logs") || is_index_refresh(objects, change))
 }
