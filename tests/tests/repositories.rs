@@ -11,6 +11,8 @@ mod dropped;
 mod killed;
 #[path = "repositories/kinds.rs"]
 mod kinds;
+#[path = "repositories/listed.rs"]
+mod listed;
 #[path = "repositories/moves.rs"]
 mod moves;
 #[path = "repositories/others.rs"]

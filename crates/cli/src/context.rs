@@ -14,9 +14,12 @@ use offshoot_vault::{
     Actor, Home, HomeError, ImportOptions, Listed, Vault, VaultError, VaultOptions, VaultPath,
     Workspace,
 };
-use offshoot_workspace::{Point, RecoverService, Resolver, Standing, WorkspaceService, similar};
+use offshoot_workspace::{
+    Point, RecoverService, Resolver, Standing, WorkspaceOverview, WorkspaceService, similar,
+};
 
 use crate::args::{Cli, Global};
+use crate::commands::commit::git;
 use crate::commands::{recover, workspace};
 use crate::config::{self, Abandoned, Loaded, Sources};
 use crate::error::{CliError, Result};
@@ -246,15 +249,22 @@ impl Context {
         Err(self.ask_for_workspace(vault)?)
     }
 
+    /// All workspaces at a glance.
+    pub(crate) fn overview(&self, vault: &Vault) -> Result<Vec<WorkspaceOverview>> {
+        let (diff, merge) = (self.diff_options(), self.merge_options());
+        let tracked = git::tracked(vault)?;
+        Ok(WorkspaceService::new(vault, &self.actor).overview(diff, merge, tracked)?)
+    }
+
     /// Asks which of several workspaces is meant.
     fn ask_for_workspace(&self, vault: &Vault) -> Result<CliError> {
-        let found = WorkspaceService::new(vault, &self.actor).overview(self.diff_options())?;
+        let found = self.overview(vault)?;
         if found.is_empty() {
             let hint = "`offshoot exec -w NAME CMD` makes one; `offshoot undo NAME` brings back a deleted one";
             return Ok(CliError::usage("there is no workspace").hint(hint));
         }
         let shown = found.iter().map(|one| {
-            let (changes, age) = (workspace::changes(one.changed), age(one.used_ms));
+            let (changes, age) = (workspace::changes(one.listed), age(one.used_ms));
             format!("{} ({changes}, {age})", one.workspace.name)
         });
         let hint = format!("one of: {}", shown.collect::<Vec<_>>().join(", "));

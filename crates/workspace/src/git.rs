@@ -38,4 +38,5 @@ pub(crate) use names::{
 pub use options::{GitAuthor, GitOptions};
 pub(crate) use outside::{NotOurs, checkout_above, is_git_directory_on_host, outside};
 pub use planted::{Planted, Planting, planted};
+pub(crate) use repository::{Refs, packed_refs};
 pub use tracked::TrackedPaths;

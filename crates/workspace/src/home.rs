@@ -41,6 +41,7 @@ pub(crate) use proposal::{FOLDER_LABEL, HEAD_LABEL, meetings};
 pub use pull::PullService;
 pub(crate) use record::is_commit;
 pub(crate) use revert::Reverter;
+pub(crate) use select::held_back;
 pub use select::{
     Allow, Choice, Held, HeldReason, Selected, Selection, SelectionStates, Tracked, select,
 };

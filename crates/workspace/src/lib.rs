@@ -36,7 +36,7 @@ pub use binding::{
     NewBinding, Rebound, Refreshed, check_folder,
 };
 pub use cache::{CacheRules, CacheService, cache_names};
-pub use change::{ChangeSummaryService, Summary};
+pub use change::{ChangeSummaryService, Summary, without_frames};
 pub use checkpoint::{CheckpointService, NewCheckpoint, Restored};
 pub use compaction::{CompactScope, CompactedStack, CompactionService};
 pub use conflict::{ConflictService, OpenConflict, Resolution, ResolveOptions, Resolved};
@@ -67,7 +67,7 @@ pub use recover::{Inspected, Kept, RecoverService, Recoverable};
 pub use resolve::{Point, Resolver};
 pub use review::{
     Decision, FoldedReview, Mixed, Origin, Outcome, Piece, PieceKind, ReviewGroup, ReviewItem,
-    ReviewService, Wanted, decide_all,
+    ReviewService, Tally, Wanted, decide_all,
 };
 pub use running::{Ending, RunningService};
 pub use standing::Standing;

@@ -106,6 +106,7 @@ pub fn listed_workspace(found: &WorkspaceOverview, all: &[Workspace]) -> ListedW
     ListedWorkspaceDoc {
         workspace: workspace(&found.workspace, all),
         changed_paths: found.changed,
+        listed_changes: found.listed,
         last_used: time(found.used_ms),
         last_command: found.last_command.clone(),
         running: found.running,

@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::context::noise::ExpandArgs;
 use crate::error::{CliError, Result};
 use crate::output::print_json;
-use crate::render::listing::{EXPAND, Listing};
+use crate::render::listing::{EXPAND, Listing, METADATA};
 use crate::render::{self, DIM, NAME, fields, paint};
 
 #[derive(Debug, Args)]
@@ -81,7 +81,7 @@ fn show_summary(
 ) -> Result<()> {
     let snapshot = &point.snapshot;
     let listing = Listing::new(&summary.changes, noise.as_mut())?;
-    let listing = listing.and_metadata(summary.metadata_files);
+    let listing = listing.and_metadata(summary.metadata_files, METADATA);
     let document = ShowDoc {
         of: point.label.clone(),
         snapshot: wire::snapshot(snapshot),

@@ -235,10 +235,10 @@ fn look_inside(
     before: &Tree<'_>,
     after: &Tree<'_>,
 ) -> Result<Option<Was>> {
-    let (was, is) = (before.get(path)?.is_some(), after.get(path)?.is_some());
+    let is_in = |tree: &Tree<'_>| -> Result<bool> { Ok(tree.get(path)?.is_some()) };
     let held = match inside {
-        [kind, _] if is_name(kind, "worktrees") => was != is,
-        [kind, _, ..] if is_name(kind, "modules") => !was && is_repository(after, path)?,
+        [kind, _] if is_name(kind, "worktrees") => is_in(before)? != is_in(after)?,
+        [kind, _, ..] if is_name(kind, "modules") => !is_in(before)? && is_repository(after, path)?,
         _ => false,
     };
     Ok(held.then_some(Was::Nothing))

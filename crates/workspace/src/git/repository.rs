@@ -139,7 +139,8 @@ pub(crate) fn path_of(names: &[Vec<u8>]) -> VaultPath {
     names.iter().fold(VaultPath::top(), |path, name| path.join(name))
 }
 
-fn packed_refs(text: &[u8]) -> Refs {
+/// The refs of a `packed-refs`.
+pub(crate) fn packed_refs(text: &[u8]) -> Refs {
     let lines = text.split(|byte| *byte == b'\n');
     let plain = lines.filter(|line| !line.starts_with(b"#") && !line.starts_with(b"^"));
     let parts = plain.filter_map(|line| {

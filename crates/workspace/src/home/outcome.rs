@@ -23,6 +23,8 @@ pub struct CommitOutcome {
     pub message: String,
     /// What changed in the folders.
     pub brought: Vec<Change>,
+    /// How many further files got other times, owners or attributes alone, without those that git keeps for itself.
+    pub metadata_files: u64,
     /// What stays in the workspace.
     pub held: Vec<Held>,
     /// How many files had changed in the folders since the workspace was forked, and were merged with.

@@ -14,7 +14,7 @@ use offshoot_vault::{
 
 use super::proposal::{Proposal, ProposalInputs};
 use super::pull::merge_head;
-use super::select::{Allow, Selection};
+use super::select::Selection;
 use super::{bytes_path, markers};
 use crate::change::{ChangeSummaryService, Summary};
 use crate::error::{Result, ServiceError};
@@ -63,11 +63,7 @@ impl<'a> PreviewService<'a> {
         let _kept = vault.objects()?.keep_nodes();
         let (head, tip) = (vault.head()?, vault.snapshot(&workspace.state.head)?);
         let bindings = vault.bindings()?;
-        let selection = match bindings.is_empty() {
-            // Without a folder there is nothing to keep anything from.
-            true => Selection { ignored: true, allow: Allow::everything(), ..selection.clone() },
-            false => selection.clone(),
-        };
+        let selection = selection.clone().in_folders(&bindings);
         let inputs = ProposalInputs { workspace, tip: &tip, head: &head, main: head.root };
         let mut proposal = Proposal::new(vault, &inputs, &selection, &self.merge)?;
         let (before, after) = proposal.sides();

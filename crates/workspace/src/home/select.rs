@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use offshoot_vault::diff::{self, Change};
 use offshoot_vault::merge::{MergeInputs, MergeOptions};
-use offshoot_vault::{Id, RootId, Vault, VaultPath, Workspace};
+use offshoot_vault::{Binding, Id, RootId, Vault, VaultPath, Workspace};
 
 use super::pattern::PathPattern;
 use crate::error::Result;
@@ -80,6 +80,16 @@ impl Default for Selection<'_> {
             allow: Allow::default(),
             choices: BTreeMap::new(),
             tracked: &|_| Ok(false),
+        }
+    }
+}
+
+impl Selection<'_> {
+    /// The same in a vault with these folders: without any there is nothing to keep anything from.
+    pub(crate) fn in_folders(self, bindings: &[Binding]) -> Self {
+        match bindings.is_empty() {
+            true => Self { ignored: true, allow: Allow::everything(), ..self },
+            false => self,
         }
     }
 }
@@ -203,20 +213,20 @@ impl SelectionStates {
     }
 }
 
-/// What would be held back. Nothing is stored.
-pub(super) fn held_back(
+/// What would be held back of a workspace's changes since its base. Nothing is stored.
+pub(crate) fn held_back(
     vault: &Vault,
     states: &SelectionStates,
     selection: &Selection<'_>,
+    changes: &[Change],
 ) -> Result<Vec<Held>> {
-    let changes = diff::compare(vault.objects()?, &states.base, &states.workspace)?;
-    let mut decider = Decider::new(vault, states, selection, &changes)?;
+    let mut decider = Decider::new(vault, states, selection, changes)?;
     let mut held = Vec::new();
     for change in changes {
         if let decide::Decision::Hold(reason) | decide::Decision::Instead(_, reason) =
-            decider.decide(&change)?
+            decider.decide(change)?
         {
-            held.push(Held { change, reason });
+            held.push(Held { change: change.clone(), reason });
         }
     }
     Ok(held)

@@ -9,7 +9,7 @@ use offshoot_workspace::git::{GitReport, Planted};
 use offshoot_workspace::{CommitOutcome, Folded, FoldedKind, Held, HeldReason, Noise, Sorted};
 
 use crate::error::Result;
-use crate::render::listing::{EXPAND, Listing, folded_texts};
+use crate::render::listing::{EXPAND, Listing, SHOW_METADATA, STATUS_METADATA, folded_texts};
 use crate::render::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 
 /// At most so many paths are named one by one.
@@ -56,15 +56,20 @@ fn done(outcome: &CommitOutcome, noise: Option<&mut Noise<'_>>) -> Result<String
     if outcome.operation.is_none() && !outcome.dry_run {
         return Ok(format!("nothing to bring home from {name}\n"));
     }
+    let (hint, metadata_hint) = match outcome.dry_run {
+        true => (EXPAND, STATUS_METADATA),
+        false => (SHOW_HEAD, SHOW_METADATA),
+    };
     let brought = Listing::new(&outcome.brought, noise)?;
+    let brought = brought.and_metadata(outcome.metadata_files, metadata_hint);
     let counts = brought.heading();
-    let mut text = match (outcome.dry_run, outcome.brought.is_empty()) {
+    let nothing = outcome.brought.is_empty() && outcome.metadata_files == 0;
+    let mut text = match (outcome.dry_run, nothing) {
         (true, true) => format!("nothing would come home from {name}\n"),
         (true, false) => format!("would come home from {name}: {counts}\n"),
         (false, true) => format!("everything from {name} was in the folder already\n"),
         (false, false) => format!("{} from {name}: {counts}\n", paint(GOOD, "came home")),
     };
-    let hint = if outcome.dry_run { EXPAND } else { SHOW_HEAD };
     text.push_str(&brought.lines("  ", MOST_NAMED, hint));
     if outcome.meanwhile_own > 0 {
         let files = render::count(outcome.meanwhile_own, "file");

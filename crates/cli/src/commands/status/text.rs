@@ -4,13 +4,13 @@ use std::collections::HashSet;
 
 use offshoot_vault::diff::Change;
 use offshoot_vault::{VaultPath, display_bytes};
-use offshoot_workspace::Noise;
+use offshoot_workspace::{Noise, without_frames};
 
 use super::Status;
 use crate::commands::commit::{conflict_lines, held_lines};
 use crate::commands::conflicts;
 use crate::error::Result;
-use crate::render::listing::{EXPAND, Listing};
+use crate::render::listing::{EXPAND, Listing, METADATA};
 use crate::render::{self, BAD, DIM, NAME, WARN, paint};
 
 /// All there is to say. `hints` adds what could be done next.
@@ -40,7 +40,7 @@ pub(super) fn long(
         out.push_str(&conflicts::lines(&status.conflicts));
     }
     let brought = Listing::new(status.brought(), noise.as_deref_mut())?;
-    let brought = brought.and_metadata(status.preview.summary.metadata_files);
+    let brought = brought.and_metadata(status.preview.summary.metadata_files, METADATA);
     out.push_str(&format!("{}\n", brought.heading()));
     out.push_str(&brought.lines("  ", usize::MAX, EXPAND));
     out.push_str(&render::git::notes(&status.preview.proposal.git, "yours"));
@@ -70,16 +70,7 @@ fn in_the_way(status: &Status) -> String {
         let line = format!("commit is refused: {}", render::line(&refused.to_string()));
         out.push_str(&format!("{}\n", paint(BAD, &line)));
     }
-    if let Some(first) = preview.outdated.first() {
-        let more = match preview.outdated.len() - 1 {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        let first = render::path(first);
-        let line = format!("changed in the folder since it was last read: {first}{more}");
-        let next = format!("; `offshoot commit --dry-run -w {name}` reads it");
-        out.push_str(&format!("{}{}\n", paint(WARN, &line), paint(DIM, &next)));
-    }
+    out.extend(render::outdated(&preview.outdated, name));
     out
 }
 
@@ -115,7 +106,7 @@ pub(super) fn short(status: &Status) -> String {
     let undecided: HashSet<&VaultPath> = status.conflicts.iter().map(|open| &open.path).collect();
     let stays: HashSet<&VaultPath> = status.held().iter().map(|held| &held.change.path).collect();
     let changes: Vec<Change> = status.changes().into_iter().cloned().collect();
-    for change in render::without_frames(&changes) {
+    for change in without_frames(&changes) {
         if undecided.contains(&change.path) {
             continue;
         }

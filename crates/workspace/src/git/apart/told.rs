@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use offshoot_vault::VaultPath;
 
-use super::ancestry::{Ancestry, ahead, ancestry, includes};
+use super::ancestry::{Ancestry, ahead, ancestry, history, includes};
 use super::directory::Checkouts;
 use super::directory::ref_files::{log_path, text};
 use super::own_name::{own_branches, own_name};
@@ -131,10 +131,16 @@ impl Taking<'_, '_> {
         if self.has_common_pack(repository)? {
             return Ok(false);
         }
-        let mut any = false;
-        for id in base.values().filter(|value| is_id(value)) {
-            any = true;
+        let tips: Vec<Vec<u8>> = base.values().filter(|value| is_id(value)).cloned().collect();
+        let any = !tips.is_empty();
+        // Those that refs lead to are looked for first: usually one is there. A branch that was taken back has older ones.
+        for id in &tips {
             if both.other.has(id)? {
+                return Ok(false);
+            }
+        }
+        for id in history(&both.target, tips)? {
+            if both.other.has(&id)? {
                 return Ok(false);
             }
         }
