@@ -278,8 +278,22 @@ impl From<ServiceError> for CliError {
                 "mend what is named and try again; `offshoot commit --settle back` or `forward` decides the way",
             ),
             ServiceError::BadNote { .. } => Self::new(ExitCode::Damaged, message),
-            ServiceError::ChangedSince { .. } => Self::new(ExitCode::Conflict, message)
-                .hint("nothing was changed; take your own changes away first, or commit the opposite"),
+            ServiceError::ChangedSince { verb, workspace, before, .. } => {
+                let way = match verb {
+                    "redone" => format!("`offshoot commit -w {workspace}` merges it with your changes"),
+                    _ => format!(
+                        "`offshoot fs export / DIR --at {}` writes the files of before the commit to DIR",
+                        before.short()
+                    ),
+                };
+                Self::new(ExitCode::Conflict, message).hint(format!("nothing was changed; {way}"))
+            }
+            ServiceError::EarlierWorkspace { workspace, snapshot, .. } => {
+                let snapshot = snapshot.short();
+                Self::new(ExitCode::Conflict, message).hint(format!(
+                    "`offshoot new {workspace}-2 --from {snapshot}` makes a workspace of it as it was then"
+                ))
+            }
             ServiceError::Undecided { workspace, .. } => Self::new(ExitCode::Conflict, message)
                 .hint(format!("`offshoot conflicts -w {workspace}` lists them; nothing was changed")),
             ServiceError::Markers(_) => Self::new(ExitCode::Conflict, message)

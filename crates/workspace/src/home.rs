@@ -44,7 +44,7 @@ pub(crate) use revert::Reverter;
 pub use select::{
     Allow, Choice, Held, HeldReason, Selected, Selection, SelectionStates, Tracked, select,
 };
-pub use settle::{Direction, How, Settled};
+pub use settle::{Direction, How, Settled, settle_interrupted};
 pub use times::Times;
 
 /// How files come home.

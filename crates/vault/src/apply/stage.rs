@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Write;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -11,7 +13,7 @@ use rustix::fs::{self, AtFlags, CWD, Gid, Mode, OFlags, RenameFlags, XattrFlags}
 use rustix::io::Errno;
 
 use super::folder::Folder;
-use super::ground::{slot_name, staging_name};
+use super::ground::{IGNORE, slot_name, staging_name};
 use super::journal::{Action, Attributes, Bytes, FolderRecord, Journal, StagingRecord, Step};
 use super::plan::{ApplyPlan, Planned, Work};
 use super::problem::{ApplyError, ApplyProblem};
@@ -163,6 +165,7 @@ impl<'a> Staging<'a> {
         let fd = make().map_err(io_error("create", &host))?;
         // What the folder hands down to new files is not for what only passes through.
         let _had_some = fs::fremovexattr(&fd, "system.posix_acl_default").is_ok();
+        ignore_all(&fd).map_err(io_error("write", &folder.host(&join(&path, IGNORE))))?;
         let (seconds, nanoseconds) = record.mtime;
         touch::set_time(folder, directory, Mtime { seconds, nanoseconds })
             .map_err(io_error("set the time of", &host))?;
@@ -313,6 +316,14 @@ impl<'a> Staging<'a> {
         // Its own name, too: whoever settles looks for it there.
         fs::fsync(self.folder.readable(split_last(&self.path).0)?)
     }
+}
+
+/// Keeps git from taking in what is staged, for as long as it is there: the first file, before there is anything to ignore.
+fn ignore_all(staging: &OwnedFd) -> std::io::Result<()> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mode = Mode::RUSR | Mode::WUSR;
+    let file = fs::openat(staging, disk::bytes_path(IGNORE), flags, mode)?;
+    File::from(file).write_all(b"*\n")
 }
 
 /// A name in an open directory as a path: attributes have no calls relative to directories.

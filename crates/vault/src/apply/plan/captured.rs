@@ -105,8 +105,7 @@ fn denied(folder: &Folder, path: &[u8], error: Errno) -> ApplyProblem {
 
 /// Whether a directory on the way to a path is a symbolic link.
 fn through_symlink(folder: &Folder, path: &[u8]) -> Option<ApplyProblem> {
-    link_above(folder, path)
-        .map(|_| ApplyProblem::ThroughSymlink { path: folder.host(path) })
+    link_above(folder, path).map(|_| ApplyProblem::ThroughSymlink { path: folder.host(path) })
 }
 
 /// The symbolic link on the way to a path, where one is.
