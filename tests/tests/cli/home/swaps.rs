@@ -88,18 +88,27 @@ fn a_link_that_became_a_directory_comes_home() {
     }
 }
 
-/// The person made a link of a directory in which the workspace worked on, and the workspace's is kept.
+/// The person made a link of a directory in which the workspace worked on: either can be kept.
 #[test]
-fn a_directory_wins_over_the_link_that_somebody_made_of_it() {
-    let place = place();
-    place.ok_with(["fs", "write", "/real/x", "-w", "w"], b"of the workspace\n");
-    fs::rename(place.project().join("real"), place.project().join("moved")).unwrap();
-    symlink("moved", place.project().join("real")).unwrap();
-    place.run(["pull", "-w", "w"]);
-    place.run(["resolve", "--ours", "--all", "-w", "w"]);
-    place.ok(["commit", "-w", "w"]);
-    place.ok(["fs", "export", "/", "../wanted", "-w", "w"]);
-    assert_content(&scan(&place.path().join("wanted")).unwrap(), &folder(&place));
+fn a_directory_or_the_link_that_somebody_made_of_it_is_chosen() {
+    for (side, is_link) in [("--ours", false), ("--side=w", false), ("--theirs", true)] {
+        let place = place();
+        place.ok_with(["fs", "write", "/real/x", "-w", "w"], b"of the workspace\n");
+        fs::remove_dir_all(place.project().join("real")).unwrap();
+        place.write("elsewhere/y", "y\n");
+        symlink("elsewhere", place.project().join("real")).unwrap();
+        let before = folder(&place);
+        assert_eq!(place.run(["pull", "-w", "w"]).status.code(), Some(4));
+        place.ok(["resolve", side, "--all", "-w", "w"]);
+        place.ok(["commit", "-w", "w"]);
+        let real = fs::symlink_metadata(place.project().join("real")).unwrap();
+        assert_eq!(real.is_symlink(), is_link, "{side}");
+        if !is_link {
+            assert_eq!(read(&place, "real/x"), "of the workspace\n", "{side}");
+            place.ok(["undo", "-w", "w"]);
+        }
+        assert_same(&before, &folder(&place));
+    }
 }
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
