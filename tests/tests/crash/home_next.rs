@@ -78,7 +78,9 @@ fn git(site: &Site, arguments: &[&str]) -> String {
 fn git_takes_in_nothing_of_what_is_staged() {
     let staged = calls(is_staged);
     let mut seen = 0;
-    for n in (0..6).map(|part| staged[part * (staged.len() - 1) / 5]) {
+    // The first ones make what keeps git away.
+    let some = (1..=4).map(|part| staged[part * (staged.len() - 1) / 4]);
+    for n in staged[..5].iter().copied().chain(some) {
         let site = Site::new(Verb::Commit);
         site.run(Fault::KillAfter(n));
         git(&site, &["init", "-q"]);

@@ -31,6 +31,9 @@ const ACL: &[u8] = b"system.posix_acl_access";
 /// What a program may do beyond its user; new content must not inherit it.
 const CAPABILITY: &[u8] = b"security.capability";
 
+/// What the file says that keeps git away.
+const IGNORES_ALL: &[u8] = b"*\n";
+
 /// One staging directory being filled.
 struct Staging<'a> {
     folder: &'a Folder,
@@ -318,12 +321,22 @@ impl<'a> Staging<'a> {
     }
 }
 
-/// Keeps git from taking in what is staged, for as long as it is there: the first file, before there is anything to ignore.
+/// Keeps git from taking in what is staged, for as long as it is there: the first file, before there is anything to ignore. It
+/// appears whole where the file system can do that; an empty one would be seen itself.
 fn ignore_all(staging: &OwnedFd) -> std::io::Result<()> {
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mode = Mode::RUSR | Mode::WUSR;
-    let file = fs::openat(staging, disk::bytes_path(IGNORE), flags, mode)?;
-    File::from(file).write_all(b"*\n")
+    let flags = OFlags::WRONLY | OFlags::CLOEXEC;
+    let name = disk::bytes_path(IGNORE);
+    if let Ok(unnamed) = fs::openat(staging, ".", flags | OFlags::TMPFILE, mode) {
+        let mut unnamed = File::from(unnamed);
+        unnamed.write_all(IGNORES_ALL)?;
+        let path = format!("/proc/self/fd/{}", unnamed.as_raw_fd());
+        if fs::linkat(CWD, path, staging, name, AtFlags::SYMLINK_FOLLOW).is_ok() {
+            return Ok(());
+        }
+    }
+    let named = fs::openat(staging, name, flags | OFlags::CREATE | OFlags::EXCL, mode)?;
+    File::from(named).write_all(IGNORES_ALL)
 }
 
 /// A name in an open directory as a path: attributes have no calls relative to directories.
