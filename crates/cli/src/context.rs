@@ -84,8 +84,16 @@ impl Context {
         self.names_vault_here
     }
 
-    /// The vault that the command is about: named, or the one that this folder belongs to.
+    /// The vault that the command is about: named, or the one that this folder belongs to. What was interrupted in its folder
+    /// is settled.
     pub(crate) fn vault(&self) -> Result<OpenVault> {
+        let opened = self.vault_to_settle()?;
+        self.settle_interrupted(&opened.vault);
+        Ok(opened)
+    }
+
+    /// The same, for commands that settle by themselves, and fail where that fails.
+    pub(crate) fn vault_to_settle(&self) -> Result<OpenVault> {
         let opened = self.vault_as_left()?;
         match opened.vault.cut_short() {
             Some(lost) => {

@@ -283,10 +283,20 @@ impl From<ServiceError> for CliError {
                 "mend what is named and try again; `offshoot commit --settle back` or `forward` decides the way",
             ),
             ServiceError::BadNote { .. } => Self::new(ExitCode::Damaged, message),
-            ServiceError::ChangedSince { paths, .. } => {
-                let path = paths.first().map_or("PATH", String::as_str);
+            ServiceError::ChangedSince { verb, workspace, before, .. } => {
+                let way = match verb {
+                    "redone" => format!("`offshoot commit -w {workspace}` merges it with your changes"),
+                    _ => format!(
+                        "`offshoot fs export / DIR --at {}` writes the files of before the commit to DIR",
+                        before.short()
+                    ),
+                };
+                Self::new(ExitCode::Conflict, message).hint(format!("nothing was changed; {way}"))
+            }
+            ServiceError::EarlierWorkspace { workspace, snapshot, .. } => {
+                let snapshot = snapshot.short();
                 Self::new(ExitCode::Conflict, message).hint(format!(
-                    "nothing was changed; first take later edits out of it: `offshoot history {path}` lists its versions"
+                    "`offshoot new {workspace}-2 --from {snapshot}` makes a workspace of it as it was then"
                 ))
             }
             ServiceError::Undecided { workspace, .. } => Self::new(ExitCode::Conflict, message)

@@ -48,8 +48,8 @@ mod vault;
 
 pub use actor::Actor;
 pub use apply::{
-    Apply, ApplyError, ApplyNote, ApplyOptions, ApplyPlan, ApplyProblem, ApplyTarget, FolderLock,
-    IsRewritten, Kept, SharedLock,
+    Apply, ApplyError, ApplyNote, ApplyOptions, ApplyPlan, ApplyProblem, ApplyTarget, Came,
+    ClearedApply, FolderLock, IsRewritten, Kept, SharedLock, UnfinishedApplies,
 };
 pub use archive::Archived;
 pub use caches::{CacheEntry, CacheInfo, CacheUse, CacheWish, Caches, Tidied};

@@ -1,13 +1,14 @@
 //! The history of a vault: what happened, and taking it back.
 
 use offshoot_vault::{
-    Actor, Id, Operation, OperationLog, Reverted, Scope, Snapshot, Vault, WorkspaceShare,
+    Actor, Id, Operation, OperationLog, RefChange, Reverted, Scope, Snapshot, Vault,
+    WorkspaceShare, WorkspaceState,
 };
 
-use crate::error::Result;
+use crate::error::{Result, ServiceError};
 use crate::git::{GitFolder, GitOptions, GitReport, git_move_of};
 use crate::hold::share_workspace;
-use crate::home::{Folders, HomeOptions, Reverter, is_commit};
+use crate::home::{HomeOptions, Reverter, is_commit, settle_interrupted};
 
 /// One snapshot of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -131,6 +132,9 @@ impl<'a> HistoryService<'a> {
     /// Makes everything what it was right after an operation. Folders stay as they are.
     pub fn restore(&self, operation: &Operation, scope: Scope) -> Result<Option<Id>> {
         self.settle()?;
+        if let Scope::Workspace(id) = scope {
+            self.require_same(operation, &id)?;
+        }
         let _shared = self.share(match scope {
             Scope::Workspace(id) => Some(id),
             Scope::Vault => None,
@@ -140,10 +144,26 @@ impl<'a> HistoryService<'a> {
 
     /// Settles what was interrupted in the folders: what it is to record must not be overtaken.
     fn settle(&self) -> Result<()> {
-        if !self.vault.interrupted_applies()?.is_empty() {
-            Folders::lock(self.vault, &self.actor, &self.home)?;
-        }
-        Ok(())
+        settle_interrupted(self.vault, &self.actor, &self.home)
+    }
+
+    /// Fails where an operation is of an earlier workspace of the same name: that one is meant, and not that there was none of
+    /// this id then.
+    fn require_same(&self, operation: &Operation, id: &Id) -> Result<()> {
+        let Some(now) = self.vault.workspace(id)? else { return Ok(()) };
+        let named = |change: &&RefChange| {
+            let after = change.after.as_ref().and_then(|row| row.name.as_deref());
+            change.key.kind == "workspace" && after == Some(&*now.name)
+        };
+        let changed = operation.changes.iter().find(named);
+        let Some(other) = changed.filter(|change| change.key.id != id.to_string()) else {
+            return Ok(());
+        };
+        let row = other.after.as_ref().map_or("", |row| &row.value);
+        let state: WorkspaceState = serde_json::from_str(row)
+            .map_err(|error| ServiceError::Internal(format!("{}: {error}", operation.id)))?;
+        let (operation, workspace, snapshot) = (operation.id, now.name, state.head);
+        Err(ServiceError::EarlierWorkspace { operation, workspace, snapshot })
     }
 
     /// Keeps commands out of a workspace, or out of all where an operation belongs to none alone.

@@ -45,7 +45,7 @@ pub(crate) use select::held_back;
 pub use select::{
     Allow, Choice, Held, HeldReason, Selected, Selection, SelectionStates, Tracked, select,
 };
-pub use settle::{Direction, How, Settled};
+pub use settle::{Direction, How, Settled, settle_interrupted};
 pub use times::Times;
 
 /// How files come home.

@@ -55,6 +55,7 @@ pub use home::{
     Allow, Choice, CommitOutcome, CommitRequest, CommitService, Direction, Held, HeldReason,
     HomeEvent, HomeOptions, How, PathPattern, Preview, PreviewService, Proposal, PullService,
     Pulled, Selected, Selection, SelectionStates, Settled, Times, Tracked, select,
+    settle_interrupted,
 };
 pub use maintenance::{MaintenanceOptions, MaintenanceService};
 pub use merge::{MergeOutcome, MergeRequest, MergeService, MergeSide, MergeTarget};

@@ -108,10 +108,11 @@ enum SettleWay {
 }
 
 /// What is said from the moment on in which the folder is being changed.
-pub(crate) const HALF_CHANGED: &str = "the folder was being changed: any commit, or `offshoot pull --head`, finishes that or takes it back";
+pub(crate) const HALF_CHANGED: &str =
+    "the folder was being changed: the next command finishes that or takes it back";
 
 pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<ExitCode> {
-    let vault = &context.vault()?.vault;
+    let vault = &context.vault_to_settle()?.vault;
     let workspace = context.workspace_to_change(vault).map_err(|error| {
         // What is no workspace, and looks like a sentence, is what the commit is to say.
         match args.named.text().filter(|text| text.contains(char::is_whitespace)) {

@@ -89,7 +89,6 @@ impl Status {
 
 pub(crate) fn run(args: &StatusArgs, context: &Context) -> Result<()> {
     let OpenVault { vault, name } = context.vault()?;
-    context.note_interrupted(&vault);
     context.offer_left(&vault, context.workspace_name());
     let Some(workspace) = context.workspace_to_read(&vault)? else {
         return nothing_yet(context, &vault, name);

@@ -52,7 +52,11 @@ fn contenders(conflict: &OpenConflict) -> Vec<&RecordedSide> {
     let base = conflict.record.base.as_ref().filter(|base| base.path == conflict.path);
     let sides = &conflict.record.sides;
     let is_contender = |side: &&RecordedSide| match &side.version {
-        Some(version) => version.path == conflict.path && Some(version) != base,
+        // Who keeps a directory that is in question did something in it, though it is the same itself.
+        Some(version) => {
+            let is_directory = version.entry.directory().is_some();
+            version.path == conflict.path && (is_directory || Some(version) != base)
+        }
         None => base.is_some(),
     };
     let mut contenders: Vec<&RecordedSide> = sides.iter().filter(is_contender).collect();

@@ -107,6 +107,7 @@ pub(super) fn adopt(context: &Context, project: &Path, watch: Watch) -> Result<P
 /// What has to be in place before a command that may run finds or forks its workspace.
 pub(super) fn prepare(context: &Context, place: &Place) -> Result<(), ServiceError> {
     let vault = &place.vault.vault;
+    context.settle_interrupted(vault);
     for expired in WorkspaceService::new(vault, &context.actor).sweep()? {
         context.output.note(format!("ephemeral workspace {expired} expired and was cleaned up"));
     }
