@@ -60,6 +60,8 @@ mod interrupted;
 mod maintenance;
 #[path = "cli/merges.rs"]
 mod merges;
+#[path = "cli/moved.rs"]
+mod moved;
 #[path = "cli/names.rs"]
 mod names;
 #[path = "cli/networks.rs"]

@@ -217,8 +217,14 @@ impl From<ServiceError> for CliError {
             ServiceError::Lost { lost, .. } => {
                 Self { message, ..Self::from(VaultError::CutShort(lost)) }
             }
-            ServiceError::Unknown { suggestions, .. } => {
-                Self::new(ExitCode::NotFound, message).suggest(suggestions)
+            ServiceError::Unknown { suggestions, known, .. } => {
+                let error = Self::new(ExitCode::NotFound, message);
+                match (suggestions.is_empty(), known.is_empty()) {
+                    (true, false) => {
+                        error.hint(format!("there is: {}", known.join(", "))).candidates(known)
+                    }
+                    _ => error.suggest(suggestions),
+                }
             }
             ServiceError::Gone { workspace, operation } => {
                 let hint = match operation.as_str() {
@@ -302,8 +308,18 @@ fn binding_error(error: &BindingError, message: String) -> CliError {
         BindingError::NotAFolder(_) | BindingError::Refused { .. } => CliError::usage(message),
         BindingError::Nested { .. } => CliError::new(ExitCode::Conflict, message)
             .hint("bind the outer one alone; everything in it is taken in"),
-        BindingError::OtherVault { vault, .. } => CliError::new(ExitCode::Conflict, message)
-            .hint(format!("work with that one: `offshoot --vault {vault} ...`")),
+        BindingError::OtherVault { vault, path, bound, unused } => {
+            let hint = match (unused, path == bound) {
+                (true, _) => format!(
+                    "nothing was done in it: `offshoot vault delete {vault} --yes`, then try again"
+                ),
+                (false, true) => format!(
+                    "work with that one: `offshoot --vault {vault} ...`; to let go of it, `offshoot vault export FILE --vault {vault}` keeps its work and `offshoot vault delete {vault}` frees the folder"
+                ),
+                (false, false) => format!("work with that one: `offshoot --vault {vault} ...`"),
+            };
+            CliError::new(ExitCode::Conflict, message).hint(hint)
+        }
         BindingError::First => CliError::new(ExitCode::Conflict, message)
             .hint("`offshoot binding move / DIR` says that it lies elsewhere now"),
         BindingError::Overtaken => CliError::new(ExitCode::Conflict, message).hint("try again"),

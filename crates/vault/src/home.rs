@@ -2,8 +2,10 @@
 
 mod folders;
 mod import;
+mod moved;
 
 pub use import::FromArchive;
+pub use moved::MovedFolder;
 
 use std::collections::HashSet;
 use std::fs;

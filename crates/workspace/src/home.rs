@@ -39,7 +39,7 @@ pub use preview::{Preview, PreviewService};
 pub use proposal::Proposal;
 pub(crate) use proposal::{HEAD_LABEL, meetings};
 pub use pull::PullService;
-pub(crate) use record::is_commit;
+pub(crate) use record::{KEPT, is_commit};
 pub(crate) use revert::Reverter;
 pub use select::{
     Allow, Choice, Held, HeldReason, Selected, Selection, SelectionStates, Tracked, select,
@@ -113,7 +113,7 @@ impl std::fmt::Debug for HomeOptions<'_> {
     }
 }
 
-fn bytes_path(bytes: &[u8]) -> &Path {
+pub(crate) fn bytes_path(bytes: &[u8]) -> &Path {
     use std::os::unix::ffi::OsStrExt;
     Path::new(std::ffi::OsStr::from_bytes(bytes))
 }

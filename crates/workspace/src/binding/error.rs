@@ -51,6 +51,8 @@ pub enum BindingError {
         bound: PathBuf,
         /// The other vault.
         vault: String,
+        /// It is bound to this very folder, and nothing in it would be missed.
+        unused: bool,
     },
     /// The first folder is the top of the tree.
     #[error("the vault was made from this folder, which is the top of its tree")]
