@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
+#[path = "cli/answers.rs"]
+mod answers;
 #[path = "cli/background.rs"]
 mod background;
 #[path = "cli/bad_input.rs"]
