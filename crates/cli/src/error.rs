@@ -221,7 +221,7 @@ impl From<ServiceError> for CliError {
                 let error = Self::new(ExitCode::NotFound, message);
                 match (suggestions.is_empty(), known.is_empty()) {
                     (true, false) => {
-                        error.hint(format!("there is: {}", known.join(", "))).candidates(known)
+                        error.hint(format!("one of: {}", known.join(", "))).candidates(known)
                     }
                     _ => error.suggest(suggestions),
                 }
@@ -308,15 +308,16 @@ fn binding_error(error: &BindingError, message: String) -> CliError {
         BindingError::NotAFolder(_) | BindingError::Refused { .. } => CliError::usage(message),
         BindingError::Nested { .. } => CliError::new(ExitCode::Conflict, message)
             .hint("bind the outer one alone; everything in it is taken in"),
-        BindingError::OtherVault { vault, path, bound, unused } => {
-            let hint = match (unused, path == bound) {
-                (true, _) => format!(
+        BindingError::OtherVault { vault, unused, .. } => {
+            let work = format!("work with that one: `offshoot --vault {vault} ...`");
+            let hint = match unused {
+                None => work,
+                Some(true) => format!(
                     "nothing was done in it: `offshoot vault delete {vault} --yes`, then try again"
                 ),
-                (false, true) => format!(
-                    "work with that one: `offshoot --vault {vault} ...`; to let go of it, `offshoot vault export FILE --vault {vault}` keeps its work and `offshoot vault delete {vault}` frees the folder"
+                Some(false) => format!(
+                    "{work}; or save it with `offshoot --vault {vault} vault export FILE`, delete it with `offshoot vault delete {vault}`, and try again"
                 ),
-                (false, false) => format!("work with that one: `offshoot --vault {vault} ...`"),
             };
             CliError::new(ExitCode::Conflict, message).hint(hint)
         }

@@ -169,12 +169,17 @@ pub(crate) fn report_error(error: &CliError, json: bool) -> ExitCode {
         print_json(&ErrorDocument::new(error.body()));
         return error.code;
     }
+    eprint(&error_text(error));
+    error.code
+}
+
+/// An error for people. What has several lines, such as the words of git, is printed as lines.
+fn error_text(error: &CliError) -> String {
     let mut text = format!("{} {}\n", paint(BAD, "error:"), render::lines(&error.message, "  "));
     if let Some(hint) = &error.hint {
         text.push_str(&format!("  {} {}\n", paint(DIM, "hint:"), render::lines(hint, "    ")));
     }
-    eprint(&text);
-    error.code
+    text
 }
 
 /// Writes to standard error; with that gone there is nobody to tell.
@@ -185,4 +190,20 @@ pub(crate) fn eprint(text: &str) {
 /// Writes bytes to standard error exactly as they are.
 pub(crate) fn eprint_bytes(bytes: &[u8]) {
     drop(io::stderr().lock().write_all(bytes));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_several_lines_are_printed_as_lines() {
+        let message = "git add failed: fatal: one\n\nerror: two\u{1b}[2J\n";
+        let error = CliError::usage(message).hint("this\nor that");
+        let text = anstream::adapter::strip_str(&error_text(&error)).to_string();
+        assert_eq!(
+            text,
+            "error: git add failed: fatal: one\n  error: two^[[2J\n  hint: this\n    or that\n"
+        );
+    }
 }

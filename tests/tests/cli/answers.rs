@@ -7,10 +7,6 @@ use serde_json::Value;
 
 use crate::transcript::{demo, demo_vault};
 
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
 #[test]
 fn help_is_for_programs_too_however_it_is_asked_for() {
     let place = Place::new();
@@ -66,17 +62,6 @@ fn a_workspace_that_is_not_there_is_answered_with_those_that_are() {
     // One that is alike is better than a list.
     let error = place.json_error(&["diff", "-w", "othr"], 3);
     assert_eq!(error["candidates"], serde_json::json!(["other"]), "{error}");
-}
-
-#[test]
-fn errors_of_several_lines_are_printed_as_lines() {
-    let place = Place::new();
-    place.write("offshoot.toml", "[exec]\ntimeout = = 1\n");
-    let output = place.run(["vault", "list"]);
-    let said = text(&output.stderr);
-    assert!(!output.status.success() && !said.contains("^J"), "{said}");
-    assert!(said.starts_with("error: ") && said.lines().count() > 2, "{said}");
-    assert!(said.lines().skip(1).all(|line| line.starts_with("  ")), "{said}");
 }
 
 #[test]

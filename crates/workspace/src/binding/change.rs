@@ -142,7 +142,8 @@ impl BindingService<'_> {
         if directory == before.host_path() {
             return Ok(Rebound { after: Some(before.clone()), before, operation: None });
         }
-        self.refuse(home, &directory, new.user_home, &others, before.git)?;
+        let refused = self.refuse(home, &directory, new.user_home, &others, before.git);
+        refused.map_err(|error| made_by_mistake(home, &before, error))?;
         require_git_directory(&before.name, &directory)?;
         if !before.git {
             home.claim_folder(self.vault, &directory)?;
@@ -190,10 +191,8 @@ impl BindingService<'_> {
         }
         match home.find_bound(directory)?.filter(|_| !git) {
             Some((listed, bound)) if listed.id != self.vault.id() => {
-                let other = home.peek(Some(&listed.name), directory)?;
-                let unused = bound == directory && other.is_some_and(|it| is_unused(&it));
                 let (path, vault) = (directory.to_owned(), listed.name);
-                Err(BindingError::OtherVault { path, bound, vault, unused }.into())
+                Err(BindingError::OtherVault { path, bound, vault, unused: None }.into())
             }
             _ => Ok(()),
         }
@@ -256,6 +255,20 @@ fn require_git_directory(name: &str, directory: &Path) -> Result<()> {
     let why = "it is not a git directory, and only those have names that end in .git";
     let (path, why) = (directory.to_owned(), why.to_owned());
     Err(BindingError::Refused { path, why, can_force: false }.into())
+}
+
+/// Says of a vault that has the new place of a folder which is gone whether it can go: it may have been made by mistake.
+fn made_by_mistake(home: &Home, before: &Binding, error: ServiceError) -> ServiceError {
+    match error {
+        ServiceError::Binding(BindingError::OtherVault { path, bound, vault, .. })
+            if before.is_gone() && path == bound =>
+        {
+            let other = home.peek(Some(&vault), &path).ok().flatten();
+            let unused = Some(other.is_some_and(|other| is_unused(&other)));
+            BindingError::OtherVault { path, bound, vault, unused }.into()
+        }
+        error => error,
+    }
 }
 
 /// The main line is looked at as far back as this to see whether anything was brought home.

@@ -51,8 +51,8 @@ pub enum BindingError {
         bound: PathBuf,
         /// The other vault.
         vault: String,
-        /// It is bound to this very folder, and nothing in it would be missed.
-        unused: bool,
+        /// Whether nothing in it would be missed; only where it has this very folder, and one that is gone is said to be there.
+        unused: Option<bool>,
     },
     /// The first folder is the top of the tree.
     #[error("the vault was made from this folder, which is the top of its tree")]
