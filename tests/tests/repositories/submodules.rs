@@ -14,7 +14,7 @@ const UNREADY: &str = "git init -q .; echo one > a; git add a; git commit -qm fi
 /// The same in a linked working tree.
 const LINKED: &str =
     "git init -q ../main; cd ../main; echo one > a; git add a; git commit -qm first
-    git -c protocol.file.allow=always submodule --quiet add \"$PWD/.git\" lib
+    git -c protocol.file.allow=always submodule --quiet add \"file://$PWD/.git\" lib
     git commit -qm modules; git submodule --quiet deinit -f lib; rm -rf .git/modules
     git worktree add -q -b side ../project";
 
