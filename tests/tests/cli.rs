@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
+#[path = "cli/answers.rs"]
+mod answers;
 #[path = "cli/background.rs"]
 mod background;
 #[path = "cli/bad_input.rs"]
@@ -60,6 +62,8 @@ mod interrupted;
 mod maintenance;
 #[path = "cli/merges.rs"]
 mod merges;
+#[path = "cli/moved.rs"]
+mod moved;
 #[path = "cli/names.rs"]
 mod names;
 #[path = "cli/networks.rs"]

@@ -23,6 +23,8 @@ mod parts;
 mod seen;
 #[path = "repositories/story.rs"]
 mod story;
+#[path = "repositories/submodules.rs"]
+mod submodules;
 #[path = "repositories/world.rs"]
 mod world;
 

@@ -213,6 +213,14 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
 /// Prints what clap has to say; as a document where the caller wants JSON.
 pub(crate) fn report_parse_error(error: clap::Error, arguments: &[OsString]) -> ProcessExit {
     let json = arguments.iter().take_while(|a| *a != "--").any(|a| a == "--json");
+    // To clap's own command for help every word is the name of a command.
+    let error = match json && arguments.iter().any(|word| word == "help") {
+        true => {
+            let plain = arguments.iter().filter(|word| *word != "--json");
+            Cli::try_parse_from(plain).err().unwrap_or(error)
+        }
+        false => error,
+    };
     let tip = tips::unknown_command(&error, arguments);
     if let Some(error) = tip.or_else(|| tips::unknown_option(&error, arguments)) {
         return ProcessExit::from(report_error(&error, json).number());

@@ -1,8 +1,11 @@
 //! What every command starts from: settings, home, vault, workspace, actor.
 
 mod home;
+pub(crate) mod moved;
 pub(crate) mod noise;
 pub(crate) mod policy;
+
+pub(crate) use self::moved::{Belongs, unsure};
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -199,9 +202,10 @@ impl Context {
     /// The vault that this folder belongs to.
     fn bound_vault(&self) -> Result<Listed> {
         let here = current_dir()?;
-        let bound = self.home.find_bound(&here).map_err(|error| self.home_error(error))?;
-        if let Some((listed, _)) = bound {
-            return Ok(listed);
+        match self.belongs(&here)? {
+            Belongs::To(listed, _) => return Ok(listed),
+            Belongs::Perhaps(moved) => return Err(unsure(&moved, &here)),
+            Belongs::Nowhere => {}
         }
         let names = self.vault_names()?;
         let hint = match names.as_slice() {

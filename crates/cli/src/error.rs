@@ -222,8 +222,14 @@ impl From<ServiceError> for CliError {
             ServiceError::Lost { lost, .. } => {
                 Self { message, ..Self::from(VaultError::CutShort(lost)) }
             }
-            ServiceError::Unknown { suggestions, .. } => {
-                Self::new(ExitCode::NotFound, message).suggest(suggestions)
+            ServiceError::Unknown { suggestions, known, .. } => {
+                let error = Self::new(ExitCode::NotFound, message);
+                match (suggestions.is_empty(), known.is_empty()) {
+                    (true, false) => {
+                        error.hint(format!("one of: {}", known.join(", "))).candidates(known)
+                    }
+                    _ => error.suggest(suggestions),
+                }
             }
             ServiceError::Gone { workspace, operation } => {
                 let hint = match operation.as_str() {
@@ -321,8 +327,19 @@ fn binding_error(error: &BindingError, message: String) -> CliError {
         BindingError::NotAFolder(_) | BindingError::Refused { .. } => CliError::usage(message),
         BindingError::Nested { .. } => CliError::new(ExitCode::Conflict, message)
             .hint("bind the outer one alone; everything in it is taken in"),
-        BindingError::OtherVault { vault, .. } => CliError::new(ExitCode::Conflict, message)
-            .hint(format!("work with that one: `offshoot --vault {vault} ...`")),
+        BindingError::OtherVault { vault, unused, .. } => {
+            let work = format!("work with that one: `offshoot --vault {vault} ...`");
+            let hint = match unused {
+                None => work,
+                Some(true) => format!(
+                    "nothing was done in it: `offshoot vault delete {vault} --yes`, then try again"
+                ),
+                Some(false) => format!(
+                    "{work}; or save it with `offshoot --vault {vault} vault export FILE`, delete it with `offshoot vault delete {vault}`, and try again"
+                ),
+            };
+            CliError::new(ExitCode::Conflict, message).hint(hint)
+        }
         BindingError::First => CliError::new(ExitCode::Conflict, message)
             .hint("`offshoot binding move / DIR` says that it lies elsewhere now"),
         BindingError::Overtaken => CliError::new(ExitCode::Conflict, message).hint("try again"),

@@ -60,7 +60,18 @@ impl Output {
         document: T,
         human: impl FnOnce(&T) -> String,
     ) -> Result<()> {
-        self.answer(document, human, true)
+        self.answer(Document::new(document, Vec::new()), human, true)
+    }
+
+    /// Answers a question whose answer can be no: then what was asked for does not hold, as the exit code says too.
+    pub(crate) fn checked<T: Kind>(
+        &self,
+        document: T,
+        passed: bool,
+        human: impl FnOnce(&T) -> String,
+    ) -> Result<()> {
+        let document = Document::new(document, Vec::new());
+        self.answer(Document { success: passed, ..document }, human, true)
     }
 
     /// Answers that something was done: not printed when quiet.
@@ -69,22 +80,22 @@ impl Output {
         document: T,
         human: impl FnOnce(&T) -> String,
     ) -> Result<()> {
-        self.answer(document, human, false)
+        self.answer(Document::new(document, Vec::new()), human, false)
     }
 
     fn answer<T: Kind>(
         &self,
-        document: T,
+        document: Document<T>,
         human: impl FnOnce(&T) -> String,
         always: bool,
     ) -> Result<()> {
         if self.json {
-            print_json(&Document::new(document, self.notes.take()));
+            print_json(&Document { notes: self.notes.take(), ..document });
             return Ok(());
         }
         self.print_notes();
         if always || !self.quiet {
-            self.text(&human(&document))?;
+            self.text(&human(&document.result))?;
         }
         Ok(())
     }
@@ -158,12 +169,17 @@ pub(crate) fn report_error(error: &CliError, json: bool) -> ExitCode {
         print_json(&ErrorDocument::new(error.body()));
         return error.code;
     }
-    let mut text = format!("{} {}\n", paint(BAD, "error:"), render::line(&error.message));
-    if let Some(hint) = &error.hint {
-        text.push_str(&format!("  {} {}\n", paint(DIM, "hint:"), render::line(hint)));
-    }
-    eprint(&text);
+    eprint(&error_text(error));
     error.code
+}
+
+/// An error for people. What has several lines, such as the words of git, is printed as lines.
+fn error_text(error: &CliError) -> String {
+    let mut text = format!("{} {}\n", paint(BAD, "error:"), render::lines(&error.message, "  "));
+    if let Some(hint) = &error.hint {
+        text.push_str(&format!("  {} {}\n", paint(DIM, "hint:"), render::lines(hint, "    ")));
+    }
+    text
 }
 
 /// Writes to standard error; with that gone there is nobody to tell.
@@ -174,4 +190,20 @@ pub(crate) fn eprint(text: &str) {
 /// Writes bytes to standard error exactly as they are.
 pub(crate) fn eprint_bytes(bytes: &[u8]) {
     drop(io::stderr().lock().write_all(bytes));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_several_lines_are_printed_as_lines() {
+        let message = "git add failed: fatal: one\n\nerror: two\u{1b}[2J\n";
+        let error = CliError::usage(message).hint("this\nor that");
+        let text = anstream::adapter::strip_str(&error_text(&error)).to_string();
+        assert_eq!(
+            text,
+            "error: git add failed: fatal: one\n  error: two^[[2J\n  hint: this\n    or that\n"
+        );
+    }
 }

@@ -56,6 +56,12 @@ pub(crate) fn line(text: &str) -> String {
     harmless(text.as_bytes()).replace('\t', "^I")
 }
 
+/// Text that may have several lines, such as what a program said; all but the first are indented, so none is taken for another's.
+pub(crate) fn lines(text: &str, indent: &str) -> String {
+    let lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).map(line);
+    lines.collect::<Vec<_>>().join(&format!("\n{indent}"))
+}
+
 /// A path of the host, quoted where it holds characters that a terminal obeys.
 pub(crate) fn host_path(path: &Path) -> String {
     display_bytes(path.as_os_str().as_bytes())

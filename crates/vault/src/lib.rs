@@ -24,6 +24,7 @@ mod gate;
 mod gc;
 mod hash;
 mod home;
+mod identity;
 mod import;
 mod layer;
 mod links;
@@ -64,7 +65,8 @@ pub use export::ExportOptions;
 pub use gate::Hold;
 pub use gc::{GcDue, GcOptions, GcReport, GcSchedule, LastCollection, PackReport, Taken};
 pub use hash::{BlobId, ContentId, NodeId, RootId};
-pub use home::{Created, FromArchive, Home, HomeError, Listed};
+pub use home::{Created, FromArchive, Home, HomeError, Listed, MovedFolder};
+pub use identity::FolderIdentity;
 pub use import::{ImportOptions, ImportReport, Imported, Progress, SkipReason, Skipped};
 pub use layer::{
     Access, Adopted, CompactOptions, CompactWay, Compacted, ExecNote, JoinNote, Left, LeftSize,

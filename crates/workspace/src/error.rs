@@ -34,6 +34,8 @@ pub enum ServiceError {
         text: String,
         /// What may have been meant.
         suggestions: Vec<String>,
+        /// What there is; the first ones where there is much.
+        known: Vec<String>,
     },
     /// There is nothing of that name or id in what is left of the catalog.
     #[error("there is no {what} \"{text}\" left: {}", VaultError::CutShort(*.lost))]

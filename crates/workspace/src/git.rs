@@ -16,6 +16,7 @@ mod outside;
 mod planted;
 mod repository;
 mod run;
+mod submodule;
 mod tracked;
 mod trailers;
 

@@ -39,7 +39,7 @@ pub use preview::{Preview, PreviewService};
 pub use proposal::Proposal;
 pub(crate) use proposal::{FOLDER_LABEL, HEAD_LABEL, meetings};
 pub use pull::PullService;
-pub(crate) use record::is_commit;
+pub(crate) use record::{KEPT, is_commit};
 pub(crate) use revert::Reverter;
 pub(crate) use select::held_back;
 pub use select::{

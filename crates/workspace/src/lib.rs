@@ -33,7 +33,7 @@ mod workspace;
 
 pub use binding::{
     BindingError, BindingService, Bound, GitDirectory, GitLeftReason, GitTaking, LeftGit,
-    NewBinding, Rebound, Refreshed, check_folder,
+    NewBinding, Rebound, Refreshed, check_folder, shown_name,
 };
 pub use cache::{CacheRules, CacheService, cache_names};
 pub use change::{ChangeSummaryService, Summary, without_frames};

@@ -203,7 +203,7 @@ fn prepare(ask: &mut Ask<'_>, form: Form, context: &Context, answer: Answer) -> 
             if !verdict.decision.runs() {
                 return Ok(Prepared::Answered(answer.deny(ask, context, &verdict)));
             }
-            let place = setup::adopt(context, &project, answer.watch(ask, context)?)?;
+            let place = setup::adopt(ask, context, &project, answer.watch(ask, context)?)?;
             let request = request::build(ask, context, place.below.as_deref())?;
             (place, request)
         }

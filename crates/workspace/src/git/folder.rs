@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::error::{GitError, GitResult};
 use super::options::GitOptions;
@@ -32,6 +33,10 @@ const IN_PROGRESS: [(&str, &str); 6] = [
     ("REVERT_HEAD", "revert"),
     ("BISECT_LOG", "bisect"),
 ];
+
+/// How long a git at work is waited for, and how often it is looked at.
+const PATIENCE: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// The locks of what a commit changes.
 const LOCKS: [&str; 3] = ["index.lock", "HEAD.lock", "packed-refs.lock"];
@@ -130,7 +135,19 @@ pub(crate) fn repository_dir(folder: &Path) -> Option<PathBuf> {
     Some(found.parent()?.join(OsStr::from_bytes(target)))
 }
 
+/// Fails where another git is at work in a repository and does not end soon: most locks are gone in a moment.
 pub(crate) fn check_unlocked(repository: &Path) -> GitResult<()> {
+    let started = Instant::now();
+    loop {
+        let found = look_unlocked(repository);
+        if found.is_ok() || started.elapsed() >= PATIENCE {
+            return found;
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+fn look_unlocked(repository: &Path) -> GitResult<()> {
     let shared = shared_dir(repository);
     let named = [repository, &shared].into_iter().flat_map(|dir| LOCKS.map(|lock| dir.join(lock)));
     let mut locks = named.filter(|lock| lock.exists());

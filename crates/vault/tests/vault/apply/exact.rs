@@ -229,7 +229,7 @@ fn several_folders_are_changed_at_once() {
             name: name.to_owned(),
             path: path.as_os_str().as_encoded_bytes().to_vec(),
             created_ms: 0,
-            inode: None,
+            identity: None,
             git: false,
         });
         let imported = vault.import_bound(&bindings, &ImportOptions::default()).unwrap();

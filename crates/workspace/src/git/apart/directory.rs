@@ -17,6 +17,7 @@ use super::whole::{beside, same};
 use super::{Taking, Unclear};
 use crate::error::Result;
 use crate::git::error::GitError;
+use crate::git::names::is_git_directory;
 use crate::git::repository::{is_repository, path_of};
 
 /// Files that git writes by itself. All others people change by hand, so they are told where the target's stays.
@@ -42,7 +43,10 @@ impl Taking<'_, '_> {
         match (here, there) {
             // What one side deleted with all its commits stays for who has it.
             (Some(_), None) => {
-                self.directory_stays(path, None);
+                // When a submodule is taken back its repository stays, as git itself keeps it.
+                if self.unclear != Unclear::Stay || is_git_directory(path) {
+                    self.directory_stays(path, None);
+                }
                 Ok(())
             }
             (None, Some(there)) => {
