@@ -1,6 +1,6 @@
 //! What became of repositories, for people.
 
-use offshoot_workspace::git::{GitEvent, GitNote, GitReport};
+use offshoot_workspace::git::{GitEvent, GitNote, GitReport, InUse, WayOn};
 
 use super::listing::git_name;
 use super::{DIM, NAME, WARN, count, line, paint};
@@ -28,16 +28,19 @@ fn told(note: &GitNote, whose: &str, place: &str) -> String {
     let git = paint(WARN, &format!("{}:", git_name(&note.repository)));
     match &note.event {
         GitEvent::KeptApart(kept) => {
-            let next = next(&note.name, kept);
+            let next = next(note, kept);
             let kept = paint(NAME, &line(short(kept)));
             format!("{git} {name} was moved on both sides: {whose} stays, {side} is {kept}{next}\n")
         }
-        GitEvent::CheckedOut(kept) => {
-            let next = next(&note.name, kept);
+        GitEvent::CheckedOut(kept, why) => {
+            let next = next(note, kept);
             let kept = paint(NAME, &line(short(kept)));
-            format!(
-                "{git} {name} is checked out and cannot follow, so {whose} stays: {side} is {kept}{next}\n"
-            )
+            let why = match why {
+                InUse::CheckedOut => "is checked out and cannot follow",
+                InUse::Rebased => "is being rebased",
+                InUse::Bisected => "is where git bisect started",
+            };
+            format!("{git} {name} {why}, so {whose} stays: {side} is {kept}{next}\n")
         }
         GitEvent::Stayed => {
             format!("{git} {name} stays at {from}, not {to}: it was changed since\n")
@@ -101,15 +104,44 @@ fn told(note: &GitNote, whose: &str, place: &str) -> String {
 }
 
 /// What to do with a ref that was kept under another name.
-fn next(name: &str, kept: &str) -> String {
+fn next(note: &GitNote, kept: &str) -> String {
     let kept = line(short(kept));
-    match name {
-        "refs/stash" => format!("; `git stash apply {kept}`"),
-        _ if name.starts_with("refs/heads/") => {
-            format!("; once your files are committed: `git merge {kept}`")
+    let (branch, commit) = (line(short(&note.name)), commit_git(&note.side));
+    let Some(way) = note.way else {
+        return match note.name.as_str() {
+            "refs/stash" => format!("; `git stash apply {kept}`"),
+            _ => format!("; `git show {kept}`"),
+        };
+    };
+    match way {
+        WayOn::GitCommit => format!("\n  to merge it: `{commit}`"),
+        WayOn::CommitStaged => format!("\n  to merge it: `git commit`, then `{commit}`"),
+        WayOn::Finish => format!("\n  to merge it: finish what is in progress, then `{commit}`"),
+        WayOn::EndBisect => format!("\n  to merge it: `git bisect reset`, then `{commit}`"),
+        WayOn::AbortRebase => {
+            format!("\n  to take it instead: `git rebase --abort && git reset --hard {kept}`")
         }
-        _ => format!("; `git show {kept}`"),
+        WayOn::Record => {
+            format!("\n  its files are here already, so merge it with: `{}`", record(&kept))
+        }
+        WayOn::RecordStaged => {
+            let record = record(&kept);
+            format!(
+                "\n  its files are here already, so `git commit` what is staged, and merge it with: `{record}`"
+            )
+        }
+        WayOn::Merge => format!("; on {branch}: `git merge {kept}`"),
     }
+}
+
+/// The command that makes a git commit of what a workspace has.
+fn commit_git(side: &str) -> String {
+    format!("offshoot commit -w {} --git", line(side))
+}
+
+/// Commands that record the files as they are as a merge.
+fn record(kept: &str) -> String {
+    format!("git merge --no-commit -s ours {kept} && git add -A && git commit --no-edit")
 }
 
 /// A ref as people call it.
@@ -140,6 +172,7 @@ mod tests {
             side: "fix".to_owned(),
             from: from.map(str::to_owned),
             to: Some("0123456789abcdef0123456789abcdef01234567".to_owned()),
+            way: None,
         };
         anstream::adapter::strip_str(&told(&note, "yours", "")).to_string()
     }

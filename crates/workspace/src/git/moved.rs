@@ -88,6 +88,7 @@ impl GitMove {
             side: "commit".to_owned(),
             from,
             to,
+            way: None,
         };
         let is_free = folder.check_at_rest().is_ok() && folder.check_unlocked().is_ok();
         let exists = match &to {

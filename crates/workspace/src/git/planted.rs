@@ -6,7 +6,7 @@ use offshoot_vault::diff::Change;
 use offshoot_vault::{Entry, EntryKind, Tree, VaultPath};
 
 use super::names::{git_directory, is_name, within_repository};
-use super::repository::is_repository;
+use super::repository::{is_repository, path_of};
 use crate::error::Result;
 
 /// What is planted, and so held back.
@@ -108,6 +108,14 @@ fn own_part(inside: &[Vec<u8>]) -> &[Vec<u8>] {
     }
 }
 
+/// The directory of steps that a path is, or is in.
+fn steps(path: &VaultPath) -> Option<VaultPath> {
+    let inside = own_part(within_repository(path)?);
+    let (first, rest) = inside.split_first()?;
+    let end = path.names().len() - rest.len();
+    (sensitive(first, rest) == Some(Planted::Todo)).then(|| path_of(&path.names()[..end]))
+}
+
 fn sensitive(first: &[u8], rest: &[Vec<u8>]) -> Option<Planted> {
     let is = |wanted: &str| is_name(first, wanted);
     let below = |names: &[&str]| {
@@ -141,6 +149,8 @@ pub struct Planting {
     repositories: BTreeMap<VaultPath, Was>,
     /// Repositories called `.git` that are gone.
     gone: BTreeSet<VaultPath>,
+    /// Steps that were finished, or given up: git has nothing to go on with, so that they are gone plants nothing.
+    finished: BTreeSet<VaultPath>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,7 +186,15 @@ impl Planting {
                 gone.insert(repository);
             }
         }
-        Ok(Self { repositories, gone })
+        let mut finished = BTreeSet::new();
+        for change in changes.iter().filter(|change| change.after.is_none()) {
+            if let Some(steps) = steps(&change.path)
+                && after.get(&steps)?.is_none()
+            {
+                finished.insert(steps);
+            }
+        }
+        Ok(Self { repositories, gone, finished })
     }
 
     /// What a change to a path plants.
@@ -188,6 +206,9 @@ impl Planting {
     ) -> Option<Planted> {
         if self.gone.iter().any(|repository| path.is_within(repository)) {
             return Some(Planted::Gone);
+        }
+        if self.finished.iter().any(|steps| path.is_within(steps)) {
+            return None;
         }
         planted(path, before, after).or_else(|| self.in_found(path, before, after))
     }
