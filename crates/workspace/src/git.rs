@@ -30,8 +30,8 @@ pub use error::GitError;
 pub use export::{ExportRequest, Exported, ExportedCommit, LeftOut, export};
 pub use folder::GitFolder;
 pub(crate) use index::{changed_in_index, is_index_of, is_index_refresh};
-pub(crate) use moved::git_move_of;
 pub use moved::record_git_commit;
+pub(crate) use moved::{FOLLOW, git_move_of};
 pub(crate) use names::{
     GIT_SUFFIX, git_directory, is_git_directory, is_git_folder_name, within_repository,
 };

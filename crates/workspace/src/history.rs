@@ -5,7 +5,7 @@ use offshoot_vault::{
 };
 
 use crate::error::Result;
-use crate::git::{GitFolder, GitOptions, GitReport, git_move_of};
+use crate::git::{FOLLOW, GitFolder, GitOptions, GitReport, git_move_of};
 use crate::hold::share_workspace;
 use crate::home::{Folders, HomeOptions, Reverter, is_commit};
 
@@ -90,6 +90,9 @@ impl<'a> HistoryService<'a> {
     pub fn undo(&self, scope: Scope) -> Result<Reversal> {
         self.settle()?;
         let target = self.vault.undo_target(scope)?;
+        if target.kind == FOLLOW {
+            return self.undo_followed(scope, &target);
+        }
         match is_commit(&target) {
             true => self.revert_commit(&target, false),
             false => {
@@ -104,12 +107,41 @@ impl<'a> HistoryService<'a> {
         self.settle()?;
         let target = self.vault.redo_target(scope)?;
         match is_commit(&target) {
-            true => self.revert_commit(&target, true),
+            true => {
+                let reversal = self.revert_commit(&target, true)?;
+                self.redo_followed(scope)?;
+                Ok(reversal)
+            }
             false => {
                 let _shared = self.share(target.workspace)?;
                 Ok(self.vault.redo(scope, &self.actor)?.into())
             }
         }
+    }
+
+    /// Takes a commit back whose git commit the workspace has.
+    fn undo_followed(&self, scope: Scope, followed: &Operation) -> Result<Reversal> {
+        {
+            let _shared = self.share(followed.workspace)?;
+            self.vault.undo(scope, &self.actor)?;
+        }
+        let reversal = self.undo(scope);
+        if reversal.is_err() {
+            self.redo_followed(scope)?;
+        }
+        reversal
+    }
+
+    /// Gives the workspace its git commit again, if that is what was taken back before.
+    fn redo_followed(&self, scope: Scope) -> Result<()> {
+        match self.vault.redo_target(scope) {
+            Ok(target) if target.kind == FOLLOW => {
+                let _shared = self.share(target.workspace)?;
+                self.vault.redo(scope, &self.actor)?;
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Takes a commit back, or brings it back, and the git commit that was made of it.

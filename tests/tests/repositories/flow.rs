@@ -3,7 +3,7 @@
 use offshoot_needs::needs;
 
 use crate::seen::{FIX, whole, world};
-use crate::world::{Side, World};
+use crate::world::{AUTHOR, Side, World};
 
 /// A rebase of `topic` that stopped with a conflict, and a workspace of that.
 fn rebasing() -> World {
@@ -57,12 +57,12 @@ fn a_branch_is_not_moved_under_a_rebase() {
     let said = world.done(&["commit", "-w", "agent"]);
     assert_eq!(world.ok(Side::Folder, "git rev-parse topic"), before, "{said}");
     assert!(said.contains("topic is being rebased, so yours stays"), "{said}");
-    let way = "git rebase --abort && git reset --hard offshoot/agent/topic";
-    assert!(said.contains(&format!("`{way}`")), "{said}");
+    let way = printed(&said, "to take it instead");
     let agents = world.ok(AGENT, "git rev-parse topic");
     assert_eq!(world.ok(Side::Folder, "git rev-parse offshoot/agent/topic"), agents);
-    world.ok(Side::Folder, &format!("{way} > /dev/null; git diff --quiet HEAD"));
-    assert_eq!(world.ok(Side::Folder, "git rev-parse topic"), agents);
+    world.ok(Side::Folder, &format!("{way} 2> /dev/null; git diff --quiet HEAD"));
+    let at = "git symbolic-ref --short HEAD; git rev-parse topic";
+    assert_eq!(world.ok(Side::Folder, at), format!("topic\n{agents}"));
     whole(&world);
 }
 
@@ -136,4 +136,167 @@ fn a_branch_that_has_the_folders_goes_on() {
     world.done(&["commit", "-w", "fix"]);
     assert_eq!(world.ok(Side::Folder, "git branch --format='%(refname:short)'"), "main\n");
     whole(&world);
+}
+
+/// The command that is printed between backquotes after some words.
+fn printed<'s>(said: &'s str, words: &str) -> &'s str {
+    let line = said.lines().find(|line| line.contains(words));
+    let line = line.unwrap_or_else(|| panic!("{words}: {said}"));
+    let command = line.split('`').rev().nth(1);
+    command.unwrap_or_else(|| panic!("no command: {line}"))
+}
+
+/// Runs a printed command of the product, word by word.
+fn run_printed(world: &World, command: &str) -> String {
+    let mut words: Vec<&str> = command.split(' ').collect();
+    assert_eq!(words.remove(0), "offshoot", "{command}");
+    world.ok(Side::Folder, "git config user.name Ann; git config user.email ann@example.org");
+    world.done(&words)
+}
+
+const IS_IN_MAIN: &str = "git merge-base --is-ancestor";
+
+/// A staged file keeps the branch where it is; the way on that is told leads to the workspace's commit and leaves the file staged.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_staged_file_leaves_a_way_on() {
+    for also in ["", "git commit -qm mine", "git commit -qm mine; echo edit >> b; echo more > m"] {
+        let world = world();
+        world.ok(FIX, "sed -i s/^3$/theirs/ b; echo n > n; git add n; git commit -qam theirs");
+        let theirs = world.ok(FIX, "git rev-parse main").trim().to_owned();
+        world.ok(Side::Folder, "echo staged >> a; git add a");
+        let said = world.done(&["commit", "-w", "fix"]);
+        assert!(said.contains("HEAD and index stay as they are: a is staged there"), "{said}");
+        world.ok(Side::Folder, also);
+        let before = world.ok(Side::Folder, "cat a b n; cat m 2> /dev/null || true");
+        let way = printed(&said, "to merge it");
+        let told = run_printed(&world, way);
+        world.ok(Side::Folder, &format!("{IS_IN_MAIN} {theirs} main"));
+        assert_eq!(
+            world.ok(Side::Folder, "cat a b n; cat m 2> /dev/null || true"),
+            before,
+            "{told}"
+        );
+        let left = match also {
+            "" => "M  a\n",
+            "git commit -qm mine" => "",
+            _ => " M b\n?? m\n",
+        };
+        assert_eq!(world.ok(Side::Folder, "git status --porcelain"), left, "{also}: {told}");
+        assert_eq!(world.ok(Side::Folder, "git branch --format='%(refname:short)'"), "main\n");
+        assert!(!told.contains("offshoot/fix/main, 1 new"), "{told}");
+        whole(&world);
+        // The workspace is where the folder is.
+        if !also.is_empty() && !also.contains("more") {
+            let heads = "git rev-parse main; git status --porcelain";
+            assert_eq!(world.ok(FIX, heads), world.ok(Side::Folder, heads), "{told}");
+            let status = world.done(&["status", "-w", "fix"]);
+            assert!(status.contains("nothing changed"), "{status}");
+        }
+        // And back.
+        world.done(&["undo", "-w", "fix"]);
+        whole(&world);
+    }
+}
+
+/// Where both changed one file, and one of them only staged it, that comes first.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn what_is_staged_in_the_same_file_is_committed_first() {
+    let world = world();
+    world.ok(FIX, "sed -i s/^3$/theirs/ b; git commit -qam theirs");
+    let theirs = world.ok(FIX, "git rev-parse main").trim().to_owned();
+    world.ok(Side::Folder, "sed -i s/^18$/mine/ b; git add b");
+    let said = world.done(&["commit", "-w", "fix"]);
+    assert!(said.contains("to merge it: `git commit`, then `offshoot"), "{said}");
+    world.ok(Side::Folder, "git commit -qm mine");
+    run_printed(&world, printed(&said, "to merge it"));
+    world.ok(Side::Folder, &format!("{IS_IN_MAIN} {theirs} main"));
+    assert_eq!(world.ok(Side::Folder, "git status --porcelain"), "");
+    whole(&world);
+}
+
+/// A file that was taken back since is not committed unseen.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn what_is_not_in_the_folder_is_not_merged() {
+    let world = world();
+    world.ok(FIX, "echo n > n; git add n; git commit -qm theirs");
+    world.ok(Side::Folder, "echo staged >> a; git add a");
+    let said = world.done(&["commit", "-w", "fix"]);
+    world.ok(Side::Folder, "rm n; git config user.name A; git config user.email a@example.org");
+    let words: Vec<&str> = printed(&said, "to merge it").split(' ').skip(1).collect();
+    let refused = world.product(&words);
+    assert_ne!(refused.code, Some(0), "{refused:#?}");
+    assert!(refused.out.contains("n of it did not come home"), "{refused:#?}");
+    assert_eq!(
+        world.ok(Side::Folder, "git log --format=%s; git status --porcelain"),
+        "first\nM  a\n"
+    );
+}
+
+/// The workspace has the git commit that was made of its work, so that its next one holds nothing twice.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_workspace_has_the_git_commit_of_its_work() {
+    let world = world();
+    let commit = ["commit", "-w", "fix", "--git", "-m", "by offshoot", "--author", AUTHOR];
+    world.ok(FIX, "echo two >> a; echo new > n");
+    world.done(&commit);
+    let heads = "git rev-parse HEAD main; git status --porcelain; git log -1 --format=%s";
+    assert_eq!(world.ok(FIX, heads), world.ok(Side::Folder, heads));
+    world.ok(FIX, "echo three >> b; git commit -qam next");
+    assert_eq!(world.ok(FIX, "git show --format= --name-only"), "b\n");
+    world.done(&["commit", "-w", "fix"]);
+    assert_eq!(world.ok(Side::Folder, "git log --format=%s"), "next\nby offshoot\nfirst\n");
+    world.done(&["undo", "-w", "fix"]);
+    world.done(&["undo", "-w", "fix"]);
+    // The commit and what the workspace got of it are one.
+    let said = world.done(&["undo", "-w", "fix"]);
+    assert!(said.contains("by offshoot"), "{said}");
+    let first = "git log --format=%s; ls; git status --porcelain";
+    assert_eq!(world.ok(Side::Folder, first), "first\na\nb\n");
+    world.done(&["redo", "-w", "fix"]);
+    assert_eq!(world.ok(FIX, heads), world.ok(Side::Folder, heads));
+    whole(&world);
+}
+
+/// One account of commits of both sides.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_merge_is_told_as_it_is() {
+    let world = world();
+    world.ok(FIX, "echo n > n; git add n; git commit -qm theirs");
+    world.ok(Side::Folder, "echo m > m; git add m; git commit -qm mine");
+    let said = world.done(&["commit", "-w", "fix", "--git", "-m", "both", "--author", AUTHOR]);
+    assert!(said.contains("it merges offshoot/fix/main, which is gone"), "{said}");
+    assert!(!said.contains("new branch") && !said.contains("stay as they are"), "{said}");
+    let heads = "git rev-parse main; git status --porcelain";
+    assert_eq!(world.ok(FIX, heads), world.ok(Side::Folder, heads), "{said}");
+}
+
+/// After a pull that met commits of both sides, or a staged file, the way on that is told works inside.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_pull_leaves_a_way_on() {
+    for (work, first) in [
+        ("sed -i s/^3$/theirs/ b; git commit -qam theirs", "true"),
+        ("echo h > h; git add h", "git commit -qm theirs"),
+    ] {
+        let world = world();
+        world.ok(FIX, work);
+        world
+            .ok(Side::Folder, "sed -i s/^18$/mine/ b; echo m > m; git add m; git commit -qam mine");
+        let mine = world.ok(Side::Folder, "git rev-parse main").trim().to_owned();
+        let said = world.done(&["pull", "-w", "fix"]);
+        assert_eq!(said.contains("`git commit` what is staged"), first != "true", "{said}");
+        let way = printed(&said, "its files are here already");
+        world.ok(FIX, first);
+        world.ok(FIX, &format!("{way} > /dev/null; {IS_IN_MAIN} {mine} HEAD"));
+        assert_eq!(world.ok(FIX, "git status --porcelain; cat m"), "m\n");
+        let said = world.done(&["commit", "-w", "fix"]);
+        let heads = "git rev-parse main; git status --porcelain";
+        assert_eq!(world.ok(FIX, heads), world.ok(Side::Folder, heads), "{said}");
+        whole(&world);
+    }
 }

@@ -38,6 +38,10 @@ impl From<GitError> for CliError {
                 ExitCode::Conflict,
                 Some("commit or stash them with git first, or commit without --git"),
             ),
+            GitError::CannotJoin { .. } => (
+                ExitCode::Conflict,
+                Some("commit your own files with git, then run `git merge` with it"),
+            ),
             GitError::InTheWay(_) => (
                 ExitCode::Conflict,
                 Some("move the repository to another directory first, on either side"),

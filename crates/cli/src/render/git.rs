@@ -80,7 +80,7 @@ fn told(note: &GitNote, whose: &str, place: &str) -> String {
         }
         GitEvent::Deleted => format!("{git} {name} was deleted; it was at {from}\n"),
         GitEvent::CheckoutStayed(why) => {
-            let text = format!("  HEAD and index stay as they are: {}", line(why));
+            let text = format!("  {place}HEAD and index stay as they are: {}", line(why));
             format!("{}\n", paint(DIM, &text))
         }
         GitEvent::FileStayed => {
@@ -119,7 +119,9 @@ fn next(note: &GitNote, kept: &str) -> String {
         WayOn::Finish => format!("\n  to merge it: finish what is in progress, then `{commit}`"),
         WayOn::EndBisect => format!("\n  to merge it: `git bisect reset`, then `{commit}`"),
         WayOn::AbortRebase => {
-            format!("\n  to take it instead: `git rebase --abort && git reset --hard {kept}`")
+            format!(
+                "\n  to take it instead: `git rebase --quit && git checkout -f -B {branch} {kept}`"
+            )
         }
         WayOn::Record => {
             format!("\n  its files are here already, so merge it with: `{}`", record(&kept))

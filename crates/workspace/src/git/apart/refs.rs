@@ -51,9 +51,9 @@ pub(super) struct RefStates<'a> {
     pub(super) here_includes: Includes<'a>,
     /// The start of the names under which the other side keeps refs of the target; nothing where it does not matter.
     pub(super) kept_there: Vec<Name>,
-    /// What the other side's refs were whenever the target took them in; nothing where it does not matter. A branch that was never
-    /// there is the target's own work, and not taken from it.
-    pub(super) given: Option<Vec<Refs>>,
+    /// What the other side's refs were when the target last took them in; nothing where it does not matter. A branch that is elsewhere
+    /// by now has work of the target's own, which is not taken from it.
+    pub(super) given: Option<Refs>,
 }
 
 impl RefStates<'_> {
@@ -62,10 +62,10 @@ impl RefStates<'_> {
         self.other.iter().any(|(name, there)| there == value && self.is_kept(name))
     }
 
-    /// Whether a branch of a target that follows is where the other side never had it.
+    /// Whether a branch of a target that follows is elsewhere than the other side's was.
     fn is_own_work(&self, name: &Name, here: &Vec<u8>) -> bool {
         let given = self.given.as_ref().filter(|_| name.starts_with(b"refs/heads/"));
-        given.is_some_and(|given| !given.iter().any(|refs| refs.get(name) == Some(here)))
+        given.is_some_and(|given| given.get(name) != Some(here))
     }
 
     fn is_kept(&self, name: &[u8]) -> bool {

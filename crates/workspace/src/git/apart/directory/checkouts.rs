@@ -92,14 +92,11 @@ impl Taking<'_, '_> {
         Ok(())
     }
 
-    /// What the folders' refs were whenever a workspace that follows took them in.
-    fn given(&self, repository: &VaultPath) -> Result<Option<Vec<Refs>>> {
-        if self.unclear != Unclear::Follow {
-            return Ok(None);
-        }
-        let objects = self.sides.base.objects;
-        let refs = |tree| State { objects, tree }.refs(repository);
-        self.meetings.iter().map(|(_, other)| refs(other)).collect::<Result<_>>().map(Some)
+    /// What the folders' refs were when a workspace that follows last took them in.
+    fn given(&self, repository: &VaultPath) -> Result<Option<Refs>> {
+        let met = self.meetings.first().filter(|_| self.unclear == Unclear::Follow);
+        let Some((_, tree)) = met else { return Ok(None) };
+        State { objects: self.sides.base.objects, tree }.refs(repository).map(Some)
     }
 
     pub(super) fn checkout_of(&self, at: &VaultPath) -> Result<Checkouts> {
