@@ -91,7 +91,7 @@ impl<'a> HistoryService<'a> {
         self.settle()?;
         let target = self.vault.undo_target(scope)?;
         if target.kind == FOLLOW {
-            return self.undo_followed(scope, &target);
+            return self.undo_followed(&target);
         }
         match is_commit(&target) {
             true => self.revert_commit(&target, false),
@@ -109,7 +109,7 @@ impl<'a> HistoryService<'a> {
         match is_commit(&target) {
             true => {
                 let reversal = self.revert_commit(&target, true)?;
-                self.redo_followed(scope)?;
+                self.redo_followed(&target)?;
                 Ok(reversal)
             }
             false => {
@@ -120,20 +120,23 @@ impl<'a> HistoryService<'a> {
     }
 
     /// Takes a commit back whose git commit the workspace has.
-    fn undo_followed(&self, scope: Scope, followed: &Operation) -> Result<Reversal> {
+    fn undo_followed(&self, followed: &Operation) -> Result<Reversal> {
+        // What else happened in the vault between the two does not matter.
+        let scope = followed.workspace.map_or(Scope::Vault, Scope::Workspace);
         {
             let _shared = self.share(followed.workspace)?;
             self.vault.undo(scope, &self.actor)?;
         }
         let reversal = self.undo(scope);
         if reversal.is_err() {
-            self.redo_followed(scope)?;
+            self.redo_followed(followed)?;
         }
         reversal
     }
 
-    /// Gives the workspace its git commit again, if that is what was taken back before.
-    fn redo_followed(&self, scope: Scope) -> Result<()> {
+    /// Gives the workspace of an operation its git commit again, if that is what was taken back before.
+    fn redo_followed(&self, operation: &Operation) -> Result<()> {
+        let scope = operation.workspace.map_or(Scope::Vault, Scope::Workspace);
         match self.vault.redo_target(scope) {
             Ok(target) if target.kind == FOLLOW => {
                 let _shared = self.share(target.workspace)?;

@@ -199,10 +199,7 @@ pub(crate) fn bring_home(
     let commit =
         |prepared: git::Prepared| prepared.commit(vault, &context.actor, workspace.id, &outcome);
     let made = prepared.filter(|_| came_home).map(commit).transpose()?;
-    let followed = match &made {
-        Some(made) => made.follow(&puller, workspace, &outcome)?,
-        None => None,
-    };
+    let followed = made.as_ref().and_then(|made| made.follow(&puller, workspace, &outcome));
     drop(puller);
     // What is said is what there is at the end.
     let mut end = outcome.clone();

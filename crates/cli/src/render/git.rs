@@ -118,7 +118,7 @@ fn next(note: &GitNote, kept: &str) -> String {
         WayOn::CommitStaged => format!("\n  to merge it: `git commit`, then `{commit}`"),
         WayOn::Finish => format!("\n  to merge it: finish what is in progress, then `{commit}`"),
         WayOn::EndBisect => format!("\n  to merge it: `git bisect reset`, then `{commit}`"),
-        WayOn::AbortRebase => {
+        WayOn::QuitRebase => {
             format!(
                 "\n  to take it instead: `git rebase --quit && git checkout -f -B {branch} {kept}`"
             )

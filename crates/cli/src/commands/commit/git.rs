@@ -78,18 +78,19 @@ impl Made {
         is_merged || (is_head && note.repository.names().len() == 1)
     }
 
-    /// Brings the commit into the workspace too.
+    /// Brings the commit into the workspace too. Whatever keeps it from that, such as a command that started meanwhile, a pull does it later.
     pub(super) fn follow(
         &self,
         service: &PullService<'_>,
         workspace: &Workspace,
         outcome: &CommitOutcome,
-    ) -> Result<Option<GitFollowed>> {
+    ) -> Option<GitFollowed> {
         match self {
             Self::Commit(_) => {
-                Ok(service.follow_git(workspace, [&outcome.before, &outcome.after])?)
+                let sides = [&outcome.before, &outcome.after];
+                service.follow_git(workspace, sides).unwrap_or_default()
             }
-            _ => Ok(None),
+            _ => None,
         }
     }
 

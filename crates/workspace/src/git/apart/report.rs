@@ -67,7 +67,7 @@ pub enum WayOn {
     /// The same, once the search is over.
     EndBisect,
     /// The rebase is given up for the other side's branch.
-    AbortRebase,
+    QuitRebase,
     /// A merge that records the files as they are, since they have the other side's changes already.
     Record,
     /// The same, once what is staged is committed.

@@ -65,7 +65,7 @@ impl Taking<'_, '_> {
             return Ok(WayOn::Merge);
         }
         match target.in_use.get(name) {
-            Some(InUse::Rebased) => return Ok(WayOn::AbortRebase),
+            Some(InUse::Rebased) => return Ok(WayOn::QuitRebase),
             Some(InUse::Bisected) => return Ok(WayOn::EndBisect),
             _ if target.busy => return Ok(WayOn::Finish),
             _ => {}
