@@ -68,6 +68,15 @@ impl RefStates<'_> {
         given.is_some_and(|given| given.get(name) != Some(here))
     }
 
+    /// Whether a target that follows keeps a ref of the other side apart that its own branch does not have yet.
+    fn is_still_apart(&self, name: &Name) -> Result<bool> {
+        let kept = kept_from(self.target, name).filter(|_| self.given.is_some());
+        match (kept, self.target.get(name)) {
+            (Some((_, tip)), Some(here)) => Ok(!(self.here_includes)(tip, here)?),
+            _ => Ok(false),
+        }
+    }
+
     fn is_kept(&self, name: &[u8]) -> bool {
         self.kept_there.iter().any(|start| name.starts_with(start))
     }
@@ -118,6 +127,9 @@ pub(super) fn plan(states: &RefStates<'_>, guarded: &BTreeMap<Name, InUse>) -> R
             continue;
         }
         let Some(there) = there else {
+            if states.is_still_apart(name)? {
+                continue;
+            }
             // One that was moved here stays.
             match (here.filter(|here| Some(*here) == was), guarded.get(name)) {
                 (Some(_), Some(why)) => {
