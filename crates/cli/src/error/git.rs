@@ -40,7 +40,9 @@ impl From<GitError> for CliError {
             ),
             GitError::CannotJoin { .. } => (
                 ExitCode::Conflict,
-                Some("commit your own files with git, then run `git merge` with it"),
+                Some(
+                    "where the files have what both sides did, `git merge --no-commit -s ours` with it, `git add` and `git commit` record that",
+                ),
             ),
             GitError::InTheWay(_) => (
                 ExitCode::Conflict,
