@@ -7,6 +7,8 @@
 mod broken;
 #[path = "repositories/dropped.rs"]
 mod dropped;
+#[path = "repositories/flow.rs"]
+mod flow;
 #[path = "repositories/killed.rs"]
 mod killed;
 #[path = "repositories/kinds.rs"]

@@ -21,8 +21,8 @@ mod tracked;
 mod trailers;
 
 pub use apart::{
-    GitEvent, GitNote, GitReport, Meeting, MergedRepositories, RepositoryMerge, Unclear,
-    merge_repositories,
+    GitEvent, GitNote, GitReport, InUse, Meeting, MergedRepositories, RepositoryMerge, Unclear,
+    WayOn, merge_repositories,
 };
 pub(crate) use apart::{is_object, is_own, is_the_folders, object_holder};
 pub(crate) use checkout::Checkouts;
@@ -31,8 +31,8 @@ pub use error::GitError;
 pub use export::{ExportRequest, Exported, ExportedCommit, LeftOut, export};
 pub use folder::GitFolder;
 pub(crate) use index::{changed_in_index, is_index_of, is_index_refresh};
-pub(crate) use moved::git_move_of;
 pub use moved::record_git_commit;
+pub(crate) use moved::{FOLLOW, git_move_of};
 pub(crate) use names::{
     GIT_SUFFIX, git_directory, is_git_directory, is_git_folder_name, within_repository,
 };

@@ -6,7 +6,7 @@ use offshoot_vault::{
 };
 
 use crate::error::{Result, ServiceError};
-use crate::git::{GitFolder, GitOptions, GitReport, git_move_of};
+use crate::git::{FOLLOW, GitFolder, GitOptions, GitReport, git_move_of};
 use crate::hold::share_workspace;
 use crate::home::{HomeOptions, Reverter, is_commit, settle_interrupted};
 
@@ -91,6 +91,9 @@ impl<'a> HistoryService<'a> {
     pub fn undo(&self, scope: Scope) -> Result<Reversal> {
         self.settle()?;
         let target = self.vault.undo_target(scope)?;
+        if target.kind == FOLLOW {
+            return self.undo_followed(&target);
+        }
         match is_commit(&target) {
             true => self.revert_commit(&target, false),
             false => {
@@ -105,12 +108,44 @@ impl<'a> HistoryService<'a> {
         self.settle()?;
         let target = self.vault.redo_target(scope)?;
         match is_commit(&target) {
-            true => self.revert_commit(&target, true),
+            true => {
+                let reversal = self.revert_commit(&target, true)?;
+                self.redo_followed(&target)?;
+                Ok(reversal)
+            }
             false => {
                 let _shared = self.share(target.workspace)?;
                 Ok(self.vault.redo(scope, &self.actor)?.into())
             }
         }
+    }
+
+    /// Takes a commit back whose git commit the workspace has.
+    fn undo_followed(&self, followed: &Operation) -> Result<Reversal> {
+        // What else happened in the vault between the two does not matter.
+        let scope = followed.workspace.map_or(Scope::Vault, Scope::Workspace);
+        {
+            let _shared = self.share(followed.workspace)?;
+            self.vault.undo(scope, &self.actor)?;
+        }
+        let reversal = self.undo(scope);
+        if reversal.is_err() {
+            self.redo_followed(followed)?;
+        }
+        reversal
+    }
+
+    /// Gives the workspace of an operation its git commit again, if that is what was taken back before.
+    fn redo_followed(&self, operation: &Operation) -> Result<()> {
+        let scope = operation.workspace.map_or(Scope::Vault, Scope::Workspace);
+        match self.vault.redo_target(scope) {
+            Ok(target) if target.kind == FOLLOW => {
+                let _shared = self.share(target.workspace)?;
+                self.vault.redo(scope, &self.actor)?;
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Takes a commit back, or brings it back, and the git commit that was made of it.

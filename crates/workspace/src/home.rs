@@ -33,7 +33,7 @@ use crate::binding::GitTaking;
 pub use commit::{CommitRequest, CommitService};
 pub(crate) use folders::Folders;
 pub(crate) use ignore::{IgnoreRules, text_at};
-pub use outcome::{CommitOutcome, Pulled};
+pub use outcome::{CommitOutcome, GitFollowed, Pulled};
 pub use pattern::PathPattern;
 pub use preview::{Preview, PreviewService};
 pub use proposal::Proposal;

@@ -52,9 +52,9 @@ pub use file::{CopyOptions, FileContent, FileService, Version};
 pub use friendly::friendly_name;
 pub use history::{HistoryService, LogEntry, Reversal};
 pub use home::{
-    Allow, Choice, CommitOutcome, CommitRequest, CommitService, Direction, Held, HeldReason,
-    HomeEvent, HomeOptions, How, PathPattern, Preview, PreviewService, Proposal, PullService,
-    Pulled, Selected, Selection, SelectionStates, Settled, Times, Tracked, select,
+    Allow, Choice, CommitOutcome, CommitRequest, CommitService, Direction, GitFollowed, Held,
+    HeldReason, HomeEvent, HomeOptions, How, PathPattern, Preview, PreviewService, Proposal,
+    PullService, Pulled, Selected, Selection, SelectionStates, Settled, Times, Tracked, select,
     settle_interrupted,
 };
 pub use maintenance::{MaintenanceOptions, MaintenanceService};

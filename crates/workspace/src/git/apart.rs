@@ -32,7 +32,7 @@ use edit::Edit;
 use missing::Both;
 pub(crate) use place::is_own;
 use place::{Place, PlaceKind, changed_places};
-pub use report::{GitEvent, GitNote, GitReport};
+pub use report::{GitEvent, GitNote, GitReport, InUse, WayOn};
 pub(crate) use role::{is_object, object_holder};
 pub(crate) use whole::is_the_folders;
 

@@ -6,7 +6,7 @@ use offshoot_vault::diff::Change;
 use offshoot_vault::{Binding, Entry, EntryKind, Objects, Tree, VaultPath};
 
 use super::names::{git_directory, is_name, within_repository};
-use super::repository::{State, is_repository};
+use super::repository::{State, is_repository, path_of};
 use super::submodule::Submodules;
 use crate::error::Result;
 
@@ -109,6 +109,14 @@ fn own_part(inside: &[Vec<u8>]) -> &[Vec<u8>] {
     }
 }
 
+/// The directory of steps that a path is, or is in.
+fn steps(path: &VaultPath) -> Option<VaultPath> {
+    let inside = own_part(within_repository(path)?);
+    let (first, rest) = inside.split_first()?;
+    let end = path.names().len() - rest.len();
+    (sensitive(first, rest) == Some(Planted::Todo)).then(|| path_of(&path.names()[..end]))
+}
+
 /// What a path means to git that starts with these names below a repository.
 pub(super) fn sensitive(first: &[u8], rest: &[Vec<u8>]) -> Option<Planted> {
     let is = |wanted: &str| is_name(first, wanted);
@@ -146,6 +154,8 @@ pub struct Planting {
     /// Repositories called `.git` that are gone.
     gone: BTreeSet<VaultPath>,
     submodules: Submodules,
+    /// Steps that were finished, or given up: git has nothing to go on with, so that they are gone plants nothing.
+    finished: BTreeSet<VaultPath>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,7 +201,15 @@ impl Planting {
                 gone.insert(repository);
             }
         }
-        Ok(Self { repositories, gone, submodules })
+        let mut finished = BTreeSet::new();
+        for change in changes.iter().filter(|change| change.after.is_none()) {
+            if let Some(steps) = steps(&change.path)
+                && after.get(&steps)?.is_none()
+            {
+                finished.insert(steps);
+            }
+        }
+        Ok(Self { repositories, gone, submodules, finished })
     }
 
     /// What a change to a path plants.
@@ -203,6 +221,9 @@ impl Planting {
     ) -> Option<Planted> {
         if self.gone.iter().any(|repository| path.is_within(repository)) {
             return Some(Planted::Gone);
+        }
+        if self.finished.iter().any(|steps| path.is_within(steps)) {
+            return None;
         }
         if self.submodules.holds(path, before) {
             return Some(Planted::Repository);

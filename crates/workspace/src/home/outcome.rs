@@ -79,3 +79,14 @@ pub struct Pulled {
     /// Where the first folder's git directory is.
     pub git_directory: GitDirectory,
 }
+
+/// What a git commit in the folder did to the workspace whose work it is.
+#[derive(Clone, Debug)]
+pub struct GitFollowed {
+    /// What came into the folders altogether.
+    pub brought: Vec<Change>,
+    /// What the folders are now.
+    pub root: RootId,
+    /// What became of the workspace's repositories.
+    pub git: GitReport,
+}

@@ -142,7 +142,8 @@ impl HeldReason {
         match self {
             Self::Ignored => Some("--ignored"),
             Self::Setuid => Some("--allow setuid"),
-            Self::Git(Planted::Gone) => None,
+            // What waits to be finished never comes home.
+            Self::Git(Planted::Gone | Planted::Todo) => None,
             Self::Git(_) => Some("--allow git"),
             Self::Unbound | Self::NotAsked | Self::Left => None,
         }

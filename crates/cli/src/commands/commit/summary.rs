@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use offshoot_vault::EntryKind;
 use offshoot_vault::diff::{Change, ChangeKind};
 use offshoot_vault::merge::conflict::Conflict;
-use offshoot_workspace::git::{GitReport, Planted};
+use offshoot_workspace::git::Planted;
 use offshoot_workspace::{CommitOutcome, Folded, FoldedKind, Held, HeldReason, Noise, Sorted};
 
 use crate::error::Result;
@@ -19,23 +19,16 @@ const SHOW_HEAD: &str = "`offshoot show head --expand` lists all files";
 /// At most so many paths of what is held back for one reason.
 const MOST_HELD: usize = 4;
 
-/// All that is said at the end, with what there is to tell of repositories.
-pub(super) fn text(
-    outcome: &CommitOutcome,
-    repositories: &GitReport,
-    mut noise: Option<&mut Noise<'_>>,
-) -> Result<String> {
+/// All that is said at the end.
+pub(super) fn text(outcome: &CommitOutcome, mut noise: Option<&mut Noise<'_>>) -> Result<String> {
     let mut text = match outcome.conflicts.is_empty() {
         true => done(outcome, noise.as_deref_mut())?,
         false => refused(outcome),
     };
     if outcome.conflicts.is_empty() {
-        text.push_str(&render::git::notes(repositories, "yours"));
-        text.push_str(&render::git::notes_in(
-            &outcome.workspace_git,
-            &outcome.workspace,
-            repositories,
-        ));
+        text.push_str(&render::git::notes(&outcome.git, "yours"));
+        let workspace = &outcome.workspace;
+        text.push_str(&render::git::notes_in(&outcome.workspace_git, workspace, &outcome.git));
     }
     text.push_str(&held(&outcome.held, noise)?);
     if !outcome.kept_conflicts.is_empty() {
@@ -140,6 +133,7 @@ fn why(reason: HeldReason) -> &'static str {
         HeldReason::Setuid => "setuid or setgid bits",
         HeldReason::Git(Planted::OtherCheckout) => "belongs to another checkout of the repository",
         HeldReason::Git(Planted::Gone) => "the workspace deleted its repository",
+        HeldReason::Git(Planted::Todo) => "steps of git that are not finished",
         HeldReason::Git(_) => "git would run or obey it",
         HeldReason::Unbound => "its folder is not bound any more",
         HeldReason::NotAsked => "not asked for",

@@ -3,6 +3,7 @@
 mod checkouts;
 pub(super) mod ref_files;
 mod stash;
+mod way_on;
 
 pub(super) use checkouts::Checkouts;
 
@@ -192,7 +193,7 @@ impl Taking<'_, '_> {
         }
         if !moved {
             let why = "they were changed there as well, or something is in progress";
-            let event = GitEvent::CheckoutStayed(why);
+            let event = GitEvent::CheckoutStayed(why.to_owned());
             self.note(repository, event, "HEAD".to_owned(), None, None);
             return Ok(());
         }

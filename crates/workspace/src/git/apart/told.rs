@@ -8,7 +8,7 @@ use super::ancestry::{Ancestry, ahead, ancestry, history, includes};
 use super::directory::Checkouts;
 use super::directory::ref_files::{log_path, text};
 use super::own_name::{own_branches, own_name};
-use super::refs::{Name, RefPlan};
+use super::refs::{Name, RefPlan, kept_from};
 use super::report::GitEvent;
 use super::store::is_id;
 use super::{Taking, Unclear, logs};
@@ -212,15 +212,4 @@ impl Taking<'_, '_> {
         };
         Ok(words.all(goes_on))
     }
-}
-
-/// The branch that a ref was kept apart from, with its commit: `offshoot/SIDE/BRANCH`, or with a number.
-fn kept_from<'r>(refs: &'r Refs, name: &[u8]) -> Option<(&'r Name, &'r Vec<u8>)> {
-    let below = name.strip_prefix(b"refs/heads/offshoot/")?;
-    let at = below.iter().position(|byte| *byte == b'/')?;
-    let branch = [b"refs/heads/", &below[at + 1..]].concat();
-    let number = branch.iter().rposition(|byte| *byte == b'-');
-    let plain = number.filter(|at| branch[at + 1..].iter().all(u8::is_ascii_digit));
-    let plain = plain.map_or(&branch[..], |at| &branch[..at]);
-    refs.get_key_value(branch.as_slice()).or_else(|| refs.get_key_value(plain))
 }

@@ -141,6 +141,7 @@ impl Taking<'_, '_> {
             side: self.label.to_owned(),
             from: text(from),
             to: text(to),
+            way: None,
         });
     }
 }
