@@ -1,17 +1,17 @@
-//! How much of a workspace a status lists, without merging anything.
+//! How much of a workspace a status lists, without merging more than it has to.
 
 use std::collections::HashSet;
 use std::rc::Rc;
 
 use offshoot_vault::diff::{self, Change, ChangeKind, DiffOptions};
 use offshoot_vault::merge::MergeOptions;
-use offshoot_vault::{Binding, Objects, Tree, Vault, VaultPath, Workspace};
+use offshoot_vault::{Binding, Tree, Vault, VaultPath, Workspace};
 
 use crate::change::{is_metadata_of_file, without_frames};
 use crate::error::Result;
-use crate::git::{TrackedPaths, is_index_refresh};
-use crate::home::{Selection, SelectionStates, held_back};
-use crate::noise::{Folded, FoldedKind, GitActivity, Noise, Sorted};
+use crate::git::TrackedPaths;
+use crate::home::{PreviewService, Selection, SelectionStates, held_back};
+use crate::noise::{Folded, FoldedKind, Noise, Sorted};
 
 /// Counts what statuses list.
 pub(super) struct Lister<'v> {
@@ -63,9 +63,15 @@ impl<'v> Lister<'v> {
         }
         let brought = diff::detect_renames(objects, brought, &self.diff)?;
         let mut noise = Noise::new(vault, &[base, main, tip], self.tracked.clone())?;
-        let Sorted { single, mut folded } =
-            noise.sort(without_frames(&brought), |change| change)?;
-        folded.retain(|folded| !is_all_the_same(objects, folded));
+        let Sorted { single, folded } = noise.sort(without_frames(&brought), |change| change)?;
+        let is_git = |folded: &Folded<&Change>| matches!(folded.kind, FoldedKind::Git(_));
+        if folded.iter().any(is_git) {
+            // Which of its refs the main line has under other names is known when they are merged.
+            let service = PreviewService::new(vault, self.merge, self.diff);
+            let preview = service.preview(workspace, &selection, false)?;
+            let coming = noise.sort(without_frames(&preview.summary.changes), |change| change)?;
+            return Ok((coming.single.len() + coming.folded.len()) as u64 + metadata);
+        }
         Ok((single.len() + folded.len()) as u64 + metadata)
     }
 }
@@ -79,17 +85,4 @@ fn has(tree: &Tree<'_>, change: &Change) -> Result<bool> {
         }
         (found, wanted) => found.is_none() && wanted.is_none(),
     })
-}
-
-/// Whether nothing comes home of what was done in a git directory: the same refs are kept in other files, an index was written anew, or a log
-/// tells of refs that did not move.
-fn is_all_the_same(objects: &Objects, folded: &Folded<&Change>) -> bool {
-    let FoldedKind::Git(activity) = &folded.kind else { return false };
-    let depth = folded.at.names().len();
-    let is_in = |change: &Change, name: &[u8]| change.path.names()[depth] == name;
-    let is_ref = |change: &Change| is_in(change, b"refs") || is_in(change, b"packed-refs");
-    let refs_moved =
-        folded.items.iter().any(|change| is_ref(change)) && *activity != GitActivity::default();
-    let mut others = folded.items.iter().filter(|change| !is_ref(change));
-    !refs_moved && others.all(|change| is_in(change, b"logs") || is_index_refresh(objects, change))
 }
