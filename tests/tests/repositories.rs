@@ -11,6 +11,8 @@ mod dropped;
 mod killed;
 #[path = "repositories/kinds.rs"]
 mod kinds;
+#[path = "repositories/lost.rs"]
+mod lost;
 #[path = "repositories/moves.rs"]
 mod moves;
 #[path = "repositories/others.rs"]

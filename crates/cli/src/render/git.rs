@@ -32,6 +32,11 @@ fn told(note: &GitNote, whose: &str, place: &str) -> String {
             let kept = paint(NAME, &line(short(kept)));
             format!("{git} {name} was moved on both sides: {whose} stays, {side} is {kept}{next}\n")
         }
+        GitEvent::NoRoom(beside, kept) => {
+            let next = next(&note.name, kept);
+            let (beside, kept) = (line(short(beside)), paint(NAME, &line(short(kept))));
+            format!("{git} {name} cannot be beside {beside}: {side} is {kept}{next}\n")
+        }
         GitEvent::CheckedOut(kept) => {
             let next = next(&note.name, kept);
             let kept = paint(NAME, &line(short(kept)));
@@ -91,12 +96,20 @@ fn told(note: &GitNote, whose: &str, place: &str) -> String {
                 }
                 None => "stays as it is: it was changed or deleted on both sides".to_owned(),
             };
-            match note.repository.name() {
-                Some(name) if name.ends_with(b".git") => format!("{git} the repository {stays}\n"),
-                // It may be that of another tool.
-                _ => format!("{} {} {stays}\n", paint(WARN, "git:"), note.repository),
-            }
+            format!("{} {stays}\n", directory(note, &git))
         }
+        GitEvent::DirectoryKept(why) => {
+            format!("{} stays as it is: {}\n", directory(note, &git), line(why))
+        }
+    }
+}
+
+/// A whole directory, which may be that of another tool.
+fn directory(note: &GitNote, git: &str) -> String {
+    let is_module = note.repository.names().iter().any(|name| name == b"modules");
+    match note.repository.name() {
+        Some(name) if name.ends_with(b".git") || is_module => format!("{git} the repository"),
+        _ => format!("{} {}", paint(WARN, "git:"), note.repository),
     }
 }
 

@@ -14,7 +14,7 @@ use offshoot_vault::{EntryKind, VaultPath};
 use super::report::GitEvent;
 use super::role::{Role, role};
 use super::whole::{beside, same};
-use super::{Taking, Unclear};
+use super::{Sides, Taking, Unclear};
 use crate::error::Result;
 use crate::git::error::GitError;
 use crate::git::repository::{is_repository, path_of};
@@ -33,6 +33,11 @@ const BY_GIT: [&[u8]; 10] = [
     b"rr-cache",
 ];
 
+/// Why a directory stays whole.
+pub(super) const CHANGED_SINCE: &str = "it was changed since";
+const DELETED: &str = "it was deleted there";
+pub(super) const BROKEN: &str = "it was deleted or broken there";
+
 impl Taking<'_, '_> {
     /// What a git directory of the target takes from the other side.
     pub(super) fn git_directory(&mut self, path: &VaultPath) -> Result<()> {
@@ -40,9 +45,17 @@ impl Taking<'_, '_> {
         let was = sides.base.tree.get(path)?;
         let (here, there) = (sides.target.tree.get(path)?, sides.other.tree.get(path)?);
         match (here, there) {
+            // All of it came with what is taken back, and nobody used it since.
+            (Some(here), None) if self.unclear == Unclear::Stay => {
+                if same(Some(&here), was.as_ref()) {
+                    return self.edit.remove(path);
+                }
+                self.directory_kept(path, CHANGED_SINCE);
+                Ok(())
+            }
             // What one side deleted with all its commits stays for who has it.
             (Some(_), None) => {
-                self.directory_stays(path, None);
+                self.directory_kept(path, DELETED);
                 Ok(())
             }
             (None, Some(there)) => {
@@ -52,9 +65,22 @@ impl Taking<'_, '_> {
                 }
                 Ok(())
             }
+            (Some(_), Some(_)) if self.is_broken(path)? => {
+                self.directory_kept(path, BROKEN);
+                Ok(())
+            }
             (Some(_), Some(_)) => self.repository(path),
             (None, None) => Ok(()),
         }
+    }
+
+    /// Whether the other side has only remains of the target's repository. What would make git run or obey something stays there, also where
+    /// the workspace deleted all of it.
+    fn is_broken(&self, path: &VaultPath) -> Result<bool> {
+        let Sides { target, other, .. } = self.sides;
+        Ok(self.unclear != Unclear::Stay
+            && is_repository(target.tree, path)?
+            && !is_repository(other.tree, path)?)
     }
 
     /// What a repository takes that both have, with those of its modules.
@@ -194,7 +220,7 @@ impl Taking<'_, '_> {
         }
         match self.unclear {
             Unclear::Stay => {
-                self.directory_stays(repository, None);
+                self.directory_kept(repository, CHANGED_SINCE);
                 Ok(())
             }
             Unclear::Follow => {

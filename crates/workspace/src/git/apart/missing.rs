@@ -5,17 +5,20 @@ use std::rc::Rc;
 
 use offshoot_vault::VaultPath;
 
-use super::Taking;
 use super::ancestry::headers;
 use super::directory::Checkouts;
 use super::logs::new_lines;
 use super::report::GitEvent;
 use super::store::{Kind, Store, hex, is_id};
+use super::told::TOLD;
+use super::{Taking, Unclear};
 use crate::error::Result;
-use crate::git::repository::{Refs, common};
+use crate::git::repository::{Refs, common, resolve};
 
 /// More objects are not looked at.
 const MOST: usize = 100_000;
+/// Where branches are.
+const BRANCHES: &[u8] = b"refs/heads/";
 /// How git writes the kind of a directory and that of a submodule.
 const TREE: &[u8] = b"40000";
 const SUBMODULE: &[u8] = b"160000";
@@ -28,6 +31,8 @@ pub(super) struct Both<'a> {
     pub(super) damaged: BTreeSet<Vec<u8>>,
     /// What the target's refs are.
     known: BTreeSet<Vec<u8>>,
+    /// The other side's refs.
+    refs_there: Refs,
     /// Commits of the other side whose parents it does not have, and knows that.
     shallow: BTreeSet<Vec<u8>>,
 }
@@ -47,6 +52,7 @@ impl<'a> Taking<'a, '_> {
             damaged: self.damaged(&other)?,
             other,
             known: sides.target.refs(repository)?.into_values().collect(),
+            refs_there: sides.other.refs(repository)?,
             shallow: lines.collect(),
         });
         self.stores.insert(repository.clone(), both.clone());
@@ -91,7 +97,42 @@ impl<'a> Taking<'a, '_> {
                 sound.insert(name, was.clone());
             }
         }
+        self.restore_lost(repository, (base, target), &mut sound);
         Ok(sound)
+    }
+
+    /// A repository that lost the branch that it has checked out, or every branch, is broken: git deletes no branch that is checked out. So
+    /// what is gone from it counts as not moved.
+    fn restore_lost(
+        &mut self,
+        repository: &VaultPath,
+        (base, target): (&Refs, &Refs),
+        other: &mut Refs,
+    ) {
+        if self.unclear == Unclear::Stay {
+            return;
+        }
+        let branches = |refs: &Refs| refs.keys().any(|name| name.starts_with(BRANCHES));
+        let head = other.get(b"HEAD".as_slice()).and_then(|head| head.strip_prefix(b"ref:"));
+        let head = head.map(|name| name.trim_ascii().to_vec());
+        let is_gone = |name: &Vec<u8>| base.contains_key(name) && !other.contains_key(name);
+        let why = match head.filter(is_gone) {
+            Some(_) => "it was deleted there, and so was the branch that is checked out there",
+            None if branches(base) && !branches(other) => {
+                "it was deleted there, and so was every branch"
+            }
+            None => return,
+        };
+        let gone: Vec<_> = base.iter().filter(|(name, _)| !other.contains_key(*name)).collect();
+        for (name, was) in gone {
+            other.insert(name.clone(), was.clone());
+            let here = target.get(name).filter(|_| TOLD.iter().any(|kind| name.starts_with(kind)));
+            if here.is_some() {
+                let event = GitEvent::NotBrought(why.to_owned());
+                let text = String::from_utf8_lossy(name).into_owned();
+                self.note(repository, event, text, here.map(Vec::as_slice), None);
+            }
+        }
     }
 
     /// The lines of a log that name nothing which the target will not have, without those that it has.
@@ -153,6 +194,25 @@ impl Both<'_> {
         Ok(None)
     }
 
+    /// Why a commit may have a parent that neither side has; nothing where all of them are there, or it is not there itself.
+    pub(super) fn lacks_parent(&self, commit: &[u8]) -> Result<Option<String>> {
+        let read = match self.target.read(commit)? {
+            Some(read) => Some(read),
+            None => self.other.read(commit)?,
+        };
+        let Some((_, bytes)) = read else {
+            let unread = self.have(commit)?;
+            return Ok(unread.then(|| format!("the parents of {} are not known", short(commit))));
+        };
+        for parent in headers(&bytes, b"parent ") {
+            if !self.have(&parent)? {
+                let (parent, commit) = (short(&parent), short(commit));
+                return Ok(Some(format!("{parent}, a parent of {commit}, is missing")));
+            }
+        }
+        Ok(None)
+    }
+
     /// The objects that one names, and whether those name others.
     fn leads_to(&self, id: &[u8], kind: Kind, bytes: &[u8]) -> Vec<(Vec<u8>, bool)> {
         let followed = |ids: Vec<Vec<u8>>| ids.into_iter().map(|id| (id, true));
@@ -204,10 +264,24 @@ pub(super) fn flaw(both: &Both<'_>, name: &[u8], value: &[u8]) -> Result<Option<
     if !is_ref_name(name) {
         return Ok(Some("its name is not valid".to_owned()));
     }
-    if let Some(target) = value.strip_prefix(b"ref:") {
-        let leads_to_ref = target.trim_ascii().starts_with(b"refs/");
-        return Ok((!leads_to_ref).then(|| "it is damaged".to_owned()));
+    let Some(next) = value.strip_prefix(b"ref:").map(<[u8]>::trim_ascii) else {
+        return id_flaw(both, value);
+    };
+    if !next.starts_with(b"refs/") {
+        return Ok(Some("it is damaged".to_owned()));
     }
+    let is_head = name == b"HEAD";
+    match resolve(&both.refs_there, next) {
+        // What a branch is that is checked out is decided with it.
+        Some(_) if is_head => Ok(None),
+        Some(value) => id_flaw(both, &value),
+        // No commit was made yet.
+        None if is_head && !both.refs_there.contains_key(next) => Ok(None),
+        None => Ok(Some("it leads nowhere".to_owned())),
+    }
+}
+
+fn id_flaw(both: &Both<'_>, value: &[u8]) -> Result<Option<String>> {
     if !is_id(value) {
         return Ok(Some("it is damaged".to_owned()));
     }

@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::git::repository::Refs;
 
 /// Refs that people name. Others, such as those of remotes, move as they like.
-const TOLD: [&[u8]; 2] = [b"refs/heads/", b"refs/tags/"];
+pub(super) const TOLD: [&[u8]; 2] = [b"refs/heads/", b"refs/tags/"];
 /// Names below which refs are kept that the target had before its repository was replaced by another one.
 const BEFORE: &str = "before";
 
