@@ -95,6 +95,56 @@ fn branches_outlive_a_broken_repository() {
     }
 }
 
+/// Branches that lie in a list, with newer ones in files of their own: neither is lost without git.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn packed_branches_outlive_a_broken_repository() {
+    let script =
+        format!("{WITH_BRANCHES}; git pack-refs --all; echo three > a; git commit -qam third");
+    for loss in [
+        "rm -rf .git/refs/heads",
+        "rm -rf .git/refs/heads .git/logs",
+        "rm .git/packed-refs",
+        "rm -rf .git/refs/* .git/packed-refs",
+    ] {
+        let world = World::new(&script, &["fix"]);
+        let before = refs(&world);
+        world.ok(FIX, &format!("{loss}; echo plain > plain"));
+        let document = world.document(&["commit", "-w", "fix"]);
+        assert!(!notes(&document).is_empty(), "{loss}: {document}");
+        assert_eq!(refs(&world), before, "{loss}");
+        assert_eq!(world.damage(Side::Folder), None, "{loss}");
+        world.status_is_true().unwrap();
+        assert_eq!(world.damage(FIX), None, "{loss}");
+    }
+    // A branch that goes back to where it was is moved as always, however that is written down.
+    let world = World::new(&script, &["fix"]);
+    world.ok(FIX, "git reset -q --hard HEAD~1; git pack-refs --all");
+    world.done(&["commit", "-w", "fix"]);
+    assert_eq!(world.ok(Side::Folder, "git log -1 --format=%s"), "second\n");
+    whole(&world);
+}
+
+/// The log of a branch goes with it: commits that nothing else leads to are named.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn commits_in_the_log_of_a_deleted_branch_are_named() {
+    let script = format!(
+        "{WITH_BRANCHES}; only=$(git commit-tree -p HEAD -m only 'HEAD^{{tree}}'); git branch topic $only; git branch -f topic keep"
+    );
+    let world = World::new(&script, &["fix"]);
+    let only = world.ok(Side::Folder, "git rev-parse 'topic@{1}'");
+    world.ok(FIX, "git branch -D topic");
+    let document = world.document(&["commit", "-w", "fix"]);
+    let notes = notes(&document);
+    let note =
+        told(&notes, "refs/heads/topic@{1}", "deleted").unwrap_or_else(|| panic!("{document}"));
+    assert_eq!(note["from"], only.trim(), "{document}");
+    // What the log of HEAD or another branch has is not.
+    assert_eq!(notes.len(), 2, "{document}");
+    whole(&world);
+}
+
 /// What a person's own git does is no loss.
 #[needs(Overlay, UserNamespace, "git")]
 #[test]

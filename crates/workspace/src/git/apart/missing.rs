@@ -5,20 +5,18 @@ use std::rc::Rc;
 
 use offshoot_vault::VaultPath;
 
+use super::Taking;
 use super::ancestry::headers;
 use super::directory::Checkouts;
 use super::logs::new_lines;
+use super::lost::DELETED;
 use super::report::GitEvent;
 use super::store::{Kind, Store, hex, is_id};
-use super::told::TOLD;
-use super::{Taking, Unclear};
 use crate::error::Result;
 use crate::git::repository::{Refs, common, resolve};
 
 /// More objects are not looked at.
 const MOST: usize = 100_000;
-/// Where branches are.
-const BRANCHES: &[u8] = b"refs/heads/";
 /// How git writes the kind of a directory and that of a submodule.
 const TREE: &[u8] = b"40000";
 const SUBMODULE: &[u8] = b"160000";
@@ -85,7 +83,11 @@ impl<'a> Taking<'a, '_> {
             let (was, here) = (base.get(&name), target.get(&name));
             // What is checked out is decided with its index.
             let is_new = Some(&there) != was && Some(&there) != here && name != b"HEAD";
-            let flaw = if is_new { flaw(&both, &name, &there)? } else { None };
+            let flaw = match is_new {
+                true if self.fell_back(repository, &name, &there)? => Some(DELETED.to_owned()),
+                true => flaw(&both, &name, &there)?,
+                false => None,
+            };
             let Some(flaw) = flaw else {
                 sound.insert(name, there);
                 continue;
@@ -97,42 +99,8 @@ impl<'a> Taking<'a, '_> {
                 sound.insert(name, was.clone());
             }
         }
-        self.restore_lost(repository, (base, target), &mut sound);
+        self.restore_lost(repository, (base, target), &mut sound)?;
         Ok(sound)
-    }
-
-    /// A repository that lost the branch that it has checked out, or every branch, is broken: git deletes no branch that is checked out. So
-    /// what is gone from it counts as not moved.
-    fn restore_lost(
-        &mut self,
-        repository: &VaultPath,
-        (base, target): (&Refs, &Refs),
-        other: &mut Refs,
-    ) {
-        if self.unclear == Unclear::Stay {
-            return;
-        }
-        let branches = |refs: &Refs| refs.keys().any(|name| name.starts_with(BRANCHES));
-        let head = other.get(b"HEAD".as_slice()).and_then(|head| head.strip_prefix(b"ref:"));
-        let head = head.map(|name| name.trim_ascii().to_vec());
-        let is_gone = |name: &Vec<u8>| base.contains_key(name) && !other.contains_key(name);
-        let why = match head.filter(is_gone) {
-            Some(_) => "it was deleted there, and so was the branch that is checked out there",
-            None if branches(base) && !branches(other) => {
-                "it was deleted there, and so was every branch"
-            }
-            None => return,
-        };
-        let gone: Vec<_> = base.iter().filter(|(name, _)| !other.contains_key(*name)).collect();
-        for (name, was) in gone {
-            other.insert(name.clone(), was.clone());
-            let here = target.get(name).filter(|_| TOLD.iter().any(|kind| name.starts_with(kind)));
-            if here.is_some() {
-                let event = GitEvent::NotBrought(why.to_owned());
-                let text = String::from_utf8_lossy(name).into_owned();
-                self.note(repository, event, text, here.map(Vec::as_slice), None);
-            }
-        }
     }
 
     /// The lines of a log that name nothing which the target will not have, without those that it has.

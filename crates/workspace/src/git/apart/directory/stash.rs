@@ -68,6 +68,12 @@ impl Taking<'_, '_> {
         {
             return Ok(false);
         }
+        for entry in there.entries().difference(&here.entries()) {
+            if let Some(flaw) = flaw(&both, STASH, entry)? {
+                self.note_stash(repository, GitEvent::NotBrought(flaw), &here, &there);
+                return Ok(false);
+            }
+        }
         // What the base has need not be what the other side had: a pull keeps the folder's stash apart. Only what the folder did with its
         // own is followed as it is.
         let follows = self.unclear != Unclear::Apart || self.label == HEAD_LABEL;
