@@ -99,8 +99,9 @@ fn branches_outlive_a_broken_repository() {
 #[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn packed_branches_outlive_a_broken_repository() {
-    let script =
-        format!("{WITH_BRANCHES}; git pack-refs --all; echo three > a; git commit -qam third");
+    let script = format!(
+        "{WITH_BRANCHES}; git pack-refs --all; echo three > a; git commit -qam third; git branch loose"
+    );
     for loss in [
         "rm -rf .git/refs/heads",
         "rm -rf .git/refs/heads .git/logs",

@@ -15,17 +15,22 @@ const BRANCHES: &[u8] = b"refs/heads/";
 pub(super) const DELETED: &str = "it was deleted there, but not by git";
 
 impl Taking<'_, '_> {
-    /// Puts back what is gone from a broken repository, so that it counts as not moved.
+    /// Puts back what is gone from a repository that is broken, or must be: it counts as not moved.
     pub(super) fn restore_lost(
         &mut self,
         repository: &VaultPath,
         (base, target): (&Refs, &Refs),
         other: &mut Refs,
+        is_broken: bool,
     ) -> Result<()> {
         if self.unclear == Unclear::Stay {
             return Ok(());
         }
-        let Some(why) = self.why_lost(repository, base, other)? else { return Ok(()) };
+        let why = match is_broken {
+            true => Some(DELETED),
+            false => self.why_lost(repository, base, other)?,
+        };
+        let Some(why) = why else { return Ok(()) };
         let gone: Vec<_> = base.iter().filter(|(name, _)| !other.contains_key(*name)).collect();
         for (name, was) in gone {
             other.insert(name.clone(), was.clone());
@@ -55,10 +60,10 @@ impl Taking<'_, '_> {
         if has_branches(base) && !has_branches(other) {
             return Ok(Some("it was deleted there with all branches"));
         }
+        // A workspace that pulled need not have the folder's list.
+        let had = self.meetings.first().map_or(self.sides.base.tree, |(_, other)| other);
         let packed = repository.join(b"packed-refs");
-        let has_packed = |state: &crate::git::repository::State<'_>| state.tree.get(&packed);
-        let is_gone =
-            has_packed(&self.sides.base)?.is_some() && has_packed(&self.sides.other)?.is_none();
+        let is_gone = had.get(&packed)?.is_some() && self.sides.other.tree.get(&packed)?.is_none();
         Ok(is_gone.then_some("packed-refs is missing there"))
     }
 

@@ -78,13 +78,15 @@ impl<'a> Taking<'a, '_> {
         other: Refs,
     ) -> Result<Refs> {
         let both = self.both(repository)?;
-        let mut sound = Refs::new();
+        let (mut sound, mut is_broken) = (Refs::new(), false);
         for (name, there) in other {
             let (was, here) = (base.get(&name), target.get(&name));
             // What is checked out is decided with its index.
             let is_new = Some(&there) != was && Some(&there) != here && name != b"HEAD";
+            let fell_back = is_new && self.fell_back(repository, &name, &there)?;
+            is_broken |= fell_back;
             let flaw = match is_new {
-                true if self.fell_back(repository, &name, &there)? => Some(DELETED.to_owned()),
+                true if fell_back => Some(DELETED.to_owned()),
                 true => flaw(&both, &name, &there)?,
                 false => None,
             };
@@ -99,7 +101,7 @@ impl<'a> Taking<'a, '_> {
                 sound.insert(name, was.clone());
             }
         }
-        self.restore_lost(repository, (base, target), &mut sound)?;
+        self.restore_lost(repository, (base, target), &mut sound, is_broken)?;
         Ok(sound)
     }
 
