@@ -173,6 +173,21 @@ mod tests {
     }
 
     #[test]
+    fn what_stays_says_why() {
+        let kept = GitEvent::DirectoryKept("it was deleted or broken there");
+        let stays = "the repository stays as it is: it was deleted or broken there\n";
+        assert_eq!(said("/.git", kept.clone(), None), format!("git: {stays}"));
+        assert_eq!(said("/.git/modules/lib", kept, None), format!("git submodule lib: {stays}"));
+        let no_room = GitEvent::NoRoom(
+            "refs/heads/main/x".to_owned(),
+            "refs/heads/offshoot/fix/main".to_owned(),
+        );
+        let said = said("/.git", no_room, None);
+        let expected = "git: main cannot be beside main/x: fix's is offshoot/fix/main;";
+        assert!(said.starts_with(expected), "{said}");
+    }
+
+    #[test]
     fn repositories_are_named() {
         for (repository, name) in [
             ("/.git", "git"),
