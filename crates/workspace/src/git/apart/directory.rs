@@ -17,6 +17,7 @@ use super::whole::{beside, same};
 use super::{Sides, Taking, Unclear};
 use crate::error::Result;
 use crate::git::error::GitError;
+use crate::git::names::git_directory;
 use crate::git::repository::{is_repository, path_of};
 
 /// Files that git writes by itself. All others people change by hand, so they are told where the target's stays.
@@ -45,8 +46,12 @@ impl Taking<'_, '_> {
         let was = sides.base.tree.get(path)?;
         let (here, there) = (sides.target.tree.get(path)?, sides.other.tree.get(path)?);
         match (here, there) {
-            // All of it came with what is taken back, and nobody used it since.
             (Some(here), None) if self.unclear == Unclear::Stay => {
+                // When a submodule is taken back its repository stays, as git itself keeps it.
+                if git_directory(path).as_ref() != Some(path) {
+                    return Ok(());
+                }
+                // All of it came with what is taken back, and nobody used it since.
                 if same(Some(&here), was.as_ref()) {
                     return self.edit.remove(path);
                 }
