@@ -15,6 +15,8 @@ mod killed;
 mod kinds;
 #[path = "repositories/listed.rs"]
 mod listed;
+#[path = "repositories/lost.rs"]
+mod lost;
 #[path = "repositories/moves.rs"]
 mod moves;
 #[path = "repositories/others.rs"]

@@ -48,6 +48,11 @@ fn told(note: &GitNote, whose: &str, place: &str) -> String {
             let kept = paint(NAME, &line(short(kept)));
             format!("{git} {name} was moved on both sides: {whose} stays, {side} is {kept}{next}\n")
         }
+        GitEvent::NoRoom(beside, kept) => {
+            let next = next(note, kept);
+            let (beside, kept) = (line(short(beside)), paint(NAME, &line(short(kept))));
+            format!("{git} {name} cannot be beside {beside}: {side} is {kept}{next}\n")
+        }
         GitEvent::CheckedOut(kept, why) => {
             let next = next(note, kept);
             let kept = paint(NAME, &line(short(kept)));
@@ -111,12 +116,20 @@ fn told(note: &GitNote, whose: &str, place: &str) -> String {
                 }
                 None => "stays as it is: it was changed or deleted on both sides".to_owned(),
             };
-            match note.repository.name() {
-                Some(name) if name.ends_with(b".git") => format!("{git} the repository {stays}\n"),
-                // It may be that of another tool.
-                _ => format!("{} {} {stays}\n", paint(WARN, "git:"), note.repository),
-            }
+            format!("{} {stays}\n", directory(note, &git))
         }
+        GitEvent::DirectoryKept(why) => {
+            format!("{} stays as it is: {}\n", directory(note, &git), line(why))
+        }
+    }
+}
+
+/// A whole directory, which may be that of another tool.
+fn directory(note: &GitNote, git: &str) -> String {
+    let is_module = note.repository.names().iter().any(|name| name == b"modules");
+    match note.repository.name() {
+        Some(name) if name.ends_with(b".git") || is_module => format!("{git} the repository"),
+        _ => format!("{} {}", paint(WARN, "git:"), note.repository),
     }
 }
 
@@ -216,6 +229,21 @@ mod tests {
     fn directories_of_other_tools_are_named() {
         let said = said("/.jj", GitEvent::DirectoryStayed(None), None);
         assert!(said.starts_with("git: /.jj stays as it is"), "{said}");
+    }
+
+    #[test]
+    fn what_stays_says_why() {
+        let kept = GitEvent::DirectoryKept("it was deleted or broken there");
+        let stays = "the repository stays as it is: it was deleted or broken there\n";
+        assert_eq!(said("/.git", kept.clone(), None), format!("git: {stays}"));
+        assert_eq!(said("/.git/modules/lib", kept, None), format!("git submodule lib: {stays}"));
+        let no_room = GitEvent::NoRoom(
+            "refs/heads/main/x".to_owned(),
+            "refs/heads/offshoot/fix/main".to_owned(),
+        );
+        let said = said("/.git", no_room, None);
+        let expected = "git: main cannot be beside main/x: fix's is offshoot/fix/main;";
+        assert!(said.starts_with(expected), "{said}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod checkout;
 mod directory;
 mod edit;
 mod logs;
+mod lost;
 mod missing;
 mod objects;
 mod own_name;

@@ -202,7 +202,7 @@ impl GitCommit {
                 match (sight, now) {
                     (Sight::Visible, now) => drop(wanted.insert(below, now)),
                     // A directory or a pipe in place of a file: the file goes.
-                    (Sight::Nothing | Sight::Pipe, Some(_))
+                    (Sight::Directory | Sight::Pipe, Some(_))
                         if change.before.as_ref().is_some_and(|e| mode_of(e).is_some()) =>
                     {
                         wanted.insert(below, None);
@@ -241,6 +241,7 @@ impl GitCommit {
         contents.prepare(&paths)?;
         let mut stream = Stream::start(&self.folder)?;
         let mut lines = Vec::new();
+        let nothing = self.folder.no_object()?;
         for (path, entry) in wanted {
             let stored = entry.as_ref().and_then(|entry| Some((mode_of(entry)?, entry)));
             let (mode, object) = match stored {
@@ -248,7 +249,7 @@ impl GitCommit {
                     Ok(object) => (mode, object),
                     Err(error) => return Err(stream.abandon(error)),
                 },
-                None => (0, "0".repeat(40)),
+                None => (0, nothing.clone()),
             };
             lines.extend_from_slice(format!("{mode:o} {object}\t").as_bytes());
             lines.extend_from_slice(path);

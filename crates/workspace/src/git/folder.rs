@@ -97,6 +97,12 @@ impl GitFolder {
         Ok(Some(String::from_utf8_lossy(&ran.stdout).trim().to_owned()))
     }
 
+    /// The id of no object, as long as the repository's are.
+    pub(crate) fn no_object(&self) -> GitResult<String> {
+        let format = self.git.line(&["rev-parse", "--show-object-format"])?;
+        Ok("0".repeat(if format == "sha256" { 64 } else { 40 }))
+    }
+
     /// The full name of the branch that is checked out, if one is.
     pub(crate) fn checked_out(&self) -> GitResult<Option<String>> {
         let ran = self.git.try_output(&["symbolic-ref", "--quiet", "HEAD"], &[])?;

@@ -61,13 +61,17 @@ impl State<'_> {
         Ok(first.unwrap_or(own))
     }
 
+    /// The refs that a repository lists in one file. Those with files of their own may be elsewhere by now.
+    pub(crate) fn packed_refs(&self, repository: &VaultPath) -> Result<Refs> {
+        let packed = self.file(&repository.join(b"packed-refs"))?;
+        Ok(packed.map(|packed| packed_refs(&packed)).unwrap_or_default())
+    }
+
     /// The refs of a repository; a working tree of its own shares those of the one that it lies in.
     pub(crate) fn refs(&self, repository: &VaultPath) -> Result<Refs> {
         let common = common(repository);
         let mut refs = Refs::new();
-        if let Some(packed) = self.file(&common.join(b"packed-refs"))? {
-            refs.extend(packed_refs(&packed));
-        }
+        refs.extend(self.packed_refs(&common)?);
         let loose = common.join(b"refs");
         if let Some(dir) = self.tree.get(&loose)?.and_then(|entry| entry.directory().copied()) {
             let mut found = Vec::new();

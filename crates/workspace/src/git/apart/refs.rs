@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::own_name::collides;
+use super::own_name::in_the_way;
 use super::report::InUse;
 use crate::error::Result;
 use crate::git::repository::Refs;
@@ -28,8 +28,10 @@ pub(super) struct RefPlan {
 /// Why a ref stays, and what the other side has; nothing where that deleted it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Stays {
-    /// Both moved it, or there is no room for it.
+    /// Both moved it.
     Both(Option<Vec<u8>>),
+    /// There is no room for it beside this one.
+    NoRoom(Name, Vec<u8>),
     /// The target's checkout needs it where it is, and cannot follow.
     InUse(Option<Vec<u8>>, InUse),
 }
@@ -156,8 +158,10 @@ pub(super) fn plan(states: &RefStates<'_>, guarded: &BTreeMap<Name, InUse>) -> R
         }
     }
     for (name, there) in wanted {
-        if !target.contains_key(name) && collides(&plan.after, name) {
-            plan.stays.insert(name.clone(), Stays::Both(Some(there.clone())));
+        let in_the_way = in_the_way(&plan.after, name).filter(|_| !target.contains_key(name));
+        if let Some(beside) = in_the_way {
+            let stays = Stays::NoRoom(beside.clone(), there.clone());
+            plan.stays.insert(name.clone(), stays);
             continue;
         }
         plan.after.insert(name.clone(), there.clone());

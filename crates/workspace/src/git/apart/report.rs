@@ -105,13 +105,17 @@ pub enum GitEvent {
     FileStayed,
     /// Both sides changed the whole directory, or one deleted it: the target's stays, and the other's may lie at this path.
     DirectoryStayed(Option<String>),
+    /// The target's whole directory stays, for this reason.
+    DirectoryKept(&'static str),
+    /// A ref of the other side has no room beside one of the target's, which is named first; it has the second name now.
+    NoRoom(String, String),
 }
 
 impl GitEvent {
     /// The word for it.
     pub fn as_str(&self) -> &'static str {
         match self {
-            Self::KeptApart(_) => "kept-apart",
+            Self::KeptApart(_) | Self::NoRoom(..) => "kept-apart",
             Self::CheckedOut(..) => "checked-out",
             Self::Stayed => "stayed",
             Self::Moved => "moved",
@@ -123,14 +127,14 @@ impl GitEvent {
             Self::DamagedObjects(_) => "damaged-objects",
             Self::CheckoutStayed(_) => "checkout-stayed",
             Self::FileStayed => "file-stayed",
-            Self::DirectoryStayed(_) => "directory-stayed",
+            Self::DirectoryStayed(_) | Self::DirectoryKept(_) => "directory-stayed",
         }
     }
 
     /// The name that a ref of the other side was kept under, or the path of a directory.
     pub fn kept_as(&self) -> Option<&str> {
         match self {
-            Self::KeptApart(name) | Self::CheckedOut(name, _) => Some(name),
+            Self::KeptApart(name) | Self::CheckedOut(name, _) | Self::NoRoom(_, name) => Some(name),
             Self::DirectoryStayed(path) | Self::Replaced(path) => path.as_deref(),
             _ => None,
         }
@@ -140,6 +144,7 @@ impl GitEvent {
     pub fn why(&self) -> Option<&str> {
         match self {
             Self::CheckoutStayed(why) | Self::NotBrought(why) => Some(why),
+            Self::DirectoryKept(why) => Some(why),
             Self::CheckedOut(_, InUse::Rebased) => Some("it is being rebased there"),
             Self::CheckedOut(_, InUse::Bisected) => Some("a search by git bisect started there"),
             _ => None,

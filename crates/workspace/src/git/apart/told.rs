@@ -13,10 +13,10 @@ use super::report::GitEvent;
 use super::store::is_id;
 use super::{Taking, Unclear, logs};
 use crate::error::Result;
-use crate::git::repository::Refs;
+use crate::git::repository::{Refs, resolve};
 
 /// Refs that people name. Others, such as those of remotes, move as they like.
-const TOLD: [&[u8]; 2] = [b"refs/heads/", b"refs/tags/"];
+pub(super) const TOLD: [&[u8]; 2] = [b"refs/heads/", b"refs/tags/"];
 /// Names below which refs are kept that the target had before its repository was replaced by another one.
 const BEFORE: &str = "before";
 
@@ -38,6 +38,7 @@ impl Taking<'_, '_> {
                 self.keep_before(repository, name, (was, None), after)?;
             } else if !self.is_merged(repository, after, name, was)? {
                 self.note(repository, GitEvent::Deleted, text(name), Some(was), None);
+                self.tell_log(repository, name, was, after)?;
             }
         }
         if self.unclear == Unclear::Stay {
@@ -51,6 +52,41 @@ impl Taking<'_, '_> {
                 self.keep_before(repository, name, (was, Some(value)), after)?;
             } else if let Some(event) = self.left_behind(repository, name, was, value)? {
                 self.note(repository, event, text(name), Some(was), Some(value));
+            }
+        }
+        Ok(())
+    }
+
+    /// Names the commits that only the log of a deleted ref leads to: it goes with the ref.
+    fn tell_log(
+        &mut self,
+        repository: &VaultPath,
+        name: &[u8],
+        was: &[u8],
+        after: &Refs,
+    ) -> Result<()> {
+        if self.unclear != Unclear::Apart {
+            return Ok(());
+        }
+        let both = self.both(repository)?;
+        let read = |name: &[u8]| self.sides.target.file(&log_path(repository, name));
+        let (log, head) = (read(name)?.unwrap_or_default(), read(b"HEAD")?.unwrap_or_default());
+        let mut known: BTreeSet<&[u8]> = logs::values(&head).collect();
+        known.extend(after.values().map(Vec::as_slice).chain([was]));
+        let tips: Vec<Vec<u8>> =
+            [Some(was.to_vec()), resolve(after, b"HEAD")].into_iter().flatten().collect();
+        let values: Vec<&[u8]> = logs::values(&log).collect();
+        for (at, value) in values.iter().rev().enumerate() {
+            if !is_id(value) || !both.target.has(value)? || !known.insert(value) {
+                continue;
+            }
+            let mut is_reached = false;
+            for tip in &tips {
+                is_reached = is_reached || includes(&both.target, tip, value)?;
+            }
+            if !is_reached {
+                let name = format!("{}@{{{at}}}", text(name));
+                self.note(repository, GitEvent::Deleted, name, Some(value), None);
             }
         }
         Ok(())

@@ -38,6 +38,7 @@ impl Taking<'_, '_> {
             let here = target.get(name).map(Vec::as_slice);
             let value = match stays {
                 Stays::Both(value) | Stays::InUse(value, _) => value.as_deref(),
+                Stays::NoRoom(_, value) => Some(value.as_slice()),
             };
             match (self.unclear, value) {
                 (Unclear::Apart | Unclear::Follow, Some(value)) => {
@@ -48,6 +49,7 @@ impl Taking<'_, '_> {
                     let event = match stays {
                         Stays::Both(_) => GitEvent::KeptApart(text(&own)),
                         Stays::InUse(_, why) => GitEvent::CheckedOut(text(&own), *why),
+                        Stays::NoRoom(beside, _) => GitEvent::NoRoom(text(beside), text(&own)),
                     };
                     self.note(repository, event, text(name), here, Some(value));
                 }
