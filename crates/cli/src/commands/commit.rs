@@ -225,7 +225,10 @@ pub(crate) fn bring_home(
     end.git.notes.retain(|note| !made.as_ref().is_some_and(|made| made.settles(note)));
     let behind = matches!(made, Some(git::Made::Commit(_))) && followed.is_none();
     if let Some(GitFollowed { brought, root, git }) = followed {
-        (end.brought, end.after) = (brought, root);
+        // A commit that merges nothing is told in a line of its own.
+        if end.git.notes.len() < outcome.git.notes.len() {
+            (end.brought, end.after) = (brought, root);
+        }
         end.workspace_git.notes.extend(git.notes);
     }
     let mut noise = context.noise(vault, &[end.before, end.after], about.expand)?;
