@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::MergeOptions;
-use crate::diff::{Change, DiffOptions, detect_renames};
+use crate::diff::{Change, DiffOptions, find_pairs};
 use crate::entry::Entry;
 use crate::error::Result;
 use crate::objects::Objects;
@@ -19,8 +19,8 @@ pub(super) struct Move {
     pub(super) similarity: u8,
 }
 
-/// What each side moved, as far as another side has to do with it: it did something to the file too, or it added something to a
-/// directory from which the file went. All others come out the same as deleted and added.
+/// What each side moved, as far as another side has to do with it: it did something to the file too, it added something to a directory
+/// from which the file went, or it has something else where the file came. All others come out the same as deleted and added.
 pub(super) fn find(
     objects: &Objects,
     changes: &[Vec<Change>],
@@ -30,34 +30,71 @@ pub(super) fn find(
     let mut all = Vec::new();
     for (side, own) in changes.iter().enumerate() {
         let left = left_directories(side, changes, options);
-        let matters = |change: &&Change| match (&change.before, &change.after) {
-            (None, Some(entry)) => entry.directory().is_none(),
-            (Some(entry), None) => {
-                entry.directory().is_none()
-                    && (touched.get(&change.path).is_some_and(|sides| *sides > 1)
-                        || parents(&change.path).any(|parent| left.contains(&parent)))
-            }
-            _ => false,
+        let is_disputed = is_disputed(side, changes);
+        let matters = |change: &Change| {
+            is_disputed
+                || touched.get(&change.path).is_some_and(|sides| *sides > 1)
+                || parents(&change.path).any(|parent| left.contains(&parent))
         };
-        let candidates: Vec<&Change> = own.iter().filter(matters).collect();
-        if candidates.iter().all(|change| change.after.is_some()) {
+        let candidates: Vec<Change> = own.iter().filter_map(candidate).collect();
+        let is_wanted = |change: &Change| change.after.is_none() && matters(change);
+        if !candidates.iter().any(is_wanted) {
             all.push(Vec::new());
             continue;
         }
-        let candidates = candidates.into_iter().cloned().collect();
         let diff = DiffOptions {
             renames: true,
             rename_similarity: options.rename_similarity,
             ..DiffOptions::default()
         };
-        let found = detect_renames(objects, candidates, &diff)?.into_iter();
-        let moves = found.filter_map(|change| {
-            let (from, similarity) = change.moved?;
-            Some(Move { from, to: change.path, similarity })
+        // All are looked at, so that none is taken for another one that does not matter.
+        let found = find_pairs(objects, &candidates, &diff, &matters)?.by_added.into_iter();
+        let found = found.filter(|(_, (from, _))| matters(&candidates[*from]));
+        let moves = found.map(|(to, (from, similarity))| Move {
+            from: candidates[from].path.clone(),
+            to: candidates[to].path.clone(),
+            similarity,
         });
         all.push(moves.collect());
     }
     Ok(all)
+}
+
+/// A file that came or went. One that took the place of a directory came, too.
+fn candidate(change: &Change) -> Option<Change> {
+    let is_folder = |entry: &Arc<Entry>| entry.directory().is_some();
+    match (&change.before, &change.after) {
+        (None, Some(entry)) | (Some(entry), None) if !is_folder(entry) => Some(change.clone()),
+        (Some(before), Some(after)) if is_folder(before) && !is_folder(after) => {
+            Some(Change { before: None, ..change.clone() })
+        }
+        _ => None,
+    }
+}
+
+/// Whether a side has something new where another one has something else.
+fn is_disputed(side: usize, changes: &[Vec<Change>]) -> bool {
+    let others = || {
+        let others = changes.iter().enumerate().filter(move |(other, _)| *other != side);
+        others.flat_map(|(_, changes)| changes).filter(|change| change.after.is_some())
+    };
+    let is_folder = |change: &&Change| change.entry().directory().is_some();
+    let leaves: HashSet<&VaultPath> =
+        others().filter(|change| !is_folder(change)).map(|change| &change.path).collect();
+    let folders: HashSet<VaultPath> = others().flat_map(|change| parents(&change.path)).collect();
+    let made: HashSet<&VaultPath> = others()
+        .filter(|change| is_folder(change) && change.before.is_none())
+        .map(|change| &change.path)
+        .collect();
+    let own = changes[side].iter().filter(|change| change.after.is_some());
+    own.into_iter().any(|change| {
+        let path = &change.path;
+        let is_new = change.before.as_ref().is_none_or(|before| before.directory().is_some());
+        parents(path).any(|parent| leaves.contains(&parent))
+            || !is_folder(&change)
+                && (folders.contains(path) || made.contains(path))
+            || is_new && leaves.contains(path)
+    })
 }
 
 /// How many sides did something to each path of the base that is no directory.
