@@ -9,6 +9,7 @@ use offshoot_vault::{ApplyError, HomeError, NameError, PathError, StoreError, Va
 use offshoot_workspace::{BindingError, ServiceError};
 
 use crate::config::ConfigError;
+use crate::context::account;
 
 /// What to do where the disk is full.
 const FREES: &str =
@@ -22,13 +23,16 @@ pub(crate) type Result<T, E = CliError> = std::result::Result<T, E>;
 pub(crate) struct CliError {
     pub(crate) code: ExitCode,
     pub(crate) message: String,
+    /// The message in lines of their own, where it has several.
+    pub(crate) lines: Vec<String>,
     pub(crate) hint: Option<String>,
     pub(crate) candidates: Vec<String>,
 }
 
 impl CliError {
     pub(crate) fn new(code: ExitCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None, candidates: Vec::new() }
+        let (message, lines, candidates) = (message.into(), Vec::new(), Vec::new());
+        Self { code, message, lines, hint: None, candidates }
     }
 
     pub(crate) fn usage(message: impl Into<String>) -> Self {
@@ -118,6 +122,11 @@ impl From<VaultError> for CliError {
                     }
                     _ => Self::new(ExitCode::Storage, message),
                 }
+            }
+            VaultError::SomebodyElses { owner, .. } => {
+                let name = account(owner).unwrap_or_else(|| format!("#{owner}"));
+                let hint = format!("reading works; to change it: `sudo -u {name} offshoot ...`");
+                Self::new(ExitCode::Storage, message).hint(hint)
             }
             // Which snapshots there are is looked up first, so one that is named and gone is a hole in the catalog.
             VaultError::Damaged { .. }
@@ -315,9 +324,10 @@ impl From<ApplyError> for CliError {
         let message = error.to_string();
         match error {
             ApplyError::Vault(error) => error.into(),
-            ApplyError::Problems(_) => {
-                Self::new(ExitCode::Conflict, message).hint("nothing was changed")
-            }
+            ApplyError::Problems(problems) => Self {
+                lines: problems.iter().map(ToString::to_string).collect(),
+                ..Self::new(ExitCode::Conflict, message).hint("nothing was changed")
+            },
             ApplyError::Interfered { .. } => Self::new(ExitCode::Busy, message).hint("try again"),
             ApplyError::Failed { .. } => Self::new(ExitCode::Storage, message),
             ApplyError::Stuck { .. } => Self::new(ExitCode::Storage, message).hint(

@@ -79,8 +79,7 @@ impl Output {
         always: bool,
     ) -> Result<()> {
         if self.json {
-            print_json(&Document::new(document, self.notes.take()));
-            return Ok(());
+            return finish_write(print_json(&Document::new(document, self.notes.take())));
         }
         self.print_notes();
         if always || !self.quiet {
@@ -139,7 +138,7 @@ pub(crate) fn finish_write(written: io::Result<()>) -> Result<()> {
 }
 
 /// Prints a document on one line, or indented where a person looks at it.
-pub(crate) fn print_json<T: Serialize>(document: &T) {
+pub(crate) fn print_json<T: Serialize>(document: &T) -> io::Result<()> {
     let pretty = io::stdout().is_terminal();
     // Long strings come in many small pieces, with an escape between them.
     let mut out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
@@ -148,17 +147,24 @@ pub(crate) fn print_json<T: Serialize>(document: &T) {
         false => serde_json::to_writer(&mut out, document),
     };
     let ended = written.map_err(io::Error::from).and_then(|()| out.write_all(b"\n"));
-    // With standard output gone there is nobody to tell; the exit code still says how it went.
-    drop(ended.and_then(|()| out.flush()));
+    let ended = ended.and_then(|()| out.flush());
+    if ended.is_err() {
+        // What could not be written is not tried again when the buffer goes.
+        drop(out.into_parts());
+    }
+    ended
 }
 
 /// Prints an error and gives its exit code.
 pub(crate) fn report_error(error: &CliError, json: bool) -> ExitCode {
-    if json {
-        print_json(&ErrorDocument::new(error.body()));
+    // Where the document cannot be written, standard error says it.
+    if json && finish_write(print_json(&ErrorDocument::new(error.body()))).is_ok() {
         return error.code;
     }
-    let mut text = format!("{} {}\n", paint(BAD, "error:"), render::line(&error.message));
+    let message = std::slice::from_ref(&error.message);
+    let lines = if error.lines.is_empty() { message } else { &error.lines };
+    let lines: Vec<String> = lines.iter().map(|line| render::line(line)).collect();
+    let mut text = format!("{} {}\n", paint(BAD, "error:"), lines.join("\n  "));
     if let Some(hint) = &error.hint {
         text.push_str(&format!("  {} {}\n", paint(DIM, "hint:"), render::line(hint)));
     }

@@ -69,8 +69,9 @@ impl<'a> ReviewService<'a> {
         let proposal = &preview.proposal;
         let summary = ChangeSummaryService::new(self.vault, self.options);
         let mut changes = summary.between(&proposal.base, &preview.tip.root, false)?.changes;
+        part_moves(&mut changes);
         leave_out_what_comes_along(&mut changes);
-        let paths = together::widened(paths);
+        let paths = replaced_above(&changes, together::widened(paths));
         changes.retain(|change| is_wanted(change, &paths));
         let held: BTreeMap<&VaultPath, HeldReason> =
             proposal.stays().map(|held| (&held.change.path, held.reason)).collect();
@@ -173,6 +174,35 @@ fn comes_home(change: &Change, before: &Tree<'_>, after: &Tree<'_>) -> Result<bo
         }
     }
     Ok(false)
+}
+
+/// What was moved into something that became a directory, or out of one that is none any more, comes and goes with that: it was deleted
+/// and added.
+fn part_moves(changes: &mut Vec<Change>) {
+    let replaced: Vec<VaultPath> =
+        changes.iter().filter(|c| changes_kind(c)).map(|c| c.path.clone()).collect();
+    let is_below = |path: &VaultPath| replaced.iter().any(|p| path != p && path.is_within(p));
+    let mut deleted = Vec::new();
+    for change in changes.iter_mut() {
+        let Some((from, _)) = change.moved.take_if(|(from, _)| is_below(from) || is_below(&change.path))
+        else {
+            continue;
+        };
+        let before = change.before.take();
+        deleted.push(Change { path: from, before, after: None, moved: None });
+    }
+    changes.extend(deleted);
+    changes.sort_by(|a, b| a.path.cmp(&b.path));
+}
+
+/// The paths that are asked for; for one below something that became a directory or is none any more, that.
+fn replaced_above(changes: &[Change], paths: Vec<VaultPath>) -> Vec<VaultPath> {
+    let above = |path: VaultPath| {
+        let mut replaced = changes.iter().filter(|change| changes_kind(change));
+        let found = replaced.find(|change| path.is_within(&change.path));
+        found.map_or(path, |change| change.path.clone())
+    };
+    paths.into_iter().map(above).collect()
 }
 
 /// Directories that only frame other changes, and what lies below something that became a directory or is none any more,

@@ -1,6 +1,7 @@
 //! Files that a side moved, where it matters to another side.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Bound;
 use std::sync::Arc;
 
 use super::MergeOptions;
@@ -74,27 +75,30 @@ fn candidate(change: &Change) -> Option<Change> {
 
 /// Whether a side has something new where another one has something else.
 fn is_disputed(side: usize, changes: &[Vec<Change>]) -> bool {
-    let others = || {
-        let others = changes.iter().enumerate().filter(move |(other, _)| *other != side);
-        others.flat_map(|(_, changes)| changes).filter(|change| change.after.is_some())
+    let is_leaf = |change: &&Change| change.entry().directory().is_none();
+    let is_new = |change: &&Change| {
+        change.before.as_ref().is_none_or(|before| before.directory().is_some())
     };
-    let is_folder = |change: &&Change| change.entry().directory().is_some();
-    let leaves: HashSet<&VaultPath> =
-        others().filter(|change| !is_folder(change)).map(|change| &change.path).collect();
-    let folders: HashSet<VaultPath> = others().flat_map(|change| parents(&change.path)).collect();
-    let made: HashSet<&VaultPath> = others()
-        .filter(|change| is_folder(change) && change.before.is_none())
-        .map(|change| &change.path)
-        .collect();
-    let own = changes[side].iter().filter(|change| change.after.is_some());
-    own.into_iter().any(|change| {
-        let path = &change.path;
-        let is_new = change.before.as_ref().is_none_or(|before| before.directory().is_some());
-        parents(path).any(|parent| leaves.contains(&parent))
-            || !is_folder(&change)
-                && (folders.contains(path) || made.contains(path))
-            || is_new && leaves.contains(path)
-    })
+    let there = |changes: &mut dyn Iterator<Item = &'_ Change>| -> Vec<Change> {
+        changes.filter(|change| change.after.is_some()).cloned().collect()
+    };
+    let others = changes.iter().enumerate().filter(|(other, _)| *other != side);
+    let others = there(&mut others.flat_map(|(_, changes)| changes));
+    let own = there(&mut changes[side].iter());
+    let has_leaf_above = |upper: &[Change], lower: &[Change]| {
+        let lower: BTreeSet<&VaultPath> = lower.iter().map(|change| &change.path).collect();
+        let is_above = |path: &VaultPath| {
+            let beneath = (Bound::Excluded(&path), Bound::Unbounded);
+            let next = lower.range::<&VaultPath, _>(beneath).next();
+            next.is_some_and(|next| next.is_within(path))
+        };
+        upper.iter().filter(is_leaf).any(|change| is_above(&change.path))
+    };
+    let new: HashSet<&VaultPath> =
+        others.iter().filter(is_new).map(|change| &change.path).collect();
+    own.iter().filter(is_leaf).filter(is_new).any(|change| new.contains(&change.path))
+        || has_leaf_above(&own, &others)
+        || has_leaf_above(&others, &own)
 }
 
 /// How many sides did something to each path of the base that is no directory.

@@ -2,7 +2,7 @@
 
 use offshoot_vault::diff::pick::{Part, Take, TextPick, fingerprint};
 use offshoot_vault::diff::{Change, ChangeKind};
-use offshoot_vault::{Entry, EntryKind};
+use offshoot_vault::{Entry, EntryKind, VaultPath};
 
 use super::Origin;
 use crate::home::HeldReason;
@@ -174,6 +174,14 @@ impl ReviewItem {
     pub fn edit_whole(&mut self, text: Vec<u8>) {
         self.pieces.clear();
         self.pieces.push(self.piece(PieceKind::Whole, Decision::Edited(text)));
+    }
+
+    /// Whether a path lies below this one, which became a directory or is none any more: it is decided with it.
+    pub fn replaces_all_below(&self, path: &VaultPath) -> bool {
+        let kinds = (self.change.before.as_deref(), self.change.after.as_deref());
+        let is_replaced =
+            matches!(kinds, (Some(before), Some(after)) if before.kind() != after.kind());
+        is_replaced && *path != self.change.path && path.is_within(&self.change.path)
     }
 
     /// What the path becomes.

@@ -45,17 +45,17 @@ impl<'a> Leaf<'a> {
 
 /// The deleted files that have not been found yet.
 struct Sources<'a> {
-    by_key: HashMap<Key<'a>, BTreeSet<(&'a VaultPath, usize)>>,
+    by_key: HashMap<Key<'a>, BTreeSet<(&'a [Vec<u8>], usize)>>,
     leaves: HashMap<usize, Leaf<'a>>,
     by_path: HashMap<(&'a VaultPath, BlobId), usize>,
 }
 
 impl<'a> Sources<'a> {
     fn new(leaves: &[Leaf<'a>]) -> Self {
-        let mut by_key: HashMap<Key<'a>, BTreeSet<(&'a VaultPath, usize)>> = HashMap::new();
+        let mut by_key: HashMap<Key<'a>, BTreeSet<(&'a [Vec<u8>], usize)>> = HashMap::new();
         for leaf in leaves {
             for key in leaf.keys() {
-                by_key.entry(key).or_default().insert((leaf.path, leaf.at));
+                by_key.entry(key).or_default().insert((leaf.path.names(), leaf.at));
             }
         }
         let by_path = leaves.iter().map(|leaf| ((leaf.path, leaf.blob), leaf.at)).collect();
@@ -66,27 +66,26 @@ impl<'a> Sources<'a> {
     /// The one with this key; nothing where there are several.
     fn only(&self, key: &Key<'a>) -> Option<&'a VaultPath> {
         let found = self.by_key.get(key).filter(|found| found.len() == 1)?;
-        found.first().map(|(path, _)| *path)
+        let leaf = found.first().and_then(|(_, at)| self.leaves.get(at));
+        leaf.map(|leaf| leaf.path)
     }
 
     /// Of those with this key the first whose path starts with most of the names of another: it is near that in the order of paths.
     fn nearest(&self, key: &Key<'a>, path: &VaultPath) -> Option<usize> {
-        let found = self.by_key.get(key)?;
-        let neighbours = [found.range(..(path, 0)).next_back(), found.range((path, 0)..).next()];
-        let shared = |(other, _): &(&VaultPath, usize)| {
-            other.names().iter().zip(path.names()).take_while(|(a, b)| a == b).count()
+        let (found, names) = (self.by_key.get(key)?, path.names());
+        let neighbours = [found.range(..(names, 0)).next_back(), found.range((names, 0)..).next()];
+        let shared = |(other, _): &(&[Vec<u8>], usize)| {
+            other.iter().zip(names).take_while(|(a, b)| a == b).count()
         };
         let most = neighbours.into_iter().flatten().map(shared).max()?;
-        let start = std::iter::successors(Some(path.clone()), VaultPath::parent)
-            .find(|start| start.names().len() == most)?;
-        found.range((&start, 0)..).next().map(|(_, at)| *at)
+        found.range((&names[..most], 0)..).next().map(|(_, at)| *at)
     }
 
     fn take(&mut self, at: usize) {
         let Some(leaf) = self.leaves.remove(&at) else { return };
         for key in leaf.keys() {
             if let Some(found) = self.by_key.get_mut(&key) {
-                found.remove(&(leaf.path, leaf.at));
+                found.remove(&(leaf.path.names(), leaf.at));
             }
         }
         self.by_path.remove(&(leaf.path, leaf.blob));

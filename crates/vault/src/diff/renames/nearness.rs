@@ -11,7 +11,8 @@ pub(super) const LONGEST_END: usize = 16;
 pub(super) fn nearness(from: &VaultPath, to: &VaultPath) -> (usize, bool, usize) {
     let (old, new) = (from.names(), to.names());
     let start = old.iter().zip(new).take_while(|(a, b)| a == b).count();
-    (common_end(from, to), from.parent() == to.parent(), start)
+    let is_beside = old.len() == new.len() && start + 1 >= old.len();
+    (common_end(from, to), is_beside, start)
 }
 
 /// How many names two paths share at the end.
