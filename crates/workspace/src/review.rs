@@ -184,7 +184,8 @@ fn part_moves(changes: &mut Vec<Change>) {
     let is_below = |path: &VaultPath| replaced.iter().any(|p| path != p && path.is_within(p));
     let mut deleted = Vec::new();
     for change in changes.iter_mut() {
-        let Some((from, _)) = change.moved.take_if(|(from, _)| is_below(from) || is_below(&change.path))
+        let Some((from, _)) =
+            change.moved.take_if(|(from, _)| is_below(from) || is_below(&change.path))
         else {
             continue;
         };

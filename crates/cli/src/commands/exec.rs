@@ -243,5 +243,11 @@ fn knock(
         drop(opened.vault.take_in_refusals());
     }
     let (nothing, closing) = (Listing::new(&[], None)?, Closing::default());
-    Ok(Knocked::Answered(answer.finish(context, &envelope, &nothing, (Printed::Lines, None), &closing)?))
+    Ok(Knocked::Answered(answer.finish(
+        context,
+        &envelope,
+        &nothing,
+        (Printed::Lines, None),
+        &closing,
+    )?))
 }

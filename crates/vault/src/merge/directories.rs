@@ -121,9 +121,7 @@ impl Follower<'_, '_> {
         for path in additions.leaves.keys().chain(moved) {
             match self.target(path) {
                 Some(Target::To(to))
-                    if self.is_free(&to)?
-                        && !self.is_blocked(&to)?
-                        && taken.insert(to.clone()) =>
+                    if self.is_free(&to)? && !self.is_blocked(&to)? && taken.insert(to.clone()) =>
                 {
                     plan.to.insert(path.clone(), to);
                 }

@@ -76,9 +76,8 @@ fn candidate(change: &Change) -> Option<Change> {
 /// Whether a side has something new where another one has something else.
 fn is_disputed(side: usize, changes: &[Vec<Change>]) -> bool {
     let is_leaf = |change: &&Change| change.entry().directory().is_none();
-    let is_new = |change: &&Change| {
-        change.before.as_ref().is_none_or(|before| before.directory().is_some())
-    };
+    let is_new =
+        |change: &&Change| change.before.as_ref().is_none_or(|before| before.directory().is_some());
     let there = |changes: &mut dyn Iterator<Item = &'_ Change>| -> Vec<Change> {
         changes.filter(|change| change.after.is_some()).cloned().collect()
     };

@@ -302,9 +302,8 @@ fn deciding_for_a_side_gives_what_it_has() {
         if merged.conflicts.is_empty() {
             continue;
         }
-        let is_dispute = |conflict: &OpenConflict| {
-            conflict.record.kinds.contains(&ConflictKind::DirectoryFile)
-        };
+        let is_dispute =
+            |conflict: &OpenConflict| conflict.record.kinds.contains(&ConflictKind::DirectoryFile);
         disputes += usize::from(merged.conflicts.iter().any(is_dispute));
         let workspace = bench.workspaces().list().unwrap();
         let workspace = workspace.into_iter().find(|found| found.name == into).unwrap();

@@ -145,7 +145,9 @@ fn recorded(error: CliError, envelope: &ExecutionEnvelope) -> CliError {
     let result = &envelope.result;
     let ran = result.exit_code.is_some() || result.signal.is_some();
     match ran {
-        true => error.hint(format!("the command ran and is recorded: `offshoot show {}`", result.id)),
+        true => {
+            error.hint(format!("the command ran and is recorded: `offshoot show {}`", result.id))
+        }
         false => error,
     }
 }

@@ -44,9 +44,8 @@ pub(crate) fn decide(
 /// a directory, or is none any more, is decided with that.
 fn decide_path(items: &mut [ReviewItem], path: &VaultPath, decision: &Decision) -> bool {
     let mut found = false;
-    let is_named = |item: &&mut ReviewItem| {
-        item.change.path.is_within(path) || item.replaces_all_below(path)
-    };
+    let is_named =
+        |item: &&mut ReviewItem| item.change.path.is_within(path) || item.replaces_all_below(path);
     for item in items.iter_mut().filter(is_named) {
         found = true;
         decide_all(std::slice::from_mut(item), decision);

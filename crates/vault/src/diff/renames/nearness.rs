@@ -61,8 +61,7 @@ impl DirectoryMoves {
 /// The directories that differ between two paths which end in the same names; nothing where even the last name differs.
 fn moved_directory(from: &VaultPath, to: &VaultPath) -> Option<(VaultPath, VaultPath)> {
     let shared = common_end(from, to);
-    let above = |path: &VaultPath| {
-        std::iter::successors(Some(path.clone()), VaultPath::parent).nth(shared)
-    };
+    let above =
+        |path: &VaultPath| std::iter::successors(Some(path.clone()), VaultPath::parent).nth(shared);
     if shared == 0 { None } else { Some((above(from)?, above(to)?)) }
 }
