@@ -43,16 +43,19 @@ impl<'a> Leaf<'a> {
     }
 }
 
+/// Files by the names in their paths, with their places.
+type InOrder<'a> = BTreeSet<(&'a [Vec<u8>], usize)>;
+
 /// The deleted files that have not been found yet.
 struct Sources<'a> {
-    by_key: HashMap<Key<'a>, BTreeSet<(&'a [Vec<u8>], usize)>>,
+    by_key: HashMap<Key<'a>, InOrder<'a>>,
     leaves: HashMap<usize, Leaf<'a>>,
     by_path: HashMap<(&'a VaultPath, BlobId), usize>,
 }
 
 impl<'a> Sources<'a> {
     fn new(leaves: &[Leaf<'a>]) -> Self {
-        let mut by_key: HashMap<Key<'a>, BTreeSet<(&'a [Vec<u8>], usize)>> = HashMap::new();
+        let mut by_key: HashMap<Key<'a>, InOrder<'a>> = HashMap::new();
         for leaf in leaves {
             for key in leaf.keys() {
                 by_key.entry(key).or_default().insert((leaf.path.names(), leaf.at));
