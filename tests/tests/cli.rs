@@ -46,6 +46,8 @@ mod execs;
 mod files;
 #[path = "cli/forked.rs"]
 mod forked;
+#[path = "cli/full_output.rs"]
+mod full_output;
 #[path = "cli/garbage.rs"]
 mod garbage;
 #[path = "cli/help.rs"]

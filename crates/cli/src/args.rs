@@ -18,7 +18,7 @@ use crate::commands::{
     recover, resolve, revert, review, run, show, snapshot, status, vault, version, workspace,
 };
 use crate::complete;
-use crate::output::report_error;
+use crate::output::{finish_write, print_json, report_error};
 
 const AFTER_HELP: &str = "\
 Start here:
@@ -226,8 +226,11 @@ pub(crate) fn report_parse_error(error: clap::Error, arguments: &[OsString]) -> 
         return ProcessExit::from(report_error(&error, json).number());
     }
     if json && error.kind() == ErrorKind::DisplayHelp {
-        crate::output::print_json(&Document::new(describe::describe(arguments), Vec::new()));
-        return ProcessExit::SUCCESS;
+        let document = Document::new(describe::describe(arguments), Vec::new());
+        return match finish_write(print_json(&document)) {
+            Ok(()) => ProcessExit::SUCCESS,
+            Err(error) => ProcessExit::from(report_error(&error, false).number()),
+        };
     }
     let error = tips::without_strangers(error);
     let asked_for_help = matches!(
@@ -249,7 +252,9 @@ pub(crate) fn report_parse_error(error: clap::Error, arguments: &[OsString]) -> 
             hint: Some("see --help".to_owned()),
             candidates: Vec::new(),
         };
-        crate::output::print_json(&ErrorDocument::new(body));
+        if finish_write(print_json(&ErrorDocument::new(body))).is_err() {
+            drop(error.print());
+        }
     } else {
         // Nothing is left to tell where even the terminal is gone.
         drop(error.print());

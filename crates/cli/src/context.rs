@@ -425,9 +425,15 @@ fn variable(name: &str) -> Option<String> {
 
 /// The name of this process's account, or its number where it has none.
 fn account_name() -> String {
-    let uid = rustix::process::getuid().as_raw().to_string();
+    let uid = rustix::process::getuid().as_raw();
+    account(uid).unwrap_or_else(|| format!("uid-{uid}"))
+}
+
+/// The name of an account.
+pub(crate) fn account(uid: u32) -> Option<String> {
+    let uid = uid.to_string();
     let accounts = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     let mut fields = accounts.lines().map(|line| line.split(':').collect::<Vec<_>>());
-    let own = fields.find(|fields| fields.get(2) == Some(&uid.as_str()));
-    own.map_or_else(|| format!("uid-{uid}"), |fields| fields[0].to_owned())
+    let found = fields.find(|fields| fields.get(2) == Some(&uid.as_str()));
+    found.map(|fields| fields[0].to_owned())
 }

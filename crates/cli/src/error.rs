@@ -9,6 +9,7 @@ use offshoot_vault::{ApplyError, HomeError, NameError, PathError, StoreError, Va
 use offshoot_workspace::{BindingError, ServiceError};
 
 use crate::config::ConfigError;
+use crate::context::account;
 
 /// What to do where the disk is full.
 const FREES: &str =
@@ -118,6 +119,11 @@ impl From<VaultError> for CliError {
                     }
                     _ => Self::new(ExitCode::Storage, message),
                 }
+            }
+            VaultError::SomebodyElses { owner, .. } => {
+                let name = account(owner).unwrap_or_else(|| format!("#{owner}"));
+                let hint = format!("reading works; to change it: `sudo -u {name} offshoot ...`");
+                Self::new(ExitCode::Storage, message).hint(hint)
             }
             // Which snapshots there are is looked up first, so one that is named and gone is a hole in the catalog.
             VaultError::Damaged { .. }

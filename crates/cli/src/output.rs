@@ -90,8 +90,7 @@ impl Output {
         always: bool,
     ) -> Result<()> {
         if self.json {
-            print_json(&Document { notes: self.notes.take(), ..document });
-            return Ok(());
+            return finish_write(print_json(&Document { notes: self.notes.take(), ..document }));
         }
         self.print_notes();
         if always || !self.quiet {
@@ -150,7 +149,7 @@ pub(crate) fn finish_write(written: io::Result<()>) -> Result<()> {
 }
 
 /// Prints a document on one line, or indented where a person looks at it.
-pub(crate) fn print_json<T: Serialize>(document: &T) {
+pub(crate) fn print_json<T: Serialize>(document: &T) -> io::Result<()> {
     let pretty = io::stdout().is_terminal();
     // Long strings come in many small pieces, with an escape between them.
     let mut out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
@@ -159,14 +158,18 @@ pub(crate) fn print_json<T: Serialize>(document: &T) {
         false => serde_json::to_writer(&mut out, document),
     };
     let ended = written.map_err(io::Error::from).and_then(|()| out.write_all(b"\n"));
-    // With standard output gone there is nobody to tell; the exit code still says how it went.
-    drop(ended.and_then(|()| out.flush()));
+    let ended = ended.and_then(|()| out.flush());
+    if ended.is_err() {
+        // What could not be written is not tried again when the buffer goes.
+        drop(out.into_parts());
+    }
+    ended
 }
 
 /// Prints an error and gives its exit code.
 pub(crate) fn report_error(error: &CliError, json: bool) -> ExitCode {
-    if json {
-        print_json(&ErrorDocument::new(error.body()));
+    // Where the document cannot be written, standard error says it.
+    if json && finish_write(print_json(&ErrorDocument::new(error.body()))).is_ok() {
         return error.code;
     }
     eprint(&error_text(error));

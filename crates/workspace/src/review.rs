@@ -73,7 +73,7 @@ impl<'a> ReviewService<'a> {
     ) -> Result<Vec<ReviewItem>> {
         let _held = self.vault.hold()?;
         let (mut listed, common) = self.listed(workspace, selection)?;
-        let paths = together::widened(paths);
+        let paths = listed::replaced_above(&listed, together::widened(paths));
         listed.retain(|one| is_wanted(one, &paths));
         let origins = origin::of(self.vault, workspace, &common)?;
         listed.into_iter().map(|one| self.item(one, &origins)).collect()

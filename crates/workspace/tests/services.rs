@@ -8,6 +8,8 @@ mod checkpoints;
 mod copies;
 #[path = "services/crowd.rs"]
 mod crowd;
+#[path = "services/decisions.rs"]
+mod decisions;
 #[path = "services/doors.rs"]
 mod doors;
 #[path = "services/files.rs"]

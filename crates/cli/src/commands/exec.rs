@@ -201,7 +201,7 @@ fn prepare(ask: &mut Ask<'_>, form: Form, context: &Context, answer: Answer) -> 
             let verdict =
                 judge(&policy, &ask.command, &ask.question().context(&project, Vec::new())?);
             if !verdict.decision.runs() {
-                return Ok(Prepared::Answered(answer.deny(ask, context, &verdict)));
+                return Ok(Prepared::Answered(answer.deny(ask, context, &verdict)?));
             }
             let place = setup::adopt(ask, context, &project, answer.watch(ask, context)?)?;
             let request = request::build(ask, context, place.below.as_deref())?;
@@ -243,5 +243,11 @@ fn knock(
         drop(opened.vault.take_in_refusals());
     }
     let (nothing, closing) = (Listing::new(&[], None)?, Closing::default());
-    Ok(Knocked::Answered(answer.finish(context, &envelope, &nothing, Printed::Lines, &closing)?))
+    Ok(Knocked::Answered(answer.finish(
+        context,
+        &envelope,
+        &nothing,
+        (Printed::Lines, None),
+        &closing,
+    )?))
 }

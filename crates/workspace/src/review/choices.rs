@@ -31,6 +31,7 @@ pub(super) fn choices(
         let choice = match decided.get(&change.path) {
             Some(Some(Choice::Content(bytes))) if has(vault, &change, bytes)? => Choice::Take,
             Some(Some(choice)) => choice.clone(),
+            None if let Some(choice) = with_replaced(items, &change.path) => choice,
             _ if change.entry().directory().is_some() => continue,
             None if everything => continue,
             _ if git_directory(&change.path).is_some() && comes(&change.path) => continue,
@@ -57,6 +58,15 @@ fn whole(items: &[ReviewItem]) -> BTreeSet<VaultPath> {
         items.into_iter().map(|item| unit(item.workspace_path())).collect()
     };
     &units(come) - &units(stay)
+}
+
+/// What lies below something that became a directory, or is none any more, comes home with that or stays with it.
+fn with_replaced(items: &[ReviewItem], path: &VaultPath) -> Option<Choice> {
+    let item = items.iter().find(|item| item.replaces_all_below(path))?;
+    Some(match item.outcome(Wanted::Accepted) {
+        Outcome::After => Choice::Take,
+        Outcome::Before | Outcome::Mixed(_) => Choice::Leave,
+    })
 }
 
 /// What was decided about each path; `None` for nothing.

@@ -183,6 +183,14 @@ impl ReviewItem {
         self.pieces.push(self.piece(PieceKind::Whole, Decision::Edited(text)));
     }
 
+    /// Whether a path lies below this one, which became a directory or is none any more: it is decided with it.
+    pub fn replaces_all_below(&self, path: &VaultPath) -> bool {
+        let kinds = (self.change.before.as_deref(), self.change.after.as_deref());
+        let is_replaced =
+            matches!(kinds, (Some(before), Some(after)) if before.kind() != after.kind());
+        is_replaced && *path != self.change.path && path.is_within(&self.change.path)
+    }
+
     /// What the path becomes.
     pub fn outcome(&self, wanted: Wanted) -> Outcome {
         let taken = |piece: &Piece| wanted.takes(&piece.decision);

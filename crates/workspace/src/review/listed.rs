@@ -42,6 +42,7 @@ pub(super) fn listed(
     let homes = Homes::of(proposal);
     let mut all = Vec::new();
     let mut own = summary.between(&proposal.base, &preview.tip.root, false)?.changes;
+    part_moves(&mut own);
     leave_out_what_comes_along(&mut own);
     for mut change in own {
         let held = held.get(&change.path).copied();
@@ -119,6 +120,37 @@ fn comes_home(change: &Change, before: &Tree<'_>, after: &Tree<'_>) -> Result<bo
         }
     }
     Ok(false)
+}
+
+/// What was moved into something that became a directory, or out of one that is none any more, comes and goes with that: it was deleted
+/// and added.
+fn part_moves(changes: &mut Vec<Change>) {
+    let replaced: Vec<VaultPath> =
+        changes.iter().filter(|c| changes_kind(c)).map(|c| c.path.clone()).collect();
+    let is_below = |path: &VaultPath| replaced.iter().any(|p| path != p && path.is_within(p));
+    let mut deleted = Vec::new();
+    for change in changes.iter_mut() {
+        let Some((from, _)) =
+            change.moved.take_if(|(from, _)| is_below(from) || is_below(&change.path))
+        else {
+            continue;
+        };
+        let before = change.before.take();
+        deleted.push(Change { path: from, before, after: None, moved: None });
+    }
+    changes.extend(deleted);
+    changes.sort_by(|a, b| a.path.cmp(&b.path));
+}
+
+/// The paths that are asked for; for one below something that became a directory or is none any more, that.
+pub(super) fn replaced_above(listed: &[Listed], paths: Vec<VaultPath>) -> Vec<VaultPath> {
+    let above = |path: VaultPath| {
+        let changes = listed.iter().map(|one| &one.change);
+        let mut replaced = changes.filter(|change| changes_kind(change));
+        let found = replaced.find(|change| path.is_within(&change.path));
+        found.map_or(path, |change| change.path.clone())
+    };
+    paths.into_iter().map(above).collect()
 }
 
 /// Directories that only frame other changes, and what lies below something that became a directory or is none any more,
