@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
+#[path = "cli/answers.rs"]
+mod answers;
 #[path = "cli/background.rs"]
 mod background;
 #[path = "cli/bad_input.rs"]
@@ -44,6 +46,8 @@ mod execs;
 mod files;
 #[path = "cli/forked.rs"]
 mod forked;
+#[path = "cli/full_output.rs"]
+mod full_output;
 #[path = "cli/garbage.rs"]
 mod garbage;
 #[path = "cli/help.rs"]
@@ -60,6 +64,8 @@ mod interrupted;
 mod maintenance;
 #[path = "cli/merges.rs"]
 mod merges;
+#[path = "cli/moved.rs"]
+mod moved;
 #[path = "cli/names.rs"]
 mod names;
 #[path = "cli/networks.rs"]

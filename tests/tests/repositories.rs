@@ -7,10 +7,16 @@
 mod broken;
 #[path = "repositories/dropped.rs"]
 mod dropped;
+#[path = "repositories/flow.rs"]
+mod flow;
 #[path = "repositories/killed.rs"]
 mod killed;
 #[path = "repositories/kinds.rs"]
 mod kinds;
+#[path = "repositories/listed.rs"]
+mod listed;
+#[path = "repositories/lost.rs"]
+mod lost;
 #[path = "repositories/moves.rs"]
 mod moves;
 #[path = "repositories/others.rs"]
@@ -21,6 +27,8 @@ mod parts;
 mod seen;
 #[path = "repositories/story.rs"]
 mod story;
+#[path = "repositories/submodules.rs"]
+mod submodules;
 #[path = "repositories/world.rs"]
 mod world;
 

@@ -18,7 +18,7 @@ use crate::commands::{
     recover, resolve, revert, review, run, show, snapshot, status, vault, version, workspace,
 };
 use crate::complete;
-use crate::output::report_error;
+use crate::output::{finish_write, print_json, report_error};
 
 const AFTER_HELP: &str = "\
 Start here:
@@ -213,13 +213,24 @@ pub(crate) fn parse(arguments: &[OsString]) -> Result<Cli, clap::Error> {
 /// Prints what clap has to say; as a document where the caller wants JSON.
 pub(crate) fn report_parse_error(error: clap::Error, arguments: &[OsString]) -> ProcessExit {
     let json = arguments.iter().take_while(|a| *a != "--").any(|a| a == "--json");
+    // To clap's own command for help every word is the name of a command.
+    let error = match json && arguments.iter().any(|word| word == "help") {
+        true => {
+            let plain = arguments.iter().filter(|word| *word != "--json");
+            Cli::try_parse_from(plain).err().unwrap_or(error)
+        }
+        false => error,
+    };
     let tip = tips::unknown_command(&error, arguments);
     if let Some(error) = tip.or_else(|| tips::unknown_option(&error, arguments)) {
         return ProcessExit::from(report_error(&error, json).number());
     }
     if json && error.kind() == ErrorKind::DisplayHelp {
-        crate::output::print_json(&Document::new(describe::describe(arguments), Vec::new()));
-        return ProcessExit::SUCCESS;
+        let document = Document::new(describe::describe(arguments), Vec::new());
+        return match finish_write(print_json(&document)) {
+            Ok(()) => ProcessExit::SUCCESS,
+            Err(error) => ProcessExit::from(report_error(&error, false).number()),
+        };
     }
     let error = tips::without_strangers(error);
     let asked_for_help = matches!(
@@ -241,7 +252,9 @@ pub(crate) fn report_parse_error(error: clap::Error, arguments: &[OsString]) -> 
             hint: Some("see --help".to_owned()),
             candidates: Vec::new(),
         };
-        crate::output::print_json(&ErrorDocument::new(body));
+        if finish_write(print_json(&ErrorDocument::new(body))).is_err() {
+            drop(error.print());
+        }
     } else {
         // Nothing is left to tell where even the terminal is gone.
         drop(error.print());

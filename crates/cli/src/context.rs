@@ -1,8 +1,11 @@
 //! What every command starts from: settings, home, vault, workspace, actor.
 
 mod home;
+pub(crate) mod moved;
 pub(crate) mod noise;
 pub(crate) mod policy;
+
+pub(crate) use self::moved::{Belongs, unsure};
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -14,9 +17,12 @@ use offshoot_vault::{
     Actor, Home, HomeError, ImportOptions, Listed, Vault, VaultError, VaultOptions, VaultPath,
     Workspace,
 };
-use offshoot_workspace::{Point, RecoverService, Resolver, Standing, WorkspaceService, similar};
+use offshoot_workspace::{
+    Point, RecoverService, Resolver, Standing, WorkspaceOverview, WorkspaceService, similar,
+};
 
 use crate::args::{Cli, Global};
+use crate::commands::commit::git;
 use crate::commands::{recover, workspace};
 use crate::config::{self, Abandoned, Loaded, Sources};
 use crate::error::{CliError, Result};
@@ -81,8 +87,16 @@ impl Context {
         self.names_vault_here
     }
 
-    /// The vault that the command is about: named, or the one that this folder belongs to.
+    /// The vault that the command is about: named, or the one that this folder belongs to. What was interrupted in its folder
+    /// is settled.
     pub(crate) fn vault(&self) -> Result<OpenVault> {
+        let opened = self.vault_to_settle()?;
+        self.settle_interrupted(&opened.vault);
+        Ok(opened)
+    }
+
+    /// The same, for commands that settle by themselves, and fail where that fails.
+    pub(crate) fn vault_to_settle(&self) -> Result<OpenVault> {
         let opened = self.vault_as_left()?;
         match opened.vault.cut_short() {
             Some(lost) => {
@@ -188,9 +202,10 @@ impl Context {
     /// The vault that this folder belongs to.
     fn bound_vault(&self) -> Result<Listed> {
         let here = current_dir()?;
-        let bound = self.home.find_bound(&here).map_err(|error| self.home_error(error))?;
-        if let Some((listed, _)) = bound {
-            return Ok(listed);
+        match self.belongs(&here)? {
+            Belongs::To(listed, _) => return Ok(listed),
+            Belongs::Perhaps(moved) => return Err(unsure(&moved, &here)),
+            Belongs::Nowhere => {}
         }
         let names = self.vault_names()?;
         let hint = match names.as_slice() {
@@ -246,15 +261,22 @@ impl Context {
         Err(self.ask_for_workspace(vault)?)
     }
 
+    /// All workspaces at a glance.
+    pub(crate) fn overview(&self, vault: &Vault) -> Result<Vec<WorkspaceOverview>> {
+        let (diff, merge) = (self.diff_options(), self.merge_options());
+        let tracked = git::tracked(vault)?;
+        Ok(WorkspaceService::new(vault, &self.actor).overview(diff, merge, tracked)?)
+    }
+
     /// Asks which of several workspaces is meant.
     fn ask_for_workspace(&self, vault: &Vault) -> Result<CliError> {
-        let found = WorkspaceService::new(vault, &self.actor).overview(self.diff_options())?;
+        let found = self.overview(vault)?;
         if found.is_empty() {
             let hint = "`offshoot exec -w NAME CMD` makes one; `offshoot undo NAME` brings back a deleted one";
             return Ok(CliError::usage("there is no workspace").hint(hint));
         }
         let shown = found.iter().map(|one| {
-            let (changes, age) = (workspace::changes(one.changed), age(one.used_ms));
+            let (changes, age) = (workspace::changes(one.listed), age(one.used_ms));
             format!("{} ({changes}, {age})", one.workspace.name)
         });
         let hint = format!("one of: {}", shown.collect::<Vec<_>>().join(", "));
@@ -403,9 +425,15 @@ fn variable(name: &str) -> Option<String> {
 
 /// The name of this process's account, or its number where it has none.
 fn account_name() -> String {
-    let uid = rustix::process::getuid().as_raw().to_string();
+    let uid = rustix::process::getuid().as_raw();
+    account(uid).unwrap_or_else(|| format!("uid-{uid}"))
+}
+
+/// The name of an account.
+pub(crate) fn account(uid: u32) -> Option<String> {
+    let uid = uid.to_string();
     let accounts = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     let mut fields = accounts.lines().map(|line| line.split(':').collect::<Vec<_>>());
-    let own = fields.find(|fields| fields.get(2) == Some(&uid.as_str()));
-    own.map_or_else(|| format!("uid-{uid}"), |fields| fields[0].to_owned())
+    let found = fields.find(|fields| fields.get(2) == Some(&uid.as_str()));
+    found.map(|fields| fields[0].to_owned())
 }

@@ -9,6 +9,7 @@ use offshoot_vault::{ApplyError, HomeError, NameError, PathError, StoreError, Va
 use offshoot_workspace::{BindingError, ServiceError};
 
 use crate::config::ConfigError;
+use crate::context::account;
 
 /// What to do where the disk is full.
 const FREES: &str =
@@ -119,6 +120,11 @@ impl From<VaultError> for CliError {
                     _ => Self::new(ExitCode::Storage, message),
                 }
             }
+            VaultError::SomebodyElses { owner, .. } => {
+                let name = account(owner).unwrap_or_else(|| format!("#{owner}"));
+                let hint = format!("reading works; to change it: `sudo -u {name} offshoot ...`");
+                Self::new(ExitCode::Storage, message).hint(hint)
+            }
             // Which snapshots there are is looked up first, so one that is named and gone is a hole in the catalog.
             VaultError::Damaged { .. }
             | VaultError::MissingObject(_)
@@ -222,8 +228,14 @@ impl From<ServiceError> for CliError {
             ServiceError::Lost { lost, .. } => {
                 Self { message, ..Self::from(VaultError::CutShort(lost)) }
             }
-            ServiceError::Unknown { suggestions, .. } => {
-                Self::new(ExitCode::NotFound, message).suggest(suggestions)
+            ServiceError::Unknown { suggestions, known, .. } => {
+                let error = Self::new(ExitCode::NotFound, message);
+                match (suggestions.is_empty(), known.is_empty()) {
+                    (true, false) => {
+                        error.hint(format!("one of: {}", known.join(", "))).candidates(known)
+                    }
+                    _ => error.suggest(suggestions),
+                }
             }
             ServiceError::Gone { workspace, operation } => {
                 let hint = match operation.as_str() {
@@ -283,10 +295,20 @@ impl From<ServiceError> for CliError {
                 "mend what is named and try again; `offshoot commit --settle back` or `forward` decides the way",
             ),
             ServiceError::BadNote { .. } => Self::new(ExitCode::Damaged, message),
-            ServiceError::ChangedSince { paths, .. } => {
-                let path = paths.first().map_or("PATH", String::as_str);
+            ServiceError::ChangedSince { verb, workspace, before, .. } => {
+                let way = match verb {
+                    "redone" => format!("`offshoot commit -w {workspace}` merges it with your changes"),
+                    _ => format!(
+                        "`offshoot fs export / DIR --at {}` writes the files of before the commit to DIR",
+                        before.short()
+                    ),
+                };
+                Self::new(ExitCode::Conflict, message).hint(format!("nothing was changed; {way}"))
+            }
+            ServiceError::EarlierWorkspace { workspace, snapshot, .. } => {
+                let snapshot = snapshot.short();
                 Self::new(ExitCode::Conflict, message).hint(format!(
-                    "nothing was changed; first take later edits out of it: `offshoot history {path}` lists its versions"
+                    "`offshoot new {workspace}-2 --from {snapshot}` makes a workspace of it as it was then"
                 ))
             }
             ServiceError::Undecided { workspace, .. } => Self::new(ExitCode::Conflict, message)
@@ -311,8 +333,19 @@ fn binding_error(error: &BindingError, message: String) -> CliError {
         BindingError::NotAFolder(_) | BindingError::Refused { .. } => CliError::usage(message),
         BindingError::Nested { .. } => CliError::new(ExitCode::Conflict, message)
             .hint("bind the outer one alone; everything in it is taken in"),
-        BindingError::OtherVault { vault, .. } => CliError::new(ExitCode::Conflict, message)
-            .hint(format!("work with that one: `offshoot --vault {vault} ...`")),
+        BindingError::OtherVault { vault, unused, .. } => {
+            let work = format!("work with that one: `offshoot --vault {vault} ...`");
+            let hint = match unused {
+                None => work,
+                Some(true) => format!(
+                    "nothing was done in it: `offshoot vault delete {vault} --yes`, then try again"
+                ),
+                Some(false) => format!(
+                    "{work}; or save it with `offshoot --vault {vault} vault export FILE`, delete it with `offshoot vault delete {vault}`, and try again"
+                ),
+            };
+            CliError::new(ExitCode::Conflict, message).hint(hint)
+        }
         BindingError::First => CliError::new(ExitCode::Conflict, message)
             .hint("`offshoot binding move / DIR` says that it lies elsewhere now"),
         BindingError::Overtaken => CliError::new(ExitCode::Conflict, message).hint("try again"),

@@ -60,7 +60,18 @@ impl Output {
         document: T,
         human: impl FnOnce(&T) -> String,
     ) -> Result<()> {
-        self.answer(document, human, true)
+        self.answer(Document::new(document, Vec::new()), human, true)
+    }
+
+    /// Answers a question whose answer can be no: then what was asked for does not hold, as the exit code says too.
+    pub(crate) fn checked<T: Kind>(
+        &self,
+        document: T,
+        passed: bool,
+        human: impl FnOnce(&T) -> String,
+    ) -> Result<()> {
+        let document = Document::new(document, Vec::new());
+        self.answer(Document { success: passed, ..document }, human, true)
     }
 
     /// Answers that something was done: not printed when quiet.
@@ -69,22 +80,21 @@ impl Output {
         document: T,
         human: impl FnOnce(&T) -> String,
     ) -> Result<()> {
-        self.answer(document, human, false)
+        self.answer(Document::new(document, Vec::new()), human, false)
     }
 
     fn answer<T: Kind>(
         &self,
-        document: T,
+        document: Document<T>,
         human: impl FnOnce(&T) -> String,
         always: bool,
     ) -> Result<()> {
         if self.json {
-            print_json(&Document::new(document, self.notes.take()));
-            return Ok(());
+            return finish_write(print_json(&Document { notes: self.notes.take(), ..document }));
         }
         self.print_notes();
         if always || !self.quiet {
-            self.text(&human(&document))?;
+            self.text(&human(&document.result))?;
         }
         Ok(())
     }
@@ -139,7 +149,7 @@ pub(crate) fn finish_write(written: io::Result<()>) -> Result<()> {
 }
 
 /// Prints a document on one line, or indented where a person looks at it.
-pub(crate) fn print_json<T: Serialize>(document: &T) {
+pub(crate) fn print_json<T: Serialize>(document: &T) -> io::Result<()> {
     let pretty = io::stdout().is_terminal();
     // Long strings come in many small pieces, with an escape between them.
     let mut out = io::BufWriter::with_capacity(1 << 16, io::stdout().lock());
@@ -148,22 +158,31 @@ pub(crate) fn print_json<T: Serialize>(document: &T) {
         false => serde_json::to_writer(&mut out, document),
     };
     let ended = written.map_err(io::Error::from).and_then(|()| out.write_all(b"\n"));
-    // With standard output gone there is nobody to tell; the exit code still says how it went.
-    drop(ended.and_then(|()| out.flush()));
+    let ended = ended.and_then(|()| out.flush());
+    if ended.is_err() {
+        // What could not be written is not tried again when the buffer goes.
+        drop(out.into_parts());
+    }
+    ended
 }
 
 /// Prints an error and gives its exit code.
 pub(crate) fn report_error(error: &CliError, json: bool) -> ExitCode {
-    if json {
-        print_json(&ErrorDocument::new(error.body()));
+    // Where the document cannot be written, standard error says it.
+    if json && finish_write(print_json(&ErrorDocument::new(error.body()))).is_ok() {
         return error.code;
     }
-    let mut text = format!("{} {}\n", paint(BAD, "error:"), render::line(&error.message));
-    if let Some(hint) = &error.hint {
-        text.push_str(&format!("  {} {}\n", paint(DIM, "hint:"), render::line(hint)));
-    }
-    eprint(&text);
+    eprint(&error_text(error));
     error.code
+}
+
+/// An error for people. What has several lines, such as the words of git, is printed as lines.
+fn error_text(error: &CliError) -> String {
+    let mut text = format!("{} {}\n", paint(BAD, "error:"), render::lines(&error.message, "  "));
+    if let Some(hint) = &error.hint {
+        text.push_str(&format!("  {} {}\n", paint(DIM, "hint:"), render::lines(hint, "    ")));
+    }
+    text
 }
 
 /// Writes to standard error; with that gone there is nobody to tell.
@@ -174,4 +193,20 @@ pub(crate) fn eprint(text: &str) {
 /// Writes bytes to standard error exactly as they are.
 pub(crate) fn eprint_bytes(bytes: &[u8]) {
     drop(io::stderr().lock().write_all(bytes));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_several_lines_are_printed_as_lines() {
+        let message = "git add failed: fatal: one\n\nerror: two\u{1b}[2J\n";
+        let error = CliError::usage(message).hint("this\nor that");
+        let text = anstream::adapter::strip_str(&error_text(&error)).to_string();
+        assert_eq!(
+            text,
+            "error: git add failed: fatal: one\n  error: two^[[2J\n  hint: this\n    or that\n"
+        );
+    }
 }

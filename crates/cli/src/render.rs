@@ -56,6 +56,12 @@ pub(crate) fn line(text: &str) -> String {
     harmless(text.as_bytes()).replace('\t', "^I")
 }
 
+/// Text that may have several lines, such as what a program said; all but the first are indented, so none is taken for another's.
+pub(crate) fn lines(text: &str, indent: &str) -> String {
+    let lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).map(line);
+    lines.collect::<Vec<_>>().join(&format!("\n{indent}"))
+}
+
 /// A path of the host, quoted where it holds characters that a terminal obeys.
 pub(crate) fn host_path(path: &Path) -> String {
     display_bytes(path.as_os_str().as_bytes())
@@ -189,28 +195,16 @@ fn change_line(change: &Change, path: fn(&VaultPath) -> String) -> String {
     format!("{} {shown}{}", paint(style, letter), paint(DIM, &detail))
 }
 
-/// Changes without directories that only frame other changes shown.
-pub(crate) fn without_frames(changes: &[Change]) -> Vec<&Change> {
-    // In the order of their paths, so that whether something is below a directory is seen at the first one from there on.
-    let mut left: Vec<&VaultPath> =
-        changes.iter().filter_map(|c| Some(&c.moved.as_ref()?.0)).collect();
-    left.sort_unstable();
-    let frames = |change: &Change, next: Option<&Change>| {
-        let is_directory = change.entry().kind() == EntryKind::Directory;
-        let is_below = |path: &VaultPath| *path != change.path && path.is_within(&change.path);
-        let moved_from = || left.get(left.partition_point(|path| **path <= change.path));
-        match change.kind() {
-            ChangeKind::Added => is_directory && next.is_some_and(|next| is_below(&next.path)),
-            ChangeKind::Deleted => {
-                is_directory
-                    && (next.is_some_and(|next| is_below(&next.path))
-                        || moved_from().is_some_and(|path| is_below(path)))
-            }
-            _ => false,
-        }
+/// The line about listed paths that changed in the folder since that was last read, where there are any.
+pub(crate) fn outdated(paths: &[VaultPath], workspace: &str) -> Option<String> {
+    let first = path(paths.first()?);
+    let more = match paths.len() - 1 {
+        0 => String::new(),
+        more => format!(" and {more} more"),
     };
-    let all = changes.iter().enumerate();
-    all.filter(|(at, change)| !frames(change, changes.get(at + 1))).map(|(_, c)| c).collect()
+    let line = format!("changed in the folder since it was last read: {first}{more}");
+    let next = format!("; `offshoot commit --dry-run -w {workspace}` reads it");
+    Some(format!("{}{}\n", paint(WARN, &line), paint(DIM, &next)))
 }
 
 /// The line about a git directory that was taken in though it lies outside of the folder.

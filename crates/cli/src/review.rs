@@ -13,4 +13,4 @@ mod walk;
 pub(crate) use drive::walk;
 pub(crate) use editor::edit;
 pub(crate) use show::piece_lines;
-pub(crate) use walk::{Ending, Tally};
+pub(crate) use walk::{Ending, tally_text};

@@ -28,7 +28,13 @@ pub struct Judged {
 pub(crate) const OUTSIDE: &str = ", outside the workspace";
 
 /// What tells a program to do without the network.
-const OFFLINE: [&str; 3] = ["--offline", "--no-index", "--prefer-offline=true"];
+const OFFLINE: [&str; 5] = [
+    "--offline",
+    "--no-index",
+    "--prefer-offline",
+    "--prefer-offline=true",
+    "--no-build-isolation",
+];
 
 impl Judged {
     /// What people call it: the program, and which of its commands.

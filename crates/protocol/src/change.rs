@@ -152,6 +152,9 @@ pub struct StatusDoc {
     /// may do something else with them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outdated: Vec<Text>,
+    /// Those of `folders` that are gone. Nothing can be brought home to them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing_folders: Vec<Text>,
     /// How many checkpoints it has.
     pub checkpoints: u64,
     /// What happened last.

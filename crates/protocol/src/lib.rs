@@ -63,7 +63,8 @@ pub use review::{ReviewDoc, ReviewItemDoc, ReviewListDoc, ReviewOriginDoc, Revie
 pub use schema::{SchemaFile, schemas};
 pub use text::{Text, TextStream};
 pub use tools::{
-    ConfigDoc, ConfigSetDoc, DoctorCheckDoc, DoctorDoc, DoctorState, ProgramVersionDoc, SettingDoc,
+    CompletionsDoc, ConfigDoc, ConfigSetDoc, DoctorCheckDoc, DoctorDoc, DoctorState, ManDoc,
+    ProgramVersionDoc, SettingDoc,
 };
 pub use vault::{
     CheckDoc, CollectionDoc, CompactDoc, CompactedDoc, DamagedVaultDoc, GcDoc, InitDoc, PackDoc,

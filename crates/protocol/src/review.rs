@@ -41,13 +41,16 @@ pub struct ReviewPieceDoc {
 /// A path to decide about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReviewItemDoc {
-    /// The path.
+    /// The path at which it comes home.
     pub path: Text,
     /// What happened to it.
     pub kind: ChangeKindDoc,
     /// Where a renamed file was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Text>,
+    /// Where the workspace has it, where that is another path: the folder moved it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_workspace: Option<Text>,
     /// What changed it last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_changed_by: Option<ReviewOriginDoc>,
@@ -75,6 +78,9 @@ pub struct ReviewListDoc {
     /// What would become of repositories.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repositories: Vec<RepositoryNoteDoc>,
+    /// Paths that would come home and were changed in the folder since it was last read.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outdated: Vec<Text>,
 }
 
 impl Kind for ReviewListDoc {

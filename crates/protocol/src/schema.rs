@@ -76,6 +76,8 @@ pub fn schemas() -> Vec<SchemaFile> {
         file::<ExportDoc>(),
         file::<HistoryDoc>(),
         file::<GitExportDoc>(),
+        file::<CompletionsDoc>(),
+        file::<ManDoc>(),
         file::<ConfigDoc>(),
         file::<DoctorDoc>(),
         file::<ProgramVersionDoc>(),

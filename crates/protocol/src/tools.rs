@@ -28,6 +28,36 @@ impl Kind for ProgramVersionDoc {
     const KIND: &'static str = "version";
 }
 
+/// What makes a shell ask for completions.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CompletionsDoc {
+    /// The shell.
+    pub shell: String,
+    /// What the shell is to run.
+    pub script: String,
+}
+
+impl Kind for CompletionsDoc {
+    const KIND: &'static str = "completions";
+}
+
+/// Manual pages.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ManDoc {
+    /// The page of `offshoot`, in roff; none where pages were written to a directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<String>,
+    /// The directory that pages were written to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub directory: Option<Text>,
+    /// How many pages there are.
+    pub pages: u64,
+}
+
+impl Kind for ManDoc {
+    const KIND: &'static str = "man";
+}
+
 /// The configuration in force.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConfigDoc {

@@ -42,6 +42,9 @@ pub struct VaultDoc {
     pub directory: Text,
     /// The host directories it was made from.
     pub bindings: Vec<Text>,
+    /// Those of `bindings` that are gone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<Text>,
 }
 
 impl Kind for VaultDoc {

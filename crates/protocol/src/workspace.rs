@@ -61,6 +61,9 @@ pub struct ListedWorkspaceDoc {
     /// How many paths differ from its base.
     #[serde(default)]
     pub changed_paths: u64,
+    /// How many changes `status` lists: a git directory is one, and so is a folder of build output.
+    #[serde(default)]
+    pub listed_changes: u64,
     /// When something was last done with it.
     #[serde(default)]
     pub last_used: String,

@@ -27,6 +27,7 @@ mod writers;
 pub use plan::ApplyPlan;
 pub use problem::{ApplyError, ApplyNote, ApplyProblem, Kept};
 pub use shared::SharedLock;
+pub use unfinished::{Came, ClearedApply, UnfinishedApplies};
 
 pub(crate) use ground::is_staging;
 pub(crate) use unfinished::pinned_roots;
@@ -198,11 +199,6 @@ impl Apply<'_> {
     pub fn folders(&self) -> Vec<PathBuf> {
         let folders = self.journal.folders.iter();
         folders.map(|folder| disk::bytes_path(&folder.path.0).to_owned()).collect()
-    }
-
-    /// Whether all was staged, so that the folders may have been changed. If not, only [`Apply::finish`] is left.
-    pub fn begun(&self) -> bool {
-        self.journal.steps.is_some()
     }
 
     fn stage(&mut self, plan: &ApplyPlan) -> Result<(), ApplyError> {

@@ -14,6 +14,7 @@ pub use compare::compare;
 pub(crate) use compare::compare_nodes;
 pub use content::{FileDiff, file_diff, write_change};
 pub use renames::detect_renames;
+pub(crate) use renames::find_pairs;
 
 use std::sync::Arc;
 

@@ -110,6 +110,21 @@ impl<'a> TreeEditor<'a> {
         Ok(entry)
     }
 
+    /// The entry at a path with all that was changed beneath it, to be put again here or elsewhere.
+    pub fn current(&mut self, path: &VaultPath) -> Result<Option<Entry>> {
+        let objects = self.objects;
+        let Some((name, parents)) = path.names().split_last() else { return self.get(path) };
+        let Some(directory) = self.loaded.descend(objects, parents)? else { return Ok(None) };
+        let Some(mut entry) = directory.get(objects, name)? else { return Ok(None) };
+        if let Some(loaded) = directory.directories.remove(name) {
+            let mut batch = Batch::default();
+            entry.body = Body::Directory(loaded.build(objects, &mut batch)?.into());
+            objects.store(&batch)?;
+            directory.changes.insert(name.clone(), Some(entry.clone()));
+        }
+        Ok(Some(entry))
+    }
+
     /// Makes a directory, and its parents where they are missing; an existing directory is left as it is.
     pub fn make_directories(&mut self, path: &VaultPath, meta: &Meta) -> Result<()> {
         for depth in 1..=path.names().len() {

@@ -26,6 +26,14 @@ pub enum VaultError {
         /// Why it failed.
         source: io::Error,
     },
+    /// Root would change a vault of somebody else, who could not open what root leaves there.
+    #[error("the vault in {} belongs to user {owner}, not to root", .dir.display())]
+    SomebodyElses {
+        /// The vault.
+        dir: PathBuf,
+        /// The number of the user whose it is.
+        owner: u32,
+    },
     /// An object or the file that holds its bytes is not what its hash says.
     #[error("{object} is damaged in {place}: {detail}")]
     Damaged {
@@ -248,6 +256,19 @@ pub(crate) fn io_error<E: Into<io::Error>>(
             }
             io::ErrorKind::ReadOnlyFilesystem => StoreError::ReadOnly(path).into(),
             _ => VaultError::Io { action, path, source },
+        }
+    }
+}
+
+/// What it is where the bytes of an object cannot be read: damage, unless nobody says that they are not there.
+pub(crate) fn unreadable(object: String, place: &Path, error: io::Error) -> VaultError {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            VaultError::Io { action: "read", path: place.to_owned(), source: error }
+        }
+        _ => {
+            let (place, detail) = (place.display().to_string(), error.to_string());
+            VaultError::Damaged { object, place, detail }
         }
     }
 }

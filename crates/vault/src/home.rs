@@ -3,8 +3,10 @@
 mod delete;
 mod folders;
 mod import;
+mod moved;
 
 pub use import::FromArchive;
+pub use moved::MovedFolder;
 
 use std::collections::HashSet;
 use std::fs;

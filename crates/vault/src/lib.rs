@@ -24,6 +24,7 @@ mod gate;
 mod gc;
 mod hash;
 mod home;
+mod identity;
 mod import;
 mod layer;
 mod links;
@@ -47,8 +48,8 @@ mod vault;
 
 pub use actor::Actor;
 pub use apply::{
-    Apply, ApplyError, ApplyNote, ApplyOptions, ApplyPlan, ApplyProblem, ApplyTarget, FolderLock,
-    IsRewritten, Kept, SharedLock,
+    Apply, ApplyError, ApplyNote, ApplyOptions, ApplyPlan, ApplyProblem, ApplyTarget, Came,
+    ClearedApply, FolderLock, IsRewritten, Kept, SharedLock, UnfinishedApplies,
 };
 pub use archive::Archived;
 pub use caches::{CacheEntry, CacheInfo, CacheUse, CacheWish, Caches, Tidied};
@@ -63,7 +64,8 @@ pub use export::ExportOptions;
 pub use gate::Hold;
 pub use gc::{GcDue, GcOptions, GcReport, GcSchedule, LastCollection, PackReport, Taken};
 pub use hash::{BlobId, ContentId, NodeId, RootId};
-pub use home::{Created, FromArchive, Home, HomeError, Listed};
+pub use home::{Created, FromArchive, Home, HomeError, Listed, MovedFolder};
+pub use identity::FolderIdentity;
 pub use import::{ImportOptions, ImportReport, Imported, Progress, SkipReason, Skipped};
 pub use layer::{
     Access, Adopted, CompactOptions, CompactWay, Compacted, ExecNote, JoinNote, Left, LeftSize,

@@ -24,7 +24,7 @@ use rustix::fs::OFlags;
 use crate::diff::Change;
 use crate::disk;
 use crate::entry::{DirRef, Entry};
-use crate::error::{Result, VaultError};
+use crate::error::{Result, VaultError, unreadable};
 use crate::hash::{BlobId, NodeId, RootId};
 use crate::node::{self, Changes, EncodedNode, Node};
 use crate::pack::{ChunkRef, PackPlace};
@@ -218,10 +218,8 @@ impl Objects {
     /// Opens the file that holds a blob's bytes. The caller verifies what it reads.
     pub(crate) fn open_in_layer(&self, id: &BlobId, layer: &Id, path: &[u8]) -> Result<File> {
         let folder = self.layers.join(layer.to_string()).join("fs");
-        let damaged = |error: io::Error| VaultError::Damaged {
-            object: format!("content {id}"),
-            place: self.layer_file(layer, path).display().to_string(),
-            detail: error.to_string(),
+        let damaged = |error: io::Error| {
+            unreadable(format!("content {id}"), &self.layer_file(layer, path), error)
         };
         let top = disk::open_dir_path(&folder).map_err(damaged)?;
         let flags = OFlags::RDONLY | OFlags::NONBLOCK;

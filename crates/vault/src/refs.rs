@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, VaultError};
+use crate::identity::FolderIdentity;
 use crate::path::VaultPath;
 
 /// A named, mutable line of snapshots.
@@ -74,8 +75,8 @@ pub struct Binding {
     pub path: Vec<u8>,
     /// When it was bound.
     pub created_ms: u64,
-    /// The inode of the folder when it was last looked at: another folder at its path is another folder.
-    pub inode: Option<u64>,
+    /// The folder itself when it was last looked at: another one at its path is another folder.
+    pub identity: Option<FolderIdentity>,
     /// The git directory of the first folder, which lies elsewhere. Several vaults may have the same, so none claims its path.
     pub git: bool,
 }
@@ -86,6 +87,8 @@ struct BindingState {
     created_ms: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     inode: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    born_ns: Option<u64>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     git: bool,
 }
@@ -166,8 +169,8 @@ impl Binding {
     /// Of a host directory, by its canonical path; the name is empty for the top of the tree.
     pub fn new(id: Id, name: &str, directory: &std::path::Path, created_ms: u64) -> Self {
         let path = directory.as_os_str().as_encoded_bytes().to_vec();
-        let inode = rustix::fs::stat(directory).ok().map(|stat| stat.st_ino);
-        Self { id, name: name.to_owned(), path, created_ms, inode, git: false }
+        let identity = FolderIdentity::of(directory);
+        Self { id, name: name.to_owned(), path, created_ms, identity, git: false }
     }
 
     pub(crate) fn row(&self) -> RefRow {
@@ -175,8 +178,10 @@ impl Binding {
             Ok(text) => StoredPath::Text(text),
             Err(error) => StoredPath::Bytes { bytes: error.into_bytes() },
         };
-        let (created_ms, inode, git) = (self.created_ms, self.inode, self.git);
-        let value = to_json(&BindingState { path, created_ms, inode, git });
+        let (created_ms, git) = (self.created_ms, self.git);
+        let inode = self.identity.map(|identity| identity.inode);
+        let born_ns = self.identity.and_then(|identity| identity.born_ns);
+        let value = to_json(&BindingState { path, created_ms, inode, born_ns, git });
         let name = Some(self.name.clone()).filter(|name| !name.is_empty());
         RefRow { scope: String::new(), name, value }
     }
@@ -194,6 +199,11 @@ impl Binding {
         }
     }
 
+    /// Whether there is no folder at its path.
+    pub fn is_gone(&self) -> bool {
+        !self.host_path().is_dir()
+    }
+
     /// The host directory.
     pub fn host_path(&self) -> std::path::PathBuf {
         crate::disk::bytes_path(&self.path).to_owned()
@@ -206,8 +216,9 @@ impl Binding {
             StoredPath::Bytes { bytes } => bytes,
         };
         let name = row.name.clone().unwrap_or_default();
-        let (created_ms, inode, git) = (state.created_ms, state.inode, state.git);
-        Ok(Self { id: parse_id(key)?, name, path, created_ms, inode, git })
+        let (created_ms, git) = (state.created_ms, state.git);
+        let identity = state.inode.map(|inode| FolderIdentity { inode, born_ns: state.born_ns });
+        Ok(Self { id: parse_id(key)?, name, path, created_ms, identity, git })
     }
 }
 

@@ -1,5 +1,6 @@
 //! One open vault.
 
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -60,7 +61,7 @@ pub struct Vault {
 }
 
 impl Vault {
-    /// Opens the vault in a directory; read-only where nothing can be written there.
+    /// Opens the vault in a directory; read-only where nothing can be written there, and for root where it is somebody else's.
     pub fn open(dir: &Path, id: Id, options: &VaultOptions) -> Result<Self> {
         let vault = Self::inspect(dir, id, options)?;
         // Where nothing can be written nothing can be mended, and reads verify what they read anyway.
@@ -72,7 +73,8 @@ impl Vault {
 
     /// Opens a vault as it is, without looking first whether it is in order: for those who want to know what is not.
     pub fn inspect(dir: &Path, id: Id, options: &VaultOptions) -> Result<Self> {
-        let read_only = rustix::fs::access(dir, rustix::fs::Access::WRITE_OK).is_err();
+        let read_only = rustix::fs::access(dir, rustix::fs::Access::WRITE_OK).is_err()
+            || owner_to_spare(dir).is_some();
         let open = OpenOptions { busy_timeout: options.busy_timeout, read_only };
         // Before the catalog: opening it takes room, too.
         let frees = options.frees_space && !read_only;
@@ -203,6 +205,9 @@ impl Vault {
     }
 
     fn check_writable(&self) -> Result<()> {
+        if let Some(owner) = owner_to_spare(&self.dir) {
+            return Err(VaultError::SomebodyElses { dir: self.dir.clone(), owner });
+        }
         match (self.is_read_only(), self.cut_short()) {
             (true, _) => Err(StoreError::ReadOnly(self.dir.clone()).into()),
             (false, Some(lost)) => Err(VaultError::CutShort(lost)),
@@ -397,6 +402,15 @@ impl Vault {
         }
         Ok(())
     }
+}
+
+/// Whose a vault is that root must not change: its owner could not open what root makes there.
+fn owner_to_spare(dir: &Path) -> Option<u32> {
+    if !rustix::process::geteuid().is_root() {
+        return None;
+    }
+    let owner = std::fs::symlink_metadata(dir).ok()?.uid();
+    (owner != 0).then_some(owner)
 }
 
 /// The bindings as they are, that of the top of the tree first.

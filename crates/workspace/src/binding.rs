@@ -5,23 +5,23 @@ mod error;
 mod git;
 mod place;
 
-pub use change::{Bound, NewBinding, Rebound};
+pub use change::{Bound, NewBinding, Rebound, shown_name};
 pub use error::BindingError;
 pub use git::{GitDirectory, GitLeftReason, GitTaking, LeftGit};
 pub use place::check_folder;
 
-pub(crate) use change::shown_name;
 pub(crate) use git::{take as take_git_directory, warning as git_warning};
 
 use std::path::{Path, PathBuf};
 
 use offshoot_vault::{
-    Actor, Binding, ImportOptions, ImportReport, Imported, Snapshot, Vault, display_bytes,
+    Actor, Binding, ImportOptions, ImportReport, Imported, Snapshot, Vault, VaultPath,
+    display_bytes,
 };
 
 use crate::error::Result;
 use crate::git::is_git_directory_on_host;
-use crate::home::{Folders, HomeOptions};
+use crate::home::{Folders, HomeOptions, bytes_path};
 
 /// What bringing the main line up to date did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,6 +80,15 @@ pub(crate) fn shared_directories(folders: &[PathBuf]) -> Vec<PathBuf> {
     let inside = folders.iter().map(|folder| folder.join(".git"));
     let is_directory = |path: &PathBuf| path.symlink_metadata().is_ok_and(|found| found.is_dir());
     around.map(Path::to_owned).chain(inside.filter(is_directory)).collect()
+}
+
+/// Where a path of the vault is on the host, with the number of the binding that it is in.
+pub(crate) fn host_place(bindings: &[Binding], path: &VaultPath) -> Option<(usize, PathBuf)> {
+    let around = bindings.iter().enumerate().filter(|(_, it)| path.is_within(&it.at()));
+    let (number, binding) = around.max_by_key(|(_, it)| it.at().names().len())?;
+    let mut place = binding.host_path();
+    place.extend(path.names()[binding.at().names().len()..].iter().map(|name| bytes_path(name)));
+    Some((number, place))
 }
 
 /// The folders, for people.

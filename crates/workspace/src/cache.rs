@@ -88,6 +88,7 @@ impl<'a> CacheService<'a> {
                     what: "cache",
                     text: name.clone(),
                     suggestions: similar(name, names.iter().copied()),
+                    known: Vec::new(),
                 });
             }
         }

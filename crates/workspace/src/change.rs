@@ -1,7 +1,7 @@
 //! What changed between two points, for people and programs.
 
 use offshoot_vault::diff::{self, Change, ChangeKind, DiffOptions, FileDiff};
-use offshoot_vault::{RootId, Vault};
+use offshoot_vault::{EntryKind, RootId, Vault, VaultPath};
 
 use crate::error::Result;
 use crate::git::git_directory;
@@ -37,10 +37,8 @@ impl<'a> ChangeSummaryService<'a> {
         let all = diff::compare(objects, before, after)?;
         let is_kept = |change: &Change| metadata || change.kind() != ChangeKind::Metadata;
         let (kept, left): (Vec<Change>, Vec<Change>) = all.into_iter().partition(is_kept);
-        let is_file = |change: &&Change| {
-            change.entry().directory().is_none() && git_directory(&change.path).is_none()
-        };
-        let metadata_files = left.iter().filter(is_file).count() as u64;
+        let metadata_files =
+            left.iter().filter(|change| is_metadata_of_file(change)).count() as u64;
         let changes = diff::detect_renames(objects, kept, &self.options)?;
         Ok(Summary { changes, metadata_only: left.len() as u64, metadata_files })
     }
@@ -62,4 +60,33 @@ impl<'a> ChangeSummaryService<'a> {
         }
         Ok(())
     }
+}
+
+/// Whether people care about a change of metadata alone: that of a file, and of none that git keeps for itself.
+pub(crate) fn is_metadata_of_file(change: &Change) -> bool {
+    change.entry().directory().is_none() && git_directory(&change.path).is_none()
+}
+
+/// Changes without directories that only frame other changes shown.
+pub fn without_frames(changes: &[Change]) -> Vec<&Change> {
+    // In the order of their paths, so that whether something is below a directory is seen at the first one from there on.
+    let mut left: Vec<&VaultPath> =
+        changes.iter().filter_map(|c| Some(&c.moved.as_ref()?.0)).collect();
+    left.sort_unstable();
+    let frames = |change: &Change, next: Option<&Change>| {
+        let is_directory = change.entry().kind() == EntryKind::Directory;
+        let is_below = |path: &VaultPath| *path != change.path && path.is_within(&change.path);
+        let moved_from = || left.get(left.partition_point(|path| **path <= change.path));
+        match change.kind() {
+            ChangeKind::Added => is_directory && next.is_some_and(|next| is_below(&next.path)),
+            ChangeKind::Deleted => {
+                is_directory
+                    && (next.is_some_and(|next| is_below(&next.path))
+                        || moved_from().is_some_and(|path| is_below(path)))
+            }
+            _ => false,
+        }
+    };
+    let all = changes.iter().enumerate();
+    all.filter(|(at, change)| !frames(change, changes.get(at + 1))).map(|(_, c)| c).collect()
 }

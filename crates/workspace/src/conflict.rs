@@ -173,7 +173,8 @@ impl<'a> ConflictService<'a> {
             let root = self.vault.snapshot(&self.current(workspace)?.state.head)?.root;
             let conflicts = self.list(&root, paths)?;
             decided = conflicts.iter().map(|conflict| conflict.path.clone()).collect();
-            let decider = decide::Decider { vault: self.vault, resolution, options };
+            let tree = &self.vault.tree(&root)?;
+            let decider = decide::Decider { vault: self.vault, tree, resolution, options };
             whole.clear();
             // Putting a directory takes what is in it as it was, so directories come first, each after its parent.
             let (folders, others): (Vec<_>, Vec<_>) =

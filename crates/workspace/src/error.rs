@@ -34,6 +34,8 @@ pub enum ServiceError {
         text: String,
         /// What may have been meant.
         suggestions: Vec<String>,
+        /// What there is; the first ones where there is much.
+        known: Vec<String>,
     },
     /// There is nothing of that name or id in what is left of the catalog.
     #[error("there is no {what} \"{text}\" left: {}", VaultError::CutShort(*.lost))]
@@ -214,6 +216,20 @@ pub enum ServiceError {
         verb: &'static str,
         /// What was changed.
         paths: Vec<String>,
+        /// The workspace that was committed.
+        workspace: String,
+        /// The main line as it was before the commit.
+        before: Id,
+    },
+    /// An operation is of another workspace that had the same name.
+    #[error("operation {} was in an earlier workspace {workspace}, which is gone; the one of that name now was made since", .operation.short())]
+    EarlierWorkspace {
+        /// The operation.
+        operation: Id,
+        /// The name of both.
+        workspace: String,
+        /// What the earlier one was right after the operation.
+        snapshot: Id,
     },
     /// Something in the workspace waits for a decision.
     #[error("workspace {workspace} has conflicts that nobody decided: {}", few(.paths))]

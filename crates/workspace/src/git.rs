@@ -16,12 +16,13 @@ mod outside;
 mod planted;
 mod repository;
 mod run;
+mod submodule;
 mod tracked;
 mod trailers;
 
 pub use apart::{
-    GitEvent, GitNote, GitReport, Meeting, MergedRepositories, RepositoryMerge, Unclear,
-    merge_repositories,
+    GitEvent, GitNote, GitReport, InUse, Meeting, MergedRepositories, RepositoryMerge, Unclear,
+    WayOn, merge_repositories,
 };
 pub(crate) use apart::{is_object, is_own, is_the_folders, object_holder};
 pub(crate) use checkout::Checkouts;
@@ -30,12 +31,13 @@ pub use error::GitError;
 pub use export::{ExportRequest, Exported, ExportedCommit, LeftOut, export};
 pub use folder::GitFolder;
 pub(crate) use index::{changed_in_index, is_index_of, is_index_refresh};
-pub(crate) use moved::git_move_of;
 pub use moved::record_git_commit;
+pub(crate) use moved::{FOLLOW, git_move_of};
 pub(crate) use names::{
     GIT_SUFFIX, git_directory, is_git_directory, is_git_folder_name, within_repository,
 };
 pub use options::{GitAuthor, GitOptions};
 pub(crate) use outside::{NotOurs, checkout_above, is_git_directory_on_host, outside};
 pub use planted::{Planted, Planting, planted};
+pub(crate) use repository::{Refs, packed_refs};
 pub use tracked::TrackedPaths;

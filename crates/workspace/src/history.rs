@@ -1,13 +1,14 @@
 //! The history of a vault: what happened, and taking it back.
 
 use offshoot_vault::{
-    Actor, Id, Operation, OperationLog, Reverted, Scope, Snapshot, Vault, WorkspaceShare,
+    Actor, Id, Operation, OperationLog, RefChange, Reverted, Scope, Snapshot, Vault,
+    WorkspaceShare, WorkspaceState,
 };
 
-use crate::error::Result;
-use crate::git::{GitFolder, GitOptions, GitReport, git_move_of};
+use crate::error::{Result, ServiceError};
+use crate::git::{FOLLOW, GitFolder, GitOptions, GitReport, git_move_of};
 use crate::hold::share_workspace;
-use crate::home::{Folders, HomeOptions, Reverter, is_commit};
+use crate::home::{HomeOptions, Reverter, is_commit, settle_interrupted};
 
 /// One snapshot of a log.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,6 +91,9 @@ impl<'a> HistoryService<'a> {
     pub fn undo(&self, scope: Scope) -> Result<Reversal> {
         self.settle()?;
         let target = self.vault.undo_target(scope)?;
+        if target.kind == FOLLOW {
+            return self.undo_followed(&target);
+        }
         match is_commit(&target) {
             true => self.revert_commit(&target, false),
             false => {
@@ -104,12 +108,44 @@ impl<'a> HistoryService<'a> {
         self.settle()?;
         let target = self.vault.redo_target(scope)?;
         match is_commit(&target) {
-            true => self.revert_commit(&target, true),
+            true => {
+                let reversal = self.revert_commit(&target, true)?;
+                self.redo_followed(&target)?;
+                Ok(reversal)
+            }
             false => {
                 let _shared = self.share(target.workspace)?;
                 Ok(self.vault.redo(scope, &self.actor)?.into())
             }
         }
+    }
+
+    /// Takes a commit back whose git commit the workspace has.
+    fn undo_followed(&self, followed: &Operation) -> Result<Reversal> {
+        // What else happened in the vault between the two does not matter.
+        let scope = followed.workspace.map_or(Scope::Vault, Scope::Workspace);
+        {
+            let _shared = self.share(followed.workspace)?;
+            self.vault.undo(scope, &self.actor)?;
+        }
+        let reversal = self.undo(scope);
+        if reversal.is_err() {
+            self.redo_followed(followed)?;
+        }
+        reversal
+    }
+
+    /// Gives the workspace of an operation its git commit again, if that is what was taken back before.
+    fn redo_followed(&self, operation: &Operation) -> Result<()> {
+        let scope = operation.workspace.map_or(Scope::Vault, Scope::Workspace);
+        match self.vault.redo_target(scope) {
+            Ok(target) if target.kind == FOLLOW => {
+                let _shared = self.share(target.workspace)?;
+                self.vault.redo(scope, &self.actor)?;
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Takes a commit back, or brings it back, and the git commit that was made of it.
@@ -131,6 +167,9 @@ impl<'a> HistoryService<'a> {
     /// Makes everything what it was right after an operation. Folders stay as they are.
     pub fn restore(&self, operation: &Operation, scope: Scope) -> Result<Option<Id>> {
         self.settle()?;
+        if let Scope::Workspace(id) = scope {
+            self.require_same(operation, &id)?;
+        }
         let _shared = self.share(match scope {
             Scope::Workspace(id) => Some(id),
             Scope::Vault => None,
@@ -140,10 +179,26 @@ impl<'a> HistoryService<'a> {
 
     /// Settles what was interrupted in the folders: what it is to record must not be overtaken.
     fn settle(&self) -> Result<()> {
-        if !self.vault.interrupted_applies()?.is_empty() {
-            Folders::lock(self.vault, &self.actor, &self.home)?;
-        }
-        Ok(())
+        settle_interrupted(self.vault, &self.actor, &self.home)
+    }
+
+    /// Fails where an operation is of an earlier workspace of the same name: that one is meant, and not that there was none of
+    /// this id then.
+    fn require_same(&self, operation: &Operation, id: &Id) -> Result<()> {
+        let Some(now) = self.vault.workspace(id)? else { return Ok(()) };
+        let named = |change: &&RefChange| {
+            let after = change.after.as_ref().and_then(|row| row.name.as_deref());
+            change.key.kind == "workspace" && after == Some(&*now.name)
+        };
+        let changed = operation.changes.iter().find(named);
+        let Some(other) = changed.filter(|change| change.key.id != id.to_string()) else {
+            return Ok(());
+        };
+        let row = other.after.as_ref().map_or("", |row| &row.value);
+        let state: WorkspaceState = serde_json::from_str(row)
+            .map_err(|error| ServiceError::Internal(format!("{}: {error}", operation.id)))?;
+        let (operation, workspace, snapshot) = (operation.id, now.name, state.head);
+        Err(ServiceError::EarlierWorkspace { operation, workspace, snapshot })
     }
 
     /// Keeps commands out of a workspace, or out of all where an operation belongs to none alone.

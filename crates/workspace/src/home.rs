@@ -33,18 +33,19 @@ use crate::binding::GitTaking;
 pub use commit::{CommitRequest, CommitService};
 pub(crate) use folders::Folders;
 pub(crate) use ignore::{IgnoreRules, text_at};
-pub use outcome::{CommitOutcome, Pulled};
+pub use outcome::{CommitOutcome, GitFollowed, Pulled};
 pub use pattern::PathPattern;
 pub use preview::{Preview, PreviewService};
 pub use proposal::Proposal;
 pub(crate) use proposal::{FOLDER_LABEL, HEAD_LABEL, meetings};
 pub use pull::PullService;
-pub(crate) use record::is_commit;
+pub(crate) use record::{KEPT, is_commit};
 pub(crate) use revert::Reverter;
+pub(crate) use select::held_back;
 pub use select::{
     Allow, Choice, Held, HeldReason, Selected, Selection, SelectionStates, Tracked, select,
 };
-pub use settle::{Direction, How, Settled};
+pub use settle::{Direction, How, Settled, settle_interrupted};
 pub use times::Times;
 
 /// How files come home.

@@ -33,10 +33,10 @@ mod workspace;
 
 pub use binding::{
     BindingError, BindingService, Bound, GitDirectory, GitLeftReason, GitTaking, LeftGit,
-    NewBinding, Rebound, Refreshed, check_folder,
+    NewBinding, Rebound, Refreshed, check_folder, shown_name,
 };
 pub use cache::{CacheRules, CacheService, cache_names};
-pub use change::{ChangeSummaryService, Summary};
+pub use change::{ChangeSummaryService, Summary, without_frames};
 pub use checkpoint::{CheckpointService, NewCheckpoint, Restored};
 pub use compaction::{CompactScope, CompactedStack, CompactionService};
 pub use conflict::{ConflictService, OpenConflict, Resolution, ResolveOptions, Resolved};
@@ -52,9 +52,10 @@ pub use file::{CopyOptions, FileContent, FileService, Version};
 pub use friendly::friendly_name;
 pub use history::{HistoryService, LogEntry, Reversal};
 pub use home::{
-    Allow, Choice, CommitOutcome, CommitRequest, CommitService, Direction, Held, HeldReason,
-    HomeEvent, HomeOptions, How, PathPattern, Preview, PreviewService, Proposal, PullService,
-    Pulled, Selected, Selection, SelectionStates, Settled, Times, Tracked, select,
+    Allow, Choice, CommitOutcome, CommitRequest, CommitService, Direction, GitFollowed, Held,
+    HeldReason, HomeEvent, HomeOptions, How, PathPattern, Preview, PreviewService, Proposal,
+    PullService, Pulled, Selected, Selection, SelectionStates, Settled, Times, Tracked, select,
+    settle_interrupted,
 };
 pub use maintenance::{MaintenanceOptions, MaintenanceService};
 pub use merge::{MergeOutcome, MergeRequest, MergeService, MergeSide, MergeTarget};
@@ -67,7 +68,7 @@ pub use recover::{Inspected, Kept, RecoverService, Recoverable};
 pub use resolve::{Point, Resolver};
 pub use review::{
     Decision, FoldedReview, Mixed, Origin, Outcome, Piece, PieceKind, ReviewGroup, ReviewItem,
-    ReviewService, Wanted, decide_all,
+    ReviewService, Tally, Wanted, decide_all,
 };
 pub use running::{Ending, RunningService};
 pub use standing::Standing;

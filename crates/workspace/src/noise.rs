@@ -1,11 +1,13 @@
 //! What nobody reads file by file: build output, and what git keeps for itself.
 
 mod git_activity;
+mod moved_refs;
 mod names;
 
 pub use git_activity::GitActivity;
 
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 use offshoot_vault::diff::{Change, ChangeKind};
 use offshoot_vault::{Objects, RootId, Tree, Vault, VaultPath};
@@ -21,8 +23,10 @@ use names::is_output_name;
 /// usually is. A file that git tracks is never build output, and what git would run or obey is never folded.
 pub struct Noise<'v> {
     objects: &'v Objects,
+    /// The states that changes are listed of, as far as they are known.
+    roots: Vec<RootId>,
     rules: IgnoreRules<'v>,
-    tracked: TrackedPaths,
+    tracked: Rc<TrackedPaths>,
     /// Somebody asked for these, so they are not noise, and neither is a directory that they are in.
     named: Vec<VaultPath>,
     /// Directories, and the outermost ones of build output that they are in.
@@ -73,14 +77,15 @@ enum Place {
 
 impl<'v> Noise<'v> {
     /// By the ignore rules of these states: what any of them ignores is ignored.
-    pub fn new(vault: &'v Vault, roots: &[RootId], tracked: TrackedPaths) -> Result<Self> {
+    pub fn new(vault: &'v Vault, roots: &[RootId], tracked: Rc<TrackedPaths>) -> Result<Self> {
         let objects = vault.objects()?;
         let mut excludes = Vec::new();
         for root in roots {
             excludes.extend(excludes_of(objects, root)?);
         }
         let rules = IgnoreRules::new(objects, roots, &excludes)?;
-        Ok(Self { objects, rules, tracked, named: Vec::new(), outputs: HashMap::new() })
+        let (roots, named, outputs) = (roots.to_vec(), Vec::new(), HashMap::new());
+        Ok(Self { objects, roots, rules, tracked, named, outputs })
     }
 
     /// The same without directories that these paths are, or are in: somebody asked for them.
@@ -124,7 +129,8 @@ impl<'v> Noise<'v> {
         match place {
             Place::Output(at) => Folded { at, kind: FoldedKind::Output, items },
             Place::Git(at) => {
-                let activity = GitActivity::of(self.objects, &at, items.iter().map(of));
+                let activity =
+                    GitActivity::of(self.objects, &self.roots, &at, items.iter().map(of));
                 Folded { at, kind: FoldedKind::Git(activity), items }
             }
         }

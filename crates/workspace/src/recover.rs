@@ -263,7 +263,8 @@ impl<'a> RecoverService<'a> {
 
     fn unknown(&self, text: &str) -> ServiceError {
         let what = "interrupted command";
-        ServiceError::Unknown { what, text: text.to_owned(), suggestions: Vec::new() }
+        let (suggestions, known) = (Vec::new(), Vec::new());
+        ServiceError::Unknown { what, text: text.to_owned(), suggestions, known }
     }
 }
 

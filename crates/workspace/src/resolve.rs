@@ -5,6 +5,9 @@ use offshoot_vault::{Checkpoint, Id, Operation, Snapshot, Vault, Workspace};
 use crate::error::{Result, ServiceError};
 use crate::suggest::similar;
 
+/// At most so many names are given where nothing is like what was typed.
+const MOST_KNOWN: usize = 10;
+
 /// The vault's main line.
 pub(crate) const HEAD: &str = "head";
 /// What a workspace was forked from.
@@ -179,6 +182,7 @@ impl<'a> Resolver<'a> {
                     what: "workspace",
                     text: name,
                     suggestions: vec![renamed.name],
+                    known: Vec::new(),
                 },
                 None => ServiceError::Gone { workspace: name, operation: operation.kind },
             });
@@ -241,8 +245,10 @@ impl<'a> Resolver<'a> {
         match self.vault.cut_short() {
             Some(lost) => ServiceError::Lost { what, text: text.to_owned(), lost },
             None => {
-                let suggestions = similar(text, names);
-                ServiceError::Unknown { what, text: text.to_owned(), suggestions }
+                let names: Vec<&str> = names.into_iter().collect();
+                let suggestions = similar(text, names.iter().copied());
+                let known = names.into_iter().take(MOST_KNOWN).map(str::to_owned).collect();
+                ServiceError::Unknown { what, text: text.to_owned(), suggestions, known }
             }
         }
     }

@@ -4,28 +4,31 @@ mod apply;
 mod choices;
 mod decide;
 mod fold;
+mod listed;
 mod origin;
 mod repository;
+mod tally;
 mod together;
 
 pub use decide::{Decision, Mixed, Outcome, Piece, PieceKind, ReviewItem, Wanted};
 pub use fold::{FoldedReview, ReviewGroup, decide_all};
 pub use origin::Origin;
+pub use tally::Tally;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use offshoot_vault::diff::pick::TextPick;
 use offshoot_vault::diff::text::is_binary;
-use offshoot_vault::diff::{Change, ChangeKind, DiffOptions};
+use offshoot_vault::diff::{Change, DiffOptions};
 use offshoot_vault::merge::MergeOptions;
-use offshoot_vault::{Actor, Body, Entry, EntryKind, Tree, Vault, VaultPath, Workspace};
+use offshoot_vault::{Actor, Body, Entry, Id, Vault, VaultPath, Workspace};
 
 use crate::change::ChangeSummaryService;
 use crate::edit::Edited;
 use crate::error::Result;
 use crate::git::{changed_in_index, git_directory};
-use crate::home::{Choice, HeldReason, PreviewService, Selection, SelectionStates};
+use crate::home::{Choice, PreviewService, Selection, SelectionStates};
+use listed::Listed;
 
 /// Lists what a workspace changed, to be decided about, and carries the decisions out.
 #[derive(Debug)]
@@ -42,21 +45,26 @@ impl<'a> ReviewService<'a> {
         Self { vault, actor: actor.clone(), options, merge }
     }
 
-    /// For a commit: what was accepted or edited comes home, and everything else stays. The workspace is as it is now, after
-    /// [`Self::apply`].
+    /// For a commit: what was accepted or edited comes home, and everything else stays. Where that is all that is listed, the commit is
+    /// the same as one without choices, edited lines aside. The workspace is as it is now, after [`Self::apply`], and the selection the
+    /// commit's.
     pub fn choices(
         &self,
         workspace: &Workspace,
+        selection: &Selection<'_>,
         items: &[ReviewItem],
     ) -> Result<BTreeMap<VaultPath, Choice>> {
+        let _held = self.vault.hold()?;
+        let (listed, _) = self.listed(workspace, selection)?;
         let states = SelectionStates::of(self.vault, workspace, &self.merge)?;
-        choices::choices(self.vault, &states, &together::together(items))
+        choices::choices(self.vault, &states, &listed, &together::together(items))
     }
 
     /// What a commit with this selection would bring home, by path, in pieces that can be decided about, and what it would leave in
     /// the workspace. Where `paths` are given, only what is at or below one of them.
     ///
-    /// Where the main line changed a file as well, its pieces are what the workspace did to it.
+    /// Where the main line changed a file as well, its pieces are what the workspace did to it. Of a repository they are what changes in
+    /// that of the folder.
     pub fn items(
         &self,
         workspace: &Workspace,
@@ -64,40 +72,33 @@ impl<'a> ReviewService<'a> {
         paths: &[VaultPath],
     ) -> Result<Vec<ReviewItem>> {
         let _held = self.vault.hold()?;
-        let preview = PreviewService::new(self.vault, self.merge, self.options);
-        let preview = preview.preview(workspace, selection, false)?;
-        let proposal = &preview.proposal;
-        let summary = ChangeSummaryService::new(self.vault, self.options);
-        let mut changes = summary.between(&proposal.base, &preview.tip.root, false)?.changes;
-        leave_out_what_comes_along(&mut changes);
-        let paths = together::widened(paths);
-        changes.retain(|change| is_wanted(change, &paths));
-        let held: BTreeMap<&VaultPath, HeldReason> =
-            proposal.stays().map(|held| (&held.change.path, held.reason)).collect();
-        let origins = origin::of(self.vault, workspace, &proposal.common)?;
-        let (before, after) = proposal.sides();
-        let (before, after) = (self.vault.tree(&before)?, self.vault.tree(&after)?);
-        let mut items = Vec::new();
-        for change in changes {
-            let held = held.get(&change.path).copied();
-            if held.is_some() || comes_home(&change, &before, &after)? {
-                items.push(self.item(change, held, &origins)?);
-            }
-        }
-        repository::leave_out_mere_objects(&mut items);
-        Ok(items)
+        let (mut listed, common) = self.listed(workspace, selection)?;
+        let paths = listed::replaced_above(&listed, together::widened(paths));
+        listed.retain(|one| is_wanted(one, &paths));
+        let origins = origin::of(self.vault, workspace, &common)?;
+        listed.into_iter().map(|one| self.item(one, &origins)).collect()
     }
 
-    fn item(
+    /// What there is to decide about, and what the workspace and the main line came from.
+    fn listed(
         &self,
-        change: Change,
-        held: Option<HeldReason>,
-        origins: &BTreeMap<VaultPath, Origin>,
-    ) -> Result<ReviewItem> {
-        let text = self.text(&change)?;
-        let origin = origins.get(&change.path).cloned();
+        workspace: &Workspace,
+        selection: &Selection<'_>,
+    ) -> Result<(Vec<Listed>, Vec<Id>)> {
+        let preview = PreviewService::new(self.vault, self.merge, self.options);
+        let preview = preview.preview(workspace, selection, false)?;
+        let summary = ChangeSummaryService::new(self.vault, self.options);
+        let listed = listed::listed(self.vault, &summary, &preview)?;
+        Ok((listed, preview.proposal.common))
+    }
+
+    fn item(&self, listed: Listed, origins: &BTreeMap<VaultPath, Origin>) -> Result<ReviewItem> {
+        let Listed { change, source, held, made } = listed;
+        // Nobody can edit in the workspace what it does not have.
+        let text = if made { None } else { self.text(&change)? };
+        let origin = origins.get(source.as_ref().unwrap_or(&change.path)).cloned();
         let item = ReviewItem::of(change, text, self.options.context, origin);
-        Ok(ReviewItem { held, ..item })
+        Ok(ReviewItem { held, source, ..item })
     }
 
     /// The texts of a change, if it has such on all of its sides.
@@ -135,7 +136,7 @@ impl<'a> ReviewService<'a> {
         let (git, files): (Vec<_>, Vec<_>) = items
             .iter()
             .filter(is_dropped)
-            .map(|item| &item.change.path)
+            .map(ReviewItem::workspace_path)
             .partition(|path| git_directory(path).is_some());
         if !git.is_empty() || files.is_empty() {
             return Ok(Vec::new());
@@ -147,65 +148,18 @@ impl<'a> ReviewService<'a> {
 
     /// Takes what was dropped out of the workspace and puts in what was edited, as one operation. Fails where the workspace
     /// has something else at such a path by now.
-    pub fn apply(&self, workspace: &Workspace, items: &[ReviewItem]) -> Result<Edited> {
+    pub fn apply(&self, workspace: &Workspace, review: &FoldedReview) -> Result<Edited> {
         let base = SelectionStates::of(self.vault, workspace, &self.merge)?.base;
-        apply::apply(self.vault, &self.actor, workspace, &base, &together::together(items))
+        let tally = Tally::of(&review.items, &review.groups);
+        let mut items = together::together(&review.items);
+        items.sort_by(|one, other| one.change.path.cmp(&other.change.path));
+        apply::apply(self.vault, &self.actor, workspace, &base, (&items, &tally))
     }
 }
 
-/// Whether something of what a workspace did to a path comes home: nothing does where the main line did the same.
-fn comes_home(change: &Change, before: &Tree<'_>, after: &Tree<'_>) -> Result<bool> {
-    let moved = change.moved.as_ref().map(|(from, _)| from);
-    for path in moved.into_iter().chain([&change.path]) {
-        let (before, after) = (before.get(path)?, after.get(path)?);
-        if before.is_none() && after.is_none() {
-            // The main line moved the file, and what was done to it comes home at its new place.
-            let both = change.before.is_some() && change.after.is_some();
-            if both && change.moved.is_none() {
-                return Ok(true);
-            }
-            continue;
-        }
-        let (before, after) = (before.map(Arc::new), after.map(Arc::new));
-        let there = Change { path: path.clone(), before, after, moved: None };
-        if there.before != there.after && there.kind() != ChangeKind::Metadata {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-/// Directories that only frame other changes, and what lies below something that became a directory or is none any more,
-/// come and go with the others.
-fn leave_out_what_comes_along(changes: &mut Vec<Change>) {
-    let replaced: Vec<VaultPath> =
-        changes.iter().filter(|c| changes_kind(c)).map(|c| c.path.clone()).collect();
-    let moved_from: Vec<VaultPath> =
-        changes.iter().filter_map(|c| Some(c.moved.as_ref()?.0.clone())).collect();
-    let paths: Vec<VaultPath> = changes.iter().map(|c| c.path.clone()).collect();
-    let frames = |change: &Change| {
-        let comes_or_goes = matches!(change.kind(), ChangeKind::Added | ChangeKind::Deleted);
-        let below = |path: &VaultPath| *path != change.path && path.is_within(&change.path);
-        comes_or_goes
-            && change.entry().kind() == EntryKind::Directory
-            && (paths.iter().any(below) || moved_from.iter().any(below))
-    };
-    let below_replaced =
-        |change: &Change| replaced.iter().any(|p| change.path != *p && change.path.is_within(p));
-    let keep: Vec<bool> = changes.iter().map(|c| !frames(c) && !below_replaced(c)).collect();
-    let mut keep = keep.into_iter();
-    changes.retain(|_| keep.next().unwrap_or(true));
-}
-
-fn changes_kind(change: &Change) -> bool {
-    let kinds =
-        (change.before.as_deref().map(Entry::kind), change.after.as_deref().map(Entry::kind));
-    matches!(kinds, (Some(before), Some(after)) if before != after)
-}
-
-fn is_wanted(change: &Change, paths: &[VaultPath]) -> bool {
+fn is_wanted(listed: &Listed, paths: &[VaultPath]) -> bool {
     let wanted = |path: &VaultPath| paths.iter().any(|filter| path.is_within(filter));
-    paths.is_empty()
-        || wanted(&change.path)
-        || change.moved.as_ref().is_some_and(|(from, _)| wanted(from))
+    let Listed { change, source, .. } = listed;
+    let from = change.moved.as_ref().map(|(from, _)| from);
+    paths.is_empty() || from.into_iter().chain(source).chain([&change.path]).any(wanted)
 }

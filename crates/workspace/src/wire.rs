@@ -10,7 +10,7 @@ mod policy;
 mod recover;
 mod review;
 
-pub use binding::{binding, bindings, bound, git_directory, moved, unbound};
+pub use binding::{binding, bindings, bound, git_directory, missing_folders, moved, unbound};
 pub use content::{Reading, content, written};
 pub use exec::{envelope, exec_summary, recorded_envelope};
 pub use git::{git_commit, git_export, repositories};
@@ -106,6 +106,7 @@ pub fn listed_workspace(found: &WorkspaceOverview, all: &[Workspace]) -> ListedW
     ListedWorkspaceDoc {
         workspace: workspace(&found.workspace, all),
         changed_paths: found.changed,
+        listed_changes: found.listed,
         last_used: time(found.used_ms),
         last_command: found.last_command.clone(),
         running: found.running,

@@ -1,5 +1,6 @@
 //! Workspaces: forks of the vault's files that change on their own.
 
+mod listed;
 mod overview;
 
 pub use overview::WorkspaceOverview;

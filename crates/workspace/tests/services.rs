@@ -8,6 +8,8 @@ mod checkpoints;
 mod copies;
 #[path = "services/crowd.rs"]
 mod crowd;
+#[path = "services/decisions.rs"]
+mod decisions;
 #[path = "services/files.rs"]
 mod files;
 #[path = "services/imports.rs"]

@@ -150,8 +150,6 @@ fn a_project_that_was_moved_is_found_again() {
     place.ok(["workspace", "create", "fix"]);
     let moved = place.path().join("moved");
     fs::rename(place.project(), &moved).unwrap();
-    let output = place.command(["status"]).current_dir(&moved).output().unwrap();
-    assert_eq!(output.status.code(), Some(3), "{output:?}");
     ok_in(&place, &moved, &["binding", "move", "/", ".", "--vault", "project"]);
     assert!(ok_in(&place, &moved, &["status"]).contains("workspace fix"));
     assert!(ok_in(&place, &moved, &["init"]).contains("up to date"));

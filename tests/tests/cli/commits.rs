@@ -1,5 +1,7 @@
 //! What `commit`, `pull` and their undo say.
 
+use std::fs;
+
 use insta::assert_snapshot;
 
 use crate::transcript::{Transcript, demo_vault};
@@ -58,4 +60,26 @@ fn commits_for_programs() {
     transcript.json(&["pull", "-w", "fix"]);
     transcript.json(&["commit", "-w", "fix"]);
     assert_snapshot!(transcript.finish());
+}
+
+/// Each reason is on a line of its own.
+#[test]
+fn several_reasons_are_listed() {
+    let place = demo_vault();
+    for name in ["first", "second"] {
+        place.write(name, "1\n");
+    }
+    place.ok(["init"]);
+    place.ok(["workspace", "create", "w"]);
+    let mut open = Vec::new();
+    for name in ["first", "second"] {
+        place.ok_with(["fs", "write", name, "-w", "w"], b"2\n");
+        let path = place.project().join(name);
+        open.push(fs::File::options().append(true).open(path).unwrap());
+    }
+    let output = place.run(["commit", "-w", "w"]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    let reasons = told.lines().filter(|line| line.contains("is open for writing")).count();
+    assert_eq!((reasons, told.contains("^J")), (2, false), "{told}");
+    drop(open);
 }

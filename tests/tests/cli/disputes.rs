@@ -1,5 +1,7 @@
 //! `resolve` where several files came to one path: what is no part of the decision stays.
 
+use std::fs;
+
 use offshoot_tests::product::Place;
 
 use crate::merges::{answer, cat, open, write};
@@ -134,4 +136,46 @@ fn a_file_that_was_moved_twice_onto_an_added_one() {
         check(&place, &["--all", "--theirs"], &theirs);
         check(&place, &["/y", "/x", "--theirs"], &theirs);
     }
+}
+
+/// What a person made out of a file stays, whoever is chosen, where a workspace moved the directory around it.
+#[test]
+fn a_file_that_became_a_directory_while_its_parent_moved() {
+    for (decision, keeps_file) in [("--theirs", false), ("--ours", true)] {
+        let place = demo_vault();
+        place.write("dir/z", text("z", "9"));
+        place.write("dir/x", text("x", "9").replace("line", "number"));
+        place.ok(["init"]);
+        place.ok(["workspace", "create", "w"]);
+        mv(&place, "w", "/dir", "/dir2");
+        fs::remove_file(place.project().join("dir/z")).unwrap();
+        place.write("dir/z/in", "precious\n");
+        assert_eq!(answer(&place, &["pull", "-w", "w"]).1, Some(4));
+        place.ok(["resolve", "--all", decision, "-w", "w"]);
+        place.ok(["commit", "-w", "w"]);
+        let read = |at: &str| fs::read_to_string(place.project().join(at)).ok();
+        assert_eq!(read("dir/z/in").as_deref(), Some("precious\n"), "{decision}");
+        assert_eq!(read("dir2/z").is_some(), keeps_file, "{decision}");
+        assert!(read("dir2/x").is_some() && read("dir/x").is_none(), "{decision}");
+    }
+}
+
+/// A directory is a side's with everything in it, changed or not.
+#[test]
+fn a_directory_that_became_a_file() {
+    let place = demo_vault();
+    place.write("d/z", "text\n");
+    place.write("d/x", "x\n");
+    place.ok(["init"]);
+    place.ok(["workspace", "create", "w"]);
+    place.ok(["fs", "rm", "-r", "/d", "-w", "w"]);
+    write(&place, "w", "/d", "a file\n");
+    place.write("d/z", b"bi\0nary");
+    assert_eq!(answer(&place, &["pull", "-w", "w"]).1, Some(4));
+    place.ok(["resolve", "--all", "--theirs", "-w", "w"]);
+    assert_eq!(cat(&place, "w", "/d/z"), "bi\0nary");
+    assert_eq!(cat(&place, "w", "/d/x"), "x\n");
+    place.ok(["undo", "-w", "w"]);
+    place.ok(["resolve", "/d", "--ours", "-w", "w"]);
+    assert_eq!(cat(&place, "w", "/d"), "a file\n");
 }

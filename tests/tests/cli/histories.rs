@@ -106,3 +106,63 @@ fn who_did_it_is_recorded() {
     assert_eq!(document["result"]["snapshot"]["actor"], actor);
     assert_eq!(place.json(&["op", "log", "-n", "1"])["operations"][0]["actor"], actor);
 }
+
+/// What a hint says to run, without the program's name.
+fn hinted(error: &serde_json::Value) -> Vec<String> {
+    let hint = error["hint"].as_str().unwrap_or_else(|| panic!("{error}"));
+    let command = hint.split('`').nth(1).unwrap_or_else(|| panic!("{hint}"));
+    command.split(' ').skip(1).map(str::to_owned).collect()
+}
+
+fn names(place: &Place) -> Vec<String> {
+    let listed = place.json(&["workspace", "list"]);
+    let all = listed["workspaces"].as_array().unwrap().iter();
+    all.map(|it| it["name"].as_str().unwrap().to_owned()).collect()
+}
+
+/// A workspace that was deleted, and another one of the same name.
+fn made_anew() -> Place {
+    let place = Place::new();
+    place.write("file", "first\n");
+    place.ok(["init"]);
+    place.ok(["workspace", "create", "fix"]);
+    place.ok_with(["fs", "write", "/file", "-w", "fix"], b"of the earlier one\n");
+    place.ok(["workspace", "delete", "fix"]);
+    place.ok(["workspace", "create", "fix"]);
+    place
+}
+
+#[test]
+fn an_operation_of_an_earlier_workspace_does_not_delete_the_one_of_its_name() {
+    let place = made_anew();
+    let written = operation(&place, "write /file in fix");
+    let error = place.json_error(&["op", "restore", &written, "-w", "fix"], 4);
+    assert!(error["message"].as_str().unwrap().contains("earlier workspace fix"), "{error}");
+    assert_eq!(names(&place), ["fix"]);
+    place.ok(hinted(&error));
+    assert_eq!(place.ok(["fs", "cat", "/file", "-w", "fix-2"]), "of the earlier one\n");
+    assert_eq!(place.ok(["fs", "cat", "/file", "-w", "fix"]), "first\n");
+}
+
+#[test]
+fn a_workspace_that_was_not_there_yet_is_said_to_be_deleted() {
+    let place = made_anew();
+    let deleted = operation(&place, "delete workspace fix");
+    let said = place.ok(["op", "restore", &deleted, "-w", "fix"]);
+    assert!(said.contains("workspace fix is deleted"), "{said}");
+    assert_eq!(names(&place), Vec::<String>::new());
+    place.ok(["undo", "-w", "fix"]);
+    assert_eq!(names(&place), ["fix"]);
+}
+
+#[test]
+fn a_deleted_workspace_comes_back_though_its_name_was_used_again() {
+    let place = made_anew();
+    place.ok(["undo", "-w", "fix"]);
+    assert_eq!(names(&place), Vec::<String>::new());
+    let error = place.json_error(&["undo", "-w", "fix"], 4);
+    let hint = hinted(&error);
+    assert_eq!(hint, ["undo", "--vault-wide"], "{error}");
+    place.ok(hint);
+    assert_eq!(place.ok(["fs", "cat", "/file", "-w", "fix"]), "of the earlier one\n");
+}

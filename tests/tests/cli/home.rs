@@ -12,6 +12,8 @@ mod git;
 mod histories;
 #[path = "home/holds.rs"]
 mod holds;
+#[path = "home/swaps.rs"]
+mod swaps;
 #[path = "home/undo.rs"]
 mod undo;
 

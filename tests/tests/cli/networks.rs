@@ -99,6 +99,9 @@ fn who_is_known_to_need_a_network_hears_of_it_before() {
         &["exec", "-q", "--", "git", "fetch"],
         &["exec", "--", "git", "status"],
         &["exec", "--", "npm", "install", "--offline"],
+        &["exec", "--", "npm", "install", "--prefer-offline"],
+        &["exec", "--", "pip", "install", "--no-index", "x"],
+        &["exec", "--", "pip", "install", "--no-build-isolation", "-e", "."],
     ] {
         let said = errors(&place, quiet);
         assert!(!said.contains("needs the network"), "{quiet:?}: {said}");

@@ -298,3 +298,98 @@ fn a_commit_is_called_by_what_was_done() {
     let head = place.json(&["show", "head"]);
     assert_eq!(head["snapshot"]["message"], "fix: git only", "{head}");
 }
+
+/// The lines below the heading of a status, up to what stays.
+fn listed(status: &str) -> Vec<&str> {
+    status.lines().filter(|line| line.starts_with("  ")).collect()
+}
+
+/// What `workspace list` says about how much changed.
+fn changes(place: &Place) -> String {
+    let text = place.ok(["workspace", "list"]);
+    let line = text.lines().find(|line| line.starts_with("fix ")).unwrap();
+    line.split("  ").map(str::trim).filter(|part| !part.is_empty()).nth(1).unwrap().to_owned()
+}
+
+/// However it is asked, there is as much of everything.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn numbers_agree_wherever_they_are_said() {
+    let place = repository();
+    work(&place, WORK);
+    work(
+        &place,
+        "mkdir -p target/debug/empty node_modules/left/empty; touch -d '1 hour ago' dist/app.js",
+    );
+    let status = place.ok(["status", "-w", "fix"]);
+    let lines = listed(&status);
+    // A source file, dependencies, git, and two files with other times.
+    assert_eq!(lines.len(), 4, "{status}");
+    assert!(status.contains("  /node_modules/ 3 files\n"), "{status}");
+    assert!(
+        status.contains("  2 files with metadata only   (--metadata lists them)\n"),
+        "{status}"
+    );
+    assert!(status.contains("stays: 12 files (ignored"), "{status}");
+    assert_eq!(changes(&place), "4 changes");
+    assert_eq!(place.json(&["workspace", "list"])["workspaces"][0]["listed_changes"], 4);
+    let list = review_list(&place);
+    assert!(list.contains("/node_modules/ 3 files\n"), "{list}");
+    assert!(list.contains("/target/ 12 files  (stays: ignored)\n"), "{list}");
+    assert!(list.contains("2 files with metadata only   (`offshoot status --metadata`"), "{list}");
+    // Three of four are left, of what has an id.
+    let said = place.ok(["review", "-w", "fix", "--drop", "/node_modules"]);
+    assert!(said.contains("0 accepted, 1 dropped, 0 edited, 3 undecided;"), "{said}");
+    assert_eq!(changes(&place), "3 changes");
+    let status = place.ok(["status", "-w", "fix"]);
+    assert!(status.contains("last: review: 1 dropped in fix\n"), "{status}");
+    place.ok(["undo", "-w", "fix"]);
+    let heading = "1 modified, 2 with metadata only\n";
+    let dry = place.ok(["commit", "-w", "fix", "--dry-run"]);
+    assert!(dry.contains(&format!("would come home from fix: {heading}")), "{dry}");
+    assert!(dry.contains("2 files with metadata only   (`offshoot status --metadata`"), "{dry}");
+    let done = place.ok(["commit", "-w", "fix"]);
+    assert!(done.contains(&format!("came home from fix: {heading}")), "{done}");
+    assert_eq!(changes(&place), "no changes");
+    place.ok(["undo", "-w", "fix"]);
+    let status = place.ok(["status", "-w", "fix"]);
+    assert_eq!((listed(&status).len(), changes(&place)), (4, "4 changes".to_owned()), "{status}");
+}
+
+/// A commit of times alone says so.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn other_times_come_home_and_are_told() {
+    let place = repository();
+    work(&place, "touch -d '1 hour ago' Makefile");
+    assert_eq!(changes(&place), "1 change");
+    let dry = place.ok(["commit", "-w", "fix", "--dry-run"]);
+    assert!(dry.contains("would come home from fix: 1 with metadata only\n"), "{dry}");
+    let done = place.ok(["commit", "-w", "fix"]);
+    assert!(done.contains("came home from fix: 1 with metadata only\n"), "{done}");
+}
+
+/// A ref is what it leads to, in whichever file.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn packing_refs_moves_none() {
+    let place = repository();
+    let first = work(&place, "git branch side; git tag v1");
+    assert!(first.contains("git: 1 new branch, 1 new tag\n"), "{first}");
+    for pack in ["git pack-refs --all", "git gc -q", "git update-ref refs/heads/side main"] {
+        let told = work(&place, pack);
+        for wrong in ["branch", "deleted", "moved", "tag"] {
+            assert!(!told.contains(wrong), "{pack}: {told}");
+        }
+    }
+    place.ok(["commit", "-w", "fix"]);
+    work(&place, "git pack-refs --all");
+    assert_eq!(changes(&place), "no changes");
+    let status = place.ok(["status", "-w", "fix"]);
+    assert!(status.contains("nothing changed\n"), "{status}");
+    // One that was in the list alone gets a file of its own, and is not new by that.
+    let told = work(&place, "echo x >> Makefile; git commit -qam third");
+    assert!(told.contains("git: 1 commit on main\n"), "{told}");
+    let told = work(&place, "git branch -D side");
+    assert!(told.contains("git: 1 branch deleted\n"), "{told}");
+}

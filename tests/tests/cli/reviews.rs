@@ -175,3 +175,53 @@ fn reviews_for_programs() {
     transcript.json(&["review", "--drop", &hunk, "-w", "work"]);
     assert_snapshot!(transcript.finish());
 }
+
+/// A file that became a directory, and a directory that became a file.
+fn other_kinds() -> Place {
+    let place = demo_vault();
+    place.write("numbers", NUMBERS);
+    place.write("a", "a\n");
+    place.write("d/x", "x\n");
+    place.write("d/y", "y\n");
+    place.ok(["init"]);
+    place.ok(["workspace", "create", "work"]);
+    place.ok(["fs", "rm", "/a", "-w", "work"]);
+    place.ok_with(["fs", "write", "-p", "/a/in", "-w", "work"], b"in\n");
+    place.ok(["fs", "rm", "-r", "/d", "-w", "work"]);
+    place.ok_with(["fs", "write", "/d", "-w", "work"], b"d\n");
+    place
+}
+
+#[test]
+fn what_became_of_another_kind_is_accepted_with_all_below() {
+    let place = other_kinds();
+    let read = |at: &str| fs::read_to_string(place.project().join(at)).ok();
+    place.ok(["review", "--accept", "/d", "--commit", "-w", "work"]);
+    assert_eq!(read("d").as_deref(), Some("d\n"));
+    assert_eq!(read("a").as_deref(), Some("a\n"), "nobody accepted it");
+    place.ok(["review", "--accept", "/a/in", "--commit", "-w", "work"]);
+    assert_eq!(read("a/in").as_deref(), Some("in\n"));
+    assert_eq!(items(&place, &[]).len(), 0);
+}
+
+#[test]
+fn what_became_of_another_kind_is_dropped_with_all_below() {
+    let place = other_kinds();
+    assert_eq!(items(&place, &["/a/in"]).len(), 1);
+    place.ok(["review", "--drop", "/a/in", "-w", "work"]);
+    assert_eq!(place.ok(["fs", "cat", "/a", "-w", "work"]), "a\n");
+    place.ok(["review", "--drop", "/d/x", "-w", "work"]);
+    assert_eq!(place.ok(["fs", "cat", "/d/y", "-w", "work"]), "y\n");
+    assert_eq!(items(&place, &[]).len(), 0);
+}
+
+/// What was moved into the new directory is no longer a move of its own.
+#[test]
+fn a_file_that_was_moved_into_a_directory_that_was_a_file() {
+    let place = other_kinds();
+    place.ok(["fs", "mv", "/numbers", "/a/numbers", "-w", "work"]);
+    let paths: Vec<Value> = items(&place, &[]).iter().map(|item| item["path"].clone()).collect();
+    assert_eq!(paths, ["/a", "/d", "/numbers"]);
+    place.ok(["review", "--drop", "/a", "--drop", "/numbers", "-w", "work"]);
+    assert_eq!(place.ok(["fs", "cat", "/numbers", "-w", "work"]), NUMBERS);
+}

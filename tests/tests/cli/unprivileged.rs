@@ -105,3 +105,55 @@ fn modes_that_lock_their_owner_out_are_kept() {
     user.ok(&place, &["vault", "delete", "project", "--yes"]);
     awkward::clear(place.path()).unwrap();
 }
+
+/// What root makes in the vault of somebody else would be closed to them.
+#[needs(Root)]
+#[needs(UserNamespace)]
+#[test]
+fn root_leaves_the_vault_of_somebody_else_alone() {
+    let user = User::new();
+    let place = demo();
+    give_away(place.path());
+    user.ok(&place, &["init"]);
+    user.ok(&place, &["exec", "-w", "w", "--", "touch", "first"]);
+    for arguments in [&["exec", "-w", "w", "--", "touch", "second"][..], &["undo", "-w", "w"]] {
+        let output = place.run(arguments);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!output.status.success(), "{arguments:?}");
+        assert!(told.contains("belongs to user") && told.contains("sudo -u"), "{told}");
+    }
+    place.ok(["status", "-w", "w"]);
+    let strangers =
+        std::process::Command::new("find").arg(place.home()).args(["-user", "0"]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&strangers.stdout), "", "root's files");
+    user.ok(&place, &["exec", "-w", "w", "--", "touch", "third"]);
+    assert!(user.ok(&place, &["fs", "ls", "/", "-w", "w"]).contains("third"));
+}
+
+/// A file that may not be read is not a damaged one.
+#[needs(Root)]
+#[test]
+fn content_that_may_not_be_read_is_not_damaged() {
+    let user = User::new();
+    let place = demo();
+    place.write("large", "a line of a file\n".repeat(5000));
+    give_away(place.path());
+    user.ok(&place, &["init"]);
+    user.ok(&place, &["workspace", "create", "w"]);
+    let find = std::process::Command::new("find")
+        .arg(place.home())
+        .args(["-type", "f", "-size", "+32k", "-path", "*/fs/*"])
+        .output()
+        .unwrap();
+    let found = String::from_utf8(find.stdout).unwrap();
+    let files: Vec<&str> = found.lines().collect();
+    assert!(!files.is_empty(), "the content is in a layer");
+    for file in files {
+        lchown(file, Some(0), Some(0)).unwrap();
+        fs::set_permissions(file, fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    let output = user.run(&place, &["fs", "cat", "/large", "-w", "w"]);
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(6), "{told}");
+    assert!(told.contains("Permission denied") && !told.contains("damaged"), "{told}");
+}

@@ -26,8 +26,8 @@ pub(crate) struct Merged {
     pub(crate) conflicts: BTreeMap<String, Clash>,
     /// Numbers of the files that are not clear.
     pub(crate) unclear: BTreeSet<u64>,
-    /// Those of them that one side moved to where the other has something else, and that the other did not touch: they count as
-    /// deleted and added.
+    /// Links among them that one side moved to where the other has something else, and that the other did not touch: links are not
+    /// followed, so they count as deleted and added.
     pub(crate) parted: BTreeSet<u64>,
     /// Where different files came to one path.
     pub(crate) disputed: BTreeSet<String>,
@@ -74,10 +74,11 @@ pub(crate) fn merge(base: &Tree, sides: [&Tree; 2]) -> Merged {
             Some(file) if files.is_empty() && !is_taken => drop(merged.tree.insert(path, file)),
             last => {
                 files.extend(last);
-                for File { id, .. } in &files {
+                for File { id, body, .. } in &files {
                     merged.unclear.insert(*id);
                     let untouched = |side: &BTreeMap<u64, _>| side.get(id) == base.get(id);
-                    if base.contains_key(id) && sides.iter().any(untouched) {
+                    let is_link = matches!(body, Body::Link(_));
+                    if is_link && base.contains_key(id) && sides.iter().any(untouched) {
                         merged.parted.insert(*id);
                     }
                 }

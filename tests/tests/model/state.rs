@@ -29,7 +29,7 @@ pub(crate) struct Refs {
 }
 
 /// One operation, with everything before and after it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Record {
     scope: Option<usize>,
     before: Refs,
@@ -269,8 +269,18 @@ impl Model {
     }
 
     fn restore_operation(&mut self, operation: usize, scope: Scope) -> Result<(), Refused> {
-        let then = self.log[operation].after.clone();
+        let Record { before, after: then, .. } = self.log[operation].clone();
         let Scope::Workspace(id) = scope else { return self.commit(None, then) };
+        if let Some(now) = self.refs.workspaces.get(&id) {
+            let moved = |(other, found): (&usize, &Workspace)| {
+                *other != id
+                    && found.name == now.name
+                    && before.workspaces.get(other) != Some(found)
+            };
+            if then.workspaces.iter().any(moved) {
+                return Err("it was in an earlier workspace of that name");
+            }
+        }
         let mut refs = self.refs.clone();
         remove_workspace(&mut refs, id);
         refs.workspaces.extend(then.workspaces.into_iter().filter(|(found, _)| *found == id));

@@ -121,18 +121,6 @@ fn a_new_working_tree_stays_in_the_workspace() {
 
 #[needs(Overlay, UserNamespace, "git")]
 #[test]
-fn a_submodule_that_is_new_stays_in_the_workspace_whole() {
-    let world = world();
-    world.ok(Side::Folder, "git init -q ../lib; cd ../lib; git commit -q --allow-empty -m lib");
-    world.ok(FIX, "git init -q inner; (cd inner; git commit -q --allow-empty -m inner)
-        git -c protocol.file.allow=always submodule --quiet add ./inner sub 2> /dev/null || git -c protocol.file.allow=always submodule --quiet add \"$PWD/inner\" sub");
-    world.done(&["commit", "-w", "fix"]);
-    assert_eq!(world.ok(Side::Folder, "ls .git | grep -c modules || true"), "0\n");
-    assert_eq!(world.damage(FIX), None);
-}
-
-#[needs(Overlay, UserNamespace, "git")]
-#[test]
 fn merges_of_workspaces_keep_branches_apart() {
     let world = world();
     world.place.ok(["workspace", "create", "other"]);

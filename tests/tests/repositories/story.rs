@@ -86,7 +86,7 @@ impl Case {
 
     fn step(&mut self) -> Result<(), Failure> {
         let agent = AGENTS[self.rng.below(2) as usize];
-        match self.rng.below(20) {
+        match self.rng.below(21) {
             0..=5 => {
                 let script = self.work("person");
                 self.by_hand(Side::Folder, &script)
@@ -100,6 +100,7 @@ impl Case {
             15 | 16 => self.by_product(&["pull", "-w", agent], agent),
             17 => self.revert("undo", agent),
             18 => self.revert("redo", agent),
+            19 => self.broken(),
             _ => {
                 let other = if agent == "ada" { "bea" } else { "ada" };
                 self.by_product(&["merge", other, "--into", agent], agent)
@@ -121,7 +122,7 @@ impl Case {
             _ => format!("printf '{who}{n}\\n' >> {who}.log"),
         };
         let commit = format!("git add -A; git commit -qm {who}{n}");
-        match self.rng.below(26) {
+        match self.rng.below(27) {
             0..=5 => format!("{edit}; {commit}"),
             6 => edit,
             7 => format!("{edit}; git add -A"),
@@ -141,6 +142,7 @@ impl Case {
             21 => "git rebase --abort; git merge --abort; git cherry-pick --abort; git reset -q --hard".to_owned(),
             22 => "git gc -q --prune=now".to_owned(),
             23 => "git pack-refs --all".to_owned(),
+            25 => "git reflog expire --expire=now --all".to_owned(),
             24 => format!("git worktree add -q -b wt{n} tree{} || git worktree remove --force tree{0}", n % 2),
             _ => format!("git branch -D topic side/one; {edit}; {commit}"),
         }
@@ -193,6 +195,37 @@ impl Case {
         }
         self.made.retain(|commit| !lost.contains(commit));
         Ok(())
+    }
+
+    /// A workspace breaks its repository and is committed: nothing of the folder's goes.
+    fn broken(&mut self) -> Result<(), Failure> {
+        let breaks = [
+            "git reflog expire --expire=now --all",
+            "rm -rf .git/logs",
+            "rm -rf .git/refs",
+            "rm -rf .git/refs/heads",
+            "rm -f .git/packed-refs",
+            "rm .git/HEAD",
+            "echo 'ref: refs/heads/nowhere' > .git/refs/heads/dangling",
+            "echo 'ref: refs/heads/b' > .git/refs/heads/a; echo 'ref: refs/heads/a' > .git/refs/heads/b",
+        ];
+        let script = self.rng.pick(&breaks).copied().unwrap_or("rm -rf .git/refs");
+        self.story.push(format!("broken: {script}"));
+        let state = "git for-each-ref; cat .git/HEAD; git ls-files -s; find .git/logs -type f | LC_ALL=C sort | xargs cat";
+        let before = self.world.ok(Side::Folder, state);
+        self.world.done(&["workspace", "create", "broken"]);
+        self.world.ok(Side::Workspace("broken"), script);
+        let said = self.world.product(&["commit", "-w", "broken"]);
+        self.note(&said);
+        self.world.done(&["workspace", "delete", "broken"]);
+        if !said.is_well() {
+            return self.fail(format!("a broken workspace cannot be committed: {said:#?}"));
+        }
+        let after = self.world.ok(Side::Folder, state);
+        if before != after {
+            return self.fail(format!("{before}became{after}by a broken repository: {said:#?}"));
+        }
+        self.look(Side::Folder)
     }
 
     fn commit(&mut self, agent: &'static str, git: bool) -> Result<(), Failure> {

@@ -280,9 +280,39 @@ fn build_output_is_decided_at_once() {
     console.wait_for("file 1/1");
     console.wait_for("/target/ 2 files");
     console.keys("d");
-    console.wait_for("0 accepted, 2 dropped");
+    console.wait_for("0 accepted, 1 dropped");
     console.keys("y");
     console.wait_for("offshoot undo -w fix");
     assert_eq!(console.end().code(), Some(0), "{}", console.screen());
     assert_eq!(names(&place), "");
+}
+
+/// Whoever brings everything home, one by one, gets what a plain commit brings: also a branch that both sides went on with.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn yes_to_everything_is_a_plain_commit() {
+    const COMMIT: &str = "git -c user.name=Ann -c user.email=ann@example.org commit -qm";
+    let place = Place::new();
+    place.write("a", "one\n");
+    let host = |script: &str| {
+        let mut command = std::process::Command::new("sh");
+        command.env_clear().envs(place.environment()).current_dir(place.project());
+        assert!(command.args(["-ec", script]).status().unwrap().success(), "{script}");
+    };
+    host(&format!("git init -qb main .; git add a; {COMMIT} first"));
+    place.ok(["init"]);
+    let script = format!("echo new > n; git add n; {COMMIT} theirs");
+    place.ok(["exec", "-q", "-w", "fix", "--shell", &script]);
+    host(&format!("echo x > x; git add x; {COMMIT} mine"));
+    place.ok(["pull", "--head"]);
+    let mut console = Console::run(&place, &["commit", "-p", "-w", "fix"]);
+    console.wait_for("bring this file home");
+    console.keys("y\r");
+    console.wait_for("git: 1 commit on offshoot/fix/main, 1 new branch");
+    console.wait_for("bring all of it home");
+    console.keys("y\r");
+    console.wait_for("came home");
+    assert_eq!(console.end().code(), Some(0), "{}", console.screen());
+    assert!(!console.screen().contains("stays:"), "{}", console.screen());
+    host("test \"$(git log -1 --format=%s offshoot/fix/main)\" = theirs; test -e n");
 }

@@ -14,8 +14,8 @@ use clap::{Args, ValueEnum};
 use offshoot_protocol::{CommitDoc, ExitCode};
 use offshoot_vault::{Vault, Workspace};
 use offshoot_workspace::{
-    Allow, CommitOutcome, CommitRequest, CommitService, Direction, HomeEvent, HomeOptions,
-    PathPattern, Selection, Standing, Times, wire,
+    Allow, CommitOutcome, CommitRequest, CommitService, Direction, GitFollowed, HomeEvent,
+    HomeOptions, PathPattern, PullService, Selection, Standing, Times, wire,
 };
 
 use super::init::report_skipped;
@@ -108,10 +108,11 @@ enum SettleWay {
 }
 
 /// What is said from the moment on in which the folder is being changed.
-pub(crate) const HALF_CHANGED: &str = "the folder was being changed: any commit, or `offshoot pull --head`, finishes that or takes it back";
+pub(crate) const HALF_CHANGED: &str =
+    "the folder was being changed: the next command finishes that or takes it back";
 
 pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<ExitCode> {
-    let vault = &context.vault()?.vault;
+    let vault = &context.vault_to_settle()?.vault;
     let workspace = context.workspace_to_change(vault).map_err(|error| {
         // What is no workspace, and looks like a sentence, is what the commit is to say.
         match args.named.text().filter(|text| text.contains(char::is_whitespace)) {
@@ -180,7 +181,9 @@ pub(crate) fn bring_home(
 ) -> Result<ExitCode> {
     // One thing that turns is enough.
     options.import.progress = None;
-    let service = CommitService::new(vault, &context.actor, options, context.diff_options());
+    let diff = context.diff_options();
+    let puller = PullService::new(vault, &context.actor, options.clone(), diff);
+    let service = CommitService::new(vault, &context.actor, options, diff);
     let tracked = git::tracked(vault)?;
     let is_tracked = |path: &_| Ok(tracked.has(path));
     let request = CommitRequest {
@@ -215,12 +218,27 @@ pub(crate) fn bring_home(
     let commit =
         |prepared: git::Prepared| prepared.commit(vault, &context.actor, workspace.id, &outcome);
     let made = prepared.filter(|_| came_home).map(commit).transpose()?;
-    let mut noise = context.noise(vault, &[outcome.before, outcome.after], about.expand)?;
-    // What was kept apart and is merged by now is nothing to do anything about.
-    let merged = made.as_ref().and_then(git::Made::merged);
-    let mut repositories = outcome.git.clone();
-    repositories.notes.retain(|note| merged.is_none() || note.event.kept_as() != merged);
-    let text = summary::text(&outcome, &repositories, noise.as_mut())? + &planned;
+    let followed = made.as_ref().and_then(|made| made.follow(&puller, workspace, &outcome));
+    drop(puller);
+    // What is said is what there is at the end.
+    let mut end = outcome.clone();
+    end.git.notes.retain(|note| !made.as_ref().is_some_and(|made| made.settles(note)));
+    let behind = matches!(made, Some(git::Made::Commit(_))) && followed.is_none();
+    if let Some(GitFollowed { brought, root, git }) = followed {
+        // A commit that merges nothing is told in a line of its own.
+        if end.git.notes.len() < outcome.git.notes.len() {
+            (end.brought, end.after) = (brought, root);
+        }
+        end.workspace_git.notes.extend(git.notes);
+    }
+    let mut noise = context.noise(vault, &[end.before, end.after], about.expand)?;
+    let text = summary::text(&end, noise.as_mut())? + &planned;
+    if behind {
+        let name = &outcome.workspace;
+        context.output.note(format!(
+            "{name} does not have the git commit yet: `offshoot pull -w {name}` brings it"
+        ));
+    }
     report(context, &outcome, made.as_ref(), &text)
 }
 

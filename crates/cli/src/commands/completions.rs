@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use clap_complete::env::{Bash, Elvish, EnvCompleter, Fish, Powershell, Zsh};
-use offshoot_protocol::ExitCode;
+use offshoot_protocol::{CompletionsDoc, ExitCode};
 
 use crate::complete::VARIABLE;
 use crate::context::Context;
@@ -38,5 +38,8 @@ pub(crate) fn run(args: &CompletionsArgs, context: &Context) -> Result<()> {
     shell
         .write_registration(VARIABLE, "offshoot", "offshoot", "offshoot", &mut script)
         .map_err(|error| CliError::new(ExitCode::Failure, error.to_string()))?;
-    context.output.bytes(&script)
+    let shell = args.shell.to_possible_value().map(|value| value.get_name().to_owned());
+    let script = String::from_utf8_lossy(&script).into_owned();
+    let document = CompletionsDoc { shell: shell.unwrap_or_default(), script };
+    context.output.data(document, |document| document.script.clone())
 }

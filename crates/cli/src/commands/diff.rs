@@ -7,14 +7,16 @@ use clap::Args;
 use offshoot_protocol::{ChangeDoc, DiffDoc, ExitCode, Text};
 use offshoot_vault::diff::{FileDiff, stat};
 use offshoot_vault::{Id, RootId, Vault, VaultPath, Workspace};
-use offshoot_workspace::{ChangeSummaryService, Point, Resolver, ServiceError, Summary, wire};
+use offshoot_workspace::{
+    ChangeSummaryService, Point, Resolver, ServiceError, Summary, wire, without_frames,
+};
 
 use crate::complete;
 use crate::context::Context;
 use crate::context::noise::ExpandArgs;
 use crate::error::Result;
 use crate::render::columns::side_by_side;
-use crate::render::listing::{EXPAND, Listing};
+use crate::render::listing::{EXPAND, Listing, METADATA};
 use crate::render::words::{Marks, word_diff};
 use crate::{pager, render, terminal};
 
@@ -108,7 +110,7 @@ pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<ExitCode> {
         let noise = context.noise(vault, &[before.root, after.root], args.expand)?;
         let mut noise = noise.map(|noise| noise.except(&paths));
         let listing = Listing::new(&summary.changes, noise.as_mut())?;
-        let listing = listing.and_metadata(summary.metadata_files);
+        let listing = listing.and_metadata(summary.metadata_files, METADATA);
         print(args, &service, &summary, &listing, context)?;
     }
     let differs = args.exit_code && !summary.changes.is_empty();
@@ -264,12 +266,12 @@ fn print(
 ) -> Result<()> {
     // Names are for programs, which fold for themselves.
     if args.name_only {
-        let shown = render::without_frames(&summary.changes);
+        let shown = without_frames(&summary.changes);
         let lines: String = shown.iter().map(|change| format!("{}\n", change.path)).collect();
         return context.output.text(&lines);
     }
     if args.name_status {
-        let shown = render::without_frames(&summary.changes);
+        let shown = without_frames(&summary.changes);
         let lines = shown.iter().map(|change| format!("{}\n", render::change_for_scripts(change)));
         return context.output.text(&lines.collect::<String>());
     }

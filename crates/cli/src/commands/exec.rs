@@ -191,9 +191,9 @@ fn prepare(ask: &mut Ask<'_>, form: Form, context: &Context, answer: Answer) -> 
             let verdict =
                 judge(&policy, &ask.command, &ask.question().context(&project, Vec::new())?);
             if !verdict.decision.runs() {
-                return Ok(Prepared::Answered(answer.deny(ask, context, &verdict)));
+                return Ok(Prepared::Answered(answer.deny(ask, context, &verdict)?));
             }
-            let place = setup::adopt(context, &project, answer.watch(ask, context)?)?;
+            let place = setup::adopt(ask, context, &project, answer.watch(ask, context)?)?;
             let request = request::build(ask, context, place.below.as_deref())?;
             (place, request)
         }

@@ -11,7 +11,7 @@ use offshoot_workspace::{
 };
 
 use super::vault::vault_doc;
-use crate::context::{Context, current_dir, user_home};
+use crate::context::{Belongs, Context, current_dir, moved, user_home};
 use crate::error::{CliError, Result};
 use crate::interrupt::{self, Watch};
 use crate::render::{self, NAME, host_path, paint};
@@ -44,17 +44,26 @@ pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<()> {
         Some(directory) => open_directory(directory)?,
         None => current_dir()?,
     };
-    let bound = context.home.find_bound(&directory).map_err(|error| context.home_error(error))?;
-    match bound {
-        Some((listed, bound)) if bound == directory => refresh(args, context, &listed, &directory),
-        Some((listed, bound)) => {
+    match context.belongs(&directory)? {
+        Belongs::To(listed, bound) if bound == directory => {
+            refresh(args, context, &listed, &directory)
+        }
+        Belongs::To(listed, bound) => {
             let (inner, name) = (host_path(&directory), &listed.name);
             let message =
                 format!("{inner} lies inside {}, which is vault {name}", host_path(&bound));
             Err(CliError::new(ExitCode::Conflict, message)
                 .hint("use that vault from here, or make one with `offshoot vault create --from`"))
         }
-        None => create(args, context, &directory),
+        Belongs::Perhaps(moved) => {
+            create(args, context, &directory)?;
+            // A new one was asked for; that the other is there is worth knowing.
+            let made = context.home.find_bound(&directory)?.map(|(listed, _)| listed.name);
+            let instead = moved::instead(&moved, &directory, &made.unwrap_or_default());
+            context.output.hint(instead);
+            Ok(())
+        }
+        Belongs::Nowhere => create(args, context, &directory),
     }
 }
 

@@ -3,12 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Command, CommandFactory, ValueHint};
-use offshoot_protocol::ExitCode;
+use offshoot_protocol::{ExitCode, ManDoc, Text};
 
 use crate::args::Cli;
 use crate::context::Context;
 use crate::error::{CliError, Result};
-use crate::output::eprint;
 use crate::render::{count, host_path};
 
 #[derive(Debug, Args)]
@@ -28,17 +27,20 @@ pub(crate) fn run(args: &ManArgs, context: &Context) -> Result<()> {
     let Some(directory) = &args.out else {
         let page = page(named(&args.command)?);
         let page = page.map_err(|error| CliError::new(ExitCode::Failure, error.to_string()))?;
-        return context.output.bytes(&page);
+        let page = String::from_utf8_lossy(&page).into_owned();
+        let document = ManDoc { page: Some(page), directory: None, pages: 1 };
+        return context.output.data(document, |document| document.page.clone().unwrap_or_default());
     };
     let failed = |error: std::io::Error| {
         let message = format!("cannot write manual pages to {}: {error}", host_path(directory));
         CliError::new(ExitCode::Storage, message)
     };
     let pages = write(directory).map_err(failed)?;
-    if !context.is_silent() {
-        eprint(&format!("wrote {} to {}\n", count(pages, "page"), host_path(directory)));
-    }
-    Ok(())
+    let written = Text::new(directory.as_os_str().as_encoded_bytes());
+    let document = ManDoc { page: None, directory: Some(written), pages };
+    context
+        .output
+        .done(document, |_| format!("wrote {} to {}\n", count(pages, "page"), host_path(directory)))
 }
 
 /// All commands, each with the name that its page has.

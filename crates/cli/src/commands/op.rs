@@ -80,14 +80,20 @@ fn log(args: &LogArgs, context: &Context) -> Result<ExitCode> {
 }
 
 fn restore(args: &RestoreArgs, context: &Context) -> Result<()> {
-    let vault = &context.vault()?.vault;
+    let vault = &context.vault_to_settle()?.vault;
     let scope = revert::scope(args.vault_wide, context, vault)?;
     let target = Resolver::new(vault).operation(&args.id)?;
     let told = |event: &_| context.tell(event);
     let service = HistoryService::new(vault, &context.actor);
     let service = service.with_home(context.home_options(&told));
     let head = vault.head()?.id;
+    let workspace = || match scope {
+        Scope::Workspace(id) => vault.workspace(&id),
+        Scope::Vault => Ok(None),
+    };
+    let before = workspace()?;
     let operation = service.restore(&target, scope)?;
+    let after = workspace()?;
     drop(service);
     if vault.head()?.id != head {
         context.output.note("the main line moved; folders stay as they are");
@@ -100,7 +106,16 @@ fn restore(args: &RestoreArgs, context: &Context) -> Result<()> {
     context.output.done(document, |document| {
         let at = format!("{} ({})", render::line(&document.to.summary), render::short(&target.id));
         match document.operation {
-            Some(_) => format!("everything is as it was after: {at}\n"),
+            Some(_) => match (&before, &after) {
+                (_, Some(it)) => format!("workspace {} is as it was after: {at}\n", paint(NAME, &it.name)),
+                (Some(it), None) => {
+                    let name = &it.name;
+                    format!(
+                        "workspace {name} is deleted, since it was not there after: {at}; `offshoot undo -w {name}` brings it back\n"
+                    )
+                }
+                (None, None) => format!("everything is as it was after: {at}\n"),
+            },
             None => format!("nothing has changed since: {at}\n"),
         }
     })

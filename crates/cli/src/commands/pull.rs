@@ -37,7 +37,7 @@ pub(crate) struct PullArgs {
 }
 
 pub(crate) fn run(args: &PullArgs, context: &Context) -> Result<ExitCode> {
-    let vault = &context.vault()?.vault;
+    let vault = &context.vault_to_settle()?.vault;
     let told = |event: &_| context.tell(event);
     let mut options = context.home_options(&told);
     // One thing that turns is enough.

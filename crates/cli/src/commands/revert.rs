@@ -2,13 +2,13 @@
 
 use clap::Args;
 use offshoot_protocol::RevertDoc;
-use offshoot_vault::{Id, Scope, Vault};
-use offshoot_workspace::{HistoryService, HomeEvent, Resolver, Reversal, wire};
+use offshoot_vault::{Id, Scope, Vault, VaultError};
+use offshoot_workspace::{HistoryService, HomeEvent, Resolver, Reversal, ServiceError, wire};
 
 use super::commit::HALF_CHANGED;
 use crate::args::Named;
 use crate::context::Context;
-use crate::error::Result;
+use crate::error::{CliError, Result};
 use crate::interrupt::{self, Watch};
 use crate::render;
 
@@ -38,7 +38,7 @@ fn revert(
     verb: &str,
     act: impl FnOnce(&HistoryService<'_>, Scope) -> offshoot_workspace::Result<Reversal>,
 ) -> Result<()> {
-    let vault = &context.vault()?.vault;
+    let vault = &context.vault_to_settle()?.vault;
     let scope = scope(args.vault_wide, context, vault)?;
     let watch = Watch::start(context, interrupt::NOTHING)?;
     let told = |event: &_| {
@@ -51,7 +51,7 @@ fn revert(
     let service = HistoryService::new(vault, &context.actor)
         .with_home(home)
         .with_git(crate::git::options(None)?);
-    let reverted = act(&service, scope)?;
+    let reverted = act(&service, scope).map_err(|error| or_vault_wide(error, scope, vault))?;
     drop(service);
     drop(watch);
     context.home.relink(vault)?;
@@ -72,6 +72,28 @@ fn revert(
         let git = render::git::notes(&reverted.git, "yours");
         format!("{done}: {summary} ({id}){folder}\n{git}")
     })
+}
+
+/// Where a workspace has nothing left, the vault may have: a deleted workspace whose name was used again, for example.
+fn or_vault_wide(error: ServiceError, scope: Scope, vault: &Vault) -> CliError {
+    let (verb, does, target) = match (&error, scope) {
+        (ServiceError::Vault(VaultError::NothingToUndo), Scope::Workspace(_)) => {
+            ("undo", "undoes", vault.undo_target(Scope::Vault))
+        }
+        (ServiceError::Vault(VaultError::NothingToRedo), Scope::Workspace(_)) => {
+            ("redo", "redoes", vault.redo_target(Scope::Vault))
+        }
+        _ => return error.into(),
+    };
+    let error = CliError::from(error);
+    match target {
+        Ok(target) => {
+            let summary = render::line(&target.summary);
+            let last = format!("{does} the last operation of the whole vault: {summary}");
+            error.hint(format!("`offshoot {verb} --vault-wide` {last}"))
+        }
+        Err(_) => error,
+    }
 }
 
 /// The workspace whose operations are meant, there or deleted, or the whole vault.

@@ -9,8 +9,9 @@ use clap::Args;
 use offshoot_protocol::{ExitCode, ReviewDoc};
 use offshoot_sandbox::Signals;
 use offshoot_vault::{Vault, Workspace};
+use offshoot_workspace::git::TrackedPaths;
 use offshoot_workspace::{
-    Decision, Edited, FoldedReview, PieceKind, ReviewItem, ReviewService, Selection, wire,
+    Decision, Edited, FoldedReview, PieceKind, ReviewItem, ReviewService, Selection, Tally, wire,
 };
 
 use super::commit::{About, bring_home, git};
@@ -19,7 +20,7 @@ use crate::context::Context;
 use crate::context::noise::ExpandArgs;
 use crate::error::{CliError, Result};
 use crate::render::{self, NAME, paint};
-use crate::review::{self, Ending, Tally};
+use crate::review::{self, Ending, tally_text};
 use crate::terminal;
 
 const EXAMPLES: &str = "\
@@ -103,15 +104,15 @@ pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<ExitCode> {
         list::print(context, vault, &workspace, &folded)?;
         return Ok(ExitCode::Success);
     }
-    let review = Review { context, vault, service, workspace: &workspace, args };
+    let review = Review { context, vault, service, workspace: &workspace, tracked: &tracked, args };
     if decided {
         let standing = context.standing(vault)?;
         choose::decide(&mut folded, &args.drop, &Decision::Dropped, &standing)?;
         choose::decide(&mut folded, &args.accept, &Decision::Accepted, &standing)?;
-        return review.carry_out(folded.items, args.commit);
+        return review.carry_out(&folded, args.commit);
     }
     if folded.items.is_empty() {
-        return review.carry_out(folded.items, false);
+        return review.carry_out(&folded, false);
     }
     review.walk(folded)
 }
@@ -122,6 +123,7 @@ struct Review<'a> {
     vault: &'a Vault,
     service: ReviewService<'a>,
     workspace: &'a Workspace,
+    tracked: &'a TrackedPaths,
     args: &'a ReviewArgs,
 }
 
@@ -158,32 +160,31 @@ impl Review<'_> {
         }
         let name = &self.workspace.name;
         let can_commit = !self.vault.bindings()?.is_empty();
-        let (items, ending) = review::walk(format!("review of {name}"), folded, can_commit)?;
+        let (folded, ending) = review::walk(format!("review of {name}"), folded, can_commit)?;
         match ending {
             Ending::Forget => {
                 output.text(&format!("the decisions were forgotten; {name} is as it was\n"))?;
                 Ok(ExitCode::Success)
             }
-            Ending::Apply => self.carry_out(items, self.args.commit),
-            Ending::Commit => self.carry_out(items, true),
+            Ending::Apply => self.carry_out(&folded, self.args.commit),
+            Ending::Commit => self.carry_out(&folded, true),
         }
     }
 
-    fn carry_out(&self, mut items: Vec<ReviewItem>, commit: bool) -> Result<ExitCode> {
-        items.sort_by(|one, other| one.change.path.cmp(&other.change.path));
-        let items = &items;
-        let tally = Tally::of(items);
+    fn carry_out(&self, review: &FoldedReview, commit: bool) -> Result<ExitCode> {
+        let items = &review.items;
+        let pieces = Tally::of_pieces(items);
         for path in self.service.dropped_but_in_git(self.workspace, items)? {
             self.context.output.note(format!(
                 "{path} is dropped from the files, and still in the workspace's git commits or index: drop /.git too, or `commit --exclude .git`"
             ));
         }
-        let edited = self.service.apply(self.workspace, items)?;
-        let commits = commit && tally.accepted + tally.edited > 0;
+        let edited = self.service.apply(self.workspace, review)?;
+        let commits = commit && pieces.takes_something();
         // With a commit its document is the answer, and one answer is all there is.
         if !(commits && self.context.output.is_json()) {
-            let document = document(self.workspace, &tally, &edited);
-            let text = |document: &ReviewDoc| told(document, items.is_empty());
+            let document = document(self.workspace, &pieces, &edited);
+            let text = |document: &ReviewDoc| told(document, review);
             self.context.output.done(document, text)?;
         }
         if !commits {
@@ -191,8 +192,10 @@ impl Review<'_> {
         }
         let now = self.vault.workspace(&self.workspace.id)?;
         let now = now.ok_or(offshoot_workspace::ServiceError::Vanished(self.workspace.id))?;
-        let choices = self.service.choices(&now, items)?;
-        let selection = Selection { choices, ..Selection::default() };
+        let is_tracked = |path: &_| Ok(self.tracked.has(path));
+        let selection = Selection { tracked: &is_tracked, ..Selection::default() };
+        let choices = self.service.choices(&now, &selection, items)?;
+        let selection = Selection { choices, ..selection };
         let tell = |event: &_| self.context.tell(event);
         let options = self.context.home_options(&tell);
         let (message, expand) = (self.args.message.as_deref(), self.args.expand);
@@ -214,13 +217,11 @@ fn document(workspace: &Workspace, tally: &Tally, edited: &Edited) -> ReviewDoc 
     }
 }
 
-fn told(document: &ReviewDoc, nothing: bool) -> String {
+fn told(document: &ReviewDoc, review: &FoldedReview) -> String {
     let name = paint(NAME, &document.workspace);
-    if nothing {
+    if review.items.is_empty() {
         return format!("workspace {name} has nothing to review\n");
     }
-    let ReviewDoc { accepted, dropped, edited, undecided, .. } = *document;
-    let tally = Tally { accepted, dropped, edited, undecided };
     let undo = match document.operation {
         Some(_) => {
             let name = render::line(&document.workspace);
@@ -228,5 +229,6 @@ fn told(document: &ReviewDoc, nothing: bool) -> String {
         }
         None => String::new(),
     };
-    format!("workspace {name}: {}{undo}\n", tally.text())
+    let tally = tally_text(&Tally::of(&review.items, &review.groups));
+    format!("workspace {name}: {tally}{undo}\n")
 }

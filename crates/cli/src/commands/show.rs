@@ -11,8 +11,8 @@ use crate::complete;
 use crate::context::Context;
 use crate::context::noise::ExpandArgs;
 use crate::error::{CliError, Result};
-use crate::output::print_json;
-use crate::render::listing::{EXPAND, Listing};
+use crate::output::{finish_write, print_json};
+use crate::render::listing::{EXPAND, Listing, METADATA};
 use crate::render::{self, DIM, NAME, fields, paint};
 
 #[derive(Debug, Args)]
@@ -81,7 +81,7 @@ fn show_summary(
 ) -> Result<()> {
     let snapshot = &point.snapshot;
     let listing = Listing::new(&summary.changes, noise.as_mut())?;
-    let listing = listing.and_metadata(summary.metadata_files);
+    let listing = listing.and_metadata(summary.metadata_files, METADATA);
     let document = ShowDoc {
         of: point.label.clone(),
         snapshot: wire::snapshot(snapshot),
@@ -116,8 +116,7 @@ fn show_exec(args: &ShowArgs, context: &Context, vault: &Vault, record: &ExecRec
         return Err(CliError::new(ExitCode::Damaged, message));
     };
     if context.output.is_json() {
-        print_json(&envelope);
-        return Ok(());
+        return finish_write(print_json(&envelope));
     }
     let summary = changes_of(context, vault, &envelope)?;
     let Some((summary, roots)) = summary else {

@@ -89,7 +89,6 @@ impl Status {
 
 pub(crate) fn run(args: &StatusArgs, context: &Context) -> Result<()> {
     let OpenVault { vault, name } = context.vault()?;
-    context.note_interrupted(&vault);
     context.offer_left(&vault, context.workspace_name());
     let Some(workspace) = context.workspace_to_read(&vault)? else {
         return nothing_yet(context, &vault, name);
@@ -108,9 +107,10 @@ pub(crate) fn run(args: &StatusArgs, context: &Context) -> Result<()> {
 
 fn nothing_yet(context: &Context, vault: &Vault, name: String) -> Result<()> {
     let head = vault.head()?.id.to_string();
+    let folders = vault.bindings()?;
     let document = StatusDoc {
         vault: name,
-        folders: vault.bindings()?.iter().map(|folder| Text::new(&folder.path)).collect(),
+        folders: folders.iter().map(|folder| Text::new(&folder.path)).collect(),
         git_directory: wire::git_directory(&git(context, vault)?),
         workspace: None,
         base: head.clone(),
@@ -124,12 +124,15 @@ fn nothing_yet(context: &Context, vault: &Vault, name: String) -> Result<()> {
         refused: None,
         repositories: Vec::new(),
         outdated: Vec::new(),
+        missing_folders: wire::missing_folders(&folders),
         checkpoints: 0,
         last_operation: None,
     };
     context.output.data(document, |document| {
         let name = paint(NAME, &document.vault);
-        format!("vault {name} has no workspace yet; `offshoot workspace create NAME` forks one\n")
+        let gone = text::gone(&document.vault, &folders);
+        let next = "`offshoot workspace create NAME` forks one";
+        format!("{gone}vault {name} has no workspace yet; {next}\n")
     })
 }
 
@@ -179,6 +182,7 @@ fn document(status: &Status) -> StatusDoc {
         refused: preview.refused.as_ref().map(ToString::to_string),
         repositories: wire::repositories(&preview.proposal.git),
         outdated: preview.outdated.iter().map(wire::path).collect(),
+        missing_folders: wire::missing_folders(&status.folders),
         checkpoints: status.checkpoints,
         last_operation: status.last_operation.clone(),
     }

@@ -14,12 +14,13 @@ use offshoot_protocol::{
     VaultRenamedDoc,
 };
 use offshoot_vault::{CheckDepth, Vault, display_bytes};
+use offshoot_workspace::wire;
 
 use super::init::{check_project, open_directory, report_skipped};
 use crate::complete;
 use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result};
-use crate::render::{self, BAD, DIM, GOOD, NAME, paint, table};
+use crate::render::{self, BAD, DIM, GOOD, NAME, WARN, paint, table};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum VaultCommand {
@@ -148,12 +149,13 @@ pub(crate) fn open(context: &Context, name: Option<&String>) -> Result<OpenVault
 
 /// A vault as programs see it.
 pub(crate) fn vault_doc(name: &str, vault: &Vault) -> Result<VaultDoc> {
-    let bindings = vault.bindings()?.iter().map(|binding| Text::new(&binding.path)).collect();
+    let bindings = vault.bindings()?;
     Ok(VaultDoc {
         name: name.to_owned(),
         id: vault.id().to_string(),
         directory: Text::new(vault.dir().as_os_str().as_encoded_bytes()),
-        bindings,
+        bindings: bindings.iter().map(|binding| Text::new(&binding.path)).collect(),
+        missing: wire::missing_folders(&bindings),
     })
 }
 
@@ -203,8 +205,12 @@ fn list(context: &Context) -> Result<ExitCode> {
         let is_whole =
             |vault: &&VaultDoc| document.damaged.iter().all(|damaged| damaged.id != vault.id);
         let rows = document.vaults.iter().filter(is_whole).map(|vault| {
-            let bindings: Vec<String> = vault.bindings.iter().map(text).collect();
-            vec![paint(NAME, &vault.name), bindings.join(", ")]
+            let bindings =
+                vault.bindings.iter().map(|folder| match vault.missing.contains(folder) {
+                    true => format!("{} {}", text(folder), paint(WARN, "(gone)")),
+                    false => text(folder),
+                });
+            vec![paint(NAME, &vault.name), bindings.collect::<Vec<_>>().join(", ")]
         });
         let damaged = document.damaged.iter().map(|vault| {
             let problem = format!("{} {}", paint(BAD, "damaged:"), render::line(&vault.problem));

@@ -10,7 +10,8 @@ use offshoot_protocol::{
 };
 use offshoot_vault::{Id, Vault, Workspace};
 use offshoot_workspace::{
-    ChangeSummaryService, CheckpointService, NewWorkspace, Resolver, WorkspaceService, wire,
+    ChangeSummaryService, CheckpointService, NewWorkspace, Resolver, Summary, WorkspaceService,
+    wire,
 };
 
 use super::exec::open_or_adopt;
@@ -19,7 +20,7 @@ use crate::config::parse_duration;
 use crate::context::noise::ExpandArgs;
 use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result};
-use crate::render::listing::Listing;
+use crate::render::listing::{Listing, STATUS_METADATA};
 use crate::render::{self, DIM, NAME, fields, paint, table};
 
 #[derive(Debug, Subcommand)]
@@ -161,8 +162,7 @@ fn lifetime(text: &str, context: &Context) -> Result<Duration> {
 }
 
 fn list(context: &Context, opened: &OpenVault) -> Result<()> {
-    let service = WorkspaceService::new(&opened.vault, &context.actor);
-    let found = service.overview(context.diff_options())?;
+    let found = context.overview(&opened.vault)?;
     let all: Vec<Workspace> = found.iter().map(|one| one.workspace.clone()).collect();
     let documents = found.iter().map(|one| wire::listed_workspace(one, &all)).collect();
     let document = WorkspaceListDoc { vault: opened.name.clone(), workspaces: documents };
@@ -179,7 +179,7 @@ fn list(context: &Context, opened: &OpenVault) -> Result<()> {
                 marks.into_iter().filter(|(is_so, _)| *is_so).map(|(_, mark)| mark).collect();
             vec![
                 paint(NAME, &one.workspace.name),
-                changes(one.changed),
+                changes(one.listed),
                 paint(DIM, &render::age(one.used_ms)),
                 parent,
                 marks.join(", "),
@@ -228,7 +228,8 @@ fn show(args: &NameArgs, context: &Context, vault: &Vault) -> Result<()> {
     let head = vault.snapshot(&workspace.state.head)?;
     let base = vault.snapshot(&workspace.state.base)?;
     let changes = ChangeSummaryService::new(vault, context.diff_options());
-    let changed = changes.between(&base.root, &head.root, false)?.changes;
+    let Summary { changes: changed, metadata_files, .. } =
+        changes.between(&base.root, &head.root, false)?;
     let checkpoints = CheckpointService::new(vault, &context.actor).list(&workspace)?;
     let document = WorkspaceShowDoc {
         workspace: wire::workspace(&workspace, &all),
@@ -239,6 +240,7 @@ fn show(args: &NameArgs, context: &Context, vault: &Vault) -> Result<()> {
     };
     let mut noise = context.noise(vault, &[base.root, head.root], ExpandArgs::default())?;
     let listing = Listing::new(&changed, noise.as_mut())?;
+    let listing = listing.and_metadata(metadata_files, STATUS_METADATA);
     context.output.data(document, |document| {
         let row = |name: &str, value: String| vec![paint(DIM, name), value];
         let parent = document.workspace.parent.as_deref().unwrap_or("head");

@@ -1,19 +1,23 @@
 //! What commands need that bring files home.
 
 use std::os::unix::ffi::OsStrExt;
+use std::time::Duration;
 
 use offshoot_vault::merge::MergeOptions;
 use offshoot_vault::{ApplyNote, Vault, Workspace};
 use offshoot_workspace::{
     BindingService, GitDirectory, GitTaking, HomeEvent, HomeOptions, How, Preview, PreviewService,
-    RunningService, Selection, Settled,
+    RunningService, Selection, Settled, settle_interrupted,
 };
 
 use super::{Context, user_home};
 use crate::commands::commit::git;
-use crate::error::Result;
+use crate::error::{CliError, Result};
 use crate::output::eprint;
 use crate::render::{self, DIM, line, paint};
+
+/// How long a command waits for somebody who is at the folder, to settle what was interrupted there.
+const SETTLE_WAIT: Duration = Duration::from_secs(2);
 
 impl Context {
     /// How files come home; `told` is told what people should know beside the outcome.
@@ -76,12 +80,21 @@ impl Context {
         }
     }
 
-    /// Says that somebody has to finish a change of the folder, or take it back.
-    pub(crate) fn note_interrupted(&self, vault: &Vault) {
-        if vault.interrupted_applies().is_ok_and(|applies| !applies.is_empty()) {
-            self.output.note(
-                "a commit was interrupted in the folder: `offshoot pull --head`, or any commit, finishes it or takes it back",
-            );
+    /// Finishes what was interrupted in the folder, or takes it back, and says so. Where that is not possible now, the
+    /// command goes on and the person is told.
+    pub(crate) fn settle_interrupted(&self, vault: &Vault) {
+        let waits = vault.interrupted_applies().is_ok_and(|applies| !applies.is_empty());
+        if !waits || vault.cut_short().is_some() {
+            return;
+        }
+        let told = |event: &HomeEvent| self.tell(event);
+        let options = HomeOptions { wait: SETTLE_WAIT, ..self.home_options(&told) };
+        if let Err(error) = settle_interrupted(vault, &self.actor, &options) {
+            let CliError { message, hint, .. } = error.into();
+            let hint = hint.unwrap_or_else(|| "`offshoot pull --head` tries again".to_owned());
+            self.output.note(format!(
+                "a commit was interrupted in the folder and is not settled: {message}; {hint}"
+            ));
         }
     }
 

@@ -1,5 +1,7 @@
 //! What is folded in lists of changes.
 
+use std::rc::Rc;
+
 use clap::Args;
 use offshoot_vault::{RootId, Vault};
 use offshoot_workspace::Noise;
@@ -32,6 +34,6 @@ impl Context {
 
     /// The same for whoever needs to know in any case.
     pub(crate) fn folding<'v>(&self, vault: &'v Vault, roots: &[RootId]) -> Result<Noise<'v>> {
-        Ok(Noise::new(vault, roots, git::tracked(vault)?)?)
+        Ok(Noise::new(vault, roots, Rc::new(git::tracked(vault)?))?)
     }
 }

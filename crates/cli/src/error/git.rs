@@ -38,6 +38,12 @@ impl From<GitError> for CliError {
                 ExitCode::Conflict,
                 Some("commit or stash them with git first, or commit without --git"),
             ),
+            GitError::CannotJoin { .. } => (
+                ExitCode::Conflict,
+                Some(
+                    "where the files have what both sides did, `git merge --no-commit -s ours` with it, `git add` and `git commit` record that",
+                ),
+            ),
             GitError::InTheWay(_) => (
                 ExitCode::Conflict,
                 Some("move the repository to another directory first, on either side"),

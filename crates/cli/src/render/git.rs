@@ -1,6 +1,6 @@
 //! What became of repositories, for people.
 
-use offshoot_workspace::git::{GitEvent, GitNote, GitReport};
+use offshoot_workspace::git::{GitEvent, GitNote, GitReport, InUse, WayOn};
 
 use super::listing::git_name;
 use super::{DIM, NAME, WARN, count, line, paint};
@@ -48,12 +48,20 @@ fn told(note: &GitNote, whose: &str, place: &str) -> String {
             let kept = paint(NAME, &line(short(kept)));
             format!("{git} {name} was moved on both sides: {whose} stays, {side} is {kept}{next}\n")
         }
-        GitEvent::CheckedOut(kept) => {
+        GitEvent::NoRoom(beside, kept) => {
+            let next = next(note, kept);
+            let (beside, kept) = (line(short(beside)), paint(NAME, &line(short(kept))));
+            format!("{git} {name} cannot be beside {beside}: {side} is {kept}{next}\n")
+        }
+        GitEvent::CheckedOut(kept, why) => {
             let next = next(note, kept);
             let kept = paint(NAME, &line(short(kept)));
-            format!(
-                "{git} {name} is checked out and cannot follow, so {whose} stays: {side} is {kept}{next}\n"
-            )
+            let why = match why {
+                InUse::CheckedOut => "is checked out and cannot follow",
+                InUse::Rebased => "is being rebased",
+                InUse::Bisected => "is where git bisect started",
+            };
+            format!("{git} {name} {why}, so {whose} stays: {side} is {kept}{next}\n")
         }
         GitEvent::Stayed => {
             format!("{git} {name} stays at {from}, not {to}: it was changed since\n")
@@ -94,7 +102,7 @@ fn told(note: &GitNote, whose: &str, place: &str) -> String {
         }
         GitEvent::Deleted => format!("{git} {name} was deleted; it was at {from}\n"),
         GitEvent::CheckoutStayed(why) => {
-            let text = format!("  HEAD and index stay as they are: {}", line(why));
+            let text = format!("  {place}HEAD and index stay as they are: {}", line(why));
             format!("{}\n", paint(DIM, &text))
         }
         GitEvent::FileStayed => {
@@ -108,26 +116,53 @@ fn told(note: &GitNote, whose: &str, place: &str) -> String {
                 }
                 None => "stays as it is: it was changed or deleted on both sides".to_owned(),
             };
-            match note.repository.name() {
-                Some(name) if name.ends_with(b".git") => format!("{git} the repository {stays}\n"),
-                // It may be that of another tool.
-                _ => format!("{} {} {stays}\n", paint(WARN, "git:"), note.repository),
-            }
+            format!("{} {stays}\n", directory(note, &git))
         }
+        GitEvent::DirectoryKept(why) => {
+            format!("{} stays as it is: {}\n", directory(note, &git), line(why))
+        }
+    }
+}
+
+/// A whole directory, which may be that of another tool.
+fn directory(note: &GitNote, git: &str) -> String {
+    let is_module = note.repository.names().iter().any(|name| name == b"modules");
+    match note.repository.name() {
+        Some(name) if name.ends_with(b".git") || is_module => format!("{git} the repository"),
+        _ => format!("{} {}", paint(WARN, "git:"), note.repository),
     }
 }
 
 /// What to do with a ref that was kept under another name.
 fn next(note: &GitNote, kept: &str) -> String {
-    let (name, kept) = (note.name.as_str(), line(short(kept)));
-    match name {
-        "refs/stash" => format!("; `git stash apply {kept}`"),
-        _ if name.starts_with("refs/heads/") => {
-            // Git refuses to merge over changed files, and over files that it does not know.
-            let whose = if note.side == HEAD { "the workspace's" } else { "your" };
-            format!("; commit {whose} files first, new ones too, then `git merge {kept}`")
+    let kept = line(short(kept));
+    let (branch, commit) = (line(short(&note.name)), commit_git(&note.side));
+    let Some(way) = note.way else {
+        return match note.name.as_str() {
+            "refs/stash" => format!("; `git stash apply {kept}`"),
+            _ => format!("; `git show {kept}`"),
+        };
+    };
+    match way {
+        WayOn::GitCommit => format!("\n  to merge it: `{commit}`"),
+        WayOn::CommitStaged => format!("\n  to merge it: `git commit`, then `{commit}`"),
+        WayOn::Finish => format!("\n  to merge it: finish what is in progress, then `{commit}`"),
+        WayOn::EndBisect => format!("\n  to merge it: `git bisect reset`, then `{commit}`"),
+        WayOn::QuitRebase => {
+            format!(
+                "\n  to take it instead: `git rebase --quit && git checkout -f -B {branch} {kept}`"
+            )
         }
-        _ => format!("; `git show {kept}`"),
+        WayOn::Record => {
+            format!("\n  its files are here already, so merge it with: `{}`", record(&kept))
+        }
+        WayOn::RecordStaged => {
+            let record = record(&kept);
+            format!(
+                "\n  its files are here already, so `git commit` what is staged, and merge it with: `{record}`"
+            )
+        }
+        WayOn::Merge => format!("; on {branch}: `git merge {kept}`"),
     }
 }
 
@@ -136,6 +171,16 @@ fn id(value: Option<&str>) -> String {
     let is_id = |id: &str| id.len() >= 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     let value = value.unwrap_or("nothing");
     line(if is_id(value) { &value[..12] } else { short(value) })
+}
+
+/// The command that makes a git commit of what a workspace has.
+fn commit_git(side: &str) -> String {
+    format!("offshoot commit -w {} --git", line(side))
+}
+
+/// Commands that record the files as they are as a merge.
+fn record(kept: &str) -> String {
+    format!("git merge --no-commit -s ours {kept} && git add -A && git commit --no-edit")
 }
 
 /// A ref as people call it.
@@ -166,6 +211,7 @@ mod tests {
             side: "fix".to_owned(),
             from: from.map(str::to_owned),
             to: Some("0123456789abcdef0123456789abcdef01234567".to_owned()),
+            way: None,
         };
         anstream::adapter::strip_str(&told(&note, "yours", "")).to_string()
     }
@@ -183,6 +229,21 @@ mod tests {
     fn directories_of_other_tools_are_named() {
         let said = said("/.jj", GitEvent::DirectoryStayed(None), None);
         assert!(said.starts_with("git: /.jj stays as it is"), "{said}");
+    }
+
+    #[test]
+    fn what_stays_says_why() {
+        let kept = GitEvent::DirectoryKept("it was deleted or broken there");
+        let stays = "the repository stays as it is: it was deleted or broken there\n";
+        assert_eq!(said("/.git", kept.clone(), None), format!("git: {stays}"));
+        assert_eq!(said("/.git/modules/lib", kept, None), format!("git submodule lib: {stays}"));
+        let no_room = GitEvent::NoRoom(
+            "refs/heads/main/x".to_owned(),
+            "refs/heads/offshoot/fix/main".to_owned(),
+        );
+        let said = said("/.git", no_room, None);
+        let expected = "git: main cannot be beside main/x: fix's is offshoot/fix/main;";
+        assert!(said.starts_with(expected), "{said}");
     }
 
     #[test]

@@ -4,10 +4,19 @@ use std::collections::BTreeMap;
 
 use offshoot_vault::diff::{Change, ChangeKind};
 use offshoot_vault::{VaultPath, bound_path, display_bytes};
-use offshoot_workspace::{Folded, FoldedKind, GitActivity, Noise, Sorted};
+use offshoot_workspace::{Folded, FoldedKind, GitActivity, Noise, Sorted, without_frames};
 
-use super::{DIM, change, count, line, paint, path, without_frames};
+use super::{DIM, change, count, line, paint, path};
 use crate::error::Result;
+
+/// How to see what changed in its metadata alone, for a command that has the option.
+pub(crate) const METADATA: &str = "--metadata";
+
+/// The same for what a workspace would bring home.
+pub(crate) const STATUS_METADATA: &str = "`offshoot status --metadata`";
+
+/// The same for what the main line has by now.
+pub(crate) const SHOW_METADATA: &str = "`offshoot show head --metadata`";
 
 /// How to see what is folded, for a command that has the option.
 pub(crate) const EXPAND: &str = "--expand lists all files";
@@ -27,6 +36,8 @@ pub(crate) struct Listing<'c> {
     folded: Vec<Folded<&'c Change>>,
     /// Paths of which only times, owners and the like changed, and that are not listed.
     metadata_only: u64,
+    /// How to see those, where they have a line of their own.
+    metadata_hint: Option<&'static str>,
     /// Nothing is folded or cut.
     expanded: bool,
 }
@@ -39,12 +50,12 @@ impl<'c> Listing<'c> {
             Some(noise) => noise.sort(single, |change| change)?,
             None => Sorted { single, folded: Vec::new() },
         };
-        Ok(Self { single, folded, metadata_only: 0, expanded })
+        Ok(Self { single, folded, metadata_only: 0, metadata_hint: None, expanded })
     }
 
-    /// With the number of paths that are left out because only their metadata changed.
-    pub(crate) fn and_metadata(self, metadata_only: u64) -> Self {
-        Self { metadata_only, ..self }
+    /// With the number of paths that are left out because only their metadata changed, and a line that says how to see them.
+    pub(crate) fn and_metadata(self, metadata_only: u64, hint: &'static str) -> Self {
+        Self { metadata_only, metadata_hint: Some(hint), ..self }
     }
 
     /// With changes of metadata counted and not listed; that of directories changes with whatever is in them.
@@ -128,9 +139,17 @@ impl<'c> Listing<'c> {
         if let Some(last) = rest.last_mut() {
             last.push_str(&format!("   ({hint})"));
         }
+        rest.extend(self.metadata_hint.and_then(|hint| metadata_line(self.metadata_only, hint)));
         rest.iter().for_each(|it| text.push_str(&format!("{indent}{}\n", paint(DIM, it))));
         text
     }
+}
+
+/// "1 file with metadata only", and how to see it; nothing where there is none.
+pub(crate) fn metadata_line(files: u64, hint: &str) -> Option<String> {
+    let them = if files == 1 { "it" } else { "them" };
+    let line = || format!("{} with metadata only   ({hint} lists {them})", count(files, "file"));
+    (files > 0).then(line)
 }
 
 /// Folded directories in a few words each; many of one name together.
@@ -139,7 +158,7 @@ pub(crate) fn folded_texts(folded: &[Folded<&Change>]) -> Vec<String> {
     for one in folded.iter().filter(|one| one.kind == FoldedKind::Output) {
         let (directories, files) = alike.entry(one.at.name().unwrap_or_default()).or_default();
         *directories += 1;
-        *files += one.items.len();
+        *files += number_of_files(one.items.iter().copied());
     }
     alike.retain(|_, (directories, _)| *directories > MOST_ALIKE);
     let many = alike.iter().map(|(name, (directories, files))| {
@@ -166,13 +185,14 @@ pub(crate) fn place_text<'c>(
     kind: &FoldedKind,
     changes: impl Iterator<Item = &'c Change>,
 ) -> String {
-    let (mut number, mut deleted) = (0, 0);
-    for change in changes {
-        number += 1;
-        deleted += usize::from(change.kind() == ChangeKind::Deleted);
-    }
-    let gone = if deleted == number { " deleted" } else { "" };
-    let files = format!("{}{gone}", files_text(number));
+    let changes: Vec<&Change> = changes.collect();
+    let all_gone = changes.iter().all(|change| change.kind() == ChangeKind::Deleted);
+    let gone = if all_gone { " deleted" } else { "" };
+    let files = match number_of_files(changes.iter().copied()) {
+        0 => count(changes.len() as u64, "directory"),
+        number => files_text(number),
+    };
+    let files = format!("{files}{gone}");
     match kind {
         FoldedKind::Output => format!("{}/ {files}", path(at)),
         FoldedKind::Git(activity) => {
@@ -180,6 +200,11 @@ pub(crate) fn place_text<'c>(
             format!("{}: {done}", git_name(at))
         }
     }
+}
+
+/// How many of some changes are to files: directories are none.
+fn number_of_files<'c>(changes: impl Iterator<Item = &'c Change>) -> usize {
+    changes.filter(|change| change.entry().directory().is_none()).count()
 }
 
 fn files_text(number: usize) -> String {

@@ -25,7 +25,7 @@ pub(crate) fn walk(
     title: String,
     review: FoldedReview,
     can_commit: bool,
-) -> Result<(Vec<ReviewItem>, Ending)> {
+) -> Result<(FoldedReview, Ending)> {
     let mut walk = Walk::new(title, review, can_commit);
     let mut screen = Screen::enter()?;
     loop {
@@ -36,7 +36,7 @@ pub(crate) fn walk(
         for key in screen.read()? {
             match walk.press(key) {
                 Action::Show => {}
-                Action::End(ending) => return Ok((walk.into_items(), ending)),
+                Action::End(ending) => return Ok((walk.into_review(), ending)),
                 Action::EditPiece => screen = edit_piece(screen, &mut walk)?,
                 Action::EditFile => screen = edit_file(screen, &mut walk)?,
             }

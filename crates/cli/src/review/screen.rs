@@ -2,10 +2,10 @@
 
 use anstyle::Style;
 use offshoot_vault::{Id, display_bytes};
-use offshoot_workspace::{Decision, ReviewItem};
+use offshoot_workspace::{Decision, ReviewItem, Tally};
 
 use super::show::piece_name;
-use super::walk::{Mode, Tally, Walk, letter};
+use super::walk::{Mode, Walk, letter, tally_text};
 use crate::render::listing::place_text;
 use crate::render::styled::Styled;
 use crate::render::{self, BAD, BOLD, DIM, GOOD, NAME, WARN};
@@ -79,7 +79,7 @@ impl Walk {
         let mut bar = Styled::of(BOLD, format!("{}  ", self.title));
         let (at, all) = self.place();
         bar.push(PLAIN, format!("file {at}/{all}  {piece}  "));
-        bar.push(DIM, Tally::of(&self.items).text());
+        bar.push(DIM, tally_text(&Tally::of(&self.items, &self.groups)));
         bar
     }
 
@@ -113,11 +113,11 @@ impl Walk {
     }
 
     fn question(&self) -> Vec<Styled> {
-        let tally = Tally::of(&self.items);
+        let tally = Tally::of(&self.items, &self.groups);
         let mut lines = vec![
             Styled::of(BOLD, self.title.clone()),
             Styled::default(),
-            Styled::of(PLAIN, tally.text()),
+            Styled::of(PLAIN, tally_text(&tally)),
             Styled::default(),
         ];
         let mut answer = |key: &str, meaning: &str| {

@@ -1,7 +1,7 @@
 //! Where somebody is in a review, and what each key does.
 
 use offshoot_vault::diff::{Change, ChangeKind};
-use offshoot_workspace::{Decision, FoldedReview, ReviewGroup, ReviewItem, decide_all};
+use offshoot_workspace::{Decision, FoldedReview, ReviewGroup, ReviewItem, Tally, decide_all};
 
 use super::keys::Key;
 use super::show::{group_lines, matches, piece_lines};
@@ -67,40 +67,10 @@ pub(crate) enum Ending {
     Forget,
 }
 
-/// How many pieces were decided about in which way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Tally {
-    pub(crate) accepted: u64,
-    pub(crate) dropped: u64,
-    pub(crate) edited: u64,
-    pub(crate) undecided: u64,
-}
-
-impl Tally {
-    /// Of some items.
-    pub(crate) fn of(items: &[ReviewItem]) -> Self {
-        let mut tally = Self::default();
-        for piece in items.iter().flat_map(|item| &item.pieces) {
-            match piece.decision {
-                Decision::Accepted => tally.accepted += 1,
-                Decision::Dropped => tally.dropped += 1,
-                Decision::Edited(_) => tally.edited += 1,
-                Decision::Undecided => tally.undecided += 1,
-            }
-        }
-        tally
-    }
-
-    /// For people.
-    pub(crate) fn text(&self) -> String {
-        let Self { accepted, dropped, edited, undecided } = self;
-        format!("{accepted} accepted, {dropped} dropped, {edited} edited, {undecided} undecided")
-    }
-
-    /// Whether the workspace changes by it.
-    pub(crate) fn changes_something(&self) -> bool {
-        self.dropped + self.edited > 0
-    }
+/// How many pieces were decided about in which way, for people.
+pub(crate) fn tally_text(tally: &Tally) -> String {
+    let Tally { accepted, dropped, edited, undecided } = tally;
+    format!("{accepted} accepted, {dropped} dropped, {edited} edited, {undecided} undecided")
 }
 
 impl Walk {
@@ -127,9 +97,9 @@ impl Walk {
         self.scroll = self.scroll.min(self.furthest());
     }
 
-    /// Gives the items back, with their decisions.
-    pub(crate) fn into_items(self) -> Vec<ReviewItem> {
-        self.items
+    /// Gives the items back, with their decisions and as they were shown.
+    pub(crate) fn into_review(self) -> FoldedReview {
+        FoldedReview { items: self.items, groups: self.groups }
     }
 
     /// Says something until the next key.

@@ -7,10 +7,10 @@ use rayon::prelude::*;
 use rustix::fs::{self, AtFlags};
 use rustix::io::Errno;
 
-use super::ground::{Ground, slot_name, staging_name};
+use super::ground::{Ground, IGNORE, slot_name, staging_name};
 use super::journal::{Action, BACK, DONE, Journal, StagingRecord, Step};
 use super::problem::Kept;
-use super::stamp::{Stamp, look};
+use super::stamp::{Stamp, look, missing_is_none};
 use super::touch;
 use crate::disk::{self, join};
 use crate::entry::Mtime;
@@ -89,7 +89,9 @@ fn clear_unrecorded(
     let path = join(&record.directory.0, &staging_name(&journal.id));
     let host = ground.folders[record.folder].host(&path);
     let opened = ground.folders[record.folder].readable(&path).map_err(io_error("open", &host))?;
-    for name in disk::names(opened.as_fd()).map_err(io_error("read", &host))? {
+    let names = disk::names(opened.as_fd()).map_err(io_error("read", &host))?;
+    // What keeps git away goes last, with the directory.
+    for name in names.into_iter().filter(|name| name != IGNORE) {
         let found = look(staging, &name).map_err(io_error("stat", &host))?;
         let is_directory = found.is_some_and(|found| found.is_directory());
         let how = if is_directory { AtFlags::REMOVEDIR } else { AtFlags::empty() };
@@ -112,9 +114,10 @@ fn remove_staging(
     let remove = || -> std::result::Result<(), Errno> {
         let Some(before) = folder.look(directory)? else { return Ok(()) };
         let mtime = match ground.staging(number) {
-            Some(_) => {
+            Some(staging) => {
                 let parent = folder.directory(directory)?;
                 let name = staging_name(&journal.id);
+                missing_is_none(fs::unlinkat(staging, disk::bytes_path(IGNORE), AtFlags::empty()))?;
                 fs::unlinkat(&parent, disk::bytes_path(&name), AtFlags::REMOVEDIR)?;
                 // Before the steps were written down nothing was done but to make it.
                 if journal.steps.is_some() { before.mtime } else { intended }

@@ -18,6 +18,8 @@ use crate::error::{Result, VaultError, io_error};
 
 /// How staging directories are called, in front of the id of their apply. Nothing of such a name is ever captured.
 pub(crate) const STAGING: &[u8] = b".offshoot-apply-";
+/// The file of a staging directory that keeps git from taking the directory in: it ignores all that is there, itself too.
+pub(super) const IGNORE: &[u8] = b".gitignore";
 /// A larger file is not read to see what it means.
 const MOST_READ: u64 = 64 << 20;
 /// So many names are tried to keep something beside its place.

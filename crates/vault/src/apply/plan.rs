@@ -189,7 +189,7 @@ impl Vault {
         }
         planner.steps(&changes, &again)?;
         planner.settle_directories(&changes, after)?;
-        planner.check()?;
+        planner.check(&changes)?;
         Ok(planner.plan)
     }
 }

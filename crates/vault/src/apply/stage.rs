@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Write;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
@@ -11,7 +13,7 @@ use rustix::fs::{self, AtFlags, CWD, Gid, Mode, OFlags, RenameFlags, XattrFlags}
 use rustix::io::Errno;
 
 use super::folder::Folder;
-use super::ground::{slot_name, staging_name};
+use super::ground::{IGNORE, slot_name, staging_name};
 use super::journal::{Action, Attributes, Bytes, FolderRecord, Journal, StagingRecord, Step};
 use super::plan::{ApplyPlan, Planned, Work};
 use super::problem::{ApplyError, ApplyProblem};
@@ -28,6 +30,9 @@ use crate::objects::Objects;
 const ACL: &[u8] = b"system.posix_acl_access";
 /// What a program may do beyond its user; new content must not inherit it.
 const CAPABILITY: &[u8] = b"security.capability";
+
+/// What the file says that keeps git away.
+const IGNORES_ALL: &[u8] = b"*\n";
 
 /// One staging directory being filled.
 struct Staging<'a> {
@@ -163,6 +168,7 @@ impl<'a> Staging<'a> {
         let fd = make().map_err(io_error("create", &host))?;
         // What the folder hands down to new files is not for what only passes through.
         let _had_some = fs::fremovexattr(&fd, "system.posix_acl_default").is_ok();
+        ignore_all(&fd).map_err(io_error("write", &folder.host(&join(&path, IGNORE))))?;
         let (seconds, nanoseconds) = record.mtime;
         touch::set_time(folder, directory, Mtime { seconds, nanoseconds })
             .map_err(io_error("set the time of", &host))?;
@@ -313,6 +319,24 @@ impl<'a> Staging<'a> {
         // Its own name, too: whoever settles looks for it there.
         fs::fsync(self.folder.readable(split_last(&self.path).0)?)
     }
+}
+
+/// Keeps git from taking in what is staged, for as long as it is there: the first file, before there is anything to ignore. It
+/// appears whole where the file system can do that; an empty one would be seen itself.
+fn ignore_all(staging: &OwnedFd) -> std::io::Result<()> {
+    let mode = Mode::RUSR | Mode::WUSR;
+    let flags = OFlags::WRONLY | OFlags::CLOEXEC;
+    let name = disk::bytes_path(IGNORE);
+    if let Ok(unnamed) = fs::openat(staging, ".", flags | OFlags::TMPFILE, mode) {
+        let mut unnamed = File::from(unnamed);
+        unnamed.write_all(IGNORES_ALL)?;
+        let path = format!("/proc/self/fd/{}", unnamed.as_raw_fd());
+        if fs::linkat(CWD, path, staging, name, AtFlags::SYMLINK_FOLLOW).is_ok() {
+            return Ok(());
+        }
+    }
+    let named = fs::openat(staging, name, flags | OFlags::CREATE | OFlags::EXCL, mode)?;
+    File::from(named).write_all(IGNORES_ALL)
 }
 
 /// A name in an open directory as a path: attributes have no calls relative to directories.

@@ -9,6 +9,7 @@ use rustix::io::Errno;
 use super::ground::{self, Ground};
 use super::journal::Action;
 use super::problem::{ApplyError, ApplyProblem, Kept};
+use super::stamp::Kind;
 use super::{Apply, IsRewritten, Rewritten, backward, forward, touch, writers};
 use crate::disk::{self, split_last};
 use crate::error::{Result, io_error};
@@ -143,18 +144,22 @@ impl<'v> Apply<'v> {
 
     /// Makes all renames durable: directory by directory where there are few.
     fn sync(&self, ground: &Ground) -> Result<()> {
-        let mut places: BTreeSet<(usize, &[u8])> = BTreeSet::new();
+        let mut places: BTreeSet<(usize, &[u8], Kind)> = BTreeSet::new();
         for (_, step) in self.steps() {
-            let path = match step.action {
-                Action::Settle { .. } | Action::Retouch { .. } => step.path.0.as_slice(),
-                _ => split_last(&step.path.0).0,
+            let (path, kind) = match step.action {
+                Action::Settle { .. } => (step.path.0.as_slice(), Kind::Directory),
+                Action::Retouch { .. } => (step.path.0.as_slice(), Kind::File),
+                _ => (split_last(&step.path.0).0, Kind::Directory),
             };
-            places.insert((step.folder, path));
+            places.insert((step.folder, path, kind));
         }
         let mut syncing = Syncing::new(places.len());
-        for (folder, path) in places {
+        for (folder, path, kind) in places {
             let folder = &ground.folders[folder];
-            // What was taken away needs no sync, and what cannot be opened is synced with everything else.
+            // What is not there, or is a pipe or a link by now, needs no sync, and what cannot be opened is synced with
+            // everything else.
+            let found = folder.look(path).ok().flatten();
+            let Some(_) = found.filter(|found| found.kind == kind) else { continue };
             let Ok(opened) = folder.file(path) else { continue };
             syncing.sync(&opened).map_err(io_error("sync", &folder.host(path)))?;
             if !syncing.each {

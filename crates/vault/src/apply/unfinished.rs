@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use offshoot_store::{Id, StoreError};
+use serde_json::Value;
 
 use super::ground::Ground;
 use super::journal::{BACK, DONE, JOURNAL, Journal, PLACES};
@@ -20,11 +21,41 @@ use crate::vault::Vault;
 /// How long somebody may look at an apply without making it.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// What processes left when they died, oldest first.
+#[derive(Debug, Default)]
+pub struct UnfinishedApplies<'v> {
+    /// Where only clearing up was left, which is done.
+    pub cleared: Vec<ClearedApply>,
+    /// Each must be settled before a folder is captured or changed: done and recorded, or taken back, and finished.
+    pub open: Vec<Apply<'v>>,
+}
+
+/// An apply that was decided when its process died.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClearedApply {
+    /// Its id.
+    pub id: Id,
+    /// What the caller noted when it was staged.
+    pub note: Value,
+    /// How far it had come.
+    pub came: Came,
+}
+
+/// How far an apply came that needs nothing but clearing up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Came {
+    /// Not all was staged, and the folders were never changed.
+    Staging,
+    /// The folders have their new state, and the catalog has recorded it.
+    Done,
+    /// The folders have their old state again.
+    Back,
+}
+
 impl Vault {
-    /// Applies that nobody is at, oldest first. Each must be settled before a folder is captured or changed: done and
-    /// recorded, or taken back, and finished. What is only to be cleared up is cleared up here.
-    pub fn unfinished_applies(&self, _lock: &FolderLock) -> Result<Vec<Apply<'_>>> {
-        let mut found = Vec::new();
+    /// Applies that nobody is at.
+    pub fn unfinished_applies(&self, _lock: &FolderLock) -> Result<UnfinishedApplies<'_>> {
+        let mut found = UnfinishedApplies::default();
         for place in self.applies()? {
             let Some(lock) = take_over(&place)? else { continue };
             let journal = if is_hidden(&place) { None } else { Journal::read(&place)? };
@@ -33,17 +64,25 @@ impl Vault {
                 disk::remove_tree(&place).map_err(io_error("remove", &place))?;
                 continue;
             };
-            let (back, done) = (place.join(BACK).exists(), place.join(DONE).exists());
-            let back = back || journal.steps.is_none();
+            let came = match (&journal.steps, place.join(BACK).exists(), place.join(DONE).exists())
+            {
+                (None, ..) => Some(Came::Staging),
+                (_, true, _) => Some(Came::Back),
+                (_, _, true) => Some(Came::Done),
+                _ => None,
+            };
+            let back = came.is_some_and(|came| came != Came::Done);
             let (fresh, rewritten) = (false, Rewritten::default());
             let apply = Apply { vault: self, journal, place, back, fresh, rewritten, _lock: lock };
-            if back || done {
-                // A folder that is away, on a disk that is not there now, is cleared up when it is back.
-                if Ground::open(&apply.journal, false).is_ok() {
-                    apply.clear()?;
-                }
-            } else {
-                found.push(apply);
+            let Some(came) = came else {
+                found.open.push(apply);
+                continue;
+            };
+            // A folder that is away, on a disk that is not there now, is cleared up when it is back.
+            if Ground::open(&apply.journal, false).is_ok() {
+                let (id, note) = (apply.id(), apply.note().clone());
+                apply.clear()?;
+                found.cleared.push(ClearedApply { id, note, came });
             }
         }
         Ok(found)

@@ -1,6 +1,9 @@
-//! Finding files that were moved among what was deleted and added.
+//! Finding files that were moved among what was deleted and added. There is one way to find them, for lists and for merges.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
+mod equal;
+mod nearness;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::similarity::Fingerprint;
 use super::{Change, DiffOptions};
@@ -8,6 +11,7 @@ use crate::entry::Body;
 use crate::error::Result;
 use crate::hash::BlobId;
 use crate::objects::Objects;
+use nearness::{DirectoryMoves, nearness};
 
 /// More pairs than this are not compared by content; equal files are still found.
 const MOST_PAIRS: usize = 40_000;
@@ -23,15 +27,27 @@ pub fn detect_renames(
     if !options.renames {
         return Ok(changes);
     }
-    let mut pairs = equal_pairs(&changes);
-    alike_pairs(objects, &changes, options, &mut pairs)?;
+    let pairs = find_pairs(objects, &changes, options, &|_| true)?;
     Ok(join_pairs(changes, &pairs))
 }
 
+/// Which deleted file became which added one. What is found is the same whatever is asked for; but content is only compared where a
+/// deleted file that `matters` has not been found by its bytes.
+pub(crate) fn find_pairs(
+    objects: &Objects,
+    changes: &[Change],
+    options: &DiffOptions,
+    matters: &dyn Fn(&Change) -> bool,
+) -> Result<Pairs> {
+    let (mut pairs, directories) = equal::pairs(changes);
+    alike_pairs(objects, changes, options, matters, &directories, &mut pairs)?;
+    Ok(pairs)
+}
+
 /// Which deleted change became which added one, and how alike they are; by the added one's place.
-#[derive(Default)]
-struct Pairs {
-    by_added: BTreeMap<usize, (usize, u8)>,
+#[derive(Debug, Default)]
+pub(crate) struct Pairs {
+    pub(crate) by_added: BTreeMap<usize, (usize, u8)>,
     used: BTreeSet<usize>,
 }
 
@@ -62,49 +78,12 @@ fn is_added(change: &Change) -> bool {
     change.before.is_none()
 }
 
-fn equal_pairs(changes: &[Change]) -> Pairs {
-    let mut pairs = Pairs::default();
-    let added: Vec<(usize, BlobId)> = with_content(changes, is_added).collect();
-    let wanted: HashSet<BlobId> = added.iter().map(|(_, blob)| *blob).collect();
-    // In the order of paths, and of each name by itself.
-    let mut deleted: HashMap<BlobId, VecDeque<usize>> = HashMap::new();
-    let mut named: HashMap<(BlobId, Option<&[u8]>), VecDeque<usize>> = HashMap::new();
-    for (at, blob) in with_content(changes, is_deleted).filter(|(_, blob)| wanted.contains(blob)) {
-        deleted.entry(blob).or_default().push_back(at);
-        named.entry((blob, changes[at].path.name())).or_default().push_back(at);
-    }
-    let first_free = |candidates: Option<&mut VecDeque<usize>>, pairs: &Pairs| {
-        let candidates = candidates?;
-        while pairs.used.contains(candidates.front()?) {
-            candidates.pop_front();
-        }
-        candidates.pop_front()
-    };
-    for (at, blob) in added {
-        // Of several equal files the one of the same name is meant.
-        let of_name = named.get_mut(&(blob, changes[at].path.name()));
-        let same_name = first_free(of_name, &pairs);
-        let from = same_name.or_else(|| first_free(deleted.get_mut(&blob), &pairs));
-        if let Some(from) = from {
-            pairs.add(from, at, 100);
-        }
-    }
-    pairs
-}
-
-/// Where there is content that is worth finding again.
-fn with_content(
-    changes: &[Change],
-    wanted: fn(&Change) -> bool,
-) -> impl Iterator<Item = (usize, BlobId)> {
-    let all = changes.iter().enumerate().filter(move |(_, change)| wanted(change));
-    all.filter_map(|(at, change)| content_of(change).map(|(blob, _)| (at, blob)))
-}
-
 fn alike_pairs(
     objects: &Objects,
     changes: &[Change],
     options: &DiffOptions,
+    matters: &dyn Fn(&Change) -> bool,
+    directories: &DirectoryMoves,
     pairs: &mut Pairs,
 ) -> Result<()> {
     let candidates = |wanted: fn(&Change) -> bool, taken: &dyn Fn(usize) -> bool| -> Vec<usize> {
@@ -114,25 +93,33 @@ fn alike_pairs(
             free.filter(|(_, c)| content_of(c).is_some_and(|(_, size)| size <= LONGEST_COMPARED));
         short.map(|(at, _)| at).collect()
     };
-    let deleted = candidates(is_deleted, &|at| pairs.used.contains(&at));
+    let mut deleted = candidates(is_deleted, &|at| pairs.used.contains(&at));
     let added = candidates(is_added, &|at| pairs.by_added.contains_key(&at));
-    if deleted.is_empty() || added.is_empty() || deleted.len() * added.len() > MOST_PAIRS {
+    if !deleted.iter().any(|at| matters(&changes[*at])) {
+        return Ok(());
+    }
+    if deleted.len() * added.len() > MOST_PAIRS {
+        // Too many to compare them all.
+        deleted.retain(|at| matters(&changes[*at]));
+    }
+    if added.is_empty() || deleted.len() * added.len() > MOST_PAIRS {
         return Ok(());
     }
     let old = fingerprints(objects, changes, &deleted)?;
     let new = fingerprints(objects, changes, &added)?;
-    let mut scored: Vec<(u8, bool, usize, usize)> = Vec::new();
+    let mut scored = Vec::new();
     for (from, before) in &old {
         for (to, after) in &new {
             let similarity = before.similarity(after);
             if similarity >= options.rename_similarity {
-                let same_name = changes[*from].path.name() == changes[*to].path.name();
-                scored.push((similarity, same_name, *from, *to));
+                let (old, new) = (&changes[*from].path, &changes[*to].path);
+                let rank = (directories.lead(old, new), similarity, nearness(old, new));
+                scored.push((rank, *from, *to));
             }
         }
     }
-    scored.sort_by(|a, b| (b.0, b.1, a.2, a.3).cmp(&(a.0, a.1, b.2, b.3)));
-    for (similarity, _, from, to) in scored {
+    scored.sort_by(|a, b| (&b.0, a.1, a.2).cmp(&(&a.0, b.1, b.2)));
+    for ((_, similarity, _), from, to) in scored {
         if pairs.is_free(from, to) {
             pairs.add(from, to, similarity);
         }

@@ -110,7 +110,9 @@ impl Follower<'_, '_> {
         let mut taken: HashSet<VaultPath> = HashSet::new();
         for path in additions.folders.keys() {
             // Directories go wherever their content goes. One that is there already needs no other.
-            if let Some(Target::To(to)) = self.target(path) {
+            if let Some(Target::To(to)) = self.target(path)
+                && !self.is_blocked(&to)?
+            {
                 let to = self.is_free(&to)?.then_some(to);
                 plan.folders.push((path.clone(), to));
             }
@@ -118,7 +120,9 @@ impl Follower<'_, '_> {
         let moved = additions.moved.values().map(|version| &version.path);
         for path in additions.leaves.keys().chain(moved) {
             match self.target(path) {
-                Some(Target::To(to)) if self.is_free(&to)? && taken.insert(to.clone()) => {
+                Some(Target::To(to))
+                    if self.is_free(&to)? && !self.is_blocked(&to)? && taken.insert(to.clone()) =>
+                {
                     plan.to.insert(path.clone(), to);
                 }
                 Some(_) => plan.unclear.push(path.clone()),
@@ -155,6 +159,19 @@ impl Follower<'_, '_> {
 
     fn moved_away(&self, path: &VaultPath) -> bool {
         self.gone.contains(path) || parents(path).any(|parent| self.gone.contains(&parent))
+    }
+
+    /// Whether a state has something else than a directory at a path or above it: no directory can be there.
+    fn is_blocked(&mut self, path: &VaultPath) -> Result<bool> {
+        for path in parents(path).chain([path.clone()]) {
+            let path = path.relative();
+            for lookup in self.lookups.iter_mut() {
+                if lookup.get(&path)?.is_some_and(|entry| entry.directory().is_none()) {
+                    return Ok(true);
+                }
+            }
+        }
+        Ok(false)
     }
 
     /// Whether no state has anything at a path.

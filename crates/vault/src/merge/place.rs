@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::{Bound, Range};
 
 use super::conflict::{Conflict, ConflictKind, Version};
-use super::gather::{Gathered, Item, Items};
+use super::gather::{Gathered, Item, Items, State};
 use super::{Merger, Purpose};
 use crate::entry::Entry;
 use crate::error::Result;
@@ -75,9 +75,14 @@ impl Merger<'_> {
             return Ok(());
         }
         let kind = if is_directory { ConflictKind::DirectoryFile } else { ConflictKind::SamePath };
-        let sides = (0..self.sides.len()).map(|side| at_path(&path, side, &candidates, gathered));
-        let (sides, base) = (sides.collect(), base_at(&path, gathered));
-        let elsewhere = elsewhere(&path, &candidates);
+        let sides = (0..self.sides.len())
+            .map(|side| self.at_path(&path, side, &candidates, gathered))
+            .collect::<Result<_>>()?;
+        let base = base_at(&path, gathered);
+        let mut elsewhere = elsewhere(&path, &candidates);
+        if is_directory {
+            elsewhere.extend(from_outside(&path, gathered));
+        }
         let mut beside = Vec::new();
         for (at, candidate) in candidates.into_iter().enumerate() {
             if at == 0 && !is_directory {
@@ -101,6 +106,29 @@ impl Merger<'_> {
             beside,
         });
         Ok(())
+    }
+
+    /// What a side has at a path: one of those who want it, or a directory with all that the side has in it.
+    fn at_path(
+        &self,
+        path: &VaultPath,
+        side: usize,
+        candidates: &[Candidate],
+        gathered: &Gathered,
+    ) -> Result<Option<Version>> {
+        let is_here = |version: &&Version| version.path == *path;
+        let mut items = candidates.iter().map(|candidate| &candidate.item);
+        if let Some(version) = items.find_map(|item| item.version(side).filter(is_here)) {
+            return Ok(Some(version.clone()));
+        }
+        match gathered.folders.get(path) {
+            // The directory itself is as it was, and what is in it need not be.
+            Some(item) if item.states[side] == State::Same => {
+                let entry = Tree::open(self.objects, &self.sides[side].root)?.get(path)?;
+                Ok(entry.map(|entry| Version { path: path.clone(), entry }))
+            }
+            folder => Ok(folder.and_then(|item| item.version(side)).filter(is_here).cloned()),
+        }
     }
 
     /// Conflicts of what was put beside are to be decided there.
@@ -186,18 +214,6 @@ impl Directories<'_> {
     }
 }
 
-/// What a side has at a path: one of those who want it, or a directory.
-fn at_path(
-    path: &VaultPath,
-    side: usize,
-    candidates: &[Candidate],
-    gathered: &Gathered,
-) -> Option<Version> {
-    let items = candidates.iter().map(|candidate| &candidate.item);
-    let all = items.chain(gathered.folders.get(path));
-    all.filter_map(|item| item.version(side)).find(|version| version.path == *path).cloned()
-}
-
 /// Where sides have those that want a path, if not there.
 fn elsewhere(path: &VaultPath, candidates: &[Candidate]) -> Vec<(usize, Version)> {
     let versions = |candidate: &Candidate| {
@@ -206,6 +222,29 @@ fn elsewhere(path: &VaultPath, candidates: &[Candidate]) -> Vec<(usize, Version)
     let all = candidates.iter().flat_map(versions);
     let all = all.filter_map(|(side, version)| Some((side, version?)));
     all.filter(|(_, version)| version.path != *path).collect()
+}
+
+/// What sides have outside of a directory that others moved into it, or that followed others into it: it is lost for who decides against
+/// the directory, unless it goes back.
+fn from_outside(path: &VaultPath, gathered: &Gathered) -> Vec<(usize, Version)> {
+    let is_below = |other: &VaultPath| other.is_within(path) && other != path;
+    let mut found = Vec::new();
+    for item in gathered.known.values().chain(gathered.fresh.values()) {
+        if !item.here().any(|(_, version)| is_below(&version.path)) {
+            continue;
+        }
+        for (side, version) in item.versions().into_iter().enumerate() {
+            let Some(version) = version else { continue };
+            let followed = gathered.renames.iter().find(|rename| {
+                rename.side == side && rename.similarity.is_none() && rename.to == version.path
+            });
+            let at = followed.map_or(version.path, |rename| rename.from.clone());
+            if !at.is_within(path) {
+                found.push((side, Version { path: at, entry: version.entry }));
+            }
+        }
+    }
+    found
 }
 
 fn base_at(path: &VaultPath, gathered: &Gathered) -> Option<Version> {

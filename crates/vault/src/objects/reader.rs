@@ -9,7 +9,7 @@ use std::sync::Arc;
 use offshoot_store::Id;
 
 use super::{Objects, Place};
-use crate::error::{Result, VaultError, io_error};
+use crate::error::{Result, VaultError, io_error, unreadable};
 use crate::hash::BlobId;
 use crate::pack::{ChunkRef, PackFile, PackPlace};
 use crate::path::display_bytes;
@@ -115,25 +115,21 @@ impl Objects {
     /// The verified bytes of a record.
     pub(crate) fn read_record(&self, place: &PackPlace, id: &[u8; 32]) -> Result<Vec<u8>> {
         let pack = self.open_pack(&place.pack, id)?;
-        pack.read(place, id).map_err(|error| self.bad_record(place, id, &error))
+        pack.read(place, id).map_err(|error| self.bad_record(place, id, error))
     }
 
     fn record_length(&self, place: &PackPlace, id: &[u8; 32]) -> Result<u64> {
         let pack = self.open_pack(&place.pack, id)?;
-        pack.length(place, id).map_err(|error| self.bad_record(place, id, &error))
+        pack.length(place, id).map_err(|error| self.bad_record(place, id, error))
     }
 
     fn open_pack(&self, pack: &Id, id: &[u8; 32]) -> Result<PackFile> {
         let place = PackPlace { pack: *pack, offset: 0, length: 0 };
-        PackFile::open(&self.packs_dir(), pack).map_err(|error| self.bad_record(&place, id, &error))
+        PackFile::open(&self.packs_dir(), pack).map_err(|error| self.bad_record(&place, id, error))
     }
 
-    fn bad_record(&self, place: &PackPlace, id: &[u8; 32], error: &io::Error) -> VaultError {
-        VaultError::Damaged {
-            object: format!("content {}", BlobId(*id)),
-            place: self.pack_path(&place.pack).display().to_string(),
-            detail: error.to_string(),
-        }
+    fn bad_record(&self, place: &PackPlace, id: &[u8; 32], error: io::Error) -> VaultError {
+        unreadable(format!("content {}", BlobId(*id)), &self.pack_path(&place.pack), error)
     }
 }
 

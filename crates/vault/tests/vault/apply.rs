@@ -10,6 +10,8 @@ mod problems;
 mod races;
 #[path = "apply/scene.rs"]
 mod scene;
+#[path = "apply/swaps.rs"]
+mod swaps;
 
 pub(crate) use cuts::{apply_and_take_back, apply_once, on_another_file_system};
 pub(crate) use problems::as_ordinary_user;

@@ -6,6 +6,8 @@ mod cases;
 mod criss_cross;
 #[path = "merge/directories.rs"]
 mod directories;
+#[path = "merge/equal_files.rs"]
+mod equal_files;
 #[path = "merge/git.rs"]
 mod git;
 #[path = "merge/git_repo.rs"]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use offshoot_vault::{
     Actor, Binding, Home, Id, ImportOptions, ImportReport, Imported, NewSnapshot, Transaction,
-    Vault, check_name, display_bytes, name_from,
+    Vault, Workspace, check_name, display_bytes, name_from,
 };
 
 use super::error::BindingError;
@@ -57,7 +57,8 @@ impl BindingService<'_> {
         let found = bindings.iter().find(|binding| binding.name == wanted);
         found.cloned().ok_or_else(|| {
             let suggestions = similar(name, bindings.iter().map(shown_name));
-            ServiceError::Unknown { what: "folder", text: name.to_owned(), suggestions }
+            let known = bindings.iter().map(|it| shown_name(it).to_owned()).collect();
+            ServiceError::Unknown { what: "folder", text: name.to_owned(), suggestions, known }
         })
     }
 
@@ -141,7 +142,8 @@ impl BindingService<'_> {
         if directory == before.host_path() {
             return Ok(Rebound { after: Some(before.clone()), before, operation: None });
         }
-        self.refuse(home, &directory, new.user_home, &others, before.git)?;
+        let refused = self.refuse(home, &directory, new.user_home, &others, before.git);
+        refused.map_err(|error| made_by_mistake(home, &before, error))?;
         require_git_directory(&before.name, &directory)?;
         if !before.git {
             home.claim_folder(self.vault, &directory)?;
@@ -190,7 +192,7 @@ impl BindingService<'_> {
         match home.find_bound(directory)?.filter(|_| !git) {
             Some((listed, bound)) if listed.id != self.vault.id() => {
                 let (path, vault) = (directory.to_owned(), listed.name);
-                Err(BindingError::OtherVault { path, bound, vault }.into())
+                Err(BindingError::OtherVault { path, bound, vault, unused: None }.into())
             }
             _ => Ok(()),
         }
@@ -255,8 +257,44 @@ fn require_git_directory(name: &str, directory: &Path) -> Result<()> {
     Err(BindingError::Refused { path, why, can_force: false }.into())
 }
 
+/// Says of a vault that has the new place of a folder which is gone whether it can go: it may have been made by mistake.
+fn made_by_mistake(home: &Home, before: &Binding, error: ServiceError) -> ServiceError {
+    match error {
+        ServiceError::Binding(BindingError::OtherVault { path, bound, vault, .. })
+            if before.is_gone() && path == bound =>
+        {
+            let other = home.peek(Some(&vault), &path).ok().flatten();
+            let unused = Some(other.is_some_and(|other| is_unused(&other)));
+            BindingError::OtherVault { path, bound, vault, unused }.into()
+        }
+        error => error,
+    }
+}
+
+/// The main line is looked at as far back as this to see whether anything was brought home.
+const MOST_LOOKED_AT: usize = 1000;
+
+/// Whether nothing was ever kept in a vault: its workspaces are as they were forked, and its main line is what was in the folder.
+fn is_unused(vault: &Vault) -> bool {
+    let is_unchanged = |workspace: &Workspace| -> offshoot_vault::Result<bool> {
+        let (head, base) = (workspace.state.head, workspace.state.base);
+        Ok(head == base || vault.snapshot(&head)?.root == vault.snapshot(&base)?.root)
+    };
+    let look = || -> offshoot_vault::Result<bool> {
+        let main = vault.ancestry(vault.head()?.id, MOST_LOOKED_AT)?;
+        let imports = main.iter().all(|snapshot| snapshot.reason == "import");
+        let mut unchanged = imports && main.len() < MOST_LOOKED_AT && vault.left()?.is_empty();
+        for workspace in vault.workspaces()? {
+            unchanged = unchanged && is_unchanged(&workspace)?;
+        }
+        Ok(unchanged)
+    };
+    // What cannot be read may be worth something.
+    look().unwrap_or(false)
+}
+
 /// What a person calls a binding.
-pub(crate) fn shown_name(binding: &Binding) -> &str {
+pub fn shown_name(binding: &Binding) -> &str {
     if binding.is_first() { "/" } else { &binding.name }
 }
 

@@ -51,6 +51,8 @@ pub enum BindingError {
         bound: PathBuf,
         /// The other vault.
         vault: String,
+        /// Whether nothing in it would be missed; only where it has this very folder, and one that is gone is said to be there.
+        unused: Option<bool>,
     },
     /// The first folder is the top of the tree.
     #[error("the vault was made from this folder, which is the top of its tree")]

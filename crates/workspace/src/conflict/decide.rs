@@ -4,7 +4,7 @@ use std::path::Path;
 
 use offshoot_vault::merge::conflict::{ConflictKind, Pick, Version, union};
 use offshoot_vault::{
-    Body, ConflictRecord, Entry, Meta, Mtime, NewContent, RecordedSide, TreeEditor, Vault,
+    Body, ConflictRecord, Entry, Meta, Mtime, NewContent, RecordedSide, Tree, TreeEditor, Vault,
     VaultPath,
 };
 
@@ -14,6 +14,8 @@ use crate::error::{Result, ServiceError};
 /// Decides conflicts in one way.
 pub(super) struct Decider<'a> {
     pub(super) vault: &'a Vault,
+    /// What is to be decided is in it.
+    pub(super) tree: &'a Tree<'a>,
     pub(super) resolution: &'a Resolution,
     pub(super) options: ResolveOptions,
 }
@@ -73,11 +75,12 @@ impl Decider<'_> {
         conflict: &OpenConflict,
     ) -> Result<bool> {
         // It may have gone with another one, as something that was put beside.
-        let Some(now) = editor.get(&conflict.path)?.filter(|entry| entry.conflict.is_some()) else {
+        let Some(now) = editor.current(&conflict.path)?.filter(|entry| entry.conflict.is_some())
+        else {
             return Ok(false);
         };
         if let Some(label) = place::chosen_side(conflict, self.resolution)? {
-            place::give(editor, conflict, now, label)?;
+            place::give(editor, self.tree, conflict, now, label)?;
             return Ok(true);
         }
         let sides = conflict.active_sides();
@@ -175,7 +178,10 @@ impl Decider<'_> {
             }
         }
         let Some(version) = chosen else { return remove(editor, &conflict.path) };
-        let entry = decided(&conflict.record.kinds, now, &version.entry);
+        let entry = match has(conflict, ConflictKind::DirectoryFile) {
+            true => version.entry.clone(),
+            false => decided(&conflict.record.kinds, now, &version.entry),
+        };
         match disputed {
             // It is at that place or beside already, and what else wanted to be there is decided there.
             Some(record) if record.beside.contains(&conflict.path) => {

@@ -1,7 +1,9 @@
 //! Deciding who gets a path that several files came to. The others go back to where the chosen side has them.
 
 use offshoot_vault::merge::conflict::{ConflictKind, Version};
-use offshoot_vault::{Body, ConflictRecord, Entry, RecordedSide, TreeEditor, VaultPath};
+use offshoot_vault::{
+    Body, ConflictRecord, DirRef, Entry, RecordedSide, Tree, TreeEditor, VaultPath,
+};
 
 use super::decide::{decided, put, put_away_beside, remove, undecidable};
 use super::{OpenConflict, Resolution};
@@ -52,7 +54,11 @@ fn contenders(conflict: &OpenConflict) -> Vec<&RecordedSide> {
     let base = conflict.record.base.as_ref().filter(|base| base.path == conflict.path);
     let sides = &conflict.record.sides;
     let is_contender = |side: &&RecordedSide| match &side.version {
-        Some(version) => version.path == conflict.path && Some(version) != base,
+        // Who keeps a directory that is in question did something in it, though it is the same itself.
+        Some(version) => {
+            let is_directory = version.entry.directory().is_some();
+            version.path == conflict.path && (is_directory || Some(version) != base)
+        }
         None => base.is_some(),
     };
     let mut contenders: Vec<&RecordedSide> = sides.iter().filter(is_contender).collect();
@@ -98,6 +104,7 @@ const TAKEN: &str = "is over a file whose place has something else by now; use -
 /// Gives the path to what a side has there. What else that side has of the files in question goes to where it has it.
 pub(super) fn give(
     editor: &mut TreeEditor<'_>,
+    tree: &Tree<'_>,
     conflict: &OpenConflict,
     now: Entry,
     label: &str,
@@ -105,12 +112,38 @@ pub(super) fn give(
     let dispute = Dispute::new(editor, conflict, now, label)?;
     let winner = dispute.winner()?;
     let returning = dispute.returning(editor, winner.as_ref().and_then(|(at, _)| *at))?;
+    let directory = dispute.versions(true, true).find_map(|version| version.entry.directory());
     put_away_beside(editor, conflict)?;
     match winner {
         Some((_, entry)) => put(editor, &conflict.path, entry)?,
         None => remove(editor, &conflict.path)?,
     }
+    if let Some(directory) = directory {
+        fill(editor, tree, &conflict.path, directory)?;
+    }
     returning.into_iter().try_for_each(|(path, entry)| put(editor, &path, entry))
+}
+
+/// Puts all that a side has in a directory into what is shown of it. What others did to it where that fits, and what is to be decided for
+/// itself, stays.
+fn fill(
+    editor: &mut TreeEditor<'_>,
+    tree: &Tree<'_>,
+    path: &VaultPath,
+    directory: &DirRef,
+) -> Result<()> {
+    for entry in tree.list(directory)? {
+        let path = path.join(&entry.name);
+        match (editor.get(&path)?, entry.directory()) {
+            (Some(found), _) if found.conflict.is_some() => {}
+            (Some(found), Some(below)) if found.directory().is_some() => {
+                fill(editor, tree, &path, below)?;
+            }
+            (Some(found), None) if found.directory().is_none() => {}
+            _ => editor.put(&path, entry)?,
+        }
+    }
+    Ok(())
 }
 
 /// A path that several files came to, seen from the side that is to have its way.

@@ -82,6 +82,7 @@ impl<'a> ExecService<'a> {
             what: "exec",
             text: text.to_owned(),
             suggestions: Vec::new(),
+            known: Vec::new(),
         };
         // Shorter texts are more likely mistyped names than ids.
         let fitting = if text.len() >= 4 { self.vault.execs_by_prefix(text)? } else { Vec::new() };

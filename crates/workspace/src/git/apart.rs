@@ -7,6 +7,7 @@ mod checkout;
 mod directory;
 mod edit;
 mod logs;
+mod lost;
 mod missing;
 mod objects;
 mod own_name;
@@ -32,7 +33,7 @@ use edit::Edit;
 use missing::Both;
 pub(crate) use place::is_own;
 use place::{Place, PlaceKind, changed_places};
-pub use report::{GitEvent, GitNote, GitReport};
+pub use report::{GitEvent, GitNote, GitReport, InUse, WayOn};
 pub(crate) use role::{is_object, object_holder};
 pub(crate) use whole::is_the_folders;
 

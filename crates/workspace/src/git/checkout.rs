@@ -84,7 +84,7 @@ impl Checkouts {
         is_git_directory(&self.shared) && self.shared.names().len() > 1
     }
 
-    /// The branches that other checkouts have.
+    /// The branches that other checkouts have, or rebase.
     fn taken(&self, state: &State<'_>) -> Result<Vec<Vec<u8>>> {
         let mut all = vec![self.shared.clone()];
         let linked = self.shared.join(b"worktrees");
@@ -97,6 +97,7 @@ impl Checkouts {
         for checkout in all.into_iter().filter(|checkout| *checkout != self.own) {
             let head = state.file(&checkout.join(b"HEAD"))?.unwrap_or_default();
             branches.extend(symbolic_ref(&head).map(<[u8]>::to_vec));
+            branches.extend(state.steps_back(&checkout)?.into_keys());
         }
         Ok(branches)
     }

@@ -59,6 +59,8 @@ pub struct GitCommitted {
     pub files: u64,
     /// The ref with the workspace's own commits that it merges; it is gone.
     pub merged: Option<String>,
+    /// Whether it was made here; otherwise it is the workspace's own.
+    pub is_new: bool,
     /// Hooks of the repository that were not run.
     pub hooks: Vec<String>,
 }
@@ -128,11 +130,13 @@ impl GitCommit {
         self.folder.check_at_rest()?;
         let wanted = self.tracked_or_not_ignored(self.wanted(vault, came)?)?;
         if wanted.is_empty() {
-            return Ok(None);
+            return Ok(self.join(came, words)?);
         }
         let lines = self.index_lines(vault, &wanted)?;
         let parent = self.folder.commit("HEAD")?;
-        let Some(tree) = self.new_tree(parent.as_deref(), &lines)? else { return Ok(None) };
+        let Some(tree) = self.new_tree(parent.as_deref(), &lines)? else {
+            return Ok(self.join(came, words)?);
+        };
         let message = self.message(words);
         let merged = self.merged(came, parent.as_deref(), &tree, &wanted)?;
         let tip = merged.as_ref().map(|kept| kept.tip.as_str());
@@ -140,7 +144,7 @@ impl GitCommit {
         let commit = self.write_commit(&tree, &parents, &message)?;
         // The index first: should the rest fail, the changes are staged and nothing looks as if it were taken back.
         self.folder.git.output_of(&["update-index", "-z", "--index-info"], &lines)?;
-        self.move_head(&commit, parent.as_deref(), &message)?;
+        self.move_head(&commit, parent.as_deref(), &commit_note(parent.as_deref(), &message))?;
         // Only so that the next status is quick; it says of itself what it could not do.
         drop(self.folder.git.try_output(&["update-index", "-q", "--refresh"], &[]));
         let reference = self.folder.checked_out()?.unwrap_or_else(|| "HEAD".to_owned());
@@ -159,6 +163,7 @@ impl GitCommit {
             before: parent,
             files: files as u64,
             merged: merged.map(|kept| kept.reference),
+            is_new: true,
             hooks: hooks::hooks(&self.folder)?,
         }))
     }
@@ -197,7 +202,7 @@ impl GitCommit {
                 match (sight, now) {
                     (Sight::Visible, now) => drop(wanted.insert(below, now)),
                     // A directory or a pipe in place of a file: the file goes.
-                    (Sight::Nothing | Sight::Pipe, Some(_))
+                    (Sight::Directory | Sight::Pipe, Some(_))
                         if change.before.as_ref().is_some_and(|e| mode_of(e).is_some()) =>
                     {
                         wanted.insert(below, None);
@@ -236,6 +241,7 @@ impl GitCommit {
         contents.prepare(&paths)?;
         let mut stream = Stream::start(&self.folder)?;
         let mut lines = Vec::new();
+        let nothing = self.folder.no_object()?;
         for (path, entry) in wanted {
             let stored = entry.as_ref().and_then(|entry| Some((mode_of(entry)?, entry)));
             let (mode, object) = match stored {
@@ -243,7 +249,7 @@ impl GitCommit {
                     Ok(object) => (mode, object),
                     Err(error) => return Err(stream.abandon(error)),
                 },
-                None => (0, "0".repeat(40)),
+                None => (0, nothing.clone()),
             };
             lines.extend_from_slice(format!("{mode:o} {object}\t").as_bytes());
             lines.extend_from_slice(path);
@@ -285,14 +291,9 @@ impl GitCommit {
         Ok(String::from_utf8_lossy(&answer).trim().to_owned())
     }
 
-    fn move_head(&self, to: &str, from: Option<&str>, message: &str) -> GitResult<()> {
-        let subject = message.lines().next().unwrap_or_default();
-        let note = match from {
-            Some(_) => format!("commit: {subject}"),
-            None => format!("commit (initial): {subject}"),
-        };
+    fn move_head(&self, to: &str, from: Option<&str>, note: &str) -> GitResult<()> {
         // An empty old value means that there must be none.
-        let arguments = ["update-ref", "-m", &note, "HEAD", to, from.unwrap_or("")];
+        let arguments = ["update-ref", "-m", note, "HEAD", to, from.unwrap_or("")];
         self.folder.git.output(&arguments).map(drop)
     }
 
@@ -305,6 +306,15 @@ impl GitCommit {
     fn vault_path(&self, at: &VaultPath, path: &[u8]) -> Option<VaultPath> {
         let below = VaultPath::parse(self.folder.in_folder(path)?).ok()?;
         Some(at.concat(&below))
+    }
+}
+
+/// What the log of a branch says of a commit.
+fn commit_note(parent: Option<&str>, message: &str) -> String {
+    let subject = message.lines().next().unwrap_or_default();
+    match parent {
+        Some(_) => format!("commit: {subject}"),
+        None => format!("commit (initial): {subject}"),
     }
 }
 

@@ -81,6 +81,14 @@ pub enum GitError {
     /// What comes home and what the person has not committed are in the same files.
     #[error("{} had changes in the folder that are not committed: {}", files(.0.len()), list(.0))]
     Dirty(Vec<VaultPath>),
+    /// Commits that were kept apart do not fit onto the branch.
+    #[error("{kept} cannot be merged: {why}")]
+    CannotJoin {
+        /// What they are called.
+        kept: String,
+        /// What is in the way.
+        why: String,
+    },
     /// Something else took the place of a directory with a repository in it.
     #[error("{0} cannot be kept: something else took the place of the directory that it is in")]
     InTheWay(VaultPath),

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use super::error::{GitError, GitResult};
 use super::options::GitOptions;
@@ -32,6 +33,10 @@ const IN_PROGRESS: [(&str, &str); 6] = [
     ("REVERT_HEAD", "revert"),
     ("BISECT_LOG", "bisect"),
 ];
+
+/// How long a git at work is waited for, and how often it is looked at.
+const PATIENCE: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// The locks of what a commit changes.
 const LOCKS: [&str; 3] = ["index.lock", "HEAD.lock", "packed-refs.lock"];
@@ -92,6 +97,12 @@ impl GitFolder {
         Ok(Some(String::from_utf8_lossy(&ran.stdout).trim().to_owned()))
     }
 
+    /// The id of no object, as long as the repository's are.
+    pub(crate) fn no_object(&self) -> GitResult<String> {
+        let format = self.git.line(&["rev-parse", "--show-object-format"])?;
+        Ok("0".repeat(if format == "sha256" { 64 } else { 40 }))
+    }
+
     /// The full name of the branch that is checked out, if one is.
     pub(crate) fn checked_out(&self) -> GitResult<Option<String>> {
         let ran = self.git.try_output(&["symbolic-ref", "--quiet", "HEAD"], &[])?;
@@ -130,7 +141,19 @@ pub(crate) fn repository_dir(folder: &Path) -> Option<PathBuf> {
     Some(found.parent()?.join(OsStr::from_bytes(target)))
 }
 
+/// Fails where another git is at work in a repository and does not end soon: most locks are gone in a moment.
 pub(crate) fn check_unlocked(repository: &Path) -> GitResult<()> {
+    let started = Instant::now();
+    loop {
+        let found = look_unlocked(repository);
+        if found.is_ok() || started.elapsed() >= PATIENCE {
+            return found;
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+fn look_unlocked(repository: &Path) -> GitResult<()> {
     let shared = shared_dir(repository);
     let named = [repository, &shared].into_iter().flat_map(|dir| LOCKS.map(|lock| dir.join(lock)));
     let mut locks = named.filter(|lock| lock.exists());

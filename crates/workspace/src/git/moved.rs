@@ -13,6 +13,8 @@ use crate::error::Result;
 
 /// The kind of the operation that remembers it. It moves no ref of the vault, so undo passes over it.
 const KIND: &str = "git commit";
+/// The kind of the operation by which the workspace gets it. It is taken back with the commit.
+pub(crate) const FOLLOW: &str = "git follow";
 /// Operations are looked through in pages of this many.
 const PAGE: u32 = 64;
 
@@ -123,6 +125,7 @@ impl GitMove {
             side: "commit".to_owned(),
             from,
             to,
+            way: None,
         };
         let is_free = folder.check_at_rest().is_ok() && folder.check_unlocked().is_ok();
         let exists = match &to {
@@ -149,7 +152,11 @@ impl GitMove {
 }
 
 /// Gives the files that differ between two commits their other version in the index, unless something else is staged there.
-fn move_index(folder: &GitFolder, from: Option<&str>, to: Option<&str>) -> GitResult<()> {
+pub(super) fn move_index(
+    folder: &GitFolder,
+    from: Option<&str>,
+    to: Option<&str>,
+) -> GitResult<()> {
     let git = &folder.git;
     let nothing = match (from, to) {
         (Some(_), Some(_)) => String::new(),

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use offshoot_vault::diff::Change;
-use offshoot_vault::{Entry, EntryKind, Tree, VaultPath};
+use offshoot_vault::{Binding, Entry, EntryKind, Objects, Tree, VaultPath};
 
 use super::names::{git_directory, is_name, within_repository};
-use super::repository::is_repository;
+use super::repository::{State, is_repository, path_of};
+use super::submodule::Submodules;
 use crate::error::Result;
 
 /// What is planted, and so held back.
@@ -108,13 +109,24 @@ fn own_part(inside: &[Vec<u8>]) -> &[Vec<u8>] {
     }
 }
 
-fn sensitive(first: &[u8], rest: &[Vec<u8>]) -> Option<Planted> {
+/// The directory of steps that a path is, or is in.
+fn steps(path: &VaultPath) -> Option<VaultPath> {
+    let inside = own_part(within_repository(path)?);
+    let (first, rest) = inside.split_first()?;
+    let end = path.names().len() - rest.len();
+    (sensitive(first, rest) == Some(Planted::Todo)).then(|| path_of(&path.names()[..end]))
+}
+
+/// What a path means to git that starts with these names below a repository.
+pub(super) fn sensitive(first: &[u8], rest: &[Vec<u8>]) -> Option<Planted> {
     let is = |wanted: &str| is_name(first, wanted);
     let below = |names: &[&str]| {
         rest.len() == names.len() && rest.iter().zip(names).all(|(a, b)| is_name(a, b))
     };
     if is("hooks") {
-        return Some(Planted::Hook);
+        // Git makes these with every repository and never runs them.
+        let is_sample = matches!(rest, [name] if name.ends_with(b".sample"));
+        return (!is_sample).then_some(Planted::Hook);
     }
     if is("rebase-merge") || is("rebase-apply") || is("sequencer") {
         return Some(Planted::Todo);
@@ -141,6 +153,9 @@ pub struct Planting {
     repositories: BTreeMap<VaultPath, Was>,
     /// Repositories called `.git` that are gone.
     gone: BTreeSet<VaultPath>,
+    submodules: Submodules,
+    /// Steps that were finished, or given up: git has nothing to go on with, so that they are gone plants nothing.
+    finished: BTreeSet<VaultPath>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -152,7 +167,13 @@ enum Was {
 
 impl Planting {
     /// Looks at the directories that something changed in.
-    pub fn of(changes: &[Change], before: &Tree<'_>, after: &Tree<'_>) -> Result<Self> {
+    pub fn of(
+        changes: &[Change],
+        objects: &Objects,
+        before: &Tree<'_>,
+        after: &Tree<'_>,
+        bindings: &[Binding],
+    ) -> Result<Self> {
         let mut looked: BTreeMap<VaultPath, Option<Was>> = BTreeMap::new();
         for change in changes {
             let mut directory = change.path.parent();
@@ -165,8 +186,12 @@ impl Planting {
                 looked.insert(path, found);
             }
         }
-        let repositories =
+        let mut repositories: BTreeMap<VaultPath, Was> =
             looked.into_iter().filter_map(|(path, was)| Some((path, was?))).collect();
+        let modules = repositories.keys().filter(|path| is_module(path)).cloned().collect();
+        let state = |tree| State { objects, tree };
+        let submodules = Submodules::of(changes, &modules, state(before), state(after), bindings)?;
+        repositories.retain(|path, _| !submodules.plain.contains(path));
         let mut gone = BTreeSet::new();
         let heads = changes.iter().filter(|change| change.path.name() == Some(b"HEAD"));
         for change in heads.filter(|change| change.after.is_none()) {
@@ -176,7 +201,15 @@ impl Planting {
                 gone.insert(repository);
             }
         }
-        Ok(Self { repositories, gone })
+        let mut finished = BTreeSet::new();
+        for change in changes.iter().filter(|change| change.after.is_none()) {
+            if let Some(steps) = steps(&change.path)
+                && after.get(&steps)?.is_none()
+            {
+                finished.insert(steps);
+            }
+        }
+        Ok(Self { repositories, gone, submodules, finished })
     }
 
     /// What a change to a path plants.
@@ -189,7 +222,14 @@ impl Planting {
         if self.gone.iter().any(|repository| path.is_within(repository)) {
             return Some(Planted::Gone);
         }
-        planted(path, before, after).or_else(|| self.in_found(path, before, after))
+        if self.finished.iter().any(|steps| path.is_within(steps)) {
+            return None;
+        }
+        if self.submodules.holds(path, before) {
+            return Some(Planted::Repository);
+        }
+        let named = planted(path, before, after).filter(|_| !self.submodules.lets(path));
+        named.or_else(|| self.in_found(path, before, after))
     }
 
     fn in_found(
@@ -228,20 +268,34 @@ fn look(path: &VaultPath, before: &Tree<'_>, after: &Tree<'_>) -> Result<Option<
     }))
 }
 
-/// Working trees that are new, or gone, and new modules: what is planted in them would be missing, so nothing of them comes home.
+/// Working trees that are new, or gone, and new modules: what is planted in them would be missing, so nothing of them comes home unless
+/// nothing is.
 fn look_inside(
     path: &VaultPath,
     inside: &[Vec<u8>],
     before: &Tree<'_>,
     after: &Tree<'_>,
 ) -> Result<Option<Was>> {
-    let (was, is) = (before.get(path)?.is_some(), after.get(path)?.is_some());
+    let is_in = |tree: &Tree<'_>| -> Result<bool> { Ok(tree.get(path)?.is_some()) };
     let held = match inside {
-        [kind, _] if is_name(kind, "worktrees") => was != is,
-        [kind, _, ..] if is_name(kind, "modules") => !was && is_repository(after, path)?,
+        [kind, _] if is_name(kind, "worktrees") => is_in(before)? != is_in(after)?,
+        _ if is_module_part(inside) => !is_in(before)? && is_repository(after, path)?,
         _ => false,
     };
     Ok(held.then_some(Was::Nothing))
+}
+
+/// Whether a path below a git directory is, or is in, the repository of a submodule; a working tree has submodules of its own.
+fn is_module_part(inside: &[Vec<u8>]) -> bool {
+    match inside {
+        [kind, _, rest @ ..] if is_name(kind, "worktrees") => is_module_part(rest),
+        [kind, _, ..] => is_name(kind, "modules"),
+        _ => false,
+    }
+}
+
+fn is_module(path: &VaultPath) -> bool {
+    within_repository(path).is_some_and(is_module_part)
 }
 
 /// The names without which a directory is no repository, or that matter only to one.

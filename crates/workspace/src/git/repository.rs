@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use offshoot_vault::{Body, Objects, Tree, VaultPath, bound_path};
 
+use super::apart::InUse;
 use super::names::{is_git_folder_name, is_name};
 use crate::error::Result;
 
@@ -60,13 +61,17 @@ impl State<'_> {
         Ok(first.unwrap_or(own))
     }
 
+    /// The refs that a repository lists in one file. Those with files of their own may be elsewhere by now.
+    pub(crate) fn packed_refs(&self, repository: &VaultPath) -> Result<Refs> {
+        let packed = self.file(&repository.join(b"packed-refs"))?;
+        Ok(packed.map(|packed| packed_refs(&packed)).unwrap_or_default())
+    }
+
     /// The refs of a repository; a working tree of its own shares those of the one that it lies in.
     pub(crate) fn refs(&self, repository: &VaultPath) -> Result<Refs> {
         let common = common(repository);
         let mut refs = Refs::new();
-        if let Some(packed) = self.file(&common.join(b"packed-refs"))? {
-            refs.extend(packed_refs(&packed));
-        }
+        refs.extend(self.packed_refs(&common)?);
         let loose = common.join(b"refs");
         if let Some(dir) = self.tree.get(&loose)?.and_then(|entry| entry.directory().copied()) {
             let mut found = Vec::new();
@@ -87,6 +92,24 @@ impl State<'_> {
             refs.insert(b"HEAD".to_vec(), trimmed(head));
         }
         Ok(refs)
+    }
+
+    /// The branches that something in progress in a checkout goes back to, or moves when it is done.
+    pub(crate) fn steps_back(&self, at: &VaultPath) -> Result<BTreeMap<Vec<u8>, InUse>> {
+        let mut found = BTreeMap::new();
+        for directory in [b"rebase-merge".as_slice(), b"rebase-apply"] {
+            // The last one lists refs, each with two ids below it.
+            for name in [b"head-name".as_slice(), b"update-refs"] {
+                let text = self.file(&at.join(directory).join(name))?.unwrap_or_default();
+                let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+                let refs = lines.filter(|line| line.starts_with(b"refs/"));
+                found.extend(refs.map(|name| (name.to_vec(), InUse::Rebased)));
+            }
+        }
+        if let Some(start) = self.file(&at.join(b"BISECT_START"))? {
+            found.insert([b"refs/heads/", start.trim_ascii()].concat(), InUse::Bisected);
+        }
+        Ok(found)
     }
 }
 
@@ -139,7 +162,8 @@ pub(crate) fn path_of(names: &[Vec<u8>]) -> VaultPath {
     names.iter().fold(VaultPath::top(), |path, name| path.join(name))
 }
 
-fn packed_refs(text: &[u8]) -> Refs {
+/// The refs of a `packed-refs`.
+pub(crate) fn packed_refs(text: &[u8]) -> Refs {
     let lines = text.split(|byte| *byte == b'\n');
     let plain = lines.filter(|line| !line.starts_with(b"#") && !line.starts_with(b"^"));
     let parts = plain.filter_map(|line| {

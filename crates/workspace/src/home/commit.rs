@@ -11,7 +11,7 @@ use super::proposal::{HEAD_LABEL, How, Proposal, ProposalInputs, merge, side};
 use super::select::Selection;
 use super::times::{Times, stamp};
 use super::{HomeOptions, describe, execs, markers};
-use crate::change::ChangeSummaryService;
+use crate::change::{ChangeSummaryService, Summary};
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
 use crate::git::{GitReport, Meeting, Unclear, is_index_refresh};
@@ -59,6 +59,7 @@ struct Plan {
     /// What the folders become.
     after: RootId,
     brought: Vec<Change>,
+    metadata_files: u64,
     /// What the workspace becomes.
     kept: RootId,
     kept_conflicts: Vec<Conflict>,
@@ -141,7 +142,7 @@ impl<'a> CommitService<'a> {
         let fits = proposal.conflicts.is_empty();
         let (before, after) = proposal.sides();
         let after = if fits { stamp(vault, &main, &after, request.times)? } else { after };
-        let brought = self.changes(&before, &after)?;
+        let Summary { changes: brought, metadata_files, .. } = self.changes(&before, &after)?;
         let (kept, kept_conflicts, kept_git) = match fits {
             true => {
                 let sides = [side(HEAD_LABEL, after), side(&workspace.name, tip.root)];
@@ -158,20 +159,29 @@ impl<'a> CommitService<'a> {
         if fits && !request.selection.allow.markers {
             markers::require_none(vault, &proposal.base, &brought)?;
         }
-        let mut meanwhile = self.changes(&proposal.base, &main)?;
+        let mut meanwhile = self.changes(&proposal.base, &main)?.changes;
         // Whoever only looks, as with `git status`, changes nothing that anybody cares about.
         let objects = vault.objects()?;
         meanwhile.retain(|change| !is_index_refresh(objects, change));
         let all = describe::count(&meanwhile) as u64;
         meanwhile.retain(|change| !describe::is_of_git(change));
         let meanwhile = Meanwhile { all, own: describe::count(&meanwhile) as u64 };
-        Ok(Plan { proposal, meanwhile, after, brought, kept, kept_conflicts, kept_git })
+        Ok(Plan {
+            proposal,
+            meanwhile,
+            after,
+            brought,
+            metadata_files,
+            kept,
+            kept_conflicts,
+            kept_git,
+        })
     }
 
     /// What people would call a change.
-    fn changes(&self, before: &RootId, after: &RootId) -> Result<Vec<Change>> {
+    fn changes(&self, before: &RootId, after: &RootId) -> Result<Summary> {
         let service = ChangeSummaryService::new(self.vault, self.diff);
-        Ok(service.between(before, after, false)?.changes)
+        service.between(before, after, false)
     }
 
     fn note(
@@ -207,7 +217,7 @@ fn outcome(
     captured: &Imported,
     plan: &Plan,
 ) -> CommitOutcome {
-    let Plan { proposal, meanwhile, after, brought, kept_conflicts, kept_git, kept: _ } = plan;
+    let Plan { proposal, meanwhile, after, brought, kept_conflicts, kept_git, .. } = plan;
     let default = || describe::message(&workspace.name, brought);
     CommitOutcome {
         workspace: workspace.name.clone(),
@@ -216,6 +226,7 @@ fn outcome(
         snapshot: None,
         message: request.message.map_or_else(default, str::to_owned),
         brought: brought.clone(),
+        metadata_files: plan.metadata_files,
         held: proposal.selected.held.clone(),
         meanwhile: meanwhile.all,
         meanwhile_own: meanwhile.own,

@@ -1,13 +1,11 @@
 //! The bound folders, while nobody else captures or changes them.
 
-use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use offshoot_vault::diff::{self, Change};
 use offshoot_vault::{
-    Actor, ApplyTarget, Binding, FolderLock, Imported, NewSnapshot, RootId, SharedLock, SkipReason,
-    Snapshot, Vault, VaultError, VaultPath,
+    Actor, ApplyTarget, Binding, FolderIdentity, FolderLock, Imported, NewSnapshot, RootId,
+    SharedLock, SkipReason, Snapshot, Vault, VaultError, VaultPath,
 };
 
 use super::HomeOptions;
@@ -95,8 +93,10 @@ impl<'a> Folders<'a> {
         }
         for binding in &self.bindings {
             let path = binding.host_path();
-            let inode = inode_of(&path).ok_or_else(|| ServiceError::FolderGone(path.clone()))?;
-            if binding.inode.is_some_and(|bound| bound != inode) {
+            let found = FolderIdentity::of(&path);
+            let found = found.ok_or_else(|| ServiceError::FolderGone(path.clone()))?;
+            // An overlay gives a folder another birth when it is first written to.
+            if binding.identity.is_some_and(|bound| bound.inode != found.inode) {
                 return Err(ServiceError::OtherFolder(path));
             }
         }
@@ -169,8 +169,8 @@ impl<'a> Folders<'a> {
     /// The bindings of folders that are other ones than they were.
     fn moved_bindings(&self) -> Vec<Binding> {
         let moved = self.bindings.iter().filter_map(|binding| {
-            let inode = inode_of(&binding.host_path());
-            (inode != binding.inode).then(|| Binding { inode, ..binding.clone() })
+            let identity = FolderIdentity::of(&binding.host_path());
+            (identity != binding.identity).then(|| Binding { identity, ..binding.clone() })
         });
         moved.collect()
     }
@@ -185,10 +185,4 @@ impl<'a> Folders<'a> {
 fn shared_by(bindings: &[Binding]) -> Vec<PathBuf> {
     let paths: Vec<PathBuf> = bindings.iter().map(Binding::host_path).collect();
     shared_directories(&paths)
-}
-
-/// The inode of a directory; a link to one is not one.
-fn inode_of(path: &Path) -> Option<u64> {
-    let found = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_dir)?;
-    Some(found.ino())
 }

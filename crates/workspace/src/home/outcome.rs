@@ -23,6 +23,8 @@ pub struct CommitOutcome {
     pub message: String,
     /// What changed in the folders.
     pub brought: Vec<Change>,
+    /// How many further files got other times, owners or attributes alone, without those that git keeps for itself.
+    pub metadata_files: u64,
     /// What stays in the workspace.
     pub held: Vec<Held>,
     /// How many files had changed in the folders since the workspace was forked, and were merged with.
@@ -76,4 +78,15 @@ pub struct Pulled {
     pub report: ImportReport,
     /// Where the first folder's git directory is.
     pub git_directory: GitDirectory,
+}
+
+/// What a git commit in the folder did to the workspace whose work it is.
+#[derive(Clone, Debug)]
+pub struct GitFollowed {
+    /// What came into the folders altogether.
+    pub brought: Vec<Change>,
+    /// What the folders are now.
+    pub root: RootId,
+    /// What became of the workspace's repositories.
+    pub git: GitReport,
 }

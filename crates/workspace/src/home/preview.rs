@@ -3,7 +3,6 @@
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use offshoot_vault::diff::{Change, DiffOptions};
@@ -14,8 +13,9 @@ use offshoot_vault::{
 
 use super::proposal::{Proposal, ProposalInputs};
 use super::pull::merge_head;
-use super::select::{Allow, Selection};
+use super::select::Selection;
 use super::{bytes_path, markers};
+use crate::binding::host_place;
 use crate::change::{ChangeSummaryService, Summary};
 use crate::error::{Result, ServiceError};
 use crate::git::check_folder;
@@ -63,11 +63,7 @@ impl<'a> PreviewService<'a> {
         let _kept = vault.objects()?.keep_nodes();
         let (head, tip) = (vault.head()?, vault.snapshot(&workspace.state.head)?);
         let bindings = vault.bindings()?;
-        let selection = match bindings.is_empty() {
-            // Without a folder there is nothing to keep anything from.
-            true => Selection { ignored: true, allow: Allow::everything(), ..selection.clone() },
-            false => selection.clone(),
-        };
+        let selection = selection.clone().in_folders(&bindings);
         let inputs = ProposalInputs { workspace, tip: &tip, head: &head, main: head.root };
         let mut proposal = Proposal::new(vault, &inputs, &selection, &self.merge)?;
         let (before, after) = proposal.sides();
@@ -154,6 +150,8 @@ fn outdated(
     captured: impl Fn(&VaultPath, Option<&Arc<Entry>>) -> Result<Option<Arc<Entry>>>,
 ) -> Result<Vec<VaultPath>> {
     let mut outdated = Vec::new();
+    // Nothing was changed in a folder that is gone.
+    let gone: Vec<bool> = bindings.iter().map(Binding::is_gone).collect();
     for change in changes {
         // What was moved was at its old path, and nothing at the new one.
         let (from, here) = match &change.moved {
@@ -161,22 +159,16 @@ fn outdated(
             None => (None, change.before.as_ref()),
         };
         for (path, before) in from.into_iter().chain([(&change.path, here)]) {
-            let Some(place) = place(bindings, path) else { continue };
+            let Some((binding, place)) = host_place(bindings, path) else { continue };
+            if gone[binding] {
+                continue;
+            }
             if !is_as_captured(&place, captured(path, before)?.as_deref()) {
                 outdated.push(path.clone());
             }
         }
     }
     Ok(outdated)
-}
-
-/// Where a path is on the host.
-fn place(bindings: &[Binding], path: &VaultPath) -> Option<PathBuf> {
-    let binding = bindings.iter().filter(|binding| path.is_within(&binding.at()));
-    let binding = binding.max_by_key(|binding| binding.at().names().len())?;
-    let mut place = binding.host_path();
-    place.extend(path.names()[binding.at().names().len()..].iter().map(|name| bytes_path(name)));
-    Some(place)
 }
 
 /// Whether a file looks as it was captured: its kind, and of files their length and time.

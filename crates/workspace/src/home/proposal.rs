@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use offshoot_vault::diff::{self, Change, ChangeKind};
 use offshoot_vault::merge::conflict::Conflict;
-use offshoot_vault::merge::{Base, MergeInputs, MergeOptions, Side};
+use offshoot_vault::merge::{Base, MergeInputs, MergeOptions, Rename, Side};
 use offshoot_vault::{Id, RootId, Snapshot, Vault, VaultPath, Workspace};
 
 use super::select::{Held, Selected, Selection, SelectionStates, held_back, select};
@@ -49,6 +49,8 @@ pub struct Proposal {
     pub merged: RootId,
     /// What does not fit: nothing comes home where there is any.
     pub conflicts: Vec<Conflict>,
+    /// What was followed to another path by the merge: the main line is the first side, and what is offered the second.
+    pub renames: Vec<Rename>,
     /// What becomes of repositories.
     pub git: GitReport,
     /// All that the workspace has of its own is what a version control keeps for itself, and none of it matters to the folders.
@@ -85,6 +87,7 @@ impl Proposal {
             merged: main,
             selected,
             conflicts: Vec::new(),
+            renames: Vec::new(),
             git: GitReport::default(),
             nothing: false,
             refused: None,
@@ -103,7 +106,7 @@ impl Proposal {
                 let quiet = merged.root == main && report.notes.is_empty();
                 proposal.nothing = quiet && is_all_own(vault, &base, &offered, &places)?;
                 (proposal.merged, proposal.conflicts) = (merged.root, merged.conflicts);
-                proposal.git = report;
+                (proposal.renames, proposal.git) = (merged.renames, report);
                 let [_, met] = meetings;
                 proposal.meetings = met;
             }
@@ -123,7 +126,8 @@ impl Proposal {
         selection: &Selection<'_>,
     ) -> Result<Self> {
         let SelectionStates { base, workspace, .. } = *states;
-        let held = held_back(vault, states, selection)?;
+        let changes = diff::compare(vault.objects()?, &base, &workspace)?;
+        let held = held_back(vault, states, selection, &changes)?;
         let selected =
             Selected { root: workspace, held, unmatched: Vec::new(), parts_of_git: Vec::new() };
         let (conflicts, git, nothing, refused) = (Vec::new(), GitReport::default(), false, None);
@@ -136,6 +140,7 @@ impl Proposal {
             selected,
             merged,
             conflicts,
+            renames: Vec::new(),
             git,
             nothing,
             refused,

@@ -1,21 +1,25 @@
 //! `pull`: what is in the bound folders comes into the main line, and the main line into a workspace.
 
-use offshoot_vault::diff::{Change, DiffOptions};
+use offshoot_vault::diff::{self, Change, ChangeKind, DiffOptions};
 use offshoot_vault::merge::{MergeInputs, MergeOptions};
 use offshoot_vault::{Actor, ImportReport, NewSnapshot, RootId, Snapshot, Vault, Workspace};
 
 use super::HomeOptions;
 use super::folders::Folders;
-use super::outcome::Pulled;
+use super::outcome::{GitFollowed, Pulled};
 use super::proposal::{HEAD_LABEL, side};
 use super::record::content_of;
 use crate::binding::{GitDirectory, take_git_directory};
 use crate::change::ChangeSummaryService;
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
-use crate::git::{GitReport, MergedRepositories, RepositoryMerge, Unclear, merge_repositories};
+use crate::git::{
+    FOLLOW, GitReport, MergedRepositories, RepositoryMerge, Unclear, is_own, merge_repositories,
+};
 use crate::hold::lock_workspace;
 
+/// The kind of the operation.
+const PULL: &str = "pull";
 /// How often it is tried again because somebody changed the workspace meanwhile.
 const ATTEMPTS: usize = 8;
 
@@ -82,11 +86,38 @@ impl<'a> PullService<'a> {
         let mut pulled = self.take_in(&mut folders)?;
         pulled.workspace = Some(workspace.name.clone());
         for _ in 0..ATTEMPTS {
-            if self.merge_into(workspace, &mut pulled)? {
+            if self.merge_into(PULL, workspace, &mut pulled)? {
                 return Ok(pulled);
             }
         }
         Err(ServiceError::Contended(workspace.name.clone()))
+    }
+
+    /// Brings the git commit into a workspace that was made of what it brought home; `sides` are the folders before and after that. Nothing
+    /// where more was changed in the folders since: a pull brings that.
+    pub fn follow_git(
+        &self,
+        workspace: &Workspace,
+        sides: [&RootId; 2],
+    ) -> Result<Option<GitFollowed>> {
+        let [before, after] = sides;
+        let _lock = lock_workspace(self.vault, workspace, self.options.lock_wait(), "commit")?;
+        let folders = Folders::lock(self.vault, &self.actor, &self.options)?;
+        let _held = self.vault.hold()?;
+        let mut pulled = self.capture(&folders, &self.vault.head()?)?;
+        let root = self.vault.snapshot(&pulled.head)?.root;
+        let since = diff::compare(self.vault.objects()?, after, &root)?;
+        let is_file = |change: &&Change| change.kind() != ChangeKind::Metadata;
+        if !since.iter().filter(is_file).all(|change| is_own(&change.path)) {
+            return Ok(None);
+        }
+        for _ in 0..ATTEMPTS {
+            if self.merge_into(FOLLOW, workspace, &mut pulled)? {
+                let brought = self.changes(before, &root)?;
+                return Ok(Some(GitFollowed { brought, root, git: pulled.git }));
+            }
+        }
+        Ok(None)
     }
 
     /// Makes the main line what is in the folders.
@@ -106,7 +137,12 @@ impl<'a> PullService<'a> {
     }
 
     /// One try; `false` where the workspace moved meanwhile.
-    fn merge_into(&self, workspace: &Workspace, pulled: &mut Pulled) -> Result<bool> {
+    fn merge_into(
+        &self,
+        kind: &'static str,
+        workspace: &Workspace,
+        pulled: &mut Pulled,
+    ) -> Result<bool> {
         let id = workspace.id;
         let current = self.vault.workspace(&id)?.ok_or(ServiceError::Vanished(id))?;
         let head = self.vault.snapshot(&pulled.head)?;
@@ -121,23 +157,23 @@ impl<'a> PullService<'a> {
         pulled.changes = self.changes(&tip.root, &root)?;
         pulled.conflicts = both.merged.conflicts;
         pulled.git = both.report;
-        self.record(&current, &head, &tip, root, pulled)
+        self.record(kind, [&head, &tip], &current, root, pulled)
     }
 
     fn record(
         &self,
+        kind: &'static str,
+        [head, tip]: [&Snapshot; 2],
         current: &Workspace,
-        head: &Snapshot,
-        tip: &Snapshot,
         root: RootId,
         pulled: &mut Pulled,
     ) -> Result<bool> {
         let content = content_of(self.vault, &root)?;
-        let committed = self.vault.transact("pull", &self.actor, |tx| {
+        let committed = self.vault.transact(kind, &self.actor, |tx| {
             let now = tx.workspace(&current.id)?.filter(|now| now.state == current.state);
             let Some(mut now) = now else { return Ok(None) };
             // A workspace that changed nothing is simply where the main line is.
-            let (parents, reason) = (vec![tip.id, head.id], "pull".to_owned());
+            let (parents, reason) = (vec![tip.id, head.id], PULL.to_owned());
             let snapshot = match root == head.root {
                 true => head.id,
                 false => {
@@ -149,7 +185,10 @@ impl<'a> PullService<'a> {
             now.state.base = head.id;
             tx.set_workspace(&now)?;
             tx.scope(now.id);
-            tx.summary(format!("pull head into {}", now.name));
+            tx.summary(match kind {
+                PULL => format!("pull head into {}", now.name),
+                _ => format!("{} has the git commit", now.name),
+            });
             tx.detail("files", audited(&pulled.changes));
             Ok(Some(snapshot))
         })?;

@@ -9,6 +9,9 @@ use super::note::{CommitRecord, Note, Record, RevertRecord};
 use super::revert::Sides;
 use crate::error::Result;
 
+/// Why the snapshot was made that has what a commit left in its workspace.
+pub(crate) const KEPT: &str = "keep";
+
 /// What was recorded.
 #[derive(Clone, Debug)]
 pub(super) struct Recorded {
@@ -52,7 +55,7 @@ fn record_commit(
         let home = add(merged, contents[1], vec![commit.head, offered], COMMIT)?;
         let state = match kept == merged {
             true => home.id,
-            false => add(kept, contents[2], vec![home.id, commit.state.head], "keep")?.id,
+            false => add(kept, contents[2], vec![home.id, commit.state.head], KEPT)?.id,
         };
         tx.set_head(home.id)?;
         now.state.head = state;

@@ -78,6 +78,8 @@ struct Way<'s> {
     from: &'s Moment,
     from_root: RootId,
     to_root: RootId,
+    /// The main line before the commit.
+    before: Id,
 }
 
 impl Reverter<'_> {
@@ -95,7 +97,7 @@ impl Reverter<'_> {
             false => (&sides.after, &sides.before),
         };
         let (from_root, to_root) = (self.root(&from.head)?, self.root(&to.head)?);
-        let way = Way { redo, from, from_root, to_root };
+        let way = Way { redo, from, from_root, to_root, before: sides.before.head };
         for _ in 0..ATTEMPTS {
             if let Some(reverted) = self.attempt(&folders, target, &way)? {
                 return Ok(reverted);
@@ -156,7 +158,8 @@ impl Reverter<'_> {
         }
         let verb = if way.redo { "redone" } else { "undone" };
         let (operation, paths) = (target.id, paths.into_iter().collect());
-        Err(ServiceError::ChangedSince { operation, verb, paths })
+        let (workspace, before) = (way.from.workspace.name.clone(), way.before);
+        Err(ServiceError::ChangedSince { operation, verb, paths, workspace, before })
     }
 
     /// The commit's paths that are not as the commit, or its undo, left them.

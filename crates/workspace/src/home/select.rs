@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use offshoot_vault::diff::{self, Change};
 use offshoot_vault::merge::{MergeInputs, MergeOptions};
-use offshoot_vault::{Id, RootId, Vault, VaultPath, Workspace};
+use offshoot_vault::{Binding, Id, RootId, Vault, VaultPath, Workspace};
 
 use super::pattern::PathPattern;
 use crate::error::Result;
@@ -84,6 +84,16 @@ impl Default for Selection<'_> {
     }
 }
 
+impl Selection<'_> {
+    /// The same in a vault with these folders: without any there is nothing to keep anything from.
+    pub(crate) fn in_folders(self, bindings: &[Binding]) -> Self {
+        match bindings.is_empty() {
+            true => Self { ignored: true, allow: Allow::everything(), ..self },
+            false => self,
+        }
+    }
+}
+
 impl std::fmt::Debug for Selection<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { only, exclude, ignored, allow, choices, tracked: _ } = self;
@@ -132,7 +142,8 @@ impl HeldReason {
         match self {
             Self::Ignored => Some("--ignored"),
             Self::Setuid => Some("--allow setuid"),
-            Self::Git(Planted::Gone) => None,
+            // What waits to be finished never comes home.
+            Self::Git(Planted::Gone | Planted::Todo) => None,
             Self::Git(_) => Some("--allow git"),
             Self::Unbound | Self::NotAsked | Self::Left => None,
         }
@@ -203,20 +214,20 @@ impl SelectionStates {
     }
 }
 
-/// What would be held back. Nothing is stored.
-pub(super) fn held_back(
+/// What would be held back of a workspace's changes since its base. Nothing is stored.
+pub(crate) fn held_back(
     vault: &Vault,
     states: &SelectionStates,
     selection: &Selection<'_>,
+    changes: &[Change],
 ) -> Result<Vec<Held>> {
-    let changes = diff::compare(vault.objects()?, &states.base, &states.workspace)?;
-    let mut decider = Decider::new(vault, states, selection, &changes)?;
+    let mut decider = Decider::new(vault, states, selection, changes)?;
     let mut held = Vec::new();
     for change in changes {
         if let decide::Decision::Hold(reason) | decide::Decision::Instead(_, reason) =
-            decider.decide(&change)?
+            decider.decide(change)?
         {
-            held.push(Held { change, reason });
+            held.push(Held { change: change.clone(), reason });
         }
     }
     Ok(held)

@@ -1,11 +1,12 @@
 //! Settling what was interrupted: before anything is captured from a folder, it is whole.
 
-use offshoot_vault::{Apply, Id};
+use offshoot_vault::{Actor, Apply, Came, Id, Vault};
+use serde_json::Value;
 
-use super::HomeEvent;
 use super::folders::Folders;
 use super::note::Note;
 use super::record;
+use super::{HomeEvent, HomeOptions};
 use crate::error::{Result, ServiceError};
 
 /// Which way to go with what was interrupted.
@@ -41,27 +42,43 @@ pub struct Settled {
     pub how: How,
 }
 
+/// Settles what was interrupted in the folders of a vault, where anything was; [`HomeOptions::told`] hears of it.
+pub fn settle_interrupted(vault: &Vault, actor: &Actor, options: &HomeOptions<'_>) -> Result<()> {
+    if vault.interrupted_applies()?.is_empty() {
+        return Ok(());
+    }
+    Folders::lock(vault, actor, options).map(drop)
+}
+
 impl<'a> Folders<'a> {
     /// Settles everything that nobody is at.
     pub(super) fn settle(&self) -> Result<()> {
-        for apply in self.vault.unfinished_applies(&self.lock)? {
-            let (id, note) = (apply.id(), serde_json::from_value::<Note>(apply.note().clone()));
-            let note = note.map_err(|error| ServiceError::BadNote { apply: id, source: error })?;
-            let summary = note.summary();
+        let unfinished = self.vault.unfinished_applies(&self.lock)?;
+        for cleared in unfinished.cleared {
+            let how = match cleared.came {
+                Came::Staging => How::Dropped,
+                Came::Done => How::CleanedUp,
+                Came::Back => How::TakenBack,
+            };
+            self.tell_settled(cleared.id, &read_note(cleared.id, &cleared.note)?, how);
+        }
+        for apply in unfinished.open {
+            let id = apply.id();
+            let note = read_note(id, apply.note())?;
             let how = self.settle_one(apply, &note)?;
-            self.tell(HomeEvent::Settled(Settled { apply: id, summary, how }));
+            self.tell_settled(id, &note, how);
         }
         Ok(())
+    }
+
+    fn tell_settled(&self, apply: Id, note: &Note, how: How) {
+        self.tell(HomeEvent::Settled(Settled { apply, summary: note.summary(), how }));
     }
 
     fn settle_one(&self, mut apply: Apply<'a>, note: &Note) -> Result<How> {
         if self.vault.is_recorded(&apply.id())? {
             self.finish(apply)?;
             return Ok(How::CleanedUp);
-        }
-        if !apply.begun() {
-            self.finish(apply)?;
-            return Ok(How::Dropped);
         }
         self.know_rewritten(&mut apply, note);
         let forward = match self.options.settle {
@@ -85,6 +102,10 @@ impl<'a> Folders<'a> {
             Err(_) => Ok(false),
         }
     }
+}
+
+fn read_note(apply: Id, note: &Value) -> Result<Note> {
+    serde_json::from_value(note.clone()).map_err(|source| ServiceError::BadNote { apply, source })
 }
 
 fn unsettled(apply: &Apply<'_>, error: &offshoot_vault::ApplyError) -> ServiceError {

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use offshoot_vault::diff::{Change, ChangeKind};
-use offshoot_vault::{Body, Entry, Objects, VaultPath};
+use offshoot_vault::{Body, Entry, Objects, RootId, VaultPath};
+
+use super::moved_refs::{MovedRef, MovedRefs};
 
 /// A log of a branch that is longer is not read.
 const LONGEST_LOG: u64 = 1 << 20;
@@ -33,10 +35,15 @@ impl GitActivity {
     /// Reads it from the changes of a git directory.
     pub(super) fn of<'c>(
         objects: &Objects,
+        roots: &[RootId],
         directory: &VaultPath,
         changes: impl Iterator<Item = &'c Change>,
     ) -> Self {
+        let changes: Vec<&Change> = changes.collect();
         let mut activity = Self::default();
+        for moved in MovedRefs::of(objects, roots, directory, &changes).all() {
+            activity.count(moved);
+        }
         for change in changes {
             let below = &change.path.names()[directory.names().len()..];
             let below: Vec<&[u8]> = below.iter().map(Vec::as_slice).collect();
@@ -44,17 +51,6 @@ impl GitActivity {
                 [b"HEAD"] => {
                     activity.created |= change.kind() == ChangeKind::Added;
                     activity.deleted |= change.kind() == ChangeKind::Deleted;
-                }
-                [b"refs", b"heads", ..] if is_file(change) => match change.kind() {
-                    ChangeKind::Added => activity.new_branches += 1,
-                    ChangeKind::Deleted => activity.deleted_branches += 1,
-                    ChangeKind::Modified => {
-                        activity.moved.insert(below[2..].join(&b'/'));
-                    }
-                    _ => {}
-                },
-                [b"refs", b"tags", ..] if change.kind() == ChangeKind::Added => {
-                    activity.new_tags += u64::from(is_file(change));
                 }
                 [b"logs", b"refs", b"heads", branch @ ..] => {
                     if let Some(number @ 1..) = gained(objects, change, is_commit) {
@@ -73,6 +69,18 @@ impl GitActivity {
         activity
     }
 
+    fn count(&mut self, moved: MovedRef) {
+        let MovedRef { name, before, after } = moved;
+        let branch = name.strip_prefix(b"refs/heads/");
+        match (branch, before, after) {
+            (Some(_), None, Some(_)) => self.new_branches += 1,
+            (Some(_), Some(_), None) => self.deleted_branches += 1,
+            (Some(branch), ..) => drop(self.moved.insert(branch.to_vec())),
+            (None, None, Some(_)) => self.new_tags += u64::from(name.starts_with(b"refs/tags/")),
+            _ => {}
+        }
+    }
+
     /// Commits that were made in a submodule, whose name may be a path.
     fn in_module(&mut self, objects: &Objects, inside: &[&[u8]], change: &Change) {
         const BRANCHES: [&[u8]; 3] = [b"logs", b"refs", b"heads"];
@@ -83,10 +91,6 @@ impl GitActivity {
             self.commits.insert(name, number);
         }
     }
-}
-
-fn is_file(change: &Change) -> bool {
-    change.entry().directory().is_none()
 }
 
 /// How many lines a log gained that count.

@@ -8,7 +8,7 @@ use offshoot_vault::{
 };
 
 use super::repository::{Dropped, dropped};
-use super::{Decision, Mixed, Outcome, ReviewItem, Wanted};
+use super::{Mixed, Outcome, ReviewItem, Tally, Wanted};
 use crate::edit::{EditKind, Edited, edit};
 use crate::error::{Result, ServiceError};
 use crate::git::git_directory;
@@ -18,8 +18,6 @@ struct Step<'i> {
     item: &'i ReviewItem,
     outcome: Outcome,
     content: Option<NewContent>,
-    /// It is in a git directory, which goes back as a whole.
-    with_repository: bool,
 }
 
 pub(super) fn apply(
@@ -27,10 +25,11 @@ pub(super) fn apply(
     actor: &Actor,
     workspace: &Workspace,
     base: &RootId,
-    items: &[ReviewItem],
+    (items, tally): (&[ReviewItem], &Tally),
 ) -> Result<Edited> {
     let _held = vault.hold()?;
     let base = vault.tree(base)?;
+    let listed = vault.tree(&vault.snapshot(&workspace.state.head)?.root)?;
     let repositories = dropped(items);
     let mut steps = Vec::new();
     for item in items {
@@ -42,19 +41,24 @@ pub(super) fn apply(
             }
             _ => None,
         };
-        let repository = git_directory(&item.change.path).filter(|at| repositories.contains(at));
-        let moved = item.change.moved.as_ref().map(|(from, _)| from);
-        let with_repository = repository
-            .is_some_and(|at| moved.is_none_or(|from| git_directory(from).as_ref() == Some(&at)));
-        steps.push(Step { item, outcome, content, with_repository });
+        let from = item.change.moved.as_ref().map_or(&item.change.path, |(from, _)| from);
+        let dropped = |path| git_directory(path).is_some_and(|at| repositories.contains(&at));
+        if dropped(&item.change.path) && dropped(from) {
+            continue;
+        }
+        steps.push(Step { item, outcome, content });
     }
     // Of a directory that stays only the mode is decided about. It is put back whole, so before anything in it is touched.
     steps.sort_by_key(|step| !step.is_directory_mode());
-    let summary = summary(items);
+    let summary = summary(tally);
     let words = EditKind { kind: "review", reason: "review", summary: &summary };
     let change = |editor: &mut TreeEditor<'_>| {
         let mut back = Vec::new();
         for at in &repositories {
+            // It goes back as a whole, so nothing in it may be newer than what was listed.
+            if editor.get(at)? != listed.get(at)? {
+                return Err(ServiceError::Outdated(at.to_string()));
+            }
             back.push(Dropped::of(editor, &base, at)?);
         }
         steps.iter().try_for_each(|step| step.take(editor, &base))?;
@@ -63,11 +67,8 @@ pub(super) fn apply(
     edit(vault, actor, workspace, words, change, |_| Ok(()))
 }
 
-fn summary(items: &[ReviewItem]) -> String {
-    let pieces = || items.iter().flat_map(|item| &item.pieces);
-    let dropped = pieces().filter(|piece| piece.decision == Decision::Dropped).count();
-    let edited = pieces().filter(|piece| matches!(piece.decision, Decision::Edited(_))).count();
-    let counted = [(dropped, "dropped"), (edited, "edited")].into_iter();
+fn summary(tally: &Tally) -> String {
+    let counted = [(tally.dropped, "dropped"), (tally.edited, "edited")].into_iter();
     let counted = counted.filter(|(count, _)| *count > 0);
     let words: Vec<String> = counted.map(|(count, word)| format!("{count} {word}")).collect();
     format!("review: {}", words.join(", "))
@@ -75,30 +76,27 @@ fn summary(items: &[ReviewItem]) -> String {
 
 impl Step<'_> {
     fn take(&self, editor: &mut TreeEditor<'_>, base: &Tree<'_>) -> Result<()> {
-        let change = &self.item.change;
-        let found = editor.get(&change.path)?;
+        let (change, path) = (&self.item.change, self.item.workspace_path());
+        let found = editor.get(path)?;
         if let (true, Some(before), Some(mut found)) =
             (self.is_directory_mode(), &change.before, found.clone())
         {
             found.meta.mode = before.meta.mode;
-            return Ok(editor.put(&change.path, found)?);
+            return Ok(editor.put(path, found)?);
         }
         if found.as_ref() != change.after.as_deref() {
-            return Err(ServiceError::Outdated(change.path.to_string()));
+            return Err(ServiceError::Outdated(path.to_string()));
         }
-        if self.with_repository {
-            return Ok(());
-        }
-        let old_path = change.moved.as_ref().map_or(&change.path, |(from, _)| from);
+        let old_path = change.moved.as_ref().map_or(path, |(from, _)| from);
         match &self.outcome {
             Outcome::After => Ok(()),
             Outcome::Before => match &change.before {
                 Some(before) => self.replace(editor, base, old_path, Entry::clone(before)),
-                None => take_away(editor, base, &change.path),
+                None => take_away(editor, base, path),
             },
             Outcome::Mixed(mixed) => {
                 let Some(after) = &change.after else { return Ok(()) };
-                let path = if mixed.moved { &change.path } else { old_path };
+                let path = if mixed.moved { path } else { old_path };
                 let entry = self.mixed_entry(mixed, after, path == old_path);
                 self.replace(editor, base, path, entry)
             }
@@ -120,12 +118,13 @@ impl Step<'_> {
         path: &VaultPath,
         entry: Entry,
     ) -> Result<()> {
-        if *path != self.item.change.path {
+        let now = self.item.workspace_path();
+        if path != now {
             // A file may have moved away and something else have come to its place.
             if editor.get(path)?.is_some() {
                 return Err(ServiceError::Occupied(path.to_string()));
             }
-            take_away(editor, base, &self.item.change.path)?;
+            take_away(editor, base, now)?;
         }
         make_parents(editor, base, path)?;
         Ok(editor.put(path, entry)?)

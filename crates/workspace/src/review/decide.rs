@@ -2,7 +2,7 @@
 
 use offshoot_vault::diff::pick::{Part, Take, TextPick, fingerprint};
 use offshoot_vault::diff::{Change, ChangeKind};
-use offshoot_vault::{Entry, EntryKind};
+use offshoot_vault::{Entry, EntryKind, VaultPath};
 
 use super::Origin;
 use crate::home::HeldReason;
@@ -10,8 +10,10 @@ use crate::home::HeldReason;
 /// A path that changed, in pieces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReviewItem {
-    /// The change.
+    /// The change, at the path where it comes home.
     pub change: Change,
+    /// Where the workspace has it, where that is another path: the main line moved it, or the directory that it is in.
+    pub source: Option<VaultPath>,
     /// Its texts, where it has such.
     pub text: Option<TextPick>,
     /// What can be decided about it: at least one piece, lines last and in their order.
@@ -122,11 +124,16 @@ impl ReviewItem {
         origin: Option<Origin>,
     ) -> Self {
         let kinds = kinds(&change, text.as_ref(), context);
-        let mut item = Self { change, text, pieces: Vec::new(), origin, held: None };
+        let mut item = Self { change, source: None, text, pieces: Vec::new(), origin, held: None };
         for kind in kinds {
             item.pieces.push(item.piece(kind, Decision::Undecided));
         }
         item
+    }
+
+    /// Where the workspace has it.
+    pub fn workspace_path(&self) -> &VaultPath {
+        self.source.as_ref().unwrap_or(&self.change.path)
     }
 
     /// Divides a piece of lines into smaller ones, which keep its decision; false where it cannot be divided.
@@ -174,6 +181,14 @@ impl ReviewItem {
     pub fn edit_whole(&mut self, text: Vec<u8>) {
         self.pieces.clear();
         self.pieces.push(self.piece(PieceKind::Whole, Decision::Edited(text)));
+    }
+
+    /// Whether a path lies below this one, which became a directory or is none any more: it is decided with it.
+    pub fn replaces_all_below(&self, path: &VaultPath) -> bool {
+        let kinds = (self.change.before.as_deref(), self.change.after.as_deref());
+        let is_replaced =
+            matches!(kinds, (Some(before), Some(after)) if before.kind() != after.kind());
+        is_replaced && *path != self.change.path && path.is_within(&self.change.path)
     }
 
     /// What the path becomes.

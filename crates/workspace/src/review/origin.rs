@@ -1,10 +1,11 @@
 //! What changed each path of a workspace last.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use offshoot_vault::{Id, Snapshot, Vault, VaultPath, Workspace, diff};
 
 use crate::error::Result;
+use crate::home::KEPT;
 
 /// Further back than this it is not looked for.
 const MOST_SNAPSHOTS: usize = 300;
@@ -34,15 +35,32 @@ pub(super) fn of(
 ) -> Result<BTreeMap<VaultPath, Origin>> {
     let mut origins = BTreeMap::new();
     let mut execs: Option<BTreeMap<Id, Id>> = None;
+    let mut ends: BTreeSet<Id> = common.iter().copied().collect();
+    let mut kept = Vec::new();
     let mut at = vault.snapshot(&workspace.state.head)?;
     for _ in 0..MOST_SNAPSHOTS {
-        if common.contains(&at.id) {
+        if ends.contains(&at.id) {
             break;
         }
-        let Some(parent) = at.parents.first() else { break };
-        let parent = vault.snapshot(parent)?;
+        // What stays at a commit was changed by whatever changed it in the workspace before.
+        let before = match at.parents.as_slice() {
+            [home, before] if at.reason == KEPT => {
+                let main = vault.ancestry(*home, MOST_SNAPSHOTS)?;
+                ends.extend(main.iter().map(|snapshot| snapshot.id));
+                let root = vault.snapshot(home)?.root;
+                kept.push((diff::compare(vault.objects()?, &root, &at.root)?, at.clone()));
+                Some(*before)
+            }
+            _ => None,
+        };
+        let Some(parent) = before.or_else(|| at.parents.first().copied()) else { break };
+        let parent = vault.snapshot(&parent)?;
         if vault.is_collected(&parent)? {
             break;
+        }
+        if before.is_some() {
+            at = parent;
+            continue;
         }
         let execs = match &mut execs {
             Some(known) => known,
@@ -53,6 +71,12 @@ pub(super) fn of(
             origins.entry(change.path).or_insert_with(|| origin.clone());
         }
         at = parent;
+    }
+    for (changes, snapshot) in kept {
+        let origin = origin(&snapshot, &BTreeMap::new());
+        for change in changes {
+            origins.entry(change.path).or_insert_with(|| origin.clone());
+        }
     }
     Ok(origins)
 }

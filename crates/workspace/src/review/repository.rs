@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use offshoot_vault::{Entry, Tree, TreeEditor, VaultPath};
 
 use super::apply::{make_parents, take_away};
+use super::listed::Listed;
 use super::{Decision, ReviewItem};
 use crate::error::Result;
 use crate::git::{git_directory, object_holder};
@@ -72,8 +73,8 @@ pub(super) fn dropped(items: &[ReviewItem]) -> BTreeSet<VaultPath> {
 
 /// Leaves out git directories in which there is nothing to decide about: objects that came without anything that leads to them stay whatever
 /// is decided.
-pub(super) fn leave_out_mere_objects(items: &mut Vec<ReviewItem>) {
-    let is_more = |item: &&ReviewItem| {
+pub(super) fn leave_out_mere_objects(items: &mut Vec<Listed>) {
+    let is_more = |item: &&Listed| {
         let is_new = item.change.before.is_none() && item.held.is_none();
         !(is_new && object_holder(&item.change.path).is_some())
     };

@@ -4,36 +4,55 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use offshoot_vault::VaultPath;
 
-use super::{Decision, ReviewItem};
+use super::{Decision, Piece, ReviewItem};
 use crate::git::git_directory;
 
-/// The items, where those below one git directory have one decision: dropped if any of them is, and otherwise undecided unless all are
-/// accepted.
-pub(super) fn together(items: &[ReviewItem]) -> Vec<ReviewItem> {
-    let mut decisions: BTreeMap<VaultPath, Decision> = BTreeMap::new();
-    for item in items {
-        let Some(directory) = git_directory(&item.change.path) else { continue };
-        let known = decisions.entry(directory).or_insert(Decision::Accepted);
-        for piece in &item.pieces {
-            match piece.decision {
-                Decision::Dropped => *known = Decision::Dropped,
-                Decision::Undecided if *known != Decision::Dropped => *known = Decision::Undecided,
-                _ => {}
+/// What is decided about each git directory: dropped if anything in it is, and otherwise undecided unless all is accepted that a commit does
+/// not leave in the workspace anyway.
+pub(super) struct Together(BTreeMap<VaultPath, Decision>);
+
+impl Together {
+    pub(super) fn of(items: &[ReviewItem]) -> Self {
+        let mut decisions: BTreeMap<VaultPath, Decision> = BTreeMap::new();
+        for item in items {
+            let Some(directory) = git_directory(&item.change.path) else { continue };
+            let known = decisions.entry(directory).or_insert(Decision::Accepted);
+            for piece in &item.pieces {
+                match piece.decision {
+                    Decision::Dropped => *known = Decision::Dropped,
+                    Decision::Undecided if *known != Decision::Dropped && item.held.is_none() => {
+                        *known = Decision::Undecided;
+                    }
+                    _ => {}
+                }
             }
         }
+        Self(decisions)
     }
-    let mut items = items.to_vec();
-    for item in &mut items {
-        let Some(directory) = git_directory(&item.change.path) else { continue };
-        match decisions.get(&directory) {
+
+    /// What is decided about a piece by that.
+    pub(super) fn decision<'d>(&'d self, item: &ReviewItem, piece: &'d Piece) -> &'d Decision {
+        let directory = git_directory(&item.change.path);
+        match directory.and_then(|directory| self.0.get(&directory)) {
             // Edited lines are kept where everything comes.
-            None | Some(Decision::Accepted) => {}
-            Some(decision) => {
-                item.pieces.iter_mut().for_each(|piece| piece.decision = decision.clone());
-            }
+            None | Some(Decision::Accepted) => &piece.decision,
+            Some(decision) => decision,
         }
     }
-    items
+}
+
+/// The items with these decisions.
+pub(super) fn together(items: &[ReviewItem]) -> Vec<ReviewItem> {
+    let decided = Together::of(items);
+    let mut all = items.to_vec();
+    for item in &mut all {
+        let decisions: Vec<Decision> =
+            item.pieces.iter().map(|piece| decided.decision(item, piece).clone()).collect();
+        for (piece, decision) in item.pieces.iter_mut().zip(decisions) {
+            piece.decision = decision;
+        }
+    }
+    all
 }
 
 /// The paths that are asked for, with all of each git directory that one of them is in.

@@ -17,10 +17,16 @@ pub fn binding(binding: &Binding) -> BindingDoc {
         name: shown_name(binding).to_owned(),
         at: Text::new(&binding.at().to_bytes()),
         directory: Text::new(&binding.path),
-        present: binding.host_path().is_dir(),
+        present: !binding.is_gone(),
         created: time(binding.created_ms),
         git: binding.git,
     }
+}
+
+/// The folders that are gone.
+pub fn missing_folders(bindings: &[Binding]) -> Vec<Text> {
+    let gone = bindings.iter().filter(|binding| binding.is_gone());
+    gone.map(|binding| Text::new(&binding.path)).collect()
 }
 
 /// The git directory of a vault's first folder, where it lies outside of that.

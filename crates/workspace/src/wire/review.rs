@@ -18,6 +18,7 @@ pub fn review_list(workspace: &Workspace, items: &[ReviewItem]) -> ReviewListDoc
         items: items.iter().map(review_item).collect(),
         refused: None,
         repositories: Vec::new(),
+        outdated: Vec::new(),
     }
 }
 
@@ -27,6 +28,7 @@ pub fn review_item(item: &ReviewItem) -> ReviewItemDoc {
         path: path(&item.change.path),
         kind: change_kind(item.change.kind()),
         from: item.change.moved.as_ref().map(|(from, _)| path(from)),
+        in_workspace: item.source.as_ref().map(path),
         last_changed_by: item.origin.as_ref().map(origin),
         held: item.held.map(|reason| reason.word().to_owned()),
         pieces: item.pieces.iter().map(|piece| review_piece(item, piece)).collect(),

@@ -2,10 +2,13 @@
 
 use offshoot_vault::Workspace;
 use offshoot_vault::diff::DiffOptions;
+use offshoot_vault::merge::MergeOptions;
 
 use super::WorkspaceService;
+use super::listed::Lister;
 use crate::change::ChangeSummaryService;
 use crate::error::Result;
+use crate::git::TrackedPaths;
 
 /// A workspace at a glance.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +17,8 @@ pub struct WorkspaceOverview {
     pub workspace: Workspace,
     /// How many paths differ from its base.
     pub changed: u64,
+    /// How many changes a status lists, where what is folded is one.
+    pub listed: u64,
     /// When something was last done with it, in milliseconds since 1970.
     pub used_ms: u64,
     /// The command that ran in it last.
@@ -24,8 +29,16 @@ pub struct WorkspaceOverview {
 
 impl WorkspaceService<'_> {
     /// All workspaces at a glance, oldest first; costs as much as their changes.
-    pub fn overview(&self, diff: DiffOptions) -> Result<Vec<WorkspaceOverview>> {
+    pub fn overview(
+        &self,
+        diff: DiffOptions,
+        merge: MergeOptions,
+        tracked: TrackedPaths,
+    ) -> Result<Vec<WorkspaceOverview>> {
         let changes = ChangeSummaryService::new(self.vault, diff);
+        let lister = Lister::new(self.vault, diff, merge, tracked)?;
+        // Workspaces have most of their files in common.
+        let _kept = self.vault.objects()?.keep_nodes();
         let running = self.vault.running()?;
         let mut all = Vec::new();
         for workspace in self.list()? {
@@ -36,6 +49,7 @@ impl WorkspaceService<'_> {
             let last = self.vault.execs(Some(workspace.id), None, 1)?.pop();
             all.push(WorkspaceOverview {
                 changed: changes.between(&base.root, &head.root, false)?.changes.len() as u64,
+                listed: lister.listed(&workspace)?,
                 used_ms: used.map_or(workspace.state.created_ms, |operation| operation.time_ms),
                 last_command: last.map(|exec| exec.command),
                 running: running.iter().any(|running| running.note.workspace == workspace.id),

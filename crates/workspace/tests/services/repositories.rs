@@ -124,7 +124,7 @@ fn what_the_person_staged_is_not_taken_back_by_a_commit() {
     let scene = scene("echo y >> b; git add b", "echo x >> a; git commit -qam third");
     assert_eq!(scene.kept(), [KEPT]);
     let event = &scene.both.report.notes[0].event;
-    assert!(matches!(event, GitEvent::CheckedOut(_)), "{event:?}");
+    assert!(matches!(event, GitEvent::CheckedOut(..)), "{event:?}");
     assert_eq!(sh(&scene.out(), STATUS), " M a\nM  b\n");
 }
 

@@ -2,7 +2,9 @@
 
 use offshoot_vault::diff::DiffOptions;
 use offshoot_vault::merge::MergeOptions;
-use offshoot_workspace::{Decision, ReviewItem, ReviewService, Selection, ServiceError};
+use offshoot_workspace::{
+    Decision, FoldedReview, ReviewItem, ReviewService, Selection, ServiceError,
+};
 
 use crate::support::{Bench, path};
 
@@ -32,6 +34,11 @@ fn service(bench: &Bench) -> ReviewService<'_> {
     ReviewService::new(&bench.vault, &bench.actor, DiffOptions::default(), MergeOptions::default())
 }
 
+/// Nothing of it is folded.
+fn review(items: &[ReviewItem]) -> FoldedReview {
+    FoldedReview { items: items.to_vec(), groups: Vec::new() }
+}
+
 fn decide(items: &mut [ReviewItem], decision: &Decision) {
     let pieces = items.iter_mut().flat_map(|item| &mut item.pieces);
     pieces.for_each(|piece| piece.decision = decision.clone());
@@ -47,7 +54,7 @@ fn dropping_everything_brings_the_base_back() {
         ["/dir/deep/also", "/dir/gone", "/new/in/here", "/new/place", "/text", "/turns"]
     );
     decide(&mut items, &Decision::Dropped);
-    let edited = service(&bench).apply(&fork, &items).unwrap();
+    let edited = service(&bench).apply(&fork, &review(&items)).unwrap();
     assert!(edited.operation.is_some());
     assert_eq!(bench.paths("fork"), bench.paths("head"));
     for (name, text) in FILES {
@@ -64,7 +71,7 @@ fn accepting_everything_changes_nothing() {
     let (bench, fork) = changed();
     let mut items = service(&bench).items(&fork, &Selection::default(), &[]).unwrap();
     decide(&mut items, &Decision::Accepted);
-    assert_eq!(service(&bench).apply(&fork, &items).unwrap().operation, None);
+    assert_eq!(service(&bench).apply(&fork, &review(&items)).unwrap().operation, None);
 }
 
 #[test]
@@ -74,7 +81,7 @@ fn what_changed_since_is_not_touched() {
     assert_eq!(items.len(), 1);
     decide(&mut items, &Decision::Dropped);
     bench.write(&fork, "/text", "something else\n");
-    let refused = service(&bench).apply(&fork, &items);
+    let refused = service(&bench).apply(&fork, &review(&items));
     assert!(matches!(refused, Err(ServiceError::Outdated(_))), "{refused:?}");
     assert_eq!(bench.read("fork", "/text").as_deref(), Some("something else\n"));
 }
@@ -94,9 +101,26 @@ fn any_choice_of_hunks_is_carried_out() {
         for (piece, decision) in items[0].pieces.iter_mut().zip(choice) {
             piece.decision = decision;
         }
-        service(&bench).apply(&fork, &items).unwrap();
+        service(&bench).apply(&fork, &review(&items)).unwrap();
         assert_eq!(bench.read("fork", "/text").as_deref(), Some(expected));
         assert_eq!(bench.read("fork", "/new/in/here").as_deref(), Some("new\n"));
         bench.undo(&fork);
     }
+}
+
+/// A repository is dropped as a whole, so nothing may have come to it since it was listed.
+#[test]
+fn what_came_to_a_repository_meanwhile_is_not_dropped() {
+    let files = [(".git/HEAD", "ref: refs/heads/main\n"), (".git/description", "one\n")];
+    let bench = Bench::of(&files);
+    let fork = bench.fork("fork");
+    bench.write(&fork, "/.git/description", "two\n");
+    let fork = bench.vault.workspace(&fork.id).unwrap().unwrap();
+    let mut items = service(&bench).items(&fork, &Selection::default(), &[]).unwrap();
+    assert_eq!(items.len(), 1, "{items:?}");
+    decide(&mut items, &Decision::Dropped);
+    bench.write(&fork, "/.git/later", "later\n");
+    let refused = service(&bench).apply(&fork, &review(&items));
+    assert!(matches!(refused, Err(ServiceError::Outdated(_))), "{refused:?}");
+    assert_eq!(bench.read("fork", "/.git/later").as_deref(), Some("later\n"));
 }

@@ -77,6 +77,33 @@ fn what_was_changed_since_is_not_touched() {
     assert_same(&before, &folder(&place));
 }
 
+/// Where an undo or a redo is refused, the command that it names works.
+#[test]
+fn a_refusal_names_a_way_on() {
+    let place = lines();
+    fork(&place, "work");
+    edit(&place, "work", "/lines", numbered(&[(3, "three")]));
+    edit(&place, "work", "/new", "new\n");
+    let before = folder(&place);
+    let hinted = |verb: &str| {
+        let error = place.json_error(&[verb, "-w", "work"], 4);
+        let hint = error["hint"].as_str().unwrap().to_owned();
+        let command = hint.split('`').nth(1).unwrap_or_else(|| panic!("{hint}")).to_owned();
+        command.replace("DIR", "../old").split(' ').skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    place.ok(["commit", "-w", "work"]);
+    place.write("lines", numbered(&[(3, "three"), (17, "mine")]));
+    place.ok(hinted("undo"));
+    assert_same(&before, &scan(&place.path().join("old")).unwrap());
+
+    place.write("lines", numbered(&[(3, "three")]));
+    place.ok(["undo", "-w", "work"]);
+    place.write("lines", numbered(&[(17, "mine")]));
+    place.ok(hinted("redo"));
+    assert_eq!(read(&place, "lines"), numbered(&[(3, "three"), (17, "mine")]));
+    assert_eq!(read(&place, "new"), "new\n");
+}
+
 /// What a person did elsewhere since the commit stays when it is undone, and the main line has it.
 #[test]
 fn what_else_happened_since_stays() {

@@ -1,11 +1,12 @@
 //! `offshoot commit --git`: a git commit of what came home.
 
 use offshoot_protocol::{ErrorBody, GitOutcomeDoc};
-use offshoot_vault::{Actor, Id, Vault, VaultPath};
+use offshoot_vault::{Actor, Id, Vault, VaultPath, Workspace};
 use offshoot_workspace::git::{
-    CameHome, GitCommit, GitCommitted, GitFolder, GitWords, TrackedPaths, record_git_commit,
+    CameHome, GitCommit, GitCommitted, GitEvent, GitFolder, GitNote, GitWords, TrackedPaths,
+    record_git_commit,
 };
-use offshoot_workspace::{CommitOutcome, wire};
+use offshoot_workspace::{CommitOutcome, GitFollowed, PullService, wire};
 
 use crate::error::{CliError, Result};
 use crate::render::{self, BAD, DIM, GOOD, NAME, WARN, paint};
@@ -79,10 +80,27 @@ impl Prepared {
 }
 
 impl Made {
-    /// The ref that the commit merged and that is gone.
-    pub(super) fn merged(&self) -> Option<&str> {
+    /// Whether it settles what was said about repositories before: commits that were kept apart are merged, and what is checked out moved.
+    pub(super) fn settles(&self, note: &GitNote) -> bool {
+        let Self::Commit(made) = self else { return false };
+        let is_merged =
+            note.event.kept_as().is_some_and(|kept| Some(kept) == made.merged.as_deref());
+        let is_head = note.name == "HEAD" && matches!(note.event, GitEvent::CheckoutStayed(_));
+        is_merged || (is_head && note.repository.names().len() == 1)
+    }
+
+    /// Brings the commit into the workspace too. Whatever keeps it from that, such as a command that started meanwhile, a pull does it later.
+    pub(super) fn follow(
+        &self,
+        service: &PullService<'_>,
+        workspace: &Workspace,
+        outcome: &CommitOutcome,
+    ) -> Option<GitFollowed> {
         match self {
-            Self::Commit(made) => made.merged.as_deref(),
+            Self::Commit(_) => {
+                let sides = [&outcome.before, &outcome.after];
+                service.follow_git(workspace, sides).unwrap_or_default()
+            }
             _ => None,
         }
     }
@@ -102,9 +120,9 @@ impl Made {
                 let files = render::count(made.files, "file");
                 let on = place(made.branch.as_deref());
                 let id = made.commit.get(..12).unwrap_or(&made.commit);
-                let line =
-                    format!("{} {} on {on}: {files}", paint(GOOD, "git commit"), paint(WARN, id));
-                let merges = made.merged.as_deref().map(|name| {
+                let what = if made.is_new { "git commit" } else { "fast-forward to" };
+                let line = format!("{} {} on {on}: {files}", paint(GOOD, what), paint(WARN, id));
+                let merges = made.merged.as_deref().filter(|_| made.is_new).map(|name| {
                     let name = name.strip_prefix("refs/heads/").unwrap_or(name);
                     format!("; it merges {}, which is gone", render::line(name))
                 });
@@ -115,8 +133,9 @@ impl Made {
             Self::Failed(error) => {
                 let why =
                     format!("the files came home, and no git commit was made: {}", error.message);
-                let next = "way on: `git add` and `git commit` in the folder";
-                format!("{} {}\n{}\n", paint(BAD, "git:"), render::line(&why), paint(DIM, next))
+                let next = "`git add` and `git commit` in the folder";
+                let next = format!("way on: {}", error.hint.as_deref().unwrap_or(next));
+                format!("{} {}\n{}\n", paint(BAD, "git:"), render::line(&why), paint(DIM, &next))
             }
         }
     }

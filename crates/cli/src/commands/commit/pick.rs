@@ -6,7 +6,7 @@ use std::io::BufRead;
 use offshoot_vault::{Vault, VaultPath, Workspace};
 use offshoot_workspace::{
     Choice, Decision, FoldedReview, PieceKind, ReviewGroup, ReviewItem, ReviewService, Selection,
-    decide_all,
+    Tally, decide_all,
 };
 
 use crate::context::Context;
@@ -14,7 +14,7 @@ use crate::context::noise::ExpandArgs;
 use crate::error::{CliError, Result};
 use crate::render::listing::place_text;
 use crate::render::{self, BAD, BOLD, NAME, paint};
-use crate::review::{Tally, edit, piece_lines};
+use crate::review::{edit, piece_lines};
 use crate::terminal;
 
 const HELP: &str = "\
@@ -68,15 +68,12 @@ pub(super) fn pick(
     let mut noise = context.noise(vault, &roots, expand)?;
     let mut review = FoldedReview::new(items, noise.as_mut())?;
     ask_all(context, &mut review)?;
-    let mut items = review.items;
-    items.sort_by(|one, other| one.change.path.cmp(&other.change.path));
-    let tally = Tally::of(&items);
-    if tally.accepted + tally.edited == 0 {
+    if !Tally::of_pieces(&review.items).takes_something() {
         let name = paint(NAME, &workspace.name);
         context.output.text(&format!("nothing was chosen to come home from {name}\n"))?;
         return Ok(None);
     }
-    Ok(Some(service.choices(workspace, &items)?))
+    Ok(Some(service.choices(workspace, selection, &review.items)?))
 }
 
 fn ask_all(context: &Context, review: &mut FoldedReview) -> Result<()> {

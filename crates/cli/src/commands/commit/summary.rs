@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use offshoot_vault::EntryKind;
 use offshoot_vault::diff::{Change, ChangeKind};
 use offshoot_vault::merge::conflict::Conflict;
-use offshoot_workspace::git::{GitReport, Planted};
+use offshoot_workspace::git::Planted;
 use offshoot_workspace::{CommitOutcome, Folded, FoldedKind, Held, HeldReason, Noise, Sorted};
 
 use crate::error::Result;
-use crate::render::listing::{EXPAND, Listing, folded_texts};
+use crate::render::listing::{EXPAND, Listing, SHOW_METADATA, STATUS_METADATA, folded_texts};
 use crate::render::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 
 /// At most so many paths are named one by one.
@@ -19,23 +19,16 @@ const SHOW_HEAD: &str = "`offshoot show head --expand` lists all files";
 /// At most so many paths of what is held back for one reason.
 const MOST_HELD: usize = 4;
 
-/// All that is said at the end, with what there is to tell of repositories.
-pub(super) fn text(
-    outcome: &CommitOutcome,
-    repositories: &GitReport,
-    mut noise: Option<&mut Noise<'_>>,
-) -> Result<String> {
+/// All that is said at the end.
+pub(super) fn text(outcome: &CommitOutcome, mut noise: Option<&mut Noise<'_>>) -> Result<String> {
     let mut text = match outcome.conflicts.is_empty() {
         true => done(outcome, noise.as_deref_mut())?,
         false => refused(outcome),
     };
     if outcome.conflicts.is_empty() {
-        text.push_str(&render::git::notes(repositories, "yours"));
-        text.push_str(&render::git::notes_in(
-            &outcome.workspace_git,
-            &outcome.workspace,
-            repositories,
-        ));
+        text.push_str(&render::git::notes(&outcome.git, "yours"));
+        let workspace = &outcome.workspace;
+        text.push_str(&render::git::notes_in(&outcome.workspace_git, workspace, &outcome.git));
     }
     text.push_str(&held(&outcome.held, noise)?);
     if !outcome.kept_conflicts.is_empty() {
@@ -56,15 +49,20 @@ fn done(outcome: &CommitOutcome, noise: Option<&mut Noise<'_>>) -> Result<String
     if outcome.operation.is_none() && !outcome.dry_run {
         return Ok(format!("nothing to bring home from {name}\n"));
     }
+    let (hint, metadata_hint) = match outcome.dry_run {
+        true => (EXPAND, STATUS_METADATA),
+        false => (SHOW_HEAD, SHOW_METADATA),
+    };
     let brought = Listing::new(&outcome.brought, noise)?;
+    let brought = brought.and_metadata(outcome.metadata_files, metadata_hint);
     let counts = brought.heading();
-    let mut text = match (outcome.dry_run, outcome.brought.is_empty()) {
+    let nothing = outcome.brought.is_empty() && outcome.metadata_files == 0;
+    let mut text = match (outcome.dry_run, nothing) {
         (true, true) => format!("nothing would come home from {name}\n"),
         (true, false) => format!("would come home from {name}: {counts}\n"),
         (false, true) => format!("everything from {name} was in the folder already\n"),
         (false, false) => format!("{} from {name}: {counts}\n", paint(GOOD, "came home")),
     };
-    let hint = if outcome.dry_run { EXPAND } else { SHOW_HEAD };
     text.push_str(&brought.lines("  ", MOST_NAMED, hint));
     if outcome.meanwhile_own > 0 {
         let files = render::count(outcome.meanwhile_own, "file");
@@ -135,6 +133,7 @@ fn why(reason: HeldReason) -> &'static str {
         HeldReason::Setuid => "setuid or setgid bits",
         HeldReason::Git(Planted::OtherCheckout) => "belongs to another checkout of the repository",
         HeldReason::Git(Planted::Gone) => "the workspace deleted its repository",
+        HeldReason::Git(Planted::Todo) => "steps of git that are not finished",
         HeldReason::Git(_) => "git would run or obey it",
         HeldReason::Unbound => "its folder is not bound any more",
         HeldReason::NotAsked => "not asked for",

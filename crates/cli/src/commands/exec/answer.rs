@@ -12,7 +12,7 @@ use super::{Ask, Net, refused, summary};
 use crate::context::Context;
 use crate::error::{CliError, Result};
 use crate::interrupt::{self, Watch};
-use crate::output::{self, print_json};
+use crate::output::{self, finish_write, print_json};
 use crate::render::listing::Listing;
 
 /// The form of the answer.
@@ -71,12 +71,12 @@ impl Answer {
         Watch::answering(interrupt::NOTHING, move |error| {
             document.result.interrupted = true;
             document.result.error = Some(error.body());
-            self.print(document);
+            drop(self.print(document));
         })
     }
 
     /// Answers a request that may not run where there is no vault to record it in.
-    pub(super) fn deny(self, ask: &Ask<'_>, context: &Context, verdict: &Verdict) -> u8 {
+    pub(super) fn deny(self, ask: &Ask<'_>, context: &Context, verdict: &Verdict) -> Result<u8> {
         let refusal = refusal(verdict);
         let code = refusal.exit_code;
         if self.form.is_text() {
@@ -87,9 +87,9 @@ impl Answer {
             document.result.failed_in = None;
             document.result.decision = Some(wire::verdict(verdict));
             document.notes = context.output.take_notes();
-            self.print(document);
+            self.print(document)?;
         }
-        code
+        Ok(code)
     }
 
     /// Answers a request that could not even be made.
@@ -99,7 +99,7 @@ impl Answer {
         } else {
             let mut document = refused::envelope(ask, context, error.body());
             document.notes = context.output.take_notes();
-            self.print(document);
+            self.print(document)?;
         }
         Ok(ExitCode::ExecFailed.number())
     }
@@ -110,7 +110,7 @@ impl Answer {
         context: &Context,
         envelope: &ExecutionEnvelope,
         changes: &Listing<'_>,
-        printed: Printed,
+        (printed, unwritten): (Printed, Option<std::io::Error>),
         closing: &Closing,
     ) -> Result<u8> {
         if self.form.is_text() {
@@ -125,18 +125,30 @@ impl Answer {
         } else {
             let mut document = wire::envelope(envelope);
             document.notes = context.output.take_notes();
-            self.print(document);
+            self.print(document).map_err(|error| recorded(error, envelope))?;
         }
+        let written = unwritten.map_or(Ok(()), Err);
+        finish_write(written).map_err(|error| recorded(error, envelope))?;
         Ok(exit_code(envelope, closing))
     }
 
-    fn print(self, document: ExecEnvelopeDoc) {
-        match self.form {
-            Form::Stream => {
-                drop(print_event(&ExecEventDoc::Finished { envelope: Box::new(document) }));
-            }
+    fn print(self, document: ExecEnvelopeDoc) -> Result<()> {
+        finish_write(match self.form {
+            Form::Stream => print_event(&ExecEventDoc::Finished { envelope: Box::new(document) }),
             _ => print_json(&document),
+        })
+    }
+}
+
+/// An answer that could not be written, of a command that did run.
+fn recorded(error: CliError, envelope: &ExecutionEnvelope) -> CliError {
+    let result = &envelope.result;
+    let ran = result.exit_code.is_some() || result.signal.is_some();
+    match ran {
+        true => {
+            error.hint(format!("the command ran and is recorded: `offshoot show {}`", result.id))
         }
+        false => error,
     }
 }
 

@@ -43,6 +43,8 @@ pub(super) struct Live<'a> {
     /// How many warnings were told when the command started.
     told: usize,
     sealing: Option<Patience>,
+    /// Why some of the output could not be written.
+    unwritten: Option<std::io::Error>,
 }
 
 impl<'a> Live<'a> {
@@ -66,12 +68,14 @@ impl<'a> Live<'a> {
             shell,
             told: 0,
             sealing: None,
+            unwritten: None,
         }
     }
 
-    /// Gives the terminal back and stops showing progress; how what was printed ends, and how many warnings were told.
-    pub(super) fn end(self) -> (Printed, usize) {
-        (self.printed, self.told)
+    /// Gives the terminal back and stops showing progress; how what was printed ends, why some of it could not be written, and how
+    /// many warnings were told.
+    pub(super) fn end(self) -> ((Printed, Option<std::io::Error>), usize) {
+        ((self.printed, self.unwritten), self.told)
     }
 
     fn write(&mut self, stream: Stream, bytes: &[u8]) -> std::io::Result<()> {
@@ -180,7 +184,12 @@ impl ExecutionObserver for Live<'_> {
             Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Flow::Close,
             // A terminal that cannot be written to is gone.
             Err(_) if self.terminal => Flow::Close,
-            _ => Flow::More,
+            // The command goes on, and all that it says is recorded.
+            Err(error) => {
+                self.unwritten.get_or_insert(error);
+                Flow::More
+            }
+            Ok(()) => Flow::More,
         }
     }
 }

@@ -14,7 +14,7 @@ use offshoot_workspace::{
 
 use super::Ask;
 use crate::commands::init;
-use crate::context::{Context, OpenVault, current_dir, user_home};
+use crate::context::{Belongs, Context, OpenVault, current_dir, unsure, user_home};
 use crate::error::{CliError, Result};
 use crate::interrupt::{self, Watch};
 use crate::render::host_path;
@@ -73,17 +73,28 @@ pub(super) fn find(ask: &Ask<'_>, context: &Context) -> Result<Found> {
     Ok(Found::Vault(Box::new(Place { vault, below, stale })))
 }
 
-/// Makes the vault of a folder at its first use.
-pub(super) fn adopt(context: &Context, project: &Path, watch: Watch) -> Result<Place> {
-    let listed = init::adopt(context, project, watch)?;
+/// Makes the vault of a folder at its first use, unless the folder is one that was moved.
+pub(super) fn adopt(
+    ask: &Ask<'_>,
+    context: &Context,
+    project: &Path,
+    watch: Watch,
+) -> Result<Place> {
+    let here = current_dir()?;
+    let (listed, stale) = match context.belongs(&here)? {
+        Belongs::To(listed, bound) => (listed, refreshes(ask, context).then_some(bound)),
+        Belongs::Perhaps(moved) => return Err(unsure(&moved, &here)),
+        Belongs::Nowhere => (init::adopt(context, project, watch)?, None),
+    };
     let vault = context.open_listed(&listed)?;
-    let below = standing(&current_dir()?, &vault.vault)?;
-    Ok(Place { vault, below, stale: None })
+    let below = standing(&here, &vault.vault)?;
+    Ok(Place { vault, below, stale })
 }
 
 /// What has to be in place before a command that may run finds or forks its workspace.
 pub(super) fn prepare(context: &Context, place: &Place) -> Result<(), ServiceError> {
     let vault = &place.vault.vault;
+    context.settle_interrupted(vault);
     for expired in WorkspaceService::new(vault, &context.actor).sweep()? {
         context.output.note(format!("ephemeral workspace {expired} expired and was cleaned up"));
     }
@@ -99,10 +110,13 @@ pub(super) fn prepare(context: &Context, place: &Place) -> Result<(), ServiceErr
 /// The vault that this folder belongs to, made of it at its first use.
 pub(crate) fn open_or_adopt(context: &Context) -> Result<OpenVault> {
     let here = current_dir()?;
-    if context.names_vault()
-        || context.home.find_bound(&here).map_err(|error| context.home_error(error))?.is_some()
-    {
+    if context.names_vault() {
         return context.vault();
+    }
+    match context.belongs(&here)? {
+        Belongs::To(..) => return context.vault(),
+        Belongs::Perhaps(moved) => return Err(unsure(&moved, &here)),
+        Belongs::Nowhere => {}
     }
     let project = project_of(context, &here)?;
     let listed = init::adopt(context, &project, Watch::start(context, interrupt::NOTHING)?)?;

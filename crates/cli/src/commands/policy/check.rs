@@ -45,8 +45,9 @@ pub(crate) struct CheckArgs {
 
 pub(crate) fn check(args: &CheckArgs, context: &Context) -> Result<ExitCode> {
     let (verdict, document) = ask(args, context)?;
-    context.output.data(document, |_| text::line(&verdict))?;
-    Ok(exit_code(&verdict))
+    let code = exit_code(&verdict);
+    context.output.checked(document, code == ExitCode::Success, |_| text::line(&verdict))?;
+    Ok(code)
 }
 
 pub(crate) fn explain(args: &CheckArgs, context: &Context) -> Result<ExitCode> {

@@ -40,10 +40,16 @@ pub(crate) fn decide(
     Ok(())
 }
 
-/// Makes a decision about everything at a path or below it; false where nothing changed there.
+/// Makes a decision about everything at a path or below it; false where nothing changed there. What lies below something that became
+/// a directory, or is none any more, is decided with that.
 fn decide_path(items: &mut [ReviewItem], path: &VaultPath, decision: &Decision) -> bool {
     let mut found = false;
-    for item in items.iter_mut().filter(|item| item.change.path.is_within(path)) {
+    let is_there = |item: &&mut ReviewItem| {
+        item.change.path.is_within(path)
+            || item.workspace_path().is_within(path)
+            || item.replaces_all_below(path)
+    };
+    for item in items.iter_mut().filter(is_there) {
         found = true;
         decide_all(std::slice::from_mut(item), decision);
     }

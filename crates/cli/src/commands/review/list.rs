@@ -7,7 +7,7 @@ use offshoot_workspace::{FoldedReview, HeldReason, Piece, PieceKind, ReviewItem,
 
 use crate::context::Context;
 use crate::error::Result;
-use crate::render::listing::{EXPAND, place_text};
+use crate::render::listing::{EXPAND, STATUS_METADATA, metadata_line, place_text};
 use crate::render::{self, BAD, DIM, WARN, paint};
 
 /// Prints them for programs: every one, with what a commit would say about repositories.
@@ -21,6 +21,7 @@ pub(crate) fn print_document(
     let document = ReviewListDoc {
         refused: preview.refused.as_ref().map(ToString::to_string),
         repositories: wire::repositories(&preview.proposal.git),
+        outdated: preview.outdated.iter().map(wire::path).collect(),
         ..wire::review_list(workspace, items)
     };
     context.output.data(document, |_| String::new())
@@ -35,11 +36,13 @@ pub(crate) fn print(
 ) -> Result<()> {
     let preview = context.preview(vault, workspace, false)?;
     let mut out = text(review);
+    out.extend(metadata_line(preview.summary.metadata_files, STATUS_METADATA).map(|it| it + "\n"));
     out.push_str(&render::git::notes(&preview.proposal.git, "yours"));
     if let Some(why) = &preview.refused {
         let line = format!("commit is refused: {}", render::line(&why.to_string()));
         out.push_str(&format!("{}\n", paint(BAD, &line)));
     }
+    out.extend(render::outdated(&preview.outdated, &workspace.name));
     context.output.print_notes();
     context.output.text(&out)
 }
@@ -48,7 +51,8 @@ fn text(review: &FoldedReview) -> String {
     let mut out = String::new();
     let single = review.groups.first().map_or(review.items.len(), |group| group.items.start);
     for item in &review.items[..single] {
-        out.push_str(&format!("{}{}\n", render::change(&item.change), stays(item.held)));
+        let (source, held) = (in_workspace(item), stays(item.held));
+        out.push_str(&format!("{}{source}{held}\n", render::change(&item.change)));
         for piece in &item.pieces {
             out.push_str(&format!("  {}  {}\n", paint(WARN, &piece.id), described(item, piece)));
         }
@@ -65,6 +69,12 @@ fn text(review: &FoldedReview) -> String {
         out.push_str(&format!("{}\n", paint(DIM, &format!("({EXPAND})"))));
     }
     if out.is_empty() { "nothing to review\n".to_owned() } else { out }
+}
+
+/// Where the workspace has what comes home at another path.
+pub(crate) fn in_workspace(item: &ReviewItem) -> String {
+    let text = item.source.as_ref().map(|path| format!("  ({path} in the workspace)"));
+    paint(DIM, &text.unwrap_or_default())
 }
 
 fn stays(held: Option<HeldReason>) -> String {

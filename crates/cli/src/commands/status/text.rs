@@ -3,15 +3,18 @@
 use std::collections::HashSet;
 
 use offshoot_vault::diff::Change;
-use offshoot_vault::{VaultPath, display_bytes};
-use offshoot_workspace::Noise;
+use offshoot_vault::{Binding, VaultPath, display_bytes};
+use offshoot_workspace::{Noise, without_frames};
 
 use super::Status;
 use crate::commands::commit::{conflict_lines, held_lines};
 use crate::commands::conflicts;
 use crate::error::Result;
-use crate::render::listing::{EXPAND, Listing};
+use crate::render::listing::{EXPAND, Listing, METADATA};
 use crate::render::{self, BAD, DIM, NAME, WARN, paint};
+
+/// At most so many files are listed one by one, unless all are asked for.
+const MOST_LISTED: usize = 50;
 
 /// All there is to say. `hints` adds what could be done next.
 pub(super) fn long(
@@ -40,9 +43,9 @@ pub(super) fn long(
         out.push_str(&conflicts::lines(&status.conflicts));
     }
     let brought = Listing::new(status.brought(), noise.as_deref_mut())?;
-    let brought = brought.and_metadata(status.preview.summary.metadata_files);
+    let brought = brought.and_metadata(status.preview.summary.metadata_files, METADATA);
     out.push_str(&format!("{}\n", brought.heading()));
-    out.push_str(&brought.lines("  ", usize::MAX, EXPAND));
+    out.push_str(&brought.lines("  ", MOST_LISTED, EXPAND));
     out.push_str(&render::git::notes(&status.preview.proposal.git, "yours"));
     out.push_str(&held_lines(status.held(), noise)?);
     out.push_str(&in_the_way(status));
@@ -58,7 +61,8 @@ pub(super) fn long(
 
 /// What keeps a commit from doing what is listed.
 fn in_the_way(status: &Status) -> String {
-    let (mut out, preview) = (String::new(), &status.preview);
+    let preview = &status.preview;
+    let mut out = gone(&status.vault, &status.folders);
     let name = &status.workspace.name;
     if !preview.proposal.conflicts.is_empty() {
         let count = render::count(preview.proposal.conflicts.len() as u64, "conflict");
@@ -70,17 +74,21 @@ fn in_the_way(status: &Status) -> String {
         let line = format!("commit is refused: {}", render::line(&refused.to_string()));
         out.push_str(&format!("{}\n", paint(BAD, &line)));
     }
-    if let Some(first) = preview.outdated.first() {
-        let more = match preview.outdated.len() - 1 {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        let first = render::path(first);
-        let line = format!("changed in the folder since it was last read: {first}{more}");
-        let next = format!("; `offshoot commit --dry-run -w {name}` reads it");
-        out.push_str(&format!("{}{}\n", paint(WARN, &line), paint(DIM, &next)));
-    }
+    out.extend(render::outdated(&preview.outdated, name));
     out
+}
+
+/// Says which folders are gone, and what to do when they were moved.
+pub(super) fn gone(vault: &str, folders: &[Binding]) -> String {
+    let gone = folders.iter().filter(|folder| folder.is_gone());
+    let line = |folder: &Binding| {
+        let line = format!("the folder {} is gone", display_bytes(&folder.path));
+        let name = if folder.is_first() { "/" } else { &folder.name };
+        let next =
+            format!("; `offshoot --vault {vault} binding move {name} DIR` says where it is now");
+        format!("{}{}\n", paint(WARN, &line), paint(DIM, &next))
+    };
+    gone.map(line).collect()
 }
 
 /// What could be done next.
@@ -95,7 +103,7 @@ fn next(status: &Status) -> String {
     if !status.preview.proposal.conflicts.is_empty() {
         return format!("{}\n", paint(DIM, &format!("decide them: offshoot pull -w {name}")));
     }
-    let text = match status.folders.is_empty() {
+    let text = match status.folders.is_empty() || status.folders.iter().any(Binding::is_gone) {
         true => format!("look: offshoot review -w {name}"),
         false => format!("look: offshoot review -w {name}   bring home: offshoot commit -w {name}"),
     };
@@ -115,7 +123,7 @@ pub(super) fn short(status: &Status) -> String {
     let undecided: HashSet<&VaultPath> = status.conflicts.iter().map(|open| &open.path).collect();
     let stays: HashSet<&VaultPath> = status.held().iter().map(|held| &held.change.path).collect();
     let changes: Vec<Change> = status.changes().into_iter().cloned().collect();
-    for change in render::without_frames(&changes) {
+    for change in without_frames(&changes) {
         if undecided.contains(&change.path) {
             continue;
         }

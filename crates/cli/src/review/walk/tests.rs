@@ -131,7 +131,7 @@ fn accepting_and_dropping_go_on_to_the_end() {
     assert_eq!(walk.mode, Mode::Leaving);
     assert!(screen(&walk).contains("2 accepted, 1 dropped, 0 edited, 0 undecided"));
     assert_eq!(press(&mut walk, "y"), Action::End(Ending::Apply));
-    let items = walk.into_items();
+    let items = walk.into_review().items;
     let Outcome::Mixed(mixed) = items[0].outcome(Wanted::NotDropped) else { panic!("{items:?}") };
     assert_eq!(mixed.content.unwrap(), b"one\n2\nthree\n4\n5\n6\n7\n8\n9\n");
 }

@@ -104,13 +104,16 @@ fn denied(folder: &Folder, path: &[u8], error: Errno) -> ApplyProblem {
 }
 
 /// Whether a directory on the way to a path is a symbolic link.
-pub(super) fn through_symlink(folder: &Folder, path: &[u8]) -> Option<ApplyProblem> {
+fn through_symlink(folder: &Folder, path: &[u8]) -> Option<ApplyProblem> {
+    link_above(folder, path).map(|_| ApplyProblem::ThroughSymlink { path: folder.host(path) })
+}
+
+/// The symbolic link on the way to a path, where one is.
+pub(super) fn link_above<'p>(folder: &Folder, path: &'p [u8]) -> Option<&'p [u8]> {
     let ends = path.iter().enumerate().filter(|(_, byte)| **byte == b'/').map(|(at, _)| at);
     for end in ends {
         match folder.look(&path[..end]) {
-            Ok(Some(look)) if look.kind == Kind::Symlink => {
-                return Some(ApplyProblem::ThroughSymlink { path: folder.host(path) });
-            }
+            Ok(Some(look)) if look.kind == Kind::Symlink => return Some(&path[..end]),
             Ok(Some(_)) => {}
             _ => return None,
         }

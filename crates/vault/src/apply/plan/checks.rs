@@ -5,13 +5,13 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use rustix::fs::{self, Access, AtFlags, StatVfsMountFlags};
 
-use super::captured::through_symlink;
-use super::{Planner, Where, Work};
+use super::captured::link_above;
+use super::{Changes, Planner, Where, Work};
 use crate::apply::problem::{ApplyNote, ApplyProblem};
 use crate::apply::stamp::{Kind, Look, look};
 use crate::apply::writers::writers;
 use crate::disk::{self, join, split_last};
-use crate::entry::Entry;
+use crate::entry::{Entry, EntryKind};
 use crate::error::Result;
 use crate::path::display_bytes;
 
@@ -20,8 +20,8 @@ const SLACK: u64 = 1 << 20;
 
 impl Planner<'_> {
     /// Looks for everything at once, so that nobody has to clear one thing only to be told of the next.
-    pub(super) fn check(&mut self) -> Result<()> {
-        self.check_directories();
+    pub(super) fn check(&mut self, changes: &Changes) -> Result<()> {
+        self.check_directories(changes);
         self.check_new_names();
         self.check_owners();
         self.check_writers();
@@ -32,7 +32,7 @@ impl Planner<'_> {
     }
 
     /// Directories in which names change must be this user's to change.
-    fn check_directories(&mut self) {
+    fn check_directories(&mut self, changes: &Changes) {
         let mut directories: BTreeMap<Where, Vec<Where>> = BTreeMap::new();
         for step in &self.plan.steps {
             let names =
@@ -46,12 +46,17 @@ impl Planner<'_> {
             directories.entry(Where { folder, path }).or_default();
         }
         for (directory, names) in directories {
-            let problem = self.directory_problem(&directory, &names);
+            let problem = self.directory_problem(&directory, &names, changes);
             self.plan.problems.extend(problem);
         }
     }
 
-    fn directory_problem(&self, at: &Where, names: &[Where]) -> Option<ApplyProblem> {
+    fn directory_problem(
+        &self,
+        at: &Where,
+        names: &[Where],
+        changes: &Changes,
+    ) -> Option<ApplyProblem> {
         let folder = &self.plan.folders[at.folder];
         let path = || folder.host(&at.path);
         let opened = match folder.directory(&at.path) {
@@ -61,7 +66,7 @@ impl Planner<'_> {
                 return Some(ApplyProblem::Denied { path: path(), why });
             }
             // It is going to be made, or was not what was captured, which its own step says; but for links.
-            Err(_) => return names.first().and_then(|name| through_symlink(folder, &name.path)),
+            Err(_) => return names.first().and_then(|name| self.link_problem(name, changes)),
         };
         let look = crate::apply::stamp::look_at(opened.as_fd()).ok()?;
         if look.fixed {
@@ -78,6 +83,18 @@ impl Planner<'_> {
             return Some(ApplyProblem::Denied { path: path(), why });
         }
         self.sticky_problem(&look, &opened, names)
+    }
+
+    /// A link on the way to something new is refused, unless it was captured there and makes way for a directory. Whether it is
+    /// the very link that was captured is for its own step to say.
+    fn link_problem(&self, name: &Where, changes: &Changes) -> Option<ApplyProblem> {
+        let link = link_above(&self.plan.folders[name.folder], &name.path)?;
+        let change = changes.get(&Where { folder: name.folder, path: link.into() });
+        let makes_way = change.is_some_and(|(old, new)| {
+            let was_link = old.as_ref().is_some_and(|old| old.kind() == EntryKind::Symlink);
+            was_link && new.as_ref().is_some_and(|new| new.directory().is_some())
+        });
+        (!makes_way).then(|| ApplyProblem::ThroughSymlink { path: self.host(name) })
     }
 
     /// In a sticky directory everybody may only touch what is theirs.

@@ -114,7 +114,7 @@ fn apply_and(place: &Path, back: bool) {
     let vault = open(place);
     let folder = place.join("folder");
     let lock = vault.lock_folders(None).unwrap();
-    assert_eq!(vault.unfinished_applies(&lock).unwrap().len(), 0);
+    assert!(vault.unfinished_applies(&lock).unwrap().open.is_empty());
     let _held = vault.hold().unwrap();
     let (before, after) = (import(&vault, &folder).root, import(&vault, &place.join("model")).root);
     let targets = [target(&folder)];
@@ -200,7 +200,7 @@ fn settle(
         .flatten()
         .flatten()
         .any(|entry| entry.path().join("done").exists() || entry.path().join("back").exists());
-    let unfinished = vault.unfinished_applies(&lock).map_err(|error| error.to_string())?;
+    let unfinished = vault.unfinished_applies(&lock).map_err(|error| error.to_string())?.open;
     let found = unfinished.len();
     for mut apply in unfinished {
         match how {

@@ -18,7 +18,6 @@ use crate::support::{Scratch, actor, everything_kept, import, scanned, vault_of}
 fn a_folder_gets_its_new_state_exactly() {
     let scene = Scene::everything();
     let mut apply = scene.staged();
-    assert!(apply.begun());
     assert_eq!(apply.note(), &json!({"for": "a test"}));
     apply.swap().unwrap();
     apply.swap().unwrap();
@@ -106,7 +105,7 @@ fn what_is_staged_is_neither_captured_nor_collected() {
     assert_eq!(scene.vault.interrupted_applies().unwrap(), [id]);
     assert!(scene.vault.objects().unwrap().root(&after).is_ok());
     let lock = scene.lock();
-    let mut found = scene.vault.unfinished_applies(&lock).unwrap();
+    let mut found = scene.vault.unfinished_applies(&lock).unwrap().open;
     assert_eq!(found.iter().map(|apply| apply.id()).collect::<Vec<_>>(), [id]);
     let mut apply = found.remove(0);
     apply.swap().unwrap();
@@ -230,7 +229,7 @@ fn several_folders_are_changed_at_once() {
             name: name.to_owned(),
             path: path.as_os_str().as_encoded_bytes().to_vec(),
             created_ms: 0,
-            inode: None,
+            identity: None,
             git: false,
         });
         let imported = vault.import_bound(&bindings, &ImportOptions::default()).unwrap();

@@ -32,8 +32,16 @@ impl Scene {
         Self::of(build_old, build_new)
     }
 
-    pub(crate) fn of(old: fn(&Path), new: fn(&Path)) -> Self {
-        let scratch = Scratch::new();
+    pub(crate) fn of(old: impl FnOnce(&Path), new: impl FnOnce(&Path)) -> Self {
+        Self::within(Scratch::new(), old, new)
+    }
+
+    /// The same in a place that is there already.
+    pub(crate) fn within(
+        scratch: Scratch,
+        old: impl FnOnce(&Path),
+        new: impl FnOnce(&Path),
+    ) -> Self {
         let (folder, model) = (scratch.folder("folder"), scratch.folder("model"));
         old(&folder);
         new(&model);
@@ -122,7 +130,7 @@ pub(crate) fn age_to(path: &Path, age: u64) {
     fs::File::open(path).unwrap().set_modified(time).unwrap();
 }
 
-fn fifo(path: &Path) {
+pub(crate) fn fifo(path: &Path) {
     mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
 }
 

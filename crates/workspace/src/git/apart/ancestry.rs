@@ -26,27 +26,31 @@ pub(super) fn includes(store: &Store<'_>, commit: &[u8], wanted: &[u8]) -> Resul
 
 /// The same, and whether it can be told.
 pub(super) fn ancestry(store: &Store<'_>, commit: &[u8], wanted: &[u8]) -> Result<Ancestry> {
-    let (_, answer) = walk(store, commit, Some(wanted))?;
+    let (_, answer) = walk(store, vec![commit.to_vec()], Some(wanted))?;
     Ok(answer)
 }
 
 /// How many commits the first has in its history, itself included, that the second has not; nothing where that cannot be told.
 pub(super) fn ahead(store: &Store<'_>, commit: &[u8], other: &[u8]) -> Result<Option<u64>> {
-    let (own, known) = walk(store, commit, None)?;
-    let (others, also_known) = walk(store, other, None)?;
+    let (own, known) = walk(store, vec![commit.to_vec()], None)?;
+    let (others, also_known) = walk(store, vec![other.to_vec()], None)?;
     if known == Ancestry::Unknown || also_known == Ancestry::Unknown {
         return Ok(None);
     }
     Ok(Some(own.difference(&others).count() as u64))
 }
 
-/// The commits from one on, until another is found.
+/// The commits that some came from, with themselves, as far as that can be read.
+pub(super) fn history(store: &Store<'_>, commits: Vec<Vec<u8>>) -> Result<BTreeSet<Vec<u8>>> {
+    Ok(walk(store, commits, None)?.0)
+}
+
+/// The commits from some on, until another is found.
 fn walk(
     store: &Store<'_>,
-    commit: &[u8],
+    mut pending: Vec<Vec<u8>>,
     wanted: Option<&[u8]>,
 ) -> Result<(BTreeSet<Vec<u8>>, Ancestry)> {
-    let mut pending = vec![commit.to_vec()];
     let mut seen: BTreeSet<Vec<u8>> = BTreeSet::new();
     let mut answer = Ancestry::No;
     while let Some(id) = pending.pop() {

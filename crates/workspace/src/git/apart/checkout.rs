@@ -1,15 +1,18 @@
 //! What is checked out: HEAD, the index and what is in progress, which travel together or not at all.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use offshoot_vault::VaultPath;
+use offshoot_vault::{Entry, VaultPath};
 
+use super::ancestry::headers;
 use super::refs::Name;
-use super::role::IN_PROGRESS;
-use super::store::hex;
+use super::report::InUse;
+use super::role::{IN_PROGRESS, Role, role};
+use super::store::{Kind, Store, hex};
+use super::whole::same;
 use crate::error::Result;
-use crate::git::index::{self, Index};
-use crate::git::repository::{State, resolve};
+use crate::git::index::{self, Index, IndexEntry};
+use crate::git::repository::{State, path_of, resolve};
 
 /// The mode of a submodule in an index.
 const SUBMODULE: u32 = 0o160_000;
@@ -27,6 +30,10 @@ pub(super) struct Checkout {
     sparse: Option<Vec<u8>>,
     /// A merge or the like waits to be finished.
     pub(super) busy: bool,
+    /// What that left, by its path.
+    progress: BTreeMap<Vec<Vec<u8>>, Entry>,
+    /// The branches that it needs where they are: the one that is checked out, and those that a rebase or a search goes back to.
+    pub(super) in_use: BTreeMap<Name, InUse>,
 }
 
 impl Checkout {
@@ -37,18 +44,41 @@ impl Checkout {
         let files = bytes.as_ref().and_then(|bytes| index::parse(bytes));
         let unmerged =
             files.as_ref().is_some_and(|files| files.keys().any(|(_, stage)| *stage != 0));
-        let mut busy = unmerged;
-        for name in IN_PROGRESS {
-            busy |= state.tree.get(&at.join(name))?.is_some();
-        }
+        let progress = progress(state, at)?;
+        let busy = unmerged || progress.keys().any(|path| is_waiting(path));
+        let head = refs.get(b"HEAD".as_slice()).cloned();
+        let mut in_use = state.steps_back(at)?;
+        in_use.extend(head.as_deref().and_then(branch_of).map(|name| (name, InUse::CheckedOut)));
         Ok(Self {
-            head: refs.get(b"HEAD".as_slice()).cloned(),
+            head,
             commit: resolve(&refs, b"HEAD"),
             index: bytes,
             files,
             sparse: state.file(&at.join(b"info").join(b"sparse-checkout"))?,
             busy,
+            progress,
+            in_use,
         })
+    }
+
+    /// Whether the same waits to be finished, as far as it was brought.
+    pub(super) fn has_same_progress(&self, other: &Self) -> bool {
+        let paths: BTreeSet<_> = self.progress.keys().chain(other.progress.keys()).collect();
+        paths.into_iter().all(|path| same(self.progress.get(path), other.progress.get(path)))
+    }
+
+    /// Whether the same waits to be finished, whatever was done about it.
+    pub(super) fn waits_for_same(&self, other: &Self) -> bool {
+        let waiting = |it: &Self| -> Vec<_> {
+            it.progress.keys().filter(|path| is_waiting(path)).cloned().collect()
+        };
+        waiting(self) == waiting(other)
+    }
+
+    /// The paths below the repository of all that this or another one left for something in progress.
+    pub(super) fn progress_with(&self, other: &Self) -> BTreeSet<VaultPath> {
+        let paths = self.progress.keys().chain(other.progress.keys());
+        paths.map(|path| path_of(path)).collect()
     }
 
     /// Whether the same is checked out, with the same files in the index and as large a part of them.
@@ -69,19 +99,70 @@ impl Checkout {
         }
     }
 
-    /// Whether everything that its index says of a file is also said by one of two others. Where it is not, somebody staged it.
-    pub(super) fn is_known_from(&self, newer: &Self, older: &Self) -> bool {
+    /// The files that somebody staged: what the index says of them is said neither by one of two others nor by the commit that is checked
+    /// out. Nothing where an index cannot be read.
+    pub(super) fn staged(
+        &self,
+        newer: &Self,
+        older: &Self,
+        store: &Store<'_>,
+    ) -> Result<Option<Vec<Vec<u8>>>> {
         let (Some(own), Some(newer), Some(older)) = (&self.files, &newer.files, &older.files)
         else {
-            return false;
+            return Ok(None);
         };
         let names: BTreeSet<_> = own.keys().chain(newer.keys()).chain(older.keys()).collect();
-        names.into_iter().all(|name| {
+        let mut staged = Vec::new();
+        for name in names {
             let of =
                 |index: &Index| index.get(name).map(|e| (e.object.clone(), e.mode, e.announced));
             let said = of(own);
-            said == of(newer) || said == of(older)
-        })
+            if said == of(newer) || said == of(older) {
+                continue;
+            }
+            let (path, stage) = name;
+            if *stage != 0 || !self.is_committed(path, own.get(name), store)? {
+                staged.push(path.clone());
+            }
+        }
+        Ok(Some(staged))
+    }
+
+    /// Whether a file of the index, or that there is none, is what the commit has.
+    fn is_committed(
+        &self,
+        path: &[u8],
+        entry: Option<&IndexEntry>,
+        store: &Store<'_>,
+    ) -> Result<bool> {
+        let Some(commit) = &self.commit else { return Ok(entry.is_none()) };
+        let Some((Kind::Commit, bytes)) = store.read(commit)? else { return Ok(false) };
+        let mut tree = headers(&bytes, b"tree ").into_iter().next().unwrap_or_default();
+        let names: Vec<&[u8]> = path.split(|byte| *byte == b'/').collect();
+        for (at, name) in names.iter().enumerate() {
+            let Some((Kind::Tree, bytes)) = store.read(&tree)? else { return Ok(false) };
+            let Some((mode, id)) = in_tree(&bytes, tree.len() / 2, name) else {
+                return Ok(entry.is_none());
+            };
+            if at + 1 < names.len() {
+                tree = id;
+                continue;
+            }
+            return Ok(entry.is_some_and(|entry| {
+                !entry.announced && entry.mode == mode && hex(&entry.object) == id
+            }));
+        }
+        Ok(false)
+    }
+
+    /// Whether an index says something else of a file than another.
+    pub(super) fn says_other_of(&self, other: &Self, path: &[u8]) -> bool {
+        let key = (path.to_vec(), 0);
+        let of = |it: &Self| {
+            let entry = it.files.as_ref()?.get(&key)?;
+            Some((entry.object.clone(), entry.mode))
+        };
+        of(self) != of(other)
     }
 
     /// The objects that the index names and that of another does not, as text. Submodules are no objects, nor is what is only announced.
@@ -99,7 +180,51 @@ impl Checkout {
 
     /// The branch that is checked out, if one is.
     pub(super) fn branch(&self) -> Option<Name> {
-        let name = self.head.as_ref()?.strip_prefix(b"ref:")?;
-        Some(name.trim_ascii().to_vec())
+        branch_of(self.head.as_deref()?)
     }
+}
+
+/// The branch that a HEAD names.
+fn branch_of(head: &[u8]) -> Option<Name> {
+    Some(head.strip_prefix(b"ref:")?.trim_ascii().to_vec())
+}
+
+/// What something in progress left in a repository, or in what belongs to a further working tree.
+fn progress(state: &State<'_>, at: &VaultPath) -> Result<BTreeMap<Vec<Vec<u8>>, Entry>> {
+    let mut found = BTreeMap::new();
+    let mut add = |inside: Vec<Vec<u8>>, entry: Entry| {
+        if role(&inside) == Role::Progress {
+            found.insert(inside, entry);
+        }
+    };
+    for above in [Vec::new(), vec![b"refs".to_vec()]] {
+        let holder = above.iter().fold(at.clone(), |path, name| path.join(name));
+        let entry = state.tree.get(&holder)?;
+        let Some(dir) = entry.as_ref().and_then(|entry| entry.directory()) else { continue };
+        for entry in state.tree.list(dir)? {
+            let inside = above.iter().cloned().chain([entry.name.clone()]).collect();
+            add(inside, entry);
+        }
+    }
+    Ok(found)
+}
+
+/// Whether something waits to be finished where this is.
+fn is_waiting(path: &[Vec<u8>]) -> bool {
+    matches!(path, [name] if IN_PROGRESS.contains(&name.as_slice()))
+}
+
+/// The mode and the id of a name in a directory.
+fn in_tree(mut bytes: &[u8], width: usize, wanted: &[u8]) -> Option<(u32, Vec<u8>)> {
+    while let Some(end) = bytes.iter().position(|byte| *byte == 0) {
+        let space = bytes[..end].iter().position(|byte| *byte == b' ')?;
+        let (mode, name) = (&bytes[..space], &bytes[space + 1..end]);
+        let id = bytes.get(end + 1..end + 1 + width)?;
+        if name == wanted {
+            let mode = u32::from_str_radix(std::str::from_utf8(mode).ok()?, 8).ok()?;
+            return Some((mode, hex(id)));
+        }
+        bytes = &bytes[end + 1 + width..];
+    }
+    None
 }

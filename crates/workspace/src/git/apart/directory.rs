@@ -3,6 +3,7 @@
 mod checkouts;
 pub(super) mod ref_files;
 mod stash;
+mod way_on;
 
 pub(super) use checkouts::Checkouts;
 
@@ -14,9 +15,10 @@ use offshoot_vault::{EntryKind, VaultPath};
 use super::report::GitEvent;
 use super::role::{Role, role};
 use super::whole::{beside, same};
-use super::{Taking, Unclear};
+use super::{Sides, Taking, Unclear};
 use crate::error::Result;
 use crate::git::error::GitError;
+use crate::git::names::git_directory;
 use crate::git::repository::{is_repository, path_of};
 
 /// Files that git writes by itself. All others people change by hand, so they are told where the target's stays.
@@ -33,6 +35,11 @@ const BY_GIT: [&[u8]; 10] = [
     b"rr-cache",
 ];
 
+/// Why a directory stays whole.
+pub(super) const CHANGED_SINCE: &str = "it was changed since";
+const DELETED: &str = "it was deleted there";
+pub(super) const BROKEN: &str = "it was deleted or broken there";
+
 impl Taking<'_, '_> {
     /// What a git directory of the target takes from the other side.
     pub(super) fn git_directory(&mut self, path: &VaultPath) -> Result<()> {
@@ -40,9 +47,21 @@ impl Taking<'_, '_> {
         let was = sides.base.tree.get(path)?;
         let (here, there) = (sides.target.tree.get(path)?, sides.other.tree.get(path)?);
         match (here, there) {
+            (Some(here), None) if self.unclear == Unclear::Stay => {
+                // When a submodule is taken back its repository stays, as git itself keeps it.
+                if git_directory(path).as_ref() != Some(path) {
+                    return Ok(());
+                }
+                // All of it came with what is taken back, and nobody used it since.
+                if same(Some(&here), was.as_ref()) {
+                    return self.edit.remove(path);
+                }
+                self.directory_kept(path, CHANGED_SINCE);
+                Ok(())
+            }
             // What one side deleted with all its commits stays for who has it.
             (Some(_), None) => {
-                self.directory_stays(path, None);
+                self.directory_kept(path, DELETED);
                 Ok(())
             }
             (None, Some(there)) => {
@@ -52,9 +71,22 @@ impl Taking<'_, '_> {
                 }
                 Ok(())
             }
+            (Some(_), Some(_)) if self.is_broken(path)? => {
+                self.directory_kept(path, BROKEN);
+                Ok(())
+            }
             (Some(_), Some(_)) => self.repository(path),
             (None, None) => Ok(()),
         }
+    }
+
+    /// Whether the other side has only remains of the target's repository. What would make git run or obey something stays there, also where
+    /// the workspace deleted all of it.
+    fn is_broken(&self, path: &VaultPath) -> Result<bool> {
+        let Sides { target, other, .. } = self.sides;
+        Ok(self.unclear != Unclear::Stay
+            && is_repository(target.tree, path)?
+            && !is_repository(other.tree, path)?)
     }
 
     /// What a repository takes that both have, with those of its modules.
@@ -188,13 +220,13 @@ impl Taking<'_, '_> {
         }
         if !moved {
             let why = "they were changed there as well, or something is in progress";
-            let event = GitEvent::CheckoutStayed(why);
+            let event = GitEvent::CheckoutStayed(why.to_owned());
             self.note(repository, event, "HEAD".to_owned(), None, None);
             return Ok(());
         }
         match self.unclear {
             Unclear::Stay => {
-                self.directory_stays(repository, None);
+                self.directory_kept(repository, CHANGED_SINCE);
                 Ok(())
             }
             Unclear::Follow => {

@@ -9,10 +9,11 @@ use super::Taking;
 use super::ancestry::headers;
 use super::directory::Checkouts;
 use super::logs::new_lines;
+use super::lost::DELETED;
 use super::report::GitEvent;
 use super::store::{Kind, Store, hex, is_id};
 use crate::error::Result;
-use crate::git::repository::{Refs, common};
+use crate::git::repository::{Refs, common, resolve};
 
 /// More objects are not looked at.
 const MOST: usize = 100_000;
@@ -28,6 +29,8 @@ pub(super) struct Both<'a> {
     pub(super) damaged: BTreeSet<Vec<u8>>,
     /// What the target's refs are.
     known: BTreeSet<Vec<u8>>,
+    /// The other side's refs.
+    refs_there: Refs,
     /// Commits of the other side whose parents it does not have, and knows that.
     shallow: BTreeSet<Vec<u8>>,
 }
@@ -47,6 +50,7 @@ impl<'a> Taking<'a, '_> {
             damaged: self.damaged(&other)?,
             other,
             known: sides.target.refs(repository)?.into_values().collect(),
+            refs_there: sides.other.refs(repository)?,
             shallow: lines.collect(),
         });
         self.stores.insert(repository.clone(), both.clone());
@@ -74,12 +78,18 @@ impl<'a> Taking<'a, '_> {
         other: Refs,
     ) -> Result<Refs> {
         let both = self.both(repository)?;
-        let mut sound = Refs::new();
+        let (mut sound, mut is_broken) = (Refs::new(), false);
         for (name, there) in other {
             let (was, here) = (base.get(&name), target.get(&name));
             // What is checked out is decided with its index.
             let is_new = Some(&there) != was && Some(&there) != here && name != b"HEAD";
-            let flaw = if is_new { flaw(&both, &name, &there)? } else { None };
+            let fell_back = is_new && self.fell_back(repository, &name, &there)?;
+            is_broken |= fell_back;
+            let flaw = match is_new {
+                true if fell_back => Some(DELETED.to_owned()),
+                true => flaw(&both, &name, &there)?,
+                false => None,
+            };
             let Some(flaw) = flaw else {
                 sound.insert(name, there);
                 continue;
@@ -91,6 +101,7 @@ impl<'a> Taking<'a, '_> {
                 sound.insert(name, was.clone());
             }
         }
+        self.restore_lost(repository, (base, target), &mut sound, is_broken)?;
         Ok(sound)
     }
 
@@ -153,6 +164,25 @@ impl Both<'_> {
         Ok(None)
     }
 
+    /// Why a commit may have a parent that neither side has; nothing where all of them are there, or it is not there itself.
+    pub(super) fn lacks_parent(&self, commit: &[u8]) -> Result<Option<String>> {
+        let read = match self.target.read(commit)? {
+            Some(read) => Some(read),
+            None => self.other.read(commit)?,
+        };
+        let Some((_, bytes)) = read else {
+            let unread = self.have(commit)?;
+            return Ok(unread.then(|| format!("the parents of {} are not known", short(commit))));
+        };
+        for parent in headers(&bytes, b"parent ") {
+            if !self.have(&parent)? {
+                let (parent, commit) = (short(&parent), short(commit));
+                return Ok(Some(format!("{parent}, a parent of {commit}, is missing")));
+            }
+        }
+        Ok(None)
+    }
+
     /// The objects that one names, and whether those name others.
     fn leads_to(&self, id: &[u8], kind: Kind, bytes: &[u8]) -> Vec<(Vec<u8>, bool)> {
         let followed = |ids: Vec<Vec<u8>>| ids.into_iter().map(|id| (id, true));
@@ -204,10 +234,24 @@ pub(super) fn flaw(both: &Both<'_>, name: &[u8], value: &[u8]) -> Result<Option<
     if !is_ref_name(name) {
         return Ok(Some("its name is not valid".to_owned()));
     }
-    if let Some(target) = value.strip_prefix(b"ref:") {
-        let leads_to_ref = target.trim_ascii().starts_with(b"refs/");
-        return Ok((!leads_to_ref).then(|| "it is damaged".to_owned()));
+    let Some(next) = value.strip_prefix(b"ref:").map(<[u8]>::trim_ascii) else {
+        return id_flaw(both, value);
+    };
+    if !next.starts_with(b"refs/") {
+        return Ok(Some("it is damaged".to_owned()));
     }
+    let is_head = name == b"HEAD";
+    match resolve(&both.refs_there, next) {
+        // What a branch is that is checked out is decided with it.
+        Some(_) if is_head => Ok(None),
+        Some(value) => id_flaw(both, &value),
+        // No commit was made yet.
+        None if is_head && !both.refs_there.contains_key(next) => Ok(None),
+        None => Ok(Some("it leads nowhere".to_owned())),
+    }
+}
+
+fn id_flaw(both: &Both<'_>, value: &[u8]) -> Result<Option<String>> {
     if !is_id(value) {
         return Ok(Some("it is damaged".to_owned()));
     }

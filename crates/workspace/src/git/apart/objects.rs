@@ -56,13 +56,33 @@ impl Taking<'_, '_> {
         if there == was || there == here {
             return Ok(());
         }
-        if here != was {
+        if here != was || self.cuts_off(repository, &here, &there)? {
             return self.lines(&path);
         }
         match sides.other.tree.get(&path)? {
             Some(entry) => self.edit.put(&path, entry, &[sides.other.tree]).map(drop),
             None => self.edit.remove(&path),
         }
+    }
+
+    /// Whether a commit that the other side no longer lists may lack a parent: git would take the history for damaged. That is told.
+    fn cuts_off(
+        &mut self,
+        repository: &VaultPath,
+        here: &Option<Vec<u8>>,
+        there: &Option<Vec<u8>>,
+    ) -> Result<bool> {
+        let listed = |text: &Option<Vec<u8>>| -> BTreeSet<Vec<u8>> {
+            let lines = text.iter().flat_map(|text| text.split(|byte| *byte == b'\n'));
+            lines.filter(|line| !line.is_empty()).map(<[u8]>::to_vec).collect()
+        };
+        let both = self.both(repository)?;
+        for commit in listed(here).difference(&listed(there)) {
+            let Some(why) = both.lacks_parent(commit)? else { continue };
+            self.note(repository, GitEvent::NotBrought(why), "shallow".to_owned(), None, None);
+            return Ok(true);
+        }
+        Ok(false)
     }
 
     /// Adds the other side's lines to those of the target, where it changed them.

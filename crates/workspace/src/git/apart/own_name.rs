@@ -30,7 +30,7 @@ pub(super) fn own_name(
     };
     let fits = |name: &Vec<u8>| match taken.get(name) {
         Some(there) => there == value || is_own(there),
-        None => !collides(taken, name),
+        None => in_the_way(taken, name).is_none(),
     };
     // A ref may lie at `refs/offshoot` itself: then nothing fits below it.
     let flat: Vec<u8> = rest.iter().map(|byte| if *byte == b'/' { b'-' } else { *byte }).collect();
@@ -53,14 +53,16 @@ pub(super) fn namespaces(label: &str) -> Vec<Vec<u8>> {
     places.iter().map(|place| format!("{place}{side}/").into_bytes()).collect()
 }
 
-/// Whether a ref cannot be beside the others: one lies in the other's way.
-pub(super) fn collides<V>(refs: &BTreeMap<Vec<u8>, V>, name: &[u8]) -> bool {
-    let above = name.iter().enumerate().filter(|(_, byte)| **byte == b'/');
-    let mut above = above.map(|(at, _)| &name[..at]);
+/// The ref that another one cannot be beside: one lies in the other's way.
+pub(super) fn in_the_way<'r, V>(
+    refs: &'r BTreeMap<Vec<u8>, V>,
+    name: &[u8],
+) -> Option<&'r Vec<u8>> {
+    let slashes = name.iter().enumerate().filter(|(_, byte)| **byte == b'/');
+    let mut above = slashes.filter_map(|(at, _)| refs.get_key_value(&name[..at]));
     let below = [name, b"/"].concat();
-    let first_below = refs.range(below.clone()..).next();
-    above.any(|prefix| refs.contains_key(prefix))
-        || first_below.is_some_and(|(found, _)| found.starts_with(&below))
+    let first_below = refs.range(below.clone()..).next().filter(|(at, _)| at.starts_with(&below));
+    above.next().or(first_below).map(|(name, _)| name)
 }
 
 /// A part of a ref's name, made of what a side is called.

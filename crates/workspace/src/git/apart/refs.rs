@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::own_name::collides;
+use super::own_name::in_the_way;
+use super::report::InUse;
 use crate::error::Result;
 use crate::git::repository::Refs;
 
@@ -27,10 +28,12 @@ pub(super) struct RefPlan {
 /// Why a ref stays, and what the other side has; nothing where that deleted it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Stays {
-    /// Both moved it, or there is no room for it.
+    /// Both moved it.
     Both(Option<Vec<u8>>),
-    /// It is checked out in the target, where that cannot follow.
-    CheckedOut(Option<Vec<u8>>),
+    /// There is no room for it beside this one.
+    NoRoom(Name, Vec<u8>),
+    /// The target's checkout needs it where it is, and cannot follow.
+    InUse(Option<Vec<u8>>, InUse),
 }
 
 /// The stash, whose log matters as much as the ref.
@@ -50,12 +53,30 @@ pub(super) struct RefStates<'a> {
     pub(super) here_includes: Includes<'a>,
     /// The start of the names under which the other side keeps refs of the target; nothing where it does not matter.
     pub(super) kept_there: Vec<Name>,
+    /// What the other side's refs were when the target last took them in; nothing where it does not matter. A branch that is elsewhere
+    /// by now has work of the target's own, which is not taken from it.
+    pub(super) given: Option<Refs>,
 }
 
 impl RefStates<'_> {
     /// Whether the other side keeps a commit of the target under a name of its own: it has it, and went on without it.
     fn keeps_apart(&self, value: &[u8]) -> bool {
         self.other.iter().any(|(name, there)| there == value && self.is_kept(name))
+    }
+
+    /// Whether a branch of a target that follows is elsewhere than the other side's was.
+    fn is_own_work(&self, name: &Name, here: &Vec<u8>) -> bool {
+        let given = self.given.as_ref().filter(|_| name.starts_with(b"refs/heads/"));
+        given.is_some_and(|given| given.get(name) != Some(here))
+    }
+
+    /// Whether a target that follows keeps a ref of the other side apart that its own branch does not have yet.
+    fn is_still_apart(&self, name: &Name) -> Result<bool> {
+        let kept = kept_from(self.target, name).filter(|_| self.given.is_some());
+        match (kept, self.target.get(name)) {
+            (Some((_, tip)), Some(here)) => Ok(!(self.here_includes)(tip, here)?),
+            _ => Ok(false),
+        }
     }
 
     fn is_kept(&self, name: &[u8]) -> bool {
@@ -66,11 +87,18 @@ impl RefStates<'_> {
     fn decide(&self, name: &Name, there: &[u8]) -> Result<Decision> {
         let (was, here) = (self.base.get(name), self.target.get(name));
         // The target's own refs come back to it under the name that they were kept by.
-        if self.is_kept(name) && self.target.values().any(|value| value == there) {
-            return Ok(Decision::Nothing);
+        if self.is_kept(name) {
+            let known = self.target.values().any(|value| value == there);
+            let merged = || match kept_from(self.target, name) {
+                Some((_, tip)) => (self.here_includes)(tip, there),
+                None => Ok(false),
+            };
+            if known || merged()? {
+                return Ok(Decision::Nothing);
+            }
         }
         let Some(here) = here else { return Ok(Decision::Take) };
-        let moved_here = Some(here) != was;
+        let moved_here = Some(here) != was || self.is_own_work(name, here);
         let seen = !moved_here && !self.keeps_apart(here);
         if seen || (self.there_includes)(there, here)? {
             return Ok(Decision::Take);
@@ -90,7 +118,7 @@ enum Decision {
 }
 
 /// Decides about every ref but HEAD, the stash, and what belongs to something in progress.
-pub(super) fn plan(states: &RefStates<'_>, guarded: &BTreeSet<Name>) -> Result<RefPlan> {
+pub(super) fn plan(states: &RefStates<'_>, guarded: &BTreeMap<Name, InUse>) -> Result<RefPlan> {
     let RefStates { base, target, other, .. } = states;
     let mut plan = RefPlan { after: (*target).clone(), ..RefPlan::default() };
     let names: BTreeSet<&Name> = base.keys().chain(target.keys()).chain(other.keys()).collect();
@@ -101,39 +129,56 @@ pub(super) fn plan(states: &RefStates<'_>, guarded: &BTreeSet<Name>) -> Result<R
             continue;
         }
         let Some(there) = there else {
+            if states.is_still_apart(name)? {
+                continue;
+            }
             // One that was moved here stays.
-            match here.filter(|here| Some(*here) == was) {
-                Some(_) if guarded.contains(name) => {
-                    plan.stays.insert(name.clone(), Stays::CheckedOut(None));
+            match (here.filter(|here| Some(*here) == was), guarded.get(name)) {
+                (Some(_), Some(why)) => {
+                    plan.stays.insert(name.clone(), Stays::InUse(None, *why));
                 }
-                Some(here) => {
+                (Some(here), None) => {
                     plan.after.remove(name);
                     plan.deleted.insert(name.clone(), here.clone());
                 }
-                None => {}
+                (None, _) => {}
             }
             continue;
         };
-        match states.decide(name, there)? {
-            Decision::Nothing => {}
-            Decision::Both => {
+        match (states.decide(name, there)?, guarded.get(name)) {
+            (Decision::Nothing, _) => {}
+            // What a rebase moves is no further move of the target's.
+            (Decision::Both, None | Some(InUse::CheckedOut)) => {
                 plan.stays.insert(name.clone(), Stays::Both(Some(there.clone())));
             }
-            Decision::Take if guarded.contains(name) => {
-                plan.stays.insert(name.clone(), Stays::CheckedOut(Some(there.clone())));
+            (Decision::Both | Decision::Take, Some(why)) => {
+                plan.stays.insert(name.clone(), Stays::InUse(Some(there.clone()), *why));
             }
-            Decision::Take => wanted.push((name, there)),
+            (Decision::Take, None) => wanted.push((name, there)),
         }
     }
     for (name, there) in wanted {
-        if !target.contains_key(name) && collides(&plan.after, name) {
-            plan.stays.insert(name.clone(), Stays::Both(Some(there.clone())));
+        let in_the_way = in_the_way(&plan.after, name).filter(|_| !target.contains_key(name));
+        if let Some(beside) = in_the_way {
+            let stays = Stays::NoRoom(beside.clone(), there.clone());
+            plan.stays.insert(name.clone(), stays);
             continue;
         }
         plan.after.insert(name.clone(), there.clone());
         plan.set.insert(name.clone(), there.clone());
     }
     Ok(plan)
+}
+
+/// The branch that a ref was kept apart from, with its commit: `offshoot/SIDE/BRANCH`, or with a number.
+pub(super) fn kept_from<'r>(refs: &'r Refs, name: &[u8]) -> Option<(&'r Name, &'r Vec<u8>)> {
+    let below = name.strip_prefix(b"refs/heads/offshoot/")?;
+    let at = below.iter().position(|byte| *byte == b'/')?;
+    let branch = [b"refs/heads/", &below[at + 1..]].concat();
+    let number = branch.iter().rposition(|byte| *byte == b'-');
+    let plain = number.filter(|at| branch[at + 1..].iter().all(u8::is_ascii_digit));
+    let plain = plain.map_or(&branch[..], |at| &branch[..at]);
+    refs.get_key_value(branch.as_slice()).or_else(|| refs.get_key_value(plain))
 }
 
 fn is_movable(name: &[u8]) -> bool {
@@ -171,7 +216,7 @@ mod tests {
     }
 
     fn planned(base: &[(&str, &str)], target: &[(&str, &str)], other: &[(&str, &str)]) -> RefPlan {
-        let guarded = [b"refs/heads/out".to_vec()].into();
+        let guarded = [(b"refs/heads/out".to_vec(), InUse::CheckedOut)].into();
         // Longer values come from those that they start with.
         let includes = |a: &[u8], b: &[u8]| Ok(a.starts_with(b));
         let states = RefStates {
@@ -181,6 +226,7 @@ mod tests {
             there_includes: &includes,
             here_includes: &includes,
             kept_there: vec![b"refs/heads/offshoot/folder/".to_vec()],
+            given: None,
         };
         plan(&states, &guarded).unwrap()
     }
@@ -225,7 +271,7 @@ mod tests {
     #[test]
     fn what_is_checked_out_stays() {
         let plan = planned(&[("out", "1")], &[("out", "1")], &[("out", "2")]);
-        let stays = Stays::CheckedOut(Some(b"2".to_vec()));
+        let stays = Stays::InUse(Some(b"2".to_vec()), InUse::CheckedOut);
         assert_eq!(plan.stays, [(b"refs/heads/out".to_vec(), stays)].into());
         assert!(plan.set.is_empty());
     }

@@ -40,6 +40,40 @@ pub struct GitNote {
     pub from: Option<String>,
     /// What it became, or what the other side has.
     pub to: Option<String>,
+    /// How to bring a branch together that was kept apart.
+    pub way: Option<WayOn>,
+}
+
+/// What a branch is to a checkout that needs it where it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InUse {
+    /// It is checked out.
+    CheckedOut,
+    /// A rebase moves it when it is done, and goes back to it when it is given up.
+    Rebased,
+    /// A search with `git bisect` goes back to it.
+    Bisected,
+}
+
+/// How to bring together a branch of which the other side's commits were kept apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WayOn {
+    /// `offshoot commit --git` of the workspace whose it is.
+    GitCommit,
+    /// The same, once what is staged is committed: both changed the same files.
+    CommitStaged,
+    /// The same, once the merge or the like in progress is finished.
+    Finish,
+    /// The same, once the search is over.
+    EndBisect,
+    /// The rebase is given up for the other side's branch.
+    QuitRebase,
+    /// A merge that records the files as they are, since they have the other side's changes already.
+    Record,
+    /// The same, once what is staged is committed.
+    RecordStaged,
+    /// A merge where the branch is checked out.
+    Merge,
 }
 
 /// What happened to a part of a repository.
@@ -47,8 +81,8 @@ pub struct GitNote {
 pub enum GitEvent {
     /// Both sides moved a ref: the target's stays, and the other's has this name now.
     KeptApart(String),
-    /// The other side moved a ref that is checked out in the target, where that cannot follow; it has this name now.
-    CheckedOut(String),
+    /// The other side moved a ref that the target's checkout needs where it is, and cannot follow; it has this name now.
+    CheckedOut(String, InUse),
     /// It stays because it was changed since.
     Stayed,
     /// A ref was moved.
@@ -56,7 +90,7 @@ pub enum GitEvent {
     /// A ref was deleted.
     Deleted,
     /// The target's HEAD, index and what is in progress stay, for this reason.
-    CheckoutStayed(&'static str),
+    CheckoutStayed(String),
     /// A branch or a tag went back, by this many commits where that is known.
     Rewound(Option<u64>),
     /// A branch or a tag is another one now, without the commit that it was. That has this name now, where it would be out of reach.
@@ -71,14 +105,18 @@ pub enum GitEvent {
     FileStayed,
     /// Both sides changed the whole directory, or one deleted it: the target's stays, and the other's may lie at this path.
     DirectoryStayed(Option<String>),
+    /// The target's whole directory stays, for this reason.
+    DirectoryKept(&'static str),
+    /// A ref of the other side has no room beside one of the target's, which is named first; it has the second name now.
+    NoRoom(String, String),
 }
 
 impl GitEvent {
     /// The word for it.
     pub fn as_str(&self) -> &'static str {
         match self {
-            Self::KeptApart(_) => "kept-apart",
-            Self::CheckedOut(_) => "checked-out",
+            Self::KeptApart(_) | Self::NoRoom(..) => "kept-apart",
+            Self::CheckedOut(..) => "checked-out",
             Self::Stayed => "stayed",
             Self::Moved => "moved",
             Self::Deleted => "deleted",
@@ -89,14 +127,14 @@ impl GitEvent {
             Self::DamagedObjects(_) => "damaged-objects",
             Self::CheckoutStayed(_) => "checkout-stayed",
             Self::FileStayed => "file-stayed",
-            Self::DirectoryStayed(_) => "directory-stayed",
+            Self::DirectoryStayed(_) | Self::DirectoryKept(_) => "directory-stayed",
         }
     }
 
     /// The name that a ref of the other side was kept under, or the path of a directory.
     pub fn kept_as(&self) -> Option<&str> {
         match self {
-            Self::KeptApart(name) | Self::CheckedOut(name) => Some(name),
+            Self::KeptApart(name) | Self::CheckedOut(name, _) | Self::NoRoom(_, name) => Some(name),
             Self::DirectoryStayed(path) | Self::Replaced(path) => path.as_deref(),
             _ => None,
         }
@@ -105,8 +143,10 @@ impl GitEvent {
     /// Why something stayed, where there is more than one reason.
     pub fn why(&self) -> Option<&str> {
         match self {
-            Self::CheckoutStayed(why) => Some(why),
-            Self::NotBrought(why) => Some(why),
+            Self::CheckoutStayed(why) | Self::NotBrought(why) => Some(why),
+            Self::DirectoryKept(why) => Some(why),
+            Self::CheckedOut(_, InUse::Rebased) => Some("it is being rebased there"),
+            Self::CheckedOut(_, InUse::Bisected) => Some("a search by git bisect started there"),
             _ => None,
         }
     }

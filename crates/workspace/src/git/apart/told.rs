@@ -4,19 +4,19 @@ use std::collections::BTreeSet;
 
 use offshoot_vault::VaultPath;
 
-use super::ancestry::{Ancestry, ahead, ancestry, includes};
+use super::ancestry::{Ancestry, ahead, ancestry, history, includes};
 use super::directory::Checkouts;
 use super::directory::ref_files::{log_path, text};
 use super::own_name::{own_branches, own_name};
-use super::refs::{Name, RefPlan};
+use super::refs::{Name, RefPlan, kept_from};
 use super::report::GitEvent;
 use super::store::is_id;
 use super::{Taking, Unclear, logs};
 use crate::error::Result;
-use crate::git::repository::Refs;
+use crate::git::repository::{Refs, resolve};
 
 /// Refs that people name. Others, such as those of remotes, move as they like.
-const TOLD: [&[u8]; 2] = [b"refs/heads/", b"refs/tags/"];
+pub(super) const TOLD: [&[u8]; 2] = [b"refs/heads/", b"refs/tags/"];
 /// Names below which refs are kept that the target had before its repository was replaced by another one.
 const BEFORE: &str = "before";
 
@@ -38,6 +38,7 @@ impl Taking<'_, '_> {
                 self.keep_before(repository, name, (was, None), after)?;
             } else if !self.is_merged(repository, after, name, was)? {
                 self.note(repository, GitEvent::Deleted, text(name), Some(was), None);
+                self.tell_log(repository, name, was, after)?;
             }
         }
         if self.unclear == Unclear::Stay {
@@ -51,6 +52,41 @@ impl Taking<'_, '_> {
                 self.keep_before(repository, name, (was, Some(value)), after)?;
             } else if let Some(event) = self.left_behind(repository, name, was, value)? {
                 self.note(repository, event, text(name), Some(was), Some(value));
+            }
+        }
+        Ok(())
+    }
+
+    /// Names the commits that only the log of a deleted ref leads to: it goes with the ref.
+    fn tell_log(
+        &mut self,
+        repository: &VaultPath,
+        name: &[u8],
+        was: &[u8],
+        after: &Refs,
+    ) -> Result<()> {
+        if self.unclear != Unclear::Apart {
+            return Ok(());
+        }
+        let both = self.both(repository)?;
+        let read = |name: &[u8]| self.sides.target.file(&log_path(repository, name));
+        let (log, head) = (read(name)?.unwrap_or_default(), read(b"HEAD")?.unwrap_or_default());
+        let mut known: BTreeSet<&[u8]> = logs::values(&head).collect();
+        known.extend(after.values().map(Vec::as_slice).chain([was]));
+        let tips: Vec<Vec<u8>> =
+            [Some(was.to_vec()), resolve(after, b"HEAD")].into_iter().flatten().collect();
+        let values: Vec<&[u8]> = logs::values(&log).collect();
+        for (at, value) in values.iter().rev().enumerate() {
+            if !is_id(value) || !both.target.has(value)? || !known.insert(value) {
+                continue;
+            }
+            let mut is_reached = false;
+            for tip in &tips {
+                is_reached = is_reached || includes(&both.target, tip, value)?;
+            }
+            if !is_reached {
+                let name = format!("{}@{{{at}}}", text(name));
+                self.note(repository, GitEvent::Deleted, name, Some(value), None);
             }
         }
         Ok(())
@@ -131,10 +167,16 @@ impl Taking<'_, '_> {
         if self.has_common_pack(repository)? {
             return Ok(false);
         }
-        let mut any = false;
-        for id in base.values().filter(|value| is_id(value)) {
-            any = true;
+        let tips: Vec<Vec<u8>> = base.values().filter(|value| is_id(value)).cloned().collect();
+        let any = !tips.is_empty();
+        // Those that refs lead to are looked for first: usually one is there. A branch that was taken back has older ones.
+        for id in &tips {
             if both.other.has(id)? {
+                return Ok(false);
+            }
+        }
+        for id in history(&both.target, tips)? {
+            if both.other.has(&id)? {
                 return Ok(false);
             }
         }
@@ -206,15 +248,4 @@ impl Taking<'_, '_> {
         };
         Ok(words.all(goes_on))
     }
-}
-
-/// The branch that a ref was kept apart from, with its commit: `offshoot/SIDE/BRANCH`, or with a number.
-fn kept_from<'r>(refs: &'r Refs, name: &[u8]) -> Option<(&'r Name, &'r Vec<u8>)> {
-    let below = name.strip_prefix(b"refs/heads/offshoot/")?;
-    let at = below.iter().position(|byte| *byte == b'/')?;
-    let branch = [b"refs/heads/", &below[at + 1..]].concat();
-    let number = branch.iter().rposition(|byte| *byte == b'-');
-    let plain = number.filter(|at| branch[at + 1..].iter().all(u8::is_ascii_digit));
-    let plain = plain.map_or(&branch[..], |at| &branch[..at]);
-    refs.get_key_value(branch.as_slice()).or_else(|| refs.get_key_value(plain))
 }

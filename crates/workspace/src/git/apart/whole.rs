@@ -2,6 +2,7 @@
 
 use offshoot_vault::{Entry, VaultPath};
 
+use super::directory::{BROKEN, CHANGED_SINCE};
 use super::own_name::component;
 use super::report::{GitEvent, GitNote};
 use super::{Taking, Unclear};
@@ -41,6 +42,14 @@ impl Taking<'_, '_> {
                 if let Some(kept) = self.keep_beside(path, entry)? {
                     self.directory_stays(path, Some(&kept));
                 }
+                Ok(())
+            }
+            _ if loses => {
+                self.directory_kept(path, BROKEN);
+                Ok(())
+            }
+            _ if self.unclear == Unclear::Stay => {
+                self.directory_kept(path, CHANGED_SINCE);
                 Ok(())
             }
             _ => {
@@ -124,6 +133,11 @@ impl Taking<'_, '_> {
         self.note(path, event, String::new(), None, None);
     }
 
+    /// Says why the target's directory stays as it is, whatever the other side did.
+    pub(super) fn directory_kept(&mut self, path: &VaultPath, why: &'static str) {
+        self.note(path, GitEvent::DirectoryKept(why), String::new(), None, None);
+    }
+
     /// Adds to what is told.
     pub(super) fn note(
         &mut self,
@@ -141,6 +155,7 @@ impl Taking<'_, '_> {
             side: self.label.to_owned(),
             from: text(from),
             to: text(to),
+            way: None,
         });
     }
 }

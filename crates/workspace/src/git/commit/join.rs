@@ -1,10 +1,16 @@
 //! Commits of the workspace that came home beside the branch: a git commit that has all their changes is a merge of them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::ffi::OsStrExt;
 
+use offshoot_vault::VaultPath;
+
+use super::{CameHome, GitCommit, GitCommitted, GitWords, commit_note, hooks};
 use crate::git::apart::GitReport;
-use crate::git::error::GitResult;
+use crate::git::error::{GitError, GitResult};
 use crate::git::folder::GitFolder;
+use crate::git::moved::move_index;
+use crate::git::run::succeeded;
 
 /// A ref with commits of the workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,10 +59,132 @@ impl Kept {
         }))
     }
 
+    /// The tree that git makes of a commit and these; nothing where it cannot.
+    fn merged_tree(&self, folder: &GitFolder, parent: &str) -> GitResult<Option<String>> {
+        if self.has(folder, parent)? {
+            let tree = format!("{}^{{tree}}", self.tip);
+            return folder.git.line(&["rev-parse", "--verify", &tree]).map(Some);
+        }
+        let arguments = ["merge-tree", "--write-tree", "--no-messages", parent, &self.tip];
+        let ran = folder.git.try_output(&arguments, &[])?;
+        // It ends with 1 where there are conflicts.
+        if ran.status.code() == Some(1) {
+            return Ok(None);
+        }
+        let answer = succeeded(&arguments, ran)?;
+        Ok(Some(String::from_utf8_lossy(&answer).trim().to_owned()))
+    }
+
+    /// Whether these commits came from another one.
+    fn has(&self, folder: &GitFolder, commit: &str) -> GitResult<bool> {
+        let arguments = ["merge-base", "--is-ancestor", commit, &self.tip];
+        Ok(folder.git.try_output(&arguments, &[])?.status.success())
+    }
+
+    /// The name as people say it.
+    fn name(&self) -> String {
+        self.reference.strip_prefix("refs/heads/").unwrap_or(&self.reference).to_owned()
+    }
+
     /// Takes the ref away: the branch has its commits.
     pub(super) fn remove(&self, folder: &GitFolder) -> GitResult<()> {
         let arguments = ["update-ref", "-d", &self.reference, &self.tip];
         folder.git.output(&arguments).map(drop)
+    }
+}
+
+impl GitCommit {
+    /// Merges commits of the workspace that were kept apart and whose files came home before. The files stay as they are: what the person
+    /// changed in them is not committed.
+    pub(super) fn join(
+        &self,
+        came: &CameHome<'_>,
+        words: &GitWords<'_>,
+    ) -> GitResult<Option<GitCommitted>> {
+        let folder = &self.folder;
+        let (kept, parent) = (Kept::find(folder, came.git)?, folder.commit("HEAD")?);
+        let (Some(kept), Some(parent)) = (kept, parent) else { return Ok(None) };
+        let Some(tree) = kept.merged_tree(folder, &parent)? else {
+            let why = "both sides changed the same lines".to_owned();
+            return Err(GitError::CannotJoin { kept: kept.name(), why });
+        };
+        let changed = changes(folder, &parent, &tree)?;
+        self.require_free(came.at, &kept, &changed)?;
+        let is_new = !kept.has(folder, &parent)?;
+        let (commit, note) = match is_new {
+            true => {
+                let message = self.message(words);
+                let commit = self.write_commit(&tree, &[&parent, &kept.tip], &message)?;
+                (commit, commit_note(Some(&parent), &message))
+            }
+            false => (kept.tip.clone(), format!("merge {}: Fast-forward", kept.name())),
+        };
+        // The index first, as for every commit.
+        move_index(folder, Some(&parent), Some(&tree))?;
+        self.move_head(&commit, Some(&parent), &note)?;
+        // Only so that the next status is quick; it says of itself what it could not do.
+        drop(folder.git.try_output(&["update-index", "-q", "--refresh"], &[]));
+        kept.remove(folder)?;
+        let reference = folder.checked_out()?.unwrap_or_else(|| "HEAD".to_owned());
+        Ok(Some(GitCommitted {
+            commit,
+            branch: reference.strip_prefix("refs/heads/").map(str::to_owned),
+            reference,
+            before: Some(parent),
+            files: changed.len() as u64,
+            merged: Some(kept.reference),
+            is_new,
+            hooks: if is_new { hooks::hooks(folder)? } else { Vec::new() },
+        }))
+    }
+
+    /// Fails where the person staged something else in files that the merge changes, and where one of them did not come home.
+    fn require_free(
+        &self,
+        at: &VaultPath,
+        kept: &Kept,
+        changed: &BTreeMap<Vec<u8>, Version>,
+    ) -> GitResult<()> {
+        let git = &self.folder.git;
+        let listed = |arguments: &[&str]| -> GitResult<BTreeSet<Vec<u8>>> {
+            let listed = git.output(arguments)?;
+            Ok(listed.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect())
+        };
+        let staged = changes_of(&git.output(&[
+            "diff-index",
+            "--cached",
+            "-r",
+            "-z",
+            "--raw",
+            "--no-renames",
+            "--no-abbrev",
+            "HEAD",
+        ])?);
+        let other = changed
+            .iter()
+            .filter(|(path, version)| staged.get(*path).is_some_and(|staged| staged != *version));
+        let both: Vec<VaultPath> =
+            other.filter_map(|(path, _)| self.vault_path(at, path)).collect();
+        if !both.is_empty() {
+            return Err(GitError::Dirty(both));
+        }
+        let different =
+            listed(&["diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "HEAD"])?;
+        let known = listed(&["ls-files", "-z"])?;
+        let came = |path: &Vec<u8>| match known.contains(path) || different.contains(path) {
+            true => different.contains(path),
+            false => {
+                let name = std::ffi::OsStr::from_bytes(path);
+                self.folder.top().join(name).symlink_metadata().is_ok()
+            }
+        };
+        match changed.keys().find(|path| !came(path)) {
+            Some(path) => {
+                let why = format!("{} of it did not come home", String::from_utf8_lossy(path));
+                Err(GitError::CannotJoin { kept: kept.name(), why })
+            }
+            None => Ok(()),
+        }
     }
 }
 
@@ -67,7 +195,11 @@ pub(super) fn changes(
     to: &str,
 ) -> GitResult<BTreeMap<Vec<u8>, Version>> {
     let arguments = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from, to];
-    let listed = folder.git.output(&arguments)?;
+    Ok(changes_of(&folder.git.output(&arguments)?))
+}
+
+/// The versions that a list of changes leads to.
+fn changes_of(listed: &[u8]) -> BTreeMap<Vec<u8>, Version> {
     let mut parts = listed.split(|byte| *byte == 0);
     let mut changes = BTreeMap::new();
     while let (Some(line), Some(path)) = (parts.next(), parts.next()) {
@@ -76,5 +208,5 @@ pub(super) fn changes(
             changes.insert(path.to_vec(), (mode.to_vec(), object.to_vec()));
         }
     }
-    Ok(changes)
+    changes
 }

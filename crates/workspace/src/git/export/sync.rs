@@ -224,7 +224,7 @@ impl<'a> Sync<'a> {
                 Ok(Sight::Repository(depth)) => {
                     repositories.insert(crate::git::repository::path_of(&path.names()[..depth]));
                 }
-                Ok(Sight::Nothing) => {
+                Ok(Sight::Nothing | Sight::Directory) => {
                     let empty = entry.directory().is_some_and(|dir| dir.entries == 0);
                     left.empty_directories += u64::from(empty && !is_own(path));
                 }

@@ -16,8 +16,10 @@ const OTHER_FOLDERS: [&[u8]; 2] = [b".offshoot", b"bound"];
 pub(in crate::git) enum Sight {
     /// A file or a link.
     Visible,
-    /// Something that has no meaning to git by itself: a directory, or what belongs to git or Offshoot.
+    /// Something that has no meaning to git: what belongs to git or Offshoot.
     Nothing,
+    /// A directory, which has none by itself.
+    Directory,
     /// A pipe.
     Pipe,
     /// Something in a repository of its own, whose directory this is.
@@ -61,7 +63,7 @@ impl Visibility<'_> {
             }
         }
         match entry.kind() {
-            EntryKind::Directory => return Ok(Sight::Nothing),
+            EntryKind::Directory => return Ok(Sight::Directory),
             EntryKind::Fifo => return Ok(Sight::Pipe),
             EntryKind::File | EntryKind::Symlink => {}
         }

@@ -49,7 +49,7 @@ impl<'d> Decider<'d> {
         let excludes = text_at(objects, &main, &excludes)?.unwrap_or_default();
         let roots = [states.base, states.workspace, states.main];
         let rules = IgnoreRules::new(objects, &roots, &excludes)?;
-        let planting = Planting::of(changes, &before, &after)?;
+        let planting = Planting::of(changes, objects, &before, &after, &bindings)?;
         let bound = bindings.iter().map(Binding::at).filter(|at| !at.is_top()).collect();
         Ok(Self { vault, selection, rules, planting, checkouts, bound })
     }

@@ -1,6 +1,6 @@
 //! What is checked out, in the repository itself and in its further working trees, and the refs, which depend on it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use offshoot_vault::{VaultPath, bound_path};
 
@@ -9,7 +9,7 @@ use super::super::checkout::Checkout;
 use super::super::missing::checkout_flaw;
 use super::super::own_name::namespaces;
 use super::super::refs::{Name, RefPlan, RefStates, plan};
-use super::super::report::GitEvent;
+use super::super::report::{GitEvent, InUse};
 use super::super::role::{Role, role};
 use super::super::store::Store;
 use super::super::{Taking, Unclear};
@@ -32,17 +32,14 @@ pub(in super::super) struct Checkouts {
 impl Checkouts {
     /// Whether the other side has something else checked out than there was.
     pub(super) fn is_changed(&self) -> bool {
-        !self.other.is_same(&self.base) || (self.other.busy && !self.base.busy)
+        !self.other.is_same(&self.base)
+            || !self.other.waits_for_same(&self.base)
+            || (self.other.busy && !self.base.busy)
     }
 
-    /// Why the target's stays.
-    fn why_it_stays(&self) -> &'static str {
-        match (self.target.busy, self.other.busy, self.target.is_same(&self.base)) {
-            (true, ..) => "a merge or rebase is in progress there",
-            (_, true, _) => "the other side has a merge or rebase in progress",
-            (_, _, false) => "they were changed there as well",
-            _ => "the branch that is checked out stays",
-        }
+    /// Whether the target's is just what both sides had.
+    fn is_untouched(&self) -> bool {
+        self.target.is_same(&self.base) && self.target.has_same_progress(&self.base)
     }
 }
 
@@ -66,6 +63,7 @@ impl Taking<'_, '_> {
             checkout.flaw = checkout_flaw(&both, checkout)?;
             checkout.take &= checkout.flaw.is_none();
         }
+        let given = self.given(repository)?;
         // What is taken back goes by where refs are, not by what they hold.
         let follows = self.unclear != Unclear::Stay;
         let states = RefStates {
@@ -78,17 +76,27 @@ impl Taking<'_, '_> {
                 Unclear::Apart => namespaces(self.target_label),
                 Unclear::Follow | Unclear::Stay => Vec::new(),
             },
+            given,
         };
         let mut plan = settle(&mut checkouts, &states)?;
+        let noted = self.report.notes.len();
         let checked_out = checkouts.iter().flat_map(|it| [it.target.branch(), it.other.branch()]);
         let checked_out: BTreeSet<Name> = checked_out.flatten().collect();
         self.drop_merged(repository, &base, &mut plan, &checked_out)?;
         let stash_gone = self.stash(repository)?;
         let taken = self.ref_files(repository, &plan, (&base, &target), stash_gone)?;
+        self.ways_on(repository, &checkouts, noted)?;
         for checkout in &checkouts {
             self.checkout(repository, checkout, &taken)?;
         }
         Ok(())
+    }
+
+    /// What the folders' refs were when a workspace that follows last took them in.
+    fn given(&self, repository: &VaultPath) -> Result<Option<Refs>> {
+        let met = self.meetings.first().filter(|_| self.unclear == Unclear::Follow);
+        let Some((_, tree)) = met else { return Ok(None) };
+        State { objects: self.sides.base.objects, tree }.refs(repository).map(Some)
     }
 
     pub(super) fn checkout_of(&self, at: &VaultPath) -> Result<Checkouts> {
@@ -98,10 +106,17 @@ impl Taking<'_, '_> {
         let other = read(&sides.other)?;
         let mut checkouts =
             Checkouts { at: at.clone(), base, target, other, take: false, flaw: None };
-        let Checkouts { base, target, other, .. } = &checkouts;
-        let at_rest = !target.busy && !other.busy && other.head.is_some();
-        let free = at_rest && (target.is_same(base) || self.is_taken_up(&checkouts)?);
-        checkouts.take = free && checkouts.is_changed();
+        let Checkouts { target, other, .. } = &checkouts;
+        let at_rest = !target.busy && !other.busy;
+        // What waits in the target is finished by the other side, or comes back as it was. A workspace that follows keeps its own.
+        let may_take = match self.unclear {
+            Unclear::Apart => !other.busy,
+            Unclear::Follow => at_rest,
+            Unclear::Stay => true,
+        };
+        let free =
+            (may_take && checkouts.is_untouched()) || (at_rest && self.is_taken_up(&checkouts)?);
+        checkouts.take = free && other.head.is_some() && checkouts.is_changed();
         Ok(checkouts)
     }
 
@@ -109,9 +124,11 @@ impl Taking<'_, '_> {
     fn is_taken_up(&self, checkouts: &Checkouts) -> Result<bool> {
         let Checkouts { at, base, target, other, .. } = checkouts;
         let (Some(here), Some(there)) = (&target.commit, &other.commit) else { return Ok(false) };
-        Ok(self.unclear == Unclear::Apart
-            && target.head == other.head
-            && target.is_known_from(other, base)
+        if self.unclear != Unclear::Apart || target.head != other.head {
+            return Ok(false);
+        }
+        let staged = target.staged(other, base, &Store::new(self.sides.target, at))?;
+        Ok(staged.is_some_and(|staged| staged.is_empty())
             && includes(&Store::new(self.sides.other, at), there, here)?)
     }
 
@@ -148,6 +165,11 @@ impl Taking<'_, '_> {
             }
             self.take_as_it_is(&at.join(b"info").join(b"sparse-checkout"))?;
             self.shared_indexes(at)?;
+            if target.busy || other.busy {
+                for path in target.progress_with(other) {
+                    self.take_as_it_is(&at.concat(&path))?;
+                }
+            }
             return self.log(
                 &at.join(b"logs").join(b"HEAD"),
                 target.commit.as_deref(),
@@ -164,7 +186,7 @@ impl Taking<'_, '_> {
             self.note(repository, event, name, from, other.commit.as_deref());
             return Ok(());
         }
-        let event = GitEvent::CheckoutStayed(checkout.why_it_stays());
+        let event = GitEvent::CheckoutStayed(self.why_it_stays(checkout)?);
         self.note(repository, event, name.clone(), from, other.commit.as_deref());
         // A commit that no branch has would be out of reach.
         let detached = other.branch().is_none() && other.commit != base.commit;
@@ -219,7 +241,7 @@ impl Taking<'_, '_> {
 
     /// Whether a further working tree of the folder's repository lies outside of it: its files do not come home, so what is checked out
     /// there cannot.
-    fn is_elsewhere(&self, repository: &VaultPath, at: &VaultPath) -> Result<bool> {
+    pub(super) fn is_elsewhere(&self, repository: &VaultPath, at: &VaultPath) -> Result<bool> {
         // Of a git directory that lies outside itself, what belongs to other checkouts was held back, or chosen, before.
         let is_bound = repository.parent() == Some(bound_path());
         if self.unclear != Unclear::Apart || self.target_label != HEAD_LABEL || is_bound {
@@ -290,7 +312,7 @@ impl Taking<'_, '_> {
 fn settle(checkouts: &mut [Checkouts], states: &RefStates<'_>) -> Result<RefPlan> {
     loop {
         let stay = checkouts.iter().filter(|checkout| !checkout.take);
-        let guarded: BTreeSet<Name> = stay.filter_map(|it| it.target.branch()).collect();
+        let guarded: BTreeMap<Name, InUse> = stay.flat_map(|it| it.target.in_use.clone()).collect();
         let plan = plan(states, &guarded)?;
         let fits = |checkout: &Checkouts| {
             let mut refs = plan.after.clone();

@@ -37,7 +37,8 @@ impl Taking<'_, '_> {
         for (name, stays) in &plan.stays {
             let here = target.get(name).map(Vec::as_slice);
             let value = match stays {
-                Stays::Both(value) | Stays::CheckedOut(value) => value.as_deref(),
+                Stays::Both(value) | Stays::InUse(value, _) => value.as_deref(),
+                Stays::NoRoom(_, value) => Some(value.as_slice()),
             };
             match (self.unclear, value) {
                 (Unclear::Apart | Unclear::Follow, Some(value)) => {
@@ -47,7 +48,8 @@ impl Taking<'_, '_> {
                     after.insert(own.clone(), value.to_vec());
                     let event = match stays {
                         Stays::Both(_) => GitEvent::KeptApart(text(&own)),
-                        Stays::CheckedOut(_) => GitEvent::CheckedOut(text(&own)),
+                        Stays::InUse(_, why) => GitEvent::CheckedOut(text(&own), *why),
+                        Stays::NoRoom(beside, _) => GitEvent::NoRoom(text(beside), text(&own)),
                     };
                     self.note(repository, event, text(name), here, Some(value));
                 }

@@ -32,14 +32,24 @@ impl Stack {
 
     fn entries(&self) -> BTreeSet<&[u8]> {
         let Some(top) = &self.top else { return BTreeSet::new() };
-        let logged = self.log.as_deref().map(logs::values);
-        logged.into_iter().flatten().chain([top.as_slice()]).collect()
+        self.listed().into_iter().chain([top.as_slice()]).collect()
+    }
+
+    /// Those that git lists: what the log has, and nothing without it.
+    fn listed(&self) -> BTreeSet<&[u8]> {
+        let log = self.log.as_deref().filter(|_| self.top.is_some());
+        log.map(logs::values).into_iter().flatten().collect()
+    }
+
+    /// Whether it lists every stash of another one.
+    fn has_all_of(&self, other: &Self) -> bool {
+        self.listed().is_superset(&other.entries())
     }
 
     /// Whether it can take another one's place: nothing is lost, and nothing comes back that was dropped since they were the same.
     fn goes_on_from(&self, here: &Self, was: &Self) -> bool {
-        let (own, here, was) = (self.entries(), here.entries(), was.entries());
-        own.is_superset(&here) && own.intersection(&was).all(|entry| here.contains(entry))
+        let (own, now, was) = (self.entries(), here.entries(), was.entries());
+        self.has_all_of(here) && own.intersection(&was).all(|entry| now.contains(entry))
     }
 }
 
@@ -57,6 +67,12 @@ impl Taking<'_, '_> {
             && flaw(&both, STASH, value)?.is_some()
         {
             return Ok(false);
+        }
+        for entry in there.entries().difference(&here.entries()) {
+            if let Some(flaw) = flaw(&both, STASH, entry)? {
+                self.note_stash(repository, GitEvent::NotBrought(flaw), &here, &there);
+                return Ok(false);
+            }
         }
         // What the base has need not be what the other side had: a pull keeps the folder's stash apart. Only what the folder did with its
         // own is followed as it is.
@@ -99,7 +115,7 @@ impl Taking<'_, '_> {
         let known = |entry: &&[u8]| was.entries().contains(entry) || here.entries().contains(entry);
         let Some(value) = there.top.as_ref().filter(|_| !entries.iter().all(known)) else {
             // What the person dropped says nothing about what the workspace stashed.
-            if self.label != HEAD_LABEL && !entries.is_superset(&here.entries()) {
+            if self.label != HEAD_LABEL && !there.has_all_of(here) {
                 let why = "it lacks one that stays here".to_owned();
                 self.note_stash(repository, GitEvent::NotBrought(why), here, there);
             }

@@ -1,0 +1,148 @@
+//! Submodules that are made ready inside of a workspace.
+
+use offshoot_needs::needs;
+
+use crate::seen::FIX;
+use crate::world::{Side, World};
+
+/// A folder with a submodule that nobody made ready, and where that comes from.
+const UNREADY: &str = "git init -q .; echo one > a; git add a; git commit -qm first
+    git clone -q --bare . store.git; echo store.git > .git/info/exclude
+    git -c protocol.file.allow=always submodule --quiet add \"$PWD/store.git\" lib
+    git commit -qm modules; git submodule --quiet deinit -f lib; rm -rf .git/modules";
+
+/// The same in a linked working tree.
+const LINKED: &str =
+    "git init -q ../main; cd ../main; echo one > a; git add a; git commit -qm first
+    git -c protocol.file.allow=always submodule --quiet add \"file://$PWD/.git\" lib
+    git commit -qm modules; git submodule --quiet deinit -f lib; rm -rf .git/modules
+    git worktree add -q -b side ../project";
+
+const READY: &str = "git -c protocol.file.allow=always submodule --quiet update --init";
+
+/// Makes it ready, and commits in it and around it.
+const WORK: &str = "git -c protocol.file.allow=always submodule --quiet update --init
+    cd lib; git checkout -q -b topic; echo two >> a; git commit -qam inner; cd ..; git commit -qam moved";
+
+fn works(world: &World) {
+    assert_eq!(
+        world.ok(
+            Side::Folder,
+            "git -C lib log -1 --format=%s; git log -1 --format=%s; git status --porcelain
+             git submodule status | cut -c1; git -C lib config remote.origin.url > /dev/null"
+        ),
+        "inner\nmoved\n \n"
+    );
+    world.ok(Side::Folder, "git fsck --strict; git -C lib fsck --strict");
+    world.ok(Side::Folder, READY);
+}
+
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn one_that_is_made_ready_inside_comes_home_whole() {
+    for script in [UNREADY, LINKED] {
+        let world = World::new(script, &["fix"]);
+        world.ok(FIX, WORK);
+        let said = world.done(&["commit", "-w", "fix"]);
+        assert!(!said.contains("stays in"), "{said}");
+        works(&world);
+        let status = world.document(&["status", "-w", "fix"]);
+        assert!(!status["result"].to_string().contains("\"reason\":\"git\""), "{status}");
+        // It goes again, and a person can make it ready themselves.
+        let undone = world.product(&["undo", "-w", "fix"]);
+        assert!(undone.is_well(), "{undone:#?}");
+        assert!(!format!("{}{}", undone.out, undone.err).contains("both sides"), "{undone:#?}");
+        assert_eq!(
+            world.ok(Side::Folder, "git log -1 --format=%s; git status --porcelain; ls lib"),
+            "modules\n"
+        );
+        world.ok(Side::Folder, READY);
+        assert_eq!(
+            world.ok(Side::Folder, "git -C lib log -1 --format=%s; git status --porcelain"),
+            "first\n"
+        );
+    }
+}
+
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn one_that_is_new_comes_home_whole() {
+    let world = World::new(UNREADY, &["fix"]);
+    world.ok(
+        FIX,
+        "git -c protocol.file.allow=always submodule --quiet add \"$PWD/store.git\" deep/other; git commit -qm added",
+    );
+    world.done(&["commit", "-w", "fix"]);
+    assert_eq!(
+        world.ok(
+            Side::Folder,
+            "git -C deep/other log -1 --format=%s; git status --porcelain; git -C deep/other status --porcelain"
+        ),
+        "first\n"
+    );
+    world.ok(Side::Folder, "git fsck --strict; git -C deep/other fsck --strict");
+}
+
+/// Whatever git would run for it keeps all of it in the workspace: its files would be in git's way without it.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn one_that_git_would_run_something_for_stays_whole() {
+    for planted in [
+        "printf '#!/bin/sh\\n' > .git/modules/lib/hooks/post-checkout; chmod +x .git/modules/lib/hooks/post-checkout",
+        "git -C lib config core.fsmonitor /tmp/x",
+        "git -C lib config remote.origin.url 'ext::sh -c x'",
+        "git -C lib config include.path /tmp/x",
+        "mkdir -p .git/modules/lib/info; echo '* filter=x' > .git/modules/lib/info/attributes",
+        "ln -s /tmp/x .git/modules/lib/hooks/x.sample",
+        "git config -f .git/modules/lib/config core.worktree ../../..",
+    ] {
+        let world = World::new(UNREADY, &["fix"]);
+        world.ok(FIX, &format!("{READY}; {planted}"));
+        let said = world.done(&["commit", "-w", "fix"]);
+        assert!(said.contains("--allow git"), "{planted}: {said}");
+        assert!(!said.contains("pre-commit.sample"), "{planted}: {said}");
+        assert_eq!(
+            world.ok(
+                Side::Folder,
+                "ls -A lib; ls .git | grep modules || true; git status --porcelain"
+            ),
+            "",
+            "{planted}"
+        );
+        // The person makes it ready without what is planted.
+        world.ok(Side::Folder, READY);
+        assert_eq!(world.ok(Side::Folder, "git -C lib log -1 --format=%s"), "first\n");
+    }
+}
+
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn settings_around_it_are_held_back_where_they_say_more() {
+    let world = World::new(UNREADY, &["fix"]);
+    world.ok(FIX, &format!("{READY}; git config submodule.lib.update '!touch /tmp/x'"));
+    let said = world.done(&["commit", "-w", "fix"]);
+    assert!(said.contains("/.git/config"), "{said}");
+    assert_eq!(world.ok(Side::Folder, "git config --get-regexp submodule || true"), "");
+}
+
+/// A git that is at work for a moment is waited for.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_lock_that_goes_in_a_moment_stops_no_commit() {
+    for lock in ["index.lock", "HEAD.lock", "refs/heads/main.lock"] {
+        let world = World::new(UNREADY, &["fix"]);
+        world.ok(FIX, "echo new > new");
+        world.ok(
+            Side::Folder,
+            &format!("touch .git/{lock}; (sleep 0.8; rm .git/{lock}) > /dev/null 2>&1 &"),
+        );
+        world.done(&["commit", "-w", "fix"]);
+        assert_eq!(
+            world.ok(Side::Folder, &format!("cat new; ls .git/{lock} 2> /dev/null || true")),
+            "new\n"
+        );
+        world.ok(FIX, "echo more > new");
+        world.ok(Side::Folder, &format!("touch .git/{lock}"));
+        assert_eq!(world.product(&["commit", "-w", "fix"]).code, Some(8));
+    }
+}
