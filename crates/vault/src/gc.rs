@@ -4,6 +4,7 @@
 //! and first marks what was committed since. Order is what makes a crash harmless: roots go before the nodes below them and those
 //! before contents; packs are durable before anything names them; files go after the rows that named them.
 
+mod bases;
 mod caches;
 mod chunks;
 mod due;

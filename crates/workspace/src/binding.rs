@@ -15,8 +15,8 @@ pub(crate) use git::{take as take_git_directory, warning as git_warning};
 use std::path::{Path, PathBuf};
 
 use offshoot_vault::{
-    Actor, Binding, FolderIdentity, ImportOptions, ImportReport, Imported, Snapshot, Vault, VaultPath,
-    display_bytes,
+    Actor, Binding, FolderIdentity, ImportOptions, ImportReport, Imported, Snapshot, Vault,
+    VaultPath, display_bytes,
 };
 
 use crate::error::{Result, ServiceError};
