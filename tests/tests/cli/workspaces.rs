@@ -119,3 +119,18 @@ fn the_workspace_comes_from_the_environment_too() {
     let output = place.command(["status"]).env("OFFSHOOT_VAULT", "nowhere").output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{output:?}");
 }
+
+/// Who makes a workspace means the folder as it is, not as it was read last.
+#[test]
+fn a_new_workspace_has_what_is_in_the_folder_now() {
+    let place = demo_vault();
+    place.write("newer.txt", "newer");
+    place.ok(["workspace", "create", "old", "--from", "head"]);
+    assert_eq!(place.run(["fs", "cat", "/newer.txt", "-w", "old"]).status.code(), Some(3));
+    place.ok(["-c", "exec.refresh=false", "workspace", "create", "asked"]);
+    assert_eq!(place.run(["fs", "cat", "/newer.txt", "-w", "asked"]).status.code(), Some(3));
+    let output = place.run(["new", "late"]);
+    assert!(output.status.success(), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("was brought up to date"));
+    assert_eq!(place.ok(["fs", "cat", "/newer.txt", "-w", "late"]), "newer");
+}
