@@ -9,6 +9,7 @@ use super::apart::{GitEvent, GitNote, GitReport};
 use super::commit::GitCommitted;
 use super::error::GitResult;
 use super::folder::GitFolder;
+use super::repository::{State, common};
 use crate::error::Result;
 
 /// The kind of the operation that remembers it. It moves no ref of the vault, so undo passes over it.
@@ -21,6 +22,8 @@ const PAGE: u32 = 64;
 /// A ref that a git commit moved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GitMove {
+    /// The repository's directory in the vault.
+    repository: VaultPath,
     reference: String,
     /// Where it was; nothing where it was not there.
     from: Option<String>,
@@ -69,12 +72,20 @@ pub(crate) fn git_move_of(vault: &Vault, commit: &Operation) -> Result<Option<Gi
             }
             let (Some(reference), Some(to)) = (text("ref"), text("to")) else { return Ok(None) };
             let (from, merged) = (text("from"), text("merged"));
-            return Ok(Some(GitMove { reference, from, to, merged }));
+            let repository = first_repository(vault)?;
+            return Ok(Some(GitMove { repository, reference, from, to, merged }));
         }
         if last.seq <= commit.seq {
             return Ok(None);
         }
     }
+}
+
+/// Where the refs of the first folder's repository are.
+fn first_repository(vault: &Vault) -> Result<VaultPath> {
+    let tree = vault.tree(&vault.head()?.root)?;
+    let state = State { objects: vault.objects()?, tree: &tree };
+    Ok(common(&state.repository_at(&VaultPath::top())?))
 }
 
 impl GitMove {
@@ -86,9 +97,9 @@ impl GitMove {
         redo: bool,
         report: &mut GitReport,
     ) -> GitResult<()> {
-        let note = self.move_ref(folder, redo)?;
+        let Some(note) = self.move_ref(folder, redo)? else { return Ok(()) };
         let is_back = redo && note.event == GitEvent::Moved;
-        report.notes.push(note);
+        report.follow(note);
         match &self.merged {
             Some(merged) if is_back => self.remove_merged(folder, merged, report),
             _ => Ok(()),
@@ -111,7 +122,8 @@ impl GitMove {
         Ok(())
     }
 
-    fn move_ref(&self, folder: &GitFolder, redo: bool) -> GitResult<GitNote> {
+    /// What became of the ref; nothing where it is there already.
+    fn move_ref(&self, folder: &GitFolder, redo: bool) -> GitResult<Option<GitNote>> {
         let there = Some(self.to.clone());
         let (from, to) = match redo {
             true => (self.from.clone(), there),
@@ -119,7 +131,7 @@ impl GitMove {
         };
         let now = folder.commit(&self.reference)?;
         let note = |event, from: Option<String>, to| GitNote {
-            repository: VaultPath::top().join(b".git"),
+            repository: self.repository.clone(),
             event,
             name: self.reference.clone(),
             side: "commit".to_owned(),
@@ -133,7 +145,7 @@ impl GitMove {
             None => true,
         };
         if now != from || !is_free || !exists {
-            return Ok(note(GitEvent::Stayed, now, to));
+            return Ok((now != to).then(|| note(GitEvent::Stayed, now, to)));
         }
         let checked_out = folder.checked_out()?.unwrap_or_else(|| "HEAD".to_owned());
         if checked_out == self.reference {
@@ -147,7 +159,7 @@ impl GitMove {
         };
         // Only so that the next status is quick; it says of itself what it could not do.
         drop(folder.git.try_output(&["update-index", "-q", "--refresh"], &[]));
-        Ok(note(GitEvent::Moved, from, to))
+        Ok(Some(note(GitEvent::Moved, from, to)))
     }
 }
 

@@ -16,7 +16,9 @@ use super::folders::Folders;
 use super::note::{Hex, Note, Record, RevertRecord};
 use super::proposal::{HEAD_LABEL, side};
 use crate::error::{Result, ServiceError};
-use crate::git::{GitReport, RepositoryMerge, Unclear, is_own, merge_repositories};
+use crate::git::{
+    GitFolder, GitMove, GitReport, RepositoryMerge, Unclear, is_own, merge_repositories,
+};
 use crate::hold::lock_workspace;
 
 /// How often it is tried again because somebody changed the folder meanwhile.
@@ -82,9 +84,24 @@ struct Way<'s> {
     before: Id,
 }
 
+/// What is to be done to the folders.
+struct Planned {
+    /// What they are.
+    captured: Imported,
+    workspace: Workspace,
+    /// What they become.
+    root: RootId,
+    git: GitReport,
+}
+
 impl Reverter<'_> {
-    /// Takes a commit back, or brings it back: folders and refs.
-    pub(crate) fn revert(&self, target: &Operation, redo: bool) -> Result<(Reverted, GitReport)> {
+    /// Takes a commit back, or brings it back: folders and refs, and the git commit that was made of it.
+    pub(crate) fn revert(
+        &self,
+        target: &Operation,
+        redo: bool,
+        made: Option<&(GitMove, GitFolder)>,
+    ) -> Result<(Reverted, GitReport)> {
         let sides = Sides::of(target)?;
         let verb = if redo { "redo" } else { "undo" };
         let _lock =
@@ -98,8 +115,48 @@ impl Reverter<'_> {
         };
         let (from_root, to_root) = (self.root(&from.head)?, self.root(&to.head)?);
         let way = Way { redo, from, from_root, to_root, before: sides.before.head };
+        match made {
+            Some(made) if redo => {
+                let (reverted, mut git) = self.revert_files(&folders, target, &way)?;
+                made.0.revert(&made.1, redo, &mut git)?;
+                Ok((reverted, git))
+            }
+            Some(made) => self.undo_with_git(&folders, target, &way, made),
+            None => self.revert_files(&folders, target, &way),
+        }
+    }
+
+    /// Takes a commit back whose git commit came on top of it: that goes first, so that the repository is what the commit of files left.
+    fn undo_with_git(
+        &self,
+        folders: &Folders<'_>,
+        target: &Operation,
+        way: &Way<'_>,
+        (moved, folder): &(GitMove, GitFolder),
+    ) -> Result<(Reverted, GitReport)> {
+        self.planned(folders, target, way)?;
+        let mut git = GitReport::default();
+        moved.revert(folder, false, &mut git)?;
+        match self.revert_files(folders, target, way) {
+            Ok((reverted, files)) => {
+                files.notes.into_iter().for_each(|note| git.follow(note));
+                Ok((reverted, git))
+            }
+            Err(error) => {
+                moved.revert(folder, true, &mut git)?;
+                Err(error)
+            }
+        }
+    }
+
+    fn revert_files(
+        &self,
+        folders: &Folders<'_>,
+        target: &Operation,
+        way: &Way<'_>,
+    ) -> Result<(Reverted, GitReport)> {
         for _ in 0..ATTEMPTS {
-            if let Some(reverted) = self.attempt(&folders, target, &way)? {
+            if let Some(reverted) = self.attempt(folders, target, way)? {
                 return Ok(reverted);
             }
         }
@@ -118,11 +175,7 @@ impl Reverter<'_> {
         target: &Operation,
         way: &Way<'_>,
     ) -> Result<Option<(Reverted, GitReport)>> {
-        let captured = folders.capture()?;
-        let (root, git) = self.target_root(target, way, &captured)?;
-        let workspace = self.workspace_now(target, way)?;
-        folders.require_readable(&captured, &root)?;
-        folders.require_git_at_rest()?;
+        let Planned { captured, workspace, root, git } = self.planned(folders, target, way)?;
         let (head, _) = folders.follow(&captured)?;
         let note = self.note(target, way, &head, &workspace, root);
         let recorded = folders.apply(&captured.root, &root, &note)?;
@@ -130,6 +183,21 @@ impl Reverter<'_> {
             let reverted = Reverted { target: target.clone(), operation: recorded.operation };
             (reverted, git)
         }))
+    }
+
+    /// What is to be done. Fails where something stands in the way.
+    fn planned(
+        &self,
+        folders: &Folders<'_>,
+        target: &Operation,
+        way: &Way<'_>,
+    ) -> Result<Planned> {
+        let captured = folders.capture()?;
+        let (root, git) = self.target_root(target, way, &captured)?;
+        let workspace = self.workspace_now(target, way)?;
+        folders.require_readable(&captured, &root)?;
+        folders.require_git_at_rest()?;
+        Ok(Planned { captured, workspace, root, git })
     }
 
     /// What the folders become: what they are now, with the commit's paths as they are on the other side.

@@ -10,6 +10,23 @@ pub struct GitReport {
 }
 
 impl GitReport {
+    /// Adds what happened after everything else: a ref that moved before moved once, from where it was first.
+    pub(crate) fn follow(&mut self, note: GitNote) {
+        let is_same = |known: &&mut GitNote| {
+            let refs = (&known.repository, &known.name) == (&note.repository, &note.name);
+            let moved = known.event == GitEvent::Moved && note.event == GitEvent::Deleted;
+            let again = known.event == note.event;
+            refs && (moved || again) && !matches!(note.event, GitEvent::CheckoutStayed(_))
+        };
+        match self.notes.iter_mut().find(is_same) {
+            Some(known) => {
+                known.event = note.event;
+                known.to = note.to;
+            }
+            None => self.notes.push(note),
+        }
+    }
+
     /// What leaves commits behind, or puts something else in place of what is checked out.
     pub(crate) fn left_behind(mut self) -> Self {
         self.notes.retain(|note| {
