@@ -7,6 +7,8 @@
 mod broken;
 #[path = "repositories/dropped.rs"]
 mod dropped;
+#[path = "repositories/exact.rs"]
+mod exact;
 #[path = "repositories/flow.rs"]
 mod flow;
 #[path = "repositories/killed.rs"]
@@ -29,8 +31,6 @@ mod seen;
 mod story;
 #[path = "repositories/submodules.rs"]
 mod submodules;
-#[path = "repositories/undone.rs"]
-mod undone;
 #[path = "repositories/world.rs"]
 mod world;
 
