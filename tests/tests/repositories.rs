@@ -31,6 +31,8 @@ mod seen;
 mod story;
 #[path = "repositories/submodules.rs"]
 mod submodules;
+#[path = "repositories/undone.rs"]
+mod undone;
 #[path = "repositories/world.rs"]
 mod world;
 

@@ -31,6 +31,9 @@ pub struct GitOutcomeDoc {
     /// The ref with the workspace's own commits that it is a merge of; that ref is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged: Option<String>,
+    /// The commit that this ref was at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged_commit: Option<String>,
     /// The hooks of the repository that were not run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hooks_skipped: Vec<String>,

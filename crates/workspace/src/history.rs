@@ -6,7 +6,7 @@ use offshoot_vault::{
 };
 
 use crate::error::{Result, ServiceError};
-use crate::git::{FOLLOW, GitFolder, GitMove, GitOptions, GitReport, git_move_of};
+use crate::git::{FOLLOW, GitOptions, GitReport};
 use crate::hold::share_workspace;
 use crate::home::{HomeOptions, Reverter, is_commit, settle_interrupted};
 
@@ -150,20 +150,8 @@ impl<'a> HistoryService<'a> {
 
     /// Takes a commit back, or brings it back, and the git commit that was made of it.
     fn revert_commit(&self, target: &Operation, redo: bool) -> Result<Reversal> {
-        let made = self.git_commit_of(target)?;
-        let (reverted, git) = self.reverter().revert(target, redo, made.as_ref())?;
+        let (reverted, git) = self.reverter().revert(target, redo)?;
         Ok(Reversal { git, ..reverted.into() })
-    }
-
-    /// The git commit that was made of what a commit brought home, if there is one, and the folder that it is in.
-    fn git_commit_of(&self, commit: &Operation) -> Result<Option<(GitMove, GitFolder)>> {
-        let (Some(moved), Some(options)) = (git_move_of(self.vault, commit)?, &self.git) else {
-            return Ok(None);
-        };
-        let bindings = self.vault.bindings()?;
-        let first = bindings.iter().find(|binding| binding.at().is_top());
-        let folder = first.map(|binding| GitFolder::find(&binding.host_path(), options));
-        Ok(folder.transpose()?.flatten().map(|folder| (moved, folder)))
     }
 
     /// Makes everything what it was right after an operation. Folders stay as they are.
@@ -211,7 +199,8 @@ impl<'a> HistoryService<'a> {
     }
 
     fn reverter(&self) -> Reverter<'_> {
-        Reverter { vault: self.vault, actor: &self.actor, options: &self.home }
+        let (vault, actor, options) = (self.vault, &self.actor, &self.home);
+        Reverter { vault, actor, options, git: self.git.as_ref() }
     }
 }
 

@@ -15,6 +15,7 @@ use super::error::{GitError, GitResult};
 use super::export::{Contents, Nested, Sight, Stream, Visibility, mode_of};
 use super::folder::GitFolder;
 use super::identity::Identity;
+use super::moved::{move_refs, step};
 use super::run::{Git, succeeded};
 use super::trailers::{EXEC, WORKSPACE, with_trailers};
 use crate::error::Result;
@@ -59,6 +60,8 @@ pub struct GitCommitted {
     pub files: u64,
     /// The ref with the workspace's own commits that it merges; it is gone.
     pub merged: Option<String>,
+    /// Where that ref was.
+    pub merged_commit: Option<String>,
     /// Whether it was made here; otherwise it is the workspace's own.
     pub is_new: bool,
     /// Hooks of the repository that were not run.
@@ -141,30 +144,27 @@ impl GitCommit {
         let merged = self.merged(came, parent.as_deref(), &tree, &wanted)?;
         let tip = merged.as_ref().map(|kept| kept.tip.as_str());
         let parents: Vec<&str> = parent.as_deref().into_iter().chain(tip).collect();
-        let commit = self.write_commit(&tree, &parents, &message)?;
-        // The index first: should the rest fail, the changes are staged and nothing looks as if it were taken back.
-        self.folder.git.output_of(&["update-index", "-z", "--index-info"], &lines)?;
-        self.move_head(&commit, parent.as_deref(), &commit_note(parent.as_deref(), &message))?;
-        // Only so that the next status is quick; it says of itself what it could not do.
-        drop(self.folder.git.try_output(&["update-index", "-q", "--refresh"], &[]));
         let reference = self.folder.checked_out()?.unwrap_or_else(|| "HEAD".to_owned());
-        let branch = branch_of(&reference);
         let files = match &parent {
             Some(parent) => join::changes(&self.folder, parent, &tree)?.len(),
             None => wanted.len(),
         };
-        if let Some(kept) = &merged {
-            kept.remove(&self.folder)?;
-        }
+        let hooks = hooks::hooks(&self.folder)?;
+        let commit = self.write_commit(&tree, &parents, &message)?;
+        // The index first: should the rest fail, the changes are staged and nothing looks as if it were taken back.
+        self.folder.git.output_of(&["update-index", "-z", "--index-info"], &lines)?;
+        let note = commit_note(parent.as_deref(), &message);
+        self.move_head(&commit, parent.as_deref(), merged.as_ref(), &note)?;
         Ok(Some(GitCommitted {
             commit,
-            branch,
+            branch: branch_of(&reference),
             reference,
             before: parent,
             files: files as u64,
+            merged_commit: merged.as_ref().map(|kept| kept.tip.clone()),
             merged: merged.map(|kept| kept.reference),
             is_new: true,
-            hooks: hooks::hooks(&self.folder)?,
+            hooks,
         }))
     }
 
@@ -291,10 +291,20 @@ impl GitCommit {
         Ok(String::from_utf8_lossy(&answer).trim().to_owned())
     }
 
-    fn move_head(&self, to: &str, from: Option<&str>, note: &str) -> GitResult<()> {
-        // An empty old value means that there must be none.
-        let arguments = ["update-ref", "-m", note, "HEAD", to, from.unwrap_or("")];
-        self.folder.git.output(&arguments).map(drop)
+    /// Moves HEAD, and takes the ref away whose commits it has then: both or nothing.
+    fn move_head(
+        &self,
+        to: &str,
+        from: Option<&str>,
+        merged: Option<&Kept>,
+        note: &str,
+    ) -> GitResult<()> {
+        let merged = merged.map(|kept| step(&kept.reference, Some(&kept.tip), None));
+        let lines: Vec<String> = [step("HEAD", from, Some(to))].into_iter().chain(merged).collect();
+        move_refs(&self.folder, note, &lines)?;
+        // Only so that the next status is quick; it says of itself what it could not do.
+        drop(self.folder.git.try_output(&["update-index", "-q", "--refresh"], &[]));
+        Ok(())
     }
 
     fn message(&self, words: &GitWords<'_>) -> String {

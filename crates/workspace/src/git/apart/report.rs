@@ -10,21 +10,25 @@ pub struct GitReport {
 }
 
 impl GitReport {
-    /// Adds what happened after everything else: a ref that moved before moved once, from where it was first.
-    pub(crate) fn follow(&mut self, note: GitNote) {
-        let is_same = |known: &&mut GitNote| {
-            let refs = (&known.repository, &known.name) == (&note.repository, &note.name);
-            let moved = known.event == GitEvent::Moved && note.event == GitEvent::Deleted;
-            let again = known.event == note.event;
-            refs && (moved || again) && !matches!(note.event, GitEvent::CheckoutStayed(_))
-        };
-        match self.notes.iter_mut().find(is_same) {
-            Some(known) => {
-                known.event = note.event;
-                known.to = note.to;
+    /// The account of two steps of which the second followed the first: a ref that both moved is told once.
+    pub(crate) fn then(mut self, next: Self) -> Self {
+        for note in next.notes {
+            let is_it = |earlier: &GitNote| {
+                earlier.repository == note.repository
+                    && earlier.name == note.name
+                    && earlier.event.moves() == note.event.moves()
+                    && (note.event.moves() || note.event == earlier.event)
+            };
+            let earlier = self.notes.iter().position(is_it).map(|at| self.notes.remove(at));
+            let note = match earlier {
+                Some(earlier) if note.event.moves() => GitNote { from: earlier.from, ..note },
+                _ => note,
+            };
+            if !note.event.moves() || note.from != note.to {
+                self.notes.push(note);
             }
-            None => self.notes.push(note),
         }
+        self
     }
 
     /// What leaves commits behind, or puts something else in place of what is checked out.
@@ -129,6 +133,11 @@ pub enum GitEvent {
 }
 
 impl GitEvent {
+    /// Whether a ref is elsewhere, or gone.
+    fn moves(&self) -> bool {
+        matches!(self, Self::Moved | Self::Deleted)
+    }
+
     /// The word for it.
     pub fn as_str(&self) -> &'static str {
         match self {
