@@ -23,6 +23,8 @@ mod moves;
 mod others;
 #[path = "repositories/parts.rs"]
 mod parts;
+#[path = "repositories/planned.rs"]
+mod planned;
 #[path = "repositories/seen.rs"]
 mod seen;
 #[path = "repositories/story.rs"]
