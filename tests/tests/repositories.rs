@@ -25,6 +25,8 @@ mod moves;
 mod others;
 #[path = "repositories/parts.rs"]
 mod parts;
+#[path = "repositories/planned.rs"]
+mod planned;
 #[path = "repositories/seen.rs"]
 mod seen;
 #[path = "repositories/story.rs"]

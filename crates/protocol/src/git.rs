@@ -17,10 +17,10 @@ pub struct GitCommitDoc {
     pub subject: String,
 }
 
-/// What became of a git commit of what came home.
+/// What became of a git commit of what came home, or would.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GitOutcomeDoc {
-    /// Its id; null where none was made.
+    /// Its id; null where none was made, and where a new one would be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// The branch that it is on; null where none is checked out.

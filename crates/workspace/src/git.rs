@@ -26,7 +26,7 @@ pub use apart::{
 };
 pub(crate) use apart::{is_object, is_own, is_the_folders, object_holder};
 pub(crate) use checkout::Checkouts;
-pub use commit::{CameHome, GitCommit, GitCommitted, GitPlanned, GitWords, check_folder};
+pub use commit::{CameHome, GitCommit, GitCommitted, GitWords, check_folder};
 pub use error::GitError;
 pub use export::{ExportRequest, Exported, ExportedCommit, LeftOut, export};
 pub use folder::GitFolder;

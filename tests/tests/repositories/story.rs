@@ -42,6 +42,7 @@ struct Case {
 
 /// Something that the product did.
 struct Done {
+    /// It was not taken back.
     stands: bool,
     /// What the folder was before it and after it.
     folder: [String; 2],
@@ -265,10 +266,12 @@ impl Case {
         self.note(&said);
         if said.is_well() {
             self.undoable.entry(agent).or_default()[at].stands = !wanted;
-            let now = self.world.state(Side::Folder);
-            if is_as_left && now != expected {
-                return self.fail(format!("{verb} made {now}and not {expected}of {left}: {said:#?}"));
-            }
+        }
+        // Where the workspace did something else last, that is taken back.
+        let is_commit = said.is_well() && said.out.contains("done: commit ");
+        let now = self.world.state(Side::Folder);
+        if is_commit && is_as_left && now != expected {
+            return self.fail(format!("{verb} made {now}and not {expected}of {left}: {said:#?}"));
         }
         if said.err.contains("/.git") {
             return self.fail(format!("{verb} is refused because of git: {said:#?}"));

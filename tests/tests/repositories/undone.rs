@@ -9,7 +9,8 @@ use crate::world::{AUTHOR, Side, World};
 const COMMIT_GIT: [&str; 8] = ["commit", "-w", "fix", "--git", "-m", "both", "--author", AUTHOR];
 const OWN: &str = "refs/heads/offshoot/fix/main";
 /// All that a commit may change in the folder.
-const STATE: &str = "git for-each-ref; git symbolic-ref HEAD; git ls-files -s; git status --porcelain; ls; cat a b";
+const STATE: &str = "git for-each-ref; git symbolic-ref HEAD; git ls-files -s; ls; cat a b
+    git --no-optional-locks status --porcelain";
 
 fn state(world: &World) -> String {
     world.ok(Side::Folder, STATE)
@@ -87,8 +88,12 @@ fn a_branch_that_was_merged_comes_back() {
 #[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_branch_that_went_on_goes_back() {
-    let world = apart();
-    world.ok(FIX, "echo new > n; git add n; git commit -qm more; echo loose > loose");
+    let world = world();
+    world.ok(FIX, "echo n > n; git add n; git commit -qm theirs");
+    world.ok(Side::Folder, "sed -i 's/^1$/start/' b; git commit -qam mine");
+    world.done(&["commit", "-w", "fix"]);
+    world.ok(Side::Folder, "git add n; git commit -qm files");
+    world.ok(FIX, "echo m > m; git add m; git commit -qm more; echo loose > loose");
     let before = state(&world);
     let made = world.document(&COMMIT_GIT);
     assert_eq!(made["result"]["git"]["merged"], OWN, "{made}");

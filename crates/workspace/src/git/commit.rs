@@ -2,6 +2,7 @@
 
 mod hooks;
 mod join;
+mod rehearsal;
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -20,6 +21,7 @@ use super::run::{Git, succeeded};
 use super::trailers::{EXEC, WORKSPACE, with_trailers};
 use crate::error::Result;
 use join::Kept;
+use rehearsal::Rehearsal;
 
 /// What of a vault came into a folder.
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +30,8 @@ pub struct CameHome<'a> {
     pub at: &'a VaultPath,
     /// What changed in the folder.
     pub changes: &'a [Change],
+    /// What the folder was.
+    pub before: RootId,
     /// What the folder is now.
     pub after: RootId,
     /// What became of its repository.
@@ -45,7 +49,7 @@ pub struct GitWords<'a> {
     pub execs: &'a [Id],
 }
 
-/// A commit that was made.
+/// A commit that was made, or would be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GitCommitted {
     /// Its id.
@@ -65,17 +69,6 @@ pub struct GitCommitted {
     /// Whether it was made here; otherwise it is the workspace's own.
     pub is_new: bool,
     /// Hooks of the repository that were not run.
-    pub hooks: Vec<String>,
-}
-
-/// A commit that would be made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GitPlanned {
-    /// The branch that is checked out, if one is.
-    pub branch: Option<String>,
-    /// How many of the files that come home git would see.
-    pub files: u64,
-    /// Hooks of the repository that would not run.
     pub hooks: Vec<String>,
 }
 
@@ -109,15 +102,41 @@ impl GitCommit {
         if both.is_empty() { Ok(()) } else { Err(GitError::Dirty(both).into()) }
     }
 
-    /// What a commit of what comes home would be. Nothing where git can see nothing of it.
-    pub fn plan(&self, vault: &Vault, came: &CameHome<'_>) -> Result<Option<GitPlanned>> {
+    /// What a commit of what comes home would be: it is made, and forgotten. The id of a new one is not what the real one's will be. Nothing
+    /// where git has it already, or can see nothing of it.
+    pub fn plan(
+        &self,
+        vault: &Vault,
+        came: &CameHome<'_>,
+        words: &GitWords<'_>,
+    ) -> Result<Option<GitCommitted>> {
+        let Some(rehearsal) = Rehearsal::new(&self.folder, vault, came)? else {
+            return self.plan_files(vault, came);
+        };
+        let (identity, dirty) = (self.identity.clone(), self.dirty.clone());
+        let commit = Self { folder: rehearsal.folder.clone(), identity, dirty };
+        let made = commit.commit(vault, came, words)?;
+        let Some(made) = made else { return Ok(None) };
+        let hooks = if made.is_new { hooks::hooks(&self.folder)? } else { Vec::new() };
+        Ok(Some(GitCommitted { hooks, ..made }))
+    }
+
+    /// The same where nothing but the commit comes into the repository.
+    fn plan_files(&self, vault: &Vault, came: &CameHome<'_>) -> Result<Option<GitCommitted>> {
         let wanted = self.tracked_or_not_ignored(self.wanted(vault, came)?)?;
         if wanted.is_empty() {
             return Ok(None);
         }
-        Ok(Some(GitPlanned {
-            branch: branch_of(&self.folder.checked_out()?.unwrap_or_default()),
+        let reference = self.folder.checked_out()?.unwrap_or_else(|| "HEAD".to_owned());
+        Ok(Some(GitCommitted {
+            commit: String::new(),
+            branch: branch_of(&reference),
+            reference,
+            before: self.folder.commit("HEAD")?,
             files: wanted.len() as u64,
+            merged: None,
+            merged_commit: None,
+            is_new: true,
             hooks: hooks::hooks(&self.folder)?,
         }))
     }
