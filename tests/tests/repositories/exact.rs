@@ -61,7 +61,10 @@ fn what_an_agent_committed_and_what_it_left_are_taken_back() {
 fn other_branches_are_taken_back_as_well() {
     let side = "git checkout -q side; echo s > s; git add s; git commit -qm side; git tag v1";
     let both = format!("echo theirs > a; git commit -qam theirs; {side}");
-    back_and_forth(&history("git branch side", &format!("{both}; git checkout -q main; echo w > w")));
+    back_and_forth(&history(
+        "git branch side",
+        &format!("{both}; git checkout -q main; echo w > w"),
+    ));
     back_and_forth(&history("git branch side", &format!("{both}; echo w > w")));
     let said = back_and_forth(&history("", &format!("git checkout -qb topic; {BOTH}")));
     assert!(said.contains("topic was deleted; it was at"), "{said}");
