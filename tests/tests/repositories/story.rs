@@ -94,7 +94,7 @@ impl Case {
 
     fn step(&mut self) -> Result<(), Failure> {
         let agent = AGENTS[self.rng.below(2) as usize];
-        match self.rng.below(21) {
+        match self.rng.below(23) {
             0..=5 => {
                 let script = self.work("person");
                 self.by_hand(Side::Folder, &script)
@@ -109,6 +109,7 @@ impl Case {
             17 => self.revert("undo", agent),
             18 => self.revert("redo", agent),
             19 => self.broken(),
+            20 | 21 => self.up_to_date(agent),
             _ => {
                 let other = if agent == "ada" { "bea" } else { "ada" };
                 self.by_product(&["merge", other, "--into", agent], agent)
@@ -132,7 +133,7 @@ impl Case {
         let commit = format!("git add -A; git commit -qm {who}{n}");
         match self.rng.below(27) {
             0..=4 => format!("{edit}; {commit}"),
-            5 => format!("{edit}; {commit}; echo {who}{n} > {who}.left"),
+            5 => format!("{edit}; {commit}; {}", left(who, n)),
             6 => edit,
             7 => format!("{edit}; git add -A"),
             8 => format!("{edit}; git add -A; git commit -q --amend --allow-empty -m amended{n}"),
@@ -248,6 +249,17 @@ impl Case {
         ["undo", "redo", "undo"].iter().take(times).try_for_each(|verb| self.revert(verb, agent))
     }
 
+    /// An agent that has what the folder has commits something, leaves something else, and all of it is committed.
+    fn up_to_date(&mut self, agent: &'static str) -> Result<(), Failure> {
+        self.by_product(&["pull", "-w", agent], agent)?;
+        self.number += 1;
+        let n = self.number;
+        let commit =
+            format!("echo {n} > {agent}.own; git add {agent}.own; git commit -qm {agent}{n}");
+        self.by_hand(Side::Workspace(agent), &format!("{commit}; {}", left(agent, n)))?;
+        self.commit(agent, true)
+    }
+
     /// Takes back, or brings back, what the product did, and never what an agent made.
     fn revert(&mut self, verb: &str, agent: &'static str) -> Result<(), Failure> {
         let done = self.undoable.entry(agent).or_default();
@@ -333,4 +345,9 @@ impl Case {
         let within = |commit: &&String| self.reach.values().any(|reach| reach.contains(*commit));
         self.made.iter().filter(|commit| !within(commit)).cloned().collect()
     }
+}
+
+/// Leaves something that is not committed.
+fn left(who: &str, n: u64) -> String {
+    format!("echo {who}{n} > {who}.left")
 }
