@@ -138,8 +138,7 @@ fn planted_settings_are_not_obeyed_by_a_plan() {
         "git config filter.f.clean 'touch ran; cat'; mkdir -p .git/info; echo '* filter=f' > .git/info/attributes
          echo '* filter=f' > .gitattributes; echo new > n",
     );
-    let said =
-        world.product(&[&COMMIT_GIT[..], &["--dry-run", "--allow", "git"]].concat());
+    let said = world.product(&[&COMMIT_GIT[..], &["--dry-run", "--allow", "git"]].concat());
     assert!(said.is_well() && said.out.contains("would make a git commit"), "{said:#?}");
     assert!(!world.place.project().join("ran").exists(), "{said:#?}");
 }

@@ -1,6 +1,7 @@
 //! Undo and redo of a commit: the folders go back, or forth, before the refs do.
 
 use std::collections::BTreeSet;
+use std::fs;
 
 use offshoot_vault::diff::{self, Change};
 use offshoot_vault::merge::{Base, MergeInputs, MergeOptions};
@@ -13,12 +14,13 @@ use serde_json::Value;
 
 use super::HomeOptions;
 use super::folders::Folders;
+use super::ignore::text_at;
 use super::note::{Hex, Note, Record, RevertRecord};
 use super::proposal::{HEAD_LABEL, side};
 use crate::error::{Result, ServiceError};
 use crate::git::{
-    GitFolder, GitMove, GitOptions, GitReport, RepositoryMerge, Unclear, git_move_of, is_own,
-    merge_repositories,
+    GitEvent, GitFolder, GitMove, GitNote, GitOptions, GitReport, RepositoryMerge, Unclear,
+    git_move_of, is_own, merge_repositories, shared_dir,
 };
 use crate::hold::lock_workspace;
 
@@ -168,6 +170,7 @@ impl Reverter<'_> {
             let (head, _) = folders.follow(&captured)?;
             if let Some(git) = git.take() {
                 *report = git.revert(false)?;
+                self.bring_logs_back(git, &way.from_root, report)?;
                 captured = folders.capture()?;
                 (root, told) = self.target_root(target, way, &captured)?;
             }
@@ -178,6 +181,22 @@ impl Reverter<'_> {
             }
         }
         Err(ServiceError::Interfered(folders.names()))
+    }
+
+    /// Gives refs that were made again the logs that went with them.
+    fn bring_logs_back(&self, git: &GitPart, left: &RootId, report: &GitReport) -> Result<()> {
+        let objects = self.vault.objects()?;
+        let tree = Tree::open(objects, left)?;
+        let is_made = |note: &&GitNote| note.event == GitEvent::Moved && note.from.is_none();
+        for note in report.notes.iter().filter(is_made) {
+            let below = VaultPath::parse(format!("logs/{}", note.name).as_bytes());
+            let below = below.map_err(VaultError::from)?;
+            if let Some(log) = text_at(objects, &tree, &git.at.concat(&below))? {
+                // Git has written one already, which tells less.
+                drop(fs::write(shared_dir(&git.folder.git_dir).join("logs").join(&note.name), log));
+            }
+        }
+        Ok(())
     }
 
     /// Gives the main line the git commit that was brought back, as a part of the redo.
