@@ -30,6 +30,7 @@ pub use commit::{CameHome, GitCommit, GitCommitted, GitWords, check_folder};
 pub use error::GitError;
 pub use export::{ExportRequest, Exported, ExportedCommit, LeftOut, export};
 pub use folder::GitFolder;
+pub(crate) use folder::shared_dir;
 pub(crate) use index::{changed_in_index, is_index_of, is_index_refresh};
 pub use moved::record_git_commit;
 pub(crate) use moved::{FOLLOW, GitMove, checked_out, git_move_of};

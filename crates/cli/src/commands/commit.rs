@@ -202,6 +202,11 @@ pub(crate) fn bring_home(
         true => Some(git::Prepared::new(vault, about.author)?),
         false => None,
     };
+    // What a dry run stores is looked at once more at the end.
+    let held = match about.dry_run {
+        true => Some(vault.hold()?),
+        false => None,
+    };
     if let Some(prepared) = &prepared {
         let dry = CommitRequest { dry_run: true, ..request.clone() };
         prepared.check(vault, &service.commit(&dry)?)?;
@@ -218,6 +223,7 @@ pub(crate) fn bring_home(
         }
         _ => None,
     };
+    drop(held);
     let followed = made.as_ref().and_then(|made| made.follow(&puller, workspace, &outcome));
     drop(puller);
     // What is said is what there is at the end.

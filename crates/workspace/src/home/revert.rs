@@ -1,6 +1,7 @@
 //! Undo and redo of a commit: the folders go back, or forth, before the refs do.
 
 use std::collections::BTreeSet;
+use std::fs;
 
 use offshoot_vault::diff::{self, Change};
 use offshoot_vault::merge::{Base, MergeInputs, MergeOptions};
@@ -13,12 +14,13 @@ use serde_json::Value;
 
 use super::HomeOptions;
 use super::folders::Folders;
+use super::ignore::text_at;
 use super::note::{Hex, Note, Record, RevertRecord};
 use super::proposal::{HEAD_LABEL, side};
 use crate::error::{Result, ServiceError};
 use crate::git::{
     GitEvent, GitFolder, GitMove, GitNote, GitOptions, GitReport, RepositoryMerge, Unclear,
-    checked_out, git_move_of, is_own, merge_repositories,
+    checked_out, git_move_of, is_own, merge_repositories, shared_dir,
 };
 use crate::hold::lock_workspace;
 
@@ -100,13 +102,13 @@ struct Steps {
 }
 
 impl Steps {
-    fn go(&mut self, part: GitPart, redo: bool) -> Result<()> {
+    fn go(&mut self, part: &GitPart, redo: bool) -> Result<GitReport> {
         let told = part.revert(redo)?;
         if told.notes.iter().any(|note| note.event == GitEvent::Moved) {
-            self.parts.push(part);
+            self.parts.push(part.clone());
         }
-        self.report = std::mem::take(&mut self.report).then(told);
-        Ok(())
+        self.report = std::mem::take(&mut self.report).then(told.clone());
+        Ok(told)
     }
 }
 
@@ -194,11 +196,12 @@ impl Reverter<'_> {
             folders.require_git_at_rest()?;
             let (head, _) = folders.follow(&plan.captured)?;
             if let Some(part) = first.take() {
-                steps.go(part, way.redo)?;
+                let told = steps.go(&part, way.redo)?;
+                self.bring_logs_back(&part, &way.from_root, &told)?;
                 plan = self.plan(folders, target, way)?;
             }
             if let Some(part) = self.staged_since(folders, way, &plan)? {
-                steps.go(part, way.redo)?;
+                steps.go(&part, way.redo)?;
                 plan = self.plan(folders, target, way)?;
                 // What is checked out did not stay: only what is staged did.
                 plan.told.notes.retain(|note| !stays_checked_out(note) || note.from != note.to);
@@ -240,6 +243,22 @@ impl Reverter<'_> {
             Some(moved) => self.git_part(moved, folders),
             None => Ok(None),
         }
+    }
+
+    /// Gives refs that were made again the logs that went with them.
+    fn bring_logs_back(&self, git: &GitPart, left: &RootId, report: &GitReport) -> Result<()> {
+        let objects = self.vault.objects()?;
+        let tree = Tree::open(objects, left)?;
+        let is_made = |note: &&GitNote| note.event == GitEvent::Moved && note.from.is_none();
+        for note in report.notes.iter().filter(is_made) {
+            let below = VaultPath::parse(format!("logs/{}", note.name).as_bytes());
+            let below = below.map_err(VaultError::from)?;
+            if let Some(log) = text_at(objects, &tree, &git.at.concat(&below))? {
+                // Git has written one already, which tells less.
+                drop(fs::write(shared_dir(&git.folder.git_dir).join("logs").join(&note.name), log));
+            }
+        }
+        Ok(())
     }
 
     /// Gives the main line the git commit that was brought back, as a part of the redo.

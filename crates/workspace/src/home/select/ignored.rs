@@ -40,12 +40,10 @@ impl Selected {
             return Ok(*after);
         }
         // What is not seen changes no time of a directory either.
+        let mut editor = TreeEditor::open(objects, &store(vault, editor)?, Mtime::now())?;
         for path in &directories {
-            let (Some(mut entry), Some(was)) = (editor.current(path)?, now.get(path)?) else {
-                continue;
-            };
-            entry.meta = was.meta;
-            editor.put(path, entry)?;
+            let (Some(entry), Some(was)) = (editor.get(path)?, now.get(path)?) else { continue };
+            editor.put(path, Entry { meta: was.meta, ..entry })?;
         }
         store(vault, editor)
     }
