@@ -9,6 +9,8 @@ mod broken;
 mod dropped;
 #[path = "repositories/flow.rs"]
 mod flow;
+#[path = "repositories/formats.rs"]
+mod formats;
 #[path = "repositories/killed.rs"]
 mod killed;
 #[path = "repositories/kinds.rs"]

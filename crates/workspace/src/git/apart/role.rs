@@ -10,6 +10,8 @@ use crate::git::repository::path_of;
 pub(super) enum Role {
     /// Content that is named by its hash: it is only ever added.
     Object,
+    /// Tables of objects that git makes anew. Each names others, so those of two sides do not go together: it never travels.
+    Cache,
     /// Other places of objects: lines are only ever added.
     Alternates,
     /// Refs, packed or not.
@@ -108,9 +110,9 @@ fn object(names: &[&[u8]]) -> Role {
     let last = names.last().copied().unwrap_or_default();
     match names {
         [b"info", b"alternates" | b"http-alternates"] => Role::Alternates,
-        // Tables that git makes anew: commit graphs, lists of packs.
-        [b"info", ..] => Role::Plain,
-        [b"pack", name, ..] if name.starts_with(b"multi-pack-index") => Role::Plain,
+        // Commit graphs, and lists of packs.
+        [b"info", ..] => Role::Cache,
+        [b"pack", name, ..] if name.starts_with(b"multi-pack-index") => Role::Cache,
         [first, ..] if first.starts_with(b"incoming-") => Role::Passing,
         _ if last.starts_with(b"tmp_") => Role::Passing,
         _ => Role::Object,
@@ -141,8 +143,10 @@ mod tests {
         for (path, expected) in [
             ("objects/ab/cd", Role::Object),
             ("objects/pack/pack-1.idx", Role::Object),
-            ("objects/pack/multi-pack-index", Role::Plain),
-            ("objects/info/commit-graph", Role::Plain),
+            ("objects/pack/multi-pack-index", Role::Cache),
+            ("objects/pack/multi-pack-index.d/multi-pack-index-chain", Role::Cache),
+            ("objects/info/commit-graph", Role::Cache),
+            ("objects/info/commit-graphs/commit-graph-chain", Role::Cache),
             ("objects/info/alternates", Role::Alternates),
             ("objects/ab/tmp_obj_x", Role::Passing),
             ("lfs/objects/ab/cd/abcd", Role::Object),
