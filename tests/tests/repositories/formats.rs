@@ -10,7 +10,8 @@ const ONE: &str = "git init -q .; for f in a b; do echo $f > $f; done; git add -
 const MIGRATE: &str =
     "rm -rf .git/logs; git -c core.logAllRefUpdates=false refs migrate --ref-format=reftable";
 const BACK: &str = "git -c core.logAllRefUpdates=false refs migrate --ref-format=files";
-const COMMIT: &str = "echo new > new; git add new; git commit -qm theirs";
+const COMMIT: &str =
+    "echo new > new; git add new; git -c core.logAllRefUpdates=false commit -qm theirs";
 const REFS: &str = "git for-each-ref; git rev-parse HEAD; git symbolic-ref HEAD";
 
 fn can_migrate(world: &World) -> bool {
@@ -65,12 +66,32 @@ fn a_new_repository_that_needs_its_settings_stays_whole() {
 fn a_new_repository_that_needs_nothing_comes_home() {
     let world = World::new(ONE, &["fix"]);
     world
-        .ok(FIX, "git clone -q . n; cd n; git sparse-checkout set --no-cone /a; git fsck --strict");
+        .ok(FIX, "git clone -q \"file://$PWD\" n; cd n; git sparse-checkout set --no-cone /a; git fsck --strict");
     world.done(&["commit", "-w", "fix"]);
     assert_eq!(
         world.ok(Side::Folder, "cd n; git log -1 --format=%s; git fsck --strict"),
         "first\n"
     );
+}
+
+/// Branches whose objects are left out come with the settings that say where they are.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn branches_without_their_objects_stay() {
+    let script = format!(
+        "{ONE}; git clone -q . store; echo store > .git/info/exclude
+         cd store; git checkout -q -b feature; echo f > f; git add f; git commit -qm feature; git config uploadpack.allowFilter true; cd ..
+         git remote add origin \"file://$PWD/store\""
+    );
+    let world = World::new(&script, &["fix"]);
+    world.ok(FIX, "git fetch -q --filter=blob:none origin feature:feature; git fsck --strict");
+    let said = world.done(&["commit", "-w", "fix"]);
+    assert!(said.contains("--allow git"), "{said}");
+    assert_eq!(world.ok(Side::Folder, "git branch --list feature"), "");
+    assert_eq!(world.damage(Side::Folder), None);
+    world.done(&["commit", "-w", "fix", "--allow", "git"]);
+    assert_eq!(world.ok(Side::Folder, "git checkout -q feature; cat f"), "f\n");
+    assert_eq!(world.damage(Side::Folder), None);
 }
 
 /// Refs in another format come with the settings that say so.
@@ -179,13 +200,13 @@ fn what_a_symbolic_branch_leads_to_is_checked_out() {
     world.ok(Side::Folder, "echo staged >> b; git add b");
     let said = world.done(&["commit", "-w", "fix"]);
     assert!(said.contains("offshoot/fix/main"), "{said}");
-    let state = "git log -1 --format=%s; git diff --cached --name-only; git symbolic-ref HEAD";
-    assert_eq!(world.ok(Side::Folder, state), "first\nb\nrefs/heads/trunk\n");
+    let state = "git log -1 --format=%s; git diff --cached --name-only; cat .git/HEAD";
+    assert_eq!(world.ok(Side::Folder, state), "first\nb\nref: refs/heads/trunk\n");
     // Without anything staged both branches and the checkout come.
     let world = World::new(&script, &["fix"]);
     world.ok(FIX, "echo two >> a; git commit -qam theirs");
     world.done(&["commit", "-w", "fix"]);
-    assert_eq!(world.ok(Side::Folder, state), "theirs\nrefs/heads/trunk\n");
+    assert_eq!(world.ok(Side::Folder, state), "theirs\nref: refs/heads/trunk\n");
     assert_eq!(
         world.ok(
             Side::Folder,
