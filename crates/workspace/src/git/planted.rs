@@ -8,7 +8,7 @@ use offshoot_vault::{Binding, Entry, EntryKind, Objects, Tree, VaultPath};
 use super::format::Format;
 use super::names::{git_directory, is_name, within_repository};
 use super::repository::{State, is_repository, path_of};
-use super::submodule::Submodules;
+use super::submodule::{Submodules, is_empty};
 use crate::error::Result;
 
 /// What is planted, and so held back.
@@ -160,6 +160,8 @@ pub struct Planting {
     submodules: Submodules,
     /// Steps that were finished, or given up: git has nothing to go on with, so that they are gone plants nothing.
     finished: BTreeSet<VaultPath>,
+    /// `.git` files that went with all else in their folder. They would be left alone in it.
+    emptied: BTreeSet<VaultPath>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -224,7 +226,8 @@ impl Planting {
                 finished.insert(steps);
             }
         }
-        Ok(Self { repositories, gone, submodules, finished })
+        let emptied = emptied(changes, after, bindings)?;
+        Ok(Self { repositories, gone, submodules, finished, emptied })
     }
 
     /// What a change to a path plants.
@@ -237,7 +240,7 @@ impl Planting {
         if self.gone.iter().any(|repository| path.is_within(repository)) {
             return Some(Planted::Gone);
         }
-        if self.finished.iter().any(|steps| path.is_within(steps)) {
+        if self.finished.iter().any(|steps| path.is_within(steps)) || self.emptied.contains(path) {
             return None;
         }
         if self.submodules.holds(path, before) {
@@ -298,6 +301,26 @@ fn look(path: &VaultPath, before: State<'_>, after: State<'_>) -> Result<Option<
         (None, Some(entry)) if entry.directory().is_some() => Some(Was::Directory),
         (None, _) => Some(Was::Nothing),
     })
+}
+
+/// The `.git` files of which nothing is left in their folders, such as after `git submodule deinit`. The folders of the vault are not meant:
+/// theirs lead to their own repositories.
+fn emptied(
+    changes: &[Change],
+    after: &Tree<'_>,
+    bindings: &[Binding],
+) -> Result<BTreeSet<VaultPath>> {
+    let mut found = BTreeSet::new();
+    for change in changes.iter().filter(|change| change.after.is_none()) {
+        let was_file = change.before.as_ref().is_some_and(|entry| entry.directory().is_none());
+        let Some(folder) = change.path.parent().filter(|_| was_file) else { continue };
+        let is_bound = folder.is_top() || bindings.iter().any(|binding| binding.at() == folder);
+        let is_pointer = within_repository(&change.path).is_some_and(<[_]>::is_empty);
+        if is_pointer && !is_bound && is_empty(after, &folder)? {
+            found.insert(change.path.clone());
+        }
+    }
+    Ok(found)
 }
 
 /// The git directory that gets another place to take objects or all else from. Working trees and modules in it are looked at by themselves.
