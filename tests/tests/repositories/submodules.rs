@@ -155,7 +155,8 @@ fn one_that_is_given_up_inside_goes_whole() {
         let world = World::new(&format!("{UNREADY}; {READY}"), &["fix"]);
         world.ok(FIX, gone);
         world.done(&["commit", "-w", "fix"]);
-        let left = "ls -A lib 2> /dev/null || true; git status --porcelain | grep -v '^ D lib$' || true";
+        let left =
+            "ls -A lib 2> /dev/null || true; git status --porcelain | grep -v '^ D lib$' || true";
         assert_eq!(world.ok(Side::Folder, left), "", "{gone}");
         world.ok(Side::Folder, READY);
         assert_eq!(world.ok(Side::Folder, "git status --porcelain; cat lib/a"), "one\n", "{gone}");

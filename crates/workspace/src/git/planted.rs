@@ -3,13 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use offshoot_vault::diff::Change;
-use offshoot_vault::{Binding, Entry, EntryKind, Objects, Tree, VaultPath};
+use offshoot_vault::{Binding, Body, Entry, EntryKind, Objects, Tree, VaultPath};
 
+use super::apart::is_unknown;
 use super::format::Format;
 use super::names::{git_directory, is_name, within_repository};
 use super::repository::{State, is_repository, path_of};
 use super::submodule::{Submodules, is_empty};
 use crate::error::Result;
+
+/// A longer file is no ref.
+const LONGEST_REF: u64 = 1024;
 
 /// What is planted, and so held back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -160,6 +164,8 @@ pub struct Planting {
     submodules: Submodules,
     /// Steps that were finished, or given up: git has nothing to go on with, so that they are gone plants nothing.
     finished: BTreeSet<VaultPath>,
+    /// Files that git would take for refs, before those that people know by the same names.
+    refs: BTreeSet<VaultPath>,
     /// `.git` files that went with all else in their folder. They would be left alone in it.
     emptied: BTreeSet<VaultPath>,
 }
@@ -227,7 +233,13 @@ impl Planting {
             }
         }
         let emptied = emptied(changes, after, bindings)?;
-        Ok(Self { repositories, gone, submodules, finished, emptied })
+        let mut refs = BTreeSet::new();
+        for change in changes {
+            if shadows_ref(change, new)? {
+                refs.insert(change.path.clone());
+            }
+        }
+        Ok(Self { repositories, gone, submodules, finished, refs, emptied })
     }
 
     /// What a change to a path plants.
@@ -245,6 +257,9 @@ impl Planting {
         }
         if self.submodules.holds(path, before) {
             return Some(Planted::Repository);
+        }
+        if self.refs.contains(path) && matters(before, after) {
+            return Some(Planted::Redirect);
         }
         let named = planted(path, before, after).filter(|_| !self.submodules.lets(path));
         named.or_else(|| self.in_found(path, before, after))
@@ -301,6 +316,32 @@ fn look(path: &VaultPath, before: State<'_>, after: State<'_>) -> Result<Option<
         (None, Some(entry)) if entry.directory().is_some() => Some(Was::Directory),
         (None, _) => Some(Was::Nothing),
     })
+}
+
+/// Whether git would take a file of a repository for a ref that is none: it looks for `NAME` in the repository itself before `refs/heads/NAME`.
+fn shadows_ref(change: &Change, after: State<'_>) -> Result<bool> {
+    let Some(Body::File { size: ..=LONGEST_REF, .. }) = change.after.as_ref().map(|e| &e.body)
+    else {
+        return Ok(false);
+    };
+    if within_repository(&change.path).is_none_or(<[_]>::is_empty) {
+        return Ok(false);
+    }
+    let text = after.file(&change.path)?.unwrap_or_default();
+    let word = text.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+    let is_id = matches!(word.len(), 40 | 64) && word.iter().all(u8::is_ascii_hexdigit);
+    if !is_id && !text.starts_with(b"ref:") {
+        return Ok(false);
+    }
+    // The repository that it belongs to may be that of a submodule.
+    let mut above = change.path.parent();
+    while let Some(path) = above {
+        if is_repository(after.tree, &path)? {
+            return Ok(is_unknown(&change.path.names()[path.names().len()..]));
+        }
+        above = path.parent();
+    }
+    Ok(false)
 }
 
 /// The `.git` files of which nothing is left in their folders, such as after `git submodule deinit`. The folders of the vault are not meant:

@@ -237,6 +237,9 @@ pub(super) fn checkout_flaw(both: &Both<'_>, checkout: &Checkouts) -> Result<Opt
     if let Some(flaw) = flaw(both, b"HEAD", head)? {
         return Ok(Some(flaw));
     }
+    if let Some(flaw) = checkout.other.index_flaw(&checkout.base) {
+        return Ok(Some(flaw));
+    }
     for id in checkout.other.staged_since(&checkout.target) {
         if !both.have(&id)? {
             return Ok(Some(format!("object {} of its index is missing", short(&id))));

@@ -6,6 +6,7 @@ use offshoot_vault::{EntryKind, VaultPath};
 
 use super::report::GitEvent;
 use super::role::{Role, role};
+use super::store::is_id;
 use super::{Taking, Unclear};
 use crate::error::Result;
 use crate::git::repository::State;
@@ -60,6 +61,11 @@ impl Taking<'_, '_> {
         let text = |state: State<'_>| state.file(&path);
         let (was, here, there) = (text(sides.base)?, text(sides.target)?, text(sides.other)?);
         if there == was || there == here {
+            return Ok(());
+        }
+        if !listed(&there.clone().unwrap_or_default()).iter().all(|line| is_id(line)) {
+            let event = GitEvent::NotBrought("it is damaged".to_owned());
+            self.note(repository, event, "shallow".to_owned(), None, None);
             return Ok(());
         }
         let is_folder = self.unclear == Unclear::Apart && self.target_label == HEAD_LABEL;

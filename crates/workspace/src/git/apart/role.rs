@@ -91,6 +91,14 @@ pub(super) fn role(inside: &[Vec<u8>]) -> Role {
     }
 }
 
+/// Whether git itself keeps no commit in such a file of a repository.
+pub(crate) fn is_unknown(inside: &[Vec<u8>]) -> bool {
+    const KNOWN: [&[u8]; 5] =
+        [b"ORIG_HEAD", b"FETCH_HEAD", b"COMMIT_EDITMSG", b"TAG_EDITMSG", b"SQUASH_MSG"];
+    let is_known = matches!(inside, [name] if KNOWN.contains(&name.as_slice()));
+    role(inside) == Role::Plain && !is_known
+}
+
 /// Whether a path is, or holds, what a repository stores by its hash: nobody takes such away again.
 pub(crate) fn is_object(path: &VaultPath) -> bool {
     object_holder(path).is_some()

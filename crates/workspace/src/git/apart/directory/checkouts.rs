@@ -227,7 +227,7 @@ impl Taking<'_, '_> {
     }
 
     /// The further working trees that any state has.
-    fn worktrees(&self, repository: &VaultPath) -> Result<Vec<VaultPath>> {
+    pub(super) fn worktrees(&self, repository: &VaultPath) -> Result<Vec<VaultPath>> {
         let sides = self.sides;
         let above = repository.join(b"worktrees");
         let mut names: BTreeSet<Vec<u8>> = BTreeSet::new();
