@@ -206,25 +206,6 @@ fn what_would_hide_a_ref_is_held_back() {
     assert_eq!(world.damage(Side::Folder), None);
 }
 
-/// No side takes the other's rights to its own repository.
-#[needs(Overlay, UserNamespace, "git")]
-#[test]
-fn a_repository_stays_readable() {
-    let world = world();
-    world.ok(
-        FIX,
-        "echo n > n; git add n; git commit -qm theirs
-         chmod 000 .git/HEAD .git/index .git/refs/heads/main .git/refs .git/objects/?? .git/objects .git/logs/HEAD",
-    );
-    world.done(&["commit", "-w", "fix"]);
-    let closed = world.ok(Side::Folder, "find .git ! -perm -400; find .git -type d ! -perm -700; find .git/HEAD .git/index ! -perm -600");
-    assert_eq!(closed, "");
-    assert_eq!(
-        world.ok(Side::Folder, "git log -1 --format=%s; git status --porcelain"),
-        "theirs\n"
-    );
-}
-
 /// A name under which commits were kept may be checked out by now.
 #[needs(Overlay, UserNamespace, "git")]
 #[test]

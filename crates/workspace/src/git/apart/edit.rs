@@ -2,24 +2,10 @@
 
 use std::path::Path;
 
-use offshoot_vault::{
-    Body, Entry, EntryKind, Meta, Mtime, RootId, Tree, TreeEditor, Vault, VaultPath,
-};
+use offshoot_vault::{Body, Entry, Meta, Mtime, RootId, Tree, TreeEditor, Vault, VaultPath};
 
 use super::store;
 use crate::error::Result;
-
-/// What the owner may do with a file.
-const READ_AND_WRITE: u16 = 0o600;
-
-/// The rights of the owner without which git cannot use something. No side takes them from the other.
-fn needed(kind: EntryKind) -> u16 {
-    match kind {
-        EntryKind::Directory => 0o700,
-        EntryKind::File => 0o400,
-        _ => 0,
-    }
-}
 
 /// A state being changed.
 pub(super) struct Edit<'a> {
@@ -60,10 +46,6 @@ impl<'a> Edit<'a> {
                 }
             }
         }
-        let was = self.editor.get(path)?.filter(|was| was.kind() == entry.kind());
-        let mut entry = entry;
-        entry.meta.mode |=
-            needed(entry.kind()) | was.map_or(0, |was| was.meta.mode & READ_AND_WRITE);
         self.editor.put(path, entry)?;
         Ok(true)
     }
@@ -78,8 +60,7 @@ impl<'a> Edit<'a> {
         for tree in holders {
             let found = tree.get(path)?.filter(|entry| entry.directory().is_some());
             if let Some(entry) = found {
-                let mode = entry.meta.mode | needed(EntryKind::Directory);
-                return Ok(Meta { mode, ..entry.meta });
+                return Ok(entry.meta);
             }
         }
         let above = self.editor.get(inside)?.map(|entry| entry.meta).unwrap_or_default();
