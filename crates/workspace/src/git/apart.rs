@@ -34,7 +34,7 @@ use missing::Both;
 pub(crate) use place::is_own;
 use place::{Place, PlaceKind, changed_places};
 pub use report::{GitEvent, GitNote, GitReport, InUse, WayOn};
-pub(crate) use role::{is_object, object_holder};
+pub(crate) use role::{is_object, is_unknown, object_holder};
 pub(crate) use whole::is_the_folders;
 
 /// What becomes of the other side's refs that the target's own work stands in the way of.

@@ -3,12 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use offshoot_vault::diff::Change;
-use offshoot_vault::{Binding, Entry, EntryKind, Objects, Tree, VaultPath};
+use offshoot_vault::{Binding, Body, Entry, EntryKind, Objects, Tree, VaultPath};
 
+use super::apart::is_unknown;
+use super::format::Format;
 use super::names::{git_directory, is_name, within_repository};
 use super::repository::{State, is_repository, path_of};
-use super::submodule::Submodules;
+use super::submodule::{Submodules, is_empty};
 use crate::error::Result;
+
+/// A longer file is no ref.
+const LONGEST_REF: u64 = 1024;
 
 /// What is planted, and so held back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,6 +32,8 @@ pub enum Planted {
     Link,
     /// A directory that git would take for a repository.
     Repository,
+    /// A part of a repository that is of no use without what is planted in it.
+    Dependent,
     /// What belongs to another checkout of the same repository.
     OtherCheckout,
     /// A repository that is gone.
@@ -44,6 +51,7 @@ impl Planted {
             Self::Todo => "steps for git to take",
             Self::Link => "a link inside of a git repository",
             Self::Repository => "a git repository",
+            Self::Dependent => "part of a git repository that needs what is held back",
             Self::OtherCheckout => "part of another checkout",
             Self::Gone => "a deleted git repository",
         }
@@ -156,6 +164,10 @@ pub struct Planting {
     submodules: Submodules,
     /// Steps that were finished, or given up: git has nothing to go on with, so that they are gone plants nothing.
     finished: BTreeSet<VaultPath>,
+    /// Files that git would take for refs, before those that people know by the same names.
+    refs: BTreeSet<VaultPath>,
+    /// `.git` files that went with all else in their folder. They would be left alone in it.
+    emptied: BTreeSet<VaultPath>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,6 +175,8 @@ enum Was {
     Nothing,
     Directory,
     Repository,
+    /// Nothing, or a repository in another format: it cannot be without what is planted in it.
+    Other,
 }
 
 impl Planting {
@@ -174,6 +188,8 @@ impl Planting {
         after: &Tree<'_>,
         bindings: &[Binding],
     ) -> Result<Self> {
+        let state = |tree| State { objects, tree };
+        let (old, new) = (state(before), state(after));
         let mut looked: BTreeMap<VaultPath, Option<Was>> = BTreeMap::new();
         for change in changes {
             let mut directory = change.path.parent();
@@ -182,16 +198,23 @@ impl Planting {
                     break;
                 }
                 directory = path.parent();
-                let found = look(&path, before, after)?;
+                let found = look(&path, old, new)?;
                 looked.insert(path, found);
             }
         }
         let mut repositories: BTreeMap<VaultPath, Was> =
             looked.into_iter().filter_map(|(path, was)| Some((path, was?))).collect();
         let modules = repositories.keys().filter(|path| is_module(path)).cloned().collect();
-        let state = |tree| State { objects, tree };
-        let submodules = Submodules::of(changes, &modules, state(before), state(after), bindings)?;
+        let submodules = Submodules::of(changes, &modules, old, new, bindings)?;
         repositories.retain(|path, _| !submodules.plain.contains(path));
+        for change in changes {
+            if let Some(path) = leads_elsewhere(change)
+                && !is_repository(before, &path)?
+                && is_repository(after, &path)?
+            {
+                repositories.insert(path, Was::Other);
+            }
+        }
         let mut gone = BTreeSet::new();
         let heads = changes.iter().filter(|change| change.path.name() == Some(b"HEAD"));
         for change in heads.filter(|change| change.after.is_none()) {
@@ -209,7 +232,14 @@ impl Planting {
                 finished.insert(steps);
             }
         }
-        Ok(Self { repositories, gone, submodules, finished })
+        let emptied = emptied(changes, after, bindings)?;
+        let mut refs = BTreeSet::new();
+        for change in changes {
+            if shadows_ref(change, new)? {
+                refs.insert(change.path.clone());
+            }
+        }
+        Ok(Self { repositories, gone, submodules, finished, refs, emptied })
     }
 
     /// What a change to a path plants.
@@ -222,11 +252,14 @@ impl Planting {
         if self.gone.iter().any(|repository| path.is_within(repository)) {
             return Some(Planted::Gone);
         }
-        if self.finished.iter().any(|steps| path.is_within(steps)) {
+        if self.finished.iter().any(|steps| path.is_within(steps)) || self.emptied.contains(path) {
             return None;
         }
         if self.submodules.holds(path, before) {
             return Some(Planted::Repository);
+        }
+        if self.refs.contains(path) && matters(before, after) {
+            return Some(Planted::Redirect);
         }
         let named = planted(path, before, after).filter(|_| !self.submodules.lets(path));
         named.or_else(|| self.in_found(path, before, after))
@@ -245,6 +278,7 @@ impl Planting {
             let inside = &path.names()[repository.names().len()..];
             match was {
                 Was::Nothing => Some(Planted::Repository),
+                Was::Other => Some(Planted::Dependent),
                 _ if inside.is_empty() || !matters(before, after) => None,
                 Was::Repository => in_repository(inside, after),
                 Was::Directory => makes_repository(&inside[0]).then_some(Planted::Repository),
@@ -253,36 +287,95 @@ impl Planting {
     }
 }
 
-/// Whether a directory looks like a repository afterwards, and what it was; those called `.git` are known by their name.
-fn look(path: &VaultPath, before: &Tree<'_>, after: &Tree<'_>) -> Result<Option<Was>> {
-    if let Some(inside) = within_repository(path) {
-        return look_inside(path, inside, before, after);
+/// Whether a directory looks like a repository afterwards, and what it was. One that is called `.git` is known by its name, and counts only
+/// where it cannot be without its settings.
+fn look(path: &VaultPath, before: State<'_>, after: State<'_>) -> Result<Option<Was>> {
+    let inside = within_repository(path);
+    let was = before.tree.get(path)?;
+    if let Some([kind, _]) = inside
+        && is_name(kind, "worktrees")
+    {
+        // One that is new, or gone: what is planted in it would be missing.
+        return Ok((was.is_some() != after.tree.get(path)?.is_some()).then_some(Was::Nothing));
     }
-    if !is_repository(after, path)? {
+    let may_be_one = inside.is_none_or(|inside| inside.is_empty() || is_module_part(inside));
+    if !may_be_one || !is_repository(after.tree, path)? {
         return Ok(None);
     }
-    Ok(Some(match before.get(path)? {
-        _ if is_repository(before, path)? => Was::Repository,
-        Some(entry) if entry.directory().is_some() => Was::Directory,
-        _ => Was::Nothing,
-    }))
+    let is_named = inside.is_some_and(<[_]>::is_empty);
+    let was_one = is_repository(before.tree, path)?;
+    let known = if was_one { before.format(path)? } else { Format::default() };
+    if (was_one || is_named) && after.format(path)? != known {
+        return Ok(Some(Was::Other));
+    }
+    Ok(match (inside, was) {
+        (Some([]), _) => None,
+        // Nothing of a new module comes home unless nothing is planted in it.
+        (Some(_), was) => was.is_none().then_some(Was::Nothing),
+        (None, _) if was_one => Some(Was::Repository),
+        (None, Some(entry)) if entry.directory().is_some() => Some(Was::Directory),
+        (None, _) => Some(Was::Nothing),
+    })
 }
 
-/// Working trees that are new, or gone, and new modules: what is planted in them would be missing, so nothing of them comes home unless
-/// nothing is.
-fn look_inside(
-    path: &VaultPath,
-    inside: &[Vec<u8>],
-    before: &Tree<'_>,
-    after: &Tree<'_>,
-) -> Result<Option<Was>> {
-    let is_in = |tree: &Tree<'_>| -> Result<bool> { Ok(tree.get(path)?.is_some()) };
-    let held = match inside {
-        [kind, _] if is_name(kind, "worktrees") => is_in(before)? != is_in(after)?,
-        _ if is_module_part(inside) => !is_in(before)? && is_repository(after, path)?,
-        _ => false,
+/// Whether git would take a file of a repository for a ref that is none: it looks for `NAME` in the repository itself before `refs/heads/NAME`.
+fn shadows_ref(change: &Change, after: State<'_>) -> Result<bool> {
+    let Some(Body::File { size: ..=LONGEST_REF, .. }) = change.after.as_ref().map(|e| &e.body)
+    else {
+        return Ok(false);
     };
-    Ok(held.then_some(Was::Nothing))
+    if within_repository(&change.path).is_none_or(<[_]>::is_empty) {
+        return Ok(false);
+    }
+    let text = after.file(&change.path)?.unwrap_or_default();
+    let word = text.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+    let is_id = matches!(word.len(), 40 | 64) && word.iter().all(u8::is_ascii_hexdigit);
+    if !is_id && !text.starts_with(b"ref:") {
+        return Ok(false);
+    }
+    // The repository that it belongs to may be that of a submodule.
+    let mut above = change.path.parent();
+    while let Some(path) = above {
+        if is_repository(after.tree, &path)? {
+            return Ok(is_unknown(&change.path.names()[path.names().len()..]));
+        }
+        above = path.parent();
+    }
+    Ok(false)
+}
+
+/// The `.git` files of which nothing is left in their folders, such as after `git submodule deinit`. The folders of the vault are not meant:
+/// theirs lead to their own repositories.
+fn emptied(
+    changes: &[Change],
+    after: &Tree<'_>,
+    bindings: &[Binding],
+) -> Result<BTreeSet<VaultPath>> {
+    let mut found = BTreeSet::new();
+    for change in changes.iter().filter(|change| change.after.is_none()) {
+        let was_file = change.before.as_ref().is_some_and(|entry| entry.directory().is_none());
+        let Some(folder) = change.path.parent().filter(|_| was_file) else { continue };
+        let is_bound = folder.is_top() || bindings.iter().any(|binding| binding.at() == folder);
+        let is_pointer = within_repository(&change.path).is_some_and(<[_]>::is_empty);
+        if is_pointer && !is_bound && is_empty(after, &folder)? {
+            found.insert(change.path.clone());
+        }
+    }
+    Ok(found)
+}
+
+/// The git directory that gets another place to take objects or all else from. Working trees and modules in it are looked at by themselves.
+fn leads_elsewhere(change: &Change) -> Option<VaultPath> {
+    let (before, after) = (change.before.as_deref(), change.after.as_deref());
+    let inside = within_repository(&change.path)?;
+    let of_another = |name: &Vec<u8>| is_name(name, "worktrees") || is_name(name, "modules");
+    if after.is_none() || inside.first().is_none_or(of_another) {
+        return None;
+    }
+    let end = change.path.names().len() - inside.len();
+    let found = planted(&change.path, before, after);
+    matches!(found, Some(Planted::Redirect | Planted::Link))
+        .then(|| path_of(&change.path.names()[..end]))
 }
 
 /// Whether a path below a git directory is, or is in, the repository of a submodule; a working tree has submodules of its own.
