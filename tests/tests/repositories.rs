@@ -5,6 +5,8 @@
 
 #[path = "repositories/broken.rs"]
 mod broken;
+#[path = "repositories/decided.rs"]
+mod decided;
 #[path = "repositories/dropped.rs"]
 mod dropped;
 #[path = "repositories/flow.rs"]

@@ -7,6 +7,7 @@ pub(crate) mod listing;
 pub(crate) mod patch;
 mod path;
 pub(crate) mod styled;
+pub(crate) mod way_on;
 pub(crate) mod words;
 
 use std::os::unix::ffi::OsStrExt;

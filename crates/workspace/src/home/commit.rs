@@ -237,6 +237,7 @@ fn outcome(
         git: if proposal.is_empty() { GitReport::default() } else { proposal.git.clone() },
         workspace_git: if proposal.is_empty() { GitReport::default() } else { kept_git.clone() },
         execs: Vec::new(),
+        offered: proposal.selected.root,
         before: captured.root,
         after: *after,
         report: captured.report.clone(),

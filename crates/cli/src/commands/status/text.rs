@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use offshoot_vault::diff::Change;
 use offshoot_vault::{Binding, VaultPath, display_bytes};
-use offshoot_workspace::{Noise, without_frames};
+use offshoot_workspace::{Noise, wire, without_frames};
 
 use super::Status;
 use crate::commands::commit::{conflict_lines, held_lines};
@@ -95,7 +95,7 @@ pub(super) fn gone(vault: &str, folders: &[Binding]) -> String {
 fn next(status: &Status) -> String {
     let name = &status.workspace.name;
     if !status.conflicts.is_empty() {
-        return conflicts::next_steps(name);
+        return conflicts::next_steps(&[wire::to_decide(name)], name);
     }
     if status.changes().is_empty() {
         return String::new();
