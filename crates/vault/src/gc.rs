@@ -208,7 +208,7 @@ impl Vault {
                 }
             }
             tx.record_always();
-            tx.summary(format!("let {} automatic checkpoints go", names.len()));
+            tx.summary(format!("delete {} automatic checkpoints", names.len()));
             tx.detail("checkpoints", names);
             Ok(())
         })?;
@@ -237,7 +237,7 @@ impl Vault {
         }
         self.transact("gc", actor, |tx| {
             tx.record_always();
-            tx.summary(format!("collect garbage: {} bytes", report.freed()));
+            tx.summary(format!("collect garbage: {} bytes freed", report.freed()));
             for (kind, taken) in taken {
                 tx.detail(kind, taken.count);
             }

@@ -50,7 +50,10 @@ pub(super) fn long(
     out.push_str(&held_lines(status.held(), noise)?);
     out.push_str(&in_the_way(status));
     if let Some(operation) = &status.last_operation {
-        out.push_str(&paint(DIM, &format!("last: {}", render::line(operation))));
+        out.push_str(&paint(
+            DIM,
+            &format!("last: {}", render::line(&render::paths_in(operation.to_owned()))),
+        ));
         out.push('\n');
     }
     if hints {
