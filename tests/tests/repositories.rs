@@ -15,6 +15,8 @@ mod exact;
 mod flow;
 #[path = "repositories/formats.rs"]
 mod formats;
+#[path = "repositories/guarded.rs"]
+mod guarded;
 #[path = "repositories/killed.rs"]
 mod killed;
 #[path = "repositories/kinds.rs"]

@@ -9,6 +9,7 @@ mod export;
 mod folder;
 mod format;
 mod identity;
+mod in_use;
 mod index;
 mod moved;
 mod names;

@@ -39,7 +39,9 @@ impl From<GitError> for CliError {
             GitError::ForeignBranch(_) => {
                 (ExitCode::Conflict, Some("choose another name, or replace it with --force"))
             }
-            GitError::CheckedOut { .. } => (ExitCode::Conflict, Some("choose another name")),
+            GitError::InUse { .. } | GitError::NoRoom { .. } => {
+                (ExitCode::Conflict, Some("choose another name"))
+            }
             GitError::Dirty(_) => (
                 ExitCode::Conflict,
                 Some("commit or stash them with git first, or commit without --git"),

@@ -69,6 +69,11 @@ fn told(note: &GitNote, whose: &str, place: &str) -> String {
         GitEvent::Stayed => {
             format!("{git} {name} stays at {from}, not {to}: it was changed since\n")
         }
+        GitEvent::StayedInUse(_) => {
+            let why = note.event.why().unwrap_or_default();
+            let instead = note.to.as_ref().map(|_| format!(", not {to}")).unwrap_or_default();
+            format!("{git} {name} stays at {from}{instead}: {why}\n")
+        }
         GitEvent::Moved if note.from.is_none() => format!("{git} {name} was created at {to}\n"),
         GitEvent::Moved => format!("{git} {name} moved from {from} to {to}\n"),
         GitEvent::Rewound(commits) => {

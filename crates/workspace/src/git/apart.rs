@@ -32,6 +32,7 @@ use crate::error::Result;
 use crate::home::{FOLDER_LABEL, HEAD_LABEL};
 use edit::Edit;
 use missing::Both;
+pub(crate) use own_name::{in_the_way, own_branches};
 pub(crate) use place::is_own;
 use place::{Place, PlaceKind, changed_places};
 pub use report::{GitEvent, GitNote, GitReport, Goal, InUse, WayOn};

@@ -6,7 +6,7 @@ use offshoot_vault::diff::Change;
 use offshoot_vault::{Objects, Tree, VaultPath};
 
 use super::names::{is_git_directory, is_name};
-use super::repository::{State, common, led_over};
+use super::repository::{State, common};
 use crate::error::Result;
 
 /// The names in a git directory that all checkouts share, as git itself has them. Everything else belongs to one checkout.
@@ -95,8 +95,7 @@ impl Checkouts {
         }
         let mut branches = Vec::new();
         for checkout in all.into_iter().filter(|checkout| *checkout != self.own) {
-            branches.extend(led_over(&state.refs(&checkout)?, b"HEAD"));
-            branches.extend(state.steps_back(&checkout)?.into_keys());
+            branches.extend(state.in_use(&checkout)?.into_keys());
         }
         Ok(branches)
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use offshoot_vault::{VaultPath, display_bytes};
 
-use super::apart::WayOn;
+use super::apart::{InUse, WayOn};
 
 /// An error of the git program, or of what was asked of it.
 #[derive(Debug, thiserror::Error)]
@@ -73,12 +73,22 @@ pub enum GitError {
     )]
     ForeignBranch(String),
     /// The branch is in use.
-    #[error("branch {branch} is checked out in {}", display_bytes(.worktree.as_os_str().as_encoded_bytes()))]
-    CheckedOut {
+    #[error("branch {branch} is {} {}", used(*.why), display_bytes(.worktree.as_os_str().as_encoded_bytes()))]
+    InUse {
         /// The branch.
         branch: String,
+        /// What it is used for.
+        why: InUse,
         /// Where.
         worktree: PathBuf,
+    },
+    /// Git cannot keep both branches.
+    #[error("branch {branch} cannot be beside branch {other}")]
+    NoRoom {
+        /// The branch.
+        branch: String,
+        /// The one that is there.
+        other: String,
     },
     /// What comes home and what the person has not committed are in the same files.
     #[error("{} had changes in the folder that are not committed: {}", files(.0.len()), list(.0))]
@@ -104,6 +114,14 @@ pub enum GitError {
         /// What does not fit.
         why: String,
     },
+}
+
+fn used(why: InUse) -> &'static str {
+    match why {
+        InUse::CheckedOut => "checked out in",
+        InUse::Rebased => "being rebased in",
+        InUse::Bisected => "where git bisect started in",
+    }
 }
 
 fn told(stderr: &str, code: Option<i32>) -> String {

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use offshoot_vault::{Actor, Id, Operation, RootId, Scope, Vault, VaultPath};
 use serde_json::Value;
 
-use super::apart::{GitEvent, GitNote, GitReport};
+use super::apart::{GitEvent, GitNote, GitReport, InUse};
 use super::commit::GitCommitted;
 use super::error::GitResult;
 use super::folder::GitFolder;
-use super::repository::{State, resolve};
+use super::repository::{State, led_over, resolve};
 use crate::error::Result;
 
 /// The kind of the operation that remembers it. It moves no ref of the vault, so undo passes over it.
@@ -96,8 +96,8 @@ pub(crate) fn checked_out(vault: &Vault, root: &RootId) -> Result<CheckedOut> {
     let state = State { objects: vault.objects()?, tree: &tree };
     let refs = state.refs(&state.repository_at(&VaultPath::top())?)?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes.trim_ascii()).into_owned();
-    let branch = refs.get(b"HEAD".as_slice()).and_then(|head| head.strip_prefix(b"ref:"));
-    let reference = branch.map_or_else(|| "HEAD".to_owned(), text);
+    let branch = led_over(&refs, b"HEAD").pop();
+    let reference = branch.map_or_else(|| "HEAD".to_owned(), |branch| text(&branch));
     Ok(CheckedOut { reference, commit: resolve(&refs, b"HEAD").map(|commit| text(&commit)) })
 }
 
@@ -141,14 +141,22 @@ impl GitMove {
             Some(to) => folder.commit(to)?.is_some(),
             None => true,
         };
-        let moves = now == from && is_free && exists;
+        // One that stands for another by now, as a HEAD that was detached and names a branch, has become something else.
+        let is_itself = folder.stands_for(&self.reference)?.is_none();
+        let is_as_left = now == from && is_itself && is_free && exists;
+        let in_use = |name: &str| -> GitResult<Option<InUse>> {
+            Ok(folder.other_users(name)?.first().map(|user| user.why))
+        };
+        let user = if is_as_left { in_use(&self.reference)? } else { None };
+        let moves = is_as_left && user.is_none();
         let mut lines: Vec<Line> = Vec::new();
         let (old, new) = (from.as_deref(), to.as_deref());
         if moves {
             lines.push(step(&self.reference, old, new));
             note(GitEvent::Moved, &self.reference, old, new);
         } else if now != to {
-            note(GitEvent::Stayed, &self.reference, now.as_deref(), new);
+            let event = user.map_or(GitEvent::Stayed, GitEvent::StayedInUse);
+            note(event, &self.reference, now.as_deref(), new);
         }
         // What the branch is afterwards.
         let branch = if moves { new } else { now.as_deref() };
@@ -156,11 +164,19 @@ impl GitMove {
             let here = folder.commit(name)?;
             let is_merged = |commit: &str| has(folder, branch, commit);
             match (redo, here.as_deref()) {
-                (true, Some(here)) if is_free && is_merged(here)? => {
-                    lines.push(step(name, Some(here), None));
-                    note(GitEvent::Deleted, name, Some(here), None);
-                }
-                (false, None) if is_free && !is_merged(tip)? && has_room(folder, name, tip)? => {
+                (true, Some(here)) if is_free && is_merged(here)? => match in_use(name)? {
+                    Some(why) => note(GitEvent::StayedInUse(why), name, Some(here), None),
+                    None => {
+                        lines.push(step(name, Some(here), None));
+                        note(GitEvent::Deleted, name, Some(here), None);
+                    }
+                },
+                (false, None)
+                    if is_free
+                        && !is_merged(tip)?
+                        && in_use(name)?.is_none()
+                        && has_room(folder, name, tip)? =>
+                {
                     lines.push(step(name, None, Some(tip)));
                     note(GitEvent::Moved, name, None, Some(tip));
                 }
@@ -192,8 +208,13 @@ impl GitMove {
     }
 }
 
-/// Moves a ref that is at `from` to `to`: nothing where it is not there.
+/// Moves a ref that is at `from` to `to`: nothing where it is not there. Another one that it may stand for by now stays.
 pub(super) fn step(reference: &str, from: Option<&str>, to: Option<&str>) -> Line {
+    format!("option no-deref\n{}", step_through(reference, from, to))
+}
+
+/// The same for the ref that this one stands for, if it does, as HEAD stands for a branch.
+pub(super) fn step_through(reference: &str, from: Option<&str>, to: Option<&str>) -> Line {
     match (from, to) {
         (Some(from), Some(to)) => format!("update {reference} {to} {from}\n"),
         (None, Some(to)) => format!("create {reference} {to}\n"),
@@ -254,7 +275,7 @@ pub(super) fn move_index(
 }
 
 /// The files of an index, by path, with mode and object.
-fn staged(listed: &[u8]) -> BTreeMap<Vec<u8>, (Vec<u8>, Vec<u8>)> {
+pub(super) fn staged(listed: &[u8]) -> BTreeMap<Vec<u8>, (Vec<u8>, Vec<u8>)> {
     let lines = listed.split(|byte| *byte == 0);
     let parsed = lines.filter_map(|line| {
         let tab = line.iter().position(|byte| *byte == b'\t')?;

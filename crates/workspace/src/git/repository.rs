@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use offshoot_vault::{Body, Objects, Tree, VaultPath, bound_path};
 
-use super::apart::InUse;
 use super::names::{is_git_folder_name, is_name};
 use crate::error::Result;
 
@@ -92,24 +91,6 @@ impl State<'_> {
             refs.insert(b"HEAD".to_vec(), trimmed(head));
         }
         Ok(refs)
-    }
-
-    /// The branches that something in progress in a checkout goes back to, or moves when it is done.
-    pub(crate) fn steps_back(&self, at: &VaultPath) -> Result<BTreeMap<Vec<u8>, InUse>> {
-        let mut found = BTreeMap::new();
-        for directory in [b"rebase-merge".as_slice(), b"rebase-apply"] {
-            // The last one lists refs, each with two ids below it.
-            for name in [b"head-name".as_slice(), b"update-refs"] {
-                let text = self.file(&at.join(directory).join(name))?.unwrap_or_default();
-                let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-                let refs = lines.filter(|line| line.starts_with(b"refs/"));
-                found.extend(refs.map(|name| (name.to_vec(), InUse::Rebased)));
-            }
-        }
-        if let Some(start) = self.file(&at.join(b"BISECT_START"))? {
-            found.insert([b"refs/heads/", start.trim_ascii()].concat(), InUse::Bisected);
-        }
-        Ok(found)
     }
 }
 

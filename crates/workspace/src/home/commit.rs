@@ -114,7 +114,7 @@ impl<'a> CommitService<'a> {
             ProposalInputs { workspace: &workspace, tip: &tip, head: &head, main: captured.root };
         let plan = self.plan(&inputs, request)?;
         let reader = Standing::outside(self.vault)?;
-        let mut outcome = outcome(&workspace, request, &captured, &plan, &reader);
+        let mut outcome = outcome((&workspace, &tip), request, &captured, &plan, &reader);
         if plan.proposal.is_empty() || !plan.proposal.conflicts.is_empty() {
             return Ok(Some(outcome));
         }
@@ -216,7 +216,7 @@ impl<'a> CommitService<'a> {
 }
 
 fn outcome(
-    workspace: &Workspace,
+    (workspace, tip): (&Workspace, &Snapshot),
     request: &CommitRequest<'_>,
     captured: &Imported,
     plan: &Plan,
@@ -243,6 +243,7 @@ fn outcome(
         workspace_git: if proposal.is_empty() { GitReport::default() } else { kept_git.clone() },
         execs: Vec::new(),
         offered: proposal.selected.root,
+        tip: tip.root,
         before: captured.root,
         after: *after,
         report: captured.report.clone(),

@@ -47,6 +47,8 @@ pub struct CommitOutcome {
     pub execs: Vec<Id>,
     /// What the workspace offered.
     pub offered: RootId,
+    /// What the workspace had, whether or not it was offered.
+    pub tip: RootId,
     /// The folders before.
     pub before: RootId,
     /// The folders after.

@@ -18,6 +18,8 @@ pub fn git_commit(made: Option<&GitCommitted>, error: Option<ErrorBody>) -> GitO
         files: made.map_or(0, |made| made.files),
         merged: made.and_then(|made| made.merged.clone()),
         merged_commit: made.and_then(|made| made.merged_commit.clone()),
+        merged_stays: made.is_some_and(|made| made.merged_stays),
+        unsigned: made.is_some_and(|made| made.unsigned),
         hooks_skipped: made.map(|made| made.hooks.clone()).unwrap_or_default(),
         error,
     }

@@ -57,6 +57,9 @@ impl Prepared {
         let top = VaultPath::top();
         let came = came_home(outcome, &top);
         self.0.check(vault, &came)?;
+        if outcome.brought.is_empty() && outcome.git.notes.is_empty() {
+            self.0.check_left(&outcome.workspace)?;
+        }
         match dry_run {
             true => Ok(()),
             false => Ok(self.0.check_join(vault, &came)?),
@@ -143,8 +146,8 @@ impl Made {
                 let id = paint(WARN, made.commit.get(..12).unwrap_or(&made.commit));
                 let what = if made.is_new { "git commit" } else { "fast-forward to" };
                 let merges = merges(made, ["it merges ", "is"]);
-                let hooks = hooks(&made.hooks, "hooks were not run");
-                format!("{} {id} {}{merges}\n{hooks}", paint(GOOD, what), on(made))
+                let skipped = skipped(made, ["hooks were not run", "it is not signed"]);
+                format!("{} {id} {}{merges}\n{skipped}", paint(GOOD, what), on(made))
             }
             Self::Planned(made) => {
                 let id = made.commit.get(..12).unwrap_or(&made.commit);
@@ -153,8 +156,8 @@ impl Made {
                     false => format!("would fast-forward to {}", paint(WARN, id)),
                 };
                 let merges = merges(made, ["it would merge ", "would be"]);
-                let hooks = hooks(&made.hooks, "hooks will not run");
-                format!("{what} {}{merges}\n{hooks}", on(made))
+                let skipped = skipped(made, ["hooks will not run", "it will not be signed"]);
+                format!("{what} {}{merges}\n{skipped}", on(made))
             }
             Self::NothingPlanned => {
                 "would make no git commit: there is nothing in it for git\n".to_owned()
@@ -184,28 +187,31 @@ fn on(made: &GitCommitted) -> String {
     format!("on {place}: {files}")
 }
 
-/// The ref whose commits it has, and that goes.
+/// The ref whose commits it has, and that goes unless somebody uses it.
 fn merges(made: &GitCommitted, [merges, is]: [&str; 2]) -> String {
     let (Some(name), Some(tip)) = (&made.merged, &made.merged_commit) else { return String::new() };
     let name = render::line(name.strip_prefix("refs/heads/").unwrap_or(name));
     let tip = tip.get(..12).unwrap_or(tip);
-    match made.is_new {
-        true => format!("; {merges}{name}, which {is} gone (it was at {tip})"),
-        false => format!("; {name} {is} gone"),
+    match (made.is_new, made.merged_stays) {
+        (true, false) => format!("; {merges}{name}, which {is} gone (it was at {tip})"),
+        (false, false) => format!("; {name} {is} gone"),
+        (true, true) => format!("; {merges}{name}, which stays: a working tree uses it"),
+        (false, true) => format!("; {name} stays: a working tree uses it"),
     }
 }
 
-/// A line about hooks, where there are any.
-fn hooks(hooks: &[String], what: &str) -> String {
-    match hooks {
-        [] => String::new(),
-        hooks => format!("{}\n", paint(DIM, &format!("  {what}: {}", hooks.join(", ")))),
-    }
+/// Lines about what git would have done with a commit, and was not done.
+fn skipped(made: &GitCommitted, [hooks, signed]: [&str; 2]) -> String {
+    let hooks = (!made.hooks.is_empty()).then(|| format!("  {hooks}: {}", made.hooks.join(", ")));
+    let signed = made.unsigned.then(|| format!("  {signed}, though commit.gpgSign is set"));
+    let lines = hooks.into_iter().chain(signed);
+    lines.map(|line| format!("{}\n", paint(DIM, &line))).collect()
 }
 
 fn came_home<'a>(outcome: &'a CommitOutcome, at: &'a VaultPath) -> CameHome<'a> {
-    let CommitOutcome { brought: changes, offered, before, after, git, .. } = outcome;
-    CameHome { at, changes, offered: *offered, before: *before, after: *after, git }
+    let CommitOutcome { brought: changes, offered, tip, before, after, git, .. } = outcome;
+    let (offered, workspace) = (*offered, *tip);
+    CameHome { at, changes, offered, workspace, before: *before, after: *after, git }
 }
 
 fn words(outcome: &CommitOutcome) -> GitWords<'_> {

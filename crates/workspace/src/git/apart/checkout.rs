@@ -12,7 +12,7 @@ use super::store::{Kind, Store, hex};
 use super::whole::same;
 use crate::error::Result;
 use crate::git::index::{self, Index, IndexEntry};
-use crate::git::repository::{State, led_over, path_of, resolve};
+use crate::git::repository::{State, path_of, resolve};
 
 /// The mode of a submodule in an index.
 const SUBMODULE: u32 = 0o160_000;
@@ -53,9 +53,6 @@ impl Checkout {
         let progress = progress(state, at)?;
         let busy = unmerged || progress.keys().any(|path| is_waiting(path));
         let head = refs.get(b"HEAD".as_slice()).cloned();
-        let mut in_use = state.steps_back(at)?;
-        // A branch that only stands for another one is checked out together with that.
-        in_use.extend(led_over(&refs, b"HEAD").into_iter().map(|name| (name, InUse::CheckedOut)));
         Ok(Self {
             head,
             commit: resolve(&refs, b"HEAD"),
@@ -65,7 +62,7 @@ impl Checkout {
             sparse: state.file(&at.join(b"info").join(b"sparse-checkout"))?,
             busy,
             progress,
-            in_use,
+            in_use: state.in_use(at)?,
         })
     }
 

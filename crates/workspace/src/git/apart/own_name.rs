@@ -42,7 +42,7 @@ pub(super) fn own_name(
 }
 
 /// The start of the names under which branches of a side are kept.
-pub(super) fn own_branches(label: &str) -> Vec<u8> {
+pub(crate) fn own_branches(label: &str) -> Vec<u8> {
     format!("refs/heads/offshoot/{}/", component(label)).into_bytes()
 }
 
@@ -54,7 +54,7 @@ pub(super) fn namespaces(label: &str) -> Vec<Vec<u8>> {
 }
 
 /// The ref that another one cannot be beside: one lies in the other's way.
-pub(super) fn in_the_way<'r, V>(
+pub(crate) fn in_the_way<'r, V>(
     refs: &'r BTreeMap<Vec<u8>, V>,
     name: &[u8],
 ) -> Option<&'r Vec<u8>> {

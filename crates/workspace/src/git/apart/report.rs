@@ -111,6 +111,8 @@ pub enum GitEvent {
     CheckedOut(String, InUse),
     /// It stays because it was changed since.
     Stayed,
+    /// It stays because a checkout needs it where it is.
+    StayedInUse(InUse),
     /// A ref was moved.
     Moved,
     /// A ref was deleted.
@@ -148,7 +150,7 @@ impl GitEvent {
         match self {
             Self::KeptApart(_) | Self::NoRoom(..) => "kept-apart",
             Self::CheckedOut(..) => "checked-out",
-            Self::Stayed => "stayed",
+            Self::Stayed | Self::StayedInUse(_) => "stayed",
             Self::Moved => "moved",
             Self::Deleted => "deleted",
             Self::Rewound(_) => "rewound",
@@ -178,6 +180,11 @@ impl GitEvent {
             Self::DirectoryKept(why) => Some(why),
             Self::CheckedOut(_, InUse::Rebased) => Some("it is being rebased there"),
             Self::CheckedOut(_, InUse::Bisected) => Some("a search by git bisect started there"),
+            Self::StayedInUse(InUse::CheckedOut) => Some("it is checked out in a working tree"),
+            Self::StayedInUse(InUse::Rebased) => Some("it is being rebased in a working tree"),
+            Self::StayedInUse(InUse::Bisected) => {
+                Some("a search by git bisect in a working tree goes back to it")
+            }
             _ => None,
         }
     }

@@ -55,6 +55,12 @@ impl WayOn {
         Self { when: Some("once what is in progress there is finished".to_owned()), ..self }
     }
 
+    /// The same, once what is in progress in the workspace is finished there.
+    pub(super) fn after_progress_in(self, workspace: &str) -> Self {
+        let when = format!("once what is in progress in {workspace} is finished");
+        Self { when: Some(when), ..self }
+    }
+
     /// The same, once a search with `git bisect` is over, back on its branch. Where the other side ended the search, the files are those of
     /// the branch already, and only the index has to follow.
     pub(super) fn after_bisect(self, branch: &str, ended_there: bool) -> Self {

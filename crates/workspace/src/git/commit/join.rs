@@ -9,11 +9,11 @@ use offshoot_vault::{Vault, VaultPath};
 
 use super::{CameHome, GitCommit, GitCommitted, GitWords, commit_note, hooks};
 use crate::error::Result;
-use crate::git::apart::{GitReport, WayOn, short_ref};
+use crate::git::apart::{GitReport, WayOn, own_branches, short_ref};
 use crate::git::error::{GitError, GitResult};
 use crate::git::folder::GitFolder;
 use crate::git::moved::move_index;
-use merged_tree::MergedTree;
+use merged_tree::{MergedTree, is_same};
 
 /// A ref with commits of the workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub(super) struct Kept {
     pub(super) reference: String,
     /// Its commit.
     pub(super) tip: String,
+    /// A checkout uses it, so it stays when it is merged.
+    pub(super) in_use: bool,
 }
 
 /// A path as a commit has it: its mode and its object.
@@ -34,32 +36,59 @@ impl Kept {
         for note in report.notes.iter().filter(|note| note.name == branch) {
             let (Some(reference), Some(tip)) = (note.event.kept_as(), &note.to) else { continue };
             if folder.commit(reference)?.as_ref() == Some(tip) {
-                return Ok(Some(Self { reference: reference.to_owned(), tip: tip.clone() }));
+                return Self::new(folder, reference, tip).map(Some);
             }
         }
         Ok(None)
     }
 
-    /// Whether a tree that came of a parent has everything that these commits changed. What both sides changed must be among the
-    /// paths that came home merged.
-    pub(super) fn is_within(
+    fn new(folder: &GitFolder, reference: &str, tip: &str) -> GitResult<Self> {
+        let in_use = !folder.users(reference)?.is_empty();
+        Ok(Self { reference: reference.to_owned(), tip: tip.to_owned(), in_use })
+    }
+
+    /// What was kept apart of a workspace's branch that is checked out, and is still not merged, whatever was said of it.
+    fn left(folder: &GitFolder, workspace: &str) -> GitResult<Option<Self>> {
+        let Some(branch) = folder.checked_out()? else { return Ok(None) };
+        let Some(name) = branch.strip_prefix("refs/heads/") else { return Ok(None) };
+        let own = String::from_utf8_lossy(&own_branches(workspace)).into_owned() + name;
+        let arguments = ["for-each-ref", "--format=%(refname)", "--no-merged", "HEAD", "--"];
+        let listed =
+            folder.git.output(&[&arguments[..], &[own.as_str(), &format!("{own}-*")]].concat())?;
+        let listed = String::from_utf8_lossy(&listed).into_owned();
+        // A number may follow.
+        let is_it = |found: &&str| {
+            let rest = found.strip_prefix(own.as_str()).unwrap_or("?");
+            rest.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit())
+        };
+        let Some(reference) = listed.lines().find(is_it) else { return Ok(None) };
+        match folder.commit(reference)? {
+            Some(tip) => Self::new(folder, reference, &tip).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The paths that these commits changed and that are something else in a tree that came of a parent. What both sides changed must be
+    /// among the paths that came home merged. Nothing where the two have no commit in common.
+    pub(super) fn not_within(
         &self,
         folder: &GitFolder,
         parent: &str,
         tree: &str,
         came: &BTreeSet<&[u8]>,
-    ) -> GitResult<bool> {
+    ) -> GitResult<Option<Vec<Vec<u8>>>> {
         let base = folder.git.try_output(&["merge-base", parent, &self.tip], &[])?;
         if !base.status.success() {
-            return Ok(false);
+            return Ok(None);
         }
         let base = String::from_utf8_lossy(&base.stdout).trim().to_owned();
-        let theirs = changes(folder, &base, &self.tip)?;
+        let mut theirs = changes(folder, &base, &self.tip)?;
         let (ours, all) = (changes(folder, &base, parent)?, changes(folder, &base, tree)?);
-        Ok(theirs.iter().all(|(path, version)| {
-            all.get(path) == Some(version)
-                || (ours.contains_key(path) && came.contains(path.as_slice()))
-        }))
+        theirs.retain(|path, version| {
+            all.get(path) != Some(version)
+                && !(ours.contains_key(path) && came.contains(path.as_slice()))
+        });
+        Ok(Some(theirs.into_keys().collect()))
     }
 
     /// Whether these commits came from another one.
@@ -132,9 +161,49 @@ impl GitCommit {
             files: changed.len() as u64,
             merged: Some(kept.reference),
             merged_commit: Some(kept.tip),
+            merged_stays: kept.in_use,
             is_new,
             hooks,
+            unsigned: is_new && hooks::would_sign(folder)?,
         }))
+    }
+
+    /// Whether the workspace itself has these paths as a tree of what came home has them: it changed them further, or back, since it
+    /// committed them.
+    pub(super) fn is_decided(
+        &self,
+        vault: &Vault,
+        came: &CameHome<'_>,
+        tree: &str,
+        paths: &BTreeSet<&[u8]>,
+        left: &[Vec<u8>],
+    ) -> Result<bool> {
+        let (own, folder) = (vault.tree(&came.workspace)?, vault.tree(&came.after)?);
+        let arguments = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", tree];
+        let listed = self.folder.git.output(&arguments)?;
+        let known: BTreeSet<&[u8]> = listed.split(|byte| *byte == 0).collect();
+        for path in left {
+            let Some(at) = self.vault_path(came.at, path) else { return Ok(false) };
+            let (own, now) = (own.get(&at)?, folder.get(&at)?);
+            // The tree has what the folder has where that came home, and where nobody changed it.
+            let is_committed = paths.contains(path.as_slice()) || !self.dirty.contains(path);
+            let is_there = own.is_some() == known.contains(path.as_slice());
+            if !is_committed || !is_there || !is_same(own.as_ref(), now.as_ref()) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Fails where commits of a workspace that has nothing more to bring home are still apart: nothing tells how its files came home.
+    pub fn check_left(&self, workspace: &str) -> GitResult<()> {
+        match Kept::left(&self.folder, workspace)? {
+            Some(kept) => {
+                let why = format!("{workspace} has nothing more to bring home");
+                Err(self.cannot_join(&kept, why)?)
+            }
+            None => Ok(()),
+        }
     }
 
     /// Fails where the person staged something else in files that the merge changes, and where one of them did not come home.

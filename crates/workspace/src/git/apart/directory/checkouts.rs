@@ -81,9 +81,9 @@ impl Taking<'_, '_> {
         };
         let mut plan = settle(&mut checkouts, &states)?;
         let noted = self.report.notes.len();
-        let checked_out = checkouts.iter().flat_map(|it| [it.target.branch(), it.other.branch()]);
-        let checked_out: BTreeSet<Name> = checked_out.flatten().collect();
-        self.drop_merged(repository, &base, &mut plan, &checked_out)?;
+        let in_use = checkouts.iter().flat_map(|it| [&it.target.in_use, &it.other.in_use]);
+        let in_use: BTreeSet<Name> = in_use.flat_map(|names| names.keys().cloned()).collect();
+        self.drop_merged(repository, &base, &mut plan, &in_use)?;
         let stash_gone = self.stash(repository)?;
         let taken = self.ref_files(repository, &plan, (&base, &target), stash_gone)?;
         self.ways_on(repository, &checkouts, noted)?;

@@ -12,7 +12,7 @@ use super::super::report::GitEvent;
 use super::super::store::Store;
 use super::super::{Taking, Unclear};
 use crate::error::Result;
-use crate::git::repository::{Refs, led_over, path_of};
+use crate::git::repository::{Refs, path_of};
 
 /// Why a ref was moved, in its log.
 const WHY: &str = "offshoot: moved with the workspace's files";
@@ -101,11 +101,9 @@ impl Taking<'_, '_> {
 
     /// The refs that checkouts of the target need where they are.
     fn in_use(&self, repository: &VaultPath) -> Result<BTreeSet<Vec<u8>>> {
-        let target = self.sides.target;
         let mut found = BTreeSet::new();
         for at in [vec![repository.clone()], self.worktrees(repository)?].concat() {
-            found.extend(led_over(&target.refs(&at)?, b"HEAD"));
-            found.extend(target.steps_back(&at)?.into_keys());
+            found.extend(self.sides.target.in_use(&at)?.into_keys());
         }
         Ok(found)
     }

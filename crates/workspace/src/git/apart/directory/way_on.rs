@@ -85,6 +85,8 @@ impl Taking<'_, '_> {
                 return Ok(way.after_bisect(name, was_on && !other.busy));
             }
             _ if target.busy => return Ok(way.after_progress()),
+            // The workspace has other files than its branch until that is over.
+            _ if other.busy && is_first => return Ok(way.after_progress_in(self.label)),
             _ => {}
         }
         let staged = self.staged(checkout)?.unwrap_or_default();

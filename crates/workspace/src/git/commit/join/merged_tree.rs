@@ -6,7 +6,8 @@ use offshoot_vault::{Entry, Vault};
 
 use super::Kept;
 use crate::error::Result;
-use crate::git::commit::{CameHome, GitCommit, Wanted};
+use crate::git::commit::wanted::Wanted;
+use crate::git::commit::{CameHome, GitCommit};
 use crate::git::error::GitResult;
 use crate::git::export::mode_of;
 use crate::git::folder::GitFolder;
@@ -105,7 +106,7 @@ impl GitCommit {
 }
 
 /// Whether git sees the same in two entries: none, or a file or link of one mode and content.
-fn is_same(one: Option<&Entry>, other: Option<&Entry>) -> bool {
+pub(super) fn is_same(one: Option<&Entry>, other: Option<&Entry>) -> bool {
     match (one, other) {
         (None, None) => true,
         (Some(one), Some(other)) => {
