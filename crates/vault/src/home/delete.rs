@@ -78,7 +78,7 @@ impl Home {
         });
         match renamed {
             Err(error) if error.kind() != ErrorKind::NotFound => {
-                return Err(io_error("rename", &dir)(error).into());
+                Err(io_error("rename", &dir)(error).into())
             }
             _ => self.sync(&self.vaults()),
         }
