@@ -27,6 +27,18 @@ impl fmt::Display for Failure {
     }
 }
 
+/// Something that the product did.
+struct Done {
+    /// It was not taken back.
+    stands: bool,
+    /// The folder before and after it.
+    folder: [String; 2],
+}
+
+/// All that a commit changes in the folder, but for what only ever grows.
+const FOLDER: &str = "git for-each-ref; cat .git/HEAD; git ls-files -s
+    git --no-optional-locks status --porcelain";
+
 struct Case {
     world: World,
     rng: Rng,
@@ -35,7 +47,7 @@ struct Case {
     /// Every commit that must be within reach.
     made: BTreeSet<String>,
     /// What each workspace did last that can be taken back without losing what it made: commits, pulls and merges.
-    undoable: BTreeMap<&'static str, Vec<bool>>,
+    undoable: BTreeMap<&'static str, Vec<Done>>,
     story: Vec<String>,
     number: u64,
 }
@@ -86,7 +98,7 @@ impl Case {
 
     fn step(&mut self) -> Result<(), Failure> {
         let agent = AGENTS[self.rng.below(2) as usize];
-        match self.rng.below(21) {
+        match self.rng.below(22) {
             0..=5 => {
                 let script = self.work("person");
                 self.by_hand(Side::Folder, &script)
@@ -101,6 +113,7 @@ impl Case {
             17 => self.revert("undo", agent),
             18 => self.revert("redo", agent),
             19 => self.broken(),
+            20 => self.joined(agent),
             _ => {
                 let other = if agent == "ada" { "bea" } else { "ada" };
                 self.by_product(&["merge", other, "--into", agent], agent)
@@ -167,6 +180,7 @@ impl Case {
     /// The product does something to a workspace, and to the folder.
     fn by_product(&mut self, arguments: &[&str], agent: &'static str) -> Result<(), Failure> {
         self.story.push(format!("offshoot {}", arguments.join(" ")));
+        let before = self.world.sh(Side::Folder, FOLDER).out;
         let said = self.world.product(&with_json(arguments));
         self.note(&said);
         if !matches!(said.code, Some(0 | 4)) {
@@ -175,8 +189,9 @@ impl Case {
         let told: Value = serde_json::from_str(&said.out).unwrap_or_default();
         if told["result"]["operation"].is_string() {
             let done = self.undoable.entry(agent).or_default();
-            done.retain(|stands| *stands);
-            done.push(true);
+            done.retain(|done| done.stands);
+            let folder = [before, self.world.sh(Side::Folder, FOLDER).out];
+            done.push(Done { stands: true, folder });
         }
         if !said.is_well() && arguments[0] != "commit" {
             // Files that do not fit are decided somehow.
@@ -228,6 +243,20 @@ impl Case {
         self.look(Side::Folder)
     }
 
+    /// Both sides commit; the agent's commits come home beside the branch, are merged, taken apart, and merged again.
+    fn joined(&mut self, agent: &'static str) -> Result<(), Failure> {
+        self.number += 1;
+        let commit = |who: &str, n: u64| {
+            format!("echo {n} > {who}.both; git add {who}.both; git commit -qm {who}{n}")
+        };
+        self.by_hand(Side::Folder, &commit("person", self.number))?;
+        self.by_hand(Side::Workspace(agent), &commit(agent, self.number))?;
+        self.commit(agent, false)?;
+        self.commit(agent, true)?;
+        self.revert("undo", agent)?;
+        self.revert("redo", agent)
+    }
+
     fn commit(&mut self, agent: &'static str, git: bool) -> Result<(), Failure> {
         let arguments = ["commit", "-w", agent];
         let with_git = ["commit", "-w", agent, "--git", "-m", "by offshoot", "--author", AUTHOR];
@@ -239,16 +268,24 @@ impl Case {
         let done = self.undoable.entry(agent).or_default();
         let wanted = verb == "undo";
         let Some(at) = (match wanted {
-            true => done.iter().rposition(|stands| *stands),
-            false => done.iter().position(|stands| !*stands),
+            true => done.iter().rposition(|done| done.stands),
+            false => done.iter().position(|done| !done.stands),
         }) else {
             return Ok(());
         };
+        let [before, after] = done[at].folder.clone();
+        let (left, expected) = if wanted { (after, before) } else { (before, after) };
         self.story.push(format!("offshoot {verb} -w {agent}"));
+        let is_as_left = self.world.sh(Side::Folder, FOLDER).out == left;
         let said = self.world.product(&[verb, "-w", agent]);
         self.note(&said);
         if said.is_well() {
-            self.undoable.entry(agent).or_default()[at] = !wanted;
+            self.undoable.entry(agent).or_default()[at].stands = !wanted;
+        }
+        let is_commit = said.out.contains("done: commit ");
+        let now = self.world.sh(Side::Folder, FOLDER).out;
+        if said.is_well() && is_commit && is_as_left && now != expected {
+            return self.fail(format!("{verb} left{now}and not{expected}: {said:#?}"));
         }
         if said.err.contains("/.git") {
             return self.fail(format!("{verb} is refused because of git: {said:#?}"));

@@ -1,22 +1,27 @@
 //! Undo and redo of a commit: the folders go back, or forth, before the refs do.
 
 use std::collections::BTreeSet;
+use std::fs;
 
 use offshoot_vault::diff::{self, Change};
 use offshoot_vault::merge::{Base, MergeInputs, MergeOptions};
 use offshoot_vault::{
-    Actor, Entry, Id, Imported, Operation, RefRow, Reverted, RootId, Snapshot, Tree, Vault,
-    VaultError, Workspace, WorkspaceState,
+    Actor, Binding, Entry, Id, Imported, NewSnapshot, Operation, REDO, RefRow, Reverted, RootId,
+    Snapshot, Tree, Vault, VaultError, VaultPath, Workspace, WorkspaceState,
 };
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::HomeOptions;
 use super::folders::Folders;
+use super::ignore::text_at;
 use super::note::{Hex, Note, Record, RevertRecord};
 use super::proposal::{HEAD_LABEL, side};
 use crate::error::{Result, ServiceError};
-use crate::git::{GitReport, RepositoryMerge, Unclear, is_own, merge_repositories};
+use crate::git::{
+    GitEvent, GitFolder, GitMove, GitNote, GitOptions, GitReport, RepositoryMerge, Unclear,
+    git_move_of, is_own, merge_repositories, shared_dir,
+};
 use crate::hold::lock_workspace;
 
 /// How often it is tried again because somebody changed the folder meanwhile.
@@ -70,6 +75,22 @@ pub(crate) struct Reverter<'a> {
     pub(crate) vault: &'a Vault,
     pub(crate) actor: &'a Actor,
     pub(crate) options: &'a HomeOptions<'a>,
+    /// How git is run where a commit comes with a git commit; without it, that one stays.
+    pub(crate) git: Option<&'a GitOptions>,
+}
+
+/// The git commit that was made of what a commit brought home, and the repository that it is in.
+struct GitPart {
+    moved: GitMove,
+    folder: GitFolder,
+    /// The repository in the vault.
+    at: VaultPath,
+}
+
+impl GitPart {
+    fn revert(&self, redo: bool) -> Result<GitReport> {
+        Ok(self.moved.revert(&self.folder, &self.at, redo)?)
+    }
 }
 
 /// Which way a commit is taken.
@@ -98,38 +119,108 @@ impl Reverter<'_> {
         };
         let (from_root, to_root) = (self.root(&from.head)?, self.root(&to.head)?);
         let way = Way { redo, from, from_root, to_root, before: sides.before.head };
+        let git = self.git_part(target, &folders)?;
+        let mut report = GitReport::default();
+        let reverted = self.files(&folders, target, &way, git.as_ref(), &mut report);
+        let Some(git) = git else { return Ok((reverted?, report)) };
+        match reverted {
+            // The git commit came last, so it comes back last.
+            Ok(reverted) if redo => {
+                report = report.then(git.revert(redo)?);
+                self.follow_redone(&folders, target)?;
+                Ok((reverted, report))
+            }
+            // And it goes first, but not alone.
+            Err(error) if !redo && !report.notes.is_empty() => {
+                git.revert(true)?;
+                Err(error)
+            }
+            reverted => Ok((reverted?, report)),
+        }
+    }
+
+    fn git_part(&self, target: &Operation, folders: &Folders<'_>) -> Result<Option<GitPart>> {
+        let (Some(moved), Some(options)) = (git_move_of(self.vault, target)?, self.git) else {
+            return Ok(None);
+        };
+        let first = folders.bindings().iter().find(|binding| binding.at().is_top());
+        let found = first.map(|binding| GitFolder::find(&binding.host_path(), options));
+        let Some(folder) = found.transpose()?.flatten() else { return Ok(None) };
+        let outside = folders.bindings().iter().find(|binding| binding.git);
+        let at = outside.map_or_else(|| VaultPath::top().join(b".git"), Binding::at);
+        Ok(Some(GitPart { moved, folder, at }))
+    }
+
+    /// Takes the files back, or forth. Before they go back, the git commit does, so that the repository is as the files' commit left it.
+    fn files(
+        &self,
+        folders: &Folders<'_>,
+        target: &Operation,
+        way: &Way<'_>,
+        git: Option<&GitPart>,
+        report: &mut GitReport,
+    ) -> Result<Reverted> {
+        let mut git = git.filter(|_| !way.redo);
         for _ in 0..ATTEMPTS {
-            if let Some(reverted) = self.attempt(&folders, target, &way)? {
-                return Ok(reverted);
+            let mut captured = folders.capture()?;
+            let (mut root, mut told) = self.target_root(target, way, &captured)?;
+            let workspace = self.workspace_now(target, way)?;
+            folders.require_readable(&captured, &root)?;
+            folders.require_git_at_rest()?;
+            let (head, _) = folders.follow(&captured)?;
+            if let Some(git) = git.take() {
+                *report = git.revert(false)?;
+                self.bring_logs_back(git, &way.from_root, report)?;
+                captured = folders.capture()?;
+                (root, told) = self.target_root(target, way, &captured)?;
+            }
+            let note = self.note(target, way, &head, &workspace, root);
+            if let Some(recorded) = folders.apply(&captured.root, &root, &note)? {
+                *report = std::mem::take(report).then(told);
+                return Ok(Reverted { target: target.clone(), operation: recorded.operation });
             }
         }
         Err(ServiceError::Interfered(folders.names()))
+    }
+
+    /// Gives refs that were made again the logs that went with them.
+    fn bring_logs_back(&self, git: &GitPart, left: &RootId, report: &GitReport) -> Result<()> {
+        let objects = self.vault.objects()?;
+        let tree = Tree::open(objects, left)?;
+        let is_made = |note: &&GitNote| note.event == GitEvent::Moved && note.from.is_none();
+        for note in report.notes.iter().filter(is_made) {
+            let below = VaultPath::parse(format!("logs/{}", note.name).as_bytes());
+            let below = below.map_err(VaultError::from)?;
+            if let Some(log) = text_at(objects, &tree, &git.at.concat(&below))? {
+                // Git has written one already, which tells less.
+                drop(fs::write(shared_dir(&git.folder.git_dir).join("logs").join(&note.name), log));
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the main line the git commit that was brought back, as a part of the redo.
+    fn follow_redone(&self, folders: &Folders<'_>, target: &Operation) -> Result<()> {
+        let captured = folders.capture()?;
+        if captured.root == self.vault.head()?.root {
+            return Ok(());
+        }
+        self.vault.revert_with(REDO, target, self.actor, |tx| {
+            tx.summary(format!("{REDO} {}: the git commit", target.id.short()));
+            captured.record(tx)?;
+            let (root, content) = (captured.root, captured.content);
+            let (parents, reason) = (tx.head()?.into_iter().collect(), "import".to_owned());
+            let new = NewSnapshot { root, content, parents, reason, message: None };
+            let head = tx.add_snapshot(new)?.id;
+            tx.set_head(head)
+        })?;
+        Ok(())
     }
 
     fn root(&self, id: &Id) -> Result<RootId> {
         let snapshot = self.vault.snapshot(id)?;
         self.vault.require_files(&snapshot)?;
         Ok(snapshot.root)
-    }
-
-    fn attempt(
-        &self,
-        folders: &Folders<'_>,
-        target: &Operation,
-        way: &Way<'_>,
-    ) -> Result<Option<(Reverted, GitReport)>> {
-        let captured = folders.capture()?;
-        let (root, git) = self.target_root(target, way, &captured)?;
-        let workspace = self.workspace_now(target, way)?;
-        folders.require_readable(&captured, &root)?;
-        folders.require_git_at_rest()?;
-        let (head, _) = folders.follow(&captured)?;
-        let note = self.note(target, way, &head, &workspace, root);
-        let recorded = folders.apply(&captured.root, &root, &note)?;
-        Ok(recorded.map(|recorded| {
-            let reverted = Reverted { target: target.clone(), operation: recorded.operation };
-            (reverted, git)
-        }))
     }
 
     /// What the folders become: what they are now, with the commit's paths as they are on the other side.
