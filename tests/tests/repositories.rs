@@ -5,6 +5,8 @@
 
 #[path = "repositories/broken.rs"]
 mod broken;
+#[path = "repositories/decided.rs"]
+mod decided;
 #[path = "repositories/dropped.rs"]
 mod dropped;
 #[path = "repositories/flow.rs"]
@@ -13,6 +15,8 @@ mod flow;
 mod killed;
 #[path = "repositories/kinds.rs"]
 mod kinds;
+#[path = "repositories/linked.rs"]
+mod linked;
 #[path = "repositories/listed.rs"]
 mod listed;
 #[path = "repositories/lost.rs"]

@@ -209,7 +209,7 @@ pub(crate) fn bring_home(
     };
     if let Some(prepared) = &prepared {
         let dry = CommitRequest { dry_run: true, ..request.clone() };
-        prepared.check(vault, &service.commit(&dry)?)?;
+        prepared.check(vault, &service.commit(&dry)?, about.dry_run)?;
     }
     let outcome = service.commit(&request)?;
     drop((waiting, service));
@@ -245,7 +245,13 @@ pub(crate) fn bring_home(
             "{name} does not have the git commit yet: `offshoot pull -w {name}` brings it"
         ));
     }
-    report(context, &outcome, made.as_ref(), &text)
+    let document = CommitDoc {
+        git: made.as_ref().map(git::Made::document),
+        repositories: wire::repositories(&end.git),
+        workspace_repositories: wire::repositories(&end.workspace_git),
+        ..wire::commit(&outcome)
+    };
+    report(context, &outcome, made.as_ref(), document, &text)
 }
 
 fn selection(args: &CommitArgs, standing: &Standing) -> Result<Selection<'static>> {
@@ -271,6 +277,7 @@ fn report(
     context: &Context,
     outcome: &CommitOutcome,
     made: Option<&git::Made>,
+    document: CommitDoc,
     summary: &str,
 ) -> Result<ExitCode> {
     report_skipped(context, &outcome.report);
@@ -282,7 +289,6 @@ fn report(
             "{pattern} names a part of a git directory, which comes home as a whole: `--exclude .git` leaves it out, `--only .git` takes it"
         ));
     }
-    let document = CommitDoc { git: made.map(git::Made::document), ..wire::commit(outcome) };
     let text = |_: &_| {
         let git = made.map(git::Made::text).unwrap_or_default();
         format!("{summary}{git}")
