@@ -32,12 +32,12 @@ pub struct CameHome<'a> {
     pub at: &'a VaultPath,
     /// What changed in the folder.
     pub changes: &'a [Change],
+    /// What the folder was.
+    pub before: RootId,
     /// What the workspace offered.
     pub offered: RootId,
     /// What the workspace has, whether or not it comes home.
     pub workspace: RootId,
-    /// What the folder was.
-    pub before: RootId,
     /// What the folder is now.
     pub after: RootId,
     /// What became of its repository.
