@@ -46,7 +46,7 @@ impl GitActivity {
         let is_migrated = |change: &&Change| {
             change.path == tables && (change.before.is_none() || change.after.is_none())
         };
-        if !changes.iter().any(|change| is_migrated(change)) {
+        if !changes.iter().any(is_migrated) {
             for moved in MovedRefs::of(objects, roots, directory, &changes).all() {
                 activity.count(moved);
             }

@@ -193,8 +193,8 @@ impl Taking<'_, '_> {
             };
         }
         let inside = &change.path.names()[repository.names().len()..];
-        if !BY_GIT.contains(&inside[0].as_slice()) {
-            let name = String::from_utf8_lossy(&inside.join(&b'/')).into_owned();
+        let name = String::from_utf8_lossy(&inside.join(&b'/')).into_owned();
+        if !BY_GIT.contains(&inside[0].as_slice()) && name != "info/refs" {
             self.note(repository, GitEvent::FileStayed, name, None, None);
         }
         Ok(())

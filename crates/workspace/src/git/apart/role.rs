@@ -10,7 +10,7 @@ use crate::git::repository::path_of;
 pub(super) enum Role {
     /// Content that is named by its hash: it is only ever added.
     Object,
-    /// Tables of objects and refs that git makes anew. Each names others, so those of two sides do not go together: it never travels.
+    /// Tables of objects that git makes anew. Each names others, so those of two sides do not go together: it never travels.
     Cache,
     /// Other places of objects: lines are only ever added.
     Alternates,
@@ -72,8 +72,6 @@ pub(super) fn role(inside: &[Vec<u8>]) -> Role {
         b"logs" => Role::Log,
         b"HEAD" | b"index" => Role::Checkout,
         b"info" if names == [b"sparse-checkout".as_slice()] => Role::Checkout,
-        // A list of refs for those who fetch without git.
-        b"info" if names == [b"refs".as_slice()] => Role::Cache,
         b"shallow" => Role::Shallow,
         b"reftable" => Role::Reftable,
         b"worktrees" => Role::Worktree,
@@ -170,7 +168,7 @@ mod tests {
             ("sharedindex.1234", Role::Checkout),
             ("info/sparse-checkout", Role::Checkout),
             ("info/exclude", Role::Plain),
-            ("info/refs", Role::Cache),
+            ("info/refs", Role::Plain),
             ("MERGE_HEAD", Role::Progress),
             ("BISECT_TERMS", Role::Progress),
             ("rebase-merge/done", Role::Progress),
