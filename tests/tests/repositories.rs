@@ -35,6 +35,8 @@ mod others;
 mod parts;
 #[path = "repositories/planned.rs"]
 mod planned;
+#[path = "repositories/recorded.rs"]
+mod recorded;
 #[path = "repositories/seen.rs"]
 mod seen;
 #[path = "repositories/story.rs"]

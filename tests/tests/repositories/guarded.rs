@@ -174,6 +174,7 @@ fn undo_leaves_a_head_that_names_a_branch_by_now() {
 #[test]
 fn an_export_leaves_branches_that_are_in_use() {
     let world = world();
+    world.ok(Side::Folder, "git config user.name Ann; git config user.email ann@example.org");
     world.ok(FIX, "echo i >> a");
     let export =
         |branch: &str| world.document(&["export", "-w", "fix", "--git", branch, "--force"]);

@@ -17,7 +17,7 @@ impl GitReport {
                 earlier.repository == note.repository
                     && earlier.name == note.name
                     && earlier.event.moves() == note.event.moves()
-                    && (note.event.moves() || note.event == earlier.event)
+                    && (note.event.moves() || note.event.is_like(&earlier.event))
             };
             let earlier = self.notes.iter().position(is_it).map(|at| self.notes.remove(at));
             let note = match earlier {
@@ -143,6 +143,12 @@ impl GitEvent {
     /// Whether a ref is elsewhere, or gone.
     fn moves(&self) -> bool {
         matches!(self, Self::Moved | Self::Deleted)
+    }
+
+    /// Whether it is the same, for whatever reason.
+    fn is_like(&self, other: &Self) -> bool {
+        let stays = |event: &Self| matches!(event, Self::Stayed | Self::StayedInUse(_));
+        self == other || (stays(self) && stays(other))
     }
 
     /// The word for it.
