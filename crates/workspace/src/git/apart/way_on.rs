@@ -55,9 +55,12 @@ impl WayOn {
         Self { when: Some("once what is in progress there is finished".to_owned()), ..self }
     }
 
-    /// The same, once what is in progress in the workspace is finished there.
-    pub(super) fn after_progress_in(self, workspace: &str) -> Self {
-        let when = format!("once what is in progress in {workspace} is finished");
+    /// The same, once what is in progress in the workspace is finished there, and the branch is checked out again.
+    pub(super) fn after_progress_in(self, workspace: &str, branch: &str, is_busy: bool) -> Self {
+        let when = match is_busy {
+            true => format!("once what is in progress in {workspace} is finished"),
+            false => format!("once {} is checked out in {workspace} again", short_ref(branch)),
+        };
         Self { when: Some(when), ..self }
     }
 

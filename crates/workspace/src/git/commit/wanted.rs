@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use offshoot_vault::{Entry, Vault};
 
@@ -52,11 +54,12 @@ impl GitCommit {
         if wanted.is_empty() {
             return Ok(wanted);
         }
-        // A path must not look like a pattern. One that goes may lie beyond what is a symbolic link by now, which git does not look at.
-        let line = |path: &[u8]| [b"./", path, b"\0"].concat();
         let (stays, goes): (Vec<Wanted>, Vec<Wanted>) =
             wanted.into_iter().partition(|(_, entry)| entry.is_some());
-        let input: Vec<u8> = stays.iter().flat_map(|(path, _)| line(path)).collect();
+        // A path must not look like a pattern. Git does not look at one that lies beyond a symbolic link, as long as that is there.
+        let line = |path: &[u8]| [b"./", path, b"\0"].concat();
+        let asked = stays.iter().filter(|(path, _)| !self.is_beyond_link(path));
+        let input: Vec<u8> = asked.flat_map(|(path, _)| line(path)).collect();
         let arguments = ["check-ignore", "-z", "--stdin"];
         let ran = self.folder.git.try_output(&arguments, &input)?;
         // It ends with 1 where nothing is ignored.
@@ -72,6 +75,13 @@ impl GitCommit {
             seen.chain(goes.into_iter().filter(|(path, _)| known.contains(path))).collect();
         seen.sort_by(|(one, _), (other, _)| one.cmp(other));
         Ok(seen)
+    }
+
+    /// Whether a directory on the way to a path of the repository is a symbolic link in the folder.
+    fn is_beyond_link(&self, path: &[u8]) -> bool {
+        let path = Path::new(OsStr::from_bytes(path));
+        let above = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
+        above.map(|above| self.folder.top().join(above)).any(|above| above.is_symlink())
     }
 
     /// The files that git knows, by the index or by what is checked out.

@@ -85,8 +85,10 @@ impl Taking<'_, '_> {
                 return Ok(way.after_bisect(name, was_on && !other.busy));
             }
             _ if target.busy => return Ok(way.after_progress()),
-            // The workspace has other files than its branch until that is over.
-            _ if other.busy && is_first => return Ok(way.after_progress_in(self.label)),
+            // The workspace has other files than its branch until that is over. Of a rebase only the detached HEAD is known here.
+            _ if is_first && (other.busy || other.branch().is_none()) => {
+                return Ok(way.after_progress_in(self.label, name, other.busy));
+            }
             _ => {}
         }
         let staged = self.staged(checkout)?.unwrap_or_default();
