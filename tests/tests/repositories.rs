@@ -9,6 +9,8 @@ mod broken;
 mod decided;
 #[path = "repositories/dropped.rs"]
 mod dropped;
+#[path = "repositories/exact.rs"]
+mod exact;
 #[path = "repositories/flow.rs"]
 mod flow;
 #[path = "repositories/killed.rs"]
