@@ -13,6 +13,8 @@ mod dropped;
 mod exact;
 #[path = "repositories/flow.rs"]
 mod flow;
+#[path = "repositories/formats.rs"]
+mod formats;
 #[path = "repositories/killed.rs"]
 mod killed;
 #[path = "repositories/kinds.rs"]

@@ -7,6 +7,7 @@ mod commit;
 mod error;
 mod export;
 mod folder;
+mod format;
 mod identity;
 mod index;
 mod moved;
