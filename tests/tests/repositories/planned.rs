@@ -122,10 +122,10 @@ fn a_merge_that_cannot_be_made_is_not_planned() {
     world.ok(Side::Folder, "rm n");
     let planned = world.product(&[&COMMIT_GIT[..], &["--dry-run"]].concat());
     assert!(planned.out.contains("would make no git commit: offshoot/fix/main"), "{planned:#?}");
-    assert!(planned.out.contains("n of it did not come home"), "{planned:#?}");
+    assert!(planned.out.contains("the folder does not have its n"), "{planned:#?}");
     let made = world.product(&COMMIT_GIT);
     assert_eq!(planned.code, made.code, "{planned:#?}{made:#?}");
-    assert!(made.out.contains("n of it did not come home"), "{made:#?}");
+    assert!(made.err.contains("the folder does not have its n"), "{made:#?}");
 }
 
 /// Settings that would come home are not obeyed before.
