@@ -9,8 +9,12 @@ mod broken;
 mod decided;
 #[path = "repositories/dropped.rs"]
 mod dropped;
+#[path = "repositories/exact.rs"]
+mod exact;
 #[path = "repositories/flow.rs"]
 mod flow;
+#[path = "repositories/formats.rs"]
+mod formats;
 #[path = "repositories/killed.rs"]
 mod killed;
 #[path = "repositories/kinds.rs"]

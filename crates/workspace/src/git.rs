@@ -7,6 +7,7 @@ mod commit;
 mod error;
 mod export;
 mod folder;
+mod format;
 mod identity;
 mod index;
 mod moved;
@@ -33,7 +34,7 @@ pub use folder::GitFolder;
 pub(crate) use folder::shared_dir;
 pub(crate) use index::{changed_in_index, is_index_of, is_index_refresh};
 pub use moved::record_git_commit;
-pub(crate) use moved::{FOLLOW, GitMove, git_move_of};
+pub(crate) use moved::{FOLLOW, GitMove, checked_out, git_move_of};
 pub(crate) use names::{
     GIT_SUFFIX, git_directory, is_git_directory, is_git_folder_name, within_repository,
 };

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use offshoot_vault::{Actor, Id, Operation, Scope, Vault, VaultPath};
+use offshoot_vault::{Actor, Id, Operation, RootId, Scope, Vault, VaultPath};
 use serde_json::Value;
 
 use super::apart::{GitEvent, GitNote, GitReport};
 use super::commit::GitCommitted;
 use super::error::GitResult;
 use super::folder::GitFolder;
+use super::repository::{State, resolve};
 use crate::error::Result;
 
 /// The kind of the operation that remembers it. It moves no ref of the vault, so undo passes over it.
@@ -78,6 +79,33 @@ pub(crate) fn git_move_of(vault: &Vault, commit: &Operation) -> Result<Option<Gi
         if last.seq <= commit.seq {
             return Ok(None);
         }
+    }
+}
+
+/// What is checked out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CheckedOut {
+    /// The branch, or `HEAD`.
+    pub(crate) reference: String,
+    pub(crate) commit: Option<String>,
+}
+
+/// What is checked out in the first folder, in a state of the main line.
+pub(crate) fn checked_out(vault: &Vault, root: &RootId) -> Result<CheckedOut> {
+    let tree = vault.tree(root)?;
+    let state = State { objects: vault.objects()?, tree: &tree };
+    let refs = state.refs(&state.repository_at(&VaultPath::top())?)?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes.trim_ascii()).into_owned();
+    let branch = refs.get(b"HEAD".as_slice()).and_then(|head| head.strip_prefix(b"ref:"));
+    let reference = branch.map_or_else(|| "HEAD".to_owned(), text);
+    Ok(CheckedOut { reference, commit: resolve(&refs, b"HEAD").map(|commit| text(&commit)) })
+}
+
+impl CheckedOut {
+    /// The move to another commit; nothing where there is none.
+    pub(crate) fn moved_to(self, later: Self) -> Option<GitMove> {
+        let (reference, from) = (self.reference, self.commit);
+        Some(GitMove { reference, from, to: later.commit?, merged: None })
     }
 }
 

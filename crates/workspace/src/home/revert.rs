@@ -20,7 +20,7 @@ use super::proposal::{HEAD_LABEL, side};
 use crate::error::{Result, ServiceError};
 use crate::git::{
     GitEvent, GitFolder, GitMove, GitNote, GitOptions, GitReport, RepositoryMerge, Unclear,
-    git_move_of, is_own, merge_repositories, shared_dir,
+    checked_out, git_move_of, is_own, merge_repositories, shared_dir,
 };
 use crate::hold::lock_workspace;
 
@@ -79,7 +79,8 @@ pub(crate) struct Reverter<'a> {
     pub(crate) git: Option<&'a GitOptions>,
 }
 
-/// The git commit that was made of what a commit brought home, and the repository that it is in.
+/// Something that git is asked to take back or forth, and the repository of the first folder.
+#[derive(Clone)]
 struct GitPart {
     moved: GitMove,
     folder: GitFolder,
@@ -91,6 +92,33 @@ impl GitPart {
     fn revert(&self, redo: bool) -> Result<GitReport> {
         Ok(self.moved.revert(&self.folder, &self.at, redo)?)
     }
+}
+
+/// What git did so far.
+#[derive(Default)]
+struct Steps {
+    parts: Vec<GitPart>,
+    report: GitReport,
+}
+
+impl Steps {
+    fn go(&mut self, part: &GitPart, redo: bool) -> Result<GitReport> {
+        let told = part.revert(redo)?;
+        if told.notes.iter().any(|note| note.event == GitEvent::Moved) {
+            self.parts.push(part.clone());
+        }
+        self.report = std::mem::take(&mut self.report).then(told.clone());
+        Ok(told)
+    }
+}
+
+/// What is to be done to the folders.
+struct Plan {
+    /// What they are.
+    captured: Imported,
+    /// What they become.
+    root: RootId,
+    told: GitReport,
 }
 
 /// Which way a commit is taken.
@@ -119,30 +147,31 @@ impl Reverter<'_> {
         };
         let (from_root, to_root) = (self.root(&from.head)?, self.root(&to.head)?);
         let way = Way { redo, from, from_root, to_root, before: sides.before.head };
-        let git = self.git_part(target, &folders)?;
-        let mut report = GitReport::default();
-        let reverted = self.files(&folders, target, &way, git.as_ref(), &mut report);
-        let Some(git) = git else { return Ok((reverted?, report)) };
-        match reverted {
-            // The git commit came last, so it comes back last.
-            Ok(reverted) if redo => {
-                report = report.then(git.revert(redo)?);
-                self.follow_redone(&folders, target)?;
-                Ok((reverted, report))
+        let made = match git_move_of(self.vault, target)? {
+            Some(moved) => self.git_part(moved, &folders)?,
+            None => None,
+        };
+        let mut steps = Steps::default();
+        let first = made.clone().filter(|_| !redo);
+        let reverted = match self.files(&folders, target, &way, first, &mut steps) {
+            Ok(reverted) => reverted,
+            Err(error) => {
+                steps.parts.iter().rev().try_for_each(|part| part.revert(!redo).map(drop))?;
+                return Err(error);
             }
-            // And it goes first, but not alone.
-            Err(error) if !redo && !report.notes.is_empty() => {
-                git.revert(true)?;
-                Err(error)
-            }
-            reverted => Ok((reverted?, report)),
+        };
+        let mut report = steps.report;
+        // The git commit came last, so it comes back last.
+        if let Some(made) = made.filter(|_| redo) {
+            report = report.then(made.revert(redo)?);
+            self.follow_redone(&folders, target)?;
         }
+        Ok((reverted, report))
     }
 
-    fn git_part(&self, target: &Operation, folders: &Folders<'_>) -> Result<Option<GitPart>> {
-        let (Some(moved), Some(options)) = (git_move_of(self.vault, target)?, self.git) else {
-            return Ok(None);
-        };
+    /// Something that git is to do in the first folder, if git is known and finds a repository.
+    fn git_part(&self, moved: GitMove, folders: &Folders<'_>) -> Result<Option<GitPart>> {
+        let Some(options) = self.git else { return Ok(None) };
         let first = folders.bindings().iter().find(|binding| binding.at().is_top());
         let found = first.map(|binding| GitFolder::find(&binding.host_path(), options));
         let Some(folder) = found.transpose()?.flatten() else { return Ok(None) };
@@ -157,30 +186,63 @@ impl Reverter<'_> {
         folders: &Folders<'_>,
         target: &Operation,
         way: &Way<'_>,
-        git: Option<&GitPart>,
-        report: &mut GitReport,
+        mut first: Option<GitPart>,
+        steps: &mut Steps,
     ) -> Result<Reverted> {
-        let mut git = git.filter(|_| !way.redo);
         for _ in 0..ATTEMPTS {
-            let mut captured = folders.capture()?;
-            let (mut root, mut told) = self.target_root(target, way, &captured)?;
+            let mut plan = self.plan(folders, target, way)?;
             let workspace = self.workspace_now(target, way)?;
-            folders.require_readable(&captured, &root)?;
+            folders.require_readable(&plan.captured, &plan.root)?;
             folders.require_git_at_rest()?;
-            let (head, _) = folders.follow(&captured)?;
-            if let Some(git) = git.take() {
-                *report = git.revert(false)?;
-                self.bring_logs_back(git, &way.from_root, report)?;
-                captured = folders.capture()?;
-                (root, told) = self.target_root(target, way, &captured)?;
+            let (head, _) = folders.follow(&plan.captured)?;
+            if let Some(part) = first.take() {
+                let told = steps.go(&part, way.redo)?;
+                self.bring_logs_back(&part, &way.from_root, &told)?;
+                plan = self.plan(folders, target, way)?;
             }
-            let note = self.note(target, way, &head, &workspace, root);
-            if let Some(recorded) = folders.apply(&captured.root, &root, &note)? {
-                *report = std::mem::take(report).then(told);
+            if let Some(part) = self.staged_since(folders, way, &plan)? {
+                steps.go(&part, way.redo)?;
+                plan = self.plan(folders, target, way)?;
+                // What is checked out did not stay: only what is staged did.
+                plan.told.notes.retain(|note| !stays_checked_out(note) || note.from != note.to);
+            }
+            let note = self.note(target, way, &head, &workspace, plan.root);
+            if let Some(recorded) = folders.apply(&plan.captured.root, &plan.root, &note)? {
+                steps.report = std::mem::take(&mut steps.report).then(plan.told);
                 return Ok(Reverted { target: target.clone(), operation: recorded.operation });
             }
         }
         Err(ServiceError::Interfered(folders.names()))
+    }
+
+    fn plan(&self, folders: &Folders<'_>, target: &Operation, way: &Way<'_>) -> Result<Plan> {
+        let captured = folders.capture()?;
+        let (root, told) = self.target_root(target, way, &captured)?;
+        Ok(Plan { captured, root, told })
+    }
+
+    /// The move of what is checked out in the first folder, where it would stay only because something was staged there since: git moves the
+    /// branch, and the index of all other files.
+    fn staged_since(
+        &self,
+        folders: &Folders<'_>,
+        way: &Way<'_>,
+        plan: &Plan,
+    ) -> Result<Option<GitPart>> {
+        if !plan.told.notes.iter().any(stays_checked_out) {
+            return Ok(None);
+        }
+        let head = |root: &RootId| checked_out(self.vault, root);
+        let (from, now, to) =
+            (head(&way.from_root)?, head(&plan.captured.root)?, head(&way.to_root)?);
+        if now != from || to.reference != from.reference || to.commit == from.commit {
+            return Ok(None);
+        }
+        let (earlier, later) = if way.redo { (from, to) } else { (to, from) };
+        match earlier.moved_to(later) {
+            Some(moved) => self.git_part(moved, folders),
+            None => Ok(None),
+        }
     }
 
     /// Gives refs that were made again the logs that went with them.
@@ -296,6 +358,13 @@ impl Reverter<'_> {
         };
         Note::new(self.actor, Record::Revert(revert))
     }
+}
+
+/// Whether what is checked out in the first folder stays, where the repository is in it.
+fn stays_checked_out(note: &GitNote) -> bool {
+    note.repository.names().len() == 1
+        && note.name == "HEAD"
+        && matches!(note.event, GitEvent::CheckoutStayed(_))
 }
 
 /// Whether a path is as it was left. Of directories only that they are there counts, and of files their times do not.
