@@ -29,7 +29,6 @@ fn builds_notice_what_a_pull_brings() {
     assert!(is_newer(&place, "README.md"));
     let status = place.json(&["status", "-w", "fix"]);
     assert_eq!(status["changes"].as_array().unwrap().len(), 1, "{status}");
-    assert_eq!(status["metadata_only"], 0, "{status}");
     place.ok(["fs", "rm", "/built", "-w", "fix"]);
     let status = place.ok(["status", "-w", "fix"]);
     assert!(status.contains("nothing changed"), "{status}");
