@@ -143,7 +143,10 @@ impl<'a> CommitService<'a> {
         }
         let fits = proposal.conflicts.is_empty();
         let (before, after) = proposal.sides();
-        let after = if fits { stamp(vault, &main, &after, request.times)? } else { after };
+        let after = match fits && request.times == Times::Now {
+            true => stamp(vault, &main, &after)?,
+            false => after,
+        };
         let Summary { changes: brought, metadata_files, .. } = self.changes(&before, &after)?;
         let (kept, kept_conflicts, kept_git) = match fits {
             true => {

@@ -9,6 +9,7 @@ use super::folders::Folders;
 use super::outcome::{GitFollowed, Pulled};
 use super::proposal::{HEAD_LABEL, side};
 use super::record::content_of;
+use super::times::stamp;
 use crate::binding::{GitDirectory, take_git_directory};
 use crate::change::ChangeSummaryService;
 use crate::edit::audited;
@@ -153,7 +154,7 @@ impl<'a> PullService<'a> {
             return Ok(true);
         }
         let both = merge_head(self.vault, &current.name, &tip, &head, &self.options.merge)?;
-        let root = both.merged.root;
+        let root = stamp(self.vault, &tip.root, &both.merged.root)?;
         pulled.changes = self.changes(&tip.root, &root)?;
         pulled.conflicts = both.merged.conflicts;
         pulled.git = both.report;
