@@ -54,11 +54,9 @@ impl GitCommit {
         if wanted.is_empty() {
             return Ok(wanted);
         }
-        let (stays, goes): (Vec<Wanted>, Vec<Wanted>) =
-            wanted.into_iter().partition(|(_, entry)| entry.is_some());
         // A path must not look like a pattern. Git does not look at one that lies beyond a symbolic link, as long as that is there.
         let line = |path: &[u8]| [b"./", path, b"\0"].concat();
-        let asked = stays.iter().filter(|(path, _)| !self.is_beyond_link(path));
+        let asked = wanted.iter().filter(|(path, _)| !self.is_beyond_link(path));
         let input: Vec<u8> = asked.flat_map(|(path, _)| line(path)).collect();
         let arguments = ["check-ignore", "-z", "--stdin"];
         let ran = self.folder.git.try_output(&arguments, &input)?;
@@ -69,12 +67,7 @@ impl GitCommit {
         };
         let paths = listed.split(|byte| *byte == 0).filter_map(|path| path.strip_prefix(b"./"));
         let ignored: BTreeSet<&[u8]> = paths.collect();
-        let known = if goes.is_empty() { BTreeSet::new() } else { self.known()? };
-        let seen = stays.into_iter().filter(|(path, _)| !ignored.contains(path.as_slice()));
-        let mut seen: Vec<Wanted> =
-            seen.chain(goes.into_iter().filter(|(path, _)| known.contains(path))).collect();
-        seen.sort_by(|(one, _), (other, _)| one.cmp(other));
-        Ok(seen)
+        Ok(wanted.into_iter().filter(|(path, _)| !ignored.contains(path.as_slice())).collect())
     }
 
     /// Whether a directory on the way to a path of the repository is a symbolic link in the folder.
@@ -82,23 +75,6 @@ impl GitCommit {
         let path = Path::new(OsStr::from_bytes(path));
         let above = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
         above.map(|above| self.folder.top().join(above)).any(|above| above.is_symlink())
-    }
-
-    /// The files that git knows, by the index or by what is checked out.
-    fn known(&self) -> GitResult<BTreeSet<Vec<u8>>> {
-        let git = &self.folder.git;
-        let mut listed = git.output(&["ls-files", "-z"])?;
-        if self.folder.commit("HEAD")?.is_some() {
-            listed.extend(git.output(&[
-                "ls-tree",
-                "-r",
-                "-z",
-                "--name-only",
-                "--full-tree",
-                "HEAD",
-            ])?);
-        }
-        Ok(listed.split(|byte| *byte == 0).map(<[u8]>::to_vec).collect())
     }
 }
 
