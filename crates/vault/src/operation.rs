@@ -307,7 +307,7 @@ fn search(
     }
 }
 
-/// The newest operation that stands: the latest word on it is not an undo.
+/// The newest operation that stands: the latest word on it is not an undo. What was brought back is as new as its redo.
 fn undo_target(reader: &Reader<'_>, scope: Scope) -> Result<Operation> {
     let mut decided: BTreeSet<Id> = BTreeSet::new();
     let mut undone: BTreeSet<Id> = BTreeSet::new();
@@ -318,10 +318,7 @@ fn undo_target(reader: &Reader<'_>, scope: Scope) -> Result<Operation> {
             }
             None
         }
-        (REDO, Some(target)) => {
-            decided.insert(target);
-            None
-        }
+        (REDO, Some(target)) => decided.insert(target).then(|| load(reader, &target)),
         (CREATE, _) => Some(Err(VaultError::NothingToUndo)),
         _ if undone.contains(&operation.id) || operation.changes.is_empty() => None,
         _ => Some(Ok(operation)),
