@@ -270,8 +270,15 @@ fn on_top(tx: &mut Transaction<'_, '_>, change: RefChange) -> Result<RefChange> 
 /// Says what stands in the way of a revert in terms of the operation.
 fn overtaken(error: VaultError, operation: Id, verb: &'static str) -> VaultError {
     let because = match &error {
-        VaultError::Store(StoreError::Stale { .. } | StoreError::NameTaken { .. })
-        | VaultError::Orphaned { .. } => error.to_string(),
+        VaultError::Store(StoreError::Stale { kind, .. }) if *kind == head_key().kind => {
+            "the main line was changed since".to_owned()
+        }
+        VaultError::Store(StoreError::Stale { kind, name }) => {
+            format!("{kind} {name} was changed since")
+        }
+        VaultError::Store(StoreError::NameTaken { .. }) | VaultError::Orphaned { .. } => {
+            error.to_string()
+        }
         _ => return error,
     };
     VaultError::Overtaken { operation, verb, because }
