@@ -228,7 +228,7 @@ fn status_says_what_a_commit_is_refused_for() {
     set_mode(&file, 0o000);
     both_say("run.sh");
     set_mode(&file, 0o755);
-    let kept = project.join("kept");
+    let kept = place.path().join("kept");
     fs::rename(&dir, &kept).unwrap();
     drop(std::os::unix::net::UnixListener::bind(&dir).unwrap());
     both_say("dir");
