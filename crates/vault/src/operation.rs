@@ -18,6 +18,8 @@ pub const COMMIT: &str = "commit";
 pub const UNDO: &str = "undo";
 /// The kind of an operation that brings back one that was undone; its snapshot of the main line is like that of [`UNDO`].
 pub const REDO: &str = "redo";
+/// The kind of an operation that took what is in the folders to the main line.
+pub const CAPTURE: &str = "import";
 /// The kind of the operation that made the vault; it cannot be undone.
 pub const CREATE: &str = "vault create";
 
@@ -328,9 +330,27 @@ fn undo_target(reader: &Reader<'_>, scope: Scope) -> Result<Operation> {
         (REDO, Some(target)) => decided.insert(target).then(|| load(reader, &target)),
         (CREATE, _) => Some(Err(VaultError::NothingToUndo)),
         _ if undone.contains(&operation.id) || operation.changes.is_empty() => None,
-        _ => Some(Ok(operation)),
+        _ => match is_overtaken_capture(reader, &operation) {
+            Ok(overtaken) => (!overtaken).then_some(Ok(operation)),
+            Err(error) => Some(Err(error)),
+        },
     };
     search(reader, scope, decide, VaultError::NothingToUndo)
+}
+
+/// Whether an operation only took in what is in the folders, and the main line went on from there. Nothing is lost where an undo passes
+/// it over: the folders have it.
+fn is_overtaken_capture(reader: &Reader<'_>, operation: &Operation) -> Result<bool> {
+    let [change] = operation.changes.as_slice() else { return Ok(false) };
+    let (left, now) = (&change.after, reader.get_ref(&change.key)?);
+    let (Some(left), Some(now)) = (left, &now) else { return Ok(false) };
+    if operation.kind != CAPTURE || change.key != head_key() || left == now {
+        return Ok(false);
+    }
+    let root = |row: &RefRow| -> Result<_> {
+        Ok(reader.snapshot(&head_snapshot(row)?)?.map(|snapshot| snapshot.root))
+    };
+    Ok(root(left)? != root(now)?)
 }
 
 /// What the newest undo took back that no redo brought back, if nothing else happened since.

@@ -212,6 +212,24 @@ fn what_was_redone_is_undone_first() {
     assert_eq!(read(&place, "mine"), "mine\n");
 }
 
+/// What was taken in from the folder is in the folder: it holds up no undo of what came before it.
+#[test]
+fn a_capture_holds_up_no_undo() {
+    let place = lines();
+    place.ok(["init"]);
+    fork(&place, "work");
+    edit(&place, "work", "/lines", numbered(&[(7, "seven")]));
+    place.ok(["commit", "-w", "work"]);
+    place.write("mine", "mine\n");
+    place.ok(["pull", "--head"]);
+    place.ok(["undo", "-w", "work"]);
+    for summary in ["write /lines", "create workspace work"] {
+        let undone = place.ok(["undo", "--vault-wide"]);
+        assert!(undone.contains(summary), "{undone}");
+    }
+    assert_eq!(read(&place, "mine"), "mine\n");
+}
+
 /// What stands in the way is named as people call it.
 #[test]
 fn a_main_line_that_went_on_is_told() {
@@ -220,8 +238,8 @@ fn a_main_line_that_went_on_is_told() {
     fork(&place, "work");
     edit(&place, "work", "/lines", numbered(&[(7, "seven")]));
     place.ok(["commit", "-w", "work"]);
-    place.write("mine", "mine\n");
-    place.ok(["pull", "--head"]);
+    fs::create_dir(place.path().join("other")).unwrap();
+    place.ok(["binding", "add", "../other"]);
     place.ok(["undo", "-w", "work"]);
     let error = place.json_error(&["undo", "--vault-wide"], 4);
     let message = error["message"].as_str().unwrap();
