@@ -57,23 +57,17 @@ fn at_path(path: &VaultPath, place: &Path, is_new: bool) -> Option<ServiceError>
 
 /// What the directory of a path stands in the way with. One that is not there is going to be made, in the next one that is.
 fn around_path(directory: &Path, top: &Path) -> Option<ApplyProblem> {
-    let denied = |path: &Path, why: &str| ApplyProblem::Denied {
-        path: path.to_owned(),
-        why: why.to_owned(),
-    };
+    let own = |path: &Path| -> PathBuf { path.to_owned() };
     for path in directory.ancestors().take_while(|path| path.starts_with(top)) {
-        let own = |path: &Path| -> PathBuf { path.to_owned() };
         return match look(path) {
             Err(Errno::NOENT | Errno::NOTDIR) => continue,
-            Err(Errno::ACCESS) => Some(denied(path, "it may not be entered; `chmod u+rwx` helps")),
+            Err(Errno::ACCESS) => Some(ApplyProblem::not_entered(own(path))),
             Ok((kind, _)) if is_unknown(kind) => Some(ApplyProblem::InTheWay { path: own(path) }),
             Ok((FileType::Directory, true)) => Some(ApplyProblem::Fixed { path: own(path) }),
             Ok((FileType::Directory, false)) => {
                 match access(path, Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK) {
                     Err(Errno::ROFS) => Some(ApplyProblem::ReadOnly { path: own(path) }),
-                    Err(Errno::ACCESS) => {
-                        Some(denied(path, "it may not be written to; `chmod u+rwx` helps"))
-                    }
+                    Err(Errno::ACCESS) => Some(ApplyProblem::not_writable(own(path))),
                     _ => None,
                 }
             }
