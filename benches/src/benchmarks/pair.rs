@@ -63,8 +63,8 @@ impl<'a> Program<'a> {
             }
         }
         program.run(&["init"])?;
-        program.run(&["workspace", "create", "idle"])?;
-        program.run(&["workspace", "create", "busy"])?;
+        program.run(&["workspace", "create", "idle", "--from", "head"])?;
+        program.run(&["workspace", "create", "busy", "--from", "head"])?;
         program.run(&["exec", "-w", "busy", "--", "sh", "-c", &ten_changes(files)])?;
         Ok(program)
     }
@@ -75,10 +75,10 @@ impl<'a> Program<'a> {
             Work::Version => self.run(&["--version"]),
             Work::Nothing => self.run(&["exec", "-w", "idle", "--", "true"]),
             Work::Writes => self.writes("idle"),
-            Work::Fork => self.run(&["workspace", "create", &name]),
+            Work::Fork => self.run(&["workspace", "create", &name, "--from", "head"]),
             Work::Status => self.run(&["status", "-w", "busy"]),
             Work::Commit => {
-                self.run(&["workspace", "create", &name])?;
+                self.run(&["workspace", "create", &name, "--from", "head"])?;
                 self.writes(&name)?;
                 self.bench.settle()?;
                 self.run(&["commit", "-w", &name])

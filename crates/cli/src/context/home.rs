@@ -1,20 +1,22 @@
 //! What commands need that bring files home.
 
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::time::Duration;
 
 use offshoot_vault::merge::MergeOptions;
 use offshoot_vault::{ApplyNote, Vault, Workspace};
 use offshoot_workspace::{
     BindingService, GitDirectory, GitTaking, HomeEvent, HomeOptions, How, Preview, PreviewService,
-    RunningService, Selection, Settled, settle_interrupted,
+    RunningService, Selection, ServiceError, Settled, settle_interrupted,
 };
 
-use super::{Context, user_home};
+use super::{Context, OpenVault, user_home};
 use crate::commands::commit::git;
+use crate::commands::init;
 use crate::error::{CliError, Result};
 use crate::output::eprint;
-use crate::render::{self, DIM, line, paint};
+use crate::render::{self, DIM, host_path, line, paint};
 
 /// How long a command waits for somebody who is at the folder, to settle what was interrupted there.
 const SETTLE_WAIT: Duration = Duration::from_secs(2);
@@ -96,6 +98,24 @@ impl Context {
                 "a commit was interrupted in the folder and is not settled: {message}; {hint}"
             ));
         }
+    }
+
+    /// Makes the main line what is in the folder now, before something is forked from it; says so where it moved.
+    pub(crate) fn refresh(&self, opened: &OpenVault, folder: &Path) -> Result<(), ServiceError> {
+        if opened.vault.is_read_only() {
+            return Ok(());
+        }
+        let service = BindingService::new(&opened.vault, &self.actor);
+        let told = |event: &_| self.tell(event);
+        let refreshed = service.refresh(&self.home_options(&told))?;
+        init::report_unreadable(self, &refreshed.report);
+        // That commits are lost is among the warnings of a command.
+        self.note_taken_git(&refreshed.git);
+        if refreshed.changed {
+            let (name, folder) = (&opened.name, host_path(folder));
+            self.output.note(format!("vault {name} was brought up to date with {folder}"));
+        }
+        Ok(())
     }
 
     /// Takes in the git directory of a vault that was just made, where it lies outside of the folder.

@@ -159,8 +159,8 @@ impl BindingService<'_> {
             let (from, to) = (display_bytes(&before.path), display_bytes(&after.path));
             let name = shown_name(&before);
             tx.summary(match stays {
-                true => format!("take {to} as {name}"),
-                false => format!("move {name} from {from} to {to}"),
+                true => format!("folder {name} is the one at {to}"),
+                false => format!("folder {name} moved from {from} to {to}"),
             });
             Ok(Some(after))
         });
@@ -276,9 +276,6 @@ fn made_by_mistake(home: &Home, before: &Binding, error: ServiceError) -> Servic
     }
 }
 
-/// The main line is looked at as far back as this to see whether anything was brought home.
-const MOST_LOOKED_AT: usize = 1000;
-
 /// Whether nothing was ever kept in a vault: its workspaces are as they were forked, and its main line is what was in the folder.
 fn is_unused(vault: &Vault) -> bool {
     let is_unchanged = |workspace: &Workspace| -> offshoot_vault::Result<bool> {
@@ -286,9 +283,9 @@ fn is_unused(vault: &Vault) -> bool {
         Ok(head == base || vault.snapshot(&head)?.root == vault.snapshot(&base)?.root)
     };
     let look = || -> offshoot_vault::Result<bool> {
-        let main = vault.ancestry(vault.head()?.id, MOST_LOOKED_AT)?;
+        let main = vault.ancestry(vault.head()?.id, usize::MAX)?;
         let imports = main.iter().all(|snapshot| snapshot.reason == "import");
-        let mut unchanged = imports && main.len() < MOST_LOOKED_AT && vault.left()?.is_empty();
+        let mut unchanged = imports && vault.left()?.is_empty();
         for workspace in vault.workspaces()? {
             unchanged = unchanged && is_unchanged(&workspace)?;
         }

@@ -16,6 +16,7 @@ use crate::edit::audited;
 use crate::error::{Result, ServiceError};
 use crate::git::{GitReport, Meeting, Unclear, is_index_refresh};
 use crate::hold::lock_workspace;
+use crate::standing::Standing;
 
 /// How often a commit is tried again because somebody changed the folder meanwhile.
 const ATTEMPTS: usize = 3;
@@ -112,7 +113,8 @@ impl<'a> CommitService<'a> {
         let inputs =
             ProposalInputs { workspace: &workspace, tip: &tip, head: &head, main: captured.root };
         let plan = self.plan(&inputs, request)?;
-        let mut outcome = outcome(&workspace, request, &captured, &plan);
+        let reader = Standing::outside(self.vault)?;
+        let mut outcome = outcome(&workspace, request, &captured, &plan, &reader);
         if plan.proposal.is_empty() || !plan.proposal.conflicts.is_empty() {
             return Ok(Some(outcome));
         }
@@ -145,12 +147,14 @@ impl<'a> CommitService<'a> {
         let Summary { changes: brought, metadata_files, .. } = self.changes(&before, &after)?;
         let (kept, kept_conflicts, kept_git) = match fits {
             true => {
-                let sides = [side(HEAD_LABEL, after), side(&workspace.name, tip.root)];
+                // As for a pull, the workspace is the first side.
+                let seen = proposal.selected.without_ignored(vault, &after)?;
+                let sides = [side(&workspace.name, tip.root), side(HEAD_LABEL, seen)];
                 // The same moments, seen from the workspace.
                 let turned = proposal.meetings.iter();
                 let turned = turned.map(|met| Meeting { target: met.other, other: met.target });
-                let meetings = [turned.collect(), Vec::new()];
-                let how = How { target: 1, unclear: Unclear::Follow, meetings: &meetings };
+                let meetings = [Vec::new(), turned.collect()];
+                let how = How { target: 0, unclear: Unclear::Follow, meetings: &meetings };
                 let both = merge(vault, proposal.selected.root, &sides, &how, options)?;
                 (both.merged.root, both.merged.conflicts, both.report.left_behind())
             }
@@ -219,9 +223,10 @@ fn outcome(
     request: &CommitRequest<'_>,
     captured: &Imported,
     plan: &Plan,
+    reader: &Standing,
 ) -> CommitOutcome {
     let Plan { proposal, meanwhile, after, brought, kept_conflicts, kept_git, .. } = plan;
-    let default = || describe::message(&workspace.name, brought);
+    let default = || describe::message(&workspace.name, brought, reader);
     CommitOutcome {
         workspace: workspace.name.clone(),
         dry_run: request.dry_run,
@@ -240,6 +245,7 @@ fn outcome(
         git: if proposal.is_empty() { GitReport::default() } else { proposal.git.clone() },
         workspace_git: if proposal.is_empty() { GitReport::default() } else { kept_git.clone() },
         execs: Vec::new(),
+        offered: proposal.selected.root,
         before: captured.root,
         after: *after,
         report: captured.report.clone(),

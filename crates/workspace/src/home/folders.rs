@@ -9,7 +9,7 @@ use offshoot_vault::{
 };
 
 use super::HomeOptions;
-use crate::binding::{capture, named, shared_directories};
+use crate::binding::{capture, named, require_same, shared_directories};
 use crate::error::{Result, ServiceError};
 use crate::git::{check_folder, is_git_directory};
 
@@ -91,16 +91,7 @@ impl<'a> Folders<'a> {
         if self.bindings.is_empty() {
             return Err(ServiceError::NoFolder);
         }
-        for binding in &self.bindings {
-            let path = binding.host_path();
-            let found = FolderIdentity::of(&path);
-            let found = found.ok_or_else(|| ServiceError::FolderGone(path.clone()))?;
-            // An overlay gives a folder another birth when it is first written to.
-            if binding.identity.is_some_and(|bound| bound.inode != found.inode) {
-                return Err(ServiceError::OtherFolder(path));
-            }
-        }
-        Ok(())
+        require_same(&self.bindings)
     }
 
     /// Reads what is in the folders now; only files that changed are read.
@@ -146,7 +137,7 @@ impl<'a> Folders<'a> {
             for binding in &moved {
                 tx.set_binding(binding)?;
             }
-            tx.summary(format!("import {}", self.names()));
+            tx.summary(format!("record what changed in {}", self.names()));
             if captured.root == before.root {
                 return Ok(None);
             }

@@ -16,7 +16,7 @@ use super::proposal::{Proposal, ProposalInputs};
 use super::pull::merge_head;
 use super::select::Selection;
 use super::{bytes_path, closed, markers};
-use crate::binding::host_place;
+use crate::binding::{host_place, require_same};
 use crate::change::{ChangeSummaryService, Summary};
 use crate::error::{Result, ServiceError};
 use crate::git::check_folder;
@@ -70,7 +70,7 @@ impl<'a> PreviewService<'a> {
         let (before, after) = proposal.sides();
         let summary =
             ChangeSummaryService::new(vault, self.diff).between(&before, &after, metadata)?;
-        let refused = match proposal.refused.take() {
+        let refused = match require_same(&bindings).err().or_else(|| proposal.refused.take()) {
             None => self.refused(workspace, &proposal, &tip.root, &summary, &selection)?,
             refused => refused,
         };

@@ -186,8 +186,8 @@ impl<'a> PullService<'a> {
             tx.set_workspace(&now)?;
             tx.scope(now.id);
             tx.summary(match kind {
-                PULL => format!("pull head into {}", now.name),
-                _ => format!("{} has the git commit", now.name),
+                PULL => format!("pull the folder's changes into {}", now.name),
+                _ => format!("bring the git commit into {}", now.name),
             });
             tx.detail("files", audited(&pulled.changes));
             Ok(Some(snapshot))
