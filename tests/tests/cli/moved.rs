@@ -141,7 +141,7 @@ fn another_folder_in_its_place_is_left_alone() {
         let said = place.ok(arguments);
         assert!(said.contains("commit is refused"), "{arguments:?}: {said}");
         let said = place.json(arguments);
-        assert!(said["result"]["refused"].as_str().unwrap().contains("another folder"), "{said}");
+        assert!(said["refused"].as_str().unwrap().contains("another folder"), "{said}");
     }
     let said = errors(&place.run(["diff", "fix"]));
     assert!(said.contains("commit is refused"), "{said}");

@@ -201,7 +201,7 @@ fn what_was_redone_is_undone_first() {
     assert_eq!(read(&place, "mine"), "mine\n");
     assert_captured(&place);
     // Then what was done before: taking in the folder, the edit, the workspace. The folder stays as it is.
-    for summary in ["import", "write /lines", "create workspace work"] {
+    for summary in ["record what changed", "write /lines", "create workspace work"] {
         let undone = place.ok(["undo", "--vault-wide"]);
         assert!(undone.contains(summary), "{undone}");
     }
