@@ -127,7 +127,7 @@ fn a_workspace_that_is_in_the_middle_of_something_finishes_it() {
     }
 }
 
-/// What another workspace brought home along with its own is still said to be apart, with a way on that works.
+/// What another workspace brought home along with its own is merged all the same.
 #[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn commits_that_another_workspace_took_over_are_not_forgotten() {
@@ -142,18 +142,30 @@ fn commits_that_another_workspace_took_over_are_not_forgotten() {
     world.done(&["commit", "-w", "bea"]);
     world.done(&["merge", "ada", "bea", "--into", "both"]);
     world.done(&["commit", "-w", "both", "--git", "-m", "both", "--author", AUTHOR]);
-    let said = world.document(&["commit", "-w", "bea", "--git", "--author", AUTHOR]);
-    let message = "offshoot/bea/main cannot be merged: bea has nothing more to bring home";
+    world.done(&["commit", "-w", "bea", "--git", "-m", "bea", "--author", AUTHOR]);
+    let branches = world.ok(Side::Folder, "git branch --no-merged main; git diff --quiet HEAD");
+    assert_eq!(branches, "");
+}
+
+/// Commits of a workspace that has nothing more to say about them are not forgotten, and there is a way on that works.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn commits_that_are_left_apart_are_told() {
+    let world = world();
+    world.ok(
+        Side::Folder,
+        "git branch offshoot/fix/main $(git commit-tree -p HEAD -m left 'HEAD^{tree}')",
+    );
+    world.done(&["pull", "-w", "fix"]);
+    let said = world.document(&["commit", "-w", "fix", "--git", "--author", AUTHOR]);
+    let message = "offshoot/fix/main cannot be merged: fix has nothing more to bring home";
     assert_eq!(said["error"]["message"], message, "{said}");
     let hint = said["error"]["hint"].as_str().unwrap_or_default();
     let command = hint.split('`').nth(1).unwrap_or_default().to_owned();
     let typed = world.typed(&command);
     assert!(typed.is_well(), "{hint}: {typed:#?}");
-    world.ok(
-        Side::Folder,
-        "git merge-base --is-ancestor offshoot/bea/main main; git diff --quiet HEAD",
-    );
-    let said = world.product(&["commit", "-w", "bea", "--git", "--author", AUTHOR]);
+    assert_eq!(world.ok(Side::Folder, "git branch --no-merged main"), "");
+    let said = world.product(&["commit", "-w", "fix", "--git", "--author", AUTHOR]);
     assert!(said.is_well() && said.out.contains("nothing to bring home"), "{said:#?}");
 }
 
