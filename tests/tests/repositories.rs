@@ -7,6 +7,8 @@
 mod broken;
 #[path = "repositories/dropped.rs"]
 mod dropped;
+#[path = "repositories/exact.rs"]
+mod exact;
 #[path = "repositories/flow.rs"]
 mod flow;
 #[path = "repositories/killed.rs"]
@@ -23,12 +25,16 @@ mod moves;
 mod others;
 #[path = "repositories/parts.rs"]
 mod parts;
+#[path = "repositories/planned.rs"]
+mod planned;
 #[path = "repositories/seen.rs"]
 mod seen;
 #[path = "repositories/story.rs"]
 mod story;
 #[path = "repositories/submodules.rs"]
 mod submodules;
+#[path = "repositories/undone.rs"]
+mod undone;
 #[path = "repositories/world.rs"]
 mod world;
 

@@ -17,10 +17,10 @@ pub struct GitCommitDoc {
     pub subject: String,
 }
 
-/// What became of a git commit of what came home.
+/// What became of a git commit of what came home, or would.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GitOutcomeDoc {
-    /// Its id; null where none was made.
+    /// Its id; null where none was made, and where a new one would be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// The branch that it is on; null where none is checked out.
@@ -31,6 +31,9 @@ pub struct GitOutcomeDoc {
     /// The ref with the workspace's own commits that it is a merge of; that ref is gone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged: Option<String>,
+    /// The commit that this ref was at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged_commit: Option<String>,
     /// The hooks of the repository that were not run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hooks_skipped: Vec<String>,

@@ -26,13 +26,14 @@ pub use apart::{
 };
 pub(crate) use apart::{is_object, is_own, is_the_folders, object_holder};
 pub(crate) use checkout::Checkouts;
-pub use commit::{CameHome, GitCommit, GitCommitted, GitPlanned, GitWords, check_folder};
+pub use commit::{CameHome, GitCommit, GitCommitted, GitWords, check_folder};
 pub use error::GitError;
 pub use export::{ExportRequest, Exported, ExportedCommit, LeftOut, export};
 pub use folder::GitFolder;
+pub(crate) use folder::shared_dir;
 pub(crate) use index::{changed_in_index, is_index_of, is_index_refresh};
 pub use moved::record_git_commit;
-pub(crate) use moved::{FOLLOW, git_move_of};
+pub(crate) use moved::{FOLLOW, GitMove, checked_out, git_move_of};
 pub(crate) use names::{
     GIT_SUFFIX, git_directory, is_git_directory, is_git_folder_name, within_repository,
 };

@@ -6,7 +6,7 @@ use offshoot_vault::{
 };
 
 use crate::error::{Result, ServiceError};
-use crate::git::{FOLLOW, GitFolder, GitOptions, GitReport, git_move_of};
+use crate::git::{FOLLOW, GitOptions, GitReport};
 use crate::hold::share_workspace;
 use crate::home::{HomeOptions, Reverter, is_commit, settle_interrupted};
 
@@ -151,17 +151,7 @@ impl<'a> HistoryService<'a> {
     /// Takes a commit back, or brings it back, and the git commit that was made of it.
     fn revert_commit(&self, target: &Operation, redo: bool) -> Result<Reversal> {
         let (reverted, git) = self.reverter().revert(target, redo)?;
-        let mut reversal = Reversal { git, ..reverted.into() };
-        let moved = git_move_of(self.vault, target)?;
-        if let (Some(moved), Some(options)) = (moved, &self.git) {
-            let bindings = self.vault.bindings()?;
-            let first = bindings.iter().find(|binding| binding.at().is_top());
-            let folder = first.map(|binding| GitFolder::find(&binding.host_path(), options));
-            if let Some(folder) = folder.transpose()?.flatten() {
-                moved.revert(&folder, redo, &mut reversal.git)?;
-            }
-        }
-        Ok(reversal)
+        Ok(Reversal { git, ..reverted.into() })
     }
 
     /// Makes everything what it was right after an operation. Folders stay as they are.
@@ -209,7 +199,8 @@ impl<'a> HistoryService<'a> {
     }
 
     fn reverter(&self) -> Reverter<'_> {
-        Reverter { vault: self.vault, actor: &self.actor, options: &self.home }
+        let (vault, actor, options) = (self.vault, &self.actor, &self.home);
+        Reverter { vault, actor, options, git: self.git.as_ref() }
     }
 }
 

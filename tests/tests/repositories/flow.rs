@@ -299,3 +299,22 @@ fn a_pull_leaves_a_way_on() {
         whole(&world);
     }
 }
+
+/// A log that both sides write does not stand in the way that is told.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn ignored_files_do_not_stand_in_the_way_on() {
+    let world = World::new(
+        "git init -q .; echo '*.log' > .gitignore; echo one > a; echo two > b; git add -A; git commit -qm first",
+        &["fix"],
+    );
+    world.ok(FIX, "echo agent > a; git commit -qam theirs; echo inside >> build.log");
+    world.ok(Side::Folder, "echo me > b; git commit -qam mine; echo outside >> build.log");
+    let said = world.done(&["commit", "-w", "fix"]);
+    assert!(!said.contains("conflict"), "{said}");
+    run_printed(&world, printed(&said, "to merge it"));
+    assert_eq!(world.ok(FIX, "cat build.log a b"), "inside\nagent\nme\n");
+    assert_eq!(world.ok(Side::Folder, "cat build.log a b"), "outside\nagent\nme\n");
+    assert_eq!(world.ok(Side::Folder, "git branch --format='%(refname:short)'"), "main\n");
+    whole(&world);
+}

@@ -111,6 +111,17 @@ impl World {
         }
     }
 
+    /// What a side is, as people and git see it: files, what is checked out and staged, and all refs. Objects and logs only grow.
+    pub(crate) fn state(&self, side: Side) -> String {
+        self.ok(
+            side,
+            "git --no-optional-locks status --porcelain=v2 --branch
+             git for-each-ref --format='%(objectname) %(refname) %(symref)'
+             cat .git/HEAD; git ls-files -s -v
+             find . -path ./.git -prune -o -type f -print | LC_ALL=C sort | xargs -d '\\n' -r sha1sum",
+        )
+    }
+
     /// What is wrong with a side's repository.
     pub(crate) fn damage(&self, side: Side) -> Option<String> {
         let said = self.sh(

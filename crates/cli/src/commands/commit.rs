@@ -202,6 +202,11 @@ pub(crate) fn bring_home(
         true => Some(git::Prepared::new(vault, about.author)?),
         false => None,
     };
+    // What a dry run stores is looked at once more at the end.
+    let held = match about.dry_run {
+        true => Some(vault.hold()?),
+        false => None,
+    };
     if let Some(prepared) = &prepared {
         let dry = CommitRequest { dry_run: true, ..request.clone() };
         prepared.check(vault, &service.commit(&dry)?)?;
@@ -209,15 +214,16 @@ pub(crate) fn bring_home(
     let outcome = service.commit(&request)?;
     drop((waiting, service));
     let came_home = outcome.operation.is_some();
-    let planned = match &prepared {
-        Some(prepared) if about.dry_run && outcome.conflicts.is_empty() => {
-            prepared.planned(vault, &outcome)?
+    let made = match prepared {
+        Some(prepared) if came_home => {
+            Some(prepared.commit(vault, &context.actor, workspace.id, &outcome)?)
         }
-        _ => String::new(),
+        Some(prepared) if about.dry_run && outcome.conflicts.is_empty() => {
+            Some(prepared.planned(vault, &outcome))
+        }
+        _ => None,
     };
-    let commit =
-        |prepared: git::Prepared| prepared.commit(vault, &context.actor, workspace.id, &outcome);
-    let made = prepared.filter(|_| came_home).map(commit).transpose()?;
+    drop(held);
     let followed = made.as_ref().and_then(|made| made.follow(&puller, workspace, &outcome));
     drop(puller);
     // What is said is what there is at the end.
@@ -232,7 +238,7 @@ pub(crate) fn bring_home(
         end.workspace_git.notes.extend(git.notes);
     }
     let mut noise = context.noise(vault, &[end.before, end.after], about.expand)?;
-    let text = summary::text(&end, noise.as_mut())? + &planned;
+    let text = summary::text(&end, noise.as_mut())?;
     if behind {
         let name = &outcome.workspace;
         context.output.note(format!(
@@ -282,7 +288,7 @@ fn report(
         format!("{summary}{git}")
     };
     match made {
-        Some(git::Made::Failed(error)) => {
+        Some(git::Made::Failed(error) | git::Made::Failing(error)) => {
             context.output.data(document, text)?;
             Ok(error.code)
         }

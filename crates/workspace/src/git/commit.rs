@@ -2,6 +2,7 @@
 
 mod hooks;
 mod join;
+mod rehearsal;
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -15,10 +16,12 @@ use super::error::{GitError, GitResult};
 use super::export::{Contents, Nested, Sight, Stream, Visibility, mode_of};
 use super::folder::GitFolder;
 use super::identity::Identity;
+use super::moved::{move_refs, step};
 use super::run::{Git, succeeded};
 use super::trailers::{EXEC, WORKSPACE, with_trailers};
 use crate::error::Result;
 use join::Kept;
+use rehearsal::Rehearsal;
 
 /// What of a vault came into a folder.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +30,8 @@ pub struct CameHome<'a> {
     pub at: &'a VaultPath,
     /// What changed in the folder.
     pub changes: &'a [Change],
+    /// What the folder was.
+    pub before: RootId,
     /// What the folder is now.
     pub after: RootId,
     /// What became of its repository.
@@ -44,7 +49,7 @@ pub struct GitWords<'a> {
     pub execs: &'a [Id],
 }
 
-/// A commit that was made.
+/// A commit that was made, or would be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GitCommitted {
     /// Its id.
@@ -59,20 +64,11 @@ pub struct GitCommitted {
     pub files: u64,
     /// The ref with the workspace's own commits that it merges; it is gone.
     pub merged: Option<String>,
+    /// Where that ref was.
+    pub merged_commit: Option<String>,
     /// Whether it was made here; otherwise it is the workspace's own.
     pub is_new: bool,
     /// Hooks of the repository that were not run.
-    pub hooks: Vec<String>,
-}
-
-/// A commit that would be made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GitPlanned {
-    /// The branch that is checked out, if one is.
-    pub branch: Option<String>,
-    /// How many of the files that come home git would see.
-    pub files: u64,
-    /// Hooks of the repository that would not run.
     pub hooks: Vec<String>,
 }
 
@@ -106,15 +102,41 @@ impl GitCommit {
         if both.is_empty() { Ok(()) } else { Err(GitError::Dirty(both).into()) }
     }
 
-    /// What a commit of what comes home would be. Nothing where git can see nothing of it.
-    pub fn plan(&self, vault: &Vault, came: &CameHome<'_>) -> Result<Option<GitPlanned>> {
+    /// What a commit of what comes home would be: it is made, and forgotten. The id of a new one is not what the real one's will be. Nothing
+    /// where git has it already, or can see nothing of it.
+    pub fn plan(
+        &self,
+        vault: &Vault,
+        came: &CameHome<'_>,
+        words: &GitWords<'_>,
+    ) -> Result<Option<GitCommitted>> {
+        let Some(rehearsal) = Rehearsal::new(&self.folder, vault, came)? else {
+            return self.plan_files(vault, came);
+        };
+        let (identity, dirty) = (self.identity.clone(), self.dirty.clone());
+        let commit = Self { folder: rehearsal.folder.clone(), identity, dirty };
+        let made = commit.commit(vault, came, words)?;
+        let Some(made) = made else { return Ok(None) };
+        let hooks = if made.is_new { hooks::hooks(&self.folder)? } else { Vec::new() };
+        Ok(Some(GitCommitted { hooks, ..made }))
+    }
+
+    /// The same where nothing but the commit comes into the repository.
+    fn plan_files(&self, vault: &Vault, came: &CameHome<'_>) -> Result<Option<GitCommitted>> {
         let wanted = self.tracked_or_not_ignored(self.wanted(vault, came)?)?;
         if wanted.is_empty() {
             return Ok(None);
         }
-        Ok(Some(GitPlanned {
-            branch: branch_of(&self.folder.checked_out()?.unwrap_or_default()),
+        let reference = self.folder.checked_out()?.unwrap_or_else(|| "HEAD".to_owned());
+        Ok(Some(GitCommitted {
+            commit: String::new(),
+            branch: branch_of(&reference),
+            reference,
+            before: self.folder.commit("HEAD")?,
             files: wanted.len() as u64,
+            merged: None,
+            merged_commit: None,
+            is_new: true,
             hooks: hooks::hooks(&self.folder)?,
         }))
     }
@@ -141,30 +163,27 @@ impl GitCommit {
         let merged = self.merged(came, parent.as_deref(), &tree, &wanted)?;
         let tip = merged.as_ref().map(|kept| kept.tip.as_str());
         let parents: Vec<&str> = parent.as_deref().into_iter().chain(tip).collect();
-        let commit = self.write_commit(&tree, &parents, &message)?;
-        // The index first: should the rest fail, the changes are staged and nothing looks as if it were taken back.
-        self.folder.git.output_of(&["update-index", "-z", "--index-info"], &lines)?;
-        self.move_head(&commit, parent.as_deref(), &commit_note(parent.as_deref(), &message))?;
-        // Only so that the next status is quick; it says of itself what it could not do.
-        drop(self.folder.git.try_output(&["update-index", "-q", "--refresh"], &[]));
         let reference = self.folder.checked_out()?.unwrap_or_else(|| "HEAD".to_owned());
-        let branch = branch_of(&reference);
         let files = match &parent {
             Some(parent) => join::changes(&self.folder, parent, &tree)?.len(),
             None => wanted.len(),
         };
-        if let Some(kept) = &merged {
-            kept.remove(&self.folder)?;
-        }
+        let hooks = hooks::hooks(&self.folder)?;
+        let commit = self.write_commit(&tree, &parents, &message)?;
+        // The index first: should the rest fail, the changes are staged and nothing looks as if it were taken back.
+        self.folder.git.output_of(&["update-index", "-z", "--index-info"], &lines)?;
+        let note = commit_note(parent.as_deref(), &message);
+        self.move_head(&commit, parent.as_deref(), merged.as_ref(), &note)?;
         Ok(Some(GitCommitted {
             commit,
-            branch,
+            branch: branch_of(&reference),
             reference,
             before: parent,
             files: files as u64,
+            merged_commit: merged.as_ref().map(|kept| kept.tip.clone()),
             merged: merged.map(|kept| kept.reference),
             is_new: true,
-            hooks: hooks::hooks(&self.folder)?,
+            hooks,
         }))
     }
 
@@ -291,10 +310,20 @@ impl GitCommit {
         Ok(String::from_utf8_lossy(&answer).trim().to_owned())
     }
 
-    fn move_head(&self, to: &str, from: Option<&str>, note: &str) -> GitResult<()> {
-        // An empty old value means that there must be none.
-        let arguments = ["update-ref", "-m", note, "HEAD", to, from.unwrap_or("")];
-        self.folder.git.output(&arguments).map(drop)
+    /// Moves HEAD, and takes the ref away whose commits it has then: both or nothing.
+    fn move_head(
+        &self,
+        to: &str,
+        from: Option<&str>,
+        merged: Option<&Kept>,
+        note: &str,
+    ) -> GitResult<()> {
+        let merged = merged.map(|kept| step(&kept.reference, Some(&kept.tip), None));
+        let lines: Vec<String> = [step("HEAD", from, Some(to))].into_iter().chain(merged).collect();
+        move_refs(&self.folder, note, &lines)?;
+        // Only so that the next status is quick; it says of itself what it could not do.
+        drop(self.folder.git.try_output(&["update-index", "-q", "--refresh"], &[]));
+        Ok(())
     }
 
     fn message(&self, words: &GitWords<'_>) -> String {

@@ -145,12 +145,14 @@ impl<'a> CommitService<'a> {
         let Summary { changes: brought, metadata_files, .. } = self.changes(&before, &after)?;
         let (kept, kept_conflicts, kept_git) = match fits {
             true => {
-                let sides = [side(HEAD_LABEL, after), side(&workspace.name, tip.root)];
+                // As for a pull, the workspace is the first side.
+                let seen = proposal.selected.without_ignored(vault, &after)?;
+                let sides = [side(&workspace.name, tip.root), side(HEAD_LABEL, seen)];
                 // The same moments, seen from the workspace.
                 let turned = proposal.meetings.iter();
                 let turned = turned.map(|met| Meeting { target: met.other, other: met.target });
-                let meetings = [turned.collect(), Vec::new()];
-                let how = How { target: 1, unclear: Unclear::Follow, meetings: &meetings };
+                let meetings = [Vec::new(), turned.collect()];
+                let how = How { target: 0, unclear: Unclear::Follow, meetings: &meetings };
                 let both = merge(vault, proposal.selected.root, &sides, &how, options)?;
                 (both.merged.root, both.merged.conflicts, both.report.left_behind())
             }

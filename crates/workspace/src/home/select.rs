@@ -2,6 +2,7 @@
 
 mod build;
 mod decide;
+mod ignored;
 
 use std::collections::BTreeMap;
 

@@ -17,6 +17,7 @@ pub fn git_commit(made: Option<&GitCommitted>, error: Option<ErrorBody>) -> GitO
         branch: made.and_then(|made| made.branch.clone()),
         files: made.map_or(0, |made| made.files),
         merged: made.and_then(|made| made.merged.clone()),
+        merged_commit: made.and_then(|made| made.merged_commit.clone()),
         hooks_skipped: made.map(|made| made.hooks.clone()).unwrap_or_default(),
         error,
     }

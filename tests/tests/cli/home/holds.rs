@@ -184,18 +184,59 @@ fn markers_stay_unless_they_were_there() {
     assert_eq!(read(&place, "new"), marked);
 }
 
-/// What stays does not fit to what came home: the workspace has it as a conflict, the folder has what came home.
+/// Build output that both sides have: each keeps its own, and nobody has to decide about it.
+#[test]
+fn ignored_files_of_both_sides_stay_what_they_are() {
+    for (base, theirs, mine) in [
+        (Some("before\n"), Some("built in the workspace\n"), Some("built by a person\n")),
+        (None, Some("built in the workspace\n"), Some("built by a person\n")),
+        (Some("before\n"), Some("built in the workspace\n"), None),
+        (Some("before\n"), None, Some("built by a person\n")),
+    ] {
+        let place = lines();
+        place.write(".gitignore", "build\n");
+        let out = place.project().join("build/out");
+        if let Some(base) = base {
+            place.write("build/out", base);
+        }
+        place.ok(["init"]);
+        fork(&place, "work");
+        match theirs {
+            Some(theirs) => edit(&place, "work", "/build/out", theirs),
+            None => drop(place.ok(["fs", "rm", "/build/out", "-w", "work"])),
+        }
+        edit(&place, "work", "/new", "new");
+        match mine {
+            Some(mine) => place.write("build/out", mine),
+            None => fs::remove_dir_all(place.project().join("build")).unwrap(),
+        }
+        let document = place.json(&["commit", "-w", "work"]);
+        assert_eq!(document["committed"], true, "{document}");
+        assert!(document["kept_conflicts"].is_null(), "{document}");
+        assert_eq!(fs::read_to_string(&out).ok().as_deref(), mine);
+        let shown = place.run(["fs", "cat", "/build/out", "-w", "work"]);
+        let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+        assert_eq!(shown, theirs.unwrap_or_default());
+        // What follows is about the rest alone.
+        edit(&place, "work", "/new", "newer");
+        place.ok(["commit", "-w", "work"]);
+        assert_eq!(read(&place, "new"), "newer");
+        assert_eq!(fs::read_to_string(&out).ok().as_deref(), mine);
+    }
+}
+
+/// What stays does not fit to what came home: the workspace has it as a conflict, the folder has what came home. The workspace is the first
+/// side, as after a pull.
 #[test]
 fn what_stays_may_not_fit_any_more() {
     let place = lines();
-    place.write(".gitignore", "out\n");
     place.write("out", "built before\n");
     place.ok(["init"]);
     fork(&place, "work");
     edit(&place, "work", "/out", "built in the workspace\n");
     edit(&place, "work", "/new", "new");
     place.write("out", "built by a person\n");
-    let document = place.json(&["commit", "-w", "work"]);
+    let document = place.json(&["commit", "-w", "work", "--exclude", "out"]);
     assert_eq!(document["committed"], true, "{document}");
     assert_eq!(document["kept_conflicts"][0]["path"], "/out", "{document}");
     assert_eq!(read(&place, "out"), "built by a person\n");
@@ -204,4 +245,6 @@ fn what_stays_may_not_fit_any_more() {
     assert!(shown.contains("built in the workspace") && shown.contains("built by a person"));
     assert_eq!(place.json(&["status", "-w", "work"])["changes"].as_array().unwrap().len(), 1);
     assert_eq!(json!(place.run(["commit", "-w", "work"]).status.code()), json!(4));
+    place.ok(["resolve", "/out", "--ours", "-w", "work"]);
+    assert_eq!(place.ok(["fs", "cat", "/out", "-w", "work"]), "built in the workspace\n");
 }

@@ -10,6 +10,27 @@ pub struct GitReport {
 }
 
 impl GitReport {
+    /// The account of two steps of which the second followed the first: a ref that both moved is told once.
+    pub(crate) fn then(mut self, next: Self) -> Self {
+        for note in next.notes {
+            let is_it = |earlier: &GitNote| {
+                earlier.repository == note.repository
+                    && earlier.name == note.name
+                    && earlier.event.moves() == note.event.moves()
+                    && (note.event.moves() || note.event == earlier.event)
+            };
+            let earlier = self.notes.iter().position(is_it).map(|at| self.notes.remove(at));
+            let note = match earlier {
+                Some(earlier) if note.event.moves() => GitNote { from: earlier.from, ..note },
+                _ => note,
+            };
+            if !note.event.moves() || note.from != note.to {
+                self.notes.push(note);
+            }
+        }
+        self
+    }
+
     /// What leaves commits behind, or puts something else in place of what is checked out.
     pub(crate) fn left_behind(mut self) -> Self {
         self.notes.retain(|note| {
@@ -112,6 +133,11 @@ pub enum GitEvent {
 }
 
 impl GitEvent {
+    /// Whether a ref is elsewhere, or gone.
+    fn moves(&self) -> bool {
+        matches!(self, Self::Moved | Self::Deleted)
+    }
+
     /// The word for it.
     pub fn as_str(&self) -> &'static str {
         match self {

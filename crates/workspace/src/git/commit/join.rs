@@ -85,12 +85,6 @@ impl Kept {
     fn name(&self) -> String {
         self.reference.strip_prefix("refs/heads/").unwrap_or(&self.reference).to_owned()
     }
-
-    /// Takes the ref away: the branch has its commits.
-    pub(super) fn remove(&self, folder: &GitFolder) -> GitResult<()> {
-        let arguments = ["update-ref", "-d", &self.reference, &self.tip];
-        folder.git.output(&arguments).map(drop)
-    }
 }
 
 impl GitCommit {
@@ -111,6 +105,8 @@ impl GitCommit {
         let changed = changes(folder, &parent, &tree)?;
         self.require_free(came.at, &kept, &changed)?;
         let is_new = !kept.has(folder, &parent)?;
+        let reference = folder.checked_out()?.unwrap_or_else(|| "HEAD".to_owned());
+        let hooks = if is_new { hooks::hooks(folder)? } else { Vec::new() };
         let (commit, note) = match is_new {
             true => {
                 let message = self.message(words);
@@ -121,11 +117,7 @@ impl GitCommit {
         };
         // The index first, as for every commit.
         move_index(folder, Some(&parent), Some(&tree))?;
-        self.move_head(&commit, Some(&parent), &note)?;
-        // Only so that the next status is quick; it says of itself what it could not do.
-        drop(folder.git.try_output(&["update-index", "-q", "--refresh"], &[]));
-        kept.remove(folder)?;
-        let reference = folder.checked_out()?.unwrap_or_else(|| "HEAD".to_owned());
+        self.move_head(&commit, Some(&parent), Some(&kept), &note)?;
         Ok(Some(GitCommitted {
             commit,
             branch: reference.strip_prefix("refs/heads/").map(str::to_owned),
@@ -133,8 +125,9 @@ impl GitCommit {
             before: Some(parent),
             files: changed.len() as u64,
             merged: Some(kept.reference),
+            merged_commit: Some(kept.tip),
             is_new,
-            hooks: if is_new { hooks::hooks(folder)? } else { Vec::new() },
+            hooks,
         }))
     }
 
