@@ -32,6 +32,8 @@ mod completions;
 mod crowds;
 #[path = "cli/damage.rs"]
 mod damage;
+#[path = "cli/deletions.rs"]
+mod deletions;
 #[path = "cli/diffs.rs"]
 mod diffs;
 #[path = "cli/discarded.rs"]

@@ -177,6 +177,8 @@ impl From<VaultError> for CliError {
             VaultError::WorkspaceBusy { .. } => {
                 Self::new(ExitCode::Busy, message).hint("wait until it is done and try again")
             }
+            VaultError::Deleted(_) => Self::new(ExitCode::NotFound, message)
+                .hint("`offshoot vault list` shows what there is"),
             VaultError::Threads(_) => Self::new(ExitCode::Failure, message),
         }
     }
@@ -256,6 +258,9 @@ impl From<ServiceError> for CliError {
                 .hint("`offshoot checkpoint restore` brings it back"),
             ServiceError::Busy { .. } => Self::new(ExitCode::Busy, message)
                 .hint("`offshoot ps` lists what runs; `exec --wait` waits for its end"),
+            ServiceError::SessionFull { .. } => Self::new(ExitCode::Busy, message).hint(
+                "end one of them, or work in another workspace: `offshoot run -w NAME`",
+            ),
             ServiceError::CachesInUse => {
                 Self::new(ExitCode::Busy, message).hint("`offshoot ps` lists running commands")
             }

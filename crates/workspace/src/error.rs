@@ -91,6 +91,16 @@ pub enum ServiceError {
         /// Who holds it, in their own words.
         holder: String,
     },
+    /// As many terminals have joined the session in the workspace as can.
+    #[error(
+        "workspace {workspace} is busy: {most} terminals have joined its session, which is the limit"
+    )]
+    SessionFull {
+        /// The workspace.
+        workspace: String,
+        /// How many can.
+        most: u64,
+    },
     /// Another process merges layers of the vault.
     #[error("another process merges the layers of this vault already")]
     Compacting,

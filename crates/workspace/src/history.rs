@@ -103,6 +103,23 @@ impl<'a> HistoryService<'a> {
         }
     }
 
+    /// The workspaces that an operation made, changed or removed and that are not there now, by name: taking back the first operation of
+    /// one takes back the workspace.
+    pub fn gone(&self, operation: &Operation) -> Result<Vec<String>> {
+        let mut gone = Vec::new();
+        for change in operation.changes.iter().filter(|change| change.key.kind == "workspace") {
+            let row = change.after.as_ref().or(change.before.as_ref());
+            let name = row.and_then(|row| row.name.clone());
+            let id: Option<Id> = change.key.id.parse().ok();
+            if let (Some(id), Some(name)) = (id, name)
+                && self.vault.workspace(&id)?.is_none()
+            {
+                gone.push(name);
+            }
+        }
+        Ok(gone)
+    }
+
     /// Brings back what the last undo took back. A commit changes the folders again.
     pub fn redo(&self, scope: Scope) -> Result<Reversal> {
         self.settle()?;

@@ -10,10 +10,10 @@ use offshoot_protocol::{
 };
 use offshoot_vault::{Binding, Id, Vault, Workspace};
 use offshoot_workspace::{
-    ChangeSummaryService, CheckpointService, NewWorkspace, Resolver, Summary, WorkspaceService,
-    wire,
+    ChangeSummaryService, CheckpointService, NewWorkspace, Resolver, WorkspaceService, wire,
 };
 
+use super::commit::git;
 use super::exec::open_or_adopt;
 use crate::complete;
 use crate::config::parse_duration;
@@ -241,20 +241,25 @@ fn show(args: &NameArgs, context: &Context, vault: &Vault) -> Result<()> {
     let usage = service.usage(&workspace)?;
     let head = vault.snapshot(&workspace.state.head)?;
     let base = vault.snapshot(&workspace.state.base)?;
-    let changes = ChangeSummaryService::new(vault, context.diff_options());
-    let Summary { changes: changed, metadata_files, .. } =
-        changes.between(&base.root, &head.root, false)?;
+    let changed = ChangeSummaryService::new(vault, context.diff_options());
+    let changed = changed.between(&base.root, &head.root, false)?.changes.len() as u64;
+    // What a status says of it: what came home is no change of the workspace any more.
+    let preview = context.preview(vault, &workspace, false)?;
+    let (diff, merge) = (context.diff_options(), context.merge_options());
+    let listed = service.listed_changes(&workspace, diff, merge, git::tracked(vault)?)?;
     let checkpoints = CheckpointService::new(vault, &context.actor).list(&workspace)?;
     let document = WorkspaceShowDoc {
         workspace: wire::workspace(&workspace, &all),
         head: wire::snapshot(&head),
         usage: wire::usage(&usage),
-        changed_paths: changed.len() as u64,
+        changed_paths: changed,
+        listed_changes: listed,
         checkpoints: checkpoints.iter().map(|c| wire::checkpoint(c, &all)).collect(),
     };
-    let mut noise = context.noise(vault, &[base.root, head.root], ExpandArgs::default())?;
-    let listing = Listing::new(&changed, noise.as_mut())?;
-    let listing = listing.and_metadata(metadata_files, STATUS_METADATA);
+    let roots = [preview.proposal.base, preview.proposal.main, head.root];
+    let mut noise = context.noise(vault, &roots, ExpandArgs::default())?;
+    let listing = Listing::new(&preview.summary.changes, noise.as_mut())?;
+    let listing = listing.and_metadata(preview.summary.metadata_files, STATUS_METADATA);
     context.output.data(document, |document| {
         let row = |name: &str, value: String| vec![paint(DIM, name), value];
         let parent = document.workspace.parent.as_deref().unwrap_or("head");

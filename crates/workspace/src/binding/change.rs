@@ -271,9 +271,6 @@ fn made_by_mistake(home: &Home, before: &Binding, error: ServiceError) -> Servic
     }
 }
 
-/// The main line is looked at as far back as this to see whether anything was brought home.
-const MOST_LOOKED_AT: usize = 1000;
-
 /// Whether nothing was ever kept in a vault: its workspaces are as they were forked, and its main line is what was in the folder.
 fn is_unused(vault: &Vault) -> bool {
     let is_unchanged = |workspace: &Workspace| -> offshoot_vault::Result<bool> {
@@ -281,9 +278,9 @@ fn is_unused(vault: &Vault) -> bool {
         Ok(head == base || vault.snapshot(&head)?.root == vault.snapshot(&base)?.root)
     };
     let look = || -> offshoot_vault::Result<bool> {
-        let main = vault.ancestry(vault.head()?.id, MOST_LOOKED_AT)?;
+        let main = vault.ancestry(vault.head()?.id, usize::MAX)?;
         let imports = main.iter().all(|snapshot| snapshot.reason == "import");
-        let mut unchanged = imports && main.len() < MOST_LOOKED_AT && vault.left()?.is_empty();
+        let mut unchanged = imports && vault.left()?.is_empty();
         for workspace in vault.workspaces()? {
             unchanged = unchanged && is_unchanged(&workspace)?;
         }
