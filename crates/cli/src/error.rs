@@ -212,6 +212,9 @@ impl From<HomeError> for CliError {
             HomeError::InUse { .. } => {
                 Self::new(ExitCode::Busy, message).hint("wait until it is done and try again")
             }
+            HomeError::HalfChanged { vault, .. } => Self::new(ExitCode::Conflict, message).hint(format!(
+                "`offshoot commit --settle back --vault {vault}` takes it back; without that directory the vault can go as well"
+            )),
             HomeError::AlreadyHere(_) => Self::new(ExitCode::Conflict, message)
                 .hint("delete that one first, or import into another home with --home"),
             HomeError::NotADirectory(_) => Self::usage(message),

@@ -83,6 +83,27 @@ impl Kind for CommitDoc {
     }
 }
 
+/// What became of commits that were interrupted, where somebody said which way to go.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SettleDoc {
+    /// Each of them; none where nothing was interrupted.
+    pub settled: Vec<SettledDoc>,
+}
+
+/// A commit that was interrupted, and is settled now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SettledDoc {
+    /// What it was to do.
+    pub summary: String,
+    /// What became of it: `cleaned-up` where it was done, `dropped` where it had not begun, `finished`, `taken-back`, or `given-up` where the
+    /// folder is another one.
+    pub how: String,
+}
+
+impl Kind for SettleDoc {
+    const KIND: &'static str = "commit.settle";
+}
+
 /// What a pull did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PullDoc {

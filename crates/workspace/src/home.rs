@@ -12,6 +12,7 @@ mod ignore;
 mod markers;
 mod note;
 mod outcome;
+mod owed;
 mod pattern;
 mod preview;
 mod proposal;
@@ -34,6 +35,7 @@ pub use commit::{CommitRequest, CommitService};
 pub(crate) use folders::Folders;
 pub(crate) use ignore::{IgnoreRules, text_at};
 pub use outcome::{CommitOutcome, GitFollowed, Pulled};
+pub use owed::Owed;
 pub use pattern::PathPattern;
 pub use preview::{Preview, PreviewService};
 pub use proposal::Proposal;
@@ -45,7 +47,7 @@ pub(crate) use select::held_back;
 pub use select::{
     Allow, Choice, Held, HeldReason, Selected, Selection, SelectionStates, Tracked, select,
 };
-pub use settle::{Direction, How, Settled, settle_interrupted};
+pub use settle::{Direction, How, Settled, delete_vault, settle_interrupted};
 pub use times::Times;
 
 /// How files come home.

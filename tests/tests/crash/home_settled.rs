@@ -41,7 +41,7 @@ fn said(output: &Output) -> String {
 
 /// Settles this way, and does nothing else.
 fn settle(site: &Site, way: &str) -> Output {
-    site.offshoot(&["commit", "-w", "w", "--dry-run", "--settle", way])
+    site.offshoot(&["commit", "--settle", way])
 }
 
 #[needs(Ptrace)]

@@ -50,6 +50,7 @@ pub(crate) fn run(args: &PullArgs, context: &Context) -> Result<ExitCode> {
         false => service.pull(&context.workspace_to_change(vault)?),
     };
     drop((waiting, service));
+    context.tell_git_due(vault);
     let pulled = pulled?;
     report_skipped(context, &pulled.report);
     context.note_left_git(&pulled.git_directory);

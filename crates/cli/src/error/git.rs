@@ -38,6 +38,12 @@ impl From<GitError> for CliError {
                 ExitCode::Conflict,
                 Some("commit or stash them with git first, or commit without --git"),
             ),
+            GitError::MovedOn(_) => (
+                ExitCode::Conflict,
+                Some(
+                    "`git status` in the folder shows what is not committed; `git add` and `git commit` commit it",
+                ),
+            ),
             GitError::CannotJoin { .. } => (
                 ExitCode::Conflict,
                 Some(

@@ -63,14 +63,14 @@ pub(super) struct Site<'g> {
 }
 
 impl Ground {
-    /// Opens the folders of a journal. Where a staging directory is, the folder is the right one; where none is needed
-    /// device and inode tell.
+    /// Opens the folders of a journal. The inode tells that they are the right ones, and where there is no staging directory in it the
+    /// device as well. A copy of a folder has other inodes, by which nobody could see how far it came.
     pub(super) fn open(journal: &Journal, fresh: bool) -> std::result::Result<Self, ApplyProblem> {
         let mut folders = Vec::new();
         for (number, record) in journal.folders.iter().enumerate() {
             let staged = journal.stagings.iter().any(|staging| staging.folder == number);
-            let identity = (!staged).then_some((record.device, record.inode));
-            folders.push(Folder::open(disk::bytes_path(&record.path.0), identity)?);
+            let identity = ((!staged).then_some(record.device), record.inode);
+            folders.push(Folder::open(disk::bytes_path(&record.path.0), Some(identity))?);
         }
         let mut stagings = Vec::new();
         for record in &journal.stagings {

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::apart::{GitEvent, GitNote, GitReport};
 use super::commit::GitCommitted;
+use super::due::forget;
 use super::error::GitResult;
 use super::folder::GitFolder;
 use super::repository::{State, resolve};
@@ -53,7 +54,7 @@ pub fn record_git_commit(
         tx.detail("merged", made.merged.clone());
         tx.detail("merged_commit", made.merged_commit.clone());
         tx.record_always();
-        Ok(())
+        forget(tx, &workspace)
     })?;
     Ok(())
 }
@@ -254,7 +255,7 @@ pub(super) fn move_index(
 }
 
 /// The files of an index, by path, with mode and object.
-fn staged(listed: &[u8]) -> BTreeMap<Vec<u8>, (Vec<u8>, Vec<u8>)> {
+pub(super) fn staged(listed: &[u8]) -> BTreeMap<Vec<u8>, (Vec<u8>, Vec<u8>)> {
     let lines = listed.split(|byte| *byte == 0);
     let parsed = lines.filter_map(|line| {
         let tab = line.iter().position(|byte| *byte == b'\t')?;
