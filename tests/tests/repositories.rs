@@ -15,6 +15,8 @@ mod flow;
 mod killed;
 #[path = "repositories/kinds.rs"]
 mod kinds;
+#[path = "repositories/late.rs"]
+mod late;
 #[path = "repositories/listed.rs"]
 mod listed;
 #[path = "repositories/lost.rs"]

@@ -260,7 +260,7 @@ impl From<ServiceError> for CliError {
             ServiceError::Moved { .. } => Self::new(ExitCode::Conflict, message)
                 .hint("`offshoot checkpoint restore` brings it back"),
             ServiceError::Busy { .. } => Self::new(ExitCode::Busy, message)
-                .hint("`offshoot ps` lists what runs; `exec --wait` waits for its end"),
+                .hint("`offshoot ps` lists what runs; try again when it has ended"),
             ServiceError::SessionFull { .. } => Self::new(ExitCode::Busy, message).hint(
                 "end one of them, or work in another workspace: `offshoot run -w NAME`",
             ),

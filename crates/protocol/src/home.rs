@@ -14,7 +14,7 @@ use crate::text::Text;
 pub struct HeldDoc {
     /// The path.
     pub path: Text,
-    /// Why it stays: `ignored`, `setuid`, `git`, `unbound`, `not-asked` or `left`.
+    /// Why it stays: `ignored`, `excluded`, `setuid`, `git`, `unbound`, `not-asked` or `left`.
     pub reason: String,
     /// What it is, where that says more, such as `a git hook`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -29,7 +29,7 @@ pub use problem::{ApplyError, ApplyNote, ApplyProblem, Kept};
 pub use shared::SharedLock;
 pub use unfinished::{Came, ClearedApply, UnfinishedApplies};
 
-pub(crate) use ground::is_staging;
+pub use ground::is_staging;
 pub(crate) use unfinished::{half_changed, pinned_roots};
 
 use std::fs::File;

@@ -5,6 +5,7 @@ mod pick;
 mod settle;
 mod summary;
 
+pub(crate) use summary::MOST_NAMED;
 pub(crate) use summary::conflicts as conflict_lines;
 pub(crate) use summary::held as held_lines;
 
@@ -16,7 +17,7 @@ use offshoot_protocol::{CommitDoc, ExitCode};
 use offshoot_vault::{Vault, Workspace};
 use offshoot_workspace::git::GitAsked;
 use offshoot_workspace::{
-    Allow, CommitOutcome, CommitRequest, CommitService, GitFollowed, HomeEvent, HomeOptions, Owed,
+    Allow, CommitOutcome, CommitRequest, CommitService, GitFollowed, HomeEvent, HomeOptions,
     PathPattern, PullService, Selection, Standing, Times, wire,
 };
 
@@ -196,12 +197,20 @@ pub(crate) fn bring_home(
     let progress = context.settings.config.ui.progress;
     let waiting = Patience::new(progress, context.is_silent(), "bringing files home");
     // What an interrupted command left out comes first: it is older.
-    let late = match about.git && !about.dry_run {
-        true => make_late(context, vault, workspace, &service, &puller)?,
+    let owed = match about.git && !about.dry_run {
+        true => service.owed(workspace)?,
         false => None,
     };
+    let named = owed.as_ref().and_then(|owed| owed.asked.author.as_deref());
+    let late = match &owed {
+        Some(owed) => {
+            let prepared = git::Prepared::new(vault, named.or(about.author))?;
+            Some(make_late(context, vault, workspace, &prepared, &puller, &owed.outcome)?)
+        }
+        None => None,
+    };
     let prepared = match about.git {
-        true => Some(git::Prepared::new(vault, about.author)?),
+        true => Some(git::Prepared::new(vault, about.author.or(named))?),
         false => None,
     };
     // What a dry run stores is looked at once more at the end.
@@ -259,20 +268,19 @@ fn make_late(
     context: &Context,
     vault: &Vault,
     workspace: &Workspace,
-    service: &CommitService<'_>,
+    prepared: &git::Prepared,
     puller: &PullService<'_>,
-) -> Result<Option<git::Made>> {
-    let Some(Owed { outcome, asked }) = service.owed(workspace)? else { return Ok(None) };
-    let prepared = git::Prepared::new(vault, asked.author.as_deref())?;
-    match prepared.commit_late(vault, &context.actor, workspace.id, &outcome)? {
+    outcome: &CommitOutcome,
+) -> Result<git::Made> {
+    match prepared.commit_late(vault, &context.actor, workspace.id, outcome)? {
         git::Made::Failed(error) => {
             let what = "no git commit was made of what came home before";
             Err(CliError { message: format!("{what}: {}", error.message), ..error })
         }
         made => {
             // Where it does not follow, the workspace gets it with the commit that comes now, or by a pull.
-            drop(made.follow(puller, workspace, &outcome));
-            Ok(Some(made))
+            drop(made.follow(puller, workspace, outcome));
+            Ok(made)
         }
     }
 }

@@ -26,7 +26,7 @@ const MOST_READ: u64 = 64 << 20;
 const NAMES: usize = 100;
 
 /// Whether a name is that of a staging directory, of this vault or of another.
-pub(crate) fn is_staging(name: &[u8]) -> bool {
+pub fn is_staging(name: &[u8]) -> bool {
     let id = name.strip_prefix(STAGING).and_then(|id| std::str::from_utf8(id).ok());
     id.is_some_and(|id| id.parse::<Id>().is_ok())
 }
