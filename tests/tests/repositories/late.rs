@@ -59,7 +59,7 @@ fn a_git_commit_that_was_not_made_is_made_later() {
         assert_said(&world);
         let document = world.document(&["commit", "-w", "fix", "--git"]);
         assert!(document["result"]["git"]["commit"].is_string(), "{step}: {document}");
-        let log = "git log -1 --format='%s %an'; git status --porcelain";
+        let log = "git log -1 --format='%s %an'; git --no-optional-locks status --porcelain";
         assert_eq!(world.ok(Side::Folder, log), "by offshoot Ann\n", "{step}");
         assert_silent(&world);
         whole(&world);
