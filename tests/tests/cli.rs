@@ -98,6 +98,8 @@ mod settings;
 mod signals;
 #[path = "cli/sizes.rs"]
 mod sizes;
+#[path = "cli/stale.rs"]
+mod stale;
 #[path = "cli/standing.rs"]
 mod standing;
 #[path = "cli/storage.rs"]

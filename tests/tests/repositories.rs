@@ -5,18 +5,24 @@
 
 #[path = "repositories/broken.rs"]
 mod broken;
+#[path = "repositories/decided.rs"]
+mod decided;
 #[path = "repositories/dropped.rs"]
 mod dropped;
 #[path = "repositories/exact.rs"]
 mod exact;
 #[path = "repositories/flow.rs"]
 mod flow;
+#[path = "repositories/formats.rs"]
+mod formats;
 #[path = "repositories/killed.rs"]
 mod killed;
 #[path = "repositories/kinds.rs"]
 mod kinds;
 #[path = "repositories/late.rs"]
 mod late;
+#[path = "repositories/linked.rs"]
+mod linked;
 #[path = "repositories/listed.rs"]
 mod listed;
 #[path = "repositories/lost.rs"]

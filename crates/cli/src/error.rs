@@ -10,6 +10,7 @@ use offshoot_workspace::{BindingError, ServiceError};
 
 use crate::config::ConfigError;
 use crate::context::account;
+use crate::render;
 
 /// What to do where the disk is full.
 const FREES: &str =
@@ -29,7 +30,8 @@ pub(crate) struct CliError {
 
 impl CliError {
     pub(crate) fn new(code: ExitCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None, candidates: Vec::new() }
+        let message = render::paths_in(message.into());
+        Self { code, message, hint: None, candidates: Vec::new() }
     }
 
     pub(crate) fn usage(message: impl Into<String>) -> Self {
@@ -37,7 +39,7 @@ impl CliError {
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+        self.hint = Some(render::paths_in(hint.into()));
         self
     }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::{ErrorBody, Kind};
 use crate::text::Text;
+use crate::way_on::WayOnDoc;
 
 /// A commit that was made from a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -71,6 +72,9 @@ pub struct RepositoryNoteDoc {
     /// Why it stayed or was not brought, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// What to do about a ref that was kept under another name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub way_on: Option<WayOnDoc>,
     /// How many commits the ref went back, where that can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commits: Option<u64>,

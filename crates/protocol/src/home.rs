@@ -8,6 +8,7 @@ use crate::change::ChangeDoc;
 use crate::document::Kind;
 use crate::git::{GitOutcomeDoc, RepositoryNoteDoc};
 use crate::text::Text;
+use crate::way_on::WayOnDoc;
 
 /// A change that stays in the workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -72,6 +73,9 @@ pub struct CommitDoc {
     /// What became of the git commit that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitOutcomeDoc>,
+    /// What to do next about all of it: decide conflicts, or take it back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ways_on: Vec<WayOnDoc>,
 }
 
 impl Kind for CommitDoc {
@@ -132,6 +136,9 @@ pub struct PullDoc {
     /// The git directory of the folder, where it lies outside of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git_directory: Option<GitDirectoryDoc>,
+    /// What to do next about all of it: decide conflicts, or take it back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ways_on: Vec<WayOnDoc>,
 }
 
 impl Kind for PullDoc {

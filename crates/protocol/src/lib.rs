@@ -22,6 +22,7 @@ mod schema;
 mod text;
 mod tools;
 mod vault;
+mod way_on;
 mod workspace;
 
 pub use binding::{
@@ -71,6 +72,7 @@ pub use vault::{
     StorageDoc, TakenDoc, VaultDeletedDoc, VaultDoc, VaultExportDoc, VaultImportDoc, VaultInfoDoc,
     VaultListDoc, VaultRenamedDoc,
 };
+pub use way_on::{GoalDoc, WayOnDoc};
 pub use workspace::{
     CheckpointDeletedDoc, CheckpointDoc, CheckpointListDoc, CheckpointShowDoc, DiscardDoc,
     ListedWorkspaceDoc, RestoreDoc, TreeNodeDoc, UsageDoc, WorkspaceCreatedDoc,

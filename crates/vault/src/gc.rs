@@ -209,7 +209,7 @@ impl Vault {
                 }
             }
             tx.record_always();
-            tx.summary(format!("let {} automatic checkpoints go", names.len()));
+            tx.summary(format!("delete {} automatic checkpoints", names.len()));
             tx.detail("checkpoints", names);
             Ok(())
         })?;
@@ -238,7 +238,7 @@ impl Vault {
         }
         self.transact("gc", actor, |tx| {
             tx.record_always();
-            tx.summary(format!("collect garbage: {} bytes", report.freed()));
+            tx.summary(format!("collect garbage: {} bytes freed", report.freed()));
             for (kind, taken) in taken {
                 tx.detail(kind, taken.count);
             }

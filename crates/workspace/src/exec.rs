@@ -25,6 +25,7 @@ pub use door::{Answered, Door, refusal, suggestion};
 pub use envelope::{ExecutionEnvelope, ExecutionResult};
 pub use environment::EnvironmentRules;
 pub use executor::{CommandExecutor, ExecutionObserver};
+pub(crate) use request::shell_word;
 pub use request::{
     CheckpointMode, CommandLine, ExecutionPlace, ExecutionRequest, ExecutionTimeout,
 };

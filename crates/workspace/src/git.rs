@@ -8,6 +8,7 @@ mod due;
 mod error;
 mod export;
 mod folder;
+mod format;
 mod identity;
 mod index;
 mod moved;
@@ -22,8 +23,8 @@ mod tracked;
 mod trailers;
 
 pub use apart::{
-    GitEvent, GitNote, GitReport, InUse, Meeting, MergedRepositories, RepositoryMerge, Unclear,
-    WayOn, merge_repositories,
+    GitEvent, GitNote, GitReport, Goal, InUse, Meeting, MergedRepositories, RepositoryMerge,
+    Unclear, WayOn, merge_repositories,
 };
 pub(crate) use apart::{is_object, is_own, is_the_folders, object_holder};
 pub(crate) use checkout::Checkouts;

@@ -49,6 +49,7 @@ pub use select::{
 };
 pub use settle::{Direction, How, Settled, delete_vault, settle_interrupted};
 pub use times::Times;
+pub(crate) use times::stamp;
 
 /// How files come home.
 #[derive(Clone)]

@@ -94,7 +94,7 @@ impl Case {
 
     fn step(&mut self) -> Result<(), Failure> {
         let agent = AGENTS[self.rng.below(2) as usize];
-        match self.rng.below(23) {
+        match self.rng.below(24) {
             0..=5 => {
                 let script = self.work("person");
                 self.by_hand(Side::Folder, &script)
@@ -110,6 +110,7 @@ impl Case {
             18 => self.revert("redo", agent),
             19 => self.broken(),
             20 | 21 => self.up_to_date(agent),
+            22 => self.joined(agent),
             _ => {
                 let other = if agent == "ada" { "bea" } else { "ada" };
                 self.by_product(&["merge", other, "--into", agent], agent)
@@ -238,6 +239,20 @@ impl Case {
             return self.fail(format!("{before}became{after}by a broken repository: {said:#?}"));
         }
         self.look(Side::Folder)
+    }
+
+    /// Both sides commit; the agent's commits come home beside the branch, are merged, taken apart, and merged again.
+    fn joined(&mut self, agent: &'static str) -> Result<(), Failure> {
+        self.number += 1;
+        let commit = |who: &str, n: u64| {
+            format!("echo {n} > {who}.both; git add {who}.both; git commit -qm {who}{n}")
+        };
+        self.by_hand(Side::Folder, &commit("person", self.number))?;
+        self.by_hand(Side::Workspace(agent), &commit(agent, self.number))?;
+        self.commit(agent, false)?;
+        self.commit(agent, true)?;
+        self.revert("undo", agent)?;
+        self.revert("redo", agent)
     }
 
     fn commit(&mut self, agent: &'static str, git: bool) -> Result<(), Failure> {

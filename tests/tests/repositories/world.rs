@@ -99,6 +99,15 @@ impl World {
         said.out
     }
 
+    /// Runs commands in the folder as they were printed for a person there, whose editor writes one line.
+    pub(crate) fn typed(&self, commands: &str) -> Said {
+        let binary = offshoot_tests::product::binary().display();
+        let editor = "export GIT_EDITOR=\"sed -i '1i typed'\"";
+        self.ok(Side::Folder, "git config user.name Ann; git config user.email ann@example.org");
+        let product = format!("offshoot() {{ '{binary}' \"$@\"; }}");
+        self.sh(Side::Folder, &format!("{editor}\n{product}\n{commands}"))
+    }
+
     /// All commits that refs, logs of refs and checkouts of a side reach.
     pub(crate) fn reachable(&self, side: Side) -> Result<BTreeSet<String>, String> {
         let said = self.sh(

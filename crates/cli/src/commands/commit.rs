@@ -220,7 +220,7 @@ pub(crate) fn bring_home(
     };
     if let Some(prepared) = &prepared {
         let dry = CommitRequest { dry_run: true, ..request.clone() };
-        prepared.check(vault, &service.commit(&dry)?)?;
+        prepared.check(vault, &service.commit(&dry)?, about.dry_run)?;
     }
     let outcome = service.commit(&request)?;
     drop((waiting, service));
@@ -258,7 +258,14 @@ pub(crate) fn bring_home(
     }
     let earlier = late.as_ref().filter(|_| made.is_some()).map(git::Made::text);
     let text = earlier.unwrap_or_default() + &text;
-    let code = report(context, &outcome, made.as_ref().or(late.as_ref()), &text)?;
+    let said = made.as_ref().or(late.as_ref());
+    let document = CommitDoc {
+        git: said.map(git::Made::document),
+        repositories: wire::repositories(&end.git),
+        workspace_repositories: wire::repositories(&end.workspace_git),
+        ..wire::commit(&outcome)
+    };
+    let code = report(context, &outcome, said, document, &text)?;
     context.tell_git_due(vault);
     Ok(code)
 }
@@ -308,6 +315,7 @@ fn report(
     context: &Context,
     outcome: &CommitOutcome,
     made: Option<&git::Made>,
+    document: CommitDoc,
     summary: &str,
 ) -> Result<ExitCode> {
     report_skipped(context, &outcome.report);
@@ -319,7 +327,6 @@ fn report(
             "{pattern} names a part of a git directory, which comes home as a whole: `--exclude .git` leaves it out, `--only .git` takes it"
         ));
     }
-    let document = CommitDoc { git: made.map(git::Made::document), ..wire::commit(outcome) };
     let text = |_: &_| {
         let git = made.map(git::Made::text).unwrap_or_default();
         format!("{summary}{git}")

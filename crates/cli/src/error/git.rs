@@ -2,12 +2,18 @@
 
 use offshoot_protocol::ExitCode;
 use offshoot_workspace::git::GitError;
+use offshoot_workspace::wire;
 
 use super::CliError;
+use crate::render;
 
 impl From<GitError> for CliError {
     fn from(error: GitError) -> Self {
         let message = error.to_string();
+        if let GitError::CannotJoin { way, .. } = &error {
+            let hint = render::way_on::text(&wire::way_on(way));
+            return Self::new(ExitCode::Conflict, message).hint(hint);
+        }
         let (code, hint) = match error {
             GitError::Missing(_) => (ExitCode::NotFound, Some("install git")),
             GitError::NoRepository(_) => {
@@ -44,12 +50,6 @@ impl From<GitError> for CliError {
                     "`git status` in the folder shows what is not committed; `git add` and `git commit` commit it",
                 ),
             ),
-            GitError::CannotJoin { .. } => (
-                ExitCode::Conflict,
-                Some(
-                    "where the files have what both sides did, `git merge --no-commit -s ours` with it, `git add` and `git commit` record that",
-                ),
-            ),
             GitError::InTheWay(_) => (
                 ExitCode::Conflict,
                 Some("move the repository to another directory first, on either side"),
@@ -61,6 +61,7 @@ impl From<GitError> for CliError {
                 ),
             ),
             GitError::Slow { .. } => (ExitCode::Failure, Some("a filter that git runs may hang")),
+            GitError::CannotJoin { .. } => (ExitCode::Conflict, None),
             GitError::Run { .. } | GitError::Failed { .. } | GitError::Answer { .. } => {
                 (ExitCode::Failure, None)
             }

@@ -156,7 +156,7 @@ impl BindingService<'_> {
             let after = Binding { git: before.git, ..after };
             tx.set_binding(&after)?;
             let (from, to) = (display_bytes(&before.path), display_bytes(&after.path));
-            tx.summary(format!("move {} from {from} to {to}", shown_name(&before)));
+            tx.summary(format!("folder {} moved from {from} to {to}", shown_name(&before)));
             Ok(Some(after))
         });
         home.relink(self.vault)?;

@@ -6,7 +6,7 @@ use offshoot_vault::diff::Change;
 use offshoot_vault::{Objects, Tree, VaultPath};
 
 use super::names::{is_git_directory, is_name};
-use super::repository::{State, common};
+use super::repository::{State, common, led_over};
 use crate::error::Result;
 
 /// The names in a git directory that all checkouts share, as git itself has them. Everything else belongs to one checkout.
@@ -95,8 +95,7 @@ impl Checkouts {
         }
         let mut branches = Vec::new();
         for checkout in all.into_iter().filter(|checkout| *checkout != self.own) {
-            let head = state.file(&checkout.join(b"HEAD"))?.unwrap_or_default();
-            branches.extend(symbolic_ref(&head).map(<[u8]>::to_vec));
+            branches.extend(led_over(&state.refs(&checkout)?, b"HEAD"));
             branches.extend(state.steps_back(&checkout)?.into_keys());
         }
         Ok(branches)
@@ -129,11 +128,6 @@ fn is_shared(below: &[Vec<u8>]) -> bool {
 fn stays_directory(change: &Change) -> bool {
     let sides = [&change.before, &change.after];
     sides.iter().all(|side| side.as_ref().is_some_and(|entry| entry.directory().is_some()))
-}
-
-/// The branch that a `HEAD` stands for.
-fn symbolic_ref(head: &[u8]) -> Option<&[u8]> {
-    Some(head.strip_prefix(b"ref:")?.trim_ascii()).filter(|name| !name.is_empty())
 }
 
 #[cfg(test)]

@@ -33,6 +33,8 @@ pub struct CameHome<'a> {
     pub changes: &'a [Change],
     /// What the folder was.
     pub before: RootId,
+    /// What the workspace offered.
+    pub offered: RootId,
     /// What the folder is now.
     pub after: RootId,
     /// What became of its repository.
@@ -103,6 +105,14 @@ impl GitCommit {
         if both.is_empty() { Ok(()) } else { Err(GitError::Dirty(both).into()) }
     }
 
+    /// Fails where commits that were kept apart before would be merged, and cannot be. Git gets the objects of the merge for that.
+    pub fn check_join(&self, vault: &Vault, came: &CameHome<'_>) -> Result<()> {
+        match self.tracked_or_not_ignored(self.wanted(vault, came)?)?.is_empty() {
+            true => self.joined(vault, came).map(drop),
+            false => Ok(()),
+        }
+    }
+
     /// What a commit of what comes home would be: it is made, and forgotten. The id of a new one is not what the real one's will be. Nothing
     /// where git has it already, or can see nothing of it.
     pub fn plan(
@@ -162,12 +172,12 @@ impl GitCommit {
         self.folder.check_at_rest()?;
         let wanted = self.tracked_or_not_ignored(self.wanted(vault, came)?)?;
         if wanted.is_empty() {
-            return Ok(self.join(came, words)?);
+            return self.join(vault, came, words);
         }
         let lines = self.index_lines(vault, &wanted)?;
         let parent = self.folder.commit("HEAD")?;
         let Some(tree) = self.new_tree(parent.as_deref(), &lines)? else {
-            return Ok(self.join(came, words)?);
+            return self.join(vault, came, words);
         };
         let message = self.message(words);
         let merged = self.merged(came, parent.as_deref(), &tree, &wanted)?;

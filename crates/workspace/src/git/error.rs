@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use offshoot_vault::{VaultPath, display_bytes};
 
+use super::apart::WayOn;
+
 /// An error of the git program, or of what was asked of it.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
@@ -91,6 +93,8 @@ pub enum GitError {
         kept: String,
         /// What is in the way.
         why: String,
+        /// What to do instead.
+        way: Box<WayOn>,
     },
     /// Something else took the place of a directory with a repository in it.
     #[error("{0} cannot be kept: something else took the place of the directory that it is in")]

@@ -37,6 +37,14 @@ pub(crate) fn parse(bytes: &[u8]) -> Option<Index> {
     parse_with(bytes, 20).or_else(|| parse_with(bytes, 32))
 }
 
+/// The ids of the files that a split index may have its entries in, as far as its text tells.
+pub(crate) fn shared(bytes: &[u8]) -> Vec<&[u8]> {
+    let is_index = bytes.starts_with(b"DIRC");
+    let links = bytes.windows(4).enumerate().filter(|(_, name)| is_index && *name == b"link");
+    let ids = links.flat_map(|(at, _)| [20, 32].map(|length| bytes.get(at + 8..at + 8 + length)));
+    ids.flatten().collect()
+}
+
 /// Whether two indexes have the same files as the same; what they know of the files' times does not matter.
 pub(crate) fn same_files(a: &Index, b: &Index) -> bool {
     let plain = |index: &Index| -> Vec<_> {

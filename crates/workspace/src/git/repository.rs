@@ -135,6 +135,15 @@ pub(crate) fn resolve(refs: &Refs, name: &[u8]) -> Option<Vec<u8>> {
     None
 }
 
+/// The refs that a symbolic one leads over, the last of which may not be there yet.
+pub(crate) fn led_over(refs: &Refs, name: &[u8]) -> Vec<Vec<u8>> {
+    let next = |name: &Vec<u8>| {
+        let target = refs.get(name)?.strip_prefix(b"ref:")?;
+        Some(trimmed(target.to_vec()))
+    };
+    std::iter::successors(Some(name.to_vec()), next).skip(1).take(MOST_LINKS).collect()
+}
+
 /// Where the refs of a repository are.
 pub(crate) fn common(repository: &VaultPath) -> VaultPath {
     match repository.names() {

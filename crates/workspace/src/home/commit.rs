@@ -16,6 +16,7 @@ use crate::edit::audited;
 use crate::error::{Result, ServiceError};
 use crate::git::{GitAsked, GitReport, Meeting, Unclear, is_index_refresh};
 use crate::hold::lock_workspace;
+use crate::standing::Standing;
 
 /// How often a commit is tried again because somebody changed the folder meanwhile.
 const ATTEMPTS: usize = 3;
@@ -114,7 +115,8 @@ impl<'a> CommitService<'a> {
         let inputs =
             ProposalInputs { workspace: &workspace, tip: &tip, head: &head, main: captured.root };
         let plan = self.plan(&inputs, request)?;
-        let mut outcome = outcome(&workspace, request, &captured, &plan);
+        let reader = Standing::outside(self.vault)?;
+        let mut outcome = outcome(&workspace, request, &captured, &plan, &reader);
         if plan.proposal.is_empty() || !plan.proposal.conflicts.is_empty() {
             return Ok(Some(outcome));
         }
@@ -143,7 +145,10 @@ impl<'a> CommitService<'a> {
         }
         let fits = proposal.conflicts.is_empty();
         let (before, after) = proposal.sides();
-        let after = if fits { stamp(vault, &main, &after, request.times)? } else { after };
+        let after = match fits && request.times == Times::Now {
+            true => stamp(vault, &main, &after)?,
+            false => after,
+        };
         let Summary { changes: brought, metadata_files, .. } = self.changes(&before, &after)?;
         let (kept, kept_conflicts, kept_git) = match fits {
             true => {
@@ -221,9 +226,10 @@ fn outcome(
     request: &CommitRequest<'_>,
     captured: &Imported,
     plan: &Plan,
+    reader: &Standing,
 ) -> CommitOutcome {
     let Plan { proposal, meanwhile, after, brought, kept_conflicts, kept_git, .. } = plan;
-    let default = || describe::message(&workspace.name, brought);
+    let default = || describe::message(&workspace.name, brought, reader);
     CommitOutcome {
         workspace: workspace.name.clone(),
         dry_run: request.dry_run,
@@ -242,6 +248,7 @@ fn outcome(
         git: if proposal.is_empty() { GitReport::default() } else { proposal.git.clone() },
         workspace_git: if proposal.is_empty() { GitReport::default() } else { kept_git.clone() },
         execs: Vec::new(),
+        offered: proposal.selected.root,
         before: captured.root,
         after: *after,
         report: captured.report.clone(),

@@ -137,7 +137,7 @@ impl<'a> Folders<'a> {
             for binding in &moved {
                 tx.set_binding(binding)?;
             }
-            tx.summary(format!("import {}", self.names()));
+            tx.summary(format!("record what changed in {}", self.names()));
             if captured.root == before.root {
                 return Ok(None);
             }

@@ -30,6 +30,11 @@ impl CommitService<'_> {
             (vault.snapshot(&sides.before.head)?, vault.snapshot(&sides.after.head)?);
         vault.require_files(&before)?;
         vault.require_files(&after)?;
+        // What came home was made of the main line and of what the workspace offered.
+        let offered = match after.parents.get(1) {
+            Some(offered) => vault.snapshot(offered)?.root,
+            None => after.root,
+        };
         let details = vault.operation_details(&due.commit)?;
         let execs = details.get("execs").and_then(Value::as_array).into_iter().flatten();
         let execs = execs.filter_map(|exec| exec.as_str()?.parse::<Id>().ok()).collect();
@@ -51,6 +56,7 @@ impl CommitService<'_> {
             unmatched: Vec::new(),
             parts_of_git: Vec::new(),
             execs,
+            offered,
             before: before.root,
             after: after.root,
             report: ImportReport::default(),

@@ -11,6 +11,7 @@ use offshoot_vault::merge::{MergeInputs, MergeOptions};
 use offshoot_vault::{Binding, Id, RootId, Vault, VaultPath, Workspace};
 
 use super::pattern::PathPattern;
+use super::times::is_time_alone;
 use crate::error::Result;
 use crate::git::{Planted, git_directory, is_the_folders};
 pub(super) use build::store;
@@ -244,7 +245,10 @@ pub fn select(
     selection: &Selection<'_>,
 ) -> Result<Selected> {
     let objects = vault.objects()?;
-    let changes = diff::compare(objects, &states.base, &states.workspace)?;
+    let mut changes = diff::compare(objects, &states.base, &states.workspace)?;
+    let all = changes.len();
+    changes.retain(|change| !is_time_alone(change));
+    let all = changes.len() == all;
     let unmatched = selection.only.iter();
     let unmatched = unmatched.filter(|p| !changes.iter().any(|change| p.matches(&change.path)));
     let unmatched = unmatched.map(|pattern| pattern.text().to_owned()).collect();
@@ -254,7 +258,7 @@ pub fn select(
     let mut decider = Decider::new(vault, states, selection, &changes)?;
     let decided = changes.iter().map(|change| decider.decide(change));
     let decisions = decided.collect::<Result<Vec<_>>>()?;
-    let (root, mut held) = build::build(vault, states, changes, decisions)?;
+    let (root, mut held) = build::build(vault, states, (changes, all), decisions)?;
     // What a pull kept of the folder beside the workspace's own is nothing that it could bring home.
     held.retain(|held| {
         !(held.reason == HeldReason::Git(Planted::Repository) && is_the_folders(&held.change.path))

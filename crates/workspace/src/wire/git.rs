@@ -7,7 +7,7 @@ use offshoot_protocol::{
 };
 use offshoot_vault::Workspace;
 
-use super::path;
+use super::{path, way_on};
 use crate::git::{Exported, GitCommitted, GitNote, GitReport};
 
 /// A git commit of what came home, or why there is none.
@@ -34,6 +34,7 @@ pub fn repositories(report: &GitReport) -> Vec<RepositoryNoteDoc> {
         to: note.to.clone(),
         kept_as: note.event.kept_as().map(str::to_owned),
         why: note.event.why().map(str::to_owned),
+        way_on: note.way.as_ref().map(way_on),
         commits: note.event.commits(),
         objects: note.event.objects(),
     };

@@ -47,9 +47,20 @@ impl Prepared {
         Ok(Self(GitCommit::prepare(folder)?))
     }
 
-    /// Fails where a commit of what would come home held more than that.
-    pub(super) fn check(&self, vault: &Vault, outcome: &CommitOutcome) -> Result<()> {
-        Ok(self.0.check(vault, &came_home(outcome, &VaultPath::top()))?)
+    /// Fails where a commit of what would come home held more than that, and where what came home before cannot be merged.
+    pub(super) fn check(
+        &self,
+        vault: &Vault,
+        outcome: &CommitOutcome,
+        dry_run: bool,
+    ) -> Result<()> {
+        let top = VaultPath::top();
+        let came = came_home(outcome, &top);
+        self.0.check(vault, &came)?;
+        match dry_run {
+            true => Ok(()),
+            false => Ok(self.0.check_join(vault, &came)?),
+        }
     }
 
     /// The commit that would be made.
@@ -226,8 +237,8 @@ fn hooks(hooks: &[String], what: &str) -> String {
 }
 
 fn came_home<'a>(outcome: &'a CommitOutcome, at: &'a VaultPath) -> CameHome<'a> {
-    let (before, after) = (outcome.before, outcome.after);
-    CameHome { at, changes: &outcome.brought, before, after, git: &outcome.git }
+    let CommitOutcome { brought: changes, offered, before, after, git, .. } = outcome;
+    CameHome { at, changes, offered: *offered, before: *before, after: *after, git }
 }
 
 fn words(outcome: &CommitOutcome) -> GitWords<'_> {

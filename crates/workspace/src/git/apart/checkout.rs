@@ -12,7 +12,7 @@ use super::store::{Kind, Store, hex};
 use super::whole::same;
 use crate::error::Result;
 use crate::git::index::{self, Index, IndexEntry};
-use crate::git::repository::{State, path_of, resolve};
+use crate::git::repository::{State, led_over, path_of, resolve};
 
 /// The mode of a submodule in an index.
 const SUBMODULE: u32 = 0o160_000;
@@ -26,6 +26,8 @@ pub(super) struct Checkout {
     pub(super) commit: Option<Vec<u8>>,
     index: Option<Vec<u8>>,
     files: Option<Index>,
+    /// The index is none, or lacks a file that it is split over.
+    damaged: bool,
     /// Which part of the files is checked out, where it is not all.
     sparse: Option<Vec<u8>>,
     /// A merge or the like waits to be finished.
@@ -42,18 +44,24 @@ impl Checkout {
         let refs = state.refs(at)?;
         let bytes = state.file(&at.join(b"index"))?;
         let files = bytes.as_ref().and_then(|bytes| index::parse(bytes));
+        let damaged = match &bytes {
+            Some(bytes) if files.is_none() => !is_split(state, at, bytes)?,
+            _ => false,
+        };
         let unmerged =
             files.as_ref().is_some_and(|files| files.keys().any(|(_, stage)| *stage != 0));
         let progress = progress(state, at)?;
         let busy = unmerged || progress.keys().any(|path| is_waiting(path));
         let head = refs.get(b"HEAD".as_slice()).cloned();
         let mut in_use = state.steps_back(at)?;
-        in_use.extend(head.as_deref().and_then(branch_of).map(|name| (name, InUse::CheckedOut)));
+        // A branch that only stands for another one is checked out together with that.
+        in_use.extend(led_over(&refs, b"HEAD").into_iter().map(|name| (name, InUse::CheckedOut)));
         Ok(Self {
             head,
             commit: resolve(&refs, b"HEAD"),
             index: bytes,
             files,
+            damaged,
             sparse: state.file(&at.join(b"info").join(b"sparse-checkout"))?,
             busy,
             progress,
@@ -178,10 +186,28 @@ impl Checkout {
         new.map(|(_, entry)| hex(&entry.object)).collect()
     }
 
+    /// What is wrong with the index, if something is; another one had what this may have lost.
+    pub(super) fn index_flaw(&self, older: &Self) -> Option<String> {
+        let is_gone = self.index.is_none() && older.index.is_some() && self.commit.is_some();
+        let flaw = if is_gone { "gone" } else { "damaged" };
+        (is_gone || self.damaged).then(|| format!("its index is {flaw}"))
+    }
+
     /// The branch that is checked out, if one is.
     pub(super) fn branch(&self) -> Option<Name> {
         branch_of(self.head.as_deref()?)
     }
+}
+
+/// Whether an index has its entries in another file, which is there.
+fn is_split(state: &State<'_>, at: &VaultPath, bytes: &[u8]) -> Result<bool> {
+    for id in index::shared(bytes) {
+        let name = [b"sharedindex.".as_slice(), &hex(id)].concat();
+        if state.tree.get(&at.join(&name))?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The branch that a HEAD names.

@@ -164,13 +164,29 @@ impl Both<'_> {
         Ok(None)
     }
 
-    /// Why a commit may have a parent that neither side has; nothing where all of them are there, or it is not there itself.
-    pub(super) fn lacks_parent(&self, commit: &[u8]) -> Result<Option<String>> {
+    /// Whether the target has all parents of a commit, as far as that is known.
+    pub(super) fn has_parents(&self, commit: &[u8]) -> Result<bool> {
+        let Some(bytes) = self.read(commit)? else { return self.target.has(commit) };
+        for parent in headers(&bytes, b"parent ") {
+            if !self.target.has(&parent)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// What a commit says, on whichever side it is.
+    fn read(&self, commit: &[u8]) -> Result<Option<Vec<u8>>> {
         let read = match self.target.read(commit)? {
             Some(read) => Some(read),
             None => self.other.read(commit)?,
         };
-        let Some((_, bytes)) = read else {
+        Ok(read.map(|(_, bytes)| bytes))
+    }
+
+    /// Why a commit may have a parent that neither side has; nothing where all of them are there, or it is not there itself.
+    pub(super) fn lacks_parent(&self, commit: &[u8]) -> Result<Option<String>> {
+        let Some(bytes) = self.read(commit)? else {
             let unread = self.have(commit)?;
             return Ok(unread.then(|| format!("the parents of {} are not known", short(commit))));
         };
@@ -219,6 +235,9 @@ fn entries(mut bytes: &[u8], width: usize) -> Vec<(Vec<u8>, bool)> {
 pub(super) fn checkout_flaw(both: &Both<'_>, checkout: &Checkouts) -> Result<Option<String>> {
     let Some(head) = &checkout.other.head else { return Ok(None) };
     if let Some(flaw) = flaw(both, b"HEAD", head)? {
+        return Ok(Some(flaw));
+    }
+    if let Some(flaw) = checkout.other.index_flaw(&checkout.base) {
         return Ok(Some(flaw));
     }
     for id in checkout.other.staged_since(&checkout.target) {

@@ -61,7 +61,7 @@ pub struct GitNote {
     pub from: Option<String>,
     /// What it became, or what the other side has.
     pub to: Option<String>,
-    /// How to bring a branch together that was kept apart.
+    /// What to do about a ref that was kept apart.
     pub way: Option<WayOn>,
 }
 
@@ -76,25 +76,30 @@ pub enum InUse {
     Bisected,
 }
 
-/// How to bring together a branch of which the other side's commits were kept apart.
+/// What to do about a ref of the other side that was kept apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WayOn {
+    /// What it comes to.
+    pub goal: Goal,
+    /// Where or from when on the commands can run, where that is not at once.
+    pub when: Option<String>,
+    /// Commands for a shell in the directory that the repository belongs to, each only after the one before succeeded.
+    pub commands: Vec<String>,
+}
+
+/// What commands come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WayOn {
-    /// `offshoot commit --git` of the workspace whose it is.
-    GitCommit,
-    /// The same, once what is staged is committed: both changed the same files.
-    CommitStaged,
-    /// The same, once the merge or the like in progress is finished.
-    Finish,
-    /// The same, once the search is over.
-    EndBisect,
-    /// The rebase is given up for the other side's branch.
-    QuitRebase,
-    /// A merge that records the files as they are, since they have the other side's changes already.
-    Record,
-    /// The same, once what is staged is committed.
-    RecordStaged,
-    /// A merge where the branch is checked out.
+pub enum Goal {
+    /// The branch has the commits of both sides.
     Merge,
+    /// The same; the merge records the files as they are, since they have the other side's changes already.
+    Record,
+    /// The other side's branch takes the place of this one.
+    Replace,
+    /// The changes of a stash are in the files.
+    Apply,
+    /// Somebody sees what it is.
+    Show,
 }
 
 /// What happened to a part of a repository.

@@ -221,7 +221,7 @@ impl Taking<'_, '_> {
         (was, value): (&[u8], Option<&[u8]>),
         after: &mut Refs,
     ) -> Result<()> {
-        let own = own_name(after, BEFORE, name, was, &|_| false);
+        let own = own_name(after, BEFORE, name, was, &|_, _| false);
         self.write_ref(repository, &own, was)?;
         after.insert(own.clone(), was.to_vec());
         let event = GitEvent::Replaced(Some(text(&own)));

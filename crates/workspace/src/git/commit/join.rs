@@ -1,16 +1,19 @@
 //! Commits of the workspace that came home beside the branch: a git commit that has all their changes is a merge of them.
 
+mod merged_tree;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt;
 
-use offshoot_vault::VaultPath;
+use offshoot_vault::{Vault, VaultPath};
 
 use super::{CameHome, GitCommit, GitCommitted, GitWords, commit_note, hooks};
-use crate::git::apart::GitReport;
+use crate::error::Result;
+use crate::git::apart::{GitReport, WayOn, short_ref};
 use crate::git::error::{GitError, GitResult};
 use crate::git::folder::GitFolder;
 use crate::git::moved::move_index;
-use crate::git::run::succeeded;
+use merged_tree::MergedTree;
 
 /// A ref with commits of the workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,22 +62,6 @@ impl Kept {
         }))
     }
 
-    /// The tree that git makes of a commit and these; nothing where it cannot.
-    fn merged_tree(&self, folder: &GitFolder, parent: &str) -> GitResult<Option<String>> {
-        if self.has(folder, parent)? {
-            let tree = format!("{}^{{tree}}", self.tip);
-            return folder.git.line(&["rev-parse", "--verify", &tree]).map(Some);
-        }
-        let arguments = ["merge-tree", "--write-tree", "--no-messages", parent, &self.tip];
-        let ran = folder.git.try_output(&arguments, &[])?;
-        // It ends with 1 where there are conflicts.
-        if ran.status.code() == Some(1) {
-            return Ok(None);
-        }
-        let answer = succeeded(&arguments, ran)?;
-        Ok(Some(String::from_utf8_lossy(&answer).trim().to_owned()))
-    }
-
     /// Whether these commits came from another one.
     fn has(&self, folder: &GitFolder, commit: &str) -> GitResult<bool> {
         let arguments = ["merge-base", "--is-ancestor", commit, &self.tip];
@@ -83,27 +70,46 @@ impl Kept {
 
     /// The name as people say it.
     fn name(&self) -> String {
-        self.reference.strip_prefix("refs/heads/").unwrap_or(&self.reference).to_owned()
+        short_ref(&self.reference).to_owned()
     }
 }
 
+/// A merge about to be made.
+pub(super) struct Joined {
+    kept: Kept,
+    /// What is checked out.
+    parent: String,
+    /// The tree of the merge.
+    tree: String,
+    /// What the merge changes on the branch.
+    changed: BTreeMap<Vec<u8>, Version>,
+}
+
 impl GitCommit {
+    /// What a merge of commits of the workspace would be that were kept apart and whose files came home before. Nothing where there are
+    /// none. Fails where it cannot be made.
+    pub(super) fn joined(&self, vault: &Vault, came: &CameHome<'_>) -> Result<Option<Joined>> {
+        let folder = &self.folder;
+        let (kept, parent) = (Kept::find(folder, came.git)?, folder.commit("HEAD")?);
+        let (Some(kept), Some(parent)) = (kept, parent) else { return Ok(None) };
+        let merged = MergedTree::of(folder, &kept, &parent)?;
+        let tree = self.decided(vault, came, &kept, &parent, merged)?;
+        let changed = changes(folder, &parent, &tree)?;
+        self.require_free(came.at, &kept, &changed)?;
+        Ok(Some(Joined { kept, parent, tree, changed }))
+    }
+
     /// Merges commits of the workspace that were kept apart and whose files came home before. The files stay as they are: what the person
     /// changed in them is not committed.
     pub(super) fn join(
         &self,
+        vault: &Vault,
         came: &CameHome<'_>,
         words: &GitWords<'_>,
-    ) -> GitResult<Option<GitCommitted>> {
+    ) -> Result<Option<GitCommitted>> {
         let folder = &self.folder;
-        let (kept, parent) = (Kept::find(folder, came.git)?, folder.commit("HEAD")?);
-        let (Some(kept), Some(parent)) = (kept, parent) else { return Ok(None) };
-        let Some(tree) = kept.merged_tree(folder, &parent)? else {
-            let why = "both sides changed the same lines".to_owned();
-            return Err(GitError::CannotJoin { kept: kept.name(), why });
-        };
-        let changed = changes(folder, &parent, &tree)?;
-        self.require_free(came.at, &kept, &changed)?;
+        let Some(joined) = self.joined(vault, came)? else { return Ok(None) };
+        let Joined { kept, parent, tree, changed } = joined;
         let is_new = !kept.has(folder, &parent)?;
         let reference = folder.checked_out()?.unwrap_or_else(|| "HEAD".to_owned());
         let hooks = if is_new { hooks::hooks(folder)? } else { Vec::new() };
@@ -173,11 +179,20 @@ impl GitCommit {
         };
         match changed.keys().find(|path| !came(path)) {
             Some(path) => {
-                let why = format!("{} of it did not come home", String::from_utf8_lossy(path));
-                Err(GitError::CannotJoin { kept: kept.name(), why })
+                let why = format!("the folder does not have its {}", String::from_utf8_lossy(path));
+                Err(self.cannot_join(kept, why)?)
             }
             None => Ok(()),
         }
+    }
+
+    /// Why commits cannot be merged, and what to do instead.
+    fn cannot_join(&self, kept: &Kept, why: String) -> GitResult<GitError> {
+        let staged = ["diff-index", "--cached", "--quiet", "HEAD"];
+        let nothing_staged = self.folder.git.try_output(&staged, &[])?.status.success();
+        let way = WayOn::record(&kept.reference);
+        let way = Box::new(if nothing_staged { way } else { way.after_commit() });
+        Ok(GitError::CannotJoin { kept: kept.name(), why, way })
     }
 }
 

@@ -41,7 +41,7 @@ impl Rehearsal {
         let outside = bindings.iter().find(|binding| binding.git).map(Binding::at);
         let at = outside.unwrap_or_else(|| came.at.join(b".git"));
         let entry = vault.tree(&came.after)?.get(&at)?;
-        if !entry.is_some_and(|entry| entry.directory().is_some()) {
+        if entry.is_none_or(|entry| entry.directory().is_none()) {
             return Ok(None);
         }
         let failed = |source| GitError::Run { what: "in a scratch repository".to_owned(), source };
