@@ -247,6 +247,6 @@ impl Apply<'_> {
         // In one moment it is none any more, however far removing it comes.
         let hidden = self.place.with_file_name(format!(".{}", self.journal.id));
         std::fs::rename(&self.place, &hidden).map_err(io_error("rename", &self.place))?;
-        Ok(disk::remove_tree(&hidden).map_err(io_error("remove", &hidden))?)
+        disk::remove_tree(&hidden).map_err(io_error("remove", &hidden))
     }
 }
