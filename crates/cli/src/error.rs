@@ -175,7 +175,7 @@ impl From<VaultError> for CliError {
             | VaultError::NothingToRedo
             | VaultError::DestinationExists(_) => Self::new(ExitCode::Conflict, message),
             VaultError::Overtaken { .. } => Self::new(ExitCode::Conflict, message)
-                .hint("undo what came after it first, or see `offshoot op log`"),
+                .hint("`offshoot op log` shows what came after it; `offshoot undo -w WS` undoes in one workspace"),
             VaultError::WorkspaceBusy { .. } => {
                 Self::new(ExitCode::Busy, message).hint("wait until it is done and try again")
             }
@@ -325,6 +325,8 @@ impl From<ServiceError> for CliError {
                 .hint(format!("`offshoot conflicts -w {workspace}` lists them; nothing was changed")),
             ServiceError::Markers(_) => Self::new(ExitCode::Conflict, message)
                 .hint("nothing was changed; edit the files, or add --allow markers"),
+            ServiceError::ClosedToOwner(_) => Self::new(ExitCode::Conflict, message)
+                .hint("nothing was changed; `chmod u+rX` in the workspace opens it, `--exclude` leaves it there"),
             ServiceError::NotRunning { .. } => Self::new(ExitCode::Conflict, message)
                 .hint("`offshoot ps` lists what runs, `offshoot execs` what ran"),
             ServiceError::BeingRecovered { .. } => Self::new(ExitCode::Busy, message)

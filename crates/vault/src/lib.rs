@@ -81,7 +81,9 @@ pub use name::{NameError, check_name, name_from};
 pub use node::{Child, Node};
 pub use objects::{Batch, BlobReader, KeptNodes, Objects, Place};
 pub use offshoot_store::{CutShort, Id, ProcessMark, RefChange, RefRow, StoreError, boot_id};
-pub use operation::{COMMIT, CREATE, Operation, OperationLog, REDO, Reverted, Scope, UNDO};
+pub use operation::{
+    CAPTURE, COMMIT, CREATE, Operation, OperationLog, REDO, Reverted, Scope, UNDO,
+};
 pub use pack::{ChunkRef, PackPlace};
 pub use path::{PathError, VaultPath, display_bytes};
 pub use refs::{Binding, Checkpoint, CheckpointState, Workspace, WorkspaceState, bound_path};

@@ -4,6 +4,7 @@
 //! `docs/design/commit.md`.
 
 mod apply;
+mod closed;
 mod commit;
 mod describe;
 mod execs;
@@ -11,6 +12,7 @@ mod folders;
 mod ignore;
 mod markers;
 mod note;
+mod obstacles;
 mod outcome;
 mod owed;
 mod pattern;

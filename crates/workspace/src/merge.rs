@@ -201,8 +201,14 @@ impl<'a> MergeService<'a> {
         let nothing = || ServiceError::Request("there is nothing to merge".to_owned());
         let before = before.ok_or_else(nothing)?;
         let before = self.vault.snapshot(&before)?.root;
-        let root = stamp(self.vault, &before, &merged.root)?;
-        let merged = Merged { root, ..merged };
+        let merged = match request.into {
+            MergeTarget::Workspace(_) => {
+                let root = stamp(self.vault, &before, &merged.root)?;
+                Merged { root, ..merged }
+            }
+            // Nothing was built in a new one.
+            MergeTarget::New(_) => merged,
+        };
         let (workspace, created) = match request.into {
             MergeTarget::Workspace(workspace) => (workspace.name.clone(), false),
             MergeTarget::New(name) => (name.to_owned(), true),

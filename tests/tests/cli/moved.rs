@@ -141,7 +141,7 @@ fn another_folder_in_its_place_is_left_alone() {
         let said = place.ok(arguments);
         assert!(said.contains("commit is refused"), "{arguments:?}: {said}");
         let said = place.json(arguments);
-        assert!(said["result"]["refused"].as_str().unwrap().contains("another folder"), "{said}");
+        assert!(said["refused"].as_str().unwrap().contains("another folder"), "{said}");
     }
     let said = errors(&place.run(["diff", "fix"]));
     assert!(said.contains("commit is refused"), "{said}");
@@ -220,4 +220,21 @@ fn a_folder_that_is_gone_is_said_to_be_gone() {
     let document = &document["result"];
     assert_eq!(document["missing_folders"], document["folders"], "{document}");
     assert!(document.get("outdated").is_none(), "{document}");
+}
+
+/// A folder that was restored from a backup is another one, until the person says that it is the right one.
+#[test]
+fn a_restored_folder_is_taken_for_the_bound_one() {
+    let (place, renamed) = with_work();
+    copy(&place.project(), &renamed);
+    fs::remove_dir_all(place.project()).unwrap();
+    fs::rename(&renamed, place.project()).unwrap();
+    let refused = run_in(&place, &place.project(), &["commit", "-w", "fix"]);
+    assert_eq!(refused.status.code(), Some(4), "{refused:?}");
+    assert!(errors(&refused).contains("binding move"), "{refused:?}");
+    place.ok(["binding", "move", "/", "."]);
+    place.ok(["commit", "-w", "fix"]);
+    assert_eq!(fs::read(place.project().join("work.txt")).unwrap(), b"work\n");
+    // Saying so again changes nothing.
+    assert_eq!(place.json(&["binding", "move", "/", "."])["operation"], Value::Null);
 }

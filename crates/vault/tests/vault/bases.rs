@@ -61,7 +61,7 @@ impl Case {
             rng,
             ids,
             committed: None,
-            undoes: seed % 2 == 0,
+            undoes: seed.is_multiple_of(2),
             files: 0,
             _scratch: scratch,
         }

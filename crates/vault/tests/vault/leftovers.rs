@@ -178,3 +178,20 @@ fn vaults_are_renamed_and_deleted() {
         assert_eq!(entries(&home.dir().join(folder)), Vec::<String>::new());
     }
 }
+
+/// One that cannot be cleared hides no vault, and whoever clears is told.
+#[test]
+fn what_cannot_be_cleared_is_in_nobodys_way() {
+    let scratch = Scratch::new();
+    drop(empty_vault(&scratch));
+    let home = home(&scratch);
+    // A name that is no directory's is nothing that a deletion leaves.
+    let odd = home.dir().join("vaults/01abc.del");
+    fs::write(&odd, "").unwrap();
+    fs::create_dir_all(home.dir().join("vaults/01def.del/layers")).unwrap();
+    assert!(home.sweep().unwrap_err().to_string().contains("01abc.del"));
+    assert!(!home.dir().join("vaults/01def.del").exists());
+    let listed: Vec<String> = home.list().unwrap().into_iter().map(|listed| listed.name).collect();
+    assert_eq!(listed, ["v"]);
+    assert!(odd.exists());
+}

@@ -10,7 +10,7 @@ use super::outcome::CommitOutcome;
 use super::proposal::{HEAD_LABEL, How, Proposal, ProposalInputs, merge, side};
 use super::select::Selection;
 use super::times::{Times, stamp};
-use super::{HomeOptions, describe, execs, markers};
+use super::{HomeOptions, closed, describe, execs, markers};
 use crate::change::{ChangeSummaryService, Summary};
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
@@ -165,6 +165,9 @@ impl<'a> CommitService<'a> {
             }
             false => (tip.root, Vec::new(), GitReport::default()),
         };
+        if fits {
+            closed::require_open(&brought)?;
+        }
         if fits && !request.selection.allow.markers {
             markers::require_none(vault, &proposal.base, &brought)?;
         }

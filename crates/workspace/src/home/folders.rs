@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use offshoot_vault::diff::{self, Change};
 use offshoot_vault::{
-    Actor, ApplyTarget, Binding, FolderIdentity, FolderLock, Imported, NewSnapshot, RootId,
-    SharedLock, SkipReason, Snapshot, Vault, VaultError, VaultPath,
+    Actor, ApplyTarget, Binding, CAPTURE, FolderIdentity, FolderLock, Imported, NewSnapshot,
+    RootId, SharedLock, SkipReason, Snapshot, Vault, VaultError, VaultPath,
 };
 
 use super::HomeOptions;
@@ -133,7 +133,7 @@ impl<'a> Folders<'a> {
         if captured.root == before.root && moved.is_empty() {
             return Ok((before, false));
         }
-        let committed = self.vault.transact("import", self.actor, |tx| {
+        let committed = self.vault.transact(CAPTURE, self.actor, |tx| {
             for binding in &moved {
                 tx.set_binding(binding)?;
             }

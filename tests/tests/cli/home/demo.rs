@@ -35,7 +35,7 @@ fn everything_that_a_command_does_comes_home() {
     fork(&place, "work");
     let script = "sed -i s/^7$/seven/ lines; mv dir/deep/moved dir/elsewhere; rm -r gone; \
         rm turned; mkdir turned; echo x >turned/x; chmod 755 tool; ln -s tool link; mkfifo pipe; \
-        mkdir -p empty/inner; chmod 700 empty; ln tool hard; touch -d 2001-02-03 other";
+        mkdir -p empty/inner; chmod 700 empty; ln tool hard; touch -d 2001-02-03 old";
     place.ok(["exec", "-w", "work", "--", "sh", "-c", script]);
     place.ok(["fs", "export", "/", "../wanted", "-w", "work"]);
     place.ok(["commit", "-w", "work", "-m", "everything", "-c", "commit.times=recorded"]);

@@ -114,7 +114,7 @@ fn what_git_would_run_stays() {
     let script = "mkdir -p .git/hooks .git/info .git/objects/info sub/.GIT/hooks .git/refs/heads; \
         for f in .git/hooks/post-checkout .git/config .git/config.worktree .git/info/attributes \
         .git/objects/info/alternates sub/.GIT/hooks/x; do echo x >$f; done; \
-        echo side >.git/description; \
+        printf '[core]\\n\\tpager = x\\n' >.git/config; echo side >.git/description; \
         mkdir linked; echo 'gitdir: /elsewhere' >linked/.git; \
         mkdir -p bare/objects bare/refs; echo x >bare/HEAD; echo x >bare/config";
     run(&place, script);
@@ -134,9 +134,11 @@ fn what_git_would_run_stays() {
         assert!(path == "/.git/config" || !place.project().join(&path[1..]).exists(), "{path}");
     }
     assert_eq!(read(&place, ".git/config"), "[core]\n");
-    assert_eq!(read(&place, ".git/description"), "side\n");
+    // Whatever else a repository has that needs what is held back stays with that.
+    assert!(!place.project().join(".git/description").exists());
     place.ok(["commit", "-w", "work", "--allow", "git"]);
-    assert_eq!(read(&place, ".git/config"), "x\n");
+    assert_eq!(read(&place, ".git/description"), "side\n");
+    assert_eq!(read(&place, ".git/config"), "[core]\n\tpager = x\n");
     assert_eq!(read(&place, "linked/.git"), "gitdir: /elsewhere\n");
 }
 
