@@ -21,6 +21,8 @@ mod guarded;
 mod killed;
 #[path = "repositories/kinds.rs"]
 mod kinds;
+#[path = "repositories/late.rs"]
+mod late;
 #[path = "repositories/linked.rs"]
 mod linked;
 #[path = "repositories/listed.rs"]

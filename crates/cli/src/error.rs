@@ -214,6 +214,9 @@ impl From<HomeError> for CliError {
             HomeError::InUse { .. } => {
                 Self::new(ExitCode::Busy, message).hint("wait until it is done and try again")
             }
+            HomeError::HalfChanged { vault, .. } => Self::new(ExitCode::Conflict, message).hint(format!(
+                "`offshoot commit --settle back --vault {vault}` takes it back; without that directory the vault can go as well"
+            )),
             HomeError::AlreadyHere(_) => Self::new(ExitCode::Conflict, message)
                 .hint("delete that one first, or import into another home with --home"),
             HomeError::NotADirectory(_) => Self::usage(message),
@@ -259,7 +262,7 @@ impl From<ServiceError> for CliError {
             ServiceError::Moved { .. } => Self::new(ExitCode::Conflict, message)
                 .hint("`offshoot checkpoint restore` brings it back"),
             ServiceError::Busy { .. } => Self::new(ExitCode::Busy, message)
-                .hint("`offshoot ps` lists what runs; `exec --wait` waits for its end"),
+                .hint("`offshoot ps` lists what runs; try again when it has ended"),
             ServiceError::SessionFull { .. } => Self::new(ExitCode::Busy, message).hint(
                 "end one of them, or work in another workspace: `offshoot run -w NAME`",
             ),

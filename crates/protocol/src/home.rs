@@ -15,7 +15,7 @@ use crate::way_on::WayOnDoc;
 pub struct HeldDoc {
     /// The path.
     pub path: Text,
-    /// Why it stays: `ignored`, `setuid`, `git`, `unbound`, `not-asked` or `left`.
+    /// Why it stays: `ignored`, `excluded`, `setuid`, `git`, `unbound`, `not-asked` or `left`.
     pub reason: String,
     /// What it is, where that says more, such as `a git hook`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -85,6 +85,27 @@ impl Kind for CommitDoc {
         let git_failed = self.git.as_ref().is_some_and(|git| git.error.is_some());
         self.conflicts.is_empty() && !git_failed
     }
+}
+
+/// What became of commits that were interrupted, where somebody said which way to go.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SettleDoc {
+    /// Each of them; none where nothing was interrupted.
+    pub settled: Vec<SettledDoc>,
+}
+
+/// A commit that was interrupted, and is settled now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SettledDoc {
+    /// What it was to do.
+    pub summary: String,
+    /// What became of it: `cleaned-up` where it was done, `dropped` where it had not begun, `finished`, `taken-back`, or `given-up` where the
+    /// folder is another one.
+    pub how: String,
+}
+
+impl Kind for SettleDoc {
+    const KIND: &'static str = "commit.settle";
 }
 
 /// What a pull did.

@@ -47,7 +47,7 @@ pub use history::{
     ActorDoc, LogDoc, LogEntryDoc, OperationDoc, OperationLogDoc, OperationRestoreDoc, RevertDoc,
     ShowDoc, SnapshotDoc,
 };
-pub use home::{ClashDoc, CommitDoc, HeldDoc, PullDoc};
+pub use home::{ClashDoc, CommitDoc, HeldDoc, PullDoc, SettleDoc, SettledDoc};
 pub use merge::{
     ConflictDoc, ConflictListDoc, ConflictSideDoc, ConflictVersionDoc, ConflictVersionShowDoc,
     MergeDoc, MergeSideDoc, ResolveDoc,

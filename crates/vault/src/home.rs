@@ -71,6 +71,14 @@ pub enum HomeError {
         /// What they say of themselves; may be empty.
         holder: String,
     },
+    /// A commit was interrupted in a folder of it.
+    #[error("a commit of vault {vault} was interrupted, and the folder is half changed: what was in it is in {}", .staging.display())]
+    HalfChanged {
+        /// The vault's name.
+        vault: String,
+        /// The directory with what the commit took out of the folder.
+        staging: PathBuf,
+    },
     /// What was to be imported is not a directory.
     #[error("{} is not a directory", .0.display())]
     NotADirectory(PathBuf),

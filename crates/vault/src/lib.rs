@@ -50,7 +50,7 @@ mod vault;
 pub use actor::Actor;
 pub use apply::{
     Apply, ApplyError, ApplyNote, ApplyOptions, ApplyPlan, ApplyProblem, ApplyTarget, Came,
-    ClearedApply, FolderLock, IsRewritten, Kept, SharedLock, UnfinishedApplies,
+    ClearedApply, FolderLock, IsRewritten, Kept, SharedLock, UnfinishedApplies, is_staging,
 };
 pub use archive::Archived;
 pub use caches::{CacheEntry, CacheInfo, CacheUse, CacheWish, Caches, Tidied};
@@ -67,7 +67,9 @@ pub use gc::{GcDue, GcOptions, GcReport, GcSchedule, LastCollection, PackReport,
 pub use hash::{BlobId, ContentId, NodeId, RootId};
 pub use home::{Created, FromArchive, Home, HomeError, Listed, MovedFolder};
 pub use identity::FolderIdentity;
-pub use import::{ImportOptions, ImportReport, Imported, Progress, SkipReason, Skipped};
+pub use import::{
+    IGNORE_FILE, ImportOptions, ImportReport, Imported, Progress, SkipReason, Skipped,
+};
 pub use layer::{
     Access, Adopted, CompactOptions, CompactWay, Compacted, ExecNote, JoinNote, Left, LeftSize,
     LinkLimit, OutputReader, OutputWriter, Placed, PlainAccess, Preview, Rebuilt, Running, Stack,

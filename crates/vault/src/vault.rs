@@ -24,7 +24,7 @@ use crate::refs::{
 };
 use crate::reserve::{self, Released};
 use crate::snapshot::{self, Snapshot};
-use crate::transact::{APPLIED, Committed, DECLINED, Transaction};
+use crate::transact::{APPLIED, Committed, DECLINED, GIT_DUE, Transaction};
 use crate::tree::Tree;
 
 /// How to open a vault.
@@ -375,6 +375,11 @@ impl Vault {
     /// The path of the git directory that somebody let go of last.
     pub fn declined_git_directory(&self) -> Result<Option<Vec<u8>>> {
         self.read(|reader| Ok(reader.meta(DECLINED)?))
+    }
+
+    /// What is remembered of git commits that are still to be made.
+    pub fn git_due(&self) -> Result<Option<Vec<u8>>> {
+        self.read(|reader| Ok(reader.meta(GIT_DUE)?))
     }
 
     /// Whether an apply is the last one that was recorded.

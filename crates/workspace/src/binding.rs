@@ -21,7 +21,7 @@ use offshoot_vault::{
 
 use crate::error::{Result, ServiceError};
 use crate::git::is_git_directory_on_host;
-use crate::home::{Folders, HomeOptions, bytes_path};
+use crate::home::{Direction, Folders, HomeOptions, bytes_path};
 
 /// What bringing the main line up to date did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,8 +57,10 @@ impl<'a> BindingService<'a> {
     }
 
     /// The same for folders that somebody asked to take as they are: whatever lies in the places of the bound ones is bound from here on.
+    /// What was interrupted in those that lay there before is given up.
     pub fn adopt(&self, options: &HomeOptions<'_>) -> Result<Refreshed> {
-        self.take_in(options, |_| Ok(()))
+        let options = HomeOptions { settle: Some(Direction::Leave), ..options.clone() };
+        self.take_in(&options, |_| Ok(()))
     }
 
     fn take_in(

@@ -4,6 +4,7 @@
 mod apart;
 mod checkout;
 mod commit;
+mod due;
 mod error;
 mod export;
 mod folder;
@@ -29,6 +30,8 @@ pub use apart::{
 pub(crate) use apart::{is_object, is_own, is_the_folders, object_holder};
 pub(crate) use checkout::Checkouts;
 pub use commit::{CameHome, GitCommit, GitCommitted, GitWords, check_folder};
+pub use due::{GitAsked, GitDue, forget_git_due, git_dues};
+pub(crate) use due::{forget, git_due_of, owe};
 pub use error::GitError;
 pub use export::{ExportRequest, Exported, ExportedCommit, LeftOut, export};
 pub use folder::GitFolder;

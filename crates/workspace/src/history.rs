@@ -6,7 +6,7 @@ use offshoot_vault::{
 };
 
 use crate::error::{Result, ServiceError};
-use crate::git::{FOLLOW, GitOptions, GitReport};
+use crate::git::{FOLLOW, GitOptions, GitReport, git_due_of};
 use crate::hold::share_workspace;
 use crate::home::{HomeOptions, Reverter, is_commit, settle_interrupted};
 
@@ -131,9 +131,20 @@ impl<'a> HistoryService<'a> {
                 Ok(reversal)
             }
             false => {
+                let git = self.make_up(&target)?;
                 let _shared = self.share(target.workspace)?;
-                Ok(self.vault.redo(scope, &self.actor)?.into())
+                Ok(Reversal { git, ..self.vault.redo(scope, &self.actor)?.into() })
             }
+        }
+    }
+
+    /// Brings the git commit back before the workspace gets it again, where a redo was interrupted between the files and git.
+    fn make_up(&self, target: &Operation) -> Result<GitReport> {
+        let workspace = target.workspace.filter(|_| target.kind == FOLLOW);
+        let due = workspace.map(|id| git_due_of(self.vault, &id)).transpose()?.flatten();
+        match due {
+            Some(due) => self.reverter().make_up(&self.vault.operation(&due.commit)?),
+            None => Ok(GitReport::default()),
         }
     }
 

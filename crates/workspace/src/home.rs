@@ -14,6 +14,7 @@ mod markers;
 mod note;
 mod obstacles;
 mod outcome;
+mod owed;
 mod pattern;
 mod preview;
 mod proposal;
@@ -36,6 +37,7 @@ pub use commit::{CommitRequest, CommitService};
 pub(crate) use folders::Folders;
 pub(crate) use ignore::{IgnoreRules, text_at};
 pub use outcome::{CommitOutcome, GitFollowed, Pulled};
+pub use owed::Owed;
 pub use pattern::PathPattern;
 pub use preview::{Preview, PreviewService};
 pub use proposal::Proposal;
@@ -47,7 +49,7 @@ pub(crate) use select::held_back;
 pub use select::{
     Allow, Choice, Held, HeldReason, Selected, Selection, SelectionStates, Tracked, select,
 };
-pub use settle::{Direction, How, Settled, settle_interrupted};
+pub use settle::{Direction, How, Settled, delete_vault, settle_interrupted};
 pub use times::Times;
 pub(crate) use times::stamp;
 

@@ -2,8 +2,10 @@
 
 pub(crate) mod git;
 mod pick;
+mod settle;
 mod summary;
 
+pub(crate) use summary::MOST_NAMED;
 pub(crate) use summary::conflicts as conflict_lines;
 pub(crate) use summary::held as held_lines;
 
@@ -13,9 +15,10 @@ use std::os::unix::ffi::OsStrExt;
 use clap::{Args, ValueEnum};
 use offshoot_protocol::{CommitDoc, ExitCode};
 use offshoot_vault::{Vault, Workspace};
+use offshoot_workspace::git::GitAsked;
 use offshoot_workspace::{
-    Allow, CommitOutcome, CommitRequest, CommitService, Direction, GitFollowed, HomeEvent,
-    HomeOptions, PathPattern, PullService, Selection, Standing, Times, wire,
+    Allow, CommitOutcome, CommitRequest, CommitService, GitFollowed, HomeEvent, HomeOptions,
+    PathPattern, PullService, Selection, Standing, Times, wire,
 };
 
 use super::init::report_skipped;
@@ -24,7 +27,7 @@ use crate::complete;
 use crate::config::TimesSetting;
 use crate::context::Context;
 use crate::context::noise::ExpandArgs;
-use crate::error::Result;
+use crate::error::{CliError, Result};
 use crate::interrupt::{self, Watch};
 use crate::progress::Patience;
 
@@ -80,9 +83,13 @@ pub(crate) struct CommitArgs {
     /// Set the author of the git commit [default: as git is configured]
     #[arg(long, value_name = "NAME <MAIL>", requires = "git")]
     author: Option<String>,
-    /// Settle an interrupted commit that cannot be settled on its own
-    #[arg(long, value_name = "WAY")]
-    settle: Option<SettleWay>,
+    /// Settle an interrupted commit this way, and commit nothing
+    #[arg(
+        long,
+        value_name = "WAY",
+        conflicts_with_all = ["message", "dry_run", "only", "exclude", "patch", "ignored", "allow", "git"]
+    )]
+    settle: Option<settle::Way>,
     #[command(flatten)]
     expand: ExpandArgs,
 }
@@ -98,21 +105,15 @@ enum Allowed {
     Markers,
 }
 
-/// Which way to settle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum SettleWay {
-    /// Take the commit back
-    Back,
-    /// Finish the commit
-    Forward,
-}
-
 /// What is said from the moment on in which the folder is being changed.
 pub(crate) const HALF_CHANGED: &str =
     "the folder was being changed: the next command finishes that or takes it back";
 
 pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<ExitCode> {
     let vault = &context.vault_to_settle()?.vault;
+    if let Some(way) = args.settle {
+        return settle::run(way, context, vault);
+    }
     let workspace = context.workspace_to_change(vault).map_err(|error| {
         // What is no workspace, and looks like a sentence, is what the commit is to say.
         match args.named.text().filter(|text| text.contains(char::is_whitespace)) {
@@ -134,11 +135,7 @@ pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<ExitCode> {
         }
         context.tell(event);
     };
-    let settle = args.settle.map(|way| match way {
-        SettleWay::Back => Direction::Back,
-        SettleWay::Forward => Direction::Forward,
-    });
-    let options = HomeOptions { settle, ..context.home_options(&told) };
+    let options = context.home_options(&told);
     let mut selection = selection(args, &context.standing(vault)?)?;
     if args.patch {
         let picked = pick::pick(context, vault, &workspace, &selection, args.expand)?;
@@ -195,11 +192,25 @@ pub(crate) fn bring_home(
             TimesSetting::Now => Times::Now,
             TimesSetting::Recorded => Times::Recorded,
         },
+        git: about.git.then(|| GitAsked { author: about.author.map(str::to_owned) }),
     };
     let progress = context.settings.config.ui.progress;
     let waiting = Patience::new(progress, context.is_silent(), "bringing files home");
+    // What an interrupted command left out comes first: it is older.
+    let owed = match about.git && !about.dry_run {
+        true => service.owed(workspace)?,
+        false => None,
+    };
+    let named = owed.as_ref().and_then(|owed| owed.asked.author.as_deref());
+    let late = match &owed {
+        Some(owed) => {
+            let prepared = git::Prepared::new(vault, named.or(about.author))?;
+            Some(make_late(context, vault, workspace, &prepared, &puller, &owed.outcome)?)
+        }
+        None => None,
+    };
     let prepared = match about.git {
-        true => Some(git::Prepared::new(vault, about.author)?),
+        true => Some(git::Prepared::new(vault, about.author.or(named))?),
         false => None,
     };
     // What a dry run stores is looked at once more at the end.
@@ -245,13 +256,40 @@ pub(crate) fn bring_home(
             "{name} does not have the git commit yet: `offshoot pull -w {name}` brings it"
         ));
     }
+    let earlier = late.as_ref().filter(|_| made.is_some()).map(git::Made::text);
+    let text = earlier.unwrap_or_default() + &text;
+    let said = made.as_ref().or(late.as_ref());
     let document = CommitDoc {
-        git: made.as_ref().map(git::Made::document),
+        git: said.map(git::Made::document),
         repositories: wire::repositories(&end.git),
         workspace_repositories: wire::repositories(&end.workspace_git),
         ..wire::commit(&outcome)
     };
-    report(context, &outcome, made.as_ref(), document, &text)
+    let code = report(context, &outcome, said, document, &text)?;
+    context.tell_git_due(vault);
+    Ok(code)
+}
+
+/// Makes the git commit of what came home before, where a command was interrupted before that.
+fn make_late(
+    context: &Context,
+    vault: &Vault,
+    workspace: &Workspace,
+    prepared: &git::Prepared,
+    puller: &PullService<'_>,
+    outcome: &CommitOutcome,
+) -> Result<git::Made> {
+    match prepared.commit_late(vault, &context.actor, workspace.id, outcome)? {
+        git::Made::Failed(error) => {
+            let what = "no git commit was made of what came home before";
+            Err(CliError { message: format!("{what}: {}", error.message), ..error })
+        }
+        made => {
+            // Where it does not follow, the workspace gets it with the commit that comes now, or by a pull.
+            drop(made.follow(puller, workspace, outcome));
+            Ok(made)
+        }
+    }
 }
 
 fn selection(args: &CommitArgs, standing: &Standing) -> Result<Selection<'static>> {

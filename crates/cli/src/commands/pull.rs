@@ -4,7 +4,7 @@ use clap::Args;
 use offshoot_protocol::ExitCode;
 use offshoot_workspace::{PullService, Pulled, wire};
 
-use super::commit::conflict_lines;
+use super::commit::{MOST_NAMED, conflict_lines};
 use super::conflicts::next_steps;
 use super::init::report_skipped;
 use crate::args::Named;
@@ -52,6 +52,7 @@ pub(crate) fn run(args: &PullArgs, context: &Context) -> Result<ExitCode> {
         false => service.pull(&context.workspace_to_change(vault)?),
     };
     drop((waiting, service));
+    context.tell_git_due(vault);
     let pulled = pulled?;
     report_skipped(context, &pulled.report);
     context.note_left_git(&pulled.git_directory);
@@ -70,7 +71,7 @@ fn text(pulled: &Pulled, captured: &Listing<'_>, changes: &Listing<'_>) -> Strin
     let is_news = !captured.single().is_empty() || !captured.folded().is_empty();
     if pulled.head_moved && (is_news || pulled.workspace.is_none()) {
         text.push_str(&format!("new in the folder: {}\n", captured.heading()));
-        text.push_str(&captured.lines("  ", usize::MAX, &show_expanded("head")));
+        text.push_str(&captured.lines("  ", MOST_NAMED, &show_expanded("head")));
     }
     let Some(workspace) = &pulled.workspace else {
         if !pulled.head_moved {
@@ -86,7 +87,7 @@ fn text(pulled: &Pulled, captured: &Listing<'_>, changes: &Listing<'_>) -> Strin
     }
     let ways = wire::pull_ways_on(pulled);
     text.push_str(&format!("pulled into workspace {name}: {}\n", changes.heading()));
-    text.push_str(&changes.lines("  ", usize::MAX, &show_expanded(workspace)));
+    text.push_str(&changes.lines("  ", MOST_NAMED, &show_expanded(workspace)));
     text.push_str(&render::git::notes(&pulled.git, &format!("{workspace}'s")));
     if !pulled.conflicts.is_empty() {
         let count = render::count(pulled.conflicts.len() as u64, "conflict");

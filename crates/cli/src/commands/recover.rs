@@ -99,7 +99,7 @@ fn list(context: &Context, service: &RecoverService<'_>) -> Result<()> {
             return "no interrupted command left anything\n".to_owned();
         }
         let rows: Vec<Vec<String>> = found.iter().map(row).collect();
-        let next = "see: offshoot recover show EXEC   keep: recover keep EXEC   throw away: recover drop EXEC\n";
+        let next = "see: offshoot recover show EXEC   keep: offshoot recover keep EXEC   throw away: offshoot recover drop EXEC\n";
         format!("{}{}", table(RECOVERABLE, rows), paint(DIM, next))
     })
 }

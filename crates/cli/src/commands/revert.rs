@@ -56,6 +56,7 @@ fn revert(
     drop(service);
     drop(watch);
     context.home.relink(vault)?;
+    context.tell_git_due(vault);
     let document = RevertDoc {
         verb: verb.to_owned(),
         target: wire::operation(&reverted.target, &vault.workspaces()?),

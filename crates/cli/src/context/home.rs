@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use offshoot_vault::merge::MergeOptions;
 use offshoot_vault::{ApplyNote, Vault, Workspace};
+use offshoot_workspace::git::git_dues;
 use offshoot_workspace::{
     BindingService, GitDirectory, GitTaking, HomeEvent, HomeOptions, How, Preview, PreviewService,
     RunningService, Selection, ServiceError, Settled, settle_interrupted,
@@ -85,6 +86,23 @@ impl Context {
     /// Finishes what was interrupted in the folder, or takes it back, and says so. Where that is not possible now, the
     /// command goes on and the person is told.
     pub(crate) fn settle_interrupted(&self, vault: &Vault) {
+        self.settle_applies(vault);
+        self.tell_git_due(vault);
+    }
+
+    /// Says which git commits were asked for and not made.
+    pub(crate) fn tell_git_due(&self, vault: &Vault) {
+        // Where it cannot be told, the command itself has more to say about that.
+        for due in git_dues(vault).unwrap_or_default() {
+            let Ok(Some(workspace)) = vault.workspace(&due.workspace) else { continue };
+            let name = workspace.name;
+            self.output.note(format!(
+                "the git commit of what came home from {name} was not made: `offshoot commit -w {name} --git` makes it"
+            ));
+        }
+    }
+
+    fn settle_applies(&self, vault: &Vault) {
         let waits = vault.interrupted_applies().is_ok_and(|applies| !applies.is_empty());
         if !waits || vault.cut_short().is_some() {
             return;
@@ -159,9 +177,14 @@ impl Context {
             How::Dropped => "had not begun and is dropped",
             How::Finished => "is finished now",
             How::TakenBack => "was taken back",
+            How::GivenUp => "was given up: the folder is another one and stays as it is",
         };
         if !self.output.is_quiet() {
-            let text = format!("an interrupted {} {what}", settled.summary);
+            let mut text = format!("an interrupted {} {what}", settled.summary);
+            if settled.how == How::GivenUp {
+                let staging = format!(".offshoot-apply-{}", settled.apply);
+                text.push_str(&format!("; {staging} has what the commit took out of it"));
+            }
             eprint(&format!("{}\n", paint(DIM, &line(&text))));
         }
     }

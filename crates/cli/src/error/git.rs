@@ -46,6 +46,12 @@ impl From<GitError> for CliError {
                 ExitCode::Conflict,
                 Some("commit or stash them with git first, or commit without --git"),
             ),
+            GitError::MovedOn(_) => (
+                ExitCode::Conflict,
+                Some(
+                    "`git status` in the folder shows what is not committed; `git add` and `git commit` commit it",
+                ),
+            ),
             GitError::InTheWay(_) => (
                 ExitCode::Conflict,
                 Some("move the repository to another directory first, on either side"),

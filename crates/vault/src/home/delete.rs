@@ -8,6 +8,7 @@ use std::time::Duration;
 use offshoot_store::Id;
 
 use super::{Home, HomeError, Result, entries, read_link};
+use crate::apply::half_changed;
 use crate::disk;
 use crate::error::{VaultError, io_error};
 use crate::layer::running_below;
@@ -17,10 +18,14 @@ impl Home {
     /// Deletes a vault with everything in it. This cannot be undone. It takes no room, and the vault is not opened.
     ///
     /// Refused while something runs in one of its workspaces: what that writes would be gone with it. Others who have it open are waited
-    /// for, and nobody opens it meanwhile.
+    /// for, and nobody opens it meanwhile. Refused as well while a folder is half changed: nobody could settle that any more.
     pub fn delete(&self, name: &str) -> Result<()> {
         let id = self.find(name)?;
-        let alone = self.take_alone(name, &self.vault_dir(&id))?;
+        let dir = self.vault_dir(&id);
+        let alone = self.take_alone(name, &dir)?;
+        if let Some(staging) = half_changed(&dir)? {
+            return Err(HomeError::HalfChanged { vault: name.to_owned(), staging });
+        }
         self.doom(&id)?;
         drop(alone);
         self.remove_doomed(&id)

@@ -2,6 +2,7 @@
 
 mod hooks;
 mod join;
+mod late;
 mod modes;
 mod rehearsal;
 mod wanted;
@@ -166,6 +167,15 @@ impl GitCommit {
         words: &GitWords<'_>,
     ) -> Result<Option<GitCommitted>> {
         self.check(vault, came)?;
+        self.make(vault, came, words)
+    }
+
+    fn make(
+        &self,
+        vault: &Vault,
+        came: &CameHome<'_>,
+        words: &GitWords<'_>,
+    ) -> Result<Option<GitCommitted>> {
         self.folder.check_at_rest()?;
         let wanted = self.tracked_or_not_ignored(self.wanted(vault, came)?)?;
         if wanted.is_empty() {

@@ -90,6 +90,9 @@ pub enum GitError {
         /// The one that is there.
         other: String,
     },
+    /// Git went on with what came home and was not committed.
+    #[error("git has other versions by now of what came home: {}", list(.0))]
+    MovedOn(Vec<VaultPath>),
     /// What comes home and what the person has not committed are in the same files.
     #[error("{} had changes in the folder that are not committed: {}", files(.0.len()), list(.0))]
     Dirty(Vec<VaultPath>),

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::apart::{GitEvent, GitNote, GitReport, InUse};
 use super::commit::GitCommitted;
+use super::due::forget;
 use super::error::GitResult;
 use super::folder::GitFolder;
 use super::repository::{State, led_over, resolve};
@@ -53,7 +54,7 @@ pub fn record_git_commit(
         tx.detail("merged", made.merged.clone());
         tx.detail("merged_commit", made.merged_commit.clone());
         tx.record_always();
-        Ok(())
+        forget(tx, &workspace)
     })?;
     Ok(())
 }

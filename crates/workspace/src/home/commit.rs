@@ -14,7 +14,7 @@ use super::{HomeOptions, closed, describe, execs, markers};
 use crate::change::{ChangeSummaryService, Summary};
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
-use crate::git::{GitReport, Meeting, Unclear, is_index_refresh};
+use crate::git::{GitAsked, GitReport, Meeting, Unclear, is_index_refresh};
 use crate::hold::lock_workspace;
 use crate::standing::Standing;
 
@@ -34,14 +34,16 @@ pub struct CommitRequest<'a> {
     pub dry_run: bool,
     /// Which times files get.
     pub times: Times,
+    /// The git commit that is made of it afterwards: it is remembered as long as it is not.
+    pub git: Option<GitAsked>,
 }
 
 /// Brings what workspaces changed into the bound folders.
 #[derive(Debug)]
 pub struct CommitService<'a> {
-    vault: &'a Vault,
-    actor: Actor,
-    options: HomeOptions<'a>,
+    pub(super) vault: &'a Vault,
+    pub(super) actor: Actor,
+    pub(super) options: HomeOptions<'a>,
     diff: DiffOptions,
 }
 
@@ -189,7 +191,7 @@ impl<'a> CommitService<'a> {
     }
 
     /// What people would call a change.
-    fn changes(&self, before: &RootId, after: &RootId) -> Result<Summary> {
+    pub(super) fn changes(&self, before: &RootId, after: &RootId) -> Result<Summary> {
         let service = ChangeSummaryService::new(self.vault, self.diff);
         service.between(before, after, false)
     }
@@ -216,6 +218,7 @@ impl<'a> CommitService<'a> {
             summary: describe::summary(&workspace.name, request.message, &plan.brought),
             files: audited(&plan.brought),
             execs: outcome.execs.clone(),
+            git: request.git.clone(),
         };
         Note::new(&self.actor, Record::Commit(Box::new(commit)))
     }

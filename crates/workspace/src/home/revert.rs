@@ -20,7 +20,7 @@ use super::proposal::{HEAD_LABEL, side};
 use crate::error::{Result, ServiceError};
 use crate::git::{
     GitEvent, GitFolder, GitMove, GitNote, GitOptions, GitReport, RepositoryMerge, Unclear,
-    checked_out, git_move_of, is_own, merge_repositories, shared_dir,
+    checked_out, forget_git_due, git_move_of, is_own, merge_repositories, shared_dir,
 };
 use crate::hold::lock_workspace;
 
@@ -166,7 +166,23 @@ impl Reverter<'_> {
             report = report.then(made.revert(redo)?);
             self.follow_redone(&folders, target)?;
         }
+        forget_git_due(self.vault, self.actor, &sides.before.workspace.id)?;
         Ok((reverted, report))
+    }
+
+    /// Brings the git commit of a commit back whose files somebody brought back, and died.
+    pub(crate) fn make_up(&self, target: &Operation) -> Result<GitReport> {
+        let workspace = Sides::of(target)?.before.workspace;
+        let folders = Folders::lock(self.vault, self.actor, self.options)?;
+        let _held = self.vault.hold()?;
+        folders.require_same()?;
+        let moved = git_move_of(self.vault, target)?;
+        let part = moved.map(|moved| self.git_part(moved, &folders)).transpose()?.flatten();
+        let Some(part) = part else { return Ok(GitReport::default()) };
+        let report = part.revert(true)?;
+        self.follow_redone(&folders, target)?;
+        forget_git_due(self.vault, self.actor, &workspace.id)?;
+        Ok(report)
     }
 
     /// Something that git is to do in the first folder, if git is known and finds a repository.

@@ -114,6 +114,8 @@ impl std::fmt::Debug for Selection<'_> {
 pub enum HeldReason {
     /// Ignore files say so.
     Ignored,
+    /// `.offshootignore` says that it is never read from the folder, or its name does.
+    Excluded,
     /// It would run a program as somebody else.
     Setuid,
     /// Git would run it, or something that it names.
@@ -131,6 +133,7 @@ impl HeldReason {
     pub fn word(self) -> &'static str {
         match self {
             Self::Ignored => "ignored",
+            Self::Excluded => "excluded",
             Self::Setuid => "setuid",
             Self::Git(_) => "git",
             Self::Unbound => "unbound",
@@ -147,7 +150,7 @@ impl HeldReason {
             // What waits to be finished never comes home.
             Self::Git(Planted::Gone | Planted::Todo) => None,
             Self::Git(_) => Some("--allow git"),
-            Self::Unbound | Self::NotAsked | Self::Left => None,
+            Self::Excluded | Self::Unbound | Self::NotAsked | Self::Left => None,
         }
     }
 }

@@ -218,3 +218,17 @@ fn pulling_brings_the_folder_into_a_workspace() {
     assert_same(&before, &folder(&place));
     place.ok(["pull", "--head"]);
 }
+
+/// Who pulls many files gets as short an answer as who commits them.
+#[test]
+fn a_pull_of_many_files_is_short() {
+    let place = lines();
+    fork(&place, "work");
+    for number in 0..40 {
+        place.write(format!("many/{number}.c"), number.to_string());
+    }
+    let said = place.ok(["pull", "-w", "work"]);
+    assert!(said.lines().count() < 40 && said.contains("more"), "{said}");
+    let said = place.ok(["undo", "-w", "work"]) + &place.ok(["pull", "-w", "work", "--expand"]);
+    assert!(said.contains("many/39.c"), "{said}");
+}

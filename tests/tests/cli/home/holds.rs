@@ -3,10 +3,11 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use offshoot_needs::needs;
 use offshoot_tests::product::Place;
 use serde_json::{Value, json};
 
-use super::{assert_captured, edit, fork, lines, read};
+use super::{assert_captured, assert_same, edit, folder, fork, lines, read};
 
 fn run(place: &Place, script: &str) {
     place.ok(["exec", "-w", "work", "--", "sh", "-c", script]);
@@ -249,4 +250,64 @@ fn what_stays_may_not_fit_any_more() {
     assert_eq!(json!(place.run(["commit", "-w", "work"]).status.code()), json!(4));
     place.ok(["resolve", "/out", "--ours", "-w", "work"]);
     assert_eq!(place.ok(["fs", "cat", "/out", "-w", "work"]), "built in the workspace\n");
+}
+
+/// What is never read from the folder is not brought there either: nobody could tell whether it is still what came.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn what_is_never_taken_in_never_comes_home() {
+    let staged = ".offshoot-apply-01m7jbz8zs8nxw9nxatmgjamn0";
+    let place = lines();
+    place.write(".offshootignore", "*.secret\n/own/\n");
+    place.write("kept.secret", "mine");
+    place.ok(["init"]);
+    fork(&place, "work");
+    run(
+        &place,
+        &format!(
+            "mkdir -p n/{staged} own {staged}; for f in n/1 n/k.secret n/{staged}/f own/f {staged}/f; do echo x >$f; done; \
+             echo x >file-{staged}; echo theirs >kept.secret"
+        ),
+    );
+    let before = folder(&place);
+    let document = place.json(&["commit", "-w", "work", "--ignored"]);
+    let found = held(&document);
+    assert!(found.iter().all(|(_, reason)| reason == "excluded"), "{found:?}");
+    for path in ["/n/k.secret", "/kept.secret", "/own/f"] {
+        assert!(found.contains(&(path.to_owned(), "excluded".to_owned())), "{path}: {found:?}");
+    }
+    assert!(found.contains(&(format!("/{staged}/f"), "excluded".to_owned())), "{found:?}");
+    assert_eq!(read(&place, "kept.secret"), "mine");
+    assert_eq!(read(&place, "n/1"), "x\n");
+    for path in ["n/k.secret", "own", staged, &format!("n/{staged}")] {
+        assert!(!place.project().join(path).exists(), "{path}");
+    }
+    assert_captured(&place);
+    assert_eq!(place.ok(["fs", "cat", "/kept.secret", "-w", "work"]), "theirs\n");
+    place.ok(["undo", "-w", "work"]);
+    assert_same(&before, &folder(&place));
+}
+
+/// Rules that come with a commit count for it: it can be undone.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn new_rules_hold_what_they_are_about() {
+    let place = lines();
+    place.write("d/d.txt", "d");
+    place.write("a.txt", "a");
+    place.ok(["init"]);
+    fork(&place, "work");
+    run(&place, "echo '*.txt' >.offshootignore; echo w >>a.txt; rm d/d.txt; echo w >other");
+    let before = folder(&place);
+    let found = held(&place.json(&["commit", "-w", "work"]));
+    assert_eq!(found, named(&[("/a.txt", "excluded"), ("/d/d.txt", "excluded")]));
+    assert_eq!((read(&place, "a.txt"), read(&place, "d/d.txt")), ("a".to_owned(), "d".to_owned()));
+    assert_eq!(read(&place, "other"), "w\n");
+    place.ok(["undo", "-w", "work"]);
+    assert_same(&before, &folder(&place));
+    place.ok(["redo", "-w", "work"]);
+    place.ok(["pull", "--head"]);
+    edit(&place, "work", "/other", "again");
+    place.ok(["commit", "-w", "work"]);
+    assert_eq!(place.ok(["fs", "cat", "/a.txt", "-w", "work"]), "aw\n");
 }

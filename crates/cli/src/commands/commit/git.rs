@@ -4,7 +4,7 @@ use offshoot_protocol::GitOutcomeDoc;
 use offshoot_vault::{Actor, Id, Vault, VaultPath, Workspace};
 use offshoot_workspace::git::{
     CameHome, GitCommit, GitCommitted, GitEvent, GitFolder, GitNote, GitWords, TrackedPaths,
-    record_git_commit,
+    forget_git_due, record_git_commit,
 };
 use offshoot_workspace::{CommitOutcome, GitFollowed, PullService, wire};
 
@@ -86,16 +86,49 @@ impl Prepared {
         outcome: &CommitOutcome,
     ) -> Result<Made> {
         let top = VaultPath::top();
-        let came = came_home(outcome, &top);
-        let made = match self.0.commit(vault, &came, &words(outcome)) {
-            Ok(Some(made)) => made,
-            Ok(None) => return Ok(Made::Nothing),
-            Err(error) => return Ok(Made::Failed(error.into())),
-        };
-        if let Some(operation) = &outcome.operation {
-            record_git_commit(vault, actor, operation, workspace, &made)?;
+        let made = self.0.commit(vault, &came_home(outcome, &top), &words(outcome));
+        // Where it failed, it is still to be made.
+        record(made, vault, actor, workspace, outcome)
+    }
+
+    /// Makes the commit of what came home before, by a command that died before that.
+    pub(super) fn commit_late(
+        &self,
+        vault: &Vault,
+        actor: &Actor,
+        workspace: Id,
+        outcome: &CommitOutcome,
+    ) -> Result<Made> {
+        let top = VaultPath::top();
+        let made = self.0.commit_late(vault, &came_home(outcome, &top), &words(outcome));
+        let made = record(made, vault, actor, workspace, outcome)?;
+        if let Made::Failed(_) = made {
+            // It was tried again, and the person is told: what is to become of it is up to them.
+            forget_git_due(vault, actor, &workspace)?;
         }
-        Ok(Made::Commit(made))
+        Ok(made)
+    }
+}
+
+/// Remembers what became of a commit.
+fn record(
+    made: offshoot_workspace::Result<Option<GitCommitted>>,
+    vault: &Vault,
+    actor: &Actor,
+    workspace: Id,
+    outcome: &CommitOutcome,
+) -> Result<Made> {
+    match (made, &outcome.operation) {
+        (Ok(Some(made)), Some(operation)) => {
+            record_git_commit(vault, actor, operation, workspace, &made)?;
+            Ok(Made::Commit(made))
+        }
+        (Ok(Some(made)), None) => Ok(Made::Commit(made)),
+        (Ok(None), _) => {
+            forget_git_due(vault, actor, &workspace)?;
+            Ok(Made::Nothing)
+        }
+        (Err(error), _) => Ok(Made::Failed(error.into())),
     }
 }
 

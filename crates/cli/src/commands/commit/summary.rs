@@ -17,7 +17,7 @@ use crate::render::way_on::{self, take_back};
 use crate::render::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 
 /// At most so many paths are named one by one.
-const MOST_NAMED: usize = 16;
+pub(crate) const MOST_NAMED: usize = 16;
 /// How to see all of what came home.
 const SHOW_HEAD: &str = "`offshoot show head --expand` lists all files";
 /// At most so many paths of what is held back for one reason.
@@ -136,6 +136,7 @@ fn is_shown(change: &Change) -> bool {
 fn why(reason: HeldReason) -> &'static str {
     match reason {
         HeldReason::Ignored => "ignored by .gitignore",
+        HeldReason::Excluded => "kept out of the vault by .offshootignore or by its name",
         HeldReason::Setuid => "setuid or setgid bits",
         HeldReason::Git(Planted::OtherCheckout) => "belongs to another checkout of the repository",
         HeldReason::Git(Planted::Gone) => "the workspace deleted its repository",

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use offshoot_vault::{Entry, Meta, Mtime, RootId, Tree, TreeEditor, Vault, VaultPath};
 
 use super::build::store;
-use super::{HeldReason, Selected};
+use super::{Held, HeldReason, Selected};
 use crate::error::Result;
 
 impl Selected {
@@ -16,7 +16,9 @@ impl Selected {
         let (offered, now) = (Tree::open(objects, &self.root)?, Tree::open(objects, after)?);
         let mut editor = TreeEditor::open(objects, after, Mtime::now())?;
         let mut directories = BTreeSet::new();
-        for held in self.held.iter().filter(|held| held.reason == HeldReason::Ignored) {
+        let is_ignored =
+            |held: &&Held| matches!(held.reason, HeldReason::Ignored | HeldReason::Excluded);
+        for held in self.held.iter().filter(is_ignored) {
             let path = &held.change.path;
             let (was, here) = (offered.get(path)?, now.get(path)?);
             let sides = [was.as_ref(), here.as_ref(), held.change.after.as_deref()];
