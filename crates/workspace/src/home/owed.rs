@@ -57,6 +57,7 @@ impl CommitService<'_> {
             parts_of_git: Vec::new(),
             execs,
             offered,
+            tip: offered,
             before: before.root,
             after: after.root,
             report: ImportReport::default(),
