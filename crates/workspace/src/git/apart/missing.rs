@@ -292,7 +292,11 @@ fn is_ref_name(name: &[u8]) -> bool {
     };
     let has = |text: &[u8]| name.windows(text.len()).any(|window| window == text);
     let is_bad = |byte: &u8| *byte < b' ' || *byte == 0x7f || b" ~^:?*[\\".contains(byte);
-    parts.iter().all(part) && !has(b"..") && !has(b"@{") && !name.iter().any(is_bad)
+    // No git makes such a branch, since every command would take it for something else.
+    let branch = name.strip_prefix(b"refs/heads/");
+    let is_hidden = branch.is_some_and(|branch| branch == b"HEAD" || branch.starts_with(b"-"));
+    let is_well_made = !has(b"..") && !has(b"@{") && !name.iter().any(is_bad);
+    parts.iter().all(part) && is_well_made && !is_hidden
 }
 
 #[cfg(test)]
@@ -307,6 +311,8 @@ mod tests {
             assert!(is_ref_name(good.as_bytes()), "{good}");
         }
         for bad in [
+            "refs/heads/HEAD",
+            "refs/heads/-a",
             "refs/heads/a.lock",
             "refs//a",
             "refs/.a",
