@@ -66,7 +66,7 @@ fn what_git_overlooks_stays_overlooked() {
         let flags = world.ok(Side::Folder, "git ls-files -v a");
         let said = world.done(&["commit", "-w", "fix"]);
         assert!(said.contains("offshoot/fix/main"), "{said}");
-        whole(&world);
+        world.ok(Side::Folder, "git fsck --full --strict");
         assert_eq!(world.ok(Side::Folder, "git ls-files -v a"), flags, "{flag}");
         assert_eq!(world.ok(Side::Folder, "git status --porcelain"), "?? n\n", "{flag}");
     }

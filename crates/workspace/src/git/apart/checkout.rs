@@ -119,14 +119,17 @@ impl Checkout {
         let names: BTreeSet<_> = own.keys().chain(newer.keys()).chain(older.keys()).collect();
         let mut staged = Vec::new();
         for name in names {
-            let of =
-                |index: &Index| index.get(name).map(|e| (e.object.clone(), e.mode, e.announced));
+            let of = |index: &Index| {
+                let said = |e: &IndexEntry| (e.object.clone(), e.mode, e.announced, e.overlooked);
+                index.get(name).map(said)
+            };
             let said = of(own);
             if said == of(newer) || said == of(older) {
                 continue;
             }
             let (path, stage) = name;
-            if *stage != 0 || !self.is_committed(path, own.get(name), store)? {
+            let is_overlooked = own.get(name).is_some_and(|e| e.overlooked != (false, false));
+            if *stage != 0 || is_overlooked || !self.is_committed(path, own.get(name), store)? {
                 staged.push(path.clone());
             }
         }
