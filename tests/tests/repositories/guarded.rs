@@ -2,22 +2,13 @@
 
 use offshoot_needs::needs;
 
-use crate::seen::{FIX, whole, world};
+use crate::seen::{FIX, apart, whole, world};
 use crate::world::{AUTHOR, Side, World};
 
 const COMMIT_GIT: [&str; 8] = ["commit", "-w", "fix", "--git", "-m", "both", "--author", AUTHOR];
 const UNDO: [&str; 3] = ["undo", "-w", "fix"];
 const REDO: [&str; 3] = ["redo", "-w", "fix"];
 const OWN: &str = "refs/heads/offshoot/fix/main";
-
-/// Both sides committed on one branch, and the workspace's commit came home beside it.
-fn apart() -> World {
-    let world = world();
-    world.ok(FIX, "sed -i 's/^20$/end/' b; git commit -qam theirs");
-    world.ok(Side::Folder, "sed -i 's/^1$/start/' b; git commit -qam mine");
-    world.done(&["commit", "-w", "fix"]);
-    world
-}
 
 fn commit_of(world: &World, name: &str) -> String {
     world.ok(Side::Folder, &format!("git rev-parse --verify {name}")).trim().to_owned()

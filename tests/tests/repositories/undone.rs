@@ -3,7 +3,7 @@
 use offshoot_needs::needs;
 use serde_json::Value;
 
-use crate::seen::{FIX, whole, world};
+use crate::seen::{FIX, apart, whole, world};
 use crate::world::{AUTHOR, Side, World};
 
 const COMMIT_GIT: [&str; 8] = ["commit", "-w", "fix", "--git", "-m", "both", "--author", AUTHOR];
@@ -41,15 +41,6 @@ fn promised(world: &World, fields: &[&str]) -> [Value; 3] {
         result.retain(|name, _| fields.contains(&name.as_str()));
         document["result"].take()
     })
-}
-
-/// Both sides committed on one branch, and the workspace's commit came home beside it.
-fn apart() -> World {
-    let world = world();
-    world.ok(FIX, "sed -i 's/^20$/end/' b; git commit -qam theirs");
-    world.ok(Side::Folder, "sed -i 's/^1$/start/' b; git commit -qam mine");
-    world.done(&["commit", "-w", "fix"]);
-    world
 }
 
 #[needs(Overlay, UserNamespace, "git")]
