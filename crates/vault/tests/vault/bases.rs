@@ -180,7 +180,7 @@ fn what_merges_start_from_stays() {
                 case.collect();
             }
             if let Err(why) = case.compare() {
-                panic!("{SEED_VARIABLE}={seed} {seed}, step {step}: {why}");
+                panic!("{SEED_VARIABLE}={seed}, step {step}: {why}");
             }
         }
     }
