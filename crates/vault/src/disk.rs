@@ -86,6 +86,8 @@ fn open_plain(at: BorrowedFd<'_>, path: &[u8], flags: OFlags) -> Result<OwnedFd,
     match fs::openat2(at, bytes_path(path), flags, Mode::empty(), resolve) {
         // Some sandboxes do not know the call: then name by name.
         Err(Errno::NOSYS | Errno::PERM) => open_by_names(at, path, flags),
+        // Somebody moved a directory out of this one while it was walked through: here it is no more.
+        Err(Errno::XDEV) => Err(Errno::NOENT),
         other => other,
     }
 }
