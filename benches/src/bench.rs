@@ -9,7 +9,7 @@ use offshoot_tests::product;
 use tempfile::TempDir;
 
 use crate::options::Options;
-use crate::{Result, machine, run, tree};
+use crate::{Result, helper, machine, run, tree};
 
 /// Names the directory that benchmarks work in.
 const DIR_VARIABLE: &str = "OFFSHOOT_BENCH_DIR";
@@ -26,6 +26,7 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn new(options: Options) -> Result<Self> {
+        helper::check_visible(&std::env::current_exe()?)?;
         let dir = std::env::var_os(DIR_VARIABLE).map_or_else(std::env::temp_dir, PathBuf::from);
         let dir = dir.canonicalize().map_err(|error| format!("{}: {error}", dir.display()))?;
         if machine::is_in_memory(&dir) {

@@ -47,6 +47,19 @@ pub(crate) fn run(arguments: &[String]) -> Option<ExitCode> {
     })
 }
 
+/// Fails where the commands of benchmarks could not start this program: they have temporary directories of their own.
+pub(crate) fn check_visible(own: &Path) -> Result<()> {
+    match ["/tmp", "/var/tmp"].into_iter().find(|private| own.starts_with(private)) {
+        None => Ok(()),
+        Some(private) => Err(format!(
+            "the benchmarks are built at {}, and commands in a workspace have a {private} of their own; \
+             set CARGO_TARGET_DIR to a directory that is not below {private}",
+            own.display()
+        )
+        .into()),
+    }
+}
+
 /// What a shell script puts before a label and a program to have it timed.
 pub(crate) fn lap_prefix() -> Result<String> {
     prefix(LAP)
@@ -133,6 +146,20 @@ fn overlay(lower: &Path, scratch: &Path, program: &str, arguments: &[String]) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_build_that_commands_cannot_see_is_refused() {
+        for (path, visible) in [
+            ("/tmp/checkout/target/release/offshoot-benches", false),
+            ("/var/tmp/target/release/offshoot-benches", false),
+            ("/srv/tmp/target/release/offshoot-benches", true),
+            ("/tmpfs/target/release/offshoot-benches", true),
+        ] {
+            assert_eq!(check_visible(Path::new(path)).is_ok(), visible, "{path}");
+        }
+        let error = check_visible(Path::new("/tmp/benches")).unwrap_err().to_string();
+        assert!(error.contains("set CARGO_TARGET_DIR"), "{error}");
+    }
 
     #[test]
     fn laps_are_found_among_other_lines() {

@@ -41,10 +41,9 @@ pub enum Fault {
         /// The error number, as in `libc::ENOSPC`.
         errno: i32,
     },
-    /// From the Nth changing call on, no sync of a file or directory for whose path this is true runs, and each returns this
-    /// error.
+    /// Of the syncs of files and directories for whose paths this is true, none runs from the Nth on, and each returns this error.
     FailSyncsOf {
-        /// From which call on.
+        /// From which of them on.
         from: u64,
         /// The error number.
         errno: i32,

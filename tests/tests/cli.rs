@@ -32,6 +32,8 @@ mod completions;
 mod crowds;
 #[path = "cli/damage.rs"]
 mod damage;
+#[path = "cli/deletions.rs"]
+mod deletions;
 #[path = "cli/diffs.rs"]
 mod diffs;
 #[path = "cli/discarded.rs"]
@@ -96,6 +98,8 @@ mod settings;
 mod signals;
 #[path = "cli/sizes.rs"]
 mod sizes;
+#[path = "cli/stale.rs"]
+mod stale;
 #[path = "cli/standing.rs"]
 mod standing;
 #[path = "cli/storage.rs"]

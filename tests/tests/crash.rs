@@ -15,6 +15,8 @@ mod campaign;
 mod errors;
 #[path = "crash/home.rs"]
 mod home;
+#[path = "crash/home_left.rs"]
+mod home_left;
 #[path = "crash/home_next.rs"]
 mod home_next;
 #[path = "crash/home_settled.rs"]

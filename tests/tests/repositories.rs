@@ -5,14 +5,26 @@
 
 #[path = "repositories/broken.rs"]
 mod broken;
+#[path = "repositories/decided.rs"]
+mod decided;
 #[path = "repositories/dropped.rs"]
 mod dropped;
+#[path = "repositories/exact.rs"]
+mod exact;
 #[path = "repositories/flow.rs"]
 mod flow;
+#[path = "repositories/formats.rs"]
+mod formats;
+#[path = "repositories/guarded.rs"]
+mod guarded;
 #[path = "repositories/killed.rs"]
 mod killed;
 #[path = "repositories/kinds.rs"]
 mod kinds;
+#[path = "repositories/late.rs"]
+mod late;
+#[path = "repositories/linked.rs"]
+mod linked;
 #[path = "repositories/listed.rs"]
 mod listed;
 #[path = "repositories/lost.rs"]
@@ -23,12 +35,18 @@ mod moves;
 mod others;
 #[path = "repositories/parts.rs"]
 mod parts;
+#[path = "repositories/planned.rs"]
+mod planned;
+#[path = "repositories/recorded.rs"]
+mod recorded;
 #[path = "repositories/seen.rs"]
 mod seen;
 #[path = "repositories/story.rs"]
 mod story;
 #[path = "repositories/submodules.rs"]
 mod submodules;
+#[path = "repositories/undone.rs"]
+mod undone;
 #[path = "repositories/world.rs"]
 mod world;
 

@@ -17,14 +17,14 @@ pub(super) fn run(bench: &Bench) -> Result<Report> {
     // Each change is undone by the next, so that the vaults differ in their past only.
     for change in 0..changes / 2 {
         let name = format!("past-{change}");
-        bench.prepare(&old, &tree, &["workspace", "create", &name])?;
+        bench.prepare(&old, &tree, &["workspace", "create", &name, "--from", "head"])?;
         bench.prepare(&old, &tree, &["workspace", "delete", &name])?;
     }
     bench.settle()?;
     let mut contest = Contest::default();
     let create = |home: &Path, turn| {
         let name = format!("n-{turn}");
-        timed(&mut bench.offshoot(home, &tree, &["workspace", "create", &name]))
+        timed(&mut bench.offshoot(home, &tree, &["workspace", "create", &name, "--from", "head"]))
     };
     let list = |home: &Path| timed(&mut bench.offshoot(home, &tree, &["workspace", "list"]));
     let create_young = contest.add(|turn| create(&young, turn));

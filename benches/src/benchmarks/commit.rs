@@ -128,7 +128,7 @@ impl<'a> OurSide<'a> {
     fn commit(&self, work: Work) -> Result<Duration> {
         let turn = self.turns.replace(self.turns.get() + 1);
         let (name, line) = (format!("w{turn}"), format!("turn {turn}"));
-        self.prepare(&["workspace", "create", &name])?;
+        self.prepare(&["workspace", "create", &name, "--from", "head"])?;
         let script = format!("for file; do printf '\\n{line}\\n' >> \"$file\"; done");
         let edited: Vec<String> =
             work.edited().iter().map(|file| file.display().to_string()).collect();

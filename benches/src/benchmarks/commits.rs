@@ -47,12 +47,16 @@ pub(super) fn run(bench: &Bench) -> Result<Report> {
 }
 
 fn in_turn(bench: &Bench, home: &Path, tree: &Path, calls: usize) -> Result<Duration> {
-    let create = |call| bench.offshoot(home, tree, &["workspace", "create", &format!("w-{call}")]);
+    let create = |call| {
+        bench.offshoot(home, tree, &["workspace", "create", &format!("w-{call}"), "--from", "head"])
+    };
     (0..calls).map(|call| timed(&mut create(call))).sum()
 }
 
 fn side_by_side(bench: &Bench, home: &Path, tree: &Path, calls: usize) -> Result<Duration> {
-    let command = |call| bench.offshoot(home, tree, &["workspace", "create", &format!("w-{call}")]);
+    let command = |call| {
+        bench.offshoot(home, tree, &["workspace", "create", &format!("w-{call}"), "--from", "head"])
+    };
     let mut commands: Vec<Vec<_>> = (0..PROCESSES).map(|_| Vec::new()).collect();
     (0..calls).for_each(|call| commands[call % PROCESSES].push(command(call)));
     let start = Instant::now();

@@ -22,7 +22,11 @@ pub(super) fn run(bench: &Bench) -> Result<Report> {
         };
         let before = measure()?;
         for fork in 0..forks {
-            bench.prepare(&home, &tree, &["workspace", "create", &format!("fork-{fork}")])?;
+            bench.prepare(
+                &home,
+                &tree,
+                &["workspace", "create", &format!("fork-{fork}"), "--from", "head"],
+            )?;
         }
         let forked = measure()?;
         for fork in 0..forks {

@@ -56,11 +56,11 @@ impl<'a> Place<'a> {
         let tree = bench.tree(files)?;
         let home = bench.vault_of(&tree)?;
         let place = Self { bench, files, tree, home };
-        place.prepare(&["workspace", "create", "changed"])?;
+        place.prepare(&["workspace", "create", "changed", "--from", "head"])?;
         for change in 0..CHANGES {
             place.change("changed", change * files / CHANGES, change)?;
         }
-        place.prepare(&["workspace", "create", "restored"])?;
+        place.prepare(&["workspace", "create", "restored", "--from", "head"])?;
         place.prepare(&["checkpoint", "create", "kept", "-w", "restored"])?;
         Ok(place)
     }
@@ -83,7 +83,7 @@ impl<'a> Place<'a> {
         }
         let name = format!("n-{turn}");
         let arguments: &[&str] = match operation {
-            Operation::Fork => &["workspace", "create", &name],
+            Operation::Fork => &["workspace", "create", &name, "--from", "head"],
             Operation::Checkpoint => &["checkpoint", "create", &name, "-w", "restored"],
             Operation::Restore => &["checkpoint", "restore", "kept", "-w", "restored"],
             Operation::Status => &["status", "-w", "changed"],

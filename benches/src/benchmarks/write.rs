@@ -32,7 +32,7 @@ fn measure(bench: &Bench, size: usize, report: &mut Report) -> Result<()> {
     // A vault that knew the bytes already would not write them again.
     let write = contest.add(|_| {
         let home = bench.vault_of(&project)?;
-        bench.prepare(&home, &project, &["workspace", "create", "w"])?;
+        bench.prepare(&home, &project, &["workspace", "create", "w", "--from", "head"])?;
         bench.settle()?;
         let mut command = bench.offshoot(&home, &project, &["fs", "write", "-w", "w", "--from"]);
         timed(command.arg(&source).arg("/new"))

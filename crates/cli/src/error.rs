@@ -10,6 +10,7 @@ use offshoot_workspace::{BindingError, ServiceError};
 
 use crate::config::ConfigError;
 use crate::context::account;
+use crate::render;
 
 /// What to do where the disk is full.
 const FREES: &str =
@@ -29,7 +30,8 @@ pub(crate) struct CliError {
 
 impl CliError {
     pub(crate) fn new(code: ExitCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None, candidates: Vec::new() }
+        let message = render::paths_in(message.into());
+        Self { code, message, hint: None, candidates: Vec::new() }
     }
 
     pub(crate) fn usage(message: impl Into<String>) -> Self {
@@ -37,7 +39,7 @@ impl CliError {
     }
 
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+        self.hint = Some(render::paths_in(hint.into()));
         self
     }
 
@@ -173,10 +175,12 @@ impl From<VaultError> for CliError {
             | VaultError::NothingToRedo
             | VaultError::DestinationExists(_) => Self::new(ExitCode::Conflict, message),
             VaultError::Overtaken { .. } => Self::new(ExitCode::Conflict, message)
-                .hint("undo what came after it first, or see `offshoot op log`"),
+                .hint("`offshoot op log` shows what came after it; `offshoot undo -w WS` undoes in one workspace"),
             VaultError::WorkspaceBusy { .. } => {
                 Self::new(ExitCode::Busy, message).hint("wait until it is done and try again")
             }
+            VaultError::Deleted(_) => Self::new(ExitCode::NotFound, message)
+                .hint("`offshoot vault list` shows what there is"),
             VaultError::Threads(_) => Self::new(ExitCode::Failure, message),
         }
     }
@@ -210,6 +214,9 @@ impl From<HomeError> for CliError {
             HomeError::InUse { .. } => {
                 Self::new(ExitCode::Busy, message).hint("wait until it is done and try again")
             }
+            HomeError::HalfChanged { vault, .. } => Self::new(ExitCode::Conflict, message).hint(format!(
+                "`offshoot commit --settle back --vault {vault}` takes it back; without that directory the vault can go as well"
+            )),
             HomeError::AlreadyHere(_) => Self::new(ExitCode::Conflict, message)
                 .hint("delete that one first, or import into another home with --home"),
             HomeError::NotADirectory(_) => Self::usage(message),
@@ -255,7 +262,10 @@ impl From<ServiceError> for CliError {
             ServiceError::Moved { .. } => Self::new(ExitCode::Conflict, message)
                 .hint("`offshoot checkpoint restore` brings it back"),
             ServiceError::Busy { .. } => Self::new(ExitCode::Busy, message)
-                .hint("`offshoot ps` lists what runs; `exec --wait` waits for its end"),
+                .hint("`offshoot ps` lists what runs; try again when it has ended"),
+            ServiceError::SessionFull { .. } => Self::new(ExitCode::Busy, message).hint(
+                "end one of them, or work in another workspace: `offshoot run -w NAME`",
+            ),
             ServiceError::CachesInUse => {
                 Self::new(ExitCode::Busy, message).hint("`offshoot ps` lists running commands")
             }
@@ -315,6 +325,8 @@ impl From<ServiceError> for CliError {
                 .hint(format!("`offshoot conflicts -w {workspace}` lists them; nothing was changed")),
             ServiceError::Markers(_) => Self::new(ExitCode::Conflict, message)
                 .hint("nothing was changed; edit the files, or add --allow markers"),
+            ServiceError::ClosedToOwner(_) => Self::new(ExitCode::Conflict, message)
+                .hint("nothing was changed; `chmod u+rX` in the workspace opens it, `--exclude` leaves it there"),
             ServiceError::NotRunning { .. } => Self::new(ExitCode::Conflict, message)
                 .hint("`offshoot ps` lists what runs, `offshoot execs` what ran"),
             ServiceError::BeingRecovered { .. } => Self::new(ExitCode::Busy, message)

@@ -7,6 +7,7 @@ pub(crate) mod listing;
 pub(crate) mod patch;
 mod path;
 pub(crate) mod styled;
+pub(crate) mod way_on;
 pub(crate) mod words;
 
 use std::os::unix::ffi::OsStrExt;
@@ -18,7 +19,7 @@ use offshoot_vault::diff::{Change, ChangeKind};
 use offshoot_vault::{EntryKind, Id, ImportReport, SkipReason, Skipped, VaultPath, display_bytes};
 use offshoot_workspace::{GitDirectory, wire};
 
-pub(crate) use path::{path, set_reader};
+pub(crate) use path::{path, paths_in, set_reader};
 
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
 pub(crate) const GOOD: Style = AnsiColor::Green.on_default();

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::document::{ErrorBody, Kind};
 use crate::text::Text;
+use crate::way_on::WayOnDoc;
 
 /// A commit that was made from a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -17,10 +18,10 @@ pub struct GitCommitDoc {
     pub subject: String,
 }
 
-/// What became of a git commit of what came home.
+/// What became of a git commit of what came home, or would.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GitOutcomeDoc {
-    /// Its id; null where none was made.
+    /// Its id; null where none was made, and where a new one would be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// The branch that it is on; null where none is checked out.
@@ -28,9 +29,18 @@ pub struct GitOutcomeDoc {
     pub branch: Option<String>,
     /// How many files it changes.
     pub files: u64,
-    /// The ref with the workspace's own commits that it is a merge of; that ref is gone.
+    /// The ref with the workspace's own commits that it is a merge of; that ref is gone, unless `merged_stays`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged: Option<String>,
+    /// The commit that this ref was at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged_commit: Option<String>,
+    /// Whether the merged ref is still there, because a working tree uses it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub merged_stays: bool,
+    /// Whether git would have signed it (`commit.gpgSign`): it is not signed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unsigned: bool,
     /// The hooks of the repository that were not run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hooks_skipped: Vec<String>,
@@ -46,7 +56,7 @@ pub struct RepositoryNoteDoc {
     pub repository: Text,
     /// What happened: `kept-apart` (both sides moved a ref, or it has no room beside another one: the other side's is `kept_as` now),
     /// `checked-out` (the other side moved a ref that is checked out here, where that could not follow: it is `kept_as` now), `stayed` (it
-    /// was moved since), `moved`, `deleted`, `rewound` (a branch or tag went back by `commits`), `replaced` (it no longer has the commit
+    /// was moved since, or a checkout needs it where it is: `why`), `moved`, `deleted`, `rewound` (a branch or tag went back by `commits`), `replaced` (it no longer has the commit
     /// that it was, which is `kept_as` where the whole repository is another one), `switched` (something else is checked out),
     /// `not-brought` (it is damaged in the other side's repository, or lost there: `why`), `damaged-objects` (`objects` of them are not
     /// what their names say, and were not brought), `checkout-stayed` (HEAD, the index and what is in progress stay), `file-stayed` or
@@ -68,6 +78,9 @@ pub struct RepositoryNoteDoc {
     /// Why it stayed or was not brought, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
+    /// What to do about a ref that was kept under another name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub way_on: Option<WayOnDoc>,
     /// How many commits the ref went back, where that can be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commits: Option<u64>,

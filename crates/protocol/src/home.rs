@@ -8,13 +8,14 @@ use crate::change::ChangeDoc;
 use crate::document::Kind;
 use crate::git::{GitOutcomeDoc, RepositoryNoteDoc};
 use crate::text::Text;
+use crate::way_on::WayOnDoc;
 
 /// A change that stays in the workspace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HeldDoc {
     /// The path.
     pub path: Text,
-    /// Why it stays: `ignored`, `setuid`, `git`, `unbound`, `not-asked` or `left`.
+    /// Why it stays: `ignored`, `excluded`, `setuid`, `git`, `unbound`, `not-asked` or `left`.
     pub reason: String,
     /// What it is, where that says more, such as `a git hook`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,6 +73,9 @@ pub struct CommitDoc {
     /// What became of the git commit that was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git: Option<GitOutcomeDoc>,
+    /// What to do next about all of it: decide conflicts, or take it back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ways_on: Vec<WayOnDoc>,
 }
 
 impl Kind for CommitDoc {
@@ -81,6 +85,27 @@ impl Kind for CommitDoc {
         let git_failed = self.git.as_ref().is_some_and(|git| git.error.is_some());
         self.conflicts.is_empty() && !git_failed
     }
+}
+
+/// What became of commits that were interrupted, where somebody said which way to go.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SettleDoc {
+    /// Each of them; none where nothing was interrupted.
+    pub settled: Vec<SettledDoc>,
+}
+
+/// A commit that was interrupted, and is settled now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SettledDoc {
+    /// What it was to do.
+    pub summary: String,
+    /// What became of it: `cleaned-up` where it was done, `dropped` where it had not begun, `finished`, `taken-back`, or `given-up` where the
+    /// folder is another one.
+    pub how: String,
+}
+
+impl Kind for SettleDoc {
+    const KIND: &'static str = "commit.settle";
 }
 
 /// What a pull did.
@@ -111,6 +136,9 @@ pub struct PullDoc {
     /// The git directory of the folder, where it lies outside of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub git_directory: Option<GitDirectoryDoc>,
+    /// What to do next about all of it: decide conflicts, or take it back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ways_on: Vec<WayOnDoc>,
 }
 
 impl Kind for PullDoc {

@@ -22,6 +22,7 @@ mod schema;
 mod text;
 mod tools;
 mod vault;
+mod way_on;
 mod workspace;
 
 pub use binding::{
@@ -46,7 +47,7 @@ pub use history::{
     ActorDoc, LogDoc, LogEntryDoc, OperationDoc, OperationLogDoc, OperationRestoreDoc, RevertDoc,
     ShowDoc, SnapshotDoc,
 };
-pub use home::{ClashDoc, CommitDoc, HeldDoc, PullDoc};
+pub use home::{ClashDoc, CommitDoc, HeldDoc, PullDoc, SettleDoc, SettledDoc};
 pub use merge::{
     ConflictDoc, ConflictListDoc, ConflictSideDoc, ConflictVersionDoc, ConflictVersionShowDoc,
     MergeDoc, MergeSideDoc, ResolveDoc,
@@ -71,6 +72,7 @@ pub use vault::{
     StorageDoc, TakenDoc, VaultDeletedDoc, VaultDoc, VaultExportDoc, VaultImportDoc, VaultInfoDoc,
     VaultListDoc, VaultRenamedDoc,
 };
+pub use way_on::{GoalDoc, WayOnDoc};
 pub use workspace::{
     CheckpointDeletedDoc, CheckpointDoc, CheckpointListDoc, CheckpointShowDoc, DiscardDoc,
     ListedWorkspaceDoc, RestoreDoc, TreeNodeDoc, UsageDoc, WorkspaceCreatedDoc,

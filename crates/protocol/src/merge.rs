@@ -8,6 +8,7 @@ use crate::document::Kind;
 use crate::git::RepositoryNoteDoc;
 use crate::history::SnapshotDoc;
 use crate::text::Text;
+use crate::way_on::WayOnDoc;
 
 /// What the base or a side of a conflict has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -146,6 +147,9 @@ pub struct MergeDoc {
     /// The operation; none where nothing changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub operation: Option<String>,
+    /// What to do next about all of it: decide conflicts, or take it back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ways_on: Vec<WayOnDoc>,
 }
 
 impl Kind for MergeDoc {

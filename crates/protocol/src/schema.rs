@@ -45,6 +45,7 @@ pub fn schemas() -> Vec<SchemaFile> {
         file::<WorkspaceDeletedDoc>(),
         file::<DiscardDoc>(),
         file::<CommitDoc>(),
+        file::<SettleDoc>(),
         file::<PullDoc>(),
         file::<CheckpointDoc>(),
         file::<CheckpointListDoc>(),

@@ -103,6 +103,9 @@ pub struct WorkspaceShowDoc {
     pub usage: UsageDoc,
     /// How many paths differ from its base.
     pub changed_paths: u64,
+    /// How many changes `status` lists: a git directory is one, and so is a folder of build output.
+    #[serde(default)]
+    pub listed_changes: u64,
     /// Its checkpoints, oldest first.
     pub checkpoints: Vec<CheckpointDoc>,
 }

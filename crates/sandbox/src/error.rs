@@ -46,6 +46,9 @@ pub enum SandboxError {
     /// The command that was to be joined has another network.
     #[error("the running session {}", network_of(.0))]
     OtherNetwork(Network),
+    /// As many have joined the command as can.
+    #[error("{0} terminals have joined the running session, and no more can")]
+    Full(u64),
     /// A command line is too long to be passed on.
     #[error("the command line and its variables take more than 64 KiB")]
     TooLong,

@@ -42,7 +42,7 @@ pub struct JoinedEnd {
 }
 
 /// Starts a command, which must have a terminal, beside the one whose door this is. It is confined like that one; where they would not
-/// have the same network, nothing is started. `Lost` where nobody is behind the door any more.
+/// have the same network, nothing is started. `Full` where no more can join, `Lost` where nobody is behind the door any more.
 pub fn join(door: &Path, command: &Command, network: Network) -> Result<Joined> {
     let terminal = command.terminal.as_ref().ok_or(SandboxError::Lost)?;
     let socket = at_door(door, |socket, address| connect(socket, address));
@@ -50,6 +50,9 @@ pub fn join(door: &Path, command: &Command, network: Network) -> Result<Joined> 
     let mut buffer = Buffer::new();
     let lost = |_: Errno| SandboxError::Lost;
     let greeting = buffer.receive(socket.as_fd()).map_err(lost)?.ok_or(SandboxError::Lost)?;
+    if greeting.kind == Kind::Full {
+        return Err(SandboxError::Full(greeting.numbers[0].unsigned_abs()));
+    }
     let (Kind::Terminal, Some(master)) = (greeting.kind, greeting.descriptor) else {
         return Err(SandboxError::Lost);
     };

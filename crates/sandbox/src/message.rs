@@ -55,6 +55,8 @@ pub(crate) enum Kind {
     Terminal = 17,
     /// From the init: the command is over, and so many who joined are still there.
     Waiting = 18,
+    /// From the init, to one who would join: there is no place left. Numbers: how many there are.
+    Full = 19,
 }
 
 /// Which directory the caller means.
@@ -73,7 +75,7 @@ impl Kind {
         use Kind::*;
         let to_init = [Go, Terminate, Kill, Open, Leave, Join];
         let from_inside = [Failed, Started, NotExecuted, Ended, Opened, Listener, Quiet];
-        let about_guests = [Terminal, Waiting];
+        let about_guests = [Terminal, Waiting, Full];
         let mut all = to_init.into_iter().chain(from_inside).chain(about_guests);
         all.find(|kind| *kind as u8 == number)
     }

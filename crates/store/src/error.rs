@@ -102,6 +102,12 @@ pub(crate) fn from_io(path: &std::path::Path, source: io::Error) -> StoreError {
 /// What SQLite says of a statement that does not fit the tables.
 const SQLITE_ERROR: i32 = 1;
 
+/// Whether there is no room for the index of the log.
+pub(crate) fn is_out_of_room(source: &rusqlite::Error) -> bool {
+    let rusqlite::Error::SqliteFailure(error, _) = source else { return false };
+    error.extended_code == rusqlite::ffi::SQLITE_IOERR_SHMSIZE
+}
+
 /// The error for something SQLite reported about `path`.
 pub(crate) fn from_sqlite(path: &std::path::Path, source: rusqlite::Error) -> StoreError {
     use rusqlite::{Error, ErrorCode};
@@ -118,6 +124,9 @@ pub(crate) fn from_sqlite(path: &std::path::Path, source: rusqlite::Error) -> St
     };
     if is_damage {
         return StoreError::Damaged { path, detail: source.to_string().replace('\n', "; ") };
+    }
+    if is_out_of_room(&source) {
+        return StoreError::Full(path);
     }
     match source.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => StoreError::Full(path),

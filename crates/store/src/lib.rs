@@ -29,5 +29,5 @@ pub use memory::MemoryBackend;
 pub use newest::CutShort;
 pub use object::{Hash, Listed, ObjectBackend, ObjectKind, Put};
 pub use presence::{Presence, mark_checked, mark_unclean, unclean_stop};
-pub use process::{ProcessMark, boot_id};
+pub use process::{ProcessMark, boot_id, flock_holder};
 pub use sqlite::SqliteBackend;

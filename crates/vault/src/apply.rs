@@ -29,8 +29,8 @@ pub use problem::{ApplyError, ApplyNote, ApplyProblem, Kept};
 pub use shared::SharedLock;
 pub use unfinished::{Came, ClearedApply, UnfinishedApplies};
 
-pub(crate) use ground::is_staging;
-pub(crate) use unfinished::pinned_roots;
+pub use ground::is_staging;
+pub(crate) use unfinished::{half_changed, pinned_roots};
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
@@ -228,16 +228,25 @@ impl Apply<'_> {
         self.clear()
     }
 
+    /// Lets go of it: the folders stay as they are, with what is staged in them. For folders that are not there any more, or are others.
+    pub fn give_up(self) -> Result<()> {
+        self.forget()
+    }
+
     fn clear(self) -> Result<Vec<Kept>> {
         let ground = Ground::open(&self.journal, self.fresh).map_err(|problem| {
             let gone = std::io::Error::new(std::io::ErrorKind::NotFound, problem.to_string());
             io_error("clear up in", problem.path())(gone)
         })?;
         let kept = finish::clear(&ground, &self.journal, self.back)?;
+        self.forget()?;
+        Ok(kept)
+    }
+
+    fn forget(self) -> Result<()> {
         // In one moment it is none any more, however far removing it comes.
         let hidden = self.place.with_file_name(format!(".{}", self.journal.id));
         std::fs::rename(&self.place, &hidden).map_err(io_error("rename", &self.place))?;
-        disk::remove_tree(&hidden).map_err(io_error("remove", &hidden))?;
-        Ok(kept)
+        disk::remove_tree(&hidden).map_err(io_error("remove", &hidden))
     }
 }

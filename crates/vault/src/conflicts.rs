@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use crate::diff::Change;
 use crate::diff::text::is_binary;
+use crate::disk;
 use crate::entry::{Body, ConflictRecord, DirRef, Entry};
 use crate::error::{Result, VaultError};
 use crate::merge::conflict::has_markers;
@@ -51,15 +52,19 @@ pub fn texts_with_markers(objects: &Objects, changes: &[Change]) -> Result<Vec<V
         }
         _ => Ok::<bool, VaultError>(false),
     };
-    let found = changes.par_iter().map(|change| {
+    let look = |change: &Change| {
         let written = change
             .after
             .as_deref()
             .filter(|after| change.before.as_ref().is_none_or(|before| before.body != after.body));
         let is_new = marked(written)? && !marked(change.before.as_deref())?;
         Ok(is_new.then(|| change.path.clone()))
-    });
-    let found: Result<Vec<Option<VaultPath>>> = found.collect();
+    };
+    let found: Result<Vec<Option<VaultPath>>> = if changes.len() < disk::FEW {
+        changes.iter().map(look).collect()
+    } else {
+        changes.par_iter().map(look).collect()
+    };
     Ok(found?.into_iter().flatten().collect())
 }
 

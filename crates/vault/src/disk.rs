@@ -17,6 +17,8 @@ use crate::entry::{Mtime, Xattr};
 pub(crate) use copy::{CopyError, copy_contents, is_sparse};
 pub(crate) use remove::remove_tree;
 
+/// Fewer files are read one after the other: starting worker threads takes longer.
+pub(crate) const FEW: usize = 64;
 /// What `user.overlay.` xattrs are called inside a layer, where overlayfs reads the plain ones itself.
 const OVERLAY: &[u8] = b"user.overlay.";
 const ESCAPED_OVERLAY: &[u8] = b"user.overlay.overlay.";
@@ -86,6 +88,8 @@ fn open_plain(at: BorrowedFd<'_>, path: &[u8], flags: OFlags) -> Result<OwnedFd,
     match fs::openat2(at, bytes_path(path), flags, Mode::empty(), resolve) {
         // Some sandboxes do not know the call: then name by name.
         Err(Errno::NOSYS | Errno::PERM) => open_by_names(at, path, flags),
+        // Somebody moved a directory out of this one while it was walked through: here it is no more.
+        Err(Errno::XDEV) => Err(Errno::NOENT),
         other => other,
     }
 }

@@ -163,6 +163,9 @@ pub enum VaultError {
         /// What is wrong with it.
         detail: String,
     },
+    /// The vault was deleted before it was opened.
+    #[error("the vault was deleted meanwhile: {}", .0.display())]
+    Deleted(PathBuf),
     /// There is no operation of that id.
     #[error("there is no operation {0}")]
     NoOperation(Id),

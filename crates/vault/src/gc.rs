@@ -4,6 +4,7 @@
 //! and first marks what was committed since. Order is what makes a crash harmless: roots go before the nodes below them and those
 //! before contents; packs are durable before anything names them; files go after the rows that named them.
 
+mod bases;
 mod caches;
 mod chunks;
 mod due;
@@ -208,7 +209,7 @@ impl Vault {
                 }
             }
             tx.record_always();
-            tx.summary(format!("let {} automatic checkpoints go", names.len()));
+            tx.summary(format!("delete {} automatic checkpoints", names.len()));
             tx.detail("checkpoints", names);
             Ok(())
         })?;
@@ -237,7 +238,7 @@ impl Vault {
         }
         self.transact("gc", actor, |tx| {
             tx.record_always();
-            tx.summary(format!("collect garbage: {} bytes", report.freed()));
+            tx.summary(format!("collect garbage: {} bytes freed", report.freed()));
             for (kind, taken) in taken {
                 tx.detail(kind, taken.count);
             }

@@ -71,6 +71,14 @@ pub enum HomeError {
         /// What they say of themselves; may be empty.
         holder: String,
     },
+    /// A commit was interrupted in a folder of it.
+    #[error("a commit of vault {vault} was interrupted, and the folder is half changed: what was in it is in {}", .staging.display())]
+    HalfChanged {
+        /// The vault's name.
+        vault: String,
+        /// The directory with what the commit took out of the folder.
+        staging: PathBuf,
+    },
     /// What was to be imported is not a directory.
     #[error("{} is not a directory", .0.display())]
     NotADirectory(PathBuf),
@@ -330,21 +338,34 @@ impl Home {
         id.ok_or_else(|| HomeError::NoVault(name.to_owned()))
     }
 
+    /// Clears what a crash left half made or half deleted; of what cannot be cleared the first is the error.
+    pub fn sweep(&self) -> Result<()> {
+        let mut swept = Ok(());
+        for path in entries(&self.vaults())? {
+            let name = path.file_name().unwrap_or_default().as_bytes();
+            let cleared = match name {
+                name if name.ends_with(b".del") => disk::remove_tree(&path),
+                name if name.ends_with(b".tmp") => clear_abandoned(&path),
+                _ => Ok(()),
+            };
+            swept = swept.and(cleared.map_err(io_error("remove", &path)));
+        }
+        Ok(swept?)
+    }
+
     /// Links vaults that a crash left without links and clears what one left half made or half deleted. Returns whether
     /// anything was linked. Where the home is read-only nothing is done.
     fn heal(&self) -> Result<bool> {
         if rustix::fs::access(&self.dir, rustix::fs::Access::WRITE_OK).is_err() {
             return Ok(false);
         }
+        // What cannot be cleared is no reason not to find vaults.
+        drop(self.sweep());
         let (named, bound) = (self.link_targets("names")?, self.link_targets("bindings")?);
         let mut healed = false;
         for path in entries(&self.vaults())? {
             let name = path.file_name().unwrap_or_default().as_bytes();
-            if name.ends_with(b".del") {
-                disk::remove_tree(&path).map_err(io_error("remove", &path))?;
-            } else if name.ends_with(b".tmp") {
-                clear_abandoned(&path).map_err(io_error("remove", &path))?;
-            } else if let Some(id) = parse_id(name) {
+            if let Some(id) = parse_id(name) {
                 let is_named = named.contains(&id);
                 if !is_named || !bound.contains(&id) || self.is_marked(&id) {
                     // A vault that cannot be opened is no reason not to find the others.

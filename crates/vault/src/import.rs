@@ -13,6 +13,8 @@ mod read;
 mod scan;
 mod unreadable;
 
+pub use ignore::FILE as IGNORE_FILE;
+
 pub(crate) use cache::{cached_root, clear as clear_cache, unsettled_for};
 pub(crate) use plan::group_of;
 
@@ -235,7 +237,7 @@ impl Vault {
         let started = Mtime::now();
         let (known, scanned) = rayon::join(
             || cache::parse(&bytes, |root| objects.root(root).is_ok()),
-            || scan::scan(source, at.is_some_and(VaultPath::is_top), options),
+            || scan::scan(source, at, options),
         );
         let scanned = scanned?;
         let place = at.map(VaultPath::relative).unwrap_or_default();

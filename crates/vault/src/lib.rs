@@ -49,7 +49,7 @@ mod vault;
 pub use actor::Actor;
 pub use apply::{
     Apply, ApplyError, ApplyNote, ApplyOptions, ApplyPlan, ApplyProblem, ApplyTarget, Came,
-    ClearedApply, FolderLock, IsRewritten, Kept, SharedLock, UnfinishedApplies,
+    ClearedApply, FolderLock, IsRewritten, Kept, SharedLock, UnfinishedApplies, is_staging,
 };
 pub use archive::Archived;
 pub use caches::{CacheEntry, CacheInfo, CacheUse, CacheWish, Caches, Tidied};
@@ -66,7 +66,9 @@ pub use gc::{GcDue, GcOptions, GcReport, GcSchedule, LastCollection, PackReport,
 pub use hash::{BlobId, ContentId, NodeId, RootId};
 pub use home::{Created, FromArchive, Home, HomeError, Listed, MovedFolder};
 pub use identity::FolderIdentity;
-pub use import::{ImportOptions, ImportReport, Imported, Progress, SkipReason, Skipped};
+pub use import::{
+    IGNORE_FILE, ImportOptions, ImportReport, Imported, Progress, SkipReason, Skipped,
+};
 pub use layer::{
     Access, Adopted, CompactOptions, CompactWay, Compacted, ExecNote, JoinNote, Left, LeftSize,
     LinkLimit, OutputReader, OutputWriter, Placed, PlainAccess, Preview, Rebuilt, Running, Stack,
@@ -78,7 +80,9 @@ pub use name::{NameError, check_name, name_from};
 pub use node::{Child, Node};
 pub use objects::{Batch, BlobReader, KeptNodes, Objects, Place};
 pub use offshoot_store::{CutShort, Id, ProcessMark, RefChange, RefRow, StoreError, boot_id};
-pub use operation::{COMMIT, CREATE, Operation, OperationLog, REDO, Reverted, Scope, UNDO};
+pub use operation::{
+    CAPTURE, COMMIT, CREATE, Operation, OperationLog, REDO, Reverted, Scope, UNDO,
+};
 pub use pack::{ChunkRef, PackPlace};
 pub use path::{PathError, VaultPath, display_bytes};
 pub use refs::{Binding, Checkpoint, CheckpointState, Workspace, WorkspaceState, bound_path};

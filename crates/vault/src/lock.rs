@@ -1,5 +1,9 @@
 //! One user of a workspace at a time.
 
+mod vault_lock;
+
+pub(crate) use vault_lock::VaultLock;
+
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Write;
@@ -19,6 +23,8 @@ use crate::vault::Vault;
 const SHORTEST_PAUSE: Duration = Duration::from_millis(2);
 /// The longest.
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+/// A lock for oneself.
+const ALONE: FlockOperation = FlockOperation::NonBlockingLockExclusive;
 /// How long those may take who only share a workspace: they change its refs, and let go of it.
 const BRIEF: Duration = Duration::from_secs(10);
 
@@ -94,8 +100,7 @@ impl Vault {
         self.enter()?;
         let path = self.dir().join("locks").join("compaction");
         let held = open(&path)?;
-        let exclusive = FlockOperation::NonBlockingLockExclusive;
-        Ok(try_lock(&held, &path, exclusive)?.then_some(CompactionLock { _held: held }))
+        Ok(try_lock(&held, &path, ALONE)?.then_some(CompactionLock { _held: held }))
     }
 }
 
@@ -107,7 +112,7 @@ pub(crate) fn take(path: &PathBuf, wait: Option<Duration>) -> Result<File> {
 /// The same of a file that stands for something else, which is named where it is not free in time.
 pub(crate) fn take_for(path: &PathBuf, wait: Option<Duration>, what: &Path) -> Result<File> {
     let held = open(path)?;
-    if wait_for(&held, path, wait)? {
+    if wait_for(&held, path, ALONE, wait)? {
         return Ok(held);
     }
     let (path, seconds) = (what.to_owned(), wait.unwrap_or_default().as_secs());
@@ -117,14 +122,15 @@ pub(crate) fn take_for(path: &PathBuf, wait: Option<Duration>, what: &Path) -> R
 /// Waits for a file to be free, up to `wait`, and locks it. Those who share it are waited for in any case, up to `brief`.
 fn wait_for_all(held: &File, path: &Path, wait: Option<Duration>, brief: Duration) -> Result<bool> {
     let shared = || try_lock(held, path, FlockOperation::NonBlockingLockShared);
-    Ok(wait_for(held, path, wait)? || (shared()? && wait_for(held, path, Some(brief))?))
+    Ok(wait_for(held, path, ALONE, wait)?
+        || (shared()? && wait_for(held, path, ALONE, Some(brief))?))
 }
 
-/// Waits for a file to be free, and locks it; false where it was not in time.
-fn wait_for(held: &File, path: &Path, wait: Option<Duration>) -> Result<bool> {
+/// Waits until a file can be locked, and locks it; false where it was not free in time.
+fn wait_for(held: &File, path: &Path, how: FlockOperation, wait: Option<Duration>) -> Result<bool> {
     let deadline = wait.map(|wait| Instant::now() + wait);
     let mut pause = SHORTEST_PAUSE;
-    while !try_lock(held, path, FlockOperation::NonBlockingLockExclusive)? {
+    while !try_lock(held, path, how)? {
         let left = deadline.map_or(LONGEST_PAUSE, |at| at.duration_since(Instant::now()));
         if left.is_zero() {
             return Ok(false);

@@ -87,6 +87,8 @@ impl Batch {
 pub struct Objects {
     backend: Box<dyn ObjectBackend>,
     layers: PathBuf,
+    /// A layer whose files are elsewhere.
+    unsealed: Option<(Id, PathBuf)>,
     kept: kept::Kept,
 }
 
@@ -98,7 +100,12 @@ impl std::fmt::Debug for Objects {
 
 impl Objects {
     pub(crate) fn new(backend: Box<dyn ObjectBackend>, layers: PathBuf) -> Self {
-        Self { backend, layers, kept: kept::Kept::default() }
+        Self { backend, layers, unsealed: None, kept: kept::Kept::default() }
+    }
+
+    /// The same with the files of a layer that is not sealed, and may never be: those of this directory.
+    pub(crate) fn with_unsealed(self, layer: Id, files: PathBuf) -> Self {
+        Self { unsealed: Some((layer, files)), ..self }
     }
 
     /// Stores a batch; a catalog transaction that follows makes it durable with itself.
@@ -217,7 +224,7 @@ impl Objects {
 
     /// Opens the file that holds a blob's bytes. The caller verifies what it reads.
     pub(crate) fn open_in_layer(&self, id: &BlobId, layer: &Id, path: &[u8]) -> Result<File> {
-        let folder = self.layers.join(layer.to_string()).join("fs");
+        let folder = self.layer_files(layer);
         let damaged = |error: io::Error| {
             unreadable(format!("content {id}"), &self.layer_file(layer, path), error)
         };
@@ -229,7 +236,14 @@ impl Objects {
 
     /// Where a path of a layer is on the host.
     pub(crate) fn layer_file(&self, layer: &Id, path: &[u8]) -> PathBuf {
-        self.layers.join(layer.to_string()).join("fs").join(disk::bytes_path(path))
+        self.layer_files(layer).join(disk::bytes_path(path))
+    }
+
+    fn layer_files(&self, layer: &Id) -> PathBuf {
+        match &self.unsealed {
+            Some((id, files)) if id == layer => files.clone(),
+            _ => self.layers.join(layer.to_string()).join("fs"),
+        }
     }
 
     /// Where a chunk is.

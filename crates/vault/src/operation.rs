@@ -18,6 +18,8 @@ pub const COMMIT: &str = "commit";
 pub const UNDO: &str = "undo";
 /// The kind of an operation that brings back one that was undone; its snapshot of the main line is like that of [`UNDO`].
 pub const REDO: &str = "redo";
+/// The kind of an operation that took what is in the folders to the main line.
+pub const CAPTURE: &str = "import";
 /// The kind of the operation that made the vault; it cannot be undone.
 pub const CREATE: &str = "vault create";
 
@@ -267,8 +269,15 @@ fn on_top(tx: &mut Transaction<'_, '_>, change: RefChange) -> Result<RefChange> 
 /// Says what stands in the way of a revert in terms of the operation.
 fn overtaken(error: VaultError, operation: Id, verb: &'static str) -> VaultError {
     let because = match &error {
-        VaultError::Store(StoreError::Stale { .. } | StoreError::NameTaken { .. })
-        | VaultError::Orphaned { .. } => error.to_string(),
+        VaultError::Store(StoreError::Stale { kind, .. }) if *kind == head_key().kind => {
+            "the main line was changed since".to_owned()
+        }
+        VaultError::Store(StoreError::Stale { kind, name }) => {
+            format!("{kind} {name} was changed since")
+        }
+        VaultError::Store(StoreError::NameTaken { .. }) | VaultError::Orphaned { .. } => {
+            error.to_string()
+        }
         _ => return error,
     };
     VaultError::Overtaken { operation, verb, because }
@@ -304,7 +313,7 @@ fn search(
     }
 }
 
-/// The newest operation that stands: the latest word on it is not an undo.
+/// The newest operation that stands: the latest word on it is not an undo. What was brought back is as new as its redo.
 fn undo_target(reader: &Reader<'_>, scope: Scope) -> Result<Operation> {
     let mut decided: BTreeSet<Id> = BTreeSet::new();
     let mut undone: BTreeSet<Id> = BTreeSet::new();
@@ -315,15 +324,30 @@ fn undo_target(reader: &Reader<'_>, scope: Scope) -> Result<Operation> {
             }
             None
         }
-        (REDO, Some(target)) => {
-            decided.insert(target);
-            None
-        }
+        (REDO, Some(target)) => decided.insert(target).then(|| load(reader, &target)),
         (CREATE, _) => Some(Err(VaultError::NothingToUndo)),
         _ if undone.contains(&operation.id) || operation.changes.is_empty() => None,
-        _ => Some(Ok(operation)),
+        _ => match is_overtaken_capture(reader, &operation) {
+            Ok(overtaken) => (!overtaken).then_some(Ok(operation)),
+            Err(error) => Some(Err(error)),
+        },
     };
     search(reader, scope, decide, VaultError::NothingToUndo)
+}
+
+/// Whether an operation only took in what is in the folders, and the main line went on from there. Nothing is lost where an undo passes
+/// it over: the folders have it.
+fn is_overtaken_capture(reader: &Reader<'_>, operation: &Operation) -> Result<bool> {
+    let [change] = operation.changes.as_slice() else { return Ok(false) };
+    let (left, now) = (&change.after, reader.get_ref(&change.key)?);
+    let (Some(left), Some(now)) = (left, &now) else { return Ok(false) };
+    if operation.kind != CAPTURE || change.key != head_key() || left == now {
+        return Ok(false);
+    }
+    let root = |row: &RefRow| -> Result<_> {
+        Ok(reader.snapshot(&head_snapshot(row)?)?.map(|snapshot| snapshot.root))
+    };
+    Ok(root(left)? != root(now)?)
 }
 
 /// What the newest undo took back that no redo brought back, if nothing else happened since.

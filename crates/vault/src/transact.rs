@@ -26,6 +26,9 @@ pub(crate) const APPLIED: &str = "applied";
 /// Where the path of the git directory is kept that somebody let go of.
 pub(crate) const DECLINED: &str = "declined_git";
 
+/// Where it is kept which git commits are still to be made.
+pub(crate) const GIT_DUE: &str = "git_due";
+
 /// A snapshot about to be made.
 #[derive(Clone, Debug)]
 pub struct NewSnapshot {
@@ -143,6 +146,11 @@ impl<'a, 'b> Transaction<'a, 'b> {
         self.reverts = Some(operation);
     }
 
+    /// The id of the operation that this is recorded as.
+    pub fn operation(&self) -> Id {
+        self.operation
+    }
+
     /// The reader of the state under the write lock, without the changes of this transaction.
     pub fn reader(&self) -> &Writer<'b> {
         self.writer
@@ -208,6 +216,16 @@ impl<'a, 'b> Transaction<'a, 'b> {
     /// Notes that this git directory is not to be bound again unasked. It is no ref: undo binds it again by itself.
     pub fn decline_git_directory(&mut self, path: &[u8]) -> Result<()> {
         Ok(self.writer.set_meta(DECLINED, path)?)
+    }
+
+    /// What is remembered of git commits that are still to be made.
+    pub fn git_due(&self) -> Result<Option<Vec<u8>>> {
+        Ok(self.writer.meta(GIT_DUE)?)
+    }
+
+    /// Remembers that. It is no ref: undo does not take it back.
+    pub fn set_git_due(&mut self, due: &[u8]) -> Result<()> {
+        Ok(self.writer.set_meta(GIT_DUE, due)?)
     }
 
     /// The vault's main line.

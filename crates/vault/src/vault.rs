@@ -16,6 +16,7 @@ use crate::error::{Result, VaultError, io_error};
 use crate::gate::Gate;
 use crate::hash::RootId;
 use crate::import;
+use crate::lock::VaultLock;
 use crate::objects::{Batch, Objects};
 use crate::operation::Scope;
 use crate::refs::{
@@ -23,7 +24,7 @@ use crate::refs::{
 };
 use crate::reserve::{self, Released};
 use crate::snapshot::{self, Snapshot};
-use crate::transact::{APPLIED, Committed, DECLINED, Transaction};
+use crate::transact::{APPLIED, Committed, DECLINED, GIT_DUE, Transaction};
 use crate::tree::Tree;
 
 /// How to open a vault.
@@ -58,6 +59,8 @@ pub struct Vault {
     /// There was next to no room on the disk, and what is kept for that was given back. Comes last, so that it is taken
     /// again when everything else is done.
     released: Option<Released>,
+    /// Keeps it from being deleted.
+    lock: Option<VaultLock>,
 }
 
 impl Vault {
@@ -73,6 +76,7 @@ impl Vault {
 
     /// Opens a vault as it is, without looking first whether it is in order: for those who want to know what is not.
     pub fn inspect(dir: &Path, id: Id, options: &VaultOptions) -> Result<Self> {
+        let lock = VaultLock::share(dir, options.busy_timeout)?;
         let read_only = rustix::fs::access(dir, rustix::fs::Access::WRITE_OK).is_err()
             || owner_to_spare(dir).is_some();
         let open = OpenOptions { busy_timeout: options.busy_timeout, read_only };
@@ -82,7 +86,7 @@ impl Vault {
         let catalog = Catalog::open(&dir.join("catalog.db"), open)?;
         // Where not even that can be read, whoever reads more hears about it.
         let cut_short = catalog.cut_short().unwrap_or_default();
-        let vault = Self { released, ..Self::new(dir, id, catalog) };
+        let vault = Self { released, lock: Some(lock), ..Self::new(dir, id, catalog) };
         vault.set_cut_short(cut_short);
         Ok(vault)
     }
@@ -105,9 +109,14 @@ impl Vault {
 
     fn new(dir: &Path, id: Id, catalog: Catalog) -> Self {
         let (objects, presence) = (OnceLock::new(), Mutex::new(None));
-        let (gate, released) = (Gate::default(), None);
-        let cut_short = Mutex::new(None);
-        Self { dir: dir.to_owned(), id, catalog, objects, presence, gate, cut_short, released }
+        let (gate, released, lock) = (Gate::default(), None, None);
+        let (dir, cut_short) = (dir.to_owned(), Mutex::new(None));
+        Self { dir, id, catalog, objects, presence, gate, cut_short, released, lock }
+    }
+
+    /// Lets others delete the vault although it is open: for those who only tidy up in it. What they do then fails.
+    pub fn allow_deletion(&mut self) {
+        self.lock = None;
     }
 
     /// What the catalog has lost of what was acknowledged. The vault can be read then, and is not changed before
@@ -358,6 +367,11 @@ impl Vault {
     /// The path of the git directory that somebody let go of last.
     pub fn declined_git_directory(&self) -> Result<Option<Vec<u8>>> {
         self.read(|reader| Ok(reader.meta(DECLINED)?))
+    }
+
+    /// What is remembered of git commits that are still to be made.
+    pub fn git_due(&self) -> Result<Option<Vec<u8>>> {
+        self.read(|reader| Ok(reader.meta(GIT_DUE)?))
     }
 
     /// Whether an apply is the last one that was recorded.

@@ -6,6 +6,8 @@
 mod adopt;
 #[path = "vault/apply.rs"]
 mod apply;
+#[path = "vault/bases.rs"]
+mod bases;
 #[path = "vault/bound.rs"]
 mod bound;
 #[path = "vault/children.rs"]

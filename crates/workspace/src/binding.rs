@@ -15,13 +15,13 @@ pub(crate) use git::{take as take_git_directory, warning as git_warning};
 use std::path::{Path, PathBuf};
 
 use offshoot_vault::{
-    Actor, Binding, ImportOptions, ImportReport, Imported, Snapshot, Vault, VaultPath,
-    display_bytes,
+    Actor, Binding, FolderIdentity, ImportOptions, ImportReport, Imported, Snapshot, Vault,
+    VaultPath, display_bytes,
 };
 
-use crate::error::Result;
+use crate::error::{Result, ServiceError};
 use crate::git::is_git_directory_on_host;
-use crate::home::{Folders, HomeOptions, bytes_path};
+use crate::home::{Direction, Folders, HomeOptions, bytes_path};
 
 /// What bringing the main line up to date did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,9 +50,26 @@ impl<'a> BindingService<'a> {
     }
 
     /// Makes the main line what is in the vault's folders now; only files that changed are read. What was interrupted in the
-    /// folders is settled first: nothing is captured from a folder that is half changed.
+    /// folders is settled first: nothing is captured from a folder that is half changed. Fails where another folder lies in the
+    /// place of a bound one.
     pub fn refresh(&self, options: &HomeOptions<'_>) -> Result<Refreshed> {
+        self.take_in(options, require_same)
+    }
+
+    /// The same for folders that somebody asked to take as they are: whatever lies in the places of the bound ones is bound from here on.
+    /// What was interrupted in those that lay there before is given up.
+    pub fn adopt(&self, options: &HomeOptions<'_>) -> Result<Refreshed> {
+        let options = HomeOptions { settle: Some(Direction::Leave), ..options.clone() };
+        self.take_in(&options, |_| Ok(()))
+    }
+
+    fn take_in(
+        &self,
+        options: &HomeOptions<'_>,
+        check: fn(&[Binding]) -> Result<()>,
+    ) -> Result<Refreshed> {
         let mut folders = Folders::lock(self.vault, &self.actor, options)?;
+        check(folders.bindings())?;
         let _held = self.vault.hold()?;
         let before = self.vault.head()?.id;
         let git = take_git_directory(self.vault, &self.actor, &mut folders, options)?;
@@ -61,6 +78,20 @@ impl<'a> BindingService<'a> {
         let changed = head.id != before;
         Ok(Refreshed { head, changed, report: captured.report, git })
     }
+}
+
+/// Fails where a folder is not the one that was bound.
+pub(crate) fn require_same(bindings: &[Binding]) -> Result<()> {
+    for binding in bindings {
+        let path = binding.host_path();
+        let found = FolderIdentity::of(&path);
+        let found = found.ok_or_else(|| ServiceError::FolderGone(path.clone()))?;
+        // An overlay gives a folder another birth when it is first written to.
+        if binding.identity.is_some_and(|bound| bound.inode != found.inode) {
+            return Err(ServiceError::OtherFolder(path));
+        }
+    }
+    Ok(())
 }
 
 /// Reads what is in the folders now as one state of files, stored but not part of any history: the first is the top of the

@@ -166,7 +166,8 @@ impl<'a> ConflictService<'a> {
         let names: Vec<String> = paths.iter().map(VaultPath::to_string).collect();
         let what = if names.is_empty() { "all conflicts".to_owned() } else { names.join(" ") };
         let summary = format!("resolve {what}");
-        let words = EditKind { kind: "resolve", reason: "resolve", summary: &summary };
+        let words =
+            EditKind { kind: "resolve", reason: "resolve", summary: &summary, stamps: false };
         let mut decided: Vec<VaultPath> = Vec::new();
         let mut whole: Vec<VaultPath> = Vec::new();
         let change = |editor: &mut TreeEditor<'_>| {

@@ -12,6 +12,7 @@ use serde_json::json;
 
 use crate::error::{Result, ServiceError};
 use crate::hold::share_workspace;
+use crate::home::stamp;
 
 /// An edit computed while somebody else changed the workspace is computed again, for at most this long.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -37,6 +38,8 @@ pub(crate) struct EditKind<'a> {
     pub(crate) kind: &'a str,
     pub(crate) reason: &'a str,
     pub(crate) summary: &'a str,
+    /// Whether files that get other bytes get the current time, whatever is put there.
+    pub(crate) stamps: bool,
 }
 
 /// Applies `change` to the newest state of a workspace and makes the result its next snapshot. `record` adds to the
@@ -55,7 +58,7 @@ pub(crate) fn edit(
     while started.elapsed() < PATIENCE {
         let current = current(vault, workspace)?;
         let before = vault.snapshot(&current.state.head)?;
-        let (root, top, changes) = apply(vault, &before.root, &mut change)?;
+        let (root, top, changes) = apply(vault, &before.root, words.stamps, &mut change)?;
         if root == before.root {
             return Ok(Edited { snapshot: before, operation: None, changes });
         }
@@ -101,14 +104,19 @@ fn current(vault: &Vault, workspace: &Workspace) -> Result<Workspace> {
 fn apply(
     vault: &Vault,
     root: &RootId,
+    stamps: bool,
     change: &mut impl FnMut(&mut TreeEditor<'_>) -> Result<()>,
 ) -> Result<(RootId, Entry, Vec<Change>)> {
     let objects = vault.objects()?;
     let mut editor = TreeEditor::open(objects, root, Mtime::now())?;
     change(&mut editor)?;
     let mut batch = Batch::default();
-    let (edited, top) = editor.finish(&mut batch)?;
+    let (mut edited, mut top) = editor.finish(&mut batch)?;
     vault.store(&batch)?;
+    if stamps {
+        edited = stamp(vault, root, &edited)?;
+        top = objects.root(&edited)?;
+    }
     Ok((edited, top, diff::compare(objects, root, &edited)?))
 }
 

@@ -91,6 +91,16 @@ pub enum ServiceError {
         /// Who holds it, in their own words.
         holder: String,
     },
+    /// As many terminals have joined the session in the workspace as can.
+    #[error(
+        "workspace {workspace} is busy: {most} terminals have joined its session, which is the limit"
+    )]
+    SessionFull {
+        /// The workspace.
+        workspace: String,
+        /// How many can.
+        most: u64,
+    },
     /// Another process merges layers of the vault.
     #[error("another process merges the layers of this vault already")]
     Compacting,
@@ -242,6 +252,9 @@ pub enum ServiceError {
     /// Files would come home with the markers of a conflict.
     #[error("conflict markers are left in {}", few(.0))]
     Markers(Vec<String>),
+    /// What comes home has modes that close it to the person whose folder it is.
+    #[error("{} would be closed to you in the folder, where nothing could undo that", few(.0))]
+    ClosedToOwner(Vec<String>),
     /// The path is a directory and only files have versions.
     #[error("{0} never was a file in this history")]
     NoHistory(String),

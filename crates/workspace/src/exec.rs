@@ -27,6 +27,7 @@ pub use envelope::{ExecutionEnvelope, ExecutionResult};
 pub use environment::EnvironmentRules;
 pub use executor::{CommandExecutor, ExecutionObserver};
 pub use refusal::{refusal, suggestion};
+pub(crate) use request::shell_word;
 pub use request::{
     CheckpointMode, CommandLine, ExecutionPlace, ExecutionRequest, ExecutionTimeout,
 };

@@ -103,8 +103,12 @@ impl<'a> FileService<'a> {
         let head = self.vault.snapshot(&workspace.state.head)?;
         self.check_writable(&head.root, path)?;
         let content = self.vault.add_content(source, source_name)?;
-        let words =
-            EditKind { kind: "fs write", reason: "write", summary: &format!("write {path}") };
+        let words = EditKind {
+            kind: "fs write",
+            reason: "write",
+            summary: &format!("write {path}"),
+            stamps: false,
+        };
         let change = |editor: &mut TreeEditor<'_>| {
             if let Some(parent) = path.parent().filter(|_| parents) {
                 editor.make_directories(&parent, &Meta::of_new(0o755))?;
@@ -134,8 +138,12 @@ impl<'a> FileService<'a> {
 
     /// Makes a directory.
     pub fn mkdir(&self, workspace: &Workspace, path: &VaultPath, parents: bool) -> Result<Edited> {
-        let words =
-            EditKind { kind: "fs mkdir", reason: "mkdir", summary: &format!("mkdir {path}") };
+        let words = EditKind {
+            kind: "fs mkdir",
+            reason: "mkdir",
+            summary: &format!("mkdir {path}"),
+            stamps: false,
+        };
         self.edit(workspace, words, |editor| {
             if parents {
                 return Ok(editor.make_directories(path, &Meta::of_new(0o755))?);
@@ -157,7 +165,7 @@ impl<'a> FileService<'a> {
     ) -> Result<Edited> {
         let names: Vec<String> = paths.iter().map(VaultPath::to_string).collect();
         let summary = format!("remove {}", names.join(" "));
-        let words = EditKind { kind: "fs rm", reason: "rm", summary: &summary };
+        let words = EditKind { kind: "fs rm", reason: "rm", summary: &summary, stamps: false };
         self.edit(workspace, words, |editor| {
             for path in paths {
                 let entry = find(editor, path)?;
@@ -181,7 +189,7 @@ impl<'a> FileService<'a> {
         to: &VaultPath,
     ) -> Result<Edited> {
         let summary = format!("move {from} to {to}");
-        let words = EditKind { kind: "fs mv", reason: "mv", summary: &summary };
+        let words = EditKind { kind: "fs mv", reason: "mv", summary: &summary, stamps: false };
         self.edit(workspace, words, |editor| {
             let entry = find(editor, from)?;
             let to = target(editor, from, to)?;
@@ -204,7 +212,7 @@ impl<'a> FileService<'a> {
         options: CopyOptions,
     ) -> Result<Edited> {
         let summary = format!("copy {from} to {to}");
-        let words = EditKind { kind: "fs cp", reason: "cp", summary: &summary };
+        let words = EditKind { kind: "fs cp", reason: "cp", summary: &summary, stamps: false };
         self.edit(workspace, words, |editor| {
             let entry = find(editor, from)?;
             if entry.directory().is_some() && !options.recursive {
@@ -230,7 +238,8 @@ impl<'a> FileService<'a> {
         let tree = self.tree(source)?;
         let names: Vec<String> = paths.iter().map(VaultPath::to_string).collect();
         let summary = format!("revert {} to {label}", names.join(" "));
-        let words = EditKind { kind: "fs revert", reason: "revert", summary: &summary };
+        let words =
+            EditKind { kind: "fs revert", reason: "revert", summary: &summary, stamps: true };
         self.edit(workspace, words, |editor| {
             for path in paths {
                 match (tree.get(path)?, editor.get(path)?) {

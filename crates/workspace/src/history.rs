@@ -6,7 +6,7 @@ use offshoot_vault::{
 };
 
 use crate::error::{Result, ServiceError};
-use crate::git::{FOLLOW, GitFolder, GitOptions, GitReport, git_move_of};
+use crate::git::{FOLLOW, GitOptions, GitReport, git_due_of};
 use crate::hold::share_workspace;
 use crate::home::{HomeOptions, Reverter, is_commit, settle_interrupted};
 
@@ -103,6 +103,23 @@ impl<'a> HistoryService<'a> {
         }
     }
 
+    /// The workspaces that an operation made, changed or removed and that are not there now, by name: taking back the first operation of
+    /// one takes back the workspace.
+    pub fn gone(&self, operation: &Operation) -> Result<Vec<String>> {
+        let mut gone = Vec::new();
+        for change in operation.changes.iter().filter(|change| change.key.kind == "workspace") {
+            let row = change.after.as_ref().or(change.before.as_ref());
+            let name = row.and_then(|row| row.name.clone());
+            let id: Option<Id> = change.key.id.parse().ok();
+            if let (Some(id), Some(name)) = (id, name)
+                && self.vault.workspace(&id)?.is_none()
+            {
+                gone.push(name);
+            }
+        }
+        Ok(gone)
+    }
+
     /// Brings back what the last undo took back. A commit changes the folders again.
     pub fn redo(&self, scope: Scope) -> Result<Reversal> {
         self.settle()?;
@@ -114,9 +131,20 @@ impl<'a> HistoryService<'a> {
                 Ok(reversal)
             }
             false => {
+                let git = self.make_up(&target)?;
                 let _shared = self.share(target.workspace)?;
-                Ok(self.vault.redo(scope, &self.actor)?.into())
+                Ok(Reversal { git, ..self.vault.redo(scope, &self.actor)?.into() })
             }
+        }
+    }
+
+    /// Brings the git commit back before the workspace gets it again, where a redo was interrupted between the files and git.
+    fn make_up(&self, target: &Operation) -> Result<GitReport> {
+        let workspace = target.workspace.filter(|_| target.kind == FOLLOW);
+        let due = workspace.map(|id| git_due_of(self.vault, &id)).transpose()?.flatten();
+        match due {
+            Some(due) => self.reverter().make_up(&self.vault.operation(&due.commit)?),
+            None => Ok(GitReport::default()),
         }
     }
 
@@ -151,17 +179,7 @@ impl<'a> HistoryService<'a> {
     /// Takes a commit back, or brings it back, and the git commit that was made of it.
     fn revert_commit(&self, target: &Operation, redo: bool) -> Result<Reversal> {
         let (reverted, git) = self.reverter().revert(target, redo)?;
-        let mut reversal = Reversal { git, ..reverted.into() };
-        let moved = git_move_of(self.vault, target)?;
-        if let (Some(moved), Some(options)) = (moved, &self.git) {
-            let bindings = self.vault.bindings()?;
-            let first = bindings.iter().find(|binding| binding.at().is_top());
-            let folder = first.map(|binding| GitFolder::find(&binding.host_path(), options));
-            if let Some(folder) = folder.transpose()?.flatten() {
-                moved.revert(&folder, redo, &mut reversal.git)?;
-            }
-        }
-        Ok(reversal)
+        Ok(Reversal { git, ..reverted.into() })
     }
 
     /// Makes everything what it was right after an operation. Folders stay as they are.
@@ -209,7 +227,8 @@ impl<'a> HistoryService<'a> {
     }
 
     fn reverter(&self) -> Reverter<'_> {
-        Reverter { vault: self.vault, actor: &self.actor, options: &self.home }
+        let (vault, actor, options) = (self.vault, &self.actor, &self.home);
+        Reverter { vault, actor, options, git: self.git.as_ref() }
     }
 }
 

@@ -4,6 +4,7 @@
 //! `docs/design/commit.md`.
 
 mod apply;
+mod closed;
 mod commit;
 mod describe;
 mod execs;
@@ -11,7 +12,9 @@ mod folders;
 mod ignore;
 mod markers;
 mod note;
+mod obstacles;
 mod outcome;
+mod owed;
 mod pattern;
 mod preview;
 mod proposal;
@@ -34,6 +37,7 @@ pub use commit::{CommitRequest, CommitService};
 pub(crate) use folders::Folders;
 pub(crate) use ignore::{IgnoreRules, text_at};
 pub use outcome::{CommitOutcome, GitFollowed, Pulled};
+pub use owed::Owed;
 pub use pattern::PathPattern;
 pub use preview::{Preview, PreviewService};
 pub use proposal::Proposal;
@@ -45,8 +49,9 @@ pub(crate) use select::held_back;
 pub use select::{
     Allow, Choice, Held, HeldReason, Selected, Selection, SelectionStates, Tracked, select,
 };
-pub use settle::{Direction, How, Settled, settle_interrupted};
+pub use settle::{Direction, How, Settled, delete_vault, settle_interrupted};
 pub use times::Times;
+pub(crate) use times::stamp;
 
 /// How files come home.
 #[derive(Clone)]

@@ -53,9 +53,9 @@ pub use friendly::friendly_name;
 pub use history::{HistoryService, LogEntry, Reversal};
 pub use home::{
     Allow, Choice, CommitOutcome, CommitRequest, CommitService, Direction, GitFollowed, Held,
-    HeldReason, HomeEvent, HomeOptions, How, PathPattern, Preview, PreviewService, Proposal,
-    PullService, Pulled, Selected, Selection, SelectionStates, Settled, Times, Tracked, select,
-    settle_interrupted,
+    HeldReason, HomeEvent, HomeOptions, How, Owed, PathPattern, Preview, PreviewService, Proposal,
+    PullService, Pulled, Selected, Selection, SelectionStates, Settled, Times, Tracked,
+    delete_vault, select, settle_interrupted,
 };
 pub use maintenance::{MaintenanceOptions, MaintenanceService};
 pub use merge::{MergeOutcome, MergeRequest, MergeService, MergeSide, MergeTarget};

@@ -14,7 +14,7 @@ use crate::git::{
     GitReport, Meeting, MergedRepositories, RepositoryMerge, Unclear, merge_repositories,
 };
 use crate::hold::lock_workspace;
-use crate::home::meetings;
+use crate::home::{meetings, stamp};
 use crate::resolve::Point;
 use crate::workspace::{checked, taken};
 
@@ -193,7 +193,6 @@ impl<'a> MergeService<'a> {
         let merge = RepositoryMerge { inputs, options, target: 0, unclear, meetings: &meetings };
         let MergedRepositories { merged, report: git, .. } =
             merge_repositories(self.vault, &merge)?;
-        let objects = self.vault.objects()?;
         let before = match (request.into, plan.sides.first()) {
             (MergeTarget::New(_), _) => plan.base(),
             (MergeTarget::Workspace(_), Some(own)) => Some(own.snapshot),
@@ -202,6 +201,14 @@ impl<'a> MergeService<'a> {
         let nothing = || ServiceError::Request("there is nothing to merge".to_owned());
         let before = before.ok_or_else(nothing)?;
         let before = self.vault.snapshot(&before)?.root;
+        let merged = match request.into {
+            MergeTarget::Workspace(_) => {
+                let root = stamp(self.vault, &before, &merged.root)?;
+                Merged { root, ..merged }
+            }
+            // Nothing was built in a new one.
+            MergeTarget::New(_) => merged,
+        };
         let (workspace, created) = match request.into {
             MergeTarget::Workspace(workspace) => (workspace.name.clone(), false),
             MergeTarget::New(name) => (name.to_owned(), true),
@@ -211,7 +218,7 @@ impl<'a> MergeService<'a> {
             created,
             sides: plan.sides.clone(),
             conflicts: OpenConflict::all(&self.vault.tree(&merged.root)?)?,
-            changes: diff::compare(objects, &before, &merged.root)?,
+            changes: diff::compare(self.vault.objects()?, &before, &merged.root)?,
             merged,
             git,
             snapshot: None,

@@ -88,6 +88,11 @@ impl<'v> Noise<'v> {
         Ok(Self { objects, roots, rules, tracked, named, outputs })
     }
 
+    /// The same of changes whose content these objects have: that of a state which the vault does not have.
+    pub fn reading(self, objects: &'v Objects) -> Self {
+        Self { objects, ..self }
+    }
+
     /// The same without directories that these paths are, or are in: somebody asked for them.
     pub fn except(mut self, named: &[VaultPath]) -> Self {
         self.named.extend_from_slice(named);

@@ -185,7 +185,7 @@ impl<'a> RecoverService<'a> {
             operation: None,
         };
         if adopted.root == note.root {
-            tx.summary(format!("{} left nothing that differs", shortened(note)));
+            tx.summary(format!("recover {}: it changed nothing", shortened(note)));
             return Ok(kept);
         }
         adopted.record(tx)?;

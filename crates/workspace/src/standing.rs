@@ -33,6 +33,12 @@ impl Standing {
         found
     }
 
+    /// Of somebody who stands in no folder of the vault: its further folders are where they are on the host.
+    pub(crate) fn outside(vault: &Vault) -> Result<Self> {
+        let folders = vault.bindings()?.iter().map(|it| (it.host_path(), it.at())).collect();
+        Ok(Self { folders, ..Self::default() })
+    }
+
     /// Where something of the host is in the vault.
     fn in_vault(&self, place: &Path) -> Option<VaultPath> {
         // A folder of a vault never lies in another one.
@@ -68,6 +74,23 @@ impl Standing {
         place.extend(path.names()[at.names().len()..].iter().map(|name| bytes_path(name)));
         let shown = self.here.as_ref().map(|here| relative(here, &place));
         display_bytes(shown.unwrap_or(place).as_os_str().as_bytes())
+    }
+
+    /// A text with the paths in further folders of the vault as people read them, such as the message of an error.
+    pub fn display_in(&self, text: &str) -> String {
+        let further = self.folders.iter().map(|(_, at)| at).filter(|at| !at.is_top());
+        further.fold(text.to_owned(), |text, at| {
+            let (inside, shown) = (at.to_string(), self.display(at));
+            let mut parts = text.split(inside.as_str());
+            let mut told = parts.next().unwrap_or_default().to_owned();
+            for part in parts {
+                // The name of another folder may start with this one's.
+                let goes_on = |c: char| c.is_alphanumeric() || "-_.".contains(c);
+                told.push_str(if part.starts_with(goes_on) { &inside } else { &shown });
+                told.push_str(part);
+            }
+            told
+        })
     }
 
     /// The paths that somebody means by a path or a glob.
@@ -172,5 +195,25 @@ mod tests {
         assert!(fits("/src/deep", "../[x]", "/src/[x]") && fits("/src/deep", "../[x]", "/src/x"));
         assert!(fits("/src/deep", r"../\[x\]", "/src/[x]"));
         assert!(!fits("/src/deep", r"../\[x\]", "/src/x"));
+    }
+
+    #[test]
+    fn texts_have_paths_as_people_know_them() {
+        let folders = [
+            ("/srv/project", "/"),
+            ("/srv/conf", "/.offshoot/bound/conf"),
+            ("/srv/project.git", "/.offshoot/bound/conf.git"),
+        ];
+        let folders = folders.map(|(folder, at)| (PathBuf::from(folder), path(at)));
+        let standing = Standing::among(folders.to_vec(), Path::new("/srv/project"));
+        for (text, told) in [
+            ("there is no /.offshoot/bound/conf/x", "there is no ../conf/x"),
+            ("/.offshoot/bound/conf: gone", "../conf: gone"),
+            ("a, /.offshoot/bound/conf.git/HEAD", "a, ../project.git/HEAD"),
+            ("no /.offshoot/bound/config", "no /.offshoot/bound/config"),
+            ("nothing of it", "nothing of it"),
+        ] {
+            assert_eq!(standing.display_in(text), told);
+        }
     }
 }

@@ -9,17 +9,20 @@ mod merge;
 mod policy;
 mod recover;
 mod review;
+mod way_on;
 
 pub use binding::{binding, bindings, bound, git_directory, missing_folders, moved, unbound};
 pub use content::{Reading, content, written};
 pub use exec::{envelope, exec_summary, recorded_envelope};
 pub use git::{git_commit, git_export, repositories};
-pub use home::{clashes, commit, held, pull};
-pub use merge::{conflict, conflict_version, merge, resolved};
+pub use home::{clashes, commit, commit_ways_on, held, pull, pull_ways_on};
+pub use merge::{conflict, conflict_version, merge, merge_ways_on, resolved};
 pub use policy::{policy_file, policy_replay, policy_verdict, verdict};
 pub use recover::{dropped, inspected, kept, recoverable, running, running_summary};
 
 pub use review::{review_item, review_list};
+
+pub use way_on::{to_decide, way_on};
 
 pub(crate) use exec::stored_envelope;
 pub(crate) use recover::{CRASHED, crashed_envelope};

@@ -241,13 +241,19 @@ impl Tracer {
                 Fault::SkipSyncsOf(which) => call.path.as_deref().is_some_and(which),
                 _ => false,
             };
-        let named =
-            |which: &dyn Fn(&Path) -> bool| call.sync && call.path.as_deref().is_some_and(which);
+        let named = |call: &Call, which: &dyn Fn(&Path) -> bool| {
+            call.sync && call.path.as_deref().is_some_and(which)
+        };
+        let nth = |which: &dyn Fn(&Path) -> bool| {
+            self.calls.iter().filter(|call| named(call, which)).count() as u64 + 1
+        };
         match &self.fault {
             Fault::KillAt(n) if *n == number => Action::Kill,
             Fault::KillAfter(n) if *n == number => Action::RunThenKill,
             Fault::FailAt { n, errno } if *n == number => Action::Return(-i64::from(*errno)),
-            Fault::FailSyncsOf { from, errno, which } if number >= *from && named(which) => {
+            Fault::FailSyncsOf { from, errno, which }
+                if named(call, which) && nth(which) >= *from =>
+            {
                 Action::Return(-i64::from(*errno))
             }
             _ if skipped => Action::Return(0),

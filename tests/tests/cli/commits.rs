@@ -59,6 +59,7 @@ fn commits_for_programs() {
     transcript.json(&["commit", "-w", "fix"]);
     transcript.json(&["pull", "-w", "fix"]);
     transcript.json(&["commit", "-w", "fix"]);
+    transcript.json(&["commit", "--settle", "back"]);
     assert_snapshot!(transcript.finish());
 }
 

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use offshoot_needs::needs;
 use offshoot_tests::product::Place;
 
 use crate::merges::{answer, cat, open, write};
@@ -178,4 +179,55 @@ fn a_directory_that_became_a_file() {
     place.ok(["undo", "-w", "w"]);
     place.ok(["resolve", "/d", "--ours", "-w", "w"]);
     assert_eq!(cat(&place, "w", "/d"), "a file\n");
+}
+
+/// A side that had a directory where the other made a link gets it back, with the files that are in question.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn a_link_goes_where_the_chosen_side_has_a_directory() {
+    let place = || {
+        let place = Place::new();
+        let (x, z): (String, String) =
+            ("x\n".repeat(40), (1..30).map(|n| format!("{n}\n")).collect());
+        place.write("d/x", x);
+        place.write("d/z", z);
+        std::os::unix::fs::symlink("old", place.project().join("l")).unwrap();
+        place.ok(["init"]);
+        place.ok(["workspace", "create", "w"]);
+        place
+    };
+    let inside = |place: &Place, script: &str| {
+        place.ok(["exec", "-q", "-w", "w", "--", "sh", "-c", script]);
+    };
+    let outside = |place: &Place, script: &str| {
+        let mut command = std::process::Command::new("sh");
+        assert!(
+            command.args(["-c", script]).current_dir(place.project()).status().unwrap().success()
+        );
+    };
+    let resolved = |place: &Place, side: &str| {
+        assert_eq!(place.run(["pull", "-w", "w"]).status.code(), Some(4));
+        place.ok(["resolve", "--all", side, "-w", "w"]);
+        assert_eq!(open(place, "w"), Vec::<String>::new());
+        place.ok([
+            "exec",
+            "-q",
+            "-w",
+            "w",
+            "--",
+            "sh",
+            "-c",
+            "stat -c %F d l; cat d/z l 2>&1 | head -n 1",
+        ])
+    };
+
+    let theirs = place();
+    inside(&theirs, "rm l; mv d l; ln -s l d");
+    outside(&theirs, "ln -sfn other l");
+    assert_eq!(resolved(&theirs, "--theirs"), "directory\nsymbolic link\n1\n");
+
+    let ours = place();
+    inside(&ours, "rm l; echo mine > l");
+    outside(&ours, "mv l t; mv d l; mv t d");
+    assert_eq!(resolved(&ours, "--ours"), "directory\nregular file\n1\n");
 }

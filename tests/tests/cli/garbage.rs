@@ -224,3 +224,32 @@ fn a_cut_or_changed_export_is_refused_and_leaves_nothing() {
     fs::write(&broken, &newer).unwrap();
     assert_eq!(import().status.code(), Some(7));
 }
+
+/// What two workspaces have in common is what a merge of theirs starts from, though no ref names it.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn work_comes_together_after_a_collection() {
+    for first in ["commit", "merge"] {
+        let place = demo_vault();
+        let write = |workspace: &str, name: &str| {
+            place.ok(["exec", "-w", workspace, "--", "touch", name]);
+        };
+        write("one", "x");
+        write("two", "q");
+        place.ok(["merge", "one", "--into", "two"]);
+        write("one", "y");
+        write("two", "z");
+        place.ok(["gc", "--keep-operations", "0", "--keep-age", "0s"]);
+        match first {
+            "commit" => place.ok(["commit", "-w", "two"]),
+            _ => place.ok(["merge", "two", "--into", "one"]),
+        };
+        place.ok(["status", "-w", "one"]);
+        place.ok(["pull", "-w", "one"]);
+        place.ok(["commit", "-w", "one"]);
+        for name in ["x", "y", "z", "q"] {
+            assert!(place.project().join(name).exists(), "{first}: {name}");
+        }
+        place.ok(["workspace", "list"]);
+    }
+}

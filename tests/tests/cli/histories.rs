@@ -166,3 +166,32 @@ fn a_deleted_workspace_comes_back_though_its_name_was_used_again() {
     place.ok(hint);
     assert_eq!(place.ok(["fs", "cat", "/file", "-w", "fix"]), "of the earlier one\n");
 }
+
+/// A name that was used before means the workspace that has it now: what an earlier one did stays as it is.
+#[test]
+fn undo_leaves_an_earlier_workspace_of_the_name_alone() {
+    let place = demo_vault();
+    place.ok_with(["fs", "write", "/old", "-w", "fix"], b"old\n");
+    place.ok(["workspace", "delete", "fix"]);
+    place.ok(["workspace", "create", "fix"]);
+    let id = place.json(&["workspace", "show", "fix"])["workspace"]["id"].clone();
+    let undone = place.ok(["undo", "-w", "fix"]);
+    assert!(undone.starts_with("undone: create workspace fix from head ("), "{undone}");
+    let gone = "workspace fix is gone; `offshoot redo -w fix` brings it back\n";
+    assert!(undone.ends_with(gone), "{undone}");
+    for _ in 0..2 {
+        let error = place.json_error(&["undo", "-w", "fix"], 4);
+        assert_eq!(error["message"], "there is nothing to undo");
+        assert!(error["hint"].as_str().unwrap().ends_with(": delete workspace fix"), "{error}");
+    }
+    let none = place.json(&["workspace", "list"]);
+    assert_eq!(none["workspaces"].as_array().unwrap().len(), 0, "{none}");
+    let redone = place.ok(["redo", "-w", "fix"]);
+    assert_eq!(redone.lines().count(), 1, "{redone}");
+    assert_eq!(place.json(&["workspace", "show", "fix"])["workspace"]["id"], id);
+    assert!(!place.ok(["fs", "ls", "/", "-w", "fix"]).contains("old"));
+    // The earlier one is where it was: behind the operations of the vault.
+    place.ok(["undo", "-w", "fix"]);
+    place.ok(["undo", "--vault-wide"]);
+    assert_eq!(place.ok(["fs", "cat", "/old", "-w", "fix"]), "old\n");
+}

@@ -369,7 +369,8 @@ fn one_at_a_time() {
     rustix::fs::flock(&held, rustix::fs::FlockOperation::LockExclusive).unwrap();
     let error = place.json_error(&["recover", "keep", &exec], 8);
     assert!(error["message"].as_str().unwrap().contains("by another process"), "{error}");
-    drop(held);
+    // Not by closing it: another test may be starting a program, which has it open until it is executed.
+    rustix::fs::flock(&held, rustix::fs::FlockOperation::Unlock).unwrap();
     place.ok(["recover", "keep", &exec]);
 }
 
@@ -382,4 +383,31 @@ fn what_is_set_aside_is_private() {
     place.ok(["status"]);
     let dir = vault_dir(&place).join("left").join(exec);
     assert_eq!(fs::metadata(dir).unwrap().permissions().mode() & 0o077, 0);
+}
+
+/// What a command did in a repository is told before it is kept as it is afterwards.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn commits_are_told_before_they_are_kept() {
+    let place = demo();
+    let settings = "[user]\nname = Ann\nemail = ann@example.org\n";
+    fs::write(place.path().join(".gitconfig"), settings).unwrap();
+    let git = |arguments: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        command.env_clear().envs(place.environment()).current_dir(place.project());
+        let output = command.args(arguments).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+    };
+    git(&["init", "-q", "-b", "main"]);
+    git(&["add", "."]);
+    git(&["commit", "-q", "-m", "start"]);
+    place.ok(["init"]);
+    place.ok(["workspace", "create", "fix"]);
+    let text = "git commit -q --allow-empty -m more; git tag one; echo ready; sleep 600";
+    let exec = Background::start(&place, text).crash();
+    let told = "git: 1 commit on main, 1 new tag";
+    let shown = place.ok(["recover", "show", &exec]);
+    assert!(shown.contains(told), "{shown}");
+    let kept = place.ok(["recover", "keep", &exec]);
+    assert!(kept.contains(told), "{kept}");
 }

@@ -115,6 +115,50 @@ fn a_new_folder_in_place_of_a_deleted_one_is_new() {
     }
 }
 
+/// Nothing is taken from a folder that was put in the place of the bound one, and nothing brought to it, before somebody says that it is
+/// the right one.
+#[test]
+fn another_folder_in_its_place_is_left_alone() {
+    let (place, away) = with_work();
+    fs::rename(place.project(), &away).unwrap();
+    fs::create_dir(place.project()).unwrap();
+    fs::write(place.project().join("other.txt"), "other").unwrap();
+    for arguments in [
+        &["exec", "-w", "new", "--", "ls"][..],
+        &["exec", "--", "ls"],
+        &["run", "-w", "new", "--", "ls"],
+        &["pull", "-w", "fix"],
+        &["commit", "-w", "fix", "--dry-run"],
+        &["commit", "-w", "fix"],
+    ] {
+        let output = place.run(arguments);
+        assert!(matches!(output.status.code(), Some(4 | 125)), "{arguments:?}: {output:?}");
+        let told = errors(&output);
+        assert!(told.contains("is another folder than the one"), "{arguments:?}: {told}");
+        assert!(told.contains("`offshoot init` there takes it as it is"), "{arguments:?}: {told}");
+    }
+    for arguments in [&["status", "-w", "fix"][..], &["review", "-w", "fix", "--list"]] {
+        let said = place.ok(arguments);
+        assert!(said.contains("commit is refused"), "{arguments:?}: {said}");
+        let said = place.json(arguments);
+        assert!(said["refused"].as_str().unwrap().contains("another folder"), "{said}");
+    }
+    let said = errors(&place.run(["diff", "fix"]));
+    assert!(said.contains("commit is refused"), "{said}");
+    assert_eq!(fs::read_dir(place.project()).unwrap().count(), 1);
+
+    fs::rename(place.project(), place.path().join("put-aside")).unwrap();
+    fs::rename(&away, place.project()).unwrap();
+    assert!(!place.ok(["status", "-w", "fix"]).contains("refused"));
+    place.ok(["exec", "-w", "new", "--", "test", "!", "-e", "other.txt"]);
+    place.ok(["commit", "-w", "fix"]);
+
+    fs::rename(place.project(), &away).unwrap();
+    fs::rename(place.path().join("put-aside"), place.project()).unwrap();
+    place.ok(["init"]);
+    place.ok(["exec", "-w", "newer", "--", "cat", "other.txt"]);
+}
+
 #[test]
 fn what_only_looks_like_it_is_left_to_the_person() {
     let (place, renamed) = with_work();
@@ -176,4 +220,21 @@ fn a_folder_that_is_gone_is_said_to_be_gone() {
     let document = &document["result"];
     assert_eq!(document["missing_folders"], document["folders"], "{document}");
     assert!(document.get("outdated").is_none(), "{document}");
+}
+
+/// A folder that was restored from a backup is another one, until the person says that it is the right one.
+#[test]
+fn a_restored_folder_is_taken_for_the_bound_one() {
+    let (place, renamed) = with_work();
+    copy(&place.project(), &renamed);
+    fs::remove_dir_all(place.project()).unwrap();
+    fs::rename(&renamed, place.project()).unwrap();
+    let refused = run_in(&place, &place.project(), &["commit", "-w", "fix"]);
+    assert_eq!(refused.status.code(), Some(4), "{refused:?}");
+    assert!(errors(&refused).contains("binding move"), "{refused:?}");
+    place.ok(["binding", "move", "/", "."]);
+    place.ok(["commit", "-w", "fix"]);
+    assert_eq!(fs::read(place.project().join("work.txt")).unwrap(), b"work\n");
+    // Saying so again changes nothing.
+    assert_eq!(place.json(&["binding", "move", "/", "."])["operation"], Value::Null);
 }

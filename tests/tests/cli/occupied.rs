@@ -1,5 +1,7 @@
 //! A workspace that a command runs in: nobody moves it meanwhile, so what the command writes becomes its next state.
 
+use std::time::{Duration, Instant};
+
 use offshoot_needs::needs;
 use offshoot_tests::product::document_of;
 
@@ -86,7 +88,7 @@ fn no_vault_is_deleted_under_whoever_holds_a_workspace() {
     held.lock().unwrap();
     let error = place.json_error(&["vault", "delete", "project", "--yes"], 8);
     assert!(error["message"].as_str().unwrap().contains("process 7: offshoot commit"), "{error}");
-    drop(held);
+    held.unlock().unwrap();
     place.ok(["vault", "delete", "project", "--yes"]);
 }
 
@@ -102,4 +104,23 @@ fn a_workspace_that_was_renamed_meanwhile_is_called_so() {
     let result = document_of(&command.wait())["result"].clone();
     assert_eq!(result["workspace"], "better", "{result}");
     assert_eq!(place.ok(["fs", "cat", "/kept", "-w", "better"]), "kept\n");
+}
+
+/// Looking at a workspace waits only a moment to settle what was interrupted in the folder, and says that it is not settled.
+#[test]
+fn nobody_waits_long_for_whoever_is_at_the_folder() {
+    let place = demo_vault();
+    let vault = std::fs::canonicalize(place.home().join("names/project")).unwrap();
+    // An apply whose process is gone: nobody has locked its directory.
+    let apply = vault.join("applies").join(vault.file_name().unwrap());
+    std::fs::create_dir_all(&apply).unwrap();
+    std::fs::write(apply.join("journal"), "{}").unwrap();
+    let folder = std::fs::File::create(vault.join("apply")).unwrap();
+    folder.lock().unwrap();
+    let started = Instant::now();
+    let output = place.run(["status", "-c", "store.busy_timeout=2m"]);
+    assert!(started.elapsed() < Duration::from_secs(60), "{:?}", started.elapsed());
+    assert!(output.status.success(), "{output:?}");
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(told.contains("a commit was interrupted in the folder and is not settled"), "{told}");
 }

@@ -77,12 +77,18 @@ fn run_in(place: &Place, home: &Path, arguments: &[&str], input: Option<&Path>) 
     command.output().unwrap()
 }
 
-/// Takes all space that is left.
+/// Takes all space that is left, and what the file system gives back when it writes that to its disk: it reserves more than it needs.
 fn fill(path: &Path) {
     let mut file = File::create(path).unwrap();
-    for size in [1 << 20, 1 << 12, 1] {
-        let block = vec![1; size];
-        while file.write_all(&block).is_ok() {}
+    let mut written = true;
+    while std::mem::take(&mut written) {
+        for size in [1 << 20, 1 << 12, 1] {
+            let block = vec![1; size];
+            while file.write_all(&block).is_ok() {
+                written = true;
+            }
+        }
+        file.sync_all().unwrap();
     }
 }
 

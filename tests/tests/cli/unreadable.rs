@@ -170,3 +170,70 @@ fn what_was_closed_from_the_start_stays_where_it_is() {
     user.ok(&place, &["pull", "-w", "w"]);
     assert_eq!(user.ok(&place, &["fs", "cat", "/secret/key", "-w", "w"]), "key\n");
 }
+
+/// What would be closed in the folder could neither be undone nor changed again, so it does not come home.
+#[test]
+fn modes_that_close_the_folder_do_not_come_home() {
+    let (user, place) = (User::new(), demo());
+    give_away(place.path());
+    user.ok(&place, &["init"]);
+    for close in ["chmod 600 src", "chmod 300 src", "mkdir new; chmod 0 new", "chmod 0 run.sh"] {
+        let text = format!("echo new > src/new; {close}");
+        user.ok(&place, &["exec", "-w", "w", "--", "sh", "-c", &text]);
+        let path = ["new", "run.sh"].into_iter().find(|it| close.ends_with(it)).unwrap_or("src");
+        let told = user.ok(&place, &["status", "-w", "w"]);
+        assert!(told.contains(&format!("/{path} would be closed to you")), "{close}: {told}");
+        let output = user.run(&place, &["commit", "-w", "w"]);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(4), "{close}: {told}");
+        assert!(told.contains("chmod u+rX"), "{close}: {told}");
+        assert!(!place.project().join("src/new").exists(), "{close}");
+        // What was said helps, and the commit can be undone.
+        let open = format!("chmod u+rX {path}");
+        user.ok(&place, &["exec", "-w", "w", "--", "sh", "-c", &open]);
+        user.ok(&place, &["commit", "-w", "w"]);
+        assert!(place.project().join("src/new").exists(), "{close}");
+        user.ok(&place, &["undo", "-w", "w"]);
+        assert!(!place.project().join("src/new").exists(), "{close}");
+        user.ok(&place, &["workspace", "delete", "w"]);
+    }
+}
+
+/// Status says what in the folder keeps a commit from changing it.
+#[test]
+fn status_says_what_a_commit_is_refused_for() {
+    let (user, place) = (User::new(), demo());
+    place.write("dir/file", "file\n");
+    give_away(place.path());
+    user.ok(&place, &["init"]);
+    user.ok(&place, &["exec", "-w", "w", "--", "sh", "-c", "echo y > dir/new; echo b >> run.sh"]);
+    let project = place.project();
+    let (dir, file) = (project.join("dir"), project.join("run.sh"));
+    let both_say = |path: &str| {
+        let output = user.run(&place, &["commit", "-w", "w", "--dry-run"]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(4), "{path}: {said}");
+        assert!(said.contains(path), "{said}");
+        let status = user.ok(&place, &["status", "-w", "w"]);
+        let refused = status.lines().find(|line| line.contains("commit is refused"));
+        assert!(refused.is_some_and(|line| line.contains(path)), "{path}: {status}");
+        let document = document_of(&user.run(&place, &["review", "-w", "w", "--list", "--json"]));
+        assert!(document["result"]["refused"].to_string().contains(path), "{path}: {document}");
+    };
+    for mode in [0o555, 0o000, 0o600] {
+        set_mode(&dir, mode);
+        both_say("dir");
+    }
+    set_mode(&dir, 0o755);
+    set_mode(&file, 0o000);
+    both_say("run.sh");
+    set_mode(&file, 0o755);
+    let kept = place.path().join("kept");
+    fs::rename(&dir, &kept).unwrap();
+    drop(std::os::unix::net::UnixListener::bind(&dir).unwrap());
+    both_say("dir");
+    fs::remove_file(&dir).unwrap();
+    fs::rename(&kept, &dir).unwrap();
+    assert!(!user.ok(&place, &["status", "-w", "w"]).contains("refused"));
+    user.ok(&place, &["commit", "-w", "w"]);
+}

@@ -119,3 +119,45 @@ fn the_workspace_comes_from_the_environment_too() {
     let output = place.command(["status"]).env("OFFSHOOT_VAULT", "nowhere").output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{output:?}");
 }
+
+/// Who makes a workspace means the folder as it is, not as it was read last.
+#[test]
+fn a_new_workspace_has_what_is_in_the_folder_now() {
+    let place = demo_vault();
+    place.write("newer.txt", "newer");
+    place.ok(["workspace", "create", "old", "--from", "head"]);
+    assert_eq!(place.run(["fs", "cat", "/newer.txt", "-w", "old"]).status.code(), Some(3));
+    place.ok(["-c", "exec.refresh=false", "workspace", "create", "asked"]);
+    assert_eq!(place.run(["fs", "cat", "/newer.txt", "-w", "asked"]).status.code(), Some(3));
+    let output = place.run(["new", "late"]);
+    assert!(output.status.success(), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("was brought up to date"));
+    assert_eq!(place.ok(["fs", "cat", "/newer.txt", "-w", "late"]), "newer");
+}
+
+/// What another workspace brought home is no change of this one any more, whichever command is asked.
+#[test]
+fn all_count_the_changes_that_would_come_home() {
+    let place = demo_vault();
+    place.ok(["workspace", "create", "two"]);
+    for name in ["fix", "two"] {
+        place.ok_with(["fs", "write", "/same", "-w", name], b"same\n");
+    }
+    place.ok_with(["fs", "write", "/README.md", "-w", "two"], b"more\n");
+    place.ok(["commit", "-w", "fix"]);
+    for (name, count, words) in [("fix", 0, "nothing changed"), ("two", 1, "1 modified")] {
+        let all = place.json(&["workspace", "list"])["workspaces"].clone();
+        let mut all = all.as_array().unwrap().iter();
+        let listed = all.find(|workspace| workspace["name"] == name).unwrap();
+        assert_eq!(listed["listed_changes"], count, "{listed}");
+        let shown = place.json(&["workspace", "show", name]);
+        assert_eq!(shown["listed_changes"], count, "{shown}");
+        let status = place.json(&["status", "-w", name]);
+        assert_eq!(status["changes"].as_array().unwrap().len(), count, "{status}");
+        let text = place.ok(["workspace", "show", name]);
+        let row = text.lines().find(|line| line.starts_with("changes")).unwrap();
+        assert!(row.contains(words) && !row.contains("added"), "{row}");
+        let text = place.ok(["status", "-w", name]);
+        assert!(text.lines().any(|line| line.starts_with(words)), "{text}");
+    }
+}

@@ -117,8 +117,13 @@ impl Site {
     }
 
     pub(crate) fn offshoot(&self, arguments: &[&str]) -> Output {
+        self.offshoot_in(&self.project(), arguments)
+    }
+
+    /// The same elsewhere.
+    pub(crate) fn offshoot_in(&self, folder: &Path, arguments: &[&str]) -> Output {
         let mut command = Command::new(product::binary());
-        command.env_clear().envs(self.environment()).current_dir(self.project());
+        command.env_clear().envs(self.environment()).current_dir(folder);
         command.args(arguments).stdin(Stdio::null()).output().unwrap()
     }
 

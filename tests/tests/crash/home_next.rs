@@ -10,7 +10,7 @@ use offshoot_tests::trace::{Call, Fault};
 use crate::home::{Expected, Site, Verb, contents, expected};
 
 /// A commit as it goes when nothing is wrong.
-fn whole() -> &'static Expected {
+pub(crate) fn whole() -> &'static Expected {
     static WHOLE: OnceLock<Expected> = OnceLock::new();
     WHOLE.get_or_init(|| expected(Verb::Commit))
 }
@@ -49,7 +49,7 @@ fn preparing() -> Site {
 }
 
 /// A commit that was killed when some of the folder was changed.
-fn half_changed() -> Site {
+pub(crate) fn half_changed() -> Site {
     let renames = calls(is_rename);
     // The first ones only try whether names can be exchanged at all.
     for n in &renames[renames.len() / 2..] {

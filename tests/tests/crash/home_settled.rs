@@ -5,29 +5,14 @@ use std::process::Output;
 
 use offshoot_needs::needs;
 use offshoot_tests::scan::{CompareOptions, Kind, compare};
-use offshoot_tests::trace::Fault;
 
-use crate::home::{Site, Verb, contents, expected};
-
-/// A commit that was killed when some of the folder was changed and some was not.
-fn half_done() -> Site {
-    let expected = expected(Verb::Commit);
-    // The folder is changed towards the end.
-    for n in (1..expected.calls.len() as u64).rev() {
-        let site = Site::new(Verb::Commit);
-        site.run(Fault::KillAt(n));
-        let now = contents(&site.scan());
-        if now != expected.before && now != expected.after {
-            return site;
-        }
-    }
-    panic!("at no point is the folder half changed");
-}
+use crate::home::{Site, contents};
+use crate::home_next::{half_changed, whole};
 
 /// A file that the commit changes and has not come to yet.
 fn untouched_yet(site: &Site) -> Option<String> {
     let (now, before) = (contents(&site.scan()), contents(&site.before));
-    let after = expected(Verb::Commit).after;
+    let after = whole().after.clone();
     let waits = |path: &&Vec<u8>| {
         let is_file = before.get(*path).is_some_and(|(kind, ..)| *kind == Kind::File);
         is_file && now.get(*path) == before.get(*path) && after.get(*path) != before.get(*path)
@@ -35,36 +20,52 @@ fn untouched_yet(site: &Site) -> Option<String> {
     before.keys().find(waits).map(|path| String::from_utf8_lossy(path).into_owned())
 }
 
-fn said(output: &Output) -> String {
+pub(crate) fn said(output: &Output) -> String {
     String::from_utf8_lossy(&[&output.stdout[..], &output.stderr].concat()).into_owned()
 }
 
 /// Settles this way, and does nothing else.
 fn settle(site: &Site, way: &str) -> Output {
-    site.offshoot(&["commit", "-w", "w", "--dry-run", "--settle", way])
+    site.offshoot(&["commit", "--settle", way])
 }
 
 #[needs(Ptrace)]
 #[test]
 fn the_way_can_be_chosen() {
-    let expected = expected(Verb::Commit);
-    let site = half_done();
+    let expected = whole();
+    let site = half_changed();
     let back = settle(&site, "back");
     assert!(back.status.success(), "{}", said(&back));
     let differences = compare(&site.before, &site.scan(), &CompareOptions::default());
     assert!(differences.is_empty(), "{differences:?}");
 
-    let site = half_done();
+    let site = half_changed();
     let forward = settle(&site, "forward");
     assert!(forward.status.success(), "{}", said(&forward));
     assert_eq!(contents(&site.scan()), expected.after);
     site.succeed(&["vault", "check"]).unwrap();
 }
 
+/// Who chooses a way does not ask for a commit, and need not name one of several workspaces.
+#[needs(Ptrace)]
+#[test]
+fn who_settles_commits_nothing() {
+    let site = half_changed();
+    let log = |site: &Site| site.succeed(&["op", "log", "--json"]).unwrap();
+    let back = settle(&site, "back");
+    assert!(said(&back).contains("nothing else was committed"), "{}", said(&back));
+    assert_eq!(contents(&site.scan()), contents(&site.before));
+    assert!(!log(&site).contains("\"kind\":\"commit\""), "{}", log(&site));
+    let again = settle(&site, "back");
+    assert!(said(&again).contains("nothing was interrupted"), "{}", said(&again));
+    let mixed = site.offshoot(&["commit", "--settle", "back", "--dry-run"]);
+    assert_eq!(mixed.status.code(), Some(2), "{}", said(&mixed));
+}
+
 #[needs(Ptrace)]
 #[test]
 fn a_person_may_change_what_was_still_to_come() {
-    let site = half_done();
+    let site = half_changed();
     let Some(path) = untouched_yet(&site) else {
         panic!("the commit had come to every file");
     };

@@ -40,15 +40,12 @@ fn is_log(path: &Path) -> bool {
     path.ends_with("catalog.db-wal")
 }
 
-/// Every sync of the log, by its number among the calls, in each way.
+/// Every sync of the log in each way: by its number among the calls, or among these syncs for those that fail from then on.
 fn cases(calls: &[Call]) -> Vec<(u64, How)> {
     let of_log = |call: &Call| call.sync && call.path.as_deref().is_some_and(is_log);
     let numbered = (1..).zip(calls).filter(|(_, call)| of_log(call));
-    let mut last = 0;
-    let cases = numbered.flat_map(|(n, _): (u64, _)| {
-        // Calls may come in another order each time, so it begins well before the sync that is meant.
-        let between = std::mem::replace(&mut last, n).midpoint(n);
-        How::ALL.map(|how| (if how == How::FromThenOn { between } else { n }, how))
+    let cases = (1..).zip(numbered).flat_map(|(nth, (n, _)): (u64, (u64, _))| {
+        How::ALL.map(|how| (if how == How::FromThenOn { nth } else { n }, how))
     });
     let cases: Vec<_> = cases.collect();
     assert!(!cases.is_empty(), "the log is never synced: {calls:?}");

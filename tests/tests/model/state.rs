@@ -36,6 +36,8 @@ struct Record {
     after: Refs,
     /// Whether it can be undone: it is no undo or redo itself, and is not undone.
     standing: bool,
+    /// How long the log was when it was made, or last redone.
+    since: usize,
 }
 
 /// The model of a vault.
@@ -58,8 +60,13 @@ impl Model {
     /// A vault that was just made.
     pub(crate) fn new(tree: Tree) -> Self {
         let refs = Refs::default();
-        let made =
-            Record { scope: None, before: refs.clone(), after: refs.clone(), standing: false };
+        let made = Record {
+            scope: None,
+            before: refs.clone(),
+            after: refs.clone(),
+            standing: false,
+            since: 0,
+        };
         Self {
             refs,
             snapshots: vec![Rc::new(tree)],
@@ -211,7 +218,8 @@ impl Model {
             return Err("a checkpoint would be left without its workspace");
         }
         let before = std::mem::replace(&mut self.refs, refs.clone());
-        self.log.push(Record { scope, before, after: refs, standing });
+        let since = self.log.len();
+        self.log.push(Record { scope, before, after: refs, standing, since });
         Ok(())
     }
 
@@ -220,7 +228,9 @@ impl Model {
             Scope::Vault => true,
             Scope::Workspace(id) => record.scope == Some(id),
         };
-        let target = self.log.iter().rposition(|record| record.standing && of_scope(record));
+        let standing = self.log.iter().enumerate();
+        let standing = standing.filter(|(_, record)| record.standing && of_scope(record));
+        let target = standing.max_by_key(|(_, record)| record.since).map(|(at, _)| at);
         let target = target.ok_or("nothing to undo")?;
         let Record { scope, before, after, .. } = &self.log[target];
         let (scope, refs) = (*scope, self.moved(after, before)?);
@@ -244,6 +254,7 @@ impl Model {
         let (scope, refs) = (*scope, self.moved(before, after)?);
         self.record(scope, refs, false)?;
         self.log[target].standing = true;
+        self.log[target].since = self.log.len();
         for key in [None, scope] {
             self.redo.entry(key).or_default().retain(|found| *found != target);
         }

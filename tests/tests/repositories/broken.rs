@@ -150,3 +150,76 @@ fn a_damaged_object_of_the_folder_is_mended() {
         assert_eq!(tips(&world), "theirs\nmain\n", "{damage}");
     }
 }
+
+/// What a checkout or a history cannot be without is not replaced by garbage.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn garbage_in_the_place_of_an_index_or_a_list_is_not_brought() {
+    for (garbage, name) in [
+        ("echo garbage > .git/index", "HEAD"),
+        (": > .git/index", "HEAD"),
+        ("rm .git/index", "HEAD"),
+        ("git update-index --split-index; rm .git/sharedindex.*", "HEAD"),
+        ("echo garbage > .git/shallow", "shallow"),
+    ] {
+        let world = world();
+        world.ok(FIX, garbage);
+        let document = world.document(&["commit", "-w", "fix"]);
+        let notes = document["result"]["repositories"].as_array().cloned().unwrap_or_default();
+        let is_told =
+            |note: &serde_json::Value| note["name"] == name && note["event"] == "not-brought";
+        assert!(notes.iter().any(is_told), "{garbage}: {document}");
+        assert_eq!(world.damage(Side::Folder), None, "{garbage}");
+        assert_eq!(world.ok(Side::Folder, "git status --porcelain"), "", "{garbage}");
+    }
+    // One that is split and whole is none.
+    let world = world();
+    world.ok(FIX, "git update-index --split-index; echo n > n; git add n; git commit -qm theirs");
+    world.done(&["commit", "-w", "fix"]);
+    assert_eq!(
+        world.ok(Side::Folder, "git log -1 --format=%s; git status --porcelain"),
+        "theirs\n"
+    );
+}
+
+/// Git looks for a ref in the repository itself first.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn what_would_hide_a_ref_is_held_back() {
+    let world = world();
+    world.ok(
+        Side::Folder,
+        "git branch keep; git branch deep/keep; git commit -q --allow-empty -m second",
+    );
+    world.done(&["pull", "-w", "fix"]);
+    world.ok(
+        FIX,
+        "git rev-parse HEAD > .git/keep; mkdir .git/deep; echo 'ref: refs/heads/main' > .git/deep/keep; git commit -q --allow-empty -m 0123456789012345678901234567890123456789",
+    );
+    let said = world.done(&["commit", "-w", "fix"]);
+    assert!(said.contains("stays: 2 files (git would run or obey it"), "{said}");
+    assert!(!said.contains("EDITMSG"), "{said}");
+    assert_eq!(
+        world.ok(Side::Folder, "git log -1 --format=%s keep; git log -1 --format=%s deep/keep"),
+        "first\nfirst\n"
+    );
+    assert_eq!(world.damage(Side::Folder), None);
+}
+
+/// A name under which commits were kept may be checked out by now.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn an_own_name_that_is_checked_out_does_not_move() {
+    let world = world();
+    world.ok(FIX, "echo n > n; git add n; git commit -qm theirs");
+    world.ok(Side::Folder, "git commit -q --allow-empty -m mine");
+    world.done(&["commit", "-w", "fix"]);
+    world.ok(Side::Folder, "git add -A; git commit -qm files; git checkout -q offshoot/fix/main");
+    world.ok(FIX, "git checkout -q main; echo m > m; git add m; git commit -qm more");
+    world.done(&["commit", "-w", "fix"]);
+    assert_eq!(
+        world.ok(Side::Folder, "git log -1 --format=%s; git diff --cached --name-only"),
+        "theirs\n"
+    );
+    assert_eq!(world.ok(Side::Folder, "git log -1 --format=%s offshoot/fix/main-2"), "more\n");
+}

@@ -98,23 +98,48 @@ fn no_option_brings_an_unfinished_rebase_home() {
     whole(&world);
 }
 
+const SEARCH: &str = "for n in 1 2 3 4; do echo $n > a; git commit -qam $n; done
+    git bisect start > /dev/null; git bisect bad > /dev/null; git bisect good HEAD~4 > /dev/null";
+
+/// A search that goes on in the folder, whoever else ended it or never knew of it: the branch stays, and what is printed ends the search
+/// and merges the workspace's commit. No file of either side changes, nor what is staged.
 #[needs(Overlay, UserNamespace, "git")]
 #[test]
-fn a_search_keeps_its_branch() {
-    let world = world();
-    world.ok(
-        Side::Folder,
-        "for n in 1 2 3 4; do echo $n > a; git commit -qam $n; done
-         git bisect start > /dev/null; git bisect bad > /dev/null; git bisect good HEAD~4 > /dev/null",
+fn a_search_keeps_its_branch_and_leaves_a_way_on() {
+    // The workspace has the search, and ends it.
+    let ended = world();
+    ended.ok(Side::Folder, SEARCH);
+    ended.done(&["pull", "-w", "fix"]);
+    ended.place.ok(["workspace", "create", "agent"]);
+    ended.ok(
+        AGENT,
+        "git bisect reset 2> /dev/null; echo 5 >> a; echo n > n; git add n; git commit -qam agent",
     );
-    world.place.ok(["workspace", "create", "agent"]);
-    world.ok(AGENT, "git bisect reset 2> /dev/null; echo n > n; git add n; git commit -qm agent");
-    world.ok(Side::Folder, "echo other > o; git add o");
-    let before = world.ok(Side::Folder, "git rev-parse main");
-    let said = world.done(&["commit", "-w", "agent"]);
-    assert!(said.contains("main is where git bisect started"), "{said}");
-    assert_eq!(world.ok(Side::Folder, "git rev-parse main"), before, "{said}");
-    whole(&world);
+    // It is older than the search.
+    let older = world();
+    older.ok(Side::Folder, "for n in 1 2 3 4; do echo $n > a; git commit -qam $n; done");
+    older.done(&["pull", "-w", "fix"]);
+    older.place.ok(["workspace", "create", "agent"]);
+    older.ok(AGENT, "echo n > n; echo 21 >> b; git add n; git commit -qam agent");
+    older.ok(Side::Folder, "git bisect start HEAD HEAD~4 > /dev/null");
+    for (world, a) in [(ended, "4\n5\n"), (older, "4\n")] {
+        world.ok(Side::Folder, "echo other > o; git add o");
+        let before = world.ok(Side::Folder, "git rev-parse main");
+        let said = world.done(&["commit", "-w", "agent"]);
+        assert!(said.contains("main is where git bisect started"), "{said}");
+        assert_eq!(world.ok(Side::Folder, "git rev-parse main"), before, "{said}");
+        whole(&world);
+        let agents = world.ok(AGENT, "git rev-parse main").trim().to_owned();
+        let told = run_printed(&world, printed(&said, "to merge it"));
+        let state = "git symbolic-ref HEAD; git status --porcelain; cat a n o";
+        let expected = format!("refs/heads/main\nA  o\n{a}n\nother\n");
+        assert_eq!(world.ok(Side::Folder, state), expected, "{said}\n{told}");
+        world.ok(
+            Side::Folder,
+            &format!("{IS_IN_MAIN} {agents} main; ! git bisect log 2> /dev/null"),
+        );
+        whole(&world);
+    }
 }
 
 /// A workspace that merged the folder's branch brings its own home, also where both changed the same file.
@@ -146,12 +171,11 @@ fn printed<'s>(said: &'s str, words: &str) -> &'s str {
     command.unwrap_or_else(|| panic!("no command: {line}"))
 }
 
-/// Runs a printed command of the product, word by word.
+/// Runs a printed command in the folder as it is.
 fn run_printed(world: &World, command: &str) -> String {
-    let mut words: Vec<&str> = command.split(' ').collect();
-    assert_eq!(words.remove(0), "offshoot", "{command}");
-    world.ok(Side::Folder, "git config user.name Ann; git config user.email ann@example.org");
-    world.done(&words)
+    let said = world.typed(command);
+    assert!(said.is_well(), "{command}: {said:#?}");
+    said.out
 }
 
 const IS_IN_MAIN: &str = "git merge-base --is-ancestor";
@@ -208,8 +232,7 @@ fn what_is_staged_in_the_same_file_is_committed_first() {
     let theirs = world.ok(FIX, "git rev-parse main").trim().to_owned();
     world.ok(Side::Folder, "sed -i s/^18$/mine/ b; git add b");
     let said = world.done(&["commit", "-w", "fix"]);
-    assert!(said.contains("to merge it: `git commit`, then `offshoot"), "{said}");
-    world.ok(Side::Folder, "git commit -qm mine");
+    assert!(said.contains("to merge it: `git commit && offshoot"), "{said}");
     run_printed(&world, printed(&said, "to merge it"));
     world.ok(Side::Folder, &format!("{IS_IN_MAIN} {theirs} main"));
     assert_eq!(world.ok(Side::Folder, "git status --porcelain"), "");
@@ -225,14 +248,18 @@ fn what_is_not_in_the_folder_is_not_merged() {
     world.ok(Side::Folder, "echo staged >> a; git add a");
     let said = world.done(&["commit", "-w", "fix"]);
     world.ok(Side::Folder, "rm n; git config user.name A; git config user.email a@example.org");
-    let words: Vec<&str> = printed(&said, "to merge it").split(' ').skip(1).collect();
-    let refused = world.product(&words);
-    assert_ne!(refused.code, Some(0), "{refused:#?}");
-    assert!(refused.out.contains("n of it did not come home"), "{refused:#?}");
+    let refused = world.typed(printed(&said, "to merge it"));
+    assert_eq!(refused.code, Some(4), "{refused:#?}");
+    assert!(refused.err.contains("the folder does not have its n"), "{refused:#?}");
     assert_eq!(
         world.ok(Side::Folder, "git log --format=%s; git status --porcelain"),
         "first\nM  a\n"
     );
+    // What is printed instead records the folder as it is.
+    run_printed(&world, printed(&refused.err, "with the files as they are"));
+    let theirs = world.ok(FIX, "git rev-parse main").trim().to_owned();
+    world.ok(Side::Folder, &format!("{IS_IN_MAIN} {theirs} main; test ! -e n"));
+    assert_eq!(world.ok(Side::Folder, "git status --porcelain"), "");
 }
 
 /// The workspace has the git commit that was made of its work, so that its next one holds nothing twice.
@@ -278,19 +305,18 @@ fn a_merge_is_told_as_it_is() {
 #[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_pull_leaves_a_way_on() {
-    for (work, first) in [
-        ("sed -i s/^3$/theirs/ b; git commit -qam theirs", "true"),
-        ("echo h > h; git add h", "git commit -qm theirs"),
-    ] {
+    for (work, is_staged) in
+        [("sed -i s/^3$/theirs/ b; git commit -qam theirs", false), ("echo h > h; git add h", true)]
+    {
         let world = world();
         world.ok(FIX, work);
         world
             .ok(Side::Folder, "sed -i s/^18$/mine/ b; echo m > m; git add m; git commit -qam mine");
         let mine = world.ok(Side::Folder, "git rev-parse main").trim().to_owned();
         let said = world.done(&["pull", "-w", "fix"]);
-        assert_eq!(said.contains("`git commit` what is staged"), first != "true", "{said}");
-        let way = printed(&said, "its files are here already");
-        world.ok(FIX, first);
+        let way = printed(&said, "with the files as they are");
+        assert_eq!(way.starts_with("git commit && git merge"), is_staged, "{said}");
+        let way = format!("export GIT_EDITOR=\"sed -i '1i typed'\"; {way}");
         world.ok(FIX, &format!("{way} > /dev/null; {IS_IN_MAIN} {mine} HEAD"));
         assert_eq!(world.ok(FIX, "git status --porcelain; cat m"), "m\n");
         let said = world.done(&["commit", "-w", "fix"]);
@@ -298,4 +324,23 @@ fn a_pull_leaves_a_way_on() {
         assert_eq!(world.ok(FIX, heads), world.ok(Side::Folder, heads), "{said}");
         whole(&world);
     }
+}
+
+/// A log that both sides write does not stand in the way that is told.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn ignored_files_do_not_stand_in_the_way_on() {
+    let world = World::new(
+        "git init -q .; echo '*.log' > .gitignore; echo one > a; echo two > b; git add -A; git commit -qm first",
+        &["fix"],
+    );
+    world.ok(FIX, "echo agent > a; git commit -qam theirs; echo inside >> build.log");
+    world.ok(Side::Folder, "echo me > b; git commit -qam mine; echo outside >> build.log");
+    let said = world.done(&["commit", "-w", "fix"]);
+    assert!(!said.contains("conflict"), "{said}");
+    run_printed(&world, printed(&said, "to merge it"));
+    assert_eq!(world.ok(FIX, "cat build.log a b"), "inside\nagent\nme\n");
+    assert_eq!(world.ok(Side::Folder, "cat build.log a b"), "outside\nagent\nme\n");
+    assert_eq!(world.ok(Side::Folder, "git branch --format='%(refname:short)'"), "main\n");
+    whole(&world);
 }

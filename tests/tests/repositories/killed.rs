@@ -72,7 +72,7 @@ fn an_index_that_git_wrote_anew_goes_back_with_its_head() {
     let before = world.ok(Side::Folder, "stat -c %i .git/index; touch -d 2001-01-01 b; git status > /dev/null; stat -c %i .git/index");
     let inodes: Vec<&str> = before.lines().collect();
     assert_ne!(inodes[0], inodes[1], "git did not write its index");
-    world.done(&["commit", "-w", "fix", "--dry-run", "--settle", "back"]);
+    world.done(&["commit", "--settle", "back"]);
     let now = "git log -1 --format=%s; git diff --cached --name-only; cat a";
     assert_eq!(world.ok(Side::Folder, now), "first\none\n");
     assert_eq!(world.damage(Side::Folder), None);
@@ -84,7 +84,7 @@ fn an_index_that_git_wrote_anew_goes_back_with_its_head() {
 fn an_index_that_somebody_added_to_stays() {
     let world = killed();
     world.ok(Side::Folder, "echo mine > m; git add m");
-    world.done(&["commit", "-w", "fix", "--dry-run", "--settle", "back"]);
+    world.done(&["commit", "--settle", "back"]);
     assert!(world.ok(Side::Folder, "git ls-files").contains("m\n"));
     assert_eq!(world.damage(Side::Folder), None);
 }

@@ -111,15 +111,17 @@ fn a_repository_is_accepted_by_its_fold() {
     whole(&world);
 }
 
-/// Times come home with everything, and edited lines do not keep them away.
+/// Links come home with everything, though they are not listed.
 #[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn what_is_not_listed_comes_with_everything() {
     let world = world();
-    world.ok(FIX, "touch -d '2001-02-03 04:05:06 UTC' a; echo new > n");
+    world.ok(Side::Folder, "ln a same; git add -A; git commit -qm linked");
+    world.done(&["pull", "-w", "fix"]);
+    world.ok(FIX, "cp -p same other; mv other same; echo new > n");
     let said = world.done(&["review", "-w", "fix", "--accept", "/", "--commit"]);
     assert!(!said.contains("stays:"), "{said}");
-    assert_eq!(world.ok(Side::Folder, "stat -c %Y a"), "981173106\n");
+    assert_eq!(world.ok(Side::Folder, "stat -c %h a same"), "1\n1\n");
 }
 
 #[needs(Overlay, UserNamespace, "git")]

@@ -184,6 +184,37 @@ fn a_shallow_clone_stays_one() {
     world.ok(Side::Folder, "test ! -e .git/shallow");
 }
 
+/// A workspace with less of the history cuts nothing off from the folder's.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn history_outlives_a_shallow_fetch() {
+    let origin = "git init -q ../origin; for n in 1 2 3 4 5; do git -C ../origin commit -q --allow-empty -m c$n; done";
+    let mirror = "git clone -q --mirror ../origin mirror; echo mirror > .git/info/exclude";
+    let work = "echo plain > plain; git add plain; git commit -qm theirs";
+    let count =
+        "git fsck --strict; git rev-list --count HEAD; cat .git/shallow 2> /dev/null || true";
+    // The folder has all of it.
+    let world = World::new(&format!("{origin}; git clone -q ../origin .; {mirror}"), &["fix"]);
+    world.ok(FIX, &format!("git fetch -q --depth=1 \"file://$PWD/mirror\" main; {work}"));
+    assert_eq!(world.ok(FIX, "git rev-list --count HEAD"), "2\n");
+    let document = world.document(&["commit", "-w", "fix"]);
+    assert!(told(&notes(&document), "shallow", "not-brought").is_some(), "{document}");
+    assert_eq!(world.ok(Side::Folder, count), "6\n");
+    assert_eq!(world.ok(FIX, count), "6\n");
+    // The person gets all of it meanwhile.
+    let shallow = "git clone -q --depth 2 \"file://$PWD/../origin\" .";
+    let world = World::new(&format!("{origin}; {shallow}; {mirror}"), &["fix"]);
+    world.ok(FIX, &format!("git fetch -q --deepen=1 \"file://$PWD/mirror\"; {work}"));
+    world.ok(Side::Folder, "git fetch -q --unshallow");
+    world.done(&["commit", "-w", "fix"]);
+    assert_eq!(world.ok(Side::Folder, count), "6\n");
+    // More of it comes from either side.
+    let world = World::new(&format!("{origin}; {shallow}; {mirror}"), &["fix"]);
+    world.ok(FIX, &format!("git fetch -q --deepen=1 \"file://$PWD/mirror\"; {work}"));
+    world.done(&["commit", "-w", "fix"]);
+    assert_eq!(world.ok(Side::Folder, count).lines().next(), Some("4"));
+}
+
 /// Names that lead to other names come only where these lead somewhere.
 #[needs(Overlay, UserNamespace, "git")]
 #[test]

@@ -55,6 +55,23 @@ fn a_branch_does_not_move_under_a_changed_index() {
     );
 }
 
+/// What git was told to overlook is not taken for a change after a commit.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn what_git_overlooks_stays_overlooked() {
+    for flag in ["--skip-worktree", "--assume-unchanged"] {
+        let world = world();
+        world.ok(FIX, "echo new > n; git add n; git commit -qm theirs");
+        world.ok(Side::Folder, &format!("git update-index {flag} a; echo local >> a"));
+        let flags = world.ok(Side::Folder, "git ls-files -v a");
+        let said = world.done(&["commit", "-w", "fix"]);
+        assert!(said.contains("offshoot/fix/main"), "{said}");
+        world.ok(Side::Folder, "git fsck --full --strict");
+        assert_eq!(world.ok(Side::Folder, "git ls-files -v a"), flags, "{flag}");
+        assert_eq!(world.ok(Side::Folder, "git status --porcelain"), "?? n\n", "{flag}");
+    }
+}
+
 #[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_rebase_in_progress_stays_whole() {

@@ -19,6 +19,15 @@ pub(crate) fn whole(world: &World) {
     world.status_is_true().unwrap();
 }
 
+/// Both sides committed on one branch, and the workspace's commit came home beside it.
+pub(crate) fn apart() -> World {
+    let world = world();
+    world.ok(FIX, "sed -i 's/^20$/end/' b; git commit -qam theirs");
+    world.ok(Side::Folder, "sed -i 's/^1$/start/' b; git commit -qam mine");
+    world.done(&["commit", "-w", "fix"]);
+    world
+}
+
 const COMMIT_GIT: [&str; 8] =
     ["commit", "-w", "fix", "--git", "-m", "by offshoot", "--author", AUTHOR];
 

@@ -35,9 +35,17 @@ struct Case {
     /// Every commit that must be within reach.
     made: BTreeSet<String>,
     /// What each workspace did last that can be taken back without losing what it made: commits, pulls and merges.
-    undoable: BTreeMap<&'static str, Vec<bool>>,
+    undoable: BTreeMap<&'static str, Vec<Done>>,
     story: Vec<String>,
     number: u64,
+}
+
+/// Something that the product did.
+struct Done {
+    /// It was not taken back.
+    stands: bool,
+    /// What the folder was before it and after it.
+    folder: [String; 2],
 }
 
 /// Tells a story of some steps.
@@ -86,7 +94,7 @@ impl Case {
 
     fn step(&mut self) -> Result<(), Failure> {
         let agent = AGENTS[self.rng.below(2) as usize];
-        match self.rng.below(21) {
+        match self.rng.below(24) {
             0..=5 => {
                 let script = self.work("person");
                 self.by_hand(Side::Folder, &script)
@@ -95,12 +103,14 @@ impl Case {
                 let script = self.work(agent);
                 self.by_hand(Side::Workspace(agent), &script)
             }
-            12 | 13 => self.commit(agent, false),
-            14 => self.commit(agent, true),
+            12 => self.commit(agent, false),
+            13 | 14 => self.commit(agent, true),
             15 | 16 => self.by_product(&["pull", "-w", agent], agent),
             17 => self.revert("undo", agent),
             18 => self.revert("redo", agent),
             19 => self.broken(),
+            20 | 21 => self.up_to_date(agent),
+            22 => self.joined(agent),
             _ => {
                 let other = if agent == "ada" { "bea" } else { "ada" };
                 self.by_product(&["merge", other, "--into", agent], agent)
@@ -123,7 +133,8 @@ impl Case {
         };
         let commit = format!("git add -A; git commit -qm {who}{n}");
         match self.rng.below(27) {
-            0..=5 => format!("{edit}; {commit}"),
+            0..=4 => format!("{edit}; {commit}"),
+            5 => format!("{edit}; {commit}; {}", left(who, n)),
             6 => edit,
             7 => format!("{edit}; git add -A"),
             8 => format!("{edit}; git add -A; git commit -q --amend --allow-empty -m amended{n}"),
@@ -167,6 +178,7 @@ impl Case {
     /// The product does something to a workspace, and to the folder.
     fn by_product(&mut self, arguments: &[&str], agent: &'static str) -> Result<(), Failure> {
         self.story.push(format!("offshoot {}", arguments.join(" ")));
+        let before = self.world.state(Side::Folder);
         let said = self.world.product(&with_json(arguments));
         self.note(&said);
         if !matches!(said.code, Some(0 | 4)) {
@@ -174,9 +186,10 @@ impl Case {
         }
         let told: Value = serde_json::from_str(&said.out).unwrap_or_default();
         if told["result"]["operation"].is_string() {
+            let folder = [before, self.world.state(Side::Folder)];
             let done = self.undoable.entry(agent).or_default();
-            done.retain(|stands| *stands);
-            done.push(true);
+            done.retain(|done| done.stands);
+            done.push(Done { stands: true, folder });
         }
         if !said.is_well() && arguments[0] != "commit" {
             // Files that do not fit are decided somehow.
@@ -228,10 +241,38 @@ impl Case {
         self.look(Side::Folder)
     }
 
+    /// Both sides commit; the agent's commits come home beside the branch, are merged, taken apart, and merged again.
+    fn joined(&mut self, agent: &'static str) -> Result<(), Failure> {
+        self.number += 1;
+        let commit = |who: &str, n: u64| {
+            format!("echo {n} > {who}.both; git add {who}.both; git commit -qm {who}{n}")
+        };
+        self.by_hand(Side::Folder, &commit("person", self.number))?;
+        self.by_hand(Side::Workspace(agent), &commit(agent, self.number))?;
+        self.commit(agent, false)?;
+        self.commit(agent, true)?;
+        self.revert("undo", agent)?;
+        self.revert("redo", agent)
+    }
+
     fn commit(&mut self, agent: &'static str, git: bool) -> Result<(), Failure> {
         let arguments = ["commit", "-w", agent];
         let with_git = ["commit", "-w", agent, "--git", "-m", "by offshoot", "--author", AUTHOR];
-        self.by_product(if git { &with_git } else { &arguments }, agent)
+        self.by_product(if git { &with_git } else { &arguments }, agent)?;
+        // Often at once, while nobody did anything else.
+        let times = self.rng.below(6) as usize;
+        ["undo", "redo", "undo"].iter().take(times).try_for_each(|verb| self.revert(verb, agent))
+    }
+
+    /// An agent that has what the folder has commits something, leaves something else, and all of it is committed.
+    fn up_to_date(&mut self, agent: &'static str) -> Result<(), Failure> {
+        self.by_product(&["pull", "-w", agent], agent)?;
+        self.number += 1;
+        let n = self.number;
+        let commit =
+            format!("echo {n} > {agent}.own; git add {agent}.own; git commit -qm {agent}{n}");
+        self.by_hand(Side::Workspace(agent), &format!("{commit}; {}", left(agent, n)))?;
+        self.commit(agent, true)
     }
 
     /// Takes back, or brings back, what the product did, and never what an agent made.
@@ -239,16 +280,25 @@ impl Case {
         let done = self.undoable.entry(agent).or_default();
         let wanted = verb == "undo";
         let Some(at) = (match wanted {
-            true => done.iter().rposition(|stands| *stands),
-            false => done.iter().position(|stands| !*stands),
+            true => done.iter().rposition(|done| done.stands),
+            false => done.iter().position(|done| !done.stands),
         }) else {
             return Ok(());
         };
         self.story.push(format!("offshoot {verb} -w {agent}"));
+        let [before, after] = done[at].folder.clone();
+        let (left, expected) = if wanted { (after, before) } else { (before, after) };
+        let is_as_left = self.world.state(Side::Folder) == left;
         let said = self.world.product(&[verb, "-w", agent]);
         self.note(&said);
         if said.is_well() {
-            self.undoable.entry(agent).or_default()[at] = !wanted;
+            self.undoable.entry(agent).or_default()[at].stands = !wanted;
+        }
+        // Where the workspace did something else last, that is taken back.
+        let is_commit = said.is_well() && said.out.contains("done: commit ");
+        let now = self.world.state(Side::Folder);
+        if is_commit && is_as_left && now != expected {
+            return self.fail(format!("{verb} made {now}and not {expected}of {left}: {said:#?}"));
         }
         if said.err.contains("/.git") {
             return self.fail(format!("{verb} is refused because of git: {said:#?}"));
@@ -310,4 +360,9 @@ impl Case {
         let within = |commit: &&String| self.reach.values().any(|reach| reach.contains(*commit));
         self.made.iter().filter(|commit| !within(commit)).cloned().collect()
     }
+}
+
+/// Leaves something that is not committed.
+fn left(who: &str, n: u64) -> String {
+    format!("echo {who}{n} > {who}.left")
 }

@@ -146,3 +146,25 @@ fn a_lock_that_goes_in_a_moment_stops_no_commit() {
         assert_eq!(world.product(&["commit", "-w", "fix"]).code, Some(8));
     }
 }
+
+/// The files of a submodule go with the file that makes them one: without them it would be a checkout with everything deleted.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn one_that_is_given_up_inside_goes_whole() {
+    for gone in ["git submodule --quiet deinit -f lib", "rm -r lib", "rm -r lib; mkdir lib"] {
+        let world = World::new(&format!("{UNREADY}; {READY}"), &["fix"]);
+        world.ok(FIX, gone);
+        world.done(&["commit", "-w", "fix"]);
+        let left =
+            "ls -A lib 2> /dev/null || true; git status --porcelain | grep -v '^ D lib$' || true";
+        assert_eq!(world.ok(Side::Folder, left), "", "{gone}");
+        world.ok(Side::Folder, READY);
+        assert_eq!(world.ok(Side::Folder, "git status --porcelain; cat lib/a"), "one\n", "{gone}");
+    }
+    // What is alone in no folder stays.
+    let world = World::new(&format!("{UNREADY}; {READY}"), &["fix"]);
+    world.ok(FIX, "rm lib/.git");
+    let said = world.done(&["commit", "-w", "fix"]);
+    assert!(said.contains("/lib/.git"), "{said}");
+    world.ok(Side::Folder, "test -f lib/.git");
+}

@@ -99,6 +99,15 @@ impl World {
         said.out
     }
 
+    /// Runs commands in the folder as they were printed for a person there, whose editor writes one line.
+    pub(crate) fn typed(&self, commands: &str) -> Said {
+        let binary = offshoot_tests::product::binary().display();
+        let editor = "export GIT_EDITOR=\"sed -i '1i typed'\"";
+        self.ok(Side::Folder, "git config user.name Ann; git config user.email ann@example.org");
+        let product = format!("offshoot() {{ '{binary}' \"$@\"; }}");
+        self.sh(Side::Folder, &format!("{editor}\n{product}\n{commands}"))
+    }
+
     /// All commits that refs, logs of refs and checkouts of a side reach.
     pub(crate) fn reachable(&self, side: Side) -> Result<BTreeSet<String>, String> {
         let said = self.sh(
@@ -109,6 +118,17 @@ impl World {
             true => Ok(said.out.lines().map(str::to_owned).collect()),
             false => Err(format!("{side:?}: {said:#?}")),
         }
+    }
+
+    /// What a side is, as people and git see it: files, what is checked out and staged, and all refs. Objects and logs only grow.
+    pub(crate) fn state(&self, side: Side) -> String {
+        self.ok(
+            side,
+            "git --no-optional-locks status --porcelain=v2 --branch
+             git for-each-ref --format='%(objectname) %(refname) %(symref)'
+             cat .git/HEAD; git ls-files -s -v
+             find . -path ./.git -prune -o -type f -print | LC_ALL=C sort | xargs -d '\\n' -r sha1sum",
+        )
     }
 
     /// What is wrong with a side's repository.

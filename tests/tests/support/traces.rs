@@ -108,12 +108,12 @@ fn syncs_are_left_out() {
 
 #[needs(Ptrace)]
 #[test]
-fn syncs_fail_from_a_call_on() {
+fn syncs_fail_from_one_on() {
     let dir = tempfile::tempdir().unwrap();
     let script =
         ": > a; : > b; sync a && echo 1; sync a && echo 2; sync b && echo 3; sync a && echo 4";
     let named_a = |path: &Path| path.ends_with("a");
-    let fault = Fault::FailSyncsOf { from: 4, errno: 5, which: Box::new(named_a) };
+    let fault = Fault::FailSyncsOf { from: 2, errno: 5, which: Box::new(named_a) };
     let trace = shell(dir.path(), script, fault);
     assert_eq!(names(&trace), ["openat", "openat", "fsync", "fsync", "fsync", "fsync"]);
     assert_eq!(String::from_utf8(trace.stdout).unwrap(), "1\n3\n");

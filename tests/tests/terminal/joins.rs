@@ -293,7 +293,9 @@ fn eight_can_join_at_a_time() {
     let mut guests: Vec<Console> = (0..8).map(|_| second(&place)).collect();
     let mut ninth = Console::run(&place, &SHELL);
     assert_eq!(ninth.end().code(), Some(125), "{}", ninth.screen());
-    assert!(ninth.screen().contains("workspace fix is busy"), "{}", ninth.screen());
+    let said = ninth.text();
+    assert!(said.contains("workspace fix is busy: 8 terminals have joined its session"), "{said}");
+    assert!(said.contains("end one of them, or work in another workspace"), "{said}");
     let leave = |mut guest: Console| {
         guest.keys("exit\r");
         assert_eq!(guest.end().code(), Some(0), "{}", guest.screen());

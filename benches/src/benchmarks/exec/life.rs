@@ -41,7 +41,7 @@ impl<'a> Life<'a> {
         let files = bench.options.scaled(100, 2_000);
         let tree = bench.tree(files)?;
         let home = bench.vault_of(&tree)?;
-        bench.prepare(&home, &tree, &["workspace", "create", "w"])?;
+        bench.prepare(&home, &tree, &["workspace", "create", "w", "--from", "head"])?;
         let (calls, written, behind) = (Vec::new(), 0, Duration::ZERO);
         Ok(Self { bench, tree, home, files, calls, written, behind })
     }

@@ -24,7 +24,7 @@ pub(in crate::benchmarks) fn run(bench: &Bench) -> Result<Report> {
         let mut sizes = Vec::new();
         for turn in 0..turns {
             let name = format!("n-{number}-{turn}");
-            bench.prepare(&home, &tree, &["workspace", "create", &name])?;
+            bench.prepare(&home, &tree, &["workspace", "create", &name, "--from", "head"])?;
             let arguments = ["exec", "-w", &name, "--json", "--", "sh", "-c", &script];
             sizes.push(cost(bench.offshoot(&home, &tree, &arguments))?.memory);
         }

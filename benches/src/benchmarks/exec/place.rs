@@ -104,7 +104,11 @@ impl<'a> Ground<'a> {
                 command
             }
             Kind::Workspace => {
-                self.bench.prepare(&self.home, &self.dir, &["workspace", "create", name])?;
+                self.bench.prepare(
+                    &self.home,
+                    &self.dir,
+                    &["workspace", "create", name, "--from", "head"],
+                )?;
                 let exec = ["exec", "-w", name, "--json", "--"];
                 self.bench.offshoot(&self.home, &self.dir, &[&exec[..], &script].concat())
             }

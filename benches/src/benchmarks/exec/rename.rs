@@ -94,7 +94,7 @@ fn renames(
             command
         }
         Place::Native | Place::Brokered => {
-            bench.prepare(home, dir, &["workspace", "create", name])?;
+            bench.prepare(home, dir, &["workspace", "create", name, "--from", "head"])?;
             let broker = format!("exec.broker={}", place == Place::Brokered);
             let exec = ["-c", &broker, "exec", "-w", name, "--json", "--"];
             bench.offshoot(home, dir, &[&exec[..], &words].concat())

@@ -34,7 +34,11 @@ impl<'a> Place<'a> {
     /// One call that changes ten files, in a workspace of its own: layers would pile up otherwise.
     fn measure(&self, turn: usize) -> Result<Duration> {
         let name = format!("n-{turn}");
-        self.bench.prepare(&self.home, &self.tree, &["workspace", "create", &name])?;
+        self.bench.prepare(
+            &self.home,
+            &self.tree,
+            &["workspace", "create", &name, "--from", "head"],
+        )?;
         let changes = super::ten_changes(self.files);
         let script = format!("{} changes sh -c '{changes}'", helper::lap_prefix()?);
         let arguments = ["exec", "-w", &name, "--json", "--", "sh", "-c", &script];

@@ -56,7 +56,7 @@ impl<'a> User<'a> {
         }
         let user = Self { bench, name, id, home, project };
         timed(&mut user.offshoot(&["init"]))?;
-        timed(&mut user.offshoot(&["workspace", "create", "w"]))?;
+        timed(&mut user.offshoot(&["workspace", "create", "w", "--from", "head"]))?;
         Ok(user)
     }
 

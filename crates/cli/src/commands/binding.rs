@@ -51,6 +51,7 @@ const MOVE_EXAMPLES: &str = "\
 Examples:
   offshoot binding move app ~/.config/app-2
   offshoot binding move / . --vault demo          after `mv demo elsewhere && cd elsewhere`
+  offshoot binding move / .                       after the folder was restored from a backup
 
 The name / is that of the folder that the vault was made from. Nothing is moved or read: this
 says where the folder is.";

@@ -2,8 +2,10 @@
 
 pub(crate) mod git;
 mod pick;
+mod settle;
 mod summary;
 
+pub(crate) use summary::MOST_NAMED;
 pub(crate) use summary::conflicts as conflict_lines;
 pub(crate) use summary::held as held_lines;
 
@@ -13,9 +15,10 @@ use std::os::unix::ffi::OsStrExt;
 use clap::{Args, ValueEnum};
 use offshoot_protocol::{CommitDoc, ExitCode};
 use offshoot_vault::{Vault, Workspace};
+use offshoot_workspace::git::GitAsked;
 use offshoot_workspace::{
-    Allow, CommitOutcome, CommitRequest, CommitService, Direction, GitFollowed, HomeEvent,
-    HomeOptions, PathPattern, PullService, Selection, Standing, Times, wire,
+    Allow, CommitOutcome, CommitRequest, CommitService, GitFollowed, HomeEvent, HomeOptions,
+    PathPattern, PullService, Selection, Standing, Times, wire,
 };
 
 use super::init::report_skipped;
@@ -24,7 +27,7 @@ use crate::complete;
 use crate::config::TimesSetting;
 use crate::context::Context;
 use crate::context::noise::ExpandArgs;
-use crate::error::Result;
+use crate::error::{CliError, Result};
 use crate::interrupt::{self, Watch};
 use crate::progress::Patience;
 
@@ -80,9 +83,13 @@ pub(crate) struct CommitArgs {
     /// Set the author of the git commit [default: as git is configured]
     #[arg(long, value_name = "NAME <MAIL>", requires = "git")]
     author: Option<String>,
-    /// Settle an interrupted commit that cannot be settled on its own
-    #[arg(long, value_name = "WAY")]
-    settle: Option<SettleWay>,
+    /// Settle an interrupted commit this way, and commit nothing
+    #[arg(
+        long,
+        value_name = "WAY",
+        conflicts_with_all = ["message", "dry_run", "only", "exclude", "patch", "ignored", "allow", "git"]
+    )]
+    settle: Option<settle::Way>,
     #[command(flatten)]
     expand: ExpandArgs,
 }
@@ -98,21 +105,15 @@ enum Allowed {
     Markers,
 }
 
-/// Which way to settle.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum SettleWay {
-    /// Take the commit back
-    Back,
-    /// Finish the commit
-    Forward,
-}
-
 /// What is said from the moment on in which the folder is being changed.
 pub(crate) const HALF_CHANGED: &str =
     "the folder was being changed: the next command finishes that or takes it back";
 
 pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<ExitCode> {
     let vault = &context.vault_to_settle()?.vault;
+    if let Some(way) = args.settle {
+        return settle::run(way, context, vault);
+    }
     let workspace = context.workspace_to_change(vault).map_err(|error| {
         // What is no workspace, and looks like a sentence, is what the commit is to say.
         match args.named.text().filter(|text| text.contains(char::is_whitespace)) {
@@ -134,11 +135,7 @@ pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<ExitCode> {
         }
         context.tell(event);
     };
-    let settle = args.settle.map(|way| match way {
-        SettleWay::Back => Direction::Back,
-        SettleWay::Forward => Direction::Forward,
-    });
-    let options = HomeOptions { settle, ..context.home_options(&told) };
+    let options = context.home_options(&told);
     let mut selection = selection(args, &context.standing(vault)?)?;
     if args.patch {
         let picked = pick::pick(context, vault, &workspace, &selection, args.expand)?;
@@ -195,29 +192,49 @@ pub(crate) fn bring_home(
             TimesSetting::Now => Times::Now,
             TimesSetting::Recorded => Times::Recorded,
         },
+        git: about.git.then(|| GitAsked { author: about.author.map(str::to_owned) }),
     };
     let progress = context.settings.config.ui.progress;
     let waiting = Patience::new(progress, context.is_silent(), "bringing files home");
+    // What an interrupted command left out comes first: it is older.
+    let owed = match about.git && !about.dry_run {
+        true => service.owed(workspace)?,
+        false => None,
+    };
+    let named = owed.as_ref().and_then(|owed| owed.asked.author.as_deref());
+    let late = match &owed {
+        Some(owed) => {
+            let prepared = git::Prepared::new(vault, named.or(about.author))?;
+            Some(make_late(context, vault, workspace, &prepared, &puller, &owed.outcome)?)
+        }
+        None => None,
+    };
     let prepared = match about.git {
-        true => Some(git::Prepared::new(vault, about.author)?),
+        true => Some(git::Prepared::new(vault, about.author.or(named))?),
+        false => None,
+    };
+    // What a dry run stores is looked at once more at the end.
+    let held = match about.dry_run {
+        true => Some(vault.hold()?),
         false => None,
     };
     if let Some(prepared) = &prepared {
         let dry = CommitRequest { dry_run: true, ..request.clone() };
-        prepared.check(vault, &service.commit(&dry)?)?;
+        prepared.check(vault, &service.commit(&dry)?, about.dry_run)?;
     }
     let outcome = service.commit(&request)?;
     drop((waiting, service));
     let came_home = outcome.operation.is_some();
-    let planned = match &prepared {
-        Some(prepared) if about.dry_run && outcome.conflicts.is_empty() => {
-            prepared.planned(vault, &outcome)?
+    let made = match prepared {
+        Some(prepared) if came_home => {
+            Some(prepared.commit(vault, &context.actor, workspace.id, &outcome)?)
         }
-        _ => String::new(),
+        Some(prepared) if about.dry_run && outcome.conflicts.is_empty() => {
+            Some(prepared.planned(vault, &outcome))
+        }
+        _ => None,
     };
-    let commit =
-        |prepared: git::Prepared| prepared.commit(vault, &context.actor, workspace.id, &outcome);
-    let made = prepared.filter(|_| came_home).map(commit).transpose()?;
+    drop(held);
     let followed = made.as_ref().and_then(|made| made.follow(&puller, workspace, &outcome));
     drop(puller);
     // What is said is what there is at the end.
@@ -232,14 +249,47 @@ pub(crate) fn bring_home(
         end.workspace_git.notes.extend(git.notes);
     }
     let mut noise = context.noise(vault, &[end.before, end.after], about.expand)?;
-    let text = summary::text(&end, noise.as_mut())? + &planned;
+    let text = summary::text(&end, noise.as_mut())?;
     if behind {
         let name = &outcome.workspace;
         context.output.note(format!(
             "{name} does not have the git commit yet: `offshoot pull -w {name}` brings it"
         ));
     }
-    report(context, &outcome, made.as_ref(), &text)
+    let earlier = late.as_ref().filter(|_| made.is_some()).map(git::Made::text);
+    let text = earlier.unwrap_or_default() + &text;
+    let said = made.as_ref().or(late.as_ref());
+    let document = CommitDoc {
+        git: said.map(git::Made::document),
+        repositories: wire::repositories(&end.git),
+        workspace_repositories: wire::repositories(&end.workspace_git),
+        ..wire::commit(&outcome)
+    };
+    let code = report(context, &outcome, said, document, &text)?;
+    context.tell_git_due(vault);
+    Ok(code)
+}
+
+/// Makes the git commit of what came home before, where a command was interrupted before that.
+fn make_late(
+    context: &Context,
+    vault: &Vault,
+    workspace: &Workspace,
+    prepared: &git::Prepared,
+    puller: &PullService<'_>,
+    outcome: &CommitOutcome,
+) -> Result<git::Made> {
+    match prepared.commit_late(vault, &context.actor, workspace.id, outcome)? {
+        git::Made::Failed(error) => {
+            let what = "no git commit was made of what came home before";
+            Err(CliError { message: format!("{what}: {}", error.message), ..error })
+        }
+        made => {
+            // Where it does not follow, the workspace gets it with the commit that comes now, or by a pull.
+            drop(made.follow(puller, workspace, outcome));
+            Ok(made)
+        }
+    }
 }
 
 fn selection(args: &CommitArgs, standing: &Standing) -> Result<Selection<'static>> {
@@ -265,6 +315,7 @@ fn report(
     context: &Context,
     outcome: &CommitOutcome,
     made: Option<&git::Made>,
+    document: CommitDoc,
     summary: &str,
 ) -> Result<ExitCode> {
     report_skipped(context, &outcome.report);
@@ -276,13 +327,12 @@ fn report(
             "{pattern} names a part of a git directory, which comes home as a whole: `--exclude .git` leaves it out, `--only .git` takes it"
         ));
     }
-    let document = CommitDoc { git: made.map(git::Made::document), ..wire::commit(outcome) };
     let text = |_: &_| {
         let git = made.map(git::Made::text).unwrap_or_default();
         format!("{summary}{git}")
     };
     match made {
-        Some(git::Made::Failed(error)) => {
+        Some(git::Made::Failed(error) | git::Made::Failing(error)) => {
             context.output.data(document, text)?;
             Ok(error.code)
         }

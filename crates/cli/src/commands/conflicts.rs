@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::Args;
-use offshoot_protocol::{ConflictDoc, ConflictListDoc, ExitCode, Text};
+use offshoot_protocol::{ConflictDoc, ConflictListDoc, ExitCode, GoalDoc, Text, WayOnDoc};
 use offshoot_vault::diff::Change;
 use offshoot_vault::{Body, Entry, EntryKind, RecordedSide, Vault, VaultPath};
 use offshoot_workspace::{ChangeSummaryService, ConflictService, OpenConflict, Point, wire};
@@ -164,12 +164,13 @@ pub(crate) fn lines(conflicts: &[OpenConflict]) -> String {
     format!("{}\n{lines}", paint(BAD, &format!("{count} to decide:")))
 }
 
-/// What to do about them.
-pub(crate) fn next_steps(workspace: &str) -> String {
-    let text = format!(
-        "see: offshoot conflicts -w {workspace}   decide: offshoot resolve PATH --ours|--theirs -w {workspace}"
-    );
-    format!("{}\n", paint(DIM, &text))
+/// What to do about them, where there is anything to decide.
+pub(crate) fn next_steps(ways: &[WayOnDoc], workspace: &str) -> String {
+    let line = |see: String| {
+        let decide = format!("offshoot resolve PATH --ours|--theirs -w {workspace}");
+        format!("{}\n", paint(DIM, &format!("see: {see}   decide: {decide}")))
+    };
+    render::way_on::to(GoalDoc::Decide, ways).map(line).unwrap_or_default()
 }
 
 /// How to look at sides and to decide.

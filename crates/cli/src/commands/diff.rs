@@ -316,7 +316,7 @@ fn stat_text(service: &ChangeSummaryService<'_>, listing: &Listing<'_>) -> Resul
             FileDiff::Binary | FileDiff::TooLarge => (None, None),
         };
         lines.push(stat::StatLine {
-            path: change.path.to_string(),
+            path: render::path(&change.path),
             added,
             removed,
             binary: matches!(diff, FileDiff::Binary | FileDiff::TooLarge),

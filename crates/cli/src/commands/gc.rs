@@ -52,6 +52,9 @@ pub(crate) fn run(args: &GcArgs, context: &Context) -> Result<()> {
             let note = format!("ephemeral workspace {expired} expired and was cleaned up");
             context.output.note(note);
         }
+        if let Err(error) = context.home.sweep() {
+            context.output.note(format!("a deleted vault was not cleared: {error}"));
+        }
     }
     let state =
         if args.dry_run { interrupt::NOTHING } else { "`offshoot gc` goes on where it was" };

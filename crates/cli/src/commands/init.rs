@@ -188,7 +188,7 @@ fn refresh(args: &InitArgs, context: &Context, listed: &Listed, directory: &Path
     let told = |event: &_| context.tell(event);
     let options = context.home_options(&told);
     let service = BindingService::new(&opened.vault, &context.actor);
-    let refreshed = service.refresh(&options)?;
+    let refreshed = service.adopt(&options)?;
     drop(options);
     report_skipped(context, &refreshed.report);
     context.note_left_git(&refreshed.git);

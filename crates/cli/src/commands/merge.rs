@@ -119,9 +119,8 @@ fn text(outcome: &MergeOutcome, listing: &Listing<'_>, dry_run: bool) -> String 
     out.push_str(&render::git::notes(&outcome.git, &format!("{}'s", outcome.workspace)));
     if !outcome.conflicts.is_empty() {
         out.push_str(&conflicts::lines(&outcome.conflicts));
-        if !dry_run {
-            out.push_str(&conflicts::next_steps(&outcome.workspace));
-        }
+        let ways = wire::merge_ways_on(outcome, dry_run);
+        out.push_str(&conflicts::next_steps(&ways, &outcome.workspace));
     }
     out
 }

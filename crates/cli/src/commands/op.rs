@@ -66,7 +66,7 @@ fn log(args: &LogArgs, context: &Context) -> Result<ExitCode> {
                 paint(DIM, &render::time(operation.time_ms)),
                 paint(NAME, &operation.kind),
                 render::line(&operation.actor.user),
-                render::line(&operation.summary),
+                render::line(&render::paths_in(operation.summary.clone())),
             ]
         });
         let problems = document

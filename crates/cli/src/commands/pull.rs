@@ -4,7 +4,8 @@ use clap::Args;
 use offshoot_protocol::ExitCode;
 use offshoot_workspace::{PullService, Pulled, wire};
 
-use super::commit::conflict_lines;
+use super::commit::{MOST_NAMED, conflict_lines};
+use super::conflicts::next_steps;
 use super::init::report_skipped;
 use crate::args::Named;
 use crate::context::Context;
@@ -12,6 +13,7 @@ use crate::context::noise::ExpandArgs;
 use crate::error::Result;
 use crate::progress::Patience;
 use crate::render::listing::{Listing, show_expanded};
+use crate::render::way_on::take_back;
 use crate::render::{self, BAD, DIM, NAME, paint};
 
 const EXAMPLES: &str = "\
@@ -50,6 +52,7 @@ pub(crate) fn run(args: &PullArgs, context: &Context) -> Result<ExitCode> {
         false => service.pull(&context.workspace_to_change(vault)?),
     };
     drop((waiting, service));
+    context.tell_git_due(vault);
     let pulled = pulled?;
     report_skipped(context, &pulled.report);
     context.note_left_git(&pulled.git_directory);
@@ -68,7 +71,7 @@ fn text(pulled: &Pulled, captured: &Listing<'_>, changes: &Listing<'_>) -> Strin
     let is_news = !captured.single().is_empty() || !captured.folded().is_empty();
     if pulled.head_moved && (is_news || pulled.workspace.is_none()) {
         text.push_str(&format!("new in the folder: {}\n", captured.heading()));
-        text.push_str(&captured.lines("  ", usize::MAX, &show_expanded("head")));
+        text.push_str(&captured.lines("  ", MOST_NAMED, &show_expanded("head")));
     }
     let Some(workspace) = &pulled.workspace else {
         if !pulled.head_moved {
@@ -82,15 +85,18 @@ fn text(pulled: &Pulled, captured: &Listing<'_>, changes: &Listing<'_>) -> Strin
         text.push_str(&format!("workspace {name} is up to date\n"));
         return text;
     }
+    let ways = wire::pull_ways_on(pulled);
     text.push_str(&format!("pulled into workspace {name}: {}\n", changes.heading()));
-    text.push_str(&changes.lines("  ", usize::MAX, &show_expanded(workspace)));
+    text.push_str(&changes.lines("  ", MOST_NAMED, &show_expanded(workspace)));
     text.push_str(&render::git::notes(&pulled.git, &format!("{workspace}'s")));
     if !pulled.conflicts.is_empty() {
         let count = render::count(pulled.conflicts.len() as u64, "conflict");
         text.push_str(&format!("{} to decide:\n", paint(BAD, &count)));
         text.push_str(&conflict_lines(&pulled.conflicts));
+        text.push_str(&next_steps(&ways, workspace));
     }
-    let undo = format!("take back: offshoot undo -w {workspace}");
-    text.push_str(&format!("{}\n", paint(DIM, &undo)));
+    if let Some(line) = take_back(&ways) {
+        text.push_str(&format!("{}\n", paint(DIM, &line)));
+    }
     text
 }

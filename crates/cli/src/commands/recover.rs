@@ -74,7 +74,8 @@ pub(crate) fn run(command: &RecoverCommand, context: &Context) -> Result<()> {
             let inspected = service.show(&service.find(&args.exec)?)?;
             let document = wire::inspected(&inspected);
             let root = vault.snapshot(&inspected.found.note.snapshot)?.root;
-            let mut noise = context.noise(vault, &[root], args.expand)?;
+            let noise = context.noise(vault, &[root], args.expand)?;
+            let mut noise = noise.map(|noise| noise.reading(&inspected.preview.objects));
             let listing = Listing::new(&inspected.preview.changes, noise.as_mut())?;
             let listing = listing.without_metadata();
             context.output.data(document, |_| shown(&inspected, &listing))
@@ -98,7 +99,7 @@ fn list(context: &Context, service: &RecoverService<'_>) -> Result<()> {
             return "no interrupted command left anything\n".to_owned();
         }
         let rows: Vec<Vec<String>> = found.iter().map(row).collect();
-        let next = "see: offshoot recover show EXEC   keep: recover keep EXEC   throw away: recover drop EXEC\n";
+        let next = "see: offshoot recover show EXEC   keep: offshoot recover keep EXEC   throw away: offshoot recover drop EXEC\n";
         format!("{}{}", table(RECOVERABLE, rows), paint(DIM, next))
     })
 }

@@ -10,7 +10,7 @@ use crate::args::Named;
 use crate::context::Context;
 use crate::error::{CliError, Result};
 use crate::interrupt::{self, Watch};
-use crate::render;
+use crate::render::{self, DIM, NAME, paint};
 
 #[derive(Debug, Args)]
 #[command(
@@ -52,9 +52,11 @@ fn revert(
         .with_home(home)
         .with_git(crate::git::options(None)?);
     let reverted = act(&service, scope).map_err(|error| or_vault_wide(error, scope, vault))?;
+    let gone = service.gone(&reverted.target)?;
     drop(service);
     drop(watch);
     context.home.relink(vault)?;
+    context.tell_git_due(vault);
     let document = RevertDoc {
         verb: verb.to_owned(),
         target: wire::operation(&reverted.target, &vault.workspaces()?),
@@ -62,7 +64,7 @@ fn revert(
         repositories: wire::repositories(&reverted.git),
     };
     context.output.done(document, |document| {
-        let done = if verb == "undo" { "undone" } else { "redone" };
+        let (done, back) = if verb == "undo" { ("undone", "redo") } else { ("redone", "undo") };
         let folder = match document.target.kind.as_str() {
             "commit" => "; the folder was changed as well",
             _ => "",
@@ -70,7 +72,12 @@ fn revert(
         let summary = render::line(&document.target.summary);
         let id = render::short(&reverted.target.id);
         let git = render::git::notes(&reverted.git, "yours");
-        format!("{done}: {summary} ({id}){folder}\n{git}")
+        let gone = gone.iter().map(|name| {
+            let back = format!("; `offshoot {back} -w {name}` brings it back");
+            format!("workspace {} is gone{}\n", paint(NAME, name), paint(DIM, &back))
+        });
+        let gone: String = gone.collect();
+        format!("{done}: {summary} ({id}){folder}\n{gone}{git}")
     })
 }
 

@@ -14,7 +14,7 @@ use offshoot_protocol::{
     VaultRenamedDoc,
 };
 use offshoot_vault::{CheckDepth, Vault, display_bytes};
-use offshoot_workspace::wire;
+use offshoot_workspace::{ServiceError, delete_vault, wire};
 
 use super::init::{check_project, open_directory, report_skipped};
 use crate::complete;
@@ -228,7 +228,7 @@ pub(crate) fn text(text: &Text) -> String {
 }
 
 fn delete(args: &DeleteArgs, context: &Context) -> Result<()> {
-    // Not opened: a vault that is damaged or too new must still go.
+    // Not opened, unless a commit was interrupted: a vault that is damaged or too new must still go.
     let known = context.home.has(&args.name).map_err(|error| context.home_error(error))?;
     if !known {
         return Err(context.vault_named(&args.name).err().unwrap_or_else(|| {
@@ -239,7 +239,13 @@ fn delete(args: &DeleteArgs, context: &Context) -> Result<()> {
         return Err(CliError::usage(format!("vault {} was not deleted", args.name))
             .hint("add --yes to delete it without being asked; it cannot be undone"));
     }
-    context.home.delete(&args.name).map_err(|error| context.home_error(error))?;
+    let told = |event: &_| context.tell(event);
+    let options = context.home_options(&told);
+    let deleted = delete_vault(&context.home, &args.name, &context.actor, &options);
+    deleted.map_err(|error| match error {
+        ServiceError::Home(error) => context.home_error(error),
+        other => other.into(),
+    })?;
     let document = VaultDeletedDoc { name: args.name.clone() };
     context.output.done(document, |document| format!("vault {} deleted\n", document.name))
 }

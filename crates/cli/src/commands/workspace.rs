@@ -8,12 +8,12 @@ use offshoot_protocol::{
     TreeNodeDoc, WorkspaceCreatedDoc, WorkspaceDeletedDoc, WorkspaceListDoc, WorkspaceRenamedDoc,
     WorkspaceShowDoc, WorkspaceTreeDoc,
 };
-use offshoot_vault::{Id, Vault, Workspace};
+use offshoot_vault::{Binding, Id, Vault, Workspace};
 use offshoot_workspace::{
-    ChangeSummaryService, CheckpointService, NewWorkspace, Resolver, Summary, WorkspaceService,
-    wire,
+    ChangeSummaryService, CheckpointService, NewWorkspace, Resolver, WorkspaceService, wire,
 };
 
+use super::commit::git;
 use super::exec::open_or_adopt;
 use crate::complete;
 use crate::config::parse_duration;
@@ -53,7 +53,7 @@ pub(crate) enum WorkspaceCommand {
 
 pub(crate) const CREATE_EXAMPLES: &str = "\
 Examples:
-  offshoot workspace create fix                    from the main line
+  offshoot workspace create fix                    from what is in the folder now
   offshoot workspace create try-2 --from fix       from another workspace
   offshoot workspace create old --from fix@before  from a checkpoint
   offshoot workspace create --ephemeral            with a name of its own, cleaned up by itself
@@ -63,9 +63,9 @@ Examples:
 pub(crate) struct CreateArgs {
     /// Name of the workspace [default: a friendly one]
     name: Option<String>,
-    /// Fork from this REF
-    #[arg(long, value_name = "REF", default_value = "head", add = complete::references())]
-    from: String,
+    /// Fork from this REF [default: the main line, brought up to date with the folder]
+    #[arg(long, value_name = "REF", add = complete::references())]
+    from: Option<String>,
     /// Delete it once it is unused for this long
     #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     ephemeral: Option<String>,
@@ -131,7 +131,11 @@ pub(crate) fn run(command: &WorkspaceCommand, context: &Context) -> Result<()> {
 
 fn create(args: &CreateArgs, context: &Context, opened: &OpenVault) -> Result<()> {
     let vault = &opened.vault;
-    let from = Resolver::new(vault).point(&args.from, None)?;
+    if args.from.is_none() && context.settings.config.exec.refresh {
+        refresh(context, opened)?;
+    }
+    let from = args.from.as_deref().unwrap_or("head");
+    let from = Resolver::new(vault).point(from, None)?;
     let lifetime = args.ephemeral.as_deref().map(|text| lifetime(text, context)).transpose()?;
     let service = WorkspaceService::new(vault, &context.actor);
     let new = NewWorkspace { name: args.name.as_deref(), from: &from, lifetime };
@@ -151,6 +155,16 @@ fn create(args: &CreateArgs, context: &Context, opened: &OpenVault) -> Result<()
         }
         text
     })
+}
+
+/// Makes the main line what is in the folder now; a vault may have been brought here without its folder.
+fn refresh(context: &Context, opened: &OpenVault) -> Result<()> {
+    let bindings = opened.vault.bindings()?;
+    let folder = bindings.iter().find(|binding| binding.is_first()).map(Binding::host_path);
+    match folder.filter(|folder| folder.is_dir()) {
+        Some(folder) => Ok(context.refresh(opened, &folder)?),
+        None => Ok(()),
+    }
 }
 
 fn lifetime(text: &str, context: &Context) -> Result<Duration> {
@@ -227,20 +241,25 @@ fn show(args: &NameArgs, context: &Context, vault: &Vault) -> Result<()> {
     let usage = service.usage(&workspace)?;
     let head = vault.snapshot(&workspace.state.head)?;
     let base = vault.snapshot(&workspace.state.base)?;
-    let changes = ChangeSummaryService::new(vault, context.diff_options());
-    let Summary { changes: changed, metadata_files, .. } =
-        changes.between(&base.root, &head.root, false)?;
+    let changed = ChangeSummaryService::new(vault, context.diff_options());
+    let changed = changed.between(&base.root, &head.root, false)?.changes.len() as u64;
+    // What a status says of it: what came home is no change of the workspace any more.
+    let preview = context.preview(vault, &workspace, false)?;
+    let (diff, merge) = (context.diff_options(), context.merge_options());
+    let listed = service.listed_changes(&workspace, diff, merge, git::tracked(vault)?)?;
     let checkpoints = CheckpointService::new(vault, &context.actor).list(&workspace)?;
     let document = WorkspaceShowDoc {
         workspace: wire::workspace(&workspace, &all),
         head: wire::snapshot(&head),
         usage: wire::usage(&usage),
-        changed_paths: changed.len() as u64,
+        changed_paths: changed,
+        listed_changes: listed,
         checkpoints: checkpoints.iter().map(|c| wire::checkpoint(c, &all)).collect(),
     };
-    let mut noise = context.noise(vault, &[base.root, head.root], ExpandArgs::default())?;
-    let listing = Listing::new(&changed, noise.as_mut())?;
-    let listing = listing.and_metadata(metadata_files, STATUS_METADATA);
+    let roots = [preview.proposal.base, preview.proposal.main, head.root];
+    let mut noise = context.noise(vault, &roots, ExpandArgs::default())?;
+    let listing = Listing::new(&preview.summary.changes, noise.as_mut())?;
+    let listing = listing.and_metadata(preview.summary.metadata_files, STATUS_METADATA);
     context.output.data(document, |document| {
         let row = |name: &str, value: String| vec![paint(DIM, name), value];
         let parent = document.workspace.parent.as_deref().unwrap_or("head");

@@ -1,20 +1,23 @@
 //! What commands need that bring files home.
 
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 use std::time::Duration;
 
 use offshoot_vault::merge::MergeOptions;
 use offshoot_vault::{ApplyNote, Vault, Workspace};
+use offshoot_workspace::git::git_dues;
 use offshoot_workspace::{
     BindingService, GitDirectory, GitTaking, HomeEvent, HomeOptions, How, Preview, PreviewService,
-    RunningService, Selection, Settled, settle_interrupted,
+    RunningService, Selection, ServiceError, Settled, settle_interrupted,
 };
 
-use super::{Context, user_home};
+use super::{Context, OpenVault, user_home};
 use crate::commands::commit::git;
+use crate::commands::init;
 use crate::error::{CliError, Result};
 use crate::output::eprint;
-use crate::render::{self, DIM, line, paint};
+use crate::render::{self, DIM, host_path, line, paint};
 
 /// How long a command waits for somebody who is at the folder, to settle what was interrupted there.
 const SETTLE_WAIT: Duration = Duration::from_secs(2);
@@ -83,6 +86,23 @@ impl Context {
     /// Finishes what was interrupted in the folder, or takes it back, and says so. Where that is not possible now, the
     /// command goes on and the person is told.
     pub(crate) fn settle_interrupted(&self, vault: &Vault) {
+        self.settle_applies(vault);
+        self.tell_git_due(vault);
+    }
+
+    /// Says which git commits were asked for and not made.
+    pub(crate) fn tell_git_due(&self, vault: &Vault) {
+        // Where it cannot be told, the command itself has more to say about that.
+        for due in git_dues(vault).unwrap_or_default() {
+            let Ok(Some(workspace)) = vault.workspace(&due.workspace) else { continue };
+            let name = workspace.name;
+            self.output.note(format!(
+                "the git commit of what came home from {name} was not made: `offshoot commit -w {name} --git` makes it"
+            ));
+        }
+    }
+
+    fn settle_applies(&self, vault: &Vault) {
         let waits = vault.interrupted_applies().is_ok_and(|applies| !applies.is_empty());
         if !waits || vault.cut_short().is_some() {
             return;
@@ -96,6 +116,24 @@ impl Context {
                 "a commit was interrupted in the folder and is not settled: {message}; {hint}"
             ));
         }
+    }
+
+    /// Makes the main line what is in the folder now, before something is forked from it; says so where it moved.
+    pub(crate) fn refresh(&self, opened: &OpenVault, folder: &Path) -> Result<(), ServiceError> {
+        if opened.vault.is_read_only() {
+            return Ok(());
+        }
+        let service = BindingService::new(&opened.vault, &self.actor);
+        let told = |event: &_| self.tell(event);
+        let refreshed = service.refresh(&self.home_options(&told))?;
+        init::report_unreadable(self, &refreshed.report);
+        // That commits are lost is among the warnings of a command.
+        self.note_taken_git(&refreshed.git);
+        if refreshed.changed {
+            let (name, folder) = (&opened.name, host_path(folder));
+            self.output.note(format!("vault {name} was brought up to date with {folder}"));
+        }
+        Ok(())
     }
 
     /// Takes in the git directory of a vault that was just made, where it lies outside of the folder.
@@ -139,9 +177,14 @@ impl Context {
             How::Dropped => "had not begun and is dropped",
             How::Finished => "is finished now",
             How::TakenBack => "was taken back",
+            How::GivenUp => "was given up: the folder is another one and stays as it is",
         };
         if !self.output.is_quiet() {
-            let text = format!("an interrupted {} {what}", settled.summary);
+            let mut text = format!("an interrupted {} {what}", settled.summary);
+            if settled.how == How::GivenUp {
+                let staging = format!(".offshoot-apply-{}", settled.apply);
+                text.push_str(&format!("; {staging} has what the commit took out of it"));
+            }
             eprint(&format!("{}\n", paint(DIM, &line(&text))));
         }
     }

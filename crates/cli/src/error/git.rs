@@ -2,12 +2,18 @@
 
 use offshoot_protocol::ExitCode;
 use offshoot_workspace::git::GitError;
+use offshoot_workspace::wire;
 
 use super::CliError;
+use crate::render;
 
 impl From<GitError> for CliError {
     fn from(error: GitError) -> Self {
         let message = error.to_string();
+        if let GitError::CannotJoin { way, .. } = &error {
+            let hint = render::way_on::text(&wire::way_on(way));
+            return Self::new(ExitCode::Conflict, message).hint(hint);
+        }
         let (code, hint) = match error {
             GitError::Missing(_) => (ExitCode::NotFound, Some("install git")),
             GitError::NoRepository(_) => {
@@ -33,15 +39,17 @@ impl From<GitError> for CliError {
             GitError::ForeignBranch(_) => {
                 (ExitCode::Conflict, Some("choose another name, or replace it with --force"))
             }
-            GitError::CheckedOut { .. } => (ExitCode::Conflict, Some("choose another name")),
+            GitError::InUse { .. } | GitError::NoRoom { .. } => {
+                (ExitCode::Conflict, Some("choose another name"))
+            }
             GitError::Dirty(_) => (
                 ExitCode::Conflict,
                 Some("commit or stash them with git first, or commit without --git"),
             ),
-            GitError::CannotJoin { .. } => (
+            GitError::MovedOn(_) => (
                 ExitCode::Conflict,
                 Some(
-                    "where the files have what both sides did, `git merge --no-commit -s ours` with it, `git add` and `git commit` record that",
+                    "`git status` in the folder shows what is not committed; `git add` and `git commit` commit it",
                 ),
             ),
             GitError::InTheWay(_) => (
@@ -55,6 +63,7 @@ impl From<GitError> for CliError {
                 ),
             ),
             GitError::Slow { .. } => (ExitCode::Failure, Some("a filter that git runs may hang")),
+            GitError::CannotJoin { .. } => (ExitCode::Conflict, None),
             GitError::Run { .. } | GitError::Failed { .. } | GitError::Answer { .. } => {
                 (ExitCode::Failure, None)
             }

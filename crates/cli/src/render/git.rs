@@ -1,8 +1,11 @@
 //! What became of repositories, for people.
 
-use offshoot_workspace::git::{GitEvent, GitNote, GitReport, InUse, WayOn};
+use offshoot_protocol::GoalDoc;
+use offshoot_workspace::git::{GitEvent, GitNote, GitReport, InUse};
+use offshoot_workspace::wire;
 
 use super::listing::git_name;
+use super::way_on;
 use super::{DIM, NAME, WARN, count, line, paint};
 
 /// What the main line is called among sides.
@@ -44,17 +47,17 @@ fn told(note: &GitNote, whose: &str, place: &str) -> String {
     let git = paint(WARN, &format!("{}:", git_name(&note.repository)));
     match &note.event {
         GitEvent::KeptApart(kept) => {
-            let next = next(note, kept);
+            let next = next(note);
             let kept = paint(NAME, &line(short(kept)));
             format!("{git} {name} was moved on both sides: {whose} stays, {side} is {kept}{next}\n")
         }
         GitEvent::NoRoom(beside, kept) => {
-            let next = next(note, kept);
+            let next = next(note);
             let (beside, kept) = (line(short(beside)), paint(NAME, &line(short(kept))));
             format!("{git} {name} cannot be beside {beside}: {side} is {kept}{next}\n")
         }
         GitEvent::CheckedOut(kept, why) => {
-            let next = next(note, kept);
+            let next = next(note);
             let kept = paint(NAME, &line(short(kept)));
             let why = match why {
                 InUse::CheckedOut => "is checked out and cannot follow",
@@ -65,6 +68,11 @@ fn told(note: &GitNote, whose: &str, place: &str) -> String {
         }
         GitEvent::Stayed => {
             format!("{git} {name} stays at {from}, not {to}: it was changed since\n")
+        }
+        GitEvent::StayedInUse(_) => {
+            let why = note.event.why().unwrap_or_default();
+            let instead = note.to.as_ref().map(|_| format!(", not {to}")).unwrap_or_default();
+            format!("{git} {name} stays at {from}{instead}: {why}\n")
         }
         GitEvent::Moved if note.from.is_none() => format!("{git} {name} was created at {to}\n"),
         GitEvent::Moved => format!("{git} {name} moved from {from} to {to}\n"),
@@ -134,35 +142,11 @@ fn directory(note: &GitNote, git: &str) -> String {
 }
 
 /// What to do with a ref that was kept under another name.
-fn next(note: &GitNote, kept: &str) -> String {
-    let kept = line(short(kept));
-    let (branch, commit) = (line(short(&note.name)), commit_git(&note.side));
-    let Some(way) = note.way else {
-        return match note.name.as_str() {
-            "refs/stash" => format!("; `git stash apply {kept}`"),
-            _ => format!("; `git show {kept}`"),
-        };
-    };
-    match way {
-        WayOn::GitCommit => format!("\n  to merge it: `{commit}`"),
-        WayOn::CommitStaged => format!("\n  to merge it: `git commit`, then `{commit}`"),
-        WayOn::Finish => format!("\n  to merge it: finish what is in progress, then `{commit}`"),
-        WayOn::EndBisect => format!("\n  to merge it: `git bisect reset`, then `{commit}`"),
-        WayOn::QuitRebase => {
-            format!(
-                "\n  to take it instead: `git rebase --quit && git checkout -f -B {branch} {kept}`"
-            )
-        }
-        WayOn::Record => {
-            format!("\n  its files are here already, so merge it with: `{}`", record(&kept))
-        }
-        WayOn::RecordStaged => {
-            let record = record(&kept);
-            format!(
-                "\n  its files are here already, so `git commit` what is staged, and merge it with: `{record}`"
-            )
-        }
-        WayOn::Merge => format!("; on {branch}: `git merge {kept}`"),
+fn next(note: &GitNote) -> String {
+    let Some(way) = note.way.as_ref().map(wire::way_on) else { return String::new() };
+    match way.goal {
+        GoalDoc::Apply | GoalDoc::Show => format!("; `{}`", way_on::commands(&way)),
+        _ => format!("\n  {}", way_on::text(&way)),
     }
 }
 
@@ -171,16 +155,6 @@ fn id(value: Option<&str>) -> String {
     let is_id = |id: &str| id.len() >= 40 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     let value = value.unwrap_or("nothing");
     line(if is_id(value) { &value[..12] } else { short(value) })
-}
-
-/// The command that makes a git commit of what a workspace has.
-fn commit_git(side: &str) -> String {
-    format!("offshoot commit -w {} --git", line(side))
-}
-
-/// Commands that record the files as they are as a merge.
-fn record(kept: &str) -> String {
-    format!("git merge --no-commit -s ours {kept} && git add -A && git commit --no-edit")
 }
 
 /// A ref as people call it.
@@ -242,7 +216,7 @@ mod tests {
             "refs/heads/offshoot/fix/main".to_owned(),
         );
         let said = said("/.git", no_room, None);
-        let expected = "git: main cannot be beside main/x: fix's is offshoot/fix/main;";
+        let expected = "git: main cannot be beside main/x: fix's is offshoot/fix/main\n";
         assert!(said.starts_with(expected), "{said}");
     }
 

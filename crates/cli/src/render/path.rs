@@ -17,3 +17,8 @@ pub(crate) fn set_reader(standing: Standing) {
 pub(crate) fn path(path: &VaultPath) -> String {
     READER.get().map_or_else(|| path.to_string(), |reader| reader.display(path))
 }
+
+/// A text in which paths of the vault may be, such as the message of an error.
+pub(crate) fn paths_in(text: String) -> String {
+    READER.get().map_or_else(|| text.clone(), |reader| reader.display_in(&text))
+}

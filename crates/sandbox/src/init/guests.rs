@@ -126,8 +126,13 @@ impl<'a> Guests<'a> {
             return;
         }
         let Ok(connection) = accept_with(sys::borrow(DOOR), SocketFlags::CLOEXEC) else { return };
-        // Who finds no place is refused by the end of the connection.
-        let Some(place) = self.slots.iter_mut().find(|place| place.is_none()) else { return };
+        let Some(place) = self.slots.iter_mut().find(|place| place.is_none()) else {
+            // One that is gone already need not know.
+            let numbers = [MOST_GUESTS as i64];
+            let connection = connection.as_fd();
+            let _gone = buffer.send(connection, Kind::Full, &numbers, b"", None).is_err();
+            return;
+        };
         let Ok((master, slave)) = terminal::make() else { return };
         let numbers = [i64::from(script.own_network)];
         let master = Some(master.as_fd());

@@ -1,11 +1,13 @@
 //! The tables, and how older catalogs become new ones.
 
 use std::path::Path;
+use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::{OpenOptions, connection, sqlite_error, sums};
 use crate::StoreError;
+use crate::error::is_out_of_room;
 
 /// "Offs": marks the file as ours.
 pub(super) const APPLICATION_ID: i64 = 0x4f66_6673;
@@ -228,11 +230,25 @@ pub(super) fn found(connection: &Connection) -> rusqlite::Result<Vec<SchemaRow>>
     rows.collect()
 }
 
+/// At its first read SQLite gives the room of the log's index up and takes it again. A file system without any other may need a moment to
+/// have it back.
+const PAUSES: [Duration; 3] =
+    [Duration::from_millis(20), Duration::from_millis(100), Duration::from_millis(400)];
+
 fn version(connection: &Connection, path: &Path, options: &OpenOptions) -> Result<i64, StoreError> {
-    let pragma = |name: &str| -> Result<i64, StoreError> {
-        connection
-            .pragma_query_value(None, name, |row| row.get(0))
-            .map_err(|error| connection::busy_or(path, options, error))
+    let mut pauses = PAUSES.into_iter();
+    let mut pragma = |name: &str| -> Result<i64, StoreError> {
+        loop {
+            let found = connection.pragma_query_value(None, name, |row| row.get(0));
+            match (found, pauses.as_slice()) {
+                (Err(error), [_, ..]) if is_out_of_room(&error) => {
+                    pauses.next().into_iter().for_each(std::thread::sleep);
+                }
+                (found, _) => {
+                    return found.map_err(|error| connection::busy_or(path, options, error));
+                }
+            }
+        }
     };
     if pragma("application_id")? != APPLICATION_ID {
         return Err(StoreError::Foreign(path.to_owned()));

@@ -36,12 +36,19 @@ impl Spot<'_> {
 }
 
 impl Folder {
-    /// Opens a folder; it must be the one of `identity`, a device and an inode, where that is given.
-    pub(super) fn open(path: &Path, identity: Option<(u64, u64)>) -> Result<Self, ApplyProblem> {
+    /// Opens a folder; it must be the one of `identity`, a device and an inode, where that is given. After a reboot the device may have
+    /// another number.
+    pub(super) fn open(
+        path: &Path,
+        identity: Option<(Option<u64>, u64)>,
+    ) -> Result<Self, ApplyProblem> {
         let gone = || ApplyProblem::Gone { path: path.to_owned() };
         let top = disk::open_dir_path(path).map_err(|_| gone())?;
         let look = look_at(top.as_fd()).map_err(|_| gone())?;
-        if identity.is_some_and(|known| known != (look.place.device, look.inode)) {
+        let is_another = |(device, inode): (Option<u64>, u64)| {
+            inode != look.inode || device.is_some_and(|device| device != look.place.device)
+        };
+        if identity.is_some_and(is_another) {
             return Err(ApplyProblem::NotThatFolder { path: path.to_owned() });
         }
         Ok(Self { path: path.to_owned(), top, look })

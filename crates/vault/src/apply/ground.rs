@@ -26,7 +26,7 @@ const MOST_READ: u64 = 64 << 20;
 const NAMES: usize = 100;
 
 /// Whether a name is that of a staging directory, of this vault or of another.
-pub(crate) fn is_staging(name: &[u8]) -> bool {
+pub fn is_staging(name: &[u8]) -> bool {
     let id = name.strip_prefix(STAGING).and_then(|id| std::str::from_utf8(id).ok());
     id.is_some_and(|id| id.parse::<Id>().is_ok())
 }
@@ -63,14 +63,14 @@ pub(super) struct Site<'g> {
 }
 
 impl Ground {
-    /// Opens the folders of a journal. Where a staging directory is, the folder is the right one; where none is needed
-    /// device and inode tell.
+    /// Opens the folders of a journal. The inode tells that they are the right ones, and where there is no staging directory in it the
+    /// device as well. A copy of a folder has other inodes, by which nobody could see how far it came.
     pub(super) fn open(journal: &Journal, fresh: bool) -> std::result::Result<Self, ApplyProblem> {
         let mut folders = Vec::new();
         for (number, record) in journal.folders.iter().enumerate() {
             let staged = journal.stagings.iter().any(|staging| staging.folder == number);
-            let identity = (!staged).then_some((record.device, record.inode));
-            folders.push(Folder::open(disk::bytes_path(&record.path.0), identity)?);
+            let identity = ((!staged).then_some(record.device), record.inode);
+            folders.push(Folder::open(disk::bytes_path(&record.path.0), Some(identity))?);
         }
         let mut stagings = Vec::new();
         for record in &journal.stagings {

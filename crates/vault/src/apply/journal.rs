@@ -2,14 +2,16 @@
 
 use std::fs::{self, File};
 use std::io::BufWriter;
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 
 use offshoot_store::Id;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::ground::staging_name;
 use super::stamp::Stamp;
-use crate::disk;
+use crate::disk::{self, join};
 use crate::entry::{Meta, Mtime, Xattr};
 use crate::error::{Result, VaultError, io_error};
 use crate::hash::RootId;
@@ -51,6 +53,16 @@ pub(super) struct FolderRecord {
     pub(super) path: Bytes,
     pub(super) device: u64,
     pub(super) inode: u64,
+}
+
+impl FolderRecord {
+    pub(super) fn path(&self) -> &Path {
+        disk::bytes_path(&self.path.0)
+    }
+}
+
+fn bytes_of(path: &Path) -> Bytes {
+    Bytes(path.as_os_str().as_encoded_bytes().to_vec())
 }
 
 /// A directory with what comes into the folder and what came out of it, by the numbers of steps.
@@ -175,6 +187,39 @@ impl Journal {
     pub(super) fn noted_roots(&self) -> Vec<RootId> {
         let listed = self.note.get("roots").and_then(Value::as_array).into_iter().flatten();
         listed.filter_map(|root| root_text::deserialize(root).ok()).collect()
+    }
+
+    /// Where the staging directories are.
+    pub(super) fn staging_directories(&self) -> impl Iterator<Item = PathBuf> {
+        self.stagings.iter().map(|staging| self.staging_in(staging, &self.folders[staging.folder]))
+    }
+
+    fn staging_in(&self, staging: &StagingRecord, folder: &FolderRecord) -> PathBuf {
+        let below = join(&staging.directory.0, &staging_name(&self.id));
+        folder.path().join(disk::bytes_path(&below))
+    }
+
+    /// Takes note of folders that were moved: one that is not where it was may be one of these now. Its inode tells, and what is staged
+    /// in it.
+    pub(super) fn follow(&mut self, folders: &[PathBuf]) {
+        for number in 0..self.folders.len() {
+            let record = self.folders[number].clone();
+            let is_it = |path: &Path| {
+                let found = fs::symlink_metadata(path);
+                found.is_ok_and(|found| found.is_dir() && found.ino() == record.inode)
+            };
+            if is_it(record.path()) {
+                continue;
+            }
+            let is_staged = |path: &Path| {
+                let moved = FolderRecord { path: bytes_of(path), ..record.clone() };
+                let mut own = self.stagings.iter().filter(|staging| staging.folder == number);
+                own.any(|staging| self.staging_in(staging, &moved).is_dir())
+            };
+            if let Some(path) = folders.iter().find(|path| is_it(path) && is_staged(path)) {
+                self.folders[number].path = bytes_of(path);
+            }
+        }
     }
 
     /// Writes down, durably, where things are going to be staged.

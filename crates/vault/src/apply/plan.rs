@@ -124,7 +124,8 @@ impl ApplyPlan {
 
     fn open_folders(&mut self) {
         for target in &self.targets {
-            match Folder::open(&target.directory, target.identity) {
+            let identity = target.identity.map(|(device, inode)| (Some(device), inode));
+            match Folder::open(&target.directory, identity) {
                 Ok(folder) => self.folders.push(folder),
                 Err(problem) => self.problems.push(problem),
             }

@@ -99,6 +99,16 @@ pub enum ApplyProblem {
 }
 
 impl ApplyProblem {
+    /// A directory that this user may not enter.
+    pub fn not_entered(path: PathBuf) -> Self {
+        Self::Denied { path, why: "it may not be entered; `chmod u+rwx` helps".to_owned() }
+    }
+
+    /// A directory whose names this user may not change.
+    pub fn not_writable(path: PathBuf) -> Self {
+        Self::Denied { path, why: "it may not be written to; `chmod u+rwx` helps".to_owned() }
+    }
+
     /// Whether it goes away when the folder is captured again.
     pub fn is_stale(&self) -> bool {
         matches!(self, Self::Changed { .. })

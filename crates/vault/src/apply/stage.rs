@@ -307,6 +307,7 @@ impl<'a> Staging<'a> {
         Ok(())
     }
 
+    /// The file that keeps git away is one of them: after a power cut it would be there and empty, as its name is made durable, and git would take in what is staged.
     fn sync_each(&self) -> std::result::Result<(), Errno> {
         for name in disk::names(self.fd.as_fd()).map_err(|_| Errno::ACCESS)? {
             let found = look(self.fd.as_fd(), &name)?;

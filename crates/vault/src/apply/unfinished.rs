@@ -16,6 +16,7 @@ use crate::disk;
 use crate::error::{Result, io_error};
 use crate::hash::RootId;
 use crate::layer::DirLock;
+use crate::refs::Binding;
 use crate::vault::Vault;
 
 /// How long somebody may look at an apply without making it.
@@ -56,14 +57,16 @@ impl Vault {
     /// Applies that nobody is at.
     pub fn unfinished_applies(&self, _lock: &FolderLock) -> Result<UnfinishedApplies<'_>> {
         let mut found = UnfinishedApplies::default();
-        for place in self.applies()? {
+        let bound: Vec<PathBuf> = self.bindings()?.iter().map(Binding::host_path).collect();
+        for place in applies_in(self.dir())? {
             let Some(lock) = take_over(&place)? else { continue };
             let journal = if is_hidden(&place) { None } else { Journal::read(&place)? };
             // One without did not come so far as to stage anything, or is cleared up already.
-            let Some(journal) = journal else {
+            let Some(mut journal) = journal else {
                 disk::remove_tree(&place).map_err(io_error("remove", &place))?;
                 continue;
             };
+            journal.follow(&bound);
             let came = match (&journal.steps, place.join(BACK).exists(), place.join(DONE).exists())
             {
                 (None, ..) => Some(Came::Staging),
@@ -91,7 +94,7 @@ impl Vault {
     /// The ids of applies that a process left when it died, oldest first. Nothing is locked: others may settle them meanwhile.
     pub fn interrupted_applies(&self) -> Result<Vec<Id>> {
         let mut ids = Vec::new();
-        for place in self.applies()? {
+        for place in applies_in(self.dir())? {
             let name = place.file_name().and_then(|name| name.to_str());
             let id = name.and_then(|name| name.parse::<Id>().ok());
             let written = || [JOURNAL, PLACES].iter().any(|name| place.join(name).exists());
@@ -102,26 +105,43 @@ impl Vault {
         }
         Ok(ids)
     }
+}
 
-    /// The directories of all applies, oldest first.
-    fn applies(&self) -> Result<Vec<PathBuf>> {
-        let folder = self.dir().join(APPLIES);
-        let listed = match fs::read_dir(&folder) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            other => other.map_err(io_error("read", &folder))?,
-        };
-        let paths: std::io::Result<Vec<PathBuf>> =
-            listed.map(|entry| entry.map(|entry| entry.path())).collect();
-        let mut paths = paths.map_err(io_error("read", &folder))?;
-        paths.sort_unstable();
-        Ok(paths)
+/// The directories of all applies of a vault, oldest first.
+fn applies_in(vault: &Path) -> Result<Vec<PathBuf>> {
+    let folder = vault.join(APPLIES);
+    let listed = match fs::read_dir(&folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        other => other.map_err(io_error("read", &folder))?,
+    };
+    let paths: std::io::Result<Vec<PathBuf>> =
+        listed.map(|entry| entry.map(|entry| entry.path())).collect();
+    let mut paths = paths.map_err(io_error("read", &folder))?;
+    paths.sort_unstable();
+    Ok(paths)
+}
+
+/// A staging directory in a folder that is half changed, if there is one: what was in the folder lies in it. The vault need not be opened
+/// for that.
+pub(crate) fn half_changed(vault: &Path) -> Result<Option<PathBuf>> {
+    for place in applies_in(vault)?.into_iter().filter(|place| !is_hidden(place)) {
+        let is_decided = [BACK, DONE].iter().any(|mark| place.join(mark).exists());
+        // What cannot be read tells nothing.
+        let Ok(Some(journal)) = Journal::read(&place) else { continue };
+        if is_decided || journal.steps.is_none() {
+            continue;
+        }
+        if let Some(staging) = journal.staging_directories().find(|staging| staging.is_dir()) {
+            return Ok(Some(staging));
+        }
     }
+    Ok(None)
 }
 
 /// The roots that applies begin and end with, and those that their notes list as `roots`, whether somebody is at them or not.
 pub(crate) fn pinned_roots(vault: &Vault) -> Result<Vec<RootId>> {
     let mut roots = Vec::new();
-    for place in vault.applies()?.into_iter().filter(|place| !is_hidden(place)) {
+    for place in applies_in(vault.dir())?.into_iter().filter(|place| !is_hidden(place)) {
         if let Some(journal) = read_if_there(&place)? {
             roots.extend([journal.before, journal.after]);
             roots.extend(journal.noted_roots());

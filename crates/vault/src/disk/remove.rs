@@ -36,13 +36,8 @@ pub(crate) fn remove_tree(path: &Path) -> io::Result<()> {
 
 /// Removes everything in a directory but its directories, and returns the paths of those.
 fn empty(top: std::os::fd::BorrowedFd<'_>, path: &[u8]) -> Result<Vec<Vec<u8>>, Errno> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY;
-    let dir = match open_below(top, path, flags) {
-        Err(Errno::ACCESS) => open_up(top, path)?,
-        other => other?,
-    };
+    let dir = open_up(top, path)?;
     let mut folders = Vec::new();
-    let mut opened = false;
     for entry in Dir::read_from(&dir)? {
         let entry = entry?;
         let name = entry.file_name().to_bytes();
@@ -53,33 +48,36 @@ fn empty(top: std::os::fd::BorrowedFd<'_>, path: &[u8]) -> Result<Vec<Vec<u8>>, 
             folders.push(join(path, name));
             continue;
         }
-        let unlink = || fs::unlinkat(&dir, bytes_path(name), AtFlags::empty());
-        match unlink() {
+        match fs::unlinkat(&dir, bytes_path(name), AtFlags::empty()) {
             // The file system does not say the kinds of names.
             Err(Errno::ISDIR) => folders.push(join(path, name)),
-            Err(Errno::ACCESS) if !opened => {
-                fs::fchmod(&dir, Mode::RWXU)?;
-                opened = true;
-                unlink()?;
-            }
             Err(Errno::NOENT) => {}
             other => other?,
         }
     }
-    // What is in it can only be removed, or even opened, by an owner who may.
-    let closed = || fs::fstat(&dir).map(|stat| stat.st_mode & 0o700 != 0o700);
-    if !folders.is_empty() && !opened && closed()? {
-        fs::fchmod(&dir, Mode::RWXU)?;
-    }
     Ok(folders)
 }
 
-/// Opens a directory that its owner may not read, after giving them access.
+/// Opens a directory, after giving its owner the access that reading and emptying it takes.
 fn open_up(top: std::os::fd::BorrowedFd<'_>, path: &[u8]) -> Result<std::os::fd::OwnedFd, Errno> {
-    let (parent, name) = split_last(path);
-    let holder = open_below(top, parent, OFlags::PATH | OFlags::DIRECTORY)?;
-    fs::chmodat(&holder, bytes_path(name), Mode::RWXU, AtFlags::empty())?;
-    open_below(top, path, OFlags::RDONLY | OFlags::DIRECTORY)
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY;
+    let dir = match open_below(top, path, flags) {
+        Err(Errno::ACCESS) => {
+            let (parent, name) = split_last(path);
+            let holder = open_below(top, parent, OFlags::PATH | OFlags::DIRECTORY)?;
+            fs::chmodat(&holder, bytes_path(name), Mode::RWXU, AtFlags::empty())?;
+            open_below(top, path, flags)?
+        }
+        other => other?,
+    };
+    if fs::fstat(&dir)?.st_mode & 0o700 != 0o700 {
+        match fs::fchmod(&dir, Mode::RWXU) {
+            // Somebody else's; what they grant to others may be enough.
+            Err(Errno::PERM) => {}
+            other => other?,
+        }
+    }
+    Ok(dir)
 }
 
 fn remove_empty(top: std::os::fd::BorrowedFd<'_>, path: &[u8]) -> Result<(), Errno> {

@@ -45,7 +45,7 @@ impl Vault {
         if report.packed.count > 0 {
             self.transact("vault pack", actor, |tx| {
                 tx.record_always();
-                tx.summary(format!("pack {} contents", report.packed.count));
+                tx.summary(format!("pack the contents of {} files", report.packed.count));
                 Ok(())
             })?;
         }

@@ -1,12 +1,12 @@
 //! What must stay: what refs name, what kept operations need to be undone, and what running commands build upon.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use offshoot_store::{Hash, Id, Reader, RefChange, RefKey};
 
-use super::GcOptions;
 use super::mark::Marks;
 use super::pins::Pins;
+use super::{GcOptions, bases};
 use crate::error::{Result, VaultError};
 use crate::hash::RootId;
 use crate::objects::Objects;
@@ -64,7 +64,9 @@ pub(super) fn mark(
         let root = roots.get(id).ok_or(VaultError::NoSnapshot(*id))?;
         marks.root(objects, &RootId(*root))?;
     }
+    let mut tips: BTreeSet<Id> = refs.snapshots.iter().copied().collect();
     mark_merge_bases(vault, objects, marks)?;
+    mark_bases(vault, &tips, marks)?;
     pins.mark(vault, marks)?;
     marks.settle();
     let mut window = Window { seq, ..Window::default() };
@@ -79,16 +81,25 @@ pub(super) fn mark(
             break;
         }
         marks.settle();
+        let there = operation.snapshots.iter().filter(|id| roots.contains_key(id));
+        tips.extend(there);
         window.operations.insert(operation.id);
         window.oldest_ms = Some(operation.time_ms);
         operation.refs.iter().for_each(|key| drop(refs.automatic.remove(key)));
     }
+    // A workspace that goes back to where it was is merged as it was then.
+    mark_bases(vault, &tips, marks)?;
+    marks.settle();
     window.lapsed = refs.automatic.into_values().collect();
     window.given_up = total - window.operations.len() as u64;
     Ok(window)
 }
 
-/// Marks what a commit or a pull of each workspace is merged against, which refs need not name.
+fn mark_bases(vault: &Vault, tips: &BTreeSet<Id>, marks: &mut Marks) -> Result<()> {
+    bases::mark(vault, &tips.iter().copied().collect::<Vec<_>>(), marks)
+}
+
+/// Marks what a commit or a pull of each workspace is merged against, also where histories crossed more than once.
 fn mark_merge_bases(vault: &Vault, objects: &Objects, marks: &mut Marks) -> Result<()> {
     let head = vault.head()?.id;
     for workspace in vault.workspaces()? {
@@ -115,7 +126,11 @@ pub(super) fn refresh(vault: &Vault, window: &mut Window, marks: &mut Marks) -> 
 }
 
 /// Kept operations may name what an earlier collection took, when more was given up then.
-fn mark_if_there(objects: &Objects, root: Option<&Hash>, marks: &mut Marks) -> Result<()> {
+pub(super) fn mark_if_there(
+    objects: &Objects,
+    root: Option<&Hash>,
+    marks: &mut Marks,
+) -> Result<()> {
     match root.map(|root| RootId(*root)) {
         Some(root) if objects.has_root(&root)? => marks.root(objects, &root),
         _ => Ok(()),

@@ -2,24 +2,51 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use offshoot_store::Id;
 
 use super::{Home, HomeError, Result, entries, read_link};
+use crate::apply::half_changed;
 use crate::disk;
-use crate::error::io_error;
+use crate::error::{VaultError, io_error};
 use crate::layer::running_below;
-use crate::lock;
+use crate::lock::{self, VaultLock};
 
 impl Home {
     /// Deletes a vault with everything in it. This cannot be undone. It takes no room, and the vault is not opened.
     ///
-    /// Refused while something runs in one of its workspaces: what that writes would be gone with it.
+    /// Refused while something runs in one of its workspaces: what that writes would be gone with it. Others who have it open are waited
+    /// for, and nobody opens it meanwhile. Refused as well while a folder is half changed: nobody could settle that any more.
     pub fn delete(&self, name: &str) -> Result<()> {
         let id = self.find(name)?;
-        self.check_unused(name, &self.vault_dir(&id))?;
-        self.remove(&id)
+        let dir = self.vault_dir(&id);
+        let alone = self.take_alone(name, &dir)?;
+        if let Some(staging) = half_changed(&dir)? {
+            return Err(HomeError::HalfChanged { vault: name.to_owned(), staging });
+        }
+        self.doom(&id)?;
+        drop(alone);
+        self.remove_doomed(&id)
+    }
+
+    /// Takes a vault that is not in use, so that nobody opens it.
+    fn take_alone(&self, name: &str, dir: &Path) -> Result<VaultLock> {
+        let gone = |error: VaultError| match error {
+            VaultError::Deleted(_) => HomeError::NoVault(name.to_owned()),
+            other => other.into(),
+        };
+        // Whoever can be named is not waited for.
+        for wait in [Duration::ZERO, self.options.busy_timeout] {
+            let alone = VaultLock::alone(dir, wait).map_err(gone)?;
+            self.check_unused(name, dir)?;
+            if let Some(alone) = alone {
+                return Ok(alone);
+            }
+        }
+        let holder = offshoot_store::flock_holder(dir).unwrap_or_default();
+        Err(HomeError::InUse { vault: name.to_owned(), holder })
     }
 
     fn check_unused(&self, name: &str, dir: &Path) -> Result<()> {
@@ -37,9 +64,16 @@ impl Home {
         }
     }
 
+    /// Removes a vault that nobody else opens.
     pub(super) fn remove(&self, id: &Id) -> Result<()> {
+        self.doom(id)?;
+        self.remove_doomed(id)
+    }
+
+    /// The point of no return: the vault is not found under its name any more.
+    fn doom(&self, id: &Id) -> Result<()> {
         let dir = self.vault_dir(id);
-        let doomed = self.vaults().join(format!("{id}.del"));
+        let doomed = self.doomed_dir(id);
         let renamed = fs::rename(&dir, &doomed).or_else(|error| match error.kind() {
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
                 crate::reserve::release(&dir);
@@ -49,16 +83,24 @@ impl Home {
         });
         match renamed {
             Err(error) if error.kind() != ErrorKind::NotFound => {
-                return Err(io_error("rename", &dir)(error).into());
+                Err(io_error("rename", &dir)(error).into())
             }
-            _ => self.sync(&self.vaults())?,
+            _ => self.sync(&self.vaults()),
         }
+    }
+
+    fn remove_doomed(&self, id: &Id) -> Result<()> {
         for folder in ["names", "bindings"] {
             self.unlink_all(&self.dir.join(folder), id)?;
         }
         self.remove_mark(id)?;
+        let doomed = self.doomed_dir(id);
         disk::remove_tree(&doomed).map_err(io_error("remove", &doomed))?;
         Ok(())
+    }
+
+    fn doomed_dir(&self, id: &Id) -> PathBuf {
+        self.vaults().join(format!("{id}.del"))
     }
 
     fn unlink_all(&self, folder: &Path, id: &Id) -> Result<()> {

@@ -9,7 +9,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use crate::disk;
 
 /// The name of an ignore file; it counts for its directory and everything below.
-pub(super) const FILE: &[u8] = b".offshootignore";
+pub const FILE: &[u8] = b".offshootignore";
 
 /// The ignore files from the top down to a directory.
 #[derive(Clone, Default)]

@@ -21,6 +21,7 @@ use crate::disk::{self, join};
 use crate::entry::Xattr;
 use crate::error::{Result, io_error};
 use crate::mounts::pseudo_below;
+use crate::path::VaultPath;
 use crate::refs::{BOUND, OWN};
 
 /// A directory of more entries than this is looked at by several workers.
@@ -97,6 +98,8 @@ struct Scanner<'a> {
     top: OwnedFd,
     /// The top is that of a vault's tree, where the place of further folders is not its own.
     is_first: bool,
+    /// The top is a git directory that lies outside of the first folder.
+    is_git_directory: bool,
     /// Directories that are never entered, by device and inode.
     never: Vec<(u64, u64)>,
     /// File systems that show the kernel, which are not entered either.
@@ -107,7 +110,12 @@ struct Scanner<'a> {
     found: AtomicU64,
 }
 
-pub(super) fn scan(source: &Path, is_first: bool, options: &ImportOptions) -> Result<Scanned> {
+/// Looks at all that is below a directory; `at` is where it lies in the vault's tree if the vault is bound to it.
+pub(super) fn scan(
+    source: &Path,
+    at: Option<&VaultPath>,
+    options: &ImportOptions,
+) -> Result<Scanned> {
     let top = disk::open_dir(source).map_err(io_error("open", source))?;
     let stat = fs::fstat(&top).map_err(io_error("stat", source))?;
     let never = options.never.iter().filter_map(|dir| fs::stat(dir).ok()).map(|s| inode(&s));
@@ -116,7 +124,8 @@ pub(super) fn scan(source: &Path, is_first: bool, options: &ImportOptions) -> Re
     let scanner = Scanner {
         options,
         top,
-        is_first,
+        is_first: at.is_some_and(VaultPath::is_top),
+        is_git_directory: at.and_then(VaultPath::name).is_some_and(|name| name.ends_with(b".git")),
         never: never.collect(),
         pseudo: pseudo.collect(),
         skipped: Mutex::default(),
@@ -231,6 +240,10 @@ impl Scanner<'_> {
         if self.is_first && is_reserved(parent, &name) {
             return self.skip(&path(), SkipReason::Reserved);
         }
+        if kind == FileType::RegularFile && self.is_git_lock(parent, &name) {
+            // It says that a git is at work here now; in a copy it would keep every git away for ever.
+            return None;
+        }
         if kind == FileType::Directory && is_staging(&name) {
             // Neither what an apply brings nor what it took out is part of the folder.
             return None;
@@ -260,6 +273,13 @@ impl Scanner<'_> {
             names.paths.push(path());
         }
         Some(ScannedEntry { name, stat, body })
+    }
+
+    /// Whether a file is a lock of git: it lies in a git directory and is named like one.
+    fn is_git_lock(&self, parent: &[u8], name: &[u8]) -> bool {
+        let is_git = |part: &[u8]| part.eq_ignore_ascii_case(b".git");
+        name.ends_with(b".lock")
+            && (self.is_git_directory || parent.split(|byte| *byte == b'/').any(is_git))
     }
 
     fn read_ignores(&self, dir: BorrowedFd<'_>, path: &[u8], outer: &Ignores) -> Ignores {

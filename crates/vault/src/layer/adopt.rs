@@ -12,7 +12,7 @@ mod trim;
 use std::collections::HashMap;
 use std::path::Path;
 
-use offshoot_store::StackRow;
+use offshoot_store::{Id, StackRow};
 
 use self::build::{Builder, Built, Fate};
 use self::content::{Hashed, hash_files};
@@ -218,6 +218,15 @@ impl Survey {
     /// The state, and the objects that it is made of but for its files.
     pub(super) fn tree(self) -> (RootId, Batch) {
         (self.built.root, self.built.batch)
+    }
+
+    /// The same with its files, as those of a layer.
+    pub(super) fn whole_tree(self, layer: Id) -> (RootId, Batch) {
+        let Built { root, mut batch, .. } = self.built;
+        for (path, file) in self.files {
+            batch.blob(file.blob, &Place::Layer { layer, path });
+        }
+        (root, batch)
     }
 }
 

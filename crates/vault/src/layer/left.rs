@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use offshoot_store::{Id, StackRow, mark_unclean};
 
@@ -21,6 +22,7 @@ use crate::error::{Result, VaultError, io_error};
 use crate::exec::{STDERR, STDOUT};
 use crate::hash::RootId;
 use crate::import::Skipped;
+use crate::objects::{Batch, Objects};
 use crate::vault::Vault;
 
 /// Where what interrupted commands left is set aside.
@@ -157,6 +159,8 @@ pub struct Preview {
     pub changes: Vec<Change>,
     /// What would not be kept.
     pub skipped: Vec<Skipped>,
+    /// What the changes are made of. Files that the command closed to itself cannot be read.
+    pub objects: Arc<Objects>,
 }
 
 impl Left {
@@ -197,18 +201,21 @@ impl Left {
         if let Some(layer) = &self.note.layer {
             let root = vault.layer_root(layer)?;
             let changes = diff::compare(vault.objects()?, base, &root)?;
-            return Ok(Preview { changes, skipped: Vec::new() });
+            let objects = Arc::new(vault.draft(&Batch::default())?);
+            return Ok(Preview { changes, skipped: Vec::new(), objects });
         }
         let reach = Reach::new(&self.files_dir(), access)?;
         let placed = PlacedLinks::read(&self.dir)?;
         let lower = vault.lower(Some(&self.note), base)?;
         let survey = vault.survey(&self.dir, &reach, &placed, *base, &lower, self.note.copy)?;
         let skipped = survey.skipped.clone();
-        let (root, batch) = survey.tree();
-        let mut changes = diff::compare(&vault.draft(&batch)?, base, &root)?;
+        let exec = self.note.exec;
+        let (root, batch) = survey.whole_tree(exec);
+        let objects = vault.draft(&batch)?.with_unsealed(exec, self.files_dir());
+        let mut changes = diff::compare(&objects, base, &root)?;
         // A copy belongs to whoever made it, which says nothing about the files.
         changes.retain(|change| !self.note.copy || change.kind() != ChangeKind::Metadata);
-        Ok(Preview { changes, skipped })
+        Ok(Preview { changes, skipped, objects: Arc::new(objects) })
     }
 
     /// Adopts it. Where that fails it stays what it is: set aside.

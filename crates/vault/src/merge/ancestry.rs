@@ -27,12 +27,18 @@ impl Vault {
         Ok(snapshot == older || self.common_ancestors(&[*snapshot, *older])? == [*older])
     }
 
+    /// A state that was collected counts as one that they do not have in common. Collections keep what any two start from; but who takes
+    /// in an undo comes to start from something older.
     fn base_of(&self, snapshots: &[Id], crossings: usize) -> Result<Base> {
-        let common = self.common_ancestors(snapshots)?;
-        let roots: Vec<RootId> = common
-            .iter()
-            .map(|id| self.snapshot(id).map(|snapshot| snapshot.root))
-            .collect::<Result<_>>()?;
+        let mut common = Vec::new();
+        let mut roots: Vec<RootId> = Vec::new();
+        for id in self.common_ancestors(snapshots)? {
+            let root = self.snapshot(&id)?.root;
+            if self.objects()?.has_root(&root)? {
+                common.push(id);
+                roots.push(root);
+            }
+        }
         Ok(match roots.as_slice() {
             [] => Base::Nothing,
             [root, rest @ ..] if rest.iter().all(|other| other == root) => Base::Root(*root),

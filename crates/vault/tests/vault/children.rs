@@ -27,6 +27,7 @@ fn child() {
         "merged stacks" => compaction::as_ordinary_user(&place),
         "closed files" => closed::as_ordinary_user(&place),
         "write closed files" => closed::write(&place),
+        "remove closed directories" => closed::removed_as_ordinary_user(&place),
         "apply" => apply::as_ordinary_user(&place),
         "apply once" => apply::apply_once(&place),
         "apply and take back" => apply::apply_and_take_back(&place),

@@ -7,11 +7,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use offshoot_needs::needs;
 use offshoot_vault::{
-    Access, Body, CheckDepth, ImportOptions, PlainAccess, RootId, SkipReason, Upper, Vault,
-    VaultError,
+    Access, Body, CheckDepth, GcOptions, ImportOptions, PlainAccess, RootId, SkipReason, Upper,
+    Vault, VaultError,
 };
 use rustix::fs::{Mode, OFlags, XattrFlags};
 
@@ -141,4 +142,56 @@ fn look(vault: &Vault, root: &RootId) {
     assert_eq!(xattr("/shut"), [(b"user.mine".to_vec(), b"2".to_vec())]);
     let mode = |name: &str| tree.find(&path(name)).unwrap().meta.mode;
     assert_eq!([mode("/"), mode("/short"), mode("/shut"), mode("/dir")], [0o300, 0, 0, 0o500]);
+}
+
+/// Whatever modes a command leaves to directories, its layer and its vault can be removed.
+#[needs(Overlay, UserXattr, UserNamespace)]
+#[test]
+fn closed_directories_are_removed() {
+    let scratch = Scratch::new();
+    children::run_as_ordinary_user("remove closed directories", scratch.path());
+}
+
+pub(crate) fn removed_as_ordinary_user(place: &Path) {
+    let home = home_at(place);
+    let vault = home.create("v", None, &ImportOptions::default(), &actor()).unwrap().vault;
+    let closed = |top: &Path| {
+        for mode in [0o000, 0o100, 0o200, 0o300, 0o400, 0o500, 0o600] {
+            let outer = top.join(format!("{mode:o}"));
+            fs::create_dir_all(outer.join("inner")).unwrap();
+            fs::write(outer.join("inner/file"), "x").unwrap();
+            fs::write(outer.join("file"), "x").unwrap();
+            for dir in [outer.join("inner"), outer] {
+                fs::set_permissions(dir, fs::Permissions::from_mode(mode)).unwrap();
+            }
+        }
+    };
+    let upper = vault.begin_upper(&head(&vault)).unwrap();
+    closed(&upper.dir());
+    let access = OwnersAccess(upper.dir());
+    let adopted = vault.adopt(upper, &access).unwrap();
+    vault.transact("test", &actor(), |tx| adopted.record(tx)).unwrap();
+    let layers = || fs::read_dir(vault.dir().join("layers")).unwrap().count();
+    let before = layers();
+    let all = GcOptions {
+        keep_operations: 0,
+        keep_age: Duration::ZERO,
+        max_size: None,
+        dry_run: false,
+        pack: true,
+    };
+    vault.collect(&all, &actor()).unwrap();
+    assert!(layers() < before, "the layer that nothing refers to is still there");
+
+    // A deletion that was cut short, and one that is not.
+    let vaults = home.dir().join("vaults");
+    for name in ["01abc.del", "01def.del"] {
+        closed(&vaults.join(name));
+    }
+    home.list().unwrap();
+    assert_eq!(fs::read_dir(&vaults).unwrap().count(), 1);
+    closed(&vault.dir().join("layers/x"));
+    drop(vault);
+    home.delete("v").unwrap();
+    assert_eq!(fs::read_dir(&vaults).unwrap().count(), 0);
 }

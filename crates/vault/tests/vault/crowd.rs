@@ -84,6 +84,7 @@ fn homes_are_healed_while_vaults_are_made() {
             // A name that is not there makes the home look for vaults without links.
             assert!(home.open("none").is_err());
             assert!(created.vault.head().is_ok());
+            drop(created);
             if round % 2 == 0 {
                 home.delete(&name).unwrap();
             }

@@ -56,6 +56,7 @@ pub(crate) fn in_usual_limits(place: &Path) {
     let vault = created.vault;
     assert_eq!(vault.check(CheckDepth::Content).unwrap().problems, Vec::<String>::new());
     export(&vault, &head(&vault), &place.join("out"));
+    drop(vault);
     home.delete("v").unwrap();
     from_empty(&home, &less, &place.join("less-out"));
     home.delete("e").unwrap();

@@ -107,6 +107,7 @@ pub(crate) fn as_ordinary_user(place: &Path) {
         scan.0.retain(|path, _| !odd.iter().any(|odd| path.starts_with(odd.as_bytes())));
     }
     assert_same(&before, &after, &everything_kept());
+    drop(vault);
     home.delete("v").unwrap();
     assert_eq!(fs::read_dir(place.join("home/vaults")).unwrap().count(), 0);
     awkward::clear(place).unwrap();

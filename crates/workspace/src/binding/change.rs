@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use offshoot_vault::{
-    Actor, Binding, Home, Id, ImportOptions, ImportReport, Imported, NewSnapshot, Transaction,
-    Vault, Workspace, check_name, display_bytes, name_from,
+    Actor, Binding, FolderIdentity, Home, Id, ImportOptions, ImportReport, Imported, NewSnapshot,
+    Transaction, Vault, Workspace, check_name, display_bytes, name_from,
 };
 
 use super::error::BindingError;
@@ -124,7 +124,7 @@ impl BindingService<'_> {
         Ok(Rebound { before, after: None, operation: committed.operation })
     }
 
-    /// Says that a folder lies elsewhere now. Nothing is read; the next capture finds what is different there. What was
+    /// Says that a folder lies elsewhere now, or that the one at its path is the right one, whatever was there before. Nothing is read; the next capture finds what is different there. What was
     /// interrupted in it is left for later: it may need the folder to be where it is said to be.
     pub fn relocate(
         &self,
@@ -139,7 +139,8 @@ impl BindingService<'_> {
         let bindings = self.vault.bindings()?;
         let others: Vec<Binding> =
             bindings.iter().filter(|other| other.id != before.id).cloned().collect();
-        if directory == before.host_path() {
+        let stays = directory == before.host_path();
+        if stays && FolderIdentity::of(&directory) == before.identity {
             return Ok(Rebound { after: Some(before.clone()), before, operation: None });
         }
         let refused = self.refuse(home, &directory, new.user_home, &others, before.git);
@@ -156,7 +157,11 @@ impl BindingService<'_> {
             let after = Binding { git: before.git, ..after };
             tx.set_binding(&after)?;
             let (from, to) = (display_bytes(&before.path), display_bytes(&after.path));
-            tx.summary(format!("move {} from {from} to {to}", shown_name(&before)));
+            let name = shown_name(&before);
+            tx.summary(match stays {
+                true => format!("folder {name} is the one at {to}"),
+                false => format!("folder {name} moved from {from} to {to}"),
+            });
             Ok(Some(after))
         });
         home.relink(self.vault)?;
@@ -271,9 +276,6 @@ fn made_by_mistake(home: &Home, before: &Binding, error: ServiceError) -> Servic
     }
 }
 
-/// The main line is looked at as far back as this to see whether anything was brought home.
-const MOST_LOOKED_AT: usize = 1000;
-
 /// Whether nothing was ever kept in a vault: its workspaces are as they were forked, and its main line is what was in the folder.
 fn is_unused(vault: &Vault) -> bool {
     let is_unchanged = |workspace: &Workspace| -> offshoot_vault::Result<bool> {
@@ -281,9 +283,9 @@ fn is_unused(vault: &Vault) -> bool {
         Ok(head == base || vault.snapshot(&head)?.root == vault.snapshot(&base)?.root)
     };
     let look = || -> offshoot_vault::Result<bool> {
-        let main = vault.ancestry(vault.head()?.id, MOST_LOOKED_AT)?;
+        let main = vault.ancestry(vault.head()?.id, usize::MAX)?;
         let imports = main.iter().all(|snapshot| snapshot.reason == "import");
-        let mut unchanged = imports && main.len() < MOST_LOOKED_AT && vault.left()?.is_empty();
+        let mut unchanged = imports && vault.left()?.is_empty();
         for workspace in vault.workspaces()? {
             unchanged = unchanged && is_unchanged(&workspace)?;
         }

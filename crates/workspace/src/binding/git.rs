@@ -305,7 +305,12 @@ fn relocate(vault: &Vault, actor: &Actor, before: &Binding, directory: &Path) ->
     vault.transact("binding move", actor, |tx| {
         tx.set_binding(&after)?;
         let (from, to) = (before.host_path(), after.host_path());
-        tx.summary(format!("move {} from {} to {}", before.name, from.display(), to.display()));
+        tx.summary(format!(
+            "folder {} moved from {} to {}",
+            before.name,
+            from.display(),
+            to.display()
+        ));
         Ok(())
     })?;
     Ok(after)

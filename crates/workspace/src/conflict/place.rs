@@ -121,7 +121,28 @@ pub(super) fn give(
     if let Some(directory) = directory {
         fill(editor, tree, &conflict.path, directory)?;
     }
-    returning.into_iter().try_for_each(|(path, entry)| put(editor, &path, entry))
+    for (path, entry) in returning {
+        clear_way(editor, conflict, &path)?;
+        put(editor, &path, entry)?;
+    }
+    Ok(())
+}
+
+/// Makes room for the directories of a file that goes back to where the chosen side has it: a link that another side made of one of them
+/// goes. Anything else there is somebody's work, and not part of the decision.
+fn clear_way(editor: &mut TreeEditor<'_>, conflict: &OpenConflict, path: &VaultPath) -> Result<()> {
+    let mut above = path.parent();
+    while let Some(directory) = above {
+        if let Some(found) = editor.get(&directory)? {
+            return match found.body {
+                Body::Directory(_) => Ok(()),
+                Body::Symlink { .. } => remove(editor, &directory),
+                _ => Err(undecidable(conflict, TAKEN)),
+            };
+        }
+        above = directory.parent();
+    }
+    Ok(())
 }
 
 /// Puts all that a side has in a directory into what is shown of it. What others did to it where that fits, and what is to be decided for

@@ -36,9 +36,10 @@ pub(super) fn shown(
         let (name, place) = (&workspace.name, target.display());
         // A link on the way would lead elsewhere.
         if target.canonicalize().ok().as_ref() != Some(&target) || !target.is_dir() {
-            shown
-                .warnings
-                .push(format!("{place} is gone and was not shown; the workspace has it at {at}"));
+            let folder = &binding.name;
+            shown.warnings.push(format!(
+                "{place} is gone and was not shown; workspace {name} still has its files, and `offshoot binding move {folder} DIR` says where it is now"
+            ));
         } else if entry.is_none_or(|entry| entry.directory().is_none()) {
             // Git finds its directory without being told where it is.
             if binding.git || leads_to(command, cwd, &target) {

@@ -37,6 +37,10 @@ impl ProxyRuntime<'_> {
                 result.state = State::Preparing;
                 return Ok(false);
             }
+            Err(SandboxError::Full(most)) => {
+                let workspace = session.note.workspace_name.clone();
+                return Err(ServiceError::SessionFull { workspace, most });
+            }
             other => other.map_err(MountError::from)?,
         };
         let note = ExecNote {

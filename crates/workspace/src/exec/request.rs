@@ -79,17 +79,20 @@ impl CommandLine {
     pub fn display(&self) -> String {
         match self {
             Self::Shell(text) => text.to_string_lossy().into_owned(),
-            Self::Argv(arguments) => arguments.iter().map(quote).collect::<Vec<_>>().join(" "),
+            Self::Argv(arguments) => {
+                let words =
+                    arguments.iter().map(|argument| shell_word(&argument.to_string_lossy()));
+                words.collect::<Vec<_>>().join(" ")
+            }
         }
     }
 }
 
 /// An argument as a shell would take it.
-fn quote(argument: &OsString) -> String {
-    let text = argument.to_string_lossy();
+pub(crate) fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "_-./=:,@%+".contains(c);
     match !text.is_empty() && text.chars().all(plain) {
-        true => text.into_owned(),
+        true => text.to_owned(),
         false => format!("'{}'", text.replace('\'', r"'\''")),
     }
 }

@@ -58,6 +58,16 @@ fn named(text: &str, cwd: &Path) -> impl Iterator<Item = PathBuf> {
 mod tests {
     use super::*;
 
+    /// Each path is looked up on the machine, and a program may print any number of them.
+    #[test]
+    fn no_more_paths_are_looked_up_than_a_person_reads() {
+        let text: String =
+            (0..1000).map(|number| format!("/tmp/{number}: No such file\n")).collect();
+        let found: Vec<PathBuf> = named(&text, Path::new("/")).collect();
+        assert_eq!(found.len(), MOST_LOOKED_AT);
+        assert_eq!(found.first().map(PathBuf::as_path), Some(Path::new("/tmp/0")));
+    }
+
     #[test]
     fn paths_are_found_between_words() {
         let text = "error: `/tmp/a/x.toml`: No such file\ncat: /tmp: /etc/x (/var/tmp/b) /tmpfile";

@@ -28,7 +28,8 @@ impl FileService<'_> {
         })?;
         let _held = self.vault.hold()?;
         let summary = format!("import {} to {path}", source.display());
-        let words = EditKind { kind: "fs import", reason: "import", summary: &summary };
+        let words =
+            EditKind { kind: "fs import", reason: "import", summary: &summary, stamps: false };
         if metadata.is_dir() {
             self.import_directory(workspace, source, path, options, words)
         } else {

@@ -17,6 +17,7 @@ mod report;
 mod role;
 mod store;
 mod told;
+mod way_on;
 mod whole;
 
 use std::collections::BTreeMap;
@@ -31,10 +32,12 @@ use crate::error::Result;
 use crate::home::{FOLDER_LABEL, HEAD_LABEL};
 use edit::Edit;
 use missing::Both;
+pub(crate) use own_name::{in_the_way, own_branches};
 pub(crate) use place::is_own;
 use place::{Place, PlaceKind, changed_places};
-pub use report::{GitEvent, GitNote, GitReport, InUse, WayOn};
-pub(crate) use role::{is_object, object_holder};
+pub use report::{GitEvent, GitNote, GitReport, Goal, InUse, WayOn};
+pub(crate) use role::{is_object, is_unknown, object_holder};
+pub(crate) use way_on::short_ref;
 pub(crate) use whole::is_the_folders;
 
 /// What becomes of the other side's refs that the target's own work stands in the way of.

@@ -95,9 +95,7 @@ impl Checkouts {
         }
         let mut branches = Vec::new();
         for checkout in all.into_iter().filter(|checkout| *checkout != self.own) {
-            let head = state.file(&checkout.join(b"HEAD"))?.unwrap_or_default();
-            branches.extend(symbolic_ref(&head).map(<[u8]>::to_vec));
-            branches.extend(state.steps_back(&checkout)?.into_keys());
+            branches.extend(state.in_use(&checkout)?.into_keys());
         }
         Ok(branches)
     }
@@ -129,11 +127,6 @@ fn is_shared(below: &[Vec<u8>]) -> bool {
 fn stays_directory(change: &Change) -> bool {
     let sides = [&change.before, &change.after];
     sides.iter().all(|side| side.as_ref().is_some_and(|entry| entry.directory().is_some()))
-}
-
-/// The branch that a `HEAD` stands for.
-fn symbolic_ref(head: &[u8]) -> Option<&[u8]> {
-    Some(head.strip_prefix(b"ref:")?.trim_ascii()).filter(|name| !name.is_empty())
 }
 
 #[cfg(test)]

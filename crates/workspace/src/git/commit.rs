@@ -2,23 +2,29 @@
 
 mod hooks;
 mod join;
+mod late;
+mod modes;
+mod rehearsal;
+mod wanted;
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use offshoot_vault::diff::Change;
-use offshoot_vault::{Entry, Id, RootId, Vault, VaultPath};
+use offshoot_vault::{Id, RootId, Vault, VaultPath};
 
 use super::apart::GitReport;
 use super::error::{GitError, GitResult};
-use super::export::{Contents, Nested, Sight, Stream, Visibility, mode_of};
+use super::export::{Contents, Stream, mode_of};
 use super::folder::GitFolder;
 use super::identity::Identity;
-use super::run::{Git, succeeded};
+use super::moved::{move_refs, step, step_through};
 use super::trailers::{EXEC, WORKSPACE, with_trailers};
 use crate::error::Result;
 use join::Kept;
+use modes::Modes;
+use rehearsal::Rehearsal;
+use wanted::Wanted;
 
 /// What of a vault came into a folder.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +33,12 @@ pub struct CameHome<'a> {
     pub at: &'a VaultPath,
     /// What changed in the folder.
     pub changes: &'a [Change],
+    /// What the folder was.
+    pub before: RootId,
+    /// What the workspace offered.
+    pub offered: RootId,
+    /// What the workspace has, whether or not it comes home.
+    pub workspace: RootId,
     /// What the folder is now.
     pub after: RootId,
     /// What became of its repository.
@@ -44,7 +56,7 @@ pub struct GitWords<'a> {
     pub execs: &'a [Id],
 }
 
-/// A commit that was made.
+/// A commit that was made, or would be.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GitCommitted {
     /// Its id.
@@ -57,23 +69,18 @@ pub struct GitCommitted {
     pub before: Option<String>,
     /// How many files it changes.
     pub files: u64,
-    /// The ref with the workspace's own commits that it merges; it is gone.
+    /// The ref with the workspace's own commits that it merges; it is gone, unless a checkout uses it.
     pub merged: Option<String>,
+    /// Where that ref was.
+    pub merged_commit: Option<String>,
+    /// Whether that ref is still there, because a checkout uses it.
+    pub merged_stays: bool,
     /// Whether it was made here; otherwise it is the workspace's own.
     pub is_new: bool,
     /// Hooks of the repository that were not run.
     pub hooks: Vec<String>,
-}
-
-/// A commit that would be made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GitPlanned {
-    /// The branch that is checked out, if one is.
-    pub branch: Option<String>,
-    /// How many of the files that come home git would see.
-    pub files: u64,
-    /// Hooks of the repository that would not run.
-    pub hooks: Vec<String>,
+    /// Whether git would have signed it, which is not done here.
+    pub unsigned: bool,
 }
 
 /// A commit about to be made: what the person had not committed is known from before anything came home.
@@ -84,9 +91,6 @@ pub struct GitCommit {
     /// Files of the repository with changes that are not committed, staged or not.
     dirty: BTreeSet<Vec<u8>>,
 }
-
-/// A file of the repository as it is to be: nothing where it goes.
-type Wanted = (Vec<u8>, Option<Entry>);
 
 impl GitCommit {
     /// Looks at the repository before anything comes home. Fails where no commit could be made.
@@ -106,16 +110,52 @@ impl GitCommit {
         if both.is_empty() { Ok(()) } else { Err(GitError::Dirty(both).into()) }
     }
 
-    /// What a commit of what comes home would be. Nothing where git can see nothing of it.
-    pub fn plan(&self, vault: &Vault, came: &CameHome<'_>) -> Result<Option<GitPlanned>> {
+    /// Fails where commits that were kept apart before would be merged, and cannot be. Git gets the objects of the merge for that.
+    pub fn check_join(&self, vault: &Vault, came: &CameHome<'_>) -> Result<()> {
+        match self.tracked_or_not_ignored(self.wanted(vault, came)?)?.is_empty() {
+            true => self.joined(vault, came).map(drop),
+            false => Ok(()),
+        }
+    }
+
+    /// What a commit of what comes home would be: it is made, and forgotten. The id of a new one is not what the real one's will be. Nothing
+    /// where git has it already, or can see nothing of it.
+    pub fn plan(
+        &self,
+        vault: &Vault,
+        came: &CameHome<'_>,
+        words: &GitWords<'_>,
+    ) -> Result<Option<GitCommitted>> {
+        let Some(rehearsal) = Rehearsal::new(&self.folder, vault, came)? else {
+            return self.plan_files(vault, came);
+        };
+        let (identity, dirty) = (self.identity.clone(), self.dirty.clone());
+        let commit = Self { folder: rehearsal.folder.clone(), identity, dirty };
+        let made = commit.commit(vault, came, words)?;
+        let Some(made) = made else { return Ok(None) };
+        let hooks = if made.is_new { hooks::hooks(&self.folder)? } else { Vec::new() };
+        Ok(Some(GitCommitted { hooks, ..made }))
+    }
+
+    /// The same where nothing but the commit comes into the repository.
+    fn plan_files(&self, vault: &Vault, came: &CameHome<'_>) -> Result<Option<GitCommitted>> {
         let wanted = self.tracked_or_not_ignored(self.wanted(vault, came)?)?;
         if wanted.is_empty() {
             return Ok(None);
         }
-        Ok(Some(GitPlanned {
-            branch: branch_of(&self.folder.checked_out()?.unwrap_or_default()),
+        let reference = self.folder.checked_out()?.unwrap_or_else(|| "HEAD".to_owned());
+        Ok(Some(GitCommitted {
+            commit: String::new(),
+            branch: branch_of(&reference),
+            reference,
+            before: self.folder.commit("HEAD")?,
             files: wanted.len() as u64,
+            merged: None,
+            merged_commit: None,
+            merged_stays: false,
+            is_new: true,
             hooks: hooks::hooks(&self.folder)?,
+            unsigned: hooks::would_sign(&self.folder)?,
         }))
     }
 
@@ -127,111 +167,72 @@ impl GitCommit {
         words: &GitWords<'_>,
     ) -> Result<Option<GitCommitted>> {
         self.check(vault, came)?;
+        self.make(vault, came, words)
+    }
+
+    fn make(
+        &self,
+        vault: &Vault,
+        came: &CameHome<'_>,
+        words: &GitWords<'_>,
+    ) -> Result<Option<GitCommitted>> {
         self.folder.check_at_rest()?;
         let wanted = self.tracked_or_not_ignored(self.wanted(vault, came)?)?;
         if wanted.is_empty() {
-            return Ok(self.join(came, words)?);
+            return self.join(vault, came, words);
         }
         let lines = self.index_lines(vault, &wanted)?;
         let parent = self.folder.commit("HEAD")?;
         let Some(tree) = self.new_tree(parent.as_deref(), &lines)? else {
-            return Ok(self.join(came, words)?);
+            return self.join(vault, came, words);
         };
         let message = self.message(words);
-        let merged = self.merged(came, parent.as_deref(), &tree, &wanted)?;
+        let merged = self.merged(vault, came, parent.as_deref(), &tree, &wanted)?;
         let tip = merged.as_ref().map(|kept| kept.tip.as_str());
         let parents: Vec<&str> = parent.as_deref().into_iter().chain(tip).collect();
-        let commit = self.write_commit(&tree, &parents, &message)?;
-        // The index first: should the rest fail, the changes are staged and nothing looks as if it were taken back.
-        self.folder.git.output_of(&["update-index", "-z", "--index-info"], &lines)?;
-        self.move_head(&commit, parent.as_deref(), &commit_note(parent.as_deref(), &message))?;
-        // Only so that the next status is quick; it says of itself what it could not do.
-        drop(self.folder.git.try_output(&["update-index", "-q", "--refresh"], &[]));
         let reference = self.folder.checked_out()?.unwrap_or_else(|| "HEAD".to_owned());
-        let branch = branch_of(&reference);
         let files = match &parent {
             Some(parent) => join::changes(&self.folder, parent, &tree)?.len(),
             None => wanted.len(),
         };
-        if let Some(kept) = &merged {
-            kept.remove(&self.folder)?;
-        }
+        let hooks = hooks::hooks(&self.folder)?;
+        let commit = self.write_commit(&tree, &parents, &message)?;
+        // The index first: should the rest fail, the changes are staged and nothing looks as if it were taken back.
+        self.folder.git.output_of(&["update-index", "-z", "--index-info"], &lines)?;
+        let note = commit_note(parent.as_deref(), &message);
+        self.move_head(&commit, parent.as_deref(), merged.as_ref(), &note)?;
         Ok(Some(GitCommitted {
             commit,
-            branch,
+            branch: branch_of(&reference),
             reference,
             before: parent,
             files: files as u64,
+            merged_commit: merged.as_ref().map(|kept| kept.tip.clone()),
+            merged_stays: merged.as_ref().is_some_and(|kept| kept.in_use),
             merged: merged.map(|kept| kept.reference),
             is_new: true,
-            hooks: hooks::hooks(&self.folder)?,
+            hooks,
+            unsigned: hooks::would_sign(&self.folder)?,
         }))
     }
 
     /// The workspace's own commits, if the new one has everything that they changed.
     fn merged(
         &self,
+        vault: &Vault,
         came: &CameHome<'_>,
         parent: Option<&str>,
         tree: &str,
         wanted: &[Wanted],
-    ) -> GitResult<Option<Kept>> {
+    ) -> Result<Option<Kept>> {
         let kept = Kept::find(&self.folder, came.git)?;
         let (Some(kept), Some(parent)) = (kept, parent) else { return Ok(None) };
-        let came: BTreeSet<&[u8]> = wanted.iter().map(|(path, _)| path.as_slice()).collect();
-        let is_within = kept.is_within(&self.folder, parent, tree, &came)?;
-        Ok(is_within.then_some(kept))
-    }
-
-    /// The files of the repository that came home, as they are to be.
-    fn wanted(&self, vault: &Vault, came: &CameHome<'_>) -> Result<Vec<Wanted>> {
-        let tree = vault.tree(&came.after)?;
-        let mut nested = Nested::of(&tree);
-        let submodules = submodules(&self.folder)?;
-        let mut visibility = Visibility { at: came.at.clone(), rules: None, submodules };
-        let mut wanted = std::collections::BTreeMap::new();
-        for change in came.changes {
-            let moved = change.moved.as_ref().map(|(from, _)| from);
-            for path in moved.into_iter().chain([&change.path]) {
-                let now = tree.get(path)?;
-                let was = change.before.as_deref().or(change.after.as_deref());
-                let Some(entry) = now.as_ref().or(was) else { continue };
-                let sight = visibility.of(&mut nested, path, entry, |_| true)?;
-                let Some(below) = visibility.below(path) else { continue };
-                let below = self.folder.in_repository(&below.join(&b'/'));
-                match (sight, now) {
-                    (Sight::Visible, now) => drop(wanted.insert(below, now)),
-                    // A directory or a pipe in place of a file: the file goes.
-                    (Sight::Directory | Sight::Pipe, Some(_))
-                        if change.before.as_ref().is_some_and(|e| mode_of(e).is_some()) =>
-                    {
-                        wanted.insert(below, None);
-                    }
-                    _ => {}
-                }
-            }
-        }
-        Ok(wanted.into_iter().collect())
-    }
-
-    /// Leaves out what is ignored and new to git: it may come home, but nobody would add it.
-    fn tracked_or_not_ignored(&self, wanted: Vec<Wanted>) -> GitResult<Vec<Wanted>> {
-        if wanted.is_empty() {
-            return Ok(wanted);
-        }
-        // A path must not look like a pattern.
-        let line = |path: &[u8]| [b"./", path, b"\0"].concat();
-        let input: Vec<u8> = wanted.iter().flat_map(|(path, _)| line(path)).collect();
-        let arguments = ["check-ignore", "-z", "--stdin"];
-        let ran = self.folder.git.try_output(&arguments, &input)?;
-        // It ends with 1 where nothing is ignored.
-        let listed = match ran.status.code() {
-            Some(1) => Vec::new(),
-            _ => succeeded(&arguments, ran)?,
+        let paths: BTreeSet<&[u8]> = wanted.iter().map(|(path, _)| path.as_slice()).collect();
+        let is_within = match kept.not_within(&self.folder, parent, tree, &paths)? {
+            Some(left) => left.is_empty() || self.is_decided(vault, came, tree, &paths, &left)?,
+            None => false,
         };
-        let paths = listed.split(|byte| *byte == 0).filter_map(|path| path.strip_prefix(b"./"));
-        let ignored: BTreeSet<&[u8]> = paths.collect();
-        Ok(wanted.into_iter().filter(|(path, _)| !ignored.contains(path.as_slice())).collect())
+        Ok(is_within.then_some(kept))
     }
 
     /// What to put into an index, in the words of `update-index --index-info`.
@@ -242,11 +243,12 @@ impl GitCommit {
         let mut stream = Stream::start(&self.folder)?;
         let mut lines = Vec::new();
         let nothing = self.folder.no_object()?;
+        let modes = Modes::of(&self.folder)?;
         for (path, entry) in wanted {
             let stored = entry.as_ref().and_then(|entry| Some((mode_of(entry)?, entry)));
             let (mode, object) = match stored {
                 Some((mode, entry)) => match contents.store(&mut stream, path, entry) {
-                    Ok(object) => (mode, object),
+                    Ok(object) => (modes.of_file(path, mode), object),
                     Err(error) => return Err(stream.abandon(error)),
                 },
                 None => (0, nothing.clone()),
@@ -291,10 +293,22 @@ impl GitCommit {
         Ok(String::from_utf8_lossy(&answer).trim().to_owned())
     }
 
-    fn move_head(&self, to: &str, from: Option<&str>, note: &str) -> GitResult<()> {
-        // An empty old value means that there must be none.
-        let arguments = ["update-ref", "-m", note, "HEAD", to, from.unwrap_or("")];
-        self.folder.git.output(&arguments).map(drop)
+    /// Moves HEAD, and takes the ref away whose commits it has then, unless a checkout uses that: both or nothing.
+    fn move_head(
+        &self,
+        to: &str,
+        from: Option<&str>,
+        merged: Option<&Kept>,
+        note: &str,
+    ) -> GitResult<()> {
+        let merged = merged.filter(|kept| !kept.in_use);
+        let merged = merged.map(|kept| step(&kept.reference, Some(&kept.tip), None));
+        let lines: Vec<String> =
+            [step_through("HEAD", from, Some(to))].into_iter().chain(merged).collect();
+        move_refs(&self.folder, note, &lines)?;
+        // Only so that the next status is quick; it says of itself what it could not do.
+        drop(self.folder.git.try_output(&["update-index", "-q", "--refresh"], &[]));
+        Ok(())
     }
 
     fn message(&self, words: &GitWords<'_>) -> String {
@@ -341,18 +355,6 @@ fn dirty(folder: &GitFolder) -> GitResult<BTreeSet<Vec<u8>>> {
     let listed = folder.git.output(&arguments)?;
     let lines = listed.split(|byte| *byte == 0).filter(|line| line.len() > 3);
     Ok(lines.map(|line| line[3..].to_vec()).collect())
-}
-
-/// Directories of the folder that git knows as repositories of their own, by their paths below the folder.
-fn submodules(folder: &GitFolder) -> GitResult<BTreeSet<Vec<u8>>> {
-    let git: Git = folder.git.in_directory(&folder.folder);
-    let listed = git.output(&[OsStr::new("ls-files"), OsStr::new("-z"), OsStr::new("--stage")])?;
-    let lines = listed.split(|byte| *byte == 0).filter(|line| line.starts_with(b"160000 "));
-    let paths = lines.filter_map(|line| {
-        let tab = line.iter().position(|byte| *byte == b'\t')?;
-        Some(line[tab + 1..].to_vec())
-    });
-    Ok(paths.collect())
 }
 
 fn branch_of(reference: &str) -> Option<String> {

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use offshoot_vault::{VaultPath, display_bytes};
 
+use super::apart::{InUse, WayOn};
+
 /// An error of the git program, or of what was asked of it.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
@@ -71,13 +73,26 @@ pub enum GitError {
     )]
     ForeignBranch(String),
     /// The branch is in use.
-    #[error("branch {branch} is checked out in {}", display_bytes(.worktree.as_os_str().as_encoded_bytes()))]
-    CheckedOut {
+    #[error("branch {branch} is {} {}", used(*.why), display_bytes(.worktree.as_os_str().as_encoded_bytes()))]
+    InUse {
         /// The branch.
         branch: String,
+        /// What it is used for.
+        why: InUse,
         /// Where.
         worktree: PathBuf,
     },
+    /// Git cannot keep both branches.
+    #[error("branch {branch} cannot be beside branch {other}")]
+    NoRoom {
+        /// The branch.
+        branch: String,
+        /// The one that is there.
+        other: String,
+    },
+    /// Git went on with what came home and was not committed.
+    #[error("git has other versions by now of what came home: {}", list(.0))]
+    MovedOn(Vec<VaultPath>),
     /// What comes home and what the person has not committed are in the same files.
     #[error("{} had changes in the folder that are not committed: {}", files(.0.len()), list(.0))]
     Dirty(Vec<VaultPath>),
@@ -88,6 +103,8 @@ pub enum GitError {
         kept: String,
         /// What is in the way.
         why: String,
+        /// What to do instead.
+        way: Box<WayOn>,
     },
     /// Something else took the place of a directory with a repository in it.
     #[error("{0} cannot be kept: something else took the place of the directory that it is in")]
@@ -100,6 +117,14 @@ pub enum GitError {
         /// What does not fit.
         why: String,
     },
+}
+
+fn used(why: InUse) -> &'static str {
+    match why {
+        InUse::CheckedOut => "checked out in",
+        InUse::Rebased => "being rebased in",
+        InUse::Bisected => "where git bisect started in",
+    }
 }
 
 fn told(stderr: &str, code: Option<i32>) -> String {

@@ -105,9 +105,7 @@ impl GitFolder {
 
     /// The full name of the branch that is checked out, if one is.
     pub(crate) fn checked_out(&self) -> GitResult<Option<String>> {
-        let ran = self.git.try_output(&["symbolic-ref", "--quiet", "HEAD"], &[])?;
-        let name = String::from_utf8_lossy(&ran.stdout).trim().to_owned();
-        Ok(Some(name).filter(|name| ran.status.success() && !name.is_empty()))
+        self.stands_for("HEAD")
     }
 
     /// A path in the repository of something in the folder.

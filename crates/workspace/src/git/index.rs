@@ -21,6 +21,8 @@ pub(crate) struct IndexEntry {
     pub(crate) size: u32,
     /// Whether it was only announced.
     pub(crate) announced: bool,
+    /// Whether git was told to take it for unchanged, and whether it is not to be in the working tree.
+    pub(crate) overlooked: (bool, bool),
 }
 
 /// The files of an index by path and stage; stages other than 0 are of unfinished merges.
@@ -29,7 +31,9 @@ pub(crate) type Index = BTreeMap<(Vec<u8>, u8), IndexEntry>;
 /// The bytes of an entry before its id.
 const STAT: usize = 40;
 const EXTENDED: u16 = 0x4000;
+const ASSUME_UNCHANGED: u16 = 0x8000;
 const INTENT_TO_ADD: u16 = 0x2000;
+const SKIP_WORKTREE: u16 = 0x4000;
 
 /// Reads an index of version 2 to 4 whose ids have 20 or 32 bytes. Nothing where it is anything else, or one that is split
 /// over several files.
@@ -37,11 +41,20 @@ pub(crate) fn parse(bytes: &[u8]) -> Option<Index> {
     parse_with(bytes, 20).or_else(|| parse_with(bytes, 32))
 }
 
+/// The ids of the files that a split index may have its entries in, as far as its text tells.
+pub(crate) fn shared(bytes: &[u8]) -> Vec<&[u8]> {
+    let is_index = bytes.starts_with(b"DIRC");
+    let links = bytes.windows(4).enumerate().filter(|(_, name)| is_index && *name == b"link");
+    let ids = links.flat_map(|(at, _)| [20, 32].map(|length| bytes.get(at + 8..at + 8 + length)));
+    ids.flatten().collect()
+}
+
 /// Whether two indexes have the same files as the same; what they know of the files' times does not matter.
 pub(crate) fn same_files(a: &Index, b: &Index) -> bool {
     let plain = |index: &Index| -> Vec<_> {
         let key = |((path, stage), entry): (&(Vec<u8>, u8), &IndexEntry)| {
-            (path.clone(), *stage, entry.object.clone(), entry.mode, entry.announced)
+            let IndexEntry { object, mode, announced, overlooked, .. } = entry;
+            (path.clone(), *stage, object.clone(), *mode, *announced, *overlooked)
         };
         index.iter().map(key).collect()
     };
@@ -155,7 +168,8 @@ impl Entries<'_> {
         let stage = u8::try_from((flags >> 12) & 3).ok()?;
         self.last.clone_from(&path);
         let announced = more & INTENT_TO_ADD != 0;
-        Some(((path, stage), IndexEntry { object, mode, mtime, size, announced }))
+        let overlooked = (flags & ASSUME_UNCHANGED != 0, more & SKIP_WORKTREE != 0);
+        Some(((path, stage), IndexEntry { object, mode, mtime, size, announced, overlooked }))
     }
 
     fn short(&mut self) -> Option<u16> {

@@ -1,5 +1,7 @@
 //! Changes that would make the host run something by itself, as soon as anybody uses git there.
 
+mod look;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use offshoot_vault::diff::Change;
@@ -9,6 +11,7 @@ use super::names::{git_directory, is_name, within_repository};
 use super::repository::{State, is_repository, path_of};
 use super::submodule::Submodules;
 use crate::error::Result;
+use look::{emptied, is_module_part, leads_elsewhere, look, shadows_ref};
 
 /// What is planted, and so held back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,6 +30,8 @@ pub enum Planted {
     Link,
     /// A directory that git would take for a repository.
     Repository,
+    /// A part of a repository that is of no use without what is planted in it.
+    Dependent,
     /// What belongs to another checkout of the same repository.
     OtherCheckout,
     /// A repository that is gone.
@@ -44,6 +49,7 @@ impl Planted {
             Self::Todo => "steps for git to take",
             Self::Link => "a link inside of a git repository",
             Self::Repository => "a git repository",
+            Self::Dependent => "part of a git repository that needs what is held back",
             Self::OtherCheckout => "part of another checkout",
             Self::Gone => "a deleted git repository",
         }
@@ -156,6 +162,10 @@ pub struct Planting {
     submodules: Submodules,
     /// Steps that were finished, or given up: git has nothing to go on with, so that they are gone plants nothing.
     finished: BTreeSet<VaultPath>,
+    /// Files that git would take for refs, before those that people know by the same names.
+    refs: BTreeSet<VaultPath>,
+    /// `.git` files that went with all else in their folder. They would be left alone in it.
+    emptied: BTreeSet<VaultPath>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,6 +173,8 @@ enum Was {
     Nothing,
     Directory,
     Repository,
+    /// Nothing, or a repository in another format: it cannot be without what is planted in it.
+    Other,
 }
 
 impl Planting {
@@ -174,6 +186,8 @@ impl Planting {
         after: &Tree<'_>,
         bindings: &[Binding],
     ) -> Result<Self> {
+        let state = |tree| State { objects, tree };
+        let (old, new) = (state(before), state(after));
         let mut looked: BTreeMap<VaultPath, Option<Was>> = BTreeMap::new();
         for change in changes {
             let mut directory = change.path.parent();
@@ -182,16 +196,23 @@ impl Planting {
                     break;
                 }
                 directory = path.parent();
-                let found = look(&path, before, after)?;
+                let found = look(&path, old, new)?;
                 looked.insert(path, found);
             }
         }
         let mut repositories: BTreeMap<VaultPath, Was> =
             looked.into_iter().filter_map(|(path, was)| Some((path, was?))).collect();
         let modules = repositories.keys().filter(|path| is_module(path)).cloned().collect();
-        let state = |tree| State { objects, tree };
-        let submodules = Submodules::of(changes, &modules, state(before), state(after), bindings)?;
+        let submodules = Submodules::of(changes, &modules, old, new, bindings)?;
         repositories.retain(|path, _| !submodules.plain.contains(path));
+        for change in changes {
+            if let Some(path) = leads_elsewhere(change)
+                && !is_repository(before, &path)?
+                && is_repository(after, &path)?
+            {
+                repositories.insert(path, Was::Other);
+            }
+        }
         let mut gone = BTreeSet::new();
         let heads = changes.iter().filter(|change| change.path.name() == Some(b"HEAD"));
         for change in heads.filter(|change| change.after.is_none()) {
@@ -209,7 +230,14 @@ impl Planting {
                 finished.insert(steps);
             }
         }
-        Ok(Self { repositories, gone, submodules, finished })
+        let emptied = emptied(changes, after, bindings)?;
+        let mut refs = BTreeSet::new();
+        for change in changes {
+            if shadows_ref(change, new)? {
+                refs.insert(change.path.clone());
+            }
+        }
+        Ok(Self { repositories, gone, submodules, finished, refs, emptied })
     }
 
     /// What a change to a path plants.
@@ -222,11 +250,14 @@ impl Planting {
         if self.gone.iter().any(|repository| path.is_within(repository)) {
             return Some(Planted::Gone);
         }
-        if self.finished.iter().any(|steps| path.is_within(steps)) {
+        if self.finished.iter().any(|steps| path.is_within(steps)) || self.emptied.contains(path) {
             return None;
         }
         if self.submodules.holds(path, before) {
             return Some(Planted::Repository);
+        }
+        if self.refs.contains(path) && matters(before, after) {
+            return Some(Planted::Redirect);
         }
         let named = planted(path, before, after).filter(|_| !self.submodules.lets(path));
         named.or_else(|| self.in_found(path, before, after))
@@ -245,52 +276,12 @@ impl Planting {
             let inside = &path.names()[repository.names().len()..];
             match was {
                 Was::Nothing => Some(Planted::Repository),
+                Was::Other => Some(Planted::Dependent),
                 _ if inside.is_empty() || !matters(before, after) => None,
                 Was::Repository => in_repository(inside, after),
                 Was::Directory => makes_repository(&inside[0]).then_some(Planted::Repository),
             }
         })
-    }
-}
-
-/// Whether a directory looks like a repository afterwards, and what it was; those called `.git` are known by their name.
-fn look(path: &VaultPath, before: &Tree<'_>, after: &Tree<'_>) -> Result<Option<Was>> {
-    if let Some(inside) = within_repository(path) {
-        return look_inside(path, inside, before, after);
-    }
-    if !is_repository(after, path)? {
-        return Ok(None);
-    }
-    Ok(Some(match before.get(path)? {
-        _ if is_repository(before, path)? => Was::Repository,
-        Some(entry) if entry.directory().is_some() => Was::Directory,
-        _ => Was::Nothing,
-    }))
-}
-
-/// Working trees that are new, or gone, and new modules: what is planted in them would be missing, so nothing of them comes home unless
-/// nothing is.
-fn look_inside(
-    path: &VaultPath,
-    inside: &[Vec<u8>],
-    before: &Tree<'_>,
-    after: &Tree<'_>,
-) -> Result<Option<Was>> {
-    let is_in = |tree: &Tree<'_>| -> Result<bool> { Ok(tree.get(path)?.is_some()) };
-    let held = match inside {
-        [kind, _] if is_name(kind, "worktrees") => is_in(before)? != is_in(after)?,
-        _ if is_module_part(inside) => !is_in(before)? && is_repository(after, path)?,
-        _ => false,
-    };
-    Ok(held.then_some(Was::Nothing))
-}
-
-/// Whether a path below a git directory is, or is in, the repository of a submodule; a working tree has submodules of its own.
-fn is_module_part(inside: &[Vec<u8>]) -> bool {
-    match inside {
-        [kind, _, rest @ ..] if is_name(kind, "worktrees") => is_module_part(rest),
-        [kind, _, ..] => is_name(kind, "modules"),
-        _ => false,
     }
 }
 

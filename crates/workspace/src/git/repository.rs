@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use offshoot_vault::{Body, Objects, Tree, VaultPath, bound_path};
 
-use super::apart::InUse;
 use super::names::{is_git_folder_name, is_name};
 use crate::error::Result;
 
@@ -93,24 +92,6 @@ impl State<'_> {
         }
         Ok(refs)
     }
-
-    /// The branches that something in progress in a checkout goes back to, or moves when it is done.
-    pub(crate) fn steps_back(&self, at: &VaultPath) -> Result<BTreeMap<Vec<u8>, InUse>> {
-        let mut found = BTreeMap::new();
-        for directory in [b"rebase-merge".as_slice(), b"rebase-apply"] {
-            // The last one lists refs, each with two ids below it.
-            for name in [b"head-name".as_slice(), b"update-refs"] {
-                let text = self.file(&at.join(directory).join(name))?.unwrap_or_default();
-                let lines = text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
-                let refs = lines.filter(|line| line.starts_with(b"refs/"));
-                found.extend(refs.map(|name| (name.to_vec(), InUse::Rebased)));
-            }
-        }
-        if let Some(start) = self.file(&at.join(b"BISECT_START"))? {
-            found.insert([b"refs/heads/", start.trim_ascii()].concat(), InUse::Bisected);
-        }
-        Ok(found)
-    }
 }
 
 /// Whether a directory looks like a repository to git: a `HEAD`, and either both stores or a note where they are.
@@ -133,6 +114,15 @@ pub(crate) fn resolve(refs: &Refs, name: &[u8]) -> Option<Vec<u8>> {
         }
     }
     None
+}
+
+/// The refs that a symbolic one leads over, the last of which may not be there yet.
+pub(crate) fn led_over(refs: &Refs, name: &[u8]) -> Vec<Vec<u8>> {
+    let next = |name: &Vec<u8>| {
+        let target = refs.get(name)?.strip_prefix(b"ref:")?;
+        Some(trimmed(target.to_vec()))
+    };
+    std::iter::successors(Some(name.to_vec()), next).skip(1).take(MOST_LINKS).collect()
 }
 
 /// Where the refs of a repository are.

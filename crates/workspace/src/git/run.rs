@@ -51,6 +51,8 @@ pub(crate) struct Git {
     directory: PathBuf,
     /// Another index than the repository's own.
     index: Option<PathBuf>,
+    /// Another repository than the directory's, and the working tree.
+    repository: Option<[PathBuf; 2]>,
 }
 
 /// What a run of git gave.
@@ -63,12 +65,18 @@ pub(crate) struct Ran {
 
 impl Git {
     pub(crate) fn new(options: &GitOptions, directory: &Path) -> Self {
-        Self { options: options.clone(), directory: directory.to_owned(), index: None }
+        let (options, directory) = (options.clone(), directory.to_owned());
+        Self { options, directory, index: None, repository: None }
     }
 
     /// The same with another index.
     pub(crate) fn with_index(&self, index: &Path) -> Self {
         Self { index: Some(index.to_owned()), ..self.clone() }
+    }
+
+    /// The same with another repository for a working tree.
+    pub(crate) fn with_repository(&self, repository: &Path, tree: &Path) -> Self {
+        Self { repository: Some([repository.to_owned(), tree.to_owned()]), ..self.clone() }
     }
 
     /// The same in another directory.
@@ -153,6 +161,9 @@ impl Git {
         command.envs(VARIABLES.iter().copied());
         if let Some(index) = &self.index {
             command.env("GIT_INDEX_FILE", index);
+        }
+        if let Some([repository, tree]) = &self.repository {
+            command.env("GIT_DIR", repository).env("GIT_WORK_TREE", tree);
         }
         command.arg("--no-pager");
         for setting in SETTINGS {

@@ -151,7 +151,7 @@ impl Look<'_> {
 }
 
 /// Whether nothing is in a directory, or there is none.
-fn is_empty(tree: &Tree<'_>, path: &VaultPath) -> Result<bool> {
+pub(super) fn is_empty(tree: &Tree<'_>, path: &VaultPath) -> Result<bool> {
     let entry = tree.get(path)?;
     let directory = entry.as_ref().map(|entry| entry.directory());
     Ok(directory.is_none_or(|directory| directory.is_some_and(|found| found.entries == 0)))

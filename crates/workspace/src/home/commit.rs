@@ -10,12 +10,13 @@ use super::outcome::CommitOutcome;
 use super::proposal::{HEAD_LABEL, How, Proposal, ProposalInputs, merge, side};
 use super::select::Selection;
 use super::times::{Times, stamp};
-use super::{HomeOptions, describe, execs, markers};
+use super::{HomeOptions, closed, describe, execs, markers};
 use crate::change::{ChangeSummaryService, Summary};
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
-use crate::git::{GitReport, Meeting, Unclear, is_index_refresh};
+use crate::git::{GitAsked, GitReport, Meeting, Unclear, is_index_refresh};
 use crate::hold::lock_workspace;
+use crate::standing::Standing;
 
 /// How often a commit is tried again because somebody changed the folder meanwhile.
 const ATTEMPTS: usize = 3;
@@ -33,14 +34,16 @@ pub struct CommitRequest<'a> {
     pub dry_run: bool,
     /// Which times files get.
     pub times: Times,
+    /// The git commit that is made of it afterwards: it is remembered as long as it is not.
+    pub git: Option<GitAsked>,
 }
 
 /// Brings what workspaces changed into the bound folders.
 #[derive(Debug)]
 pub struct CommitService<'a> {
-    vault: &'a Vault,
-    actor: Actor,
-    options: HomeOptions<'a>,
+    pub(super) vault: &'a Vault,
+    pub(super) actor: Actor,
+    pub(super) options: HomeOptions<'a>,
     diff: DiffOptions,
 }
 
@@ -112,7 +115,8 @@ impl<'a> CommitService<'a> {
         let inputs =
             ProposalInputs { workspace: &workspace, tip: &tip, head: &head, main: captured.root };
         let plan = self.plan(&inputs, request)?;
-        let mut outcome = outcome(&workspace, request, &captured, &plan);
+        let reader = Standing::outside(self.vault)?;
+        let mut outcome = outcome((&workspace, &tip), request, &captured, &plan, &reader);
         if plan.proposal.is_empty() || !plan.proposal.conflicts.is_empty() {
             return Ok(Some(outcome));
         }
@@ -141,21 +145,29 @@ impl<'a> CommitService<'a> {
         }
         let fits = proposal.conflicts.is_empty();
         let (before, after) = proposal.sides();
-        let after = if fits { stamp(vault, &main, &after, request.times)? } else { after };
+        let after = match fits && request.times == Times::Now {
+            true => stamp(vault, &main, &after)?,
+            false => after,
+        };
         let Summary { changes: brought, metadata_files, .. } = self.changes(&before, &after)?;
         let (kept, kept_conflicts, kept_git) = match fits {
             true => {
-                let sides = [side(HEAD_LABEL, after), side(&workspace.name, tip.root)];
+                // As for a pull, the workspace is the first side.
+                let seen = proposal.selected.without_ignored(vault, &after)?;
+                let sides = [side(&workspace.name, tip.root), side(HEAD_LABEL, seen)];
                 // The same moments, seen from the workspace.
                 let turned = proposal.meetings.iter();
                 let turned = turned.map(|met| Meeting { target: met.other, other: met.target });
-                let meetings = [turned.collect(), Vec::new()];
-                let how = How { target: 1, unclear: Unclear::Follow, meetings: &meetings };
+                let meetings = [Vec::new(), turned.collect()];
+                let how = How { target: 0, unclear: Unclear::Follow, meetings: &meetings };
                 let both = merge(vault, proposal.selected.root, &sides, &how, options)?;
                 (both.merged.root, both.merged.conflicts, both.report.left_behind())
             }
             false => (tip.root, Vec::new(), GitReport::default()),
         };
+        if fits {
+            closed::require_open(&brought)?;
+        }
         if fits && !request.selection.allow.markers {
             markers::require_none(vault, &proposal.base, &brought)?;
         }
@@ -179,7 +191,7 @@ impl<'a> CommitService<'a> {
     }
 
     /// What people would call a change.
-    fn changes(&self, before: &RootId, after: &RootId) -> Result<Summary> {
+    pub(super) fn changes(&self, before: &RootId, after: &RootId) -> Result<Summary> {
         let service = ChangeSummaryService::new(self.vault, self.diff);
         service.between(before, after, false)
     }
@@ -206,19 +218,21 @@ impl<'a> CommitService<'a> {
             summary: describe::summary(&workspace.name, request.message, &plan.brought),
             files: audited(&plan.brought),
             execs: outcome.execs.clone(),
+            git: request.git.clone(),
         };
         Note::new(&self.actor, Record::Commit(Box::new(commit)))
     }
 }
 
 fn outcome(
-    workspace: &Workspace,
+    (workspace, tip): (&Workspace, &Snapshot),
     request: &CommitRequest<'_>,
     captured: &Imported,
     plan: &Plan,
+    reader: &Standing,
 ) -> CommitOutcome {
     let Plan { proposal, meanwhile, after, brought, kept_conflicts, kept_git, .. } = plan;
-    let default = || describe::message(&workspace.name, brought);
+    let default = || describe::message(&workspace.name, brought, reader);
     CommitOutcome {
         workspace: workspace.name.clone(),
         dry_run: request.dry_run,
@@ -237,6 +251,8 @@ fn outcome(
         git: if proposal.is_empty() { GitReport::default() } else { proposal.git.clone() },
         workspace_git: if proposal.is_empty() { GitReport::default() } else { kept_git.clone() },
         execs: Vec::new(),
+        offered: proposal.selected.root,
+        tip: tip.root,
         before: captured.root,
         after: *after,
         report: captured.report.clone(),

@@ -4,6 +4,7 @@ use offshoot_vault::EntryKind;
 use offshoot_vault::diff::{Change, ChangeKind};
 
 use crate::git::git_directory;
+use crate::standing::Standing;
 
 /// The longest part of a message in the operation log.
 const LONGEST: usize = 72;
@@ -16,10 +17,10 @@ pub(super) fn count(changes: &[Change]) -> usize {
 }
 
 /// What is said about a commit that nobody said anything about.
-pub(super) fn message(workspace: &str, changes: &[Change]) -> String {
+pub(super) fn message(workspace: &str, changes: &[Change], reader: &Standing) -> String {
     let files = changes.iter().filter(|change| change.entry().kind() != EntryKind::Directory);
     let names: Vec<String> =
-        files.filter(|change| !is_of_git(change)).map(|change| change.path.to_string()).collect();
+        files.filter(|change| !is_of_git(change)).map(|it| reader.display(&it.path)).collect();
     match names.as_slice() {
         [] if changes.iter().any(is_of_git) => format!("{workspace}: git only"),
         [] => format!("{workspace}: {}", plural(count(changes), "change")),

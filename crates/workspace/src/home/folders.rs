@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 
 use offshoot_vault::diff::{self, Change};
 use offshoot_vault::{
-    Actor, ApplyTarget, Binding, FolderIdentity, FolderLock, Imported, NewSnapshot, RootId,
-    SharedLock, SkipReason, Snapshot, Vault, VaultError, VaultPath,
+    Actor, ApplyTarget, Binding, CAPTURE, FolderIdentity, FolderLock, Imported, NewSnapshot,
+    RootId, SharedLock, SkipReason, Snapshot, Vault, VaultError, VaultPath,
 };
 
 use super::HomeOptions;
-use crate::binding::{capture, named, shared_directories};
+use crate::binding::{capture, named, require_same, shared_directories};
 use crate::error::{Result, ServiceError};
 use crate::git::{check_folder, is_git_directory};
 
@@ -91,16 +91,7 @@ impl<'a> Folders<'a> {
         if self.bindings.is_empty() {
             return Err(ServiceError::NoFolder);
         }
-        for binding in &self.bindings {
-            let path = binding.host_path();
-            let found = FolderIdentity::of(&path);
-            let found = found.ok_or_else(|| ServiceError::FolderGone(path.clone()))?;
-            // An overlay gives a folder another birth when it is first written to.
-            if binding.identity.is_some_and(|bound| bound.inode != found.inode) {
-                return Err(ServiceError::OtherFolder(path));
-            }
-        }
-        Ok(())
+        require_same(&self.bindings)
     }
 
     /// Reads what is in the folders now; only files that changed are read.
@@ -142,11 +133,11 @@ impl<'a> Folders<'a> {
         if captured.root == before.root && moved.is_empty() {
             return Ok((before, false));
         }
-        let committed = self.vault.transact("import", self.actor, |tx| {
+        let committed = self.vault.transact(CAPTURE, self.actor, |tx| {
             for binding in &moved {
                 tx.set_binding(binding)?;
             }
-            tx.summary(format!("import {}", self.names()));
+            tx.summary(format!("record what changed in {}", self.names()));
             if captured.root == before.root {
                 return Ok(None);
             }

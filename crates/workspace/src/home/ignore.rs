@@ -1,11 +1,13 @@
-//! What `.gitignore` files, read from trees, say about paths.
+//! What `.gitignore` and `.offshootignore` files, read from trees, say about paths.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use offshoot_vault::{Body, DirRef, Entry, Objects, RootId, Tree, VaultPath, bound_path};
+use offshoot_vault::{
+    Body, DirRef, Entry, IGNORE_FILE, Objects, RootId, Tree, VaultPath, bound_path,
+};
 
 use super::bytes_path;
 use crate::error::Result;
@@ -23,6 +25,8 @@ pub(crate) struct IgnoreRules<'t> {
 }
 
 struct State<'t> {
+    /// How files of rules are called.
+    file: &'static [u8],
     objects: &'t Objects,
     /// The rules of `.git/info/exclude`, which every other rule overrides.
     outermost: Option<Arc<Level>>,
@@ -51,11 +55,25 @@ struct Level {
 impl<'t> IgnoreRules<'t> {
     /// Reads the rules of these states when they are needed. `excludes` is the file of rules that belongs to the repository.
     pub(crate) fn new(objects: &'t Objects, roots: &[RootId], excludes: &[u8]) -> Result<Self> {
+        Self::of(b".gitignore", objects, roots, excludes)
+    }
+
+    /// The same of what must never enter a vault.
+    pub(crate) fn never(objects: &'t Objects, roots: &[RootId]) -> Result<Self> {
+        Self::of(IGNORE_FILE, objects, roots, &[])
+    }
+
+    fn of(
+        file: &'static [u8],
+        objects: &'t Objects,
+        roots: &[RootId],
+        excludes: &[u8],
+    ) -> Result<Self> {
         let outermost = matcher(&VaultPath::top(), excludes, None);
         let state = |root: &RootId| -> Result<State<'t>> {
             let top = Tree::open(objects, root)?.top().directory().copied();
             let (outermost, directories) = (outermost.clone(), HashMap::new());
-            Ok(State { objects, outermost, top, directories })
+            Ok(State { file, objects, outermost, top, directories })
         };
         let roots: BTreeSet<&RootId> = roots.iter().collect();
         Ok(Self { states: roots.into_iter().map(state).collect::<Result<_>>()? })
@@ -63,11 +81,11 @@ impl<'t> IgnoreRules<'t> {
 
     /// Whether a path is ignored, by itself or by a directory that it is in.
     pub(crate) fn ignores(&mut self, path: &VaultPath, is_directory: bool) -> Result<bool> {
-        // What is in a repository's own directory is never looked at by its rules.
-        if within_repository(path).is_some() {
-            return Ok(false);
-        }
         for state in &mut self.states {
+            // What is in a repository's own directory is never looked at by its rules.
+            if state.file != IGNORE_FILE && within_repository(path).is_some() {
+                return Ok(false);
+            }
             if state.ignores(path, is_directory)? {
                 return Ok(true);
             }
@@ -120,7 +138,7 @@ impl State<'_> {
             }
             _ => (self.top, false, self.outermost.clone()),
         };
-        let file = node.map(|dir| self.objects.entry(&dir, b".gitignore")).transpose()?.flatten();
+        let file = node.map(|dir| self.objects.entry(&dir, self.file)).transpose()?.flatten();
         let text = file.map(|file| text_of(self.objects, &file)).transpose()?.flatten();
         let own = text.and_then(|text| matcher(path, &text, outer.clone()));
         Ok(Directory { node, ignored, rules: own.or(outer) })

@@ -4,6 +4,8 @@ use offshoot_vault::{Actor, Id, RootId, WorkspaceState};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
+use crate::git::GitAsked;
+
 /// What an apply is for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Note {
@@ -71,6 +73,9 @@ pub(super) struct CommitRecord {
     pub(super) files: Value,
     /// The commands whose work it is.
     pub(super) execs: Vec<Id>,
+    /// The git commit that is to be made of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) git: Option<GitAsked>,
 }
 
 /// A commit that is taken back, or brought back.

@@ -45,6 +45,10 @@ pub struct CommitOutcome {
     pub parts_of_git: Vec<String>,
     /// The commands whose work it is, oldest first.
     pub execs: Vec<Id>,
+    /// What the workspace offered.
+    pub offered: RootId,
+    /// What the workspace had, whether or not it was offered.
+    pub tip: RootId,
     /// The folders before.
     pub before: RootId,
     /// The folders after.

@@ -11,11 +11,12 @@ use offshoot_vault::{
     Binding, Body, Entry, Mtime, RootId, Snapshot, Tree, Vault, VaultPath, Workspace,
 };
 
+use super::obstacles::first_obstacle;
 use super::proposal::{Proposal, ProposalInputs};
 use super::pull::merge_head;
 use super::select::Selection;
-use super::{bytes_path, markers};
-use crate::binding::host_place;
+use super::{bytes_path, closed, markers};
+use crate::binding::{host_place, require_same};
 use crate::change::{ChangeSummaryService, Summary};
 use crate::error::{Result, ServiceError};
 use crate::git::check_folder;
@@ -69,11 +70,15 @@ impl<'a> PreviewService<'a> {
         let (before, after) = proposal.sides();
         let summary =
             ChangeSummaryService::new(vault, self.diff).between(&before, &after, metadata)?;
-        let refused = match proposal.refused.take() {
+        let refused = match require_same(&bindings).err().or_else(|| proposal.refused.take()) {
             None => self.refused(workspace, &proposal, &tip.root, &summary, &selection)?,
             refused => refused,
         };
         let refused = refused.or_else(|| busy_git(&bindings, &proposal));
+        let refused = refused.or_else(|| match proposal.conflicts.is_empty() {
+            true => first_obstacle(&bindings, &summary.changes),
+            false => None,
+        });
         let outdated = match proposal.main == head.root && proposal.conflicts.is_empty() {
             true => outdated(&bindings, &summary.changes, |_, before| Ok(before.cloned()))?,
             // What is listed was not compared with the main line.
@@ -117,17 +122,22 @@ impl<'a> PreviewService<'a> {
         selection: &Selection<'_>,
     ) -> Result<Option<ServiceError>> {
         let decided = markers::require_decided(self.vault, workspace, tip);
-        let checked = decided.and_then(|()| {
-            match proposal.conflicts.is_empty() && !selection.allow.markers {
-                true => markers::require_none(self.vault, &proposal.base, &summary.changes),
-                false => Ok(()),
-            }
+        let fits = proposal.conflicts.is_empty();
+        let open = decided.and_then(|()| match fits {
+            true => closed::require_open(&summary.changes),
+            false => Ok(()),
+        });
+        let checked = open.and_then(|()| match fits && !selection.allow.markers {
+            true => markers::require_none(self.vault, &proposal.base, &summary.changes),
+            false => Ok(()),
         });
         match checked {
             Ok(()) => Ok(None),
-            Err(error @ (ServiceError::Undecided { .. } | ServiceError::Markers(_))) => {
-                Ok(Some(error))
-            }
+            Err(
+                error @ (ServiceError::Undecided { .. }
+                | ServiceError::Markers(_)
+                | ServiceError::ClosedToOwner(_)),
+            ) => Ok(Some(error)),
             Err(error) => Err(error),
         }
     }

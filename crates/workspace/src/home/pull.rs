@@ -9,6 +9,7 @@ use super::folders::Folders;
 use super::outcome::{GitFollowed, Pulled};
 use super::proposal::{HEAD_LABEL, side};
 use super::record::content_of;
+use super::times::stamp;
 use crate::binding::{GitDirectory, take_git_directory};
 use crate::change::ChangeSummaryService;
 use crate::edit::audited;
@@ -153,7 +154,7 @@ impl<'a> PullService<'a> {
             return Ok(true);
         }
         let both = merge_head(self.vault, &current.name, &tip, &head, &self.options.merge)?;
-        let root = both.merged.root;
+        let root = stamp(self.vault, &tip.root, &both.merged.root)?;
         pulled.changes = self.changes(&tip.root, &root)?;
         pulled.conflicts = both.merged.conflicts;
         pulled.git = both.report;
@@ -186,8 +187,8 @@ impl<'a> PullService<'a> {
             tx.set_workspace(&now)?;
             tx.scope(now.id);
             tx.summary(match kind {
-                PULL => format!("pull head into {}", now.name),
-                _ => format!("{} has the git commit", now.name),
+                PULL => format!("pull the folder's changes into {}", now.name),
+                _ => format!("bring the git commit into {}", now.name),
             });
             tx.detail("files", audited(&pulled.changes));
             Ok(Some(snapshot))

@@ -8,6 +8,7 @@ use offshoot_vault::{
 use super::note::{CommitRecord, Note, Record, RevertRecord};
 use super::revert::Sides;
 use crate::error::Result;
+use crate::git::{GitAsked, GitDue, forget, git_move_of, owe};
 
 /// Why the snapshot was made that has what a commit left in its workspace.
 pub(crate) const KEPT: &str = "keep";
@@ -69,6 +70,9 @@ fn record_commit(
         if let Some(apply) = &apply {
             tx.mark_applied(apply)?;
         }
+        if let Some(asked) = commit.git.clone() {
+            owe(tx, GitDue { workspace: now.id, commit: tx.operation(), asked })?;
+        }
         Ok(Some(home.id))
     })?;
     let recorded = committed.value.zip(committed.operation);
@@ -85,6 +89,9 @@ fn record_revert(
     let sides = Sides::of(&target)?;
     let wanted = if revert.redo { &sides.after } else { &sides.before };
     let content = content_of(vault, &revert.root.0)?;
+    // A git commit is moved after the files.
+    let had_git = revert.redo && git_move_of(vault, &target)?.is_some();
+    let asked = GitAsked::default();
     let mut recorded = None;
     let kind = if revert.redo { REDO } else { UNDO };
     let said = vault.snapshot(&sides.after.head)?.message.unwrap_or_default();
@@ -105,6 +112,11 @@ fn record_revert(
         tx.set_workspace(&now)?;
         if let Some(apply) = &apply {
             tx.mark_applied(apply)?;
+        }
+        match (revert.redo, had_git) {
+            (true, true) => owe(tx, GitDue { workspace: *id, commit: target.id, asked })?,
+            (true, false) => {}
+            (false, _) => forget(tx, id)?,
         }
         recorded = Some(head);
         Ok(())

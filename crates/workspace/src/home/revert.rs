@@ -1,22 +1,27 @@
 //! Undo and redo of a commit: the folders go back, or forth, before the refs do.
 
 use std::collections::BTreeSet;
+use std::fs;
 
 use offshoot_vault::diff::{self, Change};
 use offshoot_vault::merge::{Base, MergeInputs, MergeOptions};
 use offshoot_vault::{
-    Actor, Entry, Id, Imported, Operation, RefRow, Reverted, RootId, Snapshot, Tree, Vault,
-    VaultError, Workspace, WorkspaceState,
+    Actor, Binding, Entry, Id, Imported, NewSnapshot, Operation, REDO, RefRow, Reverted, RootId,
+    Snapshot, Tree, Vault, VaultError, VaultPath, Workspace, WorkspaceState,
 };
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::HomeOptions;
 use super::folders::Folders;
+use super::ignore::text_at;
 use super::note::{Hex, Note, Record, RevertRecord};
 use super::proposal::{HEAD_LABEL, side};
 use crate::error::{Result, ServiceError};
-use crate::git::{GitReport, RepositoryMerge, Unclear, is_own, merge_repositories};
+use crate::git::{
+    GitEvent, GitFolder, GitMove, GitNote, GitOptions, GitReport, RepositoryMerge, Unclear,
+    checked_out, forget_git_due, git_move_of, is_own, merge_repositories, shared_dir,
+};
 use crate::hold::lock_workspace;
 
 /// How often it is tried again because somebody changed the folder meanwhile.
@@ -70,6 +75,50 @@ pub(crate) struct Reverter<'a> {
     pub(crate) vault: &'a Vault,
     pub(crate) actor: &'a Actor,
     pub(crate) options: &'a HomeOptions<'a>,
+    /// How git is run where a commit comes with a git commit; without it, that one stays.
+    pub(crate) git: Option<&'a GitOptions>,
+}
+
+/// Something that git is asked to take back or forth, and the repository of the first folder.
+#[derive(Clone)]
+struct GitPart {
+    moved: GitMove,
+    folder: GitFolder,
+    /// The repository in the vault.
+    at: VaultPath,
+}
+
+impl GitPart {
+    fn revert(&self, redo: bool) -> Result<GitReport> {
+        Ok(self.moved.revert(&self.folder, &self.at, redo)?)
+    }
+}
+
+/// What git did so far.
+#[derive(Default)]
+struct Steps {
+    parts: Vec<GitPart>,
+    report: GitReport,
+}
+
+impl Steps {
+    fn go(&mut self, part: &GitPart, redo: bool) -> Result<GitReport> {
+        let told = part.revert(redo)?;
+        if told.notes.iter().any(|note| note.event == GitEvent::Moved) {
+            self.parts.push(part.clone());
+        }
+        self.report = std::mem::take(&mut self.report).then(told.clone());
+        Ok(told)
+    }
+}
+
+/// What is to be done to the folders.
+struct Plan {
+    /// What they are.
+    captured: Imported,
+    /// What they become.
+    root: RootId,
+    told: GitReport,
 }
 
 /// Which way a commit is taken.
@@ -98,38 +147,158 @@ impl Reverter<'_> {
         };
         let (from_root, to_root) = (self.root(&from.head)?, self.root(&to.head)?);
         let way = Way { redo, from, from_root, to_root, before: sides.before.head };
+        let made = match git_move_of(self.vault, target)? {
+            Some(moved) => self.git_part(moved, &folders)?,
+            None => None,
+        };
+        let mut steps = Steps::default();
+        let first = made.clone().filter(|_| !redo);
+        let reverted = match self.files(&folders, target, &way, first, &mut steps) {
+            Ok(reverted) => reverted,
+            Err(error) => {
+                steps.parts.iter().rev().try_for_each(|part| part.revert(!redo).map(drop))?;
+                return Err(error);
+            }
+        };
+        let mut report = steps.report;
+        // The git commit came last, so it comes back last.
+        if let Some(made) = made.filter(|_| redo) {
+            report = report.then(made.revert(redo)?);
+            self.follow_redone(&folders, target)?;
+        }
+        forget_git_due(self.vault, self.actor, &sides.before.workspace.id)?;
+        Ok((reverted, report))
+    }
+
+    /// Brings the git commit of a commit back whose files somebody brought back, and died.
+    pub(crate) fn make_up(&self, target: &Operation) -> Result<GitReport> {
+        let workspace = Sides::of(target)?.before.workspace;
+        let folders = Folders::lock(self.vault, self.actor, self.options)?;
+        let _held = self.vault.hold()?;
+        folders.require_same()?;
+        let moved = git_move_of(self.vault, target)?;
+        let part = moved.map(|moved| self.git_part(moved, &folders)).transpose()?.flatten();
+        let Some(part) = part else { return Ok(GitReport::default()) };
+        let report = part.revert(true)?;
+        self.follow_redone(&folders, target)?;
+        forget_git_due(self.vault, self.actor, &workspace.id)?;
+        Ok(report)
+    }
+
+    /// Something that git is to do in the first folder, if git is known and finds a repository.
+    fn git_part(&self, moved: GitMove, folders: &Folders<'_>) -> Result<Option<GitPart>> {
+        let Some(options) = self.git else { return Ok(None) };
+        let first = folders.bindings().iter().find(|binding| binding.at().is_top());
+        let found = first.map(|binding| GitFolder::find(&binding.host_path(), options));
+        let Some(folder) = found.transpose()?.flatten() else { return Ok(None) };
+        let outside = folders.bindings().iter().find(|binding| binding.git);
+        let at = outside.map_or_else(|| VaultPath::top().join(b".git"), Binding::at);
+        Ok(Some(GitPart { moved, folder, at }))
+    }
+
+    /// Takes the files back, or forth. Before they go back, the git commit does, so that the repository is as the files' commit left it.
+    fn files(
+        &self,
+        folders: &Folders<'_>,
+        target: &Operation,
+        way: &Way<'_>,
+        mut first: Option<GitPart>,
+        steps: &mut Steps,
+    ) -> Result<Reverted> {
         for _ in 0..ATTEMPTS {
-            if let Some(reverted) = self.attempt(&folders, target, &way)? {
-                return Ok(reverted);
+            let mut plan = self.plan(folders, target, way)?;
+            let workspace = self.workspace_now(target, way)?;
+            folders.require_readable(&plan.captured, &plan.root)?;
+            folders.require_git_at_rest()?;
+            let (head, _) = folders.follow(&plan.captured)?;
+            if let Some(part) = first.take() {
+                let told = steps.go(&part, way.redo)?;
+                self.bring_logs_back(&part, &way.from_root, &told)?;
+                plan = self.plan(folders, target, way)?;
+            }
+            if let Some(part) = self.staged_since(folders, way, &plan)? {
+                steps.go(&part, way.redo)?;
+                plan = self.plan(folders, target, way)?;
+                // What is checked out did not stay: only what is staged did.
+                plan.told.notes.retain(|note| !stays_checked_out(note) || note.from != note.to);
+            }
+            let note = self.note(target, way, &head, &workspace, plan.root);
+            if let Some(recorded) = folders.apply(&plan.captured.root, &plan.root, &note)? {
+                steps.report = std::mem::take(&mut steps.report).then(plan.told);
+                return Ok(Reverted { target: target.clone(), operation: recorded.operation });
             }
         }
         Err(ServiceError::Interfered(folders.names()))
+    }
+
+    fn plan(&self, folders: &Folders<'_>, target: &Operation, way: &Way<'_>) -> Result<Plan> {
+        let captured = folders.capture()?;
+        let (root, told) = self.target_root(target, way, &captured)?;
+        Ok(Plan { captured, root, told })
+    }
+
+    /// The move of what is checked out in the first folder, where it would stay only because something was staged there since: git moves the
+    /// branch, and the index of all other files.
+    fn staged_since(
+        &self,
+        folders: &Folders<'_>,
+        way: &Way<'_>,
+        plan: &Plan,
+    ) -> Result<Option<GitPart>> {
+        if !plan.told.notes.iter().any(stays_checked_out) {
+            return Ok(None);
+        }
+        let head = |root: &RootId| checked_out(self.vault, root);
+        let (from, now, to) =
+            (head(&way.from_root)?, head(&plan.captured.root)?, head(&way.to_root)?);
+        if now != from || to.reference != from.reference || to.commit == from.commit {
+            return Ok(None);
+        }
+        let (earlier, later) = if way.redo { (from, to) } else { (to, from) };
+        match earlier.moved_to(later) {
+            Some(moved) => self.git_part(moved, folders),
+            None => Ok(None),
+        }
+    }
+
+    /// Gives refs that were made again the logs that went with them.
+    fn bring_logs_back(&self, git: &GitPart, left: &RootId, report: &GitReport) -> Result<()> {
+        let objects = self.vault.objects()?;
+        let tree = Tree::open(objects, left)?;
+        let is_made = |note: &&GitNote| note.event == GitEvent::Moved && note.from.is_none();
+        for note in report.notes.iter().filter(is_made) {
+            let below = VaultPath::parse(format!("logs/{}", note.name).as_bytes());
+            let below = below.map_err(VaultError::from)?;
+            if let Some(log) = text_at(objects, &tree, &git.at.concat(&below))? {
+                // Git has written one already, which tells less.
+                drop(fs::write(shared_dir(&git.folder.git_dir).join("logs").join(&note.name), log));
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the main line the git commit that was brought back, as a part of the redo.
+    fn follow_redone(&self, folders: &Folders<'_>, target: &Operation) -> Result<()> {
+        let captured = folders.capture()?;
+        if captured.root == self.vault.head()?.root {
+            return Ok(());
+        }
+        self.vault.revert_with(REDO, target, self.actor, |tx| {
+            tx.summary(format!("{REDO} {}: the git commit", target.id.short()));
+            captured.record(tx)?;
+            let (root, content) = (captured.root, captured.content);
+            let (parents, reason) = (tx.head()?.into_iter().collect(), "import".to_owned());
+            let new = NewSnapshot { root, content, parents, reason, message: None };
+            let head = tx.add_snapshot(new)?.id;
+            tx.set_head(head)
+        })?;
+        Ok(())
     }
 
     fn root(&self, id: &Id) -> Result<RootId> {
         let snapshot = self.vault.snapshot(id)?;
         self.vault.require_files(&snapshot)?;
         Ok(snapshot.root)
-    }
-
-    fn attempt(
-        &self,
-        folders: &Folders<'_>,
-        target: &Operation,
-        way: &Way<'_>,
-    ) -> Result<Option<(Reverted, GitReport)>> {
-        let captured = folders.capture()?;
-        let (root, git) = self.target_root(target, way, &captured)?;
-        let workspace = self.workspace_now(target, way)?;
-        folders.require_readable(&captured, &root)?;
-        folders.require_git_at_rest()?;
-        let (head, _) = folders.follow(&captured)?;
-        let note = self.note(target, way, &head, &workspace, root);
-        let recorded = folders.apply(&captured.root, &root, &note)?;
-        Ok(recorded.map(|recorded| {
-            let reverted = Reverted { target: target.clone(), operation: recorded.operation };
-            (reverted, git)
-        }))
     }
 
     /// What the folders become: what they are now, with the commit's paths as they are on the other side.
@@ -205,6 +374,13 @@ impl Reverter<'_> {
         };
         Note::new(self.actor, Record::Revert(revert))
     }
+}
+
+/// Whether what is checked out in the first folder stays, where the repository is in it.
+fn stays_checked_out(note: &GitNote) -> bool {
+    note.repository.names().len() == 1
+        && note.name == "HEAD"
+        && matches!(note.event, GitEvent::CheckoutStayed(_))
 }
 
 /// Whether a path is as it was left. Of directories only that they are there counts, and of files their times do not.

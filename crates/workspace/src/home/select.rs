@@ -2,6 +2,7 @@
 
 mod build;
 mod decide;
+mod ignored;
 
 use std::collections::BTreeMap;
 
@@ -10,6 +11,7 @@ use offshoot_vault::merge::{MergeInputs, MergeOptions};
 use offshoot_vault::{Binding, Id, RootId, Vault, VaultPath, Workspace};
 
 use super::pattern::PathPattern;
+use super::times::is_time_alone;
 use crate::error::Result;
 use crate::git::{Planted, git_directory, is_the_folders};
 pub(super) use build::store;
@@ -112,6 +114,8 @@ impl std::fmt::Debug for Selection<'_> {
 pub enum HeldReason {
     /// Ignore files say so.
     Ignored,
+    /// `.offshootignore` says that it is never read from the folder, or its name does.
+    Excluded,
     /// It would run a program as somebody else.
     Setuid,
     /// Git would run it, or something that it names.
@@ -129,6 +133,7 @@ impl HeldReason {
     pub fn word(self) -> &'static str {
         match self {
             Self::Ignored => "ignored",
+            Self::Excluded => "excluded",
             Self::Setuid => "setuid",
             Self::Git(_) => "git",
             Self::Unbound => "unbound",
@@ -145,7 +150,7 @@ impl HeldReason {
             // What waits to be finished never comes home.
             Self::Git(Planted::Gone | Planted::Todo) => None,
             Self::Git(_) => Some("--allow git"),
-            Self::Unbound | Self::NotAsked | Self::Left => None,
+            Self::Excluded | Self::Unbound | Self::NotAsked | Self::Left => None,
         }
     }
 }
@@ -240,7 +245,10 @@ pub fn select(
     selection: &Selection<'_>,
 ) -> Result<Selected> {
     let objects = vault.objects()?;
-    let changes = diff::compare(objects, &states.base, &states.workspace)?;
+    let mut changes = diff::compare(objects, &states.base, &states.workspace)?;
+    let all = changes.len();
+    changes.retain(|change| !is_time_alone(change));
+    let all = changes.len() == all;
     let unmatched = selection.only.iter();
     let unmatched = unmatched.filter(|p| !changes.iter().any(|change| p.matches(&change.path)));
     let unmatched = unmatched.map(|pattern| pattern.text().to_owned()).collect();
@@ -250,7 +258,7 @@ pub fn select(
     let mut decider = Decider::new(vault, states, selection, &changes)?;
     let decided = changes.iter().map(|change| decider.decide(change));
     let decisions = decided.collect::<Result<Vec<_>>>()?;
-    let (root, mut held) = build::build(vault, states, changes, decisions)?;
+    let (root, mut held) = build::build(vault, states, (changes, all), decisions)?;
     // What a pull kept of the folder beside the workspace's own is nothing that it could bring home.
     held.retain(|held| {
         !(held.reason == HeldReason::Git(Planted::Repository) && is_the_folders(&held.change.path))

@@ -1,6 +1,10 @@
 //! Settling what was interrupted: before anything is captured from a folder, it is whole.
 
-use offshoot_vault::{Actor, Apply, Came, Id, Vault};
+use std::path::Path;
+
+use offshoot_vault::{
+    Actor, Apply, ApplyError, ApplyProblem, Binding, Came, Home, HomeError, Id, Vault,
+};
 use serde_json::Value;
 
 use super::folders::Folders;
@@ -16,6 +20,8 @@ pub enum Direction {
     Back,
     /// They become what they were to be.
     Forward,
+    /// Where the folders are others now, they stay as they are.
+    Leave,
 }
 
 /// What became of something that was interrupted.
@@ -29,6 +35,21 @@ pub enum How {
     Finished,
     /// The folders are what they were before it.
     TakenBack,
+    /// The folders are others now, and stay as they are.
+    GivenUp,
+}
+
+impl How {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::CleanedUp => "cleaned-up",
+            Self::Dropped => "dropped",
+            Self::Finished => "finished",
+            Self::TakenBack => "taken-back",
+            Self::GivenUp => "given-up",
+        }
+    }
 }
 
 /// Something that was interrupted, and is settled now.
@@ -40,6 +61,25 @@ pub struct Settled {
     pub summary: String,
     /// What became of it.
     pub how: How,
+}
+
+/// Deletes a vault with everything in it. What was interrupted in its folders is settled first, as far as they are there: nobody could do
+/// that afterwards.
+pub fn delete_vault(
+    home: &Home,
+    name: &str,
+    actor: &Actor,
+    options: &HomeOptions<'_>,
+) -> Result<()> {
+    let refused = match home.delete(name) {
+        Err(refused @ HomeError::HalfChanged { .. }) => refused,
+        other => return Ok(other?),
+    };
+    // One that is damaged, or too new, can be settled by nobody here.
+    let Ok(vault) = home.open(name) else { return Err(refused.into()) };
+    settle_interrupted(&vault, actor, options)?;
+    drop(vault);
+    Ok(home.delete(name)?)
 }
 
 /// Settles what was interrupted in the folders of a vault, where anything was; [`HomeOptions::told`] hears of it.
@@ -81,13 +121,23 @@ impl<'a> Folders<'a> {
             return Ok(How::CleanedUp);
         }
         self.know_rewritten(&mut apply, note);
-        let forward = match self.options.settle {
-            Some(Direction::Back) => false,
-            _ => self.go_forward(&mut apply, note)?,
+        let settled = match self.options.settle {
+            Some(Direction::Back) => Ok(false),
+            _ => self.go_forward(&mut apply, note),
         };
-        if !forward {
-            self.take_back(&mut apply).map_err(|error| unsettled(&apply, &error))?;
-        }
+        let settled = settled.and_then(|forward| {
+            if !forward {
+                self.take_back(&mut apply).map_err(|error| self.unsettled(&apply, error))?;
+            }
+            Ok(forward)
+        });
+        let forward = match settled {
+            Err(ServiceError::OtherFolder(_)) if self.options.settle == Some(Direction::Leave) => {
+                apply.give_up()?;
+                return Ok(How::GivenUp);
+            }
+            other => other?,
+        };
         self.finish(apply)?;
         Ok(if forward { How::Finished } else { How::TakenBack })
     }
@@ -97,17 +147,31 @@ impl<'a> Folders<'a> {
         match apply.swap() {
             Ok(()) => record::record(self.vault, note, Some(apply.id())).map(|done| done.is_some()),
             Err(error) if self.options.settle == Some(Direction::Forward) => {
-                Err(unsettled(apply, &error))
+                Err(self.unsettled(apply, error))
             }
             Err(_) => Ok(false),
+        }
+    }
+
+    /// Says why something cannot be settled.
+    fn unsettled(&self, apply: &Apply<'_>, error: ApplyError) -> ServiceError {
+        let is_bound = |path: &Path| self.bindings().iter().any(|it| it.host_path() == path);
+        let problem = match &error {
+            ApplyError::Problems(problems) => problems.first(),
+            _ => None,
+        };
+        match problem {
+            Some(ApplyProblem::NotThatFolder { path }) => ServiceError::OtherFolder(path.clone()),
+            // The vault has another one by now.
+            Some(ApplyProblem::Gone { path }) if !is_bound(path) => {
+                let first = self.bindings().first().map(Binding::host_path);
+                ServiceError::OtherFolder(first.unwrap_or_else(|| path.clone()))
+            }
+            _ => ServiceError::Unsettled { apply: apply.id(), why: error.to_string() },
         }
     }
 }
 
 fn read_note(apply: Id, note: &Value) -> Result<Note> {
     serde_json::from_value(note.clone()).map_err(|source| ServiceError::BadNote { apply, source })
-}
-
-fn unsettled(apply: &Apply<'_>, error: &offshoot_vault::ApplyError) -> ServiceError {
-    ServiceError::Unsettled { apply: apply.id(), why: error.to_string() }
 }

@@ -1,7 +1,7 @@
-//! The times that files have when they come home.
+//! The times of files that come home, or into a workspace.
 
 use offshoot_vault::diff::{self, Change};
-use offshoot_vault::{EntryKind, Mtime, RootId, TreeEditor, Vault};
+use offshoot_vault::{Entry, EntryKind, Mtime, RootId, TreeEditor, Vault};
 
 use super::select::store;
 use crate::error::Result;
@@ -16,19 +16,15 @@ pub enum Times {
     Recorded,
 }
 
-/// Gives files whose bytes change in the folder the current time.
-pub(super) fn stamp(
-    vault: &Vault,
-    folder: &RootId,
-    merged: &RootId,
-    times: Times,
-) -> Result<RootId> {
-    if times == Times::Recorded || folder == merged {
+/// Gives files that another state has with other bytes the current time, so that builds notice what they were made of. What this stores is
+/// not durable before a transaction follows.
+pub(crate) fn stamp(vault: &Vault, before: &RootId, merged: &RootId) -> Result<RootId> {
+    if before == merged {
         return Ok(*merged);
     }
     let objects = vault.objects()?;
     let now = Mtime::now();
-    let changes = diff::compare(objects, folder, merged)?;
+    let changes = diff::compare(objects, before, merged)?;
     let mut stamped = changes.iter().filter(|change| is_rewritten(change)).peekable();
     if stamped.peek().is_none() {
         return Ok(*merged);
@@ -41,6 +37,18 @@ pub(super) fn stamp(
         }
     }
     store(vault, editor)
+}
+
+/// Whether nothing of a file changed but its time. That alone never comes home: whatever writes a file anew gives it another time, and so does
+/// what is brought into a workspace.
+pub(crate) fn is_time_alone(change: &Change) -> bool {
+    let (Some(before), Some(after)) = (&change.before, &change.after) else { return false };
+    if change.moved.is_some() || after.kind() == EntryKind::Directory {
+        return false;
+    }
+    let mut same = Entry::clone(after);
+    same.meta.mtime = before.meta.mtime;
+    same == **before
 }
 
 fn is_rewritten(change: &Change) -> bool {

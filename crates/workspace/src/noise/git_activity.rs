@@ -41,8 +41,15 @@ impl GitActivity {
     ) -> Self {
         let changes: Vec<&Change> = changes.collect();
         let mut activity = Self::default();
-        for moved in MovedRefs::of(objects, roots, directory, &changes).all() {
-            activity.count(moved);
+        // Refs that went into another format, or came from it, are no others by that.
+        let tables = directory.join(b"reftable").join(b"tables.list");
+        let is_migrated = |change: &&Change| {
+            change.path == tables && (change.before.is_none() || change.after.is_none())
+        };
+        if !changes.iter().any(is_migrated) {
+            for moved in MovedRefs::of(objects, roots, directory, &changes).all() {
+                activity.count(moved);
+            }
         }
         for change in changes {
             let below = &change.path.names()[directory.names().len()..];

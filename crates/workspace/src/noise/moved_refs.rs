@@ -38,22 +38,27 @@ impl<'t> MovedRefs<'t> {
         let at = directory.join(b"packed-refs");
         let of_refs = |change: &&&Change| change.path.is_within(&directory.join(b"refs"));
         let refs: Vec<&Change> = changes.iter().filter(of_refs).copied().collect();
-        let value = |entry: &Option<_>| text(objects, entry.as_deref());
         let loose = refs.iter().map(|change| {
             let name = change.path.names()[directory.names().len()..].join(&b'/');
-            (name, [&change.before, &change.after].map(|entry| value(entry).map(trimmed)))
+            (name, [&change.before, &change.after].map(|entry| value(objects, entry.as_deref())))
         });
         let loose = loose.collect();
         let state = state(objects, roots, &refs);
         let packed = match changes.iter().find(|change| change.path == at) {
-            Some(change) => [value(&change.before), value(&change.after)],
+            Some(change) => {
+                let [before, after] = [&change.before, &change.after];
+                let [before, after] = [before, after].map(|it| text(objects, it.as_deref()));
+                // Of a list that cannot be read nothing is known: it counts as the same.
+                let known = before.clone().or_else(|| after.clone()).unwrap_or_default();
+                [before, after].map(|text| text.unwrap_or_else(|| known.clone()))
+            }
             None => {
                 let there = state.as_ref().and_then(|tree| tree.get(&at).ok().flatten());
-                let text = text(objects, there.as_ref());
+                let text = text(objects, there.as_ref()).unwrap_or_default();
                 [text.clone(), text]
             }
         };
-        let packed = packed.map(|text| text.map(|text| packed_refs(&text)).unwrap_or_default());
+        let packed = packed.map(|text| packed_refs(&text));
         Self { loose, packed, state, directory }
     }
 
@@ -102,14 +107,17 @@ fn state<'t>(objects: &'t Objects, roots: &[RootId], changes: &[&Change]) -> Opt
     trees.next()
 }
 
-/// The text of a file; `None` where there is none, or where it cannot be read.
+/// The value of a ref; `None` where there is none. One that cannot be read is there, with a value that is like no other.
+fn value(objects: &Objects, entry: Option<&Entry>) -> Option<Vec<u8>> {
+    let text = text(objects, Some(entry?)).unwrap_or_default();
+    Some(text.trim_ascii().to_vec())
+}
+
+/// The text of a file, empty where there is none; `None` where it cannot be read.
 fn text(objects: &Objects, entry: Option<&Entry>) -> Option<Vec<u8>> {
     match entry.map(|entry| &entry.body) {
         Some(Body::File { size, blob }) if *size <= LONGEST => objects.blob(blob).ok(),
-        _ => None,
+        Some(_) => None,
+        None => Some(Vec::new()),
     }
-}
-
-fn trimmed(bytes: Vec<u8>) -> Vec<u8> {
-    bytes.trim_ascii().to_vec()
 }

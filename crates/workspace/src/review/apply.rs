@@ -51,7 +51,7 @@ pub(super) fn apply(
     // Of a directory that stays only the mode is decided about. It is put back whole, so before anything in it is touched.
     steps.sort_by_key(|step| !step.is_directory_mode());
     let summary = summary(tally);
-    let words = EditKind { kind: "review", reason: "review", summary: &summary };
+    let words = EditKind { kind: "review", reason: "review", summary: &summary, stamps: true };
     let change = |editor: &mut TreeEditor<'_>| {
         let mut back = Vec::new();
         for at in &repositories {

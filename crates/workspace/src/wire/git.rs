@@ -7,7 +7,7 @@ use offshoot_protocol::{
 };
 use offshoot_vault::Workspace;
 
-use super::path;
+use super::{path, way_on};
 use crate::git::{Exported, GitCommitted, GitNote, GitReport};
 
 /// A git commit of what came home, or why there is none.
@@ -17,6 +17,9 @@ pub fn git_commit(made: Option<&GitCommitted>, error: Option<ErrorBody>) -> GitO
         branch: made.and_then(|made| made.branch.clone()),
         files: made.map_or(0, |made| made.files),
         merged: made.and_then(|made| made.merged.clone()),
+        merged_commit: made.and_then(|made| made.merged_commit.clone()),
+        merged_stays: made.is_some_and(|made| made.merged_stays),
+        unsigned: made.is_some_and(|made| made.unsigned),
         hooks_skipped: made.map(|made| made.hooks.clone()).unwrap_or_default(),
         error,
     }
@@ -33,6 +36,7 @@ pub fn repositories(report: &GitReport) -> Vec<RepositoryNoteDoc> {
         to: note.to.clone(),
         kept_as: note.event.kept_as().map(str::to_owned),
         why: note.event.why().map(str::to_owned),
+        way_on: note.way.as_ref().map(way_on),
         commits: note.event.commits(),
         objects: note.event.objects(),
     };

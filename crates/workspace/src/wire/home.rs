@@ -1,9 +1,10 @@
 //! What comes home as programs see it.
 
-use offshoot_protocol::{ClashDoc, CommitDoc, HeldDoc, PullDoc};
+use offshoot_protocol::{ClashDoc, CommitDoc, HeldDoc, PullDoc, WayOnDoc};
 use offshoot_vault::Id;
 use offshoot_vault::merge::conflict::Conflict;
 
+use super::way_on::{to_decide, to_pull, to_undo};
 use super::{change, git_directory, path, repositories};
 use crate::home::{CommitOutcome, Held, HeldReason, Pulled};
 
@@ -25,7 +26,15 @@ pub fn commit(outcome: &CommitOutcome) -> CommitDoc {
         repositories: repositories(&outcome.git),
         workspace_repositories: repositories(&outcome.workspace_git),
         git: None,
+        ways_on: commit_ways_on(outcome),
     }
+}
+
+/// What to do after a commit.
+pub fn commit_ways_on(outcome: &CommitOutcome) -> Vec<WayOnDoc> {
+    let name = &outcome.workspace;
+    let decide = (!outcome.conflicts.is_empty()).then(|| to_pull(name));
+    decide.into_iter().chain(outcome.operation.map(|_| to_undo(name))).collect()
 }
 
 /// What a pull did.
@@ -41,7 +50,15 @@ pub fn pull(pulled: &Pulled) -> PullDoc {
         snapshot: pulled.snapshot.as_ref().map(Id::to_string),
         operation: pulled.operation.as_ref().map(Id::to_string),
         git_directory: git_directory(&pulled.git_directory),
+        ways_on: pull_ways_on(pulled),
     }
+}
+
+/// What to do after a pull.
+pub fn pull_ways_on(pulled: &Pulled) -> Vec<WayOnDoc> {
+    let Some(name) = &pulled.workspace else { return Vec::new() };
+    let decide = (!pulled.conflicts.is_empty()).then(|| to_decide(name));
+    decide.into_iter().chain(pulled.operation.map(|_| to_undo(name))).collect()
 }
 
 /// A change that stays in the workspace.

@@ -2,11 +2,12 @@
 
 use offshoot_protocol::{
     ConflictDoc, ConflictSideDoc, ConflictVersionDoc, ConflictVersionShowDoc, MergeDoc,
-    MergeSideDoc, ResolveDoc, Text,
+    MergeSideDoc, ResolveDoc, Text, WayOnDoc,
 };
 use offshoot_vault::merge::conflict::Version;
 use offshoot_vault::{Entry, VaultPath};
 
+use super::way_on::to_decide;
 use super::{change, path, repositories, side, snapshot};
 use crate::{MergeOutcome, OpenConflict, Resolved};
 
@@ -61,6 +62,14 @@ pub fn resolved(workspace: &str, resolved: &Resolved) -> ResolveDoc {
     }
 }
 
+/// What to do after a merge.
+pub fn merge_ways_on(outcome: &MergeOutcome, dry_run: bool) -> Vec<WayOnDoc> {
+    match outcome.conflicts.is_empty() || dry_run {
+        true => Vec::new(),
+        false => vec![to_decide(&outcome.workspace)],
+    }
+}
+
 /// What a merge came to.
 pub fn merge(outcome: &MergeOutcome, dry_run: bool) -> MergeDoc {
     let sides = outcome.sides.iter().map(|side| MergeSideDoc {
@@ -78,5 +87,6 @@ pub fn merge(outcome: &MergeOutcome, dry_run: bool) -> MergeDoc {
         repositories: repositories(&outcome.git),
         snapshot: outcome.snapshot.as_ref().map(snapshot),
         operation: outcome.operation.map(|id| id.to_string()),
+        ways_on: merge_ways_on(outcome, dry_run),
     }
 }

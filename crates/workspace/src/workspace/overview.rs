@@ -28,6 +28,17 @@ pub struct WorkspaceOverview {
 }
 
 impl WorkspaceService<'_> {
+    /// How many changes of a workspace a status lists, where what is folded is one.
+    pub fn listed_changes(
+        &self,
+        workspace: &Workspace,
+        diff: DiffOptions,
+        merge: MergeOptions,
+        tracked: TrackedPaths,
+    ) -> Result<u64> {
+        Lister::new(self.vault, diff, merge, tracked)?.listed(workspace)
+    }
+
     /// All workspaces at a glance, oldest first; costs as much as their changes.
     pub fn overview(
         &self,

@@ -80,11 +80,7 @@ fn one_workspace_never_touches_another() {
     bench.history().undo(Scope::Vault).unwrap();
     assert_eq!(state(), ("one 2".into(), "two 2".into()));
     bench.history().undo(Scope::Vault).unwrap();
-    assert_eq!(
-        state(),
-        ("one 2".into(), "two 1".into()),
-        "the redone ones stand in the order they were made"
-    );
+    assert_eq!(state(), ("one 1".into(), "two 2".into()), "what was redone last is undone first");
     bench.history().redo(Scope::Vault).unwrap();
     assert_eq!(state(), ("one 2".into(), "two 2".into()));
 }

@@ -35,7 +35,7 @@ fn everything_that_a_command_does_comes_home() {
     fork(&place, "work");
     let script = "sed -i s/^7$/seven/ lines; mv dir/deep/moved dir/elsewhere; rm -r gone; \
         rm turned; mkdir turned; echo x >turned/x; chmod 755 tool; ln -s tool link; mkfifo pipe; \
-        mkdir -p empty/inner; chmod 700 empty; ln tool hard; touch -d 2001-02-03 other";
+        mkdir -p empty/inner; chmod 700 empty; ln tool hard; touch -d 2001-02-03 old";
     place.ok(["exec", "-w", "work", "--", "sh", "-c", script]);
     place.ok(["fs", "export", "/", "../wanted", "-w", "work"]);
     place.ok(["commit", "-w", "work", "-m", "everything", "-c", "commit.times=recorded"]);
@@ -217,4 +217,18 @@ fn pulling_brings_the_folder_into_a_workspace() {
     assert_eq!(place.ok(["fs", "cat", "/lines", "-w", "work"]), numbered(&[(3, "three")]));
     assert_same(&before, &folder(&place));
     place.ok(["pull", "--head"]);
+}
+
+/// Who pulls many files gets as short an answer as who commits them.
+#[test]
+fn a_pull_of_many_files_is_short() {
+    let place = lines();
+    fork(&place, "work");
+    for number in 0..40 {
+        place.write(format!("many/{number}.c"), number.to_string());
+    }
+    let said = place.ok(["pull", "-w", "work"]);
+    assert!(said.lines().count() < 40 && said.contains("more"), "{said}");
+    let said = place.ok(["undo", "-w", "work"]) + &place.ok(["pull", "-w", "work", "--expand"]);
+    assert!(said.contains("many/39.c"), "{said}");
 }

@@ -3,10 +3,11 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use offshoot_needs::needs;
 use offshoot_tests::product::Place;
 use serde_json::{Value, json};
 
-use super::{assert_captured, edit, fork, lines, read};
+use super::{assert_captured, assert_same, edit, folder, fork, lines, read};
 
 fn run(place: &Place, script: &str) {
     place.ok(["exec", "-w", "work", "--", "sh", "-c", script]);
@@ -113,7 +114,7 @@ fn what_git_would_run_stays() {
     let script = "mkdir -p .git/hooks .git/info .git/objects/info sub/.GIT/hooks .git/refs/heads; \
         for f in .git/hooks/post-checkout .git/config .git/config.worktree .git/info/attributes \
         .git/objects/info/alternates sub/.GIT/hooks/x; do echo x >$f; done; \
-        echo side >.git/description; \
+        printf '[core]\\n\\tpager = x\\n' >.git/config; echo side >.git/description; \
         mkdir linked; echo 'gitdir: /elsewhere' >linked/.git; \
         mkdir -p bare/objects bare/refs; echo x >bare/HEAD; echo x >bare/config";
     run(&place, script);
@@ -133,9 +134,11 @@ fn what_git_would_run_stays() {
         assert!(path == "/.git/config" || !place.project().join(&path[1..]).exists(), "{path}");
     }
     assert_eq!(read(&place, ".git/config"), "[core]\n");
-    assert_eq!(read(&place, ".git/description"), "side\n");
+    // Whatever else a repository has that needs what is held back stays with that.
+    assert!(!place.project().join(".git/description").exists());
     place.ok(["commit", "-w", "work", "--allow", "git"]);
-    assert_eq!(read(&place, ".git/config"), "x\n");
+    assert_eq!(read(&place, ".git/description"), "side\n");
+    assert_eq!(read(&place, ".git/config"), "[core]\n\tpager = x\n");
     assert_eq!(read(&place, "linked/.git"), "gitdir: /elsewhere\n");
 }
 
@@ -184,18 +187,59 @@ fn markers_stay_unless_they_were_there() {
     assert_eq!(read(&place, "new"), marked);
 }
 
-/// What stays does not fit to what came home: the workspace has it as a conflict, the folder has what came home.
+/// Build output that both sides have: each keeps its own, and nobody has to decide about it.
+#[test]
+fn ignored_files_of_both_sides_stay_what_they_are() {
+    for (base, theirs, mine) in [
+        (Some("before\n"), Some("built in the workspace\n"), Some("built by a person\n")),
+        (None, Some("built in the workspace\n"), Some("built by a person\n")),
+        (Some("before\n"), Some("built in the workspace\n"), None),
+        (Some("before\n"), None, Some("built by a person\n")),
+    ] {
+        let place = lines();
+        place.write(".gitignore", "build\n");
+        let out = place.project().join("build/out");
+        if let Some(base) = base {
+            place.write("build/out", base);
+        }
+        place.ok(["init"]);
+        fork(&place, "work");
+        match theirs {
+            Some(theirs) => edit(&place, "work", "/build/out", theirs),
+            None => drop(place.ok(["fs", "rm", "/build/out", "-w", "work"])),
+        }
+        edit(&place, "work", "/new", "new");
+        match mine {
+            Some(mine) => place.write("build/out", mine),
+            None => fs::remove_dir_all(place.project().join("build")).unwrap(),
+        }
+        let document = place.json(&["commit", "-w", "work"]);
+        assert_eq!(document["committed"], true, "{document}");
+        assert!(document["kept_conflicts"].is_null(), "{document}");
+        assert_eq!(fs::read_to_string(&out).ok().as_deref(), mine);
+        let shown = place.run(["fs", "cat", "/build/out", "-w", "work"]);
+        let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+        assert_eq!(shown, theirs.unwrap_or_default());
+        // What follows is about the rest alone.
+        edit(&place, "work", "/new", "newer");
+        place.ok(["commit", "-w", "work"]);
+        assert_eq!(read(&place, "new"), "newer");
+        assert_eq!(fs::read_to_string(&out).ok().as_deref(), mine);
+    }
+}
+
+/// What stays does not fit to what came home: the workspace has it as a conflict, the folder has what came home. The workspace is the first
+/// side, as after a pull.
 #[test]
 fn what_stays_may_not_fit_any_more() {
     let place = lines();
-    place.write(".gitignore", "out\n");
     place.write("out", "built before\n");
     place.ok(["init"]);
     fork(&place, "work");
     edit(&place, "work", "/out", "built in the workspace\n");
     edit(&place, "work", "/new", "new");
     place.write("out", "built by a person\n");
-    let document = place.json(&["commit", "-w", "work"]);
+    let document = place.json(&["commit", "-w", "work", "--exclude", "out"]);
     assert_eq!(document["committed"], true, "{document}");
     assert_eq!(document["kept_conflicts"][0]["path"], "/out", "{document}");
     assert_eq!(read(&place, "out"), "built by a person\n");
@@ -204,4 +248,66 @@ fn what_stays_may_not_fit_any_more() {
     assert!(shown.contains("built in the workspace") && shown.contains("built by a person"));
     assert_eq!(place.json(&["status", "-w", "work"])["changes"].as_array().unwrap().len(), 1);
     assert_eq!(json!(place.run(["commit", "-w", "work"]).status.code()), json!(4));
+    place.ok(["resolve", "/out", "--ours", "-w", "work"]);
+    assert_eq!(place.ok(["fs", "cat", "/out", "-w", "work"]), "built in the workspace\n");
+}
+
+/// What is never read from the folder is not brought there either: nobody could tell whether it is still what came.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn what_is_never_taken_in_never_comes_home() {
+    let staged = ".offshoot-apply-01m7jbz8zs8nxw9nxatmgjamn0";
+    let place = lines();
+    place.write(".offshootignore", "*.secret\n/own/\n");
+    place.write("kept.secret", "mine");
+    place.ok(["init"]);
+    fork(&place, "work");
+    run(
+        &place,
+        &format!(
+            "mkdir -p n/{staged} own {staged}; for f in n/1 n/k.secret n/{staged}/f own/f {staged}/f; do echo x >$f; done; \
+             echo x >file-{staged}; echo theirs >kept.secret"
+        ),
+    );
+    let before = folder(&place);
+    let document = place.json(&["commit", "-w", "work", "--ignored"]);
+    let found = held(&document);
+    assert!(found.iter().all(|(_, reason)| reason == "excluded"), "{found:?}");
+    for path in ["/n/k.secret", "/kept.secret", "/own/f"] {
+        assert!(found.contains(&(path.to_owned(), "excluded".to_owned())), "{path}: {found:?}");
+    }
+    assert!(found.contains(&(format!("/{staged}/f"), "excluded".to_owned())), "{found:?}");
+    assert_eq!(read(&place, "kept.secret"), "mine");
+    assert_eq!(read(&place, "n/1"), "x\n");
+    for path in ["n/k.secret", "own", staged, &format!("n/{staged}")] {
+        assert!(!place.project().join(path).exists(), "{path}");
+    }
+    assert_captured(&place);
+    assert_eq!(place.ok(["fs", "cat", "/kept.secret", "-w", "work"]), "theirs\n");
+    place.ok(["undo", "-w", "work"]);
+    assert_same(&before, &folder(&place));
+}
+
+/// Rules that come with a commit count for it: it can be undone.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn new_rules_hold_what_they_are_about() {
+    let place = lines();
+    place.write("d/d.txt", "d");
+    place.write("a.txt", "a");
+    place.ok(["init"]);
+    fork(&place, "work");
+    run(&place, "echo '*.txt' >.offshootignore; echo w >>a.txt; rm d/d.txt; echo w >other");
+    let before = folder(&place);
+    let found = held(&place.json(&["commit", "-w", "work"]));
+    assert_eq!(found, named(&[("/a.txt", "excluded"), ("/d/d.txt", "excluded")]));
+    assert_eq!((read(&place, "a.txt"), read(&place, "d/d.txt")), ("a".to_owned(), "d".to_owned()));
+    assert_eq!(read(&place, "other"), "w\n");
+    place.ok(["undo", "-w", "work"]);
+    assert_same(&before, &folder(&place));
+    place.ok(["redo", "-w", "work"]);
+    place.ok(["pull", "--head"]);
+    edit(&place, "work", "/other", "again");
+    place.ok(["commit", "-w", "work"]);
+    assert_eq!(place.ok(["fs", "cat", "/a.txt", "-w", "work"]), "aw\n");
 }

@@ -183,3 +183,65 @@ fn undo_goes_through_the_log() {
     place.ok(["undo", "-w", "work"]);
     assert_eq!(place.json(&["status", "-w", "work"])["changes"], serde_json::json!([]));
 }
+
+/// A commit that was brought back is the newest operation, whatever else happened between.
+#[test]
+fn what_was_redone_is_undone_first() {
+    let place = lines();
+    place.ok(["init"]);
+    fork(&place, "work");
+    edit(&place, "work", "/lines", numbered(&[(7, "seven")]));
+    place.ok(["commit", "-w", "work"]);
+    place.ok(["undo", "--vault-wide"]);
+    place.write("mine", "mine\n");
+    place.ok(["redo", "--vault-wide"]);
+    assert!(read(&place, "lines").contains("seven"));
+    place.ok(["undo", "--vault-wide"]);
+    assert!(!read(&place, "lines").contains("seven"));
+    assert_eq!(read(&place, "mine"), "mine\n");
+    assert_captured(&place);
+    // Then what was done before: taking in the folder, the edit, the workspace. The folder stays as it is.
+    for summary in ["record what changed", "write /lines", "create workspace work"] {
+        let undone = place.ok(["undo", "--vault-wide"]);
+        assert!(undone.contains(summary), "{undone}");
+    }
+    assert_eq!(
+        place.json_error(&["undo", "--vault-wide"], 4)["message"],
+        "there is nothing to undo"
+    );
+    assert_eq!(read(&place, "mine"), "mine\n");
+}
+
+/// What was taken in from the folder is in the folder: it holds up no undo of what came before it.
+#[test]
+fn a_capture_holds_up_no_undo() {
+    let place = lines();
+    place.ok(["init"]);
+    fork(&place, "work");
+    edit(&place, "work", "/lines", numbered(&[(7, "seven")]));
+    place.ok(["commit", "-w", "work"]);
+    place.write("mine", "mine\n");
+    place.ok(["pull", "--head"]);
+    place.ok(["undo", "-w", "work"]);
+    for summary in ["write /lines", "create workspace work"] {
+        let undone = place.ok(["undo", "--vault-wide"]);
+        assert!(undone.contains(summary), "{undone}");
+    }
+    assert_eq!(read(&place, "mine"), "mine\n");
+}
+
+/// What stands in the way is named as people call it.
+#[test]
+fn a_main_line_that_went_on_is_told() {
+    let place = lines();
+    place.ok(["init"]);
+    fork(&place, "work");
+    edit(&place, "work", "/lines", numbered(&[(7, "seven")]));
+    place.ok(["commit", "-w", "work"]);
+    fs::create_dir(place.path().join("other")).unwrap();
+    place.ok(["binding", "add", "../other"]);
+    place.ok(["undo", "-w", "work"]);
+    let error = place.json_error(&["undo", "--vault-wide"], 4);
+    let message = error["message"].as_str().unwrap();
+    assert!(message.contains("the main line was changed since"), "{error}");
+}

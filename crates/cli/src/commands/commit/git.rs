@@ -1,10 +1,10 @@
 //! `offshoot commit --git`: a git commit of what came home.
 
-use offshoot_protocol::{ErrorBody, GitOutcomeDoc};
+use offshoot_protocol::GitOutcomeDoc;
 use offshoot_vault::{Actor, Id, Vault, VaultPath, Workspace};
 use offshoot_workspace::git::{
     CameHome, GitCommit, GitCommitted, GitEvent, GitFolder, GitNote, GitWords, TrackedPaths,
-    record_git_commit,
+    forget_git_due, record_git_commit,
 };
 use offshoot_workspace::{CommitOutcome, GitFollowed, PullService, wire};
 
@@ -24,6 +24,12 @@ pub(super) enum Made {
     Nothing,
     /// The files came home, and the commit was not made.
     Failed(CliError),
+    /// There would be a new commit.
+    Planned(GitCommitted),
+    /// There would be none.
+    NothingPlanned,
+    /// The files would come home, and the commit would not be made.
+    Failing(CliError),
 }
 
 /// Which files git tracks, in all folders; asked when it matters.
@@ -41,20 +47,34 @@ impl Prepared {
         Ok(Self(GitCommit::prepare(folder)?))
     }
 
-    /// Fails where a commit of what would come home held more than that.
-    pub(super) fn check(&self, vault: &Vault, outcome: &CommitOutcome) -> Result<()> {
-        Ok(self.0.check(vault, &came_home(outcome, &VaultPath::top()))?)
+    /// Fails where a commit of what would come home held more than that, and where what came home before cannot be merged.
+    pub(super) fn check(
+        &self,
+        vault: &Vault,
+        outcome: &CommitOutcome,
+        dry_run: bool,
+    ) -> Result<()> {
+        let top = VaultPath::top();
+        let came = came_home(outcome, &top);
+        self.0.check(vault, &came)?;
+        if outcome.brought.is_empty() && outcome.git.notes.is_empty() {
+            self.0.check_left(&outcome.workspace)?;
+        }
+        match dry_run {
+            true => Ok(()),
+            false => Ok(self.0.check_join(vault, &came)?),
+        }
     }
 
-    /// What is said of the commit that would be made.
-    pub(super) fn planned(&self, vault: &Vault, outcome: &CommitOutcome) -> Result<String> {
-        let planned = self.0.plan(vault, &came_home(outcome, &VaultPath::top()))?;
-        let Some(planned) = planned else {
-            return Ok("would make no git commit: git sees nothing of it\n".to_owned());
-        };
-        let (on, files) = (place(planned.branch.as_deref()), render::count(planned.files, "file"));
-        let hooks = hooks(&planned.hooks, "hooks will not run");
-        Ok(format!("would make a git commit on {on}: {files}\n{hooks}"))
+    /// The commit that would be made.
+    pub(super) fn planned(&self, vault: &Vault, outcome: &CommitOutcome) -> Made {
+        let top = VaultPath::top();
+        let came = came_home(outcome, &top);
+        match self.0.plan(vault, &came, &words(outcome)) {
+            Ok(Some(made)) => Made::Planned(made),
+            Ok(None) => Made::NothingPlanned,
+            Err(error) => Made::Failing(error.into()),
+        }
     }
 
     /// Makes the commit, and remembers it for undo.
@@ -65,24 +85,57 @@ impl Prepared {
         workspace: Id,
         outcome: &CommitOutcome,
     ) -> Result<Made> {
-        let execs = &outcome.execs;
-        let words = GitWords { message: &outcome.message, workspace: &outcome.workspace, execs };
-        let made = match self.0.commit(vault, &came_home(outcome, &VaultPath::top()), &words) {
-            Ok(Some(made)) => made,
-            Ok(None) => return Ok(Made::Nothing),
-            Err(error) => return Ok(Made::Failed(error.into())),
-        };
-        if let Some(operation) = &outcome.operation {
-            record_git_commit(vault, actor, operation, workspace, &made)?;
+        let top = VaultPath::top();
+        let made = self.0.commit(vault, &came_home(outcome, &top), &words(outcome));
+        // Where it failed, it is still to be made.
+        record(made, vault, actor, workspace, outcome)
+    }
+
+    /// Makes the commit of what came home before, by a command that died before that.
+    pub(super) fn commit_late(
+        &self,
+        vault: &Vault,
+        actor: &Actor,
+        workspace: Id,
+        outcome: &CommitOutcome,
+    ) -> Result<Made> {
+        let top = VaultPath::top();
+        let made = self.0.commit_late(vault, &came_home(outcome, &top), &words(outcome));
+        let made = record(made, vault, actor, workspace, outcome)?;
+        if let Made::Failed(_) = made {
+            // It was tried again, and the person is told: what is to become of it is up to them.
+            forget_git_due(vault, actor, &workspace)?;
         }
-        Ok(Made::Commit(made))
+        Ok(made)
+    }
+}
+
+/// Remembers what became of a commit.
+fn record(
+    made: offshoot_workspace::Result<Option<GitCommitted>>,
+    vault: &Vault,
+    actor: &Actor,
+    workspace: Id,
+    outcome: &CommitOutcome,
+) -> Result<Made> {
+    match (made, &outcome.operation) {
+        (Ok(Some(made)), Some(operation)) => {
+            record_git_commit(vault, actor, operation, workspace, &made)?;
+            Ok(Made::Commit(made))
+        }
+        (Ok(Some(made)), None) => Ok(Made::Commit(made)),
+        (Ok(None), _) => {
+            forget_git_due(vault, actor, &workspace)?;
+            Ok(Made::Nothing)
+        }
+        (Err(error), _) => Ok(Made::Failed(error.into())),
     }
 }
 
 impl Made {
     /// Whether it settles what was said about repositories before: commits that were kept apart are merged, and what is checked out moved.
     pub(super) fn settles(&self, note: &GitNote) -> bool {
-        let Self::Commit(made) = self else { return false };
+        let (Self::Commit(made) | Self::Planned(made)) = self else { return false };
         let is_merged =
             note.event.kept_as().is_some_and(|kept| Some(kept) == made.merged.as_deref());
         let is_head = note.name == "HEAD" && matches!(note.event, GitEvent::CheckoutStayed(_));
@@ -108,8 +161,14 @@ impl Made {
     pub(super) fn document(&self) -> GitOutcomeDoc {
         match self {
             Self::Commit(made) => wire::git_commit(Some(made), None),
-            Self::Nothing => wire::git_commit(None, None),
-            Self::Failed(error) => wire::git_commit(None, Some(body(error))),
+            Self::Nothing | Self::NothingPlanned => wire::git_commit(None, None),
+            Self::Failed(error) | Self::Failing(error) => {
+                wire::git_commit(None, Some(error.body()))
+            }
+            Self::Planned(made) => {
+                let known = Some(made.commit.clone()).filter(|_| !made.is_new);
+                GitOutcomeDoc { commit: known, ..wire::git_commit(Some(made), None) }
+            }
         }
     }
 
@@ -117,19 +176,31 @@ impl Made {
     pub(super) fn text(&self) -> String {
         match self {
             Self::Commit(made) => {
-                let files = render::count(made.files, "file");
-                let on = place(made.branch.as_deref());
-                let id = made.commit.get(..12).unwrap_or(&made.commit);
+                let id = paint(WARN, made.commit.get(..12).unwrap_or(&made.commit));
                 let what = if made.is_new { "git commit" } else { "fast-forward to" };
-                let line = format!("{} {} on {on}: {files}", paint(GOOD, what), paint(WARN, id));
-                let merges = made.merged.as_deref().filter(|_| made.is_new).map(|name| {
-                    let name = name.strip_prefix("refs/heads/").unwrap_or(name);
-                    format!("; it merges {}, which is gone", render::line(name))
-                });
-                let hooks = hooks(&made.hooks, "hooks were not run");
-                format!("{line}{}\n{hooks}", merges.unwrap_or_default())
+                let merges = merges(made, ["it merges ", "is"]);
+                let skipped = skipped(made, ["hooks were not run", "it is not signed"]);
+                format!("{} {id} {}{merges}\n{skipped}", paint(GOOD, what), on(made))
             }
-            Self::Nothing => "no git commit: git has everything already\n".to_owned(),
+            Self::Planned(made) => {
+                let id = made.commit.get(..12).unwrap_or(&made.commit);
+                let what = match made.is_new {
+                    true => "would make a git commit".to_owned(),
+                    false => format!("would fast-forward to {}", paint(WARN, id)),
+                };
+                let merges = merges(made, ["it would merge ", "would be"]);
+                let skipped = skipped(made, ["hooks will not run", "it will not be signed"]);
+                format!("{what} {}{merges}\n{skipped}", on(made))
+            }
+            Self::NothingPlanned => {
+                "would make no git commit: there is nothing in it for git\n".to_owned()
+            }
+            Self::Failing(error) => {
+                let why = format!("would make no git commit: {}", error.message);
+                let next = error.hint.as_deref().map(|hint| format!("way on: {hint}\n"));
+                format!("{}\n{}", render::line(&why), paint(DIM, &next.unwrap_or_default()))
+            }
+            Self::Nothing => "no git commit: there is nothing in it for git\n".to_owned(),
             Self::Failed(error) => {
                 let why =
                     format!("the files came home, and no git commit was made: {}", error.message);
@@ -141,24 +212,42 @@ impl Made {
     }
 }
 
-/// What a commit moves.
-fn place(branch: Option<&str>) -> String {
+/// What a commit moves, and how many files it changes.
+fn on(made: &GitCommitted) -> String {
+    let files = render::count(made.files, "file");
     let named = |branch: &str| format!("branch {}", paint(NAME, &render::line(branch)));
-    branch.map_or_else(|| "HEAD".to_owned(), named)
+    let place = made.branch.as_deref().map_or_else(|| "HEAD".to_owned(), named);
+    format!("on {place}: {files}")
 }
 
-/// A line about hooks, where there are any.
-fn hooks(hooks: &[String], what: &str) -> String {
-    match hooks {
-        [] => String::new(),
-        hooks => format!("{}\n", paint(DIM, &format!("  {what}: {}", hooks.join(", ")))),
+/// The ref whose commits it has, and that goes unless somebody uses it.
+fn merges(made: &GitCommitted, [merges, is]: [&str; 2]) -> String {
+    let (Some(name), Some(tip)) = (&made.merged, &made.merged_commit) else { return String::new() };
+    let name = render::line(name.strip_prefix("refs/heads/").unwrap_or(name));
+    let tip = tip.get(..12).unwrap_or(tip);
+    match (made.is_new, made.merged_stays) {
+        (true, false) => format!("; {merges}{name}, which {is} gone (it was at {tip})"),
+        (false, false) => format!("; {name} {is} gone"),
+        (true, true) => format!("; {merges}{name}, which stays: a working tree uses it"),
+        (false, true) => format!("; {name} stays: a working tree uses it"),
     }
 }
 
-fn came_home<'a>(outcome: &'a CommitOutcome, at: &'a VaultPath) -> CameHome<'a> {
-    CameHome { at, changes: &outcome.brought, after: outcome.after, git: &outcome.git }
+/// Lines about what git would have done with a commit, and was not done.
+fn skipped(made: &GitCommitted, [hooks, signed]: [&str; 2]) -> String {
+    let hooks = (!made.hooks.is_empty()).then(|| format!("  {hooks}: {}", made.hooks.join(", ")));
+    let signed = made.unsigned.then(|| format!("  {signed}, though commit.gpgSign is set"));
+    let lines = hooks.into_iter().chain(signed);
+    lines.map(|line| format!("{}\n", paint(DIM, &line))).collect()
 }
 
-fn body(error: &CliError) -> ErrorBody {
-    error.body()
+fn came_home<'a>(outcome: &'a CommitOutcome, at: &'a VaultPath) -> CameHome<'a> {
+    let CommitOutcome { brought: changes, offered, tip, before, after, git, .. } = outcome;
+    let (offered, workspace) = (*offered, *tip);
+    CameHome { at, changes, offered, workspace, before: *before, after: *after, git }
+}
+
+fn words(outcome: &CommitOutcome) -> GitWords<'_> {
+    let (message, workspace) = (&outcome.message, &outcome.workspace);
+    GitWords { message, workspace, execs: &outcome.execs }
 }

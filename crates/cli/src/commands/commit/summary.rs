@@ -2,18 +2,22 @@
 
 use std::collections::BTreeMap;
 
+use offshoot_protocol::{GoalDoc, WayOnDoc};
 use offshoot_vault::EntryKind;
 use offshoot_vault::diff::{Change, ChangeKind};
 use offshoot_vault::merge::conflict::Conflict;
 use offshoot_workspace::git::Planted;
-use offshoot_workspace::{CommitOutcome, Folded, FoldedKind, Held, HeldReason, Noise, Sorted};
+use offshoot_workspace::{
+    CommitOutcome, Folded, FoldedKind, Held, HeldReason, Noise, Sorted, wire,
+};
 
 use crate::error::Result;
 use crate::render::listing::{EXPAND, Listing, SHOW_METADATA, STATUS_METADATA, folded_texts};
+use crate::render::way_on::{self, take_back};
 use crate::render::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 
 /// At most so many paths are named one by one.
-const MOST_NAMED: usize = 16;
+pub(crate) const MOST_NAMED: usize = 16;
 /// How to see all of what came home.
 const SHOW_HEAD: &str = "`offshoot show head --expand` lists all files";
 /// At most so many paths of what is held back for one reason.
@@ -21,9 +25,10 @@ const MOST_HELD: usize = 4;
 
 /// All that is said at the end.
 pub(super) fn text(outcome: &CommitOutcome, mut noise: Option<&mut Noise<'_>>) -> Result<String> {
+    let ways = wire::commit_ways_on(outcome);
     let mut text = match outcome.conflicts.is_empty() {
         true => done(outcome, noise.as_deref_mut())?,
-        false => refused(outcome),
+        false => refused(outcome, &ways),
     };
     if outcome.conflicts.is_empty() {
         text.push_str(&render::git::notes(&outcome.git, "yours"));
@@ -37,9 +42,8 @@ pub(super) fn text(outcome: &CommitOutcome, mut noise: Option<&mut Noise<'_>>) -
         text.push_str(&format!("{}\n", paint(WARN, &line)));
         text.push_str(&conflicts(&outcome.kept_conflicts));
     }
-    if outcome.operation.is_some() {
-        let undo = format!("take back: offshoot undo -w {}", outcome.workspace);
-        text.push_str(&format!("{}\n", paint(DIM, &undo)));
+    if let Some(line) = take_back(&ways) {
+        text.push_str(&format!("{}\n", paint(DIM, &line)));
     }
     Ok(text)
 }
@@ -72,8 +76,8 @@ fn done(outcome: &CommitOutcome, noise: Option<&mut Noise<'_>>) -> Result<String
     Ok(text)
 }
 
-fn refused(outcome: &CommitOutcome) -> String {
-    let (name, workspace) = (paint(NAME, &outcome.workspace), &outcome.workspace);
+fn refused(outcome: &CommitOutcome, ways: &[WayOnDoc]) -> String {
+    let name = paint(NAME, &outcome.workspace);
     let count = render::count(outcome.conflicts.len() as u64, "conflict");
     let outcome_word = match outcome.dry_run {
         true => "nothing would come home",
@@ -81,8 +85,10 @@ fn refused(outcome: &CommitOutcome) -> String {
     };
     let mut text = format!("{}: {count} of {name} with the folder\n", paint(BAD, outcome_word));
     text.push_str(&conflicts(&outcome.conflicts));
-    let next = format!("way on: offshoot pull -w {workspace}, decide them there, and commit again");
-    text.push_str(&format!("{}\n", paint(DIM, &next)));
+    if let Some(pull) = way_on::to(GoalDoc::Decide, ways) {
+        let next = format!("way on: {pull}, decide them there, and commit again");
+        text.push_str(&format!("{}\n", paint(DIM, &next)));
+    }
     text
 }
 
@@ -130,10 +136,12 @@ fn is_shown(change: &Change) -> bool {
 fn why(reason: HeldReason) -> &'static str {
     match reason {
         HeldReason::Ignored => "ignored by .gitignore",
+        HeldReason::Excluded => "kept out of the vault by .offshootignore or by its name",
         HeldReason::Setuid => "setuid or setgid bits",
         HeldReason::Git(Planted::OtherCheckout) => "belongs to another checkout of the repository",
         HeldReason::Git(Planted::Gone) => "the workspace deleted its repository",
         HeldReason::Git(Planted::Todo) => "steps of git that are not finished",
+        HeldReason::Git(Planted::Dependent) => "the repository needs settings that git would obey",
         HeldReason::Git(_) => "git would run or obey it",
         HeldReason::Unbound => "its folder is not bound any more",
         HeldReason::NotAsked => "not asked for",

@@ -8,8 +8,7 @@ use offshoot_protocol::ErrorBody;
 use offshoot_sandbox::{Limits, Signals};
 use offshoot_vault::{Binding, LinkLimit, Vault};
 use offshoot_workspace::{
-    BindingService, CacheRules, Resolver, RuntimeOptions, ServiceError, WorkspaceService,
-    check_folder,
+    CacheRules, Resolver, RuntimeOptions, ServiceError, WorkspaceService, check_folder,
 };
 
 use super::Ask;
@@ -17,7 +16,6 @@ use crate::commands::init;
 use crate::context::{Belongs, Context, OpenVault, current_dir, unsure, user_home};
 use crate::error::{CliError, Result};
 use crate::interrupt::{self, Watch};
-use crate::render::host_path;
 
 /// More names than this are not kept linked, however small their files are: each costs a call before every command.
 const MOST_LINKED_NAMES: u64 = 10_000;
@@ -104,7 +102,7 @@ pub(super) fn prepare(context: &Context, place: &Place) -> Result<(), ServiceErr
     {
         return Ok(());
     }
-    refresh(context, &place.vault, bound)
+    context.refresh(&place.vault, bound)
 }
 
 /// The vault that this folder belongs to, made of it at its first use.
@@ -150,23 +148,6 @@ fn standing(here: &Path, vault: &Vault) -> Result<Option<PathBuf>> {
 /// A new workspace of the main line starts from what is in the folder now; one that is there already does not.
 fn refreshes(ask: &Ask<'_>, context: &Context) -> bool {
     ask.options.from.is_none() && context.settings.config.exec.refresh
-}
-
-fn refresh(context: &Context, vault: &OpenVault, bound: &Path) -> Result<(), ServiceError> {
-    if vault.vault.is_read_only() {
-        return Ok(());
-    }
-    let service = BindingService::new(&vault.vault, &context.actor);
-    let told = |event: &_| context.tell(event);
-    let refreshed = service.refresh(&context.home_options(&told))?;
-    init::report_unreadable(context, &refreshed.report);
-    // That commits are lost is among the warnings of the command.
-    context.note_taken_git(&refreshed.git);
-    if refreshed.changed {
-        let (name, folder) = (&vault.name, host_path(bound));
-        context.output.note(format!("vault {name} was brought up to date with {folder}"));
-    }
-    Ok(())
 }
 
 pub(super) fn options(

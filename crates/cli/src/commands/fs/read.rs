@@ -164,7 +164,7 @@ pub(super) fn stat(args: &CatArgs, context: &Context, vault: &Vault) -> Result<(
     context.output.data(wire::entry(&path, &entry), |document| {
         let row = |name: &str, value: String| vec![paint(DIM, name), value];
         let mut rows = vec![
-            row("path", path.to_string()),
+            row("path", render::path(&path)),
             row("kind", entry.kind().word().to_owned()),
             row("mode", format!("{} {}", document.mode, mode_text(&entry))),
             row("owner", format!("{}:{}", document.uid, document.gid)),

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use offshoot_vault::diff::Change;
 use offshoot_vault::{Binding, VaultPath, display_bytes};
-use offshoot_workspace::{Noise, without_frames};
+use offshoot_workspace::{Noise, wire, without_frames};
 
 use super::Status;
 use crate::commands::commit::{conflict_lines, held_lines};
@@ -50,7 +50,10 @@ pub(super) fn long(
     out.push_str(&held_lines(status.held(), noise)?);
     out.push_str(&in_the_way(status));
     if let Some(operation) = &status.last_operation {
-        out.push_str(&paint(DIM, &format!("last: {}", render::line(operation))));
+        out.push_str(&paint(
+            DIM,
+            &format!("last: {}", render::line(&render::paths_in(operation.to_owned()))),
+        ));
         out.push('\n');
     }
     if hints {
@@ -95,7 +98,7 @@ pub(super) fn gone(vault: &str, folders: &[Binding]) -> String {
 fn next(status: &Status) -> String {
     let name = &status.workspace.name;
     if !status.conflicts.is_empty() {
-        return conflicts::next_steps(name);
+        return conflicts::next_steps(&[wire::to_decide(name)], name);
     }
     if status.changes().is_empty() {
         return String::new();

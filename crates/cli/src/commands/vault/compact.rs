@@ -41,7 +41,11 @@ pub(super) fn run(args: &CompactArgs, context: &Context) -> Result<()> {
     if args.background {
         background::withdraw();
     }
-    let opened = super::open(context, args.name.as_ref())?;
+    let mut opened = super::open(context, args.name.as_ref())?;
+    if args.background {
+        // Nobody waits for the background to delete a vault.
+        opened.vault.allow_deletion();
+    }
     let workspace = context.workspace_name();
     let workspace =
         workspace.map(|name| Resolver::new(&opened.vault).workspace(name)).transpose()?;

@@ -24,7 +24,9 @@ pub(super) fn run(args: &MaintainArgs, context: &Context) -> Result<()> {
     if args.background {
         background::withdraw();
     }
-    let OpenVault { vault, .. } = context.vault_named(&args.name)?;
+    let OpenVault { mut vault, .. } = context.vault_named(&args.name)?;
+    // Nobody waits for the background to delete a vault.
+    vault.allow_deletion();
     // Without a workspace there are no layers to merge.
     let workspace =
         context.workspace_name().and_then(|name| Resolver::new(&vault).workspace(name).ok());

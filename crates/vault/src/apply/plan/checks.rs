@@ -61,10 +61,7 @@ impl Planner<'_> {
         let path = || folder.host(&at.path);
         let opened = match folder.directory(&at.path) {
             Ok(opened) => opened,
-            Err(rustix::io::Errno::ACCESS) => {
-                let why = "it may not be entered; `chmod u+rwx` helps".to_owned();
-                return Some(ApplyProblem::Denied { path: path(), why });
-            }
+            Err(rustix::io::Errno::ACCESS) => return Some(ApplyProblem::not_entered(path())),
             // It is going to be made, or was not what was captured, which its own step says; but for links.
             Err(_) => return names.first().and_then(|name| self.link_problem(name, changes)),
         };
@@ -79,8 +76,7 @@ impl Planner<'_> {
         }
         let access = Access::WRITE_OK | Access::EXEC_OK | Access::READ_OK;
         if fs::accessat(&opened, ".", access, AtFlags::EACCESS).is_err() {
-            let why = "its directory may not be written to; `chmod u+w` helps".to_owned();
-            return Some(ApplyProblem::Denied { path: path(), why });
+            return Some(ApplyProblem::not_writable(path()));
         }
         self.sticky_problem(&look, &opened, names)
     }

@@ -65,3 +65,33 @@ fn moved_directory(from: &VaultPath, to: &VaultPath) -> Option<(VaultPath, Vault
         |path: &VaultPath| std::iter::successors(Some(path.clone()), VaultPath::parent).nth(shared);
     if shared == 0 { None } else { Some((above(from)?, above(to)?)) }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A path of so many names, the last of which are the same whatever it starts with.
+    fn deep(first: &str, names: usize) -> VaultPath {
+        let below = (1..names).rev().map(|number| format!("d{number}"));
+        let all: Vec<String> = std::iter::once(first.to_owned()).chain(below).collect();
+        VaultPath::parse(format!("/{}", all.join("/")).as_bytes()).unwrap()
+    }
+
+    /// What is looked at for each path does not grow with its depth.
+    #[test]
+    fn long_common_ends_are_not_told_apart() {
+        for (names, shared) in [(3, 2), (LONGEST_END + 1, LONGEST_END), (100, LONGEST_END)] {
+            assert_eq!(common_end(&deep("a", names), &deep("b", names)), shared, "{names}");
+        }
+    }
+
+    #[test]
+    fn moves_of_directories_far_above_are_not_looked_for() {
+        let mut moves = DirectoryMoves::default();
+        moves.count(&deep("a", 2), &deep("b", 2));
+        for (names, found) in [(2, 1), (LONGEST_END + 1, 1), (100, 0)] {
+            let sources = moves.sources(&deep("b", names));
+            assert_eq!(sources.len(), found, "{names}: {sources:?}");
+        }
+    }
+}

@@ -18,9 +18,6 @@ use crate::materialize::hash_file;
 use crate::objects::{Batch, INLINE_LIMIT, Place};
 use crate::vault::Vault;
 
-/// Fewer files are hashed one after the other: starting worker threads takes longer.
-const SERIAL: usize = 64;
-
 /// The bytes of one file.
 pub(super) struct Hashed {
     pub(super) blob: BlobId,
@@ -38,7 +35,7 @@ pub(super) fn hash_files(reach: &Reach<'_>, dirs: &[UpperDir]) -> Result<HashMap
         let hashed = hash(reach, &path).map_err(io_error("read", &reach.host(&path)))?;
         Ok((path, hashed))
     };
-    if paths.len() < SERIAL {
+    if paths.len() < disk::FEW {
         return paths.into_iter().map(hash).collect();
     }
     paths.into_par_iter().map(hash).collect()

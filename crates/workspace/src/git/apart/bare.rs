@@ -20,7 +20,7 @@ impl Taking<'_, '_> {
         let depth = path.names().len();
         for change in self.toward.iter().filter(|change| change.path.names().len() > depth) {
             let is_history = match role(&change.path.names()[depth..]) {
-                Role::Object | Role::Ref | Role::Log | Role::Passing => true,
+                Role::Object | Role::Ref | Role::Log | Role::Cache | Role::Passing => true,
                 _ => change.before.as_ref().is_some_and(|entry| entry.directory().is_some()),
             };
             let was = sides.base.tree.get(&change.path)?;

@@ -26,6 +26,8 @@ pub(super) struct Checkout {
     pub(super) commit: Option<Vec<u8>>,
     index: Option<Vec<u8>>,
     files: Option<Index>,
+    /// The index is none, or lacks a file that it is split over.
+    damaged: bool,
     /// Which part of the files is checked out, where it is not all.
     sparse: Option<Vec<u8>>,
     /// A merge or the like waits to be finished.
@@ -42,22 +44,25 @@ impl Checkout {
         let refs = state.refs(at)?;
         let bytes = state.file(&at.join(b"index"))?;
         let files = bytes.as_ref().and_then(|bytes| index::parse(bytes));
+        let damaged = match &bytes {
+            Some(bytes) if files.is_none() => !is_split(state, at, bytes)?,
+            _ => false,
+        };
         let unmerged =
             files.as_ref().is_some_and(|files| files.keys().any(|(_, stage)| *stage != 0));
         let progress = progress(state, at)?;
         let busy = unmerged || progress.keys().any(|path| is_waiting(path));
         let head = refs.get(b"HEAD".as_slice()).cloned();
-        let mut in_use = state.steps_back(at)?;
-        in_use.extend(head.as_deref().and_then(branch_of).map(|name| (name, InUse::CheckedOut)));
         Ok(Self {
             head,
             commit: resolve(&refs, b"HEAD"),
             index: bytes,
             files,
+            damaged,
             sparse: state.file(&at.join(b"info").join(b"sparse-checkout"))?,
             busy,
             progress,
-            in_use,
+            in_use: state.in_use(at)?,
         })
     }
 
@@ -114,14 +119,17 @@ impl Checkout {
         let names: BTreeSet<_> = own.keys().chain(newer.keys()).chain(older.keys()).collect();
         let mut staged = Vec::new();
         for name in names {
-            let of =
-                |index: &Index| index.get(name).map(|e| (e.object.clone(), e.mode, e.announced));
+            let of = |index: &Index| {
+                let said = |e: &IndexEntry| (e.object.clone(), e.mode, e.announced, e.overlooked);
+                index.get(name).map(said)
+            };
             let said = of(own);
             if said == of(newer) || said == of(older) {
                 continue;
             }
             let (path, stage) = name;
-            if *stage != 0 || !self.is_committed(path, own.get(name), store)? {
+            let is_overlooked = own.get(name).is_some_and(|e| e.overlooked != (false, false));
+            if *stage != 0 || is_overlooked || !self.is_committed(path, own.get(name), store)? {
                 staged.push(path.clone());
             }
         }
@@ -178,10 +186,28 @@ impl Checkout {
         new.map(|(_, entry)| hex(&entry.object)).collect()
     }
 
+    /// What is wrong with the index, if something is; another one had what this may have lost.
+    pub(super) fn index_flaw(&self, older: &Self) -> Option<String> {
+        let is_gone = self.index.is_none() && older.index.is_some() && self.commit.is_some();
+        let flaw = if is_gone { "gone" } else { "damaged" };
+        (is_gone || self.damaged).then(|| format!("its index is {flaw}"))
+    }
+
     /// The branch that is checked out, if one is.
     pub(super) fn branch(&self) -> Option<Name> {
         branch_of(self.head.as_deref()?)
     }
+}
+
+/// Whether an index has its entries in another file, which is there.
+fn is_split(state: &State<'_>, at: &VaultPath, bytes: &[u8]) -> Result<bool> {
+    for id in index::shared(bytes) {
+        let name = [b"sharedindex.".as_slice(), &hex(id)].concat();
+        if state.tree.get(&at.join(&name))?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The branch that a HEAD names.

@@ -1,11 +1,13 @@
 //! A git directory, part by part.
 
 mod checkouts;
+mod format;
 pub(super) mod ref_files;
 mod stash;
 mod way_on;
 
 pub(super) use checkouts::Checkouts;
+use format::Formats;
 
 use std::collections::BTreeSet;
 
@@ -100,24 +102,33 @@ impl Taking<'_, '_> {
         };
         let theirs: Vec<&Change> = self.theirs.iter().filter(is_own).collect();
         if !theirs.is_empty() {
-            self.objects(path)?;
-            self.shallow(path)?;
-            for change in theirs {
-                match role(&change.path.names()[depth..]) {
-                    Role::Plain | Role::Module => self.file(path, change)?,
-                    _ => {}
-                }
-            }
-            if self.has_reftable(path)? {
-                self.reftable(path)?;
-            } else {
-                self.refs_and_checkouts(path)?;
-            }
+            self.parts(path, &theirs)?;
         }
         for module in modules {
             self.git_directory(&module)?;
         }
         Ok(())
+    }
+
+    /// What a repository takes of these changes.
+    fn parts(&mut self, path: &VaultPath, theirs: &[&Change]) -> Result<()> {
+        let formats = self.formats(path)?;
+        if formats == Formats::Apart {
+            return self.another_format(path);
+        }
+        self.objects(path)?;
+        self.shallow(path)?;
+        for change in theirs {
+            match role(&change.path.names()[path.names().len()..]) {
+                Role::Plain | Role::Module => self.file(path, change)?,
+                _ => {}
+            }
+        }
+        match formats {
+            Formats::Other => self.take_refs(path),
+            _ if self.sides.target.format(path)?.has_reftable() => self.reftable(path),
+            _ => self.refs_and_checkouts(path),
+        }
     }
 
     /// The repositories of submodules in which something is different.
@@ -182,17 +193,11 @@ impl Taking<'_, '_> {
             };
         }
         let inside = &change.path.names()[repository.names().len()..];
-        if !BY_GIT.contains(&inside[0].as_slice()) {
-            let name = String::from_utf8_lossy(&inside.join(&b'/')).into_owned();
+        let name = String::from_utf8_lossy(&inside.join(&b'/')).into_owned();
+        if !BY_GIT.contains(&inside[0].as_slice()) && name != "info/refs" {
             self.note(repository, GitEvent::FileStayed, name, None, None);
         }
         Ok(())
-    }
-
-    fn has_reftable(&self, repository: &VaultPath) -> Result<bool> {
-        let path = repository.join(b"reftable");
-        Ok(self.sides.target.tree.get(&path)?.is_some()
-            || self.sides.other.tree.get(&path)?.is_some())
     }
 
     /// Refs in a format that is not read here: all of them with the checkout, or none.
@@ -208,15 +213,12 @@ impl Taking<'_, '_> {
             return Ok(());
         }
         let at_rest = !checkouts.target.busy && !checkouts.other.busy;
-        let free = same(here.as_ref(), was.as_ref())
+        let free = self.has_seen(&path, here.as_ref(), was.as_ref())?
             && !(self.unclear == Unclear::Apart && self.is_kept_there(&path)?)
             && checkouts.target.has_same_index(&checkouts.base)
             && at_rest;
         if free {
-            for name in [b"reftable".as_slice(), b"HEAD", b"index", b"refs"] {
-                self.take_as_it_is(&repository.join(name))?;
-            }
-            return Ok(());
+            return self.take_refs(repository);
         }
         if !moved {
             let why = "they were changed there as well, or something is in progress";

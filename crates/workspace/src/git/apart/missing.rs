@@ -164,13 +164,29 @@ impl Both<'_> {
         Ok(None)
     }
 
-    /// Why a commit may have a parent that neither side has; nothing where all of them are there, or it is not there itself.
-    pub(super) fn lacks_parent(&self, commit: &[u8]) -> Result<Option<String>> {
+    /// Whether the target has all parents of a commit, as far as that is known.
+    pub(super) fn has_parents(&self, commit: &[u8]) -> Result<bool> {
+        let Some(bytes) = self.read(commit)? else { return self.target.has(commit) };
+        for parent in headers(&bytes, b"parent ") {
+            if !self.target.has(&parent)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// What a commit says, on whichever side it is.
+    fn read(&self, commit: &[u8]) -> Result<Option<Vec<u8>>> {
         let read = match self.target.read(commit)? {
             Some(read) => Some(read),
             None => self.other.read(commit)?,
         };
-        let Some((_, bytes)) = read else {
+        Ok(read.map(|(_, bytes)| bytes))
+    }
+
+    /// Why a commit may have a parent that neither side has; nothing where all of them are there, or it is not there itself.
+    pub(super) fn lacks_parent(&self, commit: &[u8]) -> Result<Option<String>> {
+        let Some(bytes) = self.read(commit)? else {
             let unread = self.have(commit)?;
             return Ok(unread.then(|| format!("the parents of {} are not known", short(commit))));
         };
@@ -219,6 +235,9 @@ fn entries(mut bytes: &[u8], width: usize) -> Vec<(Vec<u8>, bool)> {
 pub(super) fn checkout_flaw(both: &Both<'_>, checkout: &Checkouts) -> Result<Option<String>> {
     let Some(head) = &checkout.other.head else { return Ok(None) };
     if let Some(flaw) = flaw(both, b"HEAD", head)? {
+        return Ok(Some(flaw));
+    }
+    if let Some(flaw) = checkout.other.index_flaw(&checkout.base) {
         return Ok(Some(flaw));
     }
     for id in checkout.other.staged_since(&checkout.target) {
@@ -273,7 +292,11 @@ fn is_ref_name(name: &[u8]) -> bool {
     };
     let has = |text: &[u8]| name.windows(text.len()).any(|window| window == text);
     let is_bad = |byte: &u8| *byte < b' ' || *byte == 0x7f || b" ~^:?*[\\".contains(byte);
-    parts.iter().all(part) && !has(b"..") && !has(b"@{") && !name.iter().any(is_bad)
+    // No git makes such a branch, since every command would take it for something else.
+    let branch = name.strip_prefix(b"refs/heads/");
+    let is_hidden = branch.is_some_and(|branch| branch == b"HEAD" || branch.starts_with(b"-"));
+    let is_well_made = !has(b"..") && !has(b"@{") && !name.iter().any(is_bad);
+    parts.iter().all(part) && is_well_made && !is_hidden
 }
 
 #[cfg(test)]
@@ -288,6 +311,8 @@ mod tests {
             assert!(is_ref_name(good.as_bytes()), "{good}");
         }
         for bad in [
+            "refs/heads/HEAD",
+            "refs/heads/-a",
             "refs/heads/a.lock",
             "refs//a",
             "refs/.a",

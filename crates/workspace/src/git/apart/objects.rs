@@ -4,10 +4,16 @@ use std::collections::BTreeSet;
 
 use offshoot_vault::{EntryKind, VaultPath};
 
-use super::Taking;
 use super::report::GitEvent;
 use super::role::{Role, role};
+use super::store::is_id;
+use super::{Taking, Unclear};
 use crate::error::Result;
+use crate::git::repository::State;
+use crate::home::HEAD_LABEL;
+
+/// Why a list of commits without parents is not brought.
+const HIDES: &str = "it would hide commits that the folder has";
 
 impl Taking<'_, '_> {
     /// Adds what the other side has and the target has not. What is damaged there is not brought, and what is damaged in the target is mended.
@@ -47,42 +53,58 @@ impl Taking<'_, '_> {
         Ok(())
     }
 
-    /// Commits whose parents are left out: the other side's list, or those of both.
+    /// Commits whose parents are left out: the other side's list where only that changed it, without those that would hide what the folder
+    /// has, and with those that the target cannot be without.
     pub(super) fn shallow(&mut self, repository: &VaultPath) -> Result<()> {
         let path = repository.join(b"shallow");
         let sides = self.sides;
-        let was = sides.base.file(&path)?;
-        let (here, there) = (sides.target.file(&path)?, sides.other.file(&path)?);
+        let text = |state: State<'_>| state.file(&path);
+        let (was, here, there) = (text(sides.base)?, text(sides.target)?, text(sides.other)?);
         if there == was || there == here {
             return Ok(());
         }
-        if here != was || self.cuts_off(repository, &here, &there)? {
-            return self.lines(&path);
+        if !listed(&there.clone().unwrap_or_default()).iter().all(|line| is_id(line)) {
+            let event = GitEvent::NotBrought("it is damaged".to_owned());
+            self.note(repository, event, "shallow".to_owned(), None, None);
+            return Ok(());
         }
-        match sides.other.tree.get(&path)? {
-            Some(entry) => self.edit.put(&path, entry, &[sides.other.tree]).map(drop),
-            None => self.edit.remove(&path),
-        }
-    }
-
-    /// Whether a commit that the other side no longer lists may lack a parent: git would take the history for damaged. That is told.
-    fn cuts_off(
-        &mut self,
-        repository: &VaultPath,
-        here: &Option<Vec<u8>>,
-        there: &Option<Vec<u8>>,
-    ) -> Result<bool> {
-        let listed = |text: &Option<Vec<u8>>| -> BTreeSet<Vec<u8>> {
-            let lines = text.iter().flat_map(|text| text.split(|byte| *byte == b'\n'));
-            lines.filter(|line| !line.is_empty()).map(<[u8]>::to_vec).collect()
-        };
+        let is_folder = self.unclear == Unclear::Apart && self.target_label == HEAD_LABEL;
+        let keeps = here != was || is_folder;
+        let [was, here, there] = [was, here, there].map(|text| listed(&text.unwrap_or_default()));
+        let mut list = here.clone();
+        let mut whys = Vec::new();
         let both = self.both(repository)?;
-        for commit in listed(here).difference(&listed(there)) {
-            let Some(why) = both.lacks_parent(commit)? else { continue };
-            self.note(repository, GitEvent::NotBrought(why), "shallow".to_owned(), None, None);
-            return Ok(true);
+        for commit in there.difference(&here) {
+            if keeps && both.has_parents(commit)? {
+                whys.extend((!was.contains(commit)).then_some(HIDES.to_owned()));
+            } else {
+                list.insert(commit.clone());
+            }
         }
-        Ok(false)
+        for commit in here.difference(&there).filter(|commit| was.contains(*commit)) {
+            match both.lacks_parent(commit)? {
+                Some(why) => whys.push(why),
+                None => drop(list.remove(commit)),
+            }
+        }
+        if let Some(why) = whys.into_iter().next() {
+            self.note(repository, GitEvent::NotBrought(why), "shallow".to_owned(), None, None);
+        }
+        if list == here {
+            return Ok(());
+        }
+        let (own, other) = (sides.target.tree.get(&path)?, sides.other.tree.get(&path)?);
+        match other.or(own) {
+            Some(entry) if list == there && !there.is_empty() => {
+                self.edit.put(&path, entry, &[sides.other.tree]).map(drop)
+            }
+            Some(entry) if !list.is_empty() => {
+                let text: Vec<u8> =
+                    list.iter().flat_map(|line| [line, &b"\n"[..]].concat()).collect();
+                self.edit.write(&path, &text, &entry.meta, &[sides.other.tree]).map(drop)
+            }
+            _ => self.edit.remove(&path),
+        }
     }
 
     /// Adds the other side's lines to those of the target, where it changed them.
@@ -104,4 +126,10 @@ impl Taking<'_, '_> {
         all.extend(new);
         self.edit.write(path, &all, &entry.meta, &[sides.other.tree]).map(drop)
     }
+}
+
+/// The lines of a list.
+fn listed(text: &[u8]) -> BTreeSet<Vec<u8>> {
+    let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    lines.map(<[u8]>::to_vec).collect()
 }

@@ -13,7 +13,7 @@ pub(super) fn own_name(
     label: &str,
     name: &[u8],
     value: &[u8],
-    is_own: &dyn Fn(&[u8]) -> bool,
+    is_own: &dyn Fn(&[u8], &[u8]) -> bool,
 ) -> Vec<u8> {
     let side = component(label);
     let below = |kind: &str| name.strip_prefix(kind.as_bytes());
@@ -29,7 +29,7 @@ pub(super) fn own_name(
         _ => [name, format!("-{number}").as_bytes()].concat(),
     };
     let fits = |name: &Vec<u8>| match taken.get(name) {
-        Some(there) => there == value || is_own(there),
+        Some(there) => there == value || is_own(name, there),
         None => in_the_way(taken, name).is_none(),
     };
     // A ref may lie at `refs/offshoot` itself: then nothing fits below it.
@@ -42,7 +42,7 @@ pub(super) fn own_name(
 }
 
 /// The start of the names under which branches of a side are kept.
-pub(super) fn own_branches(label: &str) -> Vec<u8> {
+pub(crate) fn own_branches(label: &str) -> Vec<u8> {
     format!("refs/heads/offshoot/{}/", component(label)).into_bytes()
 }
 
@@ -54,7 +54,7 @@ pub(super) fn namespaces(label: &str) -> Vec<Vec<u8>> {
 }
 
 /// The ref that another one cannot be beside: one lies in the other's way.
-pub(super) fn in_the_way<'r, V>(
+pub(crate) fn in_the_way<'r, V>(
     refs: &'r BTreeMap<Vec<u8>, V>,
     name: &[u8],
 ) -> Option<&'r Vec<u8>> {
@@ -90,7 +90,7 @@ mod tests {
     }
 
     fn named(taken: &[(&str, &str)], label: &str, name: &str) -> String {
-        let name = own_name(&refs(taken), label, name.as_bytes(), b"2", &|there| there == b"0");
+        let name = own_name(&refs(taken), label, name.as_bytes(), b"2", &|_, there| there == b"0");
         String::from_utf8(name).unwrap()
     }
 

@@ -10,6 +10,27 @@ pub struct GitReport {
 }
 
 impl GitReport {
+    /// The account of two steps of which the second followed the first: a ref that both moved is told once.
+    pub(crate) fn then(mut self, next: Self) -> Self {
+        for note in next.notes {
+            let is_it = |earlier: &GitNote| {
+                earlier.repository == note.repository
+                    && earlier.name == note.name
+                    && earlier.event.moves() == note.event.moves()
+                    && (note.event.moves() || note.event.is_like(&earlier.event))
+            };
+            let earlier = self.notes.iter().position(is_it).map(|at| self.notes.remove(at));
+            let note = match earlier {
+                Some(earlier) if note.event.moves() => GitNote { from: earlier.from, ..note },
+                _ => note,
+            };
+            if !note.event.moves() || note.from != note.to {
+                self.notes.push(note);
+            }
+        }
+        self
+    }
+
     /// What leaves commits behind, or puts something else in place of what is checked out.
     pub(crate) fn left_behind(mut self) -> Self {
         self.notes.retain(|note| {
@@ -40,7 +61,7 @@ pub struct GitNote {
     pub from: Option<String>,
     /// What it became, or what the other side has.
     pub to: Option<String>,
-    /// How to bring a branch together that was kept apart.
+    /// What to do about a ref that was kept apart.
     pub way: Option<WayOn>,
 }
 
@@ -55,25 +76,30 @@ pub enum InUse {
     Bisected,
 }
 
-/// How to bring together a branch of which the other side's commits were kept apart.
+/// What to do about a ref of the other side that was kept apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WayOn {
+    /// What it comes to.
+    pub goal: Goal,
+    /// Where or from when on the commands can run, where that is not at once.
+    pub when: Option<String>,
+    /// Commands for a shell in the directory that the repository belongs to, each only after the one before succeeded.
+    pub commands: Vec<String>,
+}
+
+/// What commands come to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WayOn {
-    /// `offshoot commit --git` of the workspace whose it is.
-    GitCommit,
-    /// The same, once what is staged is committed: both changed the same files.
-    CommitStaged,
-    /// The same, once the merge or the like in progress is finished.
-    Finish,
-    /// The same, once the search is over.
-    EndBisect,
-    /// The rebase is given up for the other side's branch.
-    QuitRebase,
-    /// A merge that records the files as they are, since they have the other side's changes already.
-    Record,
-    /// The same, once what is staged is committed.
-    RecordStaged,
-    /// A merge where the branch is checked out.
+pub enum Goal {
+    /// The branch has the commits of both sides.
     Merge,
+    /// The same; the merge records the files as they are, since they have the other side's changes already.
+    Record,
+    /// The other side's branch takes the place of this one.
+    Replace,
+    /// The changes of a stash are in the files.
+    Apply,
+    /// Somebody sees what it is.
+    Show,
 }
 
 /// What happened to a part of a repository.
@@ -85,6 +111,8 @@ pub enum GitEvent {
     CheckedOut(String, InUse),
     /// It stays because it was changed since.
     Stayed,
+    /// It stays because a checkout needs it where it is.
+    StayedInUse(InUse),
     /// A ref was moved.
     Moved,
     /// A ref was deleted.
@@ -112,12 +140,23 @@ pub enum GitEvent {
 }
 
 impl GitEvent {
+    /// Whether a ref is elsewhere, or gone.
+    fn moves(&self) -> bool {
+        matches!(self, Self::Moved | Self::Deleted)
+    }
+
+    /// Whether it is the same, for whatever reason.
+    fn is_like(&self, other: &Self) -> bool {
+        let stays = |event: &Self| matches!(event, Self::Stayed | Self::StayedInUse(_));
+        self == other || (stays(self) && stays(other))
+    }
+
     /// The word for it.
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::KeptApart(_) | Self::NoRoom(..) => "kept-apart",
             Self::CheckedOut(..) => "checked-out",
-            Self::Stayed => "stayed",
+            Self::Stayed | Self::StayedInUse(_) => "stayed",
             Self::Moved => "moved",
             Self::Deleted => "deleted",
             Self::Rewound(_) => "rewound",
@@ -147,6 +186,11 @@ impl GitEvent {
             Self::DirectoryKept(why) => Some(why),
             Self::CheckedOut(_, InUse::Rebased) => Some("it is being rebased there"),
             Self::CheckedOut(_, InUse::Bisected) => Some("a search by git bisect started there"),
+            Self::StayedInUse(InUse::CheckedOut) => Some("it is checked out in a working tree"),
+            Self::StayedInUse(InUse::Rebased) => Some("it is being rebased in a working tree"),
+            Self::StayedInUse(InUse::Bisected) => {
+                Some("a search by git bisect in a working tree goes back to it")
+            }
             _ => None,
         }
     }

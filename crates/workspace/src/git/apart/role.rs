@@ -10,6 +10,8 @@ use crate::git::repository::path_of;
 pub(super) enum Role {
     /// Content that is named by its hash: it is only ever added.
     Object,
+    /// Tables of objects that git makes anew. Each names others, so those of two sides do not go together: it never travels.
+    Cache,
     /// Other places of objects: lines are only ever added.
     Alternates,
     /// Refs, packed or not.
@@ -87,6 +89,14 @@ pub(super) fn role(inside: &[Vec<u8>]) -> Role {
     }
 }
 
+/// Whether git itself keeps no commit in such a file of a repository.
+pub(crate) fn is_unknown(inside: &[Vec<u8>]) -> bool {
+    const KNOWN: [&[u8]; 5] =
+        [b"ORIG_HEAD", b"FETCH_HEAD", b"COMMIT_EDITMSG", b"TAG_EDITMSG", b"SQUASH_MSG"];
+    let is_known = matches!(inside, [name] if KNOWN.contains(&name.as_slice()));
+    role(inside) == Role::Plain && !is_known
+}
+
 /// Whether a path is, or holds, what a repository stores by its hash: nobody takes such away again.
 pub(crate) fn is_object(path: &VaultPath) -> bool {
     object_holder(path).is_some()
@@ -108,9 +118,9 @@ fn object(names: &[&[u8]]) -> Role {
     let last = names.last().copied().unwrap_or_default();
     match names {
         [b"info", b"alternates" | b"http-alternates"] => Role::Alternates,
-        // Tables that git makes anew: commit graphs, lists of packs.
-        [b"info", ..] => Role::Plain,
-        [b"pack", name, ..] if name.starts_with(b"multi-pack-index") => Role::Plain,
+        // Commit graphs, and lists of packs.
+        [b"info", ..] => Role::Cache,
+        [b"pack", name, ..] if name.starts_with(b"multi-pack-index") => Role::Cache,
         [first, ..] if first.starts_with(b"incoming-") => Role::Passing,
         _ if last.starts_with(b"tmp_") => Role::Passing,
         _ => Role::Object,
@@ -141,8 +151,10 @@ mod tests {
         for (path, expected) in [
             ("objects/ab/cd", Role::Object),
             ("objects/pack/pack-1.idx", Role::Object),
-            ("objects/pack/multi-pack-index", Role::Plain),
-            ("objects/info/commit-graph", Role::Plain),
+            ("objects/pack/multi-pack-index", Role::Cache),
+            ("objects/pack/multi-pack-index.d/multi-pack-index-chain", Role::Cache),
+            ("objects/info/commit-graph", Role::Cache),
+            ("objects/info/commit-graphs/commit-graph-chain", Role::Cache),
             ("objects/info/alternates", Role::Alternates),
             ("objects/ab/tmp_obj_x", Role::Passing),
             ("lfs/objects/ab/cd/abcd", Role::Object),
@@ -156,6 +168,7 @@ mod tests {
             ("sharedindex.1234", Role::Checkout),
             ("info/sparse-checkout", Role::Checkout),
             ("info/exclude", Role::Plain),
+            ("info/refs", Role::Plain),
             ("MERGE_HEAD", Role::Progress),
             ("BISECT_TERMS", Role::Progress),
             ("rebase-merge/done", Role::Progress),

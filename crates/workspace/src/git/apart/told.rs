@@ -149,7 +149,10 @@ impl Taking<'_, '_> {
     /// Says that something else is checked out now.
     pub(super) fn tell_switched(&mut self, repository: &VaultPath, checkout: &Checkouts) {
         let Checkouts { at, target, other, .. } = checkout;
-        if self.unclear == Unclear::Stay || target.head == other.head {
+        if self.unclear == Unclear::Stay {
+            return self.tell_detached(repository, checkout);
+        }
+        if target.head == other.head {
             return;
         }
         let shown = |head: &Option<Vec<u8>>| {
@@ -159,6 +162,17 @@ impl Taking<'_, '_> {
         let (from, to) = (shown(&target.head), shown(&other.head));
         let name = self.name_of_head(repository, at);
         self.note(repository, GitEvent::Switched, name, from.as_deref(), to.as_deref());
+    }
+
+    /// Says from where to where a HEAD is taken back that names a commit: no branch tells it.
+    fn tell_detached(&mut self, repository: &VaultPath, checkout: &Checkouts) {
+        let Checkouts { at, target, other, .. } = checkout;
+        let is_detached = target.branch().is_none() || other.branch().is_none();
+        if is_detached && target.commit != other.commit {
+            let name = self.name_of_head(repository, at);
+            let (from, to) = (target.commit.as_deref(), other.commit.as_deref());
+            self.note(repository, GitEvent::Moved, name, from, to);
+        }
     }
 
     /// Whether the other side has another repository in place of the one that both had: it has none of its commits.
@@ -207,7 +221,7 @@ impl Taking<'_, '_> {
         (was, value): (&[u8], Option<&[u8]>),
         after: &mut Refs,
     ) -> Result<()> {
-        let own = own_name(after, BEFORE, name, was, &|_| false);
+        let own = own_name(after, BEFORE, name, was, &|_, _| false);
         self.write_ref(repository, &own, was)?;
         after.insert(own.clone(), was.to_vec());
         let event = GitEvent::Replaced(Some(text(&own)));

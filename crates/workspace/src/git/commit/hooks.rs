@@ -1,4 +1,4 @@
-//! Hooks that git would run for a commit. None of them runs here, and whoever has one is told.
+//! What git would do for a commit, and is not done here: no hook runs, and nothing is signed. Whoever wants that is told.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -22,13 +22,23 @@ pub(super) fn hooks(folder: &GitFolder) -> GitResult<Vec<String>> {
 
 /// Where the repository's hooks are.
 fn directory(folder: &GitFolder) -> GitResult<PathBuf> {
-    let arguments = ["config", "-z", "--type=path", "--get-all", "core.hooksPath"];
-    let listed = folder.git.try_output(&arguments, &[])?;
-    let mut set: Vec<&[u8]> = listed.stdout.split(|byte| *byte == 0).collect();
-    // The last ones are the end of the list, and what keeps hooks from running here.
-    set.truncate(set.len().saturating_sub(2));
-    Ok(match set.last() {
-        Some(path) => folder.top.join(OsStr::from_bytes(path)),
+    Ok(match setting(folder, "--type=path", "core.hooksPath")? {
+        Some(path) => folder.top.join(OsStr::from_bytes(&path)),
         None => shared_dir(&folder.git_dir).join("hooks"),
     })
+}
+
+/// Whether git would sign a commit.
+pub(super) fn would_sign(folder: &GitFolder) -> GitResult<bool> {
+    let set = setting(folder, "--type=bool", "commit.gpgSign")?;
+    Ok(set.is_some_and(|value| value == b"true"))
+}
+
+/// What the person set where it is set otherwise here.
+fn setting(folder: &GitFolder, kind: &str, name: &str) -> GitResult<Option<Vec<u8>>> {
+    let listed = folder.git.try_output(&["config", "-z", kind, "--get-all", name], &[])?;
+    let mut set: Vec<&[u8]> = listed.stdout.split(|byte| *byte == 0).collect();
+    // The last ones are the end of the list, and what is set here.
+    set.truncate(set.len().saturating_sub(2));
+    Ok(set.last().map(|value| value.to_vec()))
 }

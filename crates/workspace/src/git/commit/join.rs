@@ -1,16 +1,19 @@
 //! Commits of the workspace that came home beside the branch: a git commit that has all their changes is a merge of them.
 
+mod merged_tree;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt;
 
-use offshoot_vault::VaultPath;
+use offshoot_vault::{Vault, VaultPath};
 
 use super::{CameHome, GitCommit, GitCommitted, GitWords, commit_note, hooks};
-use crate::git::apart::GitReport;
+use crate::error::Result;
+use crate::git::apart::{GitReport, WayOn, own_branches, short_ref};
 use crate::git::error::{GitError, GitResult};
 use crate::git::folder::GitFolder;
 use crate::git::moved::move_index;
-use crate::git::run::succeeded;
+use merged_tree::{MergedTree, is_same};
 
 /// A ref with commits of the workspace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +22,8 @@ pub(super) struct Kept {
     pub(super) reference: String,
     /// Its commit.
     pub(super) tip: String,
+    /// A checkout uses it, so it stays when it is merged.
+    pub(super) in_use: bool,
 }
 
 /// A path as a commit has it: its mode and its object.
@@ -31,48 +36,59 @@ impl Kept {
         for note in report.notes.iter().filter(|note| note.name == branch) {
             let (Some(reference), Some(tip)) = (note.event.kept_as(), &note.to) else { continue };
             if folder.commit(reference)?.as_ref() == Some(tip) {
-                return Ok(Some(Self { reference: reference.to_owned(), tip: tip.clone() }));
+                return Self::new(folder, reference, tip).map(Some);
             }
         }
         Ok(None)
     }
 
-    /// Whether a tree that came of a parent has everything that these commits changed. What both sides changed must be among the
-    /// paths that came home merged.
-    pub(super) fn is_within(
+    fn new(folder: &GitFolder, reference: &str, tip: &str) -> GitResult<Self> {
+        let in_use = !folder.users(reference)?.is_empty();
+        Ok(Self { reference: reference.to_owned(), tip: tip.to_owned(), in_use })
+    }
+
+    /// What was kept apart of a workspace's branch that is checked out, and is still not merged, whatever was said of it.
+    fn left(folder: &GitFolder, workspace: &str) -> GitResult<Option<Self>> {
+        let Some(branch) = folder.checked_out()? else { return Ok(None) };
+        let Some(name) = branch.strip_prefix("refs/heads/") else { return Ok(None) };
+        let own = String::from_utf8_lossy(&own_branches(workspace)).into_owned() + name;
+        let arguments = ["for-each-ref", "--format=%(refname)", "--no-merged", "HEAD", "--"];
+        let listed =
+            folder.git.output(&[&arguments[..], &[own.as_str(), &format!("{own}-*")]].concat())?;
+        let listed = String::from_utf8_lossy(&listed).into_owned();
+        // A number may follow.
+        let is_it = |found: &&str| {
+            let rest = found.strip_prefix(own.as_str()).unwrap_or("?");
+            rest.trim_start_matches('-').bytes().all(|byte| byte.is_ascii_digit())
+        };
+        let Some(reference) = listed.lines().find(is_it) else { return Ok(None) };
+        match folder.commit(reference)? {
+            Some(tip) => Self::new(folder, reference, &tip).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The paths that these commits changed and that are something else in a tree that came of a parent. What both sides changed must be
+    /// among the paths that came home merged. Nothing where the two have no commit in common.
+    pub(super) fn not_within(
         &self,
         folder: &GitFolder,
         parent: &str,
         tree: &str,
         came: &BTreeSet<&[u8]>,
-    ) -> GitResult<bool> {
+    ) -> GitResult<Option<Vec<Vec<u8>>>> {
         let base = folder.git.try_output(&["merge-base", parent, &self.tip], &[])?;
         if !base.status.success() {
-            return Ok(false);
-        }
-        let base = String::from_utf8_lossy(&base.stdout).trim().to_owned();
-        let theirs = changes(folder, &base, &self.tip)?;
-        let (ours, all) = (changes(folder, &base, parent)?, changes(folder, &base, tree)?);
-        Ok(theirs.iter().all(|(path, version)| {
-            all.get(path) == Some(version)
-                || (ours.contains_key(path) && came.contains(path.as_slice()))
-        }))
-    }
-
-    /// The tree that git makes of a commit and these; nothing where it cannot.
-    fn merged_tree(&self, folder: &GitFolder, parent: &str) -> GitResult<Option<String>> {
-        if self.has(folder, parent)? {
-            let tree = format!("{}^{{tree}}", self.tip);
-            return folder.git.line(&["rev-parse", "--verify", &tree]).map(Some);
-        }
-        let arguments = ["merge-tree", "--write-tree", "--no-messages", parent, &self.tip];
-        let ran = folder.git.try_output(&arguments, &[])?;
-        // It ends with 1 where there are conflicts.
-        if ran.status.code() == Some(1) {
             return Ok(None);
         }
-        let answer = succeeded(&arguments, ran)?;
-        Ok(Some(String::from_utf8_lossy(&answer).trim().to_owned()))
+        let base = String::from_utf8_lossy(&base.stdout).trim().to_owned();
+        let mut theirs = changes(folder, &base, &self.tip)?;
+        let (ours, all) = (changes(folder, &base, parent)?, changes(folder, &base, tree)?);
+        theirs.retain(|path, version| {
+            all.get(path) != Some(version)
+                && !(ours.contains_key(path) && came.contains(path.as_slice()))
+        });
+        Ok(Some(theirs.into_keys().collect()))
     }
 
     /// Whether these commits came from another one.
@@ -83,34 +99,49 @@ impl Kept {
 
     /// The name as people say it.
     fn name(&self) -> String {
-        self.reference.strip_prefix("refs/heads/").unwrap_or(&self.reference).to_owned()
-    }
-
-    /// Takes the ref away: the branch has its commits.
-    pub(super) fn remove(&self, folder: &GitFolder) -> GitResult<()> {
-        let arguments = ["update-ref", "-d", &self.reference, &self.tip];
-        folder.git.output(&arguments).map(drop)
+        short_ref(&self.reference).to_owned()
     }
 }
 
+/// A merge about to be made.
+pub(super) struct Joined {
+    kept: Kept,
+    /// What is checked out.
+    parent: String,
+    /// The tree of the merge.
+    tree: String,
+    /// What the merge changes on the branch.
+    changed: BTreeMap<Vec<u8>, Version>,
+}
+
 impl GitCommit {
+    /// What a merge of commits of the workspace would be that were kept apart and whose files came home before. Nothing where there are
+    /// none. Fails where it cannot be made.
+    pub(super) fn joined(&self, vault: &Vault, came: &CameHome<'_>) -> Result<Option<Joined>> {
+        let folder = &self.folder;
+        let (kept, parent) = (Kept::find(folder, came.git)?, folder.commit("HEAD")?);
+        let (Some(kept), Some(parent)) = (kept, parent) else { return Ok(None) };
+        let merged = MergedTree::of(folder, &kept, &parent)?;
+        let tree = self.decided(vault, came, &kept, &parent, merged)?;
+        let changed = changes(folder, &parent, &tree)?;
+        self.require_free(came.at, &kept, &changed)?;
+        Ok(Some(Joined { kept, parent, tree, changed }))
+    }
+
     /// Merges commits of the workspace that were kept apart and whose files came home before. The files stay as they are: what the person
     /// changed in them is not committed.
     pub(super) fn join(
         &self,
+        vault: &Vault,
         came: &CameHome<'_>,
         words: &GitWords<'_>,
-    ) -> GitResult<Option<GitCommitted>> {
+    ) -> Result<Option<GitCommitted>> {
         let folder = &self.folder;
-        let (kept, parent) = (Kept::find(folder, came.git)?, folder.commit("HEAD")?);
-        let (Some(kept), Some(parent)) = (kept, parent) else { return Ok(None) };
-        let Some(tree) = kept.merged_tree(folder, &parent)? else {
-            let why = "both sides changed the same lines".to_owned();
-            return Err(GitError::CannotJoin { kept: kept.name(), why });
-        };
-        let changed = changes(folder, &parent, &tree)?;
-        self.require_free(came.at, &kept, &changed)?;
+        let Some(joined) = self.joined(vault, came)? else { return Ok(None) };
+        let Joined { kept, parent, tree, changed } = joined;
         let is_new = !kept.has(folder, &parent)?;
+        let reference = folder.checked_out()?.unwrap_or_else(|| "HEAD".to_owned());
+        let hooks = if is_new { hooks::hooks(folder)? } else { Vec::new() };
         let (commit, note) = match is_new {
             true => {
                 let message = self.message(words);
@@ -121,11 +152,7 @@ impl GitCommit {
         };
         // The index first, as for every commit.
         move_index(folder, Some(&parent), Some(&tree))?;
-        self.move_head(&commit, Some(&parent), &note)?;
-        // Only so that the next status is quick; it says of itself what it could not do.
-        drop(folder.git.try_output(&["update-index", "-q", "--refresh"], &[]));
-        kept.remove(folder)?;
-        let reference = folder.checked_out()?.unwrap_or_else(|| "HEAD".to_owned());
+        self.move_head(&commit, Some(&parent), Some(&kept), &note)?;
         Ok(Some(GitCommitted {
             commit,
             branch: reference.strip_prefix("refs/heads/").map(str::to_owned),
@@ -133,9 +160,50 @@ impl GitCommit {
             before: Some(parent),
             files: changed.len() as u64,
             merged: Some(kept.reference),
+            merged_commit: Some(kept.tip),
+            merged_stays: kept.in_use,
             is_new,
-            hooks: if is_new { hooks::hooks(folder)? } else { Vec::new() },
+            hooks,
+            unsigned: is_new && hooks::would_sign(folder)?,
         }))
+    }
+
+    /// Whether the workspace itself has these paths as a tree of what came home has them: it changed them further, or back, since it
+    /// committed them.
+    pub(super) fn is_decided(
+        &self,
+        vault: &Vault,
+        came: &CameHome<'_>,
+        tree: &str,
+        paths: &BTreeSet<&[u8]>,
+        left: &[Vec<u8>],
+    ) -> Result<bool> {
+        let (own, folder) = (vault.tree(&came.workspace)?, vault.tree(&came.after)?);
+        let arguments = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", tree];
+        let listed = self.folder.git.output(&arguments)?;
+        let known: BTreeSet<&[u8]> = listed.split(|byte| *byte == 0).collect();
+        for path in left {
+            let Some(at) = self.vault_path(came.at, path) else { return Ok(false) };
+            let (own, now) = (own.get(&at)?, folder.get(&at)?);
+            // The tree has what the folder has where that came home, and where nobody changed it.
+            let is_committed = paths.contains(path.as_slice()) || !self.dirty.contains(path);
+            let is_there = own.is_some() == known.contains(path.as_slice());
+            if !is_committed || !is_there || !is_same(own.as_ref(), now.as_ref()) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Fails where commits of a workspace that has nothing more to bring home are still apart: nothing tells how its files came home.
+    pub fn check_left(&self, workspace: &str) -> GitResult<()> {
+        match Kept::left(&self.folder, workspace)? {
+            Some(kept) => {
+                let why = format!("{workspace} has nothing more to bring home");
+                Err(self.cannot_join(&kept, why)?)
+            }
+            None => Ok(()),
+        }
     }
 
     /// Fails where the person staged something else in files that the merge changes, and where one of them did not come home.
@@ -180,11 +248,20 @@ impl GitCommit {
         };
         match changed.keys().find(|path| !came(path)) {
             Some(path) => {
-                let why = format!("{} of it did not come home", String::from_utf8_lossy(path));
-                Err(GitError::CannotJoin { kept: kept.name(), why })
+                let why = format!("the folder does not have its {}", String::from_utf8_lossy(path));
+                Err(self.cannot_join(kept, why)?)
             }
             None => Ok(()),
         }
+    }
+
+    /// Why commits cannot be merged, and what to do instead.
+    fn cannot_join(&self, kept: &Kept, why: String) -> GitResult<GitError> {
+        let staged = ["diff-index", "--cached", "--quiet", "HEAD"];
+        let nothing_staged = self.folder.git.try_output(&staged, &[])?.status.success();
+        let way = WayOn::record(&kept.reference);
+        let way = Box::new(if nothing_staged { way } else { way.after_commit() });
+        Ok(GitError::CannotJoin { kept: kept.name(), why, way })
     }
 }
 

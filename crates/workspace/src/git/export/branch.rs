@@ -1,17 +1,16 @@
 //! The branch that an export writes to.
 
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
-use std::path::PathBuf;
-
 use offshoot_vault::Id;
 
 use super::message::SNAPSHOT;
+use crate::git::apart::{in_the_way, short_ref};
 use crate::git::error::{GitError, GitResult};
 use crate::git::folder::GitFolder;
+use crate::git::in_use::User;
 
 /// A branch as it is now.
 pub(super) struct Branch {
+    name: String,
     reference: String,
     /// Its last commit.
     pub(super) tip: Option<String>,
@@ -22,25 +21,32 @@ pub(super) struct Branch {
 impl Branch {
     /// Looks at a branch, which nobody may have checked out.
     pub(super) fn look(folder: &GitFolder, name: &str) -> GitResult<Self> {
-        let reference = format!("refs/heads/{name}");
-        let checked = folder.git.try_output(&["check-ref-format", &reference], &[])?;
-        if name.starts_with('-') || !checked.status.success() {
+        // Git itself takes no branch of the name `HEAD`, and what stands for another branch, as `-` does, is no name.
+        let checked = folder.git.try_output(&["check-ref-format", "--branch", name], &[])?;
+        if !checked.status.success() || checked.stdout.trim_ascii_end() != name.as_bytes() {
             return Err(GitError::BadBranch(name.to_owned()));
         }
-        if let Some(worktree) = checked_out(folder, &reference)? {
-            return Err(GitError::CheckedOut { branch: name.to_owned(), worktree });
-        }
+        let reference = format!("refs/heads/{name}");
+        require_unused(folder, name, &reference)?;
         let tip = folder.commit(&reference)?;
         let made_from = match &tip {
             Some(tip) => snapshot_of(folder, tip)?.map(|snapshot| (tip.clone(), snapshot)),
-            None => None,
+            None => {
+                require_room(folder, name, &reference)?;
+                None
+            }
         };
-        Ok(Self { reference, tip, made_from })
+        Ok(Self { name: name.to_owned(), reference, tip, made_from })
     }
 
     /// Moves the branch in one step with dropping the ref that was written to, unless somebody else moved it meanwhile.
     pub(super) fn move_to(&self, folder: &GitFolder, to: &str, from: &str) -> GitResult<()> {
         let reference = &self.reference;
+        // Somebody may have checked it out meanwhile.
+        if let Err(error) = require_unused(folder, &self.name, reference) {
+            drop(folder.git.output(&["update-ref", "-d", from]));
+            return Err(error);
+        }
         let moved = match &self.tip {
             Some(tip) => format!("update {reference} {to} {tip}\n"),
             None => format!("create {reference} {to}\n"),
@@ -56,18 +62,28 @@ impl Branch {
     }
 }
 
-/// The working tree that has a branch checked out.
-fn checked_out(folder: &GitFolder, reference: &str) -> GitResult<Option<PathBuf>> {
-    let listed = folder.git.output(&["worktree", "list", "--porcelain", "-z"])?;
-    let mut worktree = Vec::new();
-    for line in listed.split(|byte| *byte == 0) {
-        if let Some(path) = line.strip_prefix(b"worktree ") {
-            worktree = path.to_vec();
-        } else if line.strip_prefix(b"branch ") == Some(reference.as_bytes()) {
-            return Ok(Some(PathBuf::from(OsString::from_vec(worktree))));
+/// Fails where a checkout needs a branch where it is.
+fn require_unused(folder: &GitFolder, name: &str, reference: &str) -> GitResult<()> {
+    match folder.users(reference)?.into_iter().next() {
+        Some(User { worktree, why }) => {
+            Err(GitError::InUse { branch: name.to_owned(), why, worktree })
         }
+        None => Ok(()),
     }
-    Ok(None)
+}
+
+/// Fails where a new branch cannot be beside another one.
+fn require_room(folder: &GitFolder, name: &str, reference: &str) -> GitResult<()> {
+    let listed = folder.git.output(&["for-each-ref", "--format=%(refname)", "refs/heads/"])?;
+    let refs = listed.split(|byte| *byte == b'\n').map(|name| (name.to_vec(), ()));
+    match in_the_way(&refs.collect(), reference.as_bytes()) {
+        Some(other) => {
+            let other = String::from_utf8_lossy(other);
+            let (branch, other) = (name.to_owned(), short_ref(&other).to_owned());
+            Err(GitError::NoRoom { branch, other })
+        }
+        None => Ok(()),
+    }
 }
 
 /// The snapshot that a commit says it was made from.

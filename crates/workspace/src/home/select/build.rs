@@ -12,14 +12,14 @@ use super::decide::Decision;
 use super::{Held, HeldReason, SelectionStates};
 use crate::error::Result;
 
-/// Applies the decisions to the base. Gives the new state and what stays behind.
+/// Applies the decisions to the base; `all` says that these are about everything that changed. Gives the new state and what stays behind.
 pub(super) fn build(
     vault: &Vault,
     states: &SelectionStates,
-    changes: Vec<Change>,
+    (changes, all): (Vec<Change>, bool),
     decisions: Vec<Decision>,
 ) -> Result<(RootId, Vec<Held>)> {
-    if decisions.iter().all(|decision| *decision == Decision::Take) {
+    if all && decisions.iter().all(|decision| *decision == Decision::Take) {
         // A directory in which files were only written anew has another time, and nothing else.
         let anything = changes.iter().any(|c| !both_directories(c) || changes_directory(c));
         return Ok((if anything { states.workspace } else { states.base }, Vec::new()));

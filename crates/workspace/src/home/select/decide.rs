@@ -1,7 +1,9 @@
 //! Deciding about one change at a time.
 
 use offshoot_vault::diff::Change;
-use offshoot_vault::{Binding, Body, Entry, EntryKind, Tree, Vault, VaultPath, bound_path};
+use offshoot_vault::{
+    Binding, Body, Entry, EntryKind, Tree, Vault, VaultPath, bound_path, is_staging,
+};
 
 use super::super::ignore::{IgnoreRules, text_at};
 use super::{Choice, HeldReason, Selection, SelectionStates};
@@ -26,6 +28,8 @@ pub(super) struct Decider<'d> {
     vault: &'d Vault,
     selection: &'d Selection<'d>,
     rules: IgnoreRules<'d>,
+    /// What is never read from a folder, and so never brought there; nothing without a folder.
+    never: Option<IgnoreRules<'d>>,
     planting: Planting,
     checkouts: Checkouts,
     /// Where the further folders lie that the vault is bound to.
@@ -49,9 +53,14 @@ impl<'d> Decider<'d> {
         let excludes = text_at(objects, &main, &excludes)?.unwrap_or_default();
         let roots = [states.base, states.workspace, states.main];
         let rules = IgnoreRules::new(objects, &roots, &excludes)?;
+        let never = [states.workspace, states.main];
+        let never = match bindings.is_empty() {
+            true => None,
+            false => Some(IgnoreRules::never(objects, &never)?),
+        };
         let planting = Planting::of(changes, objects, &before, &after, &bindings)?;
         let bound = bindings.iter().map(Binding::at).filter(|at| !at.is_top()).collect();
-        Ok(Self { vault, selection, rules, planting, checkouts, bound })
+        Ok(Self { vault, selection, rules, never, planting, checkouts, bound })
     }
 
     pub(super) fn decide(&mut self, change: &Change) -> Result<Decision> {
@@ -64,6 +73,9 @@ impl<'d> Decider<'d> {
         }
         if self.has_no_folder(path) {
             return Ok(Decision::Hold(HeldReason::Unbound));
+        }
+        if self.is_never_read(change)? {
+            return Ok(Decision::Hold(HeldReason::Excluded));
         }
         let (before, after) = (change.before.as_deref(), change.after.as_deref());
         let planted = self.planting.planted(path, before, after);
@@ -94,6 +106,16 @@ impl<'d> Decider<'d> {
         let place = bound_path();
         let is_in_one = path.is_within(&place) && path.names().len() > place.names().len();
         is_in_one && !self.bound.iter().any(|at| path.is_within(at))
+    }
+
+    /// Whether nobody would find it in the folder: ignore files keep it out of the vault, or it is named like what an apply stages.
+    fn is_never_read(&mut self, change: &Change) -> Result<bool> {
+        let Some(never) = &mut self.never else { return Ok(false) };
+        let is_directory = change.entry().kind() == EntryKind::Directory;
+        let names = change.path.names();
+        let directories = if is_directory { names } else { &names[..names.len().max(1) - 1] };
+        Ok(directories.iter().any(|name| is_staging(name))
+            || never.ignores(&change.path, is_directory)?)
     }
 
     fn is_ignored(&mut self, change: &Change) -> Result<bool> {

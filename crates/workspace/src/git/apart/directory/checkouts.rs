@@ -54,7 +54,8 @@ impl Taking<'_, '_> {
             }
         }
         let sides = self.sides;
-        let refs = [sides.base, sides.target, sides.other].map(|state| state.refs(repository));
+        let states = [self.base_of_refs(repository)?, sides.target, sides.other];
+        let refs = states.map(|state| state.refs(repository));
         let [base, target, other] = refs;
         let (base, target, other) = (base?, target?, other?);
         let both = self.both(repository)?;
@@ -80,9 +81,9 @@ impl Taking<'_, '_> {
         };
         let mut plan = settle(&mut checkouts, &states)?;
         let noted = self.report.notes.len();
-        let checked_out = checkouts.iter().flat_map(|it| [it.target.branch(), it.other.branch()]);
-        let checked_out: BTreeSet<Name> = checked_out.flatten().collect();
-        self.drop_merged(repository, &base, &mut plan, &checked_out)?;
+        let in_use = checkouts.iter().flat_map(|it| [&it.target.in_use, &it.other.in_use]);
+        let in_use: BTreeSet<Name> = in_use.flat_map(|names| names.keys().cloned()).collect();
+        self.drop_merged(repository, &base, &mut plan, &in_use)?;
         let stash_gone = self.stash(repository)?;
         let taken = self.ref_files(repository, &plan, (&base, &target), stash_gone)?;
         self.ways_on(repository, &checkouts, noted)?;
@@ -200,7 +201,7 @@ impl Taking<'_, '_> {
     }
 
     /// An index that is split over several files needs all of them.
-    fn shared_indexes(&mut self, at: &VaultPath) -> Result<()> {
+    pub(super) fn shared_indexes(&mut self, at: &VaultPath) -> Result<()> {
         let shared: Vec<_> = self
             .toward
             .iter()
@@ -226,7 +227,7 @@ impl Taking<'_, '_> {
     }
 
     /// The further working trees that any state has.
-    fn worktrees(&self, repository: &VaultPath) -> Result<Vec<VaultPath>> {
+    pub(super) fn worktrees(&self, repository: &VaultPath) -> Result<Vec<VaultPath>> {
         let sides = self.sides;
         let above = repository.join(b"worktrees");
         let mut names: BTreeSet<Vec<u8>> = BTreeSet::new();

@@ -1,5 +1,7 @@
 //! Writing refs, their logs, and those of the other side that are kept apart.
 
+use std::collections::BTreeSet;
+
 use offshoot_vault::{Meta, VaultPath};
 
 use super::super::ancestry::includes;
@@ -43,7 +45,7 @@ impl Taking<'_, '_> {
             match (self.unclear, value) {
                 (Unclear::Apart | Unclear::Follow, Some(value)) => {
                     let was = base.get(name).map(Vec::as_slice);
-                    let own = self.free_name(repository, &after, name, value, was);
+                    let own = self.free_name(repository, &after, name, value, was)?;
                     self.write_apart(repository, name, &own, value)?;
                     after.insert(own.clone(), value.to_vec());
                     let event = match stays {
@@ -74,13 +76,13 @@ impl Taking<'_, '_> {
         refs: &Refs,
         here: Option<&[u8]>,
     ) -> Result<()> {
-        let own = self.free_name(repository, refs, name, value, None);
+        let own = self.free_name(repository, refs, name, value, None)?;
         self.write_apart(repository, name, &own, value)?;
         self.note(repository, GitEvent::KeptApart(text(&own)), text(name), here, Some(value));
         Ok(())
     }
 
-    /// A name for a ref of the other side. One that has what this ref was before, or came from, is its own already.
+    /// A name for a ref of the other side. One that has what this ref was before, or came from, is its own already, unless a checkout uses it.
     fn free_name(
         &self,
         repository: &VaultPath,
@@ -88,10 +90,22 @@ impl Taking<'_, '_> {
         name: &[u8],
         value: &[u8],
         was: Option<&[u8]>,
-    ) -> Vec<u8> {
+    ) -> Result<Vec<u8>> {
         let store = Store::new(self.sides.other, repository);
         let came_from = |there: &[u8]| includes(&store, value, there).unwrap_or(false);
-        own_name(taken, self.label, name, value, &|there| Some(there) == was || came_from(there))
+        let in_use = self.in_use(repository)?;
+        Ok(own_name(taken, self.label, name, value, &|own, there| {
+            !in_use.contains(own) && (Some(there) == was || came_from(there))
+        }))
+    }
+
+    /// The refs that checkouts of the target need where they are.
+    fn in_use(&self, repository: &VaultPath) -> Result<BTreeSet<Vec<u8>>> {
+        let mut found = BTreeSet::new();
+        for at in [vec![repository.clone()], self.worktrees(repository)?].concat() {
+            found.extend(self.sides.target.in_use(&at)?.into_keys());
+        }
+        Ok(found)
     }
 
     /// Writes a ref of the other side under a name of its own, with what its log says since the base.

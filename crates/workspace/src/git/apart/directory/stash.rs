@@ -123,7 +123,7 @@ impl Taking<'_, '_> {
         };
         let refs = self.sides.target.refs(repository)?;
         let is_own = |kept: &[u8]| entries.contains(kept) || Some(kept) == was.top.as_deref();
-        let own = own_name(&refs, self.label, STASH, value, &is_own);
+        let own = own_name(&refs, self.label, STASH, value, &|_, there| is_own(there));
         self.write_ref(repository, &own, value)?;
         if let Some(log) = &there.log {
             self.write_log(&log_path(repository, &own), log)?;

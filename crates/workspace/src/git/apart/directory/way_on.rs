@@ -3,7 +3,7 @@
 use offshoot_vault::VaultPath;
 
 use super::super::Taking;
-use super::super::report::{GitEvent, InUse, WayOn};
+use super::super::report::{GitEvent, GitNote, InUse, WayOn};
 use super::super::store::Store;
 use super::Checkouts;
 use crate::error::Result;
@@ -33,7 +33,7 @@ impl Taking<'_, '_> {
         target.staged(other, base, &Store::new(self.sides.target, at))
     }
 
-    /// Adds to what was said about branches that were kept apart how to bring them together.
+    /// Adds to what was said about refs that were kept apart what to do about them.
     pub(super) fn ways_on(
         &mut self,
         repository: &VaultPath,
@@ -41,12 +41,19 @@ impl Taking<'_, '_> {
         noted: usize,
     ) -> Result<()> {
         for at in noted..self.report.notes.len() {
-            let note = &self.report.notes[at];
-            let is_apart = matches!(note.event, GitEvent::KeptApart(_) | GitEvent::CheckedOut(..));
-            if is_apart && note.name.starts_with("refs/heads/") {
-                let name = note.name.as_bytes().to_vec();
-                self.report.notes[at].way = Some(self.way_on(repository, checkouts, &name)?);
-            }
+            let GitNote { event, name, .. } = &self.report.notes[at];
+            let way = match event {
+                GitEvent::KeptApart(kept) | GitEvent::CheckedOut(kept, _)
+                    if name.starts_with("refs/heads/") =>
+                {
+                    self.way_on(repository, checkouts, name, kept)?
+                }
+                GitEvent::KeptApart(kept)
+                | GitEvent::CheckedOut(kept, _)
+                | GitEvent::NoRoom(_, kept) => WayOn::look(name, kept),
+                _ => continue,
+            };
+            self.report.notes[at].way = Some(way);
         }
         Ok(())
     }
@@ -55,27 +62,41 @@ impl Taking<'_, '_> {
         &self,
         repository: &VaultPath,
         checkouts: &[Checkouts],
-        name: &[u8],
+        name: &str,
+        kept: &str,
     ) -> Result<WayOn> {
-        let user = checkouts.iter().find(|checkout| checkout.target.in_use.contains_key(name));
-        let Some(checkout) = user else { return Ok(WayOn::Merge) };
+        let key = name.as_bytes();
+        let user = checkouts.iter().find(|checkout| checkout.target.in_use.contains_key(key));
+        let Some(checkout) = user else { return Ok(WayOn::merge(name, kept)) };
         let Checkouts { at, base, target, other, .. } = checkout;
         let in_folder = self.target_label == HEAD_LABEL;
         if at != repository && in_folder && self.is_elsewhere(repository, at)? {
-            return Ok(WayOn::Merge);
+            return Ok(WayOn::merge(name, kept));
         }
-        match target.in_use.get(name) {
-            Some(InUse::Rebased) => return Ok(WayOn::QuitRebase),
-            Some(InUse::Bisected) => return Ok(WayOn::EndBisect),
-            _ if target.busy => return Ok(WayOn::Finish),
+        let is_first = in_folder && *at == self.sides.target.repository_at(&VaultPath::top())?;
+        let way = match is_first {
+            true => WayOn::git_commit(self.label),
+            false => WayOn::record(kept),
+        };
+        match target.in_use.get(key) {
+            Some(InUse::Rebased) => return Ok(WayOn::quit_rebase(name, kept)),
+            Some(InUse::Bisected) => {
+                let was_on = base.in_use.get(key) == Some(&InUse::Bisected);
+                return Ok(way.after_bisect(name, was_on && !other.busy));
+            }
+            _ if target.busy => return Ok(way.after_progress()),
+            // The workspace has other files than its branch until that is over. Of a rebase only the detached HEAD is known here.
+            _ if is_first && (other.busy || other.branch().is_none()) => {
+                return Ok(way.after_progress_in(self.label, name, other.busy));
+            }
             _ => {}
         }
         let staged = self.staged(checkout)?.unwrap_or_default();
-        if in_folder && *at == self.sides.target.repository_at(&VaultPath::top())? {
-            let both = staged.iter().any(|path| other.says_other_of(base, path));
-            return Ok(if both { WayOn::CommitStaged } else { WayOn::GitCommit });
-        }
-        Ok(if staged.is_empty() { WayOn::Record } else { WayOn::RecordStaged })
+        let is_in_the_way = match is_first {
+            true => staged.iter().any(|path| other.says_other_of(base, path)),
+            false => !staged.is_empty(),
+        };
+        Ok(if is_in_the_way { way.after_commit() } else { way })
     }
 }
 

@@ -1,0 +1,45 @@
+//! `offshoot commit --settle`: which way to go with a commit that was interrupted.
+
+use std::cell::RefCell;
+
+use clap::ValueEnum;
+use offshoot_protocol::{ExitCode, SettleDoc, SettledDoc};
+use offshoot_vault::Vault;
+use offshoot_workspace::{Direction, HomeEvent, HomeOptions, settle_interrupted};
+
+use crate::context::Context;
+use crate::error::Result;
+
+/// Which way to settle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Way {
+    /// Take the commit back
+    Back,
+    /// Finish the commit
+    Forward,
+}
+
+/// Settles what was interrupted, and does nothing else.
+pub(super) fn run(way: Way, context: &Context, vault: &Vault) -> Result<ExitCode> {
+    let settled = RefCell::new(Vec::new());
+    let told = |event: &HomeEvent| {
+        if let HomeEvent::Settled(one) = event {
+            let (summary, how) = (one.summary.clone(), one.how.word().to_owned());
+            settled.borrow_mut().push(SettledDoc { summary, how });
+        }
+        context.tell(event);
+    };
+    let direction = match way {
+        Way::Back => Direction::Back,
+        Way::Forward => Direction::Forward,
+    };
+    let options = HomeOptions { settle: Some(direction), ..context.home_options(&told) };
+    settle_interrupted(vault, &context.actor, &options)?;
+    drop(options);
+    let document = SettleDoc { settled: settled.take() };
+    context.output.done(document, |document| match document.settled.as_slice() {
+        [] => "nothing was interrupted\n".to_owned(),
+        _ => "settled; nothing else was committed\n".to_owned(),
+    })?;
+    Ok(ExitCode::Success)
+}

@@ -1,0 +1,105 @@
+//! Commands that bring together what was kept apart.
+
+use super::report::{Goal, WayOn};
+use crate::exec::shell_word;
+
+/// A ref as people call it.
+pub(crate) fn short_ref(name: &str) -> &str {
+    let kinds = ["refs/heads/", "refs/tags/"];
+    kinds.iter().find_map(|kind| name.strip_prefix(kind)).unwrap_or(name)
+}
+
+impl WayOn {
+    /// A merge of another ref into a branch, wherever that is checked out.
+    pub(super) fn merge(branch: &str, kept: &str) -> Self {
+        let when = Some(format!("on {}", short_ref(branch)));
+        Self { goal: Goal::Merge, when, commands: vec![format!("git merge {}", word(kept))] }
+    }
+
+    /// `commit --git` of the workspace whose commits were kept apart.
+    pub(super) fn git_commit(workspace: &str) -> Self {
+        let command = format!("offshoot commit -w {} --git", shell_word(workspace));
+        Self { goal: Goal::Merge, when: None, commands: vec![command] }
+    }
+
+    /// A merge of another ref that changes no file: they have its changes already.
+    pub(crate) fn record(kept: &str) -> Self {
+        let merge = format!("git merge --no-commit -s ours {}", word(kept));
+        let commands = vec![merge, "git add -A".to_owned(), "git commit --no-edit".to_owned()];
+        Self { goal: Goal::Record, when: None, commands }
+    }
+
+    /// The other ref in place of a branch that is being rebased.
+    pub(super) fn quit_rebase(branch: &str, kept: &str) -> Self {
+        let checkout = format!("git checkout -f -B {} {}", word(branch), word(kept));
+        let commands = vec!["git rebase --quit".to_owned(), checkout];
+        Self { goal: Goal::Replace, when: None, commands }
+    }
+
+    /// Something of another ref that is no branch.
+    pub(super) fn look(name: &str, kept: &str) -> Self {
+        let (goal, command) = match name {
+            "refs/stash" => (Goal::Apply, "git stash apply"),
+            _ => (Goal::Show, "git show"),
+        };
+        Self { goal, when: None, commands: vec![format!("{command} {}", word(kept))] }
+    }
+
+    /// The same, once what is staged is committed.
+    pub(crate) fn after_commit(self) -> Self {
+        self.after(["git commit".to_owned()])
+    }
+
+    /// The same, once what is in progress is finished.
+    pub(super) fn after_progress(self) -> Self {
+        Self { when: Some("once what is in progress there is finished".to_owned()), ..self }
+    }
+
+    /// The same, once what is in progress in the workspace is finished there, and the branch is checked out again.
+    pub(super) fn after_progress_in(self, workspace: &str, branch: &str, is_busy: bool) -> Self {
+        let when = match is_busy {
+            true => format!("once what is in progress in {workspace} is finished"),
+            false => format!("once {} is checked out in {workspace} again", short_ref(branch)),
+        };
+        Self { when: Some(when), ..self }
+    }
+
+    /// The same, once a search with `git bisect` is over, back on its branch. Where the other side ended the search, the files are those of
+    /// the branch already, and only the index has to follow.
+    pub(super) fn after_bisect(self, branch: &str, ended_there: bool) -> Self {
+        let short = word(branch);
+        match ended_there {
+            true => self.after([
+                format!("git read-tree -i -m HEAD {short}"),
+                format!("git symbolic-ref HEAD {}", shell_word(branch)),
+                "git bisect reset HEAD".to_owned(),
+            ]),
+            false => {
+                self.after(["git bisect reset HEAD".to_owned(), format!("git checkout -m {short}")])
+            }
+        }
+    }
+
+    fn after<const N: usize>(self, first: [String; N]) -> Self {
+        Self { commands: first.into_iter().chain(self.commands).collect(), ..self }
+    }
+}
+
+/// A ref as a word of a command.
+fn word(name: &str) -> String {
+    shell_word(short_ref(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_words_of_a_shell() {
+        let way = WayOn::quit_rebase("refs/heads/a&b", "refs/heads/offshoot/fix/a&b");
+        let checkout = "git checkout -f -B 'a&b' 'offshoot/fix/a&b'";
+        assert_eq!(way.commands, ["git rebase --quit", checkout]);
+        let way = WayOn::git_commit("it's").after_commit();
+        assert_eq!(way.commands, ["git commit", r"offshoot commit -w 'it'\''s' --git"]);
+    }
+}

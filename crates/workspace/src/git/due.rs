@@ -1,0 +1,80 @@
+//! Git commits that were asked for and are still to be made. They are remembered with what came home, in one transaction: whoever comes
+//! after a process that died in between knows what is missing.
+
+use offshoot_vault::{Actor, Id, Transaction, Vault};
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+
+/// A git commit that is asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GitAsked {
+    /// Who made it, where somebody else than git is configured for was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub author: Option<String>,
+}
+
+/// A git commit that is still to be made.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GitDue {
+    /// The workspace whose changes came home.
+    pub workspace: Id,
+    /// The operation that brought them.
+    pub commit: Id,
+    /// How it was asked for.
+    #[serde(default)]
+    pub asked: GitAsked,
+}
+
+/// The git commits that are still to be made, of workspaces that are there.
+pub fn git_dues(vault: &Vault) -> Result<Vec<GitDue>> {
+    let mut dues = parsed(vault.git_due()?.as_deref());
+    if !dues.is_empty() {
+        let workspaces = vault.workspaces()?;
+        dues.retain(|due| workspaces.iter().any(|workspace| workspace.id == due.workspace));
+    }
+    Ok(dues)
+}
+
+/// The one of a workspace.
+pub(crate) fn git_due_of(vault: &Vault, workspace: &Id) -> Result<Option<GitDue>> {
+    Ok(git_dues(vault)?.into_iter().find(|due| due.workspace == *workspace))
+}
+
+/// Says that the git commit of a workspace is made, or is not wanted any more.
+pub fn forget_git_due(vault: &Vault, actor: &Actor, workspace: &Id) -> Result<()> {
+    if parsed(vault.git_due()?.as_deref()).iter().any(|due| due.workspace == *workspace) {
+        vault.transact("git commit", actor, |tx| forget(tx, workspace))?;
+    }
+    Ok(())
+}
+
+/// The same, as a part of something.
+pub(crate) fn forget(tx: &mut Transaction<'_, '_>, workspace: &Id) -> offshoot_vault::Result<()> {
+    change(tx, workspace, None)
+}
+
+/// Remembers that one is to be made, in place of another of the same workspace.
+pub(crate) fn owe(tx: &mut Transaction<'_, '_>, due: GitDue) -> offshoot_vault::Result<()> {
+    change(tx, &due.workspace.clone(), Some(due))
+}
+
+fn change(
+    tx: &mut Transaction<'_, '_>,
+    workspace: &Id,
+    due: Option<GitDue>,
+) -> offshoot_vault::Result<()> {
+    let before = parsed(tx.git_due()?.as_deref());
+    let others = before.iter().filter(|other| other.workspace != *workspace).cloned();
+    let after: Vec<GitDue> = others.chain(due).collect();
+    if after == before {
+        return Ok(());
+    }
+    // A list of ids and names can always be written.
+    tx.set_git_due(&serde_json::to_vec(&after).unwrap_or_default())
+}
+
+/// What cannot be understood is of a newer version, which sees to it.
+fn parsed(bytes: Option<&[u8]>) -> Vec<GitDue> {
+    bytes.and_then(|bytes| serde_json::from_slice(bytes).ok()).unwrap_or_default()
+}

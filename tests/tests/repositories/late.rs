@@ -1,0 +1,163 @@
+//! A `commit --git`, or its redo, that is killed between the files and git: the git commit is remembered until it is made.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Output;
+
+use offshoot_needs::needs;
+
+use crate::seen::{FIX, whole, world};
+use crate::world::{AUTHOR, Side, World};
+
+const COMMIT_GIT: [&str; 8] =
+    ["commit", "-w", "fix", "--git", "-m", "by offshoot", "--author", AUTHOR];
+
+/// Runs the product with a git that kills it when it is to do this.
+fn killed_at(world: &World, step: &str, arguments: &[&str]) -> Output {
+    let bin = world.place.path().join("bin");
+    fs::create_dir_all(&bin).unwrap();
+    let path = std::env::var("PATH").unwrap();
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *{step}*) kill -9 $PPID; exit 1;; esac\nPATH='{path}' exec git \"$@\"\n"
+    );
+    fs::write(bin.join("git"), script).unwrap();
+    fs::set_permissions(bin.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:{path}", bin.display());
+    let output = world.place.command(arguments).env("PATH", path).output().unwrap();
+    assert_eq!(output.status.code(), None, "{output:?}");
+    output
+}
+
+/// The files came home, and git does not have them.
+fn killed(step: &str) -> World {
+    let world = world();
+    world.ok(FIX, "echo two > a; echo new > n; rm b");
+    killed_at(&world, step, &COMMIT_GIT);
+    assert_eq!(world.ok(Side::Folder, "cat a n; git log --format=%s"), "two\nnew\nfirst\n");
+    world
+}
+
+/// Every command says that it is missing, and how to get it.
+fn assert_said(world: &World) {
+    for command in [&["status", "-w", "fix"][..], &["workspace", "list"], &["pull", "--head"]] {
+        let said = world.product(command);
+        assert!(said.is_well() && said.err.contains("was not made"), "{command:?}: {said:#?}");
+        assert!(said.err.contains("`offshoot commit -w fix --git`"), "{command:?}: {said:#?}");
+    }
+}
+
+fn assert_silent(world: &World) {
+    let said = world.product(&["status", "-w", "fix"]);
+    assert!(!said.err.contains("was not made"), "{said:#?}");
+}
+
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_git_commit_that_was_not_made_is_made_later() {
+    for step in ["write-tree", "commit-tree", "update-ref"] {
+        let world = killed(step);
+        assert_said(&world);
+        let document = world.document(&["commit", "-w", "fix", "--git"]);
+        assert!(document["result"]["git"]["commit"].is_string(), "{step}: {document}");
+        let log = "git log -1 --format='%s %an'; git --no-optional-locks status --porcelain";
+        assert_eq!(world.ok(Side::Folder, log), "by offshoot Ann\n", "{step}");
+        assert_silent(&world);
+        whole(&world);
+        assert_eq!(world.ok(FIX, log), "by offshoot Ann\n", "the workspace has it too");
+        // It is taken back like any other.
+        world.done(&["undo", "-w", "fix"]);
+        assert_eq!(world.ok(Side::Folder, "git log --format=%s; cat a"), "first\none\n");
+        whole(&world);
+    }
+}
+
+/// What came later is a commit of its own.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_late_git_commit_comes_before_the_next_one() {
+    let world = killed("commit-tree");
+    world.ok(FIX, "echo three > a");
+    world.done(&["commit", "-w", "fix", "--git", "-m", "later", "--author", AUTHOR]);
+    let log = "git log --format=%s; git show HEAD~1:a; git show HEAD:a; git status --porcelain";
+    assert_eq!(world.ok(Side::Folder, log), "later\nby offshoot\nfirst\ntwo\nthree\n");
+    assert_silent(&world);
+    whole(&world);
+}
+
+/// Whoever committed it by hand has it, and nobody commits over what they did since.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_late_git_commit_takes_nothing_back() {
+    let world = killed("commit-tree");
+    world.ok(Side::Folder, "git add -A; git commit -qm mine");
+    world.done(&["commit", "-w", "fix", "--git"]);
+    assert_eq!(
+        world.ok(Side::Folder, "git log --format=%s; git status --porcelain"),
+        "mine\nfirst\n"
+    );
+    assert_silent(&world);
+
+    for stages in ["git commit -qam mine", "git add a"] {
+        let world = killed("commit-tree");
+        world.ok(Side::Folder, &format!("echo newer > a; {stages}"));
+        let before = world.ok(Side::Folder, "git rev-parse HEAD; git ls-files -s; cat a");
+        let refused = world.product(&["commit", "-w", "fix", "--git"]);
+        assert_eq!(refused.code, Some(4), "{stages}: {refused:#?}");
+        assert!(refused.err.contains("/a"), "{stages}: {refused:#?}");
+        assert_eq!(world.ok(Side::Folder, "git rev-parse HEAD; git ls-files -s; cat a"), before);
+    }
+}
+
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn an_undone_commit_needs_no_git_commit() {
+    let world = killed("commit-tree");
+    world.done(&["undo", "-w", "fix"]);
+    assert_eq!(world.ok(Side::Folder, "cat a; git status --porcelain"), "one\n");
+    assert_silent(&world);
+    whole(&world);
+}
+
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn an_interrupted_redo_is_finished() {
+    let commit: &[&str] = &["commit", "-w", "fix", "--git", "--author", AUTHOR];
+    for finish in [&["redo", "-w", "fix"][..], commit] {
+        let world = world();
+        world.ok(FIX, "echo two > a");
+        world.done(&COMMIT_GIT);
+        world.done(&["undo", "-w", "fix"]);
+        killed_at(&world, "update-ref", &["redo", "-w", "fix"]);
+        assert_eq!(world.ok(Side::Folder, "cat a; git log --format=%s"), "two\nfirst\n");
+        assert_said(&world);
+        world.done(finish);
+        let log = "git log --format=%s; git status --porcelain";
+        assert_eq!(world.ok(Side::Folder, log), "by offshoot\nfirst\n", "{finish:?}");
+        assert_silent(&world);
+        whole(&world);
+        world.done(&["undo", "-w", "fix"]);
+        assert_eq!(world.ok(Side::Folder, "git log --format=%s; cat a"), "first\none\n");
+        whole(&world);
+    }
+}
+
+/// A lock says that a git is at work in the folder: in a copy there is none.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn locks_of_git_are_no_part_of_a_workspace() {
+    let world = world();
+    let locks =
+        "index.lock HEAD.lock config.lock packed-refs.lock refs/heads/main.lock shallow.lock";
+    world.ok(Side::Folder, &format!("cd .git; touch {locks}; echo x > ../kept.lock"));
+    world.done(&["new", "late"]);
+    let late = Side::Workspace("late");
+    world.ok(late, "test -e kept.lock; echo two > a; git commit -qam theirs; git config x.y z; git pack-refs --all");
+    assert_eq!(world.ok(late, "find .git -name '*.lock'"), "");
+    world.ok(late, "touch .git/index.lock .git/refs/heads/side.lock");
+    world.ok(Side::Folder, &format!("cd .git; rm {locks}"));
+    world.done(&["commit", "-w", "late"]);
+    assert_eq!(
+        world.ok(Side::Folder, "find .git -name '*.lock'; git log -1 --format=%s"),
+        "theirs\n"
+    );
+}
