@@ -80,6 +80,8 @@ mod occupied;
 mod places;
 #[path = "cli/policies.rs"]
 mod policies;
+#[path = "cli/project_files.rs"]
+mod project_files;
 #[path = "cli/readers.rs"]
 mod readers;
 #[path = "cli/refusals.rs"]

@@ -23,7 +23,7 @@ use offshoot_workspace::{
 
 use crate::args::{Cli, Global};
 use crate::commands::commit::git;
-use crate::commands::{recover, workspace};
+use crate::commands::{goes_back, recover, workspace};
 use crate::config::{self, Abandoned, Loaded, Sources};
 use crate::error::{CliError, Result};
 use crate::output::Output;
@@ -60,10 +60,22 @@ impl Context {
     pub(crate) fn new(cli: &Cli, open_files: Option<u64>) -> Result<Self> {
         let global = &cli.global;
         let named = cli.command.named().map(str::to_owned);
-        let settings = config::load(&Sources::from_process(global.config.clone()))?;
+        let sources = Sources::from_process(global.config.clone());
+        let (settings, skipped) = match config::load(&sources) {
+            Ok(settings) => (settings, None),
+            // What is wrong with the project's file may be what is to be taken back.
+            Err(error) if goes_back(&cli.command) => match config::load_without_project(&sources) {
+                Ok(settings) => (settings, Some(error)),
+                Err(_) => return Err(error.into()),
+            },
+            Err(error) => return Err(error.into()),
+        };
         let busy_timeout = settings.config.store.busy_timeout;
         let home = Home::new(home_dir(global)?, VaultOptions { busy_timeout, frees_space: false });
         let output = Output::new(global.json, global.quiet, settings.config.ui.color);
+        if let Some(error) = skipped {
+            output.note(format!("the settings of the project are left out: {error}"));
+        }
         Ok(Self {
             settings,
             home,
