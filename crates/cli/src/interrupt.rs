@@ -10,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::context::Context;
 use crate::error::{CliError, Result};
-use crate::output::report_error;
+use crate::output::{interruption_answers, report_error};
 
 /// What is said where nothing has happened yet.
 pub(crate) const NOTHING: &str = "nothing was changed";
@@ -84,7 +84,7 @@ fn watch(
             Err(_) => return Some(signals),
             Ok(_) => {}
         }
-        if signals.ask_to_end() {
+        if signals.ask_to_end() && interruption_answers() {
             let state = *state.lock().unwrap_or_else(PoisonError::into_inner);
             end(signals.asked_by().unwrap_or_default(), state, tell);
         }
