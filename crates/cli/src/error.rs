@@ -124,7 +124,7 @@ impl From<VaultError> for CliError {
             }
             VaultError::SomebodyElses { owner, .. } => {
                 let name = account(owner).unwrap_or_else(|| format!("#{owner}"));
-                let hint = format!("reading works; to change it: `sudo -u {name} offshoot ...`");
+                let hint = format!("run it as the owner: `sudo -u {name} offshoot ...`");
                 Self::new(ExitCode::Storage, message).hint(hint)
             }
             // Which snapshots there are is looked up first, so one that is named and gone is a hole in the catalog.
