@@ -179,10 +179,11 @@ pub(crate) fn bring_home(
     // One thing that turns is enough.
     options.import.progress = None;
     let diff = context.diff_options();
-    let puller = PullService::new(vault, &context.actor, options.clone(), diff);
-    let service = CommitService::new(vault, &context.actor, options, diff);
     let tracked = git::tracked(vault)?;
     let is_tracked = |path: &_| Ok(tracked.has(path));
+    let puller = PullService::new(vault, &context.actor, options.clone(), diff);
+    let puller = puller.tracking(&is_tracked);
+    let service = CommitService::new(vault, &context.actor, options, diff);
     let request = CommitRequest {
         workspace,
         message: about.message,

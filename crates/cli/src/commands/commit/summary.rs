@@ -58,9 +58,9 @@ fn done(outcome: &CommitOutcome, noise: Option<&mut Noise<'_>>) -> Result<String
         false => (SHOW_HEAD, SHOW_METADATA),
     };
     let brought = Listing::new(&outcome.brought, noise)?;
-    let brought = brought.and_metadata(outcome.metadata_files, metadata_hint);
+    let brought = brought.and_metadata(outcome.metadata.iter().collect(), metadata_hint);
     let counts = brought.heading();
-    let nothing = outcome.brought.is_empty() && outcome.metadata_files == 0;
+    let nothing = outcome.brought.is_empty() && outcome.metadata.is_empty();
     let mut text = match (outcome.dry_run, nothing) {
         (true, true) => format!("nothing would come home from {name}\n"),
         (true, false) => format!("would come home from {name}: {counts}\n"),
