@@ -255,6 +255,11 @@ impl From<ServiceError> for CliError {
             ServiceError::Ambiguous { candidates, .. } => Self::new(ExitCode::Conflict, message)
                 .hint("give more of the id, or WORKSPACE@CHECKPOINT")
                 .candidates(candidates),
+            ServiceError::NameTaken { what: "workspace", name } => {
+                Self::new(ExitCode::Conflict, message).hint(format!(
+                    "`offshoot exec -w {name} CMD` runs in it; `offshoot workspace list` lists all"
+                ))
+            }
             ServiceError::NameTaken { .. } | ServiceError::Vanished(_) => {
                 Self::new(ExitCode::Conflict, message)
             }

@@ -40,7 +40,7 @@ Examples:
   offshoot commit -w fix --only src --exclude '*.log'
   offshoot commit -w fix -p                    choose hunk by hunk
   offshoot commit -w fix --ignored             build output too
-  offshoot commit -w fix --git -m \"Fix it\"    and make a git commit of it
+  offshoot commit -w fix --git -m \"Fix it\"     and make a git commit of it
   offshoot undo -w fix                         undo it, in the folder too
 
 Changes that were made in the folder meanwhile are merged. If both sides changed the same lines,

@@ -24,7 +24,8 @@ Examples:
   offshoot undo -w fix      undo the merge
 
 The folder itself is not touched. If both sides changed the same lines, the files in the workspace
-get conflict markers, and the exit code is 4.";
+get conflict markers, and the exit code is 4. Ignored files that both sides changed stay as they
+are on each side.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -97,7 +98,7 @@ fn text(pulled: &Pulled, captured: &Listing<'_>, changes: &Listing<'_>) -> Strin
     text.push_str(&render::git::notes(&pulled.git, &format!("{workspace}'s")));
     if !pulled.conflicts.is_empty() {
         let count = render::count(pulled.conflicts.len() as u64, "conflict");
-        text.push_str(&format!("{} to decide:\n", paint(BAD, &count)));
+        text.push_str(&format!("{} to resolve:\n", paint(BAD, &count)));
         text.push_str(&conflict_lines(&pulled.conflicts));
         text.push_str(&next_steps(&ways, workspace));
     }

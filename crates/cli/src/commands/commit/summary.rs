@@ -81,12 +81,12 @@ fn refused(outcome: &CommitOutcome, ways: &[WayOnDoc]) -> String {
     let count = render::count(outcome.conflicts.len() as u64, "conflict");
     let outcome_word = match outcome.dry_run {
         true => "nothing would come home",
-        false => "nothing was changed",
+        false => "nothing committed",
     };
-    let mut text = format!("{}: {count} of {name} with the folder\n", paint(BAD, outcome_word));
+    let mut text = format!("{}: {count} between {name} and the folder\n", paint(BAD, outcome_word));
     text.push_str(&conflicts(&outcome.conflicts));
     if let Some(pull) = way_on::to(GoalDoc::Decide, ways) {
-        let next = format!("way on: {pull}, decide them there, and commit again");
+        let next = format!("next: {pull}, then resolve and commit again");
         text.push_str(&format!("{}\n", paint(DIM, &next)));
     }
     text

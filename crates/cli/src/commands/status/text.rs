@@ -104,7 +104,7 @@ fn next(status: &Status) -> String {
         return String::new();
     }
     if !status.preview.proposal.conflicts.is_empty() {
-        return format!("{}\n", paint(DIM, &format!("decide them: offshoot pull -w {name}")));
+        return format!("{}\n", paint(DIM, &format!("resolve: offshoot pull -w {name}")));
     }
     let text = match status.folders.is_empty() || status.folders.iter().any(Binding::is_gone) {
         true => format!("look: offshoot review -w {name}"),

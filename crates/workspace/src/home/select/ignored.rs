@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use offshoot_vault::diff;
+use offshoot_vault::diff::{self, Change};
 use offshoot_vault::{Entry, Meta, Mtime, RootId, Tree, TreeEditor, Vault, VaultPath};
 
 use super::build::store;
@@ -10,14 +10,7 @@ use super::{Held, HeldReason, Selected, Selection, SelectionStates, Tracked, hel
 use crate::error::Result;
 use crate::home::times::is_time_alone;
 
-impl Selected {
-    /// A state of the folders as the workspace sees it: see [`without_ignored`].
-    pub(in crate::home) fn without_ignored(&self, vault: &Vault, after: &RootId) -> Result<RootId> {
-        without_ignored(vault, &self.held, &self.root, after)
-    }
-}
-
-/// The main line as a workspace sees it that takes it in: see [`without_ignored`]. Only asked about what both changed.
+/// The main line as a workspace sees it that takes it in: see [`Selected::without_ignored`].
 pub(in crate::home) fn seen_by_workspace(
     vault: &Vault,
     states: &SelectionStates,
@@ -26,61 +19,60 @@ pub(in crate::home) fn seen_by_workspace(
     let (objects, SelectionStates { base, workspace, main }) = (vault.objects()?, *states);
     let theirs = diff::compare(objects, &base, &main)?;
     let theirs: HashSet<&VaultPath> = theirs.iter().map(|change| &change.path).collect();
-    let mut both = diff::compare(objects, &base, &workspace)?;
-    both.retain(|change| theirs.contains(&change.path) && !is_time_alone(change));
-    if both.is_empty() {
+    let mut changes = diff::compare(objects, &base, &workspace)?;
+    changes.retain(|change| !is_time_alone(change));
+    let is_file = |change: &&Change| change.entry().directory().is_none();
+    if !changes.iter().filter(is_file).any(|change| theirs.contains(&change.path)) {
         return Ok(main);
     }
     let selection = Selection { tracked, ..Selection::default() };
     let selection = selection.in_folders(&vault.bindings()?);
-    let held = held_back(vault, states, &selection, &both)?;
-    without_ignored(vault, &held, &base, &main)
+    let held = held_back(vault, states, &selection, &changes)?;
+    let (unmatched, parts_of_git) = (Vec::new(), Vec::new());
+    Selected { root: base, held, unmatched, parts_of_git }.without_ignored(vault, &main)
 }
 
-/// A state of the folders as the workspace sees it: ignored files that stay in the workspace are as the workspace came by them, as `before` has
-/// them, whatever the folder made of its own. So they stay what they are there, and nobody has to decide about build output.
-fn without_ignored(
-    vault: &Vault,
-    held: &[Held],
-    before: &RootId,
-    after: &RootId,
-) -> Result<RootId> {
-    let objects = vault.objects()?;
-    let (offered, now) = (Tree::open(objects, before)?, Tree::open(objects, after)?);
-    let mut editor = TreeEditor::open(objects, after, Mtime::now())?;
-    let mut directories = BTreeSet::new();
-    let is_ignored =
-        |held: &&Held| matches!(held.reason, HeldReason::Ignored | HeldReason::Excluded);
-    for held in held.iter().filter(is_ignored) {
-        let path = &held.change.path;
-        let (was, here) = (offered.get(path)?, now.get(path)?);
-        let sides = [was.as_ref(), here.as_ref(), held.change.after.as_deref()];
-        let is_directory = |entry: &&Entry| entry.directory().is_some();
-        if was == here || sides.into_iter().flatten().any(|entry| is_directory(&entry)) {
-            continue;
-        }
-        let Some(parent) = path.parent().filter(|parent| can_hold(&now, parent)) else {
-            continue;
-        };
-        match was {
-            Some(was) => {
-                editor.make_directories(&parent, &Meta { mode: 0o755, ..Meta::default() })?;
-                editor.put(path, was)?;
+impl Selected {
+    /// A state of the folders as the workspace sees it: ignored files that stay in the workspace are as the workspace came by them, whatever
+    /// the folder made of its own. So they stay what they are there, and nobody has to decide about build output.
+    pub(in crate::home) fn without_ignored(&self, vault: &Vault, after: &RootId) -> Result<RootId> {
+        let objects = vault.objects()?;
+        let (offered, now) = (Tree::open(objects, &self.root)?, Tree::open(objects, after)?);
+        let mut editor = TreeEditor::open(objects, after, Mtime::now())?;
+        let mut directories = BTreeSet::new();
+        let is_ignored =
+            |held: &&Held| matches!(held.reason, HeldReason::Ignored | HeldReason::Excluded);
+        for held in self.held.iter().filter(is_ignored) {
+            let path = &held.change.path;
+            let (was, here) = (offered.get(path)?, now.get(path)?);
+            let sides = [was.as_ref(), here.as_ref(), held.change.after.as_deref()];
+            let is_directory = |entry: &&Entry| entry.directory().is_some();
+            if was == here || sides.into_iter().flatten().any(|entry| is_directory(&entry)) {
+                continue;
             }
-            None => drop(editor.remove(path)?),
+            let Some(parent) = path.parent().filter(|parent| can_hold(&now, parent)) else {
+                continue;
+            };
+            match was {
+                Some(was) => {
+                    editor.make_directories(&parent, &Meta { mode: 0o755, ..Meta::default() })?;
+                    editor.put(path, was)?;
+                }
+                None => drop(editor.remove(path)?),
+            }
+            directories.insert(parent);
         }
-        directories.insert(parent);
+        if directories.is_empty() {
+            return Ok(*after);
+        }
+        // What is not seen changes no time of a directory either.
+        let mut editor = TreeEditor::open(objects, &store(vault, editor)?, Mtime::now())?;
+        for path in &directories {
+            let (Some(entry), Some(was)) = (editor.get(path)?, now.get(path)?) else { continue };
+            editor.put(path, Entry { meta: was.meta, ..entry })?;
+        }
+        store(vault, editor)
     }
-    if directories.is_empty() {
-        return Ok(*after);
-    }
-    // What is not seen changes no time of a directory either.
-    let mut editor = TreeEditor::open(objects, &store(vault, editor)?, Mtime::now())?;
-    for path in &directories {
-        let (Some(entry), Some(was)) = (editor.get(path)?, now.get(path)?) else { continue };
-        editor.put(path, Entry { meta: was.meta, ..entry })?;
-    }
-    store(vault, editor)
 }
 
 /// Whether nothing but directories is on the way to a path, as far as there is anything.
