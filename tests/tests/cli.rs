@@ -66,6 +66,8 @@ mod interrupted;
 mod maintenance;
 #[path = "cli/merges.rs"]
 mod merges;
+#[path = "cli/metadata.rs"]
+mod metadata;
 #[path = "cli/moved.rs"]
 mod moved;
 #[path = "cli/names.rs"]

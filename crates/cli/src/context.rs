@@ -221,9 +221,12 @@ impl Context {
         }
         let names = self.vault_names()?;
         let hint = match names.as_slice() {
-            [] => "`offshoot init` makes a vault of this folder".to_owned(),
+            [] => "`offshoot init` creates a vault for this folder".to_owned(),
             _ => {
-                format!("`offshoot init` makes one, or name one with --vault: {}", names.join(", "))
+                format!(
+                    "`offshoot init` creates one, or name one with --vault: {}",
+                    names.join(", ")
+                )
             }
         };
         let message = format!("{} belongs to no vault", host_path(&here));
@@ -284,8 +287,8 @@ impl Context {
     fn ask_for_workspace(&self, vault: &Vault) -> Result<CliError> {
         let found = self.overview(vault)?;
         if found.is_empty() {
-            let hint = "`offshoot exec -w NAME CMD` makes one; `offshoot undo NAME` brings back a deleted one";
-            return Ok(CliError::usage("there is no workspace").hint(hint));
+            let hint = "`offshoot exec -w NAME CMD` creates one; `offshoot undo NAME` brings back a deleted one";
+            return Ok(CliError::usage("the vault has no workspace").hint(hint));
         }
         let shown = found.iter().map(|one| {
             let (changes, age) = (workspace::changes(one.listed), age(one.used_ms));

@@ -26,10 +26,10 @@ pub enum VaultError {
         /// Why it failed.
         source: io::Error,
     },
-    /// Root would change a vault of somebody else, who could not open what root leaves there.
-    #[error("the vault in {} belongs to user {owner}, not to root", .dir.display())]
+    /// Root would change a vault, or a home of vaults, of somebody else, who could not open what root leaves there.
+    #[error("{} belongs to user {owner}, not to root", .dir.display())]
     SomebodyElses {
-        /// The vault.
+        /// Where it is.
         dir: PathBuf,
         /// The number of the user whose it is.
         owner: u32,

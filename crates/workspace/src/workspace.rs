@@ -53,6 +53,16 @@ impl<'a> WorkspaceService<'a> {
         Self { vault, actor: actor.clone() }
     }
 
+    /// Fails where a workspace cannot be created under a name: for whoever has work to do before it is.
+    pub fn require_free(&self, name: &str) -> Result<()> {
+        self.sweep()?;
+        let name = checked(name)?;
+        match self.vault.workspaces()?.iter().any(|workspace| workspace.name == name) {
+            true => Err(ServiceError::NameTaken { what: "workspace", name: name.to_owned() }),
+            false => Ok(()),
+        }
+    }
+
     /// Forks a workspace: a pointer is copied, whatever the size of the tree.
     pub fn create(&self, new: &NewWorkspace<'_>) -> Result<Workspace> {
         self.sweep()?;

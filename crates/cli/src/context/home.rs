@@ -68,8 +68,10 @@ impl Context {
         workspace: &Workspace,
         preview: &Preview,
     ) -> Result<bool> {
+        let tracked = git::tracked(vault)?;
+        let is_tracked = |path: &_| Ok(tracked.has(path));
         let service = PreviewService::new(vault, self.merge_options(), self.diff_options());
-        Ok(service.pull_brings(workspace, preview)?)
+        Ok(service.pull_brings(workspace, preview, &is_tracked)?)
     }
 
     /// Says that a command is at work in a workspace: nobody knows yet what it changes.

@@ -17,12 +17,17 @@ pub(super) fn count(changes: &[Change]) -> usize {
 }
 
 /// What is said about a commit that nobody said anything about.
-pub(super) fn message(workspace: &str, changes: &[Change], reader: &Standing) -> String {
+pub(super) fn message(
+    workspace: &str,
+    (changes, metadata): (&[Change], &[Change]),
+    reader: &Standing,
+) -> String {
     let files = changes.iter().filter(|change| change.entry().kind() != EntryKind::Directory);
     let names: Vec<String> =
         files.filter(|change| !is_of_git(change)).map(|it| reader.display(&it.path)).collect();
     match names.as_slice() {
         [] if changes.iter().any(is_of_git) => format!("{workspace}: git only"),
+        [] if changes.is_empty() && !metadata.is_empty() => format!("{workspace}: metadata only"),
         [] => format!("{workspace}: {}", plural(count(changes), "change")),
         [one] => format!("{workspace}: {one}"),
         [first, rest @ ..] => format!("{workspace}: {first} and {} more", rest.len()),
@@ -30,11 +35,16 @@ pub(super) fn message(workspace: &str, changes: &[Change], reader: &Standing) ->
 }
 
 /// The line of the operation log.
-pub(super) fn summary(workspace: &str, message: Option<&str>, changes: &[Change]) -> String {
+pub(super) fn summary(
+    workspace: &str,
+    message: Option<&str>,
+    (changes, metadata): (&[Change], &[Change]),
+) -> String {
     let own: Vec<Change> = changes.iter().filter(|change| !is_of_git(change)).cloned().collect();
-    let files = match own.is_empty() && !changes.is_empty() {
-        true => "git only".to_owned(),
-        false => plural(count(&own), "file"),
+    let files = match (own.is_empty(), changes.is_empty()) {
+        (true, false) => "git only".to_owned(),
+        (true, true) if !metadata.is_empty() => "metadata only".to_owned(),
+        _ => plural(count(&own), "file"),
     };
     let first = message.and_then(|text| text.lines().next()).map(str::trim);
     match first.filter(|line| !line.is_empty()) {

@@ -45,7 +45,7 @@ impl CommitService<'_> {
             snapshot: Some(after.id),
             message: after.message.clone().unwrap_or_default(),
             brought: self.changes(&before.root, &after.root)?.changes,
-            metadata_files: 0,
+            metadata: Vec::new(),
             held: Vec::new(),
             meanwhile: 0,
             meanwhile_own: 0,

@@ -14,7 +14,7 @@ use offshoot_vault::{
 use super::obstacles::first_obstacle;
 use super::proposal::{Proposal, ProposalInputs};
 use super::pull::merge_head;
-use super::select::Selection;
+use super::select::{Selection, Tracked};
 use super::{bytes_path, closed, markers};
 use crate::binding::{host_place, require_same};
 use crate::change::{ChangeSummaryService, Summary};
@@ -93,14 +93,20 @@ impl<'a> PreviewService<'a> {
     }
 
     /// Whether a pull would bring something into the workspace of a preview: the main line may have moved without anything that it lacks.
-    pub fn pull_brings(&self, workspace: &Workspace, preview: &Preview) -> Result<bool> {
+    /// `tracked` says which paths git tracks, as for the pull itself.
+    pub fn pull_brings(
+        &self,
+        workspace: &Workspace,
+        preview: &Preview,
+        tracked: Tracked<'_>,
+    ) -> Result<bool> {
         let Preview { head, tip, proposal, .. } = preview;
         // Whatever happened there, it was taken back.
         if proposal.base == proposal.main {
             return Ok(false);
         }
         let _held = self.vault.hold()?;
-        match merge_head(self.vault, &workspace.name, tip, head, &self.merge) {
+        match merge_head(self.vault, &workspace.name, [head, tip], tracked, &self.merge) {
             Ok(both) => {
                 let service = ChangeSummaryService::new(self.vault, self.diff);
                 let changes = service.between(&tip.root, &both.merged.root, false)?.changes;

@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::git::{Planted, git_directory, is_the_folders};
 pub(super) use build::store;
 use decide::Decider;
+pub(super) use ignored::seen_by_workspace;
 
 /// What somebody decided about one path.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -197,7 +197,7 @@ impl Made {
             }
             Self::Failing(error) => {
                 let why = format!("would make no git commit: {}", error.message);
-                let next = error.hint.as_deref().map(|hint| format!("way on: {hint}\n"));
+                let next = error.hint.as_deref().map(|hint| format!("next: {hint}\n"));
                 format!("{}\n{}", render::line(&why), paint(DIM, &next.unwrap_or_default()))
             }
             Self::Nothing => "no git commit: there is nothing in it for git\n".to_owned(),
@@ -205,7 +205,7 @@ impl Made {
                 let why =
                     format!("the files came home, and no git commit was made: {}", error.message);
                 let next = "`git add` and `git commit` in the folder";
-                let next = format!("way on: {}", error.hint.as_deref().unwrap_or(next));
+                let next = format!("next: {}", error.hint.as_deref().unwrap_or(next));
                 format!("{} {}\n{}\n", paint(BAD, "git:"), render::line(&why), paint(DIM, &next))
             }
         }

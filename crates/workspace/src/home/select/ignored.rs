@@ -1,12 +1,36 @@
 //! Ignored files that both sides have: each side keeps its own.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
+use offshoot_vault::diff::{self, Change};
 use offshoot_vault::{Entry, Meta, Mtime, RootId, Tree, TreeEditor, Vault, VaultPath};
 
 use super::build::store;
-use super::{Held, HeldReason, Selected};
+use super::{Held, HeldReason, Selected, Selection, SelectionStates, Tracked, held_back};
 use crate::error::Result;
+use crate::home::times::is_time_alone;
+
+/// The main line as a workspace sees it that takes it in: see [`Selected::without_ignored`].
+pub(in crate::home) fn seen_by_workspace(
+    vault: &Vault,
+    states: &SelectionStates,
+    tracked: Tracked<'_>,
+) -> Result<RootId> {
+    let (objects, SelectionStates { base, workspace, main }) = (vault.objects()?, *states);
+    let theirs = diff::compare(objects, &base, &main)?;
+    let theirs: HashSet<&VaultPath> = theirs.iter().map(|change| &change.path).collect();
+    let mut changes = diff::compare(objects, &base, &workspace)?;
+    changes.retain(|change| !is_time_alone(change));
+    let is_file = |change: &&Change| change.entry().directory().is_none();
+    if !changes.iter().filter(is_file).any(|change| theirs.contains(&change.path)) {
+        return Ok(main);
+    }
+    let selection = Selection { tracked, ..Selection::default() };
+    let selection = selection.in_folders(&vault.bindings()?);
+    let held = held_back(vault, states, &selection, &changes)?;
+    let (unmatched, parts_of_git) = (Vec::new(), Vec::new());
+    Selected { root: base, held, unmatched, parts_of_git }.without_ignored(vault, &main)
+}
 
 impl Selected {
     /// A state of the folders as the workspace sees it: ignored files that stay in the workspace are as the workspace came by them, whatever
