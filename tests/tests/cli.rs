@@ -94,6 +94,8 @@ mod running;
 mod runs;
 #[path = "cli/settings.rs"]
 mod settings;
+#[path = "cli/shortages.rs"]
+mod shortages;
 #[path = "cli/signals.rs"]
 mod signals;
 #[path = "cli/sizes.rs"]

@@ -25,6 +25,7 @@ use crate::error::{Result, io_error};
 use crate::layer::syncs_each;
 use crate::materialize::{Materializer, Purpose};
 use crate::objects::Objects;
+use crate::workers::share;
 
 /// An access list, which also says what the group may do.
 const ACL: &[u8] = b"system.posix_acl_access";
@@ -84,8 +85,7 @@ pub(super) fn stage<'a>(
         stagings.iter().try_for_each(Staging::check_exchange)?;
     }
     let numbered: Vec<(usize, &Planned)> = plan.steps.iter().enumerate().collect();
-    let steps: Result<Vec<Step>> = numbered
-        .par_iter()
+    let steps: Result<Vec<Step>> = share(&numbered)
         .map(|(number, planned)| {
             let action = match &planned.work {
                 Work::Put { after } => Action::Put {

@@ -23,6 +23,7 @@ use crate::error::{Result, io_error};
 use crate::mounts::pseudo_below;
 use crate::path::VaultPath;
 use crate::refs::{BOUND, OWN};
+use crate::workers::share;
 
 /// A directory of more entries than this is looked at by several workers.
 const LOOKS: usize = 2048;
@@ -161,7 +162,7 @@ impl Scanner<'_> {
             let start = dirs.len();
             let level = levels.last().cloned().unwrap_or_default();
             number_directories(&mut dirs[level], start);
-            let listed: Vec<_> = pending.par_iter().map(|dir| self.list_or_skip(dir)).collect();
+            let listed: Vec<_> = share(&pending).map(|dir| self.list_or_skip(dir)).collect();
             pending = Vec::new();
             for (dir, mut below) in listed {
                 dirs.push(dir);
@@ -203,7 +204,7 @@ impl Scanner<'_> {
         }
         let look = |name| self.entry(fd.as_fd(), path, name, &ignores);
         let entries: Vec<ScannedEntry> =
-            names.into_par_iter().with_min_len(LOOKS).filter_map(look).collect();
+            share(names).with_min_len(LOOKS).filter_map(look).collect();
         let folders = entries.iter().filter(|it| matches!(it.body, ScannedBody::Directory(_)));
         let pending = |entry: &ScannedEntry| {
             let path = join(path, &entry.name);
