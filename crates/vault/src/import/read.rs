@@ -238,12 +238,15 @@ impl Pass<'_> {
         if let Some(left) = cache::unsettled_for(&fs::fstat(source)?) {
             std::thread::sleep(left);
         }
-        let before = fs::fstat(source)?;
+        let mut before = fs::fstat(source)?;
         let settled = cache::unsettled_for(&before).is_none();
         if FileType::from_raw_mode(before.st_mode) != FileType::RegularFile {
             return Ok(Ok(None));
         }
         let (xattrs, dropped) = disk::xattrs(source.as_fd())?;
+        if dropped.iter().any(|name| name == disk::ACL) {
+            disk::narrow(source.as_fd(), &mut before);
+        }
         let kept = match self.keep_contents(source, into, name, &before, &xattrs)? {
             Ok(kept) => kept,
             Err(error) => return Ok(Err(error)),

@@ -190,7 +190,7 @@ impl Scanner<'_> {
         let path = pending.path.as_slice();
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         let fd = disk::open_below(self.top.as_fd(), path, flags)?;
-        let stat = fs::fstat(&fd)?;
+        let mut stat = fs::fstat(&fd)?;
         let names = disk::names(fd.as_fd())?;
         let ignores = match names.binary_search_by(|name| name.as_slice().cmp(IGNORE_FILE)) {
             Ok(_) if !self.options.everything => {
@@ -199,6 +199,9 @@ impl Scanner<'_> {
             _ => pending.ignores.clone(),
         };
         let (xattrs, others) = disk::xattrs(fd.as_fd())?;
+        if others.iter().any(|name| name == disk::ACL) {
+            disk::narrow(fd.as_fd(), &mut stat);
+        }
         if !others.is_empty() {
             self.note(path, SkipReason::Attributes(others));
         }

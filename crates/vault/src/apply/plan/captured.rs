@@ -56,7 +56,8 @@ fn one(
         return Ok(look);
     }
     let meta = &old.meta;
-    let same = (look.mode, look.uid, look.gid) == (meta.mode, meta.uid, meta.gid)
+    let same_mode = || look.mode == meta.mode || folder.recorded_mode(path, &look) == meta.mode;
+    let same = (look.uid, look.gid) == (meta.uid, meta.gid) && same_mode()
         || matches!(old.body, Body::Symlink { .. });
     if !same || look.mtime != meta.mtime {
         return Err(changed());
