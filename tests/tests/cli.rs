@@ -98,6 +98,8 @@ mod running;
 mod runs;
 #[path = "cli/settings.rs"]
 mod settings;
+#[path = "cli/shortages.rs"]
+mod shortages;
 #[path = "cli/signals.rs"]
 mod signals;
 #[path = "cli/sizes.rs"]

@@ -12,6 +12,7 @@ use crate::node::Node;
 use crate::objects::Objects;
 use crate::path::VaultPath;
 use crate::tree::Tree;
+use crate::workers::share;
 
 /// What is longer is not read to look for markers, and counts as no text.
 const LONGEST_TEXT: u64 = 64 << 20;
@@ -63,7 +64,7 @@ pub fn texts_with_markers(objects: &Objects, changes: &[Change]) -> Result<Vec<V
     let found: Result<Vec<Option<VaultPath>>> = if changes.len() < disk::FEW {
         changes.iter().map(look).collect()
     } else {
-        changes.par_iter().map(look).collect()
+        share(changes).map(look).collect()
     };
     Ok(found?.into_iter().flatten().collect())
 }

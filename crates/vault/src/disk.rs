@@ -1,5 +1,6 @@
 //! File system calls that the standard library lacks: relative to directories, on bytes, with xattrs and holes.
 
+mod acl;
 mod copy;
 mod remove;
 
@@ -14,6 +15,7 @@ use rustix::io::Errno;
 
 use crate::entry::{Mtime, Xattr};
 
+pub(crate) use acl::{ACL, mode_beside, mode_without, mode_without_acl, narrow};
 pub(crate) use copy::{CopyError, copy_contents, is_sparse};
 pub(crate) use remove::remove_tree;
 

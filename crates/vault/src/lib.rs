@@ -46,6 +46,7 @@ mod transact;
 mod tree;
 mod usage;
 mod vault;
+mod workers;
 
 pub use actor::Actor;
 pub use apply::{

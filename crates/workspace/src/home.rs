@@ -14,6 +14,7 @@ mod markers;
 mod note;
 mod obstacles;
 mod outcome;
+mod outdated;
 mod owed;
 mod pattern;
 mod preview;

@@ -54,12 +54,17 @@ impl<'a> Folders<'a> {
     /// folders survive.
     fn stage(&self, plan: ApplyPlan, note: Value) -> Result<Apply<'a>> {
         let (staged, durable) = thread::scope(|scope| {
-            let durable = scope.spawn(|| self.vault.make_durable());
+            let started = thread::Builder::new().spawn_scoped(scope, || self.vault.make_durable());
             let staged = self.vault.stage_apply(&self.lock, plan, Id::random(), note);
-            (staged, durable.join())
+            let durable = match started {
+                Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                // One after the other will do where there are no threads to be had.
+                Err(_) => self.vault.make_durable(),
+            };
+            (staged, durable)
         });
         let mut staged = staged?;
-        if let Err(error) = durable.unwrap_or_else(|panic| resume_unwind(panic)) {
+        if let Err(error) = durable {
             self.take_back(&mut staged)?;
             self.finish(staged)?;
             return Err(error.into());
