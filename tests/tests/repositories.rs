@@ -17,6 +17,8 @@ mod flow;
 mod formats;
 #[path = "repositories/guarded.rs"]
 mod guarded;
+#[path = "repositories/ignored.rs"]
+mod ignored;
 #[path = "repositories/killed.rs"]
 mod killed;
 #[path = "repositories/kinds.rs"]

@@ -39,9 +39,7 @@ pub(crate) use folder::shared_dir;
 pub(crate) use index::{changed_in_index, is_index_of, is_index_refresh};
 pub use moved::record_git_commit;
 pub(crate) use moved::{FOLLOW, GitMove, checked_out, git_move_of};
-pub(crate) use names::{
-    GIT_SUFFIX, git_directory, is_git_directory, is_git_folder_name, within_repository,
-};
+pub(crate) use names::{GIT_SUFFIX, git_directory, is_git_directory, is_git_folder_name};
 pub use options::{GitAuthor, GitOptions};
 pub(crate) use outside::{NotOurs, checkout_above, is_git_directory_on_host, outside};
 pub use planted::{Planted, Planting, planted};
