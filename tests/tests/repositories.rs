@@ -49,6 +49,8 @@ mod story;
 mod submodules;
 #[path = "repositories/undone.rs"]
 mod undone;
+#[path = "repositories/unfinished.rs"]
+mod unfinished;
 #[path = "repositories/world.rs"]
 mod world;
 

@@ -59,3 +59,22 @@ fn a_repository_does_not_ignore_itself() {
     let state = world.ok(Side::Folder, "git log --format=%s -1; git status --porcelain");
     assert_eq!(state, "second\n", "{said}");
 }
+
+/// The same for a linked working tree: its checkout and its branch stay with its files, and its commits are kept.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn an_ignored_working_tree_stays_whole() {
+    let script = "git init -q .; echo /trees/ > .gitignore; echo one > a; git add .gitignore a; git commit -qm first
+         git worktree add -q trees/wt -b side 2> /dev/null";
+    let world = World::new(script, &["fix"]);
+    world.ok(FIX, "cd trees/wt; echo two > a; git commit -qam inside");
+    let said = world.done(&["commit", "-w", "fix"]);
+    let state = "cd trees/wt; git --no-optional-locks status --porcelain; git log --format=%s -1";
+    assert_eq!(world.ok(Side::Folder, state), "first\n", "{said}");
+    assert_eq!(world.ok(FIX, state), "inside\n", "{said}");
+    assert!(said.contains("fix's is offshoot/fix/side"), "{said}");
+    assert!(said.contains("`git merge offshoot/fix/side`"), "{said}");
+    world.ok(Side::Folder, "cd trees/wt; git merge -q offshoot/fix/side");
+    assert_eq!(world.ok(Side::Folder, state), "inside\n");
+    assert_eq!(world.damage(Side::Folder), None);
+}

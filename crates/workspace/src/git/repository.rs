@@ -86,6 +86,29 @@ impl State<'_> {
         self.loose_refs(repository, &worktree.join(b"refs").join(OWN_REFS))
     }
 
+    /// The folder of a further working tree, if that lies in this state: there is a `.git` file in it that names the working tree.
+    pub(crate) fn worktree_folder(
+        &self,
+        repository: &VaultPath,
+        worktree: &VaultPath,
+    ) -> Result<Option<VaultPath>> {
+        let place = self.file(&worktree.join(b"gitdir"))?.unwrap_or_default();
+        let names = place.trim_ascii_end().split(|byte| *byte == b'/');
+        let names: Vec<&[u8]> = names.filter(|name| !matches!(*name, b"" | b"." | b"..")).collect();
+        // Where the folder lies on the host is not known here.
+        for above in [VaultPath::top(), repository.parent().unwrap_or_default()] {
+            for start in 0..names.len() {
+                let path = names[start..].iter().fold(above.clone(), |path, name| path.join(name));
+                let text = self.file(&path)?.unwrap_or_default();
+                let named = gitfile(&text).and_then(worktree_name);
+                if named.is_some() && named == worktree.name() {
+                    return Ok(path.parent());
+                }
+            }
+        }
+        Ok(None)
+    }
+
     /// The refs that have files of their own below a directory of the repository.
     fn loose_refs(&self, repository: &VaultPath, below: &VaultPath) -> Result<Refs> {
         let Some(entry) = self.tree.get(below)? else { return Ok(Refs::new()) };

@@ -23,6 +23,8 @@ pub(super) fn message(workspace: &str, changes: &[Change], reader: &Standing) ->
         files.filter(|change| !is_of_git(change)).map(|it| reader.display(&it.path)).collect();
     match names.as_slice() {
         [] if changes.iter().any(is_of_git) => format!("{workspace}: git only"),
+        // Only commits that were kept apart are merged.
+        [] if changes.is_empty() => format!("{workspace}: merge its commits"),
         [] => format!("{workspace}: {}", plural(count(changes), "change")),
         [one] => format!("{workspace}: {one}"),
         [first, rest @ ..] => format!("{workspace}: {first} and {} more", rest.len()),

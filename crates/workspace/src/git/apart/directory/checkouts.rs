@@ -113,7 +113,8 @@ impl Taking<'_, '_> {
         let sides = self.sides;
         let read = |state| Checkout::read(state, at);
         let (base, target) = (self.checked_out_last(at)?, read(&sides.target)?);
-        let other = read(&sides.other)?;
+        let mut other = read(&sides.other)?;
+        other.busy |= self.held.unfinished.contains(at);
         let mut checkouts =
             Checkouts { at: at.clone(), base, target, other, take: false, flaw: None };
         let Checkouts { target, other, .. } = &checkouts;
@@ -198,8 +199,10 @@ impl Taking<'_, '_> {
         }
         let event = GitEvent::CheckoutStayed(self.why_it_stays(checkout)?);
         self.note(repository, event, name.clone(), from, other.commit.as_deref());
-        // A commit that no branch has would be out of reach.
-        let detached = other.branch().is_none() && other.commit != base.commit;
+        let way = self.way_to_switched(checkout, refs)?;
+        self.report.notes.last_mut().expect("a note was just added").way = way;
+        // A commit that no branch has would be out of reach. What something in progress made belongs to that.
+        let detached = other.branch().is_none() && other.commit != base.commit && !other.busy;
         let reachable = |commit: &Vec<u8>| refs.values().any(|value| value == commit);
         match &other.commit {
             Some(commit) if detached && self.unclear != Unclear::Stay && !reachable(commit) => {

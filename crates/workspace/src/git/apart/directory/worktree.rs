@@ -9,7 +9,7 @@ use super::super::role::{Role, role};
 use super::super::{Taking, Unclear};
 use super::ref_files::text;
 use crate::error::Result;
-use crate::git::repository::{Refs, State, gitfile, is_own_ref, resolve, worktree_name};
+use crate::git::repository::{Refs, State, is_own_ref, resolve};
 use crate::home::HEAD_LABEL;
 
 impl Taking<'_, '_> {
@@ -31,26 +31,14 @@ impl Taking<'_, '_> {
     /// there cannot.
     pub(super) fn is_elsewhere(&self, repository: &VaultPath, at: &VaultPath) -> Result<bool> {
         // Of a git directory that lies outside itself, what belongs to other checkouts was held back, or chosen, before.
+        if self.held.ignored.contains(at) {
+            return Ok(true);
+        }
         let is_bound = repository.parent() == Some(bound_path());
         if self.unclear != Unclear::Apart || self.target_label != HEAD_LABEL || is_bound {
             return Ok(false);
         }
-        let target = self.sides.target;
-        let place = target.file(&at.join(b"gitdir"))?.unwrap_or_default();
-        let names = place.trim_ascii_end().split(|byte| *byte == b'/');
-        let names: Vec<&[u8]> = names.filter(|name| !matches!(*name, b"" | b"." | b"..")).collect();
-        // Where the folder lies on the host is not known here: a working tree in it has a `.git` file that names this one.
-        for above in [VaultPath::top(), repository.parent().unwrap_or_default()] {
-            for start in 0..names.len() {
-                let path = names[start..].iter().fold(above.clone(), |path, name| path.join(name));
-                let text = target.file(&path)?.unwrap_or_default();
-                let named = gitfile(&text).and_then(worktree_name);
-                if named.is_some() && named == at.name() {
-                    return Ok(false);
-                }
-            }
-        }
-        Ok(true)
+        Ok(self.sides.target.worktree_folder(repository, at)?.is_none())
     }
 
     /// The files of a further working tree's metadata, and what becomes of it in the target.
