@@ -216,7 +216,11 @@ impl<'a> CommitService<'a> {
             merged: Hex(plan.after),
             kept: Hex(plan.kept),
             message: outcome.message.clone(),
-            summary: describe::summary(&workspace.name, request.message, &plan.brought),
+            summary: describe::summary(
+                &workspace.name,
+                request.message,
+                (&plan.brought, plan.metadata_files),
+            ),
             files: audited(&plan.brought),
             execs: outcome.execs.clone(),
             git: request.git.clone(),
@@ -233,7 +237,7 @@ fn outcome(
     reader: &Standing,
 ) -> CommitOutcome {
     let Plan { proposal, meanwhile, after, brought, kept_conflicts, kept_git, .. } = plan;
-    let default = || describe::message(&workspace.name, brought, reader);
+    let default = || describe::message(&workspace.name, (brought, plan.metadata_files), reader);
     CommitOutcome {
         workspace: workspace.name.clone(),
         dry_run: request.dry_run,
