@@ -17,6 +17,8 @@ mod flow;
 mod formats;
 #[path = "repositories/guarded.rs"]
 mod guarded;
+#[path = "repositories/ignored.rs"]
+mod ignored;
 #[path = "repositories/killed.rs"]
 mod killed;
 #[path = "repositories/kinds.rs"]
@@ -47,6 +49,8 @@ mod story;
 mod submodules;
 #[path = "repositories/undone.rs"]
 mod undone;
+#[path = "repositories/unfinished.rs"]
+mod unfinished;
 #[path = "repositories/world.rs"]
 mod world;
 

@@ -11,7 +11,8 @@ use offshoot_vault::{
 use crate::conflict::OpenConflict;
 use crate::error::{Result, ServiceError};
 use crate::git::{
-    GitReport, Meeting, MergedRepositories, RepositoryMerge, Unclear, merge_repositories,
+    GitReport, HeldCheckouts, Meeting, MergedRepositories, RepositoryMerge, Unclear,
+    merge_repositories,
 };
 use crate::hold::lock_workspace;
 use crate::home::{meetings, stamp};
@@ -190,7 +191,8 @@ impl<'a> MergeService<'a> {
         let inputs = MergeInputs { base: &base, sides: &sides };
         let (options, unclear) = (&request.options, Unclear::Apart);
         let meetings = self.meetings(plan)?;
-        let merge = RepositoryMerge { inputs, options, target: 0, unclear, meetings: &meetings };
+        let (meetings, held) = (&meetings, &HeldCheckouts::default());
+        let merge = RepositoryMerge { inputs, options, target: 0, unclear, meetings, held };
         let MergedRepositories { merged, report: git, .. } =
             merge_repositories(self.vault, &merge)?;
         let before = match (request.into, plan.sides.first()) {

@@ -29,7 +29,7 @@ fn rehearsals(world: &World) -> Vec<PathBuf> {
     let mut found = Vec::new();
     while let Some(directory) = waiting.pop() {
         for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
-            let is_one = entry.file_name().to_string_lossy().starts_with("rehearsal-");
+            let is_one = entry.file_name().to_string_lossy().starts_with("scratch-");
             match entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 true if is_one => found.push(entry.path()),
                 true => waiting.push(entry.path()),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use offshoot_vault::merge::MergeOptions;
 use offshoot_vault::{ApplyNote, Vault, Workspace};
-use offshoot_workspace::git::git_dues;
+use offshoot_workspace::git::{GitDue, GitFolder, git_dues, settle_git_due};
 use offshoot_workspace::{
     BindingService, GitDirectory, GitTaking, HomeEvent, HomeOptions, How, Preview, PreviewService,
     RunningService, Selection, ServiceError, Settled, settle_interrupted,
@@ -97,11 +97,24 @@ impl Context {
         // Where it cannot be told, the command itself has more to say about that.
         for due in git_dues(vault).unwrap_or_default() {
             let Ok(Some(workspace)) = vault.workspace(&due.workspace) else { continue };
+            if self.was_made(vault, &due) {
+                continue;
+            }
             let name = workspace.name;
             self.output.note(format!(
                 "the git commit of what came home from {name} was not made: `offshoot commit -w {name} --git` makes it"
             ));
         }
+    }
+
+    /// Whether the git commit was made after all, by somebody who died before that was remembered. Then it is now.
+    fn was_made(&self, vault: &Vault, due: &GitDue) -> bool {
+        let settle = || -> Result<bool, CliError> {
+            let folder = crate::git::folder(vault)?;
+            let folder = GitFolder::require(&folder, &crate::git::options(None)?)?;
+            Ok(settle_git_due(vault, &self.actor, &folder, due)?)
+        };
+        !vault.is_read_only() && settle().unwrap_or(false)
     }
 
     fn settle_applies(&self, vault: &Vault) {

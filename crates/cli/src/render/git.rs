@@ -111,7 +111,7 @@ fn told(note: &GitNote, whose: &str, place: &str) -> String {
         GitEvent::Deleted => format!("{git} {name} was deleted; it was at {from}\n"),
         GitEvent::CheckoutStayed(why) => {
             let text = format!("  {place}HEAD and index stay as they are: {}", line(why));
-            format!("{}\n", paint(DIM, &text))
+            format!("{}{}\n", paint(DIM, &text), next(note))
         }
         GitEvent::FileStayed => {
             format!("{git} {name} was changed on both sides: {whose} stays\n")

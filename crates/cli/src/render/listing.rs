@@ -243,6 +243,9 @@ pub(crate) fn git_name(directory: &VaultPath) -> String {
     }
 }
 
+/// More branches are counted, and the first of them named.
+const MOST_BRANCHES: usize = 6;
+
 fn activity_text(activity: &GitActivity) -> Option<String> {
     let GitActivity {
         created,
@@ -261,12 +264,23 @@ fn activity_text(activity: &GitActivity) -> Option<String> {
         (false, true) => return Some("repository deleted".to_owned()),
         _ => {}
     }
-    parts.extend(
-        commits
-            .iter()
-            .map(|(branch, number)| format!("{} on {}", count(*number, "commit"), name(branch))),
-    );
-    parts.extend(moved.iter().map(|branch| format!("{} moved", name(branch))));
+    let on =
+        |(branch, number): (_, &u64)| format!("{} on {}", count(*number, "commit"), name(branch));
+    if commits.len() <= MOST_BRANCHES {
+        parts.extend(commits.iter().map(on));
+    } else {
+        let named = MOST_BRANCHES - 1;
+        parts.extend(commits.iter().take(named).map(on));
+        let rest: u64 = commits.values().skip(named).sum();
+        parts.push(format!("{} on {} more branches", count(rest, "commit"), commits.len() - named));
+    }
+    if moved.len() <= MOST_BRANCHES {
+        parts.extend(moved.iter().map(|branch| format!("{} moved", name(branch))));
+    } else {
+        let named: Vec<String> = moved.iter().take(MOST_BRANCHES - 1).map(name).collect();
+        let rest = moved.len() - named.len();
+        parts.push(format!("{} and {rest} more branches moved", named.join(", ")));
+    }
     if *stashes > 0 {
         parts.push(match stashes {
             1 => "1 new stash".to_owned(),

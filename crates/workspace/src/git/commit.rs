@@ -83,6 +83,9 @@ pub struct GitCommitted {
     pub unsigned: bool,
 }
 
+/// Told of a commit right before git moves to it; where that fails, git does not.
+pub type AboutTo<'a> = &'a dyn Fn(&GitCommitted) -> Result<()>;
+
 /// A commit about to be made: what the person had not committed is known from before anything came home.
 #[derive(Debug)]
 pub struct GitCommit {
@@ -131,7 +134,7 @@ impl GitCommit {
         };
         let (identity, dirty) = (self.identity.clone(), self.dirty.clone());
         let commit = Self { folder: rehearsal.folder.clone(), identity, dirty };
-        let made = commit.commit(vault, came, words)?;
+        let made = commit.commit(vault, came, words, &|_| Ok(()))?;
         let Some(made) = made else { return Ok(None) };
         let hooks = if made.is_new { hooks::hooks(&self.folder)? } else { Vec::new() };
         Ok(Some(GitCommitted { hooks, ..made }))
@@ -165,9 +168,10 @@ impl GitCommit {
         vault: &Vault,
         came: &CameHome<'_>,
         words: &GitWords<'_>,
+        about_to: AboutTo<'_>,
     ) -> Result<Option<GitCommitted>> {
         self.check(vault, came)?;
-        self.make(vault, came, words)
+        self.make(vault, came, words, about_to)
     }
 
     fn make(
@@ -175,16 +179,17 @@ impl GitCommit {
         vault: &Vault,
         came: &CameHome<'_>,
         words: &GitWords<'_>,
+        about_to: AboutTo<'_>,
     ) -> Result<Option<GitCommitted>> {
         self.folder.check_at_rest()?;
         let wanted = self.tracked_or_not_ignored(self.wanted(vault, came)?)?;
         if wanted.is_empty() {
-            return self.join(vault, came, words);
+            return self.join(vault, came, words, about_to);
         }
         let lines = self.index_lines(vault, &wanted)?;
         let parent = self.folder.commit("HEAD")?;
         let Some(tree) = self.new_tree(parent.as_deref(), &lines)? else {
-            return self.join(vault, came, words);
+            return self.join(vault, came, words, about_to);
         };
         let message = self.message(words);
         let merged = self.merged(vault, came, parent.as_deref(), &tree, &wanted)?;
@@ -200,8 +205,7 @@ impl GitCommit {
         // The index first: should the rest fail, the changes are staged and nothing looks as if it were taken back.
         self.folder.git.output_of(&["update-index", "-z", "--index-info"], &lines)?;
         let note = commit_note(parent.as_deref(), &message);
-        self.move_head(&commit, parent.as_deref(), merged.as_ref(), &note)?;
-        Ok(Some(GitCommitted {
+        let made = GitCommitted {
             commit,
             branch: branch_of(&reference),
             reference,
@@ -209,11 +213,14 @@ impl GitCommit {
             files: files as u64,
             merged_commit: merged.as_ref().map(|kept| kept.tip.clone()),
             merged_stays: merged.as_ref().is_some_and(|kept| kept.in_use),
-            merged: merged.map(|kept| kept.reference),
+            merged: merged.as_ref().map(|kept| kept.reference.clone()),
             is_new: true,
             hooks,
             unsigned: hooks::would_sign(&self.folder)?,
-        }))
+        };
+        about_to(&made)?;
+        self.move_head(&made.commit, made.before.as_deref(), merged.as_ref(), &note)?;
+        Ok(Some(made))
     }
 
     /// The workspace's own commits, if the new one has everything that they changed.

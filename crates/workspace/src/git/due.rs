@@ -4,6 +4,9 @@
 use offshoot_vault::{Actor, Id, Transaction, Vault};
 use serde::{Deserialize, Serialize};
 
+use super::commit::GitCommitted;
+use super::folder::GitFolder;
+use super::moved::GitMove;
 use crate::error::Result;
 
 /// A git commit that is asked for.
@@ -24,6 +27,9 @@ pub struct GitDue {
     /// How it was asked for.
     #[serde(default)]
     pub asked: GitAsked,
+    /// What git is about to do for it. Where the ref is there already, it was done, and only not remembered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) moving: Option<GitMove>,
 }
 
 /// The git commits that are still to be made, of workspaces that are there.
@@ -47,6 +53,35 @@ pub fn forget_git_due(vault: &Vault, actor: &Actor, workspace: &Id) -> Result<()
         vault.transact("git commit", actor, |tx| forget(tx, workspace))?;
     }
     Ok(())
+}
+
+/// Remembers what git is about to do, so that it is known where whoever does it dies in between.
+pub fn announce_git_commit(
+    vault: &Vault,
+    actor: &Actor,
+    workspace: &Id,
+    made: &GitCommitted,
+) -> Result<()> {
+    let Some(due) = git_due_of(vault, workspace)? else { return Ok(()) };
+    let due = GitDue { moving: Some(GitMove::of(made)), ..due };
+    vault.transact("git commit", actor, |tx| owe(tx, due.clone()))?;
+    Ok(())
+}
+
+/// Remembers a git commit that was made by somebody who died before that. Whether there was one.
+pub fn settle_git_due(
+    vault: &Vault,
+    actor: &Actor,
+    folder: &GitFolder,
+    due: &GitDue,
+) -> Result<bool> {
+    match &due.moving {
+        Some(moving) if moving.is_done(folder)? => {
+            moving.record(vault, actor, &due.commit, due.workspace)?;
+            Ok(true)
+        }
+        _ => Ok(false),
+    }
 }
 
 /// The same, as a part of something.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use offshoot_vault::{Actor, Id, Operation, RootId, Scope, Vault, VaultPath};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::apart::{GitEvent, GitNote, GitReport, InUse};
@@ -21,7 +22,7 @@ pub(crate) const FOLLOW: &str = "git follow";
 const PAGE: u32 = 64;
 
 /// The refs that a git commit moved.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct GitMove {
     reference: String,
     /// Where it was; nothing where it was not there.
@@ -42,21 +43,7 @@ pub fn record_git_commit(
     workspace: Id,
     made: &GitCommitted,
 ) -> Result<()> {
-    vault.transact(KIND, actor, |tx| {
-        tx.scope(workspace);
-        let on = made.branch.as_deref().unwrap_or("HEAD");
-        let id = made.commit.get(..12).unwrap_or(&made.commit);
-        tx.summary(format!("git commit {id} on {on}"));
-        tx.detail("commit", commit.to_string());
-        tx.detail("ref", made.reference.clone());
-        tx.detail("from", made.before.clone());
-        tx.detail("to", made.commit.clone());
-        tx.detail("merged", made.merged.clone());
-        tx.detail("merged_commit", made.merged_commit.clone());
-        tx.record_always();
-        forget(tx, &workspace)
-    })?;
-    Ok(())
+    GitMove::of(made).record(vault, actor, commit, workspace)
 }
 
 /// The git commit that was made of what a commit brought home, if there is one.
@@ -111,6 +98,47 @@ impl CheckedOut {
 }
 
 impl GitMove {
+    /// What a commit does.
+    pub(super) fn of(made: &GitCommitted) -> Self {
+        Self {
+            reference: made.reference.clone(),
+            from: made.before.clone(),
+            to: made.commit.clone(),
+            merged: made.merged.clone().zip(made.merged_commit.clone()),
+        }
+    }
+
+    /// Whether the ref is where it was to be moved.
+    pub(super) fn is_done(&self, folder: &GitFolder) -> GitResult<bool> {
+        Ok(folder.commit(&self.reference)?.as_ref() == Some(&self.to))
+    }
+
+    /// Remembers it, as that of a commit of files.
+    pub(super) fn record(
+        &self,
+        vault: &Vault,
+        actor: &Actor,
+        commit: &Id,
+        workspace: Id,
+    ) -> Result<()> {
+        vault.transact(KIND, actor, |tx| {
+            tx.scope(workspace);
+            let on = self.reference.strip_prefix("refs/heads/").unwrap_or("HEAD");
+            let id = self.to.get(..12).unwrap_or(&self.to);
+            tx.summary(format!("git commit {id} on {on}"));
+            let (merged, tip) = self.merged.clone().unzip();
+            tx.detail("commit", commit.to_string());
+            tx.detail("ref", self.reference.clone());
+            tx.detail("from", self.from.clone());
+            tx.detail("to", self.to.clone());
+            tx.detail("merged", merged);
+            tx.detail("merged_commit", tip);
+            tx.record_always();
+            forget(tx, &workspace)
+        })?;
+        Ok(())
+    }
+
     /// Moves the refs back, or forth again, in one step, with the index where that belongs to them, and tells what became of them. Where
     /// the branch is elsewhere, or git is at work, it stays. `at` is the repository in the vault.
     pub(crate) fn revert(

@@ -116,7 +116,7 @@ fn own_part(inside: &[Vec<u8>]) -> &[Vec<u8>] {
 }
 
 /// The directory of steps that a path is, or is in.
-fn steps(path: &VaultPath) -> Option<VaultPath> {
+pub(crate) fn steps(path: &VaultPath) -> Option<VaultPath> {
     let inside = own_part(within_repository(path)?);
     let (first, rest) = inside.split_first()?;
     let end = path.names().len() - rest.len();

@@ -14,7 +14,7 @@ use super::{HomeOptions, closed, describe, execs, markers};
 use crate::change::{ChangeSummaryService, Summary};
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
-use crate::git::{GitAsked, GitReport, Meeting, Unclear, is_index_refresh};
+use crate::git::{GitAsked, GitReport, HeldCheckouts, Meeting, Unclear, is_index_refresh};
 use crate::hold::lock_workspace;
 use crate::standing::Standing;
 
@@ -161,7 +161,8 @@ impl<'a> CommitService<'a> {
                 let turned = proposal.meetings.iter();
                 let turned = turned.map(|met| Meeting { target: met.other, other: met.target });
                 let meetings = [Vec::new(), turned.collect()];
-                let how = How { target: 0, unclear: Unclear::Follow, meetings: &meetings };
+                let held = &HeldCheckouts::default();
+                let how = How { target: 0, unclear: Unclear::Follow, meetings: &meetings, held };
                 let both = merge(vault, proposal.selected.root, &sides, &how, options)?;
                 (both.merged.root, both.merged.conflicts, both.report.left_behind())
             }

@@ -16,7 +16,7 @@ pub(super) fn count(changes: &[Change]) -> usize {
     if files > 0 { files } else { changes.iter().filter(is_content).count() }
 }
 
-/// What is said about a commit that nobody said anything about.
+/// What is said about a commit that nobody said anything about. `metadata` are those of which only times and the like change.
 pub(super) fn message(
     workspace: &str,
     (changes, metadata): (&[Change], &[Change]),
@@ -28,6 +28,8 @@ pub(super) fn message(
     match names.as_slice() {
         [] if changes.iter().any(is_of_git) => format!("{workspace}: git only"),
         [] if changes.is_empty() && !metadata.is_empty() => format!("{workspace}: metadata only"),
+        // Only commits that were kept apart are merged.
+        [] if changes.is_empty() => format!("{workspace}: merge its commits"),
         [] => format!("{workspace}: {}", plural(count(changes), "change")),
         [one] => format!("{workspace}: {one}"),
         [first, rest @ ..] => format!("{workspace}: {first} and {} more", rest.len()),
@@ -41,10 +43,10 @@ pub(super) fn summary(
     (changes, metadata): (&[Change], &[Change]),
 ) -> String {
     let own: Vec<Change> = changes.iter().filter(|change| !is_of_git(change)).cloned().collect();
-    let files = match (own.is_empty(), changes.is_empty()) {
+    let files = match (own.is_empty(), changes.is_empty() && !metadata.is_empty()) {
+        (true, true) => "metadata only".to_owned(),
         (true, false) => "git only".to_owned(),
-        (true, true) if !metadata.is_empty() => "metadata only".to_owned(),
-        _ => plural(count(&own), "file"),
+        (false, _) => plural(count(&own), "file"),
     };
     let first = message.and_then(|text| text.lines().next()).map(str::trim);
     match first.filter(|line| !line.is_empty()) {

@@ -10,7 +10,8 @@ use offshoot_vault::{Id, RootId, Snapshot, Vault, VaultPath, Workspace};
 use super::select::{Held, Selected, Selection, SelectionStates, held_back, select};
 use crate::error::{Result, ServiceError};
 use crate::git::{
-    GitReport, Meeting, MergedRepositories, RepositoryMerge, Unclear, is_own, merge_repositories,
+    GitReport, HeldCheckouts, Meeting, MergedRepositories, RepositoryMerge, Unclear, is_own,
+    merge_repositories,
 };
 
 /// Further back, moments at which a workspace took the main line in are not looked for.
@@ -100,7 +101,8 @@ impl Proposal {
         }
         let sides = [side(HEAD_LABEL, main), side(&workspace.name, offered)];
         let meetings = [Vec::new(), meetings(vault, tip, &proposal.common)?];
-        let how = How { target: 0, unclear: Unclear::Apart, meetings: &meetings };
+        let held = &proposal.selected.checkouts();
+        let how = How { target: 0, unclear: Unclear::Apart, meetings: &meetings, held };
         match merge(vault, base, &sides, &how, options) {
             Ok(MergedRepositories { merged, report, places }) => {
                 let quiet = merged.root == main && report.notes.is_empty();
@@ -230,6 +232,8 @@ pub(super) struct How<'a> {
     pub(super) unclear: Unclear,
     /// For each side, when it took the target in.
     pub(super) meetings: &'a [Vec<Meeting>],
+    /// What was held back of the other sides' checkouts.
+    pub(super) held: &'a HeldCheckouts,
 }
 
 /// Merges sides against one state into one of them.
@@ -241,8 +245,8 @@ pub(super) fn merge(
     options: &MergeOptions,
 ) -> Result<MergedRepositories> {
     let inputs = MergeInputs { base: &Base::Root(base), sides };
-    let How { target, unclear, meetings } = *how;
-    let merge = RepositoryMerge { inputs, options, target, unclear, meetings };
+    let How { target, unclear, meetings, held } = *how;
+    let merge = RepositoryMerge { inputs, options, target, unclear, meetings, held };
     merge_repositories(vault, &merge)
 }
 

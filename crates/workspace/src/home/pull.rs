@@ -16,7 +16,8 @@ use crate::change::{ChangeSummaryService, Summary};
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
 use crate::git::{
-    FOLLOW, GitReport, MergedRepositories, RepositoryMerge, Unclear, is_own, merge_repositories,
+    FOLLOW, GitReport, HeldCheckouts, MergedRepositories, RepositoryMerge, Unclear, is_own,
+    merge_repositories,
 };
 use crate::hold::lock_workspace;
 
@@ -247,6 +248,7 @@ pub(super) fn merge_head(
     let sides = [side(workspace, tip.root), side(HEAD_LABEL, seen)];
     let inputs = MergeInputs { base: &base, sides: &sides };
     let unclear = Unclear::Apart;
-    let merge = RepositoryMerge { inputs, options, target: 0, unclear, meetings: &[] };
+    let held = &HeldCheckouts::default();
+    let merge = RepositoryMerge { inputs, options, target: 0, unclear, meetings: &[], held };
     merge_repositories(vault, &merge)
 }

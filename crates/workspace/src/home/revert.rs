@@ -19,8 +19,9 @@ use super::note::{Hex, Note, Record, RevertRecord};
 use super::proposal::{HEAD_LABEL, side};
 use crate::error::{Result, ServiceError};
 use crate::git::{
-    GitEvent, GitFolder, GitMove, GitNote, GitOptions, GitReport, RepositoryMerge, Unclear,
-    checked_out, forget_git_due, git_move_of, is_own, merge_repositories, shared_dir,
+    GitEvent, GitFolder, GitMove, GitNote, GitOptions, GitReport, HeldCheckouts, RepositoryMerge,
+    Unclear, checked_out, forget_git_due, git_due_of, git_move_of, is_own, merge_repositories,
+    settle_git_due, shared_dir,
 };
 use crate::hold::lock_workspace;
 
@@ -147,6 +148,7 @@ impl Reverter<'_> {
         };
         let (from_root, to_root) = (self.root(&from.head)?, self.root(&to.head)?);
         let way = Way { redo, from, from_root, to_root, before: sides.before.head };
+        self.settle_git(target, &sides.before.workspace.id, &folders)?;
         let made = match git_move_of(self.vault, target)? {
             Some(moved) => self.git_part(moved, &folders)?,
             None => None,
@@ -185,12 +187,27 @@ impl Reverter<'_> {
         Ok(report)
     }
 
-    /// Something that git is to do in the first folder, if git is known and finds a repository.
-    fn git_part(&self, moved: GitMove, folders: &Folders<'_>) -> Result<Option<GitPart>> {
+    /// Remembers the git commit of a commit, where it was made and somebody died before that was remembered.
+    fn settle_git(&self, target: &Operation, workspace: &Id, folders: &Folders<'_>) -> Result<()> {
+        let due = git_due_of(self.vault, workspace)?.filter(|due| due.commit == target.id);
+        let Some(due) = due else { return Ok(()) };
+        match self.git_folder(folders)? {
+            Some(folder) => settle_git_due(self.vault, self.actor, &folder, &due).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// The repository of the first folder, if git is known and finds one.
+    fn git_folder(&self, folders: &Folders<'_>) -> Result<Option<GitFolder>> {
         let Some(options) = self.git else { return Ok(None) };
         let first = folders.bindings().iter().find(|binding| binding.at().is_top());
         let found = first.map(|binding| GitFolder::find(&binding.host_path(), options));
-        let Some(folder) = found.transpose()?.flatten() else { return Ok(None) };
+        Ok(found.transpose()?.flatten())
+    }
+
+    /// Something that git is to do in the first folder.
+    fn git_part(&self, moved: GitMove, folders: &Folders<'_>) -> Result<Option<GitPart>> {
+        let Some(folder) = self.git_folder(folders)? else { return Ok(None) };
         let outside = folders.bindings().iter().find(|binding| binding.git);
         let at = outside.map_or_else(|| VaultPath::top().join(b".git"), Binding::at);
         Ok(Some(GitPart { moved, folder, at }))
@@ -317,7 +334,8 @@ impl Reverter<'_> {
         let options =
             MergeOptions { renames: false, directory_renames: false, ..self.options.merge };
         let (options, unclear) = (&options, Unclear::Stay);
-        let merge = RepositoryMerge { inputs, options, target: 0, unclear, meetings: &[] };
+        let held = &HeldCheckouts::default();
+        let merge = RepositoryMerge { inputs, options, target: 0, unclear, meetings: &[], held };
         let both = merge_repositories(self.vault, &merge)?;
         let merged = both.merged;
         let unclear = merged.conflicts.iter().map(|conflict| conflict.path.to_string());

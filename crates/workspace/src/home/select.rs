@@ -13,7 +13,7 @@ use offshoot_vault::{Binding, Id, RootId, Vault, VaultPath, Workspace};
 use super::pattern::PathPattern;
 use super::times::is_time_alone;
 use crate::error::Result;
-use crate::git::{Planted, git_directory, is_the_folders};
+use crate::git::{HeldCheckouts, Planted, git_directory, is_the_folders, steps, worktree_of};
 pub(super) use build::store;
 use decide::Decider;
 pub(super) use ignored::seen_by_workspace;
@@ -183,6 +183,23 @@ pub struct Selected {
     pub unmatched: Vec<String>,
     /// Named by `only` or `exclude`, and of no effect: a part of a git directory, which comes home as a whole or not at all.
     pub parts_of_git: Vec<String>,
+}
+
+impl Selected {
+    /// The checkouts that do not come along with the branches that the workspace moved.
+    pub(super) fn checkouts(&self) -> HeldCheckouts {
+        let mut held = HeldCheckouts::default();
+        for Held { change, reason } in &self.held {
+            match reason {
+                HeldReason::Git(Planted::Todo) => {
+                    held.unfinished.extend(steps(&change.path).and_then(|steps| steps.parent()));
+                }
+                HeldReason::Ignored => held.ignored.extend(worktree_of(&change.path)),
+                _ => {}
+            }
+        }
+        held
+    }
 }
 
 /// The states that a selection is made from.

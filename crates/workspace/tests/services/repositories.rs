@@ -6,7 +6,7 @@ use std::process::Command;
 use offshoot_vault::merge::{Base, MergeInputs, MergeOptions, Side};
 use offshoot_vault::{ExportOptions, ImportOptions, RootId, VaultPath};
 use offshoot_workspace::git::{
-    GitEvent, MergedRepositories, RepositoryMerge, Unclear, merge_repositories,
+    GitEvent, HeldCheckouts, MergedRepositories, RepositoryMerge, Unclear, merge_repositories,
 };
 
 use crate::support::Bench;
@@ -61,8 +61,14 @@ fn scene_of(history: &str, folder: &str, workspace: &str) -> Scene {
     let sides = sides.map(|(label, root)| Side { label: label.to_owned(), root });
     let inputs = MergeInputs { base: &Base::Root(base), sides: &sides };
     let options = &MergeOptions::default();
-    let merge =
-        RepositoryMerge { inputs, options, target: 0, unclear: Unclear::Apart, meetings: &[] };
+    let merge = RepositoryMerge {
+        inputs,
+        options,
+        target: 0,
+        unclear: Unclear::Apart,
+        meetings: &[],
+        held: &HeldCheckouts::default(),
+    };
     let both = merge_repositories(&bench.vault, &merge).unwrap();
     drop(held);
     Scene { bench, workspace, both }

@@ -5,6 +5,7 @@ mod format;
 pub(super) mod ref_files;
 mod stash;
 mod way_on;
+mod worktree;
 
 pub(super) use checkouts::Checkouts;
 use format::Formats;

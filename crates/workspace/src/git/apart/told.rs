@@ -58,7 +58,7 @@ impl Taking<'_, '_> {
     }
 
     /// Names the commits that only the log of a deleted ref leads to: it goes with the ref.
-    fn tell_log(
+    pub(super) fn tell_log(
         &mut self,
         repository: &VaultPath,
         name: &[u8],

@@ -29,6 +29,17 @@ impl WayOn {
         Self { goal: Goal::Record, when: None, commands }
     }
 
+    /// A pull into a workspace that is rebasing, once more when the rebase is finished: it would not go on over the files that came.
+    pub(super) fn pull_again(workspace: &str) -> Self {
+        let workspace = shell_word(workspace);
+        let commands = vec![
+            format!("offshoot undo -w {workspace}"),
+            format!("offshoot exec -w {workspace} -- git -c core.editor=true rebase --continue"),
+            format!("offshoot pull -w {workspace}"),
+        ];
+        Self { goal: Goal::Merge, when: None, commands }
+    }
+
     /// The other ref in place of a branch that is being rebased.
     pub(super) fn quit_rebase(branch: &str, kept: &str) -> Self {
         let checkout = format!("git checkout -f -B {} {}", word(branch), word(kept));

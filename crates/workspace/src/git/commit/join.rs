@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use offshoot_vault::{Vault, VaultPath};
 
-use super::{CameHome, GitCommit, GitCommitted, GitWords, commit_note, hooks};
+use super::{AboutTo, CameHome, GitCommit, GitCommitted, GitWords, commit_note, hooks};
 use crate::error::Result;
 use crate::git::apart::{GitReport, WayOn, own_branches, short_ref};
 use crate::git::error::{GitError, GitResult};
@@ -24,6 +24,8 @@ pub(super) struct Kept {
     pub(super) tip: String,
     /// A checkout uses it, so it stays when it is merged.
     pub(super) in_use: bool,
+    /// What to do first, where it cannot be merged at once.
+    first: Option<WayOn>,
 }
 
 /// A path as a commit has it: its mode and its object.
@@ -36,7 +38,9 @@ impl Kept {
         for note in report.notes.iter().filter(|note| note.name == branch) {
             let (Some(reference), Some(tip)) = (note.event.kept_as(), &note.to) else { continue };
             if folder.commit(reference)?.as_ref() == Some(tip) {
-                return Self::new(folder, reference, tip).map(Some);
+                let kept = Self::new(folder, reference, tip)?;
+                let first = note.way.clone().filter(|way| way.when.is_some());
+                return Ok(Some(Self { first, ..kept }));
             }
         }
         Ok(None)
@@ -44,7 +48,7 @@ impl Kept {
 
     fn new(folder: &GitFolder, reference: &str, tip: &str) -> GitResult<Self> {
         let in_use = !folder.users(reference)?.is_empty();
-        Ok(Self { reference: reference.to_owned(), tip: tip.to_owned(), in_use })
+        Ok(Self { reference: reference.to_owned(), tip: tip.to_owned(), in_use, first: None })
     }
 
     /// What was kept apart of a workspace's branch that is checked out, and is still not merged, whatever was said of it.
@@ -135,6 +139,7 @@ impl GitCommit {
         vault: &Vault,
         came: &CameHome<'_>,
         words: &GitWords<'_>,
+        about_to: AboutTo<'_>,
     ) -> Result<Option<GitCommitted>> {
         let folder = &self.folder;
         let Some(joined) = self.joined(vault, came)? else { return Ok(None) };
@@ -152,20 +157,22 @@ impl GitCommit {
         };
         // The index first, as for every commit.
         move_index(folder, Some(&parent), Some(&tree))?;
-        self.move_head(&commit, Some(&parent), Some(&kept), &note)?;
-        Ok(Some(GitCommitted {
+        let made = GitCommitted {
             commit,
             branch: reference.strip_prefix("refs/heads/").map(str::to_owned),
             reference,
-            before: Some(parent),
+            before: Some(parent.clone()),
             files: changed.len() as u64,
-            merged: Some(kept.reference),
-            merged_commit: Some(kept.tip),
+            merged: Some(kept.reference.clone()),
+            merged_commit: Some(kept.tip.clone()),
             merged_stays: kept.in_use,
             is_new,
             hooks,
             unsigned: is_new && hooks::would_sign(folder)?,
-        }))
+        };
+        about_to(&made)?;
+        self.move_head(&made.commit, Some(&parent), Some(&kept), &note)?;
+        Ok(Some(made))
     }
 
     /// Whether the workspace itself has these paths as a tree of what came home has them: it changed them further, or back, since it
@@ -257,6 +264,9 @@ impl GitCommit {
 
     /// Why commits cannot be merged, and what to do instead.
     fn cannot_join(&self, kept: &Kept, why: String) -> GitResult<GitError> {
+        if let Some(way) = &kept.first {
+            return Ok(GitError::CannotJoin { kept: kept.name(), why, way: Box::new(way.clone()) });
+        }
         let staged = ["diff-index", "--cached", "--quiet", "HEAD"];
         let nothing_staged = self.folder.git.try_output(&staged, &[])?.status.success();
         let way = WayOn::record(&kept.reference);

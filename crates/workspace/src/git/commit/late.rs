@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use offshoot_vault::{Vault, VaultPath};
 
-use super::{CameHome, GitCommit, GitCommitted, GitWords, Wanted};
+use super::{AboutTo, CameHome, GitCommit, GitCommitted, GitWords, Wanted};
 use crate::error::Result;
 use crate::git::error::GitError;
 use crate::git::moved::staged;
@@ -20,12 +20,13 @@ impl GitCommit {
         vault: &Vault,
         came: &CameHome<'_>,
         words: &GitWords<'_>,
+        about_to: AboutTo<'_>,
     ) -> Result<Option<GitCommitted>> {
         let moved = self.moved_on(vault, came)?;
         if !moved.is_empty() {
             return Err(GitError::MovedOn(moved).into());
         }
-        self.make(vault, came, words)
+        self.make(vault, came, words, about_to)
     }
 
     /// Files that git has neither as they were before they came home nor as they came.

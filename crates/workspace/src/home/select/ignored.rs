@@ -8,6 +8,7 @@ use offshoot_vault::{Entry, Meta, Mtime, RootId, Tree, TreeEditor, Vault, VaultP
 use super::build::store;
 use super::{Held, HeldReason, Selected, Selection, SelectionStates, Tracked, held_back};
 use crate::error::Result;
+use crate::git::git_directory;
 use crate::home::times::is_time_alone;
 
 /// The main line as a workspace sees it that takes it in: see [`Selected::without_ignored`].
@@ -42,12 +43,22 @@ impl Selected {
         let mut directories = BTreeSet::new();
         let is_ignored =
             |held: &&Held| matches!(held.reason, HeldReason::Ignored | HeldReason::Excluded);
-        for held in self.held.iter().filter(is_ignored) {
-            let path = &held.change.path;
+        let ignored: Vec<&Held> = self.held.iter().filter(is_ignored).collect();
+        // A repository in an ignored folder stays with its files: parts of two states would be none.
+        let by_rule = ignored.iter().filter(|held| held.reason == HeldReason::Ignored);
+        let whole = by_rule.filter_map(|held| git_directory(&held.change.path)?.parent());
+        let whole: BTreeSet<VaultPath> = whole.collect();
+        let files = ignored.iter().map(|held| (&held.change.path, held.change.after.as_deref()));
+        let files = files.filter(|(path, _)| !whole.contains(*path));
+        for (path, there) in whole.iter().map(|folder| (folder, None)).chain(files) {
+            if whole.iter().any(|folder| path != folder && path.is_within(folder)) {
+                continue;
+            }
             let (was, here) = (offered.get(path)?, now.get(path)?);
-            let sides = [was.as_ref(), here.as_ref(), held.change.after.as_deref()];
+            let sides = [was.as_ref(), here.as_ref(), there];
             let is_directory = |entry: &&Entry| entry.directory().is_some();
-            if was == here || sides.into_iter().flatten().any(|entry| is_directory(&entry)) {
+            let mixed = sides.into_iter().flatten().any(|entry| is_directory(&entry));
+            if was == here || (mixed && !whole.contains(path)) {
                 continue;
             }
             let Some(parent) = path.parent().filter(|parent| can_hold(&now, parent)) else {

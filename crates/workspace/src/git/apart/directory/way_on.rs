@@ -2,11 +2,15 @@
 
 use offshoot_vault::VaultPath;
 
-use super::super::Taking;
+use super::super::ancestry::includes;
 use super::super::report::{GitEvent, GitNote, InUse, WayOn};
 use super::super::store::Store;
+use super::super::way_on::short_ref;
+use super::super::{Taking, Unclear};
 use super::Checkouts;
+use super::ref_files::text;
 use crate::error::Result;
+use crate::git::repository::Refs;
 use crate::home::HEAD_LABEL;
 
 impl Taking<'_, '_> {
@@ -21,10 +25,45 @@ impl Taking<'_, '_> {
                 Some([file, more @ ..]) => {
                     format!("{} and {} more are staged there", shown(file), more.len())
                 }
-                _ => "they were changed there as well".to_owned(),
+                _ => match (target.branch(), other.branch()) {
+                    (Some(here), Some(there)) if here != there => {
+                        let [here, there] = [here, there].map(|name| text(&name));
+                        let (here, there) = (short_ref(&here), short_ref(&there));
+                        format!("{here} is checked out there, not {there}")
+                    }
+                    _ => "they were changed there as well".to_owned(),
+                },
             },
             _ => "the branch that is checked out stays".to_owned(),
         })
+    }
+
+    /// What to do where the target switched to another branch while the other side made commits on the old one: that branch has them, and the
+    /// files came to the new one.
+    pub(super) fn way_to_switched(
+        &self,
+        checkout: &Checkouts,
+        refs: &Refs,
+    ) -> Result<Option<WayOn>> {
+        let Checkouts { at, base, target, other, .. } = checkout;
+        let (Some(branch), Some(here), Some(there)) =
+            (other.branch(), &target.commit, &other.commit)
+        else {
+            return Ok(None);
+        };
+        let switched = base.branch().as_ref() == Some(&branch)
+            && target.branch().is_some_and(|here| here != branch);
+        let at_rest = !target.busy && !other.busy && self.unclear != Unclear::Stay;
+        let came = other.commit != base.commit && refs.get(&branch) == Some(there);
+        if !switched || !at_rest || !came {
+            return Ok(None);
+        }
+        if includes(&Store::new(self.sides.target, at), here, there)? {
+            return Ok(None);
+        }
+        let way = WayOn::record(&text(&branch));
+        let staged = self.staged(checkout)?.unwrap_or_default();
+        Ok(Some(if staged.is_empty() { way } else { way.after_commit() }))
     }
 
     /// The files that are staged in the target, as far as that can be told.
@@ -79,6 +118,9 @@ impl Taking<'_, '_> {
             false => WayOn::record(kept),
         };
         match target.in_use.get(key) {
+            Some(InUse::Rebased) if self.label == HEAD_LABEL => {
+                return Ok(WayOn::pull_again(self.target_label));
+            }
             Some(InUse::Rebased) => return Ok(WayOn::quit_rebase(name, kept)),
             Some(InUse::Bisected) => {
                 let was_on = base.in_use.get(key) == Some(&InUse::Bisected);
