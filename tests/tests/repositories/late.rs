@@ -1,4 +1,4 @@
-//! A `commit --git`, or its redo, that is killed between the files and git: the git commit is remembered until it is made.
+//! A `commit --git`, its undo or its redo that is killed between the files and git: that is remembered until it is settled.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -56,6 +56,8 @@ fn assert_silent(world: &World) {
 fn a_git_commit_that_was_not_made_is_made_later() {
     for step in ["write-tree", "commit-tree", "update-ref"] {
         let world = killed(step);
+        let left = world.sh(Side::Folder, "ls -d .git/offshoot-index-*").is_well();
+        assert_eq!(left, step == "write-tree", "{step}");
         assert_said(&world);
         let document = world.document(&["commit", "-w", "fix", "--git"]);
         assert!(document["result"]["git"]["commit"].is_string(), "{step}: {document}");
@@ -63,6 +65,7 @@ fn a_git_commit_that_was_not_made_is_made_later() {
         assert_eq!(world.ok(Side::Folder, log), "by offshoot Ann\n", "{step}");
         assert_silent(&world);
         whole(&world);
+        assert!(!world.sh(Side::Folder, "ls -d .git/offshoot-index-*").is_well(), "{step}");
         assert_eq!(world.ok(FIX, log), "by offshoot Ann\n", "the workspace has it too");
         // It is taken back like any other.
         world.done(&["undo", "-w", "fix"]);
@@ -160,4 +163,30 @@ fn locks_of_git_are_no_part_of_a_workspace() {
         world.ok(Side::Folder, "find .git -name '*.lock'; git log -1 --format=%s"),
         "theirs\n"
     );
+}
+
+/// An undo that was killed when the git commit was gone, and before the files were.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn an_undo_that_was_killed_half_way_is_told_and_can_go_either_way() {
+    for (next, end) in [("undo", "first\none\n"), ("redo", "by offshoot\nfirst\ntwo\n")] {
+        let world = world();
+        world.ok(FIX, "echo two > a; echo new > n; rm b");
+        world.done(&COMMIT_GIT);
+        killed_at(&world, "--refresh", &["undo", "-w", "fix"]);
+        let now = "git log --format=%s; cat a";
+        assert_eq!(world.ok(Side::Folder, now), "first\ntwo\n");
+        for command in [&["status", "-w", "fix"][..], &["workspace", "list"]] {
+            let said = world.product(command);
+            let told = "the undo of a commit of fix was interrupted";
+            assert!(said.is_well() && said.err.contains(told), "{command:?}: {said:#?}");
+            assert!(said.err.contains("`offshoot undo -w fix` finishes it"), "{said:#?}");
+        }
+        world.done(&[next, "-w", "fix"]);
+        assert_eq!(world.ok(Side::Folder, now), end, "{next}");
+        assert_eq!(world.ok(Side::Folder, "git status --porcelain"), "", "{next}");
+        let said = world.product(&["status", "-w", "fix"]);
+        assert!(!said.err.contains("interrupted"), "{said:#?}");
+        whole(&world);
+    }
 }

@@ -96,6 +96,12 @@ impl Context {
         for due in git_dues(vault).unwrap_or_default() {
             let Ok(Some(workspace)) = vault.workspace(&due.workspace) else { continue };
             let name = workspace.name;
+            if due.undoing {
+                self.output.note(format!(
+                    "the undo of a commit of {name} was interrupted after its git commit was taken back: `offshoot undo -w {name}` finishes it"
+                ));
+                continue;
+            }
             self.output.note(format!(
                 "the git commit of what came home from {name} was not made: `offshoot commit -w {name} --git` makes it"
             ));

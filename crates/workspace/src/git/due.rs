@@ -24,6 +24,9 @@ pub struct GitDue {
     /// How it was asked for.
     #[serde(default)]
     pub asked: GitAsked,
+    /// It was made, and somebody began to undo all of the commit.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub undoing: bool,
 }
 
 /// The git commits that are still to be made, of workspaces that are there.
@@ -39,6 +42,13 @@ pub fn git_dues(vault: &Vault) -> Result<Vec<GitDue>> {
 /// The one of a workspace.
 pub(crate) fn git_due_of(vault: &Vault, workspace: &Id) -> Result<Option<GitDue>> {
     Ok(git_dues(vault)?.into_iter().find(|due| due.workspace == *workspace))
+}
+
+/// Remembers that an undo takes a git commit back, before the files that it is of.
+pub(crate) fn note_git_undo(vault: &Vault, actor: &Actor, workspace: Id, commit: Id) -> Result<()> {
+    let due = GitDue { workspace, commit, asked: GitAsked::default(), undoing: true };
+    vault.transact("git commit", actor, |tx| owe(tx, due))?;
+    Ok(())
 }
 
 /// Says that the git commit of a workspace is made, or is not wanted any more.

@@ -71,7 +71,7 @@ fn record_commit(
             tx.mark_applied(apply)?;
         }
         if let Some(asked) = commit.git.clone() {
-            owe(tx, GitDue { workspace: now.id, commit: tx.operation(), asked })?;
+            owe(tx, GitDue { workspace: now.id, commit: tx.operation(), asked, undoing: false })?;
         }
         Ok(Some(home.id))
     })?;
@@ -114,7 +114,9 @@ fn record_revert(
             tx.mark_applied(apply)?;
         }
         match (revert.redo, had_git) {
-            (true, true) => owe(tx, GitDue { workspace: *id, commit: target.id, asked })?,
+            (true, true) => {
+                owe(tx, GitDue { workspace: *id, commit: target.id, asked, undoing: false })?
+            }
             (true, false) => {}
             (false, _) => forget(tx, id)?,
         }

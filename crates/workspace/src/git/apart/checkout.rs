@@ -29,7 +29,7 @@ pub(super) struct Checkout {
     /// The index is none, or lacks a file that it is split over.
     damaged: bool,
     /// Which part of the files is checked out, where it is not all.
-    sparse: Option<Vec<u8>>,
+    pub(super) sparse: Option<Vec<u8>>,
     /// A merge or the like waits to be finished.
     pub(super) busy: bool,
     /// What that left, by its path.
@@ -171,6 +171,14 @@ impl Checkout {
             Some((entry.object.clone(), entry.mode))
         };
         of(self) != of(other)
+    }
+
+    /// How many files a sparse checkout leaves out that another one had.
+    pub(super) fn left_out_since(&self, older: &Self) -> u64 {
+        let (Some(own), Some(older)) = (&self.files, &older.files) else { return 0 };
+        let is_left_out = |entry: &IndexEntry| entry.overlooked.1;
+        let had = |key| older.get(key).is_some_and(|entry| !is_left_out(entry));
+        own.iter().filter(|(key, entry)| is_left_out(entry) && had(*key)).count() as u64
     }
 
     /// The objects that the index names and that of another does not, as text. Submodules are no objects, nor is what is only announced.
