@@ -95,13 +95,15 @@ fn back_and_forth(world: &World) {
 fn what_a_sparse_checkout_leaves_out_stays_in_git() {
     for (sparse, person) in [("", ""), (" --sparse-index", ""), ("", "echo s > s; git add s")] {
         let world = world();
-        let deep = "mkdir d e; seq 9 > d/deep; seq 8 > e/e; git add d e; git commit -qm deep";
+        let deep = "mkdir d e; seq 9 > d/deep; seq 7 > d/gone; seq 8 > e/e; git add d e; git commit -qm deep";
         world.ok(Side::Folder, deep);
         world.done(&["pull", "-w", "fix"]);
         world.ok(Side::Folder, person);
         let set = "git config index.sparse false; git sparse-checkout set --cone";
         world.ok(FIX, &format!("{set}{sparse} e; test ! -e d; echo more >> e/e"));
-        assert_eq!(world.ok(FIX, "git status --porcelain"), " M e/e\n");
+        // What is deleted in git too is deleted.
+        world.ok(FIX, "git rm -q --cached --sparse d/gone");
+        assert_eq!(world.ok(FIX, "git status --porcelain"), "D  d/gone\n M e/e\n");
         let before = world.state(Side::Folder);
         let said = world.done(&COMMIT_GIT);
         let told = "1 file left out by the sparse checkout of fix: gone from the working tree, still in git";
@@ -109,7 +111,7 @@ fn what_a_sparse_checkout_leaves_out_stays_in_git() {
         assert!(said.contains(told), "{sparse} {person}: {said}");
         assert_eq!(said.contains(disable), person.is_empty(), "{said}");
         let shown = "git show --format= --name-only; git ls-tree -r --name-only HEAD d";
-        assert_eq!(world.ok(Side::Folder, shown), "e/e\nd/deep\n", "{sparse} {person}");
+        assert_eq!(world.ok(Side::Folder, shown), "d/gone\ne/e\nd/deep\n", "{sparse} {person}");
         assert_eq!([world.damage(Side::Folder), world.damage(FIX)], [None, None]);
         let after = world.state(Side::Folder);
         world.done(&["undo", "-w", "fix"]);
@@ -123,9 +125,5 @@ fn what_a_sparse_checkout_leaves_out_stays_in_git() {
                 9
             );
         }
-        // One that is deleted in git is.
-        world.ok(FIX, "git rm -q --cached --sparse d/deep");
-        world.done(&COMMIT_GIT);
-        assert_eq!(world.ok(Side::Folder, "git ls-tree -r --name-only HEAD d"), "");
     }
 }

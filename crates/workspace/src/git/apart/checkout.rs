@@ -12,6 +12,7 @@ use super::store::{Kind, Store, hex};
 use super::whole::same;
 use crate::error::Result;
 use crate::git::index::{self, Index, IndexEntry};
+use crate::git::marks::Marks;
 use crate::git::repository::{State, path_of, resolve};
 
 /// The mode of a submodule in an index.
@@ -176,9 +177,9 @@ impl Checkout {
     /// How many files a sparse checkout leaves out that another one had.
     pub(super) fn left_out_since(&self, older: &Self) -> u64 {
         let (Some(own), Some(older)) = (&self.files, &older.files) else { return 0 };
-        let is_left_out = |entry: &IndexEntry| entry.overlooked.1;
-        let had = |key| older.get(key).is_some_and(|entry| !is_left_out(entry));
-        own.iter().filter(|(key, entry)| is_left_out(entry) && had(*key)).count() as u64
+        let marks = Marks::in_index(own);
+        let had = older.iter().filter(|(_, entry)| !entry.overlooked.1);
+        had.filter(|((path, _), _)| marks.leaves_out(path)).count() as u64
     }
 
     /// The objects that the index names and that of another does not, as text. Submodules are no objects, nor is what is only announced.
