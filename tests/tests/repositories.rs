@@ -31,6 +31,8 @@ mod linked;
 mod listed;
 #[path = "repositories/lost.rs"]
 mod lost;
+#[path = "repositories/marked.rs"]
+mod marked;
 #[path = "repositories/moves.rs"]
 mod moves;
 #[path = "repositories/others.rs"]

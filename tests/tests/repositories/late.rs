@@ -1,4 +1,4 @@
-//! A `commit --git`, or its redo, that is killed between the files and git: the git commit is remembered until it is made.
+//! A `commit --git`, its undo or its redo that is killed between the files and git: that is remembered until it is settled.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -66,6 +66,8 @@ fn assert_silent(world: &World) {
 fn a_git_commit_that_was_not_made_is_made_later() {
     for step in ["write-tree", "commit-tree", "update-ref"] {
         let world = killed(step);
+        let left = world.sh(Side::Folder, "ls -d .git/offshoot-index-*").is_well();
+        assert_eq!(left, step == "write-tree", "{step}");
         assert_said(&world);
         let document = world.document(&["commit", "-w", "fix", "--git"]);
         assert!(document["result"]["git"]["commit"].is_string(), "{step}: {document}");
@@ -73,6 +75,7 @@ fn a_git_commit_that_was_not_made_is_made_later() {
         assert_eq!(world.ok(Side::Folder, log), "by offshoot Ann\n", "{step}");
         assert_silent(&world);
         whole(&world);
+        assert!(!world.sh(Side::Folder, "ls -d .git/offshoot-index-*").is_well(), "{step}");
         assert_eq!(world.ok(FIX, log), "by offshoot Ann\n", "the workspace has it too");
         // It is taken back like any other.
         world.done(&["undo", "-w", "fix"]);

@@ -99,6 +99,17 @@ fn told(note: &GitNote, whose: &str, place: &str) -> String {
         GitEvent::Switched => {
             format!("{git} {name} is at {to} now; it was at {from}\n")
         }
+        GitEvent::LeftOut { files, taken } => {
+            let back = match (taken, files) {
+                (true, 1) => "; `git sparse-checkout disable` brings it back",
+                (true, _) => "; `git sparse-checkout disable` brings them back",
+                (false, _) => "",
+            };
+            let (files, side) = (count(*files, "file"), plain(&note.side));
+            format!(
+                "{git} {place}{files} left out by the sparse checkout of {side}: gone from the working tree, still in git{back}\n"
+            )
+        }
         GitEvent::NotBrought(why) => {
             let why = line(why);
             format!("{git} {name} of {} was not brought: {why}\n", plain(&note.side))

@@ -8,7 +8,7 @@ mod rehearsal;
 mod wanted;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use offshoot_vault::diff::Change;
 use offshoot_vault::{Id, RootId, Vault, VaultPath};
@@ -18,7 +18,9 @@ use super::error::{GitError, GitResult};
 use super::export::{Contents, Stream, mode_of};
 use super::folder::GitFolder;
 use super::identity::Identity;
+use super::marks::{Marks, changed, put_entries};
 use super::moved::{move_refs, step, step_through};
+use super::own_index::OwnIndex;
 use super::trailers::{EXEC, WORKSPACE, with_trailers};
 use crate::error::Result;
 use join::Kept;
@@ -93,6 +95,8 @@ pub struct GitCommit {
     identity: Identity,
     /// Files of the repository with changes that are not committed, staged or not.
     dirty: BTreeSet<Vec<u8>>,
+    /// Those that git was told to overlook.
+    overlooked: Marks,
 }
 
 impl GitCommit {
@@ -100,17 +104,33 @@ impl GitCommit {
     pub fn prepare(folder: GitFolder) -> GitResult<Self> {
         folder.check_at_rest()?;
         let identity = Identity::of(&folder.git)?;
-        let dirty = dirty(&folder)?;
-        Ok(Self { folder, identity, dirty })
+        let dirty = changed(&folder.git)?;
+        let overlooked = Marks::overlooked(&folder.git)?.changed(&folder)?;
+        Ok(Self { folder, identity, dirty, overlooked })
     }
 
     /// Fails where what comes home is in files that the person changed too: a commit of them would hold more than the workspace's work.
     pub fn check(&self, vault: &Vault, came: &CameHome<'_>) -> Result<()> {
         let wanted = self.wanted(vault, came)?;
-        let both = wanted.into_iter().filter(|(path, _)| self.dirty.contains(path));
-        let both: Vec<VaultPath> =
-            both.filter_map(|(path, _)| self.vault_path(came.at, &path)).collect();
-        if both.is_empty() { Ok(()) } else { Err(GitError::Dirty(both).into()) }
+        let paths = |both: &BTreeSet<Vec<u8>>| -> Vec<VaultPath> {
+            both.iter().filter_map(|path| self.vault_path(came.at, path)).collect()
+        };
+        let wanted: BTreeSet<Vec<u8>> = wanted.into_iter().map(|(path, _)| path).collect();
+        let (both, overlooked) = (&wanted & &self.dirty, self.overlooked.of(&wanted));
+        if !both.is_empty() {
+            return Err(GitError::Dirty(paths(&both)).into());
+        }
+        if overlooked.is_empty() {
+            return Ok(());
+        }
+        let both = wanted.into_iter().filter(|path| overlooked.contains(path)).collect();
+        let commands = overlooked.commands(&self.folder);
+        Err(GitError::Overlooked { paths: paths(&both), commands }.into())
+    }
+
+    /// Whether the person has changes in a file that are not committed.
+    fn is_changed(&self, path: &[u8]) -> bool {
+        self.dirty.contains(path) || self.overlooked.contains(path)
     }
 
     /// Fails where commits that were kept apart before would be merged, and cannot be. Git gets the objects of the merge for that.
@@ -133,7 +153,8 @@ impl GitCommit {
             return self.plan_files(vault, came);
         };
         let (identity, dirty) = (self.identity.clone(), self.dirty.clone());
-        let commit = Self { folder: rehearsal.folder.clone(), identity, dirty };
+        let (folder, overlooked) = (rehearsal.folder.clone(), self.overlooked.clone());
+        let commit = Self { folder, identity, dirty, overlooked };
         let made = commit.commit(vault, came, words, &|_| Ok(()))?;
         let Some(made) = made else { return Ok(None) };
         let hooks = if made.is_new { hooks::hooks(&self.folder)? } else { Vec::new() };
@@ -203,7 +224,7 @@ impl GitCommit {
         let hooks = hooks::hooks(&self.folder)?;
         let commit = self.write_commit(&tree, &parents, &message)?;
         // The index first: should the rest fail, the changes are staged and nothing looks as if it were taken back.
-        self.folder.git.output_of(&["update-index", "-z", "--index-info"], &lines)?;
+        put_entries(&self.folder.git, &lines)?;
         let note = commit_note(parent.as_deref(), &message);
         let made = GitCommitted {
             commit,
@@ -270,8 +291,8 @@ impl GitCommit {
 
     /// The tree of the parent with what came home, made in an index of its own; nothing where it is the parent's.
     fn new_tree(&self, parent: Option<&str>, lines: &[u8]) -> GitResult<Option<String>> {
-        let index = OwnIndex(self.folder.git_dir.join(format!("offshoot-index-{}", Id::random())));
-        let git = self.folder.git.with_index(&index.0);
+        let index = OwnIndex::new(&self.folder)?;
+        let git = index.git(&self.folder);
         match parent {
             Some(parent) => git.output(&["read-tree", parent])?,
             None => git.output(&["read-tree", "--empty"])?,
@@ -337,31 +358,6 @@ fn commit_note(parent: Option<&str>, message: &str) -> String {
         Some(_) => format!("commit: {subject}"),
         None => format!("commit (initial): {subject}"),
     }
-}
-
-/// An index beside the repository's own, which goes at the end.
-struct OwnIndex(PathBuf);
-
-impl Drop for OwnIndex {
-    fn drop(&mut self) {
-        // What is left is a small file that nothing reads.
-        drop(std::fs::remove_file(&self.0));
-    }
-}
-
-/// Files with changes that are not committed.
-fn dirty(folder: &GitFolder) -> GitResult<BTreeSet<Vec<u8>>> {
-    let arguments = [
-        "status",
-        "--porcelain=v1",
-        "-z",
-        "--untracked-files=no",
-        "--no-renames",
-        "--ignore-submodules=all",
-    ];
-    let listed = folder.git.output(&arguments)?;
-    let lines = listed.split(|byte| *byte == 0).filter(|line| line.len() > 3);
-    Ok(lines.map(|line| line[3..].to_vec()).collect())
 }
 
 fn branch_of(reference: &str) -> Option<String> {

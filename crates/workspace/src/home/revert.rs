@@ -20,7 +20,7 @@ use super::proposal::{HEAD_LABEL, side};
 use crate::error::{Result, ServiceError};
 use crate::git::{
     GitEvent, GitFolder, GitMove, GitNote, GitOptions, GitReport, HeldCheckouts, RepositoryMerge,
-    Unclear, checked_out, forget_git_due, git_due_of, git_move_of, is_own, merge_repositories,
+    Unclear, checked_out, first_index, forget_git_due, git_due_of, git_move_of, is_own, merge_repositories,
     settle_git_due, shared_dir,
 };
 use crate::hold::lock_workspace;
@@ -100,6 +100,8 @@ impl GitPart {
 struct Steps {
     parts: Vec<GitPart>,
     report: GitReport,
+    /// The git commit is noted as missing, until the files are taken back as well.
+    owes: bool,
 }
 
 impl Steps {
@@ -150,7 +152,10 @@ impl Reverter<'_> {
         let way = Way { redo, from, from_root, to_root, before: sides.before.head };
         self.settle_git(target, &sides.before.workspace.id, &folders)?;
         let made = match git_move_of(self.vault, target)? {
-            Some(moved) => self.git_part(moved, &folders)?,
+            Some(moved) => {
+                let index = first_index(self.vault, &self.root(&sides.after.head)?)?;
+                self.git_part(moved.with_index(index), &folders)?
+            }
             None => None,
         };
         let mut steps = Steps::default();
@@ -159,6 +164,9 @@ impl Reverter<'_> {
             Ok(reverted) => reverted,
             Err(error) => {
                 steps.parts.iter().rev().try_for_each(|part| part.revert(!redo).map(drop))?;
+                if steps.owes {
+                    forget_git_due(self.vault, self.actor, &sides.before.workspace.id)?;
+                }
                 return Err(error);
             }
         };
@@ -178,7 +186,8 @@ impl Reverter<'_> {
         let folders = Folders::lock(self.vault, self.actor, self.options)?;
         let _held = self.vault.hold()?;
         folders.require_same()?;
-        let moved = git_move_of(self.vault, target)?;
+        let index = first_index(self.vault, &self.root(&Sides::of(target)?.after.head)?)?;
+        let moved = git_move_of(self.vault, target)?.map(|moved| moved.with_index(index));
         let part = moved.map(|moved| self.git_part(moved, &folders)).transpose()?.flatten();
         let Some(part) = part else { return Ok(GitReport::default()) };
         let report = part.revert(true)?;

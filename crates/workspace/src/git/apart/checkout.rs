@@ -12,6 +12,7 @@ use super::store::{Kind, Store, hex};
 use super::whole::same;
 use crate::error::Result;
 use crate::git::index::{self, Index, IndexEntry};
+use crate::git::marks::Marks;
 use crate::git::repository::{State, path_of, resolve};
 
 /// The mode of a submodule in an index.
@@ -29,7 +30,7 @@ pub(super) struct Checkout {
     /// The index is none, or lacks a file that it is split over.
     damaged: bool,
     /// Which part of the files is checked out, where it is not all.
-    sparse: Option<Vec<u8>>,
+    pub(super) sparse: Option<Vec<u8>>,
     /// A merge or the like waits to be finished.
     pub(super) busy: bool,
     /// What that left, by its path.
@@ -171,6 +172,14 @@ impl Checkout {
             Some((entry.object.clone(), entry.mode))
         };
         of(self) != of(other)
+    }
+
+    /// How many files a sparse checkout leaves out that another one had.
+    pub(super) fn left_out_since(&self, older: &Self) -> u64 {
+        let (Some(own), Some(older)) = (&self.files, &older.files) else { return 0 };
+        let marks = Marks::in_index(own);
+        let had = older.iter().filter(|(_, entry)| !entry.overlooked.1);
+        had.filter(|((path, _), _)| marks.leaves_out(path)).count() as u64
     }
 
     /// The objects that the index names and that of another does not, as text. Submodules are no objects, nor is what is only announced.

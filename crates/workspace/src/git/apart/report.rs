@@ -125,6 +125,13 @@ pub enum GitEvent {
     Replaced(Option<String>),
     /// Something else is checked out.
     Switched,
+    /// Files are not in the target's working tree any more, and stay in git: the other side has a sparse checkout.
+    LeftOut {
+        /// How many.
+        files: u64,
+        /// Whether the target has that sparse checkout now.
+        taken: bool,
+    },
     /// A ref of the other side was not taken, for this reason: it would break the repository.
     NotBrought(String),
     /// So many files among the objects of the other side were not taken: they are not what their names say.
@@ -162,6 +169,7 @@ impl GitEvent {
             Self::Rewound(_) => "rewound",
             Self::Replaced(_) => "replaced",
             Self::Switched => "switched",
+            Self::LeftOut { .. } => "left-out",
             Self::NotBrought(_) => "not-brought",
             Self::DamagedObjects(_) => "damaged-objects",
             Self::CheckoutStayed(_) => "checkout-stayed",

@@ -164,6 +164,16 @@ impl Taking<'_, '_> {
         self.note(repository, GitEvent::Switched, name, from.as_deref(), to.as_deref());
     }
 
+    /// Says that a sparse checkout of the other side leaves files out.
+    pub(super) fn tell_left_out(&mut self, repository: &VaultPath, checkout: &Checkouts) {
+        let Checkouts { base, other, take, .. } = checkout;
+        let files = other.left_out_since(base);
+        if files > 0 && other.sparse != base.sparse && self.unclear == Unclear::Apart {
+            let event = GitEvent::LeftOut { files, taken: *take };
+            self.note(repository, event, "info/sparse-checkout".to_owned(), None, None);
+        }
+    }
+
     /// Says from where to where a HEAD is taken back that names a commit: no branch tells it.
     fn tell_detached(&mut self, repository: &VaultPath, checkout: &Checkouts) {
         let Checkouts { at, target, other, .. } = checkout;

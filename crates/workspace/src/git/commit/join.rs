@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::git::apart::{GitReport, WayOn, own_branches, short_ref};
 use crate::git::error::{GitError, GitResult};
 use crate::git::folder::GitFolder;
-use crate::git::moved::move_index;
+use crate::git::moved::{Side, move_index};
 use merged_tree::{MergedTree, is_same};
 
 /// A ref with commits of the workspace.
@@ -156,7 +156,8 @@ impl GitCommit {
             false => (kept.tip.clone(), format!("merge {}: Fast-forward", kept.name())),
         };
         // The index first, as for every commit.
-        move_index(folder, Some(&parent), Some(&tree))?;
+        let side = |commit| Side { commit: Some(commit), index: None };
+        move_index(folder, side(&parent), side(&tree))?;
         let made = GitCommitted {
             commit,
             branch: reference.strip_prefix("refs/heads/").map(str::to_owned),
@@ -193,7 +194,7 @@ impl GitCommit {
             let Some(at) = self.vault_path(came.at, path) else { return Ok(false) };
             let (own, now) = (own.get(&at)?, folder.get(&at)?);
             // The tree has what the folder has where that came home, and where nobody changed it.
-            let is_committed = paths.contains(path.as_slice()) || !self.dirty.contains(path);
+            let is_committed = paths.contains(path.as_slice()) || !self.is_changed(path);
             let is_there = own.is_some() == known.contains(path.as_slice());
             if !is_committed || !is_there || !is_same(own.as_ref(), now.as_ref()) {
                 return Ok(false);

@@ -23,7 +23,7 @@ pub(in super::super) struct Checkouts {
     pub(in super::super) target: Checkout,
     pub(in super::super) other: Checkout,
     /// The other side's is taken.
-    pub(super) take: bool,
+    pub(in super::super) take: bool,
     /// Why it cannot be: the target's repository would be broken by it.
     pub(super) flaw: Option<String>,
 }
@@ -169,6 +169,7 @@ impl Taking<'_, '_> {
         refs: &Refs,
     ) -> Result<()> {
         let Checkouts { at, base, target, other, take, flaw } = checkout;
+        self.tell_left_out(repository, checkout);
         if *take {
             self.tell_switched(repository, checkout);
             for name in [b"HEAD".as_slice(), b"index"] {
