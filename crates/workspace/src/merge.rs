@@ -190,7 +190,14 @@ impl<'a> MergeService<'a> {
         let inputs = MergeInputs { base: &base, sides: &sides };
         let (options, unclear) = (&request.options, Unclear::Apart);
         let meetings = self.meetings(plan)?;
-        let merge = RepositoryMerge { inputs, options, target: 0, unclear, meetings: &meetings };
+        let merge = RepositoryMerge {
+            inputs,
+            options,
+            target: 0,
+            unclear,
+            meetings: &meetings,
+            left_out: &[],
+        };
         let MergedRepositories { merged, report: git, .. } =
             merge_repositories(self.vault, &merge)?;
         let before = match (request.into, plan.sides.first()) {

@@ -37,6 +37,7 @@ pub(crate) use place::is_own;
 use place::{Place, PlaceKind, changed_places};
 pub use report::{GitEvent, GitNote, GitReport, Goal, InUse, WayOn};
 pub(crate) use role::{is_object, is_unknown, object_holder};
+pub(crate) use store::hex;
 pub(crate) use way_on::short_ref;
 pub(crate) use whole::is_the_folders;
 
@@ -74,6 +75,8 @@ pub struct RepositoryMerge<'a> {
     /// For each side, when it took the target's state in, newest first. What is checked out and what is taken whole do not always come
     /// along then, so they are compared with the newest at which both had the same, and with the base where none is given.
     pub meetings: &'a [Vec<Meeting>],
+    /// Files that other sides changed and do not bring.
+    pub left_out: &'a [VaultPath],
 }
 
 /// A merged state, and what to say about its repositories.
@@ -113,6 +116,7 @@ pub fn merge_repositories(
         let how = How {
             unclear: merge.unclear,
             meetings: merge.meetings.get(at).map_or(&[], Vec::as_slice),
+            left_out: merge.left_out,
         };
         now = take(vault, states, &places, labels, &how, (&mut report, &mut beside))?;
     }
@@ -174,6 +178,7 @@ fn store(vault: &Vault, editor: TreeEditor<'_>) -> Result<RootId> {
 struct How<'a> {
     unclear: Unclear,
     meetings: &'a [Meeting],
+    left_out: &'a [VaultPath],
 }
 
 /// The target with what it takes from one other side, in these places; the states are the base, the target and the other one.
@@ -213,6 +218,7 @@ fn take(
             target_label,
             unclear: how.unclear,
             meetings: &meetings,
+            left_out: how.left_out,
             edit: &mut edit,
             report,
             beside,
@@ -248,6 +254,8 @@ struct Taking<'a, 'e> {
     unclear: Unclear,
     /// The target's and the other side's trees when they met, newest first.
     meetings: &'e [(Tree<'a>, Tree<'a>)],
+    /// Files that the other side changed and does not bring.
+    left_out: &'e [VaultPath],
     edit: &'e mut Edit<'a>,
     report: &'e mut GitReport,
     /// What is kept beside directories that are taken whole.

@@ -4,11 +4,12 @@ mod hooks;
 mod join;
 mod late;
 mod modes;
+mod own_index;
 mod rehearsal;
 mod wanted;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use offshoot_vault::diff::Change;
 use offshoot_vault::{Id, RootId, Vault, VaultPath};
@@ -23,6 +24,7 @@ use super::trailers::{EXEC, WORKSPACE, with_trailers};
 use crate::error::Result;
 use join::Kept;
 use modes::Modes;
+use own_index::OwnIndex;
 use rehearsal::Rehearsal;
 use wanted::Wanted;
 
@@ -96,6 +98,7 @@ impl GitCommit {
     /// Looks at the repository before anything comes home. Fails where no commit could be made.
     pub fn prepare(folder: GitFolder) -> GitResult<Self> {
         folder.check_at_rest()?;
+        own_index::sweep(&folder.git_dir);
         let identity = Identity::of(&folder.git)?;
         let dirty = dirty(&folder)?;
         Ok(Self { folder, identity, dirty })
@@ -263,8 +266,8 @@ impl GitCommit {
 
     /// The tree of the parent with what came home, made in an index of its own; nothing where it is the parent's.
     fn new_tree(&self, parent: Option<&str>, lines: &[u8]) -> GitResult<Option<String>> {
-        let index = OwnIndex(self.folder.git_dir.join(format!("offshoot-index-{}", Id::random())));
-        let git = self.folder.git.with_index(&index.0);
+        let index = OwnIndex::new(&self.folder.git_dir)?;
+        let git = self.folder.git.with_index(&index.path());
         match parent {
             Some(parent) => git.output(&["read-tree", parent])?,
             None => git.output(&["read-tree", "--empty"])?,
@@ -329,16 +332,6 @@ fn commit_note(parent: Option<&str>, message: &str) -> String {
     match parent {
         Some(_) => format!("commit: {subject}"),
         None => format!("commit (initial): {subject}"),
-    }
-}
-
-/// An index beside the repository's own, which goes at the end.
-struct OwnIndex(PathBuf);
-
-impl Drop for OwnIndex {
-    fn drop(&mut self) {
-        // What is left is a small file that nothing reads.
-        drop(std::fs::remove_file(&self.0));
     }
 }
 

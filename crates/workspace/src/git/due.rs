@@ -4,6 +4,7 @@
 use offshoot_vault::{Actor, Id, Transaction, Vault};
 use serde::{Deserialize, Serialize};
 
+use super::moved::GitMove;
 use crate::error::Result;
 
 /// A git commit that is asked for.
@@ -24,15 +25,26 @@ pub struct GitDue {
     /// How it was asked for.
     #[serde(default)]
     pub asked: GitAsked,
+    /// It was made, and an undo of the commit is about to move these refs back: until that is recorded, they have to come forth again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub undone: Vec<GitMove>,
 }
 
 /// The git commits that are still to be made, of workspaces that are there.
 pub fn git_dues(vault: &Vault) -> Result<Vec<GitDue>> {
     let mut dues = parsed(vault.git_due()?.as_deref());
+    dues.retain(|due| due.undone.is_empty());
     if !dues.is_empty() {
         let workspaces = vault.workspaces()?;
         dues.retain(|due| workspaces.iter().any(|workspace| workspace.id == due.workspace));
     }
+    Ok(dues)
+}
+
+/// Undos that moved refs of git back, or were about to, and are not recorded.
+pub(crate) fn git_undos(vault: &Vault) -> Result<Vec<GitDue>> {
+    let mut dues = parsed(vault.git_due()?.as_deref());
+    dues.retain(|due| !due.undone.is_empty());
     Ok(dues)
 }
 

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 use offshoot_vault::{Actor, Id, Operation, RootId, Scope, Vault, VaultPath};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::apart::{GitEvent, GitNote, GitReport, InUse};
+use super::apart::{GitEvent, GitNote, GitReport, InUse, hex};
 use super::commit::GitCommitted;
 use super::due::forget;
 use super::error::GitResult;
 use super::folder::GitFolder;
+use super::index::{self, Index};
 use super::repository::{State, led_over, resolve};
 use crate::error::Result;
 
@@ -21,8 +23,8 @@ pub(crate) const FOLLOW: &str = "git follow";
 const PAGE: u32 = 64;
 
 /// The refs that a git commit moved.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct GitMove {
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GitMove {
     reference: String,
     /// Where it was; nothing where it was not there.
     from: Option<String>,
@@ -83,6 +85,20 @@ pub(crate) fn git_move_of(vault: &Vault, commit: &Operation) -> Result<Option<Gi
     }
 }
 
+/// The repository of the first folder in a state of the main line.
+pub(crate) fn repository_at(vault: &Vault, root: &RootId) -> Result<VaultPath> {
+    let tree = vault.tree(root)?;
+    State { objects: vault.objects()?, tree: &tree }.repository_at(&VaultPath::top())
+}
+
+/// The index of the first folder in a state of the main line, where it can be read.
+pub(crate) fn index_at(vault: &Vault, root: &RootId) -> Result<Option<Index>> {
+    let tree = vault.tree(root)?;
+    let state = State { objects: vault.objects()?, tree: &tree };
+    let bytes = state.file(&repository_at(vault, root)?.join(b"index"))?;
+    Ok(bytes.and_then(|bytes| index::parse(&bytes)))
+}
+
 /// What is checked out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CheckedOut {
@@ -111,13 +127,31 @@ impl CheckedOut {
 }
 
 impl GitMove {
+    /// Moves the refs forth again that somebody moved back who died before the files went back. Whether there is nothing left to do: the
+    /// refs are where they were, or somebody moved them since.
+    pub(crate) fn bring_back(&self, folder: &GitFolder, at: &VaultPath) -> GitResult<bool> {
+        let now = || folder.commit(&self.reference);
+        if now()?.as_ref() == Some(&self.to) {
+            // The index goes before the refs.
+            let checked_out = folder.checked_out()?.unwrap_or_else(|| "HEAD".to_owned());
+            if checked_out == self.reference {
+                move_index(folder, self.from.as_deref(), Some(&self.to), None)?;
+            }
+            return Ok(true);
+        }
+        self.revert(folder, at, true, None)?;
+        Ok(now()? != self.from)
+    }
+
     /// Moves the refs back, or forth again, in one step, with the index where that belongs to them, and tells what became of them. Where
-    /// the branch is elsewhere, or git is at work, it stays. `at` is the repository in the vault.
+    /// the branch is elsewhere, or git is at work, it stays. `at` is the repository in the vault, and `left` the index that was there before
+    /// the move, if it is known: files that were staged before it are staged again when it is taken back.
     pub(crate) fn revert(
         &self,
         folder: &GitFolder,
         at: &VaultPath,
         redo: bool,
+        left: Option<&Index>,
     ) -> GitResult<GitReport> {
         let there = Some(self.to.clone());
         let (from, to) = match redo {
@@ -135,6 +169,7 @@ impl GitMove {
                 from: from.map(str::to_owned),
                 to: to.map(str::to_owned),
                 way: None,
+                logged: false,
             });
         };
         let is_free = folder.check_at_rest().is_ok() && folder.check_unlocked().is_ok();
@@ -194,12 +229,12 @@ impl GitMove {
         let checked_out = folder.checked_out()?.unwrap_or_else(|| "HEAD".to_owned());
         let with_index = moves && checked_out == self.reference;
         if with_index {
-            move_index(folder, old, new)?;
+            move_index(folder, old, new, left.filter(|_| !redo))?;
         }
         let why = if redo { "offshoot: redo of a commit" } else { "offshoot: undo of a commit" };
         if let Err(error) = move_refs(folder, why, &lines) {
             if with_index {
-                move_index(folder, new, old)?;
+                move_index(folder, new, old, None)?;
             }
             return Err(error);
         }
@@ -244,11 +279,13 @@ fn has(folder: &GitFolder, branch: Option<&str>, commit: &str) -> GitResult<bool
     Ok(folder.git.try_output(&arguments, &[])?.status.success())
 }
 
-/// Gives the files that differ between two commits their other version in the index, unless something else is staged there.
+/// Gives the files that differ between two commits their other version in the index, or that of another index, unless something else is
+/// staged there.
 pub(super) fn move_index(
     folder: &GitFolder,
     from: Option<&str>,
     to: Option<&str>,
+    wanted: Option<&Index>,
 ) -> GitResult<()> {
     let git = &folder.git;
     let nothing = match (from, to) {
@@ -269,7 +306,16 @@ pub(super) fn move_index(
         let was_absent = old.0.iter().all(|byte| *byte == b'0');
         if now == Some(old) || (now.is_none() && was_absent) {
             let mode = if mode.iter().all(|byte| *byte == b'0') { b"0" } else { mode };
-            lines.extend([mode, b" ", object, b"\t", path, b"\0"].concat());
+            let said = wanted.map(|index| index.get(&(path.to_vec(), 0)));
+            let line = match said {
+                Some(Some(entry)) if !entry.announced => {
+                    let mode = format!("{:o}", entry.mode).into_bytes();
+                    [&mode, b" ".as_slice(), &hex(&entry.object), b"\t", path, b"\0"].concat()
+                }
+                Some(None) => [b"0 ", object, b"\t", path, b"\0"].concat(),
+                _ => [mode, b" ", object, b"\t", path, b"\0"].concat(),
+            };
+            lines.extend(line);
         }
     }
     git.output_of(&["update-index", "-z", "--index-info"], &lines).map(drop)

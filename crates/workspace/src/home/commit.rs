@@ -159,7 +159,8 @@ impl<'a> CommitService<'a> {
                 let turned = proposal.meetings.iter();
                 let turned = turned.map(|met| Meeting { target: met.other, other: met.target });
                 let meetings = [Vec::new(), turned.collect()];
-                let how = How { target: 0, unclear: Unclear::Follow, meetings: &meetings };
+                let how =
+                    How { target: 0, unclear: Unclear::Follow, meetings: &meetings, left_out: &[] };
                 let both = merge(vault, proposal.selected.root, &sides, &how, options)?;
                 (both.merged.root, both.merged.conflicts, both.report.left_behind())
             }

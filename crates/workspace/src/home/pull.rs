@@ -216,6 +216,7 @@ pub(super) fn merge_head(
     let sides = [side(workspace, tip.root), side(HEAD_LABEL, head.root)];
     let inputs = MergeInputs { base: &base, sides: &sides };
     let unclear = Unclear::Apart;
-    let merge = RepositoryMerge { inputs, options, target: 0, unclear, meetings: &[] };
+    let merge =
+        RepositoryMerge { inputs, options, target: 0, unclear, meetings: &[], left_out: &[] };
     merge_repositories(vault, &merge)
 }

@@ -71,7 +71,8 @@ fn record_commit(
             tx.mark_applied(apply)?;
         }
         if let Some(asked) = commit.git.clone() {
-            owe(tx, GitDue { workspace: now.id, commit: tx.operation(), asked })?;
+            let (commit, undone) = (tx.operation(), Vec::new());
+            owe(tx, GitDue { workspace: now.id, commit, asked, undone })?;
         }
         Ok(Some(home.id))
     })?;
@@ -114,7 +115,10 @@ fn record_revert(
             tx.mark_applied(apply)?;
         }
         match (revert.redo, had_git) {
-            (true, true) => owe(tx, GitDue { workspace: *id, commit: target.id, asked })?,
+            (true, true) => {
+                let (workspace, commit, undone) = (*id, target.id, Vec::new());
+                owe(tx, GitDue { workspace, commit, asked, undone })?;
+            }
             (true, false) => {}
             (false, _) => forget(tx, id)?,
         }

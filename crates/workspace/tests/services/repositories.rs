@@ -61,8 +61,14 @@ fn scene_of(history: &str, folder: &str, workspace: &str) -> Scene {
     let sides = sides.map(|(label, root)| Side { label: label.to_owned(), root });
     let inputs = MergeInputs { base: &Base::Root(base), sides: &sides };
     let options = &MergeOptions::default();
-    let merge =
-        RepositoryMerge { inputs, options, target: 0, unclear: Unclear::Apart, meetings: &[] };
+    let merge = RepositoryMerge {
+        inputs,
+        options,
+        target: 0,
+        unclear: Unclear::Apart,
+        meetings: &[],
+        left_out: &[],
+    };
     let both = merge_repositories(&bench.vault, &merge).unwrap();
     drop(held);
     Scene { bench, workspace, both }

@@ -151,7 +151,7 @@ impl GitCommit {
             false => (kept.tip.clone(), format!("merge {}: Fast-forward", kept.name())),
         };
         // The index first, as for every commit.
-        move_index(folder, Some(&parent), Some(&tree))?;
+        move_index(folder, Some(&parent), Some(&tree), None)?;
         self.move_head(&commit, Some(&parent), Some(&kept), &note)?;
         Ok(Some(GitCommitted {
             commit,
