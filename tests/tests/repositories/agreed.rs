@@ -179,7 +179,7 @@ fn what_is_kept_out_and_deleted_in_git_is_told() {
         echo data/ > .offshootignore; git add -A; git commit -qm first; rm g";
     let world = World::new(start, &["fix"]);
     let told_nothing = told_by_all(&world, "/data/d");
-    assert_eq!(told_nothing, vec![Vec::new(); 4]);
+    assert!(told_nothing.iter().all(Vec::is_empty), "{told_nothing:?}");
     world.ok(FIX, "echo t > t; git add -A; git commit -qm theirs");
     let said = world.done(&["status", "-w", "fix"]);
     let line = "/data/d and 1 more are deleted in git by fix, but not on disk: .offshootignore keeps them out";
