@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
+#[path = "repositories/agreed.rs"]
+mod agreed;
 #[path = "repositories/broken.rs"]
 mod broken;
 #[path = "repositories/decided.rs"]

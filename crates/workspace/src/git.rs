@@ -33,14 +33,14 @@ pub(crate) use apart::{gained, is_object, is_own, is_the_folders, object_holder}
 pub(crate) use checkout::Checkouts;
 pub use commit::{AboutTo, CameHome, GitCommit, GitCommitted, GitWords, check_folder};
 pub use due::{GitAsked, GitDue, announce_git_commit, forget_git_due, git_dues, settle_git_due};
-pub(crate) use due::{forget, git_due_of, owe};
+pub(crate) use due::{forget, git_due_of, git_undos, owe};
 pub use error::GitError;
 pub use export::{ExportRequest, Exported, ExportedCommit, LeftOut, export};
 pub use folder::GitFolder;
 pub(crate) use folder::shared_dir;
 pub(crate) use index::{changed_in_index, first_index, is_index_of, is_index_refresh};
 pub use moved::record_git_commit;
-pub(crate) use moved::{FOLLOW, GitMove, checked_out, git_move_of};
+pub(crate) use moved::{FOLLOW, GitMove, checked_out, git_move_of, repository_at};
 pub(crate) use names::{
     GIT_SUFFIX, git_directory, is_git_directory, is_git_folder_name, worktree_of,
 };

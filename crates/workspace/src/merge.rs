@@ -191,8 +191,9 @@ impl<'a> MergeService<'a> {
         let inputs = MergeInputs { base: &base, sides: &sides };
         let (options, unclear) = (&request.options, Unclear::Apart);
         let meetings = self.meetings(plan)?;
-        let (meetings, held) = (&meetings, &HeldCheckouts::default());
-        let merge = RepositoryMerge { inputs, options, target: 0, unclear, meetings, held };
+        let (meetings, held, left_out) = (&meetings, &HeldCheckouts::default(), &[]);
+        let merge =
+            RepositoryMerge { inputs, options, target: 0, unclear, meetings, held, left_out };
         let MergedRepositories { merged, report: git, .. } =
             merge_repositories(self.vault, &merge)?;
         let before = match (request.into, plan.sides.first()) {

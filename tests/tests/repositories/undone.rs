@@ -213,3 +213,34 @@ fn everything_of_a_vault_is_redone_in_turn() {
     assert_eq!(state(&world), after);
     assert_eq!(world.ok(FIX, "cat last"), "last\n");
 }
+
+/// The agent made a branch and staged its work on it: that is what is taken back, with the git commit on top.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_branch_that_came_with_what_is_staged_goes_again() {
+    for work in [
+        "git checkout -q -b br; echo n > n; git add -A",
+        "git checkout -q -b br; git rm -q a; echo more >> b; git add b; echo loose > loose",
+    ] {
+        for since in ["true", "git tag mine; echo u > u"] {
+            let world = world();
+            world.ok(FIX, work);
+            world.ok(Side::Folder, since);
+            let refs = "git for-each-ref; git symbolic-ref HEAD; git ls-files -s; ls; cat b
+                git --no-optional-locks status --porcelain";
+            let state = || world.ok(Side::Folder, refs);
+            let before = state();
+            let made = world.document(&COMMIT_GIT);
+            assert_eq!(made["result"]["git"]["branch"], "br", "{made}");
+            let after = state();
+            for _ in 0..2 {
+                let undone = world.document(&["undo", "-w", "fix"]);
+                assert_eq!(state(), before, "{undone}");
+                whole(&world);
+                let redone = world.document(&["redo", "-w", "fix"]);
+                assert_eq!(state(), after, "{redone}");
+                whole(&world);
+            }
+        }
+    }
+}

@@ -31,6 +31,8 @@ impl Context {
             wait: self.settings.config.store.busy_timeout,
             settle: None,
             git: Some(GitTaking { home: &self.home, user_home: user_home() }),
+            // Without an author there is nothing in it that could be wrong.
+            git_program: crate::git::options(None).ok(),
             told: Some(told),
         }
     }
@@ -118,13 +120,16 @@ impl Context {
     }
 
     fn settle_applies(&self, vault: &Vault) {
-        let waits = vault.interrupted_applies().is_ok_and(|applies| !applies.is_empty());
-        if !waits || vault.cut_short().is_some() {
+        if vault.cut_short().is_some() {
             return;
         }
+        let waits = vault.interrupted_applies().is_ok_and(|applies| !applies.is_empty());
         let told = |event: &HomeEvent| self.tell(event);
         let options = HomeOptions { wait: SETTLE_WAIT, ..self.home_options(&told) };
-        if let Err(error) = settle_interrupted(vault, &self.actor, &options) {
+        // An undo that only has begun with git may be at work just now.
+        if let Err(error) = settle_interrupted(vault, &self.actor, &options)
+            && waits
+        {
             let CliError { message, hint, .. } = error.into();
             let hint = hint.unwrap_or_else(|| "`offshoot pull --head` tries again".to_owned());
             self.output.note(format!(

@@ -86,6 +86,8 @@ pub struct RepositoryMerge<'a> {
     pub meetings: &'a [Vec<Meeting>],
     /// What was held back of the other sides' checkouts.
     pub held: &'a HeldCheckouts,
+    /// Files that other sides changed and do not bring.
+    pub left_out: &'a [VaultPath],
 }
 
 /// A merged state, and what to say about its repositories.
@@ -126,6 +128,7 @@ pub fn merge_repositories(
             unclear: merge.unclear,
             meetings: merge.meetings.get(at).map_or(&[], Vec::as_slice),
             held: merge.held,
+            left_out: merge.left_out,
         };
         now = take(vault, states, &places, labels, &how, (&mut report, &mut beside))?;
     }
@@ -188,6 +191,7 @@ struct How<'a> {
     unclear: Unclear,
     meetings: &'a [Meeting],
     held: &'a HeldCheckouts,
+    left_out: &'a [VaultPath],
 }
 
 /// The target with what it takes from one other side, in these places; the states are the base, the target and the other one.
@@ -228,6 +232,7 @@ fn take(
             unclear: how.unclear,
             meetings: &meetings,
             held: how.held,
+            left_out: how.left_out,
             edit: &mut edit,
             report,
             beside,
@@ -265,6 +270,8 @@ struct Taking<'a, 'e> {
     meetings: &'e [(Tree<'a>, Tree<'a>)],
     /// What was held back of the other side's checkouts.
     held: &'e HeldCheckouts,
+    /// Files that the other side changed and does not bring.
+    left_out: &'e [VaultPath],
     edit: &'e mut Edit<'a>,
     report: &'e mut GitReport,
     /// What is kept beside directories that are taken whole.

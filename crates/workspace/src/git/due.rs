@@ -30,15 +30,33 @@ pub struct GitDue {
     /// What git is about to do for it. Where the ref is there already, it was done, and only not remembered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) moving: Option<GitMove>,
+    /// It was made, and an undo of the commit is about to move these refs back: until that is recorded, they have to come forth again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) undone: Vec<GitMove>,
+}
+
+impl GitDue {
+    /// One that nobody has begun with.
+    pub(crate) fn of(workspace: Id, commit: Id, asked: GitAsked) -> Self {
+        Self { workspace, commit, asked, moving: None, undone: Vec::new() }
+    }
 }
 
 /// The git commits that are still to be made, of workspaces that are there.
 pub fn git_dues(vault: &Vault) -> Result<Vec<GitDue>> {
     let mut dues = parsed(vault.git_due()?.as_deref());
+    dues.retain(|due| due.undone.is_empty());
     if !dues.is_empty() {
         let workspaces = vault.workspaces()?;
         dues.retain(|due| workspaces.iter().any(|workspace| workspace.id == due.workspace));
     }
+    Ok(dues)
+}
+
+/// Undos that moved refs of git back, or were about to, and are not recorded.
+pub(crate) fn git_undos(vault: &Vault) -> Result<Vec<GitDue>> {
+    let mut dues = parsed(vault.git_due()?.as_deref());
+    dues.retain(|due| !due.undone.is_empty());
     Ok(dues)
 }
 

@@ -75,6 +75,12 @@ pub(crate) fn git_move_of(vault: &Vault, commit: &Operation) -> Result<Option<Gi
     }
 }
 
+/// The repository of the first folder in a state of the main line.
+pub(crate) fn repository_at(vault: &Vault, root: &RootId) -> Result<VaultPath> {
+    let tree = vault.tree(root)?;
+    State { objects: vault.objects()?, tree: &tree }.repository_at(&VaultPath::top())
+}
+
 /// What is checked out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CheckedOut {
@@ -150,6 +156,23 @@ impl GitMove {
         Self { index, ..self }
     }
 
+    /// Moves the refs forth again that somebody moved back who died before the files went back. Whether there is nothing left to do: the
+    /// refs are where they were, or somebody moved them since.
+    pub(crate) fn bring_back(&self, folder: &GitFolder, at: &VaultPath) -> GitResult<bool> {
+        let now = || folder.commit(&self.reference);
+        if now()?.as_ref() == Some(&self.to) {
+            // The index goes before the refs.
+            let checked_out = folder.checked_out()?.unwrap_or_else(|| "HEAD".to_owned());
+            if checked_out == self.reference {
+                let side = |commit| Side { commit, index: None };
+                move_index(folder, side(self.from.as_deref()), side(Some(&self.to)))?;
+            }
+            return Ok(true);
+        }
+        self.revert(folder, at, true)?;
+        Ok(now()? != self.from)
+    }
+
     /// Moves the refs back, or forth again, in one step, with the index where that belongs to them, and tells what became of them. Where
     /// the branch is elsewhere, or git is at work, it stays. `at` is the repository in the vault.
     pub(crate) fn revert(
@@ -174,6 +197,7 @@ impl GitMove {
                 from: from.map(str::to_owned),
                 to: to.map(str::to_owned),
                 way: None,
+                logged: false,
             });
         };
         let is_free = folder.check_at_rest().is_ok() && folder.check_unlocked().is_ok();

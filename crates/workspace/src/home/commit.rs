@@ -161,8 +161,13 @@ impl<'a> CommitService<'a> {
                 let turned = proposal.meetings.iter();
                 let turned = turned.map(|met| Meeting { target: met.other, other: met.target });
                 let meetings = [Vec::new(), turned.collect()];
-                let held = &HeldCheckouts::default();
-                let how = How { target: 0, unclear: Unclear::Follow, meetings: &meetings, held };
+                let how = How {
+                    target: 0,
+                    unclear: Unclear::Follow,
+                    meetings: &meetings,
+                    held: &HeldCheckouts::default(),
+                    left_out: &[],
+                };
                 let both = merge(vault, proposal.selected.root, &sides, &how, options)?;
                 (both.merged.root, both.merged.conflicts, both.report.left_behind())
             }

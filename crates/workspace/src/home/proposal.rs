@@ -7,7 +7,8 @@ use offshoot_vault::merge::conflict::Conflict;
 use offshoot_vault::merge::{Base, MergeInputs, MergeOptions, Rename, Side};
 use offshoot_vault::{Id, RootId, Snapshot, Vault, VaultPath, Workspace};
 
-use super::select::{Held, Selected, Selection, SelectionStates, held_back, select};
+use super::kept_out::kept_out;
+use super::select::{Held, HeldReason, Selected, Selection, SelectionStates, held_back, select};
 use crate::error::{Result, ServiceError};
 use crate::git::{
     GitReport, HeldCheckouts, Meeting, MergedRepositories, RepositoryMerge, Unclear, is_own,
@@ -101,14 +102,17 @@ impl Proposal {
         }
         let sides = [side(HEAD_LABEL, main), side(&workspace.name, offered)];
         let meetings = [Vec::new(), meetings(vault, tip, &proposal.common)?];
-        let held = &proposal.selected.checkouts();
-        let how = How { target: 0, unclear: Unclear::Apart, meetings: &meetings, held };
+        let (held, left_out) = (&proposal.selected.checkouts(), &left_out(&proposal.selected.held));
+        let unclear = Unclear::Apart;
+        let how = How { target: 0, unclear, meetings: &meetings, held, left_out };
         match merge(vault, base, &sides, &how, options) {
             Ok(MergedRepositories { merged, report, places }) => {
                 let quiet = merged.root == main && report.notes.is_empty();
                 proposal.nothing = quiet && is_all_own(vault, &base, &offered, &places)?;
                 (proposal.merged, proposal.conflicts) = (merged.root, merged.conflicts);
                 (proposal.renames, proposal.git) = (merged.renames, report);
+                let gone = kept_out(vault, (&main, &proposal.merged), &workspace.name)?;
+                proposal.git.notes.extend(gone);
                 let [_, met] = meetings;
                 proposal.meetings = met;
             }
@@ -176,6 +180,12 @@ impl Proposal {
     }
 }
 
+/// The files that stay because they were not asked for.
+fn left_out(held: &[Held]) -> Vec<VaultPath> {
+    let is_choice = |held: &&Held| matches!(held.reason, HeldReason::NotAsked | HeldReason::Left);
+    held.iter().filter(is_choice).map(|held| held.change.path.clone()).collect()
+}
+
 /// Whether states differ in nothing but what a version control keeps for itself.
 fn is_all_own(
     vault: &Vault,
@@ -234,6 +244,8 @@ pub(super) struct How<'a> {
     pub(super) meetings: &'a [Vec<Meeting>],
     /// What was held back of the other sides' checkouts.
     pub(super) held: &'a HeldCheckouts,
+    /// Files that are not brought though they were changed.
+    pub(super) left_out: &'a [VaultPath],
 }
 
 /// Merges sides against one state into one of them.
@@ -245,8 +257,8 @@ pub(super) fn merge(
     options: &MergeOptions,
 ) -> Result<MergedRepositories> {
     let inputs = MergeInputs { base: &Base::Root(base), sides };
-    let How { target, unclear, meetings, held } = *how;
-    let merge = RepositoryMerge { inputs, options, target, unclear, meetings, held };
+    let How { target, unclear, meetings, held, left_out } = *how;
+    let merge = RepositoryMerge { inputs, options, target, unclear, meetings, held, left_out };
     merge_repositories(vault, &merge)
 }
 

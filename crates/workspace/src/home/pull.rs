@@ -248,7 +248,8 @@ pub(super) fn merge_head(
     let sides = [side(workspace, tip.root), side(HEAD_LABEL, seen)];
     let inputs = MergeInputs { base: &base, sides: &sides };
     let unclear = Unclear::Apart;
-    let held = &HeldCheckouts::default();
-    let merge = RepositoryMerge { inputs, options, target: 0, unclear, meetings: &[], held };
+    let (held, left_out) = (&HeldCheckouts::default(), &[]);
+    let merge =
+        RepositoryMerge { inputs, options, target: 0, unclear, meetings: &[], held, left_out };
     merge_repositories(vault, &merge)
 }

@@ -68,6 +68,7 @@ fn scene_of(history: &str, folder: &str, workspace: &str) -> Scene {
         unclear: Unclear::Apart,
         meetings: &[],
         held: &HeldCheckouts::default(),
+        left_out: &[],
     };
     let both = merge_repositories(&bench.vault, &merge).unwrap();
     drop(held);

@@ -39,6 +39,9 @@ pub(super) enum Stays {
 /// The stash, whose log matters as much as the ref.
 pub(super) const STASH: &[u8] = b"refs/stash";
 
+/// Where tags are.
+pub(super) const TAGS: &[u8] = b"refs/tags/";
+
 /// Tells whether a commit has another one in its history.
 type Includes<'a> = &'a dyn Fn(&[u8], &[u8]) -> Result<bool>;
 
@@ -100,10 +103,12 @@ impl RefStates<'_> {
         let Some(here) = here else { return Ok(Decision::Take) };
         let moved_here = Some(here) != was || self.is_own_work(name, here);
         let seen = !moved_here && !self.keeps_apart(here);
-        if seen || (self.there_includes)(there, here)? {
+        // A branch goes on; a tag names one commit, and a newer one is another.
+        let goes_on = !name.starts_with(TAGS);
+        if seen || (goes_on && (self.there_includes)(there, here)?) {
             return Ok(Decision::Take);
         }
-        if moved_here && (self.here_includes)(here, there)? {
+        if goes_on && moved_here && (self.here_includes)(here, there)? {
             return Ok(Decision::Nothing);
         }
         Ok(Decision::Both)
@@ -237,6 +242,28 @@ mod tests {
         assert_eq!(plan.set, refs(&[("a", "123")]));
         let plan = planned(&[("a", "1")], &[("a", "123")], &[("a", "12")]);
         assert_eq!((plan.set, plan.stays), Default::default());
+    }
+
+    #[test]
+    fn a_tag_goes_nowhere_by_itself() {
+        let refs = |value: &str| Refs::from([([TAGS, b"v1"].concat(), value.as_bytes().to_vec())]);
+        let includes = |a: &[u8], b: &[u8]| Ok(a.starts_with(b));
+        let planned = |base: &Refs, target: &Refs, other: &Refs| {
+            let (there_includes, here_includes) = (&includes, &includes);
+            let (kept_there, given) = (Vec::new(), None);
+            let states =
+                RefStates { base, target, other, there_includes, here_includes, kept_there, given };
+            plan(&states, &BTreeMap::new()).unwrap()
+        };
+        // Made on both sides, wherever it is.
+        for (here, there) in [("1", "12"), ("12", "1")] {
+            let plan = planned(&Refs::new(), &refs(here), &refs(there));
+            assert!(plan.set.is_empty(), "{plan:?}");
+            assert_eq!(plan.stays.len(), 1, "{plan:?}");
+        }
+        // Moved on one side.
+        let plan = planned(&refs("1"), &refs("1"), &refs("12"));
+        assert_eq!(plan.set, refs("12"));
     }
 
     #[test]

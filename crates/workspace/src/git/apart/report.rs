@@ -63,6 +63,8 @@ pub struct GitNote {
     pub to: Option<String>,
     /// What to do about a ref that was kept apart.
     pub way: Option<WayOn>,
+    /// Whether a log has what a ref was that was rewritten or went back.
+    pub logged: bool,
 }
 
 /// What a branch is to a checkout that needs it where it is.
@@ -142,6 +144,8 @@ pub enum GitEvent {
     DirectoryStayed(Option<String>),
     /// The target's whole directory stays, for this reason.
     DirectoryKept(&'static str),
+    /// The other side deleted a file in git, and so many more, that no workspace has: they stay on disk.
+    KeptOut(u64),
     /// A ref of the other side has no room beside one of the target's, which is named first; it has the second name now.
     NoRoom(String, String),
 }
@@ -174,6 +178,7 @@ impl GitEvent {
             Self::DamagedObjects(_) => "damaged-objects",
             Self::CheckoutStayed(_) => "checkout-stayed",
             Self::FileStayed => "file-stayed",
+            Self::KeptOut(_) => "kept-out",
             Self::DirectoryStayed(_) | Self::DirectoryKept(_) => "directory-stayed",
         }
     }
@@ -192,6 +197,7 @@ impl GitEvent {
         match self {
             Self::CheckoutStayed(why) | Self::NotBrought(why) => Some(why),
             Self::DirectoryKept(why) => Some(why),
+            Self::KeptOut(_) => Some(".offshootignore keeps it out of workspaces"),
             Self::CheckedOut(_, InUse::Rebased) => Some("it is being rebased there"),
             Self::CheckedOut(_, InUse::Bisected) => Some("a search by git bisect started there"),
             Self::StayedInUse(InUse::CheckedOut) => Some("it is checked out in a working tree"),

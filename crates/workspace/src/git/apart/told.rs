@@ -8,7 +8,7 @@ use super::ancestry::{Ancestry, ahead, ancestry, history, includes};
 use super::directory::Checkouts;
 use super::directory::ref_files::{log_path, text};
 use super::own_name::{own_branches, own_name};
-use super::refs::{Name, RefPlan, kept_from};
+use super::refs::{Name, RefPlan, TAGS, kept_from};
 use super::report::GitEvent;
 use super::store::is_id;
 use super::{Taking, Unclear, logs};
@@ -51,10 +51,26 @@ impl Taking<'_, '_> {
             if replaced {
                 self.keep_before(repository, name, (was, Some(value)), after)?;
             } else if let Some(event) = self.left_behind(repository, name, was, value)? {
+                let logged = self.is_logged(repository, name, was)?;
                 self.note(repository, event, text(name), Some(was), Some(value));
+                self.report.notes.last_mut().expect("a note was just added").logged = logged;
             }
         }
         Ok(())
+    }
+
+    /// Whether a log of the target has what a ref was.
+    fn is_logged(&self, repository: &VaultPath, name: &[u8], was: &[u8]) -> Result<bool> {
+        let sides = self.sides;
+        let own = log_path(repository, name);
+        // The other side's new lines come along; a log that the target lacks is made of them.
+        let logs = [
+            sides.target.file(&own)?,
+            sides.other.file(&own)?,
+            sides.target.file(&log_path(repository, b"HEAD"))?,
+        ];
+        let has = |log: &Vec<u8>| log.windows(was.len().max(1)).any(|part| part == was);
+        Ok(logs.iter().flatten().any(has))
     }
 
     /// Names the commits that only the log of a deleted ref leads to: it goes with the ref.
@@ -250,7 +266,8 @@ impl Taking<'_, '_> {
         let both = self.both(repository)?;
         let on = ancestry(&both.other, value, was)?;
         if on == Ancestry::Yes {
-            return Ok(None);
+            // Nobody expects a tag to move.
+            return Ok(name.starts_with(TAGS).then_some(GitEvent::Moved));
         }
         if ancestry(&both.target, was, value)? == Ancestry::Yes {
             return Ok(Some(GitEvent::Rewound(ahead(&both.target, was, value)?)));

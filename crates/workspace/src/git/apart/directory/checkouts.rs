@@ -26,6 +26,8 @@ pub(in super::super) struct Checkouts {
     pub(in super::super) take: bool,
     /// Why it cannot be: the target's repository would be broken by it.
     pub(super) flaw: Option<String>,
+    /// A file that the other side has otherwise in its index, and does not bring: git would show that as taken back.
+    pub(super) left_out: Option<VaultPath>,
 }
 
 impl Checkouts {
@@ -68,7 +70,8 @@ impl Taking<'_, '_> {
         let other = self.sound_refs(repository, (&base, &target), other)?;
         for checkout in checkouts.iter_mut().filter(|checkout| checkout.is_changed()) {
             checkout.flaw = checkout_flaw(&both, checkout)?;
-            checkout.take &= checkout.flaw.is_none();
+            checkout.left_out = self.left_out(checkout)?;
+            checkout.take &= checkout.flaw.is_none() && checkout.left_out.is_none();
         }
         let given = self.given(repository)?;
         // What is taken back goes by where refs are, not by what they hold.
@@ -102,6 +105,22 @@ impl Taking<'_, '_> {
         Ok(())
     }
 
+    /// A file of a checkout that the other side committed or staged, and does not bring.
+    fn left_out(&self, checkout: &Checkouts) -> Result<Option<VaultPath>> {
+        let Checkouts { at, target, other, .. } = checkout;
+        let first = VaultPath::top();
+        let top = match *at == self.sides.target.repository_at(&first)? {
+            true => Some(first),
+            false => at.parent().filter(|_| at.name() == Some(b".git")),
+        };
+        let Some(top) = top else { return Ok(None) };
+        let is_theirs = |path: &&VaultPath| {
+            let below = path.names().strip_prefix(top.names());
+            below.is_some_and(|below| other.says_other_of(target, &below.join(&b'/')))
+        };
+        Ok(self.left_out.iter().find(is_theirs).cloned())
+    }
+
     /// What the folders' refs were when a workspace that follows last took them in.
     fn given(&self, repository: &VaultPath) -> Result<Option<Refs>> {
         let met = self.meetings.first().filter(|_| self.unclear == Unclear::Follow);
@@ -115,8 +134,15 @@ impl Taking<'_, '_> {
         let (base, target) = (self.checked_out_last(at)?, read(&sides.target)?);
         let mut other = read(&sides.other)?;
         other.busy |= self.held.unfinished.contains(at);
-        let mut checkouts =
-            Checkouts { at: at.clone(), base, target, other, take: false, flaw: None };
+        let mut checkouts = Checkouts {
+            at: at.clone(),
+            base,
+            target,
+            other,
+            take: false,
+            flaw: None,
+            left_out: None,
+        };
         let Checkouts { target, other, .. } = &checkouts;
         let at_rest = !target.busy && !other.busy;
         // What waits in the target is finished by the other side, or comes back as it was. A workspace that follows keeps its own.
@@ -168,7 +194,7 @@ impl Taking<'_, '_> {
         checkout: &Checkouts,
         refs: &Refs,
     ) -> Result<()> {
-        let Checkouts { at, base, target, other, take, flaw } = checkout;
+        let Checkouts { at, base, target, other, take, flaw, left_out: _ } = checkout;
         self.tell_left_out(repository, checkout);
         if *take {
             self.tell_switched(repository, checkout);

@@ -17,6 +17,9 @@ impl Taking<'_, '_> {
     /// Why the target's checkout stays.
     pub(super) fn why_it_stays(&self, checkout: &Checkouts) -> Result<String> {
         let Checkouts { base, target, other, .. } = checkout;
+        if let Some(path) = &checkout.left_out {
+            return Ok(format!("{path} is committed or staged in {}, and stays there", self.label));
+        }
         Ok(match (target.busy, other.busy, target.is_same(base)) {
             (true, ..) => "a merge or rebase is in progress there".to_owned(),
             (_, true, _) => "the other side has a merge or rebase in progress".to_owned(),
