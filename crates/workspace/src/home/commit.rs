@@ -219,7 +219,7 @@ impl<'a> CommitService<'a> {
             summary: describe::summary(
                 &workspace.name,
                 request.message,
-                (&plan.brought, plan.metadata_files),
+                (&plan.brought, !proposal.git.notes.is_empty()),
             ),
             files: audited(&plan.brought),
             execs: outcome.execs.clone(),
@@ -237,7 +237,8 @@ fn outcome(
     reader: &Standing,
 ) -> CommitOutcome {
     let Plan { proposal, meanwhile, after, brought, kept_conflicts, kept_git, .. } = plan;
-    let default = || describe::message(&workspace.name, (brought, plan.metadata_files), reader);
+    let merges = !proposal.git.notes.is_empty();
+    let default = || describe::message(&workspace.name, (brought, merges), reader);
     CommitOutcome {
         workspace: workspace.name.clone(),
         dry_run: request.dry_run,

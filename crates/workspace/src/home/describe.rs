@@ -16,10 +16,11 @@ pub(super) fn count(changes: &[Change]) -> usize {
     if files > 0 { files } else { changes.iter().filter(is_content).count() }
 }
 
-/// What is said about a commit that nobody said anything about. `metadata` counts files of which only times and the like change.
+/// What is said about a commit that nobody said anything about. `merges` says that commits of the workspace were kept
+/// apart, which a git commit merges.
 pub(super) fn message(
     workspace: &str,
-    (changes, metadata): (&[Change], u64),
+    (changes, merges): (&[Change], bool),
     reader: &Standing,
 ) -> String {
     let files = changes.iter().filter(|change| change.entry().kind() != EntryKind::Directory);
@@ -27,9 +28,8 @@ pub(super) fn message(
         files.filter(|change| !is_of_git(change)).map(|it| reader.display(&it.path)).collect();
     match names.as_slice() {
         [] if changes.iter().any(is_of_git) => format!("{workspace}: git only"),
-        [] if changes.is_empty() && metadata > 0 => format!("{workspace}: metadata only"),
-        // Only commits that were kept apart are merged.
-        [] if changes.is_empty() => format!("{workspace}: merge its commits"),
+        [] if changes.is_empty() && merges => format!("{workspace}: merge its commits"),
+        [] if changes.is_empty() => format!("{workspace}: metadata only"),
         [] => format!("{workspace}: {}", plural(count(changes), "change")),
         [one] => format!("{workspace}: {one}"),
         [first, rest @ ..] => format!("{workspace}: {first} and {} more", rest.len()),
@@ -40,13 +40,13 @@ pub(super) fn message(
 pub(super) fn summary(
     workspace: &str,
     message: Option<&str>,
-    (changes, metadata): (&[Change], u64),
+    (changes, merges): (&[Change], bool),
 ) -> String {
     let own: Vec<Change> = changes.iter().filter(|change| !is_of_git(change)).cloned().collect();
-    let files = match (own.is_empty(), changes.is_empty() && metadata > 0) {
-        (true, true) => "metadata only".to_owned(),
-        (true, false) => "git only".to_owned(),
-        (false, _) => plural(count(&own), "file"),
+    let files = match own.is_empty() {
+        true if changes.is_empty() && !merges => "metadata only".to_owned(),
+        true => "git only".to_owned(),
+        false => plural(count(&own), "file"),
     };
     let first = message.and_then(|text| text.lines().next()).map(str::trim);
     match first.filter(|line| !line.is_empty()) {
