@@ -39,6 +39,8 @@ mod parts;
 mod planned;
 #[path = "repositories/recorded.rs"]
 mod recorded;
+#[path = "repositories/replaced.rs"]
+mod replaced;
 #[path = "repositories/seen.rs"]
 mod seen;
 #[path = "repositories/story.rs"]
@@ -47,6 +49,8 @@ mod story;
 mod submodules;
 #[path = "repositories/undone.rs"]
 mod undone;
+#[path = "repositories/ways.rs"]
+mod ways;
 #[path = "repositories/world.rs"]
 mod world;
 

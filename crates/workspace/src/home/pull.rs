@@ -157,7 +157,7 @@ impl<'a> PullService<'a> {
         let root = stamp(self.vault, &tip.root, &both.merged.root)?;
         pulled.changes = self.changes(&tip.root, &root)?;
         pulled.conflicts = both.merged.conflicts;
-        pulled.git = both.report;
+        pulled.git = both.report.inside(&current.name);
         self.record(kind, [&head, &tip], &current, root, pulled)
     }
 

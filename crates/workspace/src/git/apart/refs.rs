@@ -56,6 +56,8 @@ pub(super) struct RefStates<'a> {
     /// What the other side's refs were when the target last took them in; nothing where it does not matter. A branch that is elsewhere
     /// by now has work of the target's own, which is not taken from it.
     pub(super) given: Option<Refs>,
+    /// Branches that the target keeps the other side's commits apart from, though these came from them: their files did not come.
+    pub(super) taken_back: BTreeSet<Name>,
 }
 
 impl RefStates<'_> {
@@ -100,6 +102,14 @@ impl RefStates<'_> {
         let Some(here) = here else { return Ok(Decision::Take) };
         let moved_here = Some(here) != was || self.is_own_work(name, here);
         let seen = !moved_here && !self.keeps_apart(here);
+        // Whoever goes back has a commit that everybody had before: that the other side has it tells nothing.
+        let went_back = match was.filter(|was| *was != here) {
+            Some(was) => (self.here_includes)(was, here)?,
+            None => false,
+        };
+        if went_back || self.taken_back.contains(name) {
+            return Ok(Decision::Both);
+        }
         if seen || (self.there_includes)(there, here)? {
             return Ok(Decision::Take);
         }
@@ -227,6 +237,7 @@ mod tests {
             here_includes: &includes,
             kept_there: vec![b"refs/heads/offshoot/folder/".to_vec()],
             given: None,
+            taken_back: BTreeSet::new(),
         };
         plan(&states, &guarded).unwrap()
     }
@@ -237,6 +248,15 @@ mod tests {
         assert_eq!(plan.set, refs(&[("a", "123")]));
         let plan = planned(&[("a", "1")], &[("a", "123")], &[("a", "12")]);
         assert_eq!((plan.set, plan.stays), Default::default());
+    }
+
+    /// Such as by an undo: the files of the commits that are gone do not come back either.
+    #[test]
+    fn a_branch_that_went_back_does_not_follow() {
+        let plan = planned(&[("a", "12")], &[("a", "1")], &[("a", "123")]);
+        let both = Stays::Both(Some(b"123".to_vec()));
+        assert_eq!(plan.stays, [(b"refs/heads/a".to_vec(), both)].into());
+        assert!(plan.set.is_empty(), "{plan:?}");
     }
 
     #[test]
