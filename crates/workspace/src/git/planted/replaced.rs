@@ -6,8 +6,7 @@ use offshoot_vault::VaultPath;
 use offshoot_vault::diff::Change;
 
 use crate::error::Result;
-use crate::git::names::within_repository;
-use crate::git::repository::{Refs, State, is_repository, path_of};
+use crate::git::repository::{Refs, State, path_of};
 
 /// How the names of such refs start.
 const REPLACE: &[u8] = b"refs/replace/";
@@ -25,33 +24,28 @@ impl Replaced {
     /// Looks at the lists of packed refs and the files of replacements that changed.
     pub(super) fn of(changes: &[Change], before: State<'_>, after: State<'_>) -> Result<Self> {
         let mut found = Self::default();
+        let mut repositories: BTreeMap<VaultPath, BTreeSet<Vec<u8>>> = BTreeMap::new();
         for change in changes {
             let path = &change.path;
-            let is_list = path.name() == Some(b"packed-refs");
-            let Some((repository, name)) = (match is_list {
-                true => path.parent().map(|repository| (repository, Vec::new())),
-                false => replacement_at(path),
-            }) else {
+            let Some((repository, name)) = replacement_at(path).or_else(|| list_at(path)) else {
                 continue;
             };
-            if !is_list {
-                let of = |state: State<'_>| state.refs(&repository);
-                if of(before)?.get(&name) == of(after)?.get(&name) {
-                    found.same.insert(path.clone());
+            if !repositories.contains_key(&repository) {
+                let changed = changed(&before.refs(&repository)?, &after.refs(&repository)?);
+                repositories.insert(repository.clone(), changed);
+            }
+            let changed = &repositories[&repository];
+            match name {
+                Some(name) if !changed.contains(&name) => drop(found.same.insert(path.clone())),
+                None if !changed.is_empty() && change.after.is_some() => {
+                    let (old, new) = (before.file(path)?, after.file(path)?);
+                    let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
+                    let text = with_lines_of(&new, &old, changed);
+                    if text != new {
+                        found.packed.insert(path.clone(), text);
+                    }
                 }
-            } else if within_repository(path).is_some() || is_repository(after.tree, &repository)? {
-                let (was, is) = (before.refs(&repository)?, after.refs(&repository)?);
-                let changed = changed(&was, &is);
-                if changed.is_empty() || change.after.is_none() {
-                    continue;
-                }
-                let text = |state: State<'_>| Ok(state.file(path)?.unwrap_or_default());
-                let (old, new): (Result<Vec<u8>>, Result<Vec<u8>>) = (text(before), text(after));
-                let (old, new) = (old?, new?);
-                let text = with_lines_of(&new, &old, &changed);
-                if text != new {
-                    found.packed.insert(path.clone(), text);
-                }
+                _ => {}
             }
         }
         Ok(found)
@@ -69,10 +63,16 @@ impl Replaced {
 }
 
 /// The repository and the name of a replacement that has a file of its own.
-fn replacement_at(path: &VaultPath) -> Option<(VaultPath, Vec<u8>)> {
+fn replacement_at(path: &VaultPath) -> Option<(VaultPath, Option<Vec<u8>>)> {
     let names = path.names();
     let at = names.windows(2).rposition(|pair| pair[0] == b"refs" && pair[1] == b"replace")?;
-    (names.len() > at + 2).then(|| (path_of(&names[..at]), names[at..].join(&b'/')))
+    (names.len() > at + 2).then(|| (path_of(&names[..at]), Some(names[at..].join(&b'/'))))
+}
+
+/// The repository that a list of packed refs would be of. In anything else there are no refs.
+fn list_at(path: &VaultPath) -> Option<(VaultPath, Option<Vec<u8>>)> {
+    let repository = path.parent().filter(|_| path.name() == Some(b"packed-refs"))?;
+    Some((repository, None))
 }
 
 /// The replacements that have another value.
