@@ -6,7 +6,8 @@ use offshoot_vault::VaultPath;
 use offshoot_vault::diff::Change;
 
 use crate::error::Result;
-use crate::git::repository::{Refs, State, path_of};
+use crate::git::names::within_repository;
+use crate::git::repository::{Refs, State, is_repository, path_of};
 
 /// How the names of such refs start.
 const REPLACE: &[u8] = b"refs/replace/";
@@ -30,6 +31,10 @@ impl Replaced {
             let Some((repository, name)) = replacement_at(path).or_else(|| list_at(path)) else {
                 continue;
             };
+            // Any other file can have such a name.
+            if within_repository(path).is_none() && !is_repository(after.tree, &repository)? {
+                continue;
+            }
             if !repositories.contains_key(&repository) {
                 let changed = changed(&before.refs(&repository)?, &after.refs(&repository)?);
                 repositories.insert(repository.clone(), changed);
@@ -69,7 +74,7 @@ fn replacement_at(path: &VaultPath) -> Option<(VaultPath, Option<Vec<u8>>)> {
     (names.len() > at + 2).then(|| (path_of(&names[..at]), Some(names[at..].join(&b'/'))))
 }
 
-/// The repository that a list of packed refs would be of. In anything else there are no refs.
+/// The repository that a list of packed refs would be of.
 fn list_at(path: &VaultPath) -> Option<(VaultPath, Option<Vec<u8>>)> {
     let repository = path.parent().filter(|_| path.name() == Some(b"packed-refs"))?;
     Some((repository, None))
