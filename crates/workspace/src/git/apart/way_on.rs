@@ -16,7 +16,7 @@ pub(crate) fn short_ref(name: &str) -> &str {
 
 impl WayOn {
     /// A merge of another ref into a branch, wherever that is checked out.
-    pub(crate) fn merge(branch: &str, kept: &str) -> Self {
+    pub(super) fn merge(branch: &str, kept: &str) -> Self {
         let when = Some(format!("on {}", short_ref(branch)));
         Self { goal: Goal::Merge, when, commands: vec![format!("git merge {}", word(kept))] }
     }

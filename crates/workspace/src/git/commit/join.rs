@@ -270,13 +270,8 @@ impl GitCommit {
         let staged = ["diff-index", "--cached", "--quiet", "HEAD"];
         let nothing_staged = self.folder.git.try_output(&staged, &[])?.status.success();
         let parent = self.folder.commit("HEAD")?.unwrap_or_default();
-        let way = match kept.has(&self.folder, &parent)? {
-            true => WayOn::merge(&self.folder.checked_out()?.unwrap_or_default(), &kept.reference),
-            false if kept.is_unrelated(&self.folder, &parent)? => {
-                WayOn::record(&kept.reference).unrelated()
-            }
-            false => WayOn::record(&kept.reference),
-        };
+        let way = WayOn::record(&kept.reference);
+        let way = if kept.is_unrelated(&self.folder, &parent)? { way.unrelated() } else { way };
         let way = Box::new(if nothing_staged { way } else { way.after_commit() });
         Ok(GitError::CannotJoin { kept: kept.name(), why, way })
     }
