@@ -45,6 +45,8 @@ mod parts;
 mod planned;
 #[path = "repositories/recorded.rs"]
 mod recorded;
+#[path = "repositories/replaced.rs"]
+mod replaced;
 #[path = "repositories/seen.rs"]
 mod seen;
 #[path = "repositories/story.rs"]
@@ -55,6 +57,8 @@ mod submodules;
 mod undone;
 #[path = "repositories/unfinished.rs"]
 mod unfinished;
+#[path = "repositories/ways.rs"]
+mod ways;
 #[path = "repositories/world.rs"]
 mod world;
 

@@ -42,7 +42,7 @@ pub(crate) use index::{changed_in_index, first_index, is_index_of, is_index_refr
 pub use moved::record_git_commit;
 pub(crate) use moved::{FOLLOW, GitMove, checked_out, git_move_of, repository_at};
 pub(crate) use names::{
-    GIT_SUFFIX, git_directory, is_git_directory, is_git_folder_name, worktree_of,
+    GIT_SUFFIX, git_directory, is_git_directory, is_git_folder_name, within_repository, worktree_of,
 };
 pub use options::{GitAuthor, GitOptions};
 pub(crate) use outside::{NotOurs, checkout_above, is_git_directory_on_host, outside};

@@ -217,13 +217,13 @@ impl<'a> MergeService<'a> {
             MergeTarget::New(name) => (name.to_owned(), true),
         };
         Ok(MergeOutcome {
-            workspace,
             created,
             sides: plan.sides.clone(),
             conflicts: OpenConflict::all(&self.vault.tree(&merged.root)?)?,
             changes: diff::compare(self.vault.objects()?, &before, &merged.root)?,
             merged,
-            git,
+            git: git.inside(&workspace),
+            workspace,
             snapshot: None,
             operation: None,
         })

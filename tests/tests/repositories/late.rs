@@ -242,3 +242,17 @@ fn what_a_killed_dry_run_left_is_collected() {
     world.done(&[&COMMIT_GIT[..], &["--dry-run"]].concat());
     assert_eq!(left(), 0);
 }
+
+/// The other way on: the person commits it.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn one_that_the_person_made_is_not_missing() {
+    for take in ["git add -A; git commit -qm mine", "git checkout -q .; rm n"] {
+        let world = killed("write-tree");
+        world.ok(Side::Folder, "echo other > other");
+        assert_said(&world);
+        world.ok(Side::Folder, take);
+        assert_silent(&world);
+        world.done(&COMMIT_GIT);
+    }
+}

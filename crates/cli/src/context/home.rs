@@ -8,8 +8,8 @@ use offshoot_vault::merge::MergeOptions;
 use offshoot_vault::{ApplyNote, Vault, Workspace};
 use offshoot_workspace::git::{GitDue, GitFolder, git_dues, settle_git_due};
 use offshoot_workspace::{
-    BindingService, GitDirectory, GitTaking, HomeEvent, HomeOptions, How, Preview, PreviewService,
-    RunningService, Selection, ServiceError, Settled, settle_interrupted,
+    BindingService, CommitService, GitDirectory, GitTaking, HomeEvent, HomeOptions, How, Preview,
+    PreviewService, RunningService, Selection, ServiceError, Settled, settle_interrupted,
 };
 
 use super::{Context, OpenVault, user_home};
@@ -94,12 +94,19 @@ impl Context {
         self.tell_git_due(vault);
     }
 
-    /// Says which git commits were asked for and not made.
+    /// Says which git commits were asked for and not made. Those that somebody else made are forgotten.
     pub(crate) fn tell_git_due(&self, vault: &Vault) {
         // Where it cannot be told, the command itself has more to say about that.
         for due in git_dues(vault).unwrap_or_default() {
             let Ok(Some(workspace)) = vault.workspace(&due.workspace) else { continue };
             if self.was_made(vault, &due) {
+                continue;
+            }
+            let told = |event: &HomeEvent| self.tell(event);
+            let options = self.home_options(&told);
+            let service = CommitService::new(vault, &self.actor, options, self.diff_options());
+            let git = crate::git::options(due.asked.author.as_deref());
+            if git.is_ok_and(|git| matches!(service.is_owed(&workspace, &git), Ok(false))) {
                 continue;
             }
             let name = workspace.name;

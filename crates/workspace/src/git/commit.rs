@@ -141,6 +141,27 @@ impl GitCommit {
         }
     }
 
+    /// The same, and git gets nothing.
+    pub fn check_planned_join(&self, vault: &Vault, came: &CameHome<'_>) -> Result<()> {
+        // What is kept apart only now is found once the files are home.
+        if Kept::find(&self.folder, came.git)?.is_none() {
+            return Ok(());
+        }
+        match self.rehearsed(vault, came)? {
+            Some((_kept, commit)) => commit.check_join(vault, came),
+            None => Ok(()),
+        }
+    }
+
+    /// The same commit in a repository that goes with what is given first.
+    fn rehearsed(&self, vault: &Vault, came: &CameHome<'_>) -> Result<Option<(Rehearsal, Self)>> {
+        let Some(rehearsal) = Rehearsal::new(&self.folder, vault, came)? else { return Ok(None) };
+        let (identity, dirty) = (self.identity.clone(), self.dirty.clone());
+        let (folder, overlooked) = (rehearsal.folder.clone(), self.overlooked.clone());
+        let commit = Self { folder, identity, dirty, overlooked };
+        Ok(Some((rehearsal, commit)))
+    }
+
     /// What a commit of what comes home would be: it is made, and forgotten. The id of a new one is not what the real one's will be. Nothing
     /// where git has it already, or can see nothing of it.
     pub fn plan(
@@ -149,12 +170,9 @@ impl GitCommit {
         came: &CameHome<'_>,
         words: &GitWords<'_>,
     ) -> Result<Option<GitCommitted>> {
-        let Some(rehearsal) = Rehearsal::new(&self.folder, vault, came)? else {
+        let Some((_rehearsal, commit)) = self.rehearsed(vault, came)? else {
             return self.plan_files(vault, came);
         };
-        let (identity, dirty) = (self.identity.clone(), self.dirty.clone());
-        let (folder, overlooked) = (rehearsal.folder.clone(), self.overlooked.clone());
-        let commit = Self { folder, identity, dirty, overlooked };
         let made = commit.commit(vault, came, words, &|_| Ok(()))?;
         let Some(made) = made else { return Ok(None) };
         let hooks = if made.is_new { hooks::hooks(&self.folder)? } else { Vec::new() };

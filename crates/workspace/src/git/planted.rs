@@ -1,6 +1,7 @@
 //! Changes that would make the host run something by itself, as soon as anybody uses git there.
 
 mod look;
+mod replaced;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,6 +13,7 @@ use super::repository::{State, is_repository, path_of};
 use super::submodule::Submodules;
 use crate::error::Result;
 use look::{emptied, is_module_part, leads_elsewhere, look, shadows_ref};
+use replaced::Replaced;
 
 /// What is planted, and so held back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,6 +26,8 @@ pub enum Planted {
     Attributes,
     /// Another place that git takes objects, settings or a whole repository from.
     Redirect,
+    /// An object that git takes in place of another one.
+    Replacement,
     /// Steps that git goes on with when it is told to continue.
     Todo,
     /// A symbolic link inside of a repository.
@@ -46,6 +50,7 @@ impl Planted {
             Self::Config => "a git configuration",
             Self::Attributes => "git attributes",
             Self::Redirect => "a place that git is sent to",
+            Self::Replacement => "an object that git takes for another one",
             Self::Todo => "steps for git to take",
             Self::Link => "a link inside of a git repository",
             Self::Repository => "a git repository",
@@ -144,6 +149,9 @@ pub(super) fn sensitive(first: &[u8], rest: &[Vec<u8>]) -> Option<Planted> {
             () => None,
         };
     }
+    if is("refs") && rest.len() > 1 && is_name(&rest[0], "replace") {
+        return Some(Planted::Replacement);
+    }
     if is("info") && (below(&["attributes"]) || below(&["grafts"])) {
         return Some(Planted::Attributes);
     }
@@ -166,6 +174,8 @@ pub struct Planting {
     refs: BTreeSet<VaultPath>,
     /// `.git` files that went with all else in their folder. They would be left alone in it.
     emptied: BTreeSet<VaultPath>,
+    /// Objects that git would take for others.
+    replaced: Replaced,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -237,7 +247,13 @@ impl Planting {
                 refs.insert(change.path.clone());
             }
         }
-        Ok(Self { repositories, gone, submodules, finished, refs, emptied })
+        let replaced = Replaced::of(changes, old, new)?;
+        Ok(Self { repositories, gone, submodules, finished, refs, emptied, replaced })
+    }
+
+    /// What a list of packed refs says without what is planted in it; nothing where nothing is.
+    pub fn packed_refs(&self, path: &VaultPath) -> Option<&[u8]> {
+        self.replaced.packed(path)
     }
 
     /// What a change to a path plants.
@@ -250,7 +266,8 @@ impl Planting {
         if self.gone.iter().any(|repository| path.is_within(repository)) {
             return Some(Planted::Gone);
         }
-        if self.finished.iter().any(|steps| path.is_within(steps)) || self.emptied.contains(path) {
+        let is_finished = self.finished.iter().any(|steps| path.is_within(steps));
+        if is_finished || self.emptied.contains(path) || self.replaced.is_same(path) {
             return None;
         }
         if self.submodules.holds(path, before) {

@@ -174,7 +174,7 @@ impl<'a> PullService<'a> {
         pulled.metadata = telling.filter(|change| !is_time_alone(change)).cloned().collect();
         pulled.changes = summary.changes;
         pulled.conflicts = both.merged.conflicts;
-        pulled.git = both.report;
+        pulled.git = both.report.inside(&current.name);
         self.record(kind, [&head, &tip], &current, root, pulled)
     }
 

@@ -168,7 +168,11 @@ pub struct Held {
 impl Held {
     /// Only a part of the change stays, such as its mode, and the rest comes home.
     pub fn is_partial(&self) -> bool {
-        self.reason == HeldReason::Setuid
+        let is_list = self.change.path.name() == Some(b"packed-refs");
+        match self.reason {
+            HeldReason::Git(Planted::Replacement) => is_list,
+            reason => reason == HeldReason::Setuid,
+        }
     }
 }
 

@@ -61,7 +61,7 @@ impl Prepared {
             self.0.check_left(&outcome.workspace)?;
         }
         match dry_run {
-            true => Ok(()),
+            true => Ok(self.0.check_planned_join(vault, &came)?),
             false => Ok(self.0.check_join(vault, &came)?),
         }
     }

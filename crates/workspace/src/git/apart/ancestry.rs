@@ -33,6 +33,19 @@ pub(super) fn ancestry(store: &Store<'_>, commit: &[u8], wanted: &[u8]) -> Resul
     Ok(answer)
 }
 
+/// Whether two commits have none in common. Where it cannot be told, the answer is no.
+pub(super) fn are_unrelated(
+    (store, commit): (&Store<'_>, &[u8]),
+    (others, other): (&Store<'_>, &[u8]),
+) -> Result<bool> {
+    let (own, known) = walk(store, vec![commit.to_vec()], None)?;
+    if known == Ancestry::Unknown {
+        return Ok(false);
+    }
+    let (theirs, known) = walk(others, vec![other.to_vec()], None)?;
+    Ok(known != Ancestry::Unknown && own.is_disjoint(&theirs))
+}
+
 /// How many commits the first has in its history, itself included, that the second has not; nothing where that cannot be told.
 pub(super) fn ahead(store: &Store<'_>, commit: &[u8], other: &[u8]) -> Result<Option<u64>> {
     let (own, known) = walk(store, vec![commit.to_vec()], None)?;

@@ -15,6 +15,8 @@ use crate::git::index::{self, Index, IndexEntry};
 use crate::git::marks::Marks;
 use crate::git::repository::{State, path_of, resolve};
 
+/// The mode of a directory in a tree.
+const DIRECTORY: u32 = 0o40_000;
 /// The mode of a submodule in an index.
 const SUBMODULE: u32 = 0o160_000;
 
@@ -154,6 +156,10 @@ impl Checkout {
                 return Ok(entry.is_none());
             };
             if at + 1 < names.len() {
+                // Something else took the place of the directory.
+                if mode != DIRECTORY {
+                    return Ok(entry.is_none());
+                }
                 tree = id;
                 continue;
             }
@@ -180,6 +186,15 @@ impl Checkout {
         let marks = Marks::in_index(own);
         let had = older.iter().filter(|(_, entry)| !entry.overlooked.1);
         had.filter(|((path, _), _)| marks.leaves_out(path)).count() as u64
+    }
+
+    /// The files of which an index says something else than another, with the object that it has of each, as text.
+    pub(super) fn other_files(&self, other: &Self) -> BTreeMap<Vec<u8>, Option<Vec<u8>>> {
+        let (Some(own), Some(files)) = (&self.files, &other.files) else { return BTreeMap::new() };
+        let paths = own.keys().chain(files.keys()).map(|(path, _)| path);
+        let different = paths.filter(|path| self.says_other_of(other, path));
+        let object = |path: &Vec<u8>| own.get(&(path.clone(), 0)).map(|entry| hex(&entry.object));
+        different.map(|path| (path.clone(), object(path))).collect()
     }
 
     /// The objects that the index names and that of another does not, as text. Submodules are no objects, nor is what is only announced.

@@ -59,6 +59,8 @@ pub(super) struct RefStates<'a> {
     /// What the other side's refs were when the target last took them in; nothing where it does not matter. A branch that is elsewhere
     /// by now has work of the target's own, which is not taken from it.
     pub(super) given: Option<Refs>,
+    /// Branches that the target keeps the other side's commits apart from, though these came from them: their files did not come.
+    pub(super) taken_back: BTreeSet<Name>,
 }
 
 impl RefStates<'_> {
@@ -103,6 +105,14 @@ impl RefStates<'_> {
         let Some(here) = here else { return Ok(Decision::Take) };
         let moved_here = Some(here) != was || self.is_own_work(name, here);
         let seen = !moved_here && !self.keeps_apart(here);
+        // Whoever goes back has a commit that everybody had before: that the other side has it tells nothing.
+        let went_back = match was.filter(|was| *was != here) {
+            Some(was) => (self.here_includes)(was, here)?,
+            None => false,
+        };
+        if went_back || self.taken_back.contains(name) {
+            return Ok(Decision::Both);
+        }
         // A branch goes on; a tag names one commit, and a newer one is another.
         let goes_on = !name.starts_with(TAGS);
         if seen || (goes_on && (self.there_includes)(there, here)?) {
@@ -232,6 +242,7 @@ mod tests {
             here_includes: &includes,
             kept_there: vec![b"refs/heads/offshoot/folder/".to_vec()],
             given: None,
+            taken_back: BTreeSet::new(),
         };
         plan(&states, &guarded).unwrap()
     }
@@ -244,15 +255,31 @@ mod tests {
         assert_eq!((plan.set, plan.stays), Default::default());
     }
 
+    /// Such as by an undo: the files of the commits that are gone do not come back either.
+    #[test]
+    fn a_branch_that_went_back_does_not_follow() {
+        let plan = planned(&[("a", "12")], &[("a", "1")], &[("a", "123")]);
+        let both = Stays::Both(Some(b"123".to_vec()));
+        assert_eq!(plan.stays, [(b"refs/heads/a".to_vec(), both)].into());
+        assert!(plan.set.is_empty(), "{plan:?}");
+    }
+
     #[test]
     fn a_tag_goes_nowhere_by_itself() {
         let refs = |value: &str| Refs::from([([TAGS, b"v1"].concat(), value.as_bytes().to_vec())]);
         let includes = |a: &[u8], b: &[u8]| Ok(a.starts_with(b));
         let planned = |base: &Refs, target: &Refs, other: &Refs| {
             let (there_includes, here_includes) = (&includes, &includes);
-            let (kept_there, given) = (Vec::new(), None);
-            let states =
-                RefStates { base, target, other, there_includes, here_includes, kept_there, given };
+            let states = RefStates {
+                base,
+                target,
+                other,
+                there_includes,
+                here_includes,
+                kept_there: Vec::new(),
+                given: None,
+                taken_back: BTreeSet::new(),
+            };
             plan(&states, &BTreeMap::new()).unwrap()
         };
         // Made on both sides, wherever it is.

@@ -1,6 +1,6 @@
 //! What people should know about repositories that were merged.
 
-use offshoot_vault::VaultPath;
+use offshoot_vault::{VaultPath, bound_path};
 
 /// Everything that is told about the repositories of a merge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,6 +27,18 @@ impl GitReport {
             if !note.event.moves() || note.from != note.to {
                 self.notes.push(note);
             }
+        }
+        self
+    }
+
+    /// The same for a workspace: what is to be done about it is done there.
+    pub(crate) fn inside(mut self, workspace: &str) -> Self {
+        for note in &mut self.notes {
+            let above = note.repository.parent().filter(|above| *above != bound_path());
+            let directory = above.map(|above| above.names().join(&b'/'));
+            let directory = directory.filter(|names| !names.is_empty());
+            let directory = directory.map(|names| String::from_utf8_lossy(&names).into_owned());
+            note.way = note.way.take().map(|way| way.inside(workspace, directory.as_deref()));
         }
         self
     }

@@ -101,6 +101,12 @@ impl Kept {
         Ok(folder.git.try_output(&arguments, &[])?.status.success())
     }
 
+    /// Whether these commits have none in common with another one.
+    fn is_unrelated(&self, folder: &GitFolder, commit: &str) -> GitResult<bool> {
+        let found = folder.git.try_output(&["merge-base", commit, &self.tip], &[])?;
+        Ok(found.status.code() == Some(1))
+    }
+
     /// The name as people say it.
     fn name(&self) -> String {
         short_ref(&self.reference).to_owned()
@@ -125,6 +131,10 @@ impl GitCommit {
         let folder = &self.folder;
         let (kept, parent) = (Kept::find(folder, came.git)?, folder.commit("HEAD")?);
         let (Some(kept), Some(parent)) = (kept, parent) else { return Ok(None) };
+        if kept.is_unrelated(folder, &parent)? {
+            let why = "it has no commit in common with what is checked out".to_owned();
+            return Err(self.cannot_join(&kept, why)?.into());
+        }
         let merged = MergedTree::of(folder, &kept, &parent)?;
         let tree = self.decided(vault, came, &kept, &parent, merged)?;
         let changed = changes(folder, &parent, &tree)?;
@@ -270,7 +280,9 @@ impl GitCommit {
         }
         let staged = ["diff-index", "--cached", "--quiet", "HEAD"];
         let nothing_staged = self.folder.git.try_output(&staged, &[])?.status.success();
+        let parent = self.folder.commit("HEAD")?.unwrap_or_default();
         let way = WayOn::record(&kept.reference);
+        let way = if kept.is_unrelated(&self.folder, &parent)? { way.unrelated() } else { way };
         let way = Box::new(if nothing_staged { way } else { way.after_commit() });
         Ok(GitError::CannotJoin { kept: kept.name(), why, way })
     }

@@ -102,6 +102,12 @@ impl<'d> Decider<'d> {
         if let Some(planted) = planted.filter(|planted| !allowed(planted)) {
             return Ok(Decision::Hold(HeldReason::Git(planted)));
         }
+        if let Some(text) = self.planting.packed_refs(path).filter(|_| !selection.allow.git)
+            && let Some(entry) = self.with_content(change, text)?
+        {
+            let reason = HeldReason::Git(Planted::Replacement);
+            return Ok(Decision::Instead(Box::new(entry), reason));
+        }
         if !selection.ignored && self.is_ignored(change)? {
             return Ok(Decision::Hold(HeldReason::Ignored));
         }

@@ -87,6 +87,7 @@ impl Taking<'_, '_> {
                 Unclear::Follow | Unclear::Stay => Vec::new(),
             },
             given,
+            taken_back: self.taken_back(repository, &checkouts[0], &target)?,
         };
         let mut plan = settle(&mut checkouts, &states)?;
         let noted = self.report.notes.len();

@@ -2,7 +2,7 @@
 
 use offshoot_vault::VaultPath;
 
-use super::super::ancestry::includes;
+use super::super::ancestry::{are_unrelated, includes};
 use super::super::report::{GitEvent, GitNote, InUse, WayOn};
 use super::super::store::Store;
 use super::super::way_on::short_ref;
@@ -83,12 +83,15 @@ impl Taking<'_, '_> {
         noted: usize,
     ) -> Result<()> {
         for at in noted..self.report.notes.len() {
-            let GitNote { event, name, .. } = &self.report.notes[at];
+            let note = &self.report.notes[at];
+            let GitNote { event, name, .. } = note;
             let way = match event {
                 GitEvent::KeptApart(kept) | GitEvent::CheckedOut(kept, _)
                     if name.starts_with("refs/heads/") =>
                 {
-                    self.way_on(repository, checkouts, name, kept)?
+                    let histories = self.histories(repository, note)?;
+                    let way = self.way_on(repository, checkouts, (name, kept), histories)?;
+                    if histories == Histories::Unrelated { way.unrelated() } else { way }
                 }
                 GitEvent::KeptApart(kept)
                 | GitEvent::CheckedOut(kept, _)
@@ -100,12 +103,29 @@ impl Taking<'_, '_> {
         Ok(())
     }
 
+    /// What the target's commit and the one that was kept apart are to each other.
+    fn histories(&self, repository: &VaultPath, note: &GitNote) -> Result<Histories> {
+        let (Some(here), Some(there)) = (&note.from, &note.to) else {
+            return Ok(Histories::Apart);
+        };
+        let (here, there) = (here.as_bytes(), there.as_bytes());
+        let other = Store::new(self.sides.other, repository);
+        if matches!(note.event, GitEvent::KeptApart(_)) && includes(&other, there, here)? {
+            return Ok(Histories::WentBack);
+        }
+        let target = Store::new(self.sides.target, repository);
+        Ok(match are_unrelated((&target, here), (&other, there))? {
+            true => Histories::Unrelated,
+            false => Histories::Apart,
+        })
+    }
+
     fn way_on(
         &self,
         repository: &VaultPath,
         checkouts: &[Checkouts],
-        name: &str,
-        kept: &str,
+        (name, kept): (&str, &str),
+        histories: Histories,
     ) -> Result<WayOn> {
         let key = name.as_bytes();
         let user = checkouts.iter().find(|checkout| checkout.target.in_use.contains_key(key));
@@ -116,9 +136,12 @@ impl Taking<'_, '_> {
             return Ok(WayOn::merge(name, kept));
         }
         let is_first = in_folder && *at == self.sides.target.repository_at(&VaultPath::top())?;
-        let way = match is_first {
-            true => WayOn::git_commit(self.label),
-            false => WayOn::record(kept),
+        let way = match (is_first, histories) {
+            // Its files did not come: a merge brings them.
+            (_, Histories::WentBack) => WayOn::merge(name, kept),
+            (true, Histories::Apart) => WayOn::git_commit(self.label),
+            (true, Histories::Unrelated) => WayOn::record(kept).after_commit_of(self.label),
+            (false, _) => WayOn::record(kept),
         };
         match target.in_use.get(key) {
             Some(InUse::Rebased) if self.label == HEAD_LABEL => {
@@ -143,6 +166,17 @@ impl Taking<'_, '_> {
         };
         Ok(if is_in_the_way { way.after_commit() } else { way })
     }
+}
+
+/// What two commits are to each other that a branch has on two sides.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Histories {
+    /// They came from the same.
+    Apart,
+    /// The other side's came from the target's, which went back to where it is.
+    WentBack,
+    /// They have nothing in common.
+    Unrelated,
 }
 
 fn shown(path: &[u8]) -> String {
