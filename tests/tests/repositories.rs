@@ -31,6 +31,8 @@ mod listed;
 mod lost;
 #[path = "repositories/moves.rs"]
 mod moves;
+#[path = "repositories/nested.rs"]
+mod nested;
 #[path = "repositories/others.rs"]
 mod others;
 #[path = "repositories/parts.rs"]

@@ -14,6 +14,7 @@ mod in_use;
 mod index;
 mod moved;
 mod names;
+mod nested;
 mod options;
 mod outside;
 mod planted;

@@ -8,10 +8,11 @@ use offshoot_vault::diff::Change;
 use offshoot_vault::{Binding, Entry, EntryKind, Objects, Tree, VaultPath};
 
 use super::names::{git_directory, is_name, within_repository};
+use super::nested::{Look, Nested};
 use super::repository::{State, is_repository, path_of};
 use super::submodule::Submodules;
 use crate::error::Result;
-use look::{emptied, is_module_part, leads_elsewhere, look, shadows_ref};
+use look::{is_module_part, leads_elsewhere, look, shadows_ref};
 
 /// What is planted, and so held back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -36,6 +37,8 @@ pub enum Planted {
     OtherCheckout,
     /// A repository that is gone.
     Gone,
+    /// A working tree that the folder has newer work in.
+    Newer,
 }
 
 impl Planted {
@@ -52,6 +55,7 @@ impl Planted {
             Self::Dependent => "part of a git repository that needs what is held back",
             Self::OtherCheckout => "part of another checkout",
             Self::Gone => "a deleted git repository",
+            Self::Newer => "a working tree with newer work in the folder",
         }
     }
 }
@@ -164,8 +168,7 @@ pub struct Planting {
     finished: BTreeSet<VaultPath>,
     /// Files that git would take for refs, before those that people know by the same names.
     refs: BTreeSet<VaultPath>,
-    /// `.git` files that went with all else in their folder. They would be left alone in it.
-    emptied: BTreeSet<VaultPath>,
+    nested: Nested,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,12 +181,11 @@ enum Was {
 }
 
 impl Planting {
-    /// Looks at the directories that something changed in.
+    /// Looks at the directories that something changed in; `main` is what the folders are.
     pub fn of(
         changes: &[Change],
         objects: &Objects,
-        before: &Tree<'_>,
-        after: &Tree<'_>,
+        [before, after, main]: [&Tree<'_>; 3],
         bindings: &[Binding],
     ) -> Result<Self> {
         let state = |tree| State { objects, tree };
@@ -203,7 +205,7 @@ impl Planting {
         let mut repositories: BTreeMap<VaultPath, Was> =
             looked.into_iter().filter_map(|(path, was)| Some((path, was?))).collect();
         let modules = repositories.keys().filter(|path| is_module(path)).cloned().collect();
-        let submodules = Submodules::of(changes, &modules, old, new, bindings)?;
+        let submodules = Submodules::of(changes, &modules, new, bindings)?;
         repositories.retain(|path, _| !submodules.plain.contains(path));
         for change in changes {
             if let Some(path) = leads_elsewhere(change)
@@ -230,14 +232,15 @@ impl Planting {
                 finished.insert(steps);
             }
         }
-        let emptied = emptied(changes, after, bindings)?;
+        let look = Look { before: old, after: new, main: state(main), bindings };
+        let nested = look.nested(changes, &submodules)?;
         let mut refs = BTreeSet::new();
         for change in changes {
             if shadows_ref(change, new)? {
                 refs.insert(change.path.clone());
             }
         }
-        Ok(Self { repositories, gone, submodules, finished, refs, emptied })
+        Ok(Self { repositories, gone, submodules, finished, refs, nested })
     }
 
     /// What a change to a path plants.
@@ -250,11 +253,11 @@ impl Planting {
         if self.gone.iter().any(|repository| path.is_within(repository)) {
             return Some(Planted::Gone);
         }
-        if self.finished.iter().any(|steps| path.is_within(steps)) || self.emptied.contains(path) {
-            return None;
+        if let Some(why) = self.nested.holds(path) {
+            return Some(why);
         }
-        if self.submodules.holds(path, before) {
-            return Some(Planted::Repository);
+        if self.finished.iter().any(|steps| path.is_within(steps)) || self.nested.lets(path) {
+            return None;
         }
         if self.refs.contains(path) && matters(before, after) {
             return Some(Planted::Redirect);

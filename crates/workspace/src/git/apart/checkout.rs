@@ -19,7 +19,7 @@ const SUBMODULE: u32 = 0o160_000;
 
 /// What is checked out in a working tree.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Checkout {
+pub(in crate::git) struct Checkout {
     /// HEAD as it is written.
     pub(super) head: Option<Vec<u8>>,
     /// The commit that it leads to.
@@ -40,7 +40,7 @@ pub(super) struct Checkout {
 
 impl Checkout {
     /// Reads the checkout of a repository, or of a further working tree of one.
-    pub(super) fn read(state: &State<'_>, at: &VaultPath) -> Result<Self> {
+    pub(in crate::git) fn read(state: &State<'_>, at: &VaultPath) -> Result<Self> {
         let refs = state.refs(at)?;
         let bytes = state.file(&at.join(b"index"))?;
         let files = bytes.as_ref().and_then(|bytes| index::parse(bytes));
@@ -67,7 +67,7 @@ impl Checkout {
     }
 
     /// Whether the same waits to be finished, as far as it was brought.
-    pub(super) fn has_same_progress(&self, other: &Self) -> bool {
+    pub(in crate::git) fn has_same_progress(&self, other: &Self) -> bool {
         let paths: BTreeSet<_> = self.progress.keys().chain(other.progress.keys()).collect();
         paths.into_iter().all(|path| same(self.progress.get(path), other.progress.get(path)))
     }
@@ -87,7 +87,7 @@ impl Checkout {
     }
 
     /// Whether the same is checked out, with the same files in the index and as large a part of them.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
+    pub(in crate::git) fn is_same(&self, other: &Self) -> bool {
         self.head == other.head
             && self.commit == other.commit
             && self.sparse == other.sparse
