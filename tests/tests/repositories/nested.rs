@@ -178,3 +178,34 @@ fn one_that_is_moved_stays_whole_where_anything_is_in_the_way() {
         }
     }
 }
+
+/// Git cannot merge a submodule that both sides moved, so the way on is one that leaves it to the person.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn the_way_on_works_where_both_sides_moved_a_submodule() {
+    for options in [&["--git", "--author", crate::world::AUTHOR][..], &[]] {
+        let world = World::new(MODULE, &["fix"]);
+        let moved = |name: &str| {
+            format!(
+                "cd tree; git checkout -q main; echo {name} > {name}; git add .; git commit -qm {name}; cd ..
+                 git commit -qam {name}-up"
+            )
+        };
+        world.ok(FIX, &format!("{}; echo new > new", moved("inside")));
+        world.ok(Side::Folder, &moved("mine"));
+        let document = world.document(&[&["commit", "-w", "fix"], options].concat());
+        let notes = document["result"]["repositories"].as_array().unwrap();
+        let ways = notes.iter().filter(|note| note["name"] == "refs/heads/main");
+        // The repository of the submodule comes last.
+        for (note, at) in ways.zip([".", "tree"]) {
+            let commands = note["way_on"]["commands"].as_array().unwrap().iter();
+            let commands: Vec<&str> = commands.map(|it| it.as_str().unwrap()).collect();
+            let said = world.typed(&format!("cd {at}; {}", commands.join(" && ")));
+            assert!(said.is_well(), "{note:#}: {said:#?}");
+        }
+        let state = "for at in . tree; do git -C $at for-each-ref --format='%(refname:short)' --no-merged HEAD; done
+             git log --format=%s | grep -c -e mine-up -e inside-up; git -C tree log --format=%s | grep -c -e mine -e inside; cat new";
+        let left = world.ok(Side::Folder, state);
+        assert_eq!(left, "2\n3\nnew\n", "{document:#}");
+    }
+}

@@ -173,6 +173,17 @@ impl Checkout {
         of(self) != of(other)
     }
 
+    /// Whether both this and another one have a submodule at another commit than an older one, and not at the same.
+    pub(super) fn moves_submodule_of(&self, other: &Self, older: &Self) -> bool {
+        let entries = self.files.iter().flatten();
+        let mut modules = entries.filter(|(_, entry)| entry.mode == SUBMODULE);
+        modules.any(|((path, _), _)| {
+            self.says_other_of(older, path)
+                && other.says_other_of(older, path)
+                && self.says_other_of(other, path)
+        })
+    }
+
     /// The objects that the index names and that of another does not, as text. Submodules are no objects, nor is what is only announced.
     pub(super) fn staged_since(&self, other: &Self) -> Vec<Vec<u8>> {
         let known = other.files.as_ref();
