@@ -37,6 +37,8 @@ mod lost;
 mod marked;
 #[path = "repositories/moves.rs"]
 mod moves;
+#[path = "repositories/nested.rs"]
+mod nested;
 #[path = "repositories/others.rs"]
 mod others;
 #[path = "repositories/parts.rs"]

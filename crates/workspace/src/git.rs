@@ -15,6 +15,7 @@ mod index;
 mod marks;
 mod moved;
 mod names;
+mod nested;
 mod options;
 mod outside;
 mod own_index;

@@ -121,23 +121,6 @@ fn commits_on_a_detached_head_are_kept() {
 
 #[needs(Overlay, UserNamespace, "git")]
 #[test]
-fn a_new_working_tree_stays_in_the_workspace() {
-    let world = world();
-    world.ok(FIX, "git worktree add -q -b side tree; echo x > tree/x");
-    world.done(&["commit", "-w", "fix"]);
-    assert_eq!(
-        world.ok(
-            Side::Folder,
-            "git worktree list | wc -l; ls -a .git/worktrees 2> /dev/null || true; cat tree/x"
-        ),
-        "1\nx\n"
-    );
-    world.ok(FIX, "cd tree; git status --porcelain");
-    whole(&world);
-}
-
-#[needs(Overlay, UserNamespace, "git")]
-#[test]
 fn merges_of_workspaces_keep_branches_apart() {
     let world = world();
     world.place.ok(["workspace", "create", "other"]);

@@ -31,6 +31,7 @@ use super::repository::State;
 use crate::error::Result;
 use crate::home::{FOLDER_LABEL, HEAD_LABEL};
 pub(crate) use ancestry::gained;
+pub(super) use checkout::Checkout;
 use edit::Edit;
 use missing::Both;
 pub(crate) use own_name::{in_the_way, own_branches};

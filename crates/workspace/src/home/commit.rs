@@ -156,7 +156,8 @@ impl<'a> CommitService<'a> {
             true => {
                 // As for a pull, the workspace is the first side.
                 let seen = proposal.selected.without_ignored(vault, &after)?;
-                let sides = [side(&workspace.name, tip.root), side(HEAD_LABEL, seen)];
+                let own = proposal.selected.with_newer(vault, &tip.root)?;
+                let sides = [side(&workspace.name, own), side(HEAD_LABEL, seen)];
                 // The same moments, seen from the workspace.
                 let turned = proposal.meetings.iter();
                 let turned = turned.map(|met| Meeting { target: met.other, other: met.target });

@@ -3,6 +3,7 @@
 mod build;
 mod decide;
 mod ignored;
+mod newer;
 
 use std::collections::BTreeMap;
 
@@ -149,7 +150,7 @@ impl HeldReason {
             Self::Ignored => Some("--ignored"),
             Self::Setuid => Some("--allow setuid"),
             // What waits to be finished never comes home.
-            Self::Git(Planted::Gone | Planted::Todo) => None,
+            Self::Git(Planted::Gone | Planted::Todo | Planted::Newer) => None,
             Self::Git(_) => Some("--allow git"),
             Self::Excluded | Self::Unbound | Self::NotAsked | Self::Left => None,
         }

@@ -140,6 +140,7 @@ fn why(reason: HeldReason) -> &'static str {
         HeldReason::Setuid => "setuid or setgid bits",
         HeldReason::Git(Planted::OtherCheckout) => "belongs to another checkout of the repository",
         HeldReason::Git(Planted::Gone) => "the workspace deleted its repository",
+        HeldReason::Git(Planted::Newer) => "the folder has newer work in this working tree",
         HeldReason::Git(Planted::Todo) => "steps of git that are not finished",
         HeldReason::Git(Planted::Dependent) => "the repository needs settings that git would obey",
         HeldReason::Git(_) => "git would run or obey it",

@@ -22,7 +22,7 @@ const SUBMODULE: u32 = 0o160_000;
 
 /// What is checked out in a working tree.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Checkout {
+pub(in crate::git) struct Checkout {
     /// HEAD as it is written.
     pub(super) head: Option<Vec<u8>>,
     /// The commit that it leads to.
@@ -43,7 +43,7 @@ pub(super) struct Checkout {
 
 impl Checkout {
     /// Reads the checkout of a repository, or of a further working tree of one.
-    pub(super) fn read(state: &State<'_>, at: &VaultPath) -> Result<Self> {
+    pub(in crate::git) fn read(state: &State<'_>, at: &VaultPath) -> Result<Self> {
         let refs = state.refs(at)?;
         let bytes = state.file(&at.join(b"index"))?;
         let files = bytes.as_ref().and_then(|bytes| index::parse(bytes));
@@ -70,7 +70,7 @@ impl Checkout {
     }
 
     /// Whether the same waits to be finished, as far as it was brought.
-    pub(super) fn has_same_progress(&self, other: &Self) -> bool {
+    pub(in crate::git) fn has_same_progress(&self, other: &Self) -> bool {
         let paths: BTreeSet<_> = self.progress.keys().chain(other.progress.keys()).collect();
         paths.into_iter().all(|path| same(self.progress.get(path), other.progress.get(path)))
     }
@@ -90,7 +90,7 @@ impl Checkout {
     }
 
     /// Whether the same is checked out, with the same files in the index and as large a part of them.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
+    pub(in crate::git) fn is_same(&self, other: &Self) -> bool {
         self.head == other.head
             && self.commit == other.commit
             && self.sparse == other.sparse
@@ -195,6 +195,17 @@ impl Checkout {
         let different = paths.filter(|path| self.says_other_of(other, path));
         let object = |path: &Vec<u8>| own.get(&(path.clone(), 0)).map(|entry| hex(&entry.object));
         different.map(|path| (path.clone(), object(path))).collect()
+    }
+
+    /// Whether both this and another one have a submodule at another commit than an older one, and not at the same.
+    pub(super) fn moves_submodule_of(&self, other: &Self, older: &Self) -> bool {
+        let entries = self.files.iter().flatten();
+        let mut modules = entries.filter(|(_, entry)| entry.mode == SUBMODULE);
+        modules.any(|((path, _), _)| {
+            self.says_other_of(older, path)
+                && other.says_other_of(older, path)
+                && self.says_other_of(other, path)
+        })
     }
 
     /// The objects that the index names and that of another does not, as text. Submodules are no objects, nor is what is only announced.

@@ -63,7 +63,7 @@ impl<'d> Decider<'d> {
             true => None,
             false => Some(IgnoreRules::never(objects, &never)?),
         };
-        let planting = Planting::of(changes, objects, &before, &after, &bindings)?;
+        let planting = Planting::of(changes, objects, [&before, &after, &main], &bindings)?;
         let bound = bindings.iter().map(Binding::at).filter(|at| !at.is_top()).collect();
         let states = [states.workspace, states.main];
         let ignored_worktrees = BTreeMap::new();
@@ -98,7 +98,8 @@ impl<'d> Decider<'d> {
         let planted = self.planting.planted(path, before, after);
         let others = || self.checkouts.belongs_to_another(change).then_some(Planted::OtherCheckout);
         let planted = planted.or_else(others);
-        let allowed = |planted: &Planted| selection.allow.git && *planted != Planted::Gone;
+        let never = [Planted::Gone, Planted::Newer];
+        let allowed = |planted: &Planted| selection.allow.git && !never.contains(planted);
         if let Some(planted) = planted.filter(|planted| !allowed(planted)) {
             return Ok(Decision::Hold(HeldReason::Git(planted)));
         }

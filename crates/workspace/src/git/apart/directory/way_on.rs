@@ -136,7 +136,9 @@ impl Taking<'_, '_> {
             return Ok(WayOn::merge(name, kept));
         }
         let is_first = in_folder && *at == self.sides.target.repository_at(&VaultPath::top())?;
-        let way = match (is_first, histories) {
+        // Git cannot merge two moves of a submodule, so a commit of the workspace cannot either.
+        let can_merge = is_first && !target.moves_submodule_of(other, base);
+        let way = match (can_merge, histories) {
             // Its files did not come: a merge brings them.
             (_, Histories::WentBack) => WayOn::merge(name, kept),
             (true, Histories::Apart) => WayOn::git_commit(self.label),
@@ -160,7 +162,7 @@ impl Taking<'_, '_> {
             _ => {}
         }
         let staged = self.staged(checkout)?.unwrap_or_default();
-        let is_in_the_way = match is_first {
+        let is_in_the_way = match can_merge {
             true => staged.iter().any(|path| other.says_other_of(base, path)),
             false => !staged.is_empty(),
         };
