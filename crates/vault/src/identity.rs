@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 
 /// What `statfs` calls an overlay.
-const OVERLAY: i64 = 0x794c_7630;
+const OVERLAY: u64 = 0x794c_7630;
 
 /// What tells a folder from others. Moving it on its file system changes nothing of this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ impl FolderIdentity {
 
 /// Whether the birth of a folder stays what it was: an overlay gives it another one when it is first written to.
 fn keeps_births(path: &Path) -> bool {
-    rustix::fs::statfs(path).is_ok_and(|found| found.f_type as i64 != OVERLAY)
+    rustix::fs::statfs(path).is_ok_and(|found| u64::try_from(found.f_type) != Ok(OVERLAY))
 }
 
 #[cfg(test)]

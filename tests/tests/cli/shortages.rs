@@ -169,3 +169,33 @@ fn a_folder_of_an_overlay_stays_the_same() {
     let output = with_disks(&place, script);
     assert!(output.status.success() && output.stdout.ends_with(b"done\n"), "{output:?}");
 }
+
+/// What is mounted in the folder is not taken away with what it is mounted on, and `status` says so before a commit does.
+#[needs(UserNamespace, "unshare")]
+#[test]
+fn a_mount_point_that_would_go_is_told() {
+    let place = Place::new();
+    let script = r#"
+        cd "$HOME"
+        mkdir -p disk/sub/deep disk/other
+        mount -t tmpfs one disk/sub
+        mkdir disk/sub/deep
+        echo one > disk/sub/deep/one
+        cd disk
+        "$1" init -q
+        "$1" workspace create -q edits
+        echo two | "$1" fs write -q /sub/deep/one -w edits
+        ! "$1" status -w edits | grep -q refused
+        "$1" workspace create -q moves
+        "$1" fs rm -q /sub/deep/one -w moves
+        ! "$1" status -w moves | grep -q refused
+        "$1" fs rm -q -r /sub -w moves
+        "$1" status -w moves | grep -q 'refused.*mount point'
+        code=0
+        "$1" commit -w moves --dry-run || code=$?
+        test $code = 4
+        echo done
+    "#;
+    let output = with_disks(&place, script);
+    assert!(output.status.success() && output.stdout.ends_with(b"done\n"), "{output:?}");
+}

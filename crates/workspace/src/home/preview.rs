@@ -71,10 +71,13 @@ impl<'a> PreviewService<'a> {
             refused => refused,
         };
         let refused = refused.or_else(|| busy_git(&bindings, &proposal));
-        let refused = refused.or_else(|| match proposal.conflicts.is_empty() {
-            true => first_obstacle(&bindings, &summary.changes),
-            false => None,
-        });
+        let refused = match refused {
+            None if proposal.conflicts.is_empty() => {
+                let after = Tree::open(vault.objects()?, &after)?;
+                first_obstacle(&bindings, &summary.changes, &after)?
+            }
+            refused => refused,
+        };
         let main = Tree::open(vault.objects()?, &head.root)?;
         let outdated = match proposal.main == head.root && proposal.conflicts.is_empty() {
             true => outdated(&bindings, &summary.changes, &main, |_, before| Ok(before.cloned()))?,
