@@ -39,7 +39,7 @@ fn told_by_all(world: &World, name: &str) -> Vec<Vec<[String; 4]>> {
 #[needs(Overlay, UserNamespace, "git")]
 #[test]
 fn a_tag_of_the_person_stays() {
-    for (there, here) in [("HEAD", "HEAD~1"), ("HEAD~1", "HEAD"), ("-m x HEAD", "-m y HEAD")] {
+    for (there, here) in [("HEAD", "HEAD~1"), ("HEAD~2", "HEAD"), ("-m x HEAD", "-m y HEAD")] {
         let world = world();
         world.ok(Side::Folder, "git commit -q --allow-empty -m second");
         world.done(&["pull", "-w", "fix"]);
