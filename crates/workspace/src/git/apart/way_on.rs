@@ -69,8 +69,11 @@ impl WayOn {
         self.after([format!("offshoot commit -w {}", shell_word(workspace))])
     }
 
-    /// The same in a workspace, in a directory of it.
+    /// The same in a workspace, in a directory of it. What is done with a workspace is done outside of it.
     pub(super) fn inside(self, workspace: &str, directory: Option<&str>) -> Self {
+        if self.commands.iter().all(|command| command.starts_with("offshoot ")) {
+            return self;
+        }
         let enter = directory.map(|directory| format!("cd {}", shell_word(directory)));
         let commands: Vec<String> = enter.into_iter().chain(self.commands).collect();
         let script = shell_word(&commands.join(" && "));

@@ -140,7 +140,7 @@ impl Taking<'_, '_> {
         let can_merge = is_first && !target.moves_submodule_of(other, base);
         let way = match (can_merge, histories) {
             // Its files did not come: a merge brings them.
-            (_, Histories::WentBack) => WayOn::merge(name, kept),
+            (_, Histories::WentBack) => WayOn { when: None, ..WayOn::merge(name, kept) },
             (true, Histories::Apart) => WayOn::git_commit(self.label),
             (true, Histories::Unrelated) => WayOn::record(kept).after_commit_of(self.label),
             (false, _) => WayOn::record(kept),
