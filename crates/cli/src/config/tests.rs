@@ -258,7 +258,7 @@ fn a_file_that_cannot_be_read_is_an_error() {
     assert_eq!(fixture.message(), "cannot read the configuration file user.toml");
     let fixture = Fixture::new();
     fs::create_dir(fixture.path("project/offshoot.toml")).unwrap();
-    let expected = "cannot read the configuration file project/offshoot.toml";
+    let expected = "project/offshoot.toml is not a file";
     assert_eq!(fixture.message(), expected);
     let endless = Fixture::new().env("OFFSHOOT_CONFIG", "/dev/zero");
     assert!(endless.message().contains("larger than 1048576 bytes"));
