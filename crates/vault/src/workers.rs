@@ -9,6 +9,9 @@ use rayon::{ThreadBuilder, ThreadPoolBuilder};
 
 use crate::error::{Result, VaultError};
 
+/// Fewer files are read one after the other: starting worker threads takes longer.
+pub(crate) const FEW: usize = 64;
+
 /// Goes through items with all worker threads, which the first caller starts. Where none can be started, the caller does it alone.
 #[expect(clippy::disallowed_methods, reason = "this is where it is safe to call")]
 pub(crate) fn share<I: IntoParallelIterator>(items: I) -> I::Iter {
