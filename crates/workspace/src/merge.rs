@@ -138,7 +138,7 @@ impl<'a> MergeService<'a> {
         match request.into {
             MergeTarget::New(_) => Ok(None),
             MergeTarget::Workspace(workspace) => {
-                let found = self.vault.workspaces()?.into_iter().find(|it| it.id == workspace.id);
+                let found = self.vault.workspace(&workspace.id)?;
                 found.map(Some).ok_or(ServiceError::Vanished(workspace.id))
             }
         }

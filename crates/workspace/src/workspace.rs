@@ -55,11 +55,15 @@ impl<'a> WorkspaceService<'a> {
 
     /// Fails where a workspace cannot be created under a name: for whoever has work to do before it is.
     pub fn require_free(&self, name: &str) -> Result<()> {
-        self.sweep()?;
         let name = checked(name)?;
-        match self.vault.workspaces()?.iter().any(|workspace| workspace.name == name) {
-            true => Err(ServiceError::NameTaken { what: "workspace", name: name.to_owned() }),
-            false => Ok(()),
+        if self.vault.workspace_named(name)?.is_none() {
+            return Ok(());
+        }
+        // It may be one whose time is over.
+        self.sweep()?;
+        match self.vault.workspace_named(name)? {
+            Some(_) => Err(ServiceError::NameTaken { what: "workspace", name: name.to_owned() }),
+            None => Ok(()),
         }
     }
 
@@ -149,9 +153,10 @@ impl<'a> WorkspaceService<'a> {
 
     /// The workspace that was changed last.
     pub fn most_recent(&self) -> Result<Option<Workspace>> {
-        let recent = self.vault.recently_used()?.first().copied();
-        let workspaces = self.vault.workspaces()?;
-        Ok(workspaces.into_iter().find(|workspace| Some(workspace.id) == recent))
+        match self.vault.recently_used()?.first() {
+            Some(id) => Ok(self.vault.workspace(id)?),
+            None => Ok(None),
+        }
     }
 
     /// How much a workspace holds and shares; costs as much as its changes.

@@ -145,7 +145,7 @@ fn create(args: &CreateArgs, context: &Context, opened: &OpenVault) -> Result<()
     let new = NewWorkspace { name: args.name.as_deref(), from: &from, lifetime };
     let workspace = service.create(&new)?;
     let document = WorkspaceCreatedDoc {
-        workspace: wire::workspace(&workspace, &service.list()?),
+        workspace: wire::workspace(&workspace, from.workspace.as_slice()),
         from: from.label.clone(),
     };
     context.output.done(document, |_| {
