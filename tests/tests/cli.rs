@@ -66,6 +66,8 @@ mod interrupted;
 mod maintenance;
 #[path = "cli/merges.rs"]
 mod merges;
+#[path = "cli/metadata.rs"]
+mod metadata;
 #[path = "cli/moved.rs"]
 mod moved;
 #[path = "cli/names.rs"]
@@ -80,6 +82,8 @@ mod occupied;
 mod places;
 #[path = "cli/policies.rs"]
 mod policies;
+#[path = "cli/project_files.rs"]
+mod project_files;
 #[path = "cli/readers.rs"]
 mod readers;
 #[path = "cli/refusals.rs"]
@@ -94,6 +98,8 @@ mod running;
 mod runs;
 #[path = "cli/settings.rs"]
 mod settings;
+#[path = "cli/shortages.rs"]
+mod shortages;
 #[path = "cli/signals.rs"]
 mod signals;
 #[path = "cli/sizes.rs"]

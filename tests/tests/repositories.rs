@@ -3,6 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
+#[path = "repositories/agreed.rs"]
+mod agreed;
 #[path = "repositories/broken.rs"]
 mod broken;
 #[path = "repositories/decided.rs"]
@@ -17,6 +19,8 @@ mod flow;
 mod formats;
 #[path = "repositories/guarded.rs"]
 mod guarded;
+#[path = "repositories/ignored.rs"]
+mod ignored;
 #[path = "repositories/killed.rs"]
 mod killed;
 #[path = "repositories/kinds.rs"]
@@ -29,8 +33,12 @@ mod linked;
 mod listed;
 #[path = "repositories/lost.rs"]
 mod lost;
+#[path = "repositories/marked.rs"]
+mod marked;
 #[path = "repositories/moves.rs"]
 mod moves;
+#[path = "repositories/nested.rs"]
+mod nested;
 #[path = "repositories/others.rs"]
 mod others;
 #[path = "repositories/parts.rs"]
@@ -39,6 +47,8 @@ mod parts;
 mod planned;
 #[path = "repositories/recorded.rs"]
 mod recorded;
+#[path = "repositories/replaced.rs"]
+mod replaced;
 #[path = "repositories/seen.rs"]
 mod seen;
 #[path = "repositories/story.rs"]
@@ -47,6 +57,10 @@ mod story;
 mod submodules;
 #[path = "repositories/undone.rs"]
 mod undone;
+#[path = "repositories/unfinished.rs"]
+mod unfinished;
+#[path = "repositories/ways.rs"]
+mod ways;
 #[path = "repositories/world.rs"]
 mod world;
 

@@ -5,6 +5,7 @@ mod describe;
 mod tips;
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode as ProcessExit;
 
@@ -256,8 +257,11 @@ pub(crate) fn report_parse_error(error: clap::Error, arguments: &[OsString]) -> 
             drop(error.print());
         }
     } else {
-        // Nothing is left to tell where even the terminal is gone.
-        drop(error.print());
+        let printed = error.print().and_then(|()| std::io::stdout().flush());
+        // Nobody is left to tell where it is standard error that is gone.
+        if let (false, Err(failed)) = (error.use_stderr(), finish_write(printed)) {
+            return ProcessExit::from(report_error(&failed, false).number());
+        }
     }
     let code = u8::try_from(error.exit_code()).unwrap_or(ExitCode::Usage.number());
     ProcessExit::from(code)

@@ -44,6 +44,11 @@ use crate::args::Command;
 use crate::context::Context;
 use crate::error::Result;
 
+/// Whether a command takes something back, or says how: it runs also where the settings of the project are wrong.
+pub(crate) fn goes_back(command: &Command) -> bool {
+    matches!(command, Command::Undo(_) | Command::Redo(_) | Command::Op(_) | Command::Status(_))
+}
+
 /// Whether a command may use what a vault keeps in reserve on a full disk: it gives more back.
 pub(crate) fn frees_space(command: &Command) -> bool {
     use self::checkpoint::CheckpointCommand;

@@ -28,7 +28,7 @@ pub(crate) use duration::{format as format_duration, parse as parse_duration};
 pub(crate) use edit::{Edited, Whose, edit};
 pub(crate) use error::{ConfigError, Place};
 pub(crate) use keys::names as key_names;
-pub(crate) use load::{Loaded, Setting, load};
+pub(crate) use load::{Loaded, Setting, load, load_without_project};
 pub(crate) use show::{render_human, shown_value};
 pub(crate) use size::parse as parse_size;
 pub(crate) use sources::{Sources, user_directory};

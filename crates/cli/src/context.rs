@@ -23,7 +23,7 @@ use offshoot_workspace::{
 
 use crate::args::{Cli, Global};
 use crate::commands::commit::git;
-use crate::commands::{recover, workspace};
+use crate::commands::{goes_back, recover, workspace};
 use crate::config::{self, Abandoned, Loaded, Sources};
 use crate::error::{CliError, Result};
 use crate::output::Output;
@@ -60,10 +60,22 @@ impl Context {
     pub(crate) fn new(cli: &Cli, open_files: Option<u64>) -> Result<Self> {
         let global = &cli.global;
         let named = cli.command.named().map(str::to_owned);
-        let settings = config::load(&Sources::from_process(global.config.clone()))?;
+        let sources = Sources::from_process(global.config.clone());
+        let (settings, skipped) = match config::load(&sources) {
+            Ok(settings) => (settings, None),
+            // What is wrong with the project's file may be what is to be taken back.
+            Err(error) if goes_back(&cli.command) => match config::load_without_project(&sources) {
+                Ok(settings) => (settings, Some(error)),
+                Err(_) => return Err(error.into()),
+            },
+            Err(error) => return Err(error.into()),
+        };
         let busy_timeout = settings.config.store.busy_timeout;
         let home = Home::new(home_dir(global)?, VaultOptions { busy_timeout, frees_space: false });
         let output = Output::new(global.json, global.quiet, settings.config.ui.color);
+        if let Some(error) = skipped {
+            output.note(format!("the settings of the project are left out: {error}"));
+        }
         Ok(Self {
             settings,
             home,
@@ -209,9 +221,12 @@ impl Context {
         }
         let names = self.vault_names()?;
         let hint = match names.as_slice() {
-            [] => "`offshoot init` makes a vault of this folder".to_owned(),
+            [] => "`offshoot init` creates a vault for this folder".to_owned(),
             _ => {
-                format!("`offshoot init` makes one, or name one with --vault: {}", names.join(", "))
+                format!(
+                    "`offshoot init` creates one, or name one with --vault: {}",
+                    names.join(", ")
+                )
             }
         };
         let message = format!("{} belongs to no vault", host_path(&here));
@@ -272,8 +287,8 @@ impl Context {
     fn ask_for_workspace(&self, vault: &Vault) -> Result<CliError> {
         let found = self.overview(vault)?;
         if found.is_empty() {
-            let hint = "`offshoot exec -w NAME CMD` makes one; `offshoot undo NAME` brings back a deleted one";
-            return Ok(CliError::usage("there is no workspace").hint(hint));
+            let hint = "`offshoot exec -w NAME CMD` creates one; `offshoot undo NAME` brings back a deleted one";
+            return Ok(CliError::usage("the vault has no workspace").hint(hint));
         }
         let shown = found.iter().map(|one| {
             let (changes, age) = (workspace::changes(one.listed), age(one.used_ms));

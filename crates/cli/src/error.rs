@@ -124,7 +124,7 @@ impl From<VaultError> for CliError {
             }
             VaultError::SomebodyElses { owner, .. } => {
                 let name = account(owner).unwrap_or_else(|| format!("#{owner}"));
-                let hint = format!("reading works; to change it: `sudo -u {name} offshoot ...`");
+                let hint = format!("run it as the owner: `sudo -u {name} offshoot ...`");
                 Self::new(ExitCode::Storage, message).hint(hint)
             }
             // Which snapshots there are is looked up first, so one that is named and gone is a hole in the catalog.
@@ -255,6 +255,11 @@ impl From<ServiceError> for CliError {
             ServiceError::Ambiguous { candidates, .. } => Self::new(ExitCode::Conflict, message)
                 .hint("give more of the id, or WORKSPACE@CHECKPOINT")
                 .candidates(candidates),
+            ServiceError::NameTaken { what: "workspace", name } => {
+                Self::new(ExitCode::Conflict, message).hint(format!(
+                    "`offshoot exec -w {name} CMD` runs in it; `offshoot workspace list` lists all"
+                ))
+            }
             ServiceError::NameTaken { .. } | ServiceError::Vanished(_) => {
                 Self::new(ExitCode::Conflict, message)
             }

@@ -1,7 +1,7 @@
 //! Ctrl-C and SIGTERM in commands that run no other: what is said, and the exit code.
 
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 
 use offshoot_protocol::ExitCode;
@@ -10,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 
 use crate::context::Context;
 use crate::error::{CliError, Result};
-use crate::output::report_error;
+use crate::output::{interruption_answers, report_error};
 
 /// What is said where nothing has happened yet.
 pub(crate) const NOTHING: &str = "nothing was changed";
@@ -47,8 +47,15 @@ impl Watch {
             rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC).map_err(failed)?;
         let state = Arc::new(Mutex::new(state));
         let said = Arc::clone(&state);
-        let watcher = std::thread::spawn(move || watch(signals, &released, &said, tell));
-        Ok(Self { state, held: Some(held), watcher: Some(watcher) })
+        let (hand_over, handed) = mpsc::channel();
+        let wait = move || watch(handed.recv().ok()?, &released, &said, tell);
+        let watcher = std::thread::Builder::new().spawn(wait).ok();
+        match &watcher {
+            Some(_) => drop(hand_over.send(signals)),
+            // Where no thread can be started a signal ends the process, without a word.
+            None => signals.give_back(),
+        }
+        Ok(Self { state, held: Some(held), watcher })
     }
 
     /// What is said from now on.
@@ -84,7 +91,7 @@ fn watch(
             Err(_) => return Some(signals),
             Ok(_) => {}
         }
-        if signals.ask_to_end() {
+        if signals.ask_to_end() && interruption_answers() {
             let state = *state.lock().unwrap_or_else(PoisonError::into_inner);
             end(signals.asked_by().unwrap_or_default(), state, tell);
         }

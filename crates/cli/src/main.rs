@@ -47,8 +47,10 @@ fn run(cli: Cli) -> ExitCode {
         context.output.finish()?;
         code
     });
-    let code =
-        outcome.unwrap_or_else(|error: CliError| output::report_error(&error, json).number());
+    let code = outcome.unwrap_or_else(|error: CliError| {
+        output::claim_answer();
+        output::report_error(&error, json).number()
+    });
     ExitCode::from(code)
 }
 

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::io::{self, IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
 
 use offshoot_protocol::{Document, ErrorDocument, ExitCode, Kind};
 use serde::Serialize;
@@ -89,6 +90,7 @@ impl Output {
         human: impl FnOnce(&T) -> String,
         always: bool,
     ) -> Result<()> {
+        claim_answer();
         if self.json {
             return finish_write(print_json(&Document { notes: self.notes.take(), ..document }));
         }
@@ -135,6 +137,34 @@ impl Output {
         }
         Ok(())
     }
+}
+
+/// Who answers, the command or somebody who interrupts it: whoever comes first.
+static ANSWERS: Mutex<Option<Answers>> = Mutex::new(None);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Answers {
+    Command,
+    Interruption,
+}
+
+/// Called before the command answers. What interrupts it from now on is too late. Does not return where it was interrupted already: the
+/// process is about to end.
+pub(crate) fn claim_answer() {
+    loop {
+        let mut first = ANSWERS.lock().unwrap_or_else(PoisonError::into_inner);
+        if *first.get_or_insert(Answers::Command) == Answers::Command {
+            return;
+        }
+        drop(first);
+        std::thread::park();
+    }
+}
+
+/// Whether an interruption may still answer in place of the command, which then never does.
+pub(crate) fn interruption_answers() -> bool {
+    let mut first = ANSWERS.lock().unwrap_or_else(PoisonError::into_inner);
+    *first.get_or_insert(Answers::Interruption) == Answers::Interruption
 }
 
 /// A reader that closed the pipe has seen enough; that is no failure.

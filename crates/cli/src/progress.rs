@@ -76,7 +76,7 @@ impl Patience {
     pub(crate) fn new(when: When, silent: bool, text: &'static str) -> Option<Self> {
         let patience = patience(when, silent)?;
         let (done, waiting) = mpsc::channel::<()>();
-        let thread = std::thread::spawn(move || {
+        let wait = move || {
             if waiting.recv_timeout(patience) == Err(RecvTimeoutError::Timeout) {
                 let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
                 spinner.set_message(text);
@@ -85,7 +85,9 @@ impl Patience {
                 let _done = waiting.recv().is_err();
                 spinner.finish_and_clear();
             }
-        });
+        };
+        // Where no thread can be started nothing is said.
+        let thread = std::thread::Builder::new().spawn(wait).ok()?;
         Some(Self { done: Some(done), thread: Some(thread) })
     }
 }

@@ -191,6 +191,10 @@ fn change_line(change: &Change, path: fn(&VaultPath) -> String) -> String {
         {
             format!("  ({} -> {})", before.kind().word(), after.kind().word())
         }
+        (None, ChangeKind::Metadata, ..) => {
+            let fields: Vec<&str> = change.metadata().iter().map(|field| field.word()).collect();
+            if fields.is_empty() { String::new() } else { format!("  ({})", fields.join(", ")) }
+        }
         _ => String::new(),
     };
     format!("{} {shown}{}", paint(style, letter), paint(DIM, &detail))

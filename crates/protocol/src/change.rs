@@ -64,6 +64,10 @@ pub struct ChangeDoc {
     /// How alike a renamed file stayed, in percent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub similarity: Option<u8>,
+    /// What of its metadata changed beside the mode: `time`, `owner`, `group`, `attributes` or `links`. A `time` is named only where
+    /// `kind` is `metadata`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub metadata: Vec<String>,
     /// What was there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<SideDoc>,

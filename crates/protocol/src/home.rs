@@ -47,6 +47,9 @@ pub struct CommitDoc {
     pub message: String,
     /// What changed in the folder, or would, by path.
     pub changes: Vec<ChangeDoc>,
+    /// What changed in the folder, or would, in its metadata alone, by path. These are not in `changes`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub metadata_changes: Vec<ChangeDoc>,
     /// What stays in the workspace, by path.
     pub held: Vec<HeldDoc>,
     /// How many files had changed in the folder since the workspace was forked.
@@ -122,6 +125,9 @@ pub struct PullDoc {
     pub captured: Vec<ChangeDoc>,
     /// What changed in the workspace, by path.
     pub changes: Vec<ChangeDoc>,
+    /// What changed in the workspace in its metadata alone, by path. These are not in `changes`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub metadata_changes: Vec<ChangeDoc>,
     /// What somebody has to decide in the workspace.
     pub conflicts: Vec<ClashDoc>,
     /// What became of repositories that both sides changed.

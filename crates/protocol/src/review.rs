@@ -72,6 +72,9 @@ pub struct ReviewListDoc {
     pub snapshot: String,
     /// The paths, in order.
     pub items: Vec<ReviewItemDoc>,
+    /// What a commit would change in its metadata alone, by path. These are not in `items`: they come home with a commit of everything.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub metadata_changes: Vec<ChangeDoc>,
     /// Why a commit would be refused, beside conflicts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<String>,

@@ -11,7 +11,7 @@ pub struct WayOnDoc {
     /// Where or from when on the commands can run, in words; null where that is here and now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
-    /// Commands for a shell, each only after the one before succeeded. They run in the folder; those of a repository run where it was
+    /// Commands for a shell, each only after the one before succeeded. They run in the folder; git commands of a repository run where it was
     /// changed, which for `pull` and `merge` is in the workspace.
     pub commands: Vec<String>,
 }

@@ -8,11 +8,12 @@ pub use repair::RepairReport;
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
+use std::path::Path;
 
 use offshoot_store::{Id, Reader};
 
 use crate::entry::{Body, DirRef, Entry};
-use crate::error::{Result, cut_short, io_error};
+use crate::error::{Result, VaultError, cut_short, io_error, says_damage};
 use crate::gc::ALONE;
 use crate::hash::{BlobId, NodeId, audit_chain};
 use crate::layer::DirLock;
@@ -66,11 +67,14 @@ struct Checker<'a> {
     blobs: HashSet<BlobId>,
     /// Layers in which the bytes of some reachable content are.
     homes: HashSet<Id>,
+    /// The first thing that could not be looked at, which says nothing about whether it is in order.
+    unread: Option<VaultError>,
 }
 
 impl Vault {
     /// Checks every record, and everything that any snapshot reaches. Nothing is collected or moved meanwhile, and records are
-    /// compared with each other as they are at one moment; others can go on working.
+    /// compared with each other as they are at one moment; others can go on working. Fails where no damage was found and something
+    /// could not be read.
     pub fn check(&self, depth: CheckDepth) -> Result<CheckReport> {
         let _shared = match self.is_read_only() {
             true => None,
@@ -88,6 +92,7 @@ impl Vault {
             nodes: HashMap::new(),
             blobs: HashSet::new(),
             homes: HashSet::new(),
+            unread: None,
         };
         checker.catalog();
         // A part that cannot be checked at all is a problem too, and no reason to leave the others out.
@@ -104,7 +109,12 @@ impl Vault {
             let checked = part(&mut checker);
             checker.note(checked);
         }
-        Ok(checker.report)
+        let Checker { mut report, unread, .. } = checker;
+        match unread {
+            Some(error) if report.problems.is_empty() => return Err(error),
+            unread => report.problems.extend(unread.map(|error| error.to_string())),
+        }
+        Ok(report)
     }
 }
 
@@ -119,7 +129,12 @@ impl Checker<'_> {
 
     /// Notes an error of one step and goes on with the next.
     fn note<T>(&mut self, result: Result<T>) -> Option<T> {
-        result.map_err(|error| self.problem(error)).ok()
+        match result {
+            Ok(value) => return Some(value),
+            Err(error) if error.is_of_storage() => drop(self.unread.get_or_insert(error)),
+            Err(error) => self.problem(error),
+        }
+        None
     }
 
     fn catalog(&mut self) {
@@ -291,7 +306,8 @@ impl Checker<'_> {
         for layer in &recorded {
             // A layer that no stack uses any more was only a copy, unless content is at home in it.
             let needed = stacked.contains(&layer.id) || self.homes.contains(&layer.id);
-            if needed && !folder.join(layer.id.to_string()).is_dir() {
+            let place = folder.join(layer.id.to_string());
+            if needed && !is_there(&place)? {
                 self.problem(format!("layer {} is missing", layer.id));
                 self.report.damaged_layers.push(layer.id);
             }
@@ -310,6 +326,15 @@ impl Checker<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether a directory is at a path.
+fn is_there(place: &Path) -> Result<bool> {
+    match fs::metadata(place) {
+        Ok(found) => Ok(found.is_dir()),
+        Err(error) if says_damage(&error) => Ok(false),
+        Err(error) => Err(io_error("look at", place)(error)),
     }
 }
 

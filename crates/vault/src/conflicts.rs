@@ -4,7 +4,6 @@ use rayon::prelude::*;
 
 use crate::diff::Change;
 use crate::diff::text::is_binary;
-use crate::disk;
 use crate::entry::{Body, ConflictRecord, DirRef, Entry};
 use crate::error::{Result, VaultError};
 use crate::merge::conflict::has_markers;
@@ -12,6 +11,7 @@ use crate::node::Node;
 use crate::objects::Objects;
 use crate::path::VaultPath;
 use crate::tree::Tree;
+use crate::workers::{FEW, share};
 
 /// What is longer is not read to look for markers, and counts as no text.
 const LONGEST_TEXT: u64 = 64 << 20;
@@ -60,10 +60,10 @@ pub fn texts_with_markers(objects: &Objects, changes: &[Change]) -> Result<Vec<V
         let is_new = marked(written)? && !marked(change.before.as_deref())?;
         Ok(is_new.then(|| change.path.clone()))
     };
-    let found: Result<Vec<Option<VaultPath>>> = if changes.len() < disk::FEW {
+    let found: Result<Vec<Option<VaultPath>>> = if changes.len() < FEW {
         changes.iter().map(look).collect()
     } else {
-        changes.par_iter().map(look).collect()
+        share(changes).map(look).collect()
     };
     Ok(found?.into_iter().flatten().collect())
 }

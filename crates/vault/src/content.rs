@@ -52,7 +52,8 @@ impl Vault {
             return Ok((self.add_content(&mut file, source)?, Meta::of_new(0o644)));
         }
         let (xattrs, _) = disk::xattrs(file.as_fd()).map_err(io_error("read", source))?;
-        let (uid, gid, mode) = (stat.st_uid, stat.st_gid, (stat.st_mode & 0o7777) as u16);
+        let mode = disk::mode_without_acl(file.as_fd(), (stat.st_mode & 0o7777) as u16);
+        let (uid, gid) = (stat.st_uid, stat.st_gid);
         let meta = Meta { mode, uid, gid, mtime: mtime_of(&stat), xattrs };
         Ok((self.add_content(&mut file, source)?, meta))
     }

@@ -2,6 +2,7 @@
 
 mod compare;
 mod content;
+mod metadata;
 pub mod patch;
 pub mod pick;
 mod renames;
@@ -13,6 +14,7 @@ pub mod words;
 pub use compare::compare;
 pub(crate) use compare::compare_nodes;
 pub use content::{FileDiff, file_diff, write_change};
+pub use metadata::MetadataField;
 pub use renames::detect_renames;
 pub(crate) use renames::find_pairs;
 

@@ -1,5 +1,6 @@
 //! File system calls that the standard library lacks: relative to directories, on bytes, with xattrs and holes.
 
+mod acl;
 mod copy;
 mod remove;
 
@@ -14,11 +15,10 @@ use rustix::io::Errno;
 
 use crate::entry::{Mtime, Xattr};
 
+pub(crate) use acl::{ACL, mode_beside, mode_without, mode_without_acl, narrow};
 pub(crate) use copy::{CopyError, copy_contents, is_sparse};
 pub(crate) use remove::remove_tree;
 
-/// Fewer files are read one after the other: starting worker threads takes longer.
-pub(crate) const FEW: usize = 64;
 /// What `user.overlay.` xattrs are called inside a layer, where overlayfs reads the plain ones itself.
 const OVERLAY: &[u8] = b"user.overlay.";
 const ESCAPED_OVERLAY: &[u8] = b"user.overlay.overlay.";

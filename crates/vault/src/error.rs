@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use offshoot_store::{CutShort, Id, StoreError};
+use rustix::io::Errno;
 
 use crate::path::PathError;
 
@@ -26,10 +27,10 @@ pub enum VaultError {
         /// Why it failed.
         source: io::Error,
     },
-    /// Root would change a vault of somebody else, who could not open what root leaves there.
-    #[error("the vault in {} belongs to user {owner}, not to root", .dir.display())]
+    /// Root would change a vault, or a home of vaults, of somebody else, who could not open what root leaves there.
+    #[error("{} belongs to user {owner}, not to root", .dir.display())]
     SomebodyElses {
-        /// The vault.
+        /// Where it is.
         dir: PathBuf,
         /// The number of the user whose it is.
         owner: u32,
@@ -263,22 +264,76 @@ pub(crate) fn io_error<E: Into<io::Error>>(
     }
 }
 
-/// What it is where the bytes of an object cannot be read: damage, unless nobody says that they are not there.
+/// What it is where the bytes of an object cannot be read: damage where they are not there or are others, and otherwise an error of
+/// the disk or of the process, which says nothing about them.
 pub(crate) fn unreadable(object: String, place: &Path, error: io::Error) -> VaultError {
-    match error.kind() {
-        io::ErrorKind::PermissionDenied => {
-            VaultError::Io { action: "read", path: place.to_owned(), source: error }
-        }
-        _ => {
+    match says_damage(&error) {
+        false => VaultError::Io { action: "read", path: place.to_owned(), source: error },
+        true => {
             let (place, detail) = (place.display().to_string(), error.to_string());
             VaultError::Damaged { object, place, detail }
         }
     }
 }
 
+/// Whether a failed read means that something else is there than was stored, or nothing.
+pub(crate) fn says_damage(error: &io::Error) -> bool {
+    match Errno::from_io_error(error) {
+        Some(errno) => matches!(
+            errno,
+            Errno::NOENT | Errno::NOTDIR | Errno::ISDIR | Errno::LOOP | Errno::NXIO | Errno::NODEV
+        ),
+        // Not the kernel's, but from who read the bytes.
+        None => true,
+    }
+}
+
+impl VaultError {
+    /// The disk or the process failed, which says nothing about whether the vault is in order.
+    pub(crate) fn is_of_storage(&self) -> bool {
+        match self {
+            Self::Io { source, .. } => !says_damage(source),
+            Self::Store(error) => {
+                matches!(
+                    error,
+                    StoreError::Io { .. } | StoreError::Busy { .. } | StoreError::Full(_)
+                )
+            }
+            _ => false,
+        }
+    }
+
+    /// The process may not have more open files or memory at the moment; it could read this at another time.
+    pub(crate) fn is_of_process(&self) -> bool {
+        let Self::Io { source, .. } = self else { return false };
+        let errno = Errno::from_io_error(source);
+        errno.is_some_and(|errno| {
+            matches!(errno, Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::INTR | Errno::AGAIN)
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::date;
+    use super::*;
+
+    /// Only what is not there, or is something else, was damaged.
+    #[test]
+    fn errors_of_the_kernel_are_no_damage() {
+        let told = |error: io::Error| unreadable("content".to_owned(), Path::new("/place"), error);
+        for errno in [Errno::MFILE, Errno::NFILE, Errno::IO, Errno::NOMEM, Errno::ACCESS] {
+            let error = told(errno.into());
+            assert!(matches!(error, VaultError::Io { .. }), "{errno:?}: {error}");
+            assert!(error.is_of_storage(), "{errno:?}");
+        }
+        let wrong = io::Error::new(io::ErrorKind::InvalidData, "another record");
+        let short = io::Error::from(io::ErrorKind::UnexpectedEof);
+        for error in [Errno::NOENT.into(), Errno::NOTDIR.into(), Errno::LOOP.into(), wrong, short] {
+            let error = told(error);
+            assert!(matches!(error, VaultError::Damaged { .. }), "{error}");
+            assert!(!error.is_of_storage(), "{error}");
+        }
+    }
 
     #[test]
     fn dates_are_those_of_the_calendar() {

@@ -13,6 +13,7 @@ use crate::hash::RootId;
 use crate::materialize::{Materializer, Purpose};
 use crate::path::VaultPath;
 use crate::vault::Vault;
+use crate::workers;
 
 /// How to export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,14 +60,10 @@ impl Vault {
         name: &str,
         options: &ExportOptions,
     ) -> Result<()> {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(options.threads)
-            .build()
-            .map_err(|error| VaultError::Threads(error.to_string()))?;
         let purpose = Purpose::Export { owners: options.owners };
         let writer = Materializer::new(self.objects()?, parent, purpose)?;
         let named = Entry { name: name.as_bytes().to_vec(), ..entry.clone() };
-        pool.install(|| writer.entry(&named))
+        workers::with_own(options.threads, || writer.entry(&named))?
     }
 }
 

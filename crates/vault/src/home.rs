@@ -23,7 +23,7 @@ use crate::error::{VaultError, holder_name, io_error};
 use crate::import::{ImportOptions, ImportReport, Source};
 use crate::layer::{DirLock, clear_abandoned};
 use crate::name::{NameError, check_name};
-use crate::vault::{Vault, VaultOptions};
+use crate::vault::{Vault, VaultOptions, owner_to_spare, require_own};
 
 /// An error about the vaults of a home.
 #[derive(Debug, thiserror::Error)]
@@ -221,6 +221,7 @@ impl Home {
         actor: &Actor,
     ) -> Result<Created> {
         check_name(name)?;
+        require_own(&self.dir)?;
         if self.id_of(name)?.is_some() {
             return Err(HomeError::NameTaken(name.to_owned()));
         }
@@ -307,7 +308,7 @@ impl Home {
     /// Gives a vault another name.
     pub fn rename(&self, name: &str, new: &str) -> Result<()> {
         check_name(new)?;
-        self.find(name)?;
+        self.find_own(name)?;
         let names = self.dir.join("names");
         let (from, to) = (names.join(name), names.join(new));
         let flags = rustix::fs::RenameFlags::NOREPLACE;
@@ -338,8 +339,17 @@ impl Home {
         id.ok_or_else(|| HomeError::NoVault(name.to_owned()))
     }
 
+    /// The same of a vault that is to be changed. Root changes nobody else's.
+    fn find_own(&self, name: &str) -> Result<Id> {
+        let id = self.find(name)?;
+        require_own(&self.dir)?;
+        require_own(&self.vault_dir(&id))?;
+        Ok(id)
+    }
+
     /// Clears what a crash left half made or half deleted; of what cannot be cleared the first is the error.
     pub fn sweep(&self) -> Result<()> {
+        require_own(&self.dir)?;
         let mut swept = Ok(());
         for path in entries(&self.vaults())? {
             let name = path.file_name().unwrap_or_default().as_bytes();
@@ -354,9 +364,11 @@ impl Home {
     }
 
     /// Links vaults that a crash left without links and clears what one left half made or half deleted. Returns whether
-    /// anything was linked. Where the home is read-only nothing is done.
+    /// anything was linked. Where the home is read-only, or for root somebody else's, nothing is done.
     fn heal(&self) -> Result<bool> {
-        if rustix::fs::access(&self.dir, rustix::fs::Access::WRITE_OK).is_err() {
+        if rustix::fs::access(&self.dir, rustix::fs::Access::WRITE_OK).is_err()
+            || owner_to_spare(&self.dir).is_some()
+        {
             return Ok(false);
         }
         // What cannot be cleared is no reason not to find vaults.

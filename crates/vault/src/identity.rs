@@ -5,6 +5,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
+/// What `statfs` calls an overlay.
+const OVERLAY: u64 = 0x794c_7630;
+
 /// What tells a folder from others. Moving it on its file system changes nothing of this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FolderIdentity {
@@ -24,10 +27,24 @@ impl FolderIdentity {
         Some(Self { inode: found.ino(), born_ns: born_ns.filter(|born| *born > 0) })
     }
 
+    /// Whether the folder that is found at a path now, `found`, is another than this one. The inode number alone does not tell: it is
+    /// used again when a folder is deleted, and the tops of file systems of one kind all have the same. Where nobody says when one of
+    /// the two was made, it has to do.
+    pub fn is_other_than(&self, found: &Self, path: &Path) -> bool {
+        let births = self.born_ns.zip(found.born_ns);
+        let another_birth = births.is_some_and(|(bound, now)| bound != now);
+        self.inode != found.inode || another_birth && keeps_births(path)
+    }
+
     /// Whether both are one folder, without a doubt.
     pub fn is(&self, other: &Self) -> bool {
         self.born_ns.is_some() && self == other
     }
+}
+
+/// Whether the birth of a folder stays what it was: an overlay gives it another one when it is first written to.
+fn keeps_births(path: &Path) -> bool {
+    rustix::fs::statfs(path).is_ok_and(|found| u64::try_from(found.f_type) != Ok(OVERLAY))
 }
 
 #[cfg(test)]
@@ -47,6 +64,23 @@ mod tests {
             assert_eq!(known.is(&other), is, "{other:?}");
         }
         assert!(!folder(7, None).is(&folder(7, None)));
+    }
+
+    #[test]
+    fn another_birth_is_another_folder_and_no_birth_says_nothing() {
+        let scratch = tempfile::tempdir().unwrap();
+        let path = scratch.path();
+        let folder = |inode, born_ns| FolderIdentity { inode, born_ns };
+        let known = folder(7, Some(5));
+        for (found, is_other) in [
+            (folder(7, Some(5)), false),
+            (folder(7, Some(6)), keeps_births(path)),
+            (folder(7, None), false),
+            (folder(8, Some(5)), true),
+        ] {
+            assert_eq!(known.is_other_than(&found, path), is_other, "{found:?}");
+        }
+        assert!(!folder(7, None).is_other_than(&known, path));
     }
 
     #[test]

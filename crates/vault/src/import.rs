@@ -25,7 +25,7 @@ use offshoot_store::StackRow;
 
 use crate::actor::Actor;
 use crate::entry::{Entry, Meta, Mtime};
-use crate::error::{Result, VaultError, io_error};
+use crate::error::{Result, io_error};
 use crate::hash::{ContentId, RootId};
 use crate::layer::LayerKind;
 use crate::links::Links;
@@ -35,6 +35,7 @@ use crate::path::VaultPath;
 use crate::refs::Binding;
 use crate::transact::{NewSnapshot, Transaction};
 use crate::vault::Vault;
+use crate::workers;
 
 /// Told how far an import is; called from several threads.
 pub trait Progress: Send + Sync {
@@ -217,11 +218,7 @@ impl Vault {
         options: &ImportOptions,
     ) -> Result<Taken> {
         let _held = self.hold()?;
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(options.threads)
-            .build()
-            .map_err(|error| VaultError::Threads(error.to_string()))?;
-        pool.install(|| self.run_import(kind, source, at, options))
+        workers::with_own(options.threads, || self.run_import(kind, source, at, options))?
     }
 
     fn run_import(

@@ -40,11 +40,13 @@ mod pack;
 mod path;
 mod refs;
 mod reserve;
+mod scratch;
 mod snapshot;
 mod transact;
 mod tree;
 mod usage;
 mod vault;
+mod workers;
 
 pub use actor::Actor;
 pub use apply::{
@@ -86,6 +88,7 @@ pub use operation::{
 pub use pack::{ChunkRef, PackPlace};
 pub use path::{PathError, VaultPath, display_bytes};
 pub use refs::{Binding, Checkpoint, CheckpointState, Workspace, WorkspaceState, bound_path};
+pub use scratch::Scratch;
 pub use snapshot::Snapshot;
 pub use transact::{Committed, NewSnapshot, Transaction};
 pub use tree::Tree;

@@ -21,6 +21,7 @@ use crate::error::{Result, io_error};
 use crate::hash::BlobId;
 use crate::layer::LayerStage;
 use crate::objects::Objects;
+use crate::workers::share;
 
 /// Makes a directory of a layer hide what is below it.
 const OPAQUE: &str = "user.overlay.opaque";
@@ -155,14 +156,14 @@ impl<'a> Materializer<'a> {
         let mut level = vec![first];
         while !level.is_empty() {
             let contents: Result<Vec<Content>> =
-                level.par_iter().map(|folder| self.begin(folder)).collect();
+                share(&level).map(|folder| self.begin(folder)).collect();
             let mut contents = contents?;
             self.leaves(&level, &contents)?;
             let below = contents.iter_mut().flat_map(|content| content.folders.drain(..)).collect();
             levels.push(std::mem::replace(&mut level, below));
         }
         for level in levels.iter().rev() {
-            level.par_iter().try_for_each(|folder| self.finish(folder))?;
+            share(level).try_for_each(|folder| self.finish(folder))?;
         }
         Ok(())
     }
@@ -212,7 +213,7 @@ impl<'a> Materializer<'a> {
             content.leaves.chunks(AT_ONCE).map(move |leaves| (folder, leaves))
         });
         let chunks: Vec<(&Folder, &[Entry])> = chunks.collect();
-        chunks.par_iter().try_for_each(|(folder, leaves)| {
+        share(&chunks).try_for_each(|(folder, leaves)| {
             let at = self.open(&folder.path)?;
             leaves.iter().try_for_each(|leaf| self.leaf(at.as_fd(), &folder.path, leaf))
         })

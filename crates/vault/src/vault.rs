@@ -214,14 +214,17 @@ impl Vault {
     }
 
     fn check_writable(&self) -> Result<()> {
-        if let Some(owner) = owner_to_spare(&self.dir) {
-            return Err(VaultError::SomebodyElses { dir: self.dir.clone(), owner });
-        }
+        self.require_own()?;
         match (self.is_read_only(), self.cut_short()) {
             (true, _) => Err(StoreError::ReadOnly(self.dir.clone()).into()),
             (false, Some(lost)) => Err(VaultError::CutShort(lost)),
             (false, None) => Ok(()),
         }
+    }
+
+    /// Fails for root where the vault is somebody else's: nothing is changed in it, and what its owner would have to settle first cannot be seen.
+    pub fn require_own(&self) -> Result<()> {
+        require_own(&self.dir)
     }
 
     /// Marks this process as one that writes; called before anything is changed.
@@ -418,8 +421,16 @@ impl Vault {
     }
 }
 
-/// Whose a vault is that root must not change: its owner could not open what root makes there.
-fn owner_to_spare(dir: &Path) -> Option<u32> {
+/// Fails where root must not change what is in a directory.
+pub(crate) fn require_own(dir: &Path) -> Result<()> {
+    match owner_to_spare(dir) {
+        Some(owner) => Err(VaultError::SomebodyElses { dir: dir.to_owned(), owner }),
+        None => Ok(()),
+    }
+}
+
+/// Whose a vault or a home is that root must not change: its owner could not open what root makes there.
+pub(crate) fn owner_to_spare(dir: &Path) -> Option<u32> {
     if !rustix::process::geteuid().is_root() {
         return None;
     }

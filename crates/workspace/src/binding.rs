@@ -86,8 +86,7 @@ pub(crate) fn require_same(bindings: &[Binding]) -> Result<()> {
         let path = binding.host_path();
         let found = FolderIdentity::of(&path);
         let found = found.ok_or_else(|| ServiceError::FolderGone(path.clone()))?;
-        // An overlay gives a folder another birth when it is first written to.
-        if binding.identity.is_some_and(|bound| bound.inode != found.inode) {
+        if binding.identity.is_some_and(|bound| bound.is_other_than(&found, &path)) {
             return Err(ServiceError::OtherFolder(path));
         }
     }

@@ -1,6 +1,6 @@
 //! What changed between two points, for people and programs.
 
-use offshoot_vault::diff::{self, Change, ChangeKind, DiffOptions, FileDiff};
+use offshoot_vault::diff::{self, Change, ChangeKind, DiffOptions, FileDiff, MetadataField};
 use offshoot_vault::{EntryKind, RootId, Vault, VaultPath};
 
 use crate::error::Result;
@@ -11,11 +11,20 @@ use crate::git::git_directory;
 pub struct Summary {
     /// What changed, by path.
     pub changes: Vec<Change>,
-    /// How many paths changed in their metadata alone; they are in `changes` only when asked for.
-    pub metadata_only: u64,
-    /// How many of those people care about: files, but not those that git keeps for itself. A directory gets another time by whatever
-    /// changes in it.
-    pub metadata_files: u64,
+    /// What changed in its metadata alone, by path; in `changes` instead where that was asked for.
+    pub metadata: Vec<Change>,
+}
+
+impl Summary {
+    /// How many paths changed in their metadata alone, and are not in `changes`.
+    pub fn metadata_only(&self) -> u64 {
+        self.metadata.len() as u64
+    }
+
+    /// Those of them that say something: see [`is_telling_metadata`].
+    pub fn telling_metadata(&self) -> Vec<&Change> {
+        self.metadata.iter().filter(|change| is_telling_metadata(change)).collect()
+    }
 }
 
 /// Summarises changes; costs as much as there are changes.
@@ -37,10 +46,8 @@ impl<'a> ChangeSummaryService<'a> {
         let all = diff::compare(objects, before, after)?;
         let is_kept = |change: &Change| metadata || change.kind() != ChangeKind::Metadata;
         let (kept, left): (Vec<Change>, Vec<Change>) = all.into_iter().partition(is_kept);
-        let metadata_files =
-            left.iter().filter(|change| is_metadata_of_file(change)).count() as u64;
         let changes = diff::detect_renames(objects, kept, &self.options)?;
-        Ok(Summary { changes, metadata_only: left.len() as u64, metadata_files })
+        Ok(Summary { changes, metadata: left })
     }
 
     /// The lines of a change.
@@ -62,9 +69,11 @@ impl<'a> ChangeSummaryService<'a> {
     }
 }
 
-/// Whether people care about a change of metadata alone: that of a file, and of none that git keeps for itself.
-pub(crate) fn is_metadata_of_file(change: &Change) -> bool {
-    change.entry().directory().is_none() && git_directory(&change.path).is_none()
+/// Whether a change of metadata alone says something that other changes do not. A directory gets another time by whatever changes in it,
+/// and git keeps files whose times nobody cares about.
+pub fn is_telling_metadata(change: &Change) -> bool {
+    let is_file = change.entry().directory().is_none() && git_directory(&change.path).is_none();
+    is_file || change.metadata().iter().any(|field| *field != MetadataField::Time)
 }
 
 /// Changes without directories that only frame other changes shown.

@@ -194,7 +194,6 @@ impl<'a> ConflictService<'a> {
     }
 
     fn current(&self, workspace: &Workspace) -> Result<Workspace> {
-        let found = self.vault.workspaces()?.into_iter().find(|found| found.id == workspace.id);
-        found.ok_or(ServiceError::Vanished(workspace.id))
+        self.vault.workspace(&workspace.id)?.ok_or(ServiceError::Vanished(workspace.id))
     }
 }

@@ -97,8 +97,7 @@ fn random_below(limit: u64) -> u64 {
 }
 
 fn current(vault: &Vault, workspace: &Workspace) -> Result<Workspace> {
-    let found = vault.workspaces()?.into_iter().find(|found| found.id == workspace.id);
-    found.ok_or(ServiceError::Vanished(workspace.id))
+    vault.workspace(&workspace.id)?.ok_or(ServiceError::Vanished(workspace.id))
 }
 
 fn apply(

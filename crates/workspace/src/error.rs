@@ -242,7 +242,7 @@ pub enum ServiceError {
         snapshot: Id,
     },
     /// Something in the workspace waits for a decision.
-    #[error("workspace {workspace} has conflicts that nobody decided: {}", few(.paths))]
+    #[error("workspace {workspace} has unresolved conflicts: {}", few(.paths))]
     Undecided {
         /// The workspace.
         workspace: String,

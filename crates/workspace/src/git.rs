@@ -12,10 +12,13 @@ mod format;
 mod identity;
 mod in_use;
 mod index;
+mod marks;
 mod moved;
 mod names;
+mod nested;
 mod options;
 mod outside;
+mod own_index;
 mod planted;
 mod repository;
 mod run;
@@ -24,26 +27,27 @@ mod tracked;
 mod trailers;
 
 pub use apart::{
-    GitEvent, GitNote, GitReport, Goal, InUse, Meeting, MergedRepositories, RepositoryMerge,
-    Unclear, WayOn, merge_repositories,
+    GitEvent, GitNote, GitReport, Goal, HeldCheckouts, InUse, Meeting, MergedRepositories,
+    RepositoryMerge, Unclear, WayOn, merge_repositories,
 };
-pub(crate) use apart::{is_object, is_own, is_the_folders, object_holder};
+pub(crate) use apart::{gained, is_object, is_own, is_the_folders, object_holder};
 pub(crate) use checkout::Checkouts;
-pub use commit::{CameHome, GitCommit, GitCommitted, GitWords, check_folder};
-pub use due::{GitAsked, GitDue, forget_git_due, git_dues};
-pub(crate) use due::{forget, git_due_of, owe};
+pub use commit::{AboutTo, CameHome, GitCommit, GitCommitted, GitWords, check_folder};
+pub use due::{GitAsked, GitDue, announce_git_commit, forget_git_due, git_dues, settle_git_due};
+pub(crate) use due::{forget, git_due_of, git_undos, owe};
 pub use error::GitError;
 pub use export::{ExportRequest, Exported, ExportedCommit, LeftOut, export};
 pub use folder::GitFolder;
 pub(crate) use folder::shared_dir;
-pub(crate) use index::{changed_in_index, is_index_of, is_index_refresh};
+pub(crate) use index::{changed_in_index, first_index, is_index_of, is_index_refresh};
 pub use moved::record_git_commit;
-pub(crate) use moved::{FOLLOW, GitMove, checked_out, git_move_of};
+pub(crate) use moved::{FOLLOW, GitMove, checked_out, git_move_of, repository_at};
 pub(crate) use names::{
-    GIT_SUFFIX, git_directory, is_git_directory, is_git_folder_name, within_repository,
+    GIT_SUFFIX, git_directory, is_git_directory, is_git_folder_name, within_repository, worktree_of,
 };
 pub use options::{GitAuthor, GitOptions};
 pub(crate) use outside::{NotOurs, checkout_above, is_git_directory_on_host, outside};
+pub(crate) use planted::steps;
 pub use planted::{Planted, Planting, planted};
-pub(crate) use repository::{Refs, packed_refs};
+pub(crate) use repository::{Refs, State, common, packed_refs};
 pub use tracked::TrackedPaths;

@@ -10,10 +10,12 @@ mod describe;
 mod execs;
 mod folders;
 mod ignore;
+mod kept_out;
 mod markers;
 mod note;
 mod obstacles;
 mod outcome;
+mod outdated;
 mod owed;
 mod pattern;
 mod preview;
@@ -32,6 +34,7 @@ use offshoot_vault::merge::MergeOptions;
 use offshoot_vault::{ApplyNote, ImportOptions, Kept};
 
 use crate::binding::GitTaking;
+use crate::git::GitOptions;
 
 pub use commit::{CommitRequest, CommitService};
 pub(crate) use folders::Folders;
@@ -66,6 +69,8 @@ pub struct HomeOptions<'a> {
     pub settle: Option<Direction>,
     /// How the first folder's git directory is taken in where it lies outside; without it that is left.
     pub git: Option<GitTaking<'a>>,
+    /// How git is run where an interrupted undo had moved a branch of it; without it that stays.
+    pub git_program: Option<GitOptions>,
     /// Told about what people should know beside the outcome, at once, since it holds also where something fails later.
     pub told: Option<&'a dyn Fn(&HomeEvent)>,
 }
@@ -101,6 +106,7 @@ impl Default for HomeOptions<'_> {
             wait: Duration::from_secs(30),
             settle: None,
             git: None,
+            git_program: None,
             told: None,
         }
     }
@@ -108,7 +114,7 @@ impl Default for HomeOptions<'_> {
 
 impl std::fmt::Debug for HomeOptions<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { import, merge, wait, settle, git, told: _ } = self;
+        let Self { import, merge, wait, settle, git, git_program: _, told: _ } = self;
         f.debug_struct("HomeOptions")
             .field("import", import)
             .field("merge", merge)

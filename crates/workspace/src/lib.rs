@@ -36,7 +36,7 @@ pub use binding::{
     NewBinding, Rebound, Refreshed, check_folder, shown_name,
 };
 pub use cache::{CacheRules, CacheService, cache_names};
-pub use change::{ChangeSummaryService, Summary, without_frames};
+pub use change::{ChangeSummaryService, Summary, is_telling_metadata, without_frames};
 pub use checkpoint::{CheckpointService, NewCheckpoint, Restored};
 pub use compaction::{CompactScope, CompactedStack, CompactionService};
 pub use conflict::{ConflictService, OpenConflict, Resolution, ResolveOptions, Resolved};

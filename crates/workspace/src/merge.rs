@@ -11,7 +11,8 @@ use offshoot_vault::{
 use crate::conflict::OpenConflict;
 use crate::error::{Result, ServiceError};
 use crate::git::{
-    GitReport, Meeting, MergedRepositories, RepositoryMerge, Unclear, merge_repositories,
+    GitReport, HeldCheckouts, Meeting, MergedRepositories, RepositoryMerge, Unclear,
+    merge_repositories,
 };
 use crate::hold::lock_workspace;
 use crate::home::{meetings, stamp};
@@ -137,7 +138,7 @@ impl<'a> MergeService<'a> {
         match request.into {
             MergeTarget::New(_) => Ok(None),
             MergeTarget::Workspace(workspace) => {
-                let found = self.vault.workspaces()?.into_iter().find(|it| it.id == workspace.id);
+                let found = self.vault.workspace(&workspace.id)?;
                 found.map(Some).ok_or(ServiceError::Vanished(workspace.id))
             }
         }
@@ -190,7 +191,9 @@ impl<'a> MergeService<'a> {
         let inputs = MergeInputs { base: &base, sides: &sides };
         let (options, unclear) = (&request.options, Unclear::Apart);
         let meetings = self.meetings(plan)?;
-        let merge = RepositoryMerge { inputs, options, target: 0, unclear, meetings: &meetings };
+        let (meetings, held, left_out) = (&meetings, &HeldCheckouts::default(), &[]);
+        let merge =
+            RepositoryMerge { inputs, options, target: 0, unclear, meetings, held, left_out };
         let MergedRepositories { merged, report: git, .. } =
             merge_repositories(self.vault, &merge)?;
         let before = match (request.into, plan.sides.first()) {
@@ -214,13 +217,13 @@ impl<'a> MergeService<'a> {
             MergeTarget::New(name) => (name.to_owned(), true),
         };
         Ok(MergeOutcome {
-            workspace,
             created,
             sides: plan.sides.clone(),
             conflicts: OpenConflict::all(&self.vault.tree(&merged.root)?)?,
             changes: diff::compare(self.vault.objects()?, &before, &merged.root)?,
             merged,
-            git,
+            git: git.inside(&workspace),
+            workspace,
             snapshot: None,
             operation: None,
         })

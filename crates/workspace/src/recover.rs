@@ -67,10 +67,17 @@ impl<'a> RecoverService<'a> {
         Self { vault, actor: actor.clone() }
     }
 
+    /// The commands that left something. Root is not told of those of somebody else: opening a vault sets aside what they left, and root
+    /// changes nothing there.
+    pub fn left(&self) -> Result<Vec<Id>> {
+        self.vault.require_own()?;
+        Ok(self.vault.left()?)
+    }
+
     /// Everything that was left, oldest first. What somebody else is taking care of is passed over.
     pub fn list(&self) -> Result<Vec<Recoverable>> {
         let mut found = Vec::new();
-        for exec in self.vault.left()? {
+        for exec in self.left()? {
             if let Ok(Some(left)) = self.vault.take_left(&exec) {
                 found.push(self.describe(&left)?);
             }
@@ -80,7 +87,7 @@ impl<'a> RecoverService<'a> {
 
     /// The command that left something, by the start of its id.
     pub fn find(&self, text: &str) -> Result<Id> {
-        let mut fitting = self.vault.left()?;
+        let mut fitting = self.left()?;
         fitting.retain(|exec| !text.is_empty() && exec.to_string().starts_with(text));
         match fitting.as_slice() {
             [one] => Ok(*one),

@@ -33,7 +33,7 @@ use offshoot_protocol::{
     SideDoc, SkippedDoc, SnapshotDoc, Text, UsageDoc, VersionDoc, WorkspaceDoc,
 };
 use offshoot_vault::diff::text::{Hunk, LineKind};
-use offshoot_vault::diff::{Change, ChangeKind, FileDiff};
+use offshoot_vault::diff::{Change, ChangeKind, FileDiff, MetadataField};
 use offshoot_vault::{
     Actor, BlobId, Body, Checkpoint, CompactWay, Entry, EntryKind, Id, ImportReport, Mtime,
     Operation, SkipReason, Skipped, Snapshot, VaultPath, Workspace,
@@ -180,6 +180,7 @@ pub fn change(change: &Change) -> ChangeDoc {
         kind: change_kind(change.kind()),
         from: change.moved.as_ref().map(|(from, _)| path(from)),
         similarity: change.moved.as_ref().map(|(_, similarity)| *similarity),
+        metadata: metadata(change),
         before: change.before.as_deref().map(side),
         after: change.after.as_deref().map(side),
         binary: None,
@@ -187,6 +188,14 @@ pub fn change(change: &Change) -> ChangeDoc {
         removed_lines: None,
         hunks: None,
     }
+}
+
+/// What of the metadata changed. New content comes with a new time, so that is told only where there is none.
+fn metadata(change: &Change) -> Vec<String> {
+    let times = change.kind() == ChangeKind::Metadata;
+    let fields = change.metadata().into_iter();
+    let fields = fields.filter(|field| times || *field != MetadataField::Time);
+    fields.map(|field| field.word().to_owned()).collect()
 }
 
 /// Adds what is known of the lines of a change; the lines themselves where `hunks` is set.

@@ -53,6 +53,20 @@ impl<'a> WorkspaceService<'a> {
         Self { vault, actor: actor.clone() }
     }
 
+    /// Fails where a workspace cannot be created under a name: for whoever has work to do before it is.
+    pub fn require_free(&self, name: &str) -> Result<()> {
+        let name = checked(name)?;
+        if self.vault.workspace_named(name)?.is_none() {
+            return Ok(());
+        }
+        // It may be one whose time is over.
+        self.sweep()?;
+        match self.vault.workspace_named(name)? {
+            Some(_) => Err(ServiceError::NameTaken { what: "workspace", name: name.to_owned() }),
+            None => Ok(()),
+        }
+    }
+
     /// Forks a workspace: a pointer is copied, whatever the size of the tree.
     pub fn create(&self, new: &NewWorkspace<'_>) -> Result<Workspace> {
         self.sweep()?;
@@ -139,9 +153,10 @@ impl<'a> WorkspaceService<'a> {
 
     /// The workspace that was changed last.
     pub fn most_recent(&self) -> Result<Option<Workspace>> {
-        let recent = self.vault.recently_used()?.first().copied();
-        let workspaces = self.vault.workspaces()?;
-        Ok(workspaces.into_iter().find(|workspace| Some(workspace.id) == recent))
+        match self.vault.recently_used()?.first() {
+            Some(id) => Ok(self.vault.workspace(id)?),
+            None => Ok(None),
+        }
     }
 
     /// How much a workspace holds and shares; costs as much as its changes.

@@ -16,7 +16,7 @@ fn a_fork_makes_the_vault_at_its_first_use() {
     for command in [&["new", "fix"][..], &["workspace", "create", "fix"]] {
         let place = demo();
         let said = told(&place, command);
-        assert!(said.contains("first use: vault project holds"), "{said}");
+        assert!(said.contains("created vault project for"), "{said}");
         assert!(said.contains("workspace fix forked from head\n"), "{said}");
         assert_eq!(place.ok(["fs", "cat", "/run.sh", "-w", "fix"]), "#!/bin/sh\nexec cargo run\n");
     }

@@ -85,7 +85,7 @@ fn the_first_use_makes_a_vault_and_the_folder_is_untouched() {
     let place = demo();
     let done = envelope(&place, &["--", "sh", "-c", "echo hi > f"]);
     assert_eq!(done["success"], true, "{done}");
-    assert!(done["notes"][0].as_str().unwrap().starts_with("first use: vault project holds "));
+    assert!(done["notes"][0].as_str().unwrap().starts_with("created vault project for "));
     let changed = done["result"]["changed_files"].as_array().unwrap();
     assert_eq!(changed.len(), 1, "{done}");
     assert_eq!((&changed[0]["path"], &changed[0]["kind"]), (&"/f".into(), &"added".into()));

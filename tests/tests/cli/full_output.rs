@@ -39,6 +39,37 @@ fn a_document_without_room_is_an_error() {
     assert!(place.project().join("new").exists(), "it was done, and only its answer is lost");
 }
 
+#[test]
+fn help_without_room_is_an_error() {
+    let place = Place::new();
+    for arguments in [
+        &["--help"][..],
+        &["help"],
+        &["help", "commit"],
+        &["exec", "--help"],
+        &["--version"],
+        &["help", "--json"],
+        &["version"],
+        &["completions", "bash"],
+        &["man"],
+    ] {
+        check(&place, arguments);
+    }
+}
+
+/// Whoever closed the pipe has seen enough.
+#[test]
+fn help_for_a_reader_that_is_gone_is_no_error() {
+    let place = Place::new();
+    for arguments in [&["--help"][..], &["--version"], &["help", "--json"], &["man"]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = place.command(arguments).stdout(writer).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {output:?}");
+        assert!(output.stderr.is_empty(), "{arguments:?}: {output:?}");
+    }
+}
+
 #[needs(UserNamespace)]
 #[test]
 fn the_answer_of_a_command_that_ran_can_be_seen_later() {

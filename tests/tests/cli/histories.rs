@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 use offshoot_tests::product::Place;
 
-use crate::transcript::{Transcript, demo_vault};
+use crate::transcript::{Transcript, demo, demo_vault};
 
 /// Two workspaces that each did something.
 fn busy() -> Place {
@@ -167,6 +167,36 @@ fn a_deleted_workspace_comes_back_though_its_name_was_used_again() {
     assert_eq!(place.ok(["fs", "cat", "/file", "-w", "fix"]), "of the earlier one\n");
 }
 
+/// Whoever has nothing to undo is told why, and what the vault could undo or redo.
+#[test]
+fn nothing_to_undo_is_told_with_the_reason() {
+    let place = demo();
+    place.ok(["init"]);
+    let told = |arguments: &[&str]| {
+        let error = place.json_error(arguments, 4);
+        (
+            error["message"].as_str().unwrap().to_owned(),
+            error["hint"].as_str().unwrap_or_default().to_owned(),
+        )
+    };
+    let (undo, redo) = ("there is nothing to undo: ", "there is nothing to redo: ");
+    let none = "the vault has no workspace";
+    assert_eq!(told(&["undo"]), (format!("{undo}{none}"), String::new()));
+    assert_eq!(told(&["redo"]), (format!("{redo}{none}"), String::new()));
+    place.ok(["workspace", "create", "fix"]);
+    assert_eq!(told(&["redo"]).0, format!("{redo}the last operation was not an undo"));
+    place.ok(["undo"]);
+    let (message, hint) = told(&["redo"]);
+    assert_eq!(message, format!("{redo}{none}"));
+    assert!(
+        hint.starts_with("`offshoot redo --vault-wide` redoes")
+            && hint.contains("create workspace fix"),
+        "{hint}"
+    );
+    let all = "everything since the vault was created is undone already";
+    assert_eq!(told(&["undo", "--vault-wide"]), (format!("{undo}{all}"), String::new()));
+}
+
 /// A name that was used before means the workspace that has it now: what an earlier one did stays as it is.
 #[test]
 fn undo_leaves_an_earlier_workspace_of_the_name_alone() {
@@ -181,7 +211,10 @@ fn undo_leaves_an_earlier_workspace_of_the_name_alone() {
     assert!(undone.ends_with(gone), "{undone}");
     for _ in 0..2 {
         let error = place.json_error(&["undo", "-w", "fix"], 4);
-        assert_eq!(error["message"], "there is nothing to undo");
+        assert_eq!(
+            error["message"],
+            "there is nothing to undo: all operations of this workspace are undone already"
+        );
         assert!(error["hint"].as_str().unwrap().ends_with(": delete workspace fix"), "{error}");
     }
     let none = place.json(&["workspace", "list"]);

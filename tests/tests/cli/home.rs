@@ -1,5 +1,7 @@
 //! `commit`, `pull` and `undo` of a commit: the folder itself is what is looked at.
 
+#[path = "home/acls.rs"]
+mod acls;
 #[path = "home/choice.rs"]
 mod choice;
 #[path = "home/demo.rs"]

@@ -361,7 +361,7 @@ fn what_is_not_text_is_taken_whole() {
     let merge = ["merge", "fix", "other", "--into", "both"];
     assert_eq!(answer(&place, &merge).1, Some(4));
     let told = place.ok(["resolve", "/data", "--theirs", "-w", "both"]);
-    assert_eq!(told, "1 conflict of both decided, none is left\n  took one side whole: /data\n");
+    assert_eq!(told, "resolved 1 conflict of both, none is left\n  took one side whole: /data\n");
     assert_eq!(cat(&place, "both", "/data"), "b\0b\n");
 }
 

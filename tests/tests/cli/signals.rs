@@ -164,3 +164,23 @@ fn an_interrupted_init_leaves_nothing() {
     }
     place.ok(["init"]);
 }
+
+/// A signal that comes while a command answers is too late: there is one answer, and the exit code belongs to it.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn nothing_is_said_after_the_answer() {
+    let place = demo_vault();
+    // The answer names more than fits into a pipe that nobody reads.
+    let script = "name=$(printf %0200d 1); for i in $(seq 300); do echo $i > $name-$i; done";
+    place.ok(["exec", "-w", "fix", "--shell", script]);
+    let answering = spawn(&place, &["commit", "-w", "fix", "--json"]);
+    let pipe = answering.stdout.as_ref().unwrap();
+    eventually("an answer that waits for its reader", || {
+        rustix::io::ioctl_fionread(pipe).unwrap() > 60_000
+    });
+    send(answering.id(), Signal::TERM);
+    let output = answering.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["success"], true);
+}

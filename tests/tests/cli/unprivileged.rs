@@ -116,13 +116,29 @@ fn root_leaves_the_vault_of_somebody_else_alone() {
     give_away(place.path());
     user.ok(&place, &["init"]);
     user.ok(&place, &["exec", "-w", "w", "--", "touch", "first"]);
-    for arguments in [&["exec", "-w", "w", "--", "touch", "second"][..], &["undo", "-w", "w"]] {
-        let output = place.run(arguments);
+    let exported = place.path().join("exported").into_os_string().into_string().unwrap();
+    user.ok(&place, &["vault", "export", &exported]);
+    let other = place.path().join("other");
+    fs::create_dir(&other).unwrap();
+    for (folder, arguments) in [
+        (place.project(), &["exec", "-w", "w", "--", "touch", "second"][..]),
+        (place.project(), &["undo", "-w", "w"]),
+        (place.project(), &["recover", "list"]),
+        (place.project(), &["recover", "drop", "--all"]),
+        (place.project(), &["vault", "rename", "project", "root"]),
+        (place.project(), &["vault", "delete", "project", "--yes"]),
+        (place.project(), &["vault", "import", &exported]),
+        (other.clone(), &["init"]),
+        (other.clone(), &["new", "w"]),
+        (other.clone(), &["exec", "true"]),
+    ] {
+        let output = place.command(arguments).current_dir(folder).output().unwrap();
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!output.status.success(), "{arguments:?}");
         assert!(told.contains("belongs to user") && told.contains("sudo -u"), "{told}");
     }
     place.ok(["status", "-w", "w"]);
+    assert!(place.ok(["vault", "list"]).contains("project"));
     let strangers =
         std::process::Command::new("find").arg(place.home()).args(["-user", "0"]).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&strangers.stdout), "", "root's files");

@@ -88,10 +88,10 @@ fn a_dry_run_tells_of_conflicts() {
     let output = place.run(["commit", "--dry-run", "-w", "fix"]);
     assert_eq!(output.status.code(), Some(4));
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let expected = "nothing would come home: 1 conflict of fix with the folder\n  C /README.md  (content)\nway on: offshoot pull -w fix";
+    let expected = "nothing would come home: 1 conflict between fix and the folder\n  C /README.md  (content)\nnext: offshoot pull -w fix";
     assert!(said.starts_with(expected), "{said}");
     let said = String::from_utf8_lossy(&place.run(["commit", "-w", "fix"]).stdout).into_owned();
-    assert!(said.starts_with("nothing was changed: 1 conflict"), "{said}");
+    assert!(said.starts_with("nothing committed: 1 conflict"), "{said}");
 }
 
 /// Files of further folders have the paths that people know, and they can be typed.

@@ -161,3 +161,21 @@ fn all_count_the_changes_that_would_come_home() {
         assert!(text.lines().any(|line| line.starts_with(words)), "{text}");
     }
 }
+
+/// Whatever is wrong with a request, the folder is not read for it.
+#[test]
+fn a_name_that_cannot_be_had_is_refused_before_the_folder_is_read() {
+    let place = demo();
+    place.ok(["init"]);
+    place.ok(["workspace", "create", "fix"]);
+    let head = || place.json(&["show", "head"])["snapshot"]["id"].clone();
+    let before = head();
+    place.write("late", "late\n");
+    place.json_error(&["workspace", "create", "fix"], 4);
+    place.json_error(&["new", "fix"], 4);
+    place.json_error(&["new", "head"], 2);
+    place.json_error(&["new", "good", "--ephemeral=never"], 2);
+    assert_eq!(head(), before);
+    place.ok(["new", "good"]);
+    assert_ne!(head(), before, "a request that is granted reads the folder");
+}

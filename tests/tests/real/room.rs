@@ -149,6 +149,48 @@ fn a_vault_can_be_deleted() {
     }
 }
 
+/// Takes every inode that is left, and leaves room.
+fn fill_inodes(dir: &Path) {
+    let fill = dir.join("fill");
+    // Where there is no directory for them any more, there is none for a file either.
+    drop(std::fs::create_dir(&fill));
+    let mut number = std::fs::read_dir(&fill).map_or(0, Iterator::count);
+    while File::create(fill.join(number.to_string())).is_ok() {
+        number += 1;
+    }
+}
+
+/// A disk can be full with room for everything but another file.
+#[needs(LoopMount)]
+#[test]
+fn space_can_be_freed_without_a_free_inode() {
+    let disk = Disk::new(SIZES[1]);
+    for arguments in [
+        &COLLECT[..],
+        &["workspace", "delete", "doomed"],
+        &["discard", "doomed"],
+        &["checkpoint", "delete", "here", "-w", "doomed"],
+        &["recover", "drop", "--all"],
+        &["vault", "delete", "project", "--yes"],
+    ] {
+        let image = disk.image.power_cut_copy().unwrap();
+        let full = Full { place: &disk.place, mount: image.mount().unwrap() };
+        fill_inodes(full.mount.path());
+        assert!(full.free() > 4 << 20, "{} bytes are free", full.free());
+        let refused = full.run(&["workspace", "create", "more"]);
+        assert_eq!(refused.status.code(), Some(6), "{arguments:?}: {refused:?}");
+        full.ok(arguments);
+        if arguments[0] == "vault" {
+            continue;
+        }
+        // What is left of the reserve is there for the next time.
+        fill_inodes(full.mount.path());
+        full.ok(&["workspace", "delete", "kept"]);
+        full.ok(&COLLECT);
+        full.ok(&["vault", "check"]);
+    }
+}
+
 /// Nothing but what frees space takes what is kept for it.
 #[needs(LoopMount)]
 #[test]

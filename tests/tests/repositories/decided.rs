@@ -132,13 +132,15 @@ fn documents_say_what_to_do_next() {
     let pulled = of(&["pull", "-w", "fix"]);
     let see = json!({"goal": "decide", "commands": ["offshoot conflicts -w fix"]});
     assert_eq!(pulled["ways_on"], json!([see, undo]), "{pulled}");
+    let kept = "offshoot/folder/main";
     let record = [
-        "git merge --no-commit -s ours offshoot/folder/main",
-        "git add -A",
-        "git commit --no-edit",
+        format!("git merge --no-commit -s ours {kept}"),
+        format!("git read-tree -i -m $(git merge-base HEAD {kept}) HEAD {kept}"),
+        "git commit -a --no-edit".to_owned(),
     ];
+    let record = format!("offshoot exec -w fix --shell '{}'", record.join(" && "));
     let way = &pulled["repositories"][0]["way_on"];
-    assert_eq!(*way, json!({"goal": "record", "commands": record}), "{pulled}");
+    assert_eq!(*way, json!({"goal": "record", "commands": [record]}), "{pulled}");
 
     world.ok(FIX, "echo both > a");
     let committed = of(&["commit", "-w", "fix"]);

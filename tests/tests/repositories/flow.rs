@@ -315,6 +315,8 @@ fn a_pull_leaves_a_way_on() {
         let mine = world.ok(Side::Folder, "git rev-parse main").trim().to_owned();
         let said = world.done(&["pull", "-w", "fix"]);
         let way = printed(&said, "with the files as they are");
+        let inside = way.strip_prefix("offshoot exec -w fix --shell '");
+        let way = inside.and_then(|way| way.strip_suffix('\'')).unwrap_or_else(|| panic!("{said}"));
         assert_eq!(way.starts_with("git commit && git merge"), is_staged, "{said}");
         let way = format!("export GIT_EDITOR=\"sed -i '1i typed'\"; {way}");
         world.ok(FIX, &format!("{way} > /dev/null; {IS_IN_MAIN} {mine} HEAD"));

@@ -97,7 +97,7 @@ fn a_workspace_that_is_in_the_middle_of_something_finishes_it() {
         ),
         (
             "GIT_SEQUENCE_EDITOR='sed -i 1s/pick/edit/' git rebase -q -i HEAD~2 2> /dev/null",
-            "once main is checked out in fix again",
+            "once what is in progress in fix is finished",
             "git rebase --continue > /dev/null 2>&1",
         ),
     ] {

@@ -168,3 +168,34 @@ fn one_that_is_given_up_inside_goes_whole() {
     assert!(said.contains("/lib/.git"), "{said}");
     world.ok(Side::Folder, "test -f lib/.git");
 }
+
+/// As if it had never been: git makes no submodule where a repository of its name is left.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn one_that_is_undone_leaves_nothing() {
+    let world = World::new(UNREADY, &["fix"]);
+    let add = "git -c protocol.file.allow=always submodule --quiet add \"$PWD/store.git\" other";
+    world.ok(FIX, &format!("{add}; git commit -qm added"));
+    let files = "find .git ! -path '*/objects*' ! -name logs | sort; git status --porcelain";
+    let before = world.ok(Side::Folder, files);
+    for _ in 0..2 {
+        world.done(&["commit", "-w", "fix"]);
+        world.ok(Side::Folder, "git -C other log -1");
+        world.done(&["undo", "-w", "fix"]);
+        assert_eq!(world.ok(Side::Folder, files), before);
+        world.done(&["redo", "-w", "fix"]);
+        world.ok(Side::Folder, "git -C other log -1");
+        world.done(&["undo", "-w", "fix"]);
+    }
+    world.ok(Side::Folder, add);
+    // What somebody used since stays, and that is said.
+    world.ok(Side::Folder, "git reset -q --hard; rm -rf other .git/modules/other");
+    world.done(&["commit", "-w", "fix"]);
+    world.ok(
+        Side::Folder,
+        "git -C other commit -q --allow-empty -m mine; git -C other checkout -q HEAD~1",
+    );
+    let said = world.done(&["undo", "-w", "fix"]);
+    assert!(said.contains("submodule other: the repository stays"), "{said}");
+    world.ok(Side::Folder, "test -e .git/modules/other/HEAD");
+}

@@ -213,3 +213,71 @@ fn everything_of_a_vault_is_redone_in_turn() {
     assert_eq!(state(&world), after);
     assert_eq!(world.ok(FIX, "cat last"), "last\n");
 }
+
+/// The agent made a branch and staged its work on it: that is what is taken back, with the git commit on top.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_branch_that_came_with_what_is_staged_goes_again() {
+    for work in [
+        "git checkout -q -b br; echo n > n; git add -A",
+        "git checkout -q -b br; git rm -q a; echo more >> b; git add b; echo loose > loose",
+    ] {
+        for since in ["true", "git tag mine; echo u > u"] {
+            let world = world();
+            world.ok(FIX, work);
+            world.ok(Side::Folder, since);
+            let refs = "git for-each-ref; git symbolic-ref HEAD; git ls-files -s; ls; cat b
+                git --no-optional-locks status --porcelain";
+            let state = || world.ok(Side::Folder, refs);
+            let before = state();
+            let made = world.document(&COMMIT_GIT);
+            assert_eq!(made["result"]["git"]["branch"], "br", "{made}");
+            let after = state();
+            for _ in 0..2 {
+                let undone = world.document(&["undo", "-w", "fix"]);
+                assert_eq!(state(), before, "{undone}");
+                whole(&world);
+                let redone = world.document(&["redo", "-w", "fix"]);
+                assert_eq!(state(), after, "{redone}");
+                whole(&world);
+            }
+        }
+    }
+}
+
+/// Two workspaces whose work came home together, and was undone. Something stays in one of them, so they took in what came home.
+fn undone_together() -> World {
+    let script =
+        "git init -q .; seq 20 > b; echo out > .gitignore; git add .; git commit -qm first";
+    let world = World::new(script, &["one", "two"]);
+    world.ok(Side::Workspace("one"), "sed -i s/^1$/start/ b; git commit -qam one; echo 1 > out");
+    world.ok(Side::Workspace("two"), "sed -i s/^20$/end/ b; git commit -qam two");
+    world.product(&["merge", "one", "two", "--into", "both"]);
+    for workspace in ["both", "one", "two"] {
+        world.done(&["commit", "-w", workspace]);
+    }
+    world.done(&["undo", "-w", "both"]);
+    world
+}
+
+/// Where the files of a commit stay undone, the branch does not move to it: that would look as if somebody had taken the work back.
+#[needs(Overlay, UserNamespace, "git")]
+#[test]
+fn a_branch_stays_back_with_its_files() {
+    let world = undone_together();
+    let state = "git rev-parse HEAD; git status --porcelain; cat b";
+    let before = world.ok(Side::Folder, state);
+    for further in ["true", "echo n > n; git add n; git commit -qm more"] {
+        for _ in 0..2 {
+            let said = world.done(&["commit", "-w", "two"]);
+            assert_eq!(world.ok(Side::Folder, &format!("rm -f n; {state}")), before, "{said}");
+        }
+        world.ok(Side::Workspace("two"), further);
+    }
+    let said = world.done(&["commit", "-w", "two"]);
+    let way = said.split('`').find(|way| way.starts_with("git merge")).unwrap_or_default();
+    let merged = world.typed(&format!("rm -f n; {way}"));
+    assert!(merged.is_well(), "{said}: {merged:#?}");
+    assert_eq!(world.ok(Side::Folder, "git status --porcelain; tail -n 1 b; cat n"), "end\nn\n");
+    assert_eq!(world.damage(Side::Folder), None);
+}

@@ -111,15 +111,19 @@ fn without_counts(line: &str) -> String {
     for at in 1..words.len() {
         let number = words[at - 1].trim_start_matches('(').to_owned();
         let many = number.parse::<u32>().is_ok_and(|number| number > FEW);
-        let counted = words[at].trim_end_matches(',');
+        let counted = words[at].trim_end_matches([',', ')', ';']);
         if many && ["added", "files", "modified"].contains(&counted) {
             words[at - 1] = words[at - 1].replace(&number, "[many]");
         }
     }
     let line = words.join(" ");
-    for mark in
-        [" holds ~/project: ", " holds ~/side: ", " taken in as well, ", " brings it home): "]
-    {
+    for mark in [
+        " holds ~/project: ",
+        " for ~/project: ",
+        " for ~/side: ",
+        " taken in as well, ",
+        " brings it home): ",
+    ] {
         if let Some((before, _)) = line.split_once(mark) {
             return format!("{before}{mark}[..]");
         }

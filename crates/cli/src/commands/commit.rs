@@ -40,7 +40,7 @@ Examples:
   offshoot commit -w fix --only src --exclude '*.log'
   offshoot commit -w fix -p                    choose hunk by hunk
   offshoot commit -w fix --ignored             build output too
-  offshoot commit -w fix --git -m \"Fix it\"    and make a git commit of it
+  offshoot commit -w fix --git -m \"Fix it\"     and make a git commit of it
   offshoot undo -w fix                         undo it, in the folder too
 
 Changes that were made in the folder meanwhile are merged. If both sides changed the same lines,
@@ -179,10 +179,11 @@ pub(crate) fn bring_home(
     // One thing that turns is enough.
     options.import.progress = None;
     let diff = context.diff_options();
-    let puller = PullService::new(vault, &context.actor, options.clone(), diff);
-    let service = CommitService::new(vault, &context.actor, options, diff);
     let tracked = git::tracked(vault)?;
     let is_tracked = |path: &_| Ok(tracked.has(path));
+    let puller = PullService::new(vault, &context.actor, options.clone(), diff);
+    let puller = puller.tracking(&is_tracked);
+    let service = CommitService::new(vault, &context.actor, options, diff);
     let request = CommitRequest {
         workspace,
         message: about.message,

@@ -161,14 +161,14 @@ pub(crate) fn lines(conflicts: &[OpenConflict]) -> String {
     };
     let count = render::count(conflicts.len() as u64, "conflict");
     let lines: String = conflicts.iter().map(line).collect();
-    format!("{}\n{lines}", paint(BAD, &format!("{count} to decide:")))
+    format!("{}\n{lines}", paint(BAD, &format!("{count} to resolve:")))
 }
 
 /// What to do about them, where there is anything to decide.
 pub(crate) fn next_steps(ways: &[WayOnDoc], workspace: &str) -> String {
     let line = |see: String| {
-        let decide = format!("offshoot resolve PATH --ours|--theirs -w {workspace}");
-        format!("{}\n", paint(DIM, &format!("see: {see}   decide: {decide}")))
+        let resolve = format!("offshoot resolve PATH --ours|--theirs -w {workspace}");
+        format!("{}\n", paint(DIM, &format!("see: {see}   resolve: {resolve}")))
     };
     render::way_on::to(GoalDoc::Decide, ways).map(line).unwrap_or_default()
 }
@@ -176,7 +176,7 @@ pub(crate) fn next_steps(ways: &[WayOnDoc], workspace: &str) -> String {
 /// How to look at sides and to decide.
 fn ways(workspace: &str) -> String {
     let text = format!(
-        "see: offshoot conflicts PATH --side NAME -w {workspace}   decide: offshoot resolve PATH --ours|--theirs|--side NAME|--from FILE -w {workspace}"
+        "see: offshoot conflicts PATH --side NAME -w {workspace}   resolve: offshoot resolve PATH --ours|--theirs|--side NAME|--from FILE -w {workspace}"
     );
     format!("{}\n", paint(DIM, &text))
 }
@@ -218,8 +218,8 @@ fn detail(conflict: &OpenConflict) -> String {
     }
     out.push_str(&render::fields(&rows));
     let decide = match record.has_markers() {
-        true => "  decided when its markers are taken out",
-        false => "  decided by `offshoot resolve`, or by deleting it",
+        true => "  resolved once its markers are removed",
+        false => "  resolved by `offshoot resolve`, or by deleting it",
     };
     out.push_str(&format!("{}\n", paint(DIM, decide)));
     out

@@ -110,7 +110,7 @@ pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<ExitCode> {
         let noise = context.noise(vault, &[before.root, after.root], args.expand)?;
         let mut noise = noise.map(|noise| noise.except(&paths));
         let listing = Listing::new(&summary.changes, noise.as_mut())?;
-        let listing = listing.and_metadata(summary.metadata_files, METADATA);
+        let listing = listing.and_metadata(summary.telling_metadata(), METADATA);
         print(args, &service, &summary, &listing, context)?;
     }
     let differs = args.exit_code && !summary.changes.is_empty();
@@ -252,7 +252,7 @@ fn document(
         before_snapshot: before.snapshot.to_string(),
         after_snapshot: after.snapshot.to_string(),
         changes,
-        metadata_only: summary.metadata_only,
+        metadata_only: summary.metadata_only(),
         patch,
     })
 }

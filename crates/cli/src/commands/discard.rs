@@ -42,11 +42,12 @@ pub(crate) fn run(args: &DiscardArgs, context: &Context) -> Result<()> {
     let listing = Listing::new(&lost, noise.as_mut())?;
     context.output.done(document, |document| {
         let name = &document.workspace;
-        let what = match lost.len() {
-            0 => "it had no changes".to_owned(),
-            _ => format!("{} discarded", listing.summary()),
+        let what = match (lost.len(), args.keep) {
+            (0, _) => "it had no changes".to_owned(),
+            (_, true) => format!("{} discarded", listing.summary()),
+            (_, false) => listing.summary(),
         };
-        let fate = if args.keep { "is back at its base" } else { "is gone" };
+        let fate = if args.keep { "is back at its base" } else { "discarded" };
         let undo = match document.operation {
             Some(_) => format!("; `offshoot undo -w {name}` brings it back"),
             None => String::new(),

@@ -37,7 +37,7 @@ use crate::render::listing::Listing;
 const EXAMPLES: &str = "\
 Examples:
   offshoot exec cargo test                        fork a workspace of this folder and run there
-  offshoot exec -w fix -- sh -c 'echo hi > f'     run in workspace fix, which is forked if there is none
+  offshoot exec -w fix -- sh -c 'echo hi > f'     run in workspace fix, forked if there is none
   offshoot exec -w fix --shell 'make && make test'
   offshoot exec --json -- npm test                one JSON envelope: output, exit code, what changed
   offshoot exec --read-only -- rg TODO            any write fails

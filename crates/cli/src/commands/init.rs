@@ -110,7 +110,7 @@ pub(crate) fn adopt(context: &Context, directory: &Path, watch: Watch) -> Result
     report_skipped(context, &created.report);
     let what = render::import(&created.report);
     let folder = host_path(directory);
-    context.output.note(format!("first use: vault {} holds {folder}: {what}", created.name));
+    context.output.note(format!("created vault {} for {folder}: {what}", created.name));
     let git = context.take_git_directory(&created.vault)?;
     render::git_directory(&git).into_iter().for_each(|line| context.output.note(line));
     if matches!(git, GitDirectory::Left(_)) && !context.output.is_json() {

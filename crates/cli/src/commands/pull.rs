@@ -4,7 +4,7 @@ use clap::Args;
 use offshoot_protocol::ExitCode;
 use offshoot_workspace::{PullService, Pulled, wire};
 
-use super::commit::{MOST_NAMED, conflict_lines};
+use super::commit::{MOST_NAMED, conflict_lines, git};
 use super::conflicts::next_steps;
 use super::init::report_skipped;
 use crate::args::Named;
@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::context::noise::ExpandArgs;
 use crate::error::Result;
 use crate::progress::Patience;
-use crate::render::listing::{Listing, show_expanded};
+use crate::render::listing::{Listing, show_expanded, show_metadata};
 use crate::render::way_on::take_back;
 use crate::render::{self, BAD, DIM, NAME, paint};
 
@@ -24,7 +24,8 @@ Examples:
   offshoot undo -w fix      undo the merge
 
 The folder itself is not touched. If both sides changed the same lines, the files in the workspace
-get conflict markers, and the exit code is 4.";
+get conflict markers, and the exit code is 4. Ignored files that both sides changed stay as they
+are on each side.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -44,7 +45,10 @@ pub(crate) fn run(args: &PullArgs, context: &Context) -> Result<ExitCode> {
     let mut options = context.home_options(&told);
     // One thing that turns is enough.
     options.import.progress = None;
+    let tracked = git::tracked(vault)?;
+    let is_tracked = |path: &_| Ok(tracked.has(path));
     let service = PullService::new(vault, &context.actor, options, context.diff_options());
+    let service = service.tracking(&is_tracked);
     let progress = context.settings.config.ui.progress;
     let waiting = Patience::new(progress, context.is_silent(), "reading the folder");
     let pulled = match args.head {
@@ -61,7 +65,9 @@ pub(crate) fn run(args: &PullArgs, context: &Context) -> Result<ExitCode> {
     let roots = snapshots.map(|id| Ok(vault.snapshot(&id)?.root)).collect::<Result<Vec<_>>>()?;
     let mut noise = context.noise(vault, &roots, args.expand)?;
     let captured = Listing::new(&pulled.captured, noise.as_mut())?.without_metadata();
-    let changes = Listing::new(&pulled.changes, noise.as_mut())?.without_metadata();
+    let changes = Listing::new(&pulled.changes, noise.as_mut())?;
+    let hint = show_metadata(pulled.workspace.as_deref().unwrap_or("head"));
+    let changes = changes.and_metadata(pulled.metadata.iter().collect(), hint);
     context.output.done(wire::pull(&pulled), |_| text(&pulled, &captured, &changes))?;
     Ok(if pulled.conflicts.is_empty() { ExitCode::Success } else { ExitCode::Conflict })
 }
@@ -80,7 +86,8 @@ fn text(pulled: &Pulled, captured: &Listing<'_>, changes: &Listing<'_>) -> Strin
         return text;
     };
     let name = paint(NAME, workspace);
-    let nothing = pulled.changes.is_empty() && pulled.conflicts.is_empty();
+    let nothing =
+        pulled.changes.is_empty() && pulled.metadata.is_empty() && pulled.conflicts.is_empty();
     if pulled.operation.is_none() || (nothing && pulled.git.notes.is_empty()) {
         text.push_str(&format!("workspace {name} is up to date\n"));
         return text;
@@ -91,7 +98,7 @@ fn text(pulled: &Pulled, captured: &Listing<'_>, changes: &Listing<'_>) -> Strin
     text.push_str(&render::git::notes(&pulled.git, &format!("{workspace}'s")));
     if !pulled.conflicts.is_empty() {
         let count = render::count(pulled.conflicts.len() as u64, "conflict");
-        text.push_str(&format!("{} to decide:\n", paint(BAD, &count)));
+        text.push_str(&format!("{} to resolve:\n", paint(BAD, &count)));
         text.push_str(&conflict_lines(&pulled.conflicts));
         text.push_str(&next_steps(&ways, workspace));
     }

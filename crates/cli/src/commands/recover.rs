@@ -84,7 +84,7 @@ pub(crate) fn run(command: &RecoverCommand, context: &Context) -> Result<()> {
             let kept = service.keep(&service.find(&args.exec)?, args.name.as_deref())?;
             answer_kept(context, vault, &kept)
         }
-        RecoverCommand::Drop(args) => discard(args, context, vault, &service),
+        RecoverCommand::Drop(args) => discard(args, context, &service),
     }
 }
 
@@ -236,15 +236,10 @@ pub(crate) fn offer(count: usize, first: &ExecNote) -> String {
     }
 }
 
-fn discard(
-    args: &DropArgs,
-    context: &Context,
-    vault: &Vault,
-    service: &RecoverService<'_>,
-) -> Result<()> {
+fn discard(args: &DropArgs, context: &Context, service: &RecoverService<'_>) -> Result<()> {
     let wanted = match &args.exec {
         Some(text) => vec![service.find(text)?],
-        None => vault.left()?,
+        None => service.left()?,
     };
     let mut dropped = Vec::new();
     for exec in wanted {

@@ -99,7 +99,7 @@ pub(crate) fn run(args: &ResolveArgs, context: &Context) -> Result<()> {
         };
         let whole = resolved.whole.iter();
         let whole = whole.map(|path| format!("  took one side whole: {}\n", render::path(path)));
-        format!("{decided} of {name} decided, {left}\n{}", whole.collect::<String>())
+        format!("resolved {decided} of {name}, {left}\n{}", whole.collect::<String>())
     })
 }
 

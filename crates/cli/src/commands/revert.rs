@@ -39,6 +39,9 @@ fn revert(
     act: impl FnOnce(&HistoryService<'_>, Scope) -> offshoot_workspace::Result<Reversal>,
 ) -> Result<()> {
     let vault = &context.vault_to_settle()?.vault;
+    if !args.vault_wide && context.workspace_name().is_none() && vault.workspaces()?.is_empty() {
+        return Err(nothing_to(verb, None, vault));
+    }
     let scope = scope(args.vault_wide, context, vault)?;
     let watch = Watch::start(context, interrupt::NOTHING)?;
     let told = |event: &_| {
@@ -51,7 +54,12 @@ fn revert(
     let service = HistoryService::new(vault, &context.actor)
         .with_home(home)
         .with_git(crate::git::options(None)?);
-    let reverted = act(&service, scope).map_err(|error| or_vault_wide(error, scope, vault))?;
+    let reverted = act(&service, scope).map_err(|error| match error {
+        ServiceError::Vault(VaultError::NothingToUndo | VaultError::NothingToRedo) => {
+            nothing_to(verb, Some(scope), vault)
+        }
+        error => error.into(),
+    })?;
     let gone = service.gone(&reverted.target)?;
     drop(service);
     drop(watch);
@@ -66,7 +74,7 @@ fn revert(
     context.output.done(document, |document| {
         let (done, back) = if verb == "undo" { ("undone", "redo") } else { ("redone", "undo") };
         let folder = match document.target.kind.as_str() {
-            "commit" => "; the folder was changed as well",
+            "commit" => ", in the folder too",
             _ => "",
         };
         let summary = render::line(&document.target.summary);
@@ -81,21 +89,28 @@ fn revert(
     })
 }
 
-/// Where a workspace has nothing left, the vault may have: a deleted workspace whose name was used again, for example.
-fn or_vault_wide(error: ServiceError, scope: Scope, vault: &Vault) -> CliError {
-    let (verb, does, target) = match (&error, scope) {
-        (ServiceError::Vault(VaultError::NothingToUndo), Scope::Workspace(_)) => {
-            ("undo", "undoes", vault.undo_target(Scope::Vault))
-        }
-        (ServiceError::Vault(VaultError::NothingToRedo), Scope::Workspace(_)) => {
-            ("redo", "redoes", vault.redo_target(Scope::Vault))
-        }
-        _ => return error.into(),
+/// That nothing is left, and why. Where a workspace has nothing, the vault may have: a deleted workspace whose name was used again, for example.
+/// Without a scope there is no workspace at all.
+fn nothing_to(verb: &str, scope: Option<Scope>, vault: &Vault) -> CliError {
+    let is_undo = verb == "undo";
+    let why = match (scope, is_undo) {
+        (None, _) => "the vault has no workspace",
+        (Some(Scope::Vault), true) => "everything since the vault was created is undone already",
+        (Some(Scope::Workspace(_)), true) => "all operations of this workspace are undone already",
+        (Some(_), false) => "the last operation was not an undo",
     };
+    let error = if is_undo { VaultError::NothingToUndo } else { VaultError::NothingToRedo };
     let error = CliError::from(error);
+    let error = CliError { message: format!("{}: {why}", error.message), ..error };
+    let target = match (scope, is_undo) {
+        (Some(Scope::Vault), _) => return error,
+        (_, true) => vault.undo_target(Scope::Vault),
+        (_, false) => vault.redo_target(Scope::Vault),
+    };
     match target {
         Ok(target) => {
-            let summary = render::line(&target.summary);
+            let (does, summary) =
+                (if is_undo { "undoes" } else { "redoes" }, render::line(&target.summary));
             let last = format!("{does} the last operation of the whole vault: {summary}");
             error.hint(format!("`offshoot {verb} --vault-wide` {last}"))
         }

@@ -70,7 +70,7 @@ fn show_point(args: &ShowArgs, context: &Context, vault: &Vault, point: &Point) 
 }
 
 fn nothing() -> Summary {
-    Summary { changes: Vec::new(), metadata_only: 0, metadata_files: 0 }
+    Summary { changes: Vec::new(), metadata: Vec::new() }
 }
 
 fn show_summary(
@@ -81,12 +81,12 @@ fn show_summary(
 ) -> Result<()> {
     let snapshot = &point.snapshot;
     let listing = Listing::new(&summary.changes, noise.as_mut())?;
-    let listing = listing.and_metadata(summary.metadata_files, METADATA);
+    let listing = listing.and_metadata(summary.telling_metadata(), METADATA);
     let document = ShowDoc {
         of: point.label.clone(),
         snapshot: wire::snapshot(snapshot),
         changes: summary.changes.iter().map(wire::change).collect(),
-        metadata_only: summary.metadata_only,
+        metadata_only: summary.metadata_only(),
     };
     context.output.data(document, |document| {
         let row = |name: &str, value: String| vec![paint(DIM, name), value];

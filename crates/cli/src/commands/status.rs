@@ -175,7 +175,7 @@ fn document(status: &Status) -> StatusDoc {
         head: preview.tip.id.to_string(),
         behind: status.behind,
         changes: status.changes().into_iter().map(wire::change).collect(),
-        metadata_only: preview.summary.metadata_only,
+        metadata_only: preview.summary.metadata_only(),
         conflicts: status.conflicts.iter().map(wire::conflict).collect(),
         stays: status.held().iter().map(wire::held).collect(),
         clashes: wire::clashes(&preview.proposal.conflicts),

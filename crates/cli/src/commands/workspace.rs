@@ -131,17 +131,21 @@ pub(crate) fn run(command: &WorkspaceCommand, context: &Context) -> Result<()> {
 
 fn create(args: &CreateArgs, context: &Context, opened: &OpenVault) -> Result<()> {
     let vault = &opened.vault;
+    let service = WorkspaceService::new(vault, &context.actor);
+    // Whatever is wrong with the request, nothing is read from the folder for it.
+    if let Some(name) = &args.name {
+        service.require_free(name)?;
+    }
+    let lifetime = args.ephemeral.as_deref().map(|text| lifetime(text, context)).transpose()?;
     if args.from.is_none() && context.settings.config.exec.refresh {
         refresh(context, opened)?;
     }
     let from = args.from.as_deref().unwrap_or("head");
     let from = Resolver::new(vault).point(from, None)?;
-    let lifetime = args.ephemeral.as_deref().map(|text| lifetime(text, context)).transpose()?;
-    let service = WorkspaceService::new(vault, &context.actor);
     let new = NewWorkspace { name: args.name.as_deref(), from: &from, lifetime };
     let workspace = service.create(&new)?;
     let document = WorkspaceCreatedDoc {
-        workspace: wire::workspace(&workspace, &service.list()?),
+        workspace: wire::workspace(&workspace, from.workspace.as_slice()),
         from: from.label.clone(),
     };
     context.output.done(document, |_| {
@@ -259,7 +263,7 @@ fn show(args: &NameArgs, context: &Context, vault: &Vault) -> Result<()> {
     let roots = [preview.proposal.base, preview.proposal.main, head.root];
     let mut noise = context.noise(vault, &roots, ExpandArgs::default())?;
     let listing = Listing::new(&preview.summary.changes, noise.as_mut())?;
-    let listing = listing.and_metadata(preview.summary.metadata_files, STATUS_METADATA);
+    let listing = listing.and_metadata(preview.summary.telling_metadata(), STATUS_METADATA);
     context.output.data(document, |document| {
         let row = |name: &str, value: String| vec![paint(DIM, name), value];
         let parent = document.workspace.parent.as_deref().unwrap_or("head");

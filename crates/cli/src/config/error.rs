@@ -60,6 +60,12 @@ pub(crate) enum ConfigError {
         /// What would be allowed.
         allowed: String,
     },
+    /// Something else is where a project's file would be.
+    #[error("{} is not a file", path.display())]
+    NoFile {
+        /// Where it is.
+        path: PathBuf,
+    },
     /// A project's file sets what only its user decides.
     #[error("{place}: a project's file cannot set {key}: only you decide that")]
     NotForProjects {
@@ -123,6 +129,7 @@ impl ConfigError {
             Self::TooLarge { .. } => {
                 Some("check that the file is the one that was meant".to_owned())
             }
+            Self::NoFile { .. } => Some("remove it, or `offshoot undo` what brought it".to_owned()),
             Self::NotForProjects { .. } => {
                 Some("set it in your own file if it is wanted".to_owned())
             }

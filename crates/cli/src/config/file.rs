@@ -34,6 +34,10 @@ pub(super) fn read(path: &Path) -> Result<Option<String>, ConfigError> {
 pub(super) fn read_project(start: &Path) -> Result<Option<(PathBuf, String)>, ConfigError> {
     for directory in start.ancestors() {
         let path = directory.join(PROJECT_FILE);
+        // Commands make these too: a pipe would be waited for.
+        if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+            return Err(ConfigError::NoFile { path });
+        }
         if let Some(text) = read(&path)? {
             return Ok(Some((path, text)));
         }

@@ -36,7 +36,7 @@ pub(super) const KEYS: &[Key] = &[
     Key { name: "exec.refresh", kind: Kind::Boolean },
     Key { name: "exec.hard_link_bytes", kind: Kind::Size { max: 1 << 50 } },
     Key { name: "exec.broker", kind: Kind::Boolean },
-    Key { name: "exec.net", kind: Kind::OwnChoice(&["none", "host"]) },
+    Key { name: "exec.net", kind: Kind::Choice(&["none", "host"]) },
     Key { name: "exec.max_processes", kind: Kind::Integer { min: 0, max: 4_194_304 } },
     Key { name: "exec.max_file_size", kind: Kind::Size { max: 1 << 60 } },
     Key { name: "exec.max_memory", kind: Kind::Size { max: 1 << 60 } },
@@ -61,6 +61,22 @@ pub(super) const KEYS: &[Key] = &[
         kind: Kind::Duration { min_seconds: 0, max_seconds: 24 * 60 * 60 },
     },
 ];
+
+/// What a project's file cannot set, since commands write such files too: what others run, what commands reach, and whether what they did can
+/// be taken back.
+const OWN: [&str; 6] = [
+    "ui.pager",
+    "exec.net",
+    "recover.abandoned",
+    "gc.keep_operations",
+    "gc.keep_age",
+    "gc.max_size",
+];
+
+/// Whether only the user sets a key.
+pub(super) fn is_own(name: &str) -> bool {
+    OWN.contains(&name)
+}
 
 /// The names of all keys.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
@@ -136,6 +152,7 @@ mod tests {
             assert!(!key.name.contains("__"), "{}", key.name);
             assert!(is_section(section_of(key.name)));
         }
+        assert!(OWN.iter().all(|name| find(name).is_some()));
         assert!(!is_section("nothing"));
     }
 }

@@ -11,7 +11,7 @@ use super::error::{ConfigError, Place};
 use super::keys;
 use super::origin::Origin;
 use super::sources::{is_setting, key_of};
-use super::value::{Kind, Written};
+use super::value::Written;
 
 /// Settings from one place; a key set twice has the later value.
 #[derive(Debug)]
@@ -40,10 +40,7 @@ impl Layer {
         let Some(key) = keys::find(name) else {
             return Err(ConfigError::UnknownKey { place, key: name.to_owned() });
         };
-        if matches!(
-            (&self.origin, &key.kind),
-            (Origin::ProjectFile(_), Kind::Command | Kind::OwnChoice(_))
-        ) {
+        if matches!(self.origin, Origin::ProjectFile(_)) && keys::is_own(name) {
             return Err(ConfigError::NotForProjects { place, key: name.to_owned() });
         }
         let Some(checked) = key.kind.check(written) else {

@@ -32,14 +32,18 @@ pub(crate) struct Setting {
 
 /// Reads every place and combines them, the later ones winning.
 pub(crate) fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
+    load_with(sources, project_layer(sources)?)
+}
+
+/// The same without the project's file, which may be wrong.
+pub(crate) fn load_without_project(sources: &Sources) -> Result<Loaded, ConfigError> {
+    load_with(sources, None)
+}
+
+fn load_with(sources: &Sources, project: Option<Layer>) -> Result<Loaded, ConfigError> {
     let mut layers = Vec::new();
     layers.extend(user_layer(sources)?);
-    if let Some(start) = &sources.project_start_dir
-        && let Some((path, text)) = file::read_project(start)?
-    {
-        let origin = Origin::ProjectFile(path.clone());
-        layers.push(file::parse(&path, &text, origin)?);
-    }
+    layers.extend(project);
     for (name, value) in &sources.env {
         layers.extend(layer::from_variable(name, value)?);
     }
@@ -67,6 +71,12 @@ impl Loaded {
         };
         KEYS.iter().map(setting).collect()
     }
+}
+
+fn project_layer(sources: &Sources) -> Result<Option<Layer>, ConfigError> {
+    let Some(start) = &sources.project_start_dir else { return Ok(None) };
+    let Some((path, text)) = file::read_project(start)? else { return Ok(None) };
+    file::parse(&path, &text, Origin::ProjectFile(path.clone())).map(Some)
 }
 
 fn user_layer(sources: &Sources) -> Result<Option<Layer>, ConfigError> {

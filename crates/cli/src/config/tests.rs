@@ -258,7 +258,7 @@ fn a_file_that_cannot_be_read_is_an_error() {
     assert_eq!(fixture.message(), "cannot read the configuration file user.toml");
     let fixture = Fixture::new();
     fs::create_dir(fixture.path("project/offshoot.toml")).unwrap();
-    let expected = "cannot read the configuration file project/offshoot.toml";
+    let expected = "project/offshoot.toml is not a file";
     assert_eq!(fixture.message(), expected);
     let endless = Fixture::new().env("OFFSHOOT_CONFIG", "/dev/zero");
     assert!(endless.message().contains("larger than 1048576 bytes"));
@@ -441,14 +441,25 @@ fn what_is_shown_can_be_read_back() {
     assert_eq!(again.config, fixture.load().config);
 }
 
-/// Whoever can write a project's file must not decide what its readers run.
+/// Whoever can write a project's file must not decide what its readers run, nor whether they can take back what it does.
 #[test]
-fn a_project_names_no_command() {
+fn what_only_a_user_decides() {
     let message = Fixture::new().file("project/offshoot.toml", "ui.pager = \"evil\"").message();
     assert!(
         message.contains("offshoot.toml:1:4: a project's file cannot set ui.pager"),
         "{message}"
     );
+    for (section, setting) in [
+        ("exec", "net = \"host\""),
+        ("recover", "abandoned = \"discard\""),
+        ("gc", "keep_operations = 0"),
+        ("gc", "keep_age = \"0s\""),
+        ("gc", "max_size = 1"),
+    ] {
+        let text = format!("[{section}]\n{setting}\n");
+        let message = Fixture::new().file("project/offshoot.toml", &text).message();
+        assert!(message.contains("a project's file cannot set"), "{text}: {message}");
+    }
     let loaded = Fixture::new().file("user.toml", "ui.pager = \"less -S\"").load();
     assert_eq!(loaded.config.ui.pager, "less -S");
 }

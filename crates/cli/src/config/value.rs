@@ -12,8 +12,6 @@ use super::{duration, size};
 pub(super) enum Kind {
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// One of these words, which a project's file cannot set: it decides what commands may do to others.
-    OwnChoice(&'static [&'static str]),
     /// `true` or `false`.
     Boolean,
     /// A whole number between two others, both included.
@@ -24,8 +22,7 @@ pub(super) enum Kind {
     Duration { min_seconds: u64, max_seconds: u64 },
     /// Some of these names, with commas between them; or none.
     Names(fn() -> Vec<&'static str>),
-    /// A command that a shell runs on this machine. A project's file cannot set it: whoever writes that would decide what
-    /// others run.
+    /// A command that a shell runs on this machine.
     Command,
 }
 
@@ -49,7 +46,7 @@ impl Kind {
     /// become text in one spelling.
     pub(super) fn check(&self, written: &Written) -> Option<Json> {
         match self {
-            Self::Choice(words) | Self::OwnChoice(words) => {
+            Self::Choice(words) => {
                 let text = written.text()?;
                 words.contains(&text).then(|| text.into())
             }
@@ -82,7 +79,7 @@ impl Kind {
     /// What is allowed, to complete "expected ...".
     pub(super) fn allowed(&self) -> String {
         match self {
-            Self::Choice(words) | Self::OwnChoice(words) => {
+            Self::Choice(words) => {
                 let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
                 format!("one of {}", quoted.join(", "))
             }

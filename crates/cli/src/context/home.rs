@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use offshoot_vault::merge::MergeOptions;
 use offshoot_vault::{ApplyNote, Vault, Workspace};
-use offshoot_workspace::git::git_dues;
+use offshoot_workspace::git::{GitDue, GitFolder, git_dues, settle_git_due};
 use offshoot_workspace::{
-    BindingService, GitDirectory, GitTaking, HomeEvent, HomeOptions, How, Preview, PreviewService,
-    RunningService, Selection, ServiceError, Settled, settle_interrupted,
+    BindingService, CommitService, GitDirectory, GitTaking, HomeEvent, HomeOptions, How, Preview,
+    PreviewService, RunningService, Selection, ServiceError, Settled, settle_interrupted,
 };
 
 use super::{Context, OpenVault, user_home};
@@ -31,6 +31,8 @@ impl Context {
             wait: self.settings.config.store.busy_timeout,
             settle: None,
             git: Some(GitTaking { home: &self.home, user_home: user_home() }),
+            // Without an author there is nothing in it that could be wrong.
+            git_program: crate::git::options(None).ok(),
             told: Some(told),
         }
     }
@@ -68,8 +70,10 @@ impl Context {
         workspace: &Workspace,
         preview: &Preview,
     ) -> Result<bool> {
+        let tracked = git::tracked(vault)?;
+        let is_tracked = |path: &_| Ok(tracked.has(path));
         let service = PreviewService::new(vault, self.merge_options(), self.diff_options());
-        Ok(service.pull_brings(workspace, preview)?)
+        Ok(service.pull_brings(workspace, preview, &is_tracked)?)
     }
 
     /// Says that a command is at work in a workspace: nobody knows yet what it changes.
@@ -90,11 +94,21 @@ impl Context {
         self.tell_git_due(vault);
     }
 
-    /// Says which git commits were asked for and not made.
+    /// Says which git commits were asked for and not made. Those that somebody else made are forgotten.
     pub(crate) fn tell_git_due(&self, vault: &Vault) {
         // Where it cannot be told, the command itself has more to say about that.
         for due in git_dues(vault).unwrap_or_default() {
             let Ok(Some(workspace)) = vault.workspace(&due.workspace) else { continue };
+            if self.was_made(vault, &due) {
+                continue;
+            }
+            let told = |event: &HomeEvent| self.tell(event);
+            let options = self.home_options(&told);
+            let service = CommitService::new(vault, &self.actor, options, self.diff_options());
+            let git = crate::git::options(due.asked.author.as_deref());
+            if git.is_ok_and(|git| matches!(service.is_owed(&workspace, &git), Ok(false))) {
+                continue;
+            }
             let name = workspace.name;
             self.output.note(format!(
                 "the git commit of what came home from {name} was not made: `offshoot commit -w {name} --git` makes it"
@@ -102,14 +116,27 @@ impl Context {
         }
     }
 
+    /// Whether the git commit was made after all, by somebody who died before that was remembered. Then it is now.
+    fn was_made(&self, vault: &Vault, due: &GitDue) -> bool {
+        let settle = || -> Result<bool, CliError> {
+            let folder = crate::git::folder(vault)?;
+            let folder = GitFolder::require(&folder, &crate::git::options(None)?)?;
+            Ok(settle_git_due(vault, &self.actor, &folder, due)?)
+        };
+        !vault.is_read_only() && settle().unwrap_or(false)
+    }
+
     fn settle_applies(&self, vault: &Vault) {
-        let waits = vault.interrupted_applies().is_ok_and(|applies| !applies.is_empty());
-        if !waits || vault.cut_short().is_some() {
+        if vault.cut_short().is_some() {
             return;
         }
+        let waits = vault.interrupted_applies().is_ok_and(|applies| !applies.is_empty());
         let told = |event: &HomeEvent| self.tell(event);
         let options = HomeOptions { wait: SETTLE_WAIT, ..self.home_options(&told) };
-        if let Err(error) = settle_interrupted(vault, &self.actor, &options) {
+        // An undo that only has begun with git may be at work just now.
+        if let Err(error) = settle_interrupted(vault, &self.actor, &options)
+            && waits
+        {
             let CliError { message, hint, .. } = error.into();
             let hint = hint.unwrap_or_else(|| "`offshoot pull --head` tries again".to_owned());
             self.output.note(format!(

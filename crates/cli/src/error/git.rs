@@ -14,6 +14,13 @@ impl From<GitError> for CliError {
             let hint = render::way_on::text(&wire::way_on(way));
             return Self::new(ExitCode::Conflict, message).hint(hint);
         }
+        if let GitError::Overlooked { commands, .. } = &error {
+            let commands = render::line(&commands.join(" && "));
+            let hint = format!(
+                "commit without --git; or make git see them with `{commands}`, and commit or stash them first"
+            );
+            return Self::new(ExitCode::Conflict, message).hint(hint);
+        }
         let (code, hint) = match error {
             GitError::Missing(_) => (ExitCode::NotFound, Some("install git")),
             GitError::NoRepository(_) => {
@@ -63,7 +70,7 @@ impl From<GitError> for CliError {
                 ),
             ),
             GitError::Slow { .. } => (ExitCode::Failure, Some("a filter that git runs may hang")),
-            GitError::CannotJoin { .. } => (ExitCode::Conflict, None),
+            GitError::CannotJoin { .. } | GitError::Overlooked { .. } => (ExitCode::Conflict, None),
             GitError::Run { .. } | GitError::Failed { .. } | GitError::Answer { .. } => {
                 (ExitCode::Failure, None)
             }

@@ -35,7 +35,8 @@ fn followed(note: &GitNote, workspace: &str, folder: &GitReport) -> String {
         Some(kept) => {
             format!("{workspace}'s own commits are {}", paint(NAME, &line(short(kept))))
         }
-        None => format!("it was at {from}, which `git reflog` has"),
+        None if note.logged => format!("it was at {from}, which `git reflog` has"),
+        None => format!("it was at {from}"),
     };
     format!("{git} {workspace} now follows the folder's {name}; {own}\n")
 }
@@ -82,15 +83,12 @@ fn told(note: &GitNote, whose: &str, place: &str) -> String {
                 Some(commits) => format!(" {commits} commits"),
                 None => String::new(),
             };
-            format!(
-                "{git} {name} goes back{far}, from {from} to {to}; `git reflog` has the old one\n"
-            )
+            format!("{git} {name} goes back{far}, from {from} to {to}{}\n", old(note))
         }
         GitEvent::Replaced(None) => {
             let side = plain(&note.side);
-            format!(
-                "{git} {name} was rewritten in {side} and moves from {from} to {to}; `git reflog` has the old one\n"
-            )
+            let old = old(note);
+            format!("{git} {name} was rewritten in {side} and moves from {from} to {to}{old}\n")
         }
         GitEvent::Replaced(Some(kept)) => {
             let kept = paint(NAME, &line(short(kept)));
@@ -98,6 +96,17 @@ fn told(note: &GitNote, whose: &str, place: &str) -> String {
         }
         GitEvent::Switched => {
             format!("{git} {name} is at {to} now; it was at {from}\n")
+        }
+        GitEvent::LeftOut { files, taken } => {
+            let back = match (taken, files) {
+                (true, 1) => "; `git sparse-checkout disable` brings it back",
+                (true, _) => "; `git sparse-checkout disable` brings them back",
+                (false, _) => "",
+            };
+            let (files, side) = (count(*files, "file"), plain(&note.side));
+            format!(
+                "{git} {place}{files} left out by the sparse checkout of {side}: gone from the working tree, still in git{back}\n"
+            )
         }
         GitEvent::NotBrought(why) => {
             let why = line(why);
@@ -111,10 +120,20 @@ fn told(note: &GitNote, whose: &str, place: &str) -> String {
         GitEvent::Deleted => format!("{git} {name} was deleted; it was at {from}\n"),
         GitEvent::CheckoutStayed(why) => {
             let text = format!("  {place}HEAD and index stay as they are: {}", line(why));
-            format!("{}\n", paint(DIM, &text))
+            format!("{}{}\n", paint(DIM, &text), next(note))
         }
         GitEvent::FileStayed => {
             format!("{git} {name} was changed on both sides: {whose} stays\n")
+        }
+        GitEvent::KeptOut(more) => {
+            let (more, are, they) = match more {
+                0 => (String::new(), "is", "it"),
+                more => (format!(" and {more} more"), "are", "them"),
+            };
+            let side = plain(&note.side);
+            format!(
+                "{git} {name}{more} {are} deleted in git by {side}, but not on disk: .offshootignore keeps {they} out of workspaces\n"
+            )
         }
         GitEvent::DirectoryStayed(kept) => {
             let stays = match kept {
@@ -129,6 +148,18 @@ fn told(note: &GitNote, whose: &str, place: &str) -> String {
         GitEvent::DirectoryKept(why) => {
             format!("{} stays as it is: {}\n", directory(note, &git), line(why))
         }
+    }
+}
+
+/// Where the commit is that a ref left behind. Of a tag it is named, and most often a branch has it.
+fn old(note: &GitNote) -> String {
+    match (note.logged, note.name.starts_with("refs/heads/")) {
+        (true, _) => "; `git reflog` has the old one".to_owned(),
+        (false, true) => {
+            let from = id(note.from.as_deref());
+            format!("; no reflog has the old one: `git branch old {from}` keeps it")
+        }
+        (false, false) => String::new(),
     }
 }
 
@@ -186,6 +217,7 @@ mod tests {
             from: from.map(str::to_owned),
             to: Some("0123456789abcdef0123456789abcdef01234567".to_owned()),
             way: None,
+            logged: true,
         };
         anstream::adapter::strip_str(&told(&note, "yours", "")).to_string()
     }
@@ -197,6 +229,34 @@ mod tests {
         assert_eq!(said("/.git", GitEvent::Moved, from), moved);
         let created = "git: main was created at 0123456789ab\n";
         assert_eq!(said("/.git", GitEvent::Moved, None), created);
+    }
+
+    #[test]
+    fn a_reflog_is_named_only_where_there_is_one() {
+        let from = Some("fedcba9876543210fedcba9876543210fedcba98".to_owned());
+        let to = Some("0123456789abcdef0123456789abcdef01234567".to_owned());
+        for (name, logged, end) in [
+            ("refs/heads/main", true, "; `git reflog` has the old one\n"),
+            (
+                "refs/heads/main",
+                false,
+                "; no reflog has the old one: `git branch old fedcba987654` keeps it\n",
+            ),
+            ("refs/tags/v1", false, "from fedcba987654 to 0123456789ab\n"),
+        ] {
+            let note = GitNote {
+                repository: VaultPath::parse(b"/.git").unwrap(),
+                event: GitEvent::Replaced(None),
+                name: name.to_owned(),
+                side: "fix".to_owned(),
+                from: from.clone(),
+                to: to.clone(),
+                way: None,
+                logged,
+            };
+            let said = anstream::adapter::strip_str(&told(&note, "yours", "")).to_string();
+            assert!(said.ends_with(end), "{said}");
+        }
     }
 
     #[test]

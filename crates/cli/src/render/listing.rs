@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use offshoot_vault::diff::{Change, ChangeKind};
 use offshoot_vault::{VaultPath, bound_path, display_bytes};
-use offshoot_workspace::{Folded, FoldedKind, GitActivity, Noise, Sorted, without_frames};
+use offshoot_workspace::{
+    Folded, FoldedKind, GitActivity, Noise, Sorted, is_telling_metadata, without_frames,
+};
 
 use super::{DIM, change, count, line, paint, path};
 use crate::error::Result;
@@ -21,7 +23,12 @@ pub(crate) const SHOW_METADATA: &str = "`offshoot show head --metadata`";
 /// How to see what is folded, for a command that has the option.
 pub(crate) const EXPAND: &str = "--expand lists all files";
 
-/// The same for a command that changed a workspace: what it did can be looked at later.
+/// How to see what a workspace got in its metadata alone, for a command that changed it.
+pub(crate) fn show_metadata(workspace: &str) -> String {
+    format!("`offshoot show {workspace} --metadata`")
+}
+
+/// The same for all of it: what it did can be looked at later.
 pub(crate) fn show_expanded(workspace: &str) -> String {
     format!("`offshoot show {workspace} --expand` lists all files")
 }
@@ -35,9 +42,9 @@ pub(crate) struct Listing<'c> {
     single: Vec<&'c Change>,
     folded: Vec<Folded<&'c Change>>,
     /// Paths of which only times, owners and the like changed, and that are not listed.
-    metadata_only: u64,
+    metadata: Vec<&'c Change>,
     /// How to see those, where they have a line of their own.
-    metadata_hint: Option<&'static str>,
+    metadata_hint: Option<String>,
     /// Nothing is folded or cut.
     expanded: bool,
 }
@@ -50,20 +57,19 @@ impl<'c> Listing<'c> {
             Some(noise) => noise.sort(single, |change| change)?,
             None => Sorted { single, folded: Vec::new() },
         };
-        Ok(Self { single, folded, metadata_only: 0, metadata_hint: None, expanded })
+        Ok(Self { single, folded, metadata: Vec::new(), metadata_hint: None, expanded })
     }
 
-    /// With the number of paths that are left out because only their metadata changed, and a line that says how to see them.
-    pub(crate) fn and_metadata(self, metadata_only: u64, hint: &'static str) -> Self {
-        Self { metadata_only, metadata_hint: Some(hint), ..self }
+    /// With paths that are left out because only their metadata changed, and a line that says how to see them.
+    pub(crate) fn and_metadata(self, metadata: Vec<&'c Change>, hint: impl Into<String>) -> Self {
+        Self { metadata, metadata_hint: Some(hint.into()), ..self }
     }
 
-    /// With changes of metadata counted and not listed; that of directories changes with whatever is in them.
+    /// With changes of metadata counted and not listed.
     pub(crate) fn without_metadata(mut self) -> Self {
         let is_listed = |change: &&Change| change.kind() != ChangeKind::Metadata;
-        let is_file = |change: &&&Change| change.entry().directory().is_none();
-        let left = self.single.iter().filter(|change| !is_listed(change));
-        self.metadata_only += left.filter(is_file).count() as u64;
+        let is_left = |change: &&Change| !is_listed(change) && is_telling_metadata(change);
+        self.metadata.extend(self.single.iter().copied().filter(is_left));
         self.single.retain(is_listed);
         for folded in &mut self.folded {
             folded.items.retain(is_listed);
@@ -118,7 +124,7 @@ impl<'c> Listing<'c> {
             let listed = self.single.iter().filter(|change| change.kind() == *kind).count() as u64;
             let (number, word) = match kind {
                 ChangeKind::Mode => (listed, "with another mode"),
-                ChangeKind::Metadata => (listed + self.metadata_only, "with metadata only"),
+                ChangeKind::Metadata => (listed + self.metadata.len() as u64, "with metadata only"),
                 kind => (listed, kind.word()),
             };
             (number > 0).then(|| format!("{number} {word}"))
@@ -139,17 +145,20 @@ impl<'c> Listing<'c> {
         if let Some(last) = rest.last_mut() {
             last.push_str(&format!("   ({hint})"));
         }
-        rest.extend(self.metadata_hint.and_then(|hint| metadata_line(self.metadata_only, hint)));
+        let hint = self.metadata_hint.as_deref();
+        rest.extend(hint.and_then(|hint| metadata_line(&self.metadata, hint)));
         rest.iter().for_each(|it| text.push_str(&format!("{indent}{}\n", paint(DIM, it))));
         text
     }
 }
 
 /// "1 file with metadata only", and how to see it; nothing where there is none.
-pub(crate) fn metadata_line(files: u64, hint: &str) -> Option<String> {
-    let them = if files == 1 { "it" } else { "them" };
-    let line = || format!("{} with metadata only   ({hint} lists {them})", count(files, "file"));
-    (files > 0).then(line)
+pub(crate) fn metadata_line(changes: &[&Change], hint: &str) -> Option<String> {
+    let them = if changes.len() == 1 { "it" } else { "them" };
+    let are_files = changes.iter().all(|change| change.entry().directory().is_none());
+    let paths = count(changes.len() as u64, if are_files { "file" } else { "path" });
+    let line = || format!("{paths} with metadata only   ({hint} lists {them})");
+    (!changes.is_empty()).then(line)
 }
 
 /// Folded directories in a few words each; many of one name together.
@@ -234,6 +243,9 @@ pub(crate) fn git_name(directory: &VaultPath) -> String {
     }
 }
 
+/// More branches are counted, and the first of them named.
+const MOST_BRANCHES: usize = 6;
+
 fn activity_text(activity: &GitActivity) -> Option<String> {
     let GitActivity {
         created,
@@ -252,12 +264,23 @@ fn activity_text(activity: &GitActivity) -> Option<String> {
         (false, true) => return Some("repository deleted".to_owned()),
         _ => {}
     }
-    parts.extend(
-        commits
-            .iter()
-            .map(|(branch, number)| format!("{} on {}", count(*number, "commit"), name(branch))),
-    );
-    parts.extend(moved.iter().map(|branch| format!("{} moved", name(branch))));
+    let on =
+        |(branch, number): (_, &u64)| format!("{} on {}", count(*number, "commit"), name(branch));
+    if commits.len() <= MOST_BRANCHES {
+        parts.extend(commits.iter().map(on));
+    } else {
+        let named = MOST_BRANCHES - 1;
+        parts.extend(commits.iter().take(named).map(on));
+        let rest: u64 = commits.values().skip(named).sum();
+        parts.push(format!("{} on {} more branches", count(rest, "commit"), commits.len() - named));
+    }
+    if moved.len() <= MOST_BRANCHES {
+        parts.extend(moved.iter().map(|branch| format!("{} moved", name(branch))));
+    } else {
+        let named: Vec<String> = moved.iter().take(MOST_BRANCHES - 1).map(name).collect();
+        let rest = moved.len() - named.len();
+        parts.push(format!("{} and {rest} more branches moved", named.join(", ")));
+    }
     if *stashes > 0 {
         parts.push(match stashes {
             1 => "1 new stash".to_owned(),

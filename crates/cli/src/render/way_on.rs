@@ -12,7 +12,7 @@ pub(crate) fn text(way: &WayOnDoc) -> String {
         GoalDoc::Replace => "to take it instead",
         GoalDoc::Apply => "to apply it",
         GoalDoc::Show => "to see it",
-        GoalDoc::Decide => "to decide them",
+        GoalDoc::Decide => "to resolve them",
         GoalDoc::Undo => "to undo it",
     };
     let when = way.when.as_deref().map(|when| format!(", {}", line(when))).unwrap_or_default();
@@ -31,5 +31,5 @@ pub(crate) fn to(goal: GoalDoc, ways: &[WayOnDoc]) -> Option<String> {
 
 /// The line that says how to take back what was done.
 pub(crate) fn take_back(ways: &[WayOnDoc]) -> Option<String> {
-    to(GoalDoc::Undo, ways).map(|commands| format!("take back: {commands}"))
+    to(GoalDoc::Undo, ways).map(|commands| format!("undo: {commands}"))
 }

@@ -15,6 +15,7 @@ use super::touch;
 use crate::disk::{self, join};
 use crate::entry::Mtime;
 use crate::error::{Result, io_error};
+use crate::workers::share;
 
 /// Says that all is decided, how, and that only cleaning up is left. What is done the catalog has recorded, which tells the same
 /// after a power cut; what was taken back nothing else tells.
@@ -35,7 +36,7 @@ pub(super) fn clear(ground: &Ground, journal: &Journal, back: bool) -> Result<Ve
     for (number, record) in journal.stagings.iter().enumerate() {
         if let Some(staging) = ground.staging(number) {
             // Freeing what a file holds takes longer than removing its name, and need not be waited for one by one.
-            let slots = steps.par_iter().enumerate().filter(|(_, step)| step.staging == number);
+            let slots = share(steps).enumerate().filter(|(_, step)| step.staging == number);
             let cleared = slots.map(|(slot, step)| clear_slot(ground, staging, slot, step));
             kept.extend(cleared.collect::<Result<Vec<_>>>()?.into_iter().flatten());
             clear_unrecorded(ground, staging, journal, record)?;

@@ -1,6 +1,6 @@
 //! A host folder, reached by its descriptor: nothing below it is ever opened through a symbolic link.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
@@ -59,6 +59,15 @@ impl Folder {
         if path.is_empty() { self.path.clone() } else { self.path.join(disk::bytes_path(path)) }
     }
 
+    /// The mode that is recorded of something below, which has fewer rights where there is an access list.
+    pub(super) fn recorded_mode(&self, path: &[u8], look: &Look) -> u16 {
+        let read = |acl: &mut [u8]| {
+            let spot = self.spot(path)?.ok_or(Errno::NOENT)?;
+            rustix::fs::lgetxattr(by_descriptor(spot.at(), spot.name), disk::ACL, acl)
+        };
+        disk::mode_without(read, look.mode)
+    }
+
     /// Opens a directory below only to reach what is in it.
     pub(super) fn directory(&self, path: &[u8]) -> Result<OwnedFd, Errno> {
         disk::open_below(self.top.as_fd(), path, OFlags::PATH | OFlags::DIRECTORY)
@@ -96,4 +105,10 @@ impl Folder {
             None => Ok(None),
         }
     }
+}
+
+/// A name in an open directory as a path: attributes have no calls relative to directories.
+pub(super) fn by_descriptor(directory: BorrowedFd<'_>, name: &[u8]) -> PathBuf {
+    let directory = PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd()));
+    directory.join(disk::bytes_path(name))
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::Write;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use rustix::fs::{self, AtFlags, CWD, Gid, Mode, OFlags, RenameFlags, XattrFlags};
 use rustix::io::Errno;
 
-use super::folder::Folder;
+use super::folder::{Folder, by_descriptor};
 use super::ground::{IGNORE, slot_name, staging_name};
 use super::journal::{Action, Attributes, Bytes, FolderRecord, Journal, StagingRecord, Step};
 use super::plan::{ApplyPlan, Planned, Work};
@@ -25,9 +25,8 @@ use crate::error::{Result, io_error};
 use crate::layer::syncs_each;
 use crate::materialize::{Materializer, Purpose};
 use crate::objects::Objects;
+use crate::workers::share;
 
-/// An access list, which also says what the group may do.
-const ACL: &[u8] = b"system.posix_acl_access";
 /// What a program may do beyond its user; new content must not inherit it.
 const CAPABILITY: &[u8] = b"security.capability";
 
@@ -84,8 +83,7 @@ pub(super) fn stage<'a>(
         stagings.iter().try_for_each(Staging::check_exchange)?;
     }
     let numbered: Vec<(usize, &Planned)> = plan.steps.iter().enumerate().collect();
-    let steps: Result<Vec<Step>> = numbered
-        .par_iter()
+    let steps: Result<Vec<Step>> = share(&numbered)
         .map(|(number, planned)| {
             let action = match &planned.work {
                 Work::Put { after } => Action::Put {
@@ -252,7 +250,7 @@ impl<'a> Staging<'a> {
             listed = fs::llistxattr(&from, list.as_mut_slice());
         }
         let Ok(length) = listed else { return Ok(()) };
-        let mut has_acl = false;
+        let mut acl = None;
         for name in list[..length].split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
             if name.starts_with(b"user.") || name == CAPABILITY {
                 continue;
@@ -263,12 +261,23 @@ impl<'a> Staging<'a> {
                 continue;
             };
             let set = fs::lsetxattr(&to, name_text, &value[..length], XattrFlags::empty());
-            has_acl |= set.is_ok() && name == ACL;
+            if set.is_ok() && name == disk::ACL.as_bytes() {
+                value.truncate(length);
+                acl = Some(value);
+            }
         }
         let is_link = matches!(after.body, Body::Symlink { .. });
-        if has_acl && !is_link {
+        if let Some(acl) = acl.filter(|_| !is_link) {
             // Setting an access list sets the mode that belongs to it.
-            let mode = Mode::from_raw_mode(after.meta.mode.into());
+            let beside = fs::lstat(&to)?.st_mode as u16;
+            let read = |buffer: &mut [u8]| {
+                let place = buffer.get_mut(..acl.len()).ok_or(Errno::RANGE)?;
+                place.copy_from_slice(&acl);
+                Ok(acl.len())
+            };
+            let without = disk::mode_without(read, beside);
+            let mode = disk::mode_beside(beside, without, after.meta.mode);
+            let mode = Mode::from_raw_mode(mode.into());
             fs::chmodat(CWD, &to, mode, AtFlags::empty())?;
         }
         Ok(())
@@ -338,10 +347,4 @@ fn ignore_all(staging: &OwnedFd) -> std::io::Result<()> {
     }
     let named = fs::openat(staging, name, flags | OFlags::CREATE | OFlags::EXCL, mode)?;
     File::from(named).write_all(IGNORES_ALL)
-}
-
-/// A name in an open directory as a path: attributes have no calls relative to directories.
-fn by_descriptor(directory: BorrowedFd<'_>, name: &[u8]) -> PathBuf {
-    let directory = PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd()));
-    directory.join(disk::bytes_path(name))
 }

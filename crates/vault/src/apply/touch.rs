@@ -32,7 +32,8 @@ pub(super) fn file(
     let look = look_at(handle.fd.as_fd()).map_err(io_error("stat", &host))?;
     let times = [from.mtime(), to.mtime()];
     let modes = [from.mode, to.mode];
-    if !old.is_same_size(&look) || !times.contains(&look.mtime) || !modes.contains(&look.mode) {
+    let is_known = modes.contains(&look.mode) || modes.contains(&handle.recorded_mode(&look));
+    if !old.is_same_size(&look) || !times.contains(&look.mtime) || !is_known {
         return Ok(false);
     }
     handle.set(&look, to, owners).map_err(io_error("set metadata of", &host))?;
@@ -136,15 +137,25 @@ impl Handle {
 
     /// Sets what is different, the owner first: changing it clears the set-id bits of the mode.
     fn set(&self, look: &Look, to: &Attributes, owners: bool) -> std::result::Result<(), Errno> {
+        let wanted = disk::mode_beside(look.mode, self.recorded_mode(look), to.mode);
         let mut mode = look.mode;
         if owners && (look.uid, look.gid) != (to.uid, to.gid) {
             self.set_owner(to.uid, to.gid)?;
             mode = look.mode & 0o1777;
         }
-        if mode != to.mode || mode != look.mode {
-            self.set_mode(to.mode)?;
+        if mode != wanted || mode != look.mode {
+            self.set_mode(wanted)?;
         }
         self.set_time(to.mtime())
+    }
+
+    /// The mode that is recorded of it, which has fewer rights where there is an access list.
+    fn recorded_mode(&self, look: &Look) -> u16 {
+        let read = |acl: &mut [u8]| match &self.place {
+            Some(place) => fs::getxattr(place, disk::ACL, acl),
+            None => fs::fgetxattr(&self.fd, disk::ACL, acl),
+        };
+        disk::mode_without(read, look.mode)
     }
 
     fn set_owner(&self, uid: u32, gid: u32) -> std::result::Result<(), Errno> {

@@ -68,21 +68,20 @@ impl Vault {
         }
         let mut repaired = [records, repair.repaired].concat();
         drop(closed);
-        let mut check = self.check_held(depth)?;
+        let mut check = match self.check_held(depth) {
+            Ok(check) => check,
+            Err(error) => {
+                self.record_repairs(&repaired, actor)?;
+                return Err(error);
+            }
+        };
         for layer in &check.damaged_layers {
             // Where the only copy of something is damaged nothing can be built, and the check below says so again.
             if self.rebuild_layer(layer).is_ok() {
                 repaired.push(format!("layer {layer} is damaged and not used any more"));
             }
         }
-        if !repaired.is_empty() {
-            self.transact("vault repair", actor, |tx| {
-                tx.record_always();
-                tx.summary(format!("repair {} things", repaired.len()));
-                tx.detail("repaired", repaired.clone());
-                Ok(())
-            })?;
-        }
+        self.record_repairs(&repaired, actor)?;
         if !check.damaged_layers.is_empty() {
             check = self.check_held(depth)?;
         }
@@ -95,6 +94,19 @@ impl Vault {
 }
 
 impl Vault {
+    fn record_repairs(&self, repaired: &[String], actor: &Actor) -> Result<()> {
+        if repaired.is_empty() {
+            return Ok(());
+        }
+        self.transact("vault repair", actor, |tx| {
+            tx.record_always();
+            tx.summary(format!("repair {} things", repaired.len()));
+            tx.detail("repaired", repaired.to_vec());
+            Ok(())
+        })?;
+        Ok(())
+    }
+
     /// Removes damaged records of what is made again when it is missing.
     fn repair_records(&self) -> Result<Vec<String>> {
         let mut repaired = Vec::new();
@@ -119,7 +131,11 @@ impl Repair<'_> {
             let read = objects.reader(blob).and_then(|mut reader| {
                 reader.copy_to(&mut std::io::sink(), std::path::Path::new("nowhere"))
             });
-            if read.is_err() {
+            if let Err(error) = read {
+                // Nothing is replaced that another process may be able to read.
+                if error.is_of_process() {
+                    return Err(error);
+                }
                 let layer = match objects.place(blob) {
                     Ok(Place::Layer { layer, .. }) => Some(layer),
                     _ => None,

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use super::{CheckDepth, Checker};
 use crate::diff;
 use crate::disk;
 use crate::entry::{Body, Entry};
-use crate::error::{Result, VaultError, io_error};
+use crate::error::{Result, VaultError, io_error, says_damage};
 use crate::hash::{BlobId, RootId};
 use crate::materialize::{bytes_elsewhere, hash_file};
 use crate::objects::{Objects, Place};
@@ -111,7 +112,14 @@ impl Vault {
                 // Its owner closed it; without the rights of a namespace it cannot be looked at.
                 Ok(true) | Err(Errno::ACCESS) => {}
                 Err(Errno::NOENT | Errno::NOTDIR) if !needed => {}
-                Ok(false) | Err(_) => wrong.push(path),
+                Ok(false) => wrong.push(path),
+                Err(error) => {
+                    let error = error.into();
+                    if !says_damage(&error) {
+                        return Err(io_error("read", &dir.join(disk::bytes_path(&path)))(error));
+                    }
+                    wrong.push(path);
+                }
             }
         }
         Ok(wrong)
@@ -193,7 +201,7 @@ impl Look<'_> {
                 let file = File::from(disk::open_below(top, path, OFlags::RDONLY)?);
                 match bytes_elsewhere(&file)? {
                     Some(path) => self.finds(&path, *size, blob, &place),
-                    None => Ok(self.holds(&file, blob)),
+                    None => self.holds(&file, blob),
                 }
             }
         }
@@ -203,7 +211,7 @@ impl Look<'_> {
     fn finds(&self, path: &[u8], size: u64, blob: &BlobId, place: &Place) -> Result<bool, Errno> {
         for layer in &self.stack.data {
             let top = disk::open_dir_path(&self.objects.layer_file(layer, b""));
-            let top = top.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
+            let top = top.map_err(errno)?;
             let found = match disk::open_below(top.as_fd(), path, OFlags::PATH) {
                 Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => continue,
                 found => rustix::fs::fstat(found?)?,
@@ -217,12 +225,17 @@ impl Look<'_> {
                 return Ok(home);
             }
             let file = File::from(disk::open_below(top.as_fd(), path, OFlags::RDONLY)?);
-            return Ok(self.holds(&file, blob));
+            return self.holds(&file, blob);
         }
         Ok(false)
     }
 
-    fn holds(&self, file: &File, blob: &BlobId) -> bool {
-        self.depth == CheckDepth::Structure || hash_file(file).is_ok_and(|found| found == *blob)
+    fn holds(&self, file: &File, blob: &BlobId) -> Result<bool, Errno> {
+        let is_enough = self.depth == CheckDepth::Structure;
+        Ok(is_enough || hash_file(file).map_err(errno)? == *blob)
     }
+}
+
+fn errno(error: io::Error) -> Errno {
+    Errno::from_io_error(&error).unwrap_or(Errno::IO)
 }

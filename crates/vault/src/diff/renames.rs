@@ -11,6 +11,7 @@ use crate::entry::Body;
 use crate::error::Result;
 use crate::hash::BlobId;
 use crate::objects::Objects;
+use crate::path::VaultPath;
 use nearness::{DirectoryMoves, nearness};
 
 /// More pairs than this are not compared by content; equal files are still found.
@@ -27,8 +28,31 @@ pub fn detect_renames(
     if !options.renames {
         return Ok(changes);
     }
-    let pairs = find_pairs(objects, &changes, options, &|_| true)?;
+    let mut pairs = Pairs::default();
+    // What git keeps for itself never became a file of the project, nor the other way round.
+    for in_git in [false, true] {
+        let all = changes.iter().enumerate();
+        let (places, part): (Vec<usize>, Vec<Change>) = all
+            .filter(|(_, change)| is_in_git_directory(&change.path) == in_git)
+            .map(|(at, change)| (at, change.clone()))
+            .unzip();
+        for (added, (deleted, similarity)) in
+            find_pairs(objects, &part, options, &|_| true)?.by_added
+        {
+            pairs.add(places[deleted], places[added], similarity);
+        }
+    }
     Ok(join_pairs(changes, &pairs))
+}
+
+/// Whether a path lies below a directory that is called like a git directory.
+fn is_in_git_directory(path: &VaultPath) -> bool {
+    let above = path.names().split_last().map_or(&[][..], |(_, above)| above);
+    let is_git = |name: &[u8]| {
+        let end = name.len().checked_sub(4).map(|at| &name[at..]);
+        end.is_some_and(|end| end.eq_ignore_ascii_case(b".git"))
+    };
+    above.iter().any(|name| is_git(name))
 }
 
 /// Which deleted file became which added one. What is found is the same whatever is asked for; but content is only compared where a

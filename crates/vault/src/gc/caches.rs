@@ -10,6 +10,7 @@ use super::pins::Pins;
 use crate::disk;
 use crate::error::{Result, io_error};
 use crate::import::cached_root;
+use crate::scratch;
 use crate::vault::Vault;
 
 impl Collector<'_> {
@@ -33,7 +34,7 @@ impl Collector<'_> {
         Ok(())
     }
 
-    /// Layers and packs that no record speaks of. With the gate closed nobody is about to record one.
+    /// Layers, packs and scratch directories that no record speaks of. With the gate closed nobody is about to record one.
     pub(super) fn leftovers(&mut self) -> Result<()> {
         let found = match self.options.dry_run {
             true => leftovers(self.vault)?,
@@ -55,9 +56,10 @@ impl Collector<'_> {
     }
 }
 
-/// Layers and packs that no record speaks of and that nobody writes.
+/// Layers, packs and scratch directories that no record speaks of and that nobody writes.
 pub(crate) fn leftovers(vault: &Vault) -> Result<Vec<PathBuf>> {
     let mut found = Pins::read(vault)?.leftovers;
+    found.extend(scratch::abandoned(vault));
     let (layers, packs) = vault.read(|reader| Ok((reader.layers()?, reader.packs()?)))?;
     let layers: Vec<Id> = layers.into_iter().map(|layer| layer.id).collect();
     let packs: Vec<Id> = packs.into_iter().map(|pack| pack.id).collect();

@@ -20,7 +20,7 @@ impl Home {
     /// Refused while something runs in one of its workspaces: what that writes would be gone with it. Others who have it open are waited
     /// for, and nobody opens it meanwhile. Refused as well while a folder is half changed: nobody could settle that any more.
     pub fn delete(&self, name: &str) -> Result<()> {
-        let id = self.find(name)?;
+        let id = self.find_own(name)?;
         let dir = self.vault_dir(&id);
         let alone = self.take_alone(name, &dir)?;
         if let Some(staging) = half_changed(&dir)? {

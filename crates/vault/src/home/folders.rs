@@ -10,18 +10,20 @@ use offshoot_store::Id;
 
 use super::{Home, HomeError, Result, claim, entries, read_link};
 use crate::error::io_error;
-use crate::vault::Vault;
+use crate::vault::{Vault, require_own};
 
 impl Home {
     /// Makes a folder findable as one of a vault's, before the vault itself says so. Refused where it is another vault's.
     pub fn claim_folder(&self, vault: &Vault, dir: &Path) -> Result<()> {
         let id = vault.id();
+        require_own(&self.dir)?;
         self.set_mark(&id)?;
         self.link_folder(&id, dir)
     }
 
     /// Notes that a vault has more folders than the one that it was made from, though it is not found by them.
     pub fn note_further_folder(&self, vault: &Vault) -> Result<()> {
+        require_own(&self.dir)?;
         self.set_mark(&vault.id())
     }
 

@@ -11,7 +11,7 @@ use crate::error::{VaultError, io_error};
 use crate::layer::DirLock;
 use crate::name::{check_name, name_from};
 use crate::refs::{BINDING, Binding};
-use crate::vault::Vault;
+use crate::vault::{Vault, require_own};
 
 /// A vault that came from a file.
 #[derive(Debug)]
@@ -28,6 +28,7 @@ impl Home {
     /// Makes a vault of an exported one, under the name that it had or another. Everything in it is verified before it
     /// appears; it appears whole or not at all.
     pub fn import(&self, file: &Path, name: Option<&str>) -> Result<FromArchive> {
+        require_own(&self.dir)?;
         let archive = Archive::open(file).map_err(|error| archive_error(file, error))?;
         let (id, name) = self.identify(&archive, file, name)?;
         let bindings = self.free_bindings(&archive, file)?;

@@ -16,6 +16,7 @@ use crate::hash::{ContentId, RootId};
 use crate::links::Links;
 use crate::materialize::mtime_of;
 use crate::objects::Batch;
+use crate::workers::share;
 
 /// A tree, ready to be stored.
 pub(super) struct Built {
@@ -73,7 +74,7 @@ pub(super) fn build(
     // From the deepest level up, so that all that a directory needs is there; within a level in parallel.
     for level in scanned.levels.iter().rev() {
         let parts: Vec<(Option<DirRef>, Part)> =
-            level.clone().into_par_iter().map(|at| builder.directory(at, &built)).collect();
+            share(level.clone()).map(|at| builder.directory(at, &built)).collect();
         for (at, (dir, part)) in level.clone().zip(parts) {
             built[at] = dir;
             all.add(part);

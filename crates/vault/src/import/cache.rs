@@ -21,7 +21,7 @@ use crate::disk::split_last;
 use crate::entry::{Mtime, Xattr};
 use crate::hash::{BlobId, RootId};
 
-const MAGIC: &[u8; 4] = b"OSC\x02";
+const MAGIC: &[u8; 4] = b"OSC\x03";
 /// Longer than a tick of any kernel's clock.
 const TICK_NS: i128 = 20_000_000;
 /// For file systems that keep whole seconds only.
@@ -102,6 +102,8 @@ impl<'a> KnownFiles<'a> {
 pub(super) struct Known {
     state: State,
     blob: BlobId,
+    /// The permissions of its mode that are recorded: fewer than it shows where it has an access list.
+    permissions: u32,
     xattrs: Vec<Xattr>,
 }
 
@@ -130,6 +132,7 @@ impl Rows {
             put_varint(out, u64::from(time.nanoseconds));
         }
         out.extend_from_slice(&content.blob.0);
+        put_varint(out, u64::from(content.stat.st_mode & 0o777));
         put_varint(out, content.xattrs.len() as u64);
         for (name, value) in &content.xattrs {
             put_bytes(out, name);
@@ -157,7 +160,8 @@ impl Known {
         self.state == State::of(stat)
     }
 
-    pub(super) fn content(&self, stat: Stat) -> FileContent {
+    pub(super) fn content(&self, mut stat: Stat) -> FileContent {
+        stat.st_mode &= !0o777 | self.permissions;
         let (blob, size, xattrs) = (self.blob, self.state.size, self.xattrs.clone());
         FileContent { stat, blob, size, xattrs, cached: true }
     }
@@ -214,10 +218,11 @@ fn parse_all(
             ctime: parse_time(&mut input)?,
         };
         let blob = BlobId(input.array()?);
+        let permissions = input.varint_u32()?;
         let xattrs: Result<Vec<Xattr>, FormatError> = (0..input.varint()?)
             .map(|_| Ok((input.bytes()?.to_vec(), input.bytes()?.to_vec())))
             .collect();
-        files.push((name, Known { state, blob, xattrs: xattrs? }));
+        files.push((name, Known { state, blob, permissions, xattrs: xattrs? }));
     }
     known.folders.insert(folder, files);
     Ok(known)

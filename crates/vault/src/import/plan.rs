@@ -9,6 +9,7 @@ use super::scan::{LinkedNames, Scanned, ScannedBody, ScannedDir, ScannedEntry, i
 use crate::disk::join;
 use crate::hash::BlobId;
 use crate::layer::LayerKind;
+use crate::workers::share;
 
 /// Files of one directory that a worker takes at once.
 const AT_ONCE: usize = 32;
@@ -42,7 +43,7 @@ impl<'a> Plan<'a> {
         let groups = scanned.links.iter().map(|(inode, names)| (*inode, group(names)));
         let groups = groups.collect();
         let folders: Vec<Folder<'a>> =
-            scanned.dirs.par_iter().map(|dir| Folder::new(scanned, cache, kind, dir)).collect();
+            share(&scanned.dirs).map(|dir| Folder::new(scanned, cache, kind, dir)).collect();
         let mut plan = Self { chunks: Vec::new(), known: Vec::new(), files: 0, groups };
         for (dir, folder) in scanned.dirs.iter().zip(folders) {
             let chunks = folder.read.chunks(AT_ONCE);

@@ -25,6 +25,7 @@ use crate::error::{Result, io_error};
 use crate::hash::BlobId;
 use crate::layer::{LayerKind, LayerStage};
 use crate::objects::{Batch, Objects, Place};
+use crate::workers::share;
 
 /// How often a file that changes while it is read is read again.
 const TRIES: u32 = 5;
@@ -139,7 +140,7 @@ impl Pass<'_> {
         }
         // Nothing is parallel inside a chunk: a worker that waits would take another and hold on to the first.
         let read: Result<Vec<_>> =
-            plan.chunks.par_iter().map(|chunk| self.read_chunk(chunk)).collect();
+            share(&plan.chunks).map(|chunk| self.read_chunk(chunk)).collect();
         let mut files: HashMap<Vec<u8>, FileContent> = read?.into_iter().flatten().collect();
         if self.is_base() {
             self.link_names(&mut files)?;
@@ -237,12 +238,15 @@ impl Pass<'_> {
         if let Some(left) = cache::unsettled_for(&fs::fstat(source)?) {
             std::thread::sleep(left);
         }
-        let before = fs::fstat(source)?;
+        let mut before = fs::fstat(source)?;
         let settled = cache::unsettled_for(&before).is_none();
         if FileType::from_raw_mode(before.st_mode) != FileType::RegularFile {
             return Ok(Ok(None));
         }
         let (xattrs, dropped) = disk::xattrs(source.as_fd())?;
+        if dropped.iter().any(|name| name == disk::ACL) {
+            disk::narrow(source.as_fd(), &mut before);
+        }
         let kept = match self.keep_contents(source, into, name, &before, &xattrs)? {
             Ok(kept) => kept,
             Err(error) => return Ok(Err(error)),

@@ -23,6 +23,7 @@ use crate::error::{Result, io_error};
 use crate::mounts::pseudo_below;
 use crate::path::VaultPath;
 use crate::refs::{BOUND, OWN};
+use crate::workers::share;
 
 /// A directory of more entries than this is looked at by several workers.
 const LOOKS: usize = 2048;
@@ -161,7 +162,7 @@ impl Scanner<'_> {
             let start = dirs.len();
             let level = levels.last().cloned().unwrap_or_default();
             number_directories(&mut dirs[level], start);
-            let listed: Vec<_> = pending.par_iter().map(|dir| self.list_or_skip(dir)).collect();
+            let listed: Vec<_> = share(&pending).map(|dir| self.list_or_skip(dir)).collect();
             pending = Vec::new();
             for (dir, mut below) in listed {
                 dirs.push(dir);
@@ -189,7 +190,7 @@ impl Scanner<'_> {
         let path = pending.path.as_slice();
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
         let fd = disk::open_below(self.top.as_fd(), path, flags)?;
-        let stat = fs::fstat(&fd)?;
+        let mut stat = fs::fstat(&fd)?;
         let names = disk::names(fd.as_fd())?;
         let ignores = match names.binary_search_by(|name| name.as_slice().cmp(IGNORE_FILE)) {
             Ok(_) if !self.options.everything => {
@@ -198,12 +199,15 @@ impl Scanner<'_> {
             _ => pending.ignores.clone(),
         };
         let (xattrs, others) = disk::xattrs(fd.as_fd())?;
+        if others.iter().any(|name| name == disk::ACL) {
+            disk::narrow(fd.as_fd(), &mut stat);
+        }
         if !others.is_empty() {
             self.note(path, SkipReason::Attributes(others));
         }
         let look = |name| self.entry(fd.as_fd(), path, name, &ignores);
         let entries: Vec<ScannedEntry> =
-            names.into_par_iter().with_min_len(LOOKS).filter_map(look).collect();
+            share(names).with_min_len(LOOKS).filter_map(look).collect();
         let folders = entries.iter().filter(|it| matches!(it.body, ScannedBody::Directory(_)));
         let pending = |entry: &ScannedEntry| {
             let path = join(path, &entry.name);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use offshoot_store::Id;
 
 use super::{Objects, Place};
-use crate::error::{Result, VaultError, io_error, unreadable};
+use crate::error::{Result, VaultError, io_error, says_damage, unreadable};
 use crate::hash::BlobId;
 use crate::pack::{ChunkRef, PackFile, PackPlace};
 use crate::path::display_bytes;
@@ -172,9 +172,13 @@ impl Read for Chunks {
                 return Ok(got);
             }
             let Some(part) = self.parts.pop() else { return Ok(0) };
-            let bytes = part.pack.read(&part.place, &part.chunk.id).map_err(|error| {
-                let PackPlace { pack, offset, .. } = part.place;
-                io::Error::new(error.kind(), format!("in pack {pack} at {offset}: {error}"))
+            let read = part.pack.read(&part.place, &part.chunk.id);
+            let bytes = read.map_err(|error| match says_damage(&error) {
+                false => error,
+                true => {
+                    let PackPlace { pack, offset, .. } = part.place;
+                    io::Error::new(error.kind(), format!("in pack {pack} at {offset}: {error}"))
+                }
             })?;
             self.current = io::Cursor::new(bytes);
         }
@@ -256,14 +260,7 @@ impl BlobReader {
 
     /// A record that is not what it should be is damage, and no error of the disk.
     fn read_error(&self, error: io::Error) -> VaultError {
-        if error.kind() != io::ErrorKind::InvalidData {
-            return io_error("read", &self.place)(error);
-        }
-        VaultError::Damaged {
-            object: format!("content {}", self.id),
-            place: self.place.display().to_string(),
-            detail: error.to_string(),
-        }
+        unreadable(format!("content {}", self.id), &self.place, error)
     }
 
     /// Appends everything that is left.

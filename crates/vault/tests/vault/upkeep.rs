@@ -87,6 +87,9 @@ fn a_reserve_is_kept() {
     let (reserve, dir, id) = (vault.dir().join("reserve"), vault.dir().to_owned(), vault.id());
     let length = fs::metadata(&reserve).unwrap().len();
     assert_eq!(length, 4 << 20);
+    let spares = || fs::read_dir(dir.join("spare")).map_or(0, Iterator::count);
+    let kept = spares();
+    assert!(kept == 16 || rustix::fs::statvfs(&dir).unwrap().f_files == 0, "{kept}");
     drop(vault);
     let options = VaultOptions { frees_space: true, ..VaultOptions::default() };
     let vault = offshoot_vault::Vault::open(&dir, id, &options).unwrap();
@@ -94,7 +97,9 @@ fn a_reserve_is_kept() {
     assert_eq!(fs::metadata(&reserve).unwrap().len(), length);
     drop(vault);
     File::create(&reserve).unwrap();
+    drop(fs::remove_dir_all(dir.join("spare")));
     let vault = offshoot_vault::Vault::open(&dir, id, &VaultOptions::default()).unwrap();
     commit(&vault, &head(&vault));
     assert_eq!(fs::metadata(&reserve).unwrap().len(), length, "it is taken again");
+    assert_eq!(spares(), kept, "and so are the files");
 }

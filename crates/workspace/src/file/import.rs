@@ -1,5 +1,7 @@
 //! Bringing files and directories of the host into a workspace.
 
+use std::io;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use offshoot_vault::{
@@ -21,11 +23,15 @@ impl FileService<'_> {
         path: &VaultPath,
         options: &ImportOptions,
     ) -> Result<(Edited, ImportReport)> {
-        let metadata = std::fs::metadata(source).map_err(|error| VaultError::Io {
-            action: "open",
-            path: source.to_owned(),
-            source: error,
-        })?;
+        let failed =
+            |error| VaultError::Io { action: "import", path: source.to_owned(), source: error };
+        let metadata = std::fs::metadata(source).map_err(failed)?;
+        let kind = metadata.file_type();
+        // Some have no end.
+        if kind.is_char_device() || kind.is_block_device() || kind.is_socket() {
+            let reason = io::Error::new(io::ErrorKind::InvalidInput, "devices are not kept");
+            return Err(failed(reason).into());
+        }
         let _held = self.vault.hold()?;
         let summary = format!("import {} to {path}", source.display());
         let words =

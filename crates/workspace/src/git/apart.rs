@@ -20,7 +20,7 @@ mod told;
 mod way_on;
 mod whole;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use offshoot_vault::merge::{Base, MergeInputs, MergeOptions, Merged, Side};
@@ -30,6 +30,8 @@ use super::error::GitError;
 use super::repository::State;
 use crate::error::Result;
 use crate::home::{FOLDER_LABEL, HEAD_LABEL};
+pub(crate) use ancestry::gained;
+pub(super) use checkout::Checkout;
 use edit::Edit;
 use missing::Both;
 pub(crate) use own_name::{in_the_way, own_branches};
@@ -60,6 +62,15 @@ pub struct Meeting {
     pub other: RootId,
 }
 
+/// Checkouts of the other side that do not come along, though its branches may.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HeldCheckouts {
+    /// Something is in progress there, and its steps were held back.
+    pub unfinished: BTreeSet<VaultPath>,
+    /// Their files were held back, since the folder that they are in is ignored.
+    pub ignored: BTreeSet<VaultPath>,
+}
+
 /// A merge of states with repositories.
 #[derive(Clone, Copy, Debug)]
 pub struct RepositoryMerge<'a> {
@@ -74,6 +85,10 @@ pub struct RepositoryMerge<'a> {
     /// For each side, when it took the target's state in, newest first. What is checked out and what is taken whole do not always come
     /// along then, so they are compared with the newest at which both had the same, and with the base where none is given.
     pub meetings: &'a [Vec<Meeting>],
+    /// What was held back of the other sides' checkouts.
+    pub held: &'a HeldCheckouts,
+    /// Files that other sides changed and do not bring.
+    pub left_out: &'a [VaultPath],
 }
 
 /// A merged state, and what to say about its repositories.
@@ -113,6 +128,8 @@ pub fn merge_repositories(
         let how = How {
             unclear: merge.unclear,
             meetings: merge.meetings.get(at).map_or(&[], Vec::as_slice),
+            held: merge.held,
+            left_out: merge.left_out,
         };
         now = take(vault, states, &places, labels, &how, (&mut report, &mut beside))?;
     }
@@ -174,6 +191,8 @@ fn store(vault: &Vault, editor: TreeEditor<'_>) -> Result<RootId> {
 struct How<'a> {
     unclear: Unclear,
     meetings: &'a [Meeting],
+    held: &'a HeldCheckouts,
+    left_out: &'a [VaultPath],
 }
 
 /// The target with what it takes from one other side, in these places; the states are the base, the target and the other one.
@@ -213,6 +232,8 @@ fn take(
             target_label,
             unclear: how.unclear,
             meetings: &meetings,
+            held: how.held,
+            left_out: how.left_out,
             edit: &mut edit,
             report,
             beside,
@@ -248,6 +269,10 @@ struct Taking<'a, 'e> {
     unclear: Unclear,
     /// The target's and the other side's trees when they met, newest first.
     meetings: &'e [(Tree<'a>, Tree<'a>)],
+    /// What was held back of the other side's checkouts.
+    held: &'e HeldCheckouts,
+    /// Files that the other side changed and does not bring.
+    left_out: &'e [VaultPath],
     edit: &'e mut Edit<'a>,
     report: &'e mut GitReport,
     /// What is kept beside directories that are taken whole.

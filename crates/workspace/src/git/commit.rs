@@ -8,7 +8,7 @@ mod rehearsal;
 mod wanted;
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use offshoot_vault::diff::Change;
 use offshoot_vault::{Id, RootId, Vault, VaultPath};
@@ -18,7 +18,9 @@ use super::error::{GitError, GitResult};
 use super::export::{Contents, Stream, mode_of};
 use super::folder::GitFolder;
 use super::identity::Identity;
+use super::marks::{Marks, changed, put_entries};
 use super::moved::{move_refs, step, step_through};
+use super::own_index::OwnIndex;
 use super::trailers::{EXEC, WORKSPACE, with_trailers};
 use crate::error::Result;
 use join::Kept;
@@ -83,6 +85,9 @@ pub struct GitCommitted {
     pub unsigned: bool,
 }
 
+/// Told of a commit right before git moves to it; where that fails, git does not.
+pub type AboutTo<'a> = &'a dyn Fn(&GitCommitted) -> Result<()>;
+
 /// A commit about to be made: what the person had not committed is known from before anything came home.
 #[derive(Debug)]
 pub struct GitCommit {
@@ -90,6 +95,8 @@ pub struct GitCommit {
     identity: Identity,
     /// Files of the repository with changes that are not committed, staged or not.
     dirty: BTreeSet<Vec<u8>>,
+    /// Those that git was told to overlook.
+    overlooked: Marks,
 }
 
 impl GitCommit {
@@ -97,17 +104,33 @@ impl GitCommit {
     pub fn prepare(folder: GitFolder) -> GitResult<Self> {
         folder.check_at_rest()?;
         let identity = Identity::of(&folder.git)?;
-        let dirty = dirty(&folder)?;
-        Ok(Self { folder, identity, dirty })
+        let dirty = changed(&folder.git)?;
+        let overlooked = Marks::overlooked(&folder.git)?.changed(&folder)?;
+        Ok(Self { folder, identity, dirty, overlooked })
     }
 
     /// Fails where what comes home is in files that the person changed too: a commit of them would hold more than the workspace's work.
     pub fn check(&self, vault: &Vault, came: &CameHome<'_>) -> Result<()> {
         let wanted = self.wanted(vault, came)?;
-        let both = wanted.into_iter().filter(|(path, _)| self.dirty.contains(path));
-        let both: Vec<VaultPath> =
-            both.filter_map(|(path, _)| self.vault_path(came.at, &path)).collect();
-        if both.is_empty() { Ok(()) } else { Err(GitError::Dirty(both).into()) }
+        let paths = |both: &BTreeSet<Vec<u8>>| -> Vec<VaultPath> {
+            both.iter().filter_map(|path| self.vault_path(came.at, path)).collect()
+        };
+        let wanted: BTreeSet<Vec<u8>> = wanted.into_iter().map(|(path, _)| path).collect();
+        let (both, overlooked) = (&wanted & &self.dirty, self.overlooked.of(&wanted));
+        if !both.is_empty() {
+            return Err(GitError::Dirty(paths(&both)).into());
+        }
+        if overlooked.is_empty() {
+            return Ok(());
+        }
+        let both = wanted.into_iter().filter(|path| overlooked.contains(path)).collect();
+        let commands = overlooked.commands(&self.folder);
+        Err(GitError::Overlooked { paths: paths(&both), commands }.into())
+    }
+
+    /// Whether the person has changes in a file that are not committed.
+    fn is_changed(&self, path: &[u8]) -> bool {
+        self.dirty.contains(path) || self.overlooked.contains(path)
     }
 
     /// Fails where commits that were kept apart before would be merged, and cannot be. Git gets the objects of the merge for that.
@@ -118,6 +141,27 @@ impl GitCommit {
         }
     }
 
+    /// The same, and git gets nothing.
+    pub fn check_planned_join(&self, vault: &Vault, came: &CameHome<'_>) -> Result<()> {
+        // What is kept apart only now is found once the files are home.
+        if Kept::find(&self.folder, came.git)?.is_none() {
+            return Ok(());
+        }
+        match self.rehearsed(vault, came)? {
+            Some((_kept, commit)) => commit.check_join(vault, came),
+            None => Ok(()),
+        }
+    }
+
+    /// The same commit in a repository that goes with what is given first.
+    fn rehearsed(&self, vault: &Vault, came: &CameHome<'_>) -> Result<Option<(Rehearsal, Self)>> {
+        let Some(rehearsal) = Rehearsal::new(&self.folder, vault, came)? else { return Ok(None) };
+        let (identity, dirty) = (self.identity.clone(), self.dirty.clone());
+        let (folder, overlooked) = (rehearsal.folder.clone(), self.overlooked.clone());
+        let commit = Self { folder, identity, dirty, overlooked };
+        Ok(Some((rehearsal, commit)))
+    }
+
     /// What a commit of what comes home would be: it is made, and forgotten. The id of a new one is not what the real one's will be. Nothing
     /// where git has it already, or can see nothing of it.
     pub fn plan(
@@ -126,12 +170,10 @@ impl GitCommit {
         came: &CameHome<'_>,
         words: &GitWords<'_>,
     ) -> Result<Option<GitCommitted>> {
-        let Some(rehearsal) = Rehearsal::new(&self.folder, vault, came)? else {
+        let Some((_rehearsal, commit)) = self.rehearsed(vault, came)? else {
             return self.plan_files(vault, came);
         };
-        let (identity, dirty) = (self.identity.clone(), self.dirty.clone());
-        let commit = Self { folder: rehearsal.folder.clone(), identity, dirty };
-        let made = commit.commit(vault, came, words)?;
+        let made = commit.commit(vault, came, words, &|_| Ok(()))?;
         let Some(made) = made else { return Ok(None) };
         let hooks = if made.is_new { hooks::hooks(&self.folder)? } else { Vec::new() };
         Ok(Some(GitCommitted { hooks, ..made }))
@@ -165,9 +207,10 @@ impl GitCommit {
         vault: &Vault,
         came: &CameHome<'_>,
         words: &GitWords<'_>,
+        about_to: AboutTo<'_>,
     ) -> Result<Option<GitCommitted>> {
         self.check(vault, came)?;
-        self.make(vault, came, words)
+        self.make(vault, came, words, about_to)
     }
 
     fn make(
@@ -175,16 +218,17 @@ impl GitCommit {
         vault: &Vault,
         came: &CameHome<'_>,
         words: &GitWords<'_>,
+        about_to: AboutTo<'_>,
     ) -> Result<Option<GitCommitted>> {
         self.folder.check_at_rest()?;
         let wanted = self.tracked_or_not_ignored(self.wanted(vault, came)?)?;
         if wanted.is_empty() {
-            return self.join(vault, came, words);
+            return self.join(vault, came, words, about_to);
         }
         let lines = self.index_lines(vault, &wanted)?;
         let parent = self.folder.commit("HEAD")?;
         let Some(tree) = self.new_tree(parent.as_deref(), &lines)? else {
-            return self.join(vault, came, words);
+            return self.join(vault, came, words, about_to);
         };
         let message = self.message(words);
         let merged = self.merged(vault, came, parent.as_deref(), &tree, &wanted)?;
@@ -198,10 +242,9 @@ impl GitCommit {
         let hooks = hooks::hooks(&self.folder)?;
         let commit = self.write_commit(&tree, &parents, &message)?;
         // The index first: should the rest fail, the changes are staged and nothing looks as if it were taken back.
-        self.folder.git.output_of(&["update-index", "-z", "--index-info"], &lines)?;
+        put_entries(&self.folder.git, &lines)?;
         let note = commit_note(parent.as_deref(), &message);
-        self.move_head(&commit, parent.as_deref(), merged.as_ref(), &note)?;
-        Ok(Some(GitCommitted {
+        let made = GitCommitted {
             commit,
             branch: branch_of(&reference),
             reference,
@@ -209,11 +252,14 @@ impl GitCommit {
             files: files as u64,
             merged_commit: merged.as_ref().map(|kept| kept.tip.clone()),
             merged_stays: merged.as_ref().is_some_and(|kept| kept.in_use),
-            merged: merged.map(|kept| kept.reference),
+            merged: merged.as_ref().map(|kept| kept.reference.clone()),
             is_new: true,
             hooks,
             unsigned: hooks::would_sign(&self.folder)?,
-        }))
+        };
+        about_to(&made)?;
+        self.move_head(&made.commit, made.before.as_deref(), merged.as_ref(), &note)?;
+        Ok(Some(made))
     }
 
     /// The workspace's own commits, if the new one has everything that they changed.
@@ -263,8 +309,8 @@ impl GitCommit {
 
     /// The tree of the parent with what came home, made in an index of its own; nothing where it is the parent's.
     fn new_tree(&self, parent: Option<&str>, lines: &[u8]) -> GitResult<Option<String>> {
-        let index = OwnIndex(self.folder.git_dir.join(format!("offshoot-index-{}", Id::random())));
-        let git = self.folder.git.with_index(&index.0);
+        let index = OwnIndex::new(&self.folder)?;
+        let git = index.git(&self.folder);
         match parent {
             Some(parent) => git.output(&["read-tree", parent])?,
             None => git.output(&["read-tree", "--empty"])?,
@@ -330,31 +376,6 @@ fn commit_note(parent: Option<&str>, message: &str) -> String {
         Some(_) => format!("commit: {subject}"),
         None => format!("commit (initial): {subject}"),
     }
-}
-
-/// An index beside the repository's own, which goes at the end.
-struct OwnIndex(PathBuf);
-
-impl Drop for OwnIndex {
-    fn drop(&mut self) {
-        // What is left is a small file that nothing reads.
-        drop(std::fs::remove_file(&self.0));
-    }
-}
-
-/// Files with changes that are not committed.
-fn dirty(folder: &GitFolder) -> GitResult<BTreeSet<Vec<u8>>> {
-    let arguments = [
-        "status",
-        "--porcelain=v1",
-        "-z",
-        "--untracked-files=no",
-        "--no-renames",
-        "--ignore-submodules=all",
-    ];
-    let listed = folder.git.output(&arguments)?;
-    let lines = listed.split(|byte| *byte == 0).filter(|line| line.len() > 3);
-    Ok(lines.map(|line| line[3..].to_vec()).collect())
 }
 
 fn branch_of(reference: &str) -> Option<String> {

@@ -4,6 +4,9 @@
 use offshoot_vault::{Actor, Id, Transaction, Vault};
 use serde::{Deserialize, Serialize};
 
+use super::commit::GitCommitted;
+use super::folder::GitFolder;
+use super::moved::GitMove;
 use crate::error::Result;
 
 /// A git commit that is asked for.
@@ -24,15 +27,36 @@ pub struct GitDue {
     /// How it was asked for.
     #[serde(default)]
     pub asked: GitAsked,
+    /// What git is about to do for it. Where the ref is there already, it was done, and only not remembered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) moving: Option<GitMove>,
+    /// It was made, and an undo of the commit is about to move these refs back: until that is recorded, they have to come forth again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) undone: Vec<GitMove>,
+}
+
+impl GitDue {
+    /// One that nobody has begun with.
+    pub(crate) fn of(workspace: Id, commit: Id, asked: GitAsked) -> Self {
+        Self { workspace, commit, asked, moving: None, undone: Vec::new() }
+    }
 }
 
 /// The git commits that are still to be made, of workspaces that are there.
 pub fn git_dues(vault: &Vault) -> Result<Vec<GitDue>> {
     let mut dues = parsed(vault.git_due()?.as_deref());
+    dues.retain(|due| due.undone.is_empty());
     if !dues.is_empty() {
         let workspaces = vault.workspaces()?;
         dues.retain(|due| workspaces.iter().any(|workspace| workspace.id == due.workspace));
     }
+    Ok(dues)
+}
+
+/// Undos that moved refs of git back, or were about to, and are not recorded.
+pub(crate) fn git_undos(vault: &Vault) -> Result<Vec<GitDue>> {
+    let mut dues = parsed(vault.git_due()?.as_deref());
+    dues.retain(|due| !due.undone.is_empty());
     Ok(dues)
 }
 
@@ -47,6 +71,35 @@ pub fn forget_git_due(vault: &Vault, actor: &Actor, workspace: &Id) -> Result<()
         vault.transact("git commit", actor, |tx| forget(tx, workspace))?;
     }
     Ok(())
+}
+
+/// Remembers what git is about to do, so that it is known where whoever does it dies in between.
+pub fn announce_git_commit(
+    vault: &Vault,
+    actor: &Actor,
+    workspace: &Id,
+    made: &GitCommitted,
+) -> Result<()> {
+    let Some(due) = git_due_of(vault, workspace)? else { return Ok(()) };
+    let due = GitDue { moving: Some(GitMove::of(made)), ..due };
+    vault.transact("git commit", actor, |tx| owe(tx, due.clone()))?;
+    Ok(())
+}
+
+/// Remembers a git commit that was made by somebody who died before that. Whether there was one.
+pub fn settle_git_due(
+    vault: &Vault,
+    actor: &Actor,
+    folder: &GitFolder,
+    due: &GitDue,
+) -> Result<bool> {
+    match &due.moving {
+        Some(moving) if moving.is_done(folder)? => {
+            moving.record(vault, actor, &due.commit, due.workspace)?;
+            Ok(true)
+        }
+        _ => Ok(false),
+    }
 }
 
 /// The same, as a part of something.

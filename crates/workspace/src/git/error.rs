@@ -96,6 +96,14 @@ pub enum GitError {
     /// What comes home and what the person has not committed are in the same files.
     #[error("{} had changes in the folder that are not committed: {}", files(.0.len()), list(.0))]
     Dirty(Vec<VaultPath>),
+    /// The same in files that git was told to overlook.
+    #[error("{} had changes in the folder that git was told to overlook: {}", files(.paths.len()), list(.paths))]
+    Overlooked {
+        /// The files.
+        paths: Vec<VaultPath>,
+        /// The commands that make git look at them again.
+        commands: Vec<String>,
+    },
     /// Commits that were kept apart do not fit onto the branch.
     #[error("{kept} cannot be merged: {why}")]
     CannotJoin {

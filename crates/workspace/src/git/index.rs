@@ -76,20 +76,22 @@ pub(crate) fn is_index_refresh(objects: &Objects, change: &Change) -> bool {
     sides.is_some_and(|(before, after)| same_files(&before, &after))
 }
 
+/// The index of the first folder's repository in a state of the vault. Nothing where it cannot be read.
+pub(crate) fn first_index(vault: &Vault, root: &RootId) -> crate::error::Result<Option<Index>> {
+    let tree = vault.tree(root)?;
+    let state = State { objects: vault.objects()?, tree: &tree };
+    let path = state.repository_at(&VaultPath::top())?.join(b"index");
+    Ok(state.file(&path)?.and_then(|bytes| parse(&bytes)))
+}
+
 /// The files of the first folder that the index of its repository has otherwise in one state than in another.
 pub(crate) fn changed_in_index(
     vault: &Vault,
     before: &RootId,
     after: &RootId,
 ) -> crate::error::Result<BTreeSet<VaultPath>> {
-    let objects = vault.objects()?;
-    let read = |root: &RootId| -> crate::error::Result<Index> {
-        let tree = vault.tree(root)?;
-        let state = State { objects, tree: &tree };
-        let path = state.repository_at(&VaultPath::top())?.join(b"index");
-        Ok(state.file(&path)?.and_then(|bytes| parse(&bytes)).unwrap_or_default())
-    };
-    let (before, after) = (read(before)?, read(after)?);
+    let read = |root: &RootId| first_index(vault, root);
+    let (before, after) = (read(before)?.unwrap_or_default(), read(after)?.unwrap_or_default());
     let version = |index: &Index, key: &(Vec<u8>, u8)| {
         index.get(key).map(|entry| (entry.object.clone(), entry.mode))
     };

@@ -1,8 +1,9 @@
 //! The git commit that came with a commit of files: remembered, taken back with it, and brought back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use offshoot_vault::{Actor, Id, Operation, RootId, Scope, Vault, VaultPath};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::apart::{GitEvent, GitNote, GitReport, InUse};
@@ -10,6 +11,8 @@ use super::commit::GitCommitted;
 use super::due::forget;
 use super::error::GitResult;
 use super::folder::GitFolder;
+use super::index::Index;
+use super::marks::{Marks, put_entries};
 use super::repository::{State, led_over, resolve};
 use crate::error::Result;
 
@@ -21,7 +24,7 @@ pub(crate) const FOLLOW: &str = "git follow";
 const PAGE: u32 = 64;
 
 /// The refs that a git commit moved.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct GitMove {
     reference: String,
     /// Where it was; nothing where it was not there.
@@ -29,6 +32,9 @@ pub(crate) struct GitMove {
     to: String,
     /// The ref with the workspace's own commits that it merged, and that went, and where that was.
     merged: Option<(String, String)>,
+    /// The index before, where it is known.
+    #[serde(skip)]
+    index: Option<Index>,
 }
 
 /// A line of a transaction of refs.
@@ -42,21 +48,7 @@ pub fn record_git_commit(
     workspace: Id,
     made: &GitCommitted,
 ) -> Result<()> {
-    vault.transact(KIND, actor, |tx| {
-        tx.scope(workspace);
-        let on = made.branch.as_deref().unwrap_or("HEAD");
-        let id = made.commit.get(..12).unwrap_or(&made.commit);
-        tx.summary(format!("git commit {id} on {on}"));
-        tx.detail("commit", commit.to_string());
-        tx.detail("ref", made.reference.clone());
-        tx.detail("from", made.before.clone());
-        tx.detail("to", made.commit.clone());
-        tx.detail("merged", made.merged.clone());
-        tx.detail("merged_commit", made.merged_commit.clone());
-        tx.record_always();
-        forget(tx, &workspace)
-    })?;
-    Ok(())
+    GitMove::of(made).record(vault, actor, commit, workspace)
 }
 
 /// The git commit that was made of what a commit brought home, if there is one.
@@ -75,12 +67,18 @@ pub(crate) fn git_move_of(vault: &Vault, commit: &Operation) -> Result<Option<Gi
             }
             let (Some(reference), Some(to)) = (text("ref"), text("to")) else { return Ok(None) };
             let (from, merged) = (text("from"), text("merged").zip(text("merged_commit")));
-            return Ok(Some(GitMove { reference, from, to, merged }));
+            return Ok(Some(GitMove { reference, from, to, merged, index: None }));
         }
         if last.seq <= commit.seq {
             return Ok(None);
         }
     }
+}
+
+/// The repository of the first folder in a state of the main line.
+pub(crate) fn repository_at(vault: &Vault, root: &RootId) -> Result<VaultPath> {
+    let tree = vault.tree(root)?;
+    State { objects: vault.objects()?, tree: &tree }.repository_at(&VaultPath::top())
 }
 
 /// What is checked out.
@@ -106,11 +104,75 @@ impl CheckedOut {
     /// The move to another commit; nothing where there is none.
     pub(crate) fn moved_to(self, later: Self) -> Option<GitMove> {
         let (reference, from) = (self.reference, self.commit);
-        Some(GitMove { reference, from, to: later.commit?, merged: None })
+        Some(GitMove { reference, from, to: later.commit?, merged: None, index: None })
     }
 }
 
 impl GitMove {
+    /// What a commit does.
+    pub(super) fn of(made: &GitCommitted) -> Self {
+        Self {
+            reference: made.reference.clone(),
+            from: made.before.clone(),
+            to: made.commit.clone(),
+            merged: made.merged.clone().zip(made.merged_commit.clone()),
+            index: None,
+        }
+    }
+
+    /// Whether the ref is where it was to be moved.
+    pub(super) fn is_done(&self, folder: &GitFolder) -> GitResult<bool> {
+        Ok(folder.commit(&self.reference)?.as_ref() == Some(&self.to))
+    }
+
+    /// Remembers it, as that of a commit of files.
+    pub(super) fn record(
+        &self,
+        vault: &Vault,
+        actor: &Actor,
+        commit: &Id,
+        workspace: Id,
+    ) -> Result<()> {
+        vault.transact(KIND, actor, |tx| {
+            tx.scope(workspace);
+            let on = self.reference.strip_prefix("refs/heads/").unwrap_or("HEAD");
+            let id = self.to.get(..12).unwrap_or(&self.to);
+            tx.summary(format!("git commit {id} on {on}"));
+            let (merged, tip) = self.merged.clone().unzip();
+            tx.detail("commit", commit.to_string());
+            tx.detail("ref", self.reference.clone());
+            tx.detail("from", self.from.clone());
+            tx.detail("to", self.to.clone());
+            tx.detail("merged", merged);
+            tx.detail("merged_commit", tip);
+            tx.record_always();
+            forget(tx, &workspace)
+        })?;
+        Ok(())
+    }
+
+    /// The same, with the index before.
+    pub(crate) fn with_index(self, index: Option<Index>) -> Self {
+        Self { index, ..self }
+    }
+
+    /// Moves the refs forth again that somebody moved back who died before the files went back. Whether there is nothing left to do: the
+    /// refs are where they were, or somebody moved them since.
+    pub(crate) fn bring_back(&self, folder: &GitFolder, at: &VaultPath) -> GitResult<bool> {
+        let now = || folder.commit(&self.reference);
+        if now()?.as_ref() == Some(&self.to) {
+            // The index goes before the refs.
+            let checked_out = folder.checked_out()?.unwrap_or_else(|| "HEAD".to_owned());
+            if checked_out == self.reference {
+                let side = |commit| Side { commit, index: None };
+                move_index(folder, side(self.from.as_deref()), side(Some(&self.to)))?;
+            }
+            return Ok(true);
+        }
+        self.revert(folder, at, true)?;
+        Ok(now()? != self.from)
+    }
+
     /// Moves the refs back, or forth again, in one step, with the index where that belongs to them, and tells what became of them. Where
     /// the branch is elsewhere, or git is at work, it stays. `at` is the repository in the vault.
     pub(crate) fn revert(
@@ -135,6 +197,7 @@ impl GitMove {
                 from: from.map(str::to_owned),
                 to: to.map(str::to_owned),
                 way: None,
+                logged: false,
             });
         };
         let is_free = folder.check_at_rest().is_ok() && folder.check_unlocked().is_ok();
@@ -193,13 +256,17 @@ impl GitMove {
         }
         let checked_out = folder.checked_out()?.unwrap_or_else(|| "HEAD".to_owned());
         let with_index = moves && checked_out == self.reference;
+        let index = self.index.as_ref();
+        let [index_old, index_new] = if redo { [index, None] } else { [None, index] };
+        let sides =
+            [Side { commit: old, index: index_old }, Side { commit: new, index: index_new }];
         if with_index {
-            move_index(folder, old, new)?;
+            move_index(folder, sides[0], sides[1])?;
         }
         let why = if redo { "offshoot: redo of a commit" } else { "offshoot: undo of a commit" };
         if let Err(error) = move_refs(folder, why, &lines) {
             if with_index {
-                move_index(folder, new, old)?;
+                move_index(folder, sides[1], sides[0])?;
             }
             return Err(error);
         }
@@ -244,35 +311,59 @@ fn has(folder: &GitFolder, branch: Option<&str>, commit: &str) -> GitResult<bool
     Ok(folder.git.try_output(&arguments, &[])?.status.success())
 }
 
+/// A commit that is checked out, and the index that belongs to it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Side<'a> {
+    /// Nothing before the first one.
+    pub(super) commit: Option<&'a str>,
+    /// Nothing where it is what the commit has.
+    pub(super) index: Option<&'a Index>,
+}
+
 /// Gives the files that differ between two commits their other version in the index, unless something else is staged there.
-pub(super) fn move_index(
-    folder: &GitFolder,
-    from: Option<&str>,
-    to: Option<&str>,
-) -> GitResult<()> {
+pub(super) fn move_index(folder: &GitFolder, from: Side<'_>, to: Side<'_>) -> GitResult<()> {
     let git = &folder.git;
-    let nothing = match (from, to) {
+    let nothing = match (from.commit, to.commit) {
         (Some(_), Some(_)) => String::new(),
         _ => git.line(&["hash-object", "-t", "tree", "--stdin"])?,
     };
-    let (from, to) = (from.unwrap_or(&nothing), to.unwrap_or(&nothing));
-    let arguments = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", from, to];
-    let listed = git.output(&arguments)?;
+    let commits = [from.commit.unwrap_or(&nothing), to.commit.unwrap_or(&nothing)];
+    let arguments = ["diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev"];
+    let listed = git.output(&[&arguments[..], &commits].concat())?;
     let staged = staged(&git.output(&["ls-files", "--stage", "-z"])?);
     let mut parts = listed.split(|byte| *byte == 0);
-    let mut lines = Vec::new();
+    let (mut lines, mut moved) = (Vec::new(), BTreeSet::new());
     while let (Some(modes), Some(path)) = (parts.next(), parts.next()) {
         let words: Vec<&[u8]> = modes.split(|byte| *byte == b' ').collect();
         let [old_mode, mode, old_object, object, ..] = words[..] else { continue };
-        let old = (old_mode.strip_prefix(b":").unwrap_or(old_mode), old_object);
-        let now = staged.get(path).map(|(mode, object)| (mode.as_slice(), object.as_slice()));
-        let was_absent = old.0.iter().all(|byte| *byte == b'0');
-        if now == Some(old) || (now.is_none() && was_absent) {
-            let mode = if mode.iter().all(|byte| *byte == b'0') { b"0" } else { mode };
-            lines.extend([mode, b" ", object, b"\t", path, b"\0"].concat());
+        let committed = |mode: &[u8], object: &[u8]| {
+            let mode = mode.strip_prefix(b":").unwrap_or(mode);
+            let is_there = mode.iter().any(|byte| *byte != b'0');
+            is_there.then(|| (mode.to_vec(), object.to_vec()))
+        };
+        let now = staged.get(path).cloned();
+        let in_index = |side: Side<'_>| side.index.map(|index| version(index, path));
+        if now != committed(old_mode, old_object) && in_index(from) != Some(now) {
+            continue;
         }
+        // What is only announced is put back as a mark.
+        let is_announced =
+            |index: &Index| index.get(&(path.to_vec(), 0)).is_some_and(|entry| entry.announced);
+        let new = in_index(to).unwrap_or_else(|| committed(mode, object));
+        let new = new.filter(|_| !to.index.is_some_and(is_announced));
+        let (mode, object) = new.unwrap_or_else(|| (b"0".to_vec(), object.to_vec()));
+        lines.extend([&mode[..], b" ", &object, b"\t", path, b"\0"].concat());
+        moved.insert(path.to_vec());
     }
-    git.output_of(&["update-index", "-z", "--index-info"], &lines).map(drop)
+    put_entries(git, &lines)?;
+    to.index.map_or(Ok(()), |index| Marks::in_index(index).of(&moved).put_back(git))
+}
+
+/// What an index has of a file, as git prints it.
+fn version(index: &Index, path: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+    let entry = index.get(&(path.to_vec(), 0))?;
+    let object: String = entry.object.iter().map(|byte| format!("{byte:02x}")).collect();
+    Some((format!("{:o}", entry.mode).into_bytes(), object.into_bytes()))
 }
 
 /// The files of an index, by path, with mode and object.

@@ -74,6 +74,15 @@ pub(crate) fn git_directory(path: &VaultPath) -> Option<VaultPath> {
     None
 }
 
+/// The directory that git keeps for a further working tree, of which a path is a part: `.git/worktrees/NAME`.
+pub(crate) fn worktree_of(path: &VaultPath) -> Option<VaultPath> {
+    let repository = git_directory(path)?;
+    match &path.names()[repository.names().len()..] {
+        [kind, name, ..] if is_name(kind, "worktrees") => Some(repository.join(kind).join(name)),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

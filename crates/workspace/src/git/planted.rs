@@ -1,6 +1,7 @@
 //! Changes that would make the host run something by itself, as soon as anybody uses git there.
 
 mod look;
+mod replaced;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +9,12 @@ use offshoot_vault::diff::Change;
 use offshoot_vault::{Binding, Entry, EntryKind, Objects, Tree, VaultPath};
 
 use super::names::{git_directory, is_name, within_repository};
+use super::nested::{Look, Nested};
 use super::repository::{State, is_repository, path_of};
 use super::submodule::Submodules;
 use crate::error::Result;
-use look::{emptied, is_module_part, leads_elsewhere, look, shadows_ref};
+use look::{is_module_part, leads_elsewhere, look, shadows_ref};
+use replaced::Replaced;
 
 /// What is planted, and so held back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -24,6 +27,8 @@ pub enum Planted {
     Attributes,
     /// Another place that git takes objects, settings or a whole repository from.
     Redirect,
+    /// An object that git takes in place of another one.
+    Replacement,
     /// Steps that git goes on with when it is told to continue.
     Todo,
     /// A symbolic link inside of a repository.
@@ -36,6 +41,8 @@ pub enum Planted {
     OtherCheckout,
     /// A repository that is gone.
     Gone,
+    /// A working tree that the folder has newer work in.
+    Newer,
 }
 
 impl Planted {
@@ -46,12 +53,14 @@ impl Planted {
             Self::Config => "a git configuration",
             Self::Attributes => "git attributes",
             Self::Redirect => "a place that git is sent to",
+            Self::Replacement => "an object that git takes for another one",
             Self::Todo => "steps for git to take",
             Self::Link => "a link inside of a git repository",
             Self::Repository => "a git repository",
             Self::Dependent => "part of a git repository that needs what is held back",
             Self::OtherCheckout => "part of another checkout",
             Self::Gone => "a deleted git repository",
+            Self::Newer => "a working tree with newer work in the folder",
         }
     }
 }
@@ -116,7 +125,7 @@ fn own_part(inside: &[Vec<u8>]) -> &[Vec<u8>] {
 }
 
 /// The directory of steps that a path is, or is in.
-fn steps(path: &VaultPath) -> Option<VaultPath> {
+pub(crate) fn steps(path: &VaultPath) -> Option<VaultPath> {
     let inside = own_part(within_repository(path)?);
     let (first, rest) = inside.split_first()?;
     let end = path.names().len() - rest.len();
@@ -144,6 +153,9 @@ pub(super) fn sensitive(first: &[u8], rest: &[Vec<u8>]) -> Option<Planted> {
             () => None,
         };
     }
+    if is("refs") && rest.len() > 1 && is_name(&rest[0], "replace") {
+        return Some(Planted::Replacement);
+    }
     if is("info") && (below(&["attributes"]) || below(&["grafts"])) {
         return Some(Planted::Attributes);
     }
@@ -164,8 +176,9 @@ pub struct Planting {
     finished: BTreeSet<VaultPath>,
     /// Files that git would take for refs, before those that people know by the same names.
     refs: BTreeSet<VaultPath>,
-    /// `.git` files that went with all else in their folder. They would be left alone in it.
-    emptied: BTreeSet<VaultPath>,
+    /// Objects that git would take for others.
+    replaced: Replaced,
+    nested: Nested,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -178,12 +191,11 @@ enum Was {
 }
 
 impl Planting {
-    /// Looks at the directories that something changed in.
+    /// Looks at the directories that something changed in; `main` is what the folders are.
     pub fn of(
         changes: &[Change],
         objects: &Objects,
-        before: &Tree<'_>,
-        after: &Tree<'_>,
+        [before, after, main]: [&Tree<'_>; 3],
         bindings: &[Binding],
     ) -> Result<Self> {
         let state = |tree| State { objects, tree };
@@ -203,7 +215,7 @@ impl Planting {
         let mut repositories: BTreeMap<VaultPath, Was> =
             looked.into_iter().filter_map(|(path, was)| Some((path, was?))).collect();
         let modules = repositories.keys().filter(|path| is_module(path)).cloned().collect();
-        let submodules = Submodules::of(changes, &modules, old, new, bindings)?;
+        let submodules = Submodules::of(changes, &modules, new, bindings)?;
         repositories.retain(|path, _| !submodules.plain.contains(path));
         for change in changes {
             if let Some(path) = leads_elsewhere(change)
@@ -230,14 +242,21 @@ impl Planting {
                 finished.insert(steps);
             }
         }
-        let emptied = emptied(changes, after, bindings)?;
+        let look = Look { before: old, after: new, main: state(main), bindings };
+        let nested = look.nested(changes, &submodules)?;
         let mut refs = BTreeSet::new();
         for change in changes {
             if shadows_ref(change, new)? {
                 refs.insert(change.path.clone());
             }
         }
-        Ok(Self { repositories, gone, submodules, finished, refs, emptied })
+        let replaced = Replaced::of(changes, old, new)?;
+        Ok(Self { repositories, gone, submodules, finished, refs, replaced, nested })
+    }
+
+    /// What a list of packed refs says without what is planted in it; nothing where nothing is.
+    pub fn packed_refs(&self, path: &VaultPath) -> Option<&[u8]> {
+        self.replaced.packed(path)
     }
 
     /// What a change to a path plants.
@@ -250,11 +269,12 @@ impl Planting {
         if self.gone.iter().any(|repository| path.is_within(repository)) {
             return Some(Planted::Gone);
         }
-        if self.finished.iter().any(|steps| path.is_within(steps)) || self.emptied.contains(path) {
-            return None;
+        if let Some(why) = self.nested.holds(path) {
+            return Some(why);
         }
-        if self.submodules.holds(path, before) {
-            return Some(Planted::Repository);
+        let is_finished = self.finished.iter().any(|steps| path.is_within(steps));
+        if is_finished || self.nested.lets(path) || self.replaced.is_same(path) {
+            return None;
         }
         if self.refs.contains(path) && matters(before, after) {
             return Some(Planted::Redirect);

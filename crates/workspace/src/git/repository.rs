@@ -11,6 +11,8 @@ use crate::error::Result;
 const LONGEST: u64 = 64 << 20;
 /// More symbolic refs in a row are none.
 const MOST_LINKS: usize = 5;
+/// Where the refs of one working tree are, below `refs`.
+const OWN_REFS: &[u8] = b"worktree";
 
 /// The refs of a repository by their names, `HEAD` included, each as it is written: an id, or `ref: ` and another name.
 pub(crate) type Refs = BTreeMap<Vec<u8>, Vec<u8>>;
@@ -71,27 +73,64 @@ impl State<'_> {
         let common = common(repository);
         let mut refs = Refs::new();
         refs.extend(self.packed_refs(&common)?);
-        let loose = common.join(b"refs");
-        if let Some(dir) = self.tree.get(&loose)?.and_then(|entry| entry.directory().copied()) {
-            let mut found = Vec::new();
-            self.tree.walk(&loose, &dir, &mut |path, entry| {
-                let is_lock = entry.name.ends_with(b".lock");
-                if let Body::File { blob, .. } = entry.body
-                    && !is_lock
-                {
-                    found.push((path.names()[common.names().len()..].join(&b'/'), blob));
-                }
-                Ok(())
-            })?;
-            for (name, blob) in found {
-                refs.insert(name, trimmed(self.objects.blob(&blob)?));
-            }
-        }
+        refs.extend(self.loose_refs(&common, &common.join(b"refs"))?);
         if let Some(head) = self.file(&repository.join(b"HEAD"))? {
             refs.insert(b"HEAD".to_vec(), trimmed(head));
         }
         Ok(refs)
     }
+
+    /// The refs that a further working tree has for itself, by the names that git gives them in the whole repository:
+    /// `worktrees/NAME/refs/worktree/...`.
+    pub(crate) fn own_refs(&self, repository: &VaultPath, worktree: &VaultPath) -> Result<Refs> {
+        self.loose_refs(repository, &worktree.join(b"refs").join(OWN_REFS))
+    }
+
+    /// The folder of a further working tree, if that lies in this state: there is a `.git` file in it that names the working tree.
+    pub(crate) fn worktree_folder(
+        &self,
+        repository: &VaultPath,
+        worktree: &VaultPath,
+    ) -> Result<Option<VaultPath>> {
+        let place = self.file(&worktree.join(b"gitdir"))?.unwrap_or_default();
+        let names = place.trim_ascii_end().split(|byte| *byte == b'/');
+        let names: Vec<&[u8]> = names.filter(|name| !matches!(*name, b"" | b"." | b"..")).collect();
+        // Where the folder lies on the host is not known here.
+        for above in [VaultPath::top(), repository.parent().unwrap_or_default()] {
+            for start in 0..names.len() {
+                let path = names[start..].iter().fold(above.clone(), |path, name| path.join(name));
+                let text = self.file(&path)?.unwrap_or_default();
+                let named = gitfile(&text).and_then(worktree_name);
+                if named.is_some() && named == worktree.name() {
+                    return Ok(path.parent());
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// The refs that have files of their own below a directory of the repository.
+    fn loose_refs(&self, repository: &VaultPath, below: &VaultPath) -> Result<Refs> {
+        let Some(entry) = self.tree.get(below)? else { return Ok(Refs::new()) };
+        let Some(dir) = entry.directory() else { return Ok(Refs::new()) };
+        let mut found = Vec::new();
+        self.tree.walk(below, dir, &mut |path, entry| {
+            let is_lock = entry.name.ends_with(b".lock");
+            if let Body::File { blob, .. } = entry.body
+                && !is_lock
+            {
+                found.push((path.names()[repository.names().len()..].join(&b'/'), blob));
+            }
+            Ok(())
+        })?;
+        let read = |(name, blob)| Ok((name, trimmed(self.objects.blob(&blob)?)));
+        found.into_iter().map(read).collect()
+    }
+}
+
+/// Whether a path below a further working tree's directory is, or holds, refs that it has for itself.
+pub(crate) fn is_own_ref(inside: &[Vec<u8>]) -> bool {
+    matches!(inside, [refs, own, ..] if refs == b"refs" && own == OWN_REFS)
 }
 
 /// Whether a directory looks like a repository to git: a `HEAD`, and either both stores or a note where they are.

@@ -185,7 +185,10 @@ impl Git {
         command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| self.not_run(arguments, error))?;
         if let Some(pipe) = child.stdin.take() {
-            write_beside(pipe, input.to_vec());
+            write_beside(pipe, input.to_vec()).map_err(|error| {
+                end(&mut child);
+                self.not_run(arguments, error)
+            })?;
         }
         let stdout = child.stdout.take().map(read_beside);
         let stderr = child.stderr.take().map(read_beside);
@@ -290,18 +293,23 @@ fn text_of<A: AsRef<OsStr>>(arguments: &[A]) -> String {
 
 fn read_beside(mut pipe: impl Read + Send + 'static) -> Receiver<io::Result<Vec<u8>>> {
     let (sender, receiver) = channel();
-    std::thread::spawn(move || {
+    let told = sender.clone();
+    let read = move || {
         let mut bytes = Vec::new();
         let read = pipe.read_to_end(&mut bytes).map(|_| bytes);
         // Nobody listens any more where the time was over.
-        drop(sender.send(read));
-    });
+        drop(told.send(read));
+    };
+    if let Err(error) = std::thread::Builder::new().spawn(read) {
+        drop(sender.send(Err(error)));
+    }
     receiver
 }
 
-fn write_beside(mut pipe: ChildStdin, bytes: Vec<u8>) {
+fn write_beside(mut pipe: ChildStdin, bytes: Vec<u8>) -> io::Result<()> {
     // A git that does not read all of it says why by how it ends.
-    std::thread::spawn(move || drop(pipe.write_all(&bytes)));
+    let write = move || drop(pipe.write_all(&bytes));
+    std::thread::Builder::new().spawn(write).map(drop)
 }
 
 type Reading = Option<Receiver<io::Result<Vec<u8>>>>;

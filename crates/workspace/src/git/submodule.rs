@@ -2,23 +2,24 @@
 //!
 //! Such a submodule is a repository below `modules/`, a `.git` file in its working tree that leads there, and lines in the settings of the
 //! repository around it. It comes home by itself where git runs nothing for it: its settings are those that git writes, it has no hooks, and
-//! it and its working tree name each other. Otherwise all of it stays, its files too: a working tree without its repository is in git's way.
+//! it and its working tree name each other. Otherwise all of it stays, its files [too](super::nested): a working tree without its repository is
+//! in git's way.
 
 mod settings;
 
 use std::collections::BTreeSet;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use offshoot_vault::diff::Change;
-use offshoot_vault::{Binding, Body, Entry, EntryKind, Objects, Tree, VaultPath};
+use offshoot_vault::{Binding, Body, Entry, EntryKind, Objects, VaultPath};
 
+pub(super) use self::settings::moved_to;
 use self::settings::{Settings, adds_only_submodules};
 use super::names::is_name;
+use super::nested::{leads_to, on_host, resolved};
 use super::planted::{Planted, sensitive};
-use super::repository::{State, gitfile};
-use crate::binding::host_place;
+use super::repository::State;
 use crate::error::Result;
-use crate::home::bytes_path;
 
 /// What is known about the new submodules of a set of changes.
 #[derive(Clone, Debug, Default)]
@@ -27,8 +28,6 @@ pub(super) struct Submodules {
     pub(super) plain: BTreeSet<VaultPath>,
     /// The `.git` files that lead to them, and settings that only name submodules.
     files: BTreeSet<VaultPath>,
-    /// The working trees of those that stay.
-    held: BTreeSet<VaultPath>,
 }
 
 impl Submodules {
@@ -36,7 +35,6 @@ impl Submodules {
     pub(super) fn of(
         changes: &[Change],
         modules: &BTreeSet<VaultPath>,
-        before: State<'_>,
         after: State<'_>,
         bindings: &[Binding],
     ) -> Result<Self> {
@@ -47,13 +45,12 @@ impl Submodules {
             }
             let is_link = change.path.name() == Some(b".git") && change.before.is_none();
             let Some(folder) = change.path.parent().filter(|_| is_link) else { continue };
-            let Some(module) = leads_to(&folder, modules, after, bindings)? else { continue };
-            let look = Look { module, folder: &folder, modules, bindings, after };
+            let place = leads_to(after, &folder, bindings)?;
+            let Some(module) = place.filter(|place| modules.contains(place)) else { continue };
+            let look = Look { module: &module, folder: &folder, modules, bindings, after };
             if look.is_plain()? {
-                found.plain.insert(module.clone());
                 found.files.insert(change.path.clone());
-            } else if is_empty(before.tree, &folder)? {
-                found.held.insert(folder);
+                found.plain.insert(module);
             }
         }
         Ok(found)
@@ -62,11 +59,6 @@ impl Submodules {
     /// Whether a path can come home though its name says otherwise.
     pub(super) fn lets(&self, path: &VaultPath) -> bool {
         self.files.contains(path) || self.plain.iter().any(|module| path.is_within(module))
-    }
-
-    /// Whether a path is in the working tree of a submodule that stays.
-    pub(super) fn holds(&self, path: &VaultPath, before: Option<&Entry>) -> bool {
-        before.is_none() && self.held.iter().any(|folder| path.is_within(folder))
     }
 }
 
@@ -78,21 +70,6 @@ fn names_submodules(change: &Change, objects: &Objects) -> Result<bool> {
     };
     let (before, after) = (text(change.before.as_deref())?, text(change.after.as_deref())?);
     Ok(before.zip(after).is_some_and(|(before, after)| adds_only_submodules(&before, &after)))
-}
-
-/// The new repository that the `.git` file of a working tree leads to.
-fn leads_to<'m>(
-    folder: &VaultPath,
-    modules: &'m BTreeSet<VaultPath>,
-    after: State<'_>,
-    bindings: &[Binding],
-) -> Result<Option<&'m VaultPath>> {
-    let Some(text) = after.file(&folder.join(b".git"))? else { return Ok(None) };
-    let (Some(target), Some(here)) = (gitfile(&text), on_host(bindings, folder)) else {
-        return Ok(None);
-    };
-    let target = resolved(&here, bytes_path(target));
-    Ok(modules.iter().find(|module| target.is_some() && on_host(bindings, module) == target))
 }
 
 /// A new repository and the working tree that leads to it.
@@ -148,29 +125,4 @@ impl Look<'_> {
             Some(_) => false,
         }
     }
-}
-
-/// Whether nothing is in a directory, or there is none.
-pub(super) fn is_empty(tree: &Tree<'_>, path: &VaultPath) -> Result<bool> {
-    let entry = tree.get(path)?;
-    let directory = entry.as_ref().map(|entry| entry.directory());
-    Ok(directory.is_none_or(|directory| directory.is_some_and(|found| found.entries == 0)))
-}
-
-/// Where a path is on the host.
-fn on_host(bindings: &[Binding], path: &VaultPath) -> Option<PathBuf> {
-    host_place(bindings, path).map(|(_, place)| place)
-}
-
-/// What a path means that was written in a directory. No link is followed: there are none on the way to what Offshoot knows.
-fn resolved(here: &Path, path: &Path) -> Option<PathBuf> {
-    let mut place = PathBuf::new();
-    for part in here.join(path).components() {
-        match part {
-            Component::ParentDir => place.pop().then_some(())?,
-            Component::CurDir => {}
-            part => place.push(part),
-        }
-    }
-    Some(place)
 }

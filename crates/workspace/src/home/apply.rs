@@ -1,11 +1,12 @@
 //! Changing the folders, and recording it.
 
 use std::panic::resume_unwind;
+use std::path::Path;
 use std::thread;
 
 use offshoot_vault::{
-    Apply, ApplyError, ApplyOptions, ApplyPlan, ApplyTarget, Id, Kept, RootId, StoreError,
-    VaultError, VaultPath,
+    Apply, ApplyError, ApplyOptions, ApplyPlan, ApplyProblem, ApplyTarget, Id, Kept, RootId,
+    StoreError, VaultError, VaultPath,
 };
 use serde_json::Value;
 
@@ -14,7 +15,7 @@ use super::folders::Folders;
 use super::note::Note;
 use super::record::{Recorded, record};
 use crate::error::{Result, ServiceError};
-use crate::git::{is_index_of, is_object};
+use crate::git::{is_index_of, is_object, within_repository};
 
 impl<'a> Folders<'a> {
     /// Takes the folders from what was captured to another state and records that. Gives nothing where somebody changed
@@ -54,12 +55,17 @@ impl<'a> Folders<'a> {
     /// folders survive.
     fn stage(&self, plan: ApplyPlan, note: Value) -> Result<Apply<'a>> {
         let (staged, durable) = thread::scope(|scope| {
-            let durable = scope.spawn(|| self.vault.make_durable());
+            let started = thread::Builder::new().spawn_scoped(scope, || self.vault.make_durable());
             let staged = self.vault.stage_apply(&self.lock, plan, Id::random(), note);
-            (staged, durable.join())
+            let durable = match started {
+                Ok(thread) => thread.join().unwrap_or_else(|panic| resume_unwind(panic)),
+                // One after the other will do where there are no threads to be had.
+                Err(_) => self.vault.make_durable(),
+            };
+            (staged, durable)
         });
         let mut staged = staged?;
-        if let Err(error) = durable.unwrap_or_else(|panic| resume_unwind(panic)) {
+        if let Err(error) = durable {
             self.take_back(&mut staged)?;
             self.finish(staged)?;
             return Err(error.into());
@@ -95,13 +101,7 @@ impl<'a> Folders<'a> {
     pub(super) fn know_rewritten(&self, apply: &mut Apply<'a>, note: &Note) {
         let (vault, targets, after) = (self.vault, self.targets(), note.after());
         apply.know_rewritten(Box::new(move |host, bytes| {
-            let at = |target: &ApplyTarget| {
-                let below = host.strip_prefix(&target.directory).ok()?;
-                let below = VaultPath::parse(below.as_os_str().as_encoded_bytes()).ok()?;
-                Some(target.at.concat(&below))
-            };
-            let path = targets.iter().filter_map(at).max_by_key(|path| path.names().len());
-            path.is_some_and(|path| is_index_of(vault, &after, &path, bytes))
+            place_of(&targets, host).is_some_and(|path| is_index_of(vault, &after, &path, bytes))
         }));
     }
 
@@ -139,7 +139,18 @@ impl<'a> Folders<'a> {
     fn plan(&self, before: &RootId, after: &RootId) -> Result<Option<ApplyPlan>> {
         let options = ApplyOptions { stays: is_object, ..ApplyOptions::default() };
         let plan = self.vault.plan_apply(&self.targets(), before, after, &options)?;
-        let problems = plan.problems();
+        // Git never waits for anybody: what is new in a git directory was made meanwhile, and nobody should move it away.
+        let targets = self.targets();
+        let made_by_git = |path: &Path| {
+            place_of(&targets, path).is_some_and(|path| within_repository(&path).is_some())
+        };
+        let known = |problem: &ApplyProblem| match problem {
+            ApplyProblem::InTheWay { path } if made_by_git(path) => {
+                ApplyProblem::Changed { path: path.clone() }
+            }
+            problem => problem.clone(),
+        };
+        let problems: Vec<ApplyProblem> = plan.problems().iter().map(known).collect();
         if problems.is_empty() {
             plan.notes().iter().for_each(|note| self.tell(HomeEvent::Note(note.clone())));
             return Ok(Some(plan));
@@ -147,8 +158,18 @@ impl<'a> Folders<'a> {
         if problems.iter().all(|problem| problem.is_stale()) {
             return Ok(None);
         }
-        Err(ApplyError::Problems(problems.to_vec()).into())
+        Err(ApplyError::Problems(problems).into())
     }
+}
+
+/// Where a path of the host lies in the tree.
+fn place_of(targets: &[ApplyTarget], host: &Path) -> Option<VaultPath> {
+    let at = |target: &ApplyTarget| {
+        let below = host.strip_prefix(&target.directory).ok()?;
+        let below = VaultPath::parse(below.as_os_str().as_encoded_bytes()).ok()?;
+        Some(target.at.concat(&below))
+    };
+    targets.iter().filter_map(at).max_by_key(|path| path.names().len())
 }
 
 fn internal(error: &serde_json::Error) -> ServiceError {

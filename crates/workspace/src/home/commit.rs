@@ -14,7 +14,7 @@ use super::{HomeOptions, closed, describe, execs, markers};
 use crate::change::{ChangeSummaryService, Summary};
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
-use crate::git::{GitAsked, GitReport, Meeting, Unclear, is_index_refresh};
+use crate::git::{GitAsked, GitReport, HeldCheckouts, Meeting, Unclear, is_index_refresh};
 use crate::hold::lock_workspace;
 use crate::standing::Standing;
 
@@ -62,7 +62,7 @@ struct Plan {
     /// What the folders become.
     after: RootId,
     brought: Vec<Change>,
-    metadata_files: u64,
+    metadata: Vec<Change>,
     /// What the workspace becomes.
     kept: RootId,
     kept_conflicts: Vec<Conflict>,
@@ -149,17 +149,26 @@ impl<'a> CommitService<'a> {
             true => stamp(vault, &main, &after)?,
             false => after,
         };
-        let Summary { changes: brought, metadata_files, .. } = self.changes(&before, &after)?;
+        let summary = self.changes(&before, &after)?;
+        let metadata = summary.telling_metadata().into_iter().cloned().collect();
+        let brought = summary.changes;
         let (kept, kept_conflicts, kept_git) = match fits {
             true => {
                 // As for a pull, the workspace is the first side.
                 let seen = proposal.selected.without_ignored(vault, &after)?;
-                let sides = [side(&workspace.name, tip.root), side(HEAD_LABEL, seen)];
+                let own = proposal.selected.with_newer(vault, &tip.root)?;
+                let sides = [side(&workspace.name, own), side(HEAD_LABEL, seen)];
                 // The same moments, seen from the workspace.
                 let turned = proposal.meetings.iter();
                 let turned = turned.map(|met| Meeting { target: met.other, other: met.target });
                 let meetings = [Vec::new(), turned.collect()];
-                let how = How { target: 0, unclear: Unclear::Follow, meetings: &meetings };
+                let how = How {
+                    target: 0,
+                    unclear: Unclear::Follow,
+                    meetings: &meetings,
+                    held: &HeldCheckouts::default(),
+                    left_out: &[],
+                };
                 let both = merge(vault, proposal.selected.root, &sides, &how, options)?;
                 (both.merged.root, both.merged.conflicts, both.report.left_behind())
             }
@@ -178,16 +187,7 @@ impl<'a> CommitService<'a> {
         let all = describe::count(&meanwhile) as u64;
         meanwhile.retain(|change| !describe::is_of_git(change));
         let meanwhile = Meanwhile { all, own: describe::count(&meanwhile) as u64 };
-        Ok(Plan {
-            proposal,
-            meanwhile,
-            after,
-            brought,
-            metadata_files,
-            kept,
-            kept_conflicts,
-            kept_git,
-        })
+        Ok(Plan { proposal, meanwhile, after, brought, metadata, kept, kept_conflicts, kept_git })
     }
 
     /// What people would call a change.
@@ -215,7 +215,11 @@ impl<'a> CommitService<'a> {
             merged: Hex(plan.after),
             kept: Hex(plan.kept),
             message: outcome.message.clone(),
-            summary: describe::summary(&workspace.name, request.message, &plan.brought),
+            summary: describe::summary(
+                &workspace.name,
+                request.message,
+                (&plan.brought, &plan.metadata),
+            ),
             files: audited(&plan.brought),
             execs: outcome.execs.clone(),
             git: request.git.clone(),
@@ -232,7 +236,7 @@ fn outcome(
     reader: &Standing,
 ) -> CommitOutcome {
     let Plan { proposal, meanwhile, after, brought, kept_conflicts, kept_git, .. } = plan;
-    let default = || describe::message(&workspace.name, brought, reader);
+    let default = || describe::message(&workspace.name, (brought, &plan.metadata), reader);
     CommitOutcome {
         workspace: workspace.name.clone(),
         dry_run: request.dry_run,
@@ -240,7 +244,7 @@ fn outcome(
         snapshot: None,
         message: request.message.map_or_else(default, str::to_owned),
         brought: brought.clone(),
-        metadata_files: plan.metadata_files,
+        metadata: plan.metadata.clone(),
         held: proposal.selected.held.clone(),
         meanwhile: meanwhile.all,
         meanwhile_own: meanwhile.own,

@@ -16,13 +16,20 @@ pub(super) fn count(changes: &[Change]) -> usize {
     if files > 0 { files } else { changes.iter().filter(is_content).count() }
 }
 
-/// What is said about a commit that nobody said anything about.
-pub(super) fn message(workspace: &str, changes: &[Change], reader: &Standing) -> String {
+/// What is said about a commit that nobody said anything about. `metadata` are those of which only times and the like change.
+pub(super) fn message(
+    workspace: &str,
+    (changes, metadata): (&[Change], &[Change]),
+    reader: &Standing,
+) -> String {
     let files = changes.iter().filter(|change| change.entry().kind() != EntryKind::Directory);
     let names: Vec<String> =
         files.filter(|change| !is_of_git(change)).map(|it| reader.display(&it.path)).collect();
     match names.as_slice() {
         [] if changes.iter().any(is_of_git) => format!("{workspace}: git only"),
+        [] if changes.is_empty() && !metadata.is_empty() => format!("{workspace}: metadata only"),
+        // Only commits that were kept apart are merged.
+        [] if changes.is_empty() => format!("{workspace}: merge its commits"),
         [] => format!("{workspace}: {}", plural(count(changes), "change")),
         [one] => format!("{workspace}: {one}"),
         [first, rest @ ..] => format!("{workspace}: {first} and {} more", rest.len()),
@@ -30,11 +37,16 @@ pub(super) fn message(workspace: &str, changes: &[Change], reader: &Standing) ->
 }
 
 /// The line of the operation log.
-pub(super) fn summary(workspace: &str, message: Option<&str>, changes: &[Change]) -> String {
+pub(super) fn summary(
+    workspace: &str,
+    message: Option<&str>,
+    (changes, metadata): (&[Change], &[Change]),
+) -> String {
     let own: Vec<Change> = changes.iter().filter(|change| !is_of_git(change)).cloned().collect();
-    let files = match own.is_empty() && !changes.is_empty() {
-        true => "git only".to_owned(),
-        false => plural(count(&own), "file"),
+    let files = match (own.is_empty(), changes.is_empty() && !metadata.is_empty()) {
+        (true, true) => "metadata only".to_owned(),
+        (true, false) => "git only".to_owned(),
+        (false, _) => plural(count(&own), "file"),
     };
     let first = message.and_then(|text| text.lines().next()).map(str::trim);
     match first.filter(|line| !line.is_empty()) {

@@ -11,7 +11,7 @@ use offshoot_vault::{
 use super::HomeOptions;
 use crate::binding::{capture, named, require_same, shared_directories};
 use crate::error::{Result, ServiceError};
-use crate::git::{check_folder, is_git_directory};
+use crate::git::{GitFolder, GitOptions, check_folder, is_git_directory};
 
 /// Holds all folders of a vault. Whatever was interrupted in them is settled.
 #[derive(Debug)]
@@ -65,6 +65,18 @@ impl<'a> Folders<'a> {
     /// What the vault is bound to.
     pub(crate) fn bindings(&self) -> &[Binding] {
         &self.bindings
+    }
+
+    /// The repository of the first folder, and where it is in the vault.
+    pub(super) fn repository(
+        &self,
+        options: &GitOptions,
+    ) -> Result<Option<(GitFolder, VaultPath)>> {
+        let first = self.bindings.iter().find(|binding| binding.at().is_top());
+        let found = first.map(|binding| GitFolder::find(&binding.host_path(), options));
+        let Some(folder) = found.transpose()?.flatten() else { return Ok(None) };
+        let outside = self.bindings.iter().find(|binding| binding.git);
+        Ok(Some((folder, outside.map_or_else(|| VaultPath::top().join(b".git"), Binding::at))))
     }
 
     /// Fails where a git is at work in one of the folders.

@@ -11,7 +11,7 @@ use offshoot_vault::{
 
 use super::bytes_path;
 use crate::error::Result;
-use crate::git::within_repository;
+use crate::git::git_directory;
 
 /// No ignore file that somebody wrote is longer.
 const LONGEST: u64 = 1 << 20;
@@ -82,11 +82,12 @@ impl<'t> IgnoreRules<'t> {
     /// Whether a path is ignored, by itself or by a directory that it is in.
     pub(crate) fn ignores(&mut self, path: &VaultPath, is_directory: bool) -> Result<bool> {
         for state in &mut self.states {
-            // What is in a repository's own directory is never looked at by its rules.
-            if state.file != IGNORE_FILE && within_repository(path).is_some() {
-                return Ok(false);
-            }
-            if state.ignores(path, is_directory)? {
+            // What is in a repository's own directory is never looked at by its rules: it goes with the folder that it belongs to.
+            let ignored = match git_directory(path).filter(|_| state.file != IGNORE_FILE) {
+                Some(own) => state.ignores_repository(&own),
+                None => state.ignores(path, is_directory),
+            };
+            if ignored? {
                 return Ok(true);
             }
         }
@@ -100,6 +101,14 @@ impl State<'_> {
         let within = self.directory(&parent)?;
         // An ignored directory is not entered, so nothing below it can be taken out again.
         Ok(within.ignored || matches(within.rules.as_deref(), path, is_directory))
+    }
+
+    /// Whether the folder that a git directory belongs to is ignored.
+    fn ignores_repository(&mut self, own: &VaultPath) -> Result<bool> {
+        match own.parent() {
+            Some(folder) if !is_folder(own) => Ok(self.directory(&folder)?.ignored),
+            _ => Ok(false),
+        }
     }
 
     /// What is known of a directory. Each is looked at once, those above it first.

@@ -4,16 +4,20 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use offshoot_vault::diff::{Change, ChangeKind};
-use offshoot_vault::{ApplyError, ApplyProblem, Binding, VaultPath};
+use offshoot_vault::{ApplyError, ApplyProblem, Binding, Entry, Tree, VaultPath};
 use rustix::fs::{Access, AtFlags, CWD, FileType, StatxAttributes, StatxFlags};
 use rustix::io::Errno;
 
 use crate::binding::host_place;
-use crate::error::ServiceError;
+use crate::error::{Result, ServiceError};
 
 /// The first thing that a commit of these changes would be refused for. Open files, room and names that a file system takes for
-/// others are not looked for: that takes more than a look at the paths.
-pub(super) fn first_obstacle(bindings: &[Binding], changes: &[Change]) -> Option<ServiceError> {
+/// others are not looked for: that takes more than a look at the paths. `after` is what the folders are to become.
+pub(super) fn first_obstacle(
+    bindings: &[Binding],
+    changes: &[Change],
+    after: &Tree<'_>,
+) -> Result<Option<ServiceError>> {
     let gone: Vec<bool> = bindings.iter().map(Binding::is_gone).collect();
     let mut looked_at = HashSet::new();
     for change in changes {
@@ -25,26 +29,56 @@ pub(super) fn first_obstacle(bindings: &[Binding], changes: &[Change]) -> Option
             }
             let is_new = change.before.is_none() || moved.is_some_and(|from| from != path);
             if let Some(found) = at_path(path, &place, is_new) {
-                return Some(found);
+                return Ok(Some(found));
             }
             let top = bindings[binding].host_path();
+            let goes = change.after.is_none() || moved == Some(path);
+            if goes && let Some(path) = mount_that_goes(path, &place, &top, after)? {
+                let problem = ApplyProblem::MountPoint { path };
+                return Ok(Some(ApplyError::Problems(vec![problem]).into()));
+            }
             let keeps_names = matches!(change.kind(), ChangeKind::Mode | ChangeKind::Metadata);
             let around = place.parent().filter(|around| !keeps_names && around.starts_with(&top));
             let fresh = around.filter(|around| looked_at.insert(around.to_path_buf()));
             if let Some(problem) = fresh.and_then(|around| around_path(around, &top)) {
-                return Some(ApplyError::Problems(vec![problem]).into());
+                return Ok(Some(ApplyError::Problems(vec![problem]).into()));
             }
         }
     }
-    None
+    Ok(None)
+}
+
+/// Something mounted on what is taken away or replaced, at a path or above it.
+fn mount_that_goes(
+    path: &VaultPath,
+    place: &Path,
+    top: &Path,
+    after: &Tree<'_>,
+) -> Result<Option<PathBuf>> {
+    let (mut path, mut place) = (path.clone(), place);
+    while place != top && !is_directory(after.get(&path)?.as_ref()) {
+        if look(place).is_ok_and(|found| found.mounted_on) {
+            return Ok(Some(place.to_owned()));
+        }
+        let (Some(above), Some(around)) = (path.parent(), place.parent()) else { break };
+        (path, place) = (above, around);
+    }
+    Ok(None)
+}
+
+fn is_directory(entry: Option<&Entry>) -> bool {
+    entry.is_some_and(|entry| entry.directory().is_some())
 }
 
 /// What a path itself stands in the way with: something fixed, closed, or unknown to vaults where something new comes.
 fn at_path(path: &VaultPath, place: &Path, is_new: bool) -> Option<ServiceError> {
-    let (kind, fixed) = look(place).ok()?;
+    let Look { kind, fixed, mounted_on } = look(place).ok()?;
     let place_path = || place.to_owned();
     let problem = match kind {
         _ if fixed => ApplyProblem::Fixed { path: place_path() },
+        _ if mounted_on && kind != FileType::Directory => {
+            ApplyProblem::MountPoint { path: place_path() }
+        }
         _ if is_new && is_unknown(kind) => ApplyProblem::InTheWay { path: place_path() },
         FileType::RegularFile if access(place, Access::READ_OK) == Err(Errno::ACCESS) => {
             let (path, why) = (path.to_string(), Errno::ACCESS.to_string());
@@ -62,9 +96,11 @@ fn around_path(directory: &Path, top: &Path) -> Option<ApplyProblem> {
         return match look(path) {
             Err(Errno::NOENT | Errno::NOTDIR) => continue,
             Err(Errno::ACCESS) => Some(ApplyProblem::not_entered(own(path))),
-            Ok((kind, _)) if is_unknown(kind) => Some(ApplyProblem::InTheWay { path: own(path) }),
-            Ok((FileType::Directory, true)) => Some(ApplyProblem::Fixed { path: own(path) }),
-            Ok((FileType::Directory, false)) => {
+            Ok(found) if is_unknown(found.kind) => Some(ApplyProblem::InTheWay { path: own(path) }),
+            Ok(Look { kind: FileType::Directory, fixed: true, .. }) => {
+                Some(ApplyProblem::Fixed { path: own(path) })
+            }
+            Ok(Look { kind: FileType::Directory, .. }) => {
                 match access(path, Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK) {
                     Err(Errno::ROFS) => Some(ApplyProblem::ReadOnly { path: own(path) }),
                     Err(Errno::ACCESS) => Some(ApplyProblem::not_writable(own(path))),
@@ -77,12 +113,24 @@ fn around_path(directory: &Path, top: &Path) -> Option<ApplyProblem> {
     None
 }
 
-/// What a path is, and whether it is immutable or append-only. Links are not followed.
-fn look(path: &Path) -> Result<(FileType, bool), Errno> {
+/// What is at a path.
+struct Look {
+    kind: FileType,
+    /// Immutable or append-only.
+    fixed: bool,
+    /// Something is mounted on it.
+    mounted_on: bool,
+}
+
+/// Looks at a path. Links are not followed.
+fn look(path: &Path) -> Result<Look, Errno> {
     let found = rustix::fs::statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::TYPE)?;
     let fixed = StatxAttributes::IMMUTABLE | StatxAttributes::APPEND;
-    let kind = FileType::from_raw_mode(u32::from(found.stx_mode));
-    Ok((kind, found.stx_attributes.intersects(fixed)))
+    Ok(Look {
+        kind: FileType::from_raw_mode(u32::from(found.stx_mode)),
+        fixed: found.stx_attributes.intersects(fixed),
+        mounted_on: found.stx_attributes.contains(StatxAttributes::MOUNT_ROOT),
+    })
 }
 
 fn access(path: &Path, wanted: Access) -> Result<(), Errno> {

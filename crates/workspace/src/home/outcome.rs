@@ -23,8 +23,8 @@ pub struct CommitOutcome {
     pub message: String,
     /// What changed in the folders.
     pub brought: Vec<Change>,
-    /// How many further files got other times, owners or attributes alone, without those that git keeps for itself.
-    pub metadata_files: u64,
+    /// What got other times, owners or attributes alone.
+    pub metadata: Vec<Change>,
     /// What stays in the workspace.
     pub held: Vec<Held>,
     /// How many files had changed in the folders since the workspace was forked, and were merged with.
@@ -70,6 +70,8 @@ pub struct Pulled {
     pub captured: Vec<Change>,
     /// What the pull changed in the workspace.
     pub changes: Vec<Change>,
+    /// What got other owners or attributes alone by it.
+    pub metadata: Vec<Change>,
     /// What became of repositories that both sides changed.
     pub git: GitReport,
     /// What somebody has to decide, in the workspace.

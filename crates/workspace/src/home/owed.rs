@@ -1,6 +1,6 @@
 //! Commits whose git commit is still to be made, since whoever was at it died.
 
-use offshoot_vault::{Id, ImportReport, Workspace};
+use offshoot_vault::{Id, ImportReport, VaultPath, Workspace};
 use serde_json::Value;
 
 use super::commit::CommitService;
@@ -8,7 +8,10 @@ use super::outcome::CommitOutcome;
 use super::revert::Sides;
 use super::settle_interrupted;
 use crate::error::Result;
-use crate::git::{GitAsked, GitReport, git_due_of};
+use crate::git::{
+    CameHome, GitAsked, GitCommit, GitDue, GitFolder, GitOptions, GitReport, forget_git_due,
+    git_due_of,
+};
 
 /// A commit whose git commit is still to be made.
 #[derive(Clone, Debug)]
@@ -24,7 +27,39 @@ impl CommitService<'_> {
     pub fn owed(&self, workspace: &Workspace) -> Result<Option<Owed>> {
         let vault = self.vault;
         settle_interrupted(vault, &self.actor, &self.options)?;
-        let Some(due) = git_due_of(vault, &workspace.id)? else { return Ok(None) };
+        match git_due_of(vault, &workspace.id)? {
+            Some(due) => self.owed_of(workspace, due).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Whether the git commit of a workspace is still to be made. Where git has everything by now, that is forgotten.
+    pub fn is_owed(&self, workspace: &Workspace, git: &GitOptions) -> Result<bool> {
+        let Some(due) = git_due_of(self.vault, &workspace.id)? else { return Ok(false) };
+        let Owed { outcome, .. } = self.owed_of(workspace, due)?;
+        let bindings = self.vault.bindings()?;
+        let Some(first) = bindings.iter().find(|binding| binding.at().is_top()) else {
+            return Ok(true);
+        };
+        let commit = GitCommit::prepare(GitFolder::require(&first.host_path(), git)?)?;
+        let came = CameHome {
+            at: &VaultPath::top(),
+            changes: &outcome.brought,
+            before: outcome.before,
+            offered: outcome.offered,
+            workspace: outcome.tip,
+            after: outcome.after,
+            git: &outcome.git,
+        };
+        if !commit.is_settled(self.vault, &came)? {
+            return Ok(true);
+        }
+        forget_git_due(self.vault, &self.actor, &workspace.id)?;
+        Ok(false)
+    }
+
+    fn owed_of(&self, workspace: &Workspace, due: GitDue) -> Result<Owed> {
+        let vault = self.vault;
         let sides = Sides::of(&vault.operation(&due.commit)?)?;
         let (before, after) =
             (vault.snapshot(&sides.before.head)?, vault.snapshot(&sides.after.head)?);
@@ -45,7 +80,7 @@ impl CommitService<'_> {
             snapshot: Some(after.id),
             message: after.message.clone().unwrap_or_default(),
             brought: self.changes(&before.root, &after.root)?.changes,
-            metadata_files: 0,
+            metadata: Vec::new(),
             held: Vec::new(),
             meanwhile: 0,
             meanwhile_own: 0,
@@ -62,6 +97,6 @@ impl CommitService<'_> {
             after: after.root,
             report: ImportReport::default(),
         };
-        Ok(Some(Owed { outcome, asked: due.asked }))
+        Ok(Owed { outcome, asked: due.asked })
     }
 }

@@ -1,22 +1,18 @@
 //! What a commit would do, from what the vault has recorded: the folders are not read.
 
-use std::fs;
-use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 
-use offshoot_vault::diff::{Change, DiffOptions};
+use offshoot_vault::diff::DiffOptions;
 use offshoot_vault::merge::MergeOptions;
-use offshoot_vault::{
-    Binding, Body, Entry, Mtime, RootId, Snapshot, Tree, Vault, VaultPath, Workspace,
-};
+use offshoot_vault::{Binding, Entry, RootId, Snapshot, Tree, Vault, VaultPath, Workspace};
 
 use super::obstacles::first_obstacle;
+use super::outdated::outdated;
 use super::proposal::{Proposal, ProposalInputs};
 use super::pull::merge_head;
-use super::select::Selection;
-use super::{bytes_path, closed, markers};
-use crate::binding::{host_place, require_same};
+use super::select::{Selection, Tracked};
+use super::{closed, markers};
+use crate::binding::require_same;
 use crate::change::{ChangeSummaryService, Summary};
 use crate::error::{Result, ServiceError};
 use crate::git::check_folder;
@@ -75,32 +71,41 @@ impl<'a> PreviewService<'a> {
             refused => refused,
         };
         let refused = refused.or_else(|| busy_git(&bindings, &proposal));
-        let refused = refused.or_else(|| match proposal.conflicts.is_empty() {
-            true => first_obstacle(&bindings, &summary.changes),
-            false => None,
-        });
+        let refused = match refused {
+            None if proposal.conflicts.is_empty() => {
+                let after = Tree::open(vault.objects()?, &after)?;
+                first_obstacle(&bindings, &summary.changes, &after)?
+            }
+            refused => refused,
+        };
+        let main = Tree::open(vault.objects()?, &head.root)?;
         let outdated = match proposal.main == head.root && proposal.conflicts.is_empty() {
-            true => outdated(&bindings, &summary.changes, |_, before| Ok(before.cloned()))?,
+            true => outdated(&bindings, &summary.changes, &main, |_, before| Ok(before.cloned()))?,
             // What is listed was not compared with the main line.
             false => {
-                let main = Tree::open(vault.objects()?, &head.root)?;
                 let found =
                     |path: &VaultPath, _: Option<&Arc<Entry>>| Ok(main.get(path)?.map(Arc::new));
-                outdated(&bindings, &summary.changes, found)?
+                outdated(&bindings, &summary.changes, &main, found)?
             }
         };
         Ok(Preview { head, tip, proposal, summary, refused, outdated })
     }
 
     /// Whether a pull would bring something into the workspace of a preview: the main line may have moved without anything that it lacks.
-    pub fn pull_brings(&self, workspace: &Workspace, preview: &Preview) -> Result<bool> {
+    /// `tracked` says which paths git tracks, as for the pull itself.
+    pub fn pull_brings(
+        &self,
+        workspace: &Workspace,
+        preview: &Preview,
+        tracked: Tracked<'_>,
+    ) -> Result<bool> {
         let Preview { head, tip, proposal, .. } = preview;
         // Whatever happened there, it was taken back.
         if proposal.base == proposal.main {
             return Ok(false);
         }
         let _held = self.vault.hold()?;
-        match merge_head(self.vault, &workspace.name, tip, head, &self.merge) {
+        match merge_head(self.vault, &workspace.name, [head, tip], tracked, &self.merge) {
             Ok(both) => {
                 let service = ChangeSummaryService::new(self.vault, self.diff);
                 let changes = service.between(&tip.root, &both.merged.root, false)?.changes;
@@ -150,57 +155,4 @@ fn busy_git(bindings: &[Binding], proposal: &Proposal) -> Option<ServiceError> {
     }
     let checked = |binding: &Binding| check_folder(&binding.host_path()).err();
     bindings.iter().filter(|binding| !binding.git).find_map(checked).map(ServiceError::Git)
-}
-
-/// The paths among those to be changed that a folder no longer has as they were captured. `captured` is asked for what the main line has
-/// at a path, and told what the change says was there.
-fn outdated(
-    bindings: &[Binding],
-    changes: &[Change],
-    captured: impl Fn(&VaultPath, Option<&Arc<Entry>>) -> Result<Option<Arc<Entry>>>,
-) -> Result<Vec<VaultPath>> {
-    let mut outdated = Vec::new();
-    // Nothing was changed in a folder that is gone.
-    let gone: Vec<bool> = bindings.iter().map(Binding::is_gone).collect();
-    for change in changes {
-        // What was moved was at its old path, and nothing at the new one.
-        let (from, here) = match &change.moved {
-            Some((from, _)) => (Some((from, change.before.as_ref())), None),
-            None => (None, change.before.as_ref()),
-        };
-        for (path, before) in from.into_iter().chain([(&change.path, here)]) {
-            let Some((binding, place)) = host_place(bindings, path) else { continue };
-            if gone[binding] {
-                continue;
-            }
-            if !is_as_captured(&place, captured(path, before)?.as_deref()) {
-                outdated.push(path.clone());
-            }
-        }
-    }
-    Ok(outdated)
-}
-
-/// Whether a file looks as it was captured: its kind, and of files their length and time.
-fn is_as_captured(place: &std::path::Path, entry: Option<&Entry>) -> bool {
-    let found = match fs::symlink_metadata(place) {
-        Ok(found) => found,
-        Err(error) => {
-            use io::ErrorKind::{NotADirectory, NotFound};
-            let is_gone = matches!(error.kind(), NotFound | NotADirectory);
-            return !is_gone || entry.is_none();
-        }
-    };
-    let Some(entry) = entry else { return false };
-    match &entry.body {
-        Body::File { size, .. } => {
-            let time = Mtime { seconds: found.mtime(), nanoseconds: found.mtime_nsec() as u32 };
-            found.is_file() && found.len() == *size && time == entry.meta.mtime
-        }
-        Body::Directory(_) => found.is_dir(),
-        Body::Symlink { target } => {
-            fs::read_link(place).is_ok_and(|found| found == bytes_path(target))
-        }
-        Body::Fifo => !found.is_file() && !found.is_dir(),
-    }
 }

@@ -7,10 +7,12 @@ use offshoot_vault::merge::conflict::Conflict;
 use offshoot_vault::merge::{Base, MergeInputs, MergeOptions, Rename, Side};
 use offshoot_vault::{Id, RootId, Snapshot, Vault, VaultPath, Workspace};
 
-use super::select::{Held, Selected, Selection, SelectionStates, held_back, select};
+use super::kept_out::kept_out;
+use super::select::{Held, HeldReason, Selected, Selection, SelectionStates, held_back, select};
 use crate::error::{Result, ServiceError};
 use crate::git::{
-    GitReport, Meeting, MergedRepositories, RepositoryMerge, Unclear, is_own, merge_repositories,
+    GitReport, HeldCheckouts, Meeting, MergedRepositories, RepositoryMerge, Unclear, is_own,
+    merge_repositories,
 };
 
 /// Further back, moments at which a workspace took the main line in are not looked for.
@@ -100,13 +102,17 @@ impl Proposal {
         }
         let sides = [side(HEAD_LABEL, main), side(&workspace.name, offered)];
         let meetings = [Vec::new(), meetings(vault, tip, &proposal.common)?];
-        let how = How { target: 0, unclear: Unclear::Apart, meetings: &meetings };
+        let (held, left_out) = (&proposal.selected.checkouts(), &left_out(&proposal.selected.held));
+        let unclear = Unclear::Apart;
+        let how = How { target: 0, unclear, meetings: &meetings, held, left_out };
         match merge(vault, base, &sides, &how, options) {
             Ok(MergedRepositories { merged, report, places }) => {
                 let quiet = merged.root == main && report.notes.is_empty();
                 proposal.nothing = quiet && is_all_own(vault, &base, &offered, &places)?;
                 (proposal.merged, proposal.conflicts) = (merged.root, merged.conflicts);
                 (proposal.renames, proposal.git) = (merged.renames, report);
+                let gone = kept_out(vault, (&main, &proposal.merged), &workspace.name)?;
+                proposal.git.notes.extend(gone);
                 let [_, met] = meetings;
                 proposal.meetings = met;
             }
@@ -174,6 +180,12 @@ impl Proposal {
     }
 }
 
+/// The files that stay because they were not asked for.
+fn left_out(held: &[Held]) -> Vec<VaultPath> {
+    let is_choice = |held: &&Held| matches!(held.reason, HeldReason::NotAsked | HeldReason::Left);
+    held.iter().filter(is_choice).map(|held| held.change.path.clone()).collect()
+}
+
 /// Whether states differ in nothing but what a version control keeps for itself.
 fn is_all_own(
     vault: &Vault,
@@ -230,6 +242,10 @@ pub(super) struct How<'a> {
     pub(super) unclear: Unclear,
     /// For each side, when it took the target in.
     pub(super) meetings: &'a [Vec<Meeting>],
+    /// What was held back of the other sides' checkouts.
+    pub(super) held: &'a HeldCheckouts,
+    /// Files that are not brought though they were changed.
+    pub(super) left_out: &'a [VaultPath],
 }
 
 /// Merges sides against one state into one of them.
@@ -241,8 +257,8 @@ pub(super) fn merge(
     options: &MergeOptions,
 ) -> Result<MergedRepositories> {
     let inputs = MergeInputs { base: &Base::Root(base), sides };
-    let How { target, unclear, meetings } = *how;
-    let merge = RepositoryMerge { inputs, options, target, unclear, meetings };
+    let How { target, unclear, meetings, held, left_out } = *how;
+    let merge = RepositoryMerge { inputs, options, target, unclear, meetings, held, left_out };
     merge_repositories(vault, &merge)
 }
 

@@ -9,13 +9,15 @@ use super::folders::Folders;
 use super::outcome::{GitFollowed, Pulled};
 use super::proposal::{HEAD_LABEL, side};
 use super::record::content_of;
-use super::times::stamp;
+use super::select::{SelectionStates, Tracked, seen_by_workspace};
+use super::times::{is_time_alone, stamp};
 use crate::binding::{GitDirectory, take_git_directory};
-use crate::change::ChangeSummaryService;
+use crate::change::{ChangeSummaryService, Summary};
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
 use crate::git::{
-    FOLLOW, GitReport, MergedRepositories, RepositoryMerge, Unclear, is_own, merge_repositories,
+    FOLLOW, GitReport, HeldCheckouts, MergedRepositories, RepositoryMerge, Unclear, is_own,
+    merge_repositories,
 };
 use crate::hold::lock_workspace;
 
@@ -25,12 +27,12 @@ const PULL: &str = "pull";
 const ATTEMPTS: usize = 8;
 
 /// Takes what is in the folders into the main line and into workspaces.
-#[derive(Debug)]
 pub struct PullService<'a> {
     vault: &'a Vault,
     actor: Actor,
     options: HomeOptions<'a>,
     diff: DiffOptions,
+    tracked: Tracked<'a>,
 }
 
 impl<'a> PullService<'a> {
@@ -41,7 +43,12 @@ impl<'a> PullService<'a> {
         options: HomeOptions<'a>,
         diff: DiffOptions,
     ) -> Self {
-        Self { vault, actor: actor.clone(), options, diff }
+        Self { vault, actor: actor.clone(), options, diff, tracked: &|_| Ok(false) }
+    }
+
+    /// The same where git tracks some paths: ignored ones that it tracks are merged as all others are.
+    pub fn tracking(self, tracked: Tracked<'a>) -> Self {
+        Self { tracked, ..self }
     }
 
     /// Makes the main line what is in the folders, and nothing else.
@@ -62,7 +69,7 @@ impl<'a> PullService<'a> {
 
     fn capture(&self, folders: &Folders<'_>, before: &Snapshot) -> Result<Pulled> {
         let (head, moved, report) = self.follow(folders, before)?;
-        let captured = self.changes(&before.root, &head.root)?;
+        let captured = self.changes(&before.root, &head.root)?.changes;
         let head_moved = moved || head.id != before.id;
         Ok(Pulled {
             workspace: None,
@@ -70,6 +77,7 @@ impl<'a> PullService<'a> {
             head_moved,
             captured,
             changes: Vec::new(),
+            metadata: Vec::new(),
             git: GitReport::default(),
             conflicts: Vec::new(),
             snapshot: None,
@@ -114,7 +122,7 @@ impl<'a> PullService<'a> {
         }
         for _ in 0..ATTEMPTS {
             if self.merge_into(FOLLOW, workspace, &mut pulled)? {
-                let brought = self.changes(before, &root)?;
+                let brought = self.changes(before, &root)?.changes;
                 return Ok(Some(GitFollowed { brought, root, git: pulled.git }));
             }
         }
@@ -153,11 +161,20 @@ impl<'a> PullService<'a> {
         if common == [head.id] {
             return Ok(true);
         }
-        let both = merge_head(self.vault, &current.name, &tip, &head, &self.options.merge)?;
+        let both = merge_head(
+            self.vault,
+            &current.name,
+            [&head, &tip],
+            self.tracked,
+            &self.options.merge,
+        )?;
         let root = stamp(self.vault, &tip.root, &both.merged.root)?;
-        pulled.changes = self.changes(&tip.root, &root)?;
+        let summary = self.changes(&tip.root, &root)?;
+        let telling = summary.telling_metadata().into_iter();
+        pulled.metadata = telling.filter(|change| !is_time_alone(change)).cloned().collect();
+        pulled.changes = summary.changes;
         pulled.conflicts = both.merged.conflicts;
-        pulled.git = both.report;
+        pulled.git = both.report.inside(&current.name);
         self.record(kind, [&head, &tip], &current, root, pulled)
     }
 
@@ -198,24 +215,41 @@ impl<'a> PullService<'a> {
         Ok(committed.value.is_some())
     }
 
-    fn changes(&self, before: &RootId, after: &RootId) -> Result<Vec<Change>> {
+    fn changes(&self, before: &RootId, after: &RootId) -> Result<Summary> {
         let service = ChangeSummaryService::new(self.vault, self.diff);
-        Ok(service.between(before, after, false)?.changes)
+        service.between(before, after, false)
     }
 }
 
-/// What a pull of the main line makes of a workspace.
+impl std::fmt::Debug for PullService<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { vault, actor, options, diff, tracked: _ } = self;
+        f.debug_struct("PullService")
+            .field("vault", vault)
+            .field("actor", actor)
+            .field("options", options)
+            .field("diff", diff)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a pull of the main line makes of a workspace. Of ignored files that both changed, the workspace keeps its own.
 pub(super) fn merge_head(
     vault: &Vault,
     workspace: &str,
-    tip: &Snapshot,
-    head: &Snapshot,
+    [head, tip]: [&Snapshot; 2],
+    tracked: Tracked<'_>,
     options: &MergeOptions,
 ) -> Result<MergedRepositories> {
-    let base = vault.merge_base(&[head.id, tip.id])?;
-    let sides = [side(workspace, tip.root), side(HEAD_LABEL, head.root)];
+    let ids = [head.id, tip.id];
+    let states = SelectionStates::between(vault, ids, tip.root, head.root, options)?;
+    let seen = seen_by_workspace(vault, &states, tracked)?;
+    let base = vault.merge_base(&ids)?;
+    let sides = [side(workspace, tip.root), side(HEAD_LABEL, seen)];
     let inputs = MergeInputs { base: &base, sides: &sides };
     let unclear = Unclear::Apart;
-    let merge = RepositoryMerge { inputs, options, target: 0, unclear, meetings: &[] };
+    let (held, left_out) = (&HeldCheckouts::default(), &[]);
+    let merge =
+        RepositoryMerge { inputs, options, target: 0, unclear, meetings: &[], held, left_out };
     merge_repositories(vault, &merge)
 }

@@ -71,7 +71,8 @@ fn record_commit(
             tx.mark_applied(apply)?;
         }
         if let Some(asked) = commit.git.clone() {
-            owe(tx, GitDue { workspace: now.id, commit: tx.operation(), asked })?;
+            let due = GitDue::of(now.id, tx.operation(), asked);
+            owe(tx, due)?;
         }
         Ok(Some(home.id))
     })?;
@@ -114,7 +115,7 @@ fn record_revert(
             tx.mark_applied(apply)?;
         }
         match (revert.redo, had_git) {
-            (true, true) => owe(tx, GitDue { workspace: *id, commit: target.id, asked })?,
+            (true, true) => owe(tx, GitDue::of(*id, target.id, asked))?,
             (true, false) => {}
             (false, _) => forget(tx, id)?,
         }

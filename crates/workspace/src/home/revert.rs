@@ -1,13 +1,15 @@
 //! Undo and redo of a commit: the folders go back, or forth, before the refs do.
 
+mod git_part;
+
 use std::collections::BTreeSet;
 use std::fs;
 
 use offshoot_vault::diff::{self, Change};
 use offshoot_vault::merge::{Base, MergeInputs, MergeOptions};
 use offshoot_vault::{
-    Actor, Binding, Entry, Id, Imported, NewSnapshot, Operation, REDO, RefRow, Reverted, RootId,
-    Snapshot, Tree, Vault, VaultError, VaultPath, Workspace, WorkspaceState,
+    Actor, Entry, Id, Imported, NewSnapshot, Operation, REDO, RefRow, Reverted, RootId, Snapshot,
+    Tree, Vault, VaultError, VaultPath, Workspace, WorkspaceState,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -19,10 +21,12 @@ use super::note::{Hex, Note, Record, RevertRecord};
 use super::proposal::{HEAD_LABEL, side};
 use crate::error::{Result, ServiceError};
 use crate::git::{
-    GitEvent, GitFolder, GitMove, GitNote, GitOptions, GitReport, RepositoryMerge, Unclear,
-    checked_out, forget_git_due, git_move_of, is_own, merge_repositories, shared_dir,
+    GitEvent, GitFolder, GitMove, GitNote, GitOptions, GitReport, HeldCheckouts, RepositoryMerge,
+    Unclear, checked_out, first_index, forget_git_due, git_due_of, git_move_of, is_own,
+    merge_repositories, settle_git_due, shared_dir,
 };
 use crate::hold::lock_workspace;
+use git_part::{GitPart, Steps};
 
 /// How often it is tried again because somebody changed the folder meanwhile.
 const ATTEMPTS: usize = 3;
@@ -79,39 +83,6 @@ pub(crate) struct Reverter<'a> {
     pub(crate) git: Option<&'a GitOptions>,
 }
 
-/// Something that git is asked to take back or forth, and the repository of the first folder.
-#[derive(Clone)]
-struct GitPart {
-    moved: GitMove,
-    folder: GitFolder,
-    /// The repository in the vault.
-    at: VaultPath,
-}
-
-impl GitPart {
-    fn revert(&self, redo: bool) -> Result<GitReport> {
-        Ok(self.moved.revert(&self.folder, &self.at, redo)?)
-    }
-}
-
-/// What git did so far.
-#[derive(Default)]
-struct Steps {
-    parts: Vec<GitPart>,
-    report: GitReport,
-}
-
-impl Steps {
-    fn go(&mut self, part: &GitPart, redo: bool) -> Result<GitReport> {
-        let told = part.revert(redo)?;
-        if told.notes.iter().any(|note| note.event == GitEvent::Moved) {
-            self.parts.push(part.clone());
-        }
-        self.report = std::mem::take(&mut self.report).then(told.clone());
-        Ok(told)
-    }
-}
-
 /// What is to be done to the folders.
 struct Plan {
     /// What they are.
@@ -147,8 +118,12 @@ impl Reverter<'_> {
         };
         let (from_root, to_root) = (self.root(&from.head)?, self.root(&to.head)?);
         let way = Way { redo, from, from_root, to_root, before: sides.before.head };
+        self.settle_git(target, &sides.before.workspace.id, &folders)?;
         let made = match git_move_of(self.vault, target)? {
-            Some(moved) => self.git_part(moved, &folders)?,
+            Some(moved) => {
+                let index = first_index(self.vault, &self.root(&sides.after.head)?)?;
+                self.git_part(moved.with_index(index), &folders)?
+            }
             None => None,
         };
         let mut steps = Steps::default();
@@ -157,6 +132,9 @@ impl Reverter<'_> {
             Ok(reverted) => reverted,
             Err(error) => {
                 steps.parts.iter().rev().try_for_each(|part| part.revert(!redo).map(drop))?;
+                if steps.is_announced() {
+                    forget_git_due(self.vault, self.actor, &sides.before.workspace.id)?;
+                }
                 return Err(error);
             }
         };
@@ -176,7 +154,8 @@ impl Reverter<'_> {
         let folders = Folders::lock(self.vault, self.actor, self.options)?;
         let _held = self.vault.hold()?;
         folders.require_same()?;
-        let moved = git_move_of(self.vault, target)?;
+        let index = first_index(self.vault, &self.root(&Sides::of(target)?.after.head)?)?;
+        let moved = git_move_of(self.vault, target)?.map(|moved| moved.with_index(index));
         let part = moved.map(|moved| self.git_part(moved, &folders)).transpose()?.flatten();
         let Some(part) = part else { return Ok(GitReport::default()) };
         let report = part.revert(true)?;
@@ -185,15 +164,27 @@ impl Reverter<'_> {
         Ok(report)
     }
 
+    /// Remembers the git commit of a commit, where it was made and somebody died before that was remembered.
+    fn settle_git(&self, target: &Operation, workspace: &Id, folders: &Folders<'_>) -> Result<()> {
+        let due = git_due_of(self.vault, workspace)?.filter(|due| due.commit == target.id);
+        let Some(due) = due else { return Ok(()) };
+        match self.git_folder(folders)? {
+            Some(folder) => settle_git_due(self.vault, self.actor, &folder, &due).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// The repository of the first folder, if git is known and finds one.
+    fn git_folder(&self, folders: &Folders<'_>) -> Result<Option<GitFolder>> {
+        let Some(options) = self.git else { return Ok(None) };
+        Ok(folders.repository(options)?.map(|(folder, _)| folder))
+    }
+
     /// Something that git is to do in the first folder, if git is known and finds a repository.
     fn git_part(&self, moved: GitMove, folders: &Folders<'_>) -> Result<Option<GitPart>> {
         let Some(options) = self.git else { return Ok(None) };
-        let first = folders.bindings().iter().find(|binding| binding.at().is_top());
-        let found = first.map(|binding| GitFolder::find(&binding.host_path(), options));
-        let Some(folder) = found.transpose()?.flatten() else { return Ok(None) };
-        let outside = folders.bindings().iter().find(|binding| binding.git);
-        let at = outside.map_or_else(|| VaultPath::top().join(b".git"), Binding::at);
-        Ok(Some(GitPart { moved, folder, at }))
+        let found = folders.repository(options)?;
+        Ok(found.map(|(folder, at)| GitPart { moved, folder, at }))
     }
 
     /// Takes the files back, or forth. Before they go back, the git commit does, so that the repository is as the files' commit left it.
@@ -212,11 +203,15 @@ impl Reverter<'_> {
             folders.require_git_at_rest()?;
             let (head, _) = folders.follow(&plan.captured)?;
             if let Some(part) = first.take() {
+                steps.announce(self.vault, self.actor, target, &part)?;
                 let told = steps.go(&part, way.redo)?;
                 self.bring_logs_back(&part, &way.from_root, &told)?;
                 plan = self.plan(folders, target, way)?;
             }
             if let Some(part) = self.staged_since(folders, way, &plan)? {
+                if !way.redo {
+                    steps.announce(self.vault, self.actor, target, &part)?;
+                }
                 steps.go(&part, way.redo)?;
                 plan = self.plan(folders, target, way)?;
                 // What is checked out did not stay: only what is staged did.
@@ -317,7 +312,9 @@ impl Reverter<'_> {
         let options =
             MergeOptions { renames: false, directory_renames: false, ..self.options.merge };
         let (options, unclear) = (&options, Unclear::Stay);
-        let merge = RepositoryMerge { inputs, options, target: 0, unclear, meetings: &[] };
+        let (held, left_out) = (&HeldCheckouts::default(), &[]);
+        let merge =
+            RepositoryMerge { inputs, options, target: 0, unclear, meetings: &[], held, left_out };
         let both = merge_repositories(self.vault, &merge)?;
         let merged = both.merged;
         let unclear = merged.conflicts.iter().map(|conflict| conflict.path.to_string());

@@ -3,6 +3,7 @@
 mod build;
 mod decide;
 mod ignored;
+mod newer;
 
 use std::collections::BTreeMap;
 
@@ -13,9 +14,10 @@ use offshoot_vault::{Binding, Id, RootId, Vault, VaultPath, Workspace};
 use super::pattern::PathPattern;
 use super::times::is_time_alone;
 use crate::error::Result;
-use crate::git::{Planted, git_directory, is_the_folders};
+use crate::git::{HeldCheckouts, Planted, git_directory, is_the_folders, steps, worktree_of};
 pub(super) use build::store;
 use decide::Decider;
+pub(super) use ignored::seen_by_workspace;
 
 /// What somebody decided about one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,7 +150,7 @@ impl HeldReason {
             Self::Ignored => Some("--ignored"),
             Self::Setuid => Some("--allow setuid"),
             // What waits to be finished never comes home.
-            Self::Git(Planted::Gone | Planted::Todo) => None,
+            Self::Git(Planted::Gone | Planted::Todo | Planted::Newer) => None,
             Self::Git(_) => Some("--allow git"),
             Self::Excluded | Self::Unbound | Self::NotAsked | Self::Left => None,
         }
@@ -167,7 +169,11 @@ pub struct Held {
 impl Held {
     /// Only a part of the change stays, such as its mode, and the rest comes home.
     pub fn is_partial(&self) -> bool {
-        self.reason == HeldReason::Setuid
+        let is_list = self.change.path.name() == Some(b"packed-refs");
+        match self.reason {
+            HeldReason::Git(Planted::Replacement) => is_list,
+            reason => reason == HeldReason::Setuid,
+        }
     }
 }
 
@@ -182,6 +188,23 @@ pub struct Selected {
     pub unmatched: Vec<String>,
     /// Named by `only` or `exclude`, and of no effect: a part of a git directory, which comes home as a whole or not at all.
     pub parts_of_git: Vec<String>,
+}
+
+impl Selected {
+    /// The checkouts that do not come along with the branches that the workspace moved.
+    pub(super) fn checkouts(&self) -> HeldCheckouts {
+        let mut held = HeldCheckouts::default();
+        for Held { change, reason } in &self.held {
+            match reason {
+                HeldReason::Git(Planted::Todo) => {
+                    held.unfinished.extend(steps(&change.path).and_then(|steps| steps.parent()));
+                }
+                HeldReason::Ignored => held.ignored.extend(worktree_of(&change.path)),
+                _ => {}
+            }
+        }
+        held
+    }
 }
 
 /// The states that a selection is made from.

@@ -12,6 +12,7 @@ use super::note::Note;
 use super::record;
 use super::{HomeEvent, HomeOptions};
 use crate::error::{Result, ServiceError};
+use crate::git::{forget_git_due, git_undos};
 
 /// Which way to go with what was interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +85,7 @@ pub fn delete_vault(
 
 /// Settles what was interrupted in the folders of a vault, where anything was; [`HomeOptions::told`] hears of it.
 pub fn settle_interrupted(vault: &Vault, actor: &Actor, options: &HomeOptions<'_>) -> Result<()> {
-    if vault.interrupted_applies()?.is_empty() {
+    if vault.interrupted_applies()?.is_empty() && git_undos(vault)?.is_empty() {
         return Ok(());
     }
     Folders::lock(vault, actor, options).map(drop)
@@ -107,6 +108,28 @@ impl<'a> Folders<'a> {
             let note = read_note(id, apply.note())?;
             let how = self.settle_one(apply, &note)?;
             self.tell_settled(id, &note, how);
+        }
+        self.settle_git_undos()
+    }
+
+    /// Moves refs of git forth again that an undo moved back which ended before its files did.
+    fn settle_git_undos(&self) -> Result<()> {
+        let Some(options) = &self.options.git_program else { return Ok(()) };
+        for due in git_undos(self.vault)? {
+            let found = self.repository(options)?;
+            let mut is_done = true;
+            for moved in due.undone.iter().rev() {
+                if let Some((folder, at)) = &found {
+                    is_done &= moved.bring_back(folder, at)?;
+                }
+            }
+            // Where git is at work there, the next one tries again.
+            if is_done {
+                forget_git_due(self.vault, self.actor, &due.workspace)?;
+                let summary = format!("undo of commit {}", due.commit.short());
+                let settled = Settled { apply: due.commit, summary, how: How::TakenBack };
+                self.tell(HomeEvent::Settled(settled));
+            }
         }
         Ok(())
     }

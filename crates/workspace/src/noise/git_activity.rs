@@ -3,10 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use offshoot_vault::diff::{Change, ChangeKind};
-use offshoot_vault::{Body, Entry, Objects, RootId, VaultPath};
+use offshoot_vault::{Body, Entry, Objects, RootId, Tree, VaultPath};
 
 use super::moved_refs::{MovedRef, MovedRefs};
+use crate::git::{self, State};
 
+/// Of more branches that moved at once, histories are not read.
+const MOST_READ: usize = 8;
 /// A log of a branch that is longer is not read.
 const LONGEST_LOG: u64 = 1 << 20;
 
@@ -46,11 +49,12 @@ impl GitActivity {
         let is_migrated = |change: &&Change| {
             change.path == tables && (change.before.is_none() || change.after.is_none())
         };
+        let mut refs = Vec::new();
         if !changes.iter().any(is_migrated) {
-            for moved in MovedRefs::of(objects, roots, directory, &changes).all() {
-                activity.count(moved);
-            }
+            refs = MovedRefs::of(objects, roots, directory, &changes).all();
+            refs.iter().for_each(|moved| activity.count(moved));
         }
+        let mut merged = BTreeSet::new();
         for change in changes {
             let below = &change.path.names()[directory.names().len()..];
             let below: Vec<&[u8]> = below.iter().map(Vec::as_slice).collect();
@@ -60,8 +64,12 @@ impl GitActivity {
                     activity.deleted |= change.kind() == ChangeKind::Deleted;
                 }
                 [b"logs", b"refs", b"heads", branch @ ..] => {
+                    let branch = branch.join(&b'/');
                     if let Some(number @ 1..) = gained(objects, change, is_commit) {
-                        activity.commits.insert(branch.join(&b'/'), number);
+                        activity.commits.insert(branch.clone(), number);
+                    }
+                    if let Some(1..) = gained(objects, change, is_merge) {
+                        merged.insert(branch);
                     }
                 }
                 [b"logs", b"refs", b"stash"] => {
@@ -71,12 +79,39 @@ impl GitActivity {
                 _ => {}
             }
         }
+        activity.count_merged(objects, roots, directory, (&refs, &merged));
         let commits = &activity.commits;
         activity.moved.retain(|branch| !commits.contains_key(branch));
         activity
     }
 
-    fn count(&mut self, moved: MovedRef) {
+    /// Counts the commits that merges brought to branches: the log has one line for all of them.
+    fn count_merged(
+        &mut self,
+        objects: &Objects,
+        roots: &[RootId],
+        directory: &VaultPath,
+        (refs, merged): (&[MovedRef], &BTreeSet<Vec<u8>>),
+    ) {
+        for MovedRef { name, before, after } in refs.iter().filter(|_| merged.len() <= MOST_READ) {
+            let branch =
+                name.strip_prefix(b"refs/heads/").filter(|branch| merged.contains(*branch));
+            let (Some(branch), Some(before), Some(after)) = (branch, before, after) else {
+                continue;
+            };
+            let trees = roots.iter().filter_map(|root| Tree::open(objects, root).ok());
+            // Only the state that the changes lead to has them. Where none can be read, the log has to do.
+            let number = trees.filter_map(|tree| {
+                let state = State { objects, tree: &tree };
+                git::gained(state, directory, [before, after]).ok().flatten()
+            });
+            if let Some(number @ 1..) = number.max() {
+                self.commits.insert(branch.to_vec(), number);
+            }
+        }
+    }
+
+    fn count(&mut self, moved: &MovedRef) {
         let MovedRef { name, before, after } = moved;
         let branch = name.strip_prefix(b"refs/heads/");
         match (branch, before, after) {
@@ -117,6 +152,13 @@ fn log(objects: &Objects, entry: Option<&Entry>) -> Option<Vec<u8>> {
         Some(Body::File { size, blob }) if *size <= LONGEST_LOG => objects.blob(blob).ok(),
         Some(_) => None,
     }
+}
+
+/// What a log says was done: `merge topic: ...`, `pull: ...`, `commit (merge): ...`.
+fn is_merge(line: &[u8]) -> bool {
+    let done = line.iter().position(|byte| *byte == b'\t').map(|at| &line[at + 1..]);
+    let words = [b"merge ".as_slice(), b"pull", b"commit (merge)"];
+    done.is_some_and(|done| words.iter().any(|word| done.starts_with(word)))
 }
 
 /// Git writes what it did behind a tab: `commit: ...`, `commit (initial): ...`, `commit (merge): ...`.

@@ -151,6 +151,10 @@ fn read(file: &PolicyFile) -> Result<Option<String>, PolicyFileError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound && !file.required => return Ok(None),
         other => other.map_err(failed)?,
     };
+    // Commands make the files of a project too: a pipe would be waited for.
+    if file.layer == Layer::Project && !metadata.is_file() {
+        return Err(failed(io::Error::other("not a file")));
+    }
     if metadata.len() > MOST_BYTES {
         return Err(PolicyFileError::TooLarge { path: path.clone(), bytes: metadata.len() });
     }

@@ -16,6 +16,7 @@ pub fn review_list(workspace: &Workspace, items: &[ReviewItem]) -> ReviewListDoc
         base: workspace.state.base.to_string(),
         snapshot: workspace.state.head.to_string(),
         items: items.iter().map(review_item).collect(),
+        metadata_changes: Vec::new(),
         refused: None,
         repositories: Vec::new(),
         outdated: Vec::new(),

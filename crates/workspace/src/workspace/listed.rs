@@ -7,7 +7,7 @@ use offshoot_vault::diff::{self, Change, ChangeKind, DiffOptions};
 use offshoot_vault::merge::MergeOptions;
 use offshoot_vault::{Binding, Tree, Vault, VaultPath, Workspace};
 
-use crate::change::{is_metadata_of_file, without_frames};
+use crate::change::{is_telling_metadata, without_frames};
 use crate::error::Result;
 use crate::git::TrackedPaths;
 use crate::home::{PreviewService, Selection, SelectionStates, held_back};
@@ -56,7 +56,7 @@ impl<'v> Lister<'v> {
         let (mut brought, mut metadata) = (Vec::new(), 0);
         for change in changes.into_iter().filter(|change| !held.contains(&change.path)) {
             match change.kind() {
-                ChangeKind::Metadata => metadata |= u64::from(is_metadata_of_file(&change)),
+                ChangeKind::Metadata => metadata |= u64::from(is_telling_metadata(&change)),
                 _ if main != base && has(&tree, &change)? => {}
                 _ => brought.push(change),
             }

@@ -180,7 +180,7 @@ fn changes_are_summarised() {
         ("/new-name".to_owned(), ChangeKind::Renamed),
     ];
     assert_eq!(kinds, expected);
-    assert_eq!(summary.metadata_only, 1, "the time of the top directory");
+    assert_eq!(summary.metadata_only(), 1, "the time of the top directory");
 }
 
 #[test]

@@ -3,11 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use offshoot_vault::diff::DiffOptions;
 use offshoot_vault::merge::{Base, MergeInputs, MergeOptions, Side};
 use offshoot_vault::{ExportOptions, ImportOptions, RootId, VaultPath};
 use offshoot_workspace::git::{
-    GitEvent, MergedRepositories, RepositoryMerge, Unclear, merge_repositories,
+    GitEvent, HeldCheckouts, MergedRepositories, RepositoryMerge, Unclear, merge_repositories,
 };
+use offshoot_workspace::{CommitRequest, CommitService, HomeOptions, Selection, Times};
 
 use crate::support::Bench;
 
@@ -61,8 +63,15 @@ fn scene_of(history: &str, folder: &str, workspace: &str) -> Scene {
     let sides = sides.map(|(label, root)| Side { label: label.to_owned(), root });
     let inputs = MergeInputs { base: &Base::Root(base), sides: &sides };
     let options = &MergeOptions::default();
-    let merge =
-        RepositoryMerge { inputs, options, target: 0, unclear: Unclear::Apart, meetings: &[] };
+    let merge = RepositoryMerge {
+        inputs,
+        options,
+        target: 0,
+        unclear: Unclear::Apart,
+        meetings: &[],
+        held: &HeldCheckouts::default(),
+        left_out: &[],
+    };
     let both = merge_repositories(&bench.vault, &merge).unwrap();
     drop(held);
     Scene { bench, workspace, both }
@@ -207,4 +216,38 @@ fn packing_in_both_keeps_everything() {
     let out = scene.out();
     assert_eq!(sh(&out, "git tag; git log --format=%s"), "v1\nsecond\nfirst\n");
     assert_eq!(sh(&out, STATUS), "");
+}
+
+/// Git makes directories for objects whenever it likes. They are never in the way of a commit, and nobody is told to move them.
+#[test]
+fn what_git_makes_meanwhile_is_not_in_the_way() {
+    let files = [(".gitignore", "out\n"), ("a", "1\n"), (".git/HEAD", "ref: refs/heads/main\n")];
+    let stores = [(".git/lfs/objects/x", "x"), (".git/objects/info/x", ""), (".git/refs/x", "")];
+    let bench = Bench::of(&[&files[..], &stores].concat());
+    let fix = bench.fork("fix");
+    bench.write(&fix, "/out", "ignored");
+    bench.write(&fix, "/a", "2\n");
+    bench.write(&fix, "/.git/lfs/objects/ab/cd", "theirs");
+    let folder = bench.place.join("source");
+    let store = folder.join(".git/lfs/objects/ab");
+    // Asked after the folder was read, and before anything is changed in it.
+    let tracked = |_: &VaultPath| {
+        std::fs::create_dir_all(&store).unwrap();
+        std::fs::write(store.join("mine"), "mine").unwrap();
+        Ok(false)
+    };
+    let request = CommitRequest {
+        workspace: &fix,
+        message: None,
+        selection: Selection { tracked: &tracked, ..Selection::default() },
+        dry_run: false,
+        times: Times::Now,
+        git: None,
+    };
+    let options = HomeOptions::default();
+    let service = CommitService::new(&bench.vault, &bench.actor, options, DiffOptions::default());
+    service.commit(&request).unwrap();
+    let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    let found = [read("a"), read(".git/lfs/objects/ab/cd"), read(".git/lfs/objects/ab/mine")];
+    assert_eq!(found, ["2\n", "theirs", "mine"]);
 }

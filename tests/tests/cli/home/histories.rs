@@ -1,6 +1,7 @@
 //! What is undone stays undone, and what `status`, `review`, `diff` and a dry run say is what a commit does.
 
 use std::collections::BTreeSet;
+use std::fs;
 
 use offshoot_tests::product::{Place, document_of, with_json};
 use serde_json::Value;
@@ -242,6 +243,30 @@ fn edits_in_the_folder_are_noticed() {
     );
     place.run(["pull", "--head"]);
     assert_eq!(outdated(), Value::Null);
+}
+
+/// A file on one side and a directory on the other do not fit, though neither changed what the other looks at.
+#[test]
+fn files_and_directories_that_do_not_fit_are_noticed() {
+    let place = Place::new();
+    for name in ["became-file/old", "grew/deep/old", "kept/old"] {
+        place.write(name, "old\n");
+    }
+    place.write("becomes-directory", "file\n");
+    place.ok(["init"]);
+    let change = "rm -r grew becomes-directory; echo file > grew; echo new > became-file/new; \
+                  mkdir becomes-directory; echo new > becomes-directory/new; echo new > kept/new";
+    place.ok(["exec", "-w", "a", "--", "sh", "-c", change]);
+    let outdated = || place.json(&["status", "-w", "a"])["outdated"].clone();
+    assert_eq!(outdated(), Value::Null);
+    fs::remove_dir_all(place.project().join("became-file")).unwrap();
+    place.write("became-file", "file\n");
+    place.write("grew/deep/mine", "mine\n");
+    assert_eq!(outdated(), serde_json::json!(["/became-file", "/grew/deep/mine"]));
+    let review = place.json(&["review", "-w", "a", "--list"]);
+    assert_eq!(review["outdated"], outdated());
+    let rehearsal = place.run(["commit", "-w", "a", "--dry-run"]);
+    assert_eq!(rehearsal.status.code(), Some(4), "{rehearsal:?}");
 }
 
 /// What a commit is merged against is not collected, whatever refs name.

@@ -228,6 +228,75 @@ fn ignored_files_of_both_sides_stay_what_they_are() {
     }
 }
 
+/// The same where the workspace takes in what is in the folder.
+#[test]
+fn a_pull_leaves_ignored_files_of_both_sides_what_they_are() {
+    for (base, theirs, mine) in [
+        (Some("before\n"), Some("built in the workspace\n"), Some("built by a person\n")),
+        (None, Some("built in the workspace\n"), Some("built by a person\n")),
+        (Some("before\n"), Some("built in the workspace\n"), None),
+        (Some("before\n"), None, Some("built by a person\n")),
+    ] {
+        let place = lines();
+        place.write(".gitignore", "build\n");
+        let out = place.project().join("build/out");
+        if let Some(base) = base {
+            place.write("build/out", base);
+        }
+        place.ok(["init"]);
+        fork(&place, "work");
+        match theirs {
+            Some(theirs) => edit(&place, "work", "/build/out", theirs),
+            None => drop(place.ok(["fs", "rm", "/build/out", "-w", "work"])),
+        }
+        match mine {
+            Some(mine) => place.write("build/out", mine),
+            None => fs::remove_dir_all(place.project().join("build")).unwrap(),
+        }
+        place.write("build/mine", "of the folder alone\n");
+        for turn in ["first", "second"] {
+            place.write("other", turn);
+            let document = place.json(&["pull", "-w", "work"]);
+            assert_eq!(document["conflicts"], json!([]), "{document}");
+            assert_eq!(fs::read_to_string(&out).ok().as_deref(), mine);
+            let shown = |path| {
+                let shown = place.run(["fs", "cat", path, "-w", "work"]);
+                String::from_utf8_lossy(&shown.stdout).into_owned()
+            };
+            assert_eq!(shown("/build/out"), theirs.unwrap_or_default());
+            assert_eq!(
+                (shown("/other").as_str(), shown("/build/mine").as_str()),
+                (turn, "of the folder alone\n")
+            );
+            assert_eq!(place.json(&["status", "-w", "work"])["behind"], 0);
+        }
+        // The workspace has nothing to bring home by it.
+        assert_eq!(place.json(&["commit", "-w", "work"])["committed"], false);
+    }
+}
+
+/// What git tracks is nobody's build output, whatever the rules say.
+#[needs("git")]
+#[test]
+fn a_pull_merges_ignored_files_that_git_tracks() {
+    let place = lines();
+    place.write(".gitignore", "build\n");
+    place.write("build/out", "before\n");
+    for arguments in [&["init", "-q"][..], &["add", "-f", "build/out"]] {
+        let git =
+            std::process::Command::new("git").args(arguments).current_dir(place.project()).status();
+        assert!(git.unwrap().success());
+    }
+    place.ok(["init"]);
+    fork(&place, "work");
+    edit(&place, "work", "/build/out", "in the workspace\n");
+    place.write("build/out", "by a person\n");
+    let output = place.run(["pull", "-w", "work", "--json"]);
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(4), "{told}");
+    assert!(told.contains("/build/out"), "{told}");
+}
+
 /// What stays does not fit to what came home: the workspace has it as a conflict, the folder has what came home. The workspace is the first
 /// side, as after a pull.
 #[test]

@@ -207,7 +207,7 @@ fn what_was_redone_is_undone_first() {
     }
     assert_eq!(
         place.json_error(&["undo", "--vault-wide"], 4)["message"],
-        "there is nothing to undo"
+        "there is nothing to undo: everything since the vault was created is undone already"
     );
     assert_eq!(read(&place, "mine"), "mine\n");
 }

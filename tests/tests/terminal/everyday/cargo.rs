@@ -37,10 +37,11 @@ fn session() -> Session {
 #[test]
 fn a_project_is_built_tested_and_brought_home() {
     let mut session = session();
+    // Quietly: two pipes do not say which of their lines came first.
     session.types(&[
         "offshoot exec -w faster -- sed -i 's/number + number/number * 2/' src/lib.rs",
         "offshoot exec -w faster -- cargo build",
-        "offshoot exec -w faster -- cargo test",
+        "offshoot exec -w faster -- cargo test -q",
         "offshoot diff --stat",
         "offshoot commit",
         "git status --short",

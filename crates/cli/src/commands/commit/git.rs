@@ -3,10 +3,10 @@
 use offshoot_protocol::GitOutcomeDoc;
 use offshoot_vault::{Actor, Id, Vault, VaultPath, Workspace};
 use offshoot_workspace::git::{
-    CameHome, GitCommit, GitCommitted, GitEvent, GitFolder, GitNote, GitWords, TrackedPaths,
-    forget_git_due, record_git_commit,
+    CameHome, GitCommit, GitCommitted, GitError, GitEvent, GitFolder, GitNote, GitWords,
+    TrackedPaths, announce_git_commit, forget_git_due, record_git_commit,
 };
-use offshoot_workspace::{CommitOutcome, GitFollowed, PullService, wire};
+use offshoot_workspace::{CommitOutcome, GitFollowed, PullService, ServiceError, wire};
 
 use crate::error::{CliError, Result};
 use crate::render::{self, BAD, DIM, GOOD, NAME, WARN, paint};
@@ -61,7 +61,7 @@ impl Prepared {
             self.0.check_left(&outcome.workspace)?;
         }
         match dry_run {
-            true => Ok(()),
+            true => Ok(self.0.check_planned_join(vault, &came)?),
             false => Ok(self.0.check_join(vault, &came)?),
         }
     }
@@ -86,7 +86,8 @@ impl Prepared {
         outcome: &CommitOutcome,
     ) -> Result<Made> {
         let top = VaultPath::top();
-        let made = self.0.commit(vault, &came_home(outcome, &top), &words(outcome));
+        let about_to = |made: &_| announce_git_commit(vault, actor, &workspace, made);
+        let made = self.0.commit(vault, &came_home(outcome, &top), &words(outcome), &about_to);
         // Where it failed, it is still to be made.
         record(made, vault, actor, workspace, outcome)
     }
@@ -100,10 +101,13 @@ impl Prepared {
         outcome: &CommitOutcome,
     ) -> Result<Made> {
         let top = VaultPath::top();
-        let made = self.0.commit_late(vault, &came_home(outcome, &top), &words(outcome));
+        let about_to = |made: &_| announce_git_commit(vault, actor, &workspace, made);
+        let came = came_home(outcome, &top);
+        let made = self.0.commit_late(vault, &came, &words(outcome), &about_to);
+        let moved_on = matches!(&made, Err(ServiceError::Git(GitError::MovedOn(_))));
         let made = record(made, vault, actor, workspace, outcome)?;
-        if let Made::Failed(_) = made {
-            // It was tried again, and the person is told: what is to become of it is up to them.
+        if moved_on {
+            // It can never be made any more, and the person is told: what is to become of it is up to them.
             forget_git_due(vault, actor, &workspace)?;
         }
         Ok(made)
@@ -197,7 +201,7 @@ impl Made {
             }
             Self::Failing(error) => {
                 let why = format!("would make no git commit: {}", error.message);
-                let next = error.hint.as_deref().map(|hint| format!("way on: {hint}\n"));
+                let next = error.hint.as_deref().map(|hint| format!("next: {hint}\n"));
                 format!("{}\n{}", render::line(&why), paint(DIM, &next.unwrap_or_default()))
             }
             Self::Nothing => "no git commit: there is nothing in it for git\n".to_owned(),
@@ -205,7 +209,7 @@ impl Made {
                 let why =
                     format!("the files came home, and no git commit was made: {}", error.message);
                 let next = "`git add` and `git commit` in the folder";
-                let next = format!("way on: {}", error.hint.as_deref().unwrap_or(next));
+                let next = format!("next: {}", error.hint.as_deref().unwrap_or(next));
                 format!("{} {}\n{}\n", paint(BAD, "git:"), render::line(&why), paint(DIM, &next))
             }
         }

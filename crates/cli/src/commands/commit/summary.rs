@@ -58,9 +58,9 @@ fn done(outcome: &CommitOutcome, noise: Option<&mut Noise<'_>>) -> Result<String
         false => (SHOW_HEAD, SHOW_METADATA),
     };
     let brought = Listing::new(&outcome.brought, noise)?;
-    let brought = brought.and_metadata(outcome.metadata_files, metadata_hint);
+    let brought = brought.and_metadata(outcome.metadata.iter().collect(), metadata_hint);
     let counts = brought.heading();
-    let nothing = outcome.brought.is_empty() && outcome.metadata_files == 0;
+    let nothing = outcome.brought.is_empty() && outcome.metadata.is_empty();
     let mut text = match (outcome.dry_run, nothing) {
         (true, true) => format!("nothing would come home from {name}\n"),
         (true, false) => format!("would come home from {name}: {counts}\n"),
@@ -81,12 +81,12 @@ fn refused(outcome: &CommitOutcome, ways: &[WayOnDoc]) -> String {
     let count = render::count(outcome.conflicts.len() as u64, "conflict");
     let outcome_word = match outcome.dry_run {
         true => "nothing would come home",
-        false => "nothing was changed",
+        false => "nothing committed",
     };
-    let mut text = format!("{}: {count} of {name} with the folder\n", paint(BAD, outcome_word));
+    let mut text = format!("{}: {count} between {name} and the folder\n", paint(BAD, outcome_word));
     text.push_str(&conflicts(&outcome.conflicts));
     if let Some(pull) = way_on::to(GoalDoc::Decide, ways) {
-        let next = format!("way on: {pull}, decide them there, and commit again");
+        let next = format!("next: {pull}, then resolve and commit again");
         text.push_str(&format!("{}\n", paint(DIM, &next)));
     }
     text
@@ -140,6 +140,7 @@ fn why(reason: HeldReason) -> &'static str {
         HeldReason::Setuid => "setuid or setgid bits",
         HeldReason::Git(Planted::OtherCheckout) => "belongs to another checkout of the repository",
         HeldReason::Git(Planted::Gone) => "the workspace deleted its repository",
+        HeldReason::Git(Planted::Newer) => "the folder has newer work in this working tree",
         HeldReason::Git(Planted::Todo) => "steps of git that are not finished",
         HeldReason::Git(Planted::Dependent) => "the repository needs settings that git would obey",
         HeldReason::Git(_) => "git would run or obey it",

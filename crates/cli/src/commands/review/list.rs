@@ -18,7 +18,9 @@ pub(crate) fn print_document(
     items: &[ReviewItem],
 ) -> Result<()> {
     let preview = context.preview(vault, workspace, false)?;
+    let metadata = preview.summary.telling_metadata();
     let document = ReviewListDoc {
+        metadata_changes: metadata.into_iter().map(wire::change).collect(),
         refused: preview.refused.as_ref().map(ToString::to_string),
         repositories: wire::repositories(&preview.proposal.git),
         outdated: preview.outdated.iter().map(wire::path).collect(),
@@ -36,7 +38,9 @@ pub(crate) fn print(
 ) -> Result<()> {
     let preview = context.preview(vault, workspace, false)?;
     let mut out = text(review);
-    out.extend(metadata_line(preview.summary.metadata_files, STATUS_METADATA).map(|it| it + "\n"));
+    out.extend(
+        metadata_line(&preview.summary.telling_metadata(), STATUS_METADATA).map(|it| it + "\n"),
+    );
     out.push_str(&render::git::notes(&preview.proposal.git, "yours"));
     if let Some(why) = &preview.refused {
         let line = format!("commit is refused: {}", render::line(&why.to_string()));

@@ -43,7 +43,7 @@ pub(super) fn long(
         out.push_str(&conflicts::lines(&status.conflicts));
     }
     let brought = Listing::new(status.brought(), noise.as_deref_mut())?;
-    let brought = brought.and_metadata(status.preview.summary.metadata_files, METADATA);
+    let brought = brought.and_metadata(status.preview.summary.telling_metadata(), METADATA);
     out.push_str(&format!("{}\n", brought.heading()));
     out.push_str(&brought.lines("  ", MOST_LISTED, EXPAND));
     out.push_str(&render::git::notes(&status.preview.proposal.git, "yours"));
@@ -104,7 +104,7 @@ fn next(status: &Status) -> String {
         return String::new();
     }
     if !status.preview.proposal.conflicts.is_empty() {
-        return format!("{}\n", paint(DIM, &format!("decide them: offshoot pull -w {name}")));
+        return format!("{}\n", paint(DIM, &format!("resolve: offshoot pull -w {name}")));
     }
     let text = match status.folders.is_empty() || status.folders.iter().any(Binding::is_gone) {
         true => format!("look: offshoot review -w {name}"),

@@ -17,6 +17,7 @@ use crate::entry::{Body, Entry};
 use crate::hash::BlobId;
 use crate::import::unsettled_for;
 use crate::materialize::hash_file;
+use crate::workers::share;
 
 /// What is at each path that had something, or why it cannot be changed; in the order of the changes.
 pub(super) type Verified = Vec<Option<Result<Look, ApplyProblem>>>;
@@ -28,7 +29,7 @@ pub(super) fn verify(folders: &[Folder], changes: &Changes) -> Verified {
         let old = old.as_ref()?;
         Some(one(&folders[at.folder], &at.path, old, new.as_deref()))
     };
-    changes.into_par_iter().map(look).collect()
+    share(changes).map(look).collect()
 }
 
 fn one(
@@ -55,7 +56,8 @@ fn one(
         return Ok(look);
     }
     let meta = &old.meta;
-    let same = (look.mode, look.uid, look.gid) == (meta.mode, meta.uid, meta.gid)
+    let same_mode = || look.mode == meta.mode || folder.recorded_mode(path, &look) == meta.mode;
+    let same = (look.uid, look.gid) == (meta.uid, meta.gid) && same_mode()
         || matches!(old.body, Body::Symlink { .. });
     if !same || look.mtime != meta.mtime {
         return Err(changed());

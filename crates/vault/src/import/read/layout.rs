@@ -13,14 +13,14 @@ use crate::disk::{self, join, split_last};
 use crate::error::{Result, io_error};
 use crate::import::scan::{LinkedNames, ScannedBody, ScannedDir, ScannedEntry};
 use crate::materialize::mtime_of;
+use crate::workers::share;
 
 impl Pass<'_> {
     /// Makes the directories, and in each what has no bytes to be read.
     pub(super) fn make_folders(&self) -> Result<()> {
         for level in &self.scanned.levels {
-            self.scanned.dirs[level.clone()]
-                .par_iter()
-                .try_for_each(|dir| self.fill_folder(dir))?;
+            let dirs = share(&self.scanned.dirs[level.clone()]);
+            dirs.try_for_each(|dir| self.fill_folder(dir))?;
         }
         Ok(())
     }
@@ -61,7 +61,7 @@ impl Pass<'_> {
     /// Gives directories their metadata, inner ones first: an outer one may then be closed to its owner.
     pub(super) fn finish_folders(&self) -> Result<()> {
         for level in self.scanned.levels.iter().rev() {
-            let dirs = self.scanned.dirs[level.clone()].par_iter();
+            let dirs = share(&self.scanned.dirs[level.clone()]);
             dirs.filter(|dir| !dir.absent).try_for_each(|dir| self.finish_folder(dir))?;
         }
         Ok(())

@@ -17,6 +17,7 @@ use crate::layer::written::{Kind, UpperDir};
 use crate::materialize::hash_file;
 use crate::objects::{Batch, INLINE_LIMIT, Place};
 use crate::vault::Vault;
+use crate::workers::{FEW, share};
 
 /// The bytes of one file.
 pub(super) struct Hashed {
@@ -35,10 +36,10 @@ pub(super) fn hash_files(reach: &Reach<'_>, dirs: &[UpperDir]) -> Result<HashMap
         let hashed = hash(reach, &path).map_err(io_error("read", &reach.host(&path)))?;
         Ok((path, hashed))
     };
-    if paths.len() < disk::FEW {
+    if paths.len() < FEW {
         return paths.into_iter().map(hash).collect();
     }
-    paths.into_par_iter().map(hash).collect()
+    share(paths).map(hash).collect()
 }
 
 fn hash(reach: &Reach<'_>, path: &[u8]) -> io::Result<Hashed> {

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use offshoot_vault::VaultPath;
+
 use super::store::{Kind, Store};
 use crate::error::Result;
+use crate::git::repository::State;
 
 /// A longer history is not followed to its end.
 const MOST: usize = 10_000;
@@ -30,6 +33,19 @@ pub(super) fn ancestry(store: &Store<'_>, commit: &[u8], wanted: &[u8]) -> Resul
     Ok(answer)
 }
 
+/// Whether two commits have none in common. Where it cannot be told, the answer is no.
+pub(super) fn are_unrelated(
+    (store, commit): (&Store<'_>, &[u8]),
+    (others, other): (&Store<'_>, &[u8]),
+) -> Result<bool> {
+    let (own, known) = walk(store, vec![commit.to_vec()], None)?;
+    if known == Ancestry::Unknown {
+        return Ok(false);
+    }
+    let (theirs, known) = walk(others, vec![other.to_vec()], None)?;
+    Ok(known != Ancestry::Unknown && own.is_disjoint(&theirs))
+}
+
 /// How many commits the first has in its history, itself included, that the second has not; nothing where that cannot be told.
 pub(super) fn ahead(store: &Store<'_>, commit: &[u8], other: &[u8]) -> Result<Option<u64>> {
     let (own, known) = walk(store, vec![commit.to_vec()], None)?;
@@ -38,6 +54,20 @@ pub(super) fn ahead(store: &Store<'_>, commit: &[u8], other: &[u8]) -> Result<Op
         return Ok(None);
     }
     Ok(Some(own.difference(&others).count() as u64))
+}
+
+/// How many commits a branch gained that went on from one to another in a repository of a state; nothing where it did not, or that cannot be
+/// told.
+pub(crate) fn gained(
+    state: State<'_>,
+    repository: &VaultPath,
+    [before, after]: [&[u8]; 2],
+) -> Result<Option<u64>> {
+    let store = Store::new(state, repository);
+    match includes(&store, after, before)? {
+        true => ahead(&store, after, before),
+        false => Ok(None),
+    }
 }
 
 /// The commits that some came from, with themselves, as far as that can be read.

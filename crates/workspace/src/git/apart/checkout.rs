@@ -12,14 +12,17 @@ use super::store::{Kind, Store, hex};
 use super::whole::same;
 use crate::error::Result;
 use crate::git::index::{self, Index, IndexEntry};
+use crate::git::marks::Marks;
 use crate::git::repository::{State, path_of, resolve};
 
+/// The mode of a directory in a tree.
+const DIRECTORY: u32 = 0o40_000;
 /// The mode of a submodule in an index.
 const SUBMODULE: u32 = 0o160_000;
 
 /// What is checked out in a working tree.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Checkout {
+pub(in crate::git) struct Checkout {
     /// HEAD as it is written.
     pub(super) head: Option<Vec<u8>>,
     /// The commit that it leads to.
@@ -29,7 +32,7 @@ pub(super) struct Checkout {
     /// The index is none, or lacks a file that it is split over.
     damaged: bool,
     /// Which part of the files is checked out, where it is not all.
-    sparse: Option<Vec<u8>>,
+    pub(super) sparse: Option<Vec<u8>>,
     /// A merge or the like waits to be finished.
     pub(super) busy: bool,
     /// What that left, by its path.
@@ -40,7 +43,7 @@ pub(super) struct Checkout {
 
 impl Checkout {
     /// Reads the checkout of a repository, or of a further working tree of one.
-    pub(super) fn read(state: &State<'_>, at: &VaultPath) -> Result<Self> {
+    pub(in crate::git) fn read(state: &State<'_>, at: &VaultPath) -> Result<Self> {
         let refs = state.refs(at)?;
         let bytes = state.file(&at.join(b"index"))?;
         let files = bytes.as_ref().and_then(|bytes| index::parse(bytes));
@@ -67,7 +70,7 @@ impl Checkout {
     }
 
     /// Whether the same waits to be finished, as far as it was brought.
-    pub(super) fn has_same_progress(&self, other: &Self) -> bool {
+    pub(in crate::git) fn has_same_progress(&self, other: &Self) -> bool {
         let paths: BTreeSet<_> = self.progress.keys().chain(other.progress.keys()).collect();
         paths.into_iter().all(|path| same(self.progress.get(path), other.progress.get(path)))
     }
@@ -87,7 +90,7 @@ impl Checkout {
     }
 
     /// Whether the same is checked out, with the same files in the index and as large a part of them.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
+    pub(in crate::git) fn is_same(&self, other: &Self) -> bool {
         self.head == other.head
             && self.commit == other.commit
             && self.sparse == other.sparse
@@ -153,6 +156,10 @@ impl Checkout {
                 return Ok(entry.is_none());
             };
             if at + 1 < names.len() {
+                // Something else took the place of the directory.
+                if mode != DIRECTORY {
+                    return Ok(entry.is_none());
+                }
                 tree = id;
                 continue;
             }
@@ -171,6 +178,34 @@ impl Checkout {
             Some((entry.object.clone(), entry.mode))
         };
         of(self) != of(other)
+    }
+
+    /// How many files a sparse checkout leaves out that another one had.
+    pub(super) fn left_out_since(&self, older: &Self) -> u64 {
+        let (Some(own), Some(older)) = (&self.files, &older.files) else { return 0 };
+        let marks = Marks::in_index(own);
+        let had = older.iter().filter(|(_, entry)| !entry.overlooked.1);
+        had.filter(|((path, _), _)| marks.leaves_out(path)).count() as u64
+    }
+
+    /// The files of which an index says something else than another, with the object that it has of each, as text.
+    pub(super) fn other_files(&self, other: &Self) -> BTreeMap<Vec<u8>, Option<Vec<u8>>> {
+        let (Some(own), Some(files)) = (&self.files, &other.files) else { return BTreeMap::new() };
+        let paths = own.keys().chain(files.keys()).map(|(path, _)| path);
+        let different = paths.filter(|path| self.says_other_of(other, path));
+        let object = |path: &Vec<u8>| own.get(&(path.clone(), 0)).map(|entry| hex(&entry.object));
+        different.map(|path| (path.clone(), object(path))).collect()
+    }
+
+    /// Whether both this and another one have a submodule at another commit than an older one, and not at the same.
+    pub(super) fn moves_submodule_of(&self, other: &Self, older: &Self) -> bool {
+        let entries = self.files.iter().flatten();
+        let mut modules = entries.filter(|(_, entry)| entry.mode == SUBMODULE);
+        modules.any(|((path, _), _)| {
+            self.says_other_of(older, path)
+                && other.says_other_of(older, path)
+                && self.says_other_of(other, path)
+        })
     }
 
     /// The objects that the index names and that of another does not, as text. Submodules are no objects, nor is what is only announced.

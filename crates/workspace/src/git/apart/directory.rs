@@ -4,7 +4,9 @@ mod checkouts;
 mod format;
 pub(super) mod ref_files;
 mod stash;
+mod taken_back;
 mod way_on;
+mod worktree;
 
 pub(super) use checkouts::Checkouts;
 use format::Formats;
@@ -20,7 +22,7 @@ use super::whole::{beside, same};
 use super::{Sides, Taking, Unclear};
 use crate::error::Result;
 use crate::git::error::GitError;
-use crate::git::names::git_directory;
+use crate::git::names::within_repository;
 use crate::git::repository::{is_repository, path_of};
 
 /// Files that git writes by itself. All others people change by hand, so they are told where the target's stays.
@@ -50,13 +52,10 @@ impl Taking<'_, '_> {
         let (here, there) = (sides.target.tree.get(path)?, sides.other.tree.get(path)?);
         match (here, there) {
             (Some(here), None) if self.unclear == Unclear::Stay => {
-                // When a submodule is taken back its repository stays, as git itself keeps it.
-                if git_directory(path).as_ref() != Some(path) {
-                    return Ok(());
-                }
                 // All of it came with what is taken back, and nobody used it since.
                 if same(Some(&here), was.as_ref()) {
-                    return self.edit.remove(path);
+                    self.edit.remove(path)?;
+                    return self.remove_emptied(path);
                 }
                 self.directory_kept(path, CHANGED_SINCE);
                 Ok(())
@@ -80,6 +79,21 @@ impl Taking<'_, '_> {
             (Some(_), Some(_)) => self.repository(path),
             (None, None) => Ok(()),
         }
+    }
+
+    /// Takes away the directories that were made to hold a repository of a submodule that is gone.
+    fn remove_emptied(&mut self, path: &VaultPath) -> Result<()> {
+        let mut above = path.parent();
+        while let Some(directory) = above.filter(|above| within_repository(above).is_some()) {
+            if self.sides.other.tree.get(&directory)?.is_some()
+                || !self.edit.is_empty(&directory)?
+            {
+                break;
+            }
+            self.edit.remove(&directory)?;
+            above = directory.parent();
+        }
+        Ok(())
     }
 
     /// Whether the other side has only remains of the target's repository. What would make git run or obey something stays there, also where

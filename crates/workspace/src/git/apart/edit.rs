@@ -89,6 +89,11 @@ impl<'a> Edit<'a> {
         Ok(())
     }
 
+    /// Whether nothing is in a directory.
+    pub(super) fn is_empty(&mut self, path: &VaultPath) -> Result<bool> {
+        Ok(self.editor.is_empty(path)?)
+    }
+
     /// Whether a directory is at a path.
     pub(super) fn is_directory(&mut self, path: &VaultPath) -> Result<bool> {
         Ok(self.editor.get(path)?.is_some_and(|entry| entry.directory().is_some()))

@@ -39,6 +39,9 @@ pub(super) enum Stays {
 /// The stash, whose log matters as much as the ref.
 pub(super) const STASH: &[u8] = b"refs/stash";
 
+/// Where tags are.
+pub(super) const TAGS: &[u8] = b"refs/tags/";
+
 /// Tells whether a commit has another one in its history.
 type Includes<'a> = &'a dyn Fn(&[u8], &[u8]) -> Result<bool>;
 
@@ -56,6 +59,8 @@ pub(super) struct RefStates<'a> {
     /// What the other side's refs were when the target last took them in; nothing where it does not matter. A branch that is elsewhere
     /// by now has work of the target's own, which is not taken from it.
     pub(super) given: Option<Refs>,
+    /// Branches that the target keeps the other side's commits apart from, though these came from them: their files did not come.
+    pub(super) taken_back: BTreeSet<Name>,
 }
 
 impl RefStates<'_> {
@@ -100,10 +105,20 @@ impl RefStates<'_> {
         let Some(here) = here else { return Ok(Decision::Take) };
         let moved_here = Some(here) != was || self.is_own_work(name, here);
         let seen = !moved_here && !self.keeps_apart(here);
-        if seen || (self.there_includes)(there, here)? {
+        // Whoever goes back has a commit that everybody had before: that the other side has it tells nothing.
+        let went_back = match was.filter(|was| *was != here) {
+            Some(was) => (self.here_includes)(was, here)?,
+            None => false,
+        };
+        if went_back || self.taken_back.contains(name) {
+            return Ok(Decision::Both);
+        }
+        // A branch goes on; a tag names one commit, and a newer one is another.
+        let goes_on = !name.starts_with(TAGS);
+        if seen || (goes_on && (self.there_includes)(there, here)?) {
             return Ok(Decision::Take);
         }
-        if moved_here && (self.here_includes)(here, there)? {
+        if goes_on && moved_here && (self.here_includes)(here, there)? {
             return Ok(Decision::Nothing);
         }
         Ok(Decision::Both)
@@ -227,6 +242,7 @@ mod tests {
             here_includes: &includes,
             kept_there: vec![b"refs/heads/offshoot/folder/".to_vec()],
             given: None,
+            taken_back: BTreeSet::new(),
         };
         plan(&states, &guarded).unwrap()
     }
@@ -237,6 +253,44 @@ mod tests {
         assert_eq!(plan.set, refs(&[("a", "123")]));
         let plan = planned(&[("a", "1")], &[("a", "123")], &[("a", "12")]);
         assert_eq!((plan.set, plan.stays), Default::default());
+    }
+
+    /// Such as by an undo: the files of the commits that are gone do not come back either.
+    #[test]
+    fn a_branch_that_went_back_does_not_follow() {
+        let plan = planned(&[("a", "12")], &[("a", "1")], &[("a", "123")]);
+        let both = Stays::Both(Some(b"123".to_vec()));
+        assert_eq!(plan.stays, [(b"refs/heads/a".to_vec(), both)].into());
+        assert!(plan.set.is_empty(), "{plan:?}");
+    }
+
+    #[test]
+    fn a_tag_goes_nowhere_by_itself() {
+        let refs = |value: &str| Refs::from([([TAGS, b"v1"].concat(), value.as_bytes().to_vec())]);
+        let includes = |a: &[u8], b: &[u8]| Ok(a.starts_with(b));
+        let planned = |base: &Refs, target: &Refs, other: &Refs| {
+            let (there_includes, here_includes) = (&includes, &includes);
+            let states = RefStates {
+                base,
+                target,
+                other,
+                there_includes,
+                here_includes,
+                kept_there: Vec::new(),
+                given: None,
+                taken_back: BTreeSet::new(),
+            };
+            plan(&states, &BTreeMap::new()).unwrap()
+        };
+        // Made on both sides, wherever it is.
+        for (here, there) in [("1", "12"), ("12", "1")] {
+            let plan = planned(&Refs::new(), &refs(here), &refs(there));
+            assert!(plan.set.is_empty(), "{plan:?}");
+            assert_eq!(plan.stays.len(), 1, "{plan:?}");
+        }
+        // Moved on one side.
+        let plan = planned(&refs("1"), &refs("1"), &refs("12"));
+        assert_eq!(plan.set, refs("12"));
     }
 
     #[test]

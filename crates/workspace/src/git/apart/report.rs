@@ -1,6 +1,6 @@
 //! What people should know about repositories that were merged.
 
-use offshoot_vault::VaultPath;
+use offshoot_vault::{VaultPath, bound_path};
 
 /// Everything that is told about the repositories of a merge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,6 +27,18 @@ impl GitReport {
             if !note.event.moves() || note.from != note.to {
                 self.notes.push(note);
             }
+        }
+        self
+    }
+
+    /// The same for a workspace: what is to be done about it is done there.
+    pub(crate) fn inside(mut self, workspace: &str) -> Self {
+        for note in &mut self.notes {
+            let above = note.repository.parent().filter(|above| *above != bound_path());
+            let directory = above.map(|above| above.names().join(&b'/'));
+            let directory = directory.filter(|names| !names.is_empty());
+            let directory = directory.map(|names| String::from_utf8_lossy(&names).into_owned());
+            note.way = note.way.take().map(|way| way.inside(workspace, directory.as_deref()));
         }
         self
     }
@@ -63,6 +75,8 @@ pub struct GitNote {
     pub to: Option<String>,
     /// What to do about a ref that was kept apart.
     pub way: Option<WayOn>,
+    /// Whether a log has what a ref was that was rewritten or went back.
+    pub logged: bool,
 }
 
 /// What a branch is to a checkout that needs it where it is.
@@ -125,6 +139,13 @@ pub enum GitEvent {
     Replaced(Option<String>),
     /// Something else is checked out.
     Switched,
+    /// Files are not in the target's working tree any more, and stay in git: the other side has a sparse checkout.
+    LeftOut {
+        /// How many.
+        files: u64,
+        /// Whether the target has that sparse checkout now.
+        taken: bool,
+    },
     /// A ref of the other side was not taken, for this reason: it would break the repository.
     NotBrought(String),
     /// So many files among the objects of the other side were not taken: they are not what their names say.
@@ -135,6 +156,8 @@ pub enum GitEvent {
     DirectoryStayed(Option<String>),
     /// The target's whole directory stays, for this reason.
     DirectoryKept(&'static str),
+    /// The other side deleted a file in git, and so many more, that no workspace has: they stay on disk.
+    KeptOut(u64),
     /// A ref of the other side has no room beside one of the target's, which is named first; it has the second name now.
     NoRoom(String, String),
 }
@@ -162,10 +185,12 @@ impl GitEvent {
             Self::Rewound(_) => "rewound",
             Self::Replaced(_) => "replaced",
             Self::Switched => "switched",
+            Self::LeftOut { .. } => "left-out",
             Self::NotBrought(_) => "not-brought",
             Self::DamagedObjects(_) => "damaged-objects",
             Self::CheckoutStayed(_) => "checkout-stayed",
             Self::FileStayed => "file-stayed",
+            Self::KeptOut(_) => "kept-out",
             Self::DirectoryStayed(_) | Self::DirectoryKept(_) => "directory-stayed",
         }
     }
@@ -184,6 +209,7 @@ impl GitEvent {
         match self {
             Self::CheckoutStayed(why) | Self::NotBrought(why) => Some(why),
             Self::DirectoryKept(why) => Some(why),
+            Self::KeptOut(_) => Some(".offshootignore keeps it out of workspaces"),
             Self::CheckedOut(_, InUse::Rebased) => Some("it is being rebased there"),
             Self::CheckedOut(_, InUse::Bisected) => Some("a search by git bisect started there"),
             Self::StayedInUse(InUse::CheckedOut) => Some("it is checked out in a working tree"),

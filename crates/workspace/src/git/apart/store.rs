@@ -159,7 +159,7 @@ fn raw(id: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The bytes of an id as text.
-pub(super) fn hex(raw: &[u8]) -> Vec<u8> {
+pub(crate) fn hex(raw: &[u8]) -> Vec<u8> {
     raw.iter().flat_map(|byte| format!("{byte:02x}").into_bytes()).collect()
 }
 

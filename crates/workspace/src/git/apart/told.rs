@@ -8,7 +8,7 @@ use super::ancestry::{Ancestry, ahead, ancestry, history, includes};
 use super::directory::Checkouts;
 use super::directory::ref_files::{log_path, text};
 use super::own_name::{own_branches, own_name};
-use super::refs::{Name, RefPlan, kept_from};
+use super::refs::{Name, RefPlan, TAGS, kept_from};
 use super::report::GitEvent;
 use super::store::is_id;
 use super::{Taking, Unclear, logs};
@@ -51,14 +51,30 @@ impl Taking<'_, '_> {
             if replaced {
                 self.keep_before(repository, name, (was, Some(value)), after)?;
             } else if let Some(event) = self.left_behind(repository, name, was, value)? {
+                let logged = self.is_logged(repository, name, was)?;
                 self.note(repository, event, text(name), Some(was), Some(value));
+                self.report.notes.last_mut().expect("a note was just added").logged = logged;
             }
         }
         Ok(())
     }
 
+    /// Whether a log of the target has what a ref was.
+    fn is_logged(&self, repository: &VaultPath, name: &[u8], was: &[u8]) -> Result<bool> {
+        let sides = self.sides;
+        let own = log_path(repository, name);
+        // The other side's new lines come along; a log that the target lacks is made of them.
+        let logs = [
+            sides.target.file(&own)?,
+            sides.other.file(&own)?,
+            sides.target.file(&log_path(repository, b"HEAD"))?,
+        ];
+        let has = |log: &Vec<u8>| log.windows(was.len().max(1)).any(|part| part == was);
+        Ok(logs.iter().flatten().any(has))
+    }
+
     /// Names the commits that only the log of a deleted ref leads to: it goes with the ref.
-    fn tell_log(
+    pub(super) fn tell_log(
         &mut self,
         repository: &VaultPath,
         name: &[u8],
@@ -164,6 +180,16 @@ impl Taking<'_, '_> {
         self.note(repository, GitEvent::Switched, name, from.as_deref(), to.as_deref());
     }
 
+    /// Says that a sparse checkout of the other side leaves files out.
+    pub(super) fn tell_left_out(&mut self, repository: &VaultPath, checkout: &Checkouts) {
+        let Checkouts { base, other, take, .. } = checkout;
+        let files = other.left_out_since(base);
+        if files > 0 && other.sparse != base.sparse && self.unclear == Unclear::Apart {
+            let event = GitEvent::LeftOut { files, taken: *take };
+            self.note(repository, event, "info/sparse-checkout".to_owned(), None, None);
+        }
+    }
+
     /// Says from where to where a HEAD is taken back that names a commit: no branch tells it.
     fn tell_detached(&mut self, repository: &VaultPath, checkout: &Checkouts) {
         let Checkouts { at, target, other, .. } = checkout;
@@ -240,7 +266,8 @@ impl Taking<'_, '_> {
         let both = self.both(repository)?;
         let on = ancestry(&both.other, value, was)?;
         if on == Ancestry::Yes {
-            return Ok(None);
+            // Nobody expects a tag to move.
+            return Ok(name.starts_with(TAGS).then_some(GitEvent::Moved));
         }
         if ancestry(&both.target, was, value)? == Ancestry::Yes {
             return Ok(Some(GitEvent::Rewound(ahead(&both.target, was, value)?)));

@@ -3,6 +3,11 @@
 use super::report::{Goal, WayOn};
 use crate::exec::shell_word;
 
+/// How a merge starts.
+const MERGE: &str = "git merge ";
+/// What two sides came from, up to the name of one.
+const MERGE_BASE: &str = "$(git merge-base HEAD ";
+
 /// A ref as people call it.
 pub(crate) fn short_ref(name: &str) -> &str {
     let kinds = ["refs/heads/", "refs/tags/"];
@@ -22,11 +27,58 @@ impl WayOn {
         Self { goal: Goal::Merge, when: None, commands: vec![command] }
     }
 
-    /// A merge of another ref that changes no file: they have its changes already.
+    /// A merge of another ref that changes no file: they have its changes already. The index gets the files of both sides, so that each is
+    /// committed as it is, and no other file.
     pub(crate) fn record(kept: &str) -> Self {
-        let merge = format!("git merge --no-commit -s ours {}", word(kept));
-        let commands = vec![merge, "git add -A".to_owned(), "git commit --no-edit".to_owned()];
+        let kept = word(kept);
+        let commands = vec![
+            format!("git merge --no-commit -s ours {kept}"),
+            format!("git read-tree -i -m {MERGE_BASE}{kept}) HEAD {kept}"),
+            "git commit -a --no-edit".to_owned(),
+        ];
         Self { goal: Goal::Record, when: None, commands }
+    }
+
+    /// A pull into a workspace that is rebasing, once more when the rebase is finished: it would not go on over the files that came.
+    pub(super) fn pull_again(workspace: &str) -> Self {
+        let workspace = shell_word(workspace);
+        let commands = vec![
+            format!("offshoot undo -w {workspace}"),
+            format!("offshoot exec -w {workspace} -- git -c core.editor=true rebase --continue"),
+            format!("offshoot pull -w {workspace}"),
+        ];
+        Self { goal: Goal::Merge, when: None, commands }
+    }
+
+    /// The same where the two have no commit in common, which git merges only if it is told to.
+    pub(crate) fn unrelated(mut self) -> Self {
+        for command in &mut self.commands {
+            if command.starts_with(MERGE) {
+                *command = command.replacen(MERGE, "git merge --allow-unrelated-histories ", 1);
+            } else if let Some((start, end)) = command.split_once(MERGE_BASE)
+                && let Some((_, end)) = end.split_once(')')
+            {
+                *command = format!("{start}$(git hash-object -t tree /dev/null){end}");
+            }
+        }
+        self
+    }
+
+    /// The same, once the workspace's files have come home.
+    pub(super) fn after_commit_of(self, workspace: &str) -> Self {
+        self.after([format!("offshoot commit -w {}", shell_word(workspace))])
+    }
+
+    /// The same in a workspace, in a directory of it. What is done with a workspace is done outside of it.
+    pub(super) fn inside(self, workspace: &str, directory: Option<&str>) -> Self {
+        if self.commands.iter().all(|command| command.starts_with("offshoot ")) {
+            return self;
+        }
+        let enter = directory.map(|directory| format!("cd {}", shell_word(directory)));
+        let commands: Vec<String> = enter.into_iter().chain(self.commands).collect();
+        let script = shell_word(&commands.join(" && "));
+        let command = format!("offshoot exec -w {} --shell {script}", shell_word(workspace));
+        Self { commands: vec![command], ..self }
     }
 
     /// The other ref in place of a branch that is being rebased.
@@ -99,6 +151,10 @@ mod tests {
         let way = WayOn::quit_rebase("refs/heads/a&b", "refs/heads/offshoot/fix/a&b");
         let checkout = "git checkout -f -B 'a&b' 'offshoot/fix/a&b'";
         assert_eq!(way.commands, ["git rebase --quit", checkout]);
+        let way =
+            WayOn::merge("refs/heads/a", "refs/heads/b").unrelated().inside("it's", Some("d"));
+        let merge = "'cd d && git merge --allow-unrelated-histories b'";
+        assert_eq!(way.commands, [format!(r"offshoot exec -w 'it'\''s' --shell {merge}")]);
         let way = WayOn::git_commit("it's").after_commit();
         assert_eq!(way.commands, ["git commit", r"offshoot commit -w 'it'\''s' --git"]);
     }

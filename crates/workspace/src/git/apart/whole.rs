@@ -156,6 +156,7 @@ impl Taking<'_, '_> {
             from: text(from),
             to: text(to),
             way: None,
+            logged: false,
         });
     }
 }

@@ -7,12 +7,12 @@ use std::os::unix::ffi::OsStrExt;
 
 use offshoot_vault::{Vault, VaultPath};
 
-use super::{CameHome, GitCommit, GitCommitted, GitWords, commit_note, hooks};
+use super::{AboutTo, CameHome, GitCommit, GitCommitted, GitWords, commit_note, hooks};
 use crate::error::Result;
 use crate::git::apart::{GitReport, WayOn, own_branches, short_ref};
 use crate::git::error::{GitError, GitResult};
 use crate::git::folder::GitFolder;
-use crate::git::moved::move_index;
+use crate::git::moved::{Side, move_index};
 use merged_tree::{MergedTree, is_same};
 
 /// A ref with commits of the workspace.
@@ -24,6 +24,8 @@ pub(super) struct Kept {
     pub(super) tip: String,
     /// A checkout uses it, so it stays when it is merged.
     pub(super) in_use: bool,
+    /// What to do first, where it cannot be merged at once.
+    first: Option<WayOn>,
 }
 
 /// A path as a commit has it: its mode and its object.
@@ -36,7 +38,9 @@ impl Kept {
         for note in report.notes.iter().filter(|note| note.name == branch) {
             let (Some(reference), Some(tip)) = (note.event.kept_as(), &note.to) else { continue };
             if folder.commit(reference)?.as_ref() == Some(tip) {
-                return Self::new(folder, reference, tip).map(Some);
+                let kept = Self::new(folder, reference, tip)?;
+                let first = note.way.clone().filter(|way| way.when.is_some());
+                return Ok(Some(Self { first, ..kept }));
             }
         }
         Ok(None)
@@ -44,7 +48,7 @@ impl Kept {
 
     fn new(folder: &GitFolder, reference: &str, tip: &str) -> GitResult<Self> {
         let in_use = !folder.users(reference)?.is_empty();
-        Ok(Self { reference: reference.to_owned(), tip: tip.to_owned(), in_use })
+        Ok(Self { reference: reference.to_owned(), tip: tip.to_owned(), in_use, first: None })
     }
 
     /// What was kept apart of a workspace's branch that is checked out, and is still not merged, whatever was said of it.
@@ -97,6 +101,12 @@ impl Kept {
         Ok(folder.git.try_output(&arguments, &[])?.status.success())
     }
 
+    /// Whether these commits have none in common with another one.
+    fn is_unrelated(&self, folder: &GitFolder, commit: &str) -> GitResult<bool> {
+        let found = folder.git.try_output(&["merge-base", commit, &self.tip], &[])?;
+        Ok(found.status.code() == Some(1))
+    }
+
     /// The name as people say it.
     fn name(&self) -> String {
         short_ref(&self.reference).to_owned()
@@ -121,6 +131,10 @@ impl GitCommit {
         let folder = &self.folder;
         let (kept, parent) = (Kept::find(folder, came.git)?, folder.commit("HEAD")?);
         let (Some(kept), Some(parent)) = (kept, parent) else { return Ok(None) };
+        if kept.is_unrelated(folder, &parent)? {
+            let why = "it has no commit in common with what is checked out".to_owned();
+            return Err(self.cannot_join(&kept, why)?.into());
+        }
         let merged = MergedTree::of(folder, &kept, &parent)?;
         let tree = self.decided(vault, came, &kept, &parent, merged)?;
         let changed = changes(folder, &parent, &tree)?;
@@ -135,6 +149,7 @@ impl GitCommit {
         vault: &Vault,
         came: &CameHome<'_>,
         words: &GitWords<'_>,
+        about_to: AboutTo<'_>,
     ) -> Result<Option<GitCommitted>> {
         let folder = &self.folder;
         let Some(joined) = self.joined(vault, came)? else { return Ok(None) };
@@ -151,21 +166,24 @@ impl GitCommit {
             false => (kept.tip.clone(), format!("merge {}: Fast-forward", kept.name())),
         };
         // The index first, as for every commit.
-        move_index(folder, Some(&parent), Some(&tree))?;
-        self.move_head(&commit, Some(&parent), Some(&kept), &note)?;
-        Ok(Some(GitCommitted {
+        let side = |commit| Side { commit: Some(commit), index: None };
+        move_index(folder, side(&parent), side(&tree))?;
+        let made = GitCommitted {
             commit,
             branch: reference.strip_prefix("refs/heads/").map(str::to_owned),
             reference,
-            before: Some(parent),
+            before: Some(parent.clone()),
             files: changed.len() as u64,
-            merged: Some(kept.reference),
-            merged_commit: Some(kept.tip),
+            merged: Some(kept.reference.clone()),
+            merged_commit: Some(kept.tip.clone()),
             merged_stays: kept.in_use,
             is_new,
             hooks,
             unsigned: is_new && hooks::would_sign(folder)?,
-        }))
+        };
+        about_to(&made)?;
+        self.move_head(&made.commit, Some(&parent), Some(&kept), &note)?;
+        Ok(Some(made))
     }
 
     /// Whether the workspace itself has these paths as a tree of what came home has them: it changed them further, or back, since it
@@ -186,7 +204,7 @@ impl GitCommit {
             let Some(at) = self.vault_path(came.at, path) else { return Ok(false) };
             let (own, now) = (own.get(&at)?, folder.get(&at)?);
             // The tree has what the folder has where that came home, and where nobody changed it.
-            let is_committed = paths.contains(path.as_slice()) || !self.dirty.contains(path);
+            let is_committed = paths.contains(path.as_slice()) || !self.is_changed(path);
             let is_there = own.is_some() == known.contains(path.as_slice());
             if !is_committed || !is_there || !is_same(own.as_ref(), now.as_ref()) {
                 return Ok(false);
@@ -257,9 +275,14 @@ impl GitCommit {
 
     /// Why commits cannot be merged, and what to do instead.
     fn cannot_join(&self, kept: &Kept, why: String) -> GitResult<GitError> {
+        if let Some(way) = &kept.first {
+            return Ok(GitError::CannotJoin { kept: kept.name(), why, way: Box::new(way.clone()) });
+        }
         let staged = ["diff-index", "--cached", "--quiet", "HEAD"];
         let nothing_staged = self.folder.git.try_output(&staged, &[])?.status.success();
+        let parent = self.folder.commit("HEAD")?.unwrap_or_default();
         let way = WayOn::record(&kept.reference);
+        let way = if kept.is_unrelated(&self.folder, &parent)? { way.unrelated() } else { way };
         let way = Box::new(if nothing_staged { way } else { way.after_commit() });
         Ok(GitError::CannotJoin { kept: kept.name(), why, way })
     }

@@ -1,10 +1,12 @@
 //! A commit of what came home some time ago.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 
 use offshoot_vault::{Vault, VaultPath};
 
-use super::{CameHome, GitCommit, GitCommitted, GitWords, Wanted};
+use super::{AboutTo, CameHome, GitCommit, GitCommitted, GitWords, Wanted};
 use crate::error::Result;
 use crate::git::error::GitError;
 use crate::git::moved::staged;
@@ -20,12 +22,29 @@ impl GitCommit {
         vault: &Vault,
         came: &CameHome<'_>,
         words: &GitWords<'_>,
+        about_to: AboutTo<'_>,
     ) -> Result<Option<GitCommitted>> {
         let moved = self.moved_on(vault, came)?;
         if !moved.is_empty() {
             return Err(GitError::MovedOn(moved).into());
         }
-        self.make(vault, came, words)
+        self.make(vault, came, words, about_to)
+    }
+
+    /// Whether git has everything by now that came home before: somebody else committed it, or took it back.
+    pub fn is_settled(&self, vault: &Vault, came: &CameHome<'_>) -> Result<bool> {
+        let wanted = self.tracked_or_not_ignored(self.wanted(vault, came)?)?;
+        let Some(head) = self.folder.commit("HEAD")? else { return Ok(wanted.is_empty()) };
+        let arguments = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", &head];
+        let listed = self.folder.git.output(&arguments)?;
+        let known: BTreeSet<&[u8]> = listed.split(|byte| *byte == 0).collect();
+        let is_there = |path: &[u8]| {
+            self.folder.top().join(OsStr::from_bytes(path)).symlink_metadata().is_ok()
+        };
+        // A file that git does not know is as it came, or gone again.
+        Ok(wanted.iter().all(|(path, _)| {
+            !self.dirty.contains(path) && (known.contains(path.as_slice()) || !is_there(path))
+        }))
     }
 
     /// Files that git has neither as they were before they came home nor as they came.

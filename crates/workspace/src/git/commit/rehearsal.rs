@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use offshoot_vault::diff::{self, Change};
 use offshoot_vault::{
-    Batch, Binding, Entry, ExportOptions, Id, Meta, Mtime, RootId, TreeEditor, Vault, VaultPath,
+    Batch, Binding, Entry, ExportOptions, Meta, Mtime, RootId, Scratch, TreeEditor, Vault,
+    VaultPath,
 };
 
 use super::CameHome;
@@ -25,7 +26,7 @@ const SETTINGS: [&str; 4] = ["config", "config.worktree", "info/exclude", "info/
 /// The repository, which goes at the end.
 #[derive(Debug)]
 pub(super) struct Rehearsal {
-    directory: PathBuf,
+    directory: Scratch,
     /// The folder, with this repository in place of its own.
     pub(super) folder: GitFolder,
 }
@@ -49,23 +50,24 @@ impl Rehearsal {
         let shared = shared_dir(&own).canonicalize().map_err(failed)?;
         // The repository of a linked working tree lies in the one that it belongs to.
         let below = own.strip_prefix(&shared).unwrap_or(Path::new("")).to_owned();
-        let directory = vault.dir().join(format!("rehearsal-{}", Id::random()));
+        let directory = vault.scratch()?;
         let root = state(vault, came, &at)?;
-        let git_dir = directory.join(&below);
+        let git_dir = directory.path().join(&below);
         let git = folder.git.with_repository(&git_dir, &folder.top);
         let folder = GitFolder { git, git_dir: git_dir.clone(), ..folder.clone() };
         let made = Self { directory, folder };
-        vault.export(&root, &at, &made.directory, &ExportOptions::default())?;
+        vault.export(&root, &at, made.directory.path(), &ExportOptions::default())?;
         made.complete(&shared, [&own, &git_dir]).map_err(failed)?;
         Ok(Some(made))
     }
 
     /// Adds what is the folder's own: its objects, by reference, and its settings.
     fn complete(&self, shared: &Path, [own, git_dir]: [&Path; 2]) -> io::Result<()> {
-        let info = self.directory.join("objects/info");
+        let directory = self.directory.path();
+        let info = directory.join("objects/info");
         fs::create_dir_all(&info)?;
-        fs::create_dir_all(self.directory.join("refs"))?;
-        fs::create_dir_all(self.directory.join("info"))?;
+        fs::create_dir_all(directory.join("refs"))?;
+        fs::create_dir_all(directory.join("info"))?;
         let objects = shared.join("objects");
         fs::write(info.join("alternates"), [objects.as_os_str().as_bytes(), b"\n"].concat())?;
         if own != shared {
@@ -73,14 +75,7 @@ impl Rehearsal {
             fs::write(git_dir.join("commondir"), b"../..\n")?;
             copy(&own.join("config.worktree"), &git_dir.join("config.worktree"))?;
         }
-        SETTINGS.iter().try_for_each(|name| copy(&shared.join(name), &self.directory.join(name)))
-    }
-}
-
-impl Drop for Rehearsal {
-    fn drop(&mut self) {
-        // What is left is in the vault's own directory, and nothing reads it.
-        drop(fs::remove_dir_all(&self.directory));
+        SETTINGS.iter().try_for_each(|name| copy(&shared.join(name), &directory.join(name)))
     }
 }
 

@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use offshoot_vault::diff::Change;
 use offshoot_vault::{Entry, Vault};
 
 use super::{CameHome, GitCommit};
@@ -12,6 +13,8 @@ use crate::error::Result;
 use crate::git::error::GitResult;
 use crate::git::export::{Nested, Sight, Visibility, mode_of};
 use crate::git::folder::GitFolder;
+use crate::git::index::first_index;
+use crate::git::marks::Marks;
 use crate::git::run::{Git, succeeded};
 
 /// A file of the repository as it is to be: nothing where it goes.
@@ -24,6 +27,13 @@ impl GitCommit {
         let mut nested = Nested::of(&tree);
         let submodules = submodules(&self.folder)?;
         let mut visibility = Visibility { at: came.at.clone(), rules: None, submodules };
+        // What a sparse checkout of the workspace leaves out is not deleted there: git in it still has it.
+        let is_gone = |change: &Change| change.after.is_none() || change.moved.is_some();
+        let index = match came.changes.iter().any(is_gone) {
+            true => first_index(vault, &came.workspace)?,
+            false => None,
+        };
+        let marks = index.as_ref().map(Marks::in_index).unwrap_or_default();
         let mut wanted = BTreeMap::new();
         for change in came.changes {
             let moved = change.moved.as_ref().map(|(from, _)| from);
@@ -35,6 +45,7 @@ impl GitCommit {
                 let Some(below) = visibility.below(path) else { continue };
                 let below = self.folder.in_repository(&below.join(&b'/'));
                 match (sight, now) {
+                    (_, None) if marks.leaves_out(&below) => {}
                     (Sight::Visible, now) => drop(wanted.insert(below, now)),
                     // A directory or a pipe in place of a file: the file goes.
                     (Sight::Directory | Sight::Pipe, Some(_))

@@ -1,9 +1,7 @@
 //! What single directories and files of a set of changes are to git.
 
-use std::collections::BTreeSet;
-
 use offshoot_vault::diff::Change;
-use offshoot_vault::{Binding, Body, Tree, VaultPath};
+use offshoot_vault::{Body, VaultPath};
 
 use super::{Planted, Was, planted};
 use crate::error::Result;
@@ -11,7 +9,6 @@ use crate::git::apart::is_unknown;
 use crate::git::format::Format;
 use crate::git::names::{is_name, within_repository};
 use crate::git::repository::{State, is_repository, path_of};
-use crate::git::submodule::is_empty;
 
 /// A longer file is no ref.
 const LONGEST_REF: u64 = 1024;
@@ -71,26 +68,6 @@ pub(super) fn shadows_ref(change: &Change, after: State<'_>) -> Result<bool> {
         above = path.parent();
     }
     Ok(false)
-}
-
-/// The `.git` files of which nothing is left in their folders, such as after `git submodule deinit`. The folders of the vault are not meant:
-/// theirs lead to their own repositories.
-pub(super) fn emptied(
-    changes: &[Change],
-    after: &Tree<'_>,
-    bindings: &[Binding],
-) -> Result<BTreeSet<VaultPath>> {
-    let mut found = BTreeSet::new();
-    for change in changes.iter().filter(|change| change.after.is_none()) {
-        let was_file = change.before.as_ref().is_some_and(|entry| entry.directory().is_none());
-        let Some(folder) = change.path.parent().filter(|_| was_file) else { continue };
-        let is_bound = folder.is_top() || bindings.iter().any(|binding| binding.at() == folder);
-        let is_pointer = within_repository(&change.path).is_some_and(<[_]>::is_empty);
-        if is_pointer && !is_bound && is_empty(after, &folder)? {
-            found.insert(change.path.clone());
-        }
-    }
-    Ok(found)
 }
 
 /// The git directory that gets another place to take objects or all else from. Working trees and modules in it are looked at by themselves.

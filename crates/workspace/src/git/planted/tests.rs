@@ -57,6 +57,8 @@ fn what_git_runs_is_found_at_any_depth_and_in_any_spelling() {
         ("/.offshoot/bound/side.git/worktrees/side/gitdir", Planted::Redirect),
         ("/.offshoot/bound/side.git", Planted::Redirect),
         ("/.git/info/attributes", Planted::Attributes),
+        ("/.git/refs/replace/1234", Planted::Replacement),
+        ("/.git/modules/lib/refs/replace/1234", Planted::Replacement),
         ("/.git/objects/info/alternates", Planted::Redirect),
         ("/.git/rebase-merge/git-rebase-todo", Planted::Todo),
         ("/.git/sequencer/todo", Planted::Todo),

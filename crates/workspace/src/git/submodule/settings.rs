@@ -42,6 +42,22 @@ pub(super) fn adds_only_submodules(before: &[u8], after: &[u8]) -> bool {
     !settings.is_empty() && settings.iter().all(is_one)
 }
 
+/// The working tree that settings name, where nothing else is different from what they were.
+pub(in crate::git) fn moved_to(before: &[u8], after: &[u8]) -> Option<String> {
+    let lines = |text| Some(std::str::from_utf8(text).ok()?.lines().collect::<Vec<_>>());
+    let (old, new) = (lines(before)?, lines(after)?);
+    let same = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+    let (was, is) = (old.get(same)?, new.get(same)?);
+    let header = new[..same].iter().rev().find(|line| line.trim_start().starts_with('['))?;
+    let value = |line: &str| {
+        let (key, value) = line.split_once('=')?;
+        let is_plain = !value.chars().any(|c| c.is_control() || "\"\\#;".contains(c));
+        (is_plain && key.trim() == "worktree").then(|| value.trim().to_owned())
+    };
+    value(was)?;
+    value(is).filter(|_| header.trim() == "[core]" && old[same + 1..] == new[same + 1..])
+}
+
 impl Setting<'_> {
     /// Whether git writes this by itself, and runs nothing for it.
     fn is_plain(&self) -> bool {
@@ -159,6 +175,29 @@ mod tests {
             assert_eq!(Settings::read(format!("{WRITTEN}{added}").as_bytes()), None, "{added:?}");
         }
         assert_eq!(Settings::read(b"bare = false\n"), None);
+    }
+
+    #[test]
+    fn only_the_working_tree_may_be_another() {
+        let before = "[user]\n\tname = \"A; b\"\n[core]\n\tbare = false\n\tworktree = ../../../lib\n[x]\n\ty = z\n";
+        let to =
+            |from: &str, to: &str| moved_to(before.as_bytes(), before.replace(from, to).as_bytes());
+        assert_eq!(to("../lib", "../other").as_deref(), Some("../../../other"));
+        assert_eq!(to("../lib", "../a b").as_deref(), Some("../../../a b"));
+        for (from, by) in [
+            ("../lib", "../lib"),
+            ("../lib", "../x\\"),
+            ("../lib", "../x\"y\""),
+            ("../lib\n", "../x\n\tfsmonitor = y\n"),
+            ("worktree", "fsmonitor"),
+            ("false", "true"),
+            ("../lib\n[x]\n\ty = z", "../x\n[x]\n\ty = a"),
+            ("../lib\n[x]\n\ty = z\n", "../x\n"),
+        ] {
+            assert_eq!(to(from, by), None, "{by}");
+        }
+        let elsewhere = |value: &str| format!("[alias]\n\tworktree = {value}\n");
+        assert_eq!(moved_to(elsewhere("a").as_bytes(), elsewhere("b").as_bytes()), None);
     }
 
     #[test]

@@ -1,14 +1,16 @@
 //! Deciding about one change at a time.
 
+use std::collections::BTreeMap;
+
 use offshoot_vault::diff::Change;
 use offshoot_vault::{
-    Binding, Body, Entry, EntryKind, Tree, Vault, VaultPath, bound_path, is_staging,
+    Binding, Body, Entry, EntryKind, RootId, Tree, Vault, VaultPath, bound_path, is_staging,
 };
 
 use super::super::ignore::{IgnoreRules, text_at};
 use super::{Choice, HeldReason, Selection, SelectionStates};
 use crate::error::Result;
-use crate::git::{Checkouts, Planted, Planting, git_directory};
+use crate::git::{Checkouts, Planted, Planting, State, common, git_directory, worktree_of};
 
 /// The bits that make a program run as its owner or group.
 const SET_ID: u16 = 0o6000;
@@ -34,6 +36,9 @@ pub(super) struct Decider<'d> {
     checkouts: Checkouts,
     /// Where the further folders lie that the vault is bound to.
     bound: Vec<VaultPath>,
+    /// The workspace and the main line, and which further working trees lie in a folder that is ignored.
+    states: [RootId; 2],
+    ignored_worktrees: BTreeMap<VaultPath, bool>,
 }
 
 impl<'d> Decider<'d> {
@@ -58,9 +63,21 @@ impl<'d> Decider<'d> {
             true => None,
             false => Some(IgnoreRules::never(objects, &never)?),
         };
-        let planting = Planting::of(changes, objects, &before, &after, &bindings)?;
+        let planting = Planting::of(changes, objects, [&before, &after, &main], &bindings)?;
         let bound = bindings.iter().map(Binding::at).filter(|at| !at.is_top()).collect();
-        Ok(Self { vault, selection, rules, never, planting, checkouts, bound })
+        let states = [states.workspace, states.main];
+        let ignored_worktrees = BTreeMap::new();
+        Ok(Self {
+            vault,
+            selection,
+            rules,
+            never,
+            planting,
+            checkouts,
+            bound,
+            states,
+            ignored_worktrees,
+        })
     }
 
     pub(super) fn decide(&mut self, change: &Change) -> Result<Decision> {
@@ -81,9 +98,16 @@ impl<'d> Decider<'d> {
         let planted = self.planting.planted(path, before, after);
         let others = || self.checkouts.belongs_to_another(change).then_some(Planted::OtherCheckout);
         let planted = planted.or_else(others);
-        let allowed = |planted: &Planted| selection.allow.git && *planted != Planted::Gone;
+        let never = [Planted::Gone, Planted::Newer];
+        let allowed = |planted: &Planted| selection.allow.git && !never.contains(planted);
         if let Some(planted) = planted.filter(|planted| !allowed(planted)) {
             return Ok(Decision::Hold(HeldReason::Git(planted)));
+        }
+        if let Some(text) = self.planting.packed_refs(path).filter(|_| !selection.allow.git)
+            && let Some(entry) = self.with_content(change, text)?
+        {
+            let reason = HeldReason::Git(Planted::Replacement);
+            return Ok(Decision::Instead(Box::new(entry), reason));
         }
         if !selection.ignored && self.is_ignored(change)? {
             return Ok(Decision::Hold(HeldReason::Ignored));
@@ -120,8 +144,28 @@ impl<'d> Decider<'d> {
 
     fn is_ignored(&mut self, change: &Change) -> Result<bool> {
         let is_directory = change.entry().kind() == EntryKind::Directory;
-        Ok(self.rules.ignores(&change.path, is_directory)?
-            && !(self.selection.tracked)(&change.path)?)
+        let ignored = self.rules.ignores(&change.path, is_directory)?
+            && !(self.selection.tracked)(&change.path)?;
+        Ok(ignored || self.is_of_ignored_worktree(&change.path)?)
+    }
+
+    /// Whether a path belongs to what git keeps of a further working tree whose files are ignored: it is of no use without them.
+    fn is_of_ignored_worktree(&mut self, path: &VaultPath) -> Result<bool> {
+        let Some(worktree) = worktree_of(path) else { return Ok(false) };
+        if let Some(known) = self.ignored_worktrees.get(&worktree) {
+            return Ok(*known);
+        }
+        let objects = self.vault.objects()?;
+        let mut ignored = false;
+        for root in self.states {
+            let tree = &Tree::open(objects, &root)?;
+            let folder = State { objects, tree }.worktree_folder(&common(&worktree), &worktree)?;
+            if let Some(folder) = folder {
+                ignored |= self.rules.ignores(&folder, true)?;
+            }
+        }
+        self.ignored_worktrees.insert(worktree, ignored);
+        Ok(ignored)
     }
 
     /// The file with the bytes that somebody decided for.

@@ -1,12 +1,37 @@
 //! Ignored files that both sides have: each side keeps its own.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
+use offshoot_vault::diff::{self, Change};
 use offshoot_vault::{Entry, Meta, Mtime, RootId, Tree, TreeEditor, Vault, VaultPath};
 
 use super::build::store;
-use super::{Held, HeldReason, Selected};
+use super::{Held, HeldReason, Selected, Selection, SelectionStates, Tracked, held_back};
 use crate::error::Result;
+use crate::git::git_directory;
+use crate::home::times::is_time_alone;
+
+/// The main line as a workspace sees it that takes it in: see [`Selected::without_ignored`].
+pub(in crate::home) fn seen_by_workspace(
+    vault: &Vault,
+    states: &SelectionStates,
+    tracked: Tracked<'_>,
+) -> Result<RootId> {
+    let (objects, SelectionStates { base, workspace, main }) = (vault.objects()?, *states);
+    let theirs = diff::compare(objects, &base, &main)?;
+    let theirs: HashSet<&VaultPath> = theirs.iter().map(|change| &change.path).collect();
+    let mut changes = diff::compare(objects, &base, &workspace)?;
+    changes.retain(|change| !is_time_alone(change));
+    let is_file = |change: &&Change| change.entry().directory().is_none();
+    if !changes.iter().filter(is_file).any(|change| theirs.contains(&change.path)) {
+        return Ok(main);
+    }
+    let selection = Selection { tracked, ..Selection::default() };
+    let selection = selection.in_folders(&vault.bindings()?);
+    let held = held_back(vault, states, &selection, &changes)?;
+    let (unmatched, parts_of_git) = (Vec::new(), Vec::new());
+    Selected { root: base, held, unmatched, parts_of_git }.without_ignored(vault, &main)
+}
 
 impl Selected {
     /// A state of the folders as the workspace sees it: ignored files that stay in the workspace are as the workspace came by them, whatever
@@ -18,12 +43,22 @@ impl Selected {
         let mut directories = BTreeSet::new();
         let is_ignored =
             |held: &&Held| matches!(held.reason, HeldReason::Ignored | HeldReason::Excluded);
-        for held in self.held.iter().filter(is_ignored) {
-            let path = &held.change.path;
+        let ignored: Vec<&Held> = self.held.iter().filter(is_ignored).collect();
+        // A repository in an ignored folder stays with its files: parts of two states would be none.
+        let by_rule = ignored.iter().filter(|held| held.reason == HeldReason::Ignored);
+        let whole = by_rule.filter_map(|held| git_directory(&held.change.path)?.parent());
+        let whole: BTreeSet<VaultPath> = whole.collect();
+        let files = ignored.iter().map(|held| (&held.change.path, held.change.after.as_deref()));
+        let files = files.filter(|(path, _)| !whole.contains(*path));
+        for (path, there) in whole.iter().map(|folder| (folder, None)).chain(files) {
+            if whole.iter().any(|folder| path != folder && path.is_within(folder)) {
+                continue;
+            }
             let (was, here) = (offered.get(path)?, now.get(path)?);
-            let sides = [was.as_ref(), here.as_ref(), held.change.after.as_deref()];
+            let sides = [was.as_ref(), here.as_ref(), there];
             let is_directory = |entry: &&Entry| entry.directory().is_some();
-            if was == here || sides.into_iter().flatten().any(|entry| is_directory(&entry)) {
+            let mixed = sides.into_iter().flatten().any(|entry| is_directory(&entry));
+            if was == here || (mixed && !whole.contains(path)) {
                 continue;
             }
             let Some(parent) = path.parent().filter(|parent| can_hold(&now, parent)) else {

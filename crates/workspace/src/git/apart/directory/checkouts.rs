@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use offshoot_vault::{VaultPath, bound_path};
+use offshoot_vault::VaultPath;
 
 use super::super::ancestry::includes;
 use super::super::checkout::Checkout;
@@ -10,12 +10,11 @@ use super::super::missing::checkout_flaw;
 use super::super::own_name::namespaces;
 use super::super::refs::{Name, RefPlan, RefStates, plan};
 use super::super::report::{GitEvent, InUse};
-use super::super::role::{Role, role};
 use super::super::store::Store;
 use super::super::{Taking, Unclear};
+use super::worktree::{Linked, refs_with_own};
 use crate::error::Result;
-use crate::git::repository::{Refs, State, gitfile, resolve, worktree_name};
-use crate::home::HEAD_LABEL;
+use crate::git::repository::{Refs, State, resolve};
 
 /// A checkout in all three states.
 pub(in super::super) struct Checkouts {
@@ -24,9 +23,11 @@ pub(in super::super) struct Checkouts {
     pub(in super::super) target: Checkout,
     pub(in super::super) other: Checkout,
     /// The other side's is taken.
-    pub(super) take: bool,
+    pub(in super::super) take: bool,
     /// Why it cannot be: the target's repository would be broken by it.
     pub(super) flaw: Option<String>,
+    /// A file that the other side has otherwise in its index, and does not bring: git would show that as taken back.
+    pub(super) left_out: Option<VaultPath>,
 }
 
 impl Checkouts {
@@ -46,23 +47,31 @@ impl Checkouts {
 impl Taking<'_, '_> {
     pub(super) fn refs_and_checkouts(&mut self, repository: &VaultPath) -> Result<()> {
         let mut checkouts = vec![self.checkout_of(repository)?];
+        let (mut linked, mut gone) = (Vec::new(), Vec::new());
         for at in self.worktrees(repository)? {
-            if self.worktree(repository, &at)? {
+            let becomes = self.worktree(repository, &at)?;
+            if matches!(becomes, Linked::Both | Linked::Stays) {
                 let mut checkout = self.checkout_of(&at)?;
                 checkout.take = checkout.take && !self.is_elsewhere(repository, &at)?;
                 checkouts.push(checkout);
             }
+            match becomes {
+                Linked::Both => linked.push(at),
+                Linked::Gone => gone.push(at),
+                Linked::Stays | Linked::Other => {}
+            }
         }
         let sides = self.sides;
         let states = [self.base_of_refs(repository)?, sides.target, sides.other];
-        let refs = states.map(|state| state.refs(repository));
+        let refs = states.map(|state| refs_with_own(&state, repository, &linked));
         let [base, target, other] = refs;
         let (base, target, other) = (base?, target?, other?);
         let both = self.both(repository)?;
         let other = self.sound_refs(repository, (&base, &target), other)?;
         for checkout in checkouts.iter_mut().filter(|checkout| checkout.is_changed()) {
             checkout.flaw = checkout_flaw(&both, checkout)?;
-            checkout.take &= checkout.flaw.is_none();
+            checkout.left_out = self.left_out(checkout)?;
+            checkout.take &= checkout.flaw.is_none() && checkout.left_out.is_none();
         }
         let given = self.given(repository)?;
         // What is taken back goes by where refs are, not by what they hold.
@@ -78,6 +87,7 @@ impl Taking<'_, '_> {
                 Unclear::Follow | Unclear::Stay => Vec::new(),
             },
             given,
+            taken_back: self.taken_back(repository, &checkouts[0], &target)?,
         };
         let mut plan = settle(&mut checkouts, &states)?;
         let noted = self.report.notes.len();
@@ -86,11 +96,30 @@ impl Taking<'_, '_> {
         self.drop_merged(repository, &base, &mut plan, &in_use)?;
         let stash_gone = self.stash(repository)?;
         let taken = self.ref_files(repository, &plan, (&base, &target), stash_gone)?;
+        for at in &gone {
+            self.tell_gone(repository, at, &taken)?;
+        }
         self.ways_on(repository, &checkouts, noted)?;
         for checkout in &checkouts {
             self.checkout(repository, checkout, &taken)?;
         }
         Ok(())
+    }
+
+    /// A file of a checkout that the other side committed or staged, and does not bring.
+    fn left_out(&self, checkout: &Checkouts) -> Result<Option<VaultPath>> {
+        let Checkouts { at, target, other, .. } = checkout;
+        let first = VaultPath::top();
+        let top = match *at == self.sides.target.repository_at(&first)? {
+            true => Some(first),
+            false => at.parent().filter(|_| at.name() == Some(b".git")),
+        };
+        let Some(top) = top else { return Ok(None) };
+        let is_theirs = |path: &&VaultPath| {
+            let below = path.names().strip_prefix(top.names());
+            below.is_some_and(|below| other.says_other_of(target, &below.join(&b'/')))
+        };
+        Ok(self.left_out.iter().find(is_theirs).cloned())
     }
 
     /// What the folders' refs were when a workspace that follows last took them in.
@@ -104,9 +133,17 @@ impl Taking<'_, '_> {
         let sides = self.sides;
         let read = |state| Checkout::read(state, at);
         let (base, target) = (self.checked_out_last(at)?, read(&sides.target)?);
-        let other = read(&sides.other)?;
-        let mut checkouts =
-            Checkouts { at: at.clone(), base, target, other, take: false, flaw: None };
+        let mut other = read(&sides.other)?;
+        other.busy |= self.held.unfinished.contains(at);
+        let mut checkouts = Checkouts {
+            at: at.clone(),
+            base,
+            target,
+            other,
+            take: false,
+            flaw: None,
+            left_out: None,
+        };
         let Checkouts { target, other, .. } = &checkouts;
         let at_rest = !target.busy && !other.busy;
         // What waits in the target is finished by the other side, or comes back as it was. A workspace that follows keeps its own.
@@ -158,7 +195,8 @@ impl Taking<'_, '_> {
         checkout: &Checkouts,
         refs: &Refs,
     ) -> Result<()> {
-        let Checkouts { at, base, target, other, take, flaw } = checkout;
+        let Checkouts { at, base, target, other, take, flaw, left_out: _ } = checkout;
+        self.tell_left_out(repository, checkout);
         if *take {
             self.tell_switched(repository, checkout);
             for name in [b"HEAD".as_slice(), b"index"] {
@@ -189,8 +227,10 @@ impl Taking<'_, '_> {
         }
         let event = GitEvent::CheckoutStayed(self.why_it_stays(checkout)?);
         self.note(repository, event, name.clone(), from, other.commit.as_deref());
-        // A commit that no branch has would be out of reach.
-        let detached = other.branch().is_none() && other.commit != base.commit;
+        let way = self.way_to_switched(checkout, refs)?;
+        self.report.notes.last_mut().expect("a note was just added").way = way;
+        // A commit that no branch has would be out of reach. What something in progress made belongs to that.
+        let detached = other.branch().is_none() && other.commit != base.commit && !other.busy;
         let reachable = |commit: &Vec<u8>| refs.values().any(|value| value == commit);
         match &other.commit {
             Some(commit) if detached && self.unclear != Unclear::Stay && !reachable(commit) => {
@@ -224,88 +264,6 @@ impl Taking<'_, '_> {
         let inside = &at.names()[repository.names().len()..];
         let names = inside.iter().map(|name| String::from_utf8_lossy(name).into_owned());
         names.chain(["HEAD".to_owned()]).collect::<Vec<_>>().join("/")
-    }
-
-    /// The further working trees that any state has.
-    pub(super) fn worktrees(&self, repository: &VaultPath) -> Result<Vec<VaultPath>> {
-        let sides = self.sides;
-        let above = repository.join(b"worktrees");
-        let mut names: BTreeSet<Vec<u8>> = BTreeSet::new();
-        for state in [sides.base, sides.target, sides.other] {
-            let entry = state.tree.get(&above)?;
-            if let Some(dir) = entry.as_ref().and_then(|entry| entry.directory()) {
-                names.extend(state.tree.list(dir)?.into_iter().map(|entry| entry.name));
-            }
-        }
-        Ok(names.into_iter().map(|name| above.join(&name)).collect())
-    }
-
-    /// Whether a further working tree of the folder's repository lies outside of it: its files do not come home, so what is checked out
-    /// there cannot.
-    pub(super) fn is_elsewhere(&self, repository: &VaultPath, at: &VaultPath) -> Result<bool> {
-        // Of a git directory that lies outside itself, what belongs to other checkouts was held back, or chosen, before.
-        let is_bound = repository.parent() == Some(bound_path());
-        if self.unclear != Unclear::Apart || self.target_label != HEAD_LABEL || is_bound {
-            return Ok(false);
-        }
-        let target = self.sides.target;
-        let place = target.file(&at.join(b"gitdir"))?.unwrap_or_default();
-        let names = place.trim_ascii_end().split(|byte| *byte == b'/');
-        let names: Vec<&[u8]> = names.filter(|name| !matches!(*name, b"" | b"." | b"..")).collect();
-        // Where the folder lies on the host is not known here: a working tree in it has a `.git` file that names this one.
-        for above in [VaultPath::top(), repository.parent().unwrap_or_default()] {
-            for start in 0..names.len() {
-                let path = names[start..].iter().fold(above.clone(), |path, name| path.join(name));
-                let text = target.file(&path)?.unwrap_or_default();
-                let named = gitfile(&text).and_then(worktree_name);
-                if named.is_some() && named == at.name() {
-                    return Ok(false);
-                }
-            }
-        }
-        Ok(true)
-    }
-
-    /// The files of a further working tree's metadata; whether the target has it afterwards as it had it.
-    fn worktree(&mut self, repository: &VaultPath, at: &VaultPath) -> Result<bool> {
-        let sides = self.sides;
-        let was = sides.base.tree.get(at)?;
-        let (here, there) = (sides.target.tree.get(at)?, sides.other.tree.get(at)?);
-        match (here, there) {
-            (None, Some(there)) => {
-                // One that the target took away stays away.
-                if was.is_none() {
-                    self.edit.put(at, there, &[sides.other.tree])?;
-                }
-                Ok(false)
-            }
-            (Some(_), None) => {
-                let checkout = self.checkout_of(at)?;
-                let (base, target) = (&checkout.base, &checkout.target);
-                if was.is_some() && target.is_same(base) && !target.busy {
-                    let name = self.name_of_head(repository, at);
-                    let from = target.commit.clone();
-                    self.note(repository, GitEvent::Deleted, name, from.as_deref(), None);
-                    self.edit.remove(at)?;
-                    return Ok(false);
-                }
-                Ok(true)
-            }
-            (Some(_), Some(_)) => {
-                let depth = at.names().len();
-                let own = self.theirs.iter().filter(|change| {
-                    change.path.names().len() > depth && change.path.is_within(at)
-                });
-                let own: Vec<_> = own.cloned().collect();
-                for change in &own {
-                    if matches!(role(&change.path.names()[depth..]), Role::Plain | Role::Ref) {
-                        self.file(at, change)?;
-                    }
-                }
-                Ok(true)
-            }
-            (None, None) => Ok(false),
-        }
     }
 }
 

@@ -259,6 +259,13 @@ pub(in super::super) fn ref_path(repository: &VaultPath, name: &[u8]) -> VaultPa
     name.split(|byte| *byte == b'/').fold(repository.clone(), |path, name| path.join(name))
 }
 
+/// Where the log of a ref is. That of a further working tree's own ref, `worktrees/NAME/...`, lies in that one's directory.
 pub(in super::super) fn log_path(repository: &VaultPath, name: &[u8]) -> VaultPath {
-    ref_path(&repository.join(b"logs"), name)
+    let names: Vec<&[u8]> = name.splitn(3, |byte| *byte == b'/').collect();
+    match names[..] {
+        [kind @ b"worktrees", linked, name] => {
+            ref_path(&repository.join(kind).join(linked).join(b"logs"), name)
+        }
+        _ => ref_path(&repository.join(b"logs"), name),
+    }
 }
