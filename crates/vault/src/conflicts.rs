@@ -1,12 +1,12 @@
 //! Conflicts that a tree keeps: finding them, and saying whether what was written decides them.
 
+use offshoot_text::lines::is_binary;
+use offshoot_text::markers::has_markers;
 use rayon::prelude::*;
 
 use crate::diff::Change;
-use crate::diff::text::is_binary;
 use crate::entry::{Body, ConflictRecord, DirRef, Entry};
 use crate::error::{Result, VaultError};
-use crate::merge::conflict::has_markers;
 use crate::node::Node;
 use crate::objects::Objects;
 use crate::path::VaultPath;

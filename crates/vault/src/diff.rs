@@ -3,13 +3,7 @@
 mod compare;
 mod content;
 mod metadata;
-pub mod patch;
-pub mod pick;
 mod renames;
-pub mod similarity;
-pub mod stat;
-pub mod text;
-pub mod words;
 
 pub use compare::compare;
 pub(crate) use compare::compare_nodes;

@@ -11,13 +11,10 @@ pub mod conflict;
 mod directories;
 mod fields;
 mod gather;
-mod markers;
-mod pick;
 mod place;
 mod record;
 mod renames;
 mod resolve;
-mod text;
 
 use std::collections::BTreeMap;
 

@@ -17,8 +17,8 @@ pub use tally::Tally;
 
 use std::collections::BTreeMap;
 
-use offshoot_vault::diff::pick::TextPick;
-use offshoot_vault::diff::text::is_binary;
+use offshoot_text::lines::is_binary;
+use offshoot_text::pick::TextPick;
 use offshoot_vault::diff::{Change, DiffOptions};
 use offshoot_vault::merge::MergeOptions;
 use offshoot_vault::{Actor, Body, Entry, Id, Vault, VaultPath, Workspace};

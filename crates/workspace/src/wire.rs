@@ -32,7 +32,7 @@ use offshoot_protocol::{
     EntryKindDoc, HunkDoc, ImportDoc, LineDoc, ListedWorkspaceDoc, LogEntryDoc, OperationDoc,
     SideDoc, SkippedDoc, SnapshotDoc, Text, UsageDoc, VersionDoc, WorkspaceDoc,
 };
-use offshoot_vault::diff::text::{Hunk, LineKind};
+use offshoot_text::lines::{Hunk, LineKind};
 use offshoot_vault::diff::{Change, ChangeKind, FileDiff, MetadataField};
 use offshoot_vault::{
     Actor, BlobId, Body, Checkpoint, CompactWay, Entry, EntryKind, Id, ImportReport, Mtime,

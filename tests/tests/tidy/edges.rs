@@ -26,6 +26,7 @@ const PRODUCT: &[&str] = &[
     "offshoot-protocol",
     "offshoot-sandbox",
     "offshoot-store",
+    "offshoot-text",
     "offshoot-vault",
     "offshoot-workspace",
 ];
@@ -39,6 +40,7 @@ const INSIDE: &[&str] = &[
     "offshoot-protocol",
     "offshoot-sandbox",
     "offshoot-store",
+    "offshoot-text",
     "offshoot-vault",
     "offshoot-workspace",
 ];
@@ -46,11 +48,12 @@ const INSIDE: &[&str] = &[
 /// Every crate of the repository.
 pub(crate) const RULES: &[Rule] = &[
     Rule { name: "offshoot-store", ..NOTHING },
+    Rule { name: "offshoot-text", ..NOTHING },
     Rule { name: "offshoot-protocol", ..NOTHING },
     Rule { name: "offshoot-policy", ..NOTHING },
     Rule {
         name: "offshoot-vault",
-        uses: &["offshoot-store"],
+        uses: &["offshoot-store", "offshoot-text"],
         tests_may_use: &["offshoot-needs", "offshoot-tests"],
         ..NOTHING
     },
@@ -68,6 +71,7 @@ pub(crate) const RULES: &[Rule] = &[
             "offshoot-policy",
             "offshoot-protocol",
             "offshoot-sandbox",
+            "offshoot-text",
             "offshoot-vault",
         ],
         tests_may_use: &["offshoot-tests"],

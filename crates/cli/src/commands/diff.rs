@@ -5,7 +5,8 @@ use std::io::IsTerminal;
 
 use clap::Args;
 use offshoot_protocol::{ChangeDoc, DiffDoc, ExitCode, Text};
-use offshoot_vault::diff::{FileDiff, stat};
+use offshoot_text::stat;
+use offshoot_vault::diff::FileDiff;
 use offshoot_vault::{Id, RootId, Vault, VaultPath, Workspace};
 use offshoot_workspace::{
     ChangeSummaryService, Point, Resolver, ServiceError, Summary, wire, without_frames,

@@ -1,8 +1,8 @@
 //! A patch in colours, and the parts it is made of.
 
 use anstyle::Style;
-use offshoot_vault::diff::text::LineKind;
-use offshoot_vault::diff::words::{Span, diff_words};
+use offshoot_text::lines::LineKind;
+use offshoot_text::words::{Span, diff_words};
 
 use super::{BAD, BOLD, GOOD, NAME, harmless, paint};
 

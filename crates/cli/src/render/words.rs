@@ -1,7 +1,7 @@
 //! A patch word by word.
 
-use offshoot_vault::diff::text::LineKind;
-use offshoot_vault::diff::words::diff_words;
+use offshoot_text::lines::LineKind;
+use offshoot_text::words::diff_words;
 
 use super::patch::{Block, NO_NEWLINE, PatchLine, blocks, line_style};
 use super::{BOLD, NAME, harmless, paint};

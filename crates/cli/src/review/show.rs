@@ -1,9 +1,9 @@
 //! A piece of a change, as lines.
 
 use anstyle::Style;
-use offshoot_vault::diff::patch::write_hunk;
-use offshoot_vault::diff::pick::TextPick;
-use offshoot_vault::diff::text::LineKind;
+use offshoot_text::lines::LineKind;
+use offshoot_text::patch::write_hunk;
+use offshoot_text::pick::TextPick;
 use offshoot_vault::{Body, Entry, display_bytes};
 use offshoot_workspace::{Decision, Piece, PieceKind, ReviewItem};
 

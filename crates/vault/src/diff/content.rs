@@ -3,8 +3,9 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::patch::{PatchContent, PatchSide, write_patch};
-use super::text::{TextDiff, TextOptions, diff_text, is_binary};
+use offshoot_text::lines::{TextDiff, TextOptions, diff_text, is_binary};
+use offshoot_text::patch::{PatchContent, PatchSide, write_patch};
+
 use super::{Change, DiffOptions};
 use crate::entry::{Body, Entry};
 use crate::error::{Result, io_error};

@@ -5,7 +5,6 @@ mod nearness;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::similarity::Fingerprint;
 use super::{Change, DiffOptions};
 use crate::entry::Body;
 use crate::error::Result;
@@ -13,6 +12,7 @@ use crate::hash::BlobId;
 use crate::objects::Objects;
 use crate::path::VaultPath;
 use nearness::{DirectoryMoves, nearness};
+use offshoot_text::similarity::Fingerprint;
 
 /// More pairs than this are not compared by content; equal files are still found.
 const MOST_PAIRS: usize = 40_000;

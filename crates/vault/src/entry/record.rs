@@ -1,8 +1,10 @@
 //! What somebody has to decide about an entry, as the tree keeps it: every side's version, so that no byte is lost until then.
 
+use offshoot_text::markers::has_markers_of;
+
 use super::{ALL_FLAGS, Entry, HAS_CONFLICT};
 use crate::codec::{FormatError, Input, put_bytes, put_varint};
-use crate::merge::conflict::{ConflictKind, Version, has_markers_of};
+use crate::merge::conflict::{ConflictKind, Version};
 use crate::path::VaultPath;
 
 /// A conflict that a merge left open. The entry that has it is what is shown meanwhile.

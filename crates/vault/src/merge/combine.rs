@@ -1,12 +1,13 @@
 //! Putting several versions of one file together.
 
-use super::conflict::{ConflictKind, Region, marker_length};
+use offshoot_text::lines::is_binary;
+use offshoot_text::markers::{marker_length, with_markers};
+use offshoot_text::merge::{Region, TextMerge};
+
+use super::conflict::ConflictKind;
 use super::fields::{Choice, choose, differ_in_substance, merge_meta};
-use super::markers::Writer;
 use super::record::{all_records, merge_records};
-use super::text::TextMerge;
 use super::{Merger, Purpose};
-use crate::diff::text::is_binary;
 use crate::entry::{Body, Entry};
 use crate::error::Result;
 use crate::hash::BlobId;
@@ -197,7 +198,7 @@ impl Merger<'_> {
         }
         let labels: Vec<&str> = self.sides.iter().map(|side| side.label.as_str()).collect();
         let marker_length = marker_length(&[&[before.as_slice()], texts.as_slice()].concat());
-        let bytes = Writer::new(&merge, "base", &labels, marker_length).write();
+        let bytes = with_markers(&merge, "base", &labels, marker_length);
         let regions = merge.conflicts().cloned().collect();
         Ok(Some(Text::Marked { bytes, regions, marker_length }))
     }

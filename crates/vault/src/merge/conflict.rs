@@ -1,11 +1,10 @@
 //! What could not be merged, with everything that is needed to decide it.
 
+use offshoot_text::merge::Region;
+
 use crate::entry::Entry;
 use crate::path::VaultPath;
 
-pub use super::markers::{has_markers, has_markers_of, marker_length, markers, union};
-pub use super::pick::Pick;
-pub use super::text::Region;
 pub use crate::conflicts::texts_with_markers;
 
 /// Why a path could not be merged.

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use offshoot_vault::merge::conflict::{ConflictKind, Pick, Version, union};
+use offshoot_text::decide::Pick;
+use offshoot_text::markers::union;
+use offshoot_vault::merge::conflict::{ConflictKind, Version};
 use offshoot_vault::{
     Body, ConflictRecord, Entry, Meta, Mtime, NewContent, RecordedSide, Tree, TreeEditor, Vault,
     VaultPath,

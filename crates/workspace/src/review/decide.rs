@@ -1,6 +1,6 @@
 //! The pieces of a change, and what a path becomes by the decisions about them.
 
-use offshoot_vault::diff::pick::{Part, Take, TextPick, fingerprint};
+use offshoot_text::pick::{Part, Take, TextPick, fingerprint};
 use offshoot_vault::diff::{Change, ChangeKind};
 use offshoot_vault::{Entry, EntryKind, VaultPath};
 

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
+use offshoot_text::pick::fingerprint;
 use offshoot_vault::VaultPath;
-use offshoot_vault::diff::pick::fingerprint;
 
 use super::{Decision, ReviewItem};
 use crate::error::Result;

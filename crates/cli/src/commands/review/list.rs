@@ -1,7 +1,7 @@
 //! The changes of a workspace with the ids of their pieces.
 
 use offshoot_protocol::ReviewListDoc;
-use offshoot_vault::diff::text::LineKind;
+use offshoot_text::lines::LineKind;
 use offshoot_vault::{Vault, Workspace};
 use offshoot_workspace::{FoldedReview, HeldReason, Piece, PieceKind, ReviewItem, wire};
 

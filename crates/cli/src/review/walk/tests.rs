@@ -1,6 +1,6 @@
 //! Keys go in, decisions and screens come out.
 
-use offshoot_vault::diff::pick::TextPick;
+use offshoot_text::pick::TextPick;
 use offshoot_vault::{BlobId, Body, Entry, Meta, VaultPath};
 use offshoot_workspace::{FoldedKind, GitActivity, Outcome, Wanted};
 

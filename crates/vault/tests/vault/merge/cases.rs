@@ -1,6 +1,7 @@
 //! One test for each row of the table of cases.
 
-use offshoot_vault::merge::conflict::{ConflictKind, has_markers_of};
+use offshoot_text::markers::has_markers_of;
+use offshoot_vault::merge::conflict::ConflictKind;
 use offshoot_vault::merge::{Base, MergeOptions};
 use offshoot_vault::{Body, Entry};
 

@@ -4,11 +4,11 @@
 
 use std::ops::Range;
 
-use crate::diff::text::changed_lines;
+use crate::lines::changed_lines;
 
 /// A part of a merged text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(crate) enum Piece {
     /// Lines of one version: 0 is the base, 1 the first side.
     Clean { version: usize, lines: Range<usize> },
     /// Sides that changed the same lines differently.
@@ -27,10 +27,11 @@ pub struct Region {
 }
 
 /// Texts and how they fit together.
-pub(super) struct TextMerge<'a> {
+#[derive(Debug)]
+pub struct TextMerge<'a> {
     /// The lines of the base and of every side.
-    pub(super) versions: Vec<Vec<&'a [u8]>>,
-    pub(super) pieces: Vec<Piece>,
+    pub(crate) versions: Vec<Vec<&'a [u8]>>,
+    pub(crate) pieces: Vec<Piece>,
 }
 
 /// A change of one side.
@@ -43,7 +44,7 @@ struct Hunk {
 
 impl<'a> TextMerge<'a> {
     /// Merges; a missing base counts as an empty one.
-    pub(super) fn of(base: &'a [u8], sides: &[&'a [u8]]) -> Self {
+    pub fn of(base: &'a [u8], sides: &[&'a [u8]]) -> Self {
         let versions: Vec<Vec<&[u8]>> =
             [base].iter().chain(sides).map(|text| lines(text)).collect();
         let mut merge = Self { versions, pieces: Vec::new() };
@@ -73,7 +74,7 @@ impl<'a> TextMerge<'a> {
     }
 
     /// The conflicts, in order.
-    pub(super) fn conflicts(&self) -> impl Iterator<Item = &Region> {
+    pub fn conflicts(&self) -> impl Iterator<Item = &Region> {
         self.pieces.iter().filter_map(|piece| match piece {
             Piece::Conflict(region) => Some(region),
             Piece::Clean { .. } => None,
@@ -81,7 +82,7 @@ impl<'a> TextMerge<'a> {
     }
 
     /// The merged text; nothing where there are conflicts.
-    pub(super) fn merged(&self) -> Option<Vec<u8>> {
+    pub fn merged(&self) -> Option<Vec<u8>> {
         let mut out = Vec::new();
         for piece in &self.pieces {
             match piece {
@@ -94,7 +95,7 @@ impl<'a> TextMerge<'a> {
         Some(out)
     }
 
-    pub(super) fn lines(&self, version: usize, range: &Range<usize>) -> &[&'a [u8]] {
+    pub(crate) fn lines(&self, version: usize, range: &Range<usize>) -> &[&'a [u8]] {
         &self.versions[version][range.clone()]
     }
 

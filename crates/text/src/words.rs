@@ -2,7 +2,7 @@
 
 use imara_diff::{Algorithm, Diff, InternedInput, TokenSource};
 
-use super::text::LineKind;
+use crate::lines::LineKind;
 
 /// Bytes of one text or of both.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -210,7 +210,7 @@ mod tests {
     use std::process::Command;
 
     use super::*;
-    use crate::diff::text::{count_changes, is_binary};
+    use crate::lines::{count_changes, is_binary};
 
     fn line(path: &str, added: u64, removed: u64) -> StatLine {
         StatLine {

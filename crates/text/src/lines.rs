@@ -219,7 +219,7 @@ fn with_context(
 }
 
 /// A unified diff counts lines from 1, but names the line before an empty range.
-pub(super) fn displayed_start(range: &Range<u32>) -> u32 {
+pub(crate) fn displayed_start(range: &Range<u32>) -> u32 {
     if range.is_empty() { range.start } else { range.start + 1 }
 }
 
@@ -240,7 +240,7 @@ fn hunk_lines(input: &Input<'_>, changes: &[Change], before: &Range<u32>) -> Vec
     lines
 }
 
-pub(super) fn line(kind: LineKind, bytes: &[u8]) -> Line {
+pub(crate) fn line(kind: LineKind, bytes: &[u8]) -> Line {
     match bytes.strip_suffix(b"\n") {
         Some(text) => Line { kind, text: text.to_vec(), newline: true },
         None => Line { kind, text: bytes.to_vec(), newline: false },

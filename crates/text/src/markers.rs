@@ -1,6 +1,6 @@
 //! Conflicts inside a text, written so that a person can resolve them, and recognised again.
 
-use super::text::{Piece, Region, TextMerge};
+use crate::merge::{Piece, Region, TextMerge};
 
 /// As long as git's.
 const SHORTEST: usize = 7;
@@ -14,7 +14,17 @@ pub fn markers(base: &[u8], base_label: &str, sides: &[(&str, &[u8])]) -> Vec<u8
     let texts: Vec<&[u8]> = sides.iter().map(|(_, text)| *text).collect();
     let labels: Vec<&str> = sides.iter().map(|(label, _)| *label).collect();
     let length = marker_length(&[&[base], texts.as_slice()].concat());
-    Writer::new(&TextMerge::of(base, &texts), base_label, &labels, length).write()
+    with_markers(&TextMerge::of(base, &texts), base_label, &labels, length)
+}
+
+/// Writes merged texts, and what does not fit between markers of this length. There is a label for each side.
+pub fn with_markers(
+    merge: &TextMerge<'_>,
+    base_label: &str,
+    labels: &[&str],
+    length: usize,
+) -> Vec<u8> {
+    Writer::new(merge, base_label, labels, length).write()
 }
 
 /// Merges texts and takes all lines where they do not fit: those of the first side first, equal ones once.
@@ -63,14 +73,14 @@ pub fn has_markers_of(text: &[u8], length: usize) -> bool {
 }
 
 /// The byte and the length of the run that a line starts with, if the line could be a marker.
-pub(super) fn run(line: &[u8]) -> Option<(u8, usize)> {
+pub(crate) fn run(line: &[u8]) -> Option<(u8, usize)> {
     let first = *line.first().filter(|byte| b"<|=>".contains(byte))?;
     let length = line.iter().take_while(|byte| **byte == first).count();
     matches!(line.get(length), None | Some(b' ' | b'\r')).then_some((first, length))
 }
 
 /// Writes a merged text with its conflicts.
-pub(super) struct Writer<'a> {
+struct Writer<'a> {
     merge: &'a TextMerge<'a>,
     base_label: &'a str,
     labels: &'a [&'a str],
@@ -81,7 +91,7 @@ pub(super) struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(
+    fn new(
         merge: &'a TextMerge<'a>,
         base_label: &'a str,
         labels: &'a [&'a str],
@@ -93,7 +103,7 @@ impl<'a> Writer<'a> {
         Self { merge, base_label, labels, length, newline, out: Vec::new() }
     }
 
-    pub(super) fn write(mut self) -> Vec<u8> {
+    fn write(mut self) -> Vec<u8> {
         for piece in &self.merge.pieces {
             match piece {
                 Piece::Clean { version, lines } => self.text(self.merge.lines(*version, lines)),

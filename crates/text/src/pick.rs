@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use imara_diff::sources::byte_lines;
 
-use super::text::{Hunk, Line, LineKind, changes_for_people, displayed_start, line};
+use crate::lines::{Hunk, Line, LineKind, changes_for_people, displayed_start, line};
 
 /// Lines of the old text and the lines of the new text that stand in their place, counted from 0. Lines that are in both
 /// may lie between the first and the last change of a part.

@@ -5,7 +5,7 @@
 
 use std::io::{self, Write};
 
-use super::text::{Hunk, LineKind, TextOptions, diff_text, is_binary};
+use crate::lines::{Hunk, LineKind, TextOptions, diff_text, is_binary};
 
 /// One side of a changed file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

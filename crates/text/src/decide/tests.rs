@@ -1,7 +1,7 @@
 //! Deciding texts with markers for one side.
 
-use super::super::markers::{marker_length, markers};
 use super::*;
+use crate::markers::{marker_length, markers};
 
 const BASE: &str = "one\ntwo\nthree\nfour\nfive\n";
 const ADA: &str = "ONE\nzwei\nthree\nfour\nfive\n";

@@ -1,6 +1,6 @@
 //! Deciding what stands between conflict markers for one side. All other lines of the text stay.
 
-use super::markers::{has_markers_of, run};
+use crate::markers::{has_markers_of, run};
 
 /// The side that a text is decided for.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! Any choice of parts must apply: checked with random texts against what the hunks themselves say.
 
 use super::*;
-use crate::diff::text::{TextOptions, diff_text};
+use crate::lines::{TextOptions, diff_text};
 
 struct Random(u64);
 

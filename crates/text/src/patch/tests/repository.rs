@@ -9,7 +9,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::diff::patch::{PatchContent, PatchSide};
+use crate::patch::{PatchContent, PatchSide};
 
 pub(super) const FILE: u32 = 0o100_644;
 pub(super) const PROGRAM: u32 = 0o100_755;
