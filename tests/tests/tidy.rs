@@ -1,12 +1,16 @@
 //! Rules of the repository that no compiler checks. Each is a function over a listing of files, so that its own unit
 //! tests can show it fail; this file applies them to the repository as it is.
 
+#[path = "tidy/circles.rs"]
+mod circles;
 #[path = "tidy/documents.rs"]
 mod documents;
 #[path = "tidy/edges.rs"]
 mod edges;
 #[path = "tidy/features.rs"]
 mod features;
+#[path = "tidy/imports.rs"]
+mod imports;
 #[path = "tidy/lexer.rs"]
 mod lexer;
 #[path = "tidy/listing.rs"]
@@ -31,6 +35,11 @@ fn assert_none(problems: &[String]) {
 #[test]
 fn crates_depend_on_each_other_as_allowed() {
     assert_none(&edges::check(&Listing::of_repository(), edges::RULES));
+}
+
+#[test]
+fn few_files_import_one_another() {
+    assert_none(&circles::check(&Listing::of_repository(), circles::LARGEST));
 }
 
 #[test]

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use offshoot_vault::merge::{Base, MergeInputs, MergeOptions, Side};
-use offshoot_vault::{
-    Actor, Batch, Body, Home, Id, ImportOptions, RootId, TreeEditor, Vault, VaultOptions, VaultPath,
-};
+use offshoot_store::Id;
+use offshoot_tree::merge::{Base, MergeInputs, MergeOptions, Side};
+use offshoot_tree::{Batch, Body, RootId, TreeEditor, VaultPath};
+use offshoot_vault::{Actor, Home, ImportOptions, Vault, VaultOptions};
 
 use crate::bench::Bench;
 use crate::contest::Contest;

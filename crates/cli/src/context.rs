@@ -11,11 +11,12 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use offshoot_host::HostError;
 use offshoot_protocol::ExitCode;
-use offshoot_vault::diff::DiffOptions;
+use offshoot_tree::VaultPath;
+use offshoot_tree::diff::DiffOptions;
 use offshoot_vault::{
-    Actor, Home, HomeError, ImportOptions, Listed, Vault, VaultError, VaultOptions, VaultPath,
-    Workspace,
+    Actor, Home, HomeError, ImportOptions, Listed, Vault, VaultError, VaultOptions, Workspace,
 };
 use offshoot_workspace::{
     Point, RecoverService, Resolver, Standing, WorkspaceOverview, WorkspaceService, similar,
@@ -243,7 +244,9 @@ impl Context {
     /// An error about the home, with what can be done where the home itself cannot be written.
     pub(crate) fn home_error(&self, error: HomeError) -> CliError {
         let own = match &error {
-            HomeError::Vault(VaultError::Io { path, .. }) => path.starts_with(self.home.dir()),
+            HomeError::Vault(VaultError::Host(HostError::Io { path, .. })) => {
+                path.starts_with(self.home.dir())
+            }
             _ => false,
         };
         let error = CliError::from(error);

@@ -2,10 +2,14 @@
 
 mod git;
 
+use offshoot_host::HostError;
 use offshoot_mount::MountError;
 use offshoot_protocol::{ErrorBody, ExitCode};
 use offshoot_sandbox::SandboxError;
-use offshoot_vault::{ApplyError, HomeError, NameError, PathError, StoreError, VaultError};
+use offshoot_store::StoreError;
+use offshoot_tree::PathError;
+use offshoot_tree::TreeError;
+use offshoot_vault::{ApplyError, HomeError, NameError, VaultError};
 use offshoot_workspace::{BindingError, ServiceError};
 
 use crate::config::ConfigError;
@@ -15,6 +19,8 @@ use crate::render;
 /// What to do where the disk is full.
 const FREES: &str =
     "free some space: `offshoot gc` and `offshoot workspace delete` work on a full disk, too";
+/// What to do about something that is damaged.
+const LISTS_DAMAGE: &str = "`offshoot vault check` lists everything that is damaged";
 
 /// The result of a command.
 pub(crate) type Result<T, E = CliError> = std::result::Result<T, E>;
@@ -104,15 +110,12 @@ impl From<StoreError> for CliError {
     }
 }
 
-impl From<VaultError> for CliError {
-    fn from(error: VaultError) -> Self {
+impl From<HostError> for CliError {
+    fn from(error: HostError) -> Self {
         let message = error.to_string();
         match error {
-            VaultError::Store(error) => error.into(),
-            VaultError::Path(_) | VaultError::IntoItself { .. } | VaultError::TopDirectory => {
-                Self::usage(message)
-            }
-            VaultError::Io { source, .. } => {
+            HostError::Store(error) => error.into(),
+            HostError::Io { source, .. } => {
                 use std::io::ErrorKind;
                 match source.kind() {
                     ErrorKind::NotFound => Self::new(ExitCode::NotFound, message),
@@ -122,17 +125,51 @@ impl From<VaultError> for CliError {
                     _ => Self::new(ExitCode::Storage, message),
                 }
             }
+            HostError::Threads(_) => Self::new(ExitCode::Failure, message),
+        }
+    }
+}
+
+impl From<TreeError> for CliError {
+    fn from(error: TreeError) -> Self {
+        let message = error.to_string();
+        match error {
+            TreeError::Store(error) => error.into(),
+            TreeError::Host(error) => error.into(),
+            TreeError::Path(_) | TreeError::IntoItself { .. } | TreeError::TopDirectory => {
+                Self::usage(message)
+            }
+            TreeError::Damaged { .. } | TreeError::MissingObject(_) => {
+                Self::new(ExitCode::Damaged, message).hint(LISTS_DAMAGE)
+            }
+            TreeError::NoEntry { .. } => Self::new(ExitCode::NotFound, message),
+            TreeError::NotEmpty { .. } => Self::new(ExitCode::Conflict, message)
+                .hint("add -r to remove it with everything in it"),
+            TreeError::NotADirectory { .. }
+            | TreeError::NotAFile { .. }
+            | TreeError::EntryExists { .. }
+            | TreeError::LinkLoop { .. }
+            | TreeError::LinkOutside { .. } => Self::new(ExitCode::Conflict, message),
+        }
+    }
+}
+
+impl From<VaultError> for CliError {
+    fn from(error: VaultError) -> Self {
+        let message = error.to_string();
+        match error {
+            VaultError::Store(error) => error.into(),
+            VaultError::Host(error) => error.into(),
+            VaultError::Tree(error) => error.into(),
             VaultError::SomebodyElses { owner, .. } => {
                 let name = account(owner).unwrap_or_else(|| format!("#{owner}"));
                 let hint = format!("run it as the owner: `sudo -u {name} offshoot ...`");
                 Self::new(ExitCode::Storage, message).hint(hint)
             }
             // Which snapshots there are is looked up first, so one that is named and gone is a hole in the catalog.
-            VaultError::Damaged { .. }
-            | VaultError::MissingObject(_)
-            | VaultError::NoSnapshot(_)
-            | VaultError::BadRecord { .. } => Self::new(ExitCode::Damaged, message)
-                .hint("`offshoot vault check` lists everything that is damaged"),
+            VaultError::NoSnapshot(_) | VaultError::BadRecord { .. } => {
+                Self::new(ExitCode::Damaged, message).hint(LISTS_DAMAGE)
+            }
             VaultError::CutShort(_) => Self::new(ExitCode::Damaged, message).hint(
                 "copy the vault's directory first; `offshoot vault check --repair` accepts the loss, reading works without",
             ),
@@ -144,9 +181,7 @@ impl From<VaultError> for CliError {
                 .hint("`offshoot vault export FILE` writes one; nothing was changed"),
             VaultError::BadArchive { .. } => Self::new(ExitCode::Damaged, message)
                 .hint("export the vault again and copy the file whole; nothing was changed"),
-            VaultError::NoEntry { .. } | VaultError::NoOperation(_) => {
-                Self::new(ExitCode::NotFound, message)
-            }
+            VaultError::NoOperation(_) => Self::new(ExitCode::NotFound, message),
             VaultError::FolderGone { name, .. } => {
                 let name = if name.is_empty() { "/" } else { &name };
                 Self::new(ExitCode::NotFound, message)
@@ -164,14 +199,7 @@ impl From<VaultError> for CliError {
             VaultError::Unaccounted(_) => {
                 Self::new(ExitCode::Busy, message).hint("wait until it is done and try again")
             }
-            VaultError::NotEmpty { .. } => Self::new(ExitCode::Conflict, message)
-                .hint("add -r to remove it with everything in it"),
-            VaultError::NotADirectory { .. }
-            | VaultError::NotAFile { .. }
-            | VaultError::EntryExists { .. }
-            | VaultError::LinkLoop { .. }
-            | VaultError::LinkOutside { .. }
-            | VaultError::NothingToUndo
+            VaultError::NothingToUndo
             | VaultError::NothingToRedo
             | VaultError::DestinationExists(_) => Self::new(ExitCode::Conflict, message),
             VaultError::Overtaken { .. } => Self::new(ExitCode::Conflict, message)
@@ -181,7 +209,6 @@ impl From<VaultError> for CliError {
             }
             VaultError::Deleted(_) => Self::new(ExitCode::NotFound, message)
                 .hint("`offshoot vault list` shows what there is"),
-            VaultError::Threads(_) => Self::new(ExitCode::Failure, message),
         }
     }
 }

@@ -15,8 +15,10 @@ use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
 use jiff::tz::TimeZone;
-use offshoot_vault::diff::{Change, ChangeKind};
-use offshoot_vault::{EntryKind, Id, ImportReport, SkipReason, Skipped, VaultPath, display_bytes};
+use offshoot_store::Id;
+use offshoot_tree::diff::{Change, ChangeKind};
+use offshoot_tree::{EntryKind, VaultPath, display_bytes};
+use offshoot_vault::{ImportReport, SkipReason, Skipped};
 use offshoot_workspace::{GitDirectory, wire};
 
 pub(crate) use path::{path, paths_in, set_reader};

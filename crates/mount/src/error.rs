@@ -1,6 +1,8 @@
 //! What can go wrong around a mount.
 
+use offshoot_host::HostError;
 use offshoot_sandbox::SandboxError;
+use offshoot_tree::TreeError;
 use offshoot_vault::VaultError;
 
 /// Why a root could not be made a directory, or the directory not a root.
@@ -23,11 +25,17 @@ impl MountError {
         match self {
             Self::Sandbox(error) => error.is_about_layers(),
             // On a file system that is an overlay itself, deletions cannot be recorded.
-            Self::Vault(VaultError::Io { source, .. }) => {
+            Self::Vault(VaultError::Host(HostError::Io { source, .. })) => {
                 source.kind() == std::io::ErrorKind::PermissionDenied
             }
             Self::Vault(_) | Self::State(_) => false,
         }
+    }
+}
+
+impl From<TreeError> for MountError {
+    fn from(error: TreeError) -> Self {
+        Self::Vault(error.into())
     }
 }
 

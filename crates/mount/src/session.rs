@@ -9,7 +9,9 @@ use offshoot_sandbox::{
     CacheMount, Command, Ended, FolderMount, Limits, Network, Running, Spec, WorkspaceMount,
     WrittenFile, launch_noted, make_door,
 };
-use offshoot_vault::{Adopted, ExecNote, Id, LinkLimit, ProcessMark, RootId, Upper, Vault};
+use offshoot_store::{Id, ProcessMark};
+use offshoot_tree::RootId;
+use offshoot_vault::{Adopted, ExecNote, LinkLimit, Upper, Vault};
 
 use crate::driver::{Driver, DriverChoice};
 use crate::error::{MountError, Result};

@@ -37,17 +37,16 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use offshoot_host::disk;
+use offshoot_host::lock::DirLock;
 use offshoot_store::Id;
+use offshoot_tree::{RootId, VaultPath};
 use serde_json::Value;
 
 use ground::Ground;
 use journal::{Journal, Step};
 
-use crate::disk;
 use crate::error::{Result, io_error};
-use crate::hash::RootId;
-use crate::layer::DirLock;
-use crate::path::VaultPath;
 use crate::vault::Vault;
 
 /// The directory of a vault with one directory for each apply.

@@ -4,16 +4,15 @@ use std::fs;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
+use offshoot_host::disk;
 use offshoot_store::{Archive, Hash, Id, ObjectKind, Put};
+use offshoot_tree::pack::{ChunkRef, PackFile, PackPlace, PackWriter, Record, WHOLE_LIMIT, cut};
+use offshoot_tree::{Batch, BlobId, NodeId, Place, RootId, TreeError};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
-use crate::disk;
 use crate::error::{Result, VaultError, io_error};
 use crate::gc::{ALONE, each_place};
-use crate::hash::{BlobId, NodeId, RootId};
-use crate::objects::Place;
-use crate::pack::{ChunkRef, PackFile, PackPlace, PackWriter, Record, WHOLE_LIMIT, cut};
 use crate::vault::Vault;
 
 /// A pack is closed when it is longer than this.
@@ -38,7 +37,8 @@ impl Vault {
     /// Writes the whole vault, as it is at one moment and called `name`, to a file that must not be there yet. It appears whole
     /// or not at all. Others can go on working meanwhile.
     pub fn export_archive(&self, destination: &Path, name: &str) -> Result<Archived> {
-        let exists = || VaultError::EntryExists { path: destination.display().to_string() };
+        let exists =
+            || VaultError::Tree(TreeError::EntryExists { path: destination.display().to_string() });
         let destination =
             std::path::absolute(destination).map_err(io_error("open", destination))?;
         if fs::symlink_metadata(&destination).is_ok() {
@@ -212,7 +212,7 @@ impl Filler<'_> {
         let row = pack.seal()?;
         self.vault.catalog().write(|writer| writer.add_pack(&row))?;
         let objects = self.vault.objects()?;
-        let (mut chunks, mut whole) = (crate::Batch::default(), crate::Batch::default());
+        let (mut chunks, mut whole) = (Batch::default(), Batch::default());
         for (id, place) in self.puts.drain(..) {
             // A content that is one chunk needs no list of them.
             match objects.place(&BlobId(id)) {
@@ -223,6 +223,6 @@ impl Filler<'_> {
             }
         }
         objects.store(&chunks)?;
-        objects.move_to(&whole)
+        Ok(objects.move_to(&whole)?)
     }
 }

@@ -13,11 +13,12 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use offshoot_host::HostError;
+use offshoot_host::disk::remove_tree;
 use offshoot_store::Id;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-use crate::disk::remove_tree;
 use crate::error::{Result, VaultError, io_error};
 use crate::vault::Vault;
 
@@ -312,7 +313,7 @@ impl Caches {
 
     fn io(&self, action: &'static str) -> impl Fn(io::Error) -> VaultError + use<> {
         let path = self.dir.clone();
-        move |source| VaultError::Io { action, path: path.clone(), source }
+        move |source| VaultError::Host(HostError::Io { action, path: path.clone(), source })
     }
 }
 

@@ -3,19 +3,15 @@
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
+use offshoot_host::disk::join;
+use offshoot_host::{Mtime, disk};
+use offshoot_tree::{Batch, Entry, Meta, RootId, TreeEditor, VaultPath, diff};
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::diff;
-use crate::disk::{self, join};
-use crate::edit::TreeEditor;
-use crate::entry::{Entry, Meta, Mtime};
 use crate::error::{Result, io_error};
-use crate::hash::RootId;
 use crate::import::{ImportOptions, Imported};
 use crate::layer::{Adopted, LayerKind};
-use crate::objects::Batch;
-use crate::path::VaultPath;
 use crate::vault::Vault;
 
 /// A path and the permission bits that it had.

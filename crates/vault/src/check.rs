@@ -10,15 +10,14 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 
+use offshoot_host::lock::DirLock;
+use offshoot_host::says_damage;
 use offshoot_store::{Id, Reader};
+use offshoot_tree::{BlobId, Body, DirRef, Entry, Node, NodeId, Place};
 
-use crate::entry::{Body, DirRef, Entry};
-use crate::error::{Result, VaultError, cut_short, io_error, says_damage};
+use crate::audit::audit_chain;
+use crate::error::{Result, VaultError, cut_short, io_error};
 use crate::gc::ALONE;
-use crate::hash::{BlobId, NodeId, audit_chain};
-use crate::layer::DirLock;
-use crate::node::Node;
-use crate::objects::Place;
 use crate::refs::head_key;
 use crate::snapshot::Snapshot;
 use crate::vault::Vault;
@@ -172,7 +171,7 @@ impl Checker<'_> {
     }
 
     fn root(&mut self, snapshot: &Snapshot) {
-        let top = self.vault.objects().and_then(|objects| objects.root(&snapshot.root));
+        let top = self.vault.objects().and_then(|objects| Ok(objects.root(&snapshot.root)?));
         let Some(top) = self.note(top) else { return };
         if top.directory().map(|dir| dir.content) != Some(snapshot.content) {
             self.problem(format!("snapshot {} has the content hash of another tree", snapshot.id));
@@ -198,7 +197,7 @@ impl Checker<'_> {
     /// Looks at a node for the first time; gives how many conflicts are in it and beneath.
     fn node(&mut self, dir: &DirRef, pending: &mut Vec<DirRef>) -> u64 {
         self.report.nodes += 1;
-        let node = self.vault.objects().and_then(|objects| objects.node(&dir.node));
+        let node = self.vault.objects().and_then(|objects| Ok(objects.node(&dir.node)?));
         let conflicts = match self.note(node) {
             Some(Node::Index(children)) => {
                 pending.extend(children.iter().map(|child| child.dir));
@@ -229,7 +228,9 @@ impl Checker<'_> {
             return;
         }
         self.report.blobs += 1;
-        if let Ok(Place::Layer { layer, .. }) = self.vault.objects().and_then(|o| o.place(blob)) {
+        if let Ok(Place::Layer { layer, .. }) =
+            self.vault.objects().and_then(|o| Ok(o.place(blob)?))
+        {
             self.homes.insert(layer);
         }
         let checked = match self.depth {

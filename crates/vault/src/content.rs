@@ -4,16 +4,14 @@ use std::io::Read;
 use std::os::fd::AsFd;
 use std::path::Path;
 
+use offshoot_host::{Mtime, disk};
 use offshoot_store::LayerRow;
+use offshoot_tree::pack::Packer;
+use offshoot_tree::{Batch, BlobId, INLINE_LIMIT, Meta, Place};
 use rustix::fs::{self, FileType, Mode, OFlags};
 
-use crate::disk;
-use crate::entry::Meta;
 use crate::error::{Result, io_error};
-use crate::hash::BlobId;
 use crate::layer::{LayerKind, LayerStage};
-use crate::materialize::mtime_of;
-use crate::objects::{Batch, INLINE_LIMIT, Place};
 use crate::vault::Vault;
 
 /// Content that is stored but not yet part of any tree.
@@ -54,7 +52,7 @@ impl Vault {
         let (xattrs, _) = disk::xattrs(file.as_fd()).map_err(io_error("read", source))?;
         let mode = disk::mode_without_acl(file.as_fd(), (stat.st_mode & 0o7777) as u16);
         let (uid, gid) = (stat.st_uid, stat.st_gid);
-        let meta = Meta { mode, uid, gid, mtime: mtime_of(&stat), xattrs };
+        let meta = Meta { mode, uid, gid, mtime: Mtime::of(&stat), xattrs };
         Ok((self.add_content(&mut file, source)?, meta))
     }
 
@@ -94,7 +92,17 @@ impl Vault {
     pub fn store(&self, batch: &Batch) -> Result<()> {
         self.enter()?;
         let _held = self.hold()?;
-        self.objects()?.store(batch)
+        Ok(self.objects()?.store(batch)?)
+    }
+
+    /// Moves content into packs of this vault.
+    pub(crate) fn packer(&self) -> Result<Packer<'_>> {
+        Ok(Packer::new(self.objects()?, self.catalog()))
+    }
+
+    /// The same for content that cannot be read where it is.
+    pub(crate) fn packer_anew(&self) -> Result<Packer<'_>> {
+        Ok(Packer::anew(self.objects()?, self.catalog()))
     }
 }
 

@@ -3,10 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use offshoot_host::HostError;
 use offshoot_store::{CutShort, Id, StoreError};
-use rustix::io::Errno;
-
-use crate::path::PathError;
+use offshoot_tree::{PathError, TreeError};
 
 /// An error of a vault. Nothing was changed when one is returned, unless its text says otherwise.
 #[derive(Debug, thiserror::Error)]
@@ -14,19 +13,12 @@ pub enum VaultError {
     /// The catalog or the object backend failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The text is not a path inside a vault.
+    /// The host failed.
     #[error(transparent)]
-    Path(#[from] PathError),
-    /// A file operation failed.
-    #[error("cannot {action} {}: {source}", .path.display())]
-    Io {
-        /// What was tried.
-        action: &'static str,
-        /// On what.
-        path: PathBuf,
-        /// Why it failed.
-        source: io::Error,
-    },
+    Host(HostError),
+    /// A tree, or an object that it is made of, is not there or is another than it has to be.
+    #[error(transparent)]
+    Tree(TreeError),
     /// Root would change a vault, or a home of vaults, of somebody else, who could not open what root leaves there.
     #[error("{} belongs to user {owner}, not to root", .dir.display())]
     SomebodyElses {
@@ -34,16 +26,6 @@ pub enum VaultError {
         dir: PathBuf,
         /// The number of the user whose it is.
         owner: u32,
-    },
-    /// An object or the file that holds its bytes is not what its hash says.
-    #[error("{object} is damaged in {place}: {detail}")]
-    Damaged {
-        /// Which object.
-        object: String,
-        /// Where it is kept.
-        place: String,
-        /// What is wrong.
-        detail: String,
     },
     /// The catalog lost operations that were acknowledged: its log was cut short or damaged.
     #[error("{}", cut_short(.0))]
@@ -53,15 +35,6 @@ pub enum VaultError {
     HeadLost {
         /// Where the files of the vault's layers are.
         layers: PathBuf,
-    },
-    /// An object that something refers to is not there.
-    #[error("{0} is missing")]
-    MissingObject(String),
-    /// There is nothing at the path.
-    #[error("there is no {path}")]
-    NoEntry {
-        /// The path.
-        path: String,
     },
     /// The vault is bound to no folder, or not to one that is the top of its tree.
     #[error("the vault is bound to no folder")]
@@ -79,59 +52,6 @@ pub enum VaultError {
     ReservedName {
         /// The path on the host.
         path: PathBuf,
-    },
-    /// A directory is needed.
-    #[error("{path} is not a directory")]
-    NotADirectory {
-        /// The path.
-        path: String,
-    },
-    /// A file is needed.
-    #[error("{path} is a {kind}, not a file")]
-    NotAFile {
-        /// The path.
-        path: String,
-        /// What it is.
-        kind: &'static str,
-    },
-    /// There is something at the path already.
-    #[error("{path} exists already")]
-    EntryExists {
-        /// The path.
-        path: String,
-    },
-    /// The directory is not empty.
-    #[error("{path} is a directory with {} in it", entry_count(*.entries))]
-    NotEmpty {
-        /// The path.
-        path: String,
-        /// How many entries are beneath.
-        entries: u64,
-    },
-    /// The top directory is always there.
-    #[error("the top directory itself cannot be removed")]
-    TopDirectory,
-    /// A directory would become part of itself.
-    #[error("{from} cannot be put inside itself, at {to}")]
-    IntoItself {
-        /// The directory.
-        from: String,
-        /// Where it was to go.
-        to: String,
-    },
-    /// Symbolic links lead around in a circle, or through too many others.
-    #[error("{path} leads through too many symbolic links")]
-    LinkLoop {
-        /// The path.
-        path: String,
-    },
-    /// The symbolic link leads to a place that is not part of the vault.
-    #[error("{path} is a symbolic link to {target}, which is outside of the vault")]
-    LinkOutside {
-        /// The link.
-        path: String,
-        /// Where it leads.
-        target: String,
     },
     /// A snapshot that something refers to is not there.
     #[error("there is no snapshot {0}")]
@@ -205,9 +125,32 @@ pub enum VaultError {
     /// The destination of an export is in use.
     #[error("{} exists already and is not an empty directory", .0.display())]
     DestinationExists(PathBuf),
-    /// The number of worker threads could not be started.
-    #[error("cannot start worker threads: {0}")]
-    Threads(String),
+}
+
+// Whatever it came through, a failure of the store or of the host is found in one place.
+impl From<HostError> for VaultError {
+    fn from(error: HostError) -> Self {
+        match error {
+            HostError::Store(error) => Self::Store(error),
+            other => Self::Host(other),
+        }
+    }
+}
+
+impl From<TreeError> for VaultError {
+    fn from(error: TreeError) -> Self {
+        match error {
+            TreeError::Store(error) => Self::Store(error),
+            TreeError::Host(error) => error.into(),
+            other => Self::Tree(other),
+        }
+    }
+}
+
+impl From<PathError> for VaultError {
+    fn from(error: PathError) -> Self {
+        Self::Tree(error.into())
+    }
 }
 
 /// What a catalog lost, in one sentence.
@@ -235,10 +178,6 @@ fn date(time_ms: u64) -> String {
     format!("{year:04}-{month:02}-{day:02}")
 }
 
-fn entry_count(entries: u64) -> String {
-    if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") }
-}
-
 pub(crate) fn holder_name(holder: &str) -> &str {
     if holder.is_empty() { "another process" } else { holder }
 }
@@ -251,48 +190,14 @@ pub(crate) fn io_error<E: Into<io::Error>>(
     action: &'static str,
     path: &Path,
 ) -> impl FnOnce(E) -> VaultError {
-    move |source| {
-        let source = source.into();
-        let path = path.to_owned();
-        match source.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-                StoreError::Full(path).into()
-            }
-            io::ErrorKind::ReadOnlyFilesystem => StoreError::ReadOnly(path).into(),
-            _ => VaultError::Io { action, path, source },
-        }
-    }
-}
-
-/// What it is where the bytes of an object cannot be read: damage where they are not there or are others, and otherwise an error of
-/// the disk or of the process, which says nothing about them.
-pub(crate) fn unreadable(object: String, place: &Path, error: io::Error) -> VaultError {
-    match says_damage(&error) {
-        false => VaultError::Io { action: "read", path: place.to_owned(), source: error },
-        true => {
-            let (place, detail) = (place.display().to_string(), error.to_string());
-            VaultError::Damaged { object, place, detail }
-        }
-    }
-}
-
-/// Whether a failed read means that something else is there than was stored, or nothing.
-pub(crate) fn says_damage(error: &io::Error) -> bool {
-    match Errno::from_io_error(error) {
-        Some(errno) => matches!(
-            errno,
-            Errno::NOENT | Errno::NOTDIR | Errno::ISDIR | Errno::LOOP | Errno::NXIO | Errno::NODEV
-        ),
-        // Not the kernel's, but from who read the bytes.
-        None => true,
-    }
+    move |source| HostError::io(action, path, source.into()).into()
 }
 
 impl VaultError {
     /// The disk or the process failed, which says nothing about whether the vault is in order.
     pub(crate) fn is_of_storage(&self) -> bool {
         match self {
-            Self::Io { source, .. } => !says_damage(source),
+            Self::Host(error) => error.is_of_storage(),
             Self::Store(error) => {
                 matches!(
                     error,
@@ -305,35 +210,13 @@ impl VaultError {
 
     /// The process may not have more open files or memory at the moment; it could read this at another time.
     pub(crate) fn is_of_process(&self) -> bool {
-        let Self::Io { source, .. } = self else { return false };
-        let errno = Errno::from_io_error(source);
-        errno.is_some_and(|errno| {
-            matches!(errno, Errno::MFILE | Errno::NFILE | Errno::NOMEM | Errno::INTR | Errno::AGAIN)
-        })
+        matches!(self, Self::Host(error) if error.is_of_process())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Only what is not there, or is something else, was damaged.
-    #[test]
-    fn errors_of_the_kernel_are_no_damage() {
-        let told = |error: io::Error| unreadable("content".to_owned(), Path::new("/place"), error);
-        for errno in [Errno::MFILE, Errno::NFILE, Errno::IO, Errno::NOMEM, Errno::ACCESS] {
-            let error = told(errno.into());
-            assert!(matches!(error, VaultError::Io { .. }), "{errno:?}: {error}");
-            assert!(error.is_of_storage(), "{errno:?}");
-        }
-        let wrong = io::Error::new(io::ErrorKind::InvalidData, "another record");
-        let short = io::Error::from(io::ErrorKind::UnexpectedEof);
-        for error in [Errno::NOENT.into(), Errno::NOTDIR.into(), Errno::LOOP.into(), wrong, short] {
-            let error = told(error);
-            assert!(matches!(error, VaultError::Damaged { .. }), "{error}");
-            assert!(!error.is_of_storage(), "{error}");
-        }
-    }
 
     #[test]
     fn dates_are_those_of_the_calendar() {

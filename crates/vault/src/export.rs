@@ -4,16 +4,13 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use offshoot_host::{disk, workers};
 use offshoot_store::Id;
+use offshoot_tree::{Entry, RootId, VaultPath};
 
-use crate::disk;
-use crate::entry::Entry;
 use crate::error::{Result, VaultError, io_error};
-use crate::hash::RootId;
 use crate::materialize::{Materializer, Purpose};
-use crate::path::VaultPath;
 use crate::vault::Vault;
-use crate::workers;
 
 /// How to export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -20,6 +20,7 @@ mod window;
 use std::time::Duration;
 
 use offshoot_store::{Hash, Id, ObjectKind, StoreError};
+use offshoot_tree::RootId;
 
 pub use self::due::{GcDue, GcSchedule, LastCollection};
 pub use self::pack::PackReport;
@@ -33,7 +34,6 @@ use self::window::Window;
 use crate::actor::Actor;
 use crate::error::Result;
 use crate::gate::Closed;
-use crate::hash::RootId;
 use crate::refs::Checkpoint;
 use crate::vault::Vault;
 

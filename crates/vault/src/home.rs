@@ -15,13 +15,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, symlink};
 use std::path::{Path, PathBuf};
 
+use offshoot_host::disk;
+use offshoot_host::lock::{DirLock, clear_abandoned};
 use offshoot_store::Id;
 
 use crate::actor::Actor;
-use crate::disk;
 use crate::error::{VaultError, holder_name, io_error};
 use crate::import::{ImportOptions, ImportReport, Source};
-use crate::layer::{DirLock, clear_abandoned};
 use crate::name::{NameError, check_name};
 use crate::vault::{Vault, VaultOptions, owner_to_spare, require_own};
 

@@ -21,21 +21,18 @@ pub(crate) use plan::group_of;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use offshoot_host::{Mtime, workers};
 use offshoot_store::StackRow;
+use offshoot_tree::links::Links;
+use offshoot_tree::{Batch, ContentId, Entry, Meta, RootId, VaultPath};
 
 use crate::actor::Actor;
-use crate::entry::{Entry, Meta, Mtime};
 use crate::error::{Result, io_error};
-use crate::hash::{ContentId, RootId};
 use crate::layer::LayerKind;
-use crate::links::Links;
-use crate::objects::Batch;
 use crate::operation::CREATE;
-use crate::path::VaultPath;
 use crate::refs::Binding;
 use crate::transact::{NewSnapshot, Transaction};
 use crate::vault::Vault;
-use crate::workers;
 
 /// Told how far an import is; called from several threads.
 pub trait Progress: Send + Sync {
@@ -307,7 +304,7 @@ impl Vault {
         let meta = Meta::of_new(0o755);
         let mut batch = Batch::default();
         let dir = batch.directory(&[]);
-        let body = crate::entry::Body::Directory(dir.into());
+        let body = offshoot_tree::Body::Directory(dir.into());
         let top = Entry::new(meta, body);
         let root = batch.root(&top);
         self.objects()?.store(&batch)?;

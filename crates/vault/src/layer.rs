@@ -9,7 +9,6 @@ mod compact;
 mod copy;
 mod joined;
 mod left;
-mod lock;
 mod note;
 mod output;
 mod place;
@@ -36,5 +35,4 @@ pub use stack::Stack;
 pub use sweep::LeftSize;
 pub use upper::Upper;
 
-pub(crate) use lock::{DirLock, clear_abandoned};
 pub(crate) use stage::{LayerKind, LayerStage, syncs_each};

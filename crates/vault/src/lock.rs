@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use offshoot_host::HostError;
 use offshoot_store::{Id, StoreError};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -68,7 +69,7 @@ impl Vault {
         let path = self.dir().join("locks").join(workspace.to_string());
         let held = match open(&path) {
             // Nobody takes it for himself in a vault that cannot be written, and who changes refs is told so.
-            Err(VaultError::Io { source, .. })
+            Err(VaultError::Host(HostError::Io { source, .. }))
                 if source.kind() == std::io::ErrorKind::PermissionDenied =>
             {
                 return Ok(WorkspaceShare { _held: None });

@@ -11,17 +11,16 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use offshoot_host::disk;
+use offshoot_host::disk::{join, split_last};
+use offshoot_host::workers::share;
+use offshoot_tree::{BlobId, DirRef, Entry, Objects};
 use rayon::prelude::*;
 use rustix::fs::{self, FileType, Mode, OFlags, XattrFlags};
 use rustix::io::Errno;
 
-use crate::disk::{self, join, split_last};
-use crate::entry::{DirRef, Entry, Mtime};
 use crate::error::{Result, io_error};
-use crate::hash::BlobId;
 use crate::layer::LayerStage;
-use crate::objects::Objects;
-use crate::workers::share;
 
 /// Makes a directory of a layer hide what is below it.
 const OPAQUE: &str = "user.overlay.opaque";
@@ -294,9 +293,4 @@ pub(crate) fn bytes_elsewhere(file: &File) -> Result<Option<Vec<u8>>, Errno> {
         Err(Errno::NODATA | Errno::OPNOTSUPP) => Ok(None),
         Err(error) => Err(error),
     }
-}
-
-/// The mtime that `stat` gave.
-pub(crate) fn mtime_of(stat: &fs::Stat) -> Mtime {
-    Mtime { seconds: stat.st_mtime, nanoseconds: stat.st_mtime_nsec as u32 }
 }

@@ -2,13 +2,13 @@
 
 use std::sync::LazyLock;
 
+use offshoot_host::FolderIdentity;
 use offshoot_store::{Id, RefKey, RefRow};
+use offshoot_tree::VaultPath;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Result, VaultError};
-use crate::identity::FolderIdentity;
-use crate::path::VaultPath;
 
 /// A named, mutable line of snapshots.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -206,7 +206,7 @@ impl Binding {
 
     /// The host directory.
     pub fn host_path(&self) -> std::path::PathBuf {
-        crate::disk::bytes_path(&self.path).to_owned()
+        offshoot_host::disk::bytes_path(&self.path).to_owned()
     }
 
     pub(crate) fn from_row(key: &RefKey, row: &RefRow) -> Result<Self> {

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use offshoot_host::disk;
+use offshoot_host::lock::DirLock;
 use offshoot_store::Id;
 
-use crate::disk;
 use crate::error::{Result, io_error};
-use crate::layer::DirLock;
 use crate::vault::Vault;
 
 /// How their names begin.

@@ -3,10 +3,10 @@
 use std::collections::{BTreeSet, BinaryHeap};
 
 use offshoot_store::{Id, Reader, SnapshotRow};
+use offshoot_tree::{ContentId, RootId};
 
 use crate::actor::Actor;
 use crate::error::{Result, VaultError};
-use crate::hash::{ContentId, RootId};
 use crate::refs::{from_json, to_json};
 
 /// A root with its place in history.

@@ -8,13 +8,14 @@ mod verify;
 use std::collections::{BTreeMap, HashSet};
 
 use offshoot_store::{ExecRow, Id, NewOperation, RefChange, RefKey, RefRow, StackRow, Writer};
+use offshoot_tree::{ContentId, RootId};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::actor::Actor;
+use crate::audit::audit_chain;
 use crate::error::Result;
 use crate::exec::{ExecRecord, STDERR, STDOUT};
-use crate::hash::{ContentId, RootId, audit_chain};
 use crate::refs::{
     BINDING, Binding, CHECKPOINT, Checkpoint, WORKSPACE, Workspace, head_key, head_row,
     head_snapshot, key, to_json,

@@ -5,19 +5,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use offshoot_host::disk;
 use offshoot_store::{
     Catalog, CutShort, DraftBackend, Id, ObjectKind, OpenOptions, Presence, Reader, RefKey, RefRow,
     SqliteBackend, StoreError,
 };
+use offshoot_tree::{Batch, Objects, RootId, Tree, TreeError};
 
 use crate::actor::Actor;
-use crate::disk;
 use crate::error::{Result, VaultError, io_error};
 use crate::gate::Gate;
-use crate::hash::RootId;
 use crate::import;
 use crate::lock::VaultLock;
-use crate::objects::{Batch, Objects};
 use crate::operation::Scope;
 use crate::refs::{
     BINDING, Binding, CHECKPOINT, Checkpoint, WORKSPACE, Workspace, head_key, head_snapshot,
@@ -25,7 +24,6 @@ use crate::refs::{
 use crate::reserve::{self, Released};
 use crate::snapshot::{self, Snapshot};
 use crate::transact::{APPLIED, Committed, DECLINED, GIT_DUE, Transaction};
-use crate::tree::Tree;
 
 /// How to open a vault.
 #[derive(Clone, Copy, Debug)]
@@ -276,7 +274,7 @@ impl Vault {
     pub(crate) fn headless(&self) -> VaultError {
         match self.cut_short() {
             Some(lost) => VaultError::CutShort(lost),
-            None => VaultError::MissingObject("the head".to_owned()),
+            None => VaultError::Tree(TreeError::MissingObject("the head".to_owned())),
         }
     }
 
@@ -290,7 +288,9 @@ impl Vault {
         match self.files_gone(snapshot)? {
             None => Ok(()),
             Some(Some(time_ms)) => Err(VaultError::Collected { snapshot: snapshot.id, time_ms }),
-            Some(None) => Err(VaultError::MissingObject(format!("root {}", snapshot.root))),
+            Some(None) => {
+                Err(VaultError::Tree(TreeError::MissingObject(format!("root {}", snapshot.root))))
+            }
         }
     }
 
@@ -400,7 +400,7 @@ impl Vault {
 
     /// A state of files, to look at.
     pub fn tree(&self, root: &RootId) -> Result<Tree<'_>> {
-        Tree::open(self.objects()?, root)
+        Ok(Tree::open(self.objects()?, root)?)
     }
 
     /// The newest operation of a scope.

@@ -14,10 +14,9 @@ pub(crate) use git::{take as take_git_directory, warning as git_warning};
 
 use std::path::{Path, PathBuf};
 
-use offshoot_vault::{
-    Actor, Binding, FolderIdentity, ImportOptions, ImportReport, Imported, Snapshot, Vault,
-    VaultPath, display_bytes,
-};
+use offshoot_host::FolderIdentity;
+use offshoot_tree::{VaultPath, display_bytes};
+use offshoot_vault::{Actor, Binding, ImportOptions, ImportReport, Imported, Snapshot, Vault};
 
 use crate::error::{Result, ServiceError};
 use crate::git::is_git_directory_on_host;

@@ -1,7 +1,9 @@
 //! What changed between two points, for people and programs.
 
-use offshoot_vault::diff::{self, Change, ChangeKind, DiffOptions, FileDiff, MetadataField};
-use offshoot_vault::{EntryKind, RootId, Vault, VaultPath};
+use offshoot_tree::diff;
+use offshoot_tree::diff::{Change, ChangeKind, DiffOptions, FileDiff, MetadataField};
+use offshoot_tree::{EntryKind, RootId, VaultPath};
+use offshoot_vault::Vault;
 
 use crate::error::Result;
 use crate::git::git_directory;

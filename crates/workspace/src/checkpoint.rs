@@ -1,8 +1,8 @@
 //! Checkpoints: refs to snapshots, to come back to.
 
+use offshoot_store::{Id, StoreError};
 use offshoot_vault::{
-    Actor, Checkpoint, CheckpointState, Id, Snapshot, StoreError, Vault, VaultError, Workspace,
-    check_name,
+    Actor, Checkpoint, CheckpointState, Snapshot, Vault, VaultError, Workspace, check_name,
 };
 
 use crate::error::{Result, ServiceError};

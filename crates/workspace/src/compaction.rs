@@ -3,7 +3,9 @@
 use std::cell::OnceCell;
 
 use offshoot_mount::data_layers_work;
-use offshoot_vault::{CompactOptions, Compacted, Id, RootId, Vault};
+use offshoot_store::Id;
+use offshoot_tree::RootId;
+use offshoot_vault::{CompactOptions, Compacted, Vault};
 
 use crate::error::{Result, ServiceError};
 

@@ -3,10 +3,8 @@
 mod decide;
 mod place;
 
-use offshoot_vault::{
-    Actor, ConflictRecord, Entry, NewContent, RecordedSide, RootId, Tree, TreeEditor, Vault,
-    VaultPath, Workspace,
-};
+use offshoot_tree::{ConflictRecord, Entry, RecordedSide, RootId, Tree, TreeEditor, VaultPath};
+use offshoot_vault::{Actor, NewContent, Vault, Workspace};
 
 use crate::edit::{EditKind, Edited, edit};
 use crate::error::{Result, ServiceError};

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use offshoot_vault::diff::{self, Change};
-use offshoot_vault::{
-    Actor, Batch, BlobId, Entry, Id, Mtime, NewSnapshot, RootId, Snapshot, TreeEditor, Vault,
-    Workspace,
-};
+use offshoot_host::Mtime;
+use offshoot_store::Id;
+use offshoot_tree::diff;
+use offshoot_tree::diff::Change;
+use offshoot_tree::{Batch, BlobId, Entry, RootId, TreeEditor};
+use offshoot_vault::{Actor, NewSnapshot, Snapshot, Vault, Workspace};
 use serde_json::json;
 
 use crate::error::{Result, ServiceError};

@@ -2,15 +2,18 @@
 
 use std::path::PathBuf;
 
+use offshoot_host::HostError;
 use offshoot_mount::MountError;
-use offshoot_vault::{ApplyError, CutShort, HomeError, Id, NameError, VaultError};
+use offshoot_store::{CutShort, Id};
+use offshoot_tree::TreeError;
+use offshoot_vault::{ApplyError, HomeError, NameError, VaultError};
 
 use crate::binding::BindingError;
 
 use crate::git::GitError;
 
 /// An error of a service. Nothing was changed when one is returned, but for what the store cannot tell
-/// ([`offshoot_vault::StoreError::Undecided`]).
+/// ([`offshoot_store::StoreError::Undecided`]).
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
     /// The vault failed.
@@ -267,6 +270,18 @@ fn few(paths: &[String]) -> String {
     match paths.len().saturating_sub(MOST) {
         0 => shown,
         more => format!("{shown} and {more} more"),
+    }
+}
+
+impl From<TreeError> for ServiceError {
+    fn from(error: TreeError) -> Self {
+        Self::Vault(error.into())
+    }
+}
+
+impl From<HostError> for ServiceError {
+    fn from(error: HostError) -> Self {
+        Self::Vault(error.into())
     }
 }
 

@@ -6,10 +6,12 @@ mod regroup;
 use std::io::Read;
 use std::path::Path;
 
-use offshoot_vault::{
-    Actor, BlobReader, Body, Entry, EntryKind, ExportOptions, Meta, Mtime, RootId, Snapshot, Tree,
-    TreeEditor, Vault, VaultError, VaultPath, Workspace,
+use offshoot_host::Mtime;
+use offshoot_tree::TreeError;
+use offshoot_tree::{
+    BlobReader, Body, Entry, EntryKind, Meta, RootId, Tree, TreeEditor, VaultPath,
 };
+use offshoot_vault::{Actor, ExportOptions, Snapshot, Vault, Workspace};
 
 use crate::edit::{EditKind, Edited, edit};
 use crate::error::{Result, ServiceError};
@@ -149,7 +151,7 @@ impl<'a> FileService<'a> {
                 return Ok(editor.make_directories(path, &Meta::of_new(0o755))?);
             }
             if editor.get(path)?.is_some() {
-                return Err(VaultError::EntryExists { path: path.to_string() }.into());
+                return Err(TreeError::EntryExists { path: path.to_string() }.into());
             }
             let directory = editor.empty_directory(Meta::of_new(0o755))?;
             Ok(editor.put(path, directory)?)
@@ -173,7 +175,7 @@ impl<'a> FileService<'a> {
                     && !editor.is_empty(path)?
                 {
                     let (path, entries) = (path.to_string(), dir.entries);
-                    return Err(VaultError::NotEmpty { path, entries }.into());
+                    return Err(TreeError::NotEmpty { path, entries }.into());
                 }
                 editor.remove(path)?;
             }
@@ -244,7 +246,7 @@ impl<'a> FileService<'a> {
             for path in paths {
                 match (tree.get(path)?, editor.get(path)?) {
                     (None, None) => {
-                        return Err(VaultError::NoEntry { path: path.to_string() }.into());
+                        return Err(TreeError::NoEntry { path: path.to_string() }.into());
                     }
                     (None, Some(_)) => drop(editor.remove(path)?),
                     (Some(entry), _) => {
@@ -325,7 +327,7 @@ impl<'a> FileService<'a> {
 
 fn find(editor: &mut TreeEditor<'_>, path: &VaultPath) -> Result<Entry> {
     let entry = editor.get(path)?;
-    entry.ok_or_else(|| VaultError::NoEntry { path: path.to_string() }.into())
+    entry.ok_or_else(|| TreeError::NoEntry { path: path.to_string() }.into())
 }
 
 /// Where something goes: into the target if that is a directory.
@@ -345,16 +347,16 @@ fn check_target(
 ) -> Result<()> {
     if from.is_top() || (entry.directory().is_some() && to.is_within(from)) {
         let (from, to) = (from.to_string(), to.to_string());
-        return Err(VaultError::IntoItself { from, to }.into());
+        return Err(TreeError::IntoItself { from, to }.into());
     }
     match editor.get(to)? {
         Some(existing) if existing.directory().is_some() || entry.directory().is_some() => {
-            Err(VaultError::EntryExists { path: to.to_string() }.into())
+            Err(TreeError::EntryExists { path: to.to_string() }.into())
         }
         _ => Ok(()),
     }
 }
 
 fn not_a_file(path: &VaultPath, entry: &Entry) -> ServiceError {
-    VaultError::NotAFile { path: path.to_string(), kind: entry.kind().word() }.into()
+    TreeError::NotAFile { path: path.to_string(), kind: entry.kind().word() }.into()
 }

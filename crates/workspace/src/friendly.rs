@@ -1,6 +1,6 @@
 //! Names for workspaces that nobody named.
 
-use offshoot_vault::Id;
+use offshoot_store::Id;
 
 const ADJECTIVES: [&str; 32] = [
     "amber", "bold", "brisk", "calm", "clear", "coral", "crisp", "deft", "eager", "fair", "fleet",

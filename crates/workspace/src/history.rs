@@ -1,8 +1,9 @@
 //! The history of a vault: what happened, and taking it back.
 
+use offshoot_store::{Id, RefChange};
 use offshoot_vault::{
-    Actor, Id, Operation, OperationLog, RefChange, Reverted, Scope, Snapshot, Vault,
-    WorkspaceShare, WorkspaceState,
+    Actor, Operation, OperationLog, Reverted, Scope, Snapshot, Vault, WorkspaceShare,
+    WorkspaceState,
 };
 
 use crate::error::{Result, ServiceError};

@@ -30,7 +30,7 @@ mod times;
 use std::path::Path;
 use std::time::Duration;
 
-use offshoot_vault::merge::MergeOptions;
+use offshoot_tree::merge::MergeOptions;
 use offshoot_vault::{ApplyNote, ImportOptions, Kept};
 
 use crate::binding::GitTaking;

@@ -1,6 +1,7 @@
 //! What a vault needs from time to time, done in the background after commands.
 
-use offshoot_vault::{Actor, GcOptions, GcSchedule, Id, Vault};
+use offshoot_store::Id;
+use offshoot_vault::{Actor, GcOptions, GcSchedule, Vault};
 
 use crate::compaction::{CompactScope, CompactionService};
 use crate::error::{Result, ServiceError};

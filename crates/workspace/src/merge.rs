@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use offshoot_vault::diff::{self, Change};
-use offshoot_vault::merge::{MergeInputs, MergeOptions, Merged, Side};
-use offshoot_vault::{
-    Actor, Id, NewSnapshot, Snapshot, Transaction, Vault, Workspace, WorkspaceState,
-};
+use offshoot_store::Id;
+use offshoot_tree::diff;
+use offshoot_tree::diff::Change;
+use offshoot_tree::merge::{MergeInputs, MergeOptions, Merged, Side};
+use offshoot_vault::{Actor, NewSnapshot, Snapshot, Transaction, Vault, Workspace, WorkspaceState};
 
 use crate::conflict::OpenConflict;
 use crate::error::{Result, ServiceError};

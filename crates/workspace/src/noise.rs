@@ -9,8 +9,9 @@ pub use git_activity::GitActivity;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use offshoot_vault::diff::{Change, ChangeKind};
-use offshoot_vault::{Objects, RootId, Tree, Vault, VaultPath};
+use offshoot_tree::diff::{Change, ChangeKind};
+use offshoot_tree::{Objects, RootId, Tree, VaultPath};
+use offshoot_vault::Vault;
 
 use crate::error::Result;
 use crate::git::{TrackedPaths, git_directory, planted};

@@ -1,11 +1,12 @@
 //! What interrupted commands left: looked at, kept as checkpoints, or thrown away.
 
+use offshoot_host::HostError;
 use offshoot_mount::LeftAccess;
-use offshoot_vault::diff::Change;
+use offshoot_store::{Id, StoreError};
+use offshoot_tree::diff::Change;
 use offshoot_vault::{
-    Actor, Adopted, Checkpoint, CheckpointState, ExecNote, ExecRecord, Id, Left, LeftSize,
-    NewSnapshot, Preview, Snapshot, StoreError, Transaction, Vault, VaultError, Workspace,
-    WorkspaceState, check_name,
+    Actor, Adopted, Checkpoint, CheckpointState, ExecNote, ExecRecord, Left, LeftSize, NewSnapshot,
+    Preview, Snapshot, Transaction, Vault, VaultError, Workspace, WorkspaceState, check_name,
 };
 
 use crate::error::{Result, ServiceError};
@@ -122,7 +123,7 @@ impl<'a> RecoverService<'a> {
         let access = LeftAccess::new(&left.files_dir());
         let adopted = left.adopt(self.vault, &access)?;
         let mut changes =
-            offshoot_vault::diff::compare(self.vault.objects()?, &note.root, &adopted.root)?;
+            offshoot_tree::diff::compare(self.vault.objects()?, &note.root, &adopted.root)?;
         changes.retain(|change| !is_directory_time(change));
         let made = self.vault.transact("recover keep", &self.actor, |tx| {
             let mut kept = self.commit(tx, &note, &adopted, name)?;
@@ -260,7 +261,9 @@ impl<'a> RecoverService<'a> {
 
     fn take(&self, exec: &Id) -> Result<Left> {
         let taken = self.vault.take_left(exec).map_err(|error| match error {
-            VaultError::Io { source, .. } if source.kind() == std::io::ErrorKind::WouldBlock => {
+            VaultError::Host(HostError::Io { source, .. })
+                if source.kind() == std::io::ErrorKind::WouldBlock =>
+            {
                 ServiceError::BeingRecovered { exec: *exec }
             }
             other => other.into(),

@@ -1,6 +1,7 @@
 //! What a person means by a REF: a workspace, a checkpoint or a snapshot, by name or by the start of an id.
 
-use offshoot_vault::{Checkpoint, Id, Operation, Snapshot, Vault, Workspace};
+use offshoot_store::Id;
+use offshoot_vault::{Checkpoint, Operation, Snapshot, Vault, Workspace};
 
 use crate::error::{Result, ServiceError};
 use crate::suggest::similar;

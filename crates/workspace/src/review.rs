@@ -17,11 +17,13 @@ pub use tally::Tally;
 
 use std::collections::BTreeMap;
 
+use offshoot_store::Id;
 use offshoot_text::lines::is_binary;
 use offshoot_text::pick::TextPick;
-use offshoot_vault::diff::{Change, DiffOptions};
-use offshoot_vault::merge::MergeOptions;
-use offshoot_vault::{Actor, Body, Entry, Id, Vault, VaultPath, Workspace};
+use offshoot_tree::diff::{Change, DiffOptions};
+use offshoot_tree::merge::MergeOptions;
+use offshoot_tree::{Body, Entry, VaultPath};
+use offshoot_vault::{Actor, Vault, Workspace};
 
 use crate::change::ChangeSummaryService;
 use crate::edit::Edited;

@@ -5,7 +5,8 @@ use std::io;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use offshoot_vault::{ExecNote, ExecRecord, Id, ProcessMark, Running, Vault};
+use offshoot_store::{Id, ProcessMark};
+use offshoot_vault::{ExecNote, ExecRecord, Running, Vault};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 

@@ -3,7 +3,8 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
-use offshoot_vault::{Vault, VaultError, VaultPath, display_bytes};
+use offshoot_tree::{VaultPath, display_bytes};
+use offshoot_vault::{Vault, VaultError};
 
 use crate::error::Result;
 use crate::home::{PathPattern, bytes_path};

@@ -27,16 +27,19 @@ pub use way_on::{to_decide, way_on};
 pub(crate) use exec::stored_envelope;
 pub(crate) use recover::{CRASHED, crashed_envelope};
 
+use offshoot_host::Mtime;
 use offshoot_protocol::{
     ActorDoc, ChangeDoc, ChangeKindDoc, CheckpointDoc, CompactedDoc, EditDoc, EntryDoc,
     EntryKindDoc, HunkDoc, ImportDoc, LineDoc, ListedWorkspaceDoc, LogEntryDoc, OperationDoc,
     SideDoc, SkippedDoc, SnapshotDoc, Text, UsageDoc, VersionDoc, WorkspaceDoc,
 };
+use offshoot_store::Id;
 use offshoot_text::lines::{Hunk, LineKind};
-use offshoot_vault::diff::{Change, ChangeKind, FileDiff, MetadataField};
+use offshoot_tree::diff::{Change, ChangeKind, FileDiff, MetadataField};
+use offshoot_tree::{BlobId, Body, Entry, EntryKind, VaultPath};
 use offshoot_vault::{
-    Actor, BlobId, Body, Checkpoint, CompactWay, Entry, EntryKind, Id, ImportReport, Mtime,
-    Operation, SkipReason, Skipped, Snapshot, VaultPath, Workspace,
+    Actor, Checkpoint, CompactWay, ImportReport, Operation, SkipReason, Skipped, Snapshot,
+    Workspace,
 };
 
 use crate::{CompactedStack, Edited, LogEntry, Usage, Version, WorkspaceOverview};
@@ -156,7 +159,7 @@ pub fn checkpoint(checkpoint: &Checkpoint, all: &[Workspace]) -> CheckpointDoc {
 
 /// An entry of the operation log; `all` gives the name of its workspace.
 pub fn operation(operation: &Operation, all: &[Workspace]) -> OperationDoc {
-    let named = |change: &offshoot_vault::RefChange| {
+    let named = |change: &offshoot_store::RefChange| {
         let row = change.after.as_ref().or(change.before.as_ref());
         let name = row.and_then(|row| row.name.clone()).unwrap_or_else(|| change.key.id.clone());
         if change.key.kind == name { name } else { format!("{} {name}", change.key.kind) }

@@ -7,9 +7,9 @@ pub use overview::WorkspaceOverview;
 
 use std::time::Duration;
 
-use offshoot_vault::{
-    Actor, Id, StoreError, Vault, VaultError, Workspace, WorkspaceState, check_name, diff,
-};
+use offshoot_store::{Id, StoreError};
+use offshoot_tree::diff;
+use offshoot_vault::{Actor, Vault, VaultError, Workspace, WorkspaceState, check_name};
 
 use crate::error::{Result, ServiceError};
 use crate::friendly::friendly_name;
@@ -168,7 +168,7 @@ impl<'a> WorkspaceService<'a> {
         let mut seen = std::collections::HashSet::new();
         let mut own_bytes = 0;
         for change in diff::compare(objects, &base.root, &head.root)? {
-            let same = change.before.as_deref().map(offshoot_vault::Entry::content_hash);
+            let same = change.before.as_deref().map(offshoot_tree::Entry::content_hash);
             if let Some(after) = change.after.filter(|entry| entry.directory().is_none())
                 && Some(after.content_hash()) != same
                 && seen.insert(after.content_hash())

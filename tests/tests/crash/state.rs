@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use offshoot_vault::{Home, Id, Listed, Scope, Vault, VaultOptions};
+use offshoot_store::Id;
+use offshoot_vault::{Home, Listed, Scope, Vault, VaultOptions};
 
 /// Folders beside the project that may be bound too.
 const FOLDERS: [&str; 2] = ["in", "in-2"];

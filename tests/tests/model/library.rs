@@ -2,10 +2,14 @@
 
 use std::path::Path;
 
+use offshoot_host::HostError;
+use offshoot_store::{Id, StoreError};
 use offshoot_tests::rng::Rng;
+use offshoot_tree::TreeError;
+use offshoot_tree::{Body, VaultPath};
 use offshoot_vault::{
-    Actor, Body, CheckDepth, ExportOptions, Home, Id, ImportOptions, Listed, Scope, StoreError,
-    Vault, VaultError, VaultOptions, VaultPath, Workspace,
+    Actor, CheckDepth, ExportOptions, Home, ImportOptions, Listed, Scope, Vault, VaultError,
+    VaultOptions, Workspace,
 };
 use offshoot_workspace::{
     BindingService, CheckpointService, CopyOptions, FileService, HistoryService, HomeOptions,
@@ -245,11 +249,11 @@ fn is_broken(error: &VaultError) -> bool {
         VaultError::Store(error) => {
             !matches!(error, StoreError::Stale { .. } | StoreError::NameTaken { .. })
         }
-        VaultError::Io { .. }
-        | VaultError::Damaged { .. }
-        | VaultError::MissingObject(_)
+        VaultError::Host(HostError::Io { .. })
+        | VaultError::Tree(TreeError::Damaged { .. })
+        | VaultError::Tree(TreeError::MissingObject(_))
         | VaultError::BadRecord { .. }
-        | VaultError::Threads(_) => true,
+        | VaultError::Host(HostError::Threads(_)) => true,
         _ => false,
     }
 }

@@ -21,18 +21,21 @@ pub(crate) struct Rule {
 const NOTHING: Rule = Rule { name: "", uses: &[], may_use: &[], tests_may_use: &[] };
 
 const PRODUCT: &[&str] = &[
+    "offshoot-host",
     "offshoot-mount",
     "offshoot-policy",
     "offshoot-protocol",
     "offshoot-sandbox",
     "offshoot-store",
     "offshoot-text",
+    "offshoot-tree",
     "offshoot-vault",
     "offshoot-workspace",
 ];
 
 /// What tests from outside may look into, and what says which of them can run.
 const INSIDE: &[&str] = &[
+    "offshoot-host",
     "offshoot-machine",
     "offshoot-mount",
     "offshoot-needs",
@@ -41,6 +44,7 @@ const INSIDE: &[&str] = &[
     "offshoot-sandbox",
     "offshoot-store",
     "offshoot-text",
+    "offshoot-tree",
     "offshoot-vault",
     "offshoot-workspace",
 ];
@@ -51,27 +55,43 @@ pub(crate) const RULES: &[Rule] = &[
     Rule { name: "offshoot-text", ..NOTHING },
     Rule { name: "offshoot-protocol", ..NOTHING },
     Rule { name: "offshoot-policy", ..NOTHING },
+    Rule { name: "offshoot-host", uses: &["offshoot-store"], ..NOTHING },
+    Rule {
+        name: "offshoot-tree",
+        uses: &["offshoot-host", "offshoot-store", "offshoot-text"],
+        tests_may_use: &["offshoot-tests"],
+        ..NOTHING
+    },
     Rule {
         name: "offshoot-vault",
-        uses: &["offshoot-store", "offshoot-text"],
-        tests_may_use: &["offshoot-needs", "offshoot-tests"],
+        uses: &["offshoot-host", "offshoot-store", "offshoot-tree"],
+        tests_may_use: &["offshoot-needs", "offshoot-tests", "offshoot-text"],
         ..NOTHING
     },
     Rule { name: "offshoot-sandbox", ..NOTHING },
     Rule {
         name: "offshoot-mount",
-        uses: &["offshoot-sandbox", "offshoot-vault"],
+        uses: &[
+            "offshoot-host",
+            "offshoot-sandbox",
+            "offshoot-store",
+            "offshoot-tree",
+            "offshoot-vault",
+        ],
         tests_may_use: &["offshoot-tests"],
         ..NOTHING
     },
     Rule {
         name: "offshoot-workspace",
         uses: &[
+            "offshoot-host",
             "offshoot-mount",
             "offshoot-policy",
             "offshoot-protocol",
             "offshoot-sandbox",
+            "offshoot-store",
             "offshoot-text",
+            "offshoot-tree",
             "offshoot-vault",
         ],
         tests_may_use: &["offshoot-tests"],
@@ -86,7 +106,13 @@ pub(crate) const RULES: &[Rule] = &[
     // Merging and deciding are measured where they are done: neither has a mount or a command of its own.
     Rule {
         name: "offshoot-benches",
-        uses: &["offshoot-policy", "offshoot-tests", "offshoot-vault"],
+        uses: &[
+            "offshoot-policy",
+            "offshoot-store",
+            "offshoot-tests",
+            "offshoot-tree",
+            "offshoot-vault",
+        ],
         ..NOTHING
     },
     Rule { name: "xtask", ..NOTHING },

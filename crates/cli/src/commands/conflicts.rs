@@ -4,8 +4,9 @@ use std::ffi::OsString;
 
 use clap::Args;
 use offshoot_protocol::{ConflictDoc, ConflictListDoc, ExitCode, GoalDoc, Text, WayOnDoc};
-use offshoot_vault::diff::Change;
-use offshoot_vault::{Body, Entry, EntryKind, RecordedSide, Vault, VaultPath};
+use offshoot_tree::diff::Change;
+use offshoot_tree::{Body, Entry, EntryKind, RecordedSide, VaultPath};
+use offshoot_vault::Vault;
 use offshoot_workspace::{ChangeSummaryService, ConflictService, OpenConflict, Point, wire};
 
 use crate::complete;
@@ -230,7 +231,7 @@ fn describe(entry: Option<&Entry>) -> String {
     let Some(entry) = entry else { return "nothing".to_owned() };
     match &entry.body {
         Body::Symlink { target } => {
-            format!("symlink to {}", offshoot_vault::display_bytes(target))
+            format!("symlink to {}", offshoot_tree::display_bytes(target))
         }
         _ if entry.kind() == EntryKind::File => {
             format!("file, {}, mode {:04o}", render::bytes(entry.size()), entry.meta.mode)

@@ -5,9 +5,11 @@ use std::io::IsTerminal;
 
 use clap::Args;
 use offshoot_protocol::{ChangeDoc, DiffDoc, ExitCode, Text};
+use offshoot_store::Id;
 use offshoot_text::stat;
-use offshoot_vault::diff::FileDiff;
-use offshoot_vault::{Id, RootId, Vault, VaultPath, Workspace};
+use offshoot_tree::diff::FileDiff;
+use offshoot_tree::{RootId, VaultPath};
+use offshoot_vault::{Vault, Workspace};
 use offshoot_workspace::{
     ChangeSummaryService, Point, Resolver, ServiceError, Summary, wire, without_frames,
 };
@@ -309,7 +311,7 @@ fn left_out(listing: &Listing<'_>) -> Option<String> {
 fn stat_text(service: &ChangeSummaryService<'_>, listing: &Listing<'_>) -> Result<String> {
     let mut lines = Vec::new();
     for change in listing.single() {
-        let size = |entry: Option<&offshoot_vault::Entry>| entry.map_or(0, |e| e.size());
+        let size = |entry: Option<&offshoot_tree::Entry>| entry.map_or(0, |e| e.size());
         let diff = service.lines(change)?;
         let (added, removed) = match &diff {
             FileDiff::Text(text) => (Some(text.added), Some(text.removed)),

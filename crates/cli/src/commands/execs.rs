@@ -2,7 +2,8 @@
 
 use clap::Args;
 use offshoot_protocol::{ExecListDoc, ExecSummaryDoc};
-use offshoot_vault::{Id, Vault};
+use offshoot_store::Id;
+use offshoot_vault::Vault;
 use offshoot_workspace::{ExecFilter, ExecService, Resolver, RunningService, wire};
 
 use super::ps::now_ms;

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use offshoot_protocol::{ExitCode, GitExportDoc};
-use offshoot_vault::{Vault, VaultPath};
+use offshoot_tree::VaultPath;
+use offshoot_vault::Vault;
 use offshoot_workspace::git::{self, ExportRequest, GitFolder};
 use offshoot_workspace::wire;
 

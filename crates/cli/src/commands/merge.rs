@@ -2,8 +2,8 @@
 
 use clap::Args;
 use offshoot_protocol::ExitCode;
+use offshoot_tree::diff::{ChangeKind, detect_renames};
 use offshoot_vault::Vault;
-use offshoot_vault::diff::{ChangeKind, detect_renames};
 use offshoot_workspace::{
     MergeOutcome, MergeRequest, MergeService, MergeTarget, Point, Resolver, wire,
 };

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use offshoot_protocol::ExitCode;
-use offshoot_vault::{NewContent, Vault, VaultPath};
+use offshoot_tree::VaultPath;
+use offshoot_vault::{NewContent, Vault};
 use offshoot_workspace::{ConflictService, Resolution, ResolveOptions, wire};
 
 use crate::complete;

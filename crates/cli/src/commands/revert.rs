@@ -2,7 +2,8 @@
 
 use clap::Args;
 use offshoot_protocol::RevertDoc;
-use offshoot_vault::{Id, Scope, Vault, VaultError};
+use offshoot_store::Id;
+use offshoot_vault::{Scope, Vault, VaultError};
 use offshoot_workspace::{HistoryService, HomeEvent, Resolver, Reversal, ServiceError, wire};
 
 use super::commit::HALF_CHANGED;

@@ -2,7 +2,9 @@
 
 use clap::Args;
 use offshoot_protocol::{ExecEnvelopeDoc, ExitCode, ShowDoc};
-use offshoot_vault::{ExecRecord, Id, Operation, RootId, Vault, VaultError};
+use offshoot_store::Id;
+use offshoot_tree::RootId;
+use offshoot_vault::{ExecRecord, Operation, Vault, VaultError};
 use offshoot_workspace::{
     ChangeSummaryService, ExecService, Noise, Point, Resolver, ServiceError, Summary, wire,
 };

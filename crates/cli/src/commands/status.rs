@@ -6,8 +6,9 @@ use std::collections::HashSet;
 
 use clap::Args;
 use offshoot_protocol::{StatusDoc, Text};
-use offshoot_vault::diff::{Change, ChangeKind};
-use offshoot_vault::{Binding, Scope, Snapshot, Vault, VaultPath, Workspace};
+use offshoot_tree::VaultPath;
+use offshoot_tree::diff::{Change, ChangeKind};
+use offshoot_vault::{Binding, Scope, Snapshot, Vault, Workspace};
 use offshoot_workspace::{
     BindingService, CheckpointService, ConflictService, GitDirectory, Held, OpenConflict, Preview,
     wire,

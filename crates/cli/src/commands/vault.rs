@@ -13,7 +13,8 @@ use offshoot_protocol::{
     CheckDoc, DamagedVaultDoc, ExitCode, Text, VaultDeletedDoc, VaultDoc, VaultListDoc,
     VaultRenamedDoc,
 };
-use offshoot_vault::{CheckDepth, Vault, display_bytes};
+use offshoot_tree::display_bytes;
+use offshoot_vault::{CheckDepth, Vault};
 use offshoot_workspace::{ServiceError, delete_vault, wire};
 
 use super::init::{check_project, open_directory, report_skipped};

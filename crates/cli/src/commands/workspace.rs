@@ -8,7 +8,8 @@ use offshoot_protocol::{
     TreeNodeDoc, WorkspaceCreatedDoc, WorkspaceDeletedDoc, WorkspaceListDoc, WorkspaceRenamedDoc,
     WorkspaceShowDoc, WorkspaceTreeDoc,
 };
-use offshoot_vault::{Binding, Id, Vault, Workspace};
+use offshoot_store::Id;
+use offshoot_vault::{Binding, Vault, Workspace};
 use offshoot_workspace::{
     ChangeSummaryService, CheckpointService, NewWorkspace, Resolver, WorkspaceService, wire,
 };

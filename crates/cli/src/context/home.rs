@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 
-use offshoot_vault::merge::MergeOptions;
+use offshoot_tree::merge::MergeOptions;
 use offshoot_vault::{ApplyNote, Vault, Workspace};
 use offshoot_workspace::git::{GitDue, GitFolder, git_dues, settle_git_due};
 use offshoot_workspace::{

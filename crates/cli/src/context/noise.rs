@@ -3,7 +3,8 @@
 use std::rc::Rc;
 
 use clap::Args;
-use offshoot_vault::{RootId, Vault};
+use offshoot_tree::RootId;
+use offshoot_vault::Vault;
 use offshoot_workspace::Noise;
 
 use super::Context;

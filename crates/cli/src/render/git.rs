@@ -204,7 +204,7 @@ fn plain(label: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use offshoot_vault::VaultPath;
+    use offshoot_tree::VaultPath;
 
     use super::*;
 

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use offshoot_vault::diff::{Change, ChangeKind};
-use offshoot_vault::{VaultPath, bound_path, display_bytes};
+use offshoot_tree::diff::{Change, ChangeKind};
+use offshoot_tree::{VaultPath, display_bytes};
+use offshoot_vault::bound_path;
 use offshoot_workspace::{
     Folded, FoldedKind, GitActivity, Noise, Sorted, is_telling_metadata, without_frames,
 };

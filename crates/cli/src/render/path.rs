@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use offshoot_vault::VaultPath;
+use offshoot_tree::VaultPath;
 use offshoot_workspace::Standing;
 
 /// Where the person stands who reads them, once a vault is open.

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use offshoot_protocol::ExitCode;
-use offshoot_vault::{Id, VaultPath};
+use offshoot_store::Id;
+use offshoot_tree::VaultPath;
 
 use crate::error::{CliError, Result};
 use crate::render::host_path;

@@ -1,7 +1,8 @@
 //! What a walk looks like.
 
 use anstyle::Style;
-use offshoot_vault::{Id, display_bytes};
+use offshoot_store::Id;
+use offshoot_tree::display_bytes;
 use offshoot_workspace::{Decision, ReviewItem, Tally};
 
 use super::show::piece_name;

@@ -4,7 +4,7 @@ use anstyle::Style;
 use offshoot_text::lines::LineKind;
 use offshoot_text::patch::write_hunk;
 use offshoot_text::pick::TextPick;
-use offshoot_vault::{Body, Entry, display_bytes};
+use offshoot_tree::{Body, Entry, display_bytes};
 use offshoot_workspace::{Decision, Piece, PieceKind, ReviewItem};
 
 use super::walk::letter;

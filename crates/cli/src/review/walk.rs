@@ -1,6 +1,6 @@
 //! Where somebody is in a review, and what each key does.
 
-use offshoot_vault::diff::{Change, ChangeKind};
+use offshoot_tree::diff::{Change, ChangeKind};
 use offshoot_workspace::{Decision, FoldedReview, ReviewGroup, ReviewItem, Tally, decide_all};
 
 use super::keys::Key;

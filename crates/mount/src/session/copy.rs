@@ -1,7 +1,8 @@
 //! A plain copy of a root.
 
 use offshoot_sandbox::Files;
-use offshoot_vault::{Adopted, ExportOptions, Upper, Vault, VaultPath};
+use offshoot_tree::VaultPath;
+use offshoot_vault::{Adopted, ExportOptions, Upper, Vault};
 
 use super::MountRequest;
 use crate::error::Result;

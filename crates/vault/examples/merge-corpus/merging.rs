@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use offshoot_vault::merge::{Base, MergeInputs, MergeOptions, Merged, Side};
-use offshoot_vault::{Batch, Body, Entry, Meta, Mtime, RootId, TreeEditor, Vault, VaultPath};
+use offshoot_host::Mtime;
+use offshoot_tree::merge::{Base, MergeInputs, MergeOptions, Merged, Side};
+use offshoot_tree::{Batch, Body, Entry, Meta, RootId, TreeEditor, VaultPath};
+use offshoot_vault::Vault;
 
 use crate::git_repo::{Commit, Files, Outcome, Repository, Verdict, judge};
 
@@ -125,7 +127,7 @@ impl Merger {
         let mut visit = |path: &VaultPath, entry: &Entry| {
             if let Body::File { blob, .. } = &entry.body {
                 let mode = if entry.is_executable() { 0o100_755 } else { 0o100_644 };
-                files.insert(path.relative(), (mode, self.vault.objects()?.blob(blob)?));
+                files.insert(path.relative(), (mode, tree.objects().blob(blob)?));
             }
             Ok(())
         };

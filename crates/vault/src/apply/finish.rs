@@ -3,6 +3,9 @@
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
+use offshoot_host::disk::join;
+use offshoot_host::workers::share;
+use offshoot_host::{Mtime, disk};
 use rayon::prelude::*;
 use rustix::fs::{self, AtFlags};
 use rustix::io::Errno;
@@ -12,10 +15,7 @@ use super::journal::{Action, BACK, DONE, Journal, StagingRecord, Step};
 use super::problem::Kept;
 use super::stamp::{Stamp, look, missing_is_none};
 use super::touch;
-use crate::disk::{self, join};
-use crate::entry::Mtime;
 use crate::error::{Result, io_error};
-use crate::workers::share;
 
 /// Says that all is decided, how, and that only cleaning up is left. What is done the catalog has recorded, which tells the same
 /// after a power cut; what was taken back nothing else tells.

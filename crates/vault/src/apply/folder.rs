@@ -3,12 +3,13 @@
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use offshoot_host::disk;
+use offshoot_host::disk::split_last;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::problem::ApplyProblem;
 use super::stamp::{Look, look, look_at, missing_is_none};
-use crate::disk::{self, split_last};
 
 /// An open folder.
 #[derive(Debug)]

@@ -5,6 +5,8 @@ use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 
+use offshoot_host::disk;
+use offshoot_host::disk::{join, split_last};
 use offshoot_store::Id;
 use rustix::fs::{self, OFlags, RenameFlags};
 use rustix::io::Errno;
@@ -13,7 +15,6 @@ use super::folder::{Folder, Spot};
 use super::journal::{Journal, Step};
 use super::problem::{ApplyProblem, Kept};
 use super::stamp::{Kind, Look, Stamp, look, look_at, missing_is_none};
-use crate::disk::{self, join, split_last};
 use crate::error::{Result, VaultError, io_error};
 
 /// How staging directories are called, in front of the id of their apply. Nothing of such a name is ever captured.

@@ -5,16 +5,16 @@ use std::io::BufWriter;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use offshoot_host::disk::join;
+use offshoot_host::{Mtime, Xattr, disk};
 use offshoot_store::Id;
+use offshoot_tree::{Meta, RootId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::ground::staging_name;
 use super::stamp::Stamp;
-use crate::disk::{self, join};
-use crate::entry::{Meta, Mtime, Xattr};
 use crate::error::{Result, VaultError, io_error};
-use crate::hash::RootId;
 
 /// The name of the document in the directory of an apply.
 pub(super) const JOURNAL: &str = "journal";
@@ -164,7 +164,7 @@ impl From<Bytes> for Stored {
 mod root_text {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    use crate::hash::RootId;
+    use offshoot_tree::RootId;
 
     pub(super) fn serialize<S: Serializer>(root: &RootId, out: S) -> Result<S::Ok, S::Error> {
         out.serialize_str(&root.to_string())

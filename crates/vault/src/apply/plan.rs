@@ -5,6 +5,8 @@ mod checks;
 mod classes;
 mod steps;
 
+use offshoot_host::disk::{join, split_last};
+use offshoot_tree::{Entry, Meta, RootId, Tree, VaultPath, diff};
 use steps::Planner;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -16,14 +18,8 @@ use super::problem::{ApplyNote, ApplyProblem};
 use super::stamp::Stamp;
 use super::writers::FileKey;
 use super::{ApplyOptions, ApplyTarget};
-use crate::diff;
-use crate::disk::{join, split_last};
-use crate::entry::{Entry, Meta};
 use crate::error::Result;
-use crate::hash::RootId;
-use crate::path::VaultPath;
 use crate::refs::{OWN, bound_path};
-use crate::tree::Tree;
 use crate::vault::Vault;
 
 /// What an apply is going to do. Nothing was written yet.

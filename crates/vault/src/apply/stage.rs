@@ -8,6 +8,10 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
+use offshoot_host::disk::{join, split_last};
+use offshoot_host::workers::share;
+use offshoot_host::{Mtime, disk};
+use offshoot_tree::{Body, Entry, Objects};
 use rayon::prelude::*;
 use rustix::fs::{self, AtFlags, CWD, Gid, Mode, OFlags, RenameFlags, XattrFlags};
 use rustix::io::Errno;
@@ -19,13 +23,9 @@ use super::plan::{ApplyPlan, Planned, Work};
 use super::problem::{ApplyError, ApplyProblem};
 use super::stamp::{Stamp, look};
 use super::touch;
-use crate::disk::{self, join, split_last};
-use crate::entry::{Body, Entry, Mtime};
 use crate::error::{Result, io_error};
 use crate::layer::syncs_each;
 use crate::materialize::{Materializer, Purpose};
-use crate::objects::Objects;
-use crate::workers::share;
 
 /// What a program may do beyond its user; new content must not inherit it.
 const CAPABILITY: &[u8] = b"security.capability";

@@ -2,12 +2,11 @@
 
 use std::os::fd::BorrowedFd;
 
+use offshoot_host::{Mtime, disk};
+use offshoot_tree::EntryKind;
 use rustix::fs::{self, AtFlags, FileType, Statx, StatxAttributes, StatxFlags, StatxTimestamp};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
-
-use crate::disk;
-use crate::entry::{EntryKind, Mtime};
 
 /// What identifies something that is there. Of a directory only that it is the same one: what is in it has marks of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,6 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
+use offshoot_host::disk;
+use offshoot_host::disk::split_last;
 use rustix::io::Errno;
 
 use super::ground::{self, Ground};
@@ -11,7 +13,6 @@ use super::journal::Action;
 use super::problem::{ApplyError, ApplyProblem, Kept};
 use super::stamp::Kind;
 use super::{Apply, IsRewritten, Rewritten, backward, forward, touch, writers};
-use crate::disk::{self, split_last};
 use crate::error::{Result, io_error};
 use crate::layer::syncs_each;
 

@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
+use offshoot_host::{Mtime, disk};
 use rustix::fs::{self, AtFlags, CWD, Gid, Mode, OFlags, Uid, XattrFlags};
 use rustix::io::Errno;
 
@@ -12,8 +13,6 @@ use super::folder::Folder;
 use super::ground::Ground;
 use super::journal::{Attributes, Step};
 use super::stamp::{Look, Stamp, look_at, missing_is_none};
-use crate::disk;
-use crate::entry::Mtime;
 use crate::error::{Result, io_error};
 
 /// Gives a file the metadata `to`; false where it is not the file, or has metadata that is neither `from` nor `to`.

@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use offshoot_host::disk;
+use offshoot_host::lock::DirLock;
 use offshoot_store::{Id, StoreError};
+use offshoot_tree::RootId;
 use serde_json::Value;
 
 use super::ground::Ground;
 use super::journal::{BACK, DONE, JOURNAL, Journal, PLACES};
 use super::{APPLIES, Apply, FolderLock, Rewritten};
-use crate::disk;
 use crate::error::{Result, io_error};
-use crate::hash::RootId;
-use crate::layer::DirLock;
 use crate::refs::Binding;
 use crate::vault::Vault;
 

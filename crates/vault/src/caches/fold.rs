@@ -6,10 +6,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use offshoot_host::disk::{names, open_dir, remove_tree};
 use rustix::fs::{self, AtFlags, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
-
-use crate::disk::{names, open_dir, remove_tree};
 
 /// Says of a directory that nothing below it is seen through it.
 const OPAQUE: &str = "user.overlay.opaque";

@@ -7,19 +7,16 @@ mod loss;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 
+use offshoot_host::disk;
 use offshoot_store::{Hash, Id, ObjectKind, StoreError};
+use offshoot_tree::links::Record;
+use offshoot_tree::{BlobId, Body, DirRef, Entry, NodeId, Place, PlaceStart, RootId};
 
 use self::find::Finder;
 use super::{CheckDepth, CheckReport};
 use crate::actor::Actor;
-use crate::disk;
-use crate::entry::{Body, DirRef, Entry};
 use crate::error::{Result, VaultError, io_error};
 use crate::gc::{ALONE, Pins, each_place, leftovers};
-use crate::hash::{BlobId, NodeId, RootId};
-use crate::links::Record;
-use crate::objects::{Place, PlaceStart};
-use crate::pack::Packer;
 use crate::vault::Vault;
 
 /// A record of hard links that refers to another is no longer than this.
@@ -132,6 +129,7 @@ impl Repair<'_> {
                 reader.copy_to(&mut std::io::sink(), std::path::Path::new("nowhere"))
             });
             if let Err(error) = read {
+                let error = VaultError::from(error);
                 // Nothing is replaced that another process may be able to read.
                 if error.is_of_process() {
                     return Err(error);
@@ -147,7 +145,7 @@ impl Repair<'_> {
             return Ok(());
         }
         let finder = Finder::new(self.vault, bad.keys())?;
-        let mut packer = Packer::anew(self.vault);
+        let mut packer = self.vault.packer_anew()?;
         let mut lost_in: HashSet<Id> = HashSet::new();
         for (blob, layer) in &bad {
             let here = &reached[blob];
@@ -175,7 +173,7 @@ impl Repair<'_> {
                 homes.push(BlobId(object.id));
             }
         })?;
-        let mut packer = Packer::new(self.vault);
+        let mut packer = self.vault.packer()?;
         for blob in homes.iter().filter(|blob| reached.contains_key(blob)) {
             packer.add(blob, reached[blob].size)?;
         }

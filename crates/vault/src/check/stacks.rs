@@ -6,19 +6,15 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
 
+use offshoot_host::{disk, says_damage};
 use offshoot_store::{Id, LayerRow, StackRow};
+use offshoot_tree::{BlobId, Body, Entry, Objects, Place, RootId, TreeError, diff, display_bytes};
 use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
 
 use super::{CheckDepth, Checker};
-use crate::diff;
-use crate::disk;
-use crate::entry::{Body, Entry};
-use crate::error::{Result, VaultError, io_error, says_damage};
-use crate::hash::{BlobId, RootId};
+use crate::error::{Result, VaultError, io_error};
 use crate::materialize::{bytes_elsewhere, hash_file};
-use crate::objects::{Objects, Place};
-use crate::path::display_bytes;
 use crate::vault::Vault;
 
 /// Something that a layer holds, and where.
@@ -58,7 +54,7 @@ impl Checker<'_> {
         // Content that is at home in it was looked at as content.
         let wrong = match self.vault.compare_layer(stack, level, self.depth, false) {
             // A state that no history mentions need not be whole.
-            Err(VaultError::MissingObject(_)) => return Ok(()),
+            Err(VaultError::Tree(TreeError::MissingObject(_))) => return Ok(()),
             wrong => wrong?,
         };
         if let Some(first) = wrong.first() {
@@ -83,11 +79,11 @@ impl Vault {
         for level in levels(&stack, &rows) {
             let wrong = self.compare_layer(&stack, &level, CheckDepth::Content, true)?;
             if let Some(first) = wrong.first() {
-                return Err(VaultError::Damaged {
+                return Err(VaultError::Tree(TreeError::Damaged {
                     object: format!("/{}", display_bytes(first)),
                     place: format!("layer {}", level.layer),
                     detail: "it is not what the tree says".to_owned(),
-                });
+                }));
             }
         }
         Ok(())

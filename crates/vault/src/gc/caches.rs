@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::PathBuf;
 
+use offshoot_host::disk;
 use offshoot_store::Id;
 
 use super::Collector;
 use super::pins::Pins;
-use crate::disk;
 use crate::error::{Result, io_error};
 use crate::import::cached_root;
 use crate::scratch;

@@ -1,12 +1,11 @@
 //! Chunks are reached through the places of contents, which packing changes.
 
 use offshoot_store::ObjectKind;
+use offshoot_tree::{BlobId, Place, PlaceStart};
 
 use super::Collector;
 use super::layers::each_place;
 use crate::error::Result;
-use crate::hash::BlobId;
-use crate::objects::{Place, PlaceStart};
 
 impl Collector<'_> {
     /// Marks the chunks of every content that is needed.

@@ -2,15 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use offshoot_host::disk;
 use offshoot_store::{Hash, Id, LayerRow, Listed, ObjectKind, Reader, StackRow};
+use offshoot_tree::{BlobId, Place, PlaceStart, START};
 
 use super::Collector;
 use super::pins::Pins;
-use crate::disk;
 use crate::error::{Result, VaultError, io_error};
-use crate::hash::BlobId;
-use crate::objects::{Place, PlaceStart, START};
-use crate::pack::Packer;
 use crate::refs::{WORKSPACE, Workspace, head_key, head_snapshot};
 use crate::vault::Vault;
 
@@ -100,7 +98,7 @@ impl Collector<'_> {
         let going: HashSet<Id> = doomed.iter().map(|layer| layer.id).collect();
         let useless = |stack: &StackRow| {
             stack.all_layers().any(|layer| going.contains(layer) || !known.contains(layer))
-                || !self.marks.roots.contains(&crate::hash::RootId(stack.root))
+                || !self.marks.roots.contains(&offshoot_tree::RootId(stack.root))
         };
         let stacks = stacks.into_values().filter(|stack| useless(stack)).map(|stack| stack.root);
         Ok(Plan { stacks: stacks.collect(), doomed })
@@ -116,7 +114,7 @@ impl Collector<'_> {
 
     /// Moves what is needed of layers that go to packs.
     fn empty(&mut self, plan: &Plan, living: &BTreeMap<Id, Living>) -> Result<()> {
-        let mut packer = Packer::new(self.vault);
+        let mut packer = self.vault.packer()?;
         for blob in
             plan.doomed.iter().filter_map(|layer| living.get(&layer.id)).flat_map(|l| &l.blobs)
         {
@@ -126,7 +124,7 @@ impl Collector<'_> {
             }
             self.report.packed.add(size);
         }
-        packer.flush()
+        Ok(packer.flush()?)
     }
 
     /// Forgets layers that nothing needs any more, and stacks that need one of them; the gate is closed.
@@ -147,7 +145,7 @@ impl Collector<'_> {
             plan.doomed.retain(|layer| candidates.contains(&layer.id));
             let going: HashSet<Id> = plan.doomed.iter().map(|layer| layer.id).collect();
             for stack in writer.stacks()? {
-                let dead = !self.marks.roots.contains(&crate::hash::RootId(stack.root));
+                let dead = !self.marks.roots.contains(&offshoot_tree::RootId(stack.root));
                 if dead || stack.all_layers().any(|layer| going.contains(layer)) {
                     writer.remove_stack(&stack.root)?;
                 }

@@ -3,12 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use offshoot_store::Hash;
+use offshoot_tree::{BlobId, Body, DirRef, Entry, Node, NodeId, Objects, RootId};
 
-use crate::entry::{Body, DirRef, Entry};
 use crate::error::Result;
-use crate::hash::{BlobId, NodeId, RootId};
-use crate::node::Node;
-use crate::objects::Objects;
 
 /// The objects that were reached so far. It only grows, so what once was needed counts as needed until the collection ends.
 #[derive(Debug, Default)]

@@ -1,15 +1,13 @@
 //! Moving all content out of layers, which are then no more than a cache.
 
 use offshoot_store::{Hash, ObjectKind};
+use offshoot_tree::{BlobId, PlaceStart, RootId};
 
 use super::layers::each_place;
 use super::mark::Marks;
 use super::{ALONE, Taken};
 use crate::actor::Actor;
 use crate::error::Result;
-use crate::hash::{BlobId, RootId};
-use crate::objects::PlaceStart;
-use crate::pack::Packer;
 use crate::vault::Vault;
 
 /// What packing did.
@@ -36,7 +34,7 @@ impl Vault {
             }
         })?;
         let mut report = PackReport::default();
-        let mut packer = Packer::new(self);
+        let mut packer = self.packer()?;
         for (blob, size) in in_layers {
             packer.add(&blob, size)?;
             report.packed.add(size);

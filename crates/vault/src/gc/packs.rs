@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use offshoot_store::{Hash, Id, ObjectKind, PackRow};
+use offshoot_tree::PlaceStart;
+use offshoot_tree::pack::{PackFile, PackPlace, Packer};
 
 use super::Collector;
 use super::layers::each_place;
 use crate::error::{Result, VaultError, io_error};
-use crate::objects::PlaceStart;
-use crate::pack::{PackFile, PackPlace, Packer};
 
 /// A pack is written anew where less than one part in so many of it is needed.
 const MOSTLY_GARBAGE: u64 = 2;
@@ -45,7 +45,7 @@ impl Collector<'_> {
             doomed.iter().for_each(|pack| self.report.packs.add(pack.bytes));
             return Ok(());
         }
-        let mut packer = Packer::new(self.vault);
+        let mut packer = self.vault.packer()?;
         for pack in doomed.iter().filter_map(|pack| named.get(&pack.id)) {
             self.copy_records(pack, &mut packer)?;
         }

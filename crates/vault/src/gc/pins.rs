@@ -4,13 +4,14 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use offshoot_host::lock::DirLock;
 use offshoot_store::{Hash, Id};
+use offshoot_tree::RootId;
 
 use super::mark::Marks;
 use crate::apply;
 use crate::error::{Result, VaultError, io_error};
-use crate::hash::RootId;
-use crate::layer::{DirLock, ExecNote};
+use crate::layer::ExecNote;
 use crate::vault::Vault;
 
 /// What the notes beside layers that are being written, or were left, name.

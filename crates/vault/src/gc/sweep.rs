@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use offshoot_store::{Hash, Listed, ObjectKind};
+use offshoot_tree::links::Record;
+use offshoot_tree::{BlobId, NodeId, RootId, START};
 
 use super::Collector;
 use crate::error::{Result, VaultError};
-use crate::hash::{BlobId, NodeId, RootId};
-use crate::links::Record;
-use crate::objects::START;
 
 /// Objects are listed in pages of this many.
 pub(super) const PAGE: usize = 8192;

@@ -3,13 +3,12 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use offshoot_store::{Hash, Id, Reader, RefChange, RefKey};
+use offshoot_tree::{Objects, RootId};
 
 use super::mark::Marks;
 use super::pins::Pins;
 use super::{GcOptions, bases};
 use crate::error::{Result, VaultError};
-use crate::hash::RootId;
-use crate::objects::Objects;
 use crate::refs::{CHECKPOINT, Checkpoint, from_json};
 use crate::vault::{Vault, snapshots_of};
 

@@ -5,11 +5,11 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use offshoot_host::disk;
 use offshoot_store::Id;
 
 use super::{Home, HomeError, Result, entries, read_link};
 use crate::apply::half_changed;
-use crate::disk;
 use crate::error::{VaultError, io_error};
 use crate::layer::running_below;
 use crate::lock::{self, VaultLock};

@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use offshoot_host::disk;
+use offshoot_host::lock::DirLock;
 use offshoot_store::{Archive, Id, RefKey, RefRow, StoreError};
 
 use super::{Claimed, Home, HomeError, Result};
 use crate::check::{CheckDepth, CheckReport};
-use crate::disk;
 use crate::error::{VaultError, io_error};
-use crate::layer::DirLock;
 use crate::name::{check_name, name_from};
 use crate::refs::{BINDING, Binding};
 use crate::vault::{Vault, require_own};

@@ -5,10 +5,10 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use offshoot_host::{FolderIdentity, disk};
+use offshoot_tree::{Entry, EntryKind};
+
 use super::{Home, Listed, Result};
-use crate::disk;
-use crate::entry::{Entry, EntryKind};
-use crate::identity::FolderIdentity;
 use crate::refs::Binding;
 use crate::vault::Vault;
 
@@ -74,7 +74,7 @@ fn looks_like(vault: &Vault, binding: &Binding, folder: &Path) -> bool {
     let recorded = || -> crate::error::Result<Vec<Entry>> {
         let tree = vault.tree(&vault.head()?.root)?;
         let Some(entry) = tree.get(&binding.at())? else { return Ok(Vec::new()) };
-        entry.directory().map_or(Ok(Vec::new()), |dir| tree.list(dir))
+        Ok(entry.directory().map_or(Ok(Vec::new()), |dir| tree.list(dir))?)
     };
     let recorded = recorded().unwrap_or_default();
     let is_plain = |entry: &&Entry| entry.kind() == EntryKind::File;
@@ -95,7 +95,7 @@ fn is_same(entry: &Entry, path: &Path) -> bool {
         EntryKind::File => found.is_file() && found.len() == entry.size(),
         EntryKind::Directory => found.is_dir(),
         _ => fs::read_link(path).is_ok_and(|target| {
-            matches!(&entry.body, crate::entry::Body::Symlink { target: own } if own == target.as_os_str().as_bytes())
+            matches!(&entry.body, offshoot_tree::Body::Symlink { target: own } if own == target.as_os_str().as_bytes())
         }),
     };
     kind && found.mtime() == entry.meta.mtime.seconds

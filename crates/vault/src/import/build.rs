@@ -2,6 +2,11 @@
 
 use std::collections::HashMap;
 
+use offshoot_host::disk::join;
+use offshoot_host::workers::share;
+use offshoot_host::{Mtime, Xattr};
+use offshoot_tree::links::Links;
+use offshoot_tree::{Batch, Body, ContentId, DirRef, Entry, Meta, RootId};
 use rayon::prelude::*;
 use rustix::fs::Stat;
 
@@ -10,13 +15,6 @@ use super::cache::Rows;
 use super::plan::Plan;
 use super::read::FileContent;
 use super::scan::{Scanned, ScannedBody, ScannedDir, ScannedEntry, inode};
-use crate::disk::join;
-use crate::entry::{Body, DirRef, Entry, Meta, Mtime, Xattr};
-use crate::hash::{ContentId, RootId};
-use crate::links::Links;
-use crate::materialize::mtime_of;
-use crate::objects::Batch;
-use crate::workers::share;
 
 /// A tree, ready to be stored.
 pub(super) struct Built {
@@ -178,7 +176,7 @@ fn meta(stat: &Stat, xattrs: Vec<Xattr>) -> Meta {
         mode: (stat.st_mode & 0o7777) as u16,
         uid: stat.st_uid,
         gid: stat.st_gid,
-        mtime: mtime_of(stat),
+        mtime: Mtime::of(stat),
         xattrs,
     }
 }

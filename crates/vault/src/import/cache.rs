@@ -12,14 +12,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use foldhash::fast::RandomState;
+use offshoot_host::disk::split_last;
+use offshoot_host::{Mtime, Xattr};
 use offshoot_store::Id;
+use offshoot_tree::codec::{FormatError, Input, put_bytes, put_varint, put_zigzag};
+use offshoot_tree::{BlobId, RootId};
 use rustix::fs::Stat;
 
 use super::read::FileContent;
-use crate::codec::{FormatError, Input, put_bytes, put_varint, put_zigzag};
-use crate::disk::split_last;
-use crate::entry::{Mtime, Xattr};
-use crate::hash::{BlobId, RootId};
 
 const MAGIC: &[u8; 4] = b"OSC\x03";
 /// Longer than a tick of any kernel's clock.

@@ -2,15 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
+use offshoot_host::Mtime;
+use offshoot_host::disk::{bytes_path, join};
+use offshoot_tree::links::Links;
+use offshoot_tree::{Batch, Body, ContentId, Entry, Meta, RootId, VaultPath};
+
 use super::{ImportOptions, ImportReport, Imported, PendingCache, Skipped, Taken};
-use crate::disk::{bytes_path, join};
-use crate::entry::{Body, Entry, Meta, Mtime};
 use crate::error::{Result, VaultError, io_error};
-use crate::hash::{ContentId, RootId};
 use crate::layer::LayerKind;
-use crate::links::Links;
-use crate::objects::Batch;
-use crate::path::VaultPath;
 use crate::refs::{BOUND, Binding, OWN};
 use crate::vault::Vault;
 
@@ -142,7 +141,7 @@ impl Vault {
 
     fn entries_of(&self, entry: &Entry) -> Result<Vec<Entry>> {
         match entry.directory() {
-            Some(dir) if dir.entries > 0 => self.objects()?.entries(dir),
+            Some(dir) if dir.entries > 0 => Ok(self.objects()?.entries(dir)?),
             _ => Ok(Vec::new()),
         }
     }

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-
-use crate::disk;
+use offshoot_host::disk;
 
 /// The name of an ignore file; it counts for its directory and everything below.
 pub const FILE: &[u8] = b".offshootignore";

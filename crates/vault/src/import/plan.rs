@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
+use offshoot_host::disk::join;
+use offshoot_host::workers::share;
+use offshoot_tree::BlobId;
 use rayon::prelude::*;
 
 use super::cache::{Known, KnownFiles};
 use super::scan::{LinkedNames, Scanned, ScannedBody, ScannedDir, ScannedEntry, inode};
-use crate::disk::join;
-use crate::hash::BlobId;
 use crate::layer::LayerKind;
-use crate::workers::share;
 
 /// Files of one directory that a worker takes at once.
 const AT_ONCE: usize = 32;

@@ -10,7 +10,11 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use offshoot_host::disk::join;
+use offshoot_host::workers::share;
+use offshoot_host::{Xattr, disk};
 use offshoot_store::Id;
+use offshoot_tree::{Batch, BlobId, Objects, Place};
 use rayon::prelude::*;
 use rustix::fs::{self, FileType, OFlags, Stat};
 use rustix::io::Errno;
@@ -19,13 +23,8 @@ use super::cache;
 use super::plan::{Chunk, Plan};
 use super::scan::Scanned;
 use super::{ImportOptions, SkipReason, Skipped};
-use crate::disk::{self, join};
-use crate::entry::Xattr;
 use crate::error::{Result, io_error};
-use crate::hash::BlobId;
 use crate::layer::{LayerKind, LayerStage};
-use crate::objects::{Batch, Objects, Place};
-use crate::workers::share;
 
 /// How often a file that changes while it is read is read again.
 const TRIES: u32 = 5;

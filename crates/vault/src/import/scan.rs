@@ -11,19 +11,19 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use offshoot_host::disk::join;
+use offshoot_host::mounts::pseudo_below;
+use offshoot_host::workers::share;
+use offshoot_host::{Xattr, disk};
+use offshoot_tree::VaultPath;
 use rayon::prelude::*;
 use rustix::fs::{self, AtFlags, FileType, OFlags, Stat};
 
 use super::ignore::{FILE as IGNORE_FILE, Ignores};
 use super::{ImportOptions, SkipReason, Skipped};
 use crate::apply::is_staging;
-use crate::disk::{self, join};
-use crate::entry::Xattr;
 use crate::error::{Result, io_error};
-use crate::mounts::pseudo_below;
-use crate::path::VaultPath;
 use crate::refs::{BOUND, OWN};
-use crate::workers::share;
 
 /// A directory of more entries than this is looked at by several workers.
 const LOOKS: usize = 2048;

@@ -1,12 +1,11 @@
 //! Keeping what could not be read: a file that nobody may open is not gone.
 
+use offshoot_host::Mtime;
+use offshoot_host::disk::join;
+use offshoot_tree::{Batch, TreeEditor, VaultPath};
+
 use super::{Imported, SkipReason, Skipped};
-use crate::disk::join;
-use crate::edit::TreeEditor;
-use crate::entry::Mtime;
 use crate::error::Result;
-use crate::objects::Batch;
-use crate::path::VaultPath;
 use crate::vault::Vault;
 
 impl Vault {

@@ -4,11 +4,10 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use offshoot_host::{Xattr, disk};
 use rustix::fs::{self, AtFlags, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
-use crate::disk;
-use crate::entry::Xattr;
 use crate::error::{Result, io_error};
 
 /// Opens what ordinary permissions forbid: a user's own files and directories may be closed to them, and only somebody with

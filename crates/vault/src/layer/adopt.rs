@@ -12,7 +12,10 @@ mod trim;
 use std::collections::HashMap;
 use std::path::Path;
 
+use offshoot_host::disk::join;
 use offshoot_store::{Id, StackRow};
+use offshoot_tree::links::Links;
+use offshoot_tree::{Batch, ContentId, Place, RootId};
 
 use self::build::{Builder, Built, Fate};
 use self::content::{Hashed, hash_files};
@@ -24,12 +27,8 @@ use super::place::PlacedLinks;
 use super::stage::{LayerStage, Progress};
 use super::upper::Upper;
 use super::written::{Owner, UpperDir, Written};
-use crate::disk::join;
 use crate::error::{Result, io_error};
-use crate::hash::{ContentId, RootId};
 use crate::import::Skipped;
-use crate::links::Links;
-use crate::objects::{Batch, Place};
 use crate::transact::Transaction;
 use crate::vault::Vault;
 

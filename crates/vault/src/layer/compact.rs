@@ -10,14 +10,13 @@ mod plan;
 use std::time::{Duration, Instant};
 
 use offshoot_store::{Id, LayerRow, StackRow};
+use offshoot_tree::diff::Change;
+use offshoot_tree::{Body, RootId, TreeError, diff};
 
 use self::flat::FlatPlan;
 use super::rebuild::head_roots;
 use super::stage::{LayerKind, LayerStage};
-use crate::diff::{self, Change};
-use crate::entry::Body;
 use crate::error::{Result, VaultError};
-use crate::hash::RootId;
 use crate::materialize::{Materializer, Purpose};
 use crate::vault::Vault;
 
@@ -135,7 +134,7 @@ impl Vault {
             let Some(cut) = row.root.map(RootId) else { continue };
             let changes = match diff::compare(self.objects()?, &cut, &root) {
                 // What is not part of any history any more may be gone; a lower layer will do.
-                Err(VaultError::MissingObject(_)) => continue,
+                Err(TreeError::MissingObject(_)) => continue,
                 changes => changes?,
             };
             if let Some(flat) = self.cheaper_flat(&root, &changes, options)? {
@@ -152,7 +151,9 @@ impl Vault {
         self.read(|reader| {
             let rows = stack.layers.iter().map(|id| {
                 let row = reader.layer(id)?;
-                row.ok_or_else(|| VaultError::MissingObject(format!("the record of layer {id}")))
+                row.ok_or_else(|| {
+                    VaultError::Tree(TreeError::MissingObject(format!("the record of layer {id}")))
+                })
             });
             rows.collect()
         })

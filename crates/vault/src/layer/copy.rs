@@ -5,15 +5,14 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use offshoot_host::disk::{join, split_last};
+use offshoot_host::{Mtime, Xattr, disk};
 use rustix::fs::{self, AtFlags, FileType, Gid, Mode, OFlags, Stat, Uid, XattrFlags};
 
 use super::access::{Access, Reach};
 use super::upper::Upper;
 use super::written::{Kind, OPAQUE, UpperDir, UpperEntry, Written, inode};
-use crate::disk::{self, join, split_last};
-use crate::entry::Xattr;
 use crate::error::{Result, io_error};
-use crate::materialize::mtime_of;
 use crate::vault::Vault;
 
 impl Upper {
@@ -143,7 +142,7 @@ fn finish_open(fd: BorrowedFd<'_>, stat: &Stat, xattrs: &[Xattr]) -> io::Result<
         fs::fchown(fd, Some(Uid::from_raw(stat.st_uid)), Some(Gid::from_raw(stat.st_gid)))?;
     }
     fs::fchmod(fd, Mode::from_raw_mode(stat.st_mode))?;
-    Ok(fs::futimens(fd, &disk::timestamps(mtime_of(stat)))?)
+    Ok(fs::futimens(fd, &disk::timestamps(Mtime::of(stat)))?)
 }
 
 /// The same for what cannot be opened: links and pipes.
@@ -154,5 +153,5 @@ fn finish_nameless(at: BorrowedFd<'_>, name: &[u8], stat: &Stat) -> io::Result<(
         let (uid, gid) = (Uid::from_raw(stat.st_uid), Gid::from_raw(stat.st_gid));
         fs::chownat(at, path, Some(uid), Some(gid), AtFlags::SYMLINK_NOFOLLOW)?;
     }
-    disk::set_mtime_at(at, name, mtime_of(stat))
+    disk::set_mtime_at(at, name, Mtime::of(stat))
 }

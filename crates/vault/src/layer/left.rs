@@ -5,24 +5,23 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use offshoot_host::disk;
+use offshoot_host::lock::DirLock;
 use offshoot_store::{Id, StackRow, mark_unclean};
+use offshoot_tree::diff::{Change, ChangeKind};
+use offshoot_tree::{Batch, Objects, RootId, TreeError, diff};
 
 use super::access::{Access, Reach};
 use super::adopt::Adopted;
-use super::lock::DirLock;
 use super::note::{COPY, ExecNote, NOTE, OUTPUT};
 use super::output::OutputReader;
 use super::place::PlacedLinks;
 use super::stage::{LayerStage, Progress};
 use super::sweep::{self, LeftSize};
 use super::upper::Upper;
-use crate::diff::{self, Change, ChangeKind};
-use crate::disk;
 use crate::error::{Result, VaultError, io_error};
 use crate::exec::{STDERR, STDOUT};
-use crate::hash::RootId;
 use crate::import::Skipped;
-use crate::objects::{Batch, Objects};
 use crate::vault::Vault;
 
 /// Where what interrupted commands left is set aside.
@@ -239,7 +238,8 @@ impl Left {
         let root = vault.layer_root(&layer)?;
         let top = vault.objects()?.root(&root)?;
         let content = top.directory().map(|dir| dir.content);
-        let content = content.ok_or_else(|| VaultError::MissingObject(format!("root {root}")))?;
+        let content = content
+            .ok_or_else(|| VaultError::Tree(TreeError::MissingObject(format!("root {root}"))))?;
         let stack = vault.recorded_stack(&self.note.root)?.map(|mut below| {
             below.layers.insert(0, layer);
             StackRow { root: root.0, ..below }
@@ -353,6 +353,7 @@ impl Vault {
     pub(super) fn layer_root(&self, layer: &Id) -> Result<RootId> {
         let layers = self.read(|reader| Ok(reader.layers()?))?;
         let root = layers.into_iter().find(|row| row.id == *layer).and_then(|row| row.root);
-        root.map(RootId).ok_or_else(|| VaultError::MissingObject(format!("layer {layer}")))
+        root.map(RootId)
+            .ok_or_else(|| VaultError::Tree(TreeError::MissingObject(format!("layer {layer}"))))
     }
 }

@@ -4,11 +4,11 @@ use std::path::Path;
 use std::{fs, io};
 
 use offshoot_store::{Id, ProcessMark, boot_id};
+use offshoot_tree::RootId;
 use serde::{Deserialize, Serialize};
 
 use crate::actor::Actor;
 use crate::error::{Result, io_error};
-use crate::hash::RootId;
 use crate::refs::to_json;
 
 /// The name of the note beside the files of a layer.
@@ -103,7 +103,7 @@ impl ExecNote {
 mod hex_root {
     use serde::{Deserialize, Deserializer, Serializer, de};
 
-    use crate::hash::RootId;
+    use offshoot_tree::RootId;
 
     pub(super) fn serialize<S: Serializer>(root: &RootId, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(&root.to_hex())

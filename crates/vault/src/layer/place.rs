@@ -9,17 +9,18 @@ use std::fs;
 use std::os::fd::AsFd;
 use std::path::Path;
 
+use offshoot_host::disk;
+use offshoot_host::disk::{join, split_last};
+use offshoot_tree::codec::{FormatError, Input, put_bytes, put_varint, put_zigzag};
+use offshoot_tree::links::Lookup;
+use offshoot_tree::{Body, Entry};
 use rustix::fs::{AtFlags, Mode, Stat};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::note::PLACED;
 use super::upper::Upper;
 use super::written::{Kind, UpperDir};
-use crate::codec::{FormatError, Input, put_bytes, put_varint, put_zigzag};
-use crate::disk::{self, join, split_last};
-use crate::entry::{Body, Entry};
 use crate::error::{Result, io_error};
-use crate::links::Lookup;
 use crate::materialize::{Materializer, Purpose};
 use crate::vault::Vault;
 

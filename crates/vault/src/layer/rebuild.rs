@@ -1,9 +1,9 @@
 //! Doing without a layer that is gone, incomplete or damaged.
 
 use offshoot_store::{Id, StackRow};
+use offshoot_tree::RootId;
 
 use crate::error::{Result, VaultError};
-use crate::hash::RootId;
 use crate::vault::Vault;
 
 /// What was done about a layer.

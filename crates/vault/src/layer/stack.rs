@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 
 use offshoot_store::{Id, LayerRow, StackRow};
+use offshoot_tree::links::Links;
+use offshoot_tree::{RootId, diff};
 
 use super::compact::cost_of;
 use super::stage::{LayerKind, LayerStage};
-use crate::diff;
 use crate::error::{Result, VaultError};
-use crate::hash::RootId;
-use crate::links::Links;
 use crate::materialize::{Materializer, Purpose};
 use crate::operation::Scope;
 use crate::refs::{WORKSPACE, Workspace};

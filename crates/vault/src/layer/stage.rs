@@ -5,15 +5,15 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use offshoot_host::disk;
+use offshoot_host::lock::DirLock;
 use offshoot_store::{Id, LayerRow};
+use offshoot_tree::RootId;
 use rustix::fs::{AtFlags, Dir, FileType, OFlags};
 use rustix::io::Errno;
 
-use super::lock::DirLock;
 use super::note::{ExecNote, NOTE, OUTPUT, PLACED};
-use crate::disk;
 use crate::error::{Result, io_error};
-use crate::hash::RootId;
 
 /// Up to this many files and directories are synced one by one.
 const SYNC_FEW: u64 = 8;

@@ -6,17 +6,18 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::Duration;
 
+use offshoot_host::disk;
+use offshoot_host::disk::join;
+use offshoot_host::lock::DirLock;
 use offshoot_store::{Id, mark_unclean};
+use offshoot_tree::RootId;
 use rustix::fs::{AtFlags, FileType, OFlags, Stat};
 
 use super::access::{PlainAccess, Reach};
 use super::left::{left_dir, move_aside, refer};
-use super::lock::DirLock;
 use super::note::{ExecNote, NOTE};
 use super::place::PlacedLinks;
-use crate::disk::{self, join};
 use crate::error::{Result, io_error};
-use crate::hash::RootId;
 use crate::vault::Vault;
 
 /// How long the processes of a command whose caller is dead may take to end: the kernel is killing them.

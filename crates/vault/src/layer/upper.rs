@@ -4,16 +4,15 @@ use std::fs;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
+use offshoot_host::disk;
+use offshoot_tree::{Entry, RootId};
 use rustix::fs::Mode;
 
 use super::joined;
 use super::note::{COPY, ExecNote, OUTPUT};
 use super::place::PlacedLinks;
 use super::stage::{LayerKind, LayerStage};
-use crate::disk;
-use crate::entry::Entry;
 use crate::error::{Result, io_error};
-use crate::hash::RootId;
 use crate::import::Skipped;
 use crate::vault::Vault;
 

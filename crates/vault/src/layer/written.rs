@@ -3,11 +3,11 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
+use offshoot_host::disk::join;
+use offshoot_host::{Xattr, disk};
 use rustix::fs::{self, FileType, OFlags, Stat};
 
 use super::access::{Reach, attributes};
-use crate::disk::{self, join};
-use crate::entry::Xattr;
 use crate::error::{Result, io_error};
 use crate::import::{SkipReason, Skipped};
 

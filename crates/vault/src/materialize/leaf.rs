@@ -4,15 +4,14 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 
+use offshoot_host::disk;
+use offshoot_host::disk::{join, split_last};
+use offshoot_tree::{BlobId, BlobReader, Body, Entry, Meta, TreeError};
 use rustix::fs::{self, AtFlags, FileType, Gid, Mode, OFlags, Uid, XattrFlags};
 use rustix::io::Errno;
 
 use super::{Materializer, Purpose, Written, hash_file};
-use crate::disk::{self, join, split_last};
-use crate::entry::{Body, Entry, Meta};
 use crate::error::{Result, VaultError, io_error};
-use crate::hash::BlobId;
-use crate::objects::BlobReader;
 
 /// Files up to this length are read, hashed and written in one piece.
 const ONE_PIECE: u64 = 1 << 20;
@@ -107,7 +106,7 @@ impl Materializer<'_> {
             return file.write_all(&bytes).map_err(io_error("write", &host()));
         }
         if size > ONE_PIECE {
-            return self.objects.reader(blob)?.copy_to(&mut file, &host());
+            return Ok(self.objects.reader(blob)?.copy_to(&mut file, &host())?);
         }
         let bytes = self.objects.blob(blob)?;
         file.write_all(&bytes).map_err(io_error("write", &host()))
@@ -117,11 +116,11 @@ impl Materializer<'_> {
         if found == blob {
             return Ok(());
         }
-        Err(VaultError::Damaged {
+        Err(VaultError::Tree(TreeError::Damaged {
             object: format!("content {blob}"),
             place: place.display().to_string(),
             detail: format!("its bytes hash to {found}"),
-        })
+        }))
     }
 
     pub(super) fn metadata(&self, fd: BorrowedFd<'_>, entry: &Entry) -> io::Result<()> {

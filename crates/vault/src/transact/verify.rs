@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use offshoot_store::{Id, ObjectKind, RefChange, Writer};
+use offshoot_tree::TreeError;
 
 use crate::error::{Result, VaultError};
 use crate::refs::{CHECKPOINT, WORKSPACE, key};
@@ -42,7 +43,7 @@ fn is_there(writer: &Writer<'_>, id: &Id) -> Result<()> {
     }
     Err(match writer.collected(&root.0)? {
         Some(time_ms) => VaultError::Collected { snapshot: *id, time_ms },
-        None => VaultError::MissingObject(format!("root {root}")),
+        None => VaultError::Tree(TreeError::MissingObject(format!("root {root}"))),
     })
 }
 

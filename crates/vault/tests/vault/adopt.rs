@@ -8,7 +8,8 @@ use std::path::Path;
 use offshoot_needs::needs;
 use offshoot_tests::rng::seed_from_env_or;
 use offshoot_tests::scan::CompareOptions;
-use offshoot_vault::{CheckDepth, PlainAccess, RootId, SkipReason, Vault};
+use offshoot_tree::RootId;
+use offshoot_vault::{CheckDepth, PlainAccess, SkipReason, Vault};
 use rustix::fs::{CWD, FileType, Mode, XattrFlags};
 
 use crate::overlay::{

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use offshoot_store::Id;
 use offshoot_tests::rng::{Rng, SEED_VARIABLE, seed_from_env_or};
 use offshoot_tests::tier::cases;
-use offshoot_vault::merge::Base;
-use offshoot_vault::{
-    COMMIT, GcOptions, Id, NewSnapshot, RootId, UNDO, Vault, Workspace, WorkspaceState,
-};
+use offshoot_tree::RootId;
+use offshoot_tree::merge::Base;
+use offshoot_vault::{COMMIT, GcOptions, NewSnapshot, UNDO, Vault, Workspace, WorkspaceState};
 
 use crate::support::{Scratch, actor, edit, empty_vault, file, path};
 

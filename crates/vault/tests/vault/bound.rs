@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
+use offshoot_store::Id;
+use offshoot_tree::Body;
 use offshoot_vault::{
-    ApplyOptions, ApplyTarget, Binding, Body, CheckDepth, GcOptions, Id, ImportOptions, Imported,
-    SkipReason, Vault, VaultError, bound_path,
+    ApplyOptions, ApplyTarget, Binding, CheckDepth, GcOptions, ImportOptions, Imported, SkipReason,
+    Vault, VaultError, bound_path,
 };
 
 use crate::support::{

@@ -9,10 +9,11 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use offshoot_host::HostError;
 use offshoot_needs::needs;
+use offshoot_tree::{Body, RootId};
 use offshoot_vault::{
-    Access, Body, CheckDepth, GcOptions, ImportOptions, PlainAccess, RootId, SkipReason, Upper,
-    Vault, VaultError,
+    Access, CheckDepth, GcOptions, ImportOptions, PlainAccess, SkipReason, Upper, Vault, VaultError,
 };
 use rustix::fs::{Mode, OFlags, XattrFlags};
 
@@ -88,7 +89,7 @@ fn refused_without_access(vault: &Vault) {
     fs::write(&file, "x").unwrap();
     fs::set_permissions(&file, fs::Permissions::from_mode(0o000)).unwrap();
     let refused = vault.adopt(upper, &PlainAccess);
-    assert!(matches!(refused, Err(VaultError::Io { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(VaultError::Host(HostError::Io { .. }))), "{refused:?}");
 }
 
 /// Writes through an overlay in a namespace of this user's own; it is gone with the process that writes.

@@ -5,11 +5,14 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use offshoot_needs::needs;
+use offshoot_store::Id;
 use offshoot_tests::awkward::{self, AwkwardOptions};
 use offshoot_tests::rng::{Rng, seed_from_env_or};
 use offshoot_tests::scan::CompareOptions;
+use offshoot_tree::RootId;
+use offshoot_tree::TreeError;
 use offshoot_vault::{
-    CheckDepth, CompactOptions, CompactWay, Compacted, Id, ImportOptions, RootId, Vault, VaultError,
+    CheckDepth, CompactOptions, CompactWay, Compacted, ImportOptions, Vault, VaultError,
 };
 
 use crate::children;
@@ -278,7 +281,7 @@ fn a_layer_with_the_only_copy_stays() {
     let stack = vault.stack(&root, &[]).unwrap();
     flip(&dir.join("new-1"));
     let refused = vault.rebuild_layer(&layer);
-    assert!(matches!(refused, Err(VaultError::Damaged { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(VaultError::Tree(TreeError::Damaged { .. }))), "{refused:?}");
     assert_eq!(vault.stack(&root, &[]).unwrap(), stack);
     // Whole again, it can be done without.
     flip(&dir.join("new-1"));

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use offshoot_tests::rng::{Rng, seed_from_env_or};
-use offshoot_vault::diff::{self, Change};
-use offshoot_vault::{BlobId, Body, Entry, EntryKind, RootId, TreeEditor, Vault, VaultPath};
+use offshoot_tree::diff;
+use offshoot_tree::diff::Change;
+use offshoot_tree::{BlobId, Body, Entry, EntryKind, RootId, TreeEditor, VaultPath};
+use offshoot_vault::Vault;
 
 use crate::support::{Scratch, edit, empty_vault, head, is_long, meta, path};
 

@@ -5,9 +5,9 @@ use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use offshoot_tests::rng::{Rng, seed_from_env_or};
-use offshoot_vault::{
-    Body, CheckDepth, DirRef, Entry, ExportOptions, HomeError, Node, RootId, Vault, VaultError,
-};
+use offshoot_tree::TreeError;
+use offshoot_tree::{Body, DirRef, Entry, Node, RootId};
+use offshoot_vault::{CheckDepth, ExportOptions, HomeError, Vault, VaultError};
 use rusqlite::{Connection, params};
 
 use crate::support::{
@@ -35,7 +35,7 @@ fn entry(vault: &Vault, at: &str) -> Entry {
     vault.tree(&head(vault)).unwrap().find(&path(at)).unwrap()
 }
 
-fn blob(vault: &Vault, at: &str) -> offshoot_vault::BlobId {
+fn blob(vault: &Vault, at: &str) -> offshoot_tree::BlobId {
     let Body::File { blob, .. } = entry(vault, at).body else { panic!("{at} is not a file") };
     blob
 }
@@ -67,9 +67,9 @@ fn flip_last(bytes: &mut [u8]) {
 }
 
 #[track_caller]
-fn assert_damaged<T>(result: Result<T, VaultError>, object: &str, place: &Path) {
-    match result.map(drop) {
-        Err(VaultError::Damaged { object: found, place: at, .. }) => {
+fn assert_damaged<T, E: Into<VaultError>>(result: Result<T, E>, object: &str, place: &Path) {
+    match result.map(drop).map_err(Into::into) {
+        Err(VaultError::Tree(TreeError::Damaged { object: found, place: at, .. })) => {
             assert!(found.contains(object), "{found} is not {object}");
             assert!(at.contains(place.to_str().unwrap()), "{at} is not {}", place.display());
         }
@@ -183,10 +183,15 @@ fn lost_objects_are_found() {
     let leaf = children[0].dir.node;
     for (kind, id) in [(1, inline.0), (2, leaf.0)] {
         drop_object(&vault, kind, &id);
-        assert!(matches!(export(&vault, &scratch), Err(VaultError::MissingObject(_))));
+        assert!(matches!(
+            export(&vault, &scratch),
+            Err(VaultError::Tree(TreeError::MissingObject(_)))
+        ));
     }
-    let missing = |result: Result<(), VaultError>, hex: String| match result {
-        Err(VaultError::MissingObject(what)) => assert!(what.contains(&hex), "{what}"),
+    let missing = |result: Result<(), TreeError>, hex: String| match result {
+        Err(TreeError::MissingObject(what)) => {
+            assert!(what.contains(&hex), "{what}")
+        }
         other => panic!("{other:?}"),
     };
     missing(objects.blob(&inline).map(drop), inline.to_hex());
@@ -270,7 +275,7 @@ fn spoil(value: &mut Vec<u8>, rng: &mut Rng) {
 fn look_at_all(vault: &Vault, root: &RootId, many: &DirRef) {
     let objects = vault.objects().unwrap();
     let listed = objects.entries(many).is_ok();
-    let found = vault.tree(root).and_then(|tree| tree.find(&path("/inline"))).is_ok();
+    let found = vault.tree(root).is_ok_and(|tree| tree.find(&path("/inline")).is_ok());
     let problems = vault.check(CheckDepth::Content).unwrap().problems;
     assert!((listed && found) || !problems.is_empty());
 }

@@ -1,7 +1,8 @@
 //! What commands did is kept, and never in the way of undo.
 
+use offshoot_store::Id;
 use offshoot_vault::{
-    CheckDepth, ExecRecord, Id, STDERR, STDOUT, Scope, Vault, VaultError, Workspace, WorkspaceState,
+    CheckDepth, ExecRecord, STDERR, STDOUT, Scope, Vault, VaultError, Workspace, WorkspaceState,
 };
 
 use crate::support::{Scratch, actor, empty_vault};

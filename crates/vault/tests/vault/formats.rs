@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use offshoot_vault::{CheckDepth, RootId, Scope, Vault};
+use offshoot_tree::RootId;
+use offshoot_vault::{CheckDepth, Scope, Vault};
 use rusqlite::Connection;
 
 use crate::mutations::full_vault;

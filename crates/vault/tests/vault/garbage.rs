@@ -6,10 +6,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use offshoot_needs::needs;
+use offshoot_store::Id;
 use offshoot_tests::rng::{Rng, SEED_VARIABLE, seed_from_env_or};
+use offshoot_tree::{Body, DirRef, Node, NodeId, RootId};
 use offshoot_vault::{
-    Body, Checkpoint, CheckpointState, DirRef, ExecNote, GcOptions, GcReport, Id, NewSnapshot,
-    Node, NodeId, PlainAccess, RootId, Scope, Upper, Vault, VaultError, Workspace, WorkspaceState,
+    Checkpoint, CheckpointState, ExecNote, GcOptions, GcReport, NewSnapshot, PlainAccess, Scope,
+    Upper, Vault, VaultError, Workspace, WorkspaceState,
 };
 use rusqlite::Connection;
 

@@ -3,9 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use offshoot_store::{Id, ProcessMark};
+use offshoot_tree::RootId;
 use offshoot_vault::{
-    CheckDepth, ExecNote, Id, ImportOptions, LinkLimit, NewSnapshot, PlainAccess, ProcessMark,
-    RootId, Upper, Vault, VaultOptions,
+    CheckDepth, ExecNote, ImportOptions, LinkLimit, NewSnapshot, PlainAccess, Upper, Vault,
+    VaultOptions,
 };
 
 use crate::overlay::note;

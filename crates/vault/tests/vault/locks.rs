@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-use offshoot_vault::{Id, VaultError};
+use offshoot_store::Id;
+use offshoot_vault::VaultError;
 
 use crate::support::{Scratch, empty_vault};
 

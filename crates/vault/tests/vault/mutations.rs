@@ -3,10 +3,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use offshoot_store::{Id, StoreError};
 use offshoot_tests::tier::Tier;
+use offshoot_tree::TreeError;
 use offshoot_vault::{
-    CheckDepth, Checkpoint, CheckpointState, ExecRecord, Id, Scope, StoreError, Vault, VaultError,
-    Workspace, WorkspaceState,
+    CheckDepth, Checkpoint, CheckpointState, ExecRecord, Scope, Vault, VaultError, Workspace,
+    WorkspaceState,
 };
 use rusqlite::Connection;
 use rusqlite::types::Value;
@@ -330,7 +332,10 @@ fn assert_no_failure(scratch: &Scratch) {
     });
     match used {
         Ok(()) | Err(VaultError::Store(StoreError::Damaged { .. })) => {}
-        Err(VaultError::Damaged { .. } | VaultError::MissingObject(_)) => {}
+        Err(
+            VaultError::Tree(TreeError::Damaged { .. })
+            | VaultError::Tree(TreeError::MissingObject(_)),
+        ) => {}
         Err(other) => panic!("{other:?}"),
     }
 }
@@ -351,7 +356,7 @@ fn a_vault_that_lost_operations_is_read_and_not_changed_until_that_is_accepted()
     let dir = vault.dir().to_owned();
     let step = |vault: &Vault, name: &str| {
         let file = file(vault, name.as_bytes());
-        let put = |editor: &mut offshoot_vault::TreeEditor<'_>| {
+        let put = |editor: &mut offshoot_tree::TreeEditor<'_>| {
             editor.put(&path(&format!("/{name}")), file).unwrap();
         };
         commit(vault, &edit(vault, &head(vault), put))

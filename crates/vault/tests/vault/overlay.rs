@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use offshoot_store::{Id, ProcessMark, boot_id};
 use offshoot_tests::image::private_mounts;
 use offshoot_tests::scan::{CompareOptions, Scan};
-use offshoot_vault::{
-    Actor, Adopted, ExecNote, Id, PlainAccess, ProcessMark, RootId, Stack, Upper, Vault, boot_id,
-};
+use offshoot_tree::RootId;
+use offshoot_vault::{Actor, Adopted, ExecNote, PlainAccess, Stack, Upper, Vault};
 
 use crate::support::{actor, assert_same, export, scanned};
 

@@ -8,9 +8,8 @@ use std::time::Duration;
 use offshoot_needs::needs;
 use offshoot_tests::rng::seed_from_env_or;
 use offshoot_tests::scan::CompareOptions;
-use offshoot_vault::{
-    CheckDepth, Entry, ImportOptions, LinkLimit, Placed, PlainAccess, RootId, Upper, Vault,
-};
+use offshoot_tree::{Entry, RootId};
+use offshoot_vault::{CheckDepth, ImportOptions, LinkLimit, Placed, PlainAccess, Upper, Vault};
 use rustix::fs::XattrFlags;
 
 use crate::children;

@@ -4,7 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use offshoot_vault::{CheckDepth, ImportOptions, StoreError, Vault, VaultError};
+use offshoot_store::StoreError;
+use offshoot_vault::{CheckDepth, ImportOptions, Vault, VaultError};
 
 use crate::children;
 use crate::support::{Scratch, actor, commit, edit, export, file, head, home_at, path};

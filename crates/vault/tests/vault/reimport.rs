@@ -9,9 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::sleep;
 use std::time::Duration;
 
-use offshoot_vault::{
-    BlobId, Body, CheckDepth, ImportOptions, Progress, RootId, SkipReason, Vault,
-};
+use offshoot_tree::{BlobId, Body, RootId};
+use offshoot_vault::{CheckDepth, ImportOptions, Progress, SkipReason, Vault};
 use rustix::fs::inotify;
 
 use crate::support::{

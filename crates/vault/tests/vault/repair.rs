@@ -124,7 +124,7 @@ fn layers_that_are_gone_are_forgotten_where_they_held_nothing() {
 fn leftovers_go() {
     let scratch = Scratch::new();
     let (vault, _) = vault(&scratch);
-    let stray = vault.dir().join("layers").join(offshoot_vault::Id::random().to_string());
+    let stray = vault.dir().join("layers").join(offshoot_store::Id::random().to_string());
     fs::create_dir_all(stray.join("fs")).unwrap();
     let half = vault.dir().join("layers/01h455vb4pex5vsknk084sn02q.tmp");
     fs::create_dir(&half).unwrap();

@@ -7,7 +7,8 @@ use std::path::Path;
 use offshoot_needs::needs;
 use offshoot_tests::awkward::{self, AwkwardOptions};
 use offshoot_tests::scan::{Kind, Scan};
-use offshoot_vault::{CheckDepth, Created, ExportOptions, ImportOptions, RootId, SkipReason};
+use offshoot_tree::RootId;
+use offshoot_vault::{CheckDepth, Created, ExportOptions, ImportOptions, SkipReason};
 
 use crate::children;
 use crate::support::{
@@ -183,7 +184,7 @@ fn ignored_files_and_the_home_itself_stay_out() {
     let vault = created.vault;
     let mut names = Vec::new();
     let tree = vault.tree(&head(&vault)).unwrap();
-    let mut visit = |path: &offshoot_vault::VaultPath, _: &_| {
+    let mut visit = |path: &offshoot_tree::VaultPath, _: &_| {
         names.push(path.to_string());
         Ok(())
     };

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use offshoot_needs::needs;
 use offshoot_tests::rng::{Rng, seed_from_env_or};
 use offshoot_tests::scan::CompareOptions;
-use offshoot_vault::{Body, CheckDepth, Entry, ImportOptions, RootId, TreeEditor, Vault};
+use offshoot_tree::{Body, Entry, RootId, TreeEditor};
+use offshoot_vault::{CheckDepth, ImportOptions, Vault};
 
 use crate::children;
 use crate::support::{
@@ -202,7 +203,7 @@ fn changes(vault: &Vault) -> Vec<Edit<'_>> {
         Box::new(move |editor| editor.put(&path(at), entry).unwrap())
     };
     let folder = || -> Entry {
-        let mut batch = offshoot_vault::Batch::default();
+        let mut batch = offshoot_tree::Batch::default();
         let body = Body::Directory(batch.directory(&[]).into());
         vault.store(&batch).unwrap();
         Entry::new(meta(0o755), body)
@@ -245,7 +246,7 @@ fn changes(vault: &Vault) -> Vec<Edit<'_>> {
 fn touch(editor: &mut TreeEditor<'_>, at: &str) {
     let mut entry = editor.get(&path(at)).unwrap().unwrap();
     entry.meta.mode = 0o711;
-    entry.meta.mtime = offshoot_vault::Mtime { seconds: -5, nanoseconds: 999_999_999 };
+    entry.meta.mtime = offshoot_host::Mtime { seconds: -5, nanoseconds: 999_999_999 };
     entry.meta.xattrs = vec![
         (b"user.overlay.opaque".to_vec(), b"y".to_vec()),
         (b"user.overlay.overlay.opaque".to_vec(), b"y".to_vec()),

@@ -4,11 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use offshoot_host::Mtime;
 use offshoot_tests::awkward;
 use offshoot_tests::scan::{CompareOptions, Scan, compare, scan};
+use offshoot_tree::{Batch, Body, Entry, Meta, RootId, TreeEditor, VaultPath};
 use offshoot_vault::{
-    Actor, Batch, Body, Entry, ExportOptions, Home, ImportOptions, Imported, Meta, Mtime,
-    NewSnapshot, RootId, Snapshot, TreeEditor, Vault, VaultOptions, VaultPath,
+    Actor, ExportOptions, Home, ImportOptions, Imported, NewSnapshot, Snapshot, Vault, VaultOptions,
 };
 
 /// A directory that is removed at the end, whatever is in it by then.

@@ -2,9 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
+use offshoot_host::FolderIdentity;
+use offshoot_store::Id;
+use offshoot_tree::display_bytes;
 use offshoot_vault::{
-    Actor, Binding, FolderIdentity, Home, Id, ImportOptions, ImportReport, Imported, NewSnapshot,
-    Transaction, Vault, Workspace, check_name, display_bytes, name_from,
+    Actor, Binding, Home, ImportOptions, ImportReport, Imported, NewSnapshot, Transaction, Vault,
+    Workspace, check_name, name_from,
 };
 
 use super::error::BindingError;

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use offshoot_host::HostError;
 use offshoot_vault::{Actor, Binding, Home, Vault, VaultError};
 use rustix::fs::{Access, access};
 
@@ -284,7 +285,7 @@ pub(crate) fn take(
         }
         // Work goes on without it, as before, and whoever asked is told.
         Err(ServiceError::Vault(
-            error @ (VaultError::Io { .. } | VaultError::ReservedName { .. }),
+            error @ (VaultError::Host(HostError::Io { .. }) | VaultError::ReservedName { .. }),
         )) => {
             let why = GitLeftReason::Failed(error.to_string());
             Ok(GitDirectory::Left(LeftGit { directory, why }))

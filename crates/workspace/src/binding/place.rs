@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use offshoot_vault::{Home, pseudo_around, pseudo_below};
+use offshoot_host::mounts::{pseudo_around, pseudo_below};
+use offshoot_vault::Home;
 
 use super::error::BindingError;
 

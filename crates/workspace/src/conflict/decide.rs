@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
+use offshoot_host::Mtime;
 use offshoot_text::decide::Pick;
 use offshoot_text::markers::union;
-use offshoot_vault::merge::conflict::{ConflictKind, Version};
-use offshoot_vault::{
-    Body, ConflictRecord, Entry, Meta, Mtime, NewContent, RecordedSide, Tree, TreeEditor, Vault,
-    VaultPath,
-};
+use offshoot_tree::{Body, ConflictRecord, Entry, Meta, RecordedSide, Tree, TreeEditor, VaultPath};
+use offshoot_tree::{ConflictKind, Version};
+use offshoot_vault::{NewContent, Vault};
 
 use super::{OpenConflict, Resolution, ResolveOptions, place};
 use crate::error::{Result, ServiceError};

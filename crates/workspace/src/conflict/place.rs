@@ -1,9 +1,9 @@
 //! Deciding who gets a path that several files came to. The others go back to where the chosen side has them.
 
-use offshoot_vault::merge::conflict::{ConflictKind, Version};
-use offshoot_vault::{
+use offshoot_tree::{
     Body, ConflictRecord, DirRef, Entry, RecordedSide, Tree, TreeEditor, VaultPath,
 };
+use offshoot_tree::{ConflictKind, Version};
 
 use super::decide::{decided, put, put_away_beside, remove, undecidable};
 use super::{OpenConflict, Resolution};

@@ -7,8 +7,8 @@ use offshoot_mount::Driver;
 use offshoot_policy::Verdict;
 use offshoot_protocol::ErrorBody;
 use offshoot_sandbox::{InForce, Usage};
-use offshoot_vault::Id;
-use offshoot_vault::diff::Change;
+use offshoot_store::Id;
+use offshoot_tree::diff::Change;
 
 use super::discarded::DiscardedFiles;
 use super::output::KeptOutput;

@@ -5,7 +5,8 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use offshoot_sandbox::FolderMount;
-use offshoot_vault::{Binding, Entry, RootId, Vault, VaultPath, Workspace, bound_path};
+use offshoot_tree::{Entry, RootId, VaultPath};
+use offshoot_vault::{Binding, Vault, Workspace, bound_path};
 
 use super::request::CommandLine;
 use crate::error::Result;

@@ -2,7 +2,8 @@
 
 use offshoot_mount::MountError;
 use offshoot_sandbox::{SandboxError, Status, Timeout};
-use offshoot_vault::{ExecNote, Id, ProcessMark, Running};
+use offshoot_store::{Id, ProcessMark};
+use offshoot_vault::{ExecNote, Running};
 
 use super::executor::{CommandExecutor, ExecutionObserver};
 use super::runtime::{Execution, ProxyRuntime, mark_inside};

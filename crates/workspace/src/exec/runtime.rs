@@ -9,11 +9,9 @@ use offshoot_mount::{Driver, DriverChoice, MountError, MountRequest, MountSessio
 use offshoot_policy::Engine;
 use offshoot_protocol::{ErrorBody, ExitCode};
 use offshoot_sandbox::{InForce, Limits, Network, Renames, SandboxError, Signals};
-use offshoot_vault::diff::DiffOptions;
-use offshoot_vault::{
-    Binding, ExecNote, Id, LinkLimit, ProcessMark, Vault, VaultError, Workspace, WorkspaceLock,
-    boot_id,
-};
+use offshoot_store::{Id, ProcessMark, boot_id};
+use offshoot_tree::diff::DiffOptions;
+use offshoot_vault::{Binding, ExecNote, LinkLimit, Vault, VaultError, Workspace, WorkspaceLock};
 use rustix::io::Errno;
 
 use super::caches::{self, CacheQuestion, ExecCaches};

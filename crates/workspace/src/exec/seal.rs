@@ -5,10 +5,12 @@ use std::time::Instant;
 use offshoot_mount::{MountSession, Sealed};
 use offshoot_policy::{Decision, Verdict};
 use offshoot_sandbox::Ended;
-use offshoot_vault::diff::{Change, ChangeKind};
+use offshoot_store::Id;
+use offshoot_tree::diff::{Change, ChangeKind};
+use offshoot_tree::{Entry, EntryKind};
 use offshoot_vault::{
-    Checkpoint, CheckpointState, Entry, EntryKind, ExecRecord, Id, NewSnapshot, SkipReason,
-    Snapshot, Transaction, VaultError, Workspace,
+    Checkpoint, CheckpointState, ExecRecord, NewSnapshot, SkipReason, Snapshot, Transaction,
+    VaultError, Workspace,
 };
 
 use serde_json::{Map, Value};
@@ -144,7 +146,7 @@ impl ProxyRuntime<'_> {
                 // There is nothing to move, and whoever deleted the workspace need not have waited for it.
                 return Ok(None);
             }
-            return Err(offshoot_vault::StoreError::Stale {
+            return Err(offshoot_store::StoreError::Stale {
                 kind: "workspace".to_owned(),
                 name: workspace.name.clone(),
             }
@@ -331,7 +333,7 @@ fn not_kept(sealed: &Sealed) -> Vec<String> {
         .iter()
         .take(MOST_NAMED)
         .map(|skipped| {
-            let path = offshoot_vault::display_bytes(&skipped.path);
+            let path = offshoot_tree::display_bytes(&skipped.path);
             match &skipped.why {
                 SkipReason::Attributes(names) => {
                     format!("/{path}: these attributes are not kept: {}", names.join(", "))
@@ -353,7 +355,7 @@ fn damaged(sealed: &Sealed) -> Vec<String> {
         format!(
             "/{} is damaged in the vault: the command saw other bytes than were recorded; what was recorded is kept, and \
              `offshoot vault check --repair` looks for a good copy",
-            offshoot_vault::display_bytes(path)
+            offshoot_tree::display_bytes(path)
         )
     });
     let more = damaged.len().saturating_sub(MOST_NAMED);

@@ -1,6 +1,7 @@
 //! Looking at what was run.
 
-use offshoot_vault::{ExecRecord, Id, STDERR, STDOUT, Vault};
+use offshoot_store::Id;
+use offshoot_vault::{ExecRecord, STDERR, STDOUT, Vault};
 
 use super::state::ProxyExecutionState;
 use crate::error::{Result, ServiceError};

@@ -4,9 +4,10 @@ use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-use offshoot_vault::{
-    Body, Entry, ImportOptions, ImportReport, Meta, TreeEditor, VaultError, VaultPath, Workspace,
-};
+use offshoot_host::HostError;
+use offshoot_tree::TreeError;
+use offshoot_tree::{Body, Entry, Meta, TreeEditor, VaultPath};
+use offshoot_vault::{ImportOptions, ImportReport, VaultError, Workspace};
 
 use super::regroup::regroup;
 use super::{FileService, not_a_file};
@@ -23,8 +24,13 @@ impl FileService<'_> {
         path: &VaultPath,
         options: &ImportOptions,
     ) -> Result<(Edited, ImportReport)> {
-        let failed =
-            |error| VaultError::Io { action: "import", path: source.to_owned(), source: error };
+        let failed = |error| {
+            VaultError::Host(HostError::Io {
+                action: "import",
+                path: source.to_owned(),
+                source: error,
+            })
+        };
         let metadata = std::fs::metadata(source).map_err(failed)?;
         let kind = metadata.file_type();
         // Some have no end.
@@ -81,7 +87,7 @@ impl FileService<'_> {
         let change = |editor: &mut TreeEditor<'_>| {
             make_parent(editor, path)?;
             match editor.get(path)? {
-                Some(_) => Err(VaultError::EntryExists { path: path.to_string() }.into()),
+                Some(_) => Err(TreeError::EntryExists { path: path.to_string() }.into()),
                 None => Ok(editor.put(path, top.clone())?),
             }
         };

@@ -1,6 +1,7 @@
 //! Keeping the hard links of a copy apart from those of its original.
 
-use offshoot_vault::{Batch, BlobId, Body, DirRef, Entry, Vault, VaultPath};
+use offshoot_tree::{Batch, BlobId, Body, DirRef, Entry, VaultPath};
+use offshoot_vault::Vault;
 
 use crate::error::Result;
 

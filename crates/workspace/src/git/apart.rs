@@ -23,8 +23,10 @@ mod whole;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use offshoot_vault::merge::{Base, MergeInputs, MergeOptions, Merged, Side};
-use offshoot_vault::{Batch, Mtime, RootId, Tree, TreeEditor, Vault, VaultPath};
+use offshoot_host::Mtime;
+use offshoot_tree::merge::{Base, MergeInputs, MergeOptions, Merged, Side};
+use offshoot_tree::{Batch, RootId, Tree, TreeEditor, VaultPath};
+use offshoot_vault::Vault;
 
 use super::error::GitError;
 use super::repository::State;
@@ -214,10 +216,10 @@ fn take(
     let state = |tree| State { objects, tree };
     let sides = Sides { base: state(&base), target: state(&target), other: state(&other) };
     let mut edit = Edit::open(vault, &roots[1])?;
-    let theirs = offshoot_vault::diff::compare(objects, &roots[0], &roots[2])?;
-    let toward = offshoot_vault::diff::compare(objects, &roots[1], &roots[2])?;
+    let theirs = offshoot_tree::diff::compare(objects, &roots[0], &roots[2])?;
+    let toward = offshoot_tree::diff::compare(objects, &roots[1], &roots[2])?;
     for place in places {
-        let of = |changes: &[offshoot_vault::diff::Change]| -> Vec<_> {
+        let of = |changes: &[offshoot_tree::diff::Change]| -> Vec<_> {
             changes.iter().filter(|change| change.path.is_within(&place.path)).cloned().collect()
         };
         let (theirs, toward) = (of(&theirs), of(&toward));
@@ -259,9 +261,9 @@ struct Sides<'a> {
 struct Taking<'a, 'e> {
     sides: Sides<'a>,
     /// What the other side changed there since the base.
-    theirs: &'e [offshoot_vault::diff::Change],
+    theirs: &'e [offshoot_tree::diff::Change],
     /// What is different there between the target and the other side.
-    toward: &'e [offshoot_vault::diff::Change],
+    toward: &'e [offshoot_tree::diff::Change],
     /// What the other side is called.
     label: &'e str,
     /// What the target is called.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use offshoot_vault::diff::Change;
-use offshoot_vault::{Objects, Tree, VaultPath};
+use offshoot_tree::diff::Change;
+use offshoot_tree::{Objects, Tree, VaultPath};
 
 use super::names::{is_git_directory, is_name};
 use super::repository::{State, common};

@@ -10,8 +10,10 @@ mod wanted;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use offshoot_vault::diff::Change;
-use offshoot_vault::{Id, RootId, Vault, VaultPath};
+use offshoot_store::Id;
+use offshoot_tree::diff::Change;
+use offshoot_tree::{RootId, VaultPath};
+use offshoot_vault::Vault;
 
 use super::apart::GitReport;
 use super::error::{GitError, GitResult};

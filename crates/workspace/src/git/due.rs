@@ -1,7 +1,8 @@
 //! Git commits that were asked for and are still to be made. They are remembered with what came home, in one transaction: whoever comes
 //! after a process that died in between knows what is missing.
 
-use offshoot_vault::{Actor, Id, Transaction, Vault};
+use offshoot_store::Id;
+use offshoot_vault::{Actor, Transaction, Vault};
 use serde::{Deserialize, Serialize};
 
 use super::commit::GitCommitted;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use offshoot_vault::{VaultPath, display_bytes};
+use offshoot_tree::{VaultPath, display_bytes};
 
 use super::apart::{InUse, WayOn};
 

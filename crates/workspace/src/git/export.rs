@@ -8,7 +8,9 @@ mod stream;
 mod sync;
 mod visible;
 
-use offshoot_vault::{Id, Snapshot, Vault, VaultPath, Workspace};
+use offshoot_store::Id;
+use offshoot_tree::VaultPath;
+use offshoot_vault::{Snapshot, Vault, Workspace};
 
 use super::error::GitError;
 use super::folder::GitFolder;

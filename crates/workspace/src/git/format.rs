@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use offshoot_vault::VaultPath;
+use offshoot_tree::VaultPath;
 
 use super::repository::State;
 use crate::error::Result;

@@ -5,7 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use offshoot_vault::VaultPath;
+use offshoot_tree::VaultPath;
 
 use super::apart::InUse;
 use super::error::GitResult;

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use offshoot_vault::diff::Change;
-use offshoot_vault::{Body, Entry, Objects, RootId, Vault, VaultPath};
+use offshoot_tree::diff::Change;
+use offshoot_tree::{Body, Entry, Objects, RootId, VaultPath};
+use offshoot_vault::Vault;
 
 use super::names::within_repository;
 use super::repository::State;

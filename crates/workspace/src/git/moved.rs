@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use offshoot_vault::{Actor, Id, Operation, RootId, Scope, Vault, VaultPath};
+use offshoot_store::Id;
+use offshoot_tree::{RootId, VaultPath};
+use offshoot_vault::{Actor, Operation, Scope, Vault};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

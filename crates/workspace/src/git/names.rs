@@ -1,6 +1,7 @@
 //! Names that git gives a meaning to, in whatever way a file system may spell them.
 
-use offshoot_vault::{VaultPath, bound_path};
+use offshoot_tree::VaultPath;
+use offshoot_vault::bound_path;
 
 /// How the names of further folders end that are git directories.
 pub(crate) const GIT_SUFFIX: &str = ".git";

@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 
-use offshoot_vault::diff::Change;
-use offshoot_vault::{Binding, Tree, VaultPath};
+use offshoot_tree::diff::Change;
+use offshoot_tree::{Tree, VaultPath};
+use offshoot_vault::Binding;
 
 use super::apart::Checkout;
 use super::names::{is_name, within_repository};

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use offshoot_vault::Id;
+use offshoot_store::Id;
 use rustix::fs::{FlockOperation, flock};
 
 use super::error::{GitError, GitResult};

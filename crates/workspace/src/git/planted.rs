@@ -5,8 +5,9 @@ mod replaced;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use offshoot_vault::diff::Change;
-use offshoot_vault::{Binding, Entry, EntryKind, Objects, Tree, VaultPath};
+use offshoot_tree::diff::Change;
+use offshoot_tree::{Entry, EntryKind, Objects, Tree, VaultPath};
+use offshoot_vault::Binding;
 
 use super::names::{git_directory, is_name, within_repository};
 use super::nested::{Look, Nested};

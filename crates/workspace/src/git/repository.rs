@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use offshoot_vault::{Body, Objects, Tree, VaultPath, bound_path};
+use offshoot_tree::{Body, Objects, Tree, VaultPath};
+use offshoot_vault::bound_path;
 
 use super::names::{is_git_folder_name, is_name};
 use crate::error::Result;

@@ -10,8 +10,9 @@ mod settings;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use offshoot_vault::diff::Change;
-use offshoot_vault::{Binding, Body, Entry, EntryKind, Objects, VaultPath};
+use offshoot_tree::diff::Change;
+use offshoot_tree::{Body, Entry, EntryKind, Objects, VaultPath};
+use offshoot_vault::Binding;
 
 pub(super) use self::settings::moved_to;
 use self::settings::{Settings, adds_only_submodules};

@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use offshoot_vault::VaultPath;
+use offshoot_tree::VaultPath;
 
 use super::error::GitResult;
 use super::folder::GitFolder;

@@ -4,9 +4,10 @@ use std::panic::resume_unwind;
 use std::path::Path;
 use std::thread;
 
+use offshoot_store::{Id, StoreError};
+use offshoot_tree::{RootId, VaultPath};
 use offshoot_vault::{
-    Apply, ApplyError, ApplyOptions, ApplyPlan, ApplyProblem, ApplyTarget, Id, Kept, RootId,
-    StoreError, VaultError, VaultPath,
+    Apply, ApplyError, ApplyOptions, ApplyPlan, ApplyProblem, ApplyTarget, Kept, VaultError,
 };
 use serde_json::Value;
 

@@ -1,7 +1,7 @@
 //! Modes that close what comes home to the person whose folder it is.
 
-use offshoot_vault::Entry;
-use offshoot_vault::diff::Change;
+use offshoot_tree::Entry;
+use offshoot_tree::diff::Change;
 
 use crate::error::{Result, ServiceError};
 
@@ -23,8 +23,8 @@ pub(super) fn require_open(brought: &[Change]) -> Result<()> {
 /// Whether the owner could not read it: of a directory what is in it, too.
 fn is_closed(entry: &Entry) -> bool {
     let needed = match entry.kind() {
-        offshoot_vault::EntryKind::Directory => 0o500,
-        offshoot_vault::EntryKind::File => 0o400,
+        offshoot_tree::EntryKind::Directory => 0o500,
+        offshoot_tree::EntryKind::File => 0o400,
         _ => 0,
     };
     entry.meta.mode & needed != needed

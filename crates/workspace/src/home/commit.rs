@@ -1,8 +1,9 @@
 //! `commit`: what a workspace changed comes into the bound folders.
 
-use offshoot_vault::diff::{Change, DiffOptions};
-use offshoot_vault::merge::conflict::Conflict;
-use offshoot_vault::{Actor, Imported, RootId, Snapshot, Vault, Workspace};
+use offshoot_tree::RootId;
+use offshoot_tree::diff::{Change, DiffOptions};
+use offshoot_tree::merge::Conflict;
+use offshoot_vault::{Actor, Imported, Snapshot, Vault, Workspace};
 
 use super::folders::Folders;
 use super::note::{CommitRecord, Hex, Note, Record};

@@ -1,7 +1,7 @@
 //! Words for what came home.
 
-use offshoot_vault::EntryKind;
-use offshoot_vault::diff::{Change, ChangeKind};
+use offshoot_tree::EntryKind;
+use offshoot_tree::diff::{Change, ChangeKind};
 
 use crate::git::git_directory;
 use crate::standing::Standing;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use offshoot_vault::{ExecRecord, Id, Snapshot, Vault};
+use offshoot_store::Id;
+use offshoot_vault::{ExecRecord, Snapshot, Vault};
 
 use crate::error::Result;
 

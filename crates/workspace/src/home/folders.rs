@@ -2,10 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use offshoot_vault::diff::{self, Change};
+use offshoot_host::FolderIdentity;
+use offshoot_tree::diff;
+use offshoot_tree::diff::Change;
+use offshoot_tree::{RootId, VaultPath};
 use offshoot_vault::{
-    Actor, ApplyTarget, Binding, CAPTURE, FolderIdentity, FolderLock, Imported, NewSnapshot,
-    RootId, SharedLock, SkipReason, Snapshot, Vault, VaultError, VaultPath,
+    Actor, ApplyTarget, Binding, CAPTURE, FolderLock, Imported, NewSnapshot, SharedLock,
+    SkipReason, Snapshot, Vault, VaultError,
 };
 
 use super::HomeOptions;

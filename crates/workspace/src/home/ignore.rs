@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
-use offshoot_vault::{
-    Body, DirRef, Entry, IGNORE_FILE, Objects, RootId, Tree, VaultPath, bound_path,
-};
+use offshoot_tree::{Body, DirRef, Entry, Objects, RootId, Tree, VaultPath};
+use offshoot_vault::{IGNORE_FILE, bound_path};
 
 use super::bytes_path;
 use crate::error::Result;

@@ -1,6 +1,7 @@
 //! Files that git tracks and that no workspace has: `.offshootignore` keeps them out. To git in a workspace they are deleted.
 
-use offshoot_vault::{RootId, Vault, VaultPath};
+use offshoot_tree::{RootId, VaultPath};
+use offshoot_vault::Vault;
 
 use super::ignore::IgnoreRules;
 use crate::error::Result;

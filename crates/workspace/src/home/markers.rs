@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use offshoot_vault::diff::Change;
-use offshoot_vault::{RootId, Tree, Vault, VaultPath, Workspace, texts_with_markers};
+use offshoot_tree::conflicts::texts_with_markers;
+use offshoot_tree::diff::Change;
+use offshoot_tree::{RootId, Tree, VaultPath};
+use offshoot_vault::{Vault, Workspace};
 
 use crate::error::{Result, ServiceError};
 

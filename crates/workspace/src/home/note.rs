@@ -1,6 +1,8 @@
 //! What a journal keeps for whoever settles it: everything that is needed to record the apply.
 
-use offshoot_vault::{Actor, Id, RootId, WorkspaceState};
+use offshoot_store::Id;
+use offshoot_tree::RootId;
+use offshoot_vault::{Actor, WorkspaceState};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 

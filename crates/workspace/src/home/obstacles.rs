@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use offshoot_vault::diff::{Change, ChangeKind};
-use offshoot_vault::{ApplyError, ApplyProblem, Binding, Entry, Tree, VaultPath};
+use offshoot_tree::diff::{Change, ChangeKind};
+use offshoot_tree::{Entry, Tree, VaultPath};
+use offshoot_vault::{ApplyError, ApplyProblem, Binding};
 use rustix::fs::{Access, AtFlags, CWD, FileType, StatxAttributes, StatxFlags};
 use rustix::io::Errno;
 

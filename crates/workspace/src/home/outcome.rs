@@ -1,8 +1,10 @@
 //! What bringing work home did, or would do.
 
-use offshoot_vault::diff::Change;
-use offshoot_vault::merge::conflict::Conflict;
-use offshoot_vault::{Id, ImportReport, RootId};
+use offshoot_store::Id;
+use offshoot_tree::RootId;
+use offshoot_tree::diff::Change;
+use offshoot_tree::merge::Conflict;
+use offshoot_vault::ImportReport;
 
 use super::select::Held;
 use crate::binding::GitDirectory;

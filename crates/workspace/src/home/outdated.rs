@@ -7,8 +7,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use offshoot_vault::diff::Change;
-use offshoot_vault::{Binding, Body, Entry, Mtime, Tree, VaultPath};
+use offshoot_host::Mtime;
+use offshoot_tree::diff::Change;
+use offshoot_tree::{Body, Entry, Tree, VaultPath};
+use offshoot_vault::Binding;
 
 use super::bytes_path;
 use crate::binding::host_place;

@@ -1,6 +1,8 @@
 //! Commits whose git commit is still to be made, since whoever was at it died.
 
-use offshoot_vault::{Id, ImportReport, VaultPath, Workspace};
+use offshoot_store::Id;
+use offshoot_tree::VaultPath;
+use offshoot_vault::{ImportReport, Workspace};
 use serde_json::Value;
 
 use super::commit::CommitService;

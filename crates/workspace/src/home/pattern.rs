@@ -1,7 +1,7 @@
 //! Which paths somebody named: paths of the vault, with everything below them, or globs.
 
 use globset::{GlobBuilder, GlobMatcher, escape};
-use offshoot_vault::{VaultPath, display_bytes};
+use offshoot_tree::{VaultPath, display_bytes};
 
 use crate::error::{Result, ServiceError};
 use crate::home::bytes_path;
@@ -91,7 +91,7 @@ impl PathPattern {
 #[cfg(test)]
 mod tests {
     use super::PathPattern;
-    use offshoot_vault::VaultPath;
+    use offshoot_tree::VaultPath;
 
     fn matches(pattern: &str, path: &str) -> bool {
         let path = VaultPath::parse(path.as_bytes()).unwrap();

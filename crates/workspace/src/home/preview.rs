@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use offshoot_vault::diff::DiffOptions;
-use offshoot_vault::merge::MergeOptions;
-use offshoot_vault::{Binding, Entry, RootId, Snapshot, Tree, Vault, VaultPath, Workspace};
+use offshoot_tree::diff::DiffOptions;
+use offshoot_tree::merge::MergeOptions;
+use offshoot_tree::{Entry, RootId, Tree, VaultPath};
+use offshoot_vault::{Binding, Snapshot, Vault, Workspace};
 
 use super::obstacles::first_obstacle;
 use super::outdated::outdated;

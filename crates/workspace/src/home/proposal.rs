@@ -2,10 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use offshoot_vault::diff::{self, Change, ChangeKind};
-use offshoot_vault::merge::conflict::Conflict;
-use offshoot_vault::merge::{Base, MergeInputs, MergeOptions, Rename, Side};
-use offshoot_vault::{Id, RootId, Snapshot, Vault, VaultPath, Workspace};
+use offshoot_store::Id;
+use offshoot_tree::diff;
+use offshoot_tree::diff::{Change, ChangeKind};
+use offshoot_tree::merge::Conflict;
+use offshoot_tree::merge::{Base, MergeInputs, MergeOptions, Rename, Side};
+use offshoot_tree::{RootId, VaultPath};
+use offshoot_vault::{Snapshot, Vault, Workspace};
 
 use super::kept_out::kept_out;
 use super::select::{Held, HeldReason, Selected, Selection, SelectionStates, held_back, select};

@@ -1,8 +1,10 @@
 //! `pull`: what is in the bound folders comes into the main line, and the main line into a workspace.
 
-use offshoot_vault::diff::{self, Change, ChangeKind, DiffOptions};
-use offshoot_vault::merge::{MergeInputs, MergeOptions};
-use offshoot_vault::{Actor, ImportReport, NewSnapshot, RootId, Snapshot, Vault, Workspace};
+use offshoot_tree::RootId;
+use offshoot_tree::diff;
+use offshoot_tree::diff::{Change, ChangeKind, DiffOptions};
+use offshoot_tree::merge::{MergeInputs, MergeOptions};
+use offshoot_vault::{Actor, ImportReport, NewSnapshot, Snapshot, Vault, Workspace};
 
 use super::HomeOptions;
 use super::folders::Folders;

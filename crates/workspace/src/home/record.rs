@@ -1,8 +1,10 @@
 //! Recording what came home: one transaction moves head and workspace.
 
+use offshoot_store::Id;
+use offshoot_tree::{ContentId, RootId};
 use offshoot_vault::{
-    COMMIT, ContentId, Id, NewSnapshot, Operation, REDO, RootId, Transaction, UNDO, Vault,
-    VaultError, Workspace, WorkspaceState,
+    COMMIT, NewSnapshot, Operation, REDO, Transaction, UNDO, Vault, VaultError, Workspace,
+    WorkspaceState,
 };
 
 use super::note::{CommitRecord, Note, Record, RevertRecord};

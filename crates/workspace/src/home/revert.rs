@@ -5,11 +5,14 @@ mod git_part;
 use std::collections::BTreeSet;
 use std::fs;
 
-use offshoot_vault::diff::{self, Change};
-use offshoot_vault::merge::{Base, MergeInputs, MergeOptions};
+use offshoot_store::{Id, RefRow};
+use offshoot_tree::diff;
+use offshoot_tree::diff::Change;
+use offshoot_tree::merge::{Base, MergeInputs, MergeOptions};
+use offshoot_tree::{Entry, RootId, Tree, VaultPath};
 use offshoot_vault::{
-    Actor, Entry, Id, Imported, NewSnapshot, Operation, REDO, RefRow, Reverted, RootId, Snapshot,
-    Tree, Vault, VaultError, VaultPath, Workspace, WorkspaceState,
+    Actor, Imported, NewSnapshot, Operation, REDO, Reverted, Snapshot, Vault, VaultError,
+    Workspace, WorkspaceState,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -50,7 +53,7 @@ pub(super) struct Sides {
 impl Sides {
     /// Reads them from the operation that recorded the commit.
     pub(super) fn of(operation: &Operation) -> Result<Self> {
-        let side = |pick: fn(&offshoot_vault::RefChange) -> Option<&RefRow>| -> Option<Moment> {
+        let side = |pick: fn(&offshoot_store::RefChange) -> Option<&RefRow>| -> Option<Moment> {
             let rows = operation.changes.iter().filter_map(|c| Some((&c.key, pick(c)?)));
             let find = |kind: &str| rows.clone().find(|(key, _)| key.kind == kind);
             let head = parsed::<Value>(find("head")?.1)?;

@@ -7,9 +7,12 @@ mod newer;
 
 use std::collections::BTreeMap;
 
-use offshoot_vault::diff::{self, Change};
-use offshoot_vault::merge::{MergeInputs, MergeOptions};
-use offshoot_vault::{Binding, Id, RootId, Vault, VaultPath, Workspace};
+use offshoot_store::Id;
+use offshoot_tree::diff;
+use offshoot_tree::diff::Change;
+use offshoot_tree::merge::{MergeInputs, MergeOptions};
+use offshoot_tree::{RootId, VaultPath};
+use offshoot_vault::{Binding, Vault, Workspace};
 
 use super::pattern::PathPattern;
 use super::times::is_time_alone;

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use offshoot_store::Id;
 use offshoot_vault::{
-    Actor, Apply, ApplyError, ApplyProblem, Binding, Came, Home, HomeError, Id, Vault,
+    Actor, Apply, ApplyError, ApplyProblem, Binding, Came, Home, HomeError, Vault,
 };
 use serde_json::Value;
 

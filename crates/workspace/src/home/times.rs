@@ -1,7 +1,10 @@
 //! The times of files that come home, or into a workspace.
 
-use offshoot_vault::diff::{self, Change};
-use offshoot_vault::{Entry, EntryKind, Mtime, RootId, TreeEditor, Vault};
+use offshoot_host::Mtime;
+use offshoot_tree::diff;
+use offshoot_tree::diff::Change;
+use offshoot_tree::{Entry, EntryKind, RootId, TreeEditor};
+use offshoot_vault::Vault;
 
 use super::select::store;
 use crate::error::Result;

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use offshoot_vault::diff::{Change, ChangeKind};
-use offshoot_vault::{Body, Entry, Objects, RootId, Tree, VaultPath};
+use offshoot_tree::diff::{Change, ChangeKind};
+use offshoot_tree::{Body, Entry, Objects, RootId, Tree, VaultPath};
 
 use super::moved_refs::{MovedRef, MovedRefs};
 use crate::git::{self, State};

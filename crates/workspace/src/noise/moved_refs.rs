@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use offshoot_vault::diff::Change;
-use offshoot_vault::{Body, Entry, Objects, RootId, Tree, VaultPath};
+use offshoot_tree::diff::Change;
+use offshoot_tree::{Body, Entry, Objects, RootId, Tree, VaultPath};
 
 use crate::git::{Refs, packed_refs};
 

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use offshoot_policy::{Context, Engine, Network, Verdict};
 use offshoot_protocol::{ExecEnvelopeDoc, Text};
-use offshoot_vault::{Binding, ExecRecord, Id, Vault};
+use offshoot_store::Id;
+use offshoot_vault::{Binding, ExecRecord, Vault};
 
 use super::judge::judge;
 use crate::error::Result;

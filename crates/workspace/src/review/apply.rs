@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use offshoot_vault::{
-    Actor, Body, Entry, Meta, Mtime, NewContent, RootId, Tree, TreeEditor, Vault, VaultPath,
-    Workspace,
-};
+use offshoot_host::Mtime;
+use offshoot_tree::{Body, Entry, Meta, RootId, Tree, TreeEditor, VaultPath};
+use offshoot_vault::{Actor, NewContent, Vault, Workspace};
 
 use super::repository::{Dropped, dropped};
 use super::{Mixed, Outcome, ReviewItem, Tally, Wanted};

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use offshoot_vault::diff::{self, Change};
-use offshoot_vault::{Body, Entry, Vault, VaultPath};
+use offshoot_tree::diff;
+use offshoot_tree::diff::Change;
+use offshoot_tree::{Body, Entry, VaultPath};
+use offshoot_vault::Vault;
 
 use super::listed::Listed;
 use super::{Decision, Mixed, Outcome, Piece, ReviewItem, Wanted};

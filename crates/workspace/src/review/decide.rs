@@ -1,8 +1,8 @@
 //! The pieces of a change, and what a path becomes by the decisions about them.
 
 use offshoot_text::pick::{Part, Take, TextPick, fingerprint};
-use offshoot_vault::diff::{Change, ChangeKind};
-use offshoot_vault::{Entry, EntryKind, VaultPath};
+use offshoot_tree::diff::{Change, ChangeKind};
+use offshoot_tree::{Entry, EntryKind, VaultPath};
 
 use super::Origin;
 use crate::home::HeldReason;

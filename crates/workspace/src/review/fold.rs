@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use offshoot_text::pick::fingerprint;
-use offshoot_vault::VaultPath;
+use offshoot_tree::VaultPath;
 
 use super::{Decision, ReviewItem};
 use crate::error::Result;

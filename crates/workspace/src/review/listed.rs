@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use offshoot_vault::diff::{Change, ChangeKind};
-use offshoot_vault::merge::Rename;
-use offshoot_vault::{Entry, EntryKind, Tree, Vault, VaultPath};
+use offshoot_tree::diff::{Change, ChangeKind};
+use offshoot_tree::merge::Rename;
+use offshoot_tree::{Entry, EntryKind, Tree, VaultPath};
+use offshoot_vault::Vault;
 
 use crate::change::ChangeSummaryService;
 use crate::error::Result;

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use offshoot_vault::{Id, Snapshot, Vault, VaultPath, Workspace, diff};
+use offshoot_store::Id;
+use offshoot_tree::{VaultPath, diff};
+use offshoot_vault::{Snapshot, Vault, Workspace};
 
 use crate::error::Result;
 use crate::home::KEPT;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use offshoot_vault::{Entry, Tree, TreeEditor, VaultPath};
+use offshoot_tree::{Entry, Tree, TreeEditor, VaultPath};
 
 use super::apply::{make_parents, take_away};
 use super::listed::Listed;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use offshoot_vault::VaultPath;
+use offshoot_tree::VaultPath;
 
 use super::{Decision, Piece, ReviewItem};
 use crate::git::git_directory;

@@ -6,7 +6,8 @@ use offshoot_protocol::{
     BindingAddedDoc, BindingDoc, BindingListDoc, BindingMovedDoc, BindingRemovedDoc,
     GitDirectoryDoc, Text,
 };
-use offshoot_vault::{Binding, Id};
+use offshoot_store::Id;
+use offshoot_vault::Binding;
 
 use super::{import, time};
 use crate::binding::{Bound, GitDirectory, Rebound, shown_name};

@@ -3,7 +3,8 @@
 use std::io::{self, Read};
 
 use offshoot_protocol::TextStream;
-use offshoot_vault::{BlobId, BlobReader, Vault, VaultError};
+use offshoot_tree::{BlobId, BlobReader};
+use offshoot_vault::{Vault, VaultError};
 
 use crate::error::{Result, ServiceError};
 

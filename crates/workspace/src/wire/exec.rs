@@ -9,7 +9,8 @@ use offshoot_protocol::{
     NetworkDoc, SandboxDoc, Text, TruncatedDoc,
 };
 use offshoot_sandbox::{HomeView, InForce, Network, Renames};
-use offshoot_vault::{ExecRecord, Id, Workspace};
+use offshoot_store::Id;
+use offshoot_vault::{ExecRecord, Workspace};
 
 use super::{actor, change, time, workspace_name};
 use crate::exec::{

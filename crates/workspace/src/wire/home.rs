@@ -1,8 +1,8 @@
 //! What comes home as programs see it.
 
 use offshoot_protocol::{ClashDoc, CommitDoc, HeldDoc, PullDoc, WayOnDoc};
-use offshoot_vault::Id;
-use offshoot_vault::merge::conflict::Conflict;
+use offshoot_store::Id;
+use offshoot_tree::merge::Conflict;
 
 use super::way_on::{to_decide, to_pull, to_undo};
 use super::{change, git_directory, path, repositories};

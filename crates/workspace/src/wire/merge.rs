@@ -4,8 +4,8 @@ use offshoot_protocol::{
     ConflictDoc, ConflictSideDoc, ConflictVersionDoc, ConflictVersionShowDoc, MergeDoc,
     MergeSideDoc, ResolveDoc, Text, WayOnDoc,
 };
-use offshoot_vault::merge::conflict::Version;
-use offshoot_vault::{Entry, VaultPath};
+use offshoot_tree::Version;
+use offshoot_tree::{Entry, VaultPath};
 
 use super::way_on::to_decide;
 use super::{change, path, repositories, side, snapshot};

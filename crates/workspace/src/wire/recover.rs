@@ -5,8 +5,9 @@ use offshoot_protocol::{
     ExitCode, RecoverDroppedDoc, RecoverKeptDoc, RecoverShowDoc, RecoverableDoc, RunningDoc, Text,
     TruncatedDoc,
 };
-use offshoot_vault::diff::Change;
-use offshoot_vault::{ExecNote, Id, Workspace};
+use offshoot_store::Id;
+use offshoot_tree::diff::Change;
+use offshoot_vault::{ExecNote, Workspace};
 
 use super::{actor, change, checkpoint, skip_reason, snapshot, time};
 use crate::recover::{Inspected, Kept, Recoverable};
@@ -37,7 +38,7 @@ pub fn recoverable(found: &Recoverable) -> RecoverableDoc {
 /// The same in detail.
 pub fn inspected(inspected: &Inspected) -> RecoverShowDoc {
     let skipped = inspected.preview.skipped.iter().map(|skipped| {
-        let path = offshoot_vault::display_bytes(&skipped.path);
+        let path = offshoot_tree::display_bytes(&skipped.path);
         format!("/{path}: {}", skip_reason(&skipped.why).1)
     });
     RecoverShowDoc {

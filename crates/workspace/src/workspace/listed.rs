@@ -3,9 +3,11 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use offshoot_vault::diff::{self, Change, ChangeKind, DiffOptions};
-use offshoot_vault::merge::MergeOptions;
-use offshoot_vault::{Binding, Tree, Vault, VaultPath, Workspace};
+use offshoot_tree::diff;
+use offshoot_tree::diff::{Change, ChangeKind, DiffOptions};
+use offshoot_tree::merge::MergeOptions;
+use offshoot_tree::{Tree, VaultPath};
+use offshoot_vault::{Binding, Vault, Workspace};
 
 use crate::change::{is_telling_metadata, without_frames};
 use crate::error::Result;

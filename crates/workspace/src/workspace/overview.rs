@@ -1,8 +1,8 @@
 //! Workspaces at a glance: what changed, when, by which command.
 
+use offshoot_tree::diff::DiffOptions;
+use offshoot_tree::merge::MergeOptions;
 use offshoot_vault::Workspace;
-use offshoot_vault::diff::DiffOptions;
-use offshoot_vault::merge::MergeOptions;
 
 use super::WorkspaceService;
 use super::listed::Lister;

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
+use offshoot_tree::TreeError;
 use offshoot_vault::{ExportOptions, VaultError};
 use offshoot_workspace::{CopyOptions, Edited, ServiceError};
 
@@ -22,13 +23,22 @@ fn copying_follows_the_rules_of_cp() {
     let bench = Bench::of(&[("dir/file", "1"), ("dir/sub/deep", "2"), ("other", "3")]);
     let one = bench.fork("one");
     let cp = |from: &str, to: &str, options| cp(&bench, from, to, options);
-    assert_vault_error!(cp("/dir", "/copy", FILES), VaultError::NotAFile { kind: "directory", .. });
-    assert_vault_error!(cp("/dir", "/dir", ALL), VaultError::IntoItself { .. });
-    assert_vault_error!(cp("/dir", "/dir/sub", ALL), VaultError::IntoItself { .. });
-    assert_vault_error!(cp("/", "/dir", ALL), VaultError::IntoItself { .. });
-    assert_vault_error!(cp("/none", "/x", ALL), VaultError::NoEntry { .. });
-    assert_vault_error!(cp("/dir", "/other", ALL), VaultError::EntryExists { .. });
-    assert_vault_error!(cp("/other", "/no/such", FILES), VaultError::NoEntry { .. });
+    assert_vault_error!(
+        cp("/dir", "/copy", FILES),
+        VaultError::Tree(TreeError::NotAFile { kind: "directory", .. })
+    );
+    assert_vault_error!(cp("/dir", "/dir", ALL), VaultError::Tree(TreeError::IntoItself { .. }));
+    assert_vault_error!(
+        cp("/dir", "/dir/sub", ALL),
+        VaultError::Tree(TreeError::IntoItself { .. })
+    );
+    assert_vault_error!(cp("/", "/dir", ALL), VaultError::Tree(TreeError::IntoItself { .. }));
+    assert_vault_error!(cp("/none", "/x", ALL), VaultError::Tree(TreeError::NoEntry { .. }));
+    assert_vault_error!(cp("/dir", "/other", ALL), VaultError::Tree(TreeError::EntryExists { .. }));
+    assert_vault_error!(
+        cp("/other", "/no/such", FILES),
+        VaultError::Tree(TreeError::NoEntry { .. })
+    );
     assert_eq!(cp("/other", "/other", FILES).unwrap().operation, None);
     cp("/other", "/dir/file", FILES).unwrap();
     assert_eq!(bench.read("one", "/dir/file").unwrap(), "3");

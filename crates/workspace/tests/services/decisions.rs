@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use offshoot_vault::merge::MergeOptions;
-use offshoot_vault::merge::conflict::ConflictKind;
-use offshoot_vault::{Body, Entry, ImportOptions, RootId, Tree, VaultPath, Workspace};
+use offshoot_tree::ConflictKind;
+use offshoot_tree::merge::MergeOptions;
+use offshoot_tree::{Body, Entry, RootId, Tree, VaultPath};
+use offshoot_vault::{ImportOptions, Workspace};
 use offshoot_workspace::{
     ConflictService, MergeRequest, MergeService, MergeTarget, OpenConflict, Resolution,
     ResolveOptions,

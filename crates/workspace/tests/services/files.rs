@@ -2,8 +2,10 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use offshoot_vault::diff::{ChangeKind, DiffOptions};
-use offshoot_vault::{EntryKind, VaultError};
+use offshoot_tree::EntryKind;
+use offshoot_tree::TreeError;
+use offshoot_tree::diff::{ChangeKind, DiffOptions};
+use offshoot_vault::VaultError;
 use offshoot_workspace::{ChangeSummaryService, ServiceError};
 
 use crate::assert_vault_error;
@@ -26,13 +28,19 @@ fn writing_makes_and_replaces_files() {
     let files = bench.files();
     let mut source: &[u8] = b"";
     let write = files.write(&one, &path("/no/parent"), &mut source, "x".as_ref(), false);
-    assert_vault_error!(write, VaultError::NoEntry { .. });
+    assert_vault_error!(write, VaultError::Tree(TreeError::NoEntry { .. }));
     let write = files.write(&one, &path("/file/below"), &mut source, "x".as_ref(), false);
-    assert_vault_error!(write, VaultError::NotADirectory { .. });
+    assert_vault_error!(write, VaultError::Tree(TreeError::NotADirectory { .. }));
     for directory in ["/dir", "/"] {
-        assert_vault_error!(bench.try_write(&one, directory, "x"), VaultError::NotAFile { .. });
+        assert_vault_error!(
+            bench.try_write(&one, directory, "x"),
+            VaultError::Tree(TreeError::NotAFile { .. })
+        );
     }
-    assert_vault_error!(bench.try_write(&one, "/file/x/y", "x"), VaultError::NotADirectory { .. });
+    assert_vault_error!(
+        bench.try_write(&one, "/file/x/y", "x"),
+        VaultError::Tree(TreeError::NotADirectory { .. })
+    );
 }
 
 #[test]
@@ -58,25 +66,40 @@ fn directories_are_made_and_removed() {
     let one = bench.fork("one");
     let files = bench.files();
     files.mkdir(&one, &path("/a"), false).unwrap();
-    assert_vault_error!(files.mkdir(&one, &path("/a"), false), VaultError::EntryExists { .. });
-    assert_vault_error!(files.mkdir(&one, &path("/"), false), VaultError::EntryExists { .. });
-    assert_vault_error!(files.mkdir(&one, &path("/x/y"), false), VaultError::NoEntry { .. });
+    assert_vault_error!(
+        files.mkdir(&one, &path("/a"), false),
+        VaultError::Tree(TreeError::EntryExists { .. })
+    );
+    assert_vault_error!(
+        files.mkdir(&one, &path("/"), false),
+        VaultError::Tree(TreeError::EntryExists { .. })
+    );
+    assert_vault_error!(
+        files.mkdir(&one, &path("/x/y"), false),
+        VaultError::Tree(TreeError::NoEntry { .. })
+    );
     assert_eq!(files.mkdir(&one, &path("/a"), true).unwrap().operation, None);
     files.mkdir(&one, &path("/a/b/c"), true).unwrap();
     bench.write(&one, "/file", "x");
     assert_vault_error!(
         files.mkdir(&one, &path("/file/x"), true),
-        VaultError::NotADirectory { .. }
+        VaultError::Tree(TreeError::NotADirectory { .. })
     );
     let remove = |paths: &[&str], recursive| {
         let paths: Vec<_> = paths.iter().map(|text| path(text)).collect();
         files.remove(&one, &paths, recursive)
     };
-    assert_vault_error!(remove(&["/a"], false), VaultError::NotEmpty { entries: 2, .. });
-    assert_vault_error!(remove(&["/none"], true), VaultError::NoEntry { .. });
-    assert_vault_error!(remove(&["/"], true), VaultError::TopDirectory);
+    assert_vault_error!(
+        remove(&["/a"], false),
+        VaultError::Tree(TreeError::NotEmpty { entries: 2, .. })
+    );
+    assert_vault_error!(remove(&["/none"], true), VaultError::Tree(TreeError::NoEntry { .. }));
+    assert_vault_error!(remove(&["/"], true), VaultError::Tree(TreeError::TopDirectory));
     // All or nothing: the first of the two is still there.
-    assert_vault_error!(remove(&["/file", "/none"], true), VaultError::NoEntry { .. });
+    assert_vault_error!(
+        remove(&["/file", "/none"], true),
+        VaultError::Tree(TreeError::NoEntry { .. })
+    );
     assert_eq!(bench.paths("one"), ["/a", "/a/b", "/a/b/c", "/file"]);
     // What one call empties it can remove as well.
     remove(&["/a/b/c", "/a/b", "/a", "/file"], false).unwrap();
@@ -93,13 +116,16 @@ fn moving_follows_the_rules_of_mv() {
     let one = bench.fork("one");
     let files = bench.files();
     let mv = |from: &str, to: &str| files.rename(&one, &path(from), &path(to));
-    assert_vault_error!(mv("/dir", "/dir/sub"), VaultError::IntoItself { .. });
-    assert_vault_error!(mv("/dir", "/dir/sub/new"), VaultError::IntoItself { .. });
-    assert_vault_error!(mv("/", "/into"), VaultError::IntoItself { .. });
-    assert_vault_error!(mv("/none", "/x"), VaultError::NoEntry { .. });
-    assert_vault_error!(mv("/other", "/no/such"), VaultError::NoEntry { .. });
-    assert_vault_error!(mv("/other", "/dir/file/x"), VaultError::NotADirectory { .. });
-    assert_vault_error!(mv("/dir", "/other"), VaultError::EntryExists { .. });
+    assert_vault_error!(mv("/dir", "/dir/sub"), VaultError::Tree(TreeError::IntoItself { .. }));
+    assert_vault_error!(mv("/dir", "/dir/sub/new"), VaultError::Tree(TreeError::IntoItself { .. }));
+    assert_vault_error!(mv("/", "/into"), VaultError::Tree(TreeError::IntoItself { .. }));
+    assert_vault_error!(mv("/none", "/x"), VaultError::Tree(TreeError::NoEntry { .. }));
+    assert_vault_error!(mv("/other", "/no/such"), VaultError::Tree(TreeError::NoEntry { .. }));
+    assert_vault_error!(
+        mv("/other", "/dir/file/x"),
+        VaultError::Tree(TreeError::NotADirectory { .. })
+    );
+    assert_vault_error!(mv("/dir", "/other"), VaultError::Tree(TreeError::EntryExists { .. }));
     assert_eq!(mv("/other", "/other").unwrap().operation, None);
     assert_eq!(mv("/dir/file", "/dir").unwrap().operation, None, "it is in there already");
     // Over a file; into a directory; a directory to a new name.
@@ -119,7 +145,10 @@ fn moving_follows_the_rules_of_mv() {
     assert_eq!(bench.read("one", "/moved/dir/sub/deep").unwrap(), "2");
     // A directory that would meet one of its own name is not mixed with it.
     bench.write(&one, "/again/dir/y", "5");
-    assert_vault_error!(mv("/again/dir", "/moved"), VaultError::EntryExists { .. });
+    assert_vault_error!(
+        mv("/again/dir", "/moved"),
+        VaultError::Tree(TreeError::EntryExists { .. })
+    );
 }
 
 #[test]
@@ -139,7 +168,7 @@ fn paths_are_brought_back_from_other_roots() {
     revert(&["/file", "/new"]).unwrap();
     assert_eq!(bench.read("one", "/file").unwrap(), "base");
     assert_eq!(bench.read("one", "/new"), None, "it was not there");
-    assert_vault_error!(revert(&["/none"]), VaultError::NoEntry { .. });
+    assert_vault_error!(revert(&["/none"]), VaultError::Tree(TreeError::NoEntry { .. }));
     bench.write(&one, "/extra/x", "x");
     assert!(revert(&["/"]).unwrap().operation.is_some());
     assert_eq!(bench.root("one"), base, "all of it, to the last hash");
@@ -191,6 +220,12 @@ fn lists_show_what_is_there() {
     assert_eq!((at, entries.len()), (path("/dir"), 2));
     let (at, entries) = bench.files().list(&root, &path("/dir/b")).unwrap();
     assert_eq!((at, entries[0].size(), entries[0].kind()), (path("/dir/b"), 2, EntryKind::File));
-    assert_vault_error!(bench.files().list(&root, &path("/no")), VaultError::NoEntry { .. });
-    assert_vault_error!(bench.files().open(&root, &path("/dir")), VaultError::NotAFile { .. });
+    assert_vault_error!(
+        bench.files().list(&root, &path("/no")),
+        VaultError::Tree(TreeError::NoEntry { .. })
+    );
+    assert_vault_error!(
+        bench.files().open(&root, &path("/dir")),
+        VaultError::Tree(TreeError::NotAFile { .. })
+    );
 }

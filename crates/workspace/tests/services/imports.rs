@@ -3,7 +3,9 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
+use offshoot_host::HostError;
 use offshoot_tests::scan::{CompareOptions, compare, scan};
+use offshoot_tree::TreeError;
 use offshoot_vault::{ExportOptions, ImportOptions, VaultError};
 
 use crate::assert_vault_error;
@@ -28,12 +30,12 @@ fn a_file_keeps_its_mode_and_time() {
     let (edited, _) = bench.files().import(&one, &tool, &path("/bin/tool"), &options).unwrap();
     assert_eq!(edited.operation, None, "it is there already");
     let import = |to: &str| bench.files().import(&one, &tool, &path(to), &options);
-    assert_vault_error!(import("/bin"), VaultError::NotAFile { .. });
-    assert_vault_error!(import("/bin/tool/x"), VaultError::NotADirectory { .. });
+    assert_vault_error!(import("/bin"), VaultError::Tree(TreeError::NotAFile { .. }));
+    assert_vault_error!(import("/bin/tool/x"), VaultError::Tree(TreeError::NotADirectory { .. }));
     let missing = bench.place.join("missing");
     assert_vault_error!(
         bench.files().import(&one, &missing, &path("/x"), &options),
-        VaultError::Io { .. }
+        VaultError::Host(HostError::Io { .. })
     );
 }
 
@@ -51,7 +53,7 @@ fn a_directory_comes_in_and_goes_out_whole() {
     assert_eq!((report.files, report.directories, report.symlinks), (2, 2, 1));
     let import = |to: &str| bench.files().import(&one, &source, &path(to), &options);
     for taken in ["/a/b", "/file", "/"] {
-        assert_vault_error!(import(taken), VaultError::EntryExists { .. });
+        assert_vault_error!(import(taken), VaultError::Tree(TreeError::EntryExists { .. }));
     }
     let out = bench.place.join("out");
     let root = bench.root("one");

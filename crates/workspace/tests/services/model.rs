@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use offshoot_store::Id;
 use offshoot_tests::rng::{Rng, seed_from_env_or};
-use offshoot_vault::{CheckDepth, Id, Scope, Workspace};
+use offshoot_vault::{CheckDepth, Scope, Workspace};
 use offshoot_workspace::CopyOptions;
 
 use crate::support::{Bench, path};

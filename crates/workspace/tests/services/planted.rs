@@ -1,6 +1,6 @@
 //! Directories that git would take for a repository, whatever they are called.
 
-use offshoot_vault::diff::compare;
+use offshoot_tree::diff::compare;
 use offshoot_workspace::git::{Planted, Planting};
 
 use crate::support::Bench;

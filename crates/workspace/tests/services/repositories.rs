@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use offshoot_vault::diff::DiffOptions;
-use offshoot_vault::merge::{Base, MergeInputs, MergeOptions, Side};
-use offshoot_vault::{ExportOptions, ImportOptions, RootId, VaultPath};
+use offshoot_tree::diff::DiffOptions;
+use offshoot_tree::merge::{Base, MergeInputs, MergeOptions, Side};
+use offshoot_tree::{RootId, VaultPath};
+use offshoot_vault::{ExportOptions, ImportOptions};
 use offshoot_workspace::git::{
     GitEvent, HeldCheckouts, MergedRepositories, RepositoryMerge, Unclear, merge_repositories,
 };

@@ -1,7 +1,7 @@
 //! Changes are decided about piece by piece.
 
-use offshoot_vault::diff::DiffOptions;
-use offshoot_vault::merge::MergeOptions;
+use offshoot_tree::diff::DiffOptions;
+use offshoot_tree::merge::MergeOptions;
 use offshoot_workspace::{
     Decision, FoldedReview, ReviewItem, ReviewService, Selection, ServiceError,
 };

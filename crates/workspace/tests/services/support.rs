@@ -4,9 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use offshoot_tree::TreeError;
+use offshoot_tree::{RootId, VaultPath};
 use offshoot_vault::{
-    Actor, Home, ImportOptions, RootId, Scope, Vault, VaultError, VaultOptions, VaultPath,
-    Workspace,
+    Actor, Home, ImportOptions, Scope, Vault, VaultError, VaultOptions, Workspace,
 };
 use offshoot_workspace::{
     CheckpointService, Edited, FileService, HistoryService, NewCheckpoint, NewWorkspace, Point,
@@ -124,7 +125,7 @@ impl Bench {
                 file.reader.read_to_end(&mut bytes).unwrap();
                 Some(String::from_utf8(bytes).unwrap())
             }
-            Err(ServiceError::Vault(VaultError::NoEntry { .. })) => None,
+            Err(ServiceError::Vault(VaultError::Tree(TreeError::NoEntry { .. }))) => None,
             Err(error) => panic!("{at}: {error}"),
         }
     }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
+use offshoot_tree::TreeError;
 use offshoot_vault::{ImportOptions, VaultError};
 
 use crate::assert_vault_error;
@@ -79,18 +80,24 @@ fn links_that_lead_nowhere_or_out_are_errors() {
     let files = bench.files();
     let open = |name: &str| files.open(&root, &path(name));
     for name in ["/self", "/loop-a", "/loop-b", "/self/x"] {
-        assert_vault_error!(open(name), VaultError::LinkLoop { .. });
+        assert_vault_error!(open(name), VaultError::Tree(TreeError::LinkLoop { .. }));
     }
     for name in ["/absolute", "/outside", "/outside-too", "/outside/x"] {
-        assert_vault_error!(open(name), VaultError::LinkOutside { .. });
+        assert_vault_error!(open(name), VaultError::Tree(TreeError::LinkOutside { .. }));
     }
     for name in ["/dangling", "/through-a-file", "/file/x"] {
-        assert_vault_error!(open(name), VaultError::NoEntry { .. });
+        assert_vault_error!(open(name), VaultError::Tree(TreeError::NoEntry { .. }));
     }
     let entry = files.stat(&root, &path("/absolute")).unwrap();
     assert_eq!(entry.size(), "/etc/passwd".len() as u64, "the link itself is no secret");
     // Writing does not go through a link; what it leads to would change unasked.
     let one = bench.resolver().workspace("one").unwrap();
-    assert_vault_error!(bench.try_write(&one, "/plain", "x"), VaultError::NotAFile { .. });
-    assert_vault_error!(bench.try_write(&one, "/dir/new", "x"), VaultError::NotADirectory { .. });
+    assert_vault_error!(
+        bench.try_write(&one, "/plain", "x"),
+        VaultError::Tree(TreeError::NotAFile { .. })
+    );
+    assert_vault_error!(
+        bench.try_write(&one, "/dir/new", "x"),
+        VaultError::Tree(TreeError::NotADirectory { .. })
+    );
 }

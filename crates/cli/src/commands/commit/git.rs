@@ -1,7 +1,9 @@
 //! `offshoot commit --git`: a git commit of what came home.
 
 use offshoot_protocol::GitOutcomeDoc;
-use offshoot_vault::{Actor, Id, Vault, VaultPath, Workspace};
+use offshoot_store::Id;
+use offshoot_tree::VaultPath;
+use offshoot_vault::{Actor, Vault, Workspace};
 use offshoot_workspace::git::{
     CameHome, GitCommit, GitCommitted, GitError, GitEvent, GitFolder, GitNote, GitWords,
     TrackedPaths, announce_git_commit, forget_git_due, record_git_commit,

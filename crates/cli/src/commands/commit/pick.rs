@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::BufRead;
 
-use offshoot_vault::{Vault, VaultPath, Workspace};
+use offshoot_tree::VaultPath;
+use offshoot_vault::{Vault, Workspace};
 use offshoot_workspace::{
     Choice, Decision, FoldedReview, PieceKind, ReviewGroup, ReviewItem, ReviewService, Selection,
     Tally, decide_all,

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use offshoot_protocol::{GoalDoc, WayOnDoc};
-use offshoot_vault::EntryKind;
-use offshoot_vault::diff::{Change, ChangeKind};
-use offshoot_vault::merge::conflict::Conflict;
+use offshoot_tree::EntryKind;
+use offshoot_tree::diff::{Change, ChangeKind};
+use offshoot_tree::merge::Conflict;
 use offshoot_workspace::git::Planted;
 use offshoot_workspace::{
     CommitOutcome, Folded, FoldedKind, Held, HeldReason, Noise, Sorted, wire,

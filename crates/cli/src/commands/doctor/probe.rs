@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use offshoot_protocol::{DoctorCheckDoc, DoctorState};
-use offshoot_vault::Id;
+use offshoot_store::Id;
 use rustix::fs::{FileType, Mode, XattrFlags};
 
 use crate::render::host_path;

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use offshoot_protocol::{
     ErrorBody, ExecEnvelopeDoc, ExecRequestDoc, ExecResultDoc, ExecUsageDoc, Text, TruncatedDoc,
 };
-use offshoot_vault::Id;
+use offshoot_store::Id;
 use offshoot_workspace::{CommandLine, wire};
 
 use super::{Ask, Input};

@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Read};
 use std::path::Path;
 
 use offshoot_protocol::ExitCode;
-use offshoot_vault::diff::{Change, ChangeKind, detect_renames};
+use offshoot_tree::diff::{Change, ChangeKind, detect_renames};
 use offshoot_vault::{ImportReport, Vault, Workspace};
 use offshoot_workspace::{CopyOptions, Edited, FileService, Resolver, wire};
 

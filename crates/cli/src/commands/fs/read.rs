@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use offshoot_protocol::{EntryDoc, FileDoc, ListDoc};
-use offshoot_vault::{Body, Entry, EntryKind, Vault, VaultPath, display_bytes};
+use offshoot_tree::{Body, Entry, EntryKind, VaultPath, display_bytes};
+use offshoot_vault::Vault;
 use offshoot_workspace::{FileService, wire};
 
 use super::{CatArgs, LsArgs, TreeArgs};

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
 use offshoot_protocol::ExitCode;
-use offshoot_vault::VaultPath;
+use offshoot_tree::VaultPath;
 use offshoot_workspace::{Decision, FoldedReview, ReviewItem, Standing, decide_all};
 
 use crate::error::{CliError, Result};

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use offshoot_vault::diff::Change;
-use offshoot_vault::{Binding, VaultPath, display_bytes};
+use offshoot_tree::diff::Change;
+use offshoot_tree::{VaultPath, display_bytes};
+use offshoot_vault::Binding;
 use offshoot_workspace::{Noise, wire, without_frames};
 
 use super::Status;

@@ -2,7 +2,8 @@
 
 use clap::Args;
 use offshoot_protocol::{CollectionDoc, StorageDoc, VaultInfoDoc};
-use offshoot_vault::{GcDue, GcOptions, Id, StorageUsage, Taken, Vault};
+use offshoot_store::Id;
+use offshoot_vault::{GcDue, GcOptions, StorageUsage, Taken, Vault};
 use offshoot_workspace::wire;
 
 use super::{maintain, open, text, vault_doc};

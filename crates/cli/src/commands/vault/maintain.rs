@@ -1,7 +1,8 @@
 //! `offshoot vault maintain`: what commands start in the background when there is something to tidy.
 
 use clap::Args;
-use offshoot_vault::{GcSchedule, Id};
+use offshoot_store::Id;
+use offshoot_vault::GcSchedule;
 use offshoot_workspace::{MaintenanceOptions, MaintenanceService, Resolver};
 
 use super::background;

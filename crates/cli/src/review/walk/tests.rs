@@ -1,7 +1,7 @@
 //! Keys go in, decisions and screens come out.
 
 use offshoot_text::pick::TextPick;
-use offshoot_vault::{BlobId, Body, Entry, Meta, VaultPath};
+use offshoot_tree::{BlobId, Body, Entry, Meta, VaultPath};
 use offshoot_workspace::{FoldedKind, GitActivity, Outcome, Wanted};
 
 use super::*;

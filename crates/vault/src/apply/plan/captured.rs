@@ -4,6 +4,9 @@ use std::fs::File;
 use std::os::fd::AsFd;
 use std::thread;
 
+use offshoot_host::disk;
+use offshoot_host::workers::share;
+use offshoot_tree::{BlobId, Body, Entry};
 use rayon::prelude::*;
 use rustix::fs as sys;
 use rustix::io::Errno;
@@ -12,12 +15,8 @@ use super::{Changes, Pair, Where};
 use crate::apply::folder::Folder;
 use crate::apply::problem::ApplyProblem;
 use crate::apply::stamp::{Kind, Look, look_at};
-use crate::disk;
-use crate::entry::{Body, Entry};
-use crate::hash::BlobId;
 use crate::import::unsettled_for;
 use crate::materialize::hash_file;
-use crate::workers::share;
 
 /// What is at each path that had something, or why it cannot be changed; in the order of the changes.
 pub(super) type Verified = Vec<Option<Result<Look, ApplyProblem>>>;

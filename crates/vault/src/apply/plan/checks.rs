@@ -3,6 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::fd::{AsFd, OwnedFd};
 
+use offshoot_host::disk;
+use offshoot_host::disk::{join, split_last};
+use offshoot_tree::{Entry, EntryKind, display_bytes};
 use rustix::fs::{self, Access, AtFlags, StatVfsMountFlags};
 
 use super::captured::link_above;
@@ -10,10 +13,7 @@ use super::{Changes, Planner, Where, Work};
 use crate::apply::problem::{ApplyNote, ApplyProblem};
 use crate::apply::stamp::{Kind, Look, look};
 use crate::apply::writers::writers;
-use crate::disk::{self, join, split_last};
-use crate::entry::{Entry, EntryKind};
 use crate::error::Result;
-use crate::path::display_bytes;
 
 /// What the staged names and the journal may take besides the bytes of files.
 const SLACK: u64 = 1 << 20;

@@ -2,13 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use offshoot_tree::{Entry, RootId, Tree, VaultPath};
+
 use super::{Changes, Where, locate};
 use crate::apply::ApplyTarget;
-use crate::entry::Entry;
 use crate::error::Result;
-use crate::hash::RootId;
-use crate::path::VaultPath;
-use crate::tree::Tree;
 use crate::vault::Vault;
 
 /// The names of one inode.

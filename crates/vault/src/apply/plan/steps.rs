@@ -5,16 +5,13 @@ use std::os::fd::AsFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use offshoot_host::disk::{join, names, split_last};
+use offshoot_tree::{Entry, EntryKind, Meta, Objects, RootId, Tree, VaultPath};
+
 use super::{ApplyPlan, Changes, Planned, PlannedStaging, Where, Work, captured};
 use crate::apply::problem::{ApplyNote, ApplyProblem};
 use crate::apply::stamp::{Kind, Look, Stamp};
-use crate::disk::{join, names, split_last};
-use crate::entry::{Entry, EntryKind, Meta};
 use crate::error::Result;
-use crate::hash::RootId;
-use crate::objects::Objects;
-use crate::path::VaultPath;
-use crate::tree::Tree;
 use crate::vault::Vault;
 
 /// Someone who makes a plan.

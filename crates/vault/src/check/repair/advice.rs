@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use offshoot_store::{Id, RefChange, RefKey, RefRow};
 
-use crate::error::Result;
+use crate::error::{Result, VaultError};
 use crate::operation::Scope;
 use crate::vault::{Vault, snapshots_of};
 
@@ -57,7 +57,8 @@ impl Vault {
     fn is_whole(&self, key: &RefKey, row: &RefRow) -> bool {
         let there = |id: &Id| {
             let snapshot = self.snapshot(id)?;
-            self.objects()?.root(&snapshot.root).map(drop)
+            self.objects()?.root(&snapshot.root)?;
+            Ok::<(), VaultError>(())
         };
         snapshots_of(key, row.clone()).is_ok_and(|ids| ids.iter().all(|id| there(id).is_ok()))
     }

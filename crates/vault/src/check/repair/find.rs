@@ -5,16 +5,14 @@ use std::fs::File;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 
+use offshoot_host::disk;
 use offshoot_store::{Hash, Id};
+use offshoot_tree::pack::{PackFile, PackPlace};
+use offshoot_tree::{BlobId, BlobReader, VaultPath};
 use rustix::fs::OFlags;
 
-use crate::disk;
 use crate::error::Result;
-use crate::hash::BlobId;
 use crate::materialize::hash_file;
-use crate::objects::BlobReader;
-use crate::pack::{PackFile, PackPlace};
-use crate::path::VaultPath;
 use crate::vault::Vault;
 
 /// Where to look.

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::PathBuf;
 
+use offshoot_host::disk;
 use offshoot_store::Id;
 
 use crate::actor::Actor;
-use crate::disk;
 use crate::error::{Result, VaultError, cut_short, io_error};
 use crate::gc::{ALONE, leftovers};
 use crate::operation::Scope;

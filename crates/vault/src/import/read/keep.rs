@@ -6,17 +6,16 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 use std::sync::MutexGuard;
 
+use offshoot_host::disk::CopyError;
+use offshoot_host::{Mtime, Xattr, disk};
 use offshoot_store::Id;
+use offshoot_tree::{BlobId, INLINE_LIMIT, Place};
 use rustix::fs::{self, AtFlags, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::{Blobs, Pass};
-use crate::disk::{self, CopyError};
-use crate::entry::Xattr;
 use crate::error::{Result, io_error};
-use crate::hash::BlobId;
-use crate::materialize::{hash_file, mtime_of};
-use crate::objects::{INLINE_LIMIT, Place};
+use crate::materialize::hash_file;
 
 /// Files up to this length are read, hashed and written in one piece.
 const ONE_PIECE: u64 = 1 << 20;
@@ -129,7 +128,7 @@ impl Pass<'_> {
         if self.is_base() {
             disk::set_xattrs(file.as_fd(), xattrs, true)?;
             fs::fchmod(file, Mode::from_raw_mode(stat.st_mode & 0o7777))?;
-            fs::futimens(file, &disk::timestamps(mtime_of(stat)))?;
+            fs::futimens(file, &disk::timestamps(Mtime::of(stat)))?;
         }
         Ok(())
     }

@@ -5,15 +5,15 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 
+use offshoot_host::disk::{join, split_last};
+use offshoot_host::workers::share;
+use offshoot_host::{Mtime, disk};
 use rayon::prelude::*;
 use rustix::fs::{self, AtFlags, FileType, Mode};
 
 use super::{FileContent, Pass};
-use crate::disk::{self, join, split_last};
 use crate::error::{Result, io_error};
 use crate::import::scan::{LinkedNames, ScannedBody, ScannedDir, ScannedEntry};
-use crate::materialize::mtime_of;
-use crate::workers::share;
 
 impl Pass<'_> {
     /// Makes the directories, and in each what has no bytes to be read.
@@ -55,7 +55,7 @@ impl Pass<'_> {
             }
             ScannedBody::File => return Ok(()),
         }
-        disk::set_mtime_at(at, &entry.name, mtime_of(&entry.stat))
+        disk::set_mtime_at(at, &entry.name, Mtime::of(&entry.stat))
     }
 
     /// Gives directories their metadata, inner ones first: an outer one may then be closed to its owner.
@@ -71,7 +71,7 @@ impl Pass<'_> {
         let set = || -> io::Result<()> {
             let at = self.open_target(&dir.path)?;
             disk::set_xattrs(at.as_fd(), &dir.xattrs, true)?;
-            fs::futimens(&at, &disk::timestamps(mtime_of(&dir.stat)))?;
+            fs::futimens(&at, &disk::timestamps(Mtime::of(&dir.stat)))?;
             Ok(fs::fchmod(&at, Mode::from_raw_mode(dir.stat.st_mode & 0o7777))?)
         };
         set().map_err(io_error("set metadata of", &self.host(&dir.path)))

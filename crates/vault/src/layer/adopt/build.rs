@@ -4,21 +4,19 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::File;
 use std::io::Read;
 
+use offshoot_host::disk::join;
+use offshoot_host::{Mtime, Xattr};
+use offshoot_tree::conflicts::still_open;
+use offshoot_tree::links::Links;
+use offshoot_tree::{Batch, Body, ContentId, DirRef, Entry, Meta, Objects, RootId};
 use rustix::fs::{OFlags, Stat};
 
 use super::content::Hashed;
 use super::groups::Groups;
 use super::lower::Lower;
-use crate::conflicts::still_open;
-use crate::disk::join;
-use crate::entry::{Body, DirRef, Entry, Meta, Xattr};
 use crate::error::{Result, io_error};
-use crate::hash::{ContentId, RootId};
 use crate::layer::access::Reach;
 use crate::layer::written::{Kind, Owner, UpperDir, UpperEntry, inode};
-use crate::links::Links;
-use crate::materialize::mtime_of;
-use crate::objects::{Batch, Objects};
 
 /// The tree that results, and what of the writing it did not take.
 pub(super) struct Built {
@@ -250,7 +248,7 @@ impl Builder<'_> {
             mode: (stat.st_mode & 0o7777) as u16,
             uid: owner.uid,
             gid: owner.gid,
-            mtime: mtime_of(stat),
+            mtime: Mtime::of(stat),
             xattrs,
         }
     }

@@ -5,19 +5,19 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 
+use offshoot_host::disk::join;
+use offshoot_host::workers::{FEW, share};
+use offshoot_host::{HostError, disk};
+use offshoot_tree::{Batch, BlobId, INLINE_LIMIT, Place};
 use rayon::prelude::*;
 use rustix::fs::{self, Mode, OFlags};
 
-use crate::disk::{self, join};
 use crate::error::{Result, VaultError, io_error};
-use crate::hash::BlobId;
 use crate::layer::access::{Opened, Reach};
 use crate::layer::stage::{LayerKind, LayerStage};
 use crate::layer::written::{Kind, UpperDir};
 use crate::materialize::hash_file;
-use crate::objects::{Batch, INLINE_LIMIT, Place};
 use crate::vault::Vault;
-use crate::workers::{FEW, share};
 
 /// The bytes of one file.
 pub(super) struct Hashed {
@@ -113,5 +113,5 @@ fn unchanged(reach: &Reach<'_>, path: &[u8], hashed: &BlobId, kept: &BlobId) -> 
         return Ok(());
     }
     let source = io::Error::other("it changes while it is adopted");
-    Err(VaultError::Io { action: "read", path: reach.host(path), source })
+    Err(VaultError::Host(HostError::Io { action: "read", path: reach.host(path), source }))
 }

@@ -2,15 +2,14 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use offshoot_host::disk::join;
+use offshoot_tree::links::{Links, Lookup};
+use offshoot_tree::{Objects, RootId};
 use rustix::fs::Stat;
 
-use crate::disk::join;
 use crate::error::Result;
-use crate::hash::RootId;
 use crate::import::group_of;
 use crate::layer::written::{UpperDir, inode};
-use crate::links::{Links, Lookup};
-use crate::objects::Objects;
 
 /// The group of each inode that was written under several names. No two inodes share one, nor does an inode share one with
 /// names of the base that nothing was written over.

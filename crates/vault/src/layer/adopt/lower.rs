@@ -8,9 +8,9 @@ use std::io::Read;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
 
+use offshoot_host::disk;
 use rustix::fs::OFlags;
 
-use crate::disk;
 use crate::materialize::bytes_elsewhere;
 
 /// Files are compared in pieces of this many bytes.

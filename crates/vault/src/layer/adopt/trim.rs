@@ -3,14 +3,13 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
+use offshoot_host::{Mtime, disk};
 use rustix::fs::{self, AtFlags, FileType, Mode};
 
 use super::build::Fate;
-use crate::disk;
 use crate::error::{Result, io_error};
 use crate::layer::access::Reach;
 use crate::layer::written::{Kind, UpperDir, UpperEntry};
-use crate::materialize::mtime_of;
 
 /// Makes the directory hold what is kept and nothing else. Modes and times of the directories stay as they were.
 pub(super) fn trim(reach: &Reach<'_>, dirs: &[UpperDir], fates: &[Vec<Fate>]) -> Result<()> {
@@ -45,7 +44,7 @@ fn trim_directory(reach: &Reach<'_>, dir: &UpperDir, fates: &[Fate]) -> io::Resu
     if open_up {
         fs::fchmod(&fd, mode)?;
     }
-    Ok(fs::futimens(&fd, &disk::timestamps(mtime_of(&dir.stat)))?)
+    Ok(fs::futimens(&fd, &disk::timestamps(Mtime::of(&dir.stat)))?)
 }
 
 fn remove(dir: BorrowedFd<'_>, entry: &UpperEntry) -> io::Result<()> {

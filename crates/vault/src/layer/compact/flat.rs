@@ -3,16 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::os::fd::{AsFd, OwnedFd};
 
+use offshoot_host::disk;
 use offshoot_store::Id;
+use offshoot_tree::links::Lookup;
+use offshoot_tree::{BlobId, Body, DirRef, Entry, Place, RootId, TreeError};
 use rustix::fs::{FileType, OFlags};
 use rustix::io::Errno;
 
-use crate::disk;
-use crate::entry::{Body, DirRef, Entry};
-use crate::error::{Result, VaultError, io_error};
-use crate::hash::{BlobId, RootId};
-use crate::links::Lookup;
-use crate::objects::Place;
+use crate::error::{Result, io_error};
 use crate::vault::Vault;
 
 /// Smaller files are copied: what says where the bytes are takes a block as well.
@@ -154,7 +152,7 @@ impl<'a> Search<'a> {
         let Some(Some(lookup)) = self.shown.get_mut(id) else { return Ok(false) };
         let shown = match lookup.get(&candidate.path) {
             // What is not part of any history any more may be gone.
-            Err(VaultError::MissingObject(_)) => return Ok(false),
+            Err(TreeError::MissingObject(_)) => return Ok(false),
             shown => shown?.map(|entry| entry.body),
         };
         Ok(shown == Some(Body::File { size: candidate.size, blob: candidate.blob }))

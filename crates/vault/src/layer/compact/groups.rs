@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use crate::diff::Change;
+use offshoot_tree::RootId;
+use offshoot_tree::diff::Change;
+use offshoot_tree::links::Lookup;
+
 use crate::error::Result;
-use crate::hash::RootId;
-use crate::links::Lookup;
 use crate::vault::Vault;
 
 /// The names of all groups of which some names changed, came or went: they are written together, so that they are one file

@@ -9,12 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use offshoot_needs::needs;
+use offshoot_store::Id;
 use offshoot_tests::image::LoopImage;
 use offshoot_tests::rng::{Rng, seed_from_env_or};
 use offshoot_tests::scan::{CompareOptions, Scan, compare};
 use offshoot_tests::tier::cases;
 use offshoot_tests::trace::{self, Fault, Trace};
-use offshoot_vault::{ApplyError, ApplyOptions, ApplyProblem, Id, Vault};
+use offshoot_vault::{ApplyError, ApplyOptions, ApplyProblem, Vault};
 use serde_json::json;
 use tempfile::TempDir;
 

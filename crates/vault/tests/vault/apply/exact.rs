@@ -5,7 +5,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use offshoot_needs::needs;
-use offshoot_vault::{ApplyNote, ApplyOptions, ApplyTarget, Binding, Id, ImportOptions, VaultPath};
+use offshoot_store::Id;
+use offshoot_tree::VaultPath;
+use offshoot_vault::{ApplyNote, ApplyOptions, ApplyTarget, Binding, ImportOptions};
 use rustix::fs::{XattrFlags, getxattr, setxattr};
 use serde_json::json;
 

@@ -5,7 +5,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use offshoot_needs::needs;
-use offshoot_vault::{ApplyError, ApplyOptions, ApplyProblem, ApplyTarget, Id};
+use offshoot_store::Id;
+use offshoot_vault::{ApplyError, ApplyOptions, ApplyProblem, ApplyTarget};
 use serde_json::json;
 
 use super::scene::{Scene, assert_clean, assert_state, target, write};

@@ -5,11 +5,10 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use offshoot_store::Id;
 use offshoot_tests::scan::{CompareOptions, Scan, compare};
-use offshoot_vault::{
-    Apply, ApplyError, ApplyOptions, ApplyPlan, ApplyTarget, FolderLock, Id, RootId, Vault,
-    VaultPath,
-};
+use offshoot_tree::{RootId, VaultPath};
+use offshoot_vault::{Apply, ApplyError, ApplyOptions, ApplyPlan, ApplyTarget, FolderLock, Vault};
 use rustix::fs::{CWD, FileType, Mode, XattrFlags, mknodat, setxattr};
 use serde_json::json;
 

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use offshoot_store::Id;
 use offshoot_tests::rng::{Rng, seed_from_env_or};
 use offshoot_tests::scan::Scan;
 use offshoot_tests::tier::cases;
-use offshoot_vault::{ApplyError, ApplyProblem, Id};
+use offshoot_vault::{ApplyError, ApplyProblem};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::json;
 
@@ -86,7 +87,7 @@ fn build(folder: &Path, things: &[(&'static str, Thing)]) {
 }
 
 /// Takes the folder of a scene from one state to another, as a commit or its undo does.
-fn go(scene: &Scene, (from, from_is): (&offshoot_vault::RootId, &Scan), to: &Scan) {
+fn go(scene: &Scene, (from, from_is): (&offshoot_tree::RootId, &Scan), to: &Scan) {
     let after = if from == &scene.before { &scene.after } else { &scene.before };
     assert_state(&scene.folder, from_is, &everything_kept());
     let plan = scene.plan_of(from, after);

@@ -1,9 +1,9 @@
 //! One test for each row of the table of cases.
 
 use offshoot_text::markers::has_markers_of;
-use offshoot_vault::merge::conflict::ConflictKind;
-use offshoot_vault::merge::{Base, MergeOptions};
-use offshoot_vault::{Body, Entry};
+use offshoot_tree::ConflictKind;
+use offshoot_tree::merge::{Base, MergeOptions};
+use offshoot_tree::{Body, Entry};
 
 use super::support::{Place, found, long, only, texts};
 use crate::support::{meta, path};
@@ -35,11 +35,11 @@ fn a_file_that_one_side_changed_is_taken_whole() {
     let place = Place::new();
     let base = place.state(&[("/a", "1\n"), ("/b", "1\n")]);
     let entry = Entry {
-        meta: offshoot_vault::Meta {
+        meta: offshoot_tree::Meta {
             mode: 0o4751,
             uid: 12,
             gid: 34,
-            mtime: offshoot_vault::Mtime { seconds: -5, nanoseconds: 7 },
+            mtime: offshoot_host::Mtime { seconds: -5, nanoseconds: 7 },
             xattrs: vec![(b"user.x".to_vec(), b"y".to_vec())],
         },
         group: Some(9),
@@ -392,7 +392,7 @@ fn names_are_bytes_and_depth_is_no_limit() {
     let deep = |leaf: &[u8], text: &str| {
         place.from(&base, |editor| {
             let folder = [b"/d\xff".repeat(600), b"/".to_vec(), leaf.to_vec()].concat();
-            let at = offshoot_vault::VaultPath::parse(&folder).unwrap();
+            let at = offshoot_tree::VaultPath::parse(&folder).unwrap();
             editor.make_directories(&at.parent().unwrap(), &meta(0o755)).unwrap();
             editor.put(&at, crate::support::file(&place.vault, text.as_bytes())).unwrap();
         })

@@ -1,8 +1,10 @@
 //! Sides with more than one base, and bases that are found in history.
 
-use offshoot_vault::merge::conflict::ConflictKind;
-use offshoot_vault::merge::{Base, MergeOptions};
-use offshoot_vault::{Id, NewSnapshot, RootId, Vault};
+use offshoot_store::Id;
+use offshoot_tree::ConflictKind;
+use offshoot_tree::RootId;
+use offshoot_tree::merge::{Base, MergeOptions};
+use offshoot_vault::{NewSnapshot, Vault};
 
 use super::support::{Place, found, only, texts};
 use crate::support::actor;

@@ -1,8 +1,8 @@
 //! Directories that are moved, deleted and made.
 
-use offshoot_vault::RootId;
-use offshoot_vault::merge::conflict::ConflictKind;
-use offshoot_vault::merge::{Base, MergeOptions};
+use offshoot_tree::ConflictKind;
+use offshoot_tree::RootId;
+use offshoot_tree::merge::{Base, MergeOptions};
 
 use super::support::{Place, found, long, only};
 use crate::support::{meta, path};

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use offshoot_tests::rng::{Rng, seed_from_env_or};
-use offshoot_vault::diff::{self, DiffOptions};
-use offshoot_vault::merge::conflict::ConflictKind;
+use offshoot_tree::ConflictKind;
+use offshoot_tree::diff;
+use offshoot_tree::diff::DiffOptions;
 
 use super::support::{Place, found, long};
 use crate::support::{meta, path};

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use offshoot_needs::needs;
 use offshoot_tests::rng::{Rng, seed_from_env_or};
 use offshoot_tests::tier::cases;
-use offshoot_vault::merge::conflict::ConflictKind;
-use offshoot_vault::merge::{Base, MergeOptions, Merged};
-use offshoot_vault::{Body, Entry, RootId};
+use offshoot_tree::ConflictKind;
+use offshoot_tree::merge::{Base, MergeOptions, Merged};
+use offshoot_tree::{Body, Entry, RootId};
 
 use super::git_repo::{Commit, Files, Outcome, Repository, Verdict, judge};
 use super::support::{Place, long};

@@ -3,8 +3,10 @@
 use std::path::Path;
 
 use offshoot_needs::needs;
-use offshoot_vault::merge::conflict::{ConflictKind, texts_with_markers};
-use offshoot_vault::{Body, CheckDepth, ConflictRecord, Entry, RootId, Vault, VaultPath};
+use offshoot_tree::ConflictKind;
+use offshoot_tree::conflicts::texts_with_markers;
+use offshoot_tree::{Body, ConflictRecord, Entry, RootId, VaultPath};
+use offshoot_vault::{CheckDepth, Vault};
 use rusqlite::{Connection, params};
 
 use super::support::{Place, texts};
@@ -195,7 +197,7 @@ fn texts_that_newly_have_markers_are_found() {
     let next = place.change(&root, changes);
     let objects = vault.objects().unwrap();
     let found = |from: &RootId, to: &RootId| {
-        let changes = offshoot_vault::diff::compare(objects, from, to).unwrap();
+        let changes = offshoot_tree::diff::compare(objects, from, to).unwrap();
         let found = texts_with_markers(objects, &changes).unwrap();
         found.iter().map(ToString::to_string).collect::<Vec<_>>()
     };

@@ -1,7 +1,7 @@
 //! Modes, owners, times, attributes and links of what is merged.
 
-use offshoot_vault::merge::conflict::ConflictKind;
-use offshoot_vault::{Entry, RootId};
+use offshoot_tree::ConflictKind;
+use offshoot_tree::{Entry, RootId};
 
 use super::support::{Place, found, only};
 use crate::support::{NOON, file, meta, path};

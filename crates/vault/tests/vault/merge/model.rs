@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use offshoot_host::Mtime;
 use offshoot_tests::rng::{Rng, seed_from_env_or};
 use offshoot_tests::tier::cases;
-use offshoot_vault::merge::Merged;
-use offshoot_vault::merge::conflict::Version;
-use offshoot_vault::{Entry, Meta, Mtime, RootId};
+use offshoot_tree::Version;
+use offshoot_tree::merge::Merged;
+use offshoot_tree::{Entry, Meta, RootId};
 
 use super::support::{Place, check_kept, found};
 use crate::support::{NOON, file, head};

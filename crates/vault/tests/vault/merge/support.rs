@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use offshoot_vault::merge::conflict::{Conflict, ConflictKind};
-use offshoot_vault::merge::{Base, MergeInputs, MergeOptions, Merged, Side};
-use offshoot_vault::{Body, Entry, RootId, TreeEditor, Vault, VaultPath};
+use offshoot_tree::ConflictKind;
+use offshoot_tree::merge::Conflict;
+use offshoot_tree::merge::{Base, MergeInputs, MergeOptions, Merged, Side};
+use offshoot_tree::{Body, Entry, RootId, TreeEditor, VaultPath};
+use offshoot_vault::Vault;
 
 use crate::support::{Scratch, edit, empty_vault, file, head, meta, path};
 

@@ -1,6 +1,8 @@
 //! What snapshots have in common where a commit was undone: who has the undo does not have what the commit brought.
 
-use offshoot_vault::{COMMIT, Id, NewSnapshot, REDO, RootId, UNDO, Vault};
+use offshoot_store::Id;
+use offshoot_tree::RootId;
+use offshoot_vault::{COMMIT, NewSnapshot, REDO, UNDO, Vault};
 
 use super::support::Place;
 use crate::support::actor;

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use offshoot_tests::rng::{Rng, seed_from_env_or};
 use offshoot_tests::tier::cases;
-use offshoot_vault::merge::Merged;
-use offshoot_vault::{Body, Entry, RootId, TreeEditor, VaultPath};
+use offshoot_tree::merge::Merged;
+use offshoot_tree::{Body, Entry, RootId, TreeEditor, VaultPath};
 
 use super::support::{Place, check_kept, found};
 use crate::support::{file, meta, path};

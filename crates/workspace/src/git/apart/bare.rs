@@ -1,6 +1,6 @@
 //! Bare repositories of which one has all commits of the other.
 
-use offshoot_vault::{Entry, VaultPath};
+use offshoot_tree::{Entry, VaultPath};
 
 use super::Taking;
 use super::ancestry::includes;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use offshoot_vault::{Entry, VaultPath};
+use offshoot_tree::{Entry, VaultPath};
 
 use super::ancestry::headers;
 use super::refs::Name;

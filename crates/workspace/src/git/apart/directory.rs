@@ -13,8 +13,8 @@ use format::Formats;
 
 use std::collections::BTreeSet;
 
-use offshoot_vault::diff::{Change, ChangeKind};
-use offshoot_vault::{EntryKind, VaultPath};
+use offshoot_tree::diff::{Change, ChangeKind};
+use offshoot_tree::{EntryKind, VaultPath};
 
 use super::report::GitEvent;
 use super::role::{Role, role};
@@ -192,7 +192,7 @@ impl Taking<'_, '_> {
             }
             return Ok(());
         }
-        let is_directory = |entry: Option<&offshoot_vault::Entry>| {
+        let is_directory = |entry: Option<&offshoot_tree::Entry>| {
             entry.is_some_and(|entry| entry.kind() == EntryKind::Directory)
         };
         if is_directory(was) && there.is_none() || same(here.as_ref(), there) {

@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use offshoot_vault::{Body, Entry, Meta, Mtime, RootId, Tree, TreeEditor, Vault, VaultPath};
+use offshoot_host::Mtime;
+use offshoot_tree::{Body, Entry, Meta, RootId, Tree, TreeEditor, VaultPath};
+use offshoot_vault::Vault;
 
 use super::store;
 use crate::error::Result;

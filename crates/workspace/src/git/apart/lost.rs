@@ -1,6 +1,6 @@
 //! Refs that a repository lost without git: nobody deleted or moved them, so they stay.
 
-use offshoot_vault::VaultPath;
+use offshoot_tree::VaultPath;
 
 use super::directory::ref_files::{log_path, ref_path, text};
 use super::report::GitEvent;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use offshoot_vault::VaultPath;
+use offshoot_tree::VaultPath;
 
 use super::Taking;
 use super::ancestry::headers;

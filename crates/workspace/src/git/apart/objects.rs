@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use offshoot_vault::{EntryKind, VaultPath};
+use offshoot_tree::{EntryKind, VaultPath};
 
 use super::report::GitEvent;
 use super::role::{Role, role};

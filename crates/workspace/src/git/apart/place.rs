@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use offshoot_vault::{EntryKind, RootId, Tree, Vault, VaultPath, diff};
+use offshoot_tree::{EntryKind, RootId, Tree, VaultPath, diff};
+use offshoot_vault::Vault;
 
 use crate::error::Result;
 use crate::git::names::git_directory;

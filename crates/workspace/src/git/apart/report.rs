@@ -1,6 +1,7 @@
 //! What people should know about repositories that were merged.
 
-use offshoot_vault::{VaultPath, bound_path};
+use offshoot_tree::VaultPath;
+use offshoot_vault::bound_path;
 
 /// Everything that is told about the repositories of a merge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

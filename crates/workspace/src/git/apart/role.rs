@@ -1,6 +1,6 @@
 //! What each path of a git directory is.
 
-use offshoot_vault::VaultPath;
+use offshoot_tree::VaultPath;
 
 use crate::git::names::within_repository;
 use crate::git::repository::path_of;

@@ -6,7 +6,7 @@ mod pack;
 use std::cell::OnceCell;
 
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
-use offshoot_vault::VaultPath;
+use offshoot_tree::VaultPath;
 
 use crate::error::Result;
 use crate::git::repository::{State, common};
@@ -57,7 +57,7 @@ impl<'a> Store<'a> {
         }
         let found = self.state.tree.get(&self.path(id))?;
         Ok(found.is_some_and(
-            |entry| matches!(entry.body, offshoot_vault::Body::File { size, .. } if size > 0),
+            |entry| matches!(entry.body, offshoot_tree::Body::File { size, .. } if size > 0),
         ))
     }
 

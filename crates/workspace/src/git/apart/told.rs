@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use offshoot_vault::VaultPath;
+use offshoot_tree::VaultPath;
 
 use super::ancestry::{Ancestry, ahead, ancestry, history, includes};
 use super::directory::Checkouts;

@@ -1,6 +1,6 @@
 //! Directories that are taken whole or not at all.
 
-use offshoot_vault::{Entry, VaultPath};
+use offshoot_tree::{Entry, VaultPath};
 
 use super::directory::{BROKEN, CHANGED_SINCE};
 use super::own_name::component;

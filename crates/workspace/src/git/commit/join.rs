@@ -5,7 +5,8 @@ mod merged_tree;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt;
 
-use offshoot_vault::{Vault, VaultPath};
+use offshoot_tree::VaultPath;
+use offshoot_vault::Vault;
 
 use super::{AboutTo, CameHome, GitCommit, GitCommitted, GitWords, commit_note, hooks};
 use crate::error::Result;

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
-use offshoot_vault::{Vault, VaultPath};
+use offshoot_tree::VaultPath;
+use offshoot_vault::Vault;
 
 use super::{AboutTo, CameHome, GitCommit, GitCommitted, GitWords, Wanted};
 use crate::error::Result;

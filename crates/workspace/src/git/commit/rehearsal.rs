@@ -6,11 +6,11 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use offshoot_vault::diff::{self, Change};
-use offshoot_vault::{
-    Batch, Binding, Entry, ExportOptions, Meta, Mtime, RootId, Scratch, TreeEditor, Vault,
-    VaultPath,
-};
+use offshoot_host::Mtime;
+use offshoot_tree::diff;
+use offshoot_tree::diff::Change;
+use offshoot_tree::{Batch, Entry, Meta, RootId, TreeEditor, VaultPath};
+use offshoot_vault::{Binding, ExportOptions, Scratch, Vault};
 
 use super::CameHome;
 use crate::error::Result;

@@ -5,8 +5,9 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use offshoot_vault::diff::Change;
-use offshoot_vault::{Entry, Vault};
+use offshoot_tree::Entry;
+use offshoot_tree::diff::Change;
+use offshoot_vault::Vault;
 
 use super::{CameHome, GitCommit};
 use crate::error::Result;

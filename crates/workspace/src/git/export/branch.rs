@@ -1,6 +1,6 @@
 //! The branch that an export writes to.
 
-use offshoot_vault::Id;
+use offshoot_store::Id;
 
 use super::message::SNAPSHOT;
 use crate::git::apart::{in_the_way, short_ref};

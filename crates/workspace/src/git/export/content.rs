@@ -5,7 +5,8 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::MetadataExt;
 
-use offshoot_vault::{BlobId, Body, Entry, Vault};
+use offshoot_tree::{BlobId, Body, Entry};
+use offshoot_vault::Vault;
 
 use super::stream::Stream;
 use crate::error::Result;

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use offshoot_vault::{Id, Snapshot, Vault};
+use offshoot_store::Id;
+use offshoot_vault::{Snapshot, Vault};
 
 use crate::error::Result;
 

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use offshoot_vault::{Id, Snapshot, Vault, Workspace};
+use offshoot_store::Id;
+use offshoot_vault::{Snapshot, Vault, Workspace};
 
 use crate::error::Result;
 use crate::git::trailers::{EXEC, WORKSPACE, with_trailers};

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Write};
 use std::path::{Path, PathBuf};
 
-use offshoot_vault::BlobReader;
+use offshoot_tree::BlobReader;
 
 use crate::error::{Result, ServiceError};
 use crate::git::error::{GitError, GitResult};

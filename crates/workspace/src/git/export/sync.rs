@@ -4,8 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::sync::Arc;
 
-use offshoot_vault::diff;
-use offshoot_vault::{Entry, Id, RootId, Snapshot, Vault, VaultError, VaultPath};
+use offshoot_store::Id;
+use offshoot_tree::TreeError;
+use offshoot_tree::diff;
+use offshoot_tree::{Entry, RootId, VaultPath};
+use offshoot_vault::{Snapshot, Vault};
 
 use super::content::{Contents, mode_of};
 use super::stream::{NewCommit, Signature, Stream};
@@ -230,7 +233,7 @@ impl<'a> Sync<'a> {
                 }
                 Err(error) => {
                     failed = Some(error);
-                    return Err(VaultError::TopDirectory);
+                    return Err(TreeError::TopDirectory);
                 }
             }
             Ok(())

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use offshoot_vault::{Entry, EntryKind, Tree, VaultPath};
+use offshoot_tree::{Entry, EntryKind, Tree, VaultPath};
 
 use crate::error::Result;
 use crate::git::names::is_git_directory_name;

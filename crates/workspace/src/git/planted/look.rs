@@ -1,7 +1,7 @@
 //! What single directories and files of a set of changes are to git.
 
-use offshoot_vault::diff::Change;
-use offshoot_vault::{Body, VaultPath};
+use offshoot_tree::diff::Change;
+use offshoot_tree::{Body, VaultPath};
 
 use super::{Planted, Was, planted};
 use crate::error::Result;

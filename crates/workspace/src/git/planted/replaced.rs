@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use offshoot_vault::VaultPath;
-use offshoot_vault::diff::Change;
+use offshoot_tree::VaultPath;
+use offshoot_tree::diff::Change;
 
 use crate::error::Result;
 use crate::git::names::within_repository;

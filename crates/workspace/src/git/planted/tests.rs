@@ -1,4 +1,4 @@
-use offshoot_vault::{BlobId, Body, ContentId, DirRef, Meta, NodeId};
+use offshoot_tree::{BlobId, Body, ContentId, DirRef, Meta, NodeId};
 
 use super::*;
 

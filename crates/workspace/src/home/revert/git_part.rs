@@ -1,6 +1,7 @@
 //! What git is asked to do for an undo or a redo, and what it did so far.
 
-use offshoot_vault::{Actor, Operation, Vault, VaultPath};
+use offshoot_tree::VaultPath;
+use offshoot_vault::{Actor, Operation, Vault};
 
 use crate::error::Result;
 use crate::git::{GitAsked, GitDue, GitEvent, GitFolder, GitMove, GitReport, owe};

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use offshoot_vault::diff::Change;
-use offshoot_vault::{
-    Batch, Entry, EntryKind, Meta, Mtime, RootId, Tree, TreeEditor, Vault, VaultPath,
-};
+use offshoot_host::Mtime;
+use offshoot_tree::diff::Change;
+use offshoot_tree::{Batch, Entry, EntryKind, Meta, RootId, Tree, TreeEditor, VaultPath};
+use offshoot_vault::Vault;
 
 use super::decide::Decision;
 use super::{Held, HeldReason, SelectionStates};

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use offshoot_vault::diff::Change;
-use offshoot_vault::{
-    Binding, Body, Entry, EntryKind, RootId, Tree, Vault, VaultPath, bound_path, is_staging,
-};
+use offshoot_tree::diff::Change;
+use offshoot_tree::{Body, Entry, EntryKind, RootId, Tree, VaultPath};
+use offshoot_vault::{Binding, Vault, bound_path, is_staging};
 
 use super::super::ignore::{IgnoreRules, text_at};
 use super::{Choice, HeldReason, Selection, SelectionStates};

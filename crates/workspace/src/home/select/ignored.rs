@@ -2,8 +2,11 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use offshoot_vault::diff::{self, Change};
-use offshoot_vault::{Entry, Meta, Mtime, RootId, Tree, TreeEditor, Vault, VaultPath};
+use offshoot_host::Mtime;
+use offshoot_tree::diff;
+use offshoot_tree::diff::Change;
+use offshoot_tree::{Entry, Meta, RootId, Tree, TreeEditor, VaultPath};
+use offshoot_vault::Vault;
 
 use super::build::store;
 use super::{Held, HeldReason, Selected, Selection, SelectionStates, Tracked, held_back};

@@ -1,6 +1,8 @@
 //! Working trees that a workspace took away, and that the folder has newer work in.
 
-use offshoot_vault::{EntryKind, Meta, Mtime, RootId, Tree, TreeEditor, Vault};
+use offshoot_host::Mtime;
+use offshoot_tree::{EntryKind, Meta, RootId, Tree, TreeEditor};
+use offshoot_vault::Vault;
 
 use super::build::store;
 use super::{HeldReason, Selected};

@@ -1,6 +1,6 @@
 //! What a path becomes, by decisions about its pieces.
 
-use offshoot_vault::{BlobId, Body, Meta, VaultPath};
+use offshoot_tree::{BlobId, Body, Meta, VaultPath};
 
 use super::*;
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use offshoot_vault::VaultPath;
+use offshoot_tree::VaultPath;
 
 use super::super::ancestry::includes;
 use super::super::checkout::Checkout;

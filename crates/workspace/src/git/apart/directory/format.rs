@@ -1,6 +1,6 @@
 //! Repositories that store what they have in another way than before: that and what says so come together, or not at all.
 
-use offshoot_vault::{Tree, VaultPath};
+use offshoot_tree::{Tree, VaultPath};
 
 use super::super::whole::same;
 use super::super::{Taking, Unclear};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use offshoot_vault::{Meta, VaultPath};
+use offshoot_tree::{Meta, VaultPath};
 
 use super::super::ancestry::includes;
 use super::super::logs;

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use offshoot_vault::{Body, Entry, VaultPath, bound_path};
+use offshoot_tree::{Body, Entry, VaultPath};
+use offshoot_vault::bound_path;
 
 use super::super::ancestry::includes;
 use super::super::own_name::own_branches;

@@ -1,6 +1,6 @@
 //! Why a checkout stays, and how to bring together what was kept apart by that.
 
-use offshoot_vault::VaultPath;
+use offshoot_tree::VaultPath;
 
 use super::super::ancestry::{are_unrelated, includes};
 use super::super::report::{GitEvent, GitNote, InUse, WayOn};

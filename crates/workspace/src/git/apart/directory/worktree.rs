@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use offshoot_vault::{VaultPath, bound_path};
+use offshoot_tree::VaultPath;
+use offshoot_vault::bound_path;
 
 use super::super::report::GitEvent;
 use super::super::role::{Role, role};

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
-use offshoot_vault::VaultPath;
+use offshoot_tree::VaultPath;
 
 use super::{Kind, LONGEST, hex};
 use crate::error::Result;

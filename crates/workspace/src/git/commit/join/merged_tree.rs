@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use offshoot_vault::{Entry, Vault};
+use offshoot_tree::Entry;
+use offshoot_vault::Vault;
 
 use super::Kept;
 use crate::error::Result;

@@ -1,0 +1,16 @@
+//! What Offshoot needs of the host's file system and kernel: files, locks, worker threads, mounts.
+//!
+//! Nothing here knows a vault or a tree. Files are reached relative to open directories, by bytes, and never through a symbolic
+//! link that somebody planted. Worker threads are started here and nowhere else.
+
+mod attributes;
+pub mod disk;
+mod error;
+mod identity;
+pub mod lock;
+pub mod mounts;
+pub mod workers;
+
+pub use attributes::{Mtime, Xattr};
+pub use error::{HostError, says_damage};
+pub use identity::FolderIdentity;
