@@ -12,73 +12,42 @@ mod backward;
 mod finish;
 mod folder;
 mod forward;
-mod ground;
+pub(crate) mod ground;
 mod journal;
-mod plan;
-mod problem;
-mod shared;
+pub(crate) mod plan;
+pub(crate) mod problem;
+pub(crate) mod rewritten;
+pub(crate) mod shared;
 mod stage;
 mod stamp;
 mod swap;
+pub(crate) mod target;
 mod touch;
-mod unfinished;
+pub(crate) mod unfinished;
 mod writers;
-
-pub use plan::ApplyPlan;
-pub use problem::{ApplyError, ApplyNote, ApplyProblem, Kept};
-pub use shared::SharedLock;
-pub use unfinished::{Came, ClearedApply, UnfinishedApplies};
-
-pub use ground::is_staging;
-pub(crate) use unfinished::{half_changed, pinned_roots};
 
 use std::fs::File;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use offshoot_host::disk;
 use offshoot_host::lock::DirLock;
 use offshoot_store::Id;
-use offshoot_tree::{RootId, VaultPath};
+use offshoot_tree::RootId;
 use serde_json::Value;
 
 use ground::Ground;
-use journal::{Journal, Step};
+use journal::{APPLIES, Journal, Step};
+use plan::ApplyPlan;
+use problem::{ApplyError, Kept};
+use rewritten::Rewritten;
 
 use crate::error::{Result, io_error};
 use crate::vault::Vault;
 
-/// The directory of a vault with one directory for each apply.
-const APPLIES: &str = "applies";
 /// The file that everybody locks who captures or changes a folder.
 const LOCK: &str = "apply";
-
-/// A folder to change.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ApplyTarget {
-    /// The host directory.
-    pub directory: PathBuf,
-    /// Where it is in the tree; the top for the first.
-    pub at: VaultPath,
-    /// Its device and inode, where they are known: another directory at its path is refused.
-    pub identity: Option<(u64, u64)>,
-}
-
-/// How to change folders.
-#[derive(Clone, Copy, Debug)]
-pub struct ApplyOptions {
-    /// Give files their recorded owners. Only root can; by default root does.
-    pub owners: bool,
-    /// What is new at such a path stays there also where everything else is taken back: somebody may have come to need it.
-    pub stays: fn(&VaultPath) -> bool,
-}
-
-impl Default for ApplyOptions {
-    fn default() -> Self {
-        Self { owners: rustix::process::geteuid().is_root(), stays: |_| false }
-    }
-}
 
 /// Keeps everybody else from capturing or changing the folders of a vault, until dropped; the kernel lets go of it when the
 /// process dies.
@@ -101,20 +70,6 @@ pub struct Apply<'v> {
     fresh: bool,
     rewritten: Rewritten<'v>,
     _lock: DirLock,
-}
-
-/// Tells whether the bytes of a file of the host mean what was put there: a program may have written them anew. The bytes are read only
-/// where they are asked for.
-pub type IsRewritten<'v> = Box<dyn Fn(&Path, &dyn Fn() -> Option<Vec<u8>>) -> bool + 'v>;
-
-/// The answer of whoever knows what files mean; no without one.
-#[derive(Default)]
-struct Rewritten<'v>(Option<IsRewritten<'v>>);
-
-impl std::fmt::Debug for Rewritten<'_> {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Rewritten").field("known", &self.0.is_some()).finish()
-    }
 }
 
 impl Vault {

@@ -12,7 +12,8 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
 
 use crate::error::{Result, VaultError, io_error};
-use crate::gc::{ALONE, each_place};
+use crate::gate::COLLECTING;
+use crate::gc::layers::each_place;
 use crate::vault::Vault;
 
 /// A pack is closed when it is longer than this.
@@ -71,7 +72,7 @@ impl Vault {
         // Neither is anything collected nor moved while it is read.
         let _alone = match self.is_read_only() {
             true => None,
-            false => Some(self.take_alone(ALONE)?),
+            false => Some(self.take_alone(COLLECTING)?),
         };
         let _held = self.hold()?;
         let archive = Archive::create(staged, self.catalog())?;

@@ -10,7 +10,8 @@ use rustix::fs::{self, AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::error::{Result, io_error};
-use crate::import::{ImportOptions, Imported};
+use crate::import::Imported;
+use crate::import::options::ImportOptions;
 use crate::layer::{Adopted, LayerKind};
 use crate::vault::Vault;
 

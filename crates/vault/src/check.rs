@@ -1,10 +1,8 @@
 //! Checking a whole vault: everything that refs reach is there and is what its hash says.
 
 mod execs;
-mod repair;
+pub(crate) mod repair;
 mod stacks;
-
-pub use repair::RepairReport;
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -17,7 +15,7 @@ use offshoot_tree::{BlobId, Body, DirRef, Entry, Node, NodeId, Place};
 
 use crate::audit::audit_chain;
 use crate::error::{Result, VaultError, cut_short, io_error};
-use crate::gc::ALONE;
+use crate::gate::COLLECTING;
 use crate::refs::head_key;
 use crate::snapshot::Snapshot;
 use crate::vault::Vault;
@@ -77,7 +75,7 @@ impl Vault {
     pub fn check(&self, depth: CheckDepth) -> Result<CheckReport> {
         let _shared = match self.is_read_only() {
             true => None,
-            false => Some(self.take_shared(ALONE)?),
+            false => Some(self.take_shared(COLLECTING)?),
         };
         self.check_held(depth)
     }
@@ -274,7 +272,7 @@ impl Checker<'_> {
             self.problem("the head is missing");
         }
         for (key, row) in refs {
-            let snapshots = self.note(crate::vault::snapshots_of(&key, row));
+            let snapshots = self.note(crate::refs::snapshots_of(&key, row));
             for id in snapshots.unwrap_or_default() {
                 let snapshot = self.vault.snapshot(&id);
                 self.note(snapshot);

@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,8 +15,9 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use crate::error::{Result, io_error};
-use crate::vault::Vault;
 
+/// The name of the file that whoever collects or packs has locked.
+pub(crate) const COLLECTING: &str = "gc";
 /// The first pause between two tries; each is twice as long as the one before.
 const SHORTEST_PAUSE: Duration = Duration::from_micros(200);
 /// The longest.
@@ -71,87 +72,67 @@ impl Closed {
     }
 }
 
-impl Vault {
-    /// Keeps garbage collection away until dropped. To be taken before the first look at what will be built upon.
-    pub fn hold(&self) -> Result<Hold<'_>> {
-        if self.is_read_only() {
-            return Ok(Hold { gate: None });
-        }
-        let gate = self.gate();
-        let mut shared = gate.held.lock().unwrap_or_else(PoisonError::into_inner);
+impl Gate {
+    /// Keeps garbage collection away until dropped. `path` is the file of the gate.
+    pub(crate) fn hold(&self, path: &Path, patience: Duration) -> Result<Hold<'_>> {
+        let mut shared = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         if shared.holders == 0 {
-            let path = self.gate_path();
             if shared.file.is_none() {
-                shared.file = Some(open(&path)?);
+                shared.file = Some(open(path)?);
             }
             if let Some(file) = &shared.file {
-                self.wait_for(file, FlockOperation::NonBlockingLockShared, &path)?;
+                wait_for(file, FlockOperation::NonBlockingLockShared, path, patience)?;
             }
         }
         shared.holders += 1;
-        Ok(Hold { gate: Some(gate) })
+        Ok(Hold { gate: Some(self) })
     }
+}
 
+impl Hold<'_> {
+    /// Where nothing can be written nothing is collected either.
+    pub(crate) fn of_nothing() -> Self {
+        Self { gate: None }
+    }
+}
+
+impl Closed {
     /// Waits until nobody holds the gate, and keeps everybody from taking it.
-    pub(crate) fn close_gate(&self) -> Result<Closed> {
-        let path = self.gate_path();
+    pub(crate) fn close(path: &Path, patience: Duration) -> Result<Self> {
         // A description of its own: a lock through the shared one would replace what this process holds there.
-        let held = open(&path)?;
-        self.wait_for(&held, FlockOperation::NonBlockingLockExclusive, &path)?;
-        Ok(Closed { _held: held, since: Instant::now() })
+        let held = take(path, FlockOperation::NonBlockingLockExclusive, patience)?;
+        Ok(Self { _held: held, since: Instant::now() })
     }
+}
 
-    /// Takes a file of the vault for oneself, for as long as it is open.
-    pub(crate) fn take_alone(&self, name: &str) -> Result<File> {
-        let path = self.dir().join(name);
-        let file = open(&path)?;
-        self.wait_for(&file, FlockOperation::NonBlockingLockExclusive, &path)?;
-        Ok(file)
-    }
+/// Takes a file, for as long as it is open.
+pub(crate) fn take(path: &Path, how: FlockOperation, patience: Duration) -> Result<File> {
+    let file = open(path)?;
+    wait_for(&file, how, path, patience)?;
+    Ok(file)
+}
 
-    /// Takes a file of the vault together with others who do the same; nobody has it alone meanwhile.
-    pub(crate) fn take_shared(&self, name: &str) -> Result<File> {
-        let path = self.dir().join(name);
-        let file = open(&path)?;
-        self.wait_for(&file, FlockOperation::NonBlockingLockShared, &path)?;
-        Ok(file)
-    }
+/// Takes a file for oneself, or nothing where another has it.
+pub(crate) fn take_now(path: &Path) -> Result<Option<File>> {
+    let file = open(path)?;
+    Ok(flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok().then_some(file))
+}
 
-    /// The same of a file that is there, or nothing where another has it.
-    pub(crate) fn try_alone(&self, name: &str) -> Result<Option<File>> {
-        match self.dir().join(name).exists() {
-            true => self.take_alone_now(name),
-            false => Ok(None),
+fn wait_for(file: &File, how: FlockOperation, path: &Path, patience: Duration) -> Result<()> {
+    let started = Instant::now();
+    let mut pause = SHORTEST_PAUSE;
+    loop {
+        match flock(file, how) {
+            Ok(()) => return Ok(()),
+            Err(Errno::WOULDBLOCK | Errno::INTR) => {}
+            Err(error) => return Err(io_error("lock", path)(error)),
         }
-    }
-
-    /// Takes a file of the vault for oneself, or nothing where another has it.
-    pub(crate) fn take_alone_now(&self, name: &str) -> Result<Option<File>> {
-        let file = open(&self.dir().join(name))?;
-        Ok(flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok().then_some(file))
-    }
-
-    fn gate_path(&self) -> PathBuf {
-        self.dir().join("gate")
-    }
-
-    fn wait_for(&self, file: &File, how: FlockOperation, path: &Path) -> Result<()> {
-        let patience = self.catalog().options().busy_timeout;
-        let started = Instant::now();
-        let mut pause = SHORTEST_PAUSE;
-        loop {
-            match flock(file, how) {
-                Ok(()) => return Ok(()),
-                Err(Errno::WOULDBLOCK | Errno::INTR) => {}
-                Err(error) => return Err(io_error("lock", path)(error)),
-            }
-            if started.elapsed() >= patience {
-                let (path, seconds) = (path.to_owned(), patience.as_secs());
-                return Err(StoreError::Busy { path, seconds }.into());
-            }
-            thread::sleep(pause);
-            pause = LONGEST_PAUSE.min(pause * 2);
+        if started.elapsed() >= patience {
+            let (path, seconds) = (path.to_owned(), patience.as_secs());
+            return Err(StoreError::Busy { path, seconds }.into());
         }
+        thread::sleep(pause);
+        pause = LONGEST_PAUSE.min(pause * 2);
     }
 }
 

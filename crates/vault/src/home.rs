@@ -2,11 +2,8 @@
 
 mod delete;
 mod folders;
-mod import;
-mod moved;
-
-pub use import::FromArchive;
-pub use moved::MovedFolder;
+pub(crate) mod import;
+pub(crate) mod moved;
 
 use std::collections::HashSet;
 use std::fs;
@@ -21,7 +18,9 @@ use offshoot_store::Id;
 
 use crate::actor::Actor;
 use crate::error::{VaultError, holder_name, io_error};
-use crate::import::{ImportOptions, ImportReport, Source};
+use crate::import::Source;
+use crate::import::options::ImportOptions;
+use crate::import::report::ImportReport;
 use crate::name::{NameError, check_name};
 use crate::vault::{Vault, VaultOptions, owner_to_spare, require_own};
 

@@ -5,21 +5,18 @@
 //! stats only.
 
 mod build;
-mod cache;
+pub(crate) mod cache;
+mod content;
 mod folders;
-mod ignore;
-mod plan;
+pub(crate) mod ignore;
+pub(crate) mod options;
+pub(crate) mod plan;
 mod read;
+pub(crate) mod report;
 mod scan;
 mod unreadable;
 
-pub use ignore::FILE as IGNORE_FILE;
-
-pub(crate) use cache::{cached_root, clear as clear_cache, unsettled_for};
-pub(crate) use plan::group_of;
-
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use offshoot_host::{Mtime, workers};
 use offshoot_store::StackRow;
@@ -28,98 +25,13 @@ use offshoot_tree::{Batch, ContentId, Entry, Meta, RootId, VaultPath};
 
 use crate::actor::Actor;
 use crate::error::{Result, io_error};
+use crate::import::options::ImportOptions;
+use crate::import::report::ImportReport;
 use crate::layer::LayerKind;
 use crate::operation::CREATE;
 use crate::refs::Binding;
 use crate::transact::{NewSnapshot, Transaction};
 use crate::vault::Vault;
-
-/// Told how far an import is; called from several threads.
-pub trait Progress: Send + Sync {
-    /// So many entries were found, all told.
-    fn found(&self, entries: u64);
-    /// So many files are to be read, with so many bytes.
-    fn reading(&self, files: u64, bytes: u64);
-    /// Another file was read.
-    fn read(&self, bytes: u64);
-}
-
-/// How to import.
-#[derive(Clone, Default)]
-pub struct ImportOptions {
-    /// Worker threads; 0 for one per core.
-    pub threads: usize,
-    /// Directories that are never entered, such as the home of the vaults.
-    pub never: Vec<PathBuf>,
-    /// Ignore files count for nothing, and nothing is remembered for a next time.
-    pub everything: bool,
-    /// Whom to tell about progress.
-    pub progress: Option<Arc<dyn Progress>>,
-}
-
-impl std::fmt::Debug for ImportOptions {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { threads, never, everything, progress: _ } = self;
-        f.debug_struct("ImportOptions")
-            .field("threads", threads)
-            .field("never", never)
-            .field("everything", everything)
-            .finish_non_exhaustive()
-    }
-}
-
-/// Something that did not come in, or not whole.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Skipped {
-    /// Its path below the imported directory.
-    pub path: Vec<u8>,
-    /// Why.
-    pub why: SkipReason,
-}
-
-/// Why something did not come in, or not whole.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SkipReason {
-    /// It could not be read.
-    Unreadable(String),
-    /// It could not be read, so what the main line has of it stays as it was.
-    Kept(String),
-    /// It is a socket.
-    Socket,
-    /// It is a device.
-    Device,
-    /// It is the home of the vaults.
-    Home,
-    /// Another file system is mounted here, which shows the kernel and no files.
-    Pseudo,
-    /// The place is that of further folders in the vault's tree.
-    Reserved,
-    /// These attributes are not kept; the rest came in.
-    Attributes(Vec<String>),
-    /// It kept changing while it was read; what came in is one of its states, or a mix of several.
-    Unstable,
-}
-
-/// What an import did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ImportReport {
-    /// Files that came in.
-    pub files: u64,
-    /// Directories, without the top.
-    pub directories: u64,
-    /// Symbolic links.
-    pub symlinks: u64,
-    /// Named pipes.
-    pub fifos: u64,
-    /// Bytes of all files.
-    pub bytes: u64,
-    /// Files that were not read because the stat cache knew them.
-    pub unchanged: u64,
-    /// Entries that an ignore file kept out.
-    pub ignored: u64,
-    /// What did not come in, or not whole, by path.
-    pub skipped: Vec<Skipped>,
-}
 
 /// Where a new vault's files come from.
 #[derive(Clone, Copy, Debug)]

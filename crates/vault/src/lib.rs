@@ -1,7 +1,7 @@
-//! The heart of Offshoot: a state of files is one hash.
+//! The heart of Offshoot: the history of a project's files.
 //!
-//! Files are blobs, directories are Merkle nodes, a state of files is a root. Forking, checkpointing and undoing move
-//! pointers; diffing compares hashes. Everything durable goes through [`Vault::transact`]. The vault does not know what a
+//! A state of files is one hash, the root of a tree (`offshoot-tree`). Forking, checkpointing and undoing move pointers at such
+//! states. Everything durable goes through [`Vault::transact`]. The vault does not know what a
 //! mount, a process or a policy is. The formats are specified in `docs/design/storage-format.md`.
 
 mod actor;
@@ -15,9 +15,11 @@ mod check;
 mod content;
 mod error;
 mod exec;
+mod execs;
 mod export;
 mod gate;
 mod gc;
+mod hold;
 mod home;
 mod import;
 mod layer;
@@ -32,33 +34,44 @@ mod reserve;
 mod scratch;
 mod snapshot;
 mod transact;
+mod undo;
 mod usage;
 mod vault;
 
 pub use actor::Actor;
-pub use apply::{
-    Apply, ApplyError, ApplyNote, ApplyOptions, ApplyPlan, ApplyProblem, ApplyTarget, Came,
-    ClearedApply, FolderLock, IsRewritten, Kept, SharedLock, UnfinishedApplies, is_staging,
-};
+pub use apply::ground::is_staging;
+pub use apply::plan::ApplyPlan;
+pub use apply::problem::{ApplyError, ApplyNote, ApplyProblem, Kept};
+pub use apply::rewritten::IsRewritten;
+pub use apply::shared::SharedLock;
+pub use apply::target::{ApplyOptions, ApplyTarget};
+pub use apply::unfinished::{Came, ClearedApply, UnfinishedApplies};
+pub use apply::{Apply, FolderLock};
 pub use archive::Archived;
 pub use caches::{CacheEntry, CacheInfo, CacheUse, CacheWish, Caches, Tidied};
-pub use check::{CheckDepth, CheckReport, RepairReport};
+pub use check::repair::RepairReport;
+pub use check::{CheckDepth, CheckReport};
 pub use content::NewContent;
 pub use error::{Result, VaultError};
 pub use exec::{ExecRecord, STDERR, STDOUT};
 pub use export::ExportOptions;
 pub use gate::Hold;
-pub use gc::{GcDue, GcOptions, GcReport, GcSchedule, LastCollection, PackReport, Taken};
-pub use home::{Created, FromArchive, Home, HomeError, Listed, MovedFolder};
-pub use import::{
-    IGNORE_FILE, ImportOptions, ImportReport, Imported, Progress, SkipReason, Skipped,
-};
+pub use gc::due::{GcDue, GcSchedule, LastCollection};
+pub use gc::pack::PackReport;
+pub use gc::report::{GcOptions, GcReport, Taken};
+pub use home::import::FromArchive;
+pub use home::moved::MovedFolder;
+pub use home::{Created, Home, HomeError, Listed};
+pub use import::Imported;
+pub use import::ignore::FILE as IGNORE_FILE;
+pub use import::options::{ImportOptions, Progress};
+pub use import::report::{ImportReport, SkipReason, Skipped};
 pub use layer::{
     Access, Adopted, CompactOptions, CompactWay, Compacted, ExecNote, JoinNote, Left, LeftSize,
     LinkLimit, OutputReader, OutputWriter, Placed, PlainAccess, Preview, Rebuilt, Running, Stack,
     Upper,
 };
-pub use lock::{CompactionLock, WorkspaceLock, WorkspaceShare};
+pub use lock::workspace::{CompactionLock, WorkspaceLock, WorkspaceShare};
 pub use name::{NameError, check_name, name_from};
 pub use operation::{
     CAPTURE, COMMIT, CREATE, Operation, OperationLog, REDO, Reverted, Scope, UNDO,

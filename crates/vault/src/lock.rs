@@ -1,110 +1,26 @@
-//! One user of a workspace at a time.
+//! Files that are locked, and waited for.
 
-mod vault_lock;
+pub(crate) mod vault_lock;
+pub(crate) mod workspace;
 
-pub(crate) use vault_lock::VaultLock;
-
-use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use offshoot_host::HostError;
-use offshoot_store::{Id, StoreError};
+use offshoot_store::StoreError;
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
-use crate::error::{Result, VaultError, io_error};
-use crate::vault::Vault;
+use crate::error::{Result, io_error};
 
 /// The first pause between two tries; each is twice as long as the one before.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(2);
 /// The longest.
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 /// A lock for oneself.
-const ALONE: FlockOperation = FlockOperation::NonBlockingLockExclusive;
-/// How long those may take who only share a workspace: they change its refs, and let go of it.
-const BRIEF: Duration = Duration::from_secs(10);
-
-/// Holds a workspace until dropped; the kernel lets go of it when the process dies.
-#[derive(Debug)]
-pub struct WorkspaceLock {
-    held: File,
-}
-
-impl Drop for WorkspaceLock {
-    fn drop(&mut self) {
-        // What it says counts only while it is locked, so it does no harm to leave it.
-        drop(self.held.set_len(0));
-    }
-}
-
-impl Vault {
-    /// Takes a workspace for oneself, waiting for others up to `wait`, or for as long as it takes without one. `holder` is a
-    /// line, such as a process id and a command, that tells those who wait in vain whom they waited for.
-    ///
-    /// Only those who ask are kept out, for themselves or [to share](Self::share_workspace): refs can be changed without it. Those who share it
-    /// are waited for in any case.
-    pub fn lock_workspace(
-        &self,
-        workspace: &Id,
-        wait: Option<Duration>,
-        holder: &str,
-    ) -> Result<WorkspaceLock> {
-        let path = self.dir().join("locks").join(workspace.to_string());
-        let mut held = open(&path)?;
-        if !wait_for_all(&held, &path, wait, BRIEF)? {
-            return Err(busy(workspace, &path));
-        }
-        let write = held.set_len(0).and_then(|()| held.write_all(holder.as_bytes()));
-        write.map_err(io_error("write", &path))?;
-        Ok(WorkspaceLock { held })
-    }
-
-    /// Keeps those out who take a workspace for themselves, for as long as its refs are changed; nobody who shares it waits for others who do.
-    pub fn share_workspace(&self, workspace: &Id) -> Result<WorkspaceShare> {
-        let path = self.dir().join("locks").join(workspace.to_string());
-        let held = match open(&path) {
-            // Nobody takes it for himself in a vault that cannot be written, and who changes refs is told so.
-            Err(VaultError::Host(HostError::Io { source, .. }))
-                if source.kind() == std::io::ErrorKind::PermissionDenied =>
-            {
-                return Ok(WorkspaceShare { _held: None });
-            }
-            held => held?,
-        };
-        match try_lock(&held, &path, FlockOperation::NonBlockingLockShared)? {
-            true => Ok(WorkspaceShare { _held: Some(held) }),
-            false => Err(busy(workspace, &path)),
-        }
-    }
-}
-
-/// Shares a workspace with others who change its refs, until dropped.
-#[derive(Debug)]
-pub struct WorkspaceShare {
-    _held: Option<File>,
-}
-
-/// Held by the one process that merges layers of a vault, until dropped.
-#[derive(Debug)]
-pub struct CompactionLock {
-    _held: File,
-}
-
-impl Vault {
-    /// Takes the right to merge layers; nothing where another process is at it.
-    pub fn lock_compaction(&self) -> Result<Option<CompactionLock>> {
-        self.enter()?;
-        let path = self.dir().join("locks").join("compaction");
-        let held = open(&path)?;
-        Ok(try_lock(&held, &path, ALONE)?.then_some(CompactionLock { _held: held }))
-    }
-}
-
+pub(crate) const ALONE: FlockOperation = FlockOperation::NonBlockingLockExclusive;
 /// Takes a file for oneself, waiting for others up to `wait`, or for as long as it takes without one.
 pub(crate) fn take(path: &PathBuf, wait: Option<Duration>) -> Result<File> {
     take_for(path, wait, path)
@@ -120,15 +36,13 @@ pub(crate) fn take_for(path: &PathBuf, wait: Option<Duration>, what: &Path) -> R
     Err(StoreError::Busy { path, seconds }.into())
 }
 
-/// Waits for a file to be free, up to `wait`, and locks it. Those who share it are waited for in any case, up to `brief`.
-fn wait_for_all(held: &File, path: &Path, wait: Option<Duration>, brief: Duration) -> Result<bool> {
-    let shared = || try_lock(held, path, FlockOperation::NonBlockingLockShared);
-    Ok(wait_for(held, path, ALONE, wait)?
-        || (shared()? && wait_for(held, path, ALONE, Some(brief))?))
-}
-
 /// Waits until a file can be locked, and locks it; false where it was not free in time.
-fn wait_for(held: &File, path: &Path, how: FlockOperation, wait: Option<Duration>) -> Result<bool> {
+pub(crate) fn wait_for(
+    held: &File,
+    path: &Path,
+    how: FlockOperation,
+    wait: Option<Duration>,
+) -> Result<bool> {
     let deadline = wait.map(|wait| Instant::now() + wait);
     let mut pause = SHORTEST_PAUSE;
     while !try_lock(held, path, how)? {
@@ -143,7 +57,7 @@ fn wait_for(held: &File, path: &Path, how: FlockOperation, wait: Option<Duration
 }
 
 /// Opens the file to lock. It is never removed but with the vault, so that all who lock it lock the same.
-fn open(path: &PathBuf) -> Result<File> {
+pub(crate) fn open(path: &PathBuf) -> Result<File> {
     let mut options = File::options();
     options.read(true).write(true).create(true).truncate(false).mode(0o600);
     match options.open(path) {
@@ -162,68 +76,10 @@ fn open(path: &PathBuf) -> Result<File> {
     }
 }
 
-fn try_lock(file: &File, path: &Path, how: FlockOperation) -> Result<bool> {
+pub(crate) fn try_lock(file: &File, path: &Path, how: FlockOperation) -> Result<bool> {
     match flock(file, how) {
         Ok(()) => Ok(true),
         Err(Errno::WOULDBLOCK | Errno::INTR) => Ok(false),
         Err(error) => Err(io_error("lock", path)(error)),
-    }
-}
-
-fn busy(workspace: &Id, path: &Path) -> VaultError {
-    VaultError::WorkspaceBusy { workspace: *workspace, holder: holder(path) }
-}
-
-/// Who has taken a file, in their own words.
-fn holder(path: &Path) -> String {
-    let holder = fs::read_to_string(path).unwrap_or_default();
-    holder.lines().next().unwrap_or_default().to_owned()
-}
-
-/// Who has taken a workspace for himself, of those whose locks lie in a directory.
-pub(crate) fn holder_below(locks: &Path) -> Option<String> {
-    let paths = fs::read_dir(locks).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut workspaces = paths.filter(|path| path.file_name().is_some_and(is_id));
-    workspaces.find_map(|path| {
-        let held = File::open(&path).ok()?;
-        let free = try_lock(&held, &path, FlockOperation::NonBlockingLockShared).ok()?;
-        (!free).then(|| holder(&path))
-    })
-}
-
-fn is_id(name: &OsStr) -> bool {
-    name.to_str().is_some_and(|name| name.parse::<Id>().is_ok())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const AT_ONCE: Option<Duration> = Some(Duration::ZERO);
-    const BRIEFLY: Duration = Duration::from_millis(300);
-
-    /// Those who share it let go of it soon, so they are waited for; but not for ever, should one hang.
-    #[test]
-    fn those_who_share_are_waited_for_for_a_while() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("lock");
-        let (mine, other) = (open(&path).unwrap(), open(&path).unwrap());
-        assert!(try_lock(&other, &path, FlockOperation::NonBlockingLockShared).unwrap());
-        let started = Instant::now();
-        assert!(!wait_for_all(&mine, &path, AT_ONCE, BRIEFLY).unwrap());
-        assert!((BRIEFLY..10 * BRIEFLY).contains(&started.elapsed()), "{:?}", started.elapsed());
-        flock(&mine, FlockOperation::Unlock).unwrap();
-        thread::scope(|scope| {
-            scope.spawn(|| {
-                thread::sleep(BRIEFLY / 3);
-                drop(other);
-            });
-            assert!(wait_for_all(&mine, &path, AT_ONCE, 100 * BRIEFLY).unwrap());
-        });
-        // One who has it for himself is not.
-        let other = open(&path).unwrap();
-        let started = Instant::now();
-        assert!(!wait_for_all(&other, &path, AT_ONCE, 100 * BRIEFLY).unwrap());
-        assert!(started.elapsed() < 10 * BRIEFLY);
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use offshoot_host::FolderIdentity;
-use offshoot_store::{Id, RefKey, RefRow};
+use offshoot_store::{Id, Reader, RefKey, RefRow};
 use offshoot_tree::VaultPath;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -236,4 +236,59 @@ pub(crate) fn from_json<T: DeserializeOwned>(what: &str, text: &str) -> Result<T
 
 pub(crate) fn to_json<T: Serialize>(value: &T) -> String {
     serde_json::to_string(value).expect("plain structs with text keys always become JSON")
+}
+
+/// The bindings as they are, that of the top of the tree first.
+pub(crate) fn bindings(reader: &Reader<'_>) -> Result<Vec<Binding>> {
+    let rows = reader.refs(BINDING)?;
+    let bindings: Result<Vec<Binding>> =
+        rows.iter().map(|(key, row)| Binding::from_row(key, row)).collect();
+    let mut bindings = bindings?;
+    bindings.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(bindings)
+}
+
+/// The snapshots that refs point at.
+pub(crate) fn reachable_heads(reader: &Reader<'_>) -> Result<Vec<Id>> {
+    let mut heads = Vec::new();
+    for (key, row) in reader.all_refs()? {
+        heads.extend(snapshots_of(&key, row)?);
+    }
+    heads.sort_unstable();
+    heads.dedup();
+    Ok(heads)
+}
+
+/// The snapshots that commands start from: of the head, and of each workspace and what it was forked from.
+pub(crate) fn working_heads(reader: &Reader<'_>) -> Result<Vec<Id>> {
+    let mut heads = Vec::new();
+    for kind in ["head", WORKSPACE] {
+        for (key, row) in reader.refs(kind)? {
+            heads.extend(snapshots_of(&key, row)?);
+        }
+    }
+    Ok(heads)
+}
+
+/// The snapshots that one ref points at.
+pub(crate) fn snapshots_of(key: &RefKey, row: RefRow) -> Result<Vec<Id>> {
+    Ok(match key.kind.as_str() {
+        "head" => vec![head_snapshot(&row)?],
+        WORKSPACE => {
+            let state = Workspace::from_row(key, row)?.state;
+            vec![state.head, state.base]
+        }
+        CHECKPOINT => vec![Checkpoint::from_row(key, row)?.state.snapshot],
+        BINDING => Binding::from_row(key, &row).map(|_| Vec::new())?,
+        _ => Vec::new(),
+    })
+}
+
+/// The first and last id that start with this text.
+pub(crate) fn prefix_range(prefix: &str) -> Option<(Id, Id)> {
+    if prefix.is_empty() || prefix.len() > 26 || !prefix.is_ascii() {
+        return None;
+    }
+    let padded = |with: &str| format!("{prefix}{}", with.repeat(26 - prefix.len()));
+    Some((padded("0").parse().ok()?, padded("z").parse().ok()?))
 }

@@ -302,7 +302,7 @@ impl<'a, 'b> Transaction<'a, 'b> {
 
     /// The bindings as they are under the write lock, without the changes of this transaction.
     pub fn bindings(&self) -> Result<Vec<Binding>> {
-        crate::vault::bindings(self.writer)
+        crate::refs::bindings(self.writer)
     }
 
     /// Removes a binding.

@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 use offshoot_store::{Hash, Id, StackRow};
 
 use crate::error::Result;
-use crate::gc::{LastCollection, Pins, Taken, shown};
+use crate::gc::due::LastCollection;
+use crate::gc::layers::shown;
+use crate::gc::pins::Pins;
+use crate::gc::report::Taken;
 use crate::refs::{head_key, head_snapshot};
 use crate::reserve;
 use crate::vault::Vault;

@@ -7,19 +7,20 @@ use std::time::Duration;
 
 use offshoot_host::disk;
 use offshoot_store::{
-    Catalog, CutShort, DraftBackend, Id, ObjectKind, OpenOptions, Presence, Reader, RefKey, RefRow,
+    Catalog, CutShort, DraftBackend, Id, ObjectKind, OpenOptions, Presence, Reader, RefKey,
     SqliteBackend, StoreError,
 };
 use offshoot_tree::{Batch, Objects, RootId, Tree, TreeError};
 
 use crate::actor::Actor;
 use crate::error::{Result, VaultError, io_error};
-use crate::gate::Gate;
-use crate::import;
-use crate::lock::VaultLock;
+use crate::gate::{COLLECTING, Gate};
+use crate::import::cache;
+use crate::lock::vault_lock::VaultLock;
 use crate::operation::Scope;
 use crate::refs::{
-    BINDING, Binding, CHECKPOINT, Checkpoint, WORKSPACE, Workspace, head_key, head_snapshot,
+    Binding, CHECKPOINT, Checkpoint, WORKSPACE, Workspace, bindings, head_key, head_snapshot,
+    prefix_range, reachable_heads,
 };
 use crate::reserve::{self, Released};
 use crate::snapshot::{self, Snapshot};
@@ -246,13 +247,13 @@ impl Vault {
         }
         self.sweep_layers()?;
         self.clear_packs();
-        import::clear_cache(&self.dir);
+        cache::clear(&self.dir);
         Ok(())
     }
 
     /// Removes packs that were being written, unless somebody writes them now.
     fn clear_packs(&self) {
-        let Ok(Some(_alone)) = self.try_alone(crate::gc::ALONE) else { return };
+        let Ok(Some(_alone)) = self.try_alone(COLLECTING) else { return };
         for entry in std::fs::read_dir(self.packs_dir()).into_iter().flatten().flatten() {
             if entry.file_name().as_encoded_bytes().ends_with(b".tmp") {
                 // What cannot be removed now is removed when garbage is collected.
@@ -436,61 +437,6 @@ pub(crate) fn owner_to_spare(dir: &Path) -> Option<u32> {
     }
     let owner = std::fs::symlink_metadata(dir).ok()?.uid();
     (owner != 0).then_some(owner)
-}
-
-/// The bindings as they are, that of the top of the tree first.
-pub(crate) fn bindings(reader: &Reader<'_>) -> Result<Vec<Binding>> {
-    let rows = reader.refs(BINDING)?;
-    let bindings: Result<Vec<Binding>> =
-        rows.iter().map(|(key, row)| Binding::from_row(key, row)).collect();
-    let mut bindings = bindings?;
-    bindings.sort_by(|a, b| a.name.cmp(&b.name));
-    Ok(bindings)
-}
-
-/// The snapshots that refs point at.
-pub(crate) fn reachable_heads(reader: &Reader<'_>) -> Result<Vec<Id>> {
-    let mut heads = Vec::new();
-    for (key, row) in reader.all_refs()? {
-        heads.extend(snapshots_of(&key, row)?);
-    }
-    heads.sort_unstable();
-    heads.dedup();
-    Ok(heads)
-}
-
-/// The snapshots that commands start from: of the head, and of each workspace and what it was forked from.
-pub(crate) fn working_heads(reader: &Reader<'_>) -> Result<Vec<Id>> {
-    let mut heads = Vec::new();
-    for kind in ["head", WORKSPACE] {
-        for (key, row) in reader.refs(kind)? {
-            heads.extend(snapshots_of(&key, row)?);
-        }
-    }
-    Ok(heads)
-}
-
-/// The snapshots that one ref points at.
-pub(crate) fn snapshots_of(key: &RefKey, row: RefRow) -> Result<Vec<Id>> {
-    Ok(match key.kind.as_str() {
-        "head" => vec![head_snapshot(&row)?],
-        WORKSPACE => {
-            let state = Workspace::from_row(key, row)?.state;
-            vec![state.head, state.base]
-        }
-        CHECKPOINT => vec![Checkpoint::from_row(key, row)?.state.snapshot],
-        BINDING => Binding::from_row(key, &row).map(|_| Vec::new())?,
-        _ => Vec::new(),
-    })
-}
-
-/// The first and last id that start with this text.
-pub(crate) fn prefix_range(prefix: &str) -> Option<(Id, Id)> {
-    if prefix.is_empty() || prefix.len() > 26 || !prefix.is_ascii() {
-        return None;
-    }
-    let padded = |with: &str| format!("{prefix}{}", with.repeat(26 - prefix.len()));
-    Some((padded("0").parse().ok()?, padded("z").parse().ok()?))
 }
 
 /// Counts and sizes of a vault.

@@ -15,7 +15,6 @@ pub(crate) const LARGEST: &[(&str, usize)] = &[
     ("protocol", 6),
     ("sandbox", 7),
     ("store", 10),
-    ("vault", 32),
     ("workspace", 62),
 ];
 

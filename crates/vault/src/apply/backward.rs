@@ -5,8 +5,9 @@ use super::forward::holds;
 use super::ground::{Ground, Site};
 use super::journal::{Action, Step};
 use super::problem::Kept;
+use super::rewritten::Rewritten;
 use super::stamp::Stamp;
-use super::{Rewritten, touch};
+use super::touch;
 use crate::error::Result;
 
 /// How a step was taken back.

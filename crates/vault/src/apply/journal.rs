@@ -16,6 +16,8 @@ use super::ground::staging_name;
 use super::stamp::Stamp;
 use crate::error::{Result, VaultError, io_error};
 
+/// The directory of a vault with one directory for each apply.
+pub(super) const APPLIES: &str = "applies";
 /// The name of the document in the directory of an apply.
 pub(super) const JOURNAL: &str = "journal";
 /// The same document before there are any steps: where things are staged.

@@ -3,24 +3,26 @@
 mod captured;
 mod checks;
 mod classes;
+pub(super) mod paths;
 mod steps;
 
-use offshoot_host::disk::{join, split_last};
-use offshoot_tree::{Entry, Meta, RootId, Tree, VaultPath, diff};
-use steps::Planner;
-
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
+
+use offshoot_host::disk::join;
+use offshoot_tree::{Entry, Meta, RootId, Tree, VaultPath, diff};
 
 use super::folder::Folder;
 use super::problem::{ApplyNote, ApplyProblem};
 use super::stamp::Stamp;
+use super::target::{ApplyOptions, ApplyTarget};
 use super::writers::FileKey;
-use super::{ApplyOptions, ApplyTarget};
 use crate::error::Result;
 use crate::refs::{OWN, bound_path};
 use crate::vault::Vault;
+use paths::{Changes, Pair, Where, locate};
+use steps::Planner;
 
 /// What an apply is going to do. Nothing was written yet.
 #[derive(Debug)]
@@ -42,20 +44,6 @@ impl ApplyPlan {
     pub(super) fn stays(&self, at: &Where) -> bool {
         let below = VaultPath::parse(&at.path);
         below.is_ok_and(|below| (self.stays)(&self.targets[at.folder].at.concat(&below)))
-    }
-}
-
-/// A path in a folder.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Where {
-    pub(super) folder: usize,
-    pub(super) path: Arc<[u8]>,
-}
-
-impl Where {
-    /// The directory that it is in.
-    fn parent(&self) -> Self {
-        Self { folder: self.folder, path: split_last(&self.path).0.into() }
     }
 }
 
@@ -191,12 +179,6 @@ impl Vault {
     }
 }
 
-/// What is different, by where.
-type Changes = BTreeMap<Where, Pair>;
-
-/// What was at a path, and what comes there.
-type Pair = (Option<Arc<Entry>>, Option<Arc<Entry>>);
-
 /// The directory of a tree that holds what belongs to Offshoot.
 fn own_path() -> VaultPath {
     VaultPath::top().join(OWN)
@@ -216,16 +198,4 @@ fn make_own(plan: &ApplyPlan, changes: &mut Changes, after: Option<Entry>) {
     if changes.iter().any(comes) {
         changes.insert(at, (None, after.map(Arc::new)));
     }
-}
-
-/// The folder that a path of the tree belongs to, and where in it.
-fn locate(targets: &[ApplyTarget], path: &VaultPath) -> Option<Where> {
-    let within = targets.iter().enumerate().filter(|(_, target)| path.is_within(&target.at));
-    let (folder, target) = within.max_by_key(|(_, target)| target.at.names().len())?;
-    let below = &path.names()[target.at.names().len()..];
-    // Other folders are no part of the first, also where they are not among the targets.
-    if target.at.is_top() && path.is_within(&bound_path()) {
-        return None;
-    }
-    Some(Where { folder, path: below.join(&b'/').into() })
 }

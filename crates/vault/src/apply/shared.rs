@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use offshoot_store::Id;
 
-use super::APPLIES;
 use super::ground::STAGING;
+use super::journal::APPLIES;
 use crate::error::Result;
 use crate::vault::{Vault, VaultOptions};
 

@@ -11,8 +11,9 @@ use rustix::io::Errno;
 use super::ground::{self, Ground};
 use super::journal::Action;
 use super::problem::{ApplyError, ApplyProblem, Kept};
+use super::rewritten::{IsRewritten, Rewritten};
 use super::stamp::Kind;
-use super::{Apply, IsRewritten, Rewritten, backward, forward, touch, writers};
+use super::{Apply, backward, forward, touch, writers};
 use crate::error::{Result, io_error};
 use crate::layer::syncs_each;
 

@@ -13,8 +13,9 @@ use offshoot_tree::RootId;
 use serde_json::Value;
 
 use super::ground::Ground;
-use super::journal::{BACK, DONE, JOURNAL, Journal, PLACES};
-use super::{APPLIES, Apply, FolderLock, Rewritten};
+use super::journal::{APPLIES, BACK, DONE, JOURNAL, Journal, PLACES};
+use super::rewritten::Rewritten;
+use super::{Apply, FolderLock};
 use crate::error::{Result, io_error};
 use crate::refs::Binding;
 use crate::vault::Vault;

@@ -16,7 +16,10 @@ use self::find::Finder;
 use super::{CheckDepth, CheckReport};
 use crate::actor::Actor;
 use crate::error::{Result, VaultError, io_error};
-use crate::gc::{ALONE, Pins, each_place, leftovers};
+use crate::gate::COLLECTING;
+use crate::gc::caches::leftovers;
+use crate::gc::layers::each_place;
+use crate::gc::pins::Pins;
 use crate::vault::Vault;
 
 /// A record of hard links that refers to another is no longer than this.
@@ -54,7 +57,7 @@ impl Vault {
         let mut accepted = self.accept_loss(actor)?;
         accepted.extend(head.map(|head| self.restore_head(head, actor)).transpose()?);
         self.enter()?;
-        let _alone = self.take_alone(ALONE)?;
+        let _alone = self.take_alone(COLLECTING)?;
         let mut records = self.repair_records()?;
         records.splice(..0, accepted);
         let closed = self.close_gate()?;

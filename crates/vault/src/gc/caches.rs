@@ -9,7 +9,7 @@ use offshoot_store::Id;
 use super::Collector;
 use super::pins::Pins;
 use crate::error::{Result, io_error};
-use crate::import::cached_root;
+use crate::import::cache::cached_root;
 use crate::scratch;
 use crate::vault::Vault;
 

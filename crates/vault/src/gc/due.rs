@@ -5,8 +5,9 @@ use std::time::Duration;
 use offshoot_store::Id;
 use serde::{Deserialize, Serialize};
 
-use super::{ALONE, GcReport};
+use super::report::GcReport;
 use crate::error::Result;
+use crate::gate::COLLECTING;
 use crate::refs::{from_json, to_json};
 use crate::vault::Vault;
 
@@ -111,7 +112,7 @@ impl Vault {
     /// Whether nobody collects now.
     pub fn is_gc_idle(&self) -> bool {
         // Where nobody ever collected there is no file to lock.
-        !self.dir().join(ALONE).exists() || matches!(self.try_alone(ALONE), Ok(Some(_)))
+        !self.dir().join(COLLECTING).exists() || matches!(self.try_alone(COLLECTING), Ok(Some(_)))
     }
 
     /// Notes that one is begun, so that one that fails is not tried after every command.

@@ -5,9 +5,10 @@ use offshoot_tree::{BlobId, PlaceStart, RootId};
 
 use super::layers::each_place;
 use super::mark::Marks;
-use super::{ALONE, Taken};
+use super::report::Taken;
 use crate::actor::Actor;
 use crate::error::Result;
+use crate::gate::COLLECTING;
 use crate::vault::Vault;
 
 /// What packing did.
@@ -24,7 +25,7 @@ impl Vault {
     /// the vault. Others can go on meanwhile; what they store is not moved.
     pub fn pack(&self, actor: &Actor) -> Result<PackReport> {
         self.enter()?;
-        let _alone = self.take_alone(ALONE)?;
+        let _alone = self.take_alone(COLLECTING)?;
         let marks = self.mark_all()?;
         let mut in_layers = Vec::new();
         each_place(self, ObjectKind::Blob, |object, start| {

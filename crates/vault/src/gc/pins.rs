@@ -9,7 +9,7 @@ use offshoot_store::{Hash, Id};
 use offshoot_tree::RootId;
 
 use super::mark::Marks;
-use crate::apply;
+use crate::apply::unfinished::pinned_roots;
 use crate::error::{Result, VaultError, io_error};
 use crate::layer::ExecNote;
 use crate::vault::Vault;
@@ -75,7 +75,7 @@ impl Pins {
             }
             Ok(())
         })?;
-        roots.extend(apply::pinned_roots(vault)?.into_iter().map(|root| root.0));
+        roots.extend(pinned_roots(vault)?.into_iter().map(|root| root.0));
         let objects = vault.objects()?;
         for root in roots.into_iter().map(RootId) {
             // A note may be older than the collection that took what it names.

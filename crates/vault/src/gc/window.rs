@@ -5,12 +5,14 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use offshoot_store::{Hash, Id, Reader, RefChange, RefKey};
 use offshoot_tree::{Objects, RootId};
 
+use super::bases;
 use super::mark::Marks;
 use super::pins::Pins;
-use super::{GcOptions, bases};
+use super::report::GcOptions;
 use crate::error::{Result, VaultError};
+use crate::refs::snapshots_of;
 use crate::refs::{CHECKPOINT, Checkpoint, from_json};
-use crate::vault::{Vault, snapshots_of};
+use crate::vault::Vault;
 
 /// Operations are read from the log in pages of this many.
 const PAGE: u32 = 256;

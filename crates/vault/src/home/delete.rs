@@ -9,10 +9,11 @@ use offshoot_host::disk;
 use offshoot_store::Id;
 
 use super::{Home, HomeError, Result, entries, read_link};
-use crate::apply::half_changed;
+use crate::apply::unfinished::half_changed;
 use crate::error::{VaultError, io_error};
 use crate::layer::running_below;
-use crate::lock::{self, VaultLock};
+use crate::lock::vault_lock::VaultLock;
+use crate::lock::workspace::holder_below;
 
 impl Home {
     /// Deletes a vault with everything in it. This cannot be undone. It takes no room, and the vault is not opened.
@@ -58,7 +59,7 @@ impl Home {
             let (workspace, exec, command) = (note.workspace_name, note.exec, note.command);
             return Err(HomeError::Running { vault, workspace, exec, command });
         }
-        match lock::holder_below(&dir.join("locks")) {
+        match holder_below(&dir.join("locks")) {
             Some(holder) => Err(HomeError::InUse { vault, holder }),
             None => Ok(()),
         }

@@ -10,10 +10,10 @@ use offshoot_tree::{Batch, Body, ContentId, DirRef, Entry, Meta, RootId};
 use rayon::prelude::*;
 use rustix::fs::Stat;
 
-use super::ImportReport;
 use super::cache::Rows;
+use super::content::FileContent;
 use super::plan::Plan;
-use super::read::FileContent;
+use super::report::ImportReport;
 use super::scan::{Scanned, ScannedBody, ScannedDir, ScannedEntry, inode};
 
 /// A tree, ready to be stored.

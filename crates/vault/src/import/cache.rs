@@ -19,7 +19,7 @@ use offshoot_tree::codec::{FormatError, Input, put_bytes, put_varint, put_zigzag
 use offshoot_tree::{BlobId, RootId};
 use rustix::fs::Stat;
 
-use super::read::FileContent;
+use super::content::FileContent;
 
 const MAGIC: &[u8; 4] = b"OSC\x03";
 /// Longer than a tick of any kernel's clock.
@@ -77,29 +77,29 @@ fn nanoseconds(time: Mtime) -> i128 {
 }
 
 /// The files of a directory that are remembered, by name.
-pub(super) type KnownFolder<'a> = Vec<(&'a [u8], Known)>;
+pub(crate) type KnownFolder<'a> = Vec<(&'a [u8], Known)>;
 
 /// Files that are remembered, by directory: all of one are looked for at once, in the order in which they are here.
 #[derive(Default)]
-pub(super) struct KnownFiles<'a> {
+pub(crate) struct KnownFiles<'a> {
     folders: HashMap<&'a [u8], KnownFolder<'a>, RandomState>,
     files: u64,
 }
 
 impl<'a> KnownFiles<'a> {
     /// How many they are.
-    pub(super) fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.files
     }
 
     /// Those of one directory, sorted by name.
-    pub(super) fn folder(&self, path: &[u8]) -> &[(&'a [u8], Known)] {
+    pub(crate) fn folder(&self, path: &[u8]) -> &[(&'a [u8], Known)] {
         self.folders.get(path).map_or(&[], Vec::as_slice)
     }
 }
 
 /// A file that is remembered.
-pub(super) struct Known {
+pub(crate) struct Known {
     state: State,
     blob: BlobId,
     /// The permissions of its mode that are recorded: fewer than it shows where it has an access list.
@@ -109,7 +109,7 @@ pub(super) struct Known {
 
 /// Files to remember, as a cache file has them.
 #[derive(Default)]
-pub(super) struct Rows {
+pub(crate) struct Rows {
     bytes: Vec<u8>,
     files: u64,
 }
@@ -117,7 +117,7 @@ pub(super) struct Rows {
 impl Rows {
     /// Adds a file of an import that began at `started`, unless it may still change without a trace. Files of one directory
     /// come one after the other, sorted by name.
-    pub(super) fn add(&mut self, path: &[u8], content: &FileContent, started: Mtime) {
+    pub(crate) fn add(&mut self, path: &[u8], content: &FileContent, started: Mtime) {
         let state = State::of(&content.stat);
         if !state.is_settled(started) {
             return;
@@ -141,7 +141,7 @@ impl Rows {
         self.files += 1;
     }
 
-    pub(super) fn append(&mut self, other: &Self) {
+    pub(crate) fn append(&mut self, other: &Self) {
         self.bytes.extend_from_slice(&other.bytes);
         self.files += other.files;
     }
@@ -150,17 +150,17 @@ impl Rows {
 /// Whether a cache is worth being written that would spare the next import so many files and bytes, out of `files` that there
 /// are: it is always written whole, and a few files are read sooner than many are written down. `known` is how many it has
 /// now.
-pub(super) fn is_worth_writing(known: u64, files: u64, (read, bytes): (u64, u64)) -> bool {
+pub(crate) fn is_worth_writing(known: u64, files: u64, (read, bytes): (u64, u64)) -> bool {
     let spared = read.saturating_mul(ROWS_A_FILE).saturating_add(bytes / BYTES_A_ROW);
     (read > 0 && spared >= files) || known > files.saturating_mul(2)
 }
 
 impl Known {
-    pub(super) fn matches(&self, stat: &Stat) -> bool {
+    pub(crate) fn matches(&self, stat: &Stat) -> bool {
         self.state == State::of(stat)
     }
 
-    pub(super) fn content(&self, mut stat: Stat) -> FileContent {
+    pub(crate) fn content(&self, mut stat: Stat) -> FileContent {
         stat.st_mode &= !0o777 | self.permissions;
         let (blob, size, xattrs) = (self.blob, self.state.size, self.xattrs.clone());
         FileContent { stat, blob, size, xattrs, cached: true }
@@ -168,13 +168,13 @@ impl Known {
 }
 
 /// The cache file of a source directory.
-pub(super) fn file_for(vault: &Path, source: &Path) -> PathBuf {
+pub(crate) fn file_for(vault: &Path, source: &Path) -> PathBuf {
     let hash = blake3::hash(source.as_os_str().as_bytes());
     vault.join("cache").join(format!("stat-{}", &hash.to_hex()[..32]))
 }
 
 /// The bytes of a cache file; empty where there is none that is whole.
-pub(super) fn load(file: &Path) -> Vec<u8> {
+pub(crate) fn load(file: &Path) -> Vec<u8> {
     let mut bytes = fs::read(file).unwrap_or_default();
     let Some(end) = bytes.len().checked_sub(32) else { return Vec::new() };
     if blake3::hash(&bytes[..end]).as_bytes() != &bytes[end..] {
@@ -186,7 +186,7 @@ pub(super) fn load(file: &Path) -> Vec<u8> {
 
 /// What a cache file remembers, by path. It counts only if the vault still has the root that it was written with: the
 /// cache may survive a crash that the objects did not.
-pub(super) fn parse(bytes: &[u8], has_root: impl FnOnce(&RootId) -> bool) -> KnownFiles<'_> {
+pub(crate) fn parse(bytes: &[u8], has_root: impl FnOnce(&RootId) -> bool) -> KnownFiles<'_> {
     parse_all(bytes, has_root).unwrap_or_default()
 }
 
@@ -242,7 +242,7 @@ pub(crate) fn cached_root(file: &Path) -> Option<RootId> {
 }
 
 /// Writes a cache file. Failing to is no error: the next import reads more.
-pub(super) fn save(file: &Path, root: &RootId, rows: &Rows) {
+pub(crate) fn save(file: &Path, root: &RootId, rows: &Rows) {
     let mut out = Vec::with_capacity(rows.bytes.len() + 128);
     out.extend_from_slice(MAGIC);
     out.extend_from_slice(&root.0);
@@ -254,7 +254,7 @@ pub(super) fn save(file: &Path, root: &RootId, rows: &Rows) {
 }
 
 /// Makes a cache file count for as long as the vault has this root, which keeps everything that the file speaks of.
-pub(super) fn keep_by(file: &Path, root: &RootId) {
+pub(crate) fn keep_by(file: &Path, root: &RootId) {
     if cached_root(file).is_none_or(|now| now == *root) {
         return;
     }

@@ -7,7 +7,9 @@ use offshoot_host::disk::{bytes_path, join};
 use offshoot_tree::links::Links;
 use offshoot_tree::{Batch, Body, ContentId, Entry, Meta, RootId, VaultPath};
 
-use super::{ImportOptions, ImportReport, Imported, PendingCache, Skipped, Taken};
+use super::options::ImportOptions;
+use super::report::{ImportReport, Skipped};
+use super::{Imported, PendingCache, Taken};
 use crate::error::{Result, VaultError, io_error};
 use crate::layer::LayerKind;
 use crate::refs::{BOUND, Binding, OWN};

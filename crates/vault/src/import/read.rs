@@ -10,9 +10,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use offshoot_host::disk;
 use offshoot_host::disk::join;
 use offshoot_host::workers::share;
-use offshoot_host::{Xattr, disk};
 use offshoot_store::Id;
 use offshoot_tree::{Batch, BlobId, Objects, Place};
 use rayon::prelude::*;
@@ -20,25 +20,16 @@ use rustix::fs::{self, FileType, OFlags, Stat};
 use rustix::io::Errno;
 
 use super::cache;
+use super::content::FileContent;
+use super::options::ImportOptions;
 use super::plan::{Chunk, Plan};
+use super::report::{SkipReason, Skipped};
 use super::scan::Scanned;
-use super::{ImportOptions, SkipReason, Skipped};
 use crate::error::{Result, io_error};
 use crate::layer::{LayerKind, LayerStage};
 
 /// How often a file that changes while it is read is read again.
 const TRIES: u32 = 5;
-
-/// What is known of a file after reading it, or from the cache.
-#[derive(Clone)]
-pub(super) struct FileContent {
-    pub(super) stat: Stat,
-    pub(super) blob: BlobId,
-    pub(super) size: u64,
-    pub(super) xattrs: Vec<Xattr>,
-    /// It did not have to be read.
-    pub(super) cached: bool,
-}
 
 /// What reading gave.
 pub(super) struct Contents {

@@ -20,8 +20,9 @@ use rayon::prelude::*;
 use rustix::fs::{self, AtFlags, FileType, OFlags, Stat};
 
 use super::ignore::{FILE as IGNORE_FILE, Ignores};
-use super::{ImportOptions, SkipReason, Skipped};
-use crate::apply::is_staging;
+use super::options::ImportOptions;
+use super::report::{SkipReason, Skipped};
+use crate::apply::ground::is_staging;
 use crate::error::{Result, io_error};
 use crate::refs::{BOUND, OWN};
 

@@ -4,7 +4,8 @@ use offshoot_host::Mtime;
 use offshoot_host::disk::join;
 use offshoot_tree::{Batch, TreeEditor, VaultPath};
 
-use super::{Imported, SkipReason, Skipped};
+use super::Imported;
+use super::report::{SkipReason, Skipped};
 use crate::error::Result;
 use crate::vault::Vault;
 

@@ -28,7 +28,7 @@ use super::stage::{LayerStage, Progress};
 use super::upper::Upper;
 use super::written::{Owner, UpperDir, Written};
 use crate::error::{Result, io_error};
-use crate::import::Skipped;
+use crate::import::report::Skipped;
 use crate::transact::Transaction;
 use crate::vault::Vault;
 

@@ -21,7 +21,7 @@ use super::sweep::{self, LeftSize};
 use super::upper::Upper;
 use crate::error::{Result, VaultError, io_error};
 use crate::exec::{STDERR, STDOUT};
-use crate::import::Skipped;
+use crate::import::report::Skipped;
 use crate::vault::Vault;
 
 /// Where what interrupted commands left is set aside.

@@ -45,7 +45,7 @@ impl Vault {
 
 /// The roots that commands start from: of the head, and of each workspace and what it was forked from.
 pub(super) fn head_roots(reader: &offshoot_store::Reader<'_>) -> Result<Vec<offshoot_store::Hash>> {
-    let mut snapshots = crate::vault::working_heads(reader)?;
+    let mut snapshots = crate::refs::working_heads(reader)?;
     snapshots.sort_unstable();
     snapshots.dedup();
     let mut roots = Vec::new();

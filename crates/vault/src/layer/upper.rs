@@ -13,7 +13,7 @@ use super::note::{COPY, ExecNote, OUTPUT};
 use super::place::PlacedLinks;
 use super::stage::{LayerKind, LayerStage};
 use crate::error::{Result, io_error};
-use crate::import::Skipped;
+use crate::import::report::Skipped;
 use crate::vault::Vault;
 
 /// A directory to write a difference to a root into, in overlayfs format. Dropped without being adopted, it is removed.

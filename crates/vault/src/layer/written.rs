@@ -9,7 +9,7 @@ use rustix::fs::{self, FileType, OFlags, Stat};
 
 use super::access::{Reach, attributes};
 use crate::error::{Result, io_error};
-use crate::import::{SkipReason, Skipped};
+use crate::import::report::{SkipReason, Skipped};
 
 const OVERLAY: &[u8] = b"user.overlay.";
 pub(super) const OPAQUE: &[u8] = b"user.overlay.opaque";

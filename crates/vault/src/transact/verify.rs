@@ -6,9 +6,9 @@ use offshoot_store::{Id, ObjectKind, RefChange, Writer};
 use offshoot_tree::TreeError;
 
 use crate::error::{Result, VaultError};
+use crate::refs::snapshots_of;
 use crate::refs::{CHECKPOINT, WORKSPACE, key};
 use crate::snapshot::Snapshot;
-use crate::vault::snapshots_of;
 
 /// Fails where a ref would name a snapshot whose files are gone, or a checkpoint be left without its workspace. What refs
 /// named before, and what the transaction itself makes, is there and is not looked up.

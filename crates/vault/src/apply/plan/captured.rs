@@ -11,11 +11,11 @@ use rayon::prelude::*;
 use rustix::fs as sys;
 use rustix::io::Errno;
 
-use super::{Changes, Pair, Where};
+use super::paths::{Changes, Pair, Where};
 use crate::apply::folder::Folder;
 use crate::apply::problem::ApplyProblem;
-use crate::apply::stamp::{Kind, Look, look_at};
-use crate::import::unsettled_for;
+use crate::apply::stamp::{Kind, Look, Stamp, look_at};
+use crate::import::cache::unsettled_for;
 use crate::materialize::hash_file;
 
 /// What is at each path that had something, or why it cannot be changed; in the order of the changes.
@@ -91,7 +91,7 @@ fn file(folder: &Folder, path: &[u8], look: &Look, blob: &BlobId) -> Result<Look
     let start = look_at(open.as_fd()).map_err(fail)?;
     let found = hash_file(&open);
     let end = look_at(open.as_fd()).map_err(fail)?;
-    let stamp = super::Stamp::of(&start);
+    let stamp = Stamp::of(&start);
     let same = stamp.is(look) && stamp.is_untouched(&end) && found.is_ok_and(|it| it == *blob);
     if same { Ok(end) } else { Err(ApplyProblem::Changed { path: folder.host(path) }) }
 }

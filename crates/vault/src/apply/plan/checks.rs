@@ -9,7 +9,8 @@ use offshoot_tree::{Entry, EntryKind, display_bytes};
 use rustix::fs::{self, Access, AtFlags, StatVfsMountFlags};
 
 use super::captured::link_above;
-use super::{Changes, Planner, Where, Work};
+use super::paths::{Changes, Where};
+use super::{Planner, Work};
 use crate::apply::problem::{ApplyNote, ApplyProblem};
 use crate::apply::stamp::{Kind, Look, look};
 use crate::apply::writers::writers;

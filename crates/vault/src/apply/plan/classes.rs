@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use offshoot_tree::{Entry, RootId, Tree, VaultPath};
 
-use super::{Changes, Where, locate};
-use crate::apply::ApplyTarget;
+use super::paths::{Changes, Where, locate};
+use crate::apply::target::ApplyTarget;
 use crate::error::Result;
 use crate::vault::Vault;
 

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use offshoot_host::disk::{join, names, split_last};
 use offshoot_tree::{Entry, EntryKind, Meta, Objects, RootId, Tree, VaultPath};
 
-use super::{ApplyPlan, Changes, Planned, PlannedStaging, Where, Work, captured};
+use super::paths::{Changes, Where};
+use super::{ApplyPlan, Planned, PlannedStaging, Work, captured};
 use crate::apply::problem::{ApplyNote, ApplyProblem};
 use crate::apply::stamp::{Kind, Look, Stamp};
 use crate::error::Result;

@@ -6,7 +6,8 @@ use offshoot_store::{Id, RefChange, RefKey, RefRow};
 
 use crate::error::{Result, VaultError};
 use crate::operation::Scope;
-use crate::vault::{Vault, snapshots_of};
+use crate::refs::snapshots_of;
+use crate::vault::Vault;
 
 /// The log is followed back so far.
 const LONGEST_WAY: u32 = 10_000;

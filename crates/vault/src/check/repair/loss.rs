@@ -8,7 +8,8 @@ use offshoot_store::Id;
 
 use crate::actor::Actor;
 use crate::error::{Result, VaultError, cut_short, io_error};
-use crate::gc::{ALONE, leftovers};
+use crate::gate::COLLECTING;
+use crate::gc::caches::leftovers;
 use crate::operation::Scope;
 use crate::refs::{head_key, head_snapshot};
 use crate::vault::Vault;
@@ -87,7 +88,7 @@ impl Vault {
 
     /// Moves layers and packs that no record speaks of out of the way of everybody who would take them for leftovers.
     fn set_lost_aside(&self) -> Result<Vec<PathBuf>> {
-        let _alone = self.take_alone(ALONE)?;
+        let _alone = self.take_alone(COLLECTING)?;
         let _closed = self.close_gate()?;
         let (lost, mut aside) = (self.dir().join(LOST), Vec::new());
         for path in leftovers(self)? {

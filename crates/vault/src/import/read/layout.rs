@@ -11,8 +11,9 @@ use offshoot_host::{Mtime, disk};
 use rayon::prelude::*;
 use rustix::fs::{self, AtFlags, FileType, Mode};
 
-use super::{FileContent, Pass};
+use super::Pass;
 use crate::error::{Result, io_error};
+use crate::import::content::FileContent;
 use crate::import::scan::{LinkedNames, ScannedBody, ScannedDir, ScannedEntry};
 
 impl Pass<'_> {

@@ -8,7 +8,7 @@ use offshoot_tree::{Objects, RootId};
 use rustix::fs::Stat;
 
 use crate::error::Result;
-use crate::import::group_of;
+use crate::import::plan::group_of;
 use crate::layer::written::{UpperDir, inode};
 
 /// The group of each inode that was written under several names. No two inodes share one, nor does an inode share one with

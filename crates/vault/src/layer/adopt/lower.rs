@@ -18,7 +18,7 @@ const PIECE: usize = 1 << 16;
 
 /// The layers below, topmost first, and after them those that only hold bytes.
 #[derive(Debug, Default)]
-pub(in crate::layer) struct Lower {
+pub(crate) struct Lower {
     pub(super) layers: Vec<PathBuf>,
 }
 

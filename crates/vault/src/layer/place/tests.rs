@@ -7,7 +7,7 @@ use std::path::Path;
 use super::*;
 use crate::actor::Actor;
 use crate::home::Home;
-use crate::import::ImportOptions;
+use crate::import::options::ImportOptions;
 use crate::layer::access::{PlainAccess, Reach};
 use crate::layer::written::{OPAQUE, Written};
 use crate::vault::VaultOptions;

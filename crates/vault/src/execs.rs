@@ -1,0 +1,41 @@
+//! Looking up what commands did.
+
+use offshoot_store::Id;
+
+use crate::error::Result;
+use crate::exec::ExecRecord;
+use crate::refs::prefix_range;
+use crate::vault::Vault;
+
+impl Vault {
+    /// Commands newest first, at most `limit`, older than `before` if given, of one workspace or of all. Their envelopes are
+    /// not read.
+    pub fn execs(
+        &self,
+        workspace: Option<Id>,
+        before: Option<Id>,
+        limit: u32,
+    ) -> Result<Vec<ExecRecord>> {
+        let rows =
+            self.read(|reader| Ok(reader.execs(workspace.as_ref(), before.as_ref(), limit)?))?;
+        rows.into_iter().map(ExecRecord::from_row).collect()
+    }
+
+    /// One command, with its envelope.
+    pub fn exec(&self, id: &Id) -> Result<Option<ExecRecord>> {
+        let row = self.read(|reader| Ok(reader.exec(id)?))?;
+        row.map(ExecRecord::from_row).transpose()
+    }
+
+    /// What a command wrote to [`STDOUT`](crate::STDOUT) or [`STDERR`](crate::STDERR), as far as it was kept.
+    pub fn exec_output(&self, id: &Id, stream: u8) -> Result<Vec<u8>> {
+        let bytes = self.read(|reader| Ok(reader.exec_output(id, stream)?))?;
+        Ok(bytes.unwrap_or_default())
+    }
+
+    /// Commands whose ids start with this text; at most three are looked for.
+    pub fn execs_by_prefix(&self, prefix: &str) -> Result<Vec<Id>> {
+        let Some((low, high)) = prefix_range(prefix) else { return Ok(Vec::new()) };
+        self.read(|reader| Ok(reader.execs_between(&low, &high, 3)?))
+    }
+}

@@ -1,0 +1,59 @@
+//! Who may do what at the same time in one vault: its gate, and its files that are locked.
+
+use std::fs::File;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rustix::fs::FlockOperation;
+
+use crate::error::Result;
+use crate::gate::{self, Closed, Hold};
+use crate::vault::Vault;
+
+impl Vault {
+    /// Keeps garbage collection away until dropped. To be taken before the first look at what will be built upon.
+    pub fn hold(&self) -> Result<Hold<'_>> {
+        if self.is_read_only() {
+            return Ok(Hold::of_nothing());
+        }
+        self.gate().hold(&self.gate_path(), self.patience())
+    }
+
+    /// Waits until nobody holds the gate, and keeps everybody from taking it.
+    pub(crate) fn close_gate(&self) -> Result<Closed> {
+        Closed::close(&self.gate_path(), self.patience())
+    }
+
+    /// Takes a file of the vault for oneself, for as long as it is open.
+    pub(crate) fn take_alone(&self, name: &str) -> Result<File> {
+        let how = FlockOperation::NonBlockingLockExclusive;
+        gate::take(&self.dir().join(name), how, self.patience())
+    }
+
+    /// Takes a file of the vault together with others who do the same; nobody has it alone meanwhile.
+    pub(crate) fn take_shared(&self, name: &str) -> Result<File> {
+        let how = FlockOperation::NonBlockingLockShared;
+        gate::take(&self.dir().join(name), how, self.patience())
+    }
+
+    /// The same of a file that is there, or nothing where another has it.
+    pub(crate) fn try_alone(&self, name: &str) -> Result<Option<File>> {
+        match self.dir().join(name).exists() {
+            true => self.take_alone_now(name),
+            false => Ok(None),
+        }
+    }
+
+    /// Takes a file of the vault for oneself, or nothing where another has it.
+    pub(crate) fn take_alone_now(&self, name: &str) -> Result<Option<File>> {
+        gate::take_now(&self.dir().join(name))
+    }
+
+    fn gate_path(&self) -> PathBuf {
+        self.dir().join("gate")
+    }
+
+    fn patience(&self) -> Duration {
+        self.catalog().options().busy_timeout
+    }
+}
