@@ -31,7 +31,9 @@ pub(crate) struct PsArgs {
 /// Lists what runs.
 pub(crate) fn run(args: &PsArgs, context: &Context) -> Result<()> {
     let vaults = match args.all {
-        true => context.home.list()?.iter().map(|listed| context.open_listed(listed)).collect(),
+        true => {
+            context.registry().list()?.iter().map(|listed| context.open_listed(listed)).collect()
+        }
         false => context.vault().map(|vault| vec![vault]),
     };
     let vaults: Vec<OpenVault> = vaults?;
@@ -101,7 +103,7 @@ pub(crate) fn kill(args: &KillArgs, context: &Context) -> Result<()> {
     };
     service.end(&running, ending)?;
     let waits = !args.no_wait && !matches!(ending, Ending::Signal(_));
-    let ended = waits && wait_over(&running, context.settings.config.exec.grace + SEALING);
+    let ended = waits && wait_over(&running, context.config().exec.grace + SEALING);
     let exec = running.note.exec;
     let record = if ended { service.recorded(&running)? } else { None };
     let document = KilledDoc {

@@ -85,7 +85,7 @@ pub(crate) fn run(args: &ResolveArgs, context: &Context) -> Result<()> {
     let paths = context.typed_all(vault, &args.paths)?;
     // Until the decision is recorded nothing else needs what is read here.
     let _held = vault.hold()?;
-    let service = ConflictService::new(vault, &context.actor);
+    let service = ConflictService::new(vault, context.actor());
     let choice = choice(args, vault, &paths)?;
     let options = ResolveOptions { force: args.force, whole: args.whole };
     let resolved = service.resolve(&workspace, &paths, &choice, options)?;

@@ -60,8 +60,8 @@ pub(super) fn pick(
         let hint = "`offshoot review --accept ID --commit` does the same without one";
         return Err(CliError::usage("-p asks questions, so it needs a terminal").hint(hint));
     }
-    let (diff, merge) = (context.diff_options(), context.merge_options());
-    let service = ReviewService::new(vault, &context.actor, diff, merge);
+    let (diff, merge) = (context.engine.diff_options(), context.engine.merge_options());
+    let service = ReviewService::new(vault, context.actor(), diff, merge);
     let mut items = service.items(workspace, selection, &[])?;
     items.retain(|item| item.held.is_none());
     let roots = [vault.head()?.root, vault.snapshot(&workspace.state.head)?.root];

@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use offshoot_workspace::ExecutionTimeout;
-use serde::{Deserialize, Serialize};
 
 use crate::complete;
-use crate::config::parse_duration;
+use offshoot_engine::settings::{self, parse_duration};
 
 /// Where and how a command runs.
 #[derive(Debug, Args)]
@@ -63,14 +62,22 @@ impl Options {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Net {
     /// Nothing but its own loopback interface
     #[default]
     None,
     /// Everything that the host reaches
     Host,
+}
+
+impl From<settings::Net> for Net {
+    fn from(net: settings::Net) -> Self {
+        match net {
+            settings::Net::None => Self::None,
+            settings::Net::Host => Self::Host,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -13,9 +13,9 @@ use rustix::fs::FileType;
 
 use super::options::{Checkpoint, DriverName, Net};
 use super::{Ask, Input, Options};
-use crate::config::DriverSetting;
 use crate::context::Context;
 use crate::error::{CliError, Result};
+use offshoot_engine::settings::DriverSetting;
 
 /// Variables of the caller that every command gets: what it needs to find programs and to print as people read. All
 /// others, among them keys and tokens, are passed on only when named.
@@ -103,7 +103,7 @@ pub(super) fn build(
         patch: ask.patch,
         wait: options.wait,
         keep: options.keep,
-        actor: context.actor.clone(),
+        actor: context.actor().clone(),
     })
 }
 
@@ -112,7 +112,7 @@ fn driver(options: &Options, context: &Context) -> DriverChoice {
         Some(DriverName::Auto) => DriverSetting::Auto,
         Some(DriverName::Overlay) => DriverSetting::Overlay,
         Some(DriverName::Copy) => DriverSetting::Copy,
-        None => context.settings.config.exec.driver,
+        None => context.config().exec.driver,
     };
     match setting {
         DriverSetting::Auto => DriverChoice::Auto,
@@ -176,7 +176,7 @@ fn execution_place(options: &Options, context: &Context) -> ExecutionPlace {
     if let Some(name) = context.workspace_name().filter(|_| options.from.is_none()) {
         return ExecutionPlace::Workspace(name.to_owned());
     }
-    let lifetime = options.ephemeral.then_some(context.settings.config.workspace.ephemeral_ttl);
+    let lifetime = options.ephemeral.then_some(context.config().workspace.ephemeral_ttl);
     ExecutionPlace::Fork { from: options.from.clone(), lifetime }
 }
 

@@ -44,14 +44,14 @@ impl LayerName {
 
 pub(crate) fn run(args: &TestArgs, context: &Context) -> Result<ExitCode> {
     let files = match args.files.is_empty() {
-        true => context.policy(&[]),
+        true => context.engine.policy(&[]),
         false => {
             let file = |path: &PathBuf| PolicyFile {
                 layer: args.layer.layer(),
                 path: path.clone(),
                 required: true,
             };
-            context.policy_of(args.files.iter().map(file).collect())
+            context.engine.policy_of(args.files.iter().map(file).collect())
         }
     };
     let document = document(&files)?;

@@ -33,7 +33,7 @@ pub(super) fn run(args: &InfoArgs, context: &Context) -> Result<()> {
     let figures = vault.figures()?;
     let top = vault.objects()?.root(&head.root)?;
     let (files_bytes, entries) = top.directory().map_or((0, 0), |dir| (dir.bytes, dir.entries));
-    let config = &context.settings.config;
+    let config = &context.config();
     let due = vault.gc_due(&maintain::schedule(config))?;
     let usage = vault.storage_usage(due.last.as_ref())?;
     let garbage_bytes = args.exact.then(|| garbage(&vault, context)).transpose()?;
@@ -130,8 +130,8 @@ fn collection(due: &GcDue, auto: bool) -> CollectionDoc {
 
 /// What a collection would take.
 fn garbage(vault: &Vault, context: &Context) -> Result<u64> {
-    let options = GcOptions { dry_run: true, ..gc::kept(&context.settings.config) };
-    Ok(vault.collect(&options, &context.actor)?.freed())
+    let options = GcOptions { dry_run: true, ..gc::kept(&context.config()) };
+    Ok(vault.collect(&options, context.actor())?.freed())
 }
 
 fn storage(usage: &StorageUsage) -> Vec<StorageDoc> {

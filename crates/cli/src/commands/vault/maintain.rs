@@ -6,9 +6,9 @@ use offshoot_workspace::{MaintenanceOptions, MaintenanceService, Resolver};
 
 use super::background;
 use crate::commands::gc;
-use crate::config::Config;
 use crate::context::{Context, OpenVault};
 use crate::error::Result;
+use offshoot_engine::settings::Config;
 
 #[derive(Debug, Args)]
 pub(crate) struct MaintainArgs {
@@ -31,13 +31,13 @@ pub(super) fn run(args: &MaintainArgs, context: &Context) -> Result<()> {
     let workspace =
         context.workspace_name().and_then(|name| Resolver::new(&vault).workspace(name).ok());
     let workspace = workspace.map_or_else(Id::random, |workspace| workspace.id);
-    let service = MaintenanceService::new(&vault, options(&context.settings.config));
-    Ok(service.run(workspace, &context.actor)?)
+    let service = MaintenanceService::new(&vault, options(&context.config()));
+    Ok(service.run(workspace, context.actor())?)
 }
 
 /// Starts it after a command in a workspace, where there is something to do.
 pub(crate) fn after_command(context: &Context, opened: &OpenVault, workspace: &Id) {
-    let service = MaintenanceService::new(&opened.vault, options(&context.settings.config));
+    let service = MaintenanceService::new(&opened.vault, options(&context.config()));
     if service.is_due(workspace).unwrap_or(false) {
         // The command is done and was answered; the next one tries again.
         let words = ["maintain", "--workspace", &workspace.to_string()];

@@ -79,7 +79,7 @@ pub(super) fn is_own(name: &str) -> bool {
 }
 
 /// The names of all keys.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+pub fn names() -> impl Iterator<Item = &'static str> {
     KEYS.iter().map(|key| key.name)
 }
 

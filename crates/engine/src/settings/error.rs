@@ -9,7 +9,7 @@ use super::sources::variable_of;
 
 /// Why settings could not be loaded.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum ConfigError {
+pub enum ConfigError {
     /// A file that exists cannot be read.
     #[error("cannot read the configuration file {}", path.display())]
     Read {
@@ -98,7 +98,7 @@ pub(crate) enum ConfigError {
 
 /// Where something was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
+pub enum Place {
     /// In a file; line and column start at 1, columns count characters.
     File {
         /// The file.
@@ -118,7 +118,7 @@ pub(crate) enum Place {
 
 impl ConfigError {
     /// What to do about it, where that is known.
-    pub(crate) fn hint(&self) -> Option<String> {
+    pub fn hint(&self) -> Option<String> {
         match self {
             Self::Read { .. } => {
                 Some("make the file readable, or name another one with OFFSHOOT_CONFIG".to_owned())

@@ -2,10 +2,10 @@
 
 use offshoot_protocol::{GoalDoc, WayOnDoc};
 
-use super::line;
+use crate::words::line;
 
 /// What to do about something that was just named, with the commands as they can be typed.
-pub(crate) fn text(way: &WayOnDoc) -> String {
+pub fn text(way: &WayOnDoc) -> String {
     let goal = match way.goal {
         GoalDoc::Merge => "to merge it",
         GoalDoc::Record => "to merge it, with the files as they are",
@@ -20,16 +20,16 @@ pub(crate) fn text(way: &WayOnDoc) -> String {
 }
 
 /// The commands, in one line for a shell.
-pub(crate) fn commands(way: &WayOnDoc) -> String {
+pub fn commands(way: &WayOnDoc) -> String {
     line(&way.commands.join(" && "))
 }
 
 /// The commands that lead to one thing, where there are any.
-pub(crate) fn to(goal: GoalDoc, ways: &[WayOnDoc]) -> Option<String> {
+pub fn to(goal: GoalDoc, ways: &[WayOnDoc]) -> Option<String> {
     ways.iter().find(|way| way.goal == goal).map(commands)
 }
 
 /// The line that says how to take back what was done.
-pub(crate) fn take_back(ways: &[WayOnDoc]) -> Option<String> {
+pub fn take_back(ways: &[WayOnDoc]) -> Option<String> {
     to(GoalDoc::Undo, ways).map(|commands| format!("undo: {commands}"))
 }

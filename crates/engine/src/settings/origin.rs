@@ -7,7 +7,7 @@ use figment::Metadata;
 
 /// The place that decided a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub enum Origin {
     /// Nobody set it.
     Default,
     /// The user's file.

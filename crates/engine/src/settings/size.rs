@@ -13,7 +13,7 @@ const UNITS: &[(&str, u64)] = &[
 ];
 
 /// Reads a number of bytes: whole digits and a unit, in either case, with or without a space between.
-pub(crate) fn parse(text: &str) -> Option<u64> {
+pub fn parse(text: &str) -> Option<u64> {
     let text = text.trim();
     let digits_end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (digits, unit) = text.split_at(digits_end);

@@ -6,14 +6,14 @@ use jiff::{SignedDuration, Span, SpanRelativeTo};
 use serde::{Deserialize, Deserializer, Serializer, de};
 
 /// Reads a duration; days count as 24 hours. Nothing for text without units, for months and for negative ones.
-pub(crate) fn parse(text: &str) -> Option<Duration> {
+pub fn parse(text: &str) -> Option<Duration> {
     let span: Span = text.trim().parse().ok()?;
     let signed = span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;
     Duration::try_from(signed).ok()
 }
 
 /// Writes a duration so that [`parse`] reads the same one.
-pub(crate) fn format(duration: Duration) -> String {
+pub fn format(duration: Duration) -> String {
     match SignedDuration::try_from(duration) {
         Ok(signed) => format!("{signed:#}"),
         Err(_) => format!("{}s", duration.as_secs()),

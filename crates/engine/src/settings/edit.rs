@@ -16,7 +16,7 @@ use super::{keys, layer};
 
 /// Whose file is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Whose {
+pub enum Whose {
     /// The user's, for all projects.
     User,
     /// The project's: the nearest from the current directory upward, or a new one there.
@@ -25,19 +25,19 @@ pub(crate) enum Whose {
 
 /// What was changed.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Edited {
+pub struct Edited {
     /// The key.
-    pub(crate) key: &'static str,
+    pub key: &'static str,
     /// Its value in the file now; none where it is not set there any more.
-    pub(crate) value: Option<Json>,
+    pub value: Option<Json>,
     /// The file.
-    pub(crate) path: PathBuf,
+    pub path: PathBuf,
     /// Whether the file is other than before.
-    pub(crate) changed: bool,
+    pub changed: bool,
 }
 
 /// Sets a key in a file, or takes it out. The file is checked whole before it is written; comments and order stay.
-pub(crate) fn edit(
+pub fn edit(
     sources: &Sources,
     whose: Whose,
     name: &str,

@@ -4,18 +4,19 @@ use offshoot_protocol::ExitCode;
 use offshoot_workspace::git::GitError;
 use offshoot_workspace::wire;
 
-use super::CliError;
-use crate::render;
+use super::Error;
+use crate::way_on;
+use crate::words::line;
 
-impl From<GitError> for CliError {
+impl From<GitError> for Error {
     fn from(error: GitError) -> Self {
         let message = error.to_string();
         if let GitError::CannotJoin { way, .. } = &error {
-            let hint = render::way_on::text(&wire::way_on(way));
+            let hint = way_on::text(&wire::way_on(way));
             return Self::new(ExitCode::Conflict, message).hint(hint);
         }
         if let GitError::Overlooked { commands, .. } = &error {
-            let commands = render::line(&commands.join(" && "));
+            let commands = line(&commands.join(" && "));
             let hint = format!(
                 "commit without --git; or make git see them with `{commands}`, and commit or stash them first"
             );

@@ -12,31 +12,31 @@ use super::{Config, ConfigError, file, layer};
 
 /// Settings, and the places that they come from.
 #[derive(Debug)]
-pub(crate) struct Loaded {
+pub struct Loaded {
     /// All settings.
-    pub(crate) config: Config,
+    pub config: Config,
     /// The places that set something, the later ones winning.
     layers: Vec<Layer>,
 }
 
 /// One setting.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Setting {
+pub struct Setting {
     /// Its key, as in `diff.context`.
-    pub(crate) key: &'static str,
+    pub key: &'static str,
     /// Its value: sizes as a number of bytes, durations as text.
-    pub(crate) value: Json,
+    pub value: Json,
     /// Who set it.
-    pub(crate) origin: Origin,
+    pub origin: Origin,
 }
 
 /// Reads every place and combines them, the later ones winning.
-pub(crate) fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
+pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
     load_with(sources, project_layer(sources)?)
 }
 
 /// The same without the project's file, which may be wrong.
-pub(crate) fn load_without_project(sources: &Sources) -> Result<Loaded, ConfigError> {
+pub fn load_without_project(sources: &Sources) -> Result<Loaded, ConfigError> {
     load_with(sources, None)
 }
 
@@ -59,7 +59,7 @@ fn load_with(sources: &Sources, project: Option<Layer>) -> Result<Loaded, Config
 
 impl Loaded {
     /// The settings key by key, in the order in which they are shown, and who set each.
-    pub(crate) fn settings(&self) -> Result<Vec<Setting>, ConfigError> {
+    pub fn settings(&self) -> Result<Vec<Setting>, ConfigError> {
         let figment = combined(&self.layers);
         let setting = |key: &Key| {
             let metadata = figment.find_metadata(key.name);

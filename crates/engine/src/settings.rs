@@ -2,8 +2,8 @@
 //!
 //! Five places are read, each overriding the ones before it: the built-in defaults, the user's file, the project's
 //! file, the environment, and `--config KEY=VALUE` flags. Every place is checked whole and on its own, so a mistake is
-//! reported where it stands even if a later place overrides it. Nothing here reads the process environment but
-//! [`Sources::from_process`]; `docs/configuration.md` is the user's description, and a test holds it to the code.
+//! reported where it stands even if a later place overrides it. Nothing here reads the process environment;
+//! `docs/configuration.md` is the user's description, and a test holds it to the code.
 
 mod duration;
 mod edit;
@@ -22,139 +22,147 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::commands::exec::Net;
-
-pub(crate) use duration::{format as format_duration, parse as parse_duration};
-pub(crate) use edit::{Edited, Whose, edit};
-pub(crate) use error::{ConfigError, Place};
-pub(crate) use keys::names as key_names;
-pub(crate) use load::{Loaded, Setting, load, load_without_project};
-pub(crate) use show::{render_human, shown_value};
-pub(crate) use size::parse as parse_size;
-pub(crate) use sources::{Sources, user_directory};
+pub use duration::{format as format_duration, parse as parse_duration};
+pub use edit::{Edited, Whose, edit};
+pub use error::{ConfigError, Place};
+pub use keys::names as key_names;
+pub use load::{Loaded, Setting, load, load_without_project};
+pub use show::{render_human, shown_value};
+pub use size::parse as parse_size;
+pub use sources::{Sources, user_directory};
 
 /// All settings, ready to use.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Config {
+pub struct Config {
     /// How output looks.
-    pub(crate) ui: Ui,
+    pub ui: Ui,
     /// How changes are shown.
-    pub(crate) diff: Diff,
+    pub diff: Diff,
     /// Defaults of new workspaces.
-    pub(crate) workspace: Workspace,
+    pub workspace: Workspace,
     /// How commands are run.
-    pub(crate) exec: Exec,
+    pub exec: Exec,
     /// Package caches that outlive commands.
-    pub(crate) cache: Cache,
+    pub cache: Cache,
     /// How it is decided whether commands run.
-    pub(crate) policy: Policy,
+    pub policy: Policy,
     /// How files come home.
-    pub(crate) commit: Commit,
+    pub commit: Commit,
     /// What becomes of interrupted commands.
-    pub(crate) recover: Recover,
+    pub recover: Recover,
     /// When layers are merged.
-    pub(crate) compact: Compact,
+    pub compact: Compact,
     /// How commands are run for people.
-    pub(crate) run: Run,
+    pub run: Run,
     /// How a directory is taken into a vault.
-    pub(crate) import: Import,
+    pub import: Import,
     /// What collecting garbage keeps.
-    pub(crate) gc: Gc,
+    pub gc: Gc,
     /// How the vault's catalog is used.
-    pub(crate) store: Store,
+    pub store: Store,
 }
 
 /// Section `ui`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Ui {
+pub struct Ui {
     /// Whether output is coloured.
-    pub(crate) color: When,
+    pub color: When,
     /// Whether progress is shown on standard error.
-    pub(crate) progress: When,
+    pub progress: When,
     /// The command that shows long output, `auto` for what the environment says, or `never`.
-    pub(crate) pager: String,
+    pub pager: String,
     /// Whether commands say what could be done next.
-    pub(crate) hints: bool,
+    pub hints: bool,
 }
 
 /// Section `diff`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Diff {
+pub struct Diff {
     /// Unchanged lines shown around each change.
-    pub(crate) context: u32,
+    pub context: u32,
     /// Whether a removed and an added file that resemble each other are shown as one rename.
-    pub(crate) renames: bool,
+    pub renames: bool,
     /// Percentage of equal content from which two files count as a rename.
-    pub(crate) rename_similarity: u8,
+    pub rename_similarity: u8,
     /// Files larger than this are compared as binary.
-    pub(crate) max_text_bytes: u64,
+    pub max_text_bytes: u64,
 }
 
 /// Section `workspace`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Workspace {
+pub struct Workspace {
     /// How long an ephemeral workspace is kept.
     #[serde(with = "duration")]
-    pub(crate) ephemeral_ttl: Duration,
+    pub ephemeral_ttl: Duration,
 }
 
 /// Section `exec`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Exec {
+pub struct Exec {
     /// How long a command may take; zero for as long as it wants.
     #[serde(with = "duration")]
-    pub(crate) timeout: Duration,
+    pub timeout: Duration,
     /// How long a command that is asked to end has until it is killed.
     #[serde(with = "duration")]
-    pub(crate) grace: Duration,
+    pub grace: Duration,
     /// How many bytes of each output are kept.
-    pub(crate) output_limit: u64,
+    pub output_limit: u64,
     /// How a workspace is made a directory.
-    pub(crate) driver: DriverSetting,
+    pub driver: DriverSetting,
     /// Whether a new workspace starts from what is in the folder now.
-    pub(crate) refresh: bool,
+    pub refresh: bool,
     /// Up to how many bytes of hard-linked files stay linked.
-    pub(crate) hard_link_bytes: u64,
+    pub hard_link_bytes: u64,
     /// Whether directories can be renamed where overlayfs refuses.
-    pub(crate) broker: bool,
+    pub broker: bool,
     /// What commands can reach.
-    pub(crate) net: Net,
+    pub net: Net,
     /// How many processes and threads a command may have; 0 for no limit.
-    pub(crate) max_processes: u64,
+    pub max_processes: u64,
     /// How large a file it may write; 0 for no limit.
-    pub(crate) max_file_size: u64,
+    pub max_file_size: u64,
     /// How much address space each of its processes may have; 0 for no limit.
-    pub(crate) max_memory: u64,
+    pub max_memory: u64,
 }
 
 /// Section `cache`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Cache {
+pub struct Cache {
     /// Whether commands get caches that outlive them.
-    pub(crate) enabled: bool,
+    pub enabled: bool,
     /// Those that they do not get, with commas between them.
-    pub(crate) skip: String,
+    pub skip: String,
     /// How many bytes all caches of a vault may take.
-    pub(crate) max_size: u64,
+    pub max_size: u64,
 }
 
 impl Cache {
     /// Those that commands do not get.
-    pub(crate) fn skipped(&self) -> Vec<String> {
+    pub fn skipped(&self) -> Vec<String> {
         value::names(&self.skip).map(str::to_owned).collect()
     }
+}
+
+/// What a command can reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Net {
+    /// Nothing but itself.
+    None,
+    /// What this machine reaches.
+    Host,
 }
 
 /// How a workspace is made a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum DriverSetting {
+pub enum DriverSetting {
     /// The first that works.
     Auto,
     /// The kernel's overlayfs.
@@ -166,24 +174,24 @@ pub(crate) enum DriverSetting {
 /// Section `policy`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Policy {
+pub struct Policy {
     /// How long rules in Rego may take.
     #[serde(with = "duration")]
-    pub(crate) rego_timeout: Duration,
+    pub rego_timeout: Duration,
 }
 
 /// Section `commit`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Commit {
+pub struct Commit {
     /// Which times files get that come home.
-    pub(crate) times: TimesSetting,
+    pub times: TimesSetting,
 }
 
 /// Which times files get that come home.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum TimesSetting {
+pub enum TimesSetting {
     /// Those whose bytes change get the time of the commit.
     Now,
     /// All keep theirs.
@@ -193,15 +201,15 @@ pub(crate) enum TimesSetting {
 /// Section `recover`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Recover {
+pub struct Recover {
     /// What becomes of what an interrupted command wrote.
-    pub(crate) abandoned: Abandoned,
+    pub abandoned: Abandoned,
 }
 
 /// What becomes of what an interrupted command wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Abandoned {
+pub enum Abandoned {
     /// It waits for somebody to decide.
     Offer,
     /// It becomes a checkpoint.
@@ -213,62 +221,62 @@ pub(crate) enum Abandoned {
 /// Section `compact`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Compact {
+pub struct Compact {
     /// Whether a command that leaves more layers than `depth` starts a process that merges them.
-    pub(crate) auto: bool,
+    pub auto: bool,
     /// Of how many layers a workspace may consist.
-    pub(crate) depth: u16,
+    pub depth: u16,
 }
 
 /// Section `run`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Run {
+pub struct Run {
     /// How long a command may take; zero for as long as it wants.
     #[serde(with = "duration")]
-    pub(crate) timeout: Duration,
+    pub timeout: Duration,
 }
 
 /// Section `import`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Import {
+pub struct Import {
     /// Threads that read and hash; 0 means one for each core.
-    pub(crate) threads: u16,
+    pub threads: u16,
 }
 
 /// Section `gc`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Gc {
+pub struct Gc {
     /// Whether commands start a process that collects garbage when there is enough of it.
-    pub(crate) auto: bool,
+    pub auto: bool,
     /// After how many operations that is.
-    pub(crate) auto_operations: u64,
+    pub auto_operations: u64,
     /// After how many bytes in new layers that is.
-    pub(crate) auto_size: u64,
+    pub auto_size: u64,
     /// The newest operations, so many of them, can be undone after it.
-    pub(crate) keep_operations: u64,
+    pub keep_operations: u64,
     /// So can those that are younger than this.
     #[serde(with = "duration")]
-    pub(crate) keep_age: Duration,
+    pub keep_age: Duration,
     /// The oldest of these are given up while content takes more bytes than this; 0 for no limit.
-    pub(crate) max_size: u64,
+    pub max_size: u64,
 }
 
 /// Section `store`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Store {
+pub struct Store {
     /// How long to wait for another process that is writing to the same vault.
     #[serde(with = "duration")]
-    pub(crate) busy_timeout: Duration,
+    pub busy_timeout: Duration,
 }
 
 /// A choice that may be left to what the output turns out to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum When {
+pub enum When {
     /// Only if the output is a terminal.
     Auto,
     /// In any case.

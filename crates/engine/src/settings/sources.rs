@@ -1,6 +1,5 @@
 //! The inputs of loading, given explicitly, and how the process provides them.
 
-use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
@@ -11,28 +10,26 @@ pub(super) const PREFIX: &str = "OFFSHOOT_";
 
 /// Everything that loading looks at.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Sources {
+pub struct Sources {
     /// The user's file at its usual place; it need not exist. `OFFSHOOT_CONFIG` in `env` goes before it.
-    pub(crate) user_file: Option<PathBuf>,
+    pub user_file: Option<PathBuf>,
     /// The directory from which the project's file is looked for upward, and where relative paths start.
-    pub(crate) project_start_dir: Option<PathBuf>,
+    pub project_start_dir: Option<PathBuf>,
     /// The environment.
-    pub(crate) env: Vec<(OsString, OsString)>,
+    pub env: Vec<(OsString, OsString)>,
     /// The values of `--config`, in order.
-    pub(crate) flags: Vec<String>,
+    pub flags: Vec<String>,
 }
 
 impl Sources {
-    /// What this process was started with.
-    pub(crate) fn from_process(flags: Vec<String>) -> Self {
-        let env: Vec<(OsString, OsString)> = env::vars_os().collect();
-        Self {
-            user_file: default_user_file(&env),
-            // A current directory that is gone has no project; every other command that needs it says so itself.
-            project_start_dir: env::current_dir().ok(),
-            env,
-            flags,
-        }
+    /// For a caller with this environment who stands in this directory.
+    pub fn new(
+        env: Vec<(OsString, OsString)>,
+        directory: Option<PathBuf>,
+        flags: Vec<String>,
+    ) -> Self {
+        let user_file = user_directory(&env).map(|directory| directory.join("config.toml"));
+        Self { user_file, project_start_dir: directory, env, flags }
     }
 
     /// The file that `OFFSHOOT_CONFIG` names, if it names one.
@@ -45,18 +42,8 @@ impl Sources {
     }
 }
 
-/// Where the user's files are.
-pub(crate) fn user_directory() -> Option<PathBuf> {
-    user_directory_of(&env::vars_os().collect::<Vec<_>>())
-}
-
-/// The user's file.
-fn default_user_file(env: &[(OsString, OsString)]) -> Option<PathBuf> {
-    user_directory_of(env).map(|directory| directory.join("config.toml"))
-}
-
 /// The directory of the user's files by the XDG rules: in `$XDG_CONFIG_HOME`, if absolute, else in `~/.config`.
-fn user_directory_of(env: &[(OsString, OsString)]) -> Option<PathBuf> {
+pub fn user_directory(env: &[(OsString, OsString)]) -> Option<PathBuf> {
     let absolute = |name| {
         let path = Path::new(variable(env, name)?);
         path.is_absolute().then(|| path.to_owned())
@@ -101,7 +88,7 @@ mod tests {
 
     #[test]
     fn the_user_file_follows_xdg() {
-        let file = |pairs| default_user_file(&env(pairs));
+        let file = |pairs| Sources::new(env(pairs), None, Vec::new()).user_file;
         let in_home = Some(PathBuf::from("/h/.config/offshoot/config.toml"));
         assert_eq!(
             file(&[("XDG_CONFIG_HOME", "/x"), ("HOME", "/h")]),

@@ -7,7 +7,7 @@ use super::keys;
 use super::load::Setting;
 
 /// The value alone, without quotes.
-pub(crate) fn shown_value(setting: &Setting) -> String {
+pub fn shown_value(setting: &Setting) -> String {
     let value = keys::find(setting.key).map(|key| key.kind.to_toml(&setting.value));
     let value = value.unwrap_or_else(|| setting.value.to_string());
     match setting.value.as_str() {
@@ -17,7 +17,7 @@ pub(crate) fn shown_value(setting: &Setting) -> String {
 }
 
 /// One line for each setting, in TOML that a configuration file takes; with the origin behind it as a comment.
-pub(crate) fn render_human(settings: &[Setting], show_origin: bool) -> String {
+pub fn render_human(settings: &[Setting], show_origin: bool) -> String {
     let lines: Vec<String> = settings
         .iter()
         .map(|setting| {

@@ -1,0 +1,21 @@
+//! Offshoot as a library: what every door to it does, done once.
+
+pub mod account;
+pub mod adopt;
+mod error;
+pub mod git;
+pub mod locate;
+mod notice;
+mod offshoot;
+mod options;
+mod projects;
+pub mod rules;
+pub mod settings;
+pub mod upkeep;
+pub mod way_on;
+pub mod words;
+
+pub use error::{Error, Result};
+pub use notice::{Notice, Topic};
+pub use offshoot::Offshoot;
+pub use options::{Listener, Options, ShowProgress};
