@@ -223,9 +223,17 @@ pub(crate) fn report_error(error: &CliError, json: bool) -> ExitCode {
 
 /// An error for people. What has several lines, such as the words of git, is printed as lines.
 fn error_text(error: &CliError) -> String {
-    let mut text = format!("{} {}\n", paint(BAD, "error:"), render::lines(&paths_in(error.message.clone()), "  "));
+    let mut text = format!(
+        "{} {}\n",
+        paint(BAD, "error:"),
+        render::lines(&paths_in(error.message.clone()), "  ")
+    );
     if let Some(hint) = &error.hint {
-        text.push_str(&format!("  {} {}\n", paint(DIM, "hint:"), render::lines(&paths_in(hint.clone()), "    ")));
+        text.push_str(&format!(
+            "  {} {}\n",
+            paint(DIM, "hint:"),
+            render::lines(&paths_in(hint.clone()), "    ")
+        ));
     }
     text
 }

@@ -353,6 +353,7 @@ impl From<ServiceError> for Error {
                 .hint("nothing was changed; edit the files, or add --allow markers"),
             ServiceError::ClosedToOwner(_) => Self::new(ExitCode::Conflict, message)
                 .hint("nothing was changed; `chmod u+rX` in the workspace opens it, `--exclude` leaves it there"),
+            ServiceError::Cancelled => Self::new(ExitCode::Interrupted, message),
             ServiceError::NotRunning { .. } => Self::new(ExitCode::Conflict, message)
                 .hint("`offshoot ps` lists what runs, `offshoot execs` what ran"),
             ServiceError::BeingRecovered { .. } => Self::new(ExitCode::Busy, message)

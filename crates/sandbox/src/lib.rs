@@ -9,6 +9,7 @@
 //! do nothing else. Everything it needs is prepared by the parent as a script.
 
 mod broker;
+mod cancel;
 mod error;
 mod ids;
 mod init;
@@ -24,6 +25,7 @@ mod spec;
 #[expect(unsafe_code, reason = "system calls that no safe wrapper offers")]
 mod sys;
 
+pub use cancel::{Cancel, Requests};
 pub use error::{Result, SandboxError};
 pub use join::{Joined, JoinedEnd, join, make_door};
 pub use keeper::Keeper;

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::cancel::Requests;
 use crate::error::SandboxError;
 use crate::launch::launch;
 use crate::running::{Flow, Observer, Stream, Timeout};
@@ -78,7 +79,7 @@ fn run(files: Files, arguments: &[&str], printed: &mut Printed) -> Result<(), Sa
         },
     })?;
     let timeout = Timeout { after: None, grace: std::time::Duration::ZERO };
-    running.drive(&timeout, printed, None).map(drop)
+    running.drive(&timeout, printed, Requests::default()).map(drop)
 }
 
 /// What was printed to standard output.

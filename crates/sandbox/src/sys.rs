@@ -316,6 +316,7 @@ pub(crate) fn child_signals() -> Result<OwnedFd, Errno> {
         let mut set: libc::sigset_t = mem::zeroed();
         libc::sigemptyset(&raw mut set);
         libc::sigaddset(&raw mut set, libc::SIGCHLD);
+        libc::sigaddset(&raw mut set, libc::SIGTERM);
         libc::sigprocmask(libc::SIG_SETMASK, &raw const set, ptr::null_mut());
         let fd = libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK);
         check(fd.into()).map(|fd| OwnedFd::from_raw_fd(fd as RawFd))

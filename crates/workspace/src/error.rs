@@ -126,6 +126,9 @@ pub enum ServiceError {
         /// The checkpoint that holds the command's result.
         checkpoint: String,
     },
+    /// Somebody did not want it any more.
+    #[error("cancelled before it started; nothing was changed")]
+    Cancelled,
     /// The command is over.
     #[error("exec {exec} is not running any more")]
     NotRunning {

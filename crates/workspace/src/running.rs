@@ -78,7 +78,11 @@ impl<'a> RunningService<'a> {
     /// Ends a command. What it wrote is sealed and recorded by the process that runs it.
     pub fn end(&self, running: &Running, ending: Ending) -> Result<()> {
         let note = &running.note;
-        let own = || signal(running, &note.process, Signal::TERM);
+        let own = || match (note.shared && note.joined.is_none(), &note.init) {
+            (true, Some(init)) => signal(running, init, Signal::TERM),
+            (true, None) => Err(over(running)),
+            (false, _) => signal(running, &note.process, Signal::TERM),
+        };
         match ending {
             Ending::Ask => own(),
             // The others inside are not this one's.

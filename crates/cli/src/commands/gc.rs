@@ -12,7 +12,8 @@ use crate::error::{CliError, Result};
 use crate::interrupt::{self, Watch};
 use crate::progress::Patience;
 use crate::render::{self, DIM, NAME, paint, table};
-use offshoot_engine::settings::{Config, parse_duration, parse_size};
+use offshoot_engine::project::kept;
+use offshoot_engine::settings::{parse_duration, parse_size};
 
 #[derive(Debug, Args)]
 #[command(
@@ -65,18 +66,6 @@ pub(crate) fn run(args: &GcArgs, context: &Context) -> Result<()> {
     context.output.data(document, text)
 }
 
-/// What the settings say is to be kept.
-pub(crate) fn kept(config: &Config) -> GcOptions {
-    let gc = &config.gc;
-    GcOptions {
-        keep_operations: gc.keep_operations,
-        keep_age: gc.keep_age,
-        max_size: (gc.max_size > 0).then_some(gc.max_size),
-        dry_run: false,
-        pack: true,
-    }
-}
-
 /// Drops package caches while all take more than they may.
 fn clear_caches(vault: &Vault, context: &Context) -> Result<()> {
     let tidied = CacheService::new(vault).tidy(context.config().cache.max_size)?;
@@ -88,7 +77,7 @@ fn clear_caches(vault: &Vault, context: &Context) -> Result<()> {
 }
 
 fn options(args: &GcArgs, context: &Context) -> Result<GcOptions> {
-    let settings = kept(&context.config());
+    let settings = kept(context.config());
     let keep_age = match &args.keep_age {
         Some(text) => parse_duration(text)
             .ok_or_else(|| wrong("--keep-age", text, "a duration with its unit such as 30d"))?,

@@ -171,8 +171,11 @@ impl Serving<'_> {
         }
         let [said, ended, guests @ ..] = ready;
         if ended {
-            let mut taken = [0u8; 128];
-            let _nothing_there = rustix::io::read(&self.signals, &mut taken).is_err();
+            let mut report = [0u8; 128];
+            let got = rustix::io::read(&self.signals, &mut report).is_ok();
+            if got && asks_from_outside(&report) && self.send(Kind::Asked, &[]).is_err() {
+                return Wait::Gone;
+            }
         }
         for (place, ready) in guests.into_iter().enumerate() {
             if ready {
@@ -305,6 +308,14 @@ impl Ending {
 enum Wait {
     Something,
     Gone,
+}
+
+/// Whether what the kernel says about a signal is that somebody outside wants the command to end: senders whom this namespace
+/// does not know have no number in it. What the command sends is its own affair.
+fn asks_from_outside(report: &[u8; 128]) -> bool {
+    const SENDER: usize = 12;
+    let number = |at: usize| report[at..].first_chunk().map(|bytes| i32::from_ne_bytes(*bytes));
+    number(0) == Some(libc::SIGTERM) && number(SENDER) == Some(0)
 }
 
 /// How many processes and threads this namespace has had beside the init. Their numbers go up from 2, and the last one given

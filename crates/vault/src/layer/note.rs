@@ -60,6 +60,9 @@ pub struct ExecNote {
     /// The command that it joined, and whose layer it writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joined: Option<Id>,
+    /// The process that started it runs others too: it is ended by asking its init.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shared: bool,
     /// The sealed layer that holds what it wrote, where it came so far; known by where the note lies.
     #[serde(skip)]
     pub layer: Option<Id>,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use offshoot_mount::{Inside, MountSession};
 use offshoot_sandbox::{
-    CacheMount, Command, Ended, Flow, Observer, Running, Status, Stdin, Stream, Timeout,
+    CacheMount, Command, Ended, Flow, Observer, Requests, Running, Status, Stdin, Stream, Timeout,
     WrittenFile,
 };
 use offshoot_vault::{OutputWriter, STDERR, STDOUT};
@@ -113,9 +113,10 @@ impl<'a> CommandExecutor<'a> {
         result: &mut ExecutionResult,
     ) -> Result<Ended> {
         let timeout = Timeout { after: request.timeout.duration(), grace: self.options.grace };
-        let signals = self.options.signals.as_ref();
-        let driven =
-            self.watch(request, observer, log, result, |tee| running.drive(&timeout, tee, signals));
+        let requests =
+            Requests { signals: self.options.signals.as_ref(), cancel: request.cancel.as_deref() };
+        let driven = self
+            .watch(request, observer, log, result, |tee| running.drive(&timeout, tee, requests));
         let ended = driven.map_err(offshoot_mount::MountError::from)?;
         record(&ended, result);
         Ok(ended)

@@ -58,9 +58,9 @@ impl ProxyRuntime<'_> {
         result.joined = Some(session.note.exec);
         observer.started(result);
         let timeout = Timeout { after: request.timeout.duration(), grace: self.options.grace };
-        let signals = self.options.signals.as_ref();
+        let requests = self.requests(request);
         let driven = executor
-            .watch(request, observer, None, result, |tee| joined.drive(&timeout, tee, signals));
+            .watch(request, observer, None, result, |tee| joined.drive(&timeout, tee, requests));
         drop(noted);
         observer.sealing();
         let ended = match driven {

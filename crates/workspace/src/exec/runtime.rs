@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use offshoot_mount::{Driver, DriverChoice, MountError, MountRequest, MountSession};
 use offshoot_policy::Engine;
 use offshoot_protocol::{ErrorBody, ExitCode};
-use offshoot_sandbox::{InForce, Limits, Network, Renames, SandboxError, Signals};
+use offshoot_sandbox::{InForce, Limits, Network, Renames, Requests, SandboxError, Signals};
 use offshoot_vault::diff::DiffOptions;
 use offshoot_vault::{
     Binding, ExecNote, Id, LinkLimit, ProcessMark, Vault, VaultError, Workspace, WorkspaceLock,
@@ -59,6 +59,8 @@ pub struct RuntimeOptions {
     pub diff: DiffOptions,
     /// Signals to this process, which end commands and tell that the terminal was resized.
     pub signals: Option<Signals>,
+    /// This process runs other commands too, and goes on when they end.
+    pub shared: bool,
     /// Which package caches outlive commands; none where there are none.
     pub caches: Option<CacheRules>,
     /// What decides whether a command may run.
@@ -101,7 +103,7 @@ impl<'a> ProxyRuntime<'a> {
         observer: &mut dyn ExecutionObserver,
     ) -> ExecutionEnvelope {
         let started = Instant::now();
-        let result = ExecutionResult::new(Id::random(), self.name);
+        let result = ExecutionResult::new(request.id, self.name);
         let mut execution = Execution { request: &mut request, result };
         // Even a mistake in Offshoot itself comes back as an envelope.
         let going = AssertUnwindSafe(|| self.go(&mut execution, observer, started));
@@ -150,6 +152,10 @@ impl<'a> ProxyRuntime<'a> {
         // From the look at the workspace until the note beside its layers says what is in use.
         let collected = self.vault.hold()?;
         let workspace = self.look_again(execution, &id)?;
+        if execution.request.cancel.as_ref().is_some_and(|cancel| cancel.is_cancelled()) {
+            execution.result.interrupted = true;
+            return Err(ServiceError::Cancelled);
+        }
         execution.advance();
         let mut session = self.session(execution, &workspace, target, &bindings)?;
         let mut caches = self.caches(execution, &folders);
@@ -282,12 +288,17 @@ impl<'a> ProxyRuntime<'a> {
                 Err(VaultError::WorkspaceBusy { holder, .. }) => holder,
                 other => return Ok(other?),
             };
-            let asked = self.options.signals.as_ref().is_some_and(Signals::ask_to_end);
+            let asked = self.requests(execution.request).ask_to_end();
             execution.result.interrupted |= asked;
             if asked || left <= STEP {
                 return Err(ServiceError::Busy { workspace: workspace.name.clone(), holder });
             }
         }
+    }
+
+    /// Who may ask a command to end.
+    pub(super) fn requests<'o>(&'o self, request: &'o ExecutionRequest) -> Requests<'o> {
+        Requests { signals: self.options.signals.as_ref(), cancel: request.cancel.as_deref() }
     }
 
     fn session(
@@ -337,6 +348,7 @@ impl<'a> ProxyRuntime<'a> {
             read_only: execution.request.read_only,
             copy: false,
             joined: None,
+            shared: self.options.shared,
             layer: None,
         };
         let request = MountRequest {

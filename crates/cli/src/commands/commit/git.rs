@@ -161,9 +161,7 @@ impl Made {
         match self {
             Self::Commit(made) => wire::git_commit(Some(made), None),
             Self::Nothing | Self::NothingPlanned => wire::git_commit(None, None),
-            Self::Failed(error) | Self::Failing(error) => {
-                wire::git_commit(None, Some(body(error)))
-            }
+            Self::Failed(error) | Self::Failing(error) => wire::git_commit(None, Some(body(error))),
             Self::Planned(made) => {
                 let known = Some(made.commit.clone()).filter(|_| !made.is_new);
                 GitOutcomeDoc { commit: known, ..wire::git_commit(Some(made), None) }

@@ -6,18 +6,15 @@ use std::sync::Arc;
 use offshoot_engine::locate::{Belongs, unsure};
 use offshoot_policy::Engine;
 use offshoot_protocol::ErrorBody;
-use offshoot_sandbox::{Limits, Signals};
-use offshoot_vault::{Binding, LinkLimit, Vault};
-use offshoot_workspace::{CacheRules, Resolver, RuntimeOptions, ServiceError};
+use offshoot_sandbox::Signals;
+use offshoot_vault::{Binding, Vault};
+use offshoot_workspace::{Resolver, RuntimeOptions, ServiceError};
 
 use super::Ask;
 use crate::commands::init;
 use crate::context::{Context, OpenVault, current_dir};
 use crate::error::{CliError, Result, body};
 use crate::interrupt::{self, Watch};
-
-/// More names than this are not kept linked, however small their files are: each costs a call before every command.
-const MOST_LINKED_NAMES: u64 = 10_000;
 
 /// An open vault and where in it the caller stands.
 pub(super) struct Place {
@@ -143,30 +140,10 @@ pub(super) fn options(
     context: &Context,
     policy: Arc<Engine>,
 ) -> Result<RuntimeOptions> {
-    let (exec, cache) = (&context.config().exec, &context.config().cache);
-    let limit = |value: u64| Some(value).filter(|value| *value > 0);
     let signals = Signals::take_over()
         .map_err(|error| CliError::new(offshoot_protocol::ExitCode::Failure, error.to_string()))?;
-    Ok(RuntimeOptions {
-        home: context.engine.options().user_home(),
-        hidden: vec![context.registry().dir().to_owned()],
-        limits: Limits {
-            open_files: context.engine.options().open_files,
-            processes: limit(exec.max_processes),
-            file_size: limit(exec.max_file_size),
-            memory: limit(exec.max_memory),
-        },
-        broker: exec.broker,
-        output_limit: usize::try_from(exec.output_limit).unwrap_or(usize::MAX),
-        grace: exec.grace,
-        links: LinkLimit { names: MOST_LINKED_NAMES, bytes: exec.hard_link_bytes },
-        diff: context.engine.diff_options(),
-        signals: Some(signals),
-        caches: (cache.enabled && !ask.options.no_cache)
-            .then(|| CacheRules { skip: cache.skipped(), max_size: cache.max_size }),
-        policy,
-        explain,
-    })
+    let caches = !ask.options.no_cache;
+    Ok(context.engine.runtime_options(policy, caches, Some(signals), explain))
 }
 
 fn explain(error: ServiceError) -> ErrorBody {
