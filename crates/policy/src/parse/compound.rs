@@ -37,13 +37,14 @@ impl Reader<'_> {
         match keyword {
             Keyword::BraceOpen => {
                 self.expect(keyword)?;
-                self.list()?;
+                let any = self.list()?;
+                self.require(any)?;
                 self.expect(Keyword::BraceClose)?;
             }
             Keyword::If => self.condition()?,
             Keyword::While | Keyword::Until => {
                 self.expect(keyword)?;
-                self.scoped_list()?;
+                self.filled_list()?;
                 self.body()?;
             }
             Keyword::For | Keyword::Select => self.for_loop(keyword)?,
@@ -71,20 +72,21 @@ impl Reader<'_> {
             }
         }
         self.skip(1);
-        self.list_apart()
+        let any = self.list_apart()?;
+        self.require(any)
     }
 
     fn condition(&mut self) -> Result<()> {
         self.expect(Keyword::If)?;
         loop {
-            self.scoped_list()?;
+            self.filled_list()?;
             self.expect(Keyword::Then)?;
-            self.scoped_list()?;
+            self.filled_list()?;
             match self.keyword() {
                 Some(Keyword::Elif) => self.expect(Keyword::Elif)?,
                 Some(Keyword::Else) => {
                     self.expect(Keyword::Else)?;
-                    self.scoped_list()?;
+                    self.filled_list()?;
                     return self.expect(Keyword::Fi);
                 }
                 _ => return self.expect(Keyword::Fi),
@@ -101,7 +103,7 @@ impl Reader<'_> {
             _ => (Keyword::Do, Keyword::Done),
         };
         self.expect(open)?;
-        self.scoped_list()?;
+        self.filled_list()?;
         self.expect(close)
     }
 

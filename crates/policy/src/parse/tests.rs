@@ -12,13 +12,13 @@ mod posix;
 
 use std::fmt::Write;
 
-use super::{first_reading, parse_text};
+use super::parse_text;
 use crate::script::{Input, Piece, RedirectKind, Script, Simple, Word};
 
-/// Compares what the first reading finds in a text with the short form of it.
+/// Compares what is found in a text with the short form of it.
 #[track_caller]
 fn check(text: &str, expected: &[&str]) {
-    let script = first_reading(text.as_bytes());
+    let script = parse_text(text.as_bytes());
     assert_eq!(lines(&script), expected, "{text}");
 }
 

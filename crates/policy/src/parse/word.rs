@@ -243,8 +243,11 @@ impl Reader<'_> {
     }
 
     fn escape(&mut self, builder: &mut Builder) {
-        if self.byte(self.at + 1) != 0 {
+        if self.at + 1 < self.text.len() {
             self.bump();
+        } else {
+            // All shells take it for itself, unless something is put behind the text.
+            self.found.unclear(self.text, "it ends with a backslash");
         }
         self.letter(builder);
     }

@@ -1,11 +1,8 @@
-//! A second reading, by a parser that others keep.
+//! A second reading, by `brush-parser`, the grammar of a shell that others keep.
 //!
-//! Who mistakes a text must mistake it twice: every command and every file that `brush-parser` finds in it, read as bash does,
-//! must have been found before. Where it was not, or where that parser refuses the text, the text is unclear.
+//! Every command and every written file that it finds in a text, read as bash does, must be in what the product's own parser found.
 
-use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::Once;
 
 use brush_parser::ast::{
     AndOr, AndOrList, AssignmentValue, Command, CommandPrefixOrSuffixItem, CompoundCommand,
@@ -15,10 +12,9 @@ use brush_parser::ast::{
 use brush_parser::word::{WordPiece, WordPieceWithSource};
 use brush_parser::{ParserOptions, parse_tokens, tokenize_str, word};
 
-use super::plain;
-use crate::script::{RedirectKind, Script, Simple, Word};
+use offshoot_policy::script::{RedirectKind, Script, Simple, Word};
 
-/// Longer texts are not read a second time, and are unclear for that.
+/// Longer texts are not read a second time.
 const MAX_TEXT: usize = 4 * 1024;
 /// Texts with more that may lie in itself are not read a second time: time may double with each.
 const MAX_OPENINGS: usize = 16;
@@ -31,51 +27,45 @@ const MAX_DEPTH: usize = 8;
 /// ever. One line break could be continued.
 const END: &str = "\n\n";
 
-thread_local! {
-    /// Whether this thread is reading a text a second time.
-    static READING: Cell<bool> = const { Cell::new(false) };
+/// What a second reading says of what was found.
+#[derive(Debug)]
+pub(crate) enum Second {
+    /// All that it finds was found.
+    Agrees,
+    /// The text is more than it can read in a bounded time, on a bounded stack.
+    TooMuch,
+    /// It is known to misread such texts.
+    Misreads,
+    /// It does not take the text for one, or panics over it.
+    Refuses,
+    /// It finds something that was not found.
+    Misses(String),
 }
 
-/// Why a text is unclear after a second reading; none where both readings agree.
-pub(super) fn objection(text: &str, found: &Script) -> Option<&'static str> {
-    if text.len() > MAX_TEXT {
-        return Some("it is too long to be read twice");
+/// Reads a text a second time.
+pub(crate) fn read(text: &str, found: &Script) -> Second {
+    if text.len() > MAX_TEXT || is_too_much(text) {
+        return Second::TooMuch;
     }
-    if plain::agrees(text, found) {
-        return None;
+    if is_misread(text) {
+        return Second::Misreads;
     }
-    if is_too_much(text) {
-        return Some("there is too much in it to be read twice");
-    }
-    let mut second =
-        Second { options: ParserOptions::default(), commands: Vec::new(), writes: Vec::new() };
-    if !caught(|| second.read(text, 0)) {
-        return Some("a second parser refuses it");
+    let mut reader =
+        Reader { options: ParserOptions::default(), commands: Vec::new(), writes: Vec::new() };
+    let read = panic::catch_unwind(AssertUnwindSafe(|| reader.read(text, 0)));
+    if !read.unwrap_or(false) {
+        return Second::Refuses;
     }
     let missed =
-        |seen: &Vec<Option<String>>| !found.commands.iter().any(|known| agrees(known, seen));
-    if second.commands.iter().any(missed) {
-        return Some("a second parser finds a command that the first did not");
+        |seen: &&Vec<Option<String>>| !found.commands.iter().any(|known| agrees(known, seen));
+    if let Some(command) = reader.commands.iter().find(missed) {
+        return Second::Misses(format!("the command {command:?}"));
     }
-    let unknown = |path: &String| !found.commands.iter().any(|known| writes(known, path));
-    second.writes.iter().any(unknown).then_some("a second parser finds a file that is written")
-}
-
-/// Runs the second parser. What makes it panic is nothing that it understood, and nothing that anybody needs to be told.
-fn caught(read: impl FnOnce() -> bool) -> bool {
-    static HUSHED: Once = Once::new();
-    HUSHED.call_once(|| {
-        let tell = panic::take_hook();
-        panic::set_hook(Box::new(move |info| {
-            if !READING.get() {
-                tell(info);
-            }
-        }));
-    });
-    READING.set(true);
-    let read = panic::catch_unwind(AssertUnwindSafe(read));
-    READING.set(false);
-    read.unwrap_or(false)
+    let unknown = |path: &&String| !found.commands.iter().any(|known| writes(known, path));
+    match reader.writes.iter().find(unknown) {
+        Some(path) => Second::Misses(format!("that {path:?} is written")),
+        None => Second::Agrees,
+    }
 }
 
 /// Whether the second parser could take long, or worse. It reads some constructs again for every level that they lie in, and
@@ -96,8 +86,17 @@ fn is_too_much(text: &str) -> bool {
     nested > MAX_OPENINGS || levels > MAX_LEVELS || text.split('~').skip(1).any(number)
 }
 
+/// Whether the second parser is known to read a text otherwise than every shell does: it does not know `time --`; behind `<<` it
+/// takes the rest of the line apart at each `$`; and it ends a here-document at its delimiter even where the line before is
+/// continued.
+fn is_misread(text: &str) -> bool {
+    let in_documents = text.contains("<<") && text.contains("\\\n");
+    let behind = |rest: &str| rest.lines().next().is_some_and(|line| line.contains('$'));
+    in_documents || text.split("<<").skip(1).any(behind) || text.contains("time --")
+}
+
 /// What the second parser finds.
-struct Second {
+struct Reader {
     options: ParserOptions,
     /// The words of simple commands; none for a word that is not known.
     commands: Vec<Vec<Option<String>>>,
@@ -105,7 +104,7 @@ struct Second {
     writes: Vec<String>,
 }
 
-impl Second {
+impl Reader {
     /// Reads a text; false where it is refused.
     fn read(&mut self, text: &str, depth: usize) -> bool {
         if depth > MAX_DEPTH {
@@ -278,7 +277,7 @@ impl Second {
     ) -> bool {
         pieces.iter().all(|piece| match &piece.piece {
             WordPiece::Text(plain) => {
-                // Patterns, braces and substitutions of processes are other pieces to the first reading.
+                // Patterns, braces and substitutions of processes are other pieces to our own parser.
                 *known &= !plain.contains(['*', '?', '[', '{', '~', '<', '>', '$', '`']);
                 text.push_str(plain);
                 true
@@ -300,7 +299,7 @@ impl Second {
     }
 }
 
-/// Whether the first reading has a command with this name and these words among its own.
+/// Whether our own parser has a command with this name and these words among its own.
 fn agrees(known: &Simple, seen: &[Option<String>]) -> bool {
     let Some((name, arguments)) = seen.split_first() else { return true };
     let Some(first) = known.words.first() else { return false };
