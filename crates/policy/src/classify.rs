@@ -7,6 +7,7 @@ mod code;
 mod command;
 mod directory;
 mod draft;
+mod finding;
 mod operands;
 mod path;
 mod pattern;

@@ -1,6 +1,5 @@
 //! From judged commands to a verdict.
 
-mod appeal;
 mod whole;
 
 use std::sync::Arc;
@@ -12,52 +11,18 @@ use crate::context::Context;
 use crate::decision::Decision;
 use crate::error::PolicyError;
 use crate::judged::Judged;
-use crate::layer::Layer;
+use crate::options::EngineOptions;
 use crate::parse::parse_text;
 use crate::rego::RegoFile;
-use crate::rules::{self, Facts, Rules};
+use crate::rules::Rules;
+use crate::rules::facts::Facts;
+use crate::rules::load::load;
 use crate::script::{Script, Simple, Word};
-use crate::verdict::{PartVerdict, RuleInfo, Verdict};
-pub(crate) use appeal::Appeal;
+use crate::verdict::Verdict;
+use crate::verdict::appeal::Appeal;
+use crate::verdict::part::PartVerdict;
+use crate::verdict::rule_info::RuleInfo;
 use whole::{Tally, Whole};
-
-/// How long a file of Rego may take for one decision, where nothing else is said.
-pub const REGO_TIMEOUT: Duration = Duration::from_millis(100);
-
-/// What an engine decides by.
-#[derive(Clone, Debug)]
-pub struct EngineOptions {
-    /// Files of rules, in any order. Several of one layer are one layer.
-    pub layers: Vec<LayerSource>,
-    /// How long a file of Rego may take for one decision.
-    pub rego_timeout: Duration,
-}
-
-impl Default for EngineOptions {
-    fn default() -> Self {
-        Self { layers: Vec::new(), rego_timeout: REGO_TIMEOUT }
-    }
-}
-
-/// Rules of one layer.
-#[derive(Clone, Debug)]
-pub struct LayerSource {
-    /// Whose they are; never what is built in.
-    pub layer: Layer,
-    /// The rules as TOML.
-    pub toml: Option<NamedText>,
-    /// The rules as Rego.
-    pub rego: Option<NamedText>,
-}
-
-/// The text of a file and what to call it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NamedText {
-    /// What to call it: a path as people know it.
-    pub name: String,
-    /// What is in it.
-    pub text: String,
-}
 
 /// Decides. It never changes once it is made, and may be shared between threads.
 #[derive(Debug)]
@@ -102,7 +67,7 @@ impl Engine {
                 None => {}
             }
         }
-        let rules = rules::load(&files, &judging.text);
+        let rules = load(&files, &judging.text);
         match rules {
             Ok(rules) if problems.is_empty() => {
                 let rules = Arc::new(rules);

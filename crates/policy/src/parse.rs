@@ -9,12 +9,14 @@ mod ansi;
 mod brace;
 mod command;
 mod compound;
+mod dialect;
 mod document;
 mod dollar;
 mod found;
 mod list;
 mod merge;
 mod parameter;
+mod pending;
 mod reader;
 mod redirect;
 mod test_command;
@@ -25,8 +27,9 @@ mod word;
 use std::borrow::Cow;
 
 use crate::script::{Script, Simple, Unclear, Word};
+use dialect::Dialect;
 use found::Found;
-use reader::{Dialect, Reader};
+use reader::Reader;
 
 /// The longest text that is looked at, in bytes.
 pub const MAX_TEXT: usize = 64 * 1024;
@@ -49,11 +52,11 @@ pub fn parse_text(text: &[u8]) -> Script {
         bash.into_script()
     };
     if matches!(valid, Cow::Owned(_)) {
-        script.unclear.push(unclear(&valid, "it is not UTF-8"));
+        script.unclear.push(Unclear::new(&valid, "it is not UTF-8"));
     }
     // Shells use these bytes as marks of their own, and have been confused by them.
     if text.iter().any(|byte| matches!(byte, 1 | 0x7f)) {
-        script.unclear.push(unclear(&valid, "there is a control character in the text"));
+        script.unclear.push(Unclear::new(&valid, "there is a control character in the text"));
     }
     script
 }
@@ -65,7 +68,7 @@ pub fn parse_argv<A: AsRef<[u8]>>(arguments: &[A]) -> Script {
     for argument in arguments {
         let text = String::from_utf8_lossy(argument.as_ref());
         if matches!(text, Cow::Owned(_)) {
-            script.unclear.push(unclear(&text, "an argument is not UTF-8"));
+            script.unclear.push(Unclear::new(&text, "an argument is not UTF-8"));
         }
         simple.words.push(Word::new(text));
     }
@@ -84,18 +87,5 @@ fn read(text: &str, dialect: Dialect) -> Found {
 
 fn only_unclear(text: &[u8], why: &str) -> Script {
     let text = String::from_utf8_lossy(&text[..text.len().min(64)]);
-    Script { commands: Vec::new(), unclear: vec![unclear(&text, why)] }
-}
-
-fn unclear(text: &str, why: &str) -> Unclear {
-    Unclear { text: shortened(text), why: why.to_owned() }
-}
-
-/// The beginning of a text, as much as fits into a line.
-fn shortened(text: &str) -> String {
-    let mut short: String = text.chars().take(40).collect();
-    if short.len() < text.len() {
-        short.push('…');
-    }
-    short
+    Script { commands: Vec::new(), unclear: vec![Unclear::new(&text, why)] }
 }

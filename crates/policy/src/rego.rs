@@ -6,10 +6,11 @@
 
 #[cfg(not(feature = "rego"))]
 mod absent;
+mod answer;
 #[cfg(feature = "rego")]
 mod functions;
 #[cfg(feature = "rego")]
-mod input;
+pub(crate) mod input;
 #[cfg(feature = "rego")]
 mod nesting;
 #[cfg(feature = "rego")]
@@ -23,15 +24,15 @@ use std::time::Duration;
 
 use crate::context::Context;
 use crate::decision::Decision;
-use crate::engine::NamedText;
 use crate::error::Problem;
 use crate::layer::Layer;
-use crate::verdict::{PartVerdict, RuleInfo};
+use crate::options::NamedText;
+use crate::verdict::part::PartVerdict;
+use crate::verdict::rule_info::RuleInfo;
 
 #[cfg(not(feature = "rego"))]
 use absent::Policy;
-#[cfg(feature = "rego")]
-pub use input::input_document;
+use answer::Answer;
 #[cfg(feature = "rego")]
 use policy::Policy;
 
@@ -50,15 +51,6 @@ pub(crate) struct Wish {
     pub(crate) decision: Option<(Decision, Arc<RuleInfo>)>,
     /// What is at least to be decided.
     pub(crate) floor: Option<(Decision, Arc<RuleInfo>)>,
-}
-
-/// What a policy said.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Answer {
-    decision: Option<Decision>,
-    reason: Option<String>,
-    deny: Vec<String>,
-    require_approval: Vec<String>,
 }
 
 impl RegoFile {

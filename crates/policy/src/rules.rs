@@ -1,28 +1,23 @@
 //! Rules in files, laid over each other and over what is built in.
 
-mod built_in;
+pub(crate) mod built_in;
 mod defaults;
 mod examples;
-mod facts;
+pub(crate) mod facts;
 mod file;
 mod globs;
 mod layer_rules;
-mod load;
+pub(crate) mod load;
 mod prefixes;
-mod remedy;
+pub(crate) mod remedy;
 mod rule;
-
-pub(crate) use built_in::{Opinion, built_in};
-pub(crate) use facts::Facts;
-#[cfg(feature = "rego")]
-pub(crate) use facts::{name, text};
-pub(crate) use load::load;
-pub(crate) use remedy::why_it_stays;
 
 use crate::context::Context;
 use crate::judged::Part;
-use crate::verdict::{PartVerdict, Remedy};
-use built_in::effective;
+use crate::verdict::part::PartVerdict;
+use crate::verdict::remedy::Remedy;
+use built_in::{Opinion, built_in, effective};
+use facts::Facts;
 use layer_rules::LayerRules;
 use remedy::JudgeWords;
 

@@ -88,3 +88,14 @@ pub struct Unclear {
     /// Why.
     pub why: String,
 }
+
+impl Unclear {
+    /// A text, of which as much is kept as fits into a line, and why it is not understood.
+    pub(crate) fn new(text: &str, why: &str) -> Self {
+        let mut short: String = text.chars().take(40).collect();
+        if short.len() < text.len() {
+            short.push('…');
+        }
+        Self { text: short, why: why.to_owned() }
+    }
+}

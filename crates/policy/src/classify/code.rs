@@ -6,26 +6,10 @@ use crate::knowledge::{Language, Role};
 use crate::script::{Input, Word};
 
 use super::command::Inner;
+use super::finding::Finding;
 use super::program::Work;
 use super::source::{self, Sources};
 use super::{Classifier, awk, sed};
-
-/// Something that code was found to do.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Finding {
-    /// It reads a file.
-    Reads(String),
-    /// It writes to a file.
-    Writes(String),
-    /// It hands a text to the shell.
-    Runs(String),
-    /// It hands a text to the shell, and writes to what runs there.
-    Feeds(String),
-    /// It reaches for the network.
-    Connects(String),
-    /// It does something that cannot be told, or cannot be told apart.
-    Unclear(&'static str),
-}
 
 impl Classifier<'_> {
     /// Code in an argument.

@@ -15,6 +15,8 @@ use std::path::PathBuf;
 
 use super::*;
 use crate::context::Network;
+use crate::layer::Layer;
+use crate::options::{LayerSource, NamedText};
 
 /// What stands around commands in tests.
 fn context() -> Context {

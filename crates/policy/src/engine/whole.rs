@@ -7,8 +7,11 @@ use crate::category::Categories;
 use crate::context::{Context, Network};
 use crate::decision::Decision;
 use crate::layer::Layer;
-use crate::rules::{Facts, Opinion, Standing, built_in};
-use crate::verdict::{PartVerdict, RuleInfo};
+use crate::rules::Standing;
+use crate::rules::built_in::{Opinion, built_in};
+use crate::rules::facts::Facts;
+use crate::verdict::part::PartVerdict;
+use crate::verdict::rule_info::RuleInfo;
 
 /// What was decided about the whole request.
 pub(crate) struct Whole {

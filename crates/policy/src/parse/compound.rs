@@ -2,8 +2,9 @@
 
 use crate::script::{Assignment, Piece, Simple, Word};
 
+use super::dialect::Dialect;
 use super::list::Keyword;
-use super::reader::{Dialect, Reader, Result, Stop};
+use super::reader::{Reader, Result, Stop};
 use super::word::How;
 
 impl Reader<'_> {

@@ -3,24 +3,12 @@
 use crate::script::{Input, Piece, Word};
 
 use super::command::Draft;
+use super::pending::Pending;
 use super::reader::{Reader, Result, Stop};
 use super::word::Builder;
 
 /// A document is given to no more commands than this; the others know only that there is one.
 const MAX_COPIES: usize = 16;
-
-/// A here-document whose body was not read yet.
-pub(super) struct Pending {
-    delimiter: String,
-    /// The delimiter has quotes: nothing in the body is expanded.
-    literal: bool,
-    /// `<<-`: tabs at the beginning of lines go.
-    strip: bool,
-    /// It goes to standard input.
-    to_input: bool,
-    /// The commands that read it.
-    owners: Vec<usize>,
-}
 
 impl Reader<'_> {
     /// Reads the delimiter after `<<`.

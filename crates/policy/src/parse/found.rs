@@ -2,8 +2,7 @@
 
 use crate::script::{Input, Piece, Script, Simple, Unclear, Word};
 
-use super::reader::Dialect;
-use super::{shortened, unclear};
+use super::dialect::Dialect;
 
 /// More commands than this are not listed: a text with more is unclear.
 const MAX_COMMANDS: usize = 2048;
@@ -82,7 +81,7 @@ impl Found {
     /// Remembers that something was not understood.
     pub(super) fn unclear(&mut self, text: &str, why: &str) {
         if self.unclear.len() < MAX_UNCLEAR && self.unclear.iter().all(|known| known.why != why) {
-            self.unclear.push(Unclear { text: shortened(text), why: why.to_owned() });
+            self.unclear.push(Unclear::new(text, why));
         }
     }
 
@@ -178,7 +177,7 @@ impl Found {
             self.commands.iter_mut().for_each(|simple| simple.calls_function = false);
         }
         if surprise {
-            self.unclear.push(unclear(text, "extended patterns may be switched on"));
+            self.unclear.push(Unclear::new(text, "extended patterns may be switched on"));
         }
     }
 

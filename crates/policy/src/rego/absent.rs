@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::Answer;
+use super::answer::Answer;
 use crate::context::Context;
 use crate::decision::Decision;
 use crate::error::Problem;
-use crate::verdict::PartVerdict;
+use crate::verdict::part::PartVerdict;
 
 /// A policy; there is none.
 #[derive(Debug)]

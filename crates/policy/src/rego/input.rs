@@ -6,9 +6,9 @@ use crate::category::{Categories, Category};
 use crate::context::Context;
 use crate::decision::Decision;
 use crate::judged::{Judged, Part};
-use crate::rules::{name, text};
+use crate::rules::facts::{name, text};
 use crate::script::Word;
-use crate::verdict::PartVerdict;
+use crate::verdict::part::PartVerdict;
 
 /// The document that Rego sees as `input`:
 ///

@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 use regorus::utils::limits::{ExecutionTimerConfig, TimeSource, monotonic_now, set_time_source};
 use regorus::{Engine, PolicyLengthConfig, Value};
 
+use super::answer::Answer;
 use super::input::input_document;
-use super::{Answer, functions, nesting, own_stack};
+use super::{functions, nesting, own_stack};
 use crate::context::Context;
 use crate::decision::Decision;
 use crate::error::Problem;
-use crate::verdict::PartVerdict;
+use crate::verdict::part::PartVerdict;
 
 /// The package that policies are in.
 const PACKAGE: &str = "data.offshoot";

@@ -7,7 +7,7 @@ use crate::category::{Categories, Category};
 use crate::context::{Context, Network};
 use crate::decision::Decision;
 use crate::layer::Layer;
-use crate::verdict::RuleInfo;
+use crate::verdict::rule_info::RuleInfo;
 
 /// A decision and the rule that made it.
 #[derive(Clone, Copy, Debug)]

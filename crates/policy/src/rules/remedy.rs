@@ -7,7 +7,9 @@ use crate::layer::Layer;
 use crate::rules::built_in::{built_in, effective};
 use crate::rules::facts::{Facts, is_system_program, name};
 use crate::script::Word;
-use crate::verdict::{PartVerdict, Remedy, RuleInfo};
+use crate::verdict::part::PartVerdict;
+use crate::verdict::remedy::Remedy;
+use crate::verdict::rule_info::RuleInfo;
 
 /// A longer beginning of a command is not looked at: the rule names all of it.
 const LONGEST: usize = 12;

@@ -12,7 +12,7 @@ use crate::error::Problem;
 use crate::judged::Access;
 use crate::layer::Layer;
 use crate::rules::file::{OneOrMany, RawRule, Source};
-use crate::verdict::RuleInfo;
+use crate::verdict::rule_info::RuleInfo;
 
 /// A rule that has at least one matcher.
 #[derive(Debug)]

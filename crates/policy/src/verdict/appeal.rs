@@ -5,26 +5,29 @@ use std::sync::Arc;
 
 use crate::context::Context;
 use crate::judged::Judged;
-use crate::rules::{self, Rules};
+use crate::rules::Rules;
+use crate::rules::remedy::why_it_stays;
 use crate::script::Word;
-use crate::verdict::{PartVerdict, Remedy, RuleInfo};
+use crate::verdict::part::PartVerdict;
+use crate::verdict::remedy::Remedy;
+use crate::verdict::rule_info::RuleInfo;
 
 /// All that it takes to find a remedy. Deciding is done far more often than explaining, and finding the smallest rule means to
 /// judge the beginnings of commands again.
 #[derive(Clone)]
 pub(crate) struct Appeal {
-    pub(super) rules: Arc<Rules>,
-    pub(super) judge: fn(&[Word], &Context) -> Vec<Judged>,
-    pub(super) context: Context,
+    pub(crate) rules: Arc<Rules>,
+    pub(crate) judge: fn(&[Word], &Context) -> Vec<Judged>,
+    pub(crate) context: Context,
     /// A rule about the whole that keeps it from running, whatever is said about its parts.
-    pub(super) stopped_by: Option<Arc<RuleInfo>>,
+    pub(crate) stopped_by: Option<Arc<RuleInfo>>,
 }
 
 impl Appeal {
     /// What would have let these parts run.
     pub(crate) fn remedy(&self, parts: &[PartVerdict]) -> Remedy {
         match &self.stopped_by {
-            Some(rule) => Remedy { rule: None, advice: rules::why_it_stays(rule) },
+            Some(rule) => Remedy { rule: None, advice: why_it_stays(rule) },
             None => self.rules.remedy(parts, &self.context, &self.judge),
         }
     }
