@@ -67,6 +67,9 @@ fn alternatives(parts: &[Part], depth: usize) -> Option<Vec<Vec<Part>>> {
             at += 1;
             continue;
         };
+        if group.is_odd {
+            return None;
+        }
         let choices = choices(&parts[at..=at + group.end], &group, depth)?;
         at += group.end + 1;
         if words.len() * choices.len() > MAX_WORDS {
@@ -85,21 +88,20 @@ fn alternatives(parts: &[Part], depth: usize) -> Option<Vec<Vec<Part>>> {
 struct Group {
     end: usize,
     commas: Vec<usize>,
+    /// There is a brace in it that closes nothing, as in `{a}b,c}`, of which bash makes `a}b` and `c`.
+    is_odd: bool,
 }
 
 /// The pair that begins with the first part, if it has commas or is a sequence.
 fn group(parts: &[Part]) -> Option<Group> {
-    let (mut depth, mut commas) = (0_usize, Vec::new());
+    let (mut depth, mut commas, mut is_odd) = (0_usize, Vec::new(), false);
     for (at, part) in parts.iter().enumerate() {
         match part {
             Part::Brace('{') => depth += 1,
-            Part::Brace('}') => {
-                depth -= 1;
-                if depth == 0 {
-                    let sequence = commas.is_empty() && is_sequence(&parts[1..at]);
-                    return (sequence || !commas.is_empty()).then_some(Group { end: at, commas });
-                }
-            }
+            Part::Brace('}') if depth > 1 => depth -= 1,
+            // One ahead of all commas is a letter to bash.
+            Part::Brace('}') if commas.is_empty() && !is_sequence(&parts[1..at]) => is_odd = true,
+            Part::Brace('}') => return Some(Group { end: at, commas, is_odd }),
             Part::Brace(_) if depth == 1 => commas.push(at),
             _ => {}
         }

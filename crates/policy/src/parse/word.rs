@@ -35,7 +35,10 @@ pub(super) struct Builder {
     begun: bool,
     /// There are quotes outside of braces.
     quoted: bool,
+    /// How many braces are open.
     braces: usize,
+    /// A brace was opened: what follows may be a comma or an end, even where all seem closed.
+    has_braces: bool,
 }
 
 impl Builder {
@@ -79,8 +82,8 @@ impl Builder {
         self.begun = true;
         self.parts.push(Part::Brace(brace));
         match brace {
-            '{' => self.braces += 1,
-            '}' => self.braces -= 1,
+            '{' => (self.braces, self.has_braces) = (self.braces + 1, true),
+            '}' => self.braces = self.braces.saturating_sub(1),
             _ => {}
         }
     }
@@ -149,8 +152,8 @@ impl Reader<'_> {
                 0 => self.plain(builder),
                 length => self.pattern(builder, length),
             },
-            // In `{}` both are letters.
-            b'{' if globs && self.second() == b'}' => {
+            // Where a word begins with `{}` both are letters.
+            b'{' if globs && builder.is_at_start() && self.second() == b'}' => {
                 self.letter(builder);
                 self.peek();
                 self.letter(builder);
@@ -159,7 +162,7 @@ impl Reader<'_> {
                 self.bump();
                 builder.brace('{');
             }
-            byte @ (b',' | b'}') if builder.braces > 0 => {
+            byte @ (b',' | b'}') if builder.has_braces => {
                 self.bump();
                 builder.brace(char::from(byte));
             }
