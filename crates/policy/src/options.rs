@@ -7,16 +7,16 @@ use crate::layer::Layer;
 /// How long a file of Rego may take for one decision, where nothing else is said.
 pub const REGO_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// What an engine decides by.
+/// What a policy decides by.
 #[derive(Clone, Debug)]
-pub struct EngineOptions {
+pub struct PolicyOptions {
     /// Files of rules, in any order. Several of one layer are one layer.
     pub layers: Vec<LayerSource>,
     /// How long a file of Rego may take for one decision.
     pub rego_timeout: Duration,
 }
 
-impl Default for EngineOptions {
+impl Default for PolicyOptions {
     fn default() -> Self {
         Self { layers: Vec::new(), rego_timeout: REGO_TIMEOUT }
     }

@@ -12,11 +12,11 @@ mod functions;
 #[cfg(feature = "rego")]
 pub(crate) mod input;
 #[cfg(feature = "rego")]
+mod module;
+#[cfg(feature = "rego")]
 mod nesting;
 #[cfg(feature = "rego")]
 mod own_stack;
-#[cfg(feature = "rego")]
-mod policy;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -31,17 +31,17 @@ use crate::verdict::part::PartVerdict;
 use crate::verdict::rule_info::RuleInfo;
 
 #[cfg(not(feature = "rego"))]
-use absent::Policy;
+use absent::Module;
 use answer::Answer;
 #[cfg(feature = "rego")]
-use policy::Policy;
+use module::Module;
 
 /// A file of Rego.
 #[derive(Debug)]
 pub(crate) struct RegoFile {
     layer: Layer,
     name: Arc<str>,
-    policy: Policy,
+    policy: Module,
 }
 
 /// What a file of Rego wants.
@@ -56,7 +56,7 @@ pub(crate) struct Wish {
 impl RegoFile {
     /// Reads a file.
     pub(crate) fn load(layer: Layer, file: &NamedText) -> Result<Self, Problem> {
-        let policy = Policy::load(&file.name, &file.text)?;
+        let policy = Module::load(&file.name, &file.text)?;
         Ok(Self { layer, name: Arc::from(file.name.as_str()), policy })
     }
 

@@ -2,7 +2,7 @@
 
 mod word;
 
-pub use word::{Piece, Word};
+pub use word::{Word, WordPiece};
 
 /// All that a text or an argument list asks for.
 ///

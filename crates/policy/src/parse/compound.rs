@@ -1,6 +1,6 @@
 //! Compound commands: groups, conditions, loops, functions.
 
-use crate::script::{Assignment, Piece, Simple, Word};
+use crate::script::{Assignment, Simple, Word, WordPiece};
 
 use super::dialect::Dialect;
 use super::list::Keyword;
@@ -314,5 +314,5 @@ impl Reader<'_> {
 }
 
 pub(super) fn unknown() -> Word {
-    Word { pieces: vec![Piece::Unknown { splits: true }] }
+    Word { pieces: vec![WordPiece::Unknown { splits: true }] }
 }

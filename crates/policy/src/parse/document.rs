@@ -1,6 +1,6 @@
 //! Here-documents.
 
-use crate::script::{Input, Piece, Word};
+use crate::script::{Input, Word, WordPiece};
 
 use super::command::Draft;
 use super::pending::Pending;
@@ -88,7 +88,7 @@ impl Reader<'_> {
             let word = if pending.literal { Ok(Word::new(body)) } else { self.expanded(&body) };
             let word = word.unwrap_or_else(|_| {
                 self.found.unclear(&pending.delimiter, "a here-document is not understood");
-                Word { pieces: vec![Piece::Unknown { splits: false }] }
+                Word { pieces: vec![WordPiece::Unknown { splits: false }] }
             });
             self.give(&pending.owners, &word);
         }
@@ -100,7 +100,7 @@ impl Reader<'_> {
                 simple.input = Input::Text(if index < MAX_COPIES {
                     word.clone()
                 } else {
-                    Word { pieces: vec![Piece::Unknown { splits: false }] }
+                    Word { pieces: vec![WordPiece::Unknown { splits: false }] }
                 });
             }
         }

@@ -1,6 +1,6 @@
 //! What was found so far in a text.
 
-use crate::script::{Input, Piece, Script, Simple, Unclear, Word};
+use crate::script::{Input, Script, Simple, Unclear, Word, WordPiece};
 
 use super::dialect::Dialect;
 
@@ -126,7 +126,8 @@ impl Found {
     }
 
     fn calls_function(&self, simple: &Simple) -> bool {
-        let Some([Piece::Literal(name)]) = simple.words.first().map(|word| word.pieces.as_slice())
+        let Some([WordPiece::Literal(name)]) =
+            simple.words.first().map(|word| word.pieces.as_slice())
         else {
             return false;
         };
@@ -137,7 +138,7 @@ impl Found {
         let values = simple.assignments.iter().map(|assignment| &assignment.value);
         for word in simple.words.iter().chain(values) {
             for piece in &word.pieces {
-                if let Piece::Literal(text) = piece {
+                if let WordPiece::Literal(text) = piece {
                     self.look_into(text);
                 }
             }
@@ -212,7 +213,7 @@ fn either(one: Input, other: Input) -> Input {
         }
         (pipe @ Input::Pipe(_), _) | (_, pipe @ Input::Pipe(_)) => pipe,
         (one, other) if one == other => one,
-        _ => Input::Text(Word { pieces: vec![Piece::Unknown { splits: false }] }),
+        _ => Input::Text(Word { pieces: vec![WordPiece::Unknown { splits: false }] }),
     }
 }
 

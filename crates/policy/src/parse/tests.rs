@@ -13,7 +13,7 @@ mod posix;
 use std::fmt::Write;
 
 use super::parse_text;
-use crate::script::{Input, Piece, RedirectKind, Script, Simple, Word};
+use crate::script::{Input, RedirectKind, Script, Simple, Word, WordPiece};
 
 /// Compares what is found in a text with the short form of it.
 #[track_caller]
@@ -68,13 +68,15 @@ fn word(word: &Word) -> String {
     let mut shown = String::new();
     for piece in &word.pieces {
         match piece {
-            Piece::Literal(text) if text.is_empty() => shown.push_str("''"),
-            Piece::Literal(text) => shown.push_str(&text.replace('\n', "\\n").replace(' ', "_")),
-            Piece::Pattern(text) | Piece::Tilde(text) => {
+            WordPiece::Literal(text) if text.is_empty() => shown.push_str("''"),
+            WordPiece::Literal(text) => {
+                shown.push_str(&text.replace('\n', "\\n").replace(' ', "_"))
+            }
+            WordPiece::Pattern(text) | WordPiece::Tilde(text) => {
                 write!(shown, "‹{text}›").expect("a string takes everything");
             }
-            Piece::Unknown { splits: true } => shown.push('$'),
-            Piece::Unknown { splits: false } => shown.push_str("\"$\""),
+            WordPiece::Unknown { splits: true } => shown.push('$'),
+            WordPiece::Unknown { splits: false } => shown.push_str("\"$\""),
         }
     }
     shown

@@ -10,9 +10,9 @@ use crate::verdict::part::PartVerdict;
 
 /// A policy; there is none.
 #[derive(Debug)]
-pub(super) enum Policy {}
+pub(super) enum Module {}
 
-impl Policy {
+impl Module {
     /// Refuses: a policy that is never asked must not look as if it were.
     pub(super) fn load(name: &str, _: &str) -> Result<Self, Problem> {
         Err(Problem {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use offshoot_mount::{Driver, DriverChoice, MountError, MountRequest, MountSession};
-use offshoot_policy::Engine;
+use offshoot_policy::Policy;
 use offshoot_protocol::{ErrorBody, ExitCode};
 use offshoot_sandbox::{InForce, Limits, Network, Renames, SandboxError, Signals};
 use offshoot_vault::diff::DiffOptions;
@@ -62,7 +62,7 @@ pub struct RuntimeOptions {
     /// Which package caches outlive commands; none where there are none.
     pub caches: Option<CacheRules>,
     /// What decides whether a command may run.
-    pub policy: Arc<Engine>,
+    pub policy: Arc<Policy>,
     /// How an error is told.
     pub explain: fn(ServiceError) -> ErrorBody,
 }

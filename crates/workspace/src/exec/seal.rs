@@ -251,7 +251,7 @@ fn details(request: &ExecutionRequest, result: &ExecutionResult) -> Map<String, 
     let mut add = |name: &str, value: Value| details.insert(name.to_owned(), value);
     add("exec", result.id.to_string().into());
     add("command", request.command.display().into());
-    add("decision", decision.map_or("none", Decision::word).into());
+    add("decision", decision.map_or("none", Decision::as_str).into());
     if let Some(verdict) = &result.decision {
         add("rule", format!("{}:{}", verdict.rule.layer, verdict.rule.name).into());
         add("categories", verdict.categories.to_string().into());

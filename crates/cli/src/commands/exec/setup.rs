@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offshoot_policy::Engine;
+use offshoot_policy::Policy;
 use offshoot_protocol::ErrorBody;
 use offshoot_sandbox::{Limits, Signals};
 use offshoot_vault::{Binding, LinkLimit, Vault};
@@ -153,7 +153,7 @@ fn refreshes(ask: &Ask<'_>, context: &Context) -> bool {
 pub(super) fn options(
     ask: &Ask<'_>,
     context: &Context,
-    policy: Arc<Engine>,
+    policy: Arc<Policy>,
 ) -> Result<RuntimeOptions> {
     let (exec, cache) = (&context.settings.config.exec, &context.settings.config.cache);
     let limit = |value: u64| Some(value).filter(|value| *value > 0);

@@ -96,8 +96,8 @@ fn the_document_has_the_request_and_all_commands() {
     };
     let judged = toy::judge("sudo rm ~/.ssh/a $x > b.txt", &context);
     let layers = [user(&rule("deny", r#"prefix = ["rm"]"#))];
-    let verdict = engine(&layers).decide_judged(judged, &context);
-    let document = crate::rego::input_document(&verdict.parts, verdict.decision, &context);
+    let verdict = policy(&layers).decide_judged(judged, &context);
+    let document = crate::input_document(&verdict.parts, verdict.decision, &context);
     let wanted = serde_json::json!({
         "version": 1,
         "decision": "deny",
@@ -223,9 +223,9 @@ fn an_error_is_a_denial() {
         "decision := \"allow\" if numbers.range(1, 10000000000)",
         "decision := \"allow\" if bits.lsh(1, 4000000000)",
     ] {
-        match try_engine(&[users(text)]) {
-            Ok(engine) => {
-                let verdict = engine.decide_judged(toy::judge("ls", &context()), &context());
+        match try_policy(&[users(text)]) {
+            Ok(policy) => {
+                let verdict = policy.decide_judged(toy::judge("ls", &context()), &context());
                 assert_eq!(verdict.decision, Deny, "{text}");
                 assert!(!verdict.reason.is_empty());
             }
@@ -278,10 +278,10 @@ fn the_end_of_the_time_is_a_denial() {
         }
     "#;
     let options =
-        EngineOptions { layers: vec![users(text)], rego_timeout: Duration::from_millis(50) };
-    let engine = Engine::with_judging(&options, toy::JUDGING).unwrap();
+        PolicyOptions { layers: vec![users(text)], rego_timeout: Duration::from_millis(50) };
+    let policy = Policy::with_judging(&options, toy::JUDGING).unwrap();
     let started = Instant::now();
-    let verdict = engine.decide_judged(toy::judge("ls", &context()), &context());
+    let verdict = policy.decide_judged(toy::judge("ls", &context()), &context());
     assert_eq!(verdict.decision, Deny);
     // Either the interpreter noticed, or, on a machine that is busy, whoever waited for it.
     let noticed =
@@ -297,9 +297,9 @@ fn a_step_without_an_end_is_a_denial() {
     let squares: String = (1..60).map(|n| format!("n{n} := n{} * n{}\n", n - 1, n - 1)).collect();
     let text = format!("n0 := 12345678901234567890\n{squares}decision := \"allow\" if n59 > 0");
     let options =
-        EngineOptions { layers: vec![users(&text)], rego_timeout: Duration::from_millis(20) };
-    let engine = Engine::with_judging(&options, toy::JUDGING).unwrap();
-    let verdict = engine.decide_judged(toy::judge("ls", &context()), &context());
+        PolicyOptions { layers: vec![users(&text)], rego_timeout: Duration::from_millis(20) };
+    let policy = Policy::with_judging(&options, toy::JUDGING).unwrap();
+    let verdict = policy.decide_judged(toy::judge("ls", &context()), &context());
     assert_eq!(verdict.decision, Deny);
 }
 
@@ -317,9 +317,9 @@ fn rules_may_need_rules_as_deep_as_a_file_is_long() {
 #[test]
 fn a_file_that_is_too_long_or_nested_too_deep_is_refused() {
     let long = "# a comment that is repeated\n".repeat(3000);
-    assert!(try_engine(&[users(&long)]).is_err());
+    assert!(try_policy(&[users(&long)]).is_err());
     let deep = format!("x := {}{}", "[".repeat(40), "]".repeat(40));
-    let error = try_engine(&[users(&deep)]).unwrap_err().to_string();
+    let error = try_policy(&[users(&deep)]).unwrap_err().to_string();
     assert_eq!(
         error,
         "user.rego:2:1: brackets are nested deeper than 10; give a name to what is inside"
@@ -346,14 +346,14 @@ fn a_file_that_cannot_be_read_is_refused() {
         toml: None,
         rego: Some(named("a.rego", "package offshoot\nx := ")),
     };
-    let error = try_engine(&[broken]).unwrap_err().to_string();
+    let error = try_policy(&[broken]).unwrap_err().to_string();
     assert!(error.starts_with("a.rego"), "{error}");
     let elsewhere = LayerSource {
         layer: Layer::User,
         toml: None,
         rego: Some(named("b.rego", "package other\nx := 1")),
     };
-    let error = try_engine(&[elsewhere]).unwrap_err().to_string();
+    let error = try_policy(&[elsewhere]).unwrap_err().to_string();
     assert_eq!(
         error,
         "b.rego: the package is `data.other`, which is never asked; write `package offshoot`"
@@ -362,17 +362,17 @@ fn a_file_that_cannot_be_read_is_refused() {
 
 #[test]
 fn old_rego_is_refused() {
-    assert!(try_engine(&[users("deny[x] { x := \"no\" }")]).is_err());
+    assert!(try_policy(&[users("deny[x] { x := \"no\" }")]).is_err());
 }
 
 #[test]
 fn an_engine_is_shared_between_threads() {
-    let engine = engine(&[users("deny contains \"no\" if input.category == \"destructive\"")]);
+    let policy = policy(&[users("deny contains \"no\" if input.category == \"destructive\"")]);
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
                 for (text, wanted) in [("rm a", Deny), ("ls", Allow)] {
-                    let verdict = engine.decide_judged(toy::judge(text, &context()), &context());
+                    let verdict = policy.decide_judged(toy::judge(text, &context()), &context());
                     assert_eq!(verdict.decision, wanted);
                 }
             });

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::category::Categories;
-use crate::context::{Context, Network};
+use crate::context::{Context, Reach};
 use crate::decision::Decision;
 use crate::layer::Layer;
 use crate::rules::Standing;
@@ -79,7 +79,7 @@ impl<'a> Tally<'a> {
         match &self.widened {
             Some((part, opinion)) => of_part(*part, *opinion),
             None => {
-                let nothing = built_in(Categories::READ_ONLY, Network::None);
+                let nothing = built_in(Categories::READ_ONLY, Reach::None);
                 Whole { part: None, ..of_part(0, nothing) }
             }
         }

@@ -14,7 +14,7 @@ mod toy;
 use std::path::PathBuf;
 
 use super::*;
-use crate::context::Network;
+use crate::context::Reach;
 use crate::layer::Layer;
 use crate::options::{LayerSource, NamedText};
 
@@ -29,7 +29,7 @@ fn context() -> Context {
 }
 
 fn online() -> Context {
-    Context { network: Network::Host, ..context() }
+    Context { network: Reach::Host, ..context() }
 }
 
 fn named(name: &str, text: &str) -> NamedText {
@@ -60,19 +60,19 @@ fn rule(decision: &str, matcher: &str) -> String {
     format!("[[rule]]\nname = \"{decision}-{name}\"\ndecision = \"{decision}\"\n{matcher}\n")
 }
 
-fn try_engine(layers: &[LayerSource]) -> Result<Engine, PolicyError> {
+fn try_policy(layers: &[LayerSource]) -> Result<Policy, PolicyError> {
     // Machines that run tests are busy; where time matters, the test says how much.
-    let options = EngineOptions { layers: layers.to_vec(), rego_timeout: Duration::from_secs(60) };
-    Engine::with_judging(&options, toy::JUDGING)
+    let options = PolicyOptions { layers: layers.to_vec(), rego_timeout: Duration::from_secs(60) };
+    Policy::with_judging(&options, toy::JUDGING)
 }
 
 #[track_caller]
-fn engine(layers: &[LayerSource]) -> Engine {
-    try_engine(layers).unwrap_or_else(|error| panic!("{error}"))
+fn policy(layers: &[LayerSource]) -> Policy {
+    try_policy(layers).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn decide_in(layers: &[LayerSource], text: &str, context: &Context) -> Verdict {
-    engine(layers).decide_judged(toy::judge(text, context), context)
+    policy(layers).decide_judged(toy::judge(text, context), context)
 }
 
 fn decide(layers: &[LayerSource], text: &str) -> Verdict {

@@ -141,9 +141,9 @@ fn among_a_thousand_rules_the_right_ones_are_found() {
         rules += &rule("deny", &format!("glob = \"make *{number}x\""));
         rules += &rule("deny", &format!("path = \"dir{number}/**\""));
     }
-    let engine = engine(&[user(&rules)]);
-    assert_eq!(engine.rule_count(), 1000);
-    let decide = |text: &str| engine.decide_judged(toy::judge(text, &context()), &context());
+    let policy = policy(&[user(&rules)]);
+    assert_eq!(policy.rule_count(), 1000);
+    let decide = |text: &str| policy.decide_judged(toy::judge(text, &context()), &context());
     for (text, wanted) in [
         ("tool17 x", Deny),
         ("tool300 x", Allow),

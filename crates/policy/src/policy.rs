@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::decision::Decision;
 use crate::error::PolicyError;
 use crate::judged::Judged;
-use crate::options::EngineOptions;
+use crate::options::PolicyOptions;
 use crate::parse::parse_text;
 use crate::rego::RegoFile;
 use crate::rules::Rules;
@@ -24,9 +24,10 @@ use crate::verdict::part::PartVerdict;
 use crate::verdict::rule_info::RuleInfo;
 use whole::{Tally, Whole};
 
-/// Decides. It never changes once it is made, and may be shared between threads.
+/// All rules that hold, those built in among them: it decides whether a command may run. It never changes once it is made, and may be
+/// shared between threads.
 #[derive(Debug)]
-pub struct Engine {
+pub struct Policy {
     rules: Arc<Rules>,
     rego: Vec<RegoFile>,
     rego_timeout: Duration,
@@ -42,9 +43,9 @@ struct Judging {
     words: fn(&[Word], &Context) -> Vec<Judged>,
 }
 
-impl Engine {
-    /// An engine that decides by these rules and by what is built in.
-    pub fn new(options: &EngineOptions) -> Result<Self, PolicyError> {
+impl Policy {
+    /// A policy of these rules and of what is built in.
+    pub fn new(options: &PolicyOptions) -> Result<Self, PolicyError> {
         Self::with_judging(options, Judging { text: judge_text, words: judge_words })
     }
 
@@ -53,8 +54,8 @@ impl Engine {
         self.decide_judged(classify(script, context), context)
     }
 
-    /// An engine that judges in a way of its own.
-    fn with_judging(options: &EngineOptions, judging: Judging) -> Result<Self, PolicyError> {
+    /// A policy that judges commands in a way of its own.
+    fn with_judging(options: &PolicyOptions, judging: Judging) -> Result<Self, PolicyError> {
         let mut files = Vec::new();
         let mut rego = Vec::new();
         let mut problems = Vec::new();

@@ -24,8 +24,8 @@ fn what_runs_needs_no_remedy() {
 fn no_remedy_is_looked_for_unless_asked() {
     let words: fn(&[Word], &Context) -> Vec<Judged> = |_, _| panic!("nobody asked");
     let judging = Judging { words, ..toy::JUDGING };
-    let engine = Engine::with_judging(&EngineOptions::default(), judging).expect("no rules");
-    let verdict = engine.decide_judged(toy::judge("docker run x", &context()), &context());
+    let policy = Policy::with_judging(&PolicyOptions::default(), judging).expect("no rules");
+    let verdict = policy.decide_judged(toy::judge("docker run x", &context()), &context());
     assert_eq!(verdict.decision, Decision::RequireApproval);
 }
 

@@ -33,11 +33,11 @@ const LOADING: Duration = Duration::from_secs(5);
 
 /// A policy that was read and prepared.
 #[derive(Debug)]
-pub(super) struct Policy {
+pub(super) struct Module {
     engine: Option<Engine>,
 }
 
-impl Policy {
+impl Module {
     /// Reads and prepares a policy.
     pub(super) fn load(name: &str, text: &str) -> Result<Self, Problem> {
         let problem = |line: Option<usize>, message: String, hint: Option<&str>| Problem {
@@ -89,7 +89,7 @@ impl Policy {
     }
 }
 
-impl Drop for Policy {
+impl Drop for Module {
     /// What was nested deep goes as it came: on a stack that holds it.
     fn drop(&mut self) {
         let engine = self.engine.take();
@@ -148,7 +148,7 @@ fn shown(error: anyhow::Error) -> String {
 fn decision(value: &Value) -> Result<Decision, String> {
     let word = message("decision", value)?;
     Decision::from_word(&word).ok_or_else(|| {
-        let words = Decision::ALL.map(Decision::word).join(", ");
+        let words = Decision::ALL.map(Decision::as_str).join(", ");
         format!("`decision` is `{word}`, which is none of {words}")
     })
 }

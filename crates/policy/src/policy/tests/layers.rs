@@ -222,17 +222,17 @@ fn rules_give_their_reason() {
 #[test]
 fn rules_that_can_have_no_effect_are_told() {
     let never = rule("allow", r#"prefix = ["docker"]"#) + "[defaults]\nmutating = \"allow\"\n";
-    let warnings = engine(&[project(&never)]).warnings().to_vec();
+    let warnings = policy(&[project(&never)]).warnings().to_vec();
     assert_eq!(warnings.len(), 2, "{warnings:?}");
     assert!(warnings[1].contains("the project rule `allow-prefixdocker` can have no effect"));
     let weaker =
         rule("allow_with_checkpoint", "prefix = [\"docker\"]\nmatches = [\"docker run x\"]");
-    assert_eq!(engine(&[request(&weaker)]).warnings().len(), 1);
+    assert_eq!(policy(&[request(&weaker)]).warnings().len(), 1);
     let layers = [user(&rule("allow", r#"prefix = ["docker"]"#)), request(&weaker)];
-    assert_eq!(engine(&layers).warnings(), <[String; 0]>::default());
+    assert_eq!(policy(&layers).warnings(), <[String; 0]>::default());
     let uncovered = rule("allow", "path = \"~/.ssh/*\"\nmatches = [\"cat ~/.ssh/id_rsa\"]");
-    assert_eq!(engine(&[user(&uncovered)]).warnings().len(), 1);
-    assert_eq!(engine(&[user(&rule("allow", "network = \"none\""))]).warnings().len(), 1);
+    assert_eq!(policy(&[user(&uncovered)]).warnings().len(), 1);
+    assert_eq!(policy(&[user(&rule("allow", "network = \"none\""))]).warnings().len(), 1);
     let fine = rule("deny", "prefix = [\"docker\"]\nmatches = [\"docker run x\"]");
-    assert_eq!(engine(&[project(&fine)]).warnings(), <[String; 0]>::default());
+    assert_eq!(policy(&[project(&fine)]).warnings(), <[String; 0]>::default());
 }

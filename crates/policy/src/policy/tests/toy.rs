@@ -2,9 +2,9 @@
 
 use crate::category::{Categories, Category};
 use crate::context::Context;
-use crate::engine::Judging;
-use crate::judged::{Access, Judged, Part, Reason, TouchedPath};
-use crate::script::{Piece, Word};
+use crate::judged::{Judged, PartKind, PathAccess, Reason, TouchedPath};
+use crate::policy::Judging;
+use crate::script::{Word, WordPiece};
 
 use Category::{Destructive, HostEscapeRisk, Interactive, Mutating, Networked};
 
@@ -18,13 +18,13 @@ pub(super) fn judge(text: &str, context: &Context) -> Vec<Judged> {
 
 fn simple(text: &str, context: &Context) -> Vec<Judged> {
     if text.starts_with('(') {
-        return vec![part(Part::Unclear, text, &[Mutating])];
+        return vec![part(PartKind::Unclear, text, &[Mutating])];
     }
     let (command, target) = text.split_once(" > ").unzip();
     let mut parts = Vec::new();
     let mut words: Vec<&str> = command.unwrap_or(text).split_whitespace().collect();
     while let Some(assignment) = words.first().filter(|word| word.contains('=')) {
-        parts.push(part(Part::Assignment, assignment, &[HostEscapeRisk]));
+        parts.push(part(PartKind::Assignment, assignment, &[HostEscapeRisk]));
         words.remove(0);
     }
     let mut wrappers = Vec::new();
@@ -42,13 +42,15 @@ fn simple(text: &str, context: &Context) -> Vec<Judged> {
 
 fn word(text: &str) -> Word {
     if let Some(rest) = text.strip_prefix('~') {
-        return Word { pieces: vec![Piece::Tilde("~".into()), Piece::Literal(rest.into())] };
+        return Word {
+            pieces: vec![WordPiece::Tilde("~".into()), WordPiece::Literal(rest.into())],
+        };
     }
     match text.split_once('$') {
         None => Word::new(text),
-        Some((before, _)) => {
-            Word { pieces: vec![Piece::Literal(before.into()), Piece::Unknown { splits: true }] }
-        }
+        Some((before, _)) => Word {
+            pieces: vec![WordPiece::Literal(before.into()), WordPiece::Unknown { splits: true }],
+        },
     }
 }
 
@@ -57,14 +59,14 @@ fn program(words: &[Word], wrappers: &[String], context: &Context) -> Judged {
     let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
     let name = shown[0].rsplit('/').next().unwrap_or_default();
     let (access, categories): (_, &[Category]) = match (name, shown.get(1).copied()) {
-        ("rm", _) => (Access::Delete, &[Mutating, Destructive]),
-        ("touch", _) => (Access::Write, &[Mutating]),
-        ("vim", _) => (Access::Read, &[Interactive]),
-        ("curl", _) | ("git", Some("fetch")) => (Access::Read, &[Networked]),
-        ("git", Some("push")) => (Access::Read, &[Mutating, Networked]),
-        ("kubectl", Some("delete")) => (Access::Read, &[Mutating, Networked, Destructive]),
-        ("docker", Some("run")) => (Access::Read, &[Mutating, HostEscapeRisk]),
-        _ => (Access::Read, &[]),
+        ("rm", _) => (PathAccess::Delete, &[Mutating, Destructive]),
+        ("touch", _) => (PathAccess::Write, &[Mutating]),
+        ("vim", _) => (PathAccess::Read, &[Interactive]),
+        ("curl", _) | ("git", Some("fetch")) => (PathAccess::Read, &[Networked]),
+        ("git", Some("push")) => (PathAccess::Read, &[Mutating, Networked]),
+        ("kubectl", Some("delete")) => (PathAccess::Read, &[Mutating, Networked, Destructive]),
+        ("docker", Some("run")) => (PathAccess::Read, &[Mutating, HostEscapeRisk]),
+        _ => (PathAccess::Read, &[]),
     };
     let arguments = shown.get(1..).unwrap_or_default();
     let is_path = |word: &&&str| word.contains(['/', '.']) && !word.contains('…');
@@ -92,13 +94,13 @@ fn program(words: &[Word], wrappers: &[String], context: &Context) -> Judged {
 }
 
 fn redirection(target: &str, context: &Context) -> Judged {
-    let touched = TouchedPath { access: Access::Write, path: absolute(target, context) };
+    let touched = TouchedPath { access: PathAccess::Write, path: absolute(target, context) };
     let far = is_far(&touched, context);
     let categories: &[Category] = if far { &[Mutating, HostEscapeRisk] } else { &[Mutating] };
-    Judged { paths: vec![touched], ..part(Part::Redirection, target, categories) }
+    Judged { paths: vec![touched], ..part(PartKind::Redirection, target, categories) }
 }
 
-fn part(part: Part, text: &str, categories: &[Category]) -> Judged {
+fn part(part: PartKind, text: &str, categories: &[Category]) -> Judged {
     let categories = categories.iter().copied().collect();
     let words = text.split_whitespace().map(word).collect();
     Judged { part, words, categories, reasons: reasons(categories), ..Judged::default() }
@@ -120,5 +122,5 @@ fn absolute(path: &str, context: &Context) -> String {
 
 fn is_far(touched: &TouchedPath, context: &Context) -> bool {
     let outside = !touched.path.starts_with(&*context.workspace.to_string_lossy());
-    touched.path.contains("/.ssh/") || (outside && touched.access != Access::Read)
+    touched.path.contains("/.ssh/") || (outside && touched.access != PathAccess::Read)
 }

@@ -5,7 +5,7 @@ use super::*;
 #[track_caller]
 fn problems(text: &str) -> Vec<String> {
     let source = LayerSource { layer: Layer::User, toml: Some(named("my.toml", text)), rego: None };
-    match try_engine(&[source]) {
+    match try_policy(&[source]) {
         Ok(_) => panic!("no problem was found in {text}"),
         Err(error) => error.problems.iter().map(ToString::to_string).collect(),
     }
@@ -123,12 +123,12 @@ fn bad_globs_are_refused() {
 fn names_are_given_once_in_a_layer() {
     let rule = rule("deny", r#"prefix = ["a"]"#);
     let twice = [user(&rule), user(&rule)];
-    let error = try_engine(&twice).unwrap_err().to_string();
+    let error = try_policy(&twice).unwrap_err().to_string();
     assert_eq!(
         error,
         "user.toml:3:8: there are two rules with the name `deny-prefixa`; give one of them another name"
     );
-    assert!(try_engine(&[user(&rule), project(&rule)]).is_ok());
+    assert!(try_policy(&[user(&rule), project(&rule)]).is_ok());
     check_problem(
         "version = 1\n[[rule]]\nname = \" \"\ndecision = \"deny\"\nprefix = [\"a\"]\n",
         "my.toml:3:8: a rule needs a name; write what it is for",
@@ -150,8 +150,8 @@ fn examples_are_checked_when_a_file_is_loaded() {
         with(&format!("{lines}matches = [\"ls; env git push\"]\nnot_matches = [\"git log\"]"));
     let source =
         LayerSource { layer: Layer::User, toml: Some(named("my.toml", &good)), rego: None };
-    let engine = engine(&[source]);
-    assert_eq!((engine.rule_count(), engine.example_count()), (1, 2));
+    let policy = policy(&[source]);
+    assert_eq!((policy.rule_count(), policy.example_count()), (1, 2));
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn examples_run_with_the_network_of_their_rule() {
     let lines = "decision = \"deny\"\nnetwork = \"host\"\nmatches = [\"ls\"]";
     let source =
         LayerSource { layer: Layer::User, toml: Some(named("my.toml", &with(lines))), rego: None };
-    assert!(try_engine(&[source]).is_ok());
+    assert!(try_policy(&[source]).is_ok());
 }
 
 #[test]
@@ -168,12 +168,12 @@ fn all_problems_of_all_files_are_told() {
         + "[[rule]]\nname = \"s\"\ndecision = \"deny\"\n[[rule]]\nname = \"t\"\ndecision = \"deny\"\nprefix = []\n";
     assert_eq!(problems(&text).len(), 3);
     let layers = [user("x = 1\n"), project("y = 1\n")];
-    assert_eq!(try_engine(&layers).unwrap_err().problems.len(), 2);
+    assert_eq!(try_policy(&layers).unwrap_err().problems.len(), 2);
 }
 
 #[test]
 fn what_is_built_in_cannot_be_given() {
-    let error = try_engine(&[layer(Layer::BuiltIn, "")]).unwrap_err().to_string();
+    let error = try_policy(&[layer(Layer::BuiltIn, "")]).unwrap_err().to_string();
     assert_eq!(error, "built_in.toml: what is built in has no file");
 }
 
@@ -181,6 +181,6 @@ fn what_is_built_in_cannot_be_given() {
 #[test]
 fn rego_is_refused_where_it_was_left_out() {
     let rego = Some(named("my.rego", "package offshoot"));
-    let error = try_engine(&[LayerSource { layer: Layer::User, toml: None, rego }]).unwrap_err();
+    let error = try_policy(&[LayerSource { layer: Layer::User, toml: None, rego }]).unwrap_err();
     assert!(error.to_string().starts_with("my.rego: Rego was left out"), "{error}");
 }
