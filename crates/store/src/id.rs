@@ -13,6 +13,9 @@ use ulid::Ulid;
 pub struct Id([u8; 16]);
 
 impl Id {
+    /// How many characters an id has.
+    pub const LENGTH: usize = 26;
+
     /// How many characters identify an id inside one vault to a person: the time part and two more.
     pub const SHORT: usize = 12;
 
@@ -68,7 +71,7 @@ pub(crate) fn now_ms() -> u64 {
 
 impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut buffer = [0u8; 26];
+        let mut buffer = [0u8; Self::LENGTH];
         let text = Ulid::from_bytes(self.0).array_to_str(&mut buffer);
         text.make_ascii_lowercase();
         f.pad(text)
