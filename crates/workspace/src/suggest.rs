@@ -19,8 +19,9 @@ pub(crate) fn similar_ids(typed: &str, ids: impl IntoIterator<Item = Id>) -> Vec
     let typed = typed.to_ascii_lowercase();
     let distance = |id: &Id| {
         let text = id.to_string();
-        let start = text.get(..typed.len().max(1)).unwrap_or(&text);
-        is_a_slip(&typed, start).then(|| strsim::osa_distance(&typed, start))
+        let start = text.get(..typed.len()).unwrap_or(&text);
+        let is_near = !typed.is_empty() && is_a_slip(&typed, start);
+        is_near.then(|| strsim::osa_distance(&typed, start))
     };
     let near = ids.into_iter().filter_map(|id| Some((distance(&id)?, id)));
     let mut near: Vec<(usize, Id)> = near.collect();
