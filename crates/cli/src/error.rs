@@ -255,6 +255,9 @@ impl From<ServiceError> for CliError {
             ServiceError::Ambiguous { candidates, .. } => Self::new(ExitCode::Conflict, message)
                 .hint("give more of the id, or WORKSPACE@CHECKPOINT")
                 .candidates(candidates),
+            ServiceError::ShortId { candidate, .. } => Self::usage(message)
+                .hint(format!("give more of the id: {candidate}"))
+                .candidates(vec![candidate]),
             ServiceError::NameTaken { what: "workspace", name } => {
                 Self::new(ExitCode::Conflict, message).hint(format!(
                     "`offshoot exec -w {name} CMD` runs in it; `offshoot workspace list` lists all"

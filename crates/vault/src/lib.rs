@@ -81,7 +81,9 @@ pub use mounts::{PseudoMount, pseudo_around, pseudo_below};
 pub use name::{NameError, check_name, name_from};
 pub use node::{Child, Node};
 pub use objects::{Batch, BlobReader, KeptNodes, Objects, Place};
-pub use offshoot_store::{CutShort, Id, ProcessMark, RefChange, RefRow, StoreError, boot_id};
+pub use offshoot_store::{
+    CutShort, Id, IdPrefix, ProcessMark, RefChange, RefRow, StoreError, boot_id, file_lock,
+};
 pub use operation::{
     CAPTURE, COMMIT, CREATE, Operation, OperationLog, REDO, Reverted, Scope, UNDO,
 };

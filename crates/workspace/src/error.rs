@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use offshoot_mount::MountError;
-use offshoot_vault::{ApplyError, CutShort, HomeError, Id, NameError, VaultError};
+use offshoot_vault::{ApplyError, CutShort, HomeError, Id, IdPrefix, NameError, VaultError};
 
 use crate::binding::BindingError;
 
@@ -62,6 +62,17 @@ pub enum ServiceError {
         text: String,
         /// What fits.
         candidates: Vec<String>,
+    },
+    /// Too little of an id for what cannot be undone.
+    #[error(
+        "\"{text}\" is too short: this cannot be undone, so it takes at least {} characters of an id",
+        IdPrefix::SHORTEST_FOR_GOOD
+    )]
+    ShortId {
+        /// What was given.
+        text: String,
+        /// What fits.
+        candidate: String,
     },
     /// The name is in use.
     #[error("there is already a {what} named {name}")]

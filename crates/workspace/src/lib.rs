@@ -18,6 +18,7 @@ pub mod git;
 mod history;
 mod hold;
 mod home;
+mod id_lookup;
 mod maintenance;
 mod merge;
 mod noise;

@@ -10,8 +10,12 @@ use offshoot_vault::{
 
 use crate::error::{Result, ServiceError};
 use crate::exec::is_directory_time;
+use crate::id_lookup::Asked;
 use crate::resolve::{BASE, HEAD};
 use crate::wire;
+
+/// What a command that left something is called where there is none.
+const LEFT: &str = "interrupted command";
 
 /// Lists, shows, keeps and drops what interrupted commands left.
 #[derive(Debug)]
@@ -87,16 +91,19 @@ impl<'a> RecoverService<'a> {
 
     /// The command that left something, by the start of its id.
     pub fn find(&self, text: &str) -> Result<Id> {
-        let mut fitting = self.left()?;
-        fitting.retain(|exec| !text.is_empty() && exec.to_string().starts_with(text));
-        match fitting.as_slice() {
-            [one] => Ok(*one),
-            [] => Err(self.unknown(text)),
-            several => Err(ServiceError::Ambiguous {
-                text: text.to_owned(),
-                candidates: several.iter().map(Id::to_string).collect(),
-            }),
-        }
+        self.pick(&Asked::new(text))
+    }
+
+    /// The same for one that is to be dropped, which takes more of its id.
+    pub fn find_to_drop(&self, text: &str) -> Result<Id> {
+        self.pick(&Asked::for_good(text))
+    }
+
+    fn pick(&self, asked: &Asked<'_>) -> Result<Id> {
+        let left = self.left()?;
+        let fitting = left.iter().filter(|exec| asked.fits(exec)).copied().collect();
+        let found = asked.only(fitting, Id::to_string)?;
+        found.ok_or_else(|| asked.unknown(self.vault, LEFT, left))
     }
 
     /// What a command left, in detail. Nothing is stored.
@@ -265,13 +272,8 @@ impl<'a> RecoverService<'a> {
             }
             other => other.into(),
         })?;
-        taken.ok_or_else(|| self.unknown(&exec.to_string()))
-    }
-
-    fn unknown(&self, text: &str) -> ServiceError {
-        let what = "interrupted command";
-        let (suggestions, known) = (Vec::new(), Vec::new());
-        ServiceError::Unknown { what, text: text.to_owned(), suggestions, known }
+        let unknown = || Asked::new(&exec.to_string()).unknown(self.vault, LEFT, []);
+        taken.ok_or_else(unknown)
     }
 }
 

@@ -111,6 +111,26 @@ fn interrupted_commands_for_people() {
     assert_clean(&place);
 }
 
+/// All ids of twelve days start with the same four characters: whoever types so few has hardly looked, and what is dropped is gone.
+#[needs(UserNamespace)]
+#[test]
+fn few_characters_of_an_id_drop_nothing() {
+    let place = demo_vault();
+    let exec = Background::start(&place, WORK).crash();
+    for length in 1..8 {
+        let code = if length < 4 { 3 } else { 2 };
+        let error = place.json_error(&["recover", "drop", &exec[..length]], code);
+        let candidate = if length < 4 { &exec[..12] } else { &exec };
+        assert_eq!(error["candidates"], json!([candidate]), "{error}");
+    }
+    // To look at it, and to keep it, fewer will do.
+    assert_eq!(place.json(&["recover", "show", &exec[..4].to_uppercase()])["exec"], json!(exec));
+    let error = place.json_error(&["recover", "show", &exec[..3]], 3);
+    assert_eq!(error["candidates"], json!([&exec[..12]]), "{error}");
+    place.ok(["recover", "drop", &exec[..8]]);
+    assert_clean(&place);
+}
+
 #[needs(UserNamespace)]
 #[test]
 fn interrupted_commands_for_programs() {
@@ -366,11 +386,11 @@ fn one_at_a_time() {
     let exec = Background::start(&place, WORK).crash();
     place.ok(["status"]);
     let held = fs::File::open(vault_dir(&place).join("left").join(&exec)).unwrap();
-    rustix::fs::flock(&held, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    held.lock().unwrap();
     let error = place.json_error(&["recover", "keep", &exec], 8);
     assert!(error["message"].as_str().unwrap().contains("by another process"), "{error}");
     // Not by closing it: another test may be starting a program, which has it open until it is executed.
-    rustix::fs::flock(&held, rustix::fs::FlockOperation::Unlock).unwrap();
+    held.unlock().unwrap();
     place.ok(["recover", "keep", &exec]);
 }
 

@@ -106,7 +106,7 @@ fn hold(place: &Place, name: &str) -> std::fs::File {
     let path = vault.join(name);
     let file =
         std::fs::File::options().create(true).truncate(false).write(true).open(path).unwrap();
-    rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    file.lock().unwrap();
     file
 }
 

@@ -91,7 +91,7 @@ pub(crate) struct KillArgs {
 pub(crate) fn kill(args: &KillArgs, context: &Context) -> Result<()> {
     let vault = &context.vault()?.vault;
     let service = RunningService::new(vault);
-    let Some(running) = service.find(&args.exec)? else {
+    let Some(running) = service.find_to_end(&args.exec)? else {
         return Err(not_running(vault, &args.exec));
     };
     let ending = match (args.now, args.signal) {

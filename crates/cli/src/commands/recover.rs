@@ -238,7 +238,7 @@ pub(crate) fn offer(count: usize, first: &ExecNote) -> String {
 
 fn discard(args: &DropArgs, context: &Context, service: &RecoverService<'_>) -> Result<()> {
     let wanted = match &args.exec {
-        Some(text) => vec![service.find(text)?],
+        Some(text) => vec![service.find_to_drop(text)?],
         None => service.left()?,
     };
     let mut dropped = Vec::new();
