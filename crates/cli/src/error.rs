@@ -278,6 +278,7 @@ impl From<ServiceError> for CliError {
                 Self::new(ExitCode::Busy, message).hint("wait until it is done and try again")
             }
             ServiceError::Mount(error) => error.into(),
+            ServiceError::Sandbox(error) => error.into(),
             ServiceError::Git(error) => error.into(),
             ServiceError::Internal(_) => Self::new(ExitCode::Failure, message)
                 .hint("nothing was changed; please report this"),
@@ -391,8 +392,13 @@ impl From<MountError> for CliError {
         let message = error.to_string();
         match error {
             MountError::Vault(error) => error.into(),
-            MountError::State(_) => Self::new(ExitCode::Failure, message),
-            MountError::Sandbox(error) => error.into(),
+            MountError::UnknownDriver { .. } | MountError::UnknownOwner => Self::new(
+                ExitCode::Conflict,
+                message,
+            )
+            .hint(
+                "recover it with the Offshoot that ran it; `offshoot recover drop` throws it away",
+            ),
         }
     }
 }

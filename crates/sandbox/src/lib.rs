@@ -28,7 +28,7 @@ pub use error::{Result, SandboxError};
 pub use join::{Joined, JoinedEnd, join, make_door};
 pub use keeper::Keeper;
 pub use launch::{keep, launch, launch_noted};
-pub use probe::{ProbeReport, probe, read_through};
+pub use probe::{attempt, read_through};
 pub use running::{Ended, Flow, Observer, Running, Status, Stream, Timeout, Usage};
 pub use signals::Signals;
 pub use spec::{

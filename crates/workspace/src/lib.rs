@@ -43,10 +43,10 @@ pub use conflict::{ConflictService, OpenConflict, Resolution, ResolveOptions, Re
 pub use edit::Edited;
 pub use error::{Result, ServiceError};
 pub use exec::{
-    CheckpointMode, CommandExecutor, CommandLine, DiscardedFiles, EnvironmentRules, ExecFilter,
-    ExecService, ExecutionEnvelope, ExecutionObserver, ExecutionPlace, ExecutionRequest,
-    ExecutionResult, ExecutionTimeout, INSIDE, INSIDE_VAULT, ProxyExecutionState, ProxyRuntime,
-    RuntimeOptions, refusal, suggestion,
+    CheckpointMode, CommandExecutor, CommandLine, DiscardedFiles, DriverReport, EnvironmentRules,
+    ExecFilter, ExecService, ExecutionEnvelope, ExecutionObserver, ExecutionPlace,
+    ExecutionRequest, ExecutionResult, ExecutionTimeout, INSIDE, INSIDE_VAULT, ProxyExecutionState,
+    ProxyRuntime, RuntimeOptions, probe_drivers, refusal, suggestion, try_data_layers,
 };
 pub use file::{CopyOptions, FileContent, FileService, Version};
 pub use friendly::friendly_name;

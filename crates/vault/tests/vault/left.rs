@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use offshoot_vault::{
-    CheckDepth, ExecNote, Id, ImportOptions, LinkLimit, NewSnapshot, PlainAccess, ProcessMark,
-    RootId, Upper, Vault, VaultOptions,
+    CheckDepth, ExecNote, Id, ImportOptions, LeftShape, LinkLimit, NewSnapshot, PlainAccess,
+    ProcessMark, RootId, Upper, Vault, VaultOptions,
 };
 
 use crate::overlay::note;
@@ -53,7 +53,7 @@ fn names(dir: &Path) -> Vec<String> {
 fn keep(vault: &Vault, exec: &Id) -> RootId {
     let left = vault.take_left(exec).unwrap().unwrap();
     let parent = left.note.snapshot;
-    let adopted = left.adopt(vault, &PlainAccess).unwrap();
+    let adopted = left.adopt(vault, LeftShape::Difference, &PlainAccess).unwrap();
     vault
         .transact("keep", &actor(), |tx| {
             adopted.record(tx)?;
@@ -77,7 +77,7 @@ fn assert_recovered(vault: &Vault, exec: &Id, out: PathBuf) {
     assert_eq!(vault.left().unwrap(), [*exec]);
     let left = vault.take_left(exec).unwrap().unwrap();
     assert!(vault.take_left(exec).is_err(), "one at a time");
-    let preview = left.preview(vault, &PlainAccess).unwrap();
+    let preview = left.preview(vault, LeftShape::Difference, &PlainAccess).unwrap();
     let mut paths: Vec<String> = preview.changes.iter().map(|c| c.path.to_string()).collect();
     paths.retain(|path| path != "/");
     assert_eq!(paths, ["/changed", "/large"]);
@@ -170,7 +170,7 @@ fn cut_after_it_was_recorded_and_before_its_note_went() {
     let (upper, note) = written(&vault);
     drop(upper);
     let left = vault.take_left(&note.exec).unwrap().unwrap();
-    let adopted = left.adopt(&vault, &PlainAccess).unwrap();
+    let adopted = left.adopt(&vault, LeftShape::Difference, &PlainAccess).unwrap();
     vault
         .transact("keep", &actor(), |tx| {
             adopted.record(tx)?;
@@ -222,7 +222,7 @@ fn names_that_were_placed_do_not_count() {
     touched.abandon(&vault);
     let [exec] = vault.left().unwrap()[..] else { panic!("one is left") };
     let left = vault.take_left(&exec).unwrap().unwrap();
-    assert_eq!(left.size().unwrap().unwrap().files, 2);
+    assert_eq!(left.size(LeftShape::Difference).unwrap().unwrap().files, 2);
     drop(left);
     let out = export(&vault, &keep(&vault, &exec), &scratch.path().join("out"));
     use std::os::unix::fs::MetadataExt;
@@ -286,8 +286,8 @@ fn what_was_placed_may_be_cut_short() {
     fs::write(upper.dir().with_file_name("placed"), "").unwrap();
     upper.abandon(&vault);
     let left = vault.take_left(&note.exec).unwrap().unwrap();
-    assert_eq!(left.size().unwrap().unwrap().files, 2);
-    assert!(left.preview(&vault, &PlainAccess).unwrap().changes.len() >= 2);
+    assert_eq!(left.size(LeftShape::Difference).unwrap().unwrap().files, 2);
+    assert!(left.preview(&vault, LeftShape::Difference, &PlainAccess).unwrap().changes.len() >= 2);
     drop(left);
     assert_recovered(&vault, &note.exec, scratch.path().join("out"));
 }

@@ -89,7 +89,7 @@ pub struct ExecutionResult {
     /// The caller was interrupted.
     pub interrupted: bool,
     /// How the workspace was made a directory.
-    pub driver: Option<Driver>,
+    pub driver: Option<&'static dyn Driver>,
     /// What confined the command.
     pub in_force: Option<InForce>,
     /// What it used.

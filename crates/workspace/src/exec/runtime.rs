@@ -5,23 +5,25 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use offshoot_mount::{Driver, DriverChoice, MountError, MountRequest, MountSession};
+use offshoot_mount::MountRequest;
 use offshoot_policy::Engine;
 use offshoot_protocol::{ErrorBody, ExitCode};
 use offshoot_sandbox::{InForce, Limits, Network, Renames, SandboxError, Signals};
 use offshoot_vault::diff::DiffOptions;
 use offshoot_vault::{
-    Binding, ExecNote, Id, LinkLimit, ProcessMark, Vault, VaultError, Workspace, WorkspaceLock,
-    boot_id,
+    Binding, ExecNote, Id, LinkLimit, ProcessMark, UpperOwner, Vault, VaultError, Workspace,
+    WorkspaceLock, boot_id,
 };
 use rustix::io::Errno;
 
 use super::caches::{self, CacheQuestion, ExecCaches};
 use super::check::validate;
+use super::data_layers::data_layers_work;
 use super::envelope::{ExecutionEnvelope, ExecutionResult};
 use super::environment::give_up_at_once;
 use super::executor::{CommandExecutor, ExecutionObserver};
-use super::folders;
+use super::folders::{self, Shown};
+use super::launch::{Launched, Wanted};
 use super::quiet::quieten;
 use super::request::{ExecutionPlace, ExecutionRequest};
 use super::state::ProxyExecutionState as State;
@@ -151,20 +153,22 @@ impl<'a> ProxyRuntime<'a> {
         let collected = self.vault.hold()?;
         let workspace = self.look_again(execution, &id)?;
         execution.advance();
-        let mut session = self.session(execution, &workspace, target, &bindings)?;
+        let wanted = self.wanted(execution, &workspace, target, &bindings)?;
         let mut caches = self.caches(execution, &folders);
         let mounts = caches.as_mut().map(|caches| std::mem::take(&mut caches.mounts));
         let executor = CommandExecutor::new(self.options);
         execution.result.terminal = execution.request.terminal.is_some();
         let mounts = mounts.unwrap_or_default();
-        let running = executor.start(execution.request, &mut session, mounts, &execution.result);
-        execution.result.driver = session.driver();
-        let running = running.inspect_err(|error| {
+        let Execution { request, result } = execution;
+        let launched = executor.start(self.vault, request, &wanted, mounts, result);
+        let Launched { mut session, running, warnings } = launched.inspect_err(|error| {
             if not_executed(error).is_some() {
                 execution.result.state = State::Executing;
             }
         })?;
         drop(collected);
+        execution.result.driver = Some(session.driver());
+        execution.result.warnings.extend(warnings);
         execution.result.warnings.extend(without_broker(&running.in_force));
         execution.result.in_force = Some(running.in_force.clone());
         execution.advance();
@@ -290,19 +294,21 @@ impl<'a> ProxyRuntime<'a> {
         }
     }
 
-    fn session(
+    /// What the command works on.
+    fn wanted(
         &self,
         execution: &mut Execution<'_>,
         workspace: &Workspace,
         target: PathBuf,
         bindings: &[Binding],
-    ) -> Result<MountSession<'a>> {
+    ) -> Result<Wanted> {
         let state = &workspace.state;
         let before = self.vault.snapshot(&state.head)?;
         let cwd = execution.result.cwd.as_deref().unwrap_or(&target);
         let command = &execution.request.command;
-        let shown = folders::shown(self.vault, &before.root, workspace, bindings, command, cwd)?;
-        execution.result.warnings.extend(shown.warnings);
+        let Shown { folders, covered, warnings } =
+            folders::shown(self.vault, &before.root, workspace, bindings, command, cwd)?;
+        execution.result.warnings.extend(warnings);
         let home = self.options.home.as_deref();
         let lost = git_warning(self.vault, bindings, home, &workspace.name)?;
         execution.result.warnings.extend(lost.filter(|_| !execution.request.read_only));
@@ -315,8 +321,8 @@ impl<'a> ProxyRuntime<'a> {
             0 => self.vault.nearest_root(&before.root, &workspace.id, base)?,
             _ => base,
         });
-        // A copy is made of verified content.
-        let layered = execution.request.driver != DriverChoice::Only(Driver::Copy);
+        let driver = execution.request.driver;
+        let layered = driver.candidates().iter().any(|driver| driver.stacks());
         if execution.request.verify && layered {
             self.vault.verify_stack(&before.root, &near)?;
         }
@@ -336,21 +342,22 @@ impl<'a> ProxyRuntime<'a> {
             init: None,
             read_only: execution.request.read_only,
             copy: false,
+            owner: UpperOwner::Exec,
+            capture: None,
             joined: None,
             layer: None,
         };
-        let request = MountRequest {
+        let request = &execution.request;
+        let mount = MountRequest {
             root: before.root,
             near,
-            target,
-            covered: shown.covered,
-            folders: shown.folders,
-            read_only: execution.request.read_only,
-            driver: execution.request.driver,
+            read_only: request.read_only,
             links: self.options.links,
+            data_layers: data_layers_work,
             note,
         };
-        Ok(MountSession::new(self.vault, request))
+        let joinable = request.session && !request.read_only;
+        Ok(Wanted { mount, driver, target, folders, covered, joinable })
     }
 
     /// Says why it failed, and records it where that is still possible.
@@ -412,8 +419,7 @@ pub(super) fn mark_inside(execution: &mut Execution<'_>) {
 
 /// What to do where the caller stands in a folder that was made after the workspace.
 fn absent_directory(error: &ServiceError, result: &ExecutionResult) -> Option<String> {
-    let ServiceError::Mount(MountError::Sandbox(SandboxError::Prepare { path, errno, .. })) = error
-    else {
+    let ServiceError::Sandbox(SandboxError::Prepare { path, errno, .. }) = error else {
         return None;
     };
     let is_cwd = *errno == Errno::NOENT && path.is_some() && *path == result.cwd;
@@ -436,8 +442,7 @@ fn without_broker(in_force: &InForce) -> Option<String> {
 
 /// The exit code of a command that could not be executed, as shells have it.
 pub(crate) fn not_executed(error: &ServiceError) -> Option<(ExitCode, &'static str)> {
-    let ServiceError::Mount(MountError::Sandbox(SandboxError::NotExecuted { errno, .. })) = error
-    else {
+    let ServiceError::Sandbox(SandboxError::NotExecuted { errno, .. }) = error else {
         return None;
     };
     Some(match errno.kind() {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use offshoot_mount::{MountSession, Sealed};
+use offshoot_mount::{After, Captured, MountSession};
 use offshoot_policy::{Decision, Verdict};
 use offshoot_sandbox::Ended;
 use offshoot_vault::diff::{Change, ChangeKind};
@@ -13,6 +13,7 @@ use offshoot_vault::{
 
 use serde_json::{Map, Value};
 
+use super::access::KeeperAccess;
 use super::envelope::ExecutionResult;
 use super::request::{CheckpointMode, ExecutionRequest};
 use super::runtime::{Execution, ProxyRuntime};
@@ -45,10 +46,13 @@ impl ProxyRuntime<'_> {
         let _held = self.vault.hold()?;
         let mut sealed = match execution.request.read_only {
             true => {
-                execution.result.warnings.extend(session.release()?);
+                session.discard();
                 None
             }
-            false => Some(session.seal(&ended)?),
+            false => {
+                let access = KeeperAccess(&ended.keeper);
+                Some(session.capture(&After { busy: ended.busy, access: &access })?)
+            }
         };
         ended.keeper.release();
         let before = self.vault.snapshot(&workspace.state.head)?;
@@ -84,7 +88,7 @@ impl ProxyRuntime<'_> {
         &self,
         execution: &mut Execution<'_>,
         before: &Snapshot,
-        sealed: &Sealed,
+        sealed: &Captured,
     ) -> Result<()> {
         let service = ChangeSummaryService::new(self.vault, self.options.diff);
         let mut changes = service.between(&before.root, &sealed.adopted.root, true)?.changes;
@@ -113,7 +117,7 @@ impl ProxyRuntime<'_> {
         tx: &mut Transaction<'_, '_>,
         workspace: &Workspace,
         before: &Snapshot,
-        sealed: Option<&Sealed>,
+        sealed: Option<&Captured>,
         request: &ExecutionRequest,
         result: &mut ExecutionResult,
     ) -> Result<Option<String>, VaultError> {
@@ -325,7 +329,7 @@ fn kept_bytes(change: &Change) -> u64 {
 }
 
 /// A word about what the command made and a vault does not keep.
-fn not_kept(sealed: &Sealed) -> Vec<String> {
+fn not_kept(sealed: &Captured) -> Vec<String> {
     let skipped = &sealed.adopted.skipped;
     let mut warnings: Vec<String> = skipped
         .iter()
@@ -347,7 +351,7 @@ fn not_kept(sealed: &Sealed) -> Vec<String> {
 }
 
 /// A word about files whose bytes were damaged before the command touched them.
-fn damaged(sealed: &Sealed) -> Vec<String> {
+fn damaged(sealed: &Captured) -> Vec<String> {
     let damaged = &sealed.adopted.damaged;
     let named = damaged.iter().take(MOST_NAMED).map(|path| {
         format!(

@@ -151,7 +151,7 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
         timed_out: result.timed_out,
         interrupted: result.interrupted,
         durability: if changed && result.after.is_some() { "flushed" } else { "none" }.to_owned(),
-        driver: result.driver.map(|driver| driver.word().to_owned()),
+        driver: result.driver.map(|driver| driver.name().to_owned()),
         sandbox: result.in_force.as_ref().map(|in_force| sandbox(request, result, in_force)),
         usage: ExecUsageDoc {
             user_ms: millis(result.usage.user),
