@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use offshoot_vault::{
-    CheckDepth, ExecNote, Id, ImportOptions, LeftShape, LinkLimit, NewSnapshot, PlainAccess,
-    ProcessMark, RootId, Upper, Vault, VaultOptions,
+    CaptureWay, CheckDepth, ExecNote, Id, ImportOptions, LeftShape, LinkLimit, NewSnapshot,
+    PlainAccess, ProcessMark, RootId, Upper, UpperOwner, Vault, VaultOptions,
 };
 
 use crate::overlay::note;
@@ -106,6 +106,61 @@ fn cut_while_it_is_written() {
     drop(upper);
     // Dropped, it is set aside as well: somebody ran a command and did not say what is to become of its work.
     assert_recovered(&vault, &note.exec, scratch.path().join("out-2"));
+}
+
+/// Whether anything was written can be told of the ways that are known. What a newer program left is nobody's to clear.
+#[test]
+fn what_is_not_known_is_set_aside_even_if_it_looks_empty() {
+    let scratch = Scratch::new();
+    let vault = small(&scratch);
+    let begin = |change: &dyn Fn(&mut ExecNote)| {
+        let mut upper = vault.begin_upper(&head(&vault)).unwrap();
+        let mut note = note(&vault, upper.base());
+        change(&mut note);
+        upper.note(&note).unwrap();
+        (upper, note.exec)
+    };
+    let way = |driver: &str, version| Some(CaptureWay { driver: driver.to_owned(), version });
+    let known = [begin(&|_| ()), begin(&|note| note.capture = way("overlay", 1))];
+    let foreign = [
+        begin(&|note| note.capture = way("tapes", 1)),
+        begin(&|note| note.capture = way("overlay", 2)),
+        begin(&|note| note.owner = UpperOwner::Unknown),
+        begin(&|note| (note.owner, note.read_only) = (UpperOwner::Unknown, true)),
+    ];
+    let found = cut(&vault, &scratch, "cut");
+    let mut expected = foreign.each_ref().map(|(_, exec)| *exec);
+    expected.sort_unstable();
+    assert_eq!(found.left().unwrap(), expected);
+    drop(found);
+    for (upper, _) in known.into_iter().chain(foreign) {
+        upper.discard();
+    }
+}
+
+/// A note as programs wrote it before they named owner and driver, and one of a program to come.
+#[test]
+fn notes_of_other_programs_are_read() {
+    let scratch = Scratch::new();
+    let vault = small(&scratch);
+    let (upper, note) = written(&vault);
+    drop(upper);
+    let path = vault.dir().join("left").join(note.exec.to_string()).join("exec.json");
+    let written: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    assert_eq!(written["owner"], "exec");
+    let with = |change: &dyn Fn(&mut serde_json::Map<String, serde_json::Value>)| {
+        let mut changed = written.clone();
+        change(changed.as_object_mut().unwrap());
+        fs::write(&path, changed.to_string()).unwrap();
+        vault.left_note(&note.exec).unwrap()
+    };
+    let old = with(&|fields| fields.retain(|name, _| name != "owner" && name != "capture"));
+    assert_eq!((old.owner, old.capture.clone()), (UpperOwner::Exec, None));
+    assert_eq!(old.way(), CaptureWay { driver: "overlay".to_owned(), version: 1 });
+    let new = with(&|fields| drop(fields.insert("owner".to_owned(), "mount".into())));
+    assert_eq!(new.owner, UpperOwner::Unknown);
+    with(&|_| ());
+    assert_recovered(&vault, &note.exec, scratch.path().join("out"));
 }
 
 #[test]
