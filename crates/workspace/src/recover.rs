@@ -9,7 +9,8 @@ use offshoot_vault::{
 };
 
 use crate::error::{Result, ServiceError};
-use crate::exec::{LeftAccess, is_directory_time};
+use crate::exec::access::LeftAccess;
+use crate::exec::summary::{self, is_directory_time};
 use crate::resolve::{BASE, HEAD};
 use crate::wire;
 
@@ -317,7 +318,7 @@ fn forked(tx: &mut Transaction<'_, '_>, note: &ExecNote, name: Option<&str>) -> 
 }
 
 fn shortened(note: &ExecNote) -> String {
-    crate::exec::shortened(&note.command)
+    summary::shortened(&note.command)
 }
 
 fn taken(error: VaultError, name: Option<&str>) -> ServiceError {

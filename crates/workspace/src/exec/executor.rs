@@ -11,9 +11,9 @@ use offshoot_vault::{OutputWriter, STDERR, STDOUT, Vault};
 
 use super::envelope::ExecutionResult;
 use super::launch::{Launched, Wanted, launch};
+use super::options::RuntimeOptions;
 use super::prompt::{self, MarkedShell};
 use super::request::ExecutionRequest;
-use super::runtime::RuntimeOptions;
 use crate::error::Result;
 
 /// Who is told about an exec while it goes on.

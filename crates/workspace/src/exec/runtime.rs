@@ -2,17 +2,14 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use offshoot_mount::MountRequest;
-use offshoot_policy::Engine;
-use offshoot_protocol::{ErrorBody, ExitCode};
-use offshoot_sandbox::{InForce, Limits, Network, Renames, SandboxError, Signals};
-use offshoot_vault::diff::DiffOptions;
+use offshoot_protocol::ExitCode;
+use offshoot_sandbox::{InForce, Network, Renames, SandboxError, Signals};
 use offshoot_vault::{
-    Binding, ExecNote, Id, LinkLimit, ProcessMark, UpperOwner, Vault, VaultError, Workspace,
-    WorkspaceLock, boot_id,
+    Binding, ExecNote, Id, ProcessMark, UpperOwner, Vault, VaultError, Workspace, WorkspaceLock,
+    boot_id,
 };
 use rustix::io::Errno;
 
@@ -24,12 +21,13 @@ use super::environment::give_up_at_once;
 use super::executor::{CommandExecutor, ExecutionObserver};
 use super::folders::{self, Shown};
 use super::launch::{Launched, Wanted};
+use super::options::RuntimeOptions;
 use super::quiet::quieten;
 use super::request::{ExecutionPlace, ExecutionRequest};
 use super::state::ProxyExecutionState as State;
 use super::unseen;
 use crate::binding::git_warning;
-use crate::cache::{CacheRules, may_fetch};
+use crate::cache::may_fetch;
 use crate::error::{Result, ServiceError};
 use crate::resolve::Resolver;
 use crate::suggest::slip_of;
@@ -39,35 +37,6 @@ use crate::workspace::{NewWorkspace, WorkspaceService};
 pub const INSIDE: &str = "OFFSHOOT_INSIDE";
 /// The variable beside it: the name of the vault.
 pub const INSIDE_VAULT: &str = "OFFSHOOT_INSIDE_VAULT";
-
-/// What is the same for all commands of a process.
-#[derive(Debug)]
-pub struct RuntimeOptions {
-    /// The user's home.
-    pub home: Option<PathBuf>,
-    /// What commands see empty: the home of the vaults.
-    pub hidden: Vec<PathBuf>,
-    /// What a command may use.
-    pub limits: Limits,
-    /// Directories of lower layers can be renamed.
-    pub broker: bool,
-    /// How many bytes of each output are kept.
-    pub output_limit: usize,
-    /// How long a command that is asked to end has until it is killed.
-    pub grace: Duration,
-    /// How many hard links are kept whole.
-    pub links: LinkLimit,
-    /// How changes are compared.
-    pub diff: DiffOptions,
-    /// Signals to this process, which end commands and tell that the terminal was resized.
-    pub signals: Option<Signals>,
-    /// Which package caches outlive commands; none where there are none.
-    pub caches: Option<CacheRules>,
-    /// What decides whether a command may run.
-    pub policy: Arc<Engine>,
-    /// How an error is told.
-    pub explain: fn(ServiceError) -> ErrorBody,
-}
 
 /// Takes requests through policy, workspace, mount and sandbox to their envelopes.
 #[derive(Debug)]

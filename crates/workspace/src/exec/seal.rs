@@ -18,13 +18,12 @@ use super::envelope::ExecutionResult;
 use super::request::{CheckpointMode, ExecutionRequest};
 use super::runtime::{Execution, ProxyRuntime};
 use super::state::ProxyExecutionState as State;
+use super::summary::{is_directory_time, shortened};
 use crate::change::ChangeSummaryService;
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
 use crate::wire;
 
-/// A message of a snapshot is at most this long.
-const LONGEST_MESSAGE: usize = 200;
 /// At most so many things that are not kept are named one by one.
 const MOST_NAMED: usize = 10;
 
@@ -306,20 +305,6 @@ fn wants_checkpoint(request: &ExecutionRequest, result: &ExecutionResult, change
     }
 }
 
-/// A directory whose time alone changed: that its entries changed is told by them.
-pub(crate) fn is_directory_time(change: &Change) -> bool {
-    let (Some(before), Some(after)) = (&change.before, &change.after) else { return false };
-    let same_but_for_time = |before: &Entry, after: &Entry| {
-        let (old, new) = (&before.meta, &after.meta);
-        (old.mode, old.uid, old.gid, &old.xattrs) == (new.mode, new.uid, new.gid, &new.xattrs)
-    };
-    change.kind() == ChangeKind::Metadata
-        && before.directory().is_some()
-        && after.directory().is_some()
-        && same_but_for_time(before, after)
-        && before.conflict == after.conflict
-}
-
 /// The size of a file whose content is new at its path.
 fn kept_bytes(change: &Change) -> u64 {
     use ChangeKind::{Added, Modified, Renamed};
@@ -362,12 +347,4 @@ fn damaged(sealed: &Captured) -> Vec<String> {
     });
     let more = damaged.len().saturating_sub(MOST_NAMED);
     named.chain((more > 0).then(|| format!("and {more} more files are damaged"))).collect()
-}
-
-/// A command as the message of a snapshot.
-pub(crate) fn shortened(text: &str) -> String {
-    match text.char_indices().nth(LONGEST_MESSAGE) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
-    }
 }

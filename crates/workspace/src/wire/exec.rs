@@ -12,10 +12,9 @@ use offshoot_sandbox::{HomeView, InForce, Limits, Network, Renames};
 use offshoot_vault::{ExecRecord, Id, Workspace};
 
 use super::{actor, change, time, workspace_name};
-use crate::exec::{
-    CommandLine, ExecutionEnvelope, ExecutionPlace, ExecutionRequest, ExecutionResult,
-    ProxyExecutionState,
-};
+use crate::exec::envelope::{ExecutionEnvelope, ExecutionResult};
+use crate::exec::request::{CommandLine, ExecutionPlace, ExecutionRequest};
+use crate::exec::state::ProxyExecutionState;
 use crate::resolve::HEAD;
 
 /// The envelope of an exec.
