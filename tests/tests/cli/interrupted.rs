@@ -308,7 +308,7 @@ fn the_driver_in_the_note_captures_what_was_left() {
             });
             assert_eq!(changed(&place.json(&["recover", "show", &exec])), CHANGED, "{driver}");
             assert_eq!(changed(&place.json(&["recover", "keep", &exec])), CHANGED, "{driver}");
-            let shown = place.json(&["show", &exec]);
+            let shown = document_of(&place.run(with_json(&["show", &exec])));
             assert_eq!(shown["result"]["driver"], driver, "{shown}");
             assert_clean(&place);
         }
