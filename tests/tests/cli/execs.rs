@@ -282,7 +282,7 @@ fn the_envelope_says_what_was_in_force() {
     assert_eq!(sandbox(&["--driver", "copy"])["broker"], false);
     let host = sandbox(&["--net", "host"]);
     assert!(host["network"] == "host" && !has(&host, "namespaces", "net"), "{host}");
-    assert_eq!(sandbox(&["--readonly"])["writable"], json!([]));
+    assert_eq!(sandbox(&["--read-only"])["writable"], json!([]));
     let limited = sandbox(&["-c", "exec.max_memory=1GiB", "-c", "exec.max_file_size=4KiB"]);
     let expected = json!({"processes": null, "file_size": 4096, "memory": 1 << 30});
     assert_eq!(limited["limits"], expected, "{limited}");
