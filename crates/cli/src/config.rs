@@ -5,6 +5,7 @@
 //! reported where it stands even if a later place overrides it. Nothing here reads the process environment but
 //! [`Sources::from_process`]; `docs/configuration.md` is the user's description, and a test holds it to the code.
 
+mod driver;
 mod duration;
 mod edit;
 mod error;
@@ -20,6 +21,7 @@ mod value;
 
 use std::time::Duration;
 
+use offshoot_mount::DriverChoice;
 use serde::{Deserialize, Serialize};
 
 use crate::commands::exec::Net;
@@ -115,7 +117,8 @@ pub(crate) struct Exec {
     /// How many bytes of each output are kept.
     pub(crate) output_limit: u64,
     /// How a workspace is made a directory.
-    pub(crate) driver: DriverSetting,
+    #[serde(with = "driver")]
+    pub(crate) driver: DriverChoice,
     /// Whether a new workspace starts from what is in the folder now.
     pub(crate) refresh: bool,
     /// Up to how many bytes of hard-linked files stay linked.
@@ -149,18 +152,6 @@ impl Cache {
     pub(crate) fn skipped(&self) -> Vec<String> {
         value::names(&self.skip).map(str::to_owned).collect()
     }
-}
-
-/// How a workspace is made a directory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum DriverSetting {
-    /// The first that works.
-    Auto,
-    /// The kernel's overlayfs.
-    Overlay,
-    /// A plain copy.
-    Copy,
 }
 
 /// Section `policy`.
@@ -301,7 +292,7 @@ impl Default for Exec {
             timeout: Duration::from_secs(300),
             grace: Duration::from_secs(2),
             output_limit: 1 << 20,
-            driver: DriverSetting::Auto,
+            driver: DriverChoice::Auto,
             refresh: true,
             hard_link_bytes: 64 << 20,
             broker: true,

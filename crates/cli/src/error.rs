@@ -281,6 +281,7 @@ impl From<ServiceError> for CliError {
                 Self::new(ExitCode::Busy, message).hint("wait until it is done and try again")
             }
             ServiceError::Mount(error) => error.into(),
+            ServiceError::Sandbox(error) => error.into(),
             ServiceError::Git(error) => error.into(),
             ServiceError::Internal(_) => Self::new(ExitCode::Failure, message)
                 .hint("nothing was changed; please report this"),
@@ -394,8 +395,13 @@ impl From<MountError> for CliError {
         let message = error.to_string();
         match error {
             MountError::Vault(error) => error.into(),
-            MountError::State(_) => Self::new(ExitCode::Failure, message),
-            MountError::Sandbox(error) => error.into(),
+            MountError::UnknownDriver { .. } | MountError::UnknownOwner => Self::new(
+                ExitCode::Conflict,
+                message,
+            )
+            .hint(
+                "recover it with the Offshoot that ran it; `offshoot recover drop` throws it away",
+            ),
         }
     }
 }

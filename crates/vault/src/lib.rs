@@ -72,9 +72,9 @@ pub use import::{
     IGNORE_FILE, ImportOptions, ImportReport, Imported, Progress, SkipReason, Skipped,
 };
 pub use layer::{
-    Access, Adopted, CompactOptions, CompactWay, Compacted, ExecNote, JoinNote, Left, LeftSize,
-    LinkLimit, OutputReader, OutputWriter, Placed, PlainAccess, Preview, Rebuilt, Running, Stack,
-    Upper,
+    Access, Adopted, CaptureWay, CompactOptions, CompactWay, Compacted, ExecNote, JoinNote, Left,
+    LeftShape, LeftSize, LinkLimit, OutputReader, OutputWriter, Placed, PlainAccess, Preview,
+    Rebuilt, Running, Stack, Upper, UpperOwner,
 };
 pub use lock::{CompactionLock, WorkspaceLock, WorkspaceShare};
 pub use mounts::{PseudoMount, pseudo_around, pseudo_below};

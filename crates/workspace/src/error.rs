@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use offshoot_mount::MountError;
+use offshoot_sandbox::SandboxError;
 use offshoot_vault::{ApplyError, CutShort, HomeError, Id, IdPrefix, NameError, VaultError};
 
 use crate::binding::BindingError;
@@ -94,6 +95,9 @@ pub enum ServiceError {
     /// A command could not be given its files, or its files could not be taken back.
     #[error(transparent)]
     Mount(#[from] MountError),
+    /// A command could not be confined or run.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
     /// Something else runs in the workspace.
     #[error("workspace {workspace} is busy: {holder}")]
     Busy {
@@ -278,6 +282,17 @@ fn few(paths: &[String]) -> String {
     match paths.len().saturating_sub(MOST) {
         0 => shown,
         more => format!("{shown} and {more} more"),
+    }
+}
+
+impl ServiceError {
+    /// Whether layers cannot be stacked in this place, which another driver may not need.
+    pub(crate) fn is_about_layers(&self) -> bool {
+        match self {
+            Self::Mount(error) => error.is_about_layers(),
+            Self::Sandbox(error) => error.is_about_layers(),
+            _ => false,
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What interrupted commands left: looked at, kept as checkpoints, or thrown away.
 
-use offshoot_mount::LeftAccess;
+use offshoot_mount::driver_of;
 use offshoot_vault::diff::Change;
 use offshoot_vault::{
     Actor, Adopted, Checkpoint, CheckpointState, ExecNote, ExecRecord, Id, Left, LeftSize,
@@ -9,7 +9,8 @@ use offshoot_vault::{
 };
 
 use crate::error::{Result, ServiceError};
-use crate::exec::is_directory_time;
+use crate::exec::access::LeftAccess;
+use crate::exec::summary::{self, is_directory_time};
 use crate::id_lookup::Asked;
 use crate::resolve::{BASE, HEAD};
 use crate::wire;
@@ -29,7 +30,7 @@ pub struct RecoverService<'a> {
 pub struct Recoverable {
     /// What is known about the command.
     pub note: ExecNote,
-    /// How much it is; none where all of a copy would have to be compared to know.
+    /// How much it is; none where all of a copy would have to be compared to know, or where no driver here knows its shape.
     pub size: Option<LeftSize>,
     /// The workspace that it ran in, unless that is gone.
     pub workspace: Option<Workspace>,
@@ -109,8 +110,9 @@ impl<'a> RecoverService<'a> {
     /// What a command left, in detail. Nothing is stored.
     pub fn show(&self, exec: &Id) -> Result<Inspected> {
         let left = self.take(exec)?;
-        let access = LeftAccess::new(&left.files_dir());
-        let mut preview = left.preview(self.vault, &access)?;
+        let (_, shape) = driver_of(&left.note)?;
+        let access = LeftAccess::new(&left.files_dir(shape));
+        let mut preview = left.preview(self.vault, shape, &access)?;
         preview.changes.retain(|change| !is_directory_time(change));
         Ok(Inspected { found: self.describe(&left)?, preview, output: left.output()? })
     }
@@ -126,8 +128,9 @@ impl<'a> RecoverService<'a> {
         let _held = self.vault.hold()?;
         let left = self.take(exec)?;
         let (note, output) = (left.note.clone(), left.output()?);
-        let access = LeftAccess::new(&left.files_dir());
-        let adopted = left.adopt(self.vault, &access)?;
+        let (_, shape) = driver_of(&left.note)?;
+        let access = LeftAccess::new(&left.files_dir(shape));
+        let adopted = left.adopt(self.vault, shape, &access)?;
         let mut changes =
             offshoot_vault::diff::compare(self.vault.objects()?, &note.root, &adopted.root)?;
         changes.retain(|change| !is_directory_time(change));
@@ -262,7 +265,11 @@ impl<'a> RecoverService<'a> {
 
     fn describe(&self, left: &Left) -> Result<Recoverable> {
         let workspace = self.vault.workspace(&left.note.workspace)?;
-        Ok(Recoverable { note: left.note.clone(), size: left.size()?, workspace })
+        let size = match driver_of(&left.note) {
+            Ok((_, shape)) => left.size(shape)?,
+            Err(_) => None,
+        };
+        Ok(Recoverable { note: left.note.clone(), size, workspace })
     }
 
     fn take(&self, exec: &Id) -> Result<Left> {
@@ -313,7 +320,7 @@ fn forked(tx: &mut Transaction<'_, '_>, note: &ExecNote, name: Option<&str>) -> 
 }
 
 fn shortened(note: &ExecNote) -> String {
-    crate::exec::shortened(&note.command)
+    summary::shortened(&note.command)
 }
 
 fn taken(error: VaultError, name: Option<&str>) -> ServiceError {

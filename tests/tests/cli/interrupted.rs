@@ -294,6 +294,79 @@ fn a_copy_is_recovered_too() {
     assert_clean(&place);
 }
 
+/// The note of what a command left.
+fn note_of(place: &Place, exec: &str) -> PathBuf {
+    vault_dir(place).join("left").join(exec).join("exec.json")
+}
+
+/// Changes the note of what a command left.
+fn rewrite(place: &Place, exec: &str, change: impl Fn(&mut Value)) {
+    let note = note_of(place, exec);
+    let mut noted: Value = serde_json::from_slice(&fs::read(&note).unwrap()).unwrap();
+    change(&mut noted);
+    fs::write(&note, noted.to_string()).unwrap();
+}
+
+/// The note leads to the driver, and nothing else that is in it; one of an earlier program has no more than `copy`.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn the_driver_in_the_note_captures_what_was_left() {
+    for driver in ["overlay", "copy"] {
+        for early in [false, true] {
+            let place = demo_vault();
+            let arguments = ["exec", "-w", "fix", "--driver", driver, "--shell", WORK];
+            let exec = Background::start_with(&place, &arguments).crash();
+            place.ok(["status"]);
+            rewrite(&place, &exec, |note| {
+                assert_eq!(note["capture"], json!({"driver": driver, "version": 1}));
+                assert_eq!(
+                    (&note["owner"], &note["copy"]),
+                    (&json!("exec"), &json!(driver == "copy"))
+                );
+                let gone: &[&str] = if early { &["owner", "capture"] } else { &["copy"] };
+                note.as_object_mut().unwrap().retain(|name, _| !gone.contains(&name.as_str()));
+            });
+            assert_eq!(changed(&place.json(&["recover", "show", &exec])), CHANGED, "{driver}");
+            assert_eq!(changed(&place.json(&["recover", "keep", &exec])), CHANGED, "{driver}");
+            let shown = document_of(&place.run(with_json(&["show", &exec])));
+            assert_eq!(shown["result"]["driver"], driver, "{shown}");
+            assert_clean(&place);
+        }
+    }
+}
+
+#[needs(UserNamespace)]
+#[test]
+fn what_a_driver_to_come_left_is_not_guessed_at() {
+    let place = demo_vault();
+    let exec = Background::start(&place, WORK).crash();
+    place.ok(["status"]);
+    let whole = fs::read(note_of(&place, &exec)).unwrap();
+    let strangers: [(&str, Value, &str); 3] = [
+        ("capture", json!({"driver": "tapes", "version": 1}), "driver \"tapes\" (version 1)"),
+        ("capture", json!({"driver": "overlay", "version": 2}), "driver \"overlay\" (version 2)"),
+        ("owner", json!("mount"), "for something other than a command"),
+    ];
+    for (field, value, said) in strangers {
+        rewrite(&place, &exec, |note| note[field] = value.clone());
+        for verb in ["show", "keep"] {
+            let output = place.run(with_json(&["recover", verb, &exec]));
+            let document = document_of(&output);
+            let message = document["error"]["message"].as_str().unwrap();
+            assert!(message.contains(said), "{document}");
+            let hint = document["error"]["hint"].as_str().unwrap();
+            assert!(hint.contains("offshoot recover drop"), "{document}");
+        }
+        let listed = place.json(&["recover", "list"]);
+        assert_eq!(listed["recoverable"][0]["exec"], exec, "{listed}");
+        assert!(listed["recoverable"][0]["files"].is_null(), "{listed}");
+        fs::write(note_of(&place, &exec), &whole).unwrap();
+    }
+    rewrite(&place, &exec, |note| note["capture"]["driver"] = "tapes".into());
+    place.ok(["recover", "drop", &exec]);
+    assert_clean(&place);
+}
+
 /// A machine that was started anew is told from one that was not.
 #[needs(UserNamespace)]
 #[test]

@@ -7,7 +7,7 @@ use offshoot_store::Id;
 use offshoot_store::file_lock::{LockKind, try_lock, unlock};
 
 use super::joined;
-use super::note::{ExecNote, OUTPUT};
+use super::note::{ExecNote, OUTPUT, UpperOwner};
 use crate::error::{Result, io_error};
 use crate::vault::Vault;
 
@@ -24,7 +24,7 @@ pub struct Running {
 
 impl Running {
     fn find(place: &Path) -> Option<Self> {
-        let note = ExecNote::read(place)?;
+        let note = ExecNote::read(place).filter(|note| note.owner == UpperOwner::Exec)?;
         // Asked first, because trying a lock can get in the way of somebody who clears up after the dead.
         if note.went_through_a_boot() || !note.process.is_alive() {
             return None;

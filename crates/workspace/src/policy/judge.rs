@@ -8,7 +8,7 @@ use offshoot_policy::script::Script;
 use offshoot_policy::{Context, Policy, Reach, Verdict, parse_argv, parse_text};
 use offshoot_sandbox::Network;
 
-use crate::exec::{CommandLine, ExecutionRequest};
+use crate::exec::request::{CommandLine, ExecutionRequest};
 
 /// Decides about a command.
 pub fn judge(policy: &Policy, command: &CommandLine, context: &Context) -> Verdict {

@@ -10,7 +10,7 @@ use offshoot_vault::{Binding, ExecRecord, Id, Vault};
 
 use super::judge::judge;
 use crate::error::Result;
-use crate::exec::CommandLine;
+use crate::exec::request::CommandLine;
 
 /// How many execs are read at a time.
 const PAGE: u32 = 500;

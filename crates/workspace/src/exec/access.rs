@@ -10,11 +10,11 @@ use rustix::fs::OFlags;
 
 /// Opens what lies below a directory that a command of this user wrote, when the command and its init are gone.
 #[derive(Debug)]
-pub struct LeftAccess(Option<Keeper>);
+pub(crate) struct LeftAccess(Option<Keeper>);
 
 impl LeftAccess {
     /// For a directory. Root needs nobody, and where the kernel lets nobody have namespaces only what is open can be opened.
-    pub fn new(directory: &Path) -> Self {
+    pub(crate) fn new(directory: &Path) -> Self {
         match rustix::process::geteuid().is_root() {
             true => Self(None),
             false => Self(offshoot_sandbox::keep(directory).ok()),
@@ -32,7 +32,7 @@ impl Access for LeftAccess {
 }
 
 /// Opens through the init, which has the capabilities of the user namespace.
-pub(crate) struct KeeperAccess<'a>(pub(crate) &'a Keeper);
+pub(super) struct KeeperAccess<'a>(pub(super) &'a Keeper);
 
 impl Access for KeeperAccess<'_> {
     fn open(&self, path: &[u8], flags: OFlags) -> io::Result<OwnedFd> {

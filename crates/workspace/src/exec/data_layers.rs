@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
+use offshoot_mount::MountError;
 use offshoot_sandbox::{Overlay, SandboxError, Upper, read_through};
 use offshoot_vault::Vault;
 use rustix::fs::XattrFlags;
@@ -19,7 +20,7 @@ const NAME: &str = "file";
 
 /// Whether this kernel finds the bytes of a file in a layer that only holds bytes, on the vault's file system. Found by trying,
 /// once after each start of the machine: a kernel that does not know them may show zeros without a word.
-pub fn data_layers_work(vault: &Vault) -> bool {
+pub(crate) fn data_layers_work(vault: &Vault) -> bool {
     let path = vault.dir().join(ANSWER);
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let known = fs::read_to_string(&path).unwrap_or_default();
@@ -45,7 +46,7 @@ pub fn data_layers_work(vault: &Vault) -> bool {
 
 /// Tries it beside a fresh upper; everything goes with that.
 fn attempt(vault: &Vault) -> Result<bool> {
-    let upper = vault.begin_upper(&vault.head()?.root)?;
+    let upper = vault.begin_upper(&vault.head()?.root).map_err(MountError::from)?;
     let scratch = upper.work_dir().with_file_name("try");
     fs::create_dir(&scratch).map_err(failed)?;
     Ok(try_data_layers(&scratch)?)
