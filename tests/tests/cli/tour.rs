@@ -12,6 +12,7 @@ mod runner;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use offshoot_needs::needs;
 use offshoot_tests::document::{self, Step, steps};
 
 fn repository() -> PathBuf {
@@ -25,6 +26,7 @@ fn the_tours_are_true() {
     }
 }
 
+#[needs("git")]
 #[test]
 fn the_other_documents_are_true() {
     let mut pages = Vec::new();

@@ -57,7 +57,7 @@ pub(crate) fn run(args: &GcArgs, context: &Context) -> Result<()> {
         }
     }
     let state =
-        if args.dry_run { interrupt::NOTHING } else { "`offshoot gc` goes on where it was" };
+        if args.dry_run { interrupt::NOTHING } else { "`offshoot gc` continues where it stopped" };
     let _watch = Watch::start(context, state)?;
     let report = vault.collect(&options, &context.actor)?;
     if !args.dry_run {
