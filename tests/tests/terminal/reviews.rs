@@ -210,7 +210,7 @@ fn hunks_are_chosen_for_a_commit() {
     console.wait_for("commit this file [y,n,q,a,d,s,e,?]?");
     console.keys("n\r");
     console.wait_for("new.txt");
-    console.wait_for("home [");
+    console.wait_for("commit this file [");
     console.keys("y\r");
     console.wait_for("(1/2) commit this hunk");
     console.keys("?\r");
@@ -227,9 +227,9 @@ fn hunks_are_chosen_for_a_commit() {
     assert!(read("notes.txt").contains("line 10\n") && !read("notes.txt").contains("line 150\n"));
     assert_eq!(names(&place), "D /README.md\nM /notes.txt\n");
     let mut console = Console::run(&place, &["commit", "-p", "-w", "fix"]);
-    console.wait_for("home [");
+    console.wait_for("commit this file [");
     console.keys("q\r");
-    console.wait_for("nothing was chosen");
+    console.wait_for("nothing chosen");
     assert_eq!(console.end().code(), Some(0), "{}", console.screen());
 }
 
@@ -263,13 +263,13 @@ fn build_output_is_decided_at_once() {
     place.ok_with(["fs", "write", "/new.txt", "-w", "fix"], b"something new\n");
     let mut console = Console::run(&place, &["commit", "-p", "-w", "fix"]);
     console.wait_for("new.txt");
-    console.wait_for("home [");
+    console.wait_for("commit this file [");
     console.keys("y\r");
     console.wait_for("/target/ 3 files");
     console.wait_for("commit all of it [y,n,x,q,?]?");
     console.keys("x\r");
     console.wait_for(" /target/a");
-    console.wait_for("home [");
+    console.wait_for("commit this file [");
     console.keys("y\r");
     console.wait_for(" /target/b");
     console.keys("q\r");
