@@ -7,7 +7,7 @@ pub(crate) use vault_lock::VaultLock;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use offshoot_store::file_lock::{self, LockKind};
@@ -96,12 +96,12 @@ impl Vault {
 }
 
 /// Takes a file for oneself, waiting for others up to `wait`, or for as long as it takes without one.
-pub(crate) fn take(path: &PathBuf, wait: Option<Duration>) -> Result<File> {
+pub(crate) fn take(path: &Path, wait: Option<Duration>) -> Result<File> {
     take_for(path, wait, path)
 }
 
 /// The same of a file that stands for something else, which is named where it is not free in time.
-pub(crate) fn take_for(path: &PathBuf, wait: Option<Duration>, what: &Path) -> Result<File> {
+pub(crate) fn take_for(path: &Path, wait: Option<Duration>, what: &Path) -> Result<File> {
     let held = open(path)?;
     if wait_for(&held, path, LockKind::Alone, wait)? {
         return Ok(held);
@@ -123,7 +123,7 @@ fn wait_for(held: &File, path: &Path, kind: LockKind, wait: Option<Duration>) ->
 }
 
 /// Opens the file to lock. It is never removed but with the vault, so that all who lock it lock the same.
-fn open(path: &PathBuf) -> Result<File> {
+fn open(path: &Path) -> Result<File> {
     match file_lock::open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             let folder = path.parent().unwrap_or(path);
