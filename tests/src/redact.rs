@@ -226,7 +226,7 @@ fn without_date(text: &str) -> String {
 
 /// How much garbage there was and how large files of vaults are: both depend on how things are encoded.
 fn without_sizes(text: &str) -> String {
-    let speaks_of_it = ["would take ", ": took ", "to packs; ", "imported: ", " written to "];
+    let speaks_of_it = ["would delete ", ": deleted ", "to packs; ", "imported: ", " written to "];
     let speaks_of_it = speaks_of_it.iter().any(|words| text.contains(words));
     if !text.starts_with("vault ") || !speaks_of_it {
         return text.to_owned();

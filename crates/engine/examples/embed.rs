@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let workspace = project.fork("demo")?;
 
     let ran = workspace.exec(["sh", "-c", "echo world >> hello.txt; echo done"])?.wait();
-    println!("exit code {:?}, {} changed", ran.result.exit_code, ran.result.changes.len());
+    println!("exit code {:?}, {} changed", ran.result.exit_code, ran.result.changed_files.len());
 
     let endless =
         workspace.exec(Command::shell("echo started; sleep 1000").timeout(Duration::MAX))?;

@@ -353,6 +353,10 @@ impl From<ServiceError> for Error {
                 .hint("nothing was changed; edit the files, or add --allow markers"),
             ServiceError::ClosedToOwner(_) => Self::new(ExitCode::Conflict, message)
                 .hint("nothing was changed; `chmod u+rX` in the workspace opens it, `--exclude` leaves it there"),
+            ServiceError::ShortId { candidate, .. } => Self::usage(message)
+                .hint(format!("give more of the id: {candidate}"))
+                .candidates(vec![candidate]),
+            ServiceError::Sandbox(error) => error.into(),
             ServiceError::Cancelled => Self::new(ExitCode::Interrupted, message),
             ServiceError::NotRunning { .. } => Self::new(ExitCode::Conflict, message)
                 .hint("`offshoot ps` lists what runs, `offshoot execs` what ran"),
@@ -413,8 +417,13 @@ impl From<MountError> for Error {
         let message = error.to_string();
         match error {
             MountError::Vault(error) => error.into(),
-            MountError::State(_) => Self::new(ExitCode::Failure, message),
-            MountError::Sandbox(error) => error.into(),
+            MountError::UnknownDriver { .. } | MountError::UnknownOwner => Self::new(
+                ExitCode::Conflict,
+                message,
+            )
+            .hint(
+                "recover it with the Offshoot that ran it; `offshoot recover drop` throws it away",
+            ),
         }
     }
 }

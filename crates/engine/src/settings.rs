@@ -5,6 +5,7 @@
 //! reported where it stands even if a later place overrides it. Nothing here reads the process environment;
 //! `docs/configuration.md` is the user's description, and a test holds it to the code.
 
+mod driver;
 mod duration;
 mod edit;
 mod error;
@@ -20,6 +21,7 @@ mod value;
 
 use std::time::Duration;
 
+use offshoot_mount::DriverChoice;
 use serde::{Deserialize, Serialize};
 
 pub use duration::{format as format_duration, parse as parse_duration};
@@ -113,7 +115,8 @@ pub struct Exec {
     /// How many bytes of each output are kept.
     pub output_limit: u64,
     /// How a workspace is made a directory.
-    pub driver: DriverSetting,
+    #[serde(with = "driver")]
+    pub driver: DriverChoice,
     /// Whether a new workspace starts from what is in the folder now.
     pub refresh: bool,
     /// Up to how many bytes of hard-linked files stay linked.
@@ -157,18 +160,6 @@ pub enum Net {
     None,
     /// What this machine reaches.
     Host,
-}
-
-/// How a workspace is made a directory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum DriverSetting {
-    /// The first that works.
-    Auto,
-    /// The kernel's overlayfs.
-    Overlay,
-    /// A plain copy.
-    Copy,
 }
 
 /// Section `policy`.
@@ -309,7 +300,7 @@ impl Default for Exec {
             timeout: Duration::from_secs(300),
             grace: Duration::from_secs(2),
             output_limit: 1 << 20,
-            driver: DriverSetting::Auto,
+            driver: DriverChoice::Auto,
             refresh: true,
             hard_link_bytes: 64 << 20,
             broker: true,

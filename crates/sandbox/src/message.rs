@@ -36,8 +36,8 @@ pub(crate) enum Kind {
     /// From the init: a step failed. Numbers: step, error; bytes: what the kernel says.
     Failed = 10,
     /// From the init: the command runs. Numbers: how its home looks, the device number of the workspace, why its renames are
-    /// not told about, 0 where they are, and which caches are in place, a bit for each; with the caller's end of its
-    /// terminal, if it has one.
+    /// not told about, 0 where they are, which caches are in place, a bit for each, what else was found to be in force, and its
+    /// limits of open files, processes, the size of a file and memory; with the caller's end of its terminal, if it has one.
     Started = 11,
     /// From the init: the command could not be executed. Numbers: error.
     NotExecuted = 12,

@@ -18,10 +18,10 @@ use self::terminal::Terminal;
 use crate::broker::Brokers;
 use crate::cancel::{Cancel, Requests};
 use crate::error::{Result, SandboxError, system};
+use crate::in_force::InForce;
 use crate::keeper::Keeper;
 use crate::message::{Buffer, Kind, Message, NUMBERS};
 use crate::signals::{Signal, Signals};
-use crate::spec::{HomeView, InForce, Renames};
 use crate::sys;
 
 /// Which output.
@@ -140,15 +140,7 @@ impl Running {
         outputs: [Option<OwnedFd>; 2],
         feed: Option<Feed>,
     ) -> Self {
-        let in_force = InForce {
-            namespaces: Vec::new(),
-            home: HomeView::None,
-            private: Vec::new(),
-            hidden: Vec::new(),
-            scratch: Vec::new(),
-            caches: Vec::new(),
-            renames: Renames::Native,
-        };
+        let in_force = InForce::nothing();
         let started = Instant::now();
         let (socket, terminal) = (Some(socket), None);
         let (brokers, buffer) = (Brokers::default(), Buffer::new());

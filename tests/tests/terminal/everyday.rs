@@ -122,7 +122,7 @@ fn without_counts(line: &str) -> String {
         " for ~/project: ",
         " for ~/side: ",
         " taken in as well, ",
-        " brings it home): ",
+        " commits it): ",
     ] {
         if let Some((before, _)) = line.split_once(mark) {
             return format!("{before}{mark}[..]");

@@ -56,8 +56,9 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule { name: "offshoot-sandbox", ..NOTHING },
     Rule {
+        // Stacks and directories: who runs commands in them is above.
         name: "offshoot-mount",
-        uses: &["offshoot-sandbox", "offshoot-vault"],
+        uses: &["offshoot-vault"],
         tests_may_use: &["offshoot-tests"],
         ..NOTHING
     },

@@ -52,8 +52,8 @@ Examples:
   offshoot binding move / . --vault demo          after `mv demo elsewhere && cd elsewhere`
   offshoot binding move / .                       after the folder was restored from a backup
 
-The name / is that of the folder that the vault was made from. Nothing is moved or read: this
-says where the folder is.";
+The name / is that of the folder that the vault was made from. Nothing is moved or read;
+the vault only records the new path.";
 
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {

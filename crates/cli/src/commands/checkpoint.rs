@@ -43,7 +43,7 @@ pub(crate) enum CheckpointCommand {
 pub(crate) struct CreateArgs {
     /// Name of the checkpoint [default: made from its id]
     name: Option<String>,
-    /// Say why it is made
+    /// Describe the checkpoint
     #[arg(short, long, value_name = "TEXT", default_value = "")]
     message: String,
 }

@@ -195,7 +195,7 @@ pub(crate) fn bring_home(
         git: about.git.then(|| GitAsked { author: about.author.map(str::to_owned) }),
     };
     let progress = context.config().ui.progress;
-    let waiting = Patience::new(progress, context.is_silent(), "bringing files home");
+    let waiting = Patience::new(progress, context.is_silent(), "writing files to the folder");
     // What an interrupted command left out comes first: it is older.
     let owed = match about.git && !about.dry_run {
         true => service.owed(workspace)?,

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &GcArgs, context: &Context) -> Result<()> {
         }
     }
     let state =
-        if args.dry_run { interrupt::NOTHING } else { "`offshoot gc` goes on where it was" };
+        if args.dry_run { interrupt::NOTHING } else { "`offshoot gc` continues where it stopped" };
     let _watch = Watch::start(context, state)?;
     let report = vault.collect(&options, context.actor())?;
     if !args.dry_run {
@@ -127,7 +127,8 @@ fn document(vault: String, dry_run: bool, report: &GcReport) -> GcDoc {
 }
 
 fn text(document: &GcDoc) -> String {
-    let (would, name) = (if document.dry_run { "would take" } else { "took" }, &document.vault);
+    let (would, name) =
+        (if document.dry_run { "would delete" } else { "deleted" }, &document.vault);
     if document.taken.is_empty() && document.packed == 0 {
         return format!("vault {}: there is no garbage\n", paint(NAME, name));
     }
@@ -153,7 +154,7 @@ fn text(document: &GcDoc) -> String {
     }
     if document.given_up_operations > 0 {
         let given_up = render::count(document.given_up_operations, "operation");
-        out.push_str(&format!("{given_up} had to be given up for the size\n"));
+        out.push_str(&format!("{given_up} can no longer be undone, because of the size limit\n"));
     }
     if !document.dry_run {
         out.push_str(&format!(

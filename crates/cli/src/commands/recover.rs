@@ -23,12 +23,12 @@ pub(crate) enum RecoverCommand {
     /// Show what an interrupted command left
     #[command(after_help = "Examples:\n  offshoot recover show 01k9x2m4")]
     Show(ShowArgs),
-    /// Keep it as a checkpoint of its workspace, or as a new workspace if that is deleted
+    /// Keep what a command left, as a checkpoint of its workspace or as a new workspace
     #[command(
         after_help = "Examples:\n  offshoot recover keep 01k9x2m4\n  offshoot recover keep 01k9x2m4 --name half-done\n  offshoot checkpoint restore half-done -w fix     go on from there"
     )]
     Keep(KeepArgs),
-    /// Delete it; this cannot be undone
+    /// Delete what a command left; this cannot be undone
     #[command(
         after_help = "Examples:\n  offshoot recover drop 01k9x2m4\n  offshoot recover drop --all"
     )]
@@ -207,7 +207,7 @@ fn said(kept: &Kept, counts: &str) -> String {
 
 fn discard(args: &DropArgs, context: &Context, service: &RecoverService<'_>) -> Result<()> {
     let wanted = match &args.exec {
-        Some(text) => vec![service.find(text)?],
+        Some(text) => vec![service.find_to_drop(text)?],
         None => service.left()?,
     };
     let mut dropped = Vec::new();

@@ -57,7 +57,7 @@ fn show_point(args: &ShowArgs, context: &Context, vault: &Vault, point: &Point) 
         Some(parent) => {
             let parent = vault.snapshot(parent)?;
             if let Err(error @ VaultError::Collected { .. }) = vault.require_files(&parent) {
-                context.output.note(format!("what it changed cannot be told: {error}"));
+                context.output.note(format!("cannot show what it changed: {error}"));
                 return show_summary(context, point, &nothing(), None);
             }
             roots.push(parent.root);

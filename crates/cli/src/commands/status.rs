@@ -30,7 +30,7 @@ Examples:
   offshoot status -w fix --json
 
 Short lines have a letter and a path: A added, M modified, D deleted, R renamed, P permissions,
-T times and the like, U to be decided, ! held back from commits. The first one starts with ##.";
+T times and the like, U conflict, ! held back from commits. The first one starts with ##.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]

@@ -35,7 +35,7 @@ pub(crate) enum VaultCommand {
         after_help = "Examples:\n  offshoot vault list\n  offshoot vault list --json"
     )]
     List,
-    /// Show a vault, what it takes on disk and what for
+    /// Show a vault and its disk usage
     #[command(after_help = info::AFTER_HELP)]
     Info(info::InfoArgs),
     /// Delete a vault and everything in it; its folder stays

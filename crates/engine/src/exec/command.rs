@@ -5,10 +5,11 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use offshoot_mount::DriverChoice;
 use offshoot_sandbox::Terminal;
 use offshoot_workspace::{CheckpointMode, CommandLine, ExecutionTimeout};
 
-use crate::settings::{DriverSetting, Net};
+use crate::settings::Net;
 
 /// A command to run in a workspace. Everything but the command itself has a default, mostly by the settings.
 ///
@@ -30,7 +31,7 @@ pub struct Command {
     pub(crate) network: Option<Net>,
     pub(crate) read_only: bool,
     pub(crate) checkpoint: CheckpointMode,
-    pub(crate) driver: Option<DriverSetting>,
+    pub(crate) driver: Option<DriverChoice>,
     pub(crate) verify: bool,
     pub(crate) patch: bool,
     pub(crate) wait: Option<Duration>,
@@ -156,7 +157,7 @@ impl Command {
 
     /// Says how the workspace is made a directory, instead of `exec.driver`.
     #[must_use]
-    pub fn driver(mut self, driver: DriverSetting) -> Self {
+    pub fn driver(mut self, driver: DriverChoice) -> Self {
         self.driver = Some(driver);
         self
     }

@@ -4,8 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use offshoot_mount::{Driver, DriverChoice};
-use offshoot_policy::Engine;
+use offshoot_policy::Policy;
 use offshoot_protocol::ErrorBody;
 use offshoot_sandbox::{Cancel, Limits, Network, Signals, Stdin};
 use offshoot_vault::{Id, LinkLimit};
@@ -17,7 +16,7 @@ use super::command::{Command, Input};
 use super::environment;
 use crate::error::Error;
 use crate::offshoot::Offshoot;
-use crate::settings::{DriverSetting, Net};
+use crate::settings::Net;
 
 /// More names than this are not kept linked, however small their files are: each costs a call before every command.
 const MOST_LINKED_NAMES: u64 = 10_000;
@@ -63,11 +62,7 @@ impl Offshoot {
                 Net::None => Network::None,
                 Net::Host => Network::Host,
             },
-            driver: match command.driver.unwrap_or(exec.driver) {
-                DriverSetting::Auto => DriverChoice::Auto,
-                DriverSetting::Overlay => DriverChoice::Only(Driver::Overlay),
-                DriverSetting::Copy => DriverChoice::Only(Driver::Copy),
-            },
+            driver: command.driver.unwrap_or(exec.driver),
             verify: command.verify,
             patch: command.patch,
             wait: command.wait,
@@ -80,7 +75,7 @@ impl Offshoot {
     /// What is the same for all commands.
     pub fn runtime_options(
         &self,
-        policy: Arc<Engine>,
+        policy: Arc<Policy>,
         caches: bool,
         signals: Option<Signals>,
         explain: fn(ServiceError) -> ErrorBody,

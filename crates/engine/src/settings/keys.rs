@@ -1,5 +1,6 @@
 //! The table of keys: the one place that says what exists and what each may be.
 
+use super::driver::driver_names;
 use super::value::Kind;
 
 /// One setting that can be made.
@@ -32,7 +33,7 @@ pub(super) const KEYS: &[Key] = &[
     Key { name: "exec.timeout", kind: Kind::Duration { min_seconds: 0, max_seconds: YEAR } },
     Key { name: "exec.grace", kind: Kind::Duration { min_seconds: 0, max_seconds: 3_600 } },
     Key { name: "exec.output_limit", kind: Kind::Size { max: 1 << 30 } },
-    Key { name: "exec.driver", kind: Kind::Choice(&["auto", "overlay", "copy"]) },
+    Key { name: "exec.driver", kind: Kind::OneOf(driver_names) },
     Key { name: "exec.refresh", kind: Kind::Boolean },
     Key { name: "exec.hard_link_bytes", kind: Kind::Size { max: 1 << 50 } },
     Key { name: "exec.broker", kind: Kind::Boolean },

@@ -12,6 +12,8 @@ use super::{duration, size};
 pub(super) enum Kind {
     /// One of these words.
     Choice(&'static [&'static str]),
+    /// One of these, which something else knows.
+    OneOf(fn() -> Vec<&'static str>),
     /// `true` or `false`.
     Boolean,
     /// A whole number between two others, both included.
@@ -46,10 +48,8 @@ impl Kind {
     /// become text in one spelling.
     pub(super) fn check(&self, written: &Written) -> Option<Json> {
         match self {
-            Self::Choice(words) => {
-                let text = written.text()?;
-                words.contains(&text).then(|| text.into())
-            }
+            Self::Choice(words) => choice(words, written),
+            Self::OneOf(words) => choice(&words(), written),
             Self::Boolean => written.boolean().map(Json::from),
             Self::Names(all) => {
                 let text = written.text()?;
@@ -79,10 +79,8 @@ impl Kind {
     /// What is allowed, to complete "expected ...".
     pub(super) fn allowed(&self) -> String {
         match self {
-            Self::Choice(words) => {
-                let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
-                format!("one of {}", quoted.join(", "))
-            }
+            Self::Choice(words) => one_of(words),
+            Self::OneOf(words) => one_of(&words()),
             Self::Boolean => "true or false".to_owned(),
             Self::Names(all) => format!("names with commas between them, of: {}", all().join(", ")),
             Self::Command => "a command line as text".to_owned(),
@@ -111,6 +109,16 @@ impl Kind {
 /// The names in a list with commas.
 pub(super) fn names(text: &str) -> impl Iterator<Item = &str> {
     text.split(',').map(str::trim).filter(|name| !name.is_empty())
+}
+
+fn choice(words: &[&str], written: &Written) -> Option<Json> {
+    let text = written.text()?;
+    words.contains(&text).then(|| text.into())
+}
+
+fn one_of(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    format!("one of {}", quoted.join(", "))
 }
 
 impl Written {

@@ -9,7 +9,7 @@ use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
 
-use super::command::Started;
+use super::command::{Started, Told};
 use super::guests::{Guests, PLACES};
 use super::mounts::Made;
 use super::network;
@@ -34,8 +34,8 @@ pub(super) struct Serving<'a> {
     pub(super) stack: &'a mut Stack,
     pub(super) signals: OwnedFd,
     pub(super) made: Made,
-    /// Why the caller is not told about renames, where it should be.
-    pub(super) unheard: Option<Errno>,
+    /// What is known about the command.
+    pub(super) told: Told,
     /// Those who joined.
     pub(super) guests: Guests<'a>,
 }
@@ -54,9 +54,21 @@ impl Serving<'_> {
         let (master, _slave) = terminal.map(|both| (both.master, both.slave)).unzip();
         let sent = match started {
             Started::Running(_) => {
-                let unheard = self.unheard.map_or(0, Errno::raw_os_error);
+                let unheard = self.told.unheard.map_or(0, Errno::raw_os_error);
                 let caches = self.made.caches as i64;
-                let numbers = [self.made.home as i64, self.device() as i64, unheard.into(), caches];
+                let findings = self.told.findings.and(self.made.findings).number();
+                let [files, processes, file_size, memory] = self.told.limits;
+                let numbers = [
+                    self.made.home as i64,
+                    self.device() as i64,
+                    unheard.into(),
+                    caches,
+                    findings,
+                    files,
+                    processes,
+                    file_size,
+                    memory,
+                ];
                 let master = master.as_ref().map(AsFd::as_fd);
                 self.buffer.send(socket(), Kind::Started, &numbers, b"", master)
             }
@@ -208,7 +220,7 @@ impl Serving<'_> {
 
     /// Waits until the caller has nothing of the workspace open, where it may have.
     fn await_leave(&mut self) -> Result<(), Errno> {
-        if !self.script.broker || self.unheard.is_some() {
+        if !self.script.broker || self.told.unheard.is_some() {
             return Ok(());
         }
         self.send(Kind::Quiet, &[])?;

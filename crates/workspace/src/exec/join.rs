@@ -1,6 +1,5 @@
 //! Joining a session that a person has in the workspace: a further terminal in the same inside, whose work is that session's.
 
-use offshoot_mount::MountError;
 use offshoot_sandbox::{SandboxError, Status, Timeout};
 use offshoot_vault::{ExecNote, Id, ProcessMark, Running};
 
@@ -41,7 +40,7 @@ impl ProxyRuntime<'_> {
                 let workspace = session.note.workspace_name.clone();
                 return Err(ServiceError::SessionFull { workspace, most });
             }
-            other => other.map_err(MountError::from)?,
+            other => other?,
         };
         let note = ExecNote {
             exec: result.id,
@@ -70,7 +69,7 @@ impl ProxyRuntime<'_> {
                 result.state = State::Completed;
                 return Ok(true);
             }
-            other => other.map_err(MountError::from)?,
+            other => other?,
         };
         match ended.status {
             Status::Exited(code) => result.exit_code = Some(code),

@@ -199,8 +199,10 @@ impl Made {
             }
             Self::Nothing => "no git commit: there is nothing in it for git\n".to_owned(),
             Self::Failed(error) => {
-                let why =
-                    format!("the files came home, and no git commit was made: {}", error.message);
+                let why = format!(
+                    "the files are in the folder, but no git commit was made: {}",
+                    error.message
+                );
                 let next = "`git add` and `git commit` in the folder";
                 let next = format!("next: {}", error.hint.as_deref().unwrap_or(next));
                 format!("{} {}\n{}\n", paint(BAD, "git:"), render::line(&why), paint(DIM, &next))

@@ -4,7 +4,7 @@ use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
 
 use offshoot_engine::settings;
-use offshoot_policy::{Category, Engine, Verdict};
+use offshoot_policy::{Category, Policy, Verdict};
 use offshoot_workspace::judge;
 
 use super::{Ask, Form, Net};
@@ -18,7 +18,7 @@ use crate::terminal;
 pub(super) fn settle(
     ask: &mut Ask<'_>,
     context: &Context,
-    policy: &Engine,
+    policy: &Policy,
     project: Option<&Path>,
     form: Form,
 ) -> Result<()> {

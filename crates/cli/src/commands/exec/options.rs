@@ -4,7 +4,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use offshoot_mount::{DriverChoice, driver_choices};
 use offshoot_workspace::ExecutionTimeout;
 
 use crate::complete;
@@ -50,8 +52,8 @@ pub(crate) struct Options {
     #[arg(long)]
     pub(super) no_cache: bool,
     /// Mount the workspace this way [default: exec.driver]
-    #[arg(long, value_enum)]
-    pub(super) driver: Option<DriverName>,
+    #[arg(long, value_parser = driver())]
+    pub(super) driver: Option<DriverChoice>,
 }
 
 impl Options {
@@ -90,14 +92,12 @@ pub(super) enum Checkpoint {
     Never,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum DriverName {
-    /// The first that works
-    Auto,
-    /// The kernel's overlayfs
-    Overlay,
-    /// A plain copy
-    Copy,
+/// What `--driver` takes: whatever there is.
+fn driver() -> impl TypedValueParser<Value = DriverChoice> {
+    let values = driver_choices().into_iter();
+    let values = values.map(|(name, help)| PossibleValue::new(name).help(help));
+    PossibleValuesParser::new(values)
+        .try_map(|name| DriverChoice::named(&name).ok_or("there is no such driver"))
 }
 
 /// A duration; a number alone is of seconds.

@@ -4,13 +4,13 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use offshoot_engine::exec::{self, Command};
-use offshoot_engine::settings::{self, DriverSetting};
+use offshoot_engine::settings;
 use offshoot_protocol::ExitCode;
 use offshoot_sandbox::Terminal;
 use offshoot_workspace::{CheckpointMode, ExecutionPlace, ExecutionRequest};
 use rustix::fs::FileType;
 
-use super::options::{Checkpoint, DriverName, Net};
+use super::options::{Checkpoint, Net};
 use super::{Ask, Input, Options};
 use crate::context::Context;
 use crate::error::{CliError, Result};
@@ -51,11 +51,7 @@ pub(super) fn build(
         command = command.wait(limit);
     }
     if let Some(driver) = options.driver {
-        command = command.driver(match driver {
-            DriverName::Auto => DriverSetting::Auto,
-            DriverName::Overlay => DriverSetting::Overlay,
-            DriverName::Copy => DriverSetting::Copy,
-        });
+        command = command.driver(driver);
     }
     Ok(context.engine.request(command, execution_place(options, context), below, None))
 }

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_engine::locate::{Belongs, unsure};
-use offshoot_policy::Engine;
+use offshoot_policy::Policy;
 use offshoot_protocol::ErrorBody;
 use offshoot_sandbox::Signals;
 use offshoot_vault::{Binding, Vault};
@@ -138,7 +138,7 @@ fn refreshes(ask: &Ask<'_>, context: &Context) -> bool {
 pub(super) fn options(
     ask: &Ask<'_>,
     context: &Context,
-    policy: Arc<Engine>,
+    policy: Arc<Policy>,
 ) -> Result<RuntimeOptions> {
     let signals = Signals::take_over()
         .map_err(|error| CliError::new(offshoot_protocol::ExitCode::Failure, error.to_string()))?;

@@ -58,7 +58,7 @@ pub(crate) fn explain(args: &CheckArgs, context: &Context) -> Result<ExitCode> {
 
 fn ask(args: &CheckArgs, context: &Context) -> Result<(Verdict, PolicyVerdictDoc)> {
     let files = context.engine.policy(&args.policy);
-    let engine = files.current()?;
+    let policy = files.current()?;
     let command = match &args.shell {
         Some(text) => CommandLine::Shell(text.clone()),
         None => CommandLine::Argv(args.command.clone()),
@@ -73,7 +73,7 @@ fn ask(args: &CheckArgs, context: &Context) -> Result<(Verdict, PolicyVerdictDoc
         user_home: context.engine.options().user_home(),
     };
     let (workspace, folders) = places(context)?;
-    let verdict = judge(&engine, &command, &question.context(&workspace, folders)?);
+    let verdict = judge(&policy, &command, &question.context(&workspace, folders)?);
     let document = wire::policy_verdict(&command, &verdict, files.present());
     Ok((verdict, document))
 }

@@ -35,7 +35,7 @@ pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<()> {
     })?;
     write(&path, text)?;
     let document =
-        PolicyInitDoc { path: path.display().to_string(), layer: layer.word().to_owned() };
+        PolicyInitDoc { path: path.display().to_string(), layer: layer.as_str().to_owned() };
     context.output.done(document, |_| {
         format!("rules to start from are in {}; see docs/policy.md\n", host_path(&path))
     })

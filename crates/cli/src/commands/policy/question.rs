@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use offshoot_policy::{Context, Network};
+use offshoot_policy::{Context, Reach};
 
 use crate::commands::exec::Net;
 use crate::context::current_dir;
@@ -41,7 +41,7 @@ impl Question<'_> {
             folders,
             cwd,
             home: self.user_home.clone(),
-            network: if self.net == Net::Host { Network::Host } else { Network::None },
+            network: if self.net == Net::Host { Reach::Host } else { Reach::None },
             read_only: self.read_only,
             terminal: self.terminal,
             stdin: self.stdin,

@@ -26,14 +26,14 @@ pub(crate) fn run(args: &ReplayArgs, context: &Context) -> Result<()> {
     let mut files = context.engine.policy_files();
     files.retain(|file| file.layer != layer || layer == Layer::Request);
     files.push(PolicyFile { layer, path: args.file.clone(), required: true });
-    let engine = context.engine.policy_of(files).current()?;
+    let policy = context.engine.policy_of(files).current()?;
     let opened = context.vault()?;
     let workspace = match context.workspace_name() {
         Some(name) => Some(Resolver::new(&opened.vault).workspace(name)?.id),
         None => None,
     };
     let home = context.engine.options().user_home();
-    let replay = ReplayService::new(&opened.vault, &engine, home.as_ref())?.run(workspace)?;
+    let replay = ReplayService::new(&opened.vault, &policy, home.as_ref())?.run(workspace)?;
     context.output.data(wire::policy_replay(&replay), |_| text(&replay))
 }
 

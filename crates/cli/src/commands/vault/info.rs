@@ -6,8 +6,7 @@ use offshoot_protocol::{CollectionDoc, StorageDoc, VaultInfoDoc};
 use offshoot_vault::{GcDue, GcOptions, Id, StorageUsage, Taken, Vault};
 use offshoot_workspace::wire;
 
-use super::{maintain, open, text, vault_doc};
-use crate::commands::gc;
+use super::{open, text, vault_doc};
 use crate::context::{Context, OpenVault};
 use crate::error::Result;
 use crate::render::{self, DIM, NAME, fields, paint};
@@ -17,13 +16,13 @@ Examples:
   offshoot vault info
   offshoot vault info demo --exact
 
-Without --exact it says what is recorded, which takes no time: the bytes of files, not of blocks.";
+Without --exact, sizes are those on record: bytes of files, not of disk blocks.";
 
 #[derive(Debug, Args)]
 pub(crate) struct InfoArgs {
-    /// The vault [default: the one that this folder belongs to]
+    /// Vault [default: the one of the current folder]
     name: Option<String>,
-    /// Look at every file as well, and say how much is garbage
+    /// Measure every file, and show how much is garbage
     #[arg(long)]
     exact: bool,
 }
