@@ -113,7 +113,7 @@ impl Vault {
         Ok(bytes.unwrap_or_default())
     }
 
-    /// Commands whose ids start so; at most [`MOST_FITTING`] are looked for.
+    /// Commands whose ids start so; only the first few are looked for.
     pub fn execs_by_prefix(&self, prefix: &IdPrefix) -> Result<Vec<Id>> {
         let (low, high) = prefix.range();
         self.read(|reader| Ok(reader.execs_between(&low, &high, MOST_FITTING)?))

@@ -322,13 +322,13 @@ impl Vault {
         self.read(|reader| snapshot::ancestry(reader, from, limit))
     }
 
-    /// Snapshots whose ids start so; at most [`MOST_FITTING`] are looked for.
+    /// Snapshots whose ids start so; only the first few are looked for.
     pub fn snapshots_by_prefix(&self, prefix: &IdPrefix) -> Result<Vec<Id>> {
         let (low, high) = prefix.range();
         self.read(|reader| Ok(reader.snapshots_between(&low, &high, MOST_FITTING)?))
     }
 
-    /// Operations whose ids start so; at most [`MOST_FITTING`] are looked for.
+    /// Operations whose ids start so; only the first few are looked for.
     pub fn operations_by_prefix(&self, prefix: &IdPrefix) -> Result<Vec<Id>> {
         let (low, high) = prefix.range();
         self.read(|reader| Ok(reader.operations_between(&low, &high, MOST_FITTING)?))
