@@ -34,6 +34,7 @@ pub(crate) fn note(vault: &Vault, base: &RootId) -> ExecNote {
         owner: UpperOwner::Exec,
         capture: None,
         joined: None,
+        shared: false,
         layer: None,
     }
 }
