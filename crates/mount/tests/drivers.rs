@@ -43,6 +43,7 @@ fn note(vault: &Vault) -> ExecNote {
         owner: UpperOwner::Exec,
         capture: None,
         joined: None,
+        shared: false,
         layer: None,
     }
 }

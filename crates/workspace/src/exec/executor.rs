@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use offshoot_sandbox::{
-    CacheMount, Command, Ended, Flow, Observer, Requests, Running, Spec, Status, Stdin, Stream, Timeout,
-    WrittenFile,
+    CacheMount, Command, Ended, Flow, Observer, Requests, Running, Spec, Status, Stdin, Stream,
+    Timeout, WrittenFile,
 };
 use offshoot_vault::{OutputWriter, STDERR, STDOUT, Vault};
 
@@ -118,8 +118,9 @@ impl<'a> CommandExecutor<'a> {
         let timeout = Timeout { after: request.timeout.duration(), grace: self.options.grace };
         let requests =
             Requests { signals: self.options.signals.as_ref(), cancel: request.cancel.as_deref() };
-        let driven = self
-            .watch(request, observer, Some(log), result, |tee| running.drive(&timeout, tee, requests));
+        let driven = self.watch(request, observer, Some(log), result, |tee| {
+            running.drive(&timeout, tee, requests)
+        });
         let ended = driven?;
         record(&ended, result);
         Ok(ended)
