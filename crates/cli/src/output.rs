@@ -1,34 +1,37 @@
 //! What a command prints: one document for programs, or text for people.
 
-use std::cell::RefCell;
 use std::io::{self, IsTerminal, Write};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use offshoot_protocol::{Document, ErrorDocument, ExitCode, Kind};
 use serde::Serialize;
 
-use crate::config::When;
-use crate::error::{CliError, Result};
-use crate::render::{self, BAD, DIM, paint};
+use crate::error::{CliError, Result, body};
+use crate::render::{self, BAD, DIM, paint, paths_in};
+use offshoot_engine::settings::When;
 
 /// Prints the answer of one command.
 #[derive(Debug)]
 pub(crate) struct Output {
     json: bool,
     quiet: bool,
-    notes: RefCell<Vec<String>>,
-    hints: RefCell<Vec<String>>,
+    notes: Mutex<Vec<String>>,
+    hints: Mutex<Vec<String>>,
 }
 
 impl Output {
-    pub(crate) fn new(json: bool, quiet: bool, color: When) -> Self {
+    pub(crate) fn new(json: bool, quiet: bool) -> Self {
+        Self { json, quiet, notes: Mutex::default(), hints: Mutex::default() }
+    }
+
+    /// Says when there are colours.
+    pub(crate) fn set_color(&self, color: When) {
         let choice = match color {
             When::Auto => anstream::ColorChoice::Auto,
             When::Always => anstream::ColorChoice::Always,
             When::Never => anstream::ColorChoice::Never,
         };
         choice.write_global();
-        Self { json, quiet, notes: RefCell::default(), hints: RefCell::default() }
     }
 
     pub(crate) fn is_json(&self) -> bool {
@@ -41,18 +44,25 @@ impl Output {
 
     /// The notes so far, for an answer of another form.
     pub(crate) fn take_notes(&self) -> Vec<String> {
-        self.notes.take()
+        std::mem::take(&mut *locked(&self.notes))
     }
 
     /// Something worth knowing that did not stop the command.
     pub(crate) fn note(&self, text: impl Into<String>) {
-        self.notes.borrow_mut().push(text.into());
+        locked(&self.notes).push(text.into());
+    }
+
+    /// Something worth knowing at once, on standard error.
+    pub(crate) fn at_once(&self, text: &str) {
+        if !self.quiet {
+            eprint(&format!("{}\n", paint(DIM, &render::line(text))));
+        }
     }
 
     /// Something worth knowing that has nothing to do with the command: it comes last, on standard error, and is no part of
     /// a document.
     pub(crate) fn hint(&self, text: impl Into<String>) {
-        self.hints.borrow_mut().push(text.into());
+        locked(&self.hints).push(text.into());
     }
 
     /// Answers with what was asked for: printed even when quiet.
@@ -92,7 +102,7 @@ impl Output {
     ) -> Result<()> {
         claim_answer();
         if self.json {
-            return finish_write(print_json(&Document { notes: self.notes.take(), ..document }));
+            return finish_write(print_json(&Document { notes: self.take_notes(), ..document }));
         }
         self.print_notes();
         if always || !self.quiet {
@@ -120,7 +130,7 @@ impl Output {
 
     /// Notes go before data, so that they are seen even when the data fills the screen.
     pub(crate) fn print_notes(&self) {
-        for note in self.notes.take() {
+        for note in self.take_notes() {
             if !self.quiet {
                 eprint(&format!("{}\n", paint(DIM, &render::line(&note))));
             }
@@ -132,11 +142,16 @@ impl Output {
         if !self.json {
             self.print_notes();
         }
-        for hint in self.hints.take().iter().filter(|_| !self.quiet) {
+        for hint in std::mem::take(&mut *locked(&self.hints)).iter().filter(|_| !self.quiet) {
             eprint(&format!("{}\n", paint(DIM, &render::line(hint))));
         }
         Ok(())
     }
+}
+
+/// What several threads may add to.
+fn locked(texts: &Mutex<Vec<String>>) -> MutexGuard<'_, Vec<String>> {
+    texts.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Who answers, the command or somebody who interrupts it: whoever comes first.
@@ -199,7 +214,7 @@ pub(crate) fn print_json<T: Serialize>(document: &T) -> io::Result<()> {
 /// Prints an error and gives its exit code.
 pub(crate) fn report_error(error: &CliError, json: bool) -> ExitCode {
     // Where the document cannot be written, standard error says it.
-    if json && finish_write(print_json(&ErrorDocument::new(error.body()))).is_ok() {
+    if json && finish_write(print_json(&ErrorDocument::new(body(error)))).is_ok() {
         return error.code;
     }
     eprint(&error_text(error));
@@ -208,9 +223,17 @@ pub(crate) fn report_error(error: &CliError, json: bool) -> ExitCode {
 
 /// An error for people. What has several lines, such as the words of git, is printed as lines.
 fn error_text(error: &CliError) -> String {
-    let mut text = format!("{} {}\n", paint(BAD, "error:"), render::lines(&error.message, "  "));
+    let mut text = format!(
+        "{} {}\n",
+        paint(BAD, "error:"),
+        render::lines(&paths_in(error.message.clone()), "  ")
+    );
     if let Some(hint) = &error.hint {
-        text.push_str(&format!("  {} {}\n", paint(DIM, "hint:"), render::lines(hint, "    ")));
+        text.push_str(&format!(
+            "  {} {}\n",
+            paint(DIM, "hint:"),
+            render::lines(&paths_in(hint.clone()), "    ")
+        ));
     }
     text
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use offshoot_vault::Progress;
 
-use crate::config::When;
+use offshoot_engine::settings::When;
 
 /// Nothing is shown before this.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -14,7 +14,7 @@ pub struct Context {
     /// The user's home, for `~` and for where credentials lie.
     pub home: Option<PathBuf>,
     /// What it may reach.
-    pub network: Network,
+    pub network: Reach,
     /// The workspace is mounted so that nothing can be written.
     pub read_only: bool,
     /// It has a terminal with a person.
@@ -27,7 +27,7 @@ pub struct Context {
 
 /// What a command may reach.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Network {
+pub enum Reach {
     /// Nothing.
     #[default]
     None,
@@ -35,9 +35,9 @@ pub enum Network {
     Host,
 }
 
-impl Network {
-    /// The word for it.
-    pub const fn word(self) -> &'static str {
+impl Reach {
+    /// Its name in documents and rules.
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::None => "none",
             Self::Host => "host",

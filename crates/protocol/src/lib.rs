@@ -34,7 +34,7 @@ pub use change::{ChangeDoc, ChangeKindDoc, DiffDoc, HunkDoc, LineDoc, SideDoc, S
 pub use document::{Document, ErrorBody, ErrorDocument, Kind, SCHEMA_VERSION};
 pub use exec::{
     DiscardedDoc, ExecEnvelopeDoc, ExecEventDoc, ExecListDoc, ExecLogsDoc, ExecRequestDoc,
-    ExecResultDoc, ExecSummaryDoc, ExecUsageDoc, NetworkDoc, SandboxDoc, TruncatedDoc,
+    ExecResultDoc, ExecSummaryDoc, ExecUsageDoc, LimitsDoc, NetworkDoc, SandboxDoc, TruncatedDoc,
 };
 pub use exit_code::ExitCode;
 pub use file::{

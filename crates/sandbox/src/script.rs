@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use rustix::termios::{Termios, Winsize};
 
 use crate::error::{Result, SandboxError, system};
+use crate::in_force::{HomeView, Scratch};
 use crate::message::Top;
 use crate::spec::{
-    CacheMount, Command, Files, FolderMount, HomeView, Limits, Network, Overlay, Scratch, Spec,
-    Terminal, Upper, WorkspaceMount, WrittenFile,
+    CacheMount, Command, Files, FolderMount, Limits, Network, Overlay, Spec, Terminal, Upper,
+    WorkspaceMount, WrittenFile,
 };
 use crate::sys::Pointers;
 

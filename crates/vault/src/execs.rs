@@ -1,11 +1,10 @@
 //! Looking up what commands did.
 
-use offshoot_store::Id;
+use offshoot_store::{Id, IdPrefix};
 
 use crate::error::Result;
 use crate::exec::ExecRecord;
-use crate::refs::prefix_range;
-use crate::vault::Vault;
+use crate::vault::{MOST_FITTING, Vault};
 
 impl Vault {
     /// Commands newest first, at most `limit`, older than `before` if given, of one workspace or of all. Their envelopes are
@@ -33,9 +32,9 @@ impl Vault {
         Ok(bytes.unwrap_or_default())
     }
 
-    /// Commands whose ids start with this text; at most three are looked for.
-    pub fn execs_by_prefix(&self, prefix: &str) -> Result<Vec<Id>> {
-        let Some((low, high)) = prefix_range(prefix) else { return Ok(Vec::new()) };
-        self.read(|reader| Ok(reader.execs_between(&low, &high, 3)?))
+    /// Commands whose ids start so; only the first few are looked for.
+    pub fn execs_by_prefix(&self, prefix: &IdPrefix) -> Result<Vec<Id>> {
+        let (low, high) = prefix.range();
+        self.read(|reader| Ok(reader.execs_between(&low, &high, MOST_FITTING)?))
     }
 }

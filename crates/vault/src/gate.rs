@@ -4,24 +4,17 @@
 //! built upon, is not garbage although nothing points at it yet. Collecting takes the gate for itself, a moment at a time.
 
 use std::fs::File;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use offshoot_store::StoreError;
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
+use offshoot_store::file_lock::{self, LockKind};
 
 use crate::error::{Result, io_error};
 
 /// The name of the file that whoever collects or packs has locked.
 pub(crate) const COLLECTING: &str = "gc";
-/// The first pause between two tries; each is twice as long as the one before.
-const SHORTEST_PAUSE: Duration = Duration::from_micros(200);
-/// The longest.
-const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 
 /// The gate of an open vault.
 #[derive(Debug, Default)]
@@ -50,7 +43,7 @@ impl Drop for Hold<'_> {
         let mut shared = gate.held.lock().unwrap_or_else(PoisonError::into_inner);
         shared.holders -= 1;
         if let (0, Some(file)) = (shared.holders, &shared.file)
-            && flock(file, FlockOperation::Unlock).is_err()
+            && file_lock::unlock(file).is_err()
         {
             // Closing the file lets go of it for certain.
             shared.file = None;
@@ -81,7 +74,7 @@ impl Gate {
                 shared.file = Some(open(path)?);
             }
             if let Some(file) = &shared.file {
-                wait_for(file, FlockOperation::NonBlockingLockShared, path, patience)?;
+                wait_for(file, LockKind::Shared, path, patience)?;
             }
         }
         shared.holders += 1;
@@ -100,45 +93,33 @@ impl Closed {
     /// Waits until nobody holds the gate, and keeps everybody from taking it.
     pub(crate) fn close(path: &Path, patience: Duration) -> Result<Self> {
         // A description of its own: a lock through the shared one would replace what this process holds there.
-        let held = take(path, FlockOperation::NonBlockingLockExclusive, patience)?;
+        let held = take(path, LockKind::Alone, patience)?;
         Ok(Self { _held: held, since: Instant::now() })
     }
 }
 
 /// Takes a file, for as long as it is open.
-pub(crate) fn take(path: &Path, how: FlockOperation, patience: Duration) -> Result<File> {
+pub(crate) fn take(path: &Path, kind: LockKind, patience: Duration) -> Result<File> {
     let file = open(path)?;
-    wait_for(&file, how, path, patience)?;
+    wait_for(&file, kind, path, patience)?;
     Ok(file)
 }
 
 /// Takes a file for oneself, or nothing where another has it.
 pub(crate) fn take_now(path: &Path) -> Result<Option<File>> {
     let file = open(path)?;
-    Ok(flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok().then_some(file))
+    Ok(file_lock::try_lock(&file, LockKind::Alone).is_ok_and(|free| free).then_some(file))
 }
 
-fn wait_for(file: &File, how: FlockOperation, path: &Path, patience: Duration) -> Result<()> {
-    let started = Instant::now();
-    let mut pause = SHORTEST_PAUSE;
-    loop {
-        match flock(file, how) {
-            Ok(()) => return Ok(()),
-            Err(Errno::WOULDBLOCK | Errno::INTR) => {}
-            Err(error) => return Err(io_error("lock", path)(error)),
-        }
-        if started.elapsed() >= patience {
-            let (path, seconds) = (path.to_owned(), patience.as_secs());
-            return Err(StoreError::Busy { path, seconds }.into());
-        }
-        thread::sleep(pause);
-        pause = LONGEST_PAUSE.min(pause * 2);
+fn wait_for(file: &File, kind: LockKind, path: &Path, patience: Duration) -> Result<()> {
+    if file_lock::lock_within(file, kind, Some(patience)).map_err(io_error("lock", path))? {
+        return Ok(());
     }
+    let (path, seconds) = (path.to_owned(), patience.as_secs());
+    Err(StoreError::Busy { path, seconds }.into())
 }
 
 /// Opens a file to lock. It is never removed but with the vault, so that all who lock it lock the same.
 fn open(path: &Path) -> Result<File> {
-    let mut options = File::options();
-    options.read(true).write(true).create(true).truncate(false).mode(0o600);
-    options.open(path).map_err(io_error("open", path))
+    file_lock::open(path).map_err(io_error("open", path))
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use rustix::fs::FlockOperation;
+use offshoot_store::file_lock::LockKind;
 
 use crate::error::Result;
 use crate::gate::{self, Closed, Hold};
@@ -26,14 +26,12 @@ impl Vault {
 
     /// Takes a file of the vault for oneself, for as long as it is open.
     pub(crate) fn take_alone(&self, name: &str) -> Result<File> {
-        let how = FlockOperation::NonBlockingLockExclusive;
-        gate::take(&self.dir().join(name), how, self.patience())
+        gate::take(&self.dir().join(name), LockKind::Alone, self.patience())
     }
 
     /// Takes a file of the vault together with others who do the same; nobody has it alone meanwhile.
     pub(crate) fn take_shared(&self, name: &str) -> Result<File> {
-        let how = FlockOperation::NonBlockingLockShared;
-        gate::take(&self.dir().join(name), how, self.patience())
+        gate::take(&self.dir().join(name), LockKind::Shared, self.patience())
     }
 
     /// The same of a file that is there, or nothing where another has it.

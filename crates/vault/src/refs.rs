@@ -283,12 +283,3 @@ pub(crate) fn snapshots_of(key: &RefKey, row: RefRow) -> Result<Vec<Id>> {
         _ => Vec::new(),
     })
 }
-
-/// The first and last id that start with this text.
-pub(crate) fn prefix_range(prefix: &str) -> Option<(Id, Id)> {
-    if prefix.is_empty() || prefix.len() > 26 || !prefix.is_ascii() {
-        return None;
-    }
-    let padded = |with: &str| format!("{prefix}{}", with.repeat(26 - prefix.len()));
-    Some((padded("0").parse().ok()?, padded("z").parse().ok()?))
-}

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use offshoot_host::disk;
 use offshoot_store::{
-    Catalog, CutShort, DraftBackend, Id, ObjectKind, OpenOptions, Presence, Reader, RefKey,
-    SqliteBackend, StoreError,
+    Catalog, CutShort, DraftBackend, Id, IdPrefix, ObjectKind, OpenOptions, Presence, Reader,
+    RefKey, SqliteBackend, StoreError,
 };
 use offshoot_tree::{Batch, Objects, RootId, Tree, TreeError};
 
@@ -20,11 +20,14 @@ use crate::lock::vault_lock::VaultLock;
 use crate::operation::Scope;
 use crate::refs::{
     Binding, CHECKPOINT, Checkpoint, WORKSPACE, Workspace, bindings, head_key, head_snapshot,
-    prefix_range, reachable_heads,
+    reachable_heads,
 };
 use crate::reserve::{self, Released};
 use crate::snapshot::{self, Snapshot};
 use crate::transact::{APPLIED, Committed, DECLINED, GIT_DUE, Transaction};
+
+/// At most so many ids are looked for that start alike: enough to choose from.
+pub(crate) const MOST_FITTING: u32 = 10;
 
 /// How to open a vault.
 #[derive(Clone, Copy, Debug)]
@@ -320,16 +323,16 @@ impl Vault {
         self.read(|reader| snapshot::ancestry(reader, from, limit))
     }
 
-    /// Snapshots whose ids start with this text; at most three are looked for.
-    pub fn snapshots_by_prefix(&self, prefix: &str) -> Result<Vec<Id>> {
-        let Some((low, high)) = prefix_range(prefix) else { return Ok(Vec::new()) };
-        self.read(|reader| Ok(reader.snapshots_between(&low, &high, 3)?))
+    /// Snapshots whose ids start so; only the first few are looked for.
+    pub fn snapshots_by_prefix(&self, prefix: &IdPrefix) -> Result<Vec<Id>> {
+        let (low, high) = prefix.range();
+        self.read(|reader| Ok(reader.snapshots_between(&low, &high, MOST_FITTING)?))
     }
 
-    /// Operations whose ids start with this text; at most three are looked for.
-    pub fn operations_by_prefix(&self, prefix: &str) -> Result<Vec<Id>> {
-        let Some((low, high)) = prefix_range(prefix) else { return Ok(Vec::new()) };
-        self.read(|reader| Ok(reader.operations_between(&low, &high, 3)?))
+    /// Operations whose ids start so; only the first few are looked for.
+    pub fn operations_by_prefix(&self, prefix: &IdPrefix) -> Result<Vec<Id>> {
+        let (low, high) = prefix.range();
+        self.read(|reader| Ok(reader.operations_between(&low, &high, MOST_FITTING)?))
     }
 
     /// All workspaces, oldest first.

@@ -2,12 +2,12 @@
 
 use std::cell::OnceCell;
 
-use offshoot_mount::data_layers_work;
 use offshoot_store::Id;
 use offshoot_tree::RootId;
 use offshoot_vault::{CompactOptions, Compacted, Vault};
 
 use crate::error::{Result, ServiceError};
+use crate::exec::data_layers::data_layers_work;
 
 /// While layers are merged commands go on, and leave stacks to merge once more. After so many times it is left to the next
 /// command.

@@ -5,9 +5,8 @@ use std::time::{Duration, Instant};
 
 use offshoot_host::Mtime;
 use offshoot_store::Id;
-use offshoot_tree::diff;
 use offshoot_tree::diff::Change;
-use offshoot_tree::{Batch, BlobId, Entry, RootId, TreeEditor};
+use offshoot_tree::{Batch, BlobId, Entry, RootId, TreeEditor, diff};
 use offshoot_vault::{Actor, NewSnapshot, Snapshot, Vault, Workspace};
 use serde_json::json;
 
@@ -97,7 +96,8 @@ fn random_below(limit: u64) -> u64 {
     u64::from_le_bytes(last) % limit
 }
 
-fn current(vault: &Vault, workspace: &Workspace) -> Result<Workspace> {
+/// The workspace as it is now.
+pub(crate) fn current(vault: &Vault, workspace: &Workspace) -> Result<Workspace> {
     vault.workspace(&workspace.id)?.ok_or(ServiceError::Vanished(workspace.id))
 }
 

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use offshoot_host::HostError;
 use offshoot_mount::MountError;
-use offshoot_store::{CutShort, Id};
+use offshoot_sandbox::SandboxError;
+use offshoot_store::{CutShort, Id, IdPrefix};
 use offshoot_tree::TreeError;
 use offshoot_vault::{ApplyError, HomeError, NameError, VaultError};
 
@@ -66,6 +67,17 @@ pub enum ServiceError {
         /// What fits.
         candidates: Vec<String>,
     },
+    /// Too little of an id for what cannot be undone.
+    #[error(
+        "\"{text}\" is too short: this cannot be undone, so it takes at least {} characters of an id",
+        IdPrefix::SHORTEST_FOR_GOOD
+    )]
+    ShortId {
+        /// What was given.
+        text: String,
+        /// What fits.
+        candidate: String,
+    },
     /// The name is in use.
     #[error("there is already a {what} named {name}")]
     NameTaken {
@@ -86,6 +98,9 @@ pub enum ServiceError {
     /// A command could not be given its files, or its files could not be taken back.
     #[error(transparent)]
     Mount(#[from] MountError),
+    /// A command could not be confined or run.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
     /// Something else runs in the workspace.
     #[error("workspace {workspace} is busy: {holder}")]
     Busy {
@@ -129,6 +144,9 @@ pub enum ServiceError {
         /// The checkpoint that holds the command's result.
         checkpoint: String,
     },
+    /// Somebody did not want it any more.
+    #[error("cancelled before it started; nothing was changed")]
+    Cancelled,
     /// The command is over.
     #[error("exec {exec} is not running any more")]
     NotRunning {
@@ -282,6 +300,17 @@ impl From<TreeError> for ServiceError {
 impl From<HostError> for ServiceError {
     fn from(error: HostError) -> Self {
         Self::Vault(error.into())
+    }
+}
+
+impl ServiceError {
+    /// Whether layers cannot be stacked in this place, which another driver may not need.
+    pub(crate) fn is_about_layers(&self) -> bool {
+        match self {
+            Self::Mount(error) => error.is_about_layers(),
+            Self::Sandbox(error) => error.is_about_layers(),
+            _ => false,
+        }
     }
 }
 

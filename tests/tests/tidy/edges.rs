@@ -21,6 +21,7 @@ pub(crate) struct Rule {
 const NOTHING: Rule = Rule { name: "", uses: &[], may_use: &[], tests_may_use: &[] };
 
 const PRODUCT: &[&str] = &[
+    "offshoot-engine",
     "offshoot-host",
     "offshoot-mount",
     "offshoot-policy",
@@ -70,14 +71,9 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule { name: "offshoot-sandbox", ..NOTHING },
     Rule {
+        // Stacks and directories: who runs commands in them is above.
         name: "offshoot-mount",
-        uses: &[
-            "offshoot-host",
-            "offshoot-sandbox",
-            "offshoot-store",
-            "offshoot-tree",
-            "offshoot-vault",
-        ],
+        uses: &["offshoot-host", "offshoot-store", "offshoot-tree", "offshoot-vault"],
         tests_may_use: &["offshoot-tests"],
         ..NOTHING
     },
@@ -95,6 +91,22 @@ pub(crate) const RULES: &[Rule] = &[
             "offshoot-vault",
         ],
         tests_may_use: &["offshoot-tests"],
+        ..NOTHING
+    },
+    Rule {
+        name: "offshoot-engine",
+        uses: &[
+            "offshoot-host",
+            "offshoot-mount",
+            "offshoot-policy",
+            "offshoot-protocol",
+            "offshoot-sandbox",
+            "offshoot-store",
+            "offshoot-tree",
+            "offshoot-vault",
+            "offshoot-workspace",
+        ],
+        tests_may_use: &["offshoot-needs"],
         ..NOTHING
     },
     Rule { name: "offshoot-cli", may_use: PRODUCT, ..NOTHING },

@@ -7,10 +7,10 @@ use offshoot_vault::Vault;
 use offshoot_workspace::{ExecFilter, ExecService, Resolver, RunningService, wire};
 
 use super::ps::now_ms;
-use crate::config::parse_duration;
 use crate::context::Context;
 use crate::error::Result;
 use crate::render::{self, BAD, DIM, GOOD, NAME, paint, table};
+use offshoot_engine::settings::parse_duration;
 
 /// The state of what still runs.
 const RUNNING: &str = "running";

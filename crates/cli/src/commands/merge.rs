@@ -58,9 +58,9 @@ pub(crate) fn run(args: &MergeArgs, context: &Context) -> Result<ExitCode> {
             None => MergeTarget::New(&args.into),
         },
         message: args.message.as_deref(),
-        options: context.merge_options(),
+        options: context.engine.merge_options(),
     };
-    let service = MergeService::new(vault, &context.actor);
+    let service = MergeService::new(vault, context.actor());
     let outcome = match args.dry_run {
         true => service.preview(&request)?,
         false => service.merge(&request)?,
@@ -76,7 +76,8 @@ fn report(
     expand: ExpandArgs,
 ) -> Result<ExitCode> {
     let kept = outcome.changes.into_iter().filter(|it| it.kind() != ChangeKind::Metadata);
-    outcome.changes = detect_renames(vault.objects()?, kept.collect(), &context.diff_options())?;
+    outcome.changes =
+        detect_renames(vault.objects()?, kept.collect(), &context.engine.diff_options())?;
     let code = match outcome.conflicts.is_empty() {
         true => ExitCode::Success,
         false => ExitCode::Conflict,

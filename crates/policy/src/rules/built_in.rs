@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 use crate::category::{Categories, Category};
-use crate::context::{Context, Network};
+use crate::context::{Context, Reach};
 use crate::decision::Decision;
 use crate::layer::Layer;
-use crate::verdict::RuleInfo;
+use crate::verdict::rule_info::RuleInfo;
 
 /// A decision and the rule that made it.
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ impl<'a> Opinion<'a> {
 }
 
 /// What is built in for a command of these categories.
-pub(crate) fn built_in(categories: Categories, network: Network) -> Opinion<'static> {
+pub(crate) fn built_in(categories: Categories, network: Reach) -> Opinion<'static> {
     let row = if categories.contains(Category::HostEscapeRisk) {
         &BEYOND
     } else if destroys_elsewhere(categories, network) {
@@ -38,8 +38,8 @@ pub(crate) fn built_in(categories: Categories, network: Network) -> Opinion<'sta
 }
 
 /// Whether it destroys what no checkpoint brings back.
-pub(crate) fn destroys_elsewhere(categories: Categories, network: Network) -> bool {
-    network == Network::Host
+pub(crate) fn destroys_elsewhere(categories: Categories, network: Reach) -> bool {
+    network == Reach::Host
         && categories.contains(Category::Networked)
         && categories.contains(Category::Destructive)
 }

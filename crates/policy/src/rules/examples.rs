@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use toml::Spanned;
 
-use crate::context::{Context, Network};
+use crate::context::{Context, Reach};
 use crate::error::Problem;
 use crate::judged::Judged;
 use crate::rules::facts::Facts;
@@ -79,7 +79,7 @@ impl Examples {
 }
 
 /// Where examples run, in thought.
-fn context(network: Option<Network>) -> Context {
+fn context(network: Option<Reach>) -> Context {
     Context {
         workspace: PathBuf::from("/workspace"),
         cwd: PathBuf::from("/workspace"),

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use offshoot_host::HostError;
 use offshoot_store::Id;
-use rustix::fs::FlockOperation;
+use offshoot_store::file_lock::LockKind;
 
-use super::{ALONE, open, try_lock, wait_for};
+use super::{open, try_lock, wait_for};
 use crate::error::{Result, VaultError, io_error};
 use crate::vault::Vault;
 
@@ -64,7 +64,7 @@ impl Vault {
             }
             held => held?,
         };
-        match try_lock(&held, &path, FlockOperation::NonBlockingLockShared)? {
+        match try_lock(&held, &path, LockKind::Shared)? {
             true => Ok(WorkspaceShare { _held: Some(held) }),
             false => Err(busy(workspace, &path)),
         }
@@ -89,15 +89,15 @@ impl Vault {
         self.enter()?;
         let path = self.dir().join("locks").join("compaction");
         let held = open(&path)?;
-        Ok(try_lock(&held, &path, ALONE)?.then_some(CompactionLock { _held: held }))
+        Ok(try_lock(&held, &path, LockKind::Alone)?.then_some(CompactionLock { _held: held }))
     }
 }
 
 /// Waits for a file to be free, up to `wait`, and locks it. Those who share it are waited for in any case, up to `brief`.
 fn wait_for_all(held: &File, path: &Path, wait: Option<Duration>, brief: Duration) -> Result<bool> {
-    let shared = || try_lock(held, path, FlockOperation::NonBlockingLockShared);
-    Ok(wait_for(held, path, ALONE, wait)?
-        || (shared()? && wait_for(held, path, ALONE, Some(brief))?))
+    let shared = || try_lock(held, path, LockKind::Shared);
+    Ok(wait_for(held, path, LockKind::Alone, wait)?
+        || (shared()? && wait_for(held, path, LockKind::Alone, Some(brief))?))
 }
 
 fn busy(workspace: &Id, path: &Path) -> VaultError {
@@ -116,7 +116,7 @@ pub(crate) fn holder_below(locks: &Path) -> Option<String> {
     let mut workspaces = paths.filter(|path| path.file_name().is_some_and(is_id));
     workspaces.find_map(|path| {
         let held = File::open(&path).ok()?;
-        let free = try_lock(&held, &path, FlockOperation::NonBlockingLockShared).ok()?;
+        let free = try_lock(&held, &path, LockKind::Shared).ok()?;
         (!free).then(|| holder(&path))
     })
 }
@@ -130,7 +130,7 @@ mod tests {
     use std::thread;
     use std::time::Instant;
 
-    use rustix::fs::flock;
+    use offshoot_store::file_lock;
 
     use super::*;
 
@@ -143,11 +143,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lock");
         let (mine, other) = (open(&path).unwrap(), open(&path).unwrap());
-        assert!(try_lock(&other, &path, FlockOperation::NonBlockingLockShared).unwrap());
+        assert!(try_lock(&other, &path, LockKind::Shared).unwrap());
         let started = Instant::now();
         assert!(!wait_for_all(&mine, &path, AT_ONCE, BRIEFLY).unwrap());
         assert!((BRIEFLY..10 * BRIEFLY).contains(&started.elapsed()), "{:?}", started.elapsed());
-        flock(&mine, FlockOperation::Unlock).unwrap();
+        file_lock::unlock(&mine).unwrap();
         thread::scope(|scope| {
             scope.spawn(|| {
                 thread::sleep(BRIEFLY / 3);

@@ -8,7 +8,7 @@ use offshoot_store::{Id, ProcessMark, boot_id};
 use offshoot_tests::image::private_mounts;
 use offshoot_tests::scan::{CompareOptions, Scan};
 use offshoot_tree::RootId;
-use offshoot_vault::{Actor, Adopted, ExecNote, PlainAccess, Stack, Upper, Vault};
+use offshoot_vault::{Actor, Adopted, ExecNote, PlainAccess, Stack, Upper, UpperOwner, Vault};
 
 use crate::support::{actor, assert_same, export, scanned};
 
@@ -30,7 +30,10 @@ pub(crate) fn note(vault: &Vault, base: &RootId) -> ExecNote {
         init: None,
         read_only: false,
         copy: false,
+        owner: UpperOwner::Exec,
+        capture: None,
         joined: None,
+        shared: false,
         layer: None,
     }
 }

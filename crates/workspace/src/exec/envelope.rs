@@ -10,7 +10,6 @@ use offshoot_sandbox::{InForce, Usage};
 use offshoot_store::Id;
 use offshoot_tree::diff::Change;
 
-use super::discarded::DiscardedFiles;
 use super::output::KeptOutput;
 use super::request::ExecutionRequest;
 use super::state::ProxyExecutionState;
@@ -89,7 +88,7 @@ pub struct ExecutionResult {
     /// The caller was interrupted.
     pub interrupted: bool,
     /// How the workspace was made a directory.
-    pub driver: Option<Driver>,
+    pub driver: Option<&'static dyn Driver>,
     /// What confined the command.
     pub in_force: Option<InForce>,
     /// What it used.
@@ -161,4 +160,15 @@ impl ExecutionResult {
     pub fn stderr(&self) -> &[u8] {
         &self.stderr.bytes
     }
+}
+
+/// Files that a command wrote or deleted outside the project and that are as before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DiscardedFiles {
+    /// How many: files, links, and new directories with nothing in them.
+    pub count: u64,
+    /// Where the first of them are, those beside the project first. A new directory stands for all that is in it.
+    pub paths: Vec<PathBuf>,
+    /// A folder beside the project that holds some of them: bound to the vault, what commands write there would be kept.
+    pub folder: Option<PathBuf>,
 }

@@ -1,6 +1,5 @@
 //! Joining a session that a person has in the workspace: a further terminal in the same inside, whose work is that session's.
 
-use offshoot_mount::MountError;
 use offshoot_sandbox::{SandboxError, Status, Timeout};
 use offshoot_store::{Id, ProcessMark};
 use offshoot_vault::{ExecNote, Running};
@@ -42,7 +41,7 @@ impl ProxyRuntime<'_> {
                 let workspace = session.note.workspace_name.clone();
                 return Err(ServiceError::SessionFull { workspace, most });
             }
-            other => other.map_err(MountError::from)?,
+            other => other?,
         };
         let note = ExecNote {
             exec: result.id,
@@ -59,9 +58,9 @@ impl ProxyRuntime<'_> {
         result.joined = Some(session.note.exec);
         observer.started(result);
         let timeout = Timeout { after: request.timeout.duration(), grace: self.options.grace };
-        let signals = self.options.signals.as_ref();
+        let requests = self.requests(request);
         let driven = executor
-            .watch(request, observer, None, result, |tee| joined.drive(&timeout, tee, signals));
+            .watch(request, observer, None, result, |tee| joined.drive(&timeout, tee, requests));
         drop(noted);
         observer.sealing();
         let ended = match driven {
@@ -71,7 +70,7 @@ impl ProxyRuntime<'_> {
                 result.state = State::Completed;
                 return Ok(true);
             }
-            other => other.map_err(MountError::from)?,
+            other => other?,
         };
         match ended.status {
             Status::Exited(code) => result.exit_code = Some(code),

@@ -5,14 +5,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use offshoot_policy::script::Script;
-use offshoot_policy::{Context, Engine, Network, Verdict, parse_argv, parse_text};
-use offshoot_sandbox::Network as Reach;
+use offshoot_policy::{Context, Policy, Reach, Verdict, parse_argv, parse_text};
+use offshoot_sandbox::Network;
 
-use crate::exec::{CommandLine, ExecutionRequest};
+use crate::exec::request::{CommandLine, ExecutionRequest};
 
 /// Decides about a command.
-pub fn judge(engine: &Engine, command: &CommandLine, context: &Context) -> Verdict {
-    engine.decide(&script(command), context)
+pub fn judge(policy: &Policy, command: &CommandLine, context: &Context) -> Verdict {
+    policy.decide(&script(command), context)
 }
 
 fn script(command: &CommandLine) -> Script {
@@ -51,8 +51,8 @@ pub(crate) fn context_of(request: &ExecutionRequest, places: &Places<'_>) -> Con
         cwd: places.cwd.to_owned(),
         home: places.home.map(Path::to_owned),
         network: match request.network {
-            Reach::None => Network::None,
-            Reach::Host => Network::Host,
+            Network::None => Reach::None,
+            Network::Host => Reach::Host,
         },
         read_only: request.read_only,
         terminal: request.terminal.is_some(),

@@ -6,22 +6,17 @@ use std::time::Duration;
 
 use offshoot_protocol::{
     DiscardedDoc, ExecEnvelopeDoc, ExecRequestDoc, ExecResultDoc, ExecSummaryDoc, ExecUsageDoc,
-    NetworkDoc, SandboxDoc, Text, TruncatedDoc,
+    LimitsDoc, NetworkDoc, SandboxDoc, Text, TruncatedDoc,
 };
-use offshoot_sandbox::{HomeView, InForce, Network, Renames};
+use offshoot_sandbox::{HomeView, InForce, Limits, Network, Renames};
 use offshoot_store::Id;
 use offshoot_vault::{ExecRecord, Workspace};
 
 use super::{actor, change, time, workspace_name};
-use crate::exec::{
-    CommandLine, ExecutionEnvelope, ExecutionPlace, ExecutionRequest, ExecutionResult,
-    ProxyExecutionState,
-};
+use crate::exec::envelope::{ExecutionEnvelope, ExecutionResult};
+use crate::exec::request::{CommandLine, ExecutionPlace, ExecutionRequest};
+use crate::exec::state::ProxyExecutionState;
 use crate::resolve::HEAD;
-
-/// What holds for every confined command.
-const RESTRICTIONS: [&str; 5] =
-    ["read_only_root", "no_new_privs", "no_capabilities", "minimal_dev", "no_core_dumps"];
 
 /// The envelope of an exec.
 pub fn envelope(envelope: &ExecutionEnvelope) -> ExecEnvelopeDoc {
@@ -152,8 +147,11 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
         timed_out: result.timed_out,
         interrupted: result.interrupted,
         durability: if changed && result.after.is_some() { "flushed" } else { "none" }.to_owned(),
-        driver: result.driver.map(|driver| driver.word().to_owned()),
-        sandbox: result.in_force.as_ref().map(|in_force| sandbox(request, result, in_force)),
+        driver: result.driver.map(|driver| driver.name().to_owned()),
+        sandbox: result
+            .in_force
+            .as_ref()
+            .map(|in_force| sandbox(result.mountpoint.as_deref(), in_force)),
         usage: ExecUsageDoc {
             user_ms: millis(result.usage.user),
             system_ms: millis(result.usage.system),
@@ -162,8 +160,8 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
             kept_bytes: result.kept_bytes,
             processes: result.usage.processes,
         },
-        network: result.in_force.is_some().then(|| NetworkDoc {
-            mode: network(request.network).to_owned(),
+        network: result.in_force.as_ref().map(|in_force| NetworkDoc {
+            mode: network(in_force.network).to_owned(),
             attempted: result.unreached,
         }),
         discarded: (result.discarded.count > 0).then(|| DiscardedDoc {
@@ -177,26 +175,30 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
     }
 }
 
-fn sandbox(request: &ExecutionRequest, result: &ExecutionResult, in_force: &InForce) -> SandboxDoc {
+/// What the sandbox found to be in force, and nothing that was only asked for.
+fn sandbox(mountpoint: Option<&Path>, in_force: &InForce) -> SandboxDoc {
     let home = match in_force.home {
         HomeView::None => "none",
         HomeView::ThrowAway => "throw_away",
         HomeView::ReadOnly => "read_only",
         HomeView::Workspace => "workspace",
     };
+    let mode = if in_force.namespaces.is_empty() { "none" } else { "namespaces" };
     let paths = |paths: &[std::path::PathBuf]| paths.iter().map(|path| path_text(path)).collect();
-    let workspace = result.mountpoint.as_deref().filter(|_| !request.read_only);
+    let Limits { processes, file_size, memory, .. } = in_force.limits;
+    let restrictions = in_force.restrictions.iter();
     SandboxDoc {
-        mode: "namespaces".to_owned(),
+        mode: mode.to_owned(),
         namespaces: in_force.namespaces.iter().map(|name| (*name).to_owned()).collect(),
-        network: network(request.network).to_owned(),
+        network: network(in_force.network).to_owned(),
         home: home.to_owned(),
-        writable: workspace.map(path_text).into_iter().collect(),
+        writable: mountpoint.filter(|_| in_force.writable).map(path_text).into_iter().collect(),
         private: paths(&in_force.private),
         hidden: paths(&in_force.hidden),
         broker: in_force.renames == Renames::Brokered,
         caches: in_force.caches.iter().map(|name| (*name).to_owned()).collect(),
-        restrictions: RESTRICTIONS.map(str::to_owned).to_vec(),
+        limits: LimitsDoc { processes, file_size, memory },
+        restrictions: restrictions.map(|one| one.as_str().to_owned()).collect(),
     }
 }
 
@@ -213,4 +215,35 @@ fn path_text(path: &Path) -> Text {
 
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use offshoot_sandbox::Restriction;
+
+    use super::*;
+
+    #[test]
+    fn what_is_not_in_force_is_not_told() {
+        let nothing = sandbox(Some(Path::new("/project")), &InForce::nothing());
+        assert_eq!((nothing.mode.as_str(), nothing.network.as_str()), ("none", "host"));
+        assert_eq!((nothing.namespaces, nothing.broker), (Vec::new(), false));
+        assert_eq!((nothing.restrictions, nothing.limits), (Vec::new(), LimitsDoc::default()));
+        assert_eq!(nothing.writable.len(), 1);
+        let some = InForce {
+            namespaces: vec!["user", "net"],
+            network: Network::None,
+            writable: false,
+            restrictions: vec![Restriction::NoNewPrivs],
+            limits: Limits { memory: Some(7), ..Limits::default() },
+            ..InForce::nothing()
+        };
+        let some = sandbox(Some(Path::new("/project")), &some);
+        assert_eq!((some.mode.as_str(), some.network.as_str()), ("namespaces", "none"));
+        assert_eq!(
+            (some.restrictions, some.limits.memory),
+            (vec!["no_new_privs".to_owned()], Some(7))
+        );
+        assert_eq!((some.limits.file_size, some.writable), (None, Vec::new()));
+    }
 }

@@ -7,15 +7,16 @@ use offshoot_protocol::{
 };
 
 use super::time;
-use crate::exec::{CommandLine, suggestion};
+use crate::exec::refusal::suggestion;
+use crate::exec::request::CommandLine;
 use crate::policy::{PolicyFile, Replay, Replayed};
 
 /// What was decided.
 pub fn verdict(verdict: &Verdict) -> DecisionDoc {
     DecisionDoc {
-        decision: verdict.decision.word().to_owned(),
+        decision: verdict.decision.as_str().to_owned(),
         reason: verdict.reason.clone().into_owned(),
-        category: verdict.category().word().to_owned(),
+        category: verdict.category().as_str().to_owned(),
         categories: words(verdict.categories),
         rule: Some(rule(&verdict.rule)),
         commands: verdict.parts.iter().map(part).collect(),
@@ -40,7 +41,7 @@ pub fn policy_verdict<'a>(
 /// A file with rules.
 pub fn policy_file(file: &PolicyFile) -> PolicyFileDoc {
     PolicyFileDoc {
-        layer: file.layer.word().to_owned(),
+        layer: file.layer.as_str().to_owned(),
         path: file.path.display().to_string(),
         language: file.language().word().to_owned(),
     }
@@ -68,7 +69,7 @@ fn replayed(replayed: &Replayed) -> ReplayedDoc {
 
 fn rule(rule: &RuleInfo) -> RuleDoc {
     RuleDoc {
-        layer: rule.layer.word().to_owned(),
+        layer: rule.layer.as_str().to_owned(),
         name: rule.name.clone(),
         file: rule.file.as_ref().map(ToString::to_string),
     }
@@ -77,21 +78,21 @@ fn rule(rule: &RuleInfo) -> RuleDoc {
 fn part(part: &PartVerdict) -> JudgedDoc {
     let judged = &part.judged;
     let why = judged.reasons.iter().map(|reason| WhyDoc {
-        category: reason.category.word().to_owned(),
+        category: reason.category.as_str().to_owned(),
         reason: reason.why.clone().into_owned(),
     });
     let paths = judged.paths.iter().map(|touched| TouchedDoc {
-        access: touched.access.word().to_owned(),
+        access: touched.access.as_str().to_owned(),
         path: touched.path.clone(),
     });
     JudgedDoc {
         command: judged_text(judged),
-        part: judged.part.word().to_owned(),
+        part: judged.part.as_str().to_owned(),
         wrappers: judged.wrappers.clone(),
         categories: words(judged.categories),
         why: why.collect(),
         paths: paths.collect(),
-        decision: part.decision.word().to_owned(),
+        decision: part.decision.as_str().to_owned(),
         rule: rule(&part.rule),
     }
 }
@@ -108,5 +109,5 @@ fn remedy(remedy: Remedy, suggested: Option<Remedy>) -> RemedyDoc {
 }
 
 fn words(categories: Categories) -> Vec<String> {
-    categories.iter().map(|category| category.word().to_owned()).collect()
+    categories.iter().map(|category| category.as_str().to_owned()).collect()
 }

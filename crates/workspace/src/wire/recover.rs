@@ -157,7 +157,7 @@ fn crashed_result(note: &ExecNote, after: &Id) -> ExecResultDoc {
         timed_out: false,
         interrupted: false,
         durability: if *after == note.snapshot { "none" } else { "flushed" }.to_owned(),
-        driver: Some(if note.copy { "copy" } else { "overlay" }.to_owned()),
+        driver: Some(note.way().driver),
         sandbox: None,
         usage: ExecUsageDoc::default(),
         network: None,

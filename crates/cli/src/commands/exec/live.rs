@@ -9,11 +9,11 @@ use offshoot_workspace::{ExecutionObserver, ExecutionResult, ServiceError};
 use super::answer::print_event;
 use super::summary::warning_line;
 use super::{Form, network};
-use crate::config::When;
 use crate::output;
 use crate::progress::Patience;
 use crate::render::{DIM, line, paint};
 use crate::terminal::Raw;
+use offshoot_engine::settings::When;
 
 /// Whether what a terminal shows ends with a whole line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,12 +4,13 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use offshoot_mount::{DriverChoice, driver_choices};
 use offshoot_workspace::ExecutionTimeout;
-use serde::{Deserialize, Serialize};
 
 use crate::complete;
-use crate::config::parse_duration;
+use offshoot_engine::settings::{self, parse_duration};
 
 /// Where and how a command runs.
 #[derive(Debug, Args)]
@@ -51,8 +52,8 @@ pub(crate) struct Options {
     #[arg(long)]
     pub(super) no_cache: bool,
     /// Mount the workspace this way [default: exec.driver]
-    #[arg(long, value_enum)]
-    pub(super) driver: Option<DriverName>,
+    #[arg(long, value_parser = driver())]
+    pub(super) driver: Option<DriverChoice>,
 }
 
 impl Options {
@@ -63,14 +64,22 @@ impl Options {
     }
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Net {
     /// Nothing but its own loopback interface
     #[default]
     None,
     /// Everything that the host reaches
     Host,
+}
+
+impl From<settings::Net> for Net {
+    fn from(net: settings::Net) -> Self {
+        match net {
+            settings::Net::None => Self::None,
+            settings::Net::Host => Self::Host,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -83,14 +92,12 @@ pub(super) enum Checkpoint {
     Never,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum DriverName {
-    /// The first that works
-    Auto,
-    /// The kernel's overlayfs
-    Overlay,
-    /// A plain copy
-    Copy,
+/// What `--driver` takes: whatever there is.
+fn driver() -> impl TypedValueParser<Value = DriverChoice> {
+    let values = driver_choices().into_iter();
+    let values = values.map(|(name, help)| PossibleValue::new(name).help(help));
+    PossibleValuesParser::new(values)
+        .try_map(|name| DriverChoice::named(&name).ok_or("there is no such driver"))
 }
 
 /// A duration; a number alone is of seconds.

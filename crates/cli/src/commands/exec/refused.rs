@@ -77,6 +77,6 @@ fn request(ask: &Ask<'_>, context: &Context) -> ExecRequestDoc {
         from: options.from.clone(),
         ephemeral: options.ephemeral,
         checkpoint: format!("{:?}", options.checkpoint).to_lowercase(),
-        actor: wire::actor(&context.actor),
+        actor: wire::actor(context.actor()),
     }
 }

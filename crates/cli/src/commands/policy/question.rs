@@ -4,10 +4,10 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use offshoot_policy::{Context, Network};
+use offshoot_policy::{Context, Reach};
 
 use crate::commands::exec::Net;
-use crate::context::{current_dir, user_home};
+use crate::context::current_dir;
 use crate::error::Result;
 
 /// What is known about a command beside itself.
@@ -19,6 +19,7 @@ pub(crate) struct Question<'a> {
     pub(crate) terminal: bool,
     pub(crate) stdin: bool,
     pub(crate) env: &'a [OsString],
+    pub(crate) user_home: Option<PathBuf>,
 }
 
 impl Question<'_> {
@@ -39,8 +40,8 @@ impl Question<'_> {
             workspace: project.to_owned(),
             folders,
             cwd,
-            home: user_home(),
-            network: if self.net == Net::Host { Network::Host } else { Network::None },
+            home: self.user_home.clone(),
+            network: if self.net == Net::Host { Reach::Host } else { Reach::None },
             read_only: self.read_only,
             terminal: self.terminal,
             stdin: self.stdin,

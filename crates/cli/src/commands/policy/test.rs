@@ -44,14 +44,14 @@ impl LayerName {
 
 pub(crate) fn run(args: &TestArgs, context: &Context) -> Result<ExitCode> {
     let files = match args.files.is_empty() {
-        true => context.policy(&[]),
+        true => context.engine.policy(&[]),
         false => {
             let file = |path: &PathBuf| PolicyFile {
                 layer: args.layer.layer(),
                 path: path.clone(),
                 required: true,
             };
-            context.policy_of(args.files.iter().map(file).collect())
+            context.engine.policy_of(args.files.iter().map(file).collect())
         }
     };
     let document = document(&files)?;
@@ -69,10 +69,10 @@ fn document(files: &PolicyFiles) -> Result<PolicyTestDoc> {
         warnings: Vec::new(),
     };
     match files.current() {
-        Ok(engine) => {
-            document.rules = engine.rule_count() as u64;
-            document.examples = engine.example_count() as u64;
-            document.warnings = engine.warnings().iter().map(ToString::to_string).collect();
+        Ok(policy) => {
+            document.rules = policy.rule_count() as u64;
+            document.examples = policy.example_count() as u64;
+            document.warnings = policy.warnings().iter().map(ToString::to_string).collect();
         }
         Err(PolicyFileError::Rules(error)) => {
             document.problems = error.problems.iter().map(ToString::to_string).collect();

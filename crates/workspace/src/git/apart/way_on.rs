@@ -1,7 +1,7 @@
 //! Commands that bring together what was kept apart.
 
 use super::report::{Goal, WayOn};
-use crate::exec::shell_word;
+use crate::exec::request::shell_word;
 
 /// How a merge starts.
 const MERGE: &str = "git merge ";
