@@ -8,13 +8,7 @@ use crate::render::paths_in;
 /// The result of a command.
 pub(crate) type Result<T, E = CliError> = std::result::Result<T, E>;
 
-/// An error with paths as whoever reads it calls them.
-pub(crate) fn shown(error: CliError) -> CliError {
-    let hint = error.hint.map(paths_in);
-    CliError { message: paths_in(error.message), hint, ..error }
-}
-
-/// The same as a document.
+/// An error as a document, with paths as whoever reads it calls them.
 pub(crate) fn body(error: &CliError) -> ErrorBody {
     let body = error.body();
     ErrorBody { message: paths_in(body.message), hint: body.hint.map(paths_in), ..body }

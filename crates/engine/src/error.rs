@@ -383,6 +383,8 @@ impl From<ServiceError> for Error {
                 .hint(format!("give more of the id: {candidate}"))
                 .candidates(vec![candidate]),
             ServiceError::Sandbox(error) => error.into(),
+            ServiceError::StaleClearance => Self::new(ExitCode::Conflict, message)
+                .hint("the rules or the folders changed meanwhile; ask again"),
             ServiceError::Cancelled => Self::new(ExitCode::Interrupted, message),
             ServiceError::NotRunning { .. } => Self::new(ExitCode::Conflict, message)
                 .hint("`offshoot ps` lists what runs, `offshoot execs` what ran"),

@@ -2,6 +2,7 @@
 
 pub mod account;
 pub mod adopt;
+pub mod commit;
 mod error;
 pub mod exec;
 pub mod git;
@@ -11,6 +12,7 @@ mod offshoot;
 mod options;
 pub mod project;
 mod projects;
+pub mod review;
 pub mod rules;
 pub mod settings;
 pub mod upkeep;

@@ -7,16 +7,16 @@ use offshoot_tree::diff::Change;
 use offshoot_tree::{Entry, RootId, VaultPath};
 use offshoot_vault::{Checkpoint, Scope};
 use offshoot_workspace::{
-    ChangeSummaryService, CheckpointService, CommitOutcome, CommitRequest, CommitService,
-    ExecutionPlace, FileService, HistoryService, HomeEvent, MergeOutcome, MergeRequest,
-    MergeService, MergeTarget, NewCheckpoint, Preview, PreviewService, PullService, Pulled,
-    Resolver, Reversal, Selection, ServiceError, Times, WorkspaceService,
+    ChangeSummaryService, CheckpointService, ExecutionPlace, FileService, HistoryService,
+    HomeEvent, MergeOutcome, MergeRequest, MergeService, MergeTarget, NewCheckpoint, Preview,
+    PreviewService, PullService, Pulled, Resolver, Reversal, Selection, ServiceError,
+    WorkspaceService,
 };
 
+use crate::commit::{Commit, Outcome};
 use crate::error::Result;
 use crate::exec::{Command, Exec};
 use crate::project::Project;
-use crate::settings::TimesSetting;
 
 /// A copy-on-write workspace of a project. Cheap to clone, and good for all threads.
 #[derive(Clone, Debug)]
@@ -142,25 +142,10 @@ impl Workspace {
     }
 
     /// Brings its changes into the folder. Conflicts are part of the outcome: nothing was changed then.
-    pub fn commit(&self, message: &str) -> Result<CommitOutcome> {
-        let (vault, engine) = (self.project.vault(), self.project.engine());
-        let tracked = engine.tracked(vault)?;
-        let is_tracked = |path: &_| Ok(tracked.has(path));
+    pub fn commit(&self, commit: impl Into<Commit>) -> Result<Outcome> {
+        let engine = self.project.engine();
         let told = |event: &HomeEvent| engine.tell_event(event);
-        let record = self.record()?;
-        let request = CommitRequest {
-            workspace: &record,
-            message: Some(message).filter(|message| !message.is_empty()),
-            selection: Selection { tracked: &is_tracked, ..Selection::default() },
-            dry_run: false,
-            times: match engine.config().commit.times {
-                TimesSetting::Now => Times::Now,
-                TimesSetting::Recorded => Times::Recorded,
-            },
-            git: None,
-        };
-        let (home, diff) = (engine.home_options(&told), engine.diff_options());
-        Ok(CommitService::new(vault, engine.actor(), home, diff).commit(&request)?)
+        engine.commit(self.project.vault(), &self.record()?, &commit.into(), &told)
     }
 
     /// Takes what is in the folder now into it.
@@ -197,7 +182,7 @@ impl Workspace {
     }
 
     /// The workspace as it is now.
-    fn record(&self) -> offshoot_workspace::Result<offshoot_vault::Workspace> {
+    pub(crate) fn record(&self) -> offshoot_workspace::Result<offshoot_vault::Workspace> {
         let found = self.project.vault().workspace(&self.id)?;
         found.ok_or(ServiceError::Vanished(self.id))
     }

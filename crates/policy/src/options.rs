@@ -22,6 +22,27 @@ impl Default for PolicyOptions {
     }
 }
 
+impl PolicyOptions {
+    /// What these rules are recognised by, with those built into this version.
+    pub(crate) fn digest(&self) -> [u8; blake3::OUT_LEN] {
+        let mut hasher = blake3::Hasher::new_derive_key("offshoot policy 1");
+        let mut add = |text: &str| {
+            hasher.update(&(text.len() as u64).to_le_bytes());
+            hasher.update(text.as_bytes());
+        };
+        add(env!("CARGO_PKG_VERSION"));
+        add(&self.rego_timeout.as_millis().to_string());
+        for LayerSource { layer, toml, rego } in &self.layers {
+            add(layer.as_str());
+            for file in [toml, rego] {
+                add(file.as_ref().map_or("", |file| &file.name));
+                add(file.as_ref().map_or("", |file| &file.text));
+            }
+        }
+        *hasher.finalize().as_bytes()
+    }
+}
+
 /// Rules of one layer.
 #[derive(Clone, Debug)]
 pub struct LayerSource {

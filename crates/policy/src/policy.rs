@@ -32,6 +32,7 @@ pub struct Policy {
     rego: Vec<RegoFile>,
     rego_timeout: Duration,
     judging: Judging,
+    digest: [u8; blake3::OUT_LEN],
 }
 
 /// How texts and words are judged.
@@ -72,7 +73,8 @@ impl Policy {
         match rules {
             Ok(rules) if problems.is_empty() => {
                 let rules = Arc::new(rules);
-                Ok(Self { rules, rego, rego_timeout: options.rego_timeout, judging })
+                let digest = options.digest();
+                Ok(Self { rules, rego, rego_timeout: options.rego_timeout, judging, digest })
             }
             Ok(_) => Err(PolicyError { problems }),
             Err(mut error) => {
@@ -80,6 +82,11 @@ impl Policy {
                 Err(error)
             }
         }
+    }
+
+    /// What these rules are recognised by.
+    pub fn digest(&self) -> [u8; blake3::OUT_LEN] {
+        self.digest
     }
 
     /// How many rules the files have.

@@ -147,6 +147,9 @@ pub enum ServiceError {
     /// Somebody did not want it any more.
     #[error("cancelled before it started; nothing was changed")]
     Cancelled,
+    /// What may run was decided in another place, under other rules, or for other folders than those of now.
+    #[error("what policy decided about this command does not hold any more")]
+    StaleClearance,
     /// The command is over.
     #[error("exec {exec} is not running any more")]
     NotRunning {

@@ -6,6 +6,7 @@
 pub(crate) mod access;
 mod caches;
 mod check;
+pub(crate) mod clearance;
 pub(crate) mod data_layers;
 mod discarded;
 pub(crate) mod envelope;

@@ -43,6 +43,7 @@ pub use compaction::{CompactScope, CompactedStack, CompactionService};
 pub use conflict::{ConflictService, OpenConflict, Resolution, ResolveOptions, Resolved};
 pub use edit::Edited;
 pub use error::{Result, ServiceError};
+pub use exec::clearance::{Cleared, RequestDigest};
 pub use exec::data_layers::try_data_layers;
 pub use exec::envelope::{DiscardedFiles, ExecutionEnvelope, ExecutionResult};
 pub use exec::environment::EnvironmentRules;

@@ -13,22 +13,18 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
 use clap::{Args, ValueEnum};
+use offshoot_engine::commit::{Commit, Outcome};
 use offshoot_protocol::{CommitDoc, ExitCode};
 use offshoot_vault::{Vault, Workspace};
-use offshoot_workspace::git::GitAsked;
-use offshoot_workspace::{
-    Allow, CommitOutcome, CommitRequest, CommitService, GitFollowed, HomeEvent, HomeOptions,
-    PathPattern, PullService, Selection, Standing, Times, wire,
-};
+use offshoot_workspace::{Allow, HomeEvent, PathPattern, Standing, wire};
 
 use crate::args::Named;
 use crate::complete;
 use crate::context::Context;
 use crate::context::noise::ExpandArgs;
-use crate::error::{CliError, Result};
+use crate::error::Result;
 use crate::interrupt::{self, Watch};
 use crate::progress::Patience;
-use offshoot_engine::settings::TimesSetting;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -134,36 +130,13 @@ pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<ExitCode> {
         }
         context.engine.tell_event(event);
     };
-    let options = context.engine.home_options(&told);
-    let mut selection = selection(args, &context.standing(vault)?)?;
+    let mut commit = asked(args, &context.standing(vault)?)?;
     if args.patch {
-        let picked = pick::pick(context, vault, &workspace, &selection, args.expand)?;
+        let picked = pick::pick(context, vault, &workspace, &commit.selection(), args.expand)?;
         let Some(choices) = picked else { return Ok(ExitCode::Success) };
-        selection.choices = choices;
+        commit = commit.choices(choices);
     }
-    let about = About {
-        message: args.message.as_deref(),
-        dry_run: args.dry_run,
-        git: args.git,
-        author: args.author.as_deref(),
-        expand: args.expand,
-    };
-    bring_home(context, vault, &workspace, selection, options, &about)
-}
-
-/// What else is said about a commit.
-#[derive(Default)]
-pub(crate) struct About<'a> {
-    /// What is said in it.
-    pub(crate) message: Option<&'a str>,
-    /// Whether only what would come home is wanted.
-    pub(crate) dry_run: bool,
-    /// Whether git gets a commit of it as well.
-    pub(crate) git: bool,
-    /// Who made that one.
-    pub(crate) author: Option<&'a str>,
-    /// Whether all files are listed.
-    pub(crate) expand: ExpandArgs,
+    bring_home(context, vault, &workspace, &commit, &told, args.expand)
 }
 
 /// Brings home what was selected, and says what came of it.
@@ -171,178 +144,74 @@ pub(crate) fn bring_home(
     context: &Context,
     vault: &Vault,
     workspace: &Workspace,
-    selection: Selection<'_>,
-    mut options: HomeOptions<'_>,
-    about: &About<'_>,
+    commit: &Commit,
+    told: &dyn Fn(&HomeEvent),
+    expand: ExpandArgs,
 ) -> Result<ExitCode> {
-    // One thing that turns is enough.
-    options.import.progress = None;
-    let diff = context.engine.diff_options();
-    let tracked = context.engine.tracked(vault)?;
-    let is_tracked = |path: &_| Ok(tracked.has(path));
-    let puller = PullService::new(vault, context.actor(), options.clone(), diff);
-    let puller = puller.tracking(&is_tracked);
-    let service = CommitService::new(vault, context.actor(), options, diff);
-    let request = CommitRequest {
-        workspace,
-        message: about.message,
-        selection: Selection { tracked: &is_tracked, ..selection },
-        dry_run: about.dry_run,
-        times: match context.config().commit.times {
-            TimesSetting::Now => Times::Now,
-            TimesSetting::Recorded => Times::Recorded,
-        },
-        git: about.git.then(|| GitAsked { author: about.author.map(str::to_owned) }),
-    };
     let progress = context.config().ui.progress;
     let waiting = Patience::new(progress, context.is_silent(), "writing files to the folder");
-    // What an interrupted command left out comes first: it is older.
-    let owed = match about.git && !about.dry_run {
-        true => service.owed(workspace)?,
-        false => None,
-    };
-    let named = owed.as_ref().and_then(|owed| owed.asked.author.as_deref());
-    let late = match &owed {
-        Some(owed) => {
-            let prepared = git::Prepared::new(context, vault, named.or(about.author))?;
-            Some(make_late(context, vault, workspace, &prepared, &puller, &owed.outcome)?)
-        }
-        None => None,
-    };
-    let prepared = match about.git {
-        true => Some(git::Prepared::new(context, vault, about.author.or(named))?),
-        false => None,
-    };
-    // What a dry run stores is looked at once more at the end.
-    let held = match about.dry_run {
-        true => Some(vault.hold()?),
-        false => None,
-    };
-    if let Some(prepared) = &prepared {
-        let dry = CommitRequest { dry_run: true, ..request.clone() };
-        prepared.check(vault, &service.commit(&dry)?, about.dry_run)?;
-    }
-    let outcome = service.commit(&request)?;
-    drop((waiting, service));
-    let came_home = outcome.operation.is_some();
-    let made = match prepared {
-        Some(prepared) if came_home => {
-            Some(prepared.commit(vault, context.actor(), workspace.id, &outcome)?)
-        }
-        Some(prepared) if about.dry_run && outcome.conflicts.is_empty() => {
-            Some(prepared.planned(vault, &outcome))
-        }
-        _ => None,
-    };
-    drop(held);
-    let followed = made.as_ref().and_then(|made| made.follow(&puller, workspace, &outcome));
-    drop(puller);
-    // What is said is what there is at the end.
-    let mut end = outcome.clone();
-    end.git.notes.retain(|note| !made.as_ref().is_some_and(|made| made.settles(note)));
-    let behind = matches!(made, Some(git::Made::Commit(_))) && followed.is_none();
-    if let Some(GitFollowed { brought, root, git }) = followed {
-        // A commit that merges nothing is told in a line of its own.
-        if end.git.notes.len() < outcome.git.notes.len() {
-            (end.brought, end.after) = (brought, root);
-        }
-        end.workspace_git.notes.extend(git.notes);
-    }
-    let mut noise = context.noise(vault, &[end.before, end.after], about.expand)?;
-    let text = summary::text(&end, noise.as_mut())?;
-    if behind {
-        let name = &outcome.workspace;
+    let outcome = context.engine.commit(vault, workspace, commit, told)?;
+    drop(waiting);
+    let Outcome { brought, end, git: made, earlier, behind } = &outcome;
+    let mut noise = context.noise(vault, &[end.before, end.after], expand)?;
+    let text = summary::text(end, noise.as_mut())?;
+    if *behind {
+        let name = &brought.workspace;
         context.output.note(format!(
             "{name} does not have the git commit yet: `offshoot pull -w {name}` brings it"
         ));
     }
-    let earlier = late.as_ref().filter(|_| made.is_some()).map(git::Made::text);
-    let text = earlier.unwrap_or_default() + &text;
-    let said = made.as_ref().or(late.as_ref());
+    let before = earlier.as_ref().filter(|_| made.is_some()).map(git::text);
+    let said = made.as_ref().or(earlier.as_ref());
+    let after = said.map(git::text).unwrap_or_default();
+    let text = before.unwrap_or_default() + &text + &after;
     let document = CommitDoc {
-        git: said.map(git::Made::document),
+        git: said.map(git::document),
         repositories: wire::repositories(&end.git),
         workspace_repositories: wire::repositories(&end.workspace_git),
-        ..wire::commit(&outcome)
+        ..wire::commit(brought)
     };
-    let code = report(context, &outcome, said, document, &text)?;
+    report(context, &outcome, document, &text)?;
     context.engine.tell_git_due(vault);
-    Ok(code)
+    Ok(outcome.exit_code())
 }
 
-/// Makes the git commit of what came home before, where a command was interrupted before that.
-fn make_late(
-    context: &Context,
-    vault: &Vault,
-    workspace: &Workspace,
-    prepared: &git::Prepared,
-    puller: &PullService<'_>,
-    outcome: &CommitOutcome,
-) -> Result<git::Made> {
-    match prepared.commit_late(vault, context.actor(), workspace.id, outcome)? {
-        git::Made::Failed(error) => {
-            let what = "no git commit was made of what came home before";
-            Err(CliError { message: format!("{what}: {}", error.message), ..error })
-        }
-        made => {
-            // Where it does not follow, the workspace gets it with the commit that comes now, or by a pull.
-            drop(made.follow(puller, workspace, outcome));
-            Ok(made)
-        }
-    }
-}
-
-fn selection(args: &CommitArgs, standing: &Standing) -> Result<Selection<'static>> {
+/// What was asked for.
+fn asked(args: &CommitArgs, standing: &Standing) -> Result<Commit> {
     let patterns = |texts: &[OsString]| -> Result<Vec<PathPattern>> {
         let parsed = texts.iter().map(|text| standing.pattern(text.as_bytes()));
         Ok(parsed.collect::<offshoot_workspace::Result<_>>()?)
     };
     let allows = |what: Allowed| args.allow.contains(&what);
-    Ok(Selection {
-        only: patterns(&args.only)?,
-        exclude: patterns(&args.exclude)?,
-        ignored: args.ignored,
-        allow: Allow {
+    let commit = Commit::new(args.message.clone().unwrap_or_default())
+        .only(patterns(&args.only)?)
+        .exclude(patterns(&args.exclude)?)
+        .ignored(args.ignored)
+        .allow(Allow {
             setuid: allows(Allowed::Setuid),
             git: allows(Allowed::Git),
             markers: allows(Allowed::Markers),
-        },
-        ..Selection::default()
+        })
+        .dry_run(args.dry_run);
+    Ok(match args.git {
+        true => commit.git_by(args.author.clone()),
+        false => commit,
     })
 }
 
-fn report(
-    context: &Context,
-    outcome: &CommitOutcome,
-    made: Option<&git::Made>,
-    document: CommitDoc,
-    summary: &str,
-) -> Result<ExitCode> {
-    context.engine.tell_skipped(&outcome.report);
-    for pattern in &outcome.unmatched {
+fn report(context: &Context, outcome: &Outcome, document: CommitDoc, text: &str) -> Result<()> {
+    let brought = &outcome.brought;
+    context.engine.tell_skipped(&brought.report);
+    for pattern in &brought.unmatched {
         context.output.note(format!("nothing that changed fits --only {pattern}"));
     }
-    for pattern in &outcome.parts_of_git {
+    for pattern in &brought.parts_of_git {
         context.output.note(format!(
             "{pattern} names a part of a git directory, which comes home as a whole: `--exclude .git` leaves it out, `--only .git` takes it"
         ));
     }
-    let text = |_: &_| {
-        let git = made.map(git::Made::text).unwrap_or_default();
-        format!("{summary}{git}")
-    };
-    match made {
-        Some(git::Made::Failed(error) | git::Made::Failing(error)) => {
-            context.output.data(document, text)?;
-            Ok(error.code)
-        }
-        _ if outcome.conflicts.is_empty() => {
-            context.output.done(document, text)?;
-            Ok(ExitCode::Success)
-        }
-        _ => {
-            context.output.data(document, text)?;
-            Ok(ExitCode::Conflict)
-        }
+    match outcome.exit_code() {
+        ExitCode::Success => context.output.done(document, |_: &_| text.to_owned()),
+        _ => context.output.data(document, |_: &_| text.to_owned()),
     }
 }

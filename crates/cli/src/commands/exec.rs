@@ -129,7 +129,7 @@ pub(crate) fn perform(ask: &mut Ask<'_>, form: Form, context: &Context) -> Resul
     }
     let mut ready = || setup::prepare(context, &place);
     let mut live = answer.live(ask, context, &mut ready);
-    let envelope = runtime.run(request, &mut live);
+    let envelope = runtime.exec(request, &mut live);
     let (printed, told) = live.end();
     // A program gets the changes as they are.
     let lists = form.is_text() && !envelope.result.changes.is_empty();

@@ -6,6 +6,7 @@ mod list;
 use std::ffi::OsString;
 
 use clap::Args;
+use offshoot_engine::commit::Commit;
 use offshoot_protocol::{ExitCode, ReviewDoc};
 use offshoot_sandbox::Signals;
 use offshoot_vault::{Vault, Workspace};
@@ -14,7 +15,7 @@ use offshoot_workspace::{
     Decision, Edited, FoldedReview, PieceKind, ReviewItem, ReviewService, Selection, Tally, wire,
 };
 
-use super::commit::{About, bring_home};
+use super::commit::bring_home;
 use crate::complete;
 use crate::context::Context;
 use crate::context::noise::ExpandArgs;
@@ -195,12 +196,9 @@ impl Review<'_> {
         let is_tracked = |path: &_| Ok(self.tracked.has(path));
         let selection = Selection { tracked: &is_tracked, ..Selection::default() };
         let choices = self.service.choices(&now, &selection, items)?;
-        let selection = Selection { choices, ..selection };
-        let tell = |event: &_| self.context.engine.tell_event(event);
-        let options = self.context.engine.home_options(&tell);
-        let (message, expand) = (self.args.message.as_deref(), self.args.expand);
-        let about = About { message, expand, ..About::default() };
-        bring_home(self.context, self.vault, &now, selection, options, &about)
+        let commit = Commit::new(self.args.message.clone().unwrap_or_default()).choices(choices);
+        let told = |event: &_| self.context.engine.tell_event(event);
+        bring_home(self.context, self.vault, &now, &commit, &told, self.args.expand)
     }
 }
 

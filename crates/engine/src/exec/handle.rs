@@ -85,7 +85,7 @@ impl Exec {
             let options = project.engine().runtime_options(policy, caches, None, explain);
             let runtime = ProxyRuntime::new(project.vault(), project.name(), &options);
             let mut observer = Telling { project: &project, events: &told.events };
-            let envelope = runtime.run(request, &mut observer);
+            let envelope = runtime.exec(request, &mut observer);
             *told.outcome.lock().unwrap_or_else(PoisonError::into_inner) =
                 Some(Arc::new(wire::envelope(&envelope)));
             told.over.notify_all();

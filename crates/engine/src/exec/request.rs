@@ -119,3 +119,6 @@ pub(crate) fn time(limit: Duration) -> ExecutionTimeout {
 pub(crate) fn explain(error: ServiceError) -> ErrorBody {
     Error::from(error).body()
 }
+
+#[cfg(test)]
+mod tests;

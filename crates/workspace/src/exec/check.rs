@@ -7,28 +7,45 @@ use super::request::{CommandLine, ExecutionRequest};
 use super::target::target_for;
 use crate::error::{Result, ServiceError};
 
-/// Looks at the request; returns where the workspace will be seen.
+/// Where a command sees its workspace, and where it starts.
+#[derive(Debug)]
+pub(super) struct Start {
+    /// Where the workspace is seen.
+    pub(super) target: PathBuf,
+    /// Where the command starts.
+    pub(super) cwd: PathBuf,
+}
+
+impl Start {
+    /// Of a request in a vault of these folders.
+    pub(super) fn of(request: &ExecutionRequest, folders: &[PathBuf]) -> Result<Self> {
+        let target = target_for(folders.first().map(PathBuf::as_path));
+        let cwd = working_directory(&target, request.cwd.as_deref())?;
+        Ok(Self { target, cwd })
+    }
+}
+
+/// Looks at the request; returns where it starts.
 pub(super) fn validate(
     request: &ExecutionRequest,
     result: &mut ExecutionResult,
     folders: &[PathBuf],
-) -> Result<PathBuf> {
+) -> Result<Start> {
     match &request.command {
         CommandLine::Argv(arguments) if arguments.first().is_none_or(|a| a.is_empty()) => {
             return Err(ServiceError::Request("there is no command to run".to_owned()));
         }
         _ => {}
     }
-    let bound = folders.first();
-    let target = target_for(bound.map(PathBuf::as_path));
-    if let Some(bound) = bound.filter(|bound| **bound != target) {
-        let (bound, target) = (bound.display(), target.display());
+    let start = Start::of(request, folders)?;
+    if let Some(bound) = folders.first().filter(|bound| **bound != start.target) {
+        let (bound, target) = (bound.display(), start.target.display());
         let warning = format!("{bound} is no folder any more; the workspace is at {target}");
         result.warnings.push(warning);
     }
-    result.cwd = Some(working_directory(&target, request.cwd.as_deref())?);
-    result.mountpoint = Some(target.clone());
-    Ok(target)
+    result.cwd = Some(start.cwd.clone());
+    result.mountpoint = Some(start.target.clone());
+    Ok(start)
 }
 
 /// Where a command starts; never outside of the workspace by accident.

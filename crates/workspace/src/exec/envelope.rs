@@ -151,6 +151,11 @@ impl ExecutionResult {
         }
     }
 
+    /// Goes to the state that follows.
+    pub(super) fn advance(&mut self) {
+        self.state = self.state.next().unwrap_or(ProxyExecutionState::Failed);
+    }
+
     /// What was printed, as far as it is kept.
     pub fn stdout(&self) -> &[u8] {
         &self.stdout.bytes

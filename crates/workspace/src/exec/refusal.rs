@@ -1,6 +1,5 @@
-//! Deciding whether a command may run, and the answer to what may not.
+//! The answer to what may not run.
 
-use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use offshoot_policy::{Category, Decision, Judged, Layer, Remedy, Verdict};
@@ -8,39 +7,27 @@ use offshoot_protocol::{ErrorBody, ExitCode};
 
 use super::envelope::ExecutionResult;
 use super::request::ExecutionRequest;
-use super::runtime::{Execution, ProxyRuntime};
+use super::runtime::ProxyRuntime;
 use super::state::ProxyExecutionState as State;
 use super::summary::shortened;
 use crate::error::Result;
-use crate::policy::{Places, context_of, judge};
 use crate::resolve::Resolver;
 
 impl ProxyRuntime<'_> {
-    /// Decides whether a command may run, before anything is found or forked for it.
-    pub(super) fn decide(&self, execution: &Execution<'_>, folders: &[PathBuf]) -> Verdict {
-        let Execution { request, result } = execution;
-        let places = Places {
-            workspace: result.mountpoint.as_deref().unwrap_or(Path::new("")),
-            folders: folders.get(1..).unwrap_or_default(),
-            cwd: result.cwd.as_deref().unwrap_or(Path::new("")),
-            home: self.options.home.as_deref(),
-        };
-        judge(&self.options.policy, &request.command, &context_of(request, &places))
-    }
-
     /// Answers what may not run, and records that it was asked for. Nothing is forked or mounted for it.
     pub(super) fn refuse(
         &self,
-        execution: &mut Execution<'_>,
-        verdict: &Verdict,
+        request: &ExecutionRequest,
+        result: &mut ExecutionResult,
+        verdict: Verdict,
         started: Instant,
     ) {
-        let Execution { request, result } = execution;
         result.state = match verdict.decision {
             Decision::Deny => State::Denied,
             _ => State::PendingApproval,
         };
-        result.error = Some(refusal(verdict));
+        result.error = Some(refusal(&verdict));
+        result.decision = Some(verdict);
         result.total = started.elapsed();
         if let Err(error) = self.record_refusal(request, result) {
             // It is refused all the same.

@@ -12,7 +12,8 @@ use offshoot_vault::{Binding, ExecNote, UpperOwner, Vault, VaultError, Workspace
 use rustix::io::Errno;
 
 use super::caches::{self, CacheQuestion, ExecCaches};
-use super::check::validate;
+use super::check::{Start, validate};
+use super::clearance::{Clearance, Cleared, Surroundings};
 use super::data_layers::data_layers_work;
 use super::envelope::{ExecutionEnvelope, ExecutionResult};
 use super::environment::give_up_at_once;
@@ -53,7 +54,7 @@ pub(super) struct Execution<'r> {
 impl Execution<'_> {
     /// Goes to the state that follows.
     fn advance(&mut self) {
-        self.result.state = self.result.state.next().unwrap_or(State::Failed);
+        self.result.advance();
     }
 }
 
@@ -63,22 +64,45 @@ impl<'a> ProxyRuntime<'a> {
         Self { vault, name, options }
     }
 
-    /// Runs one command. There is always an envelope.
-    pub fn run(
+    /// Decides whether a request may run, and runs it. There is always an envelope.
+    pub fn exec(
         &self,
-        mut request: ExecutionRequest,
+        request: ExecutionRequest,
         observer: &mut dyn ExecutionObserver,
     ) -> ExecutionEnvelope {
+        match self.clear(request) {
+            Ok(cleared) => self.run(cleared, observer),
+            Err(refused) => *refused,
+        }
+    }
+
+    /// Asks policy whether a request may run, before anything is found or forked for it; the answer where it may not.
+    pub fn clear(
+        &self,
+        request: ExecutionRequest,
+    ) -> std::result::Result<Cleared, Box<ExecutionEnvelope>> {
         let started = Instant::now();
-        let result = ExecutionResult::new(request.id, self.name);
-        let mut execution = Execution { request: &mut request, result };
-        // Even a mistake in Offshoot itself comes back as an envelope.
-        let going = AssertUnwindSafe(|| self.go(&mut execution, observer, started));
-        let outcome = catch_unwind(going).unwrap_or_else(|panic| {
-            let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-            let said = said.or_else(|| panic.downcast_ref::<String>().cloned());
-            Err(ServiceError::Internal(said.unwrap_or_default()))
+        let mut result = ExecutionResult::new(request.id, self.name);
+        let asked = guarded(|| {
+            let folders = self.folders()?;
+            let start = validate(&request, &mut result, &folders)?;
+            result.advance();
+            Ok(Clearance::ask(&request, &self.surroundings(&start, &folders)))
         });
+        match asked {
+            Ok(Ok(clearance)) => return Ok(Cleared::new(request, result, clearance, started)),
+            Ok(Err(verdict)) => self.refuse(&request, &mut result, verdict, started),
+            Err(error) => self.fail(&request, &mut result, error, started),
+        }
+        result.total = started.elapsed();
+        Err(Box::new(ExecutionEnvelope { request, result }))
+    }
+
+    /// Runs what may run. There is always an envelope.
+    pub fn run(&self, cleared: Cleared, observer: &mut dyn ExecutionObserver) -> ExecutionEnvelope {
+        let (mut request, result, clearance, started) = cleared.into_parts();
+        let mut execution = Execution { request: &mut request, result };
+        let outcome = guarded(|| self.go(&mut execution, &clearance, observer, started));
         let mut result = execution.result;
         if let Err(error) = outcome {
             self.fail(&request, &mut result, error, started);
@@ -90,19 +114,13 @@ impl<'a> ProxyRuntime<'a> {
     fn go(
         &self,
         execution: &mut Execution<'_>,
+        clearance: &Clearance,
         observer: &mut dyn ExecutionObserver,
         started: Instant,
     ) -> Result<()> {
-        let bindings = self.vault.bindings()?;
-        let folders: Vec<PathBuf> = bindings.iter().map(Binding::host_path).collect();
-        let target = validate(execution.request, &mut execution.result, &folders)?;
-        execution.advance();
-        let verdict = self.decide(execution, &folders);
-        execution.result.decision = Some(verdict.clone());
-        if !verdict.decision.runs() {
-            self.refuse(execution, &verdict, started);
-            return Ok(());
-        }
+        let folders = self.folders()?;
+        let start = Start::of(execution.request, &folders)?;
+        clearance.check(execution.request, &self.surroundings(&start, &folders))?;
         quieten(execution.request, &execution.result);
         if execution.request.network == Network::None {
             give_up_at_once(&mut execution.request.environment);
@@ -124,7 +142,7 @@ impl<'a> ProxyRuntime<'a> {
             return Err(ServiceError::Cancelled);
         }
         execution.advance();
-        let wanted = self.wanted(execution, &workspace, target, &bindings)?;
+        let wanted = self.wanted(execution, &workspace, start.target, &bindings)?;
         let mut caches = self.caches(execution, &folders);
         let mounts = caches.as_mut().map(|caches| std::mem::take(&mut caches.mounts));
         let executor = CommandExecutor::new(self.options);
@@ -165,6 +183,23 @@ impl<'a> ProxyRuntime<'a> {
             keep_caches(caches, &mut execution.result);
         }
         Ok(())
+    }
+
+    /// Where the folders of the vault are.
+    fn folders(&self) -> Result<Vec<PathBuf>> {
+        Ok(self.vault.bindings()?.iter().map(Binding::host_path).collect())
+    }
+
+    /// What policy sees beside a request that starts there.
+    fn surroundings<'s>(&'s self, start: &'s Start, folders: &'s [PathBuf]) -> Surroundings<'s> {
+        Surroundings {
+            vault: self.vault.id(),
+            policy: &self.options.policy,
+            workspace: &start.target,
+            folders: folders.get(1..).unwrap_or_default(),
+            cwd: &start.cwd,
+            home: self.options.home.as_deref(),
+        }
     }
 
     /// Takes the caches into use that the command may need. Where that fails it runs without.
@@ -371,6 +406,15 @@ impl<'a> ProxyRuntime<'a> {
             result.warnings.push(format!("this exec could not be recorded: {error}"));
         }
     }
+}
+
+/// Even a mistake in Offshoot itself comes back as an envelope.
+fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let said = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+        let said = said.or_else(|| panic.downcast_ref::<String>().cloned());
+        Err(ServiceError::Internal(said.unwrap_or_default()))
+    })
 }
 
 /// Keeps what a command wrote to caches. It is recorded by now: what goes wrong here is a word in the answer.

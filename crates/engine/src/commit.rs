@@ -1,0 +1,250 @@
+//! Bringing what a workspace changed into the folder, and into git.
+
+mod git;
+
+use std::collections::BTreeMap;
+
+pub use git::Made;
+use offshoot_protocol::ExitCode;
+use offshoot_tree::VaultPath;
+use offshoot_vault::{Vault, Workspace};
+pub use offshoot_workspace::git::GitCommitted;
+pub use offshoot_workspace::{Allow, Choice, CommitOutcome as Brought, PathPattern as Pattern};
+use offshoot_workspace::{
+    CommitRequest, CommitService, GitFollowed, HomeEvent, PullService, Selection, Times,
+    git::GitAsked,
+};
+
+use crate::error::{Error, Result};
+use crate::offshoot::Offshoot;
+use crate::settings::TimesSetting;
+use git::Prepared;
+
+/// What to bring home. Without anything else, all that a commit brings home by default.
+///
+/// ```
+/// use offshoot_engine::commit::{Commit, Pattern};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let commit = Commit::new("Fix the parser").only([Pattern::parse(b"/src")?]).git();
+/// # let _ = commit;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Commit {
+    message: Option<String>,
+    only: Vec<Pattern>,
+    exclude: Vec<Pattern>,
+    ignored: bool,
+    allow: Allow,
+    choices: BTreeMap<VaultPath, Choice>,
+    dry_run: bool,
+    git: bool,
+    author: Option<String>,
+}
+
+impl Commit {
+    /// With a description, which may be empty.
+    pub fn new(message: impl Into<String>) -> Self {
+        let message = Some(message.into()).filter(|message| !message.is_empty());
+        Self { message, ..Self::default() }
+    }
+
+    /// Only these paths, with all below them.
+    pub fn only(mut self, patterns: impl IntoIterator<Item = Pattern>) -> Self {
+        self.only.extend(patterns);
+        self
+    }
+
+    /// Not these paths, which stay in the workspace.
+    pub fn exclude(mut self, patterns: impl IntoIterator<Item = Pattern>) -> Self {
+        self.exclude.extend(patterns);
+        self
+    }
+
+    /// Ignored files too.
+    pub fn ignored(mut self, ignored: bool) -> Self {
+        self.ignored = ignored;
+        self
+    }
+
+    /// What is held back for safety, too.
+    pub fn allow(mut self, allow: Allow) -> Self {
+        self.allow = allow;
+        self
+    }
+
+    /// What was decided path by path. A path that is not in it is taken.
+    pub fn choices(mut self, choices: BTreeMap<VaultPath, Choice>) -> Self {
+        self.choices = choices;
+        self
+    }
+
+    /// Only say what would come home.
+    pub fn dry_run(mut self, dry_run: bool) -> Self {
+        self.dry_run = dry_run;
+        self
+    }
+
+    /// Make a git commit of exactly these changes as well.
+    pub fn git(mut self) -> Self {
+        self.git = true;
+        self
+    }
+
+    /// Make a git commit as well, of an author given as `NAME <MAIL>`.
+    pub fn git_by(self, author: Option<String>) -> Self {
+        Self { author, ..self.git() }
+    }
+
+    /// Which changes of a workspace it is about.
+    pub fn selection(&self) -> Selection<'static> {
+        Selection {
+            only: self.only.clone(),
+            exclude: self.exclude.clone(),
+            ignored: self.ignored,
+            allow: self.allow,
+            choices: self.choices.clone(),
+            ..Selection::default()
+        }
+    }
+}
+
+impl From<&str> for Commit {
+    fn from(message: &str) -> Self {
+        Self::new(message)
+    }
+}
+
+/// What came of a commit.
+#[derive(Debug)]
+pub struct Outcome {
+    /// What came home. Where it has conflicts, nothing was changed.
+    pub brought: Brought,
+    /// The same with what the git commit settled, and what the workspace got by it.
+    pub end: Brought,
+    /// The git commit that was asked for.
+    pub git: Option<Made>,
+    /// One that had been asked for before, and was not made because a command was interrupted.
+    pub earlier: Option<Made>,
+    /// The workspace does not have the git commit yet.
+    pub behind: bool,
+}
+
+impl Outcome {
+    /// Whether all that was asked for was done; the code says what kept it from that.
+    pub fn exit_code(&self) -> ExitCode {
+        let made = self.git.as_ref().or(self.earlier.as_ref());
+        match made.and_then(Made::error) {
+            Some(error) => error.code,
+            None if self.brought.conflicts.is_empty() => ExitCode::Success,
+            None => ExitCode::Conflict,
+        }
+    }
+}
+
+impl Offshoot {
+    /// Brings home what a workspace changed; `told` is told what people should know meanwhile.
+    pub fn commit(
+        &self,
+        vault: &Vault,
+        workspace: &Workspace,
+        commit: &Commit,
+        told: &dyn Fn(&HomeEvent),
+    ) -> Result<Outcome> {
+        let mut options = self.home_options(told);
+        // One thing that turns is enough.
+        options.import.progress = None;
+        let diff = self.diff_options();
+        let tracked = self.tracked(vault)?;
+        let is_tracked = |path: &_| Ok(tracked.has(path));
+        let puller = PullService::new(vault, self.actor(), options.clone(), diff);
+        let puller = puller.tracking(&is_tracked);
+        let service = CommitService::new(vault, self.actor(), options, diff);
+        let request = CommitRequest {
+            workspace,
+            message: commit.message.as_deref(),
+            selection: Selection { tracked: &is_tracked, ..commit.selection() },
+            dry_run: commit.dry_run,
+            times: match self.config().commit.times {
+                TimesSetting::Now => Times::Now,
+                TimesSetting::Recorded => Times::Recorded,
+            },
+            git: commit.git.then(|| GitAsked { author: commit.author.clone() }),
+        };
+        // What an interrupted command left out comes first: it is older.
+        let owed = match commit.git && !commit.dry_run {
+            true => service.owed(workspace)?,
+            false => None,
+        };
+        let (author, named) =
+            (commit.author.as_deref(), owed.as_ref().and_then(|owed| owed.asked.author.as_deref()));
+        let earlier = match &owed {
+            Some(owed) => {
+                let prepared = Prepared::new(self, vault, named.or(author))?;
+                Some(self.make_late(vault, workspace, &prepared, &puller, &owed.outcome)?)
+            }
+            None => None,
+        };
+        let prepared = match commit.git {
+            true => Some(Prepared::new(self, vault, author.or(named))?),
+            false => None,
+        };
+        // What a dry run stores is looked at once more at the end.
+        let held = match commit.dry_run {
+            true => Some(vault.hold()?),
+            false => None,
+        };
+        if let Some(prepared) = &prepared {
+            let dry = CommitRequest { dry_run: true, ..request.clone() };
+            prepared.check(vault, &service.commit(&dry)?, commit.dry_run)?;
+        }
+        let brought = service.commit(&request)?;
+        drop(service);
+        let made = match prepared {
+            Some(prepared) if brought.operation.is_some() => {
+                Some(prepared.commit(vault, self.actor(), workspace.id, &brought)?)
+            }
+            Some(prepared) if commit.dry_run && brought.conflicts.is_empty() => {
+                Some(prepared.planned(vault, &brought))
+            }
+            _ => None,
+        };
+        drop(held);
+        let followed = made.as_ref().and_then(|made| made.follow(&puller, workspace, &brought));
+        let mut end = brought.clone();
+        end.git.notes.retain(|note| !made.as_ref().is_some_and(|made| made.settles(note)));
+        let behind = matches!(made, Some(Made::Commit(_))) && followed.is_none();
+        if let Some(GitFollowed { brought: followed, root, git }) = followed {
+            // A commit that merges nothing is told in a line of its own.
+            if end.git.notes.len() < brought.git.notes.len() {
+                (end.brought, end.after) = (followed, root);
+            }
+            end.workspace_git.notes.extend(git.notes);
+        }
+        Ok(Outcome { brought, end, git: made, earlier, behind })
+    }
+
+    /// Makes the git commit of what came home before, where a command was interrupted before that.
+    fn make_late(
+        &self,
+        vault: &Vault,
+        workspace: &Workspace,
+        prepared: &Prepared,
+        puller: &PullService<'_>,
+        outcome: &Brought,
+    ) -> Result<Made> {
+        match prepared.commit_late(vault, self.actor(), workspace.id, outcome)? {
+            Made::Failed(error) => {
+                let what = "no git commit was made of what came home before";
+                Err(Error { message: format!("{what}: {}", error.message), ..error })
+            }
+            made => {
+                // Where it does not follow, the workspace gets it with the commit that comes now, or by a pull.
+                drop(made.follow(puller, workspace, outcome));
+                Ok(made)
+            }
+        }
+    }
+}

@@ -1,0 +1,176 @@
+//! A git commit of what came home.
+
+use offshoot_store::Id;
+use offshoot_tree::VaultPath;
+use offshoot_vault::{Actor, Vault, Workspace};
+use offshoot_workspace::git::{
+    CameHome, GitCommit, GitCommitted, GitError, GitEvent, GitFolder, GitNote, GitWords,
+    announce_git_commit, forget_git_due, record_git_commit,
+};
+use offshoot_workspace::{CommitOutcome, GitFollowed, PullService, ServiceError};
+
+use crate::error::{Error, Result};
+use crate::offshoot::Offshoot;
+
+/// What became of a git commit that was asked for.
+#[derive(Debug)]
+pub enum Made {
+    /// There is a new commit.
+    Commit(GitCommitted),
+    /// Git has everything already, or can see nothing of it.
+    Nothing,
+    /// The files came home, and the commit was not made.
+    Failed(Error),
+    /// There would be a new commit.
+    Planned(GitCommitted),
+    /// There would be none.
+    NothingPlanned,
+    /// The files would come home, and the commit would not be made.
+    Failing(Error),
+}
+
+impl Made {
+    /// Why it was not made, or would not be.
+    pub fn error(&self) -> Option<&Error> {
+        match self {
+            Self::Failed(error) | Self::Failing(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// Whether it settles what was said about repositories before: commits that were kept apart are merged, and what is checked out moved.
+    pub(super) fn settles(&self, note: &GitNote) -> bool {
+        let (Self::Commit(made) | Self::Planned(made)) = self else { return false };
+        let is_merged =
+            note.event.kept_as().is_some_and(|kept| Some(kept) == made.merged.as_deref());
+        let is_head = note.name == "HEAD" && matches!(note.event, GitEvent::CheckoutStayed(_));
+        is_merged || (is_head && note.repository.names().len() == 1)
+    }
+
+    /// Brings the commit into the workspace too. Whatever keeps it from that, such as a command that started meanwhile, a pull does it later.
+    pub(super) fn follow(
+        &self,
+        service: &PullService<'_>,
+        workspace: &Workspace,
+        outcome: &CommitOutcome,
+    ) -> Option<GitFollowed> {
+        match self {
+            Self::Commit(_) => {
+                let sides = [&outcome.before, &outcome.after];
+                service.follow_git(workspace, sides).unwrap_or_default()
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A git commit about to be made, in the repository that the first folder is in.
+#[derive(Debug)]
+pub(super) struct Prepared(GitCommit);
+
+impl Prepared {
+    /// Looks at the repository before anything comes home.
+    pub(super) fn new(engine: &Offshoot, vault: &Vault, author: Option<&str>) -> Result<Self> {
+        let folder = GitFolder::require(&crate::git::folder(vault)?, &engine.git(author)?)?;
+        Ok(Self(GitCommit::prepare(folder)?))
+    }
+
+    /// Fails where a commit of what would come home held more than that, and where what came home before cannot be merged.
+    pub(super) fn check(
+        &self,
+        vault: &Vault,
+        outcome: &CommitOutcome,
+        dry_run: bool,
+    ) -> Result<()> {
+        let top = VaultPath::top();
+        let came = came_home(outcome, &top);
+        self.0.check(vault, &came)?;
+        if outcome.brought.is_empty() && outcome.git.notes.is_empty() {
+            self.0.check_left(&outcome.workspace)?;
+        }
+        match dry_run {
+            true => Ok(self.0.check_planned_join(vault, &came)?),
+            false => Ok(self.0.check_join(vault, &came)?),
+        }
+    }
+
+    /// The commit that would be made.
+    pub(super) fn planned(&self, vault: &Vault, outcome: &CommitOutcome) -> Made {
+        let top = VaultPath::top();
+        let came = came_home(outcome, &top);
+        match self.0.plan(vault, &came, &words(outcome)) {
+            Ok(Some(made)) => Made::Planned(made),
+            Ok(None) => Made::NothingPlanned,
+            Err(error) => Made::Failing(error.into()),
+        }
+    }
+
+    /// Makes the commit, and remembers it for undo.
+    pub(super) fn commit(
+        &self,
+        vault: &Vault,
+        actor: &Actor,
+        workspace: Id,
+        outcome: &CommitOutcome,
+    ) -> Result<Made> {
+        let top = VaultPath::top();
+        let about_to = |made: &_| announce_git_commit(vault, actor, &workspace, made);
+        let made = self.0.commit(vault, &came_home(outcome, &top), &words(outcome), &about_to);
+        // Where it failed, it is still to be made.
+        record(made, vault, actor, workspace, outcome)
+    }
+
+    /// Makes the commit of what came home before, by a command that died before that.
+    pub(super) fn commit_late(
+        &self,
+        vault: &Vault,
+        actor: &Actor,
+        workspace: Id,
+        outcome: &CommitOutcome,
+    ) -> Result<Made> {
+        let top = VaultPath::top();
+        let about_to = |made: &_| announce_git_commit(vault, actor, &workspace, made);
+        let came = came_home(outcome, &top);
+        let made = self.0.commit_late(vault, &came, &words(outcome), &about_to);
+        let moved_on = matches!(&made, Err(ServiceError::Git(GitError::MovedOn(_))));
+        let made = record(made, vault, actor, workspace, outcome)?;
+        if moved_on {
+            // It can never be made any more, and the person is told: what is to become of it is up to them.
+            forget_git_due(vault, actor, &workspace)?;
+        }
+        Ok(made)
+    }
+}
+
+/// Remembers what became of a commit.
+fn record(
+    made: offshoot_workspace::Result<Option<GitCommitted>>,
+    vault: &Vault,
+    actor: &Actor,
+    workspace: Id,
+    outcome: &CommitOutcome,
+) -> Result<Made> {
+    match (made, &outcome.operation) {
+        (Ok(Some(made)), Some(operation)) => {
+            record_git_commit(vault, actor, operation, workspace, &made)?;
+            Ok(Made::Commit(made))
+        }
+        (Ok(Some(made)), None) => Ok(Made::Commit(made)),
+        (Ok(None), _) => {
+            forget_git_due(vault, actor, &workspace)?;
+            Ok(Made::Nothing)
+        }
+        (Err(error), _) => Ok(Made::Failed(error.into())),
+    }
+}
+
+fn came_home<'a>(outcome: &'a CommitOutcome, at: &'a VaultPath) -> CameHome<'a> {
+    let CommitOutcome { brought: changes, offered, tip, before, after, git, .. } = outcome;
+    let (offered, workspace) = (*offered, *tip);
+    CameHome { at, changes, offered, workspace, before: *before, after: *after, git }
+}
+
+fn words(outcome: &CommitOutcome) -> GitWords<'_> {
+    let (message, workspace) = (&outcome.message, &outcome.workspace);
+    GitWords { message, workspace, execs: &outcome.execs }
+}
