@@ -20,9 +20,8 @@ mod value;
 
 use std::time::Duration;
 
+use offshoot_protocol::{AbandonedWork, CommitTimes, DriverChoice, Network, When};
 use serde::{Deserialize, Serialize};
-
-use crate::commands::exec::Net;
 
 pub(crate) use duration::{format as format_duration, parse as parse_duration};
 pub(crate) use edit::{Edited, Whose, edit};
@@ -115,7 +114,7 @@ pub(crate) struct Exec {
     /// How many bytes of each output are kept.
     pub(crate) output_limit: u64,
     /// How a workspace is made a directory.
-    pub(crate) driver: DriverSetting,
+    pub(crate) driver: DriverChoice,
     /// Whether a new workspace starts from what is in the folder now.
     pub(crate) refresh: bool,
     /// Up to how many bytes of hard-linked files stay linked.
@@ -123,7 +122,7 @@ pub(crate) struct Exec {
     /// Whether directories can be renamed where overlayfs refuses.
     pub(crate) broker: bool,
     /// What commands can reach.
-    pub(crate) net: Net,
+    pub(crate) net: Network,
     /// How many processes and threads a command may have; 0 for no limit.
     pub(crate) max_processes: u64,
     /// How large a file it may write; 0 for no limit.
@@ -151,18 +150,6 @@ impl Cache {
     }
 }
 
-/// How a workspace is made a directory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum DriverSetting {
-    /// The first that works.
-    Auto,
-    /// The kernel's overlayfs.
-    Overlay,
-    /// A plain copy.
-    Copy,
-}
-
 /// Section `policy`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -177,17 +164,7 @@ pub(crate) struct Policy {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Commit {
     /// Which times files get that come home.
-    pub(crate) times: TimesSetting,
-}
-
-/// Which times files get that come home.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum TimesSetting {
-    /// Those whose bytes change get the time of the commit.
-    Now,
-    /// All keep theirs.
-    Recorded,
+    pub(crate) times: CommitTimes,
 }
 
 /// Section `recover`.
@@ -195,19 +172,7 @@ pub(crate) enum TimesSetting {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Recover {
     /// What becomes of what an interrupted command wrote.
-    pub(crate) abandoned: Abandoned,
-}
-
-/// What becomes of what an interrupted command wrote.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Abandoned {
-    /// It waits for somebody to decide.
-    Offer,
-    /// It becomes a checkpoint.
-    Keep,
-    /// It is thrown away.
-    Discard,
+    pub(crate) abandoned: AbandonedWork,
 }
 
 /// Section `compact`.
@@ -265,18 +230,6 @@ pub(crate) struct Store {
     pub(crate) busy_timeout: Duration,
 }
 
-/// A choice that may be left to what the output turns out to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum When {
-    /// Only if the output is a terminal.
-    Auto,
-    /// In any case.
-    Always,
-    /// In no case.
-    Never,
-}
-
 impl Default for Ui {
     fn default() -> Self {
         Self { color: When::Auto, progress: When::Auto, pager: "auto".to_owned(), hints: true }
@@ -301,11 +254,11 @@ impl Default for Exec {
             timeout: Duration::from_secs(300),
             grace: Duration::from_secs(2),
             output_limit: 1 << 20,
-            driver: DriverSetting::Auto,
+            driver: DriverChoice::Auto,
             refresh: true,
             hard_link_bytes: 64 << 20,
             broker: true,
-            net: Net::None,
+            net: Network::None,
             max_processes: 0,
             max_file_size: 0,
             max_memory: 0,
@@ -327,13 +280,13 @@ impl Default for Policy {
 
 impl Default for Commit {
     fn default() -> Self {
-        Self { times: TimesSetting::Now }
+        Self { times: CommitTimes::Now }
     }
 }
 
 impl Default for Recover {
     fn default() -> Self {
-        Self { abandoned: Abandoned::Offer }
+        Self { abandoned: AbandonedWork::Offer }
     }
 }
 

@@ -11,7 +11,7 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use offshoot_protocol::ExitCode;
+use offshoot_protocol::{AbandonedWork, ExitCode};
 use offshoot_vault::diff::DiffOptions;
 use offshoot_vault::{
     Actor, Home, HomeError, ImportOptions, Listed, Vault, VaultError, VaultOptions, VaultPath,
@@ -24,7 +24,7 @@ use offshoot_workspace::{
 use crate::args::{Cli, Global};
 use crate::commands::commit::git;
 use crate::commands::{goes_back, recover, workspace};
-use crate::config::{self, Abandoned, Loaded, Sources};
+use crate::config::{self, Loaded, Sources};
 use crate::error::{CliError, Result};
 use crate::output::Output;
 use crate::progress::import_progress;
@@ -149,17 +149,17 @@ impl Context {
             return;
         }
         let abandoned = self.settings.config.recover.abandoned;
-        if opened.vault.is_read_only() || abandoned == Abandoned::Offer {
+        if opened.vault.is_read_only() || abandoned == AbandonedWork::Offer {
             return;
         }
         let service = RecoverService::new(&opened.vault, &self.actor);
         for exec in left {
             let settled = match abandoned {
-                Abandoned::Offer => None,
-                Abandoned::Keep => {
+                AbandonedWork::Offer => None,
+                AbandonedWork::Keep => {
                     service.keep(&exec, None).ok().map(|kept| recover::kept_note(&kept))
                 }
-                Abandoned::Discard => {
+                AbandonedWork::Discard => {
                     let dropped = service.drop(&exec).ok();
                     dropped.map(|note| {
                         format!("what interrupted exec {} left was dropped", note.exec.short())

@@ -16,6 +16,7 @@ mod projects;
 mod render;
 mod review;
 mod terminal;
+mod words;
 
 use std::process::ExitCode;
 

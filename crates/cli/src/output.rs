@@ -1,13 +1,12 @@
 //! What a command prints: one document for programs, or text for people.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 
-use offshoot_protocol::{Document, ErrorDocument, ExitCode, Kind};
+use offshoot_protocol::{Document, ErrorDocument, ExitCode, Kind, Question, When};
 use serde::Serialize;
 
-use crate::config::When;
 use crate::error::{CliError, Result};
 use crate::render::{self, BAD, DIM, paint};
 
@@ -18,6 +17,7 @@ pub(crate) struct Output {
     quiet: bool,
     notes: RefCell<Vec<String>>,
     hints: RefCell<Vec<String>>,
+    code: Cell<ExitCode>,
 }
 
 impl Output {
@@ -28,7 +28,8 @@ impl Output {
             When::Never => anstream::ColorChoice::Never,
         };
         choice.write_global();
-        Self { json, quiet, notes: RefCell::default(), hints: RefCell::default() }
+        let code = Cell::new(ExitCode::Success);
+        Self { json, quiet, notes: RefCell::default(), hints: RefCell::default(), code }
     }
 
     pub(crate) fn is_json(&self) -> bool {
@@ -61,18 +62,18 @@ impl Output {
         document: T,
         human: impl FnOnce(&T) -> String,
     ) -> Result<()> {
-        self.answer(Document::new(document, Vec::new()), human, true)
+        self.conclude(document.exit_code());
+        self.answer(Document::new(document, self.notes_of_document()), human, true)
     }
 
     /// Answers a question whose answer can be no: then what was asked for does not hold, as the exit code says too.
-    pub(crate) fn checked<T: Kind>(
+    pub(crate) fn checked<T: Question>(
         &self,
         document: T,
-        passed: bool,
         human: impl FnOnce(&T) -> String,
     ) -> Result<()> {
-        let document = Document::new(document, Vec::new());
-        self.answer(Document { success: passed, ..document }, human, true)
+        self.conclude(document.answer());
+        self.answer(Document::answering(document, self.notes_of_document()), human, true)
     }
 
     /// Answers that something was done: not printed when quiet.
@@ -81,7 +82,22 @@ impl Output {
         document: T,
         human: impl FnOnce(&T) -> String,
     ) -> Result<()> {
-        self.answer(Document::new(document, Vec::new()), human, false)
+        self.conclude(document.exit_code());
+        self.answer(Document::new(document, self.notes_of_document()), human, false)
+    }
+
+    /// Says what the process ends with, for an answer of another form.
+    pub(crate) fn conclude(&self, code: ExitCode) {
+        self.code.set(code);
+    }
+
+    /// What the process ends with: what the last answer came to.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        self.code.get()
+    }
+
+    fn notes_of_document(&self) -> Vec<String> {
+        if self.json { self.notes.take() } else { Vec::new() }
     }
 
     fn answer<T: Kind>(
@@ -92,7 +108,7 @@ impl Output {
     ) -> Result<()> {
         claim_answer();
         if self.json {
-            return finish_write(print_json(&Document { notes: self.notes.take(), ..document }));
+            return finish_write(print_json(&document));
         }
         self.print_notes();
         if always || !self.quiet {

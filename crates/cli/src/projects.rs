@@ -3,10 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use offshoot_protocol::ExitCode;
+use offshoot_protocol::{ExitCode, Network};
 use toml::{Table, Value};
 
-use crate::commands::exec::Net;
 use crate::config;
 use crate::error::{CliError, Result};
 
@@ -14,18 +13,14 @@ const FILE: &str = "projects.toml";
 const HEADER: &str = "# What you allowed for single projects, by folder. `offshoot` writes it when you answer \"always\".\n";
 
 /// What commands of a project can reach, where the user settled that. A file that cannot be read settles nothing.
-pub(crate) fn remembered_net(project: &Path) -> Option<Net> {
+pub(crate) fn remembered_net(project: &Path) -> Option<Network> {
     let file = file_for(project)?;
     let table: Table = fs::read_to_string(file).ok()?.parse().ok()?;
-    match table.get(project.to_str()?)?.get("net")?.as_str()? {
-        "host" => Some(Net::Host),
-        "none" => Some(Net::None),
-        _ => None,
-    }
+    table.get(project.to_str()?)?.get("net")?.as_str()?.parse().ok()
 }
 
 /// Settles what commands of a project can reach. Returns the file that says so.
-pub(crate) fn remember_net(project: &Path, net: Net) -> Result<PathBuf> {
+pub(crate) fn remember_net(project: &Path, net: Network) -> Result<PathBuf> {
     let (Some(file), Some(name)) = (file_for(project), project.to_str()) else {
         return Err(CliError::new(
             ExitCode::Failure,
@@ -43,9 +38,8 @@ pub(crate) fn remember_net(project: &Path, net: Net) -> Result<PathBuf> {
     };
     let mut table: Table = text.parse().map_err(|error| cannot(&error))?;
     let entry = table.entry(name).or_insert_with(|| Value::Table(Table::new()));
-    let word = if net == Net::Host { "host" } else { "none" };
     match entry.as_table_mut() {
-        Some(entry) => drop(entry.insert("net".to_owned(), Value::String(word.to_owned()))),
+        Some(entry) => drop(entry.insert("net".to_owned(), Value::String(net.to_string()))),
         None => return Err(cannot(&"it is not a table of projects")),
     }
     let text = format!("{HEADER}{table}");

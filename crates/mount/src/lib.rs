@@ -6,14 +6,13 @@
 
 mod access;
 mod data_layers;
-mod driver;
 mod error;
 mod session;
 mod target;
 
 pub use access::LeftAccess;
 pub use data_layers::{data_layers_work, try_data_layers};
-pub use driver::{Driver, DriverChoice};
 pub use error::{MountError, Result};
+pub use offshoot_vocabulary::{Driver, DriverChoice};
 pub use session::{Inside, MountRequest, MountSession, MountState, Sealed};
 pub use target::{UNBOUND, target_for};

@@ -10,8 +10,8 @@ use offshoot_sandbox::{
     WrittenFile, launch_noted, make_door,
 };
 use offshoot_vault::{Adopted, ExecNote, Id, LinkLimit, ProcessMark, RootId, Upper, Vault};
+use offshoot_vocabulary::{Driver, DriverChoice};
 
-use crate::driver::{Driver, DriverChoice};
 use crate::error::{MountError, Result};
 
 /// Where a session is in its life.
@@ -201,9 +201,9 @@ impl<'v> MountSession<'v> {
             command: inside.command,
         };
         let joinable = inside.joinable;
-        let started = match self.request.driver {
-            DriverChoice::Only(driver) => self.start_with(driver, &mut spec, joinable),
-            DriverChoice::Auto => match self.start_with(Driver::Overlay, &mut spec, joinable) {
+        let started = match self.request.driver.only() {
+            Some(driver) => self.start_with(driver, &mut spec, joinable),
+            None => match self.start_with(Driver::Overlay, &mut spec, joinable) {
                 Err(error) if error.is_about_layers() => {
                     self.fall_back(&error);
                     self.start_with(Driver::Copy, &mut spec, joinable)

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+pub use offshoot_vocabulary::Network;
+
 /// Where a command would run, and with what.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Context {
@@ -23,24 +25,4 @@ pub struct Context {
     pub stdin: bool,
     /// The variables that the caller set beyond the usual ones: name and value.
     pub environment: Vec<(String, String)>,
-}
-
-/// What a command may reach.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Network {
-    /// Nothing.
-    #[default]
-    None,
-    /// What the host reaches.
-    Host,
-}
-
-impl Network {
-    /// The word for it.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Host => "host",
-        }
-    }
 }

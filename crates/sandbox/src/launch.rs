@@ -8,6 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use offshoot_vocabulary::{HomeView, Network};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
@@ -18,7 +19,7 @@ use crate::keeper::Keeper;
 use crate::message::{self, Buffer, Kind};
 use crate::running::{Feed, Running};
 use crate::script::Script;
-use crate::spec::{Files, HomeView, InForce, Network, Renames, Spec, WorkspaceMount};
+use crate::spec::{Files, InForce, Renames, Spec, WorkspaceMount};
 use crate::sys::Stack;
 use crate::{ids, sys};
 use streams::Streams;

@@ -28,11 +28,12 @@ pub use error::{Result, SandboxError};
 pub use join::{Joined, JoinedEnd, join, make_door};
 pub use keeper::Keeper;
 pub use launch::{keep, launch, launch_noted};
+pub use offshoot_vocabulary::{HomeView, Network};
 pub use probe::{ProbeReport, probe, read_through};
 pub use running::{Ended, Flow, Observer, Running, Status, Stream, Timeout, Usage};
 pub use signals::Signals;
 pub use spec::{
-    CacheMount, Command, Files, FolderMount, HomeView, InForce, Limits, Network, Overlay, Renames,
-    Scratch, Spec, Stdin, Terminal, Upper, WorkspaceMount, WrittenFile,
+    CacheMount, Command, Files, FolderMount, InForce, Limits, Overlay, Renames, Scratch, Spec,
+    Stdin, Terminal, Upper, WorkspaceMount, WrittenFile,
 };
 pub use sys::give_way;

@@ -5,7 +5,8 @@ use std::path::Path;
 use crate::error::SandboxError;
 use crate::launch::launch;
 use crate::running::{Flow, Observer, Stream, Timeout};
-use crate::spec::{Command, Files, Limits, Network, Overlay, Spec, Stdin, Upper, WorkspaceMount};
+use crate::spec::{Command, Files, Limits, Overlay, Spec, Stdin, Upper, WorkspaceMount};
+use offshoot_vocabulary::Network;
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq, Eq)]

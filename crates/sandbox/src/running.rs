@@ -20,8 +20,9 @@ use crate::error::{Result, SandboxError, system};
 use crate::keeper::Keeper;
 use crate::message::{Buffer, Kind, Message, NUMBERS};
 use crate::signals::{Signal, Signals};
-use crate::spec::{HomeView, InForce, Renames};
+use crate::spec::{InForce, Renames};
 use crate::sys;
+use offshoot_vocabulary::HomeView;
 
 /// Which output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
+use offshoot_vocabulary::{HomeView, Network};
 use rustix::io::Errno;
 
 use crate::message::Top;
@@ -119,16 +120,6 @@ pub struct Upper {
     pub work: PathBuf,
 }
 
-/// What a command can reach.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Network {
-    /// A loopback interface of its own and nothing else.
-    #[default]
-    None,
-    /// What the host reaches.
-    Host,
-}
-
 /// What a command may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
@@ -175,19 +166,6 @@ pub enum Stdin {
     Bytes(Vec<u8>),
     /// What can be read here until it ends.
     From(OwnedFd),
-}
-
-/// How the home directory looks from inside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HomeView {
-    /// There is none.
-    None,
-    /// As on the host; what is written there is thrown away.
-    ThrowAway,
-    /// As on the host, and it cannot be written.
-    ReadOnly,
-    /// It is part of the workspace.
-    Workspace,
 }
 
 /// What confines a running command.

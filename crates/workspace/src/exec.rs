@@ -1,6 +1,6 @@
 //! Running one command in a workspace: the boundary between an agent and its tools.
 //!
-//! [`ProxyRuntime`] takes an [`ExecutionRequest`] through the states of [`ProxyExecutionState`] and always comes back with
+//! [`ProxyRuntime`] takes an [`ExecutionRequest`] through the states of [`ExecState`](offshoot_protocol::ExecState) and always comes back with
 //! an [`ExecutionEnvelope`].
 
 mod caches;
@@ -19,7 +19,6 @@ mod request;
 mod runtime;
 mod seal;
 mod service;
-mod state;
 mod unseen;
 
 pub use discarded::DiscardedFiles;
@@ -28,10 +27,8 @@ pub use environment::EnvironmentRules;
 pub use executor::{CommandExecutor, ExecutionObserver};
 pub use refusal::{refusal, suggestion};
 pub(crate) use request::shell_word;
-pub use request::{
-    CheckpointMode, CommandLine, ExecutionPlace, ExecutionRequest, ExecutionTimeout,
-};
+pub use request::{CommandLine, ExecutionPlace, ExecutionRequest, ExecutionTimeout};
 pub use runtime::{INSIDE, INSIDE_VAULT, ProxyRuntime, RuntimeOptions};
 pub(crate) use seal::{is_directory_time, shortened};
+pub(crate) use service::state_of;
 pub use service::{ExecFilter, ExecService};
-pub use state::ProxyExecutionState;

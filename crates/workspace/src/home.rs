@@ -52,8 +52,7 @@ pub(crate) use select::held_back;
 pub use select::{
     Allow, Choice, Held, HeldReason, Selected, Selection, SelectionStates, Tracked, select,
 };
-pub use settle::{Direction, How, Settled, delete_vault, settle_interrupted};
-pub use times::Times;
+pub use settle::{Direction, Settled, delete_vault, settle_interrupted};
 pub(crate) use times::stamp;
 
 /// How files come home.

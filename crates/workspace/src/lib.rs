@@ -29,6 +29,7 @@ mod running;
 mod standing;
 mod suggest;
 pub mod wire;
+mod words;
 mod workspace;
 
 pub use binding::{
@@ -43,26 +44,24 @@ pub use conflict::{ConflictService, OpenConflict, Resolution, ResolveOptions, Re
 pub use edit::Edited;
 pub use error::{Result, ServiceError};
 pub use exec::{
-    CheckpointMode, CommandExecutor, CommandLine, DiscardedFiles, EnvironmentRules, ExecFilter,
-    ExecService, ExecutionEnvelope, ExecutionObserver, ExecutionPlace, ExecutionRequest,
-    ExecutionResult, ExecutionTimeout, INSIDE, INSIDE_VAULT, ProxyExecutionState, ProxyRuntime,
-    RuntimeOptions, refusal, suggestion,
+    CommandExecutor, CommandLine, DiscardedFiles, EnvironmentRules, ExecFilter, ExecService,
+    ExecutionEnvelope, ExecutionObserver, ExecutionPlace, ExecutionRequest, ExecutionResult,
+    ExecutionTimeout, INSIDE, INSIDE_VAULT, ProxyRuntime, RuntimeOptions, refusal, suggestion,
 };
 pub use file::{CopyOptions, FileContent, FileService, Version};
 pub use friendly::friendly_name;
 pub use history::{HistoryService, LogEntry, Reversal};
 pub use home::{
     Allow, Choice, CommitOutcome, CommitRequest, CommitService, Direction, GitFollowed, Held,
-    HeldReason, HomeEvent, HomeOptions, How, Owed, PathPattern, Preview, PreviewService, Proposal,
-    PullService, Pulled, Selected, Selection, SelectionStates, Settled, Times, Tracked,
-    delete_vault, select, settle_interrupted,
+    HeldReason, HomeEvent, HomeOptions, Owed, PathPattern, Preview, PreviewService, Proposal,
+    PullService, Pulled, Selected, Selection, SelectionStates, Settled, Tracked, delete_vault,
+    select, settle_interrupted,
 };
 pub use maintenance::{MaintenanceOptions, MaintenanceService};
 pub use merge::{MergeOutcome, MergeRequest, MergeService, MergeSide, MergeTarget};
 pub use noise::{Folded, FoldedKind, GitActivity, Noise, Sorted};
 pub use policy::{
-    PolicyFile, PolicyFileError, PolicyFiles, PolicyLanguage, Replay, ReplayService, Replayed,
-    judge,
+    PolicyFile, PolicyFileError, PolicyFiles, Replay, ReplayService, Replayed, judge,
 };
 pub use recover::{Inspected, Kept, RecoverService, Recoverable};
 pub use resolve::{Point, Resolver};
@@ -73,4 +72,5 @@ pub use review::{
 pub use running::{Ending, RunningService};
 pub use standing::Standing;
 pub use suggest::similar;
+pub use words::{layer_of, policy_decision, policy_layer};
 pub use workspace::{NewWorkspace, Usage, WorkspaceOverview, WorkspaceService};

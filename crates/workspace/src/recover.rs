@@ -1,6 +1,7 @@
 //! What interrupted commands left: looked at, kept as checkpoints, or thrown away.
 
 use offshoot_mount::LeftAccess;
+use offshoot_protocol::ExecState;
 use offshoot_vault::diff::Change;
 use offshoot_vault::{
     Actor, Adopted, Checkpoint, CheckpointState, ExecNote, ExecRecord, Id, Left, LeftSize,
@@ -240,7 +241,7 @@ impl<'a> RecoverService<'a> {
             started_ms: note.started_ms,
             // When it was cut short is not known.
             ended_ms: note.started_ms,
-            state: wire::CRASHED.to_owned(),
+            state: ExecState::Crashed.as_str().to_owned(),
             command: note.command.clone(),
             exit_code: None,
             signal: None,

@@ -27,6 +27,7 @@ const PRODUCT: &[&str] = &[
     "offshoot-sandbox",
     "offshoot-store",
     "offshoot-vault",
+    "offshoot-vocabulary",
     "offshoot-workspace",
 ];
 
@@ -40,24 +41,27 @@ const INSIDE: &[&str] = &[
     "offshoot-sandbox",
     "offshoot-store",
     "offshoot-vault",
+    "offshoot-vocabulary",
     "offshoot-workspace",
 ];
 
 /// Every crate of the repository.
 pub(crate) const RULES: &[Rule] = &[
     Rule { name: "offshoot-store", ..NOTHING },
-    Rule { name: "offshoot-protocol", ..NOTHING },
-    Rule { name: "offshoot-policy", ..NOTHING },
+    // The words that flags, settings, catalogs and documents share.
+    Rule { name: "offshoot-vocabulary", ..NOTHING },
+    Rule { name: "offshoot-protocol", uses: &["offshoot-vocabulary"], ..NOTHING },
+    Rule { name: "offshoot-policy", uses: &["offshoot-vocabulary"], ..NOTHING },
     Rule {
         name: "offshoot-vault",
         uses: &["offshoot-store"],
         tests_may_use: &["offshoot-needs", "offshoot-tests"],
         ..NOTHING
     },
-    Rule { name: "offshoot-sandbox", ..NOTHING },
+    Rule { name: "offshoot-sandbox", uses: &["offshoot-vocabulary"], ..NOTHING },
     Rule {
         name: "offshoot-mount",
-        uses: &["offshoot-sandbox", "offshoot-vault"],
+        uses: &["offshoot-sandbox", "offshoot-vault", "offshoot-vocabulary"],
         tests_may_use: &["offshoot-tests"],
         ..NOTHING
     },

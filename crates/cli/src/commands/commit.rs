@@ -13,18 +13,17 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
 use clap::{Args, ValueEnum};
-use offshoot_protocol::{CommitDoc, ExitCode};
+use offshoot_protocol::{CommitDoc, Kind};
 use offshoot_vault::{Vault, Workspace};
 use offshoot_workspace::git::GitAsked;
 use offshoot_workspace::{
     Allow, CommitOutcome, CommitRequest, CommitService, GitFollowed, HomeEvent, HomeOptions,
-    PathPattern, PullService, Selection, Standing, Times, wire,
+    PathPattern, PullService, Selection, Standing, wire,
 };
 
 use super::init::report_skipped;
 use crate::args::Named;
 use crate::complete;
-use crate::config::TimesSetting;
 use crate::context::Context;
 use crate::context::noise::ExpandArgs;
 use crate::error::{CliError, Result};
@@ -109,7 +108,7 @@ enum Allowed {
 pub(crate) const HALF_CHANGED: &str =
     "the folder was being changed: the next command finishes that or takes it back";
 
-pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<ExitCode> {
+pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<()> {
     let vault = &context.vault_to_settle()?.vault;
     if let Some(way) = args.settle {
         return settle::run(way, context, vault);
@@ -139,7 +138,7 @@ pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<ExitCode> {
     let mut selection = selection(args, &context.standing(vault)?)?;
     if args.patch {
         let picked = pick::pick(context, vault, &workspace, &selection, args.expand)?;
-        let Some(choices) = picked else { return Ok(ExitCode::Success) };
+        let Some(choices) = picked else { return Ok(()) };
         selection.choices = choices;
     }
     let about = About {
@@ -175,7 +174,7 @@ pub(crate) fn bring_home(
     selection: Selection<'_>,
     mut options: HomeOptions<'_>,
     about: &About<'_>,
-) -> Result<ExitCode> {
+) -> Result<()> {
     // One thing that turns is enough.
     options.import.progress = None;
     let diff = context.diff_options();
@@ -189,10 +188,7 @@ pub(crate) fn bring_home(
         message: about.message,
         selection: Selection { tracked: &is_tracked, ..selection },
         dry_run: about.dry_run,
-        times: match context.settings.config.commit.times {
-            TimesSetting::Now => Times::Now,
-            TimesSetting::Recorded => Times::Recorded,
-        },
+        times: context.settings.config.commit.times,
         git: about.git.then(|| GitAsked { author: about.author.map(str::to_owned) }),
     };
     let progress = context.settings.config.ui.progress;
@@ -266,9 +262,9 @@ pub(crate) fn bring_home(
         workspace_repositories: wire::repositories(&end.workspace_git),
         ..wire::commit(&outcome)
     };
-    let code = report(context, &outcome, said, document, &text)?;
+    report(context, &outcome, said, document, &text)?;
     context.tell_git_due(vault);
-    Ok(code)
+    Ok(())
 }
 
 /// Makes the git commit of what came home before, where a command was interrupted before that.
@@ -318,7 +314,7 @@ fn report(
     made: Option<&git::Made>,
     document: CommitDoc,
     summary: &str,
-) -> Result<ExitCode> {
+) -> Result<()> {
     report_skipped(context, &outcome.report);
     for pattern in &outcome.unmatched {
         context.output.note(format!("nothing that changed fits --only {pattern}"));
@@ -332,18 +328,8 @@ fn report(
         let git = made.map(git::Made::text).unwrap_or_default();
         format!("{summary}{git}")
     };
-    match made {
-        Some(git::Made::Failed(error) | git::Made::Failing(error)) => {
-            context.output.data(document, text)?;
-            Ok(error.code)
-        }
-        _ if outcome.conflicts.is_empty() => {
-            context.output.done(document, text)?;
-            Ok(ExitCode::Success)
-        }
-        _ => {
-            context.output.data(document, text)?;
-            Ok(ExitCode::Conflict)
-        }
+    match document.exit_code().is_success() {
+        true => context.output.done(document, text),
+        false => context.output.data(document, text),
     }
 }

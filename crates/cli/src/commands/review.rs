@@ -67,7 +67,7 @@ pub(crate) struct ReviewArgs {
 }
 
 /// Lists, carries out what was asked for, or walks through it all.
-pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<ExitCode> {
+pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<()> {
     let vault = &context.vault()?.vault;
     if !args.accept.is_empty() && !args.commit {
         let why = "--accept needs --commit: what you accept is not remembered for a later review";
@@ -92,7 +92,7 @@ pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<ExitCode> {
     }
     if args.list && context.output.is_json() {
         list::print_document(context, vault, &workspace, &items)?;
-        return Ok(ExitCode::Success);
+        return Ok(());
     }
     let roots = [vault.head()?.root, vault.snapshot(&workspace.state.head)?.root];
     let mut noise = match args.expand.expand {
@@ -102,7 +102,7 @@ pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<ExitCode> {
     let mut folded = FoldedReview::new(items, noise.as_mut())?;
     if args.list {
         list::print(context, vault, &workspace, &folded)?;
-        return Ok(ExitCode::Success);
+        return Ok(());
     }
     let review = Review { context, vault, service, workspace: &workspace, tracked: &tracked, args };
     if decided {
@@ -152,7 +152,7 @@ fn split_all(item: &mut ReviewItem) {
 }
 
 impl Review<'_> {
-    fn walk(&self, folded: FoldedReview) -> Result<ExitCode> {
+    fn walk(&self, folded: FoldedReview) -> Result<()> {
         let output = &self.context.output;
         if output.is_json() || !terminal::is_attended() {
             let hint = "--list shows the changes with their ids, --drop and --accept decide";
@@ -164,14 +164,14 @@ impl Review<'_> {
         match ending {
             Ending::Forget => {
                 output.text(&format!("the decisions were forgotten; {name} is as it was\n"))?;
-                Ok(ExitCode::Success)
+                Ok(())
             }
             Ending::Apply => self.carry_out(&folded, self.args.commit),
             Ending::Commit => self.carry_out(&folded, true),
         }
     }
 
-    fn carry_out(&self, review: &FoldedReview, commit: bool) -> Result<ExitCode> {
+    fn carry_out(&self, review: &FoldedReview, commit: bool) -> Result<()> {
         let items = &review.items;
         let pieces = Tally::of_pieces(items);
         for path in self.service.dropped_but_in_git(self.workspace, items)? {
@@ -188,7 +188,7 @@ impl Review<'_> {
             self.context.output.done(document, text)?;
         }
         if !commits {
-            return Ok(ExitCode::Success);
+            return Ok(());
         }
         let now = self.vault.workspace(&self.workspace.id)?;
         let now = now.ok_or(offshoot_workspace::ServiceError::Vanished(self.workspace.id))?;

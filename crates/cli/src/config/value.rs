@@ -11,7 +11,7 @@ use super::{duration, size};
 #[derive(Debug)]
 pub(super) enum Kind {
     /// One of these words.
-    Choice(&'static [&'static str]),
+    Choice(fn() -> Vec<&'static str>),
     /// `true` or `false`.
     Boolean,
     /// A whole number between two others, both included.
@@ -48,7 +48,7 @@ impl Kind {
         match self {
             Self::Choice(words) => {
                 let text = written.text()?;
-                words.contains(&text).then(|| text.into())
+                words().contains(&text).then(|| text.into())
             }
             Self::Boolean => written.boolean().map(Json::from),
             Self::Names(all) => {
@@ -80,7 +80,8 @@ impl Kind {
     pub(super) fn allowed(&self) -> String {
         match self {
             Self::Choice(words) => {
-                let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
+                let quoted: Vec<String> =
+                    words().iter().map(|word| format!("\"{word}\"")).collect();
                 format!("one of {}", quoted.join(", "))
             }
             Self::Boolean => "true or false".to_owned(),

@@ -4,11 +4,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 
+use offshoot_protocol::SettleOutcome;
 use offshoot_vault::merge::MergeOptions;
 use offshoot_vault::{ApplyNote, Vault, Workspace};
 use offshoot_workspace::git::{GitDue, GitFolder, git_dues, settle_git_due};
 use offshoot_workspace::{
-    BindingService, CommitService, GitDirectory, GitTaking, HomeEvent, HomeOptions, How, Preview,
+    BindingService, CommitService, GitDirectory, GitTaking, HomeEvent, HomeOptions, Preview,
     PreviewService, RunningService, Selection, ServiceError, Settled, settle_interrupted,
 };
 
@@ -200,15 +201,15 @@ impl Context {
     /// Says what became of something that was interrupted.
     fn tell_settled(&self, settled: &Settled) {
         let what = match settled.how {
-            How::CleanedUp => "was done and is cleaned up",
-            How::Dropped => "had not begun and is dropped",
-            How::Finished => "is finished now",
-            How::TakenBack => "was taken back",
-            How::GivenUp => "was given up: the folder is another one and stays as it is",
+            SettleOutcome::CleanedUp => "was done and is cleaned up",
+            SettleOutcome::Dropped => "had not begun and is dropped",
+            SettleOutcome::Finished => "is finished now",
+            SettleOutcome::TakenBack => "was taken back",
+            SettleOutcome::GivenUp => "was given up: the folder is another one and stays as it is",
         };
         if !self.output.is_quiet() {
             let mut text = format!("an interrupted {} {what}", settled.summary);
-            if settled.how == How::GivenUp {
+            if settled.how == SettleOutcome::GivenUp {
                 let staging = format!(".offshoot-apply-{}", settled.apply);
                 text.push_str(&format!("; {staging} has what the commit took out of it"));
             }

@@ -99,7 +99,7 @@ fn surroundings(context: &Context) -> Value {
         "folders": context.folders.iter().map(|folder| folder.to_string_lossy()).collect::<Vec<_>>(),
         "cwd": context.cwd.to_string_lossy(),
         "home": context.home.as_ref().map(|home| home.to_string_lossy()),
-        "network": context.network.word(),
+        "network": context.network.as_str(),
         "read_only": context.read_only,
         "terminal": context.terminal,
         "stdin": context.stdin,

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use offshoot_vocabulary::{Network, Word};
 use toml::Spanned;
 
 use crate::category::{Categories, Category};
-use crate::context::Network;
 use crate::decision::Decision;
 use crate::error::Problem;
 use crate::judged::Access;
@@ -206,10 +206,7 @@ impl RuleReader<'_> {
     }
 
     fn network(&self, word: &Spanned<String>) -> Result<Network, Problem> {
-        [Network::None, Network::Host]
-            .into_iter()
-            .find(|network| network.word() == word.get_ref())
-            .ok_or_else(|| self.unknown(word, "network", &["none", "host"]))
+        word.get_ref().parse().map_err(|_| self.unknown(word, "network", &Network::names()))
     }
 
     fn unknown(&self, word: &Spanned<String>, key: &str, words: &[&str]) -> Problem {

@@ -15,8 +15,8 @@ use super::caches;
 use super::files::{Devices, make_directories, touch, write};
 use super::{Detail, Failure, Step, step, step_at};
 use crate::script::{FilesScript, HomeScript, OverlayScript, Script};
-use crate::spec::HomeView;
 use crate::sys;
+use offshoot_vocabulary::HomeView;
 
 /// What is kept of the mounts while the command runs.
 pub(super) struct Made {

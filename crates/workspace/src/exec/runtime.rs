@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use offshoot_mount::{Driver, DriverChoice, MountError, MountRequest, MountSession};
+use offshoot_mount::{MountError, MountRequest, MountSession};
 use offshoot_policy::Engine;
-use offshoot_protocol::{ErrorBody, ExitCode};
-use offshoot_sandbox::{InForce, Limits, Network, Renames, SandboxError, Signals};
+use offshoot_protocol::{Driver, ErrorBody, ExecState as State, ExitCode, Network};
+use offshoot_sandbox::{InForce, Limits, Renames, SandboxError, Signals};
 use offshoot_vault::diff::DiffOptions;
 use offshoot_vault::{
     Binding, ExecNote, Id, LinkLimit, ProcessMark, Vault, VaultError, Workspace, WorkspaceLock,
@@ -24,7 +24,6 @@ use super::executor::{CommandExecutor, ExecutionObserver};
 use super::folders;
 use super::quiet::quieten;
 use super::request::{ExecutionPlace, ExecutionRequest};
-use super::state::ProxyExecutionState as State;
 use super::unseen;
 use crate::binding::git_warning;
 use crate::cache::{CacheRules, may_fetch};
@@ -316,7 +315,7 @@ impl<'a> ProxyRuntime<'a> {
             _ => base,
         });
         // A copy is made of verified content.
-        let layered = execution.request.driver != DriverChoice::Only(Driver::Copy);
+        let layered = execution.request.driver.only() != Some(Driver::Copy);
         if execution.request.verify && layered {
             self.vault.verify_stack(&before.root, &near)?;
         }

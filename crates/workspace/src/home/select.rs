@@ -7,6 +7,7 @@ mod newer;
 
 use std::collections::BTreeMap;
 
+use offshoot_protocol::HeldReasonDoc;
 use offshoot_vault::diff::{self, Change};
 use offshoot_vault::merge::{MergeInputs, MergeOptions};
 use offshoot_vault::{Binding, Id, RootId, Vault, VaultPath, Workspace};
@@ -132,15 +133,15 @@ pub enum HeldReason {
 
 impl HeldReason {
     /// The word for it.
-    pub fn word(self) -> &'static str {
+    pub fn word(self) -> HeldReasonDoc {
         match self {
-            Self::Ignored => "ignored",
-            Self::Excluded => "excluded",
-            Self::Setuid => "setuid",
-            Self::Git(_) => "git",
-            Self::Unbound => "unbound",
-            Self::NotAsked => "not-asked",
-            Self::Left => "left",
+            Self::Ignored => HeldReasonDoc::Ignored,
+            Self::Excluded => HeldReasonDoc::Excluded,
+            Self::Setuid => HeldReasonDoc::Setuid,
+            Self::Git(_) => HeldReasonDoc::Git,
+            Self::Unbound => HeldReasonDoc::Unbound,
+            Self::NotAsked => HeldReasonDoc::NotAsked,
+            Self::Left => HeldReasonDoc::Left,
         }
     }
 

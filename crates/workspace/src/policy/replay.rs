@@ -4,13 +4,14 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-use offshoot_policy::{Context, Engine, Network, Verdict};
-use offshoot_protocol::{ExecEnvelopeDoc, Text};
+use offshoot_policy::{Context, Engine, Verdict};
+use offshoot_protocol::{ExecEnvelopeDoc, PolicyDecision, Text};
 use offshoot_vault::{Binding, ExecRecord, Id, Vault};
 
 use super::judge::judge;
 use crate::error::Result;
 use crate::exec::CommandLine;
+use crate::words::policy_decision;
 
 /// How many execs are read at a time.
 const PAGE: u32 = 500;
@@ -34,7 +35,7 @@ pub struct Replayed {
     /// What is recorded.
     pub record: ExecRecord,
     /// What was decided then, by its word.
-    pub before: Option<String>,
+    pub before: Option<PolicyDecision>,
     /// What would be decided now.
     pub after: Verdict,
 }
@@ -84,7 +85,7 @@ impl<'a> ReplayService<'a> {
         };
         let after = judge(self.engine, &command(&envelope), &self.context(&envelope));
         let before = envelope.result.decision.map(|decision| decision.decision);
-        if before.as_deref() == Some(after.decision.word()) {
+        if before == Some(policy_decision(after.decision)) {
             replay.same += 1;
         } else {
             replay.different.push(Replayed { record, before, after });
@@ -99,11 +100,7 @@ impl<'a> ReplayService<'a> {
             workspace,
             folders: self.folders.clone(),
             home: self.home.cloned(),
-            network: if request.net == Network::Host.word() {
-                Network::Host
-            } else {
-                Network::None
-            },
+            network: request.net,
             read_only: request.readonly,
             terminal: result.terminal,
             stdin: request.stdin,

@@ -1,5 +1,6 @@
 //! The pieces of a change, and what a path becomes by the decisions about them.
 
+use offshoot_protocol::PieceKindDoc;
 use offshoot_vault::diff::pick::{Part, Take, TextPick, fingerprint};
 use offshoot_vault::diff::{Change, ChangeKind};
 use offshoot_vault::{Entry, EntryKind, VaultPath};
@@ -50,12 +51,12 @@ pub enum PieceKind {
 
 impl PieceKind {
     /// The word for it.
-    pub fn word(&self) -> &'static str {
+    pub fn word(&self) -> PieceKindDoc {
         match self {
-            Self::Whole => "file",
-            Self::Rename => "rename",
-            Self::Mode => "mode",
-            Self::Lines(_) => "hunk",
+            Self::Whole => PieceKindDoc::File,
+            Self::Rename => PieceKindDoc::Rename,
+            Self::Mode => PieceKindDoc::Mode,
+            Self::Lines(_) => PieceKindDoc::Hunk,
         }
     }
 }
@@ -238,7 +239,7 @@ impl ReviewItem {
 
     fn piece(&self, kind: PieceKind, decision: Decision) -> Piece {
         let path = self.change.path.to_bytes();
-        let salt = [kind.word().as_bytes(), b"\0", &path].concat();
+        let salt = [kind.word().as_str().as_bytes(), b"\0", &path].concat();
         let id = match (&kind, &self.text) {
             (PieceKind::Lines(part), Some(text)) => text.fingerprint(&salt, part),
             (PieceKind::Mode, _) => {

@@ -5,16 +5,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use offshoot_protocol::{
-    DiscardedDoc, ExecEnvelopeDoc, ExecRequestDoc, ExecResultDoc, ExecSummaryDoc, ExecUsageDoc,
-    NetworkDoc, SandboxDoc, Text, TruncatedDoc,
+    Confinement, DiscardedDoc, Durability, ExecEnvelopeDoc, ExecRequestDoc, ExecResultDoc,
+    ExecState, ExecSummaryDoc, ExecUsageDoc, NetworkDoc, SandboxDoc, Text, TruncatedDoc,
 };
-use offshoot_sandbox::{HomeView, InForce, Network, Renames};
+use offshoot_sandbox::{InForce, Renames};
 use offshoot_vault::{ExecRecord, Id, Workspace};
 
 use super::{actor, change, time, workspace_name};
 use crate::exec::{
-    CommandLine, ExecutionEnvelope, ExecutionPlace, ExecutionRequest, ExecutionResult,
-    ProxyExecutionState,
+    CommandLine, ExecutionEnvelope, ExecutionPlace, ExecutionRequest, ExecutionResult, state_of,
 };
 use crate::resolve::HEAD;
 
@@ -25,7 +24,7 @@ const RESTRICTIONS: [&str; 5] =
 /// The envelope of an exec.
 pub fn envelope(envelope: &ExecutionEnvelope) -> ExecEnvelopeDoc {
     let result = &envelope.result;
-    let mut document = document(envelope.is_success(), &envelope.request, result);
+    let mut document = document(&envelope.request, result, result.state);
     document.result.stdout = Text::new(result.stdout());
     document.result.stderr = Text::new(result.stderr());
     document
@@ -35,14 +34,9 @@ pub fn envelope(envelope: &ExecutionEnvelope) -> ExecEnvelopeDoc {
 pub(crate) fn stored_envelope(
     request: &ExecutionRequest,
     result: &ExecutionResult,
-    state: ProxyExecutionState,
+    state: ExecState,
 ) -> String {
-    let success = result.exit_code == Some(0)
-        && result.error.is_none()
-        && !result.timed_out
-        && !result.interrupted;
-    let mut document = document(success, request, result);
-    document.result.state = state.word().to_owned();
+    let document = document(request, result, state);
     serde_json::to_string(&document).unwrap_or_else(|_| "null".to_owned())
 }
 
@@ -57,6 +51,11 @@ pub fn recorded_envelope(
     Some(document)
 }
 
+/// How far a recorded exec came.
+pub fn exec_state(record: &ExecRecord) -> ExecState {
+    state_of(record)
+}
+
 /// One exec of a list.
 pub fn exec_summary(record: &ExecRecord, all: &[Workspace]) -> ExecSummaryDoc {
     ExecSummaryDoc {
@@ -64,7 +63,7 @@ pub fn exec_summary(record: &ExecRecord, all: &[Workspace]) -> ExecSummaryDoc {
         workspace: record.workspace.as_ref().map(|id| workspace_name(id, all)),
         started: time(record.started_ms),
         total_ms: record.ended_ms.saturating_sub(record.started_ms),
-        state: record.state.clone(),
+        state: exec_state(record),
         command: record.command.clone(),
         exit_code: record.exit_code,
         signal: record.signal,
@@ -75,11 +74,12 @@ pub fn exec_summary(record: &ExecRecord, all: &[Workspace]) -> ExecSummaryDoc {
 
 /// Everything but what was printed.
 fn document(
-    success: bool,
     request: &ExecutionRequest,
     result: &ExecutionResult,
+    state: ExecState,
 ) -> ExecEnvelopeDoc {
-    ExecEnvelopeDoc::new(success, request_document(request), result_document(request, result))
+    let result = ExecResultDoc { state, ..result_document(request, result) };
+    ExecEnvelopeDoc::new(request_document(request), result)
 }
 
 fn request_document(request: &ExecutionRequest) -> ExecRequestDoc {
@@ -105,11 +105,11 @@ fn request_document(request: &ExecutionRequest) -> ExecRequestDoc {
         stdin: request.has_stdin,
         timeout_ms: request.timeout.duration().map(millis),
         readonly: request.read_only,
-        net: network(request.network).to_owned(),
+        net: request.network,
         workspace,
         from,
         ephemeral,
-        checkpoint: request.checkpoint.word().to_owned(),
+        checkpoint: request.checkpoint,
         actor: actor(&request.actor),
     }
 }
@@ -146,12 +146,15 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
         changed_files: result.changes.iter().map(change).collect(),
         patch: result.patch.as_deref().map(Text::new),
         decision: result.decision.as_ref().map(super::policy::verdict),
-        state: result.state.word().to_owned(),
-        failed_in: result.failed_in.map(|state| state.word().to_owned()),
+        state: result.state,
+        failed_in: result.failed_in,
         timed_out: result.timed_out,
         interrupted: result.interrupted,
-        durability: if changed && result.after.is_some() { "flushed" } else { "none" }.to_owned(),
-        driver: result.driver.map(|driver| driver.word().to_owned()),
+        durability: match changed && result.after.is_some() {
+            true => Durability::Flushed,
+            false => Durability::None,
+        },
+        driver: result.driver,
         sandbox: result.in_force.as_ref().map(|in_force| sandbox(request, result, in_force)),
         usage: ExecUsageDoc {
             user_ms: millis(result.usage.user),
@@ -161,10 +164,10 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
             kept_bytes: result.kept_bytes,
             processes: result.usage.processes,
         },
-        network: result.in_force.is_some().then(|| NetworkDoc {
-            mode: network(request.network).to_owned(),
-            attempted: result.unreached,
-        }),
+        network: result
+            .in_force
+            .is_some()
+            .then(|| NetworkDoc { mode: request.network, attempted: result.unreached }),
         discarded: (result.discarded.count > 0).then(|| DiscardedDoc {
             count: result.discarded.count,
             paths: result.discarded.paths.iter().map(|path| path_text(path)).collect(),
@@ -177,32 +180,19 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
 }
 
 fn sandbox(request: &ExecutionRequest, result: &ExecutionResult, in_force: &InForce) -> SandboxDoc {
-    let home = match in_force.home {
-        HomeView::None => "none",
-        HomeView::ThrowAway => "throw_away",
-        HomeView::ReadOnly => "read_only",
-        HomeView::Workspace => "workspace",
-    };
     let paths = |paths: &[std::path::PathBuf]| paths.iter().map(|path| path_text(path)).collect();
     let workspace = result.mountpoint.as_deref().filter(|_| !request.read_only);
     SandboxDoc {
-        mode: "namespaces".to_owned(),
+        mode: Confinement::Namespaces,
         namespaces: in_force.namespaces.iter().map(|name| (*name).to_owned()).collect(),
-        network: network(request.network).to_owned(),
-        home: home.to_owned(),
+        network: request.network,
+        home: in_force.home,
         writable: workspace.map(path_text).into_iter().collect(),
         private: paths(&in_force.private),
         hidden: paths(&in_force.hidden),
         broker: in_force.renames == Renames::Brokered,
         caches: in_force.caches.iter().map(|name| (*name).to_owned()).collect(),
         restrictions: RESTRICTIONS.map(str::to_owned).to_vec(),
-    }
-}
-
-fn network(network: Network) -> &'static str {
-    match network {
-        Network::None => "none",
-        Network::Host => "host",
     }
 }
 

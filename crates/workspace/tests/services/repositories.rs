@@ -3,13 +3,14 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use offshoot_protocol::CommitTimes;
 use offshoot_vault::diff::DiffOptions;
 use offshoot_vault::merge::{Base, MergeInputs, MergeOptions, Side};
 use offshoot_vault::{ExportOptions, ImportOptions, RootId, VaultPath};
 use offshoot_workspace::git::{
     GitEvent, HeldCheckouts, MergedRepositories, RepositoryMerge, Unclear, merge_repositories,
 };
-use offshoot_workspace::{CommitRequest, CommitService, HomeOptions, Selection, Times};
+use offshoot_workspace::{CommitRequest, CommitService, HomeOptions, Selection};
 
 use crate::support::Bench;
 
@@ -241,7 +242,7 @@ fn what_git_makes_meanwhile_is_not_in_the_way() {
         message: None,
         selection: Selection { tracked: &tracked, ..Selection::default() },
         dry_run: false,
-        times: Times::Now,
+        times: CommitTimes::Now,
         git: None,
     };
     let options = HomeOptions::default();

@@ -2,14 +2,13 @@
 
 use std::io::Write;
 
-use offshoot_protocol::{ExecEventDoc, Text};
+use offshoot_protocol::{ExecEventDoc, Text, When};
 use offshoot_sandbox::{Flow, Stream};
 use offshoot_workspace::{ExecutionObserver, ExecutionResult, ServiceError};
 
 use super::answer::print_event;
 use super::summary::warning_line;
 use super::{Form, network};
-use crate::config::When;
 use crate::output;
 use crate::progress::Patience;
 use crate::render::{DIM, line, paint};

@@ -4,12 +4,13 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
+use offshoot_protocol::{CheckpointMode, DriverChoice, Network};
 use offshoot_workspace::ExecutionTimeout;
-use serde::{Deserialize, Serialize};
 
 use crate::complete;
 use crate::config::parse_duration;
+use crate::words::words;
 
 /// Where and how a command runs.
 #[derive(Debug, Args)]
@@ -18,8 +19,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "DIR")]
     pub(super) cwd: Option<PathBuf>,
     /// Choose what the command can reach [default: exec.net]
-    #[arg(long, value_enum)]
-    pub(super) net: Option<Net>,
+    #[arg(long, value_parser = words::<Network>())]
+    pub(super) net: Option<Network>,
     /// Make any write to the workspace fail
     #[arg(long)]
     pub(super) read_only: bool,
@@ -33,8 +34,8 @@ pub(crate) struct Options {
     #[arg(long)]
     pub(super) keep: bool,
     /// Choose when to make a checkpoint before the command
-    #[arg(long, value_enum, default_value_t = Checkpoint::Auto)]
-    pub(super) checkpoint: Checkpoint,
+    #[arg(long, value_parser = words::<CheckpointMode>(), default_value_t)]
+    pub(super) checkpoint: CheckpointMode,
     /// Pass a variable on, or set one: NAME or NAME=VALUE
     #[arg(short, long, value_name = "NAME[=VALUE]")]
     pub(super) env: Vec<OsString>,
@@ -51,46 +52,16 @@ pub(crate) struct Options {
     #[arg(long)]
     pub(super) no_cache: bool,
     /// Mount the workspace this way [default: exec.driver]
-    #[arg(long, value_enum)]
-    pub(super) driver: Option<DriverName>,
+    #[arg(long, value_parser = words::<DriverChoice>())]
+    pub(super) driver: Option<DriverChoice>,
 }
 
 impl Options {
     /// Whether a session that was started without these options is what is asked for.
     pub(super) fn can_join(&self) -> bool {
-        let as_usual = matches!(self.checkpoint, Checkpoint::Auto);
+        let as_usual = self.checkpoint == CheckpointMode::Auto;
         as_usual && self.wait.is_none() && self.driver.is_none() && !self.verify && !self.no_cache
     }
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Net {
-    /// Nothing but its own loopback interface
-    #[default]
-    None,
-    /// Everything that the host reaches
-    Host,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum Checkpoint {
-    /// Before commands that change something
-    Auto,
-    /// Before every command
-    Always,
-    /// Never
-    Never,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum DriverName {
-    /// The first that works
-    Auto,
-    /// The kernel's overlayfs
-    Overlay,
-    /// A plain copy
-    Copy,
 }
 
 /// A duration; a number alone is of seconds.

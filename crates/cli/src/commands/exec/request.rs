@@ -5,15 +5,12 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-use offshoot_mount::{Driver, DriverChoice};
 use offshoot_protocol::ExitCode;
-use offshoot_sandbox::{Network, Stdin, Terminal};
-use offshoot_workspace::{CheckpointMode, EnvironmentRules, ExecutionPlace, ExecutionRequest};
+use offshoot_sandbox::{Stdin, Terminal};
+use offshoot_workspace::{EnvironmentRules, ExecutionPlace, ExecutionRequest};
 use rustix::fs::FileType;
 
-use super::options::{Checkpoint, DriverName, Net};
 use super::{Ask, Input, Options};
-use crate::config::DriverSetting;
 use crate::context::Context;
 use crate::error::{CliError, Result};
 
@@ -89,36 +86,15 @@ pub(super) fn build(
         timeout: ask.time(),
         read_only: options.read_only,
         place: execution_place(options, context),
-        checkpoint: match options.checkpoint {
-            Checkpoint::Auto => CheckpointMode::Auto,
-            Checkpoint::Always => CheckpointMode::Always,
-            Checkpoint::Never => CheckpointMode::Never,
-        },
-        network: match ask.net {
-            Net::None => Network::None,
-            Net::Host => Network::Host,
-        },
-        driver: driver(options, context),
+        checkpoint: options.checkpoint,
+        network: ask.net,
+        driver: options.driver.unwrap_or(context.settings.config.exec.driver),
         verify: options.verify,
         patch: ask.patch,
         wait: options.wait,
         keep: options.keep,
         actor: context.actor.clone(),
     })
-}
-
-fn driver(options: &Options, context: &Context) -> DriverChoice {
-    let setting = match options.driver {
-        Some(DriverName::Auto) => DriverSetting::Auto,
-        Some(DriverName::Overlay) => DriverSetting::Overlay,
-        Some(DriverName::Copy) => DriverSetting::Copy,
-        None => context.settings.config.exec.driver,
-    };
-    match setting {
-        DriverSetting::Auto => DriverChoice::Auto,
-        DriverSetting::Overlay => DriverChoice::Only(Driver::Overlay),
-        DriverSetting::Copy => DriverChoice::Only(Driver::Copy),
-    }
 }
 
 fn environment(options: &Options) -> EnvironmentRules {

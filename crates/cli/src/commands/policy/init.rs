@@ -7,6 +7,7 @@ use std::path::Path;
 use clap::Args;
 use offshoot_policy::Layer;
 use offshoot_protocol::{ExitCode, PolicyInitDoc};
+use offshoot_workspace::policy_layer;
 
 use crate::context::policy::{project_place, user_places};
 use crate::context::{Context, current_dir};
@@ -34,8 +35,7 @@ pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<()> {
             .hint("set HOME or XDG_CONFIG_HOME")
     })?;
     write(&path, text)?;
-    let document =
-        PolicyInitDoc { path: path.display().to_string(), layer: layer.word().to_owned() };
+    let document = PolicyInitDoc { path: path.display().to_string(), layer: policy_layer(layer) };
     context.output.done(document, |_| {
         format!("rules to start from are in {}; see docs/policy.md\n", host_path(&path))
     })

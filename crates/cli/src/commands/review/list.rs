@@ -88,7 +88,7 @@ fn stays(held: Option<HeldReason>) -> String {
 
 fn described(item: &ReviewItem, piece: &Piece) -> String {
     let (PieceKind::Lines(part), Some(text)) = (&piece.kind, &item.text) else {
-        return piece.kind.word().to_owned();
+        return piece.kind.word().to_string();
     };
     let hunk = text.shown(part, 0);
     let count = |kind| hunk.lines.iter().filter(|line| line.kind == kind).count();

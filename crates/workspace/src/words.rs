@@ -1,0 +1,115 @@
+//! From the kinds that storage and policy know to the words of documents: one match for each, which the next value cannot get past.
+
+use offshoot_policy::{Access, Category, Decision, Layer, Part};
+use offshoot_protocol::{
+    ChangeKindDoc, CommandPart, ConflictKindDoc, EffectCategory, EntryKindDoc, MetadataFieldDoc,
+    PathAccess, PolicyDecision, PolicyLayer,
+};
+use offshoot_vault::EntryKind;
+use offshoot_vault::diff::{ChangeKind, MetadataField};
+use offshoot_vault::merge::conflict::ConflictKind;
+
+pub(crate) fn change_kind(kind: ChangeKind) -> ChangeKindDoc {
+    match kind {
+        ChangeKind::Added => ChangeKindDoc::Added,
+        ChangeKind::Modified => ChangeKindDoc::Modified,
+        ChangeKind::Deleted => ChangeKindDoc::Deleted,
+        ChangeKind::Renamed => ChangeKindDoc::Renamed,
+        ChangeKind::Mode => ChangeKindDoc::Mode,
+        ChangeKind::Metadata => ChangeKindDoc::Metadata,
+    }
+}
+
+pub(crate) fn entry_kind(kind: EntryKind) -> EntryKindDoc {
+    match kind {
+        EntryKind::File => EntryKindDoc::File,
+        EntryKind::Directory => EntryKindDoc::Directory,
+        EntryKind::Symlink => EntryKindDoc::Symlink,
+        EntryKind::Fifo => EntryKindDoc::Fifo,
+    }
+}
+
+pub(crate) fn metadata_field(field: MetadataField) -> MetadataFieldDoc {
+    match field {
+        MetadataField::Time => MetadataFieldDoc::Time,
+        MetadataField::Owner => MetadataFieldDoc::Owner,
+        MetadataField::Group => MetadataFieldDoc::Group,
+        MetadataField::Attributes => MetadataFieldDoc::Attributes,
+        MetadataField::Links => MetadataFieldDoc::Links,
+    }
+}
+
+pub(crate) fn conflict_kind(kind: ConflictKind) -> ConflictKindDoc {
+    match kind {
+        ConflictKind::Content => ConflictKindDoc::Content,
+        ConflictKind::AddAdd => ConflictKindDoc::AddAdd,
+        ConflictKind::DeleteModify => ConflictKindDoc::DeleteModify,
+        ConflictKind::RenameRename => ConflictKindDoc::RenameRename,
+        ConflictKind::RenameDelete => ConflictKindDoc::RenameDelete,
+        ConflictKind::SamePath => ConflictKindDoc::SamePath,
+        ConflictKind::DirectoryFile => ConflictKindDoc::DirectoryFile,
+        ConflictKind::DirectoryRename => ConflictKindDoc::DirectoryRename,
+        ConflictKind::Kind => ConflictKindDoc::Kind,
+        ConflictKind::Mode => ConflictKindDoc::Mode,
+        ConflictKind::Owner => ConflictKindDoc::Owner,
+        ConflictKind::Xattr => ConflictKindDoc::Xattr,
+    }
+}
+
+/// What policy decided.
+pub fn policy_decision(decision: Decision) -> PolicyDecision {
+    match decision {
+        Decision::Allow => PolicyDecision::Allow,
+        Decision::AllowWithCheckpoint => PolicyDecision::AllowWithCheckpoint,
+        Decision::RequireApproval => PolicyDecision::RequireApproval,
+        Decision::Deny => PolicyDecision::Deny,
+    }
+}
+
+/// Whose rules they are.
+pub fn policy_layer(layer: Layer) -> PolicyLayer {
+    match layer {
+        Layer::BuiltIn => PolicyLayer::BuiltIn,
+        Layer::User => PolicyLayer::User,
+        Layer::Project => PolicyLayer::Project,
+        Layer::Request => PolicyLayer::Request,
+    }
+}
+
+/// The layer that a word stands for.
+pub fn layer_of(layer: PolicyLayer) -> Layer {
+    match layer {
+        PolicyLayer::BuiltIn => Layer::BuiltIn,
+        PolicyLayer::User => Layer::User,
+        PolicyLayer::Project => Layer::Project,
+        PolicyLayer::Request => Layer::Request,
+    }
+}
+
+pub(crate) fn category(category: Category) -> EffectCategory {
+    match category {
+        Category::ReadOnly => EffectCategory::ReadOnly,
+        Category::Interactive => EffectCategory::Interactive,
+        Category::Mutating => EffectCategory::Mutating,
+        Category::Networked => EffectCategory::Networked,
+        Category::Destructive => EffectCategory::Destructive,
+        Category::HostEscapeRisk => EffectCategory::HostEscapeRisk,
+    }
+}
+
+pub(crate) fn part(part: Part) -> CommandPart {
+    match part {
+        Part::Program => CommandPart::Program,
+        Part::Redirection => CommandPart::Redirection,
+        Part::Assignment => CommandPart::Assignment,
+        Part::Unclear => CommandPart::Unclear,
+    }
+}
+
+pub(crate) fn access(access: Access) -> PathAccess {
+    match access {
+        Access::Read => PathAccess::Read,
+        Access::Write => PathAccess::Write,
+        Access::Delete => PathAccess::Delete,
+    }
+}
