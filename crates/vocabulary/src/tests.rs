@@ -18,6 +18,24 @@ fn listed(schema: &schemars::Schema) -> Vec<String> {
     texts.map(str::to_owned).collect()
 }
 
+/// Every file that defines sets.
+const SOURCES: [&str; 7] = [
+    include_str!("change.rs"),
+    include_str!("exec.rs"),
+    include_str!("exit_code.rs"),
+    include_str!("merge.rs"),
+    include_str!("policy.rs"),
+    include_str!("program.rs"),
+    include_str!("storage.rs"),
+];
+
+#[test]
+fn no_set_goes_unchecked() {
+    let defined: usize = SOURCES.iter().map(|source| source.matches("\nwords! {").count()).sum();
+    let checked = include_str!("tests.rs").matches("\n    check::<").count();
+    assert_eq!(checked, defined);
+}
+
 fn check<W: Word + Debug + Serialize + DeserializeOwned + JsonSchema>() {
     let name = std::any::type_name::<W>();
     let words: Vec<&str> = W::ALL.iter().map(|word| word.as_str()).collect();

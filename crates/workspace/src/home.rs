@@ -42,7 +42,7 @@ pub(crate) use ignore::{IgnoreRules, text_at};
 pub use outcome::{CommitOutcome, GitFollowed, Pulled};
 pub use owed::Owed;
 pub use pattern::PathPattern;
-pub use preview::{Preview, PreviewService};
+pub use preview::{CommitPreview, PreviewService};
 pub use proposal::Proposal;
 pub(crate) use proposal::{FOLDER_LABEL, HEAD_LABEL, meetings};
 pub use pull::PullService;

@@ -42,7 +42,7 @@ use offshoot_vault::{
 };
 
 use crate::words;
-use crate::{Edited, LogEntry, Usage, Version, WorkspaceOverview};
+use crate::{Edited, FileVersion, LogEntry, WorkspaceOverview, WorkspaceUsage};
 
 /// A time as RFC 3339 in UTC, to the millisecond.
 pub fn time(time_ms: u64) -> String {
@@ -120,8 +120,8 @@ pub fn listed_workspace(found: &WorkspaceOverview, all: &[Workspace]) -> ListedW
 }
 
 /// How much a workspace holds.
-pub fn usage(usage: &Usage) -> UsageDoc {
-    let Usage { total_bytes, own_bytes, shared_bytes, entries } = *usage;
+pub fn usage(usage: &WorkspaceUsage) -> UsageDoc {
+    let WorkspaceUsage { total_bytes, own_bytes, shared_bytes, entries } = *usage;
     UsageDoc { total_bytes, own_bytes, shared_bytes, entries }
 }
 
@@ -320,7 +320,7 @@ pub fn skip_reason(why: &SkipReason) -> (SkipCode, String) {
 }
 
 /// A version of a file.
-pub fn version(at: &VaultPath, version: &Version) -> VersionDoc {
+pub fn version(at: &VaultPath, version: &FileVersion) -> VersionDoc {
     VersionDoc {
         snapshot: snapshot(&version.snapshot),
         entry: version.entry.as_ref().map(|found| entry(at, found)),

@@ -113,3 +113,59 @@ pub(crate) fn access(access: Access) -> PathAccess {
         Access::Delete => PathAccess::Delete,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use offshoot_policy::{Access, Category, Decision, Layer, Part};
+    use offshoot_vault::EntryKind;
+    use offshoot_vault::diff::{ChangeKind, MetadataField};
+    use offshoot_vault::merge::conflict::ConflictKind;
+
+    use super::*;
+
+    /// What storage and policy write elsewhere, such as in audit events and in the input of rules, is what documents say.
+    #[test]
+    fn the_words_below_are_those_of_documents() {
+        for kind in [
+            ChangeKind::Added,
+            ChangeKind::Modified,
+            ChangeKind::Deleted,
+            ChangeKind::Renamed,
+            ChangeKind::Mode,
+            ChangeKind::Metadata,
+        ] {
+            assert_eq!(change_kind(kind).as_str(), kind.word());
+        }
+        for kind in [EntryKind::File, EntryKind::Directory, EntryKind::Symlink, EntryKind::Fifo] {
+            assert_eq!(entry_kind(kind).as_str(), kind.word());
+        }
+        for field in [
+            MetadataField::Time,
+            MetadataField::Owner,
+            MetadataField::Group,
+            MetadataField::Attributes,
+            MetadataField::Links,
+        ] {
+            assert_eq!(metadata_field(field).as_str(), field.word());
+        }
+        for kind in ConflictKind::ALL {
+            assert_eq!(conflict_kind(kind).as_str(), kind.word());
+        }
+        for decision in Decision::ALL {
+            assert_eq!(policy_decision(decision).as_str(), decision.word());
+        }
+        for one in Category::ALL {
+            assert_eq!(category(one).as_str(), one.word());
+        }
+        for layer in [Layer::BuiltIn, Layer::User, Layer::Project, Layer::Request] {
+            assert_eq!(policy_layer(layer).as_str(), layer.word());
+            assert_eq!(layer_of(policy_layer(layer)), layer);
+        }
+        for one in [Part::Program, Part::Redirection, Part::Assignment, Part::Unclear] {
+            assert_eq!(part(one).as_str(), one.word());
+        }
+        for one in [Access::Read, Access::Write, Access::Delete] {
+            assert_eq!(access(one).as_str(), one.word());
+        }
+    }
+}

@@ -11,7 +11,8 @@ use offshoot_sandbox::Signals;
 use offshoot_vault::{Vault, Workspace};
 use offshoot_workspace::git::TrackedPaths;
 use offshoot_workspace::{
-    Decision, Edited, FoldedReview, PieceKind, ReviewItem, ReviewService, Selection, Tally, wire,
+    Edited, FoldedReview, PieceKind, ReviewDecision, ReviewItem, ReviewService, Selection, Tally,
+    wire,
 };
 
 use super::commit::{About, bring_home, git};
@@ -107,8 +108,8 @@ pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<()> {
     let review = Review { context, vault, service, workspace: &workspace, tracked: &tracked, args };
     if decided {
         let standing = context.standing(vault)?;
-        choose::decide(&mut folded, &args.drop, &Decision::Dropped, &standing)?;
-        choose::decide(&mut folded, &args.accept, &Decision::Accepted, &standing)?;
+        choose::decide(&mut folded, &args.drop, &ReviewDecision::Dropped, &standing)?;
+        choose::decide(&mut folded, &args.accept, &ReviewDecision::Accepted, &standing)?;
         return review.carry_out(&folded, args.commit);
     }
     if folded.items.is_empty() {

@@ -9,7 +9,7 @@ use offshoot_vault::merge::MergeOptions;
 use offshoot_vault::{ApplyNote, Vault, Workspace};
 use offshoot_workspace::git::{GitDue, GitFolder, git_dues, settle_git_due};
 use offshoot_workspace::{
-    BindingService, CommitService, GitDirectory, GitTaking, HomeEvent, HomeOptions, Preview,
+    BindingService, CommitPreview, CommitService, GitDirectory, GitTaking, HomeEvent, HomeOptions,
     PreviewService, RunningService, Selection, ServiceError, Settled, settle_interrupted,
 };
 
@@ -55,7 +55,7 @@ impl Context {
         vault: &Vault,
         workspace: &Workspace,
         metadata: bool,
-    ) -> Result<Preview> {
+    ) -> Result<CommitPreview> {
         self.note_running(vault, workspace);
         let tracked = git::tracked(vault)?;
         let is_tracked = |path: &_| Ok(tracked.has(path));
@@ -69,7 +69,7 @@ impl Context {
         &self,
         vault: &Vault,
         workspace: &Workspace,
-        preview: &Preview,
+        preview: &CommitPreview,
     ) -> Result<bool> {
         let tracked = git::tracked(vault)?;
         let is_tracked = |path: &_| Ok(tracked.has(path));

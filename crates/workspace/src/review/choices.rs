@@ -6,7 +6,7 @@ use offshoot_vault::diff::{self, Change};
 use offshoot_vault::{Body, Entry, Vault, VaultPath};
 
 use super::listed::Listed;
-use super::{Decision, Mixed, Outcome, Piece, ReviewItem, Wanted};
+use super::{Mixed, Outcome, ReviewDecision, ReviewItem, ReviewPiece, Wanted};
 use crate::error::Result;
 use crate::git::git_directory;
 use crate::home::{Choice, SelectionStates};
@@ -49,8 +49,9 @@ fn unit(path: &VaultPath) -> VaultPath {
 
 /// Of what all pieces come home, as they are or edited. What stays in any case is not asked about.
 fn whole(items: &[ReviewItem]) -> BTreeSet<VaultPath> {
-    let is_taken =
-        |piece: &Piece| matches!(piece.decision, Decision::Accepted | Decision::Edited(_));
+    let is_taken = |piece: &ReviewPiece| {
+        matches!(piece.decision, ReviewDecision::Accepted | ReviewDecision::Edited(_))
+    };
     let offered = items.iter().filter(|item| item.held.is_none());
     let (come, stay): (Vec<&ReviewItem>, Vec<&ReviewItem>) =
         offered.partition(|item| item.pieces.iter().all(is_taken));

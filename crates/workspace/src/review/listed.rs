@@ -10,7 +10,7 @@ use offshoot_vault::{Entry, EntryKind, Tree, Vault, VaultPath};
 use crate::change::ChangeSummaryService;
 use crate::error::Result;
 use crate::git::git_directory;
-use crate::home::{HeldReason, Preview, Proposal};
+use crate::home::{CommitPreview, HeldReason, Proposal};
 
 /// A change to decide about.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ pub(super) struct Listed {
 pub(super) fn listed(
     vault: &Vault,
     summary: &ChangeSummaryService<'_>,
-    preview: &Preview,
+    preview: &CommitPreview,
 ) -> Result<Vec<Listed>> {
     let proposal = &preview.proposal;
     let held: BTreeMap<&VaultPath, HeldReason> =

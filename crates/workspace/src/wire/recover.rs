@@ -9,7 +9,7 @@ use offshoot_vault::diff::Change;
 use offshoot_vault::{ExecNote, Id, Workspace};
 
 use super::{actor, change, checkpoint, skip_reason, snapshot, time};
-use crate::recover::{Inspected, Kept, Recoverable};
+use crate::recover::{Inspected, KeptWork, Recoverable};
 
 /// What an interrupted command left.
 pub fn recoverable(found: &Recoverable) -> RecoverableDoc {
@@ -47,7 +47,7 @@ pub fn inspected(inspected: &Inspected) -> RecoverShowDoc {
 }
 
 /// What was kept of an interrupted command.
-pub fn kept(kept: &Kept, all: &[Workspace]) -> RecoverKeptDoc {
+pub fn kept(kept: &KeptWork, all: &[Workspace]) -> RecoverKeptDoc {
     RecoverKeptDoc {
         exec: kept.note.exec.to_string(),
         workspace: kept.workspace.name.clone(),

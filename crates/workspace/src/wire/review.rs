@@ -5,7 +5,7 @@ use offshoot_vault::Workspace;
 
 use super::{hunk, path, time};
 use crate::home::HeldReason;
-use crate::review::{Origin, Piece, PieceKind, ReviewItem};
+use crate::review::{Origin, PieceKind, ReviewItem, ReviewPiece};
 use crate::words;
 
 /// Unchanged lines around a hunk.
@@ -38,7 +38,7 @@ pub fn review_item(item: &ReviewItem) -> ReviewItemDoc {
     }
 }
 
-fn review_piece(item: &ReviewItem, piece: &Piece) -> ReviewPieceDoc {
+fn review_piece(item: &ReviewItem, piece: &ReviewPiece) -> ReviewPieceDoc {
     let shown = match (&piece.kind, &item.text) {
         (PieceKind::Lines(part), Some(text)) => Some(hunk(&text.shown(part, CONTEXT))),
         _ => None,

@@ -3,7 +3,7 @@
 use offshoot_protocol::ReviewListDoc;
 use offshoot_vault::diff::text::LineKind;
 use offshoot_vault::{Vault, Workspace};
-use offshoot_workspace::{FoldedReview, HeldReason, Piece, PieceKind, ReviewItem, wire};
+use offshoot_workspace::{FoldedReview, HeldReason, PieceKind, ReviewItem, ReviewPiece, wire};
 
 use crate::context::Context;
 use crate::error::Result;
@@ -86,7 +86,7 @@ fn stays(held: Option<HeldReason>) -> String {
     paint(DIM, &text.unwrap_or_default())
 }
 
-fn described(item: &ReviewItem, piece: &Piece) -> String {
+fn described(item: &ReviewItem, piece: &ReviewPiece) -> String {
     let (PieceKind::Lines(part), Some(text)) = (&piece.kind, &item.text) else {
         return piece.kind.word().to_string();
     };
