@@ -79,7 +79,7 @@ macro_rules! words {
             }
         }
 
-        impl $crate::Word for $name {
+        impl $crate::word::Word for $name {
             const ALL: &'static [Self] = Self::ALL;
 
             fn as_str(self) -> &'static str {
@@ -100,12 +100,12 @@ macro_rules! words {
         }
 
         impl std::str::FromStr for $name {
-            type Err = $crate::UnknownWord;
+            type Err = $crate::word::UnknownWord;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
                 match text {
                     $($text => Ok(Self::$value),)+
-                    _ => Err($crate::UnknownWord::new::<Self>(text)),
+                    _ => Err($crate::word::UnknownWord::new::<Self>(text)),
                 }
             }
         }
