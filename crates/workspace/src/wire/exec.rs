@@ -167,7 +167,7 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
         network: result
             .in_force
             .is_some()
-            .then(|| NetworkDoc { mode: request.network, attempted: result.unreached }),
+            .then_some(NetworkDoc { mode: request.network, attempted: result.unreached }),
         discarded: (result.discarded.count > 0).then(|| DiscardedDoc {
             count: result.discarded.count,
             paths: result.discarded.paths.iter().map(|path| path_text(path)).collect(),
