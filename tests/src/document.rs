@@ -5,25 +5,16 @@ use std::path::Path;
 use crate::product::Place;
 use crate::redact::Redactor;
 
-/// The headings of the README whose blocks are run.
-pub const TOURS: [&str; 2] = ["## A first tour", "## Bring the work home"];
+/// The pages that people type into one terminal, from top to bottom.
+pub const TOURS: [&str; 2] = ["README.md", "docs/tour.md"];
 
-/// The steps of the tours in the README, with lines counted from the top of the file.
-pub fn tours() -> Vec<Step> {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
-    let text = std::fs::read_to_string(file).expect("README.md is there");
-    let mut all = Vec::new();
-    for heading in TOURS {
-        let section = section(&text, heading);
-        let section = section.unwrap_or_else(|| panic!("README.md has no section \"{heading}\""));
-        let start = text.find(section).unwrap_or_default();
-        let before = text[..start].lines().count();
-        let mut steps = steps(section);
-        steps.iter_mut().for_each(|step| step.line += before);
-        assert!(!steps.is_empty(), "the section \"{heading}\" shows no command");
-        all.append(&mut steps);
-    }
-    all
+/// The steps of a page, named by its path in the repository.
+pub fn page(path: &str) -> Vec<Step> {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path);
+    let text = std::fs::read_to_string(file).expect("a page can be read");
+    let steps = steps(&text);
+    assert!(!steps.is_empty(), "{path} shows no command");
+    steps
 }
 
 /// A command and what it is said to print.
@@ -35,26 +26,6 @@ pub struct Step {
     pub expected: Vec<String>,
     /// The line of the text that it starts in.
     pub line: usize,
-}
-
-/// The text below a heading, up to the next of the same or a higher level.
-pub fn section<'a>(text: &'a str, heading: &str) -> Option<&'a str> {
-    let level = heading.bytes().take_while(|byte| *byte == b'#').count();
-    let mut start = None;
-    let mut at = 0;
-    let mut fenced = false;
-    for line in text.split_inclusive('\n') {
-        fenced ^= line.starts_with("```");
-        let hashes = line.bytes().take_while(|byte| *byte == b'#').count();
-        let is_heading = !fenced && hashes > 0 && line[hashes..].starts_with(' ');
-        match start {
-            None if is_heading && line.trim_end() == heading => start = Some(at + line.len()),
-            Some(start) if is_heading && hashes <= level => return Some(&text[start..at]),
-            _ => {}
-        }
-        at += line.len();
-    }
-    start.map(|start| &text[start..])
 }
 
 /// All commands in the `console` blocks of a text, in order.

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, in its helpers too")]
 
+#[path = "policy/agreement.rs"]
+mod agreement;
 #[path = "policy/awkward.rs"]
 mod awkward;
 #[path = "policy/bounds.rs"]
@@ -12,6 +14,8 @@ mod generate;
 mod judge;
 #[path = "policy/laboratory.rs"]
 mod laboratory;
+#[path = "policy/second.rs"]
+mod second;
 #[path = "policy/shells.rs"]
 mod shells;
 #[path = "policy/texts.rs"]

@@ -6,6 +6,8 @@
 mod children;
 #[path = "support/images.rs"]
 mod images;
+#[path = "support/redactions.rs"]
+mod redactions;
 #[path = "support/schemas.rs"]
 mod schemas;
 #[path = "support/skips.rs"]

@@ -16,8 +16,8 @@ use offshoot_vault::{Actor, Home, Operation, Scope, Vault, VaultOptions};
 use offshoot_workspace::{CacheService, HistoryService};
 
 use crate::args::{Cli, Global};
-use crate::config;
-use crate::context::home_dir;
+use crate::context::options;
+use offshoot_engine::settings;
 
 /// The variable by which a shell asks; the registration of each shell sets it.
 pub(crate) const VARIABLE: &str = "OFFSHOOT_COMPLETE";
@@ -115,7 +115,7 @@ pub(crate) fn vaults() -> ArgValueCandidates {
 
 /// The keys of the configuration.
 pub(crate) fn keys() -> ArgValueCandidates {
-    ArgValueCandidates::new(|| config::key_names().map(plain).collect())
+    ArgValueCandidates::new(|| settings::key_names().map(plain).collect())
 }
 
 /// The further folders of the vault, by their names.
@@ -194,7 +194,7 @@ fn home(words: &[String]) -> Option<Home> {
         home: value_of(words, "--home").map(|home| expanded(&home)),
     };
     Some(Home::new(
-        home_dir(&global).ok()?,
+        options(&global).registry_directory().ok()?,
         VaultOptions { busy_timeout: PATIENCE, frees_space: false },
     ))
 }

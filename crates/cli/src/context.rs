@@ -1,34 +1,25 @@
 //! What every command starts from: settings, home, vault, workspace, actor.
 
 mod home;
-pub(crate) mod moved;
 pub(crate) mod noise;
-pub(crate) mod policy;
-
-pub(crate) use self::moved::{Belongs, unsure};
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use offshoot_protocol::{AbandonedWork, ExitCode};
-use offshoot_vault::diff::DiffOptions;
-use offshoot_vault::{
-    Actor, Home, HomeError, ImportOptions, Listed, Vault, VaultError, VaultOptions, VaultPath,
-    Workspace,
-};
-use offshoot_workspace::{
-    Point, RecoverService, Resolver, Standing, WorkspaceOverview, WorkspaceService, similar,
-};
+use offshoot_engine::settings::Config;
+use offshoot_engine::{Notice, Offshoot, Topic};
+use offshoot_protocol::ExitCode;
+use offshoot_vault::{Actor, Home, Listed, Vault, VaultPath, Workspace};
+use offshoot_workspace::{Point, Resolver, Standing, WorkspaceOverview, WorkspaceService};
 
 use crate::args::{Cli, Global};
-use crate::commands::commit::git;
-use crate::commands::{goes_back, recover, workspace};
-use crate::config::{self, Loaded, Sources};
+use crate::commands::{frees_space, goes_back, workspace};
 use crate::error::{CliError, Result};
 use crate::output::Output;
 use crate::progress::import_progress;
-use crate::render::{self, age, host_path};
+use crate::render::{self, age};
 
 /// The variable that names a workspace.
 const WORKSPACE_VARIABLE: &str = "OFFSHOOT_WORKSPACE";
@@ -36,17 +27,13 @@ const WORKSPACE_VARIABLE: &str = "OFFSHOOT_WORKSPACE";
 /// What every command starts from.
 #[derive(Debug)]
 pub(crate) struct Context {
-    pub(crate) settings: Loaded,
-    pub(crate) home: Home,
-    pub(crate) actor: Actor,
-    pub(crate) output: Output,
+    pub(crate) engine: Offshoot,
+    pub(crate) output: Arc<Output>,
     vault: Option<String>,
     /// Whether the vault was named on the command line.
     names_vault_here: bool,
     workspace: Option<String>,
     quiet: bool,
-    /// The soft limit of open files that this process was started with.
-    pub(crate) open_files: Option<u64>,
 }
 
 /// An open vault and its name.
@@ -60,33 +47,42 @@ impl Context {
     pub(crate) fn new(cli: &Cli, open_files: Option<u64>) -> Result<Self> {
         let global = &cli.global;
         let named = cli.command.named().map(str::to_owned);
-        let sources = Sources::from_process(global.config.clone());
-        let (settings, skipped) = match config::load(&sources) {
-            Ok(settings) => (settings, None),
+        let quiet = global.quiet || global.json;
+        let output = Arc::new(Output::new(global.json, global.quiet));
+        let told = Arc::clone(&output);
+        let engine = Offshoot::open(offshoot_engine::Options {
+            overrides: global.config.clone(),
             // What is wrong with the project's file may be what is to be taken back.
-            Err(error) if goes_back(&cli.command) => match config::load_without_project(&sources) {
-                Ok(settings) => (settings, Some(error)),
-                Err(_) => return Err(error.into()),
-            },
-            Err(error) => return Err(error.into()),
-        };
-        let busy_timeout = settings.config.store.busy_timeout;
-        let home = Home::new(home_dir(global)?, VaultOptions { busy_timeout, frees_space: false });
-        let output = Output::new(global.json, global.quiet, settings.config.ui.color);
-        if let Some(error) = skipped {
-            output.note(format!("the settings of the project are left out: {error}"));
-        }
+            lenient_settings: goes_back(&cli.command),
+            open_files,
+            frees_space: frees_space(&cli.command),
+            listener: Some(Arc::new(move |notice: &Notice| tell(&told, notice))),
+            ..options(global)
+        })?;
+        output.set_color(engine.settings().config.ui.color);
         Ok(Self {
-            settings,
-            home,
-            actor: actor(),
+            engine,
             output,
             vault: global.vault.clone().or_else(|| variable("OFFSHOOT_VAULT")),
             names_vault_here: global.vault.is_some(),
             workspace: global.workspace.clone().or(named).or_else(|| variable(WORKSPACE_VARIABLE)),
-            quiet: global.quiet || global.json,
-            open_files,
+            quiet,
         })
+    }
+
+    /// The settings.
+    pub(crate) fn config(&self) -> &Config {
+        &self.engine.settings().config
+    }
+
+    /// Where vaults are kept.
+    pub(crate) fn registry(&self) -> &Home {
+        self.engine.registry()
+    }
+
+    /// Who runs this.
+    pub(crate) fn actor(&self) -> &Actor {
+        self.engine.actor()
     }
 
     /// Whether a vault was named, instead of being found by the current folder.
@@ -103,20 +99,14 @@ impl Context {
     /// is settled.
     pub(crate) fn vault(&self) -> Result<OpenVault> {
         let opened = self.vault_to_settle()?;
-        self.settle_interrupted(&opened.vault);
+        self.engine.settle_interrupted(&opened.vault);
         Ok(opened)
     }
 
     /// The same, for commands that settle by themselves, and fail where that fails.
     pub(crate) fn vault_to_settle(&self) -> Result<OpenVault> {
         let opened = self.vault_as_left()?;
-        match opened.vault.cut_short() {
-            Some(lost) => {
-                let told = CliError::from(VaultError::CutShort(lost));
-                self.output.note(format!("{}; {}", told.message, told.hint.unwrap_or_default()));
-            }
-            None => self.settle_left(&opened),
-        }
+        self.engine.look_after(&opened.vault);
         Ok(opened)
     }
 
@@ -125,8 +115,8 @@ impl Context {
         match &self.vault {
             Some(name) => self.vault_named(name),
             None => {
-                let listed = self.bound_vault()?;
-                let vault = self.home.open_listed(&listed)?;
+                let listed = self.engine.bound_vault(&current_dir()?)?;
+                let vault = self.registry().open_listed(&listed)?;
                 Ok(self.opened(vault, listed.name))
             }
         }
@@ -141,49 +131,6 @@ impl Context {
         OpenVault { vault, name }
     }
 
-    /// Does what is wanted with what interrupted commands left.
-    fn settle_left(&self, opened: &OpenVault) {
-        // Where it cannot even be listed, the command itself has more to say about it.
-        let Ok(left) = opened.vault.left() else { return };
-        if left.is_empty() {
-            return;
-        }
-        let abandoned = self.settings.config.recover.abandoned;
-        if opened.vault.is_read_only() || abandoned == AbandonedWork::Offer {
-            return;
-        }
-        let service = RecoverService::new(&opened.vault, &self.actor);
-        for exec in left {
-            let settled = match abandoned {
-                AbandonedWork::Offer => None,
-                AbandonedWork::Keep => {
-                    service.keep(&exec, None).ok().map(|kept| recover::kept_note(&kept))
-                }
-                AbandonedWork::Discard => {
-                    let dropped = service.drop(&exec).ok();
-                    dropped.map(|note| {
-                        format!("what interrupted exec {} left was dropped", note.exec.short())
-                    })
-                }
-            };
-            if let Some(text) = settled {
-                self.output.hint(text);
-            }
-        }
-    }
-
-    /// Says that interrupted commands left something, in a workspace or in any: for commands that are about it.
-    pub(crate) fn offer_left(&self, vault: &Vault, workspace: Option<&str>) {
-        // Where it cannot even be listed, the command itself has more to say about it.
-        let left = vault.left().unwrap_or_default();
-        let notes = left.iter().filter_map(|exec| vault.left_note(exec));
-        let is_meant = |name: &str| workspace.is_none_or(|workspace| workspace == name);
-        let waiting: Vec<_> = notes.filter(|note| is_meant(&note.workspace_name)).collect();
-        if let Some(first) = waiting.first() {
-            self.output.hint(recover::offer(waiting.len(), first));
-        }
-    }
-
     pub(crate) fn vault_named(&self, name: &str) -> Result<OpenVault> {
         self.open_named(name, Home::open)
     }
@@ -192,77 +139,28 @@ impl Context {
     pub(crate) fn vault_to_inspect(&self, name: Option<&str>) -> Result<OpenVault> {
         match name.or(self.vault.as_deref()) {
             Some(name) => self.open_named(name, Home::inspect),
-            None => self.open_named(&self.bound_vault()?.name, Home::inspect),
+            None => self.open_named(&self.engine.bound_vault(&current_dir()?)?.name, Home::inspect),
         }
     }
 
     fn open_named(
         &self,
         name: &str,
-        open: fn(&Home, &str) -> std::result::Result<Vault, HomeError>,
+        open: fn(&Home, &str) -> std::result::Result<Vault, offshoot_vault::HomeError>,
     ) -> Result<OpenVault> {
-        let missing = match open(&self.home, name) {
-            Ok(vault) => return Ok(self.opened(vault, name.to_owned())),
-            Err(HomeError::NoVault(name)) => name,
-            Err(error) => return Err(error.into()),
-        };
-        let names = self.vault_names()?;
-        let error = CliError::from(HomeError::NoVault(missing));
-        Err(error.suggest(similar(name, names.iter().map(String::as_str))))
-    }
-
-    /// The vault that this folder belongs to.
-    fn bound_vault(&self) -> Result<Listed> {
-        let here = current_dir()?;
-        match self.belongs(&here)? {
-            Belongs::To(listed, _) => return Ok(listed),
-            Belongs::Perhaps(moved) => return Err(unsure(&moved, &here)),
-            Belongs::Nowhere => {}
-        }
-        let names = self.vault_names()?;
-        let hint = match names.as_slice() {
-            [] => "`offshoot init` creates a vault for this folder".to_owned(),
-            _ => {
-                format!(
-                    "`offshoot init` creates one, or name one with --vault: {}",
-                    names.join(", ")
-                )
-            }
-        };
-        let message = format!("{} belongs to no vault", host_path(&here));
-        Err(CliError::new(ExitCode::NotFound, message).hint(hint).candidates(names))
+        Ok(self.opened(self.engine.open_named(name, open)?, name.to_owned()))
     }
 
     pub(crate) fn open_listed(&self, listed: &Listed) -> Result<OpenVault> {
-        let vault = self.home.open_listed(listed)?;
+        let vault = self.registry().open_listed(listed)?;
         let opened = self.opened(vault, listed.name.clone());
-        self.settle_left(&opened);
+        self.engine.settle_left(&opened.vault);
         Ok(opened)
-    }
-
-    /// An error about the home, with what can be done where the home itself cannot be written.
-    pub(crate) fn home_error(&self, error: HomeError) -> CliError {
-        let own = match &error {
-            HomeError::Vault(VaultError::Io { path, .. }) => path.starts_with(self.home.dir()),
-            _ => false,
-        };
-        let error = CliError::from(error);
-        if !own {
-            return error;
-        }
-        CliError { code: ExitCode::Storage, ..error }
-            .hint("set OFFSHOOT_HOME to a place you can write to")
-    }
-
-    fn vault_names(&self) -> Result<Vec<String>> {
-        Ok(self.home.list()?.into_iter().map(|listed| listed.name).collect())
     }
 
     /// The workspace for a command that changes something: it has to be named.
     pub(crate) fn workspace_to_change(&self, vault: &Vault) -> Result<Workspace> {
-        for expired in WorkspaceService::new(vault, &self.actor).sweep()? {
-            self.output.note(format!("ephemeral workspace {expired} expired and was cleaned up"));
-        }
+        self.engine.sweep(vault)?;
         if let Some(name) = &self.workspace {
             return Ok(Resolver::new(vault).workspace(name)?);
         }
@@ -278,9 +176,9 @@ impl Context {
 
     /// All workspaces at a glance.
     pub(crate) fn overview(&self, vault: &Vault) -> Result<Vec<WorkspaceOverview>> {
-        let (diff, merge) = (self.diff_options(), self.merge_options());
-        let tracked = git::tracked(vault)?;
-        Ok(WorkspaceService::new(vault, &self.actor).overview(diff, merge, tracked)?)
+        let (diff, merge) = (self.engine.diff_options(), self.engine.merge_options());
+        let tracked = self.engine.tracked(vault)?;
+        Ok(WorkspaceService::new(vault, self.actor()).overview(diff, merge, tracked)?)
     }
 
     /// Asks which of several workspaces is meant.
@@ -320,7 +218,7 @@ impl Context {
         if let Some(name) = &self.workspace {
             return Ok(Some(Resolver::new(vault).workspace(name)?));
         }
-        let recent = WorkspaceService::new(vault, &self.actor).most_recent()?;
+        let recent = WorkspaceService::new(vault, self.actor()).most_recent()?;
         if let Some(workspace) = &recent {
             let why = match vault.workspaces()?.len() {
                 1 => "the only one",
@@ -369,30 +267,6 @@ impl Context {
     pub(crate) fn is_silent(&self) -> bool {
         self.quiet
     }
-
-    pub(crate) fn diff_options(&self) -> DiffOptions {
-        let diff = &self.settings.config.diff;
-        DiffOptions {
-            renames: diff.renames,
-            rename_similarity: diff.rename_similarity,
-            context: diff.context,
-            max_text_bytes: diff.max_text_bytes,
-        }
-    }
-
-    pub(crate) fn import_options(&self) -> ImportOptions {
-        ImportOptions {
-            threads: self.settings.config.import.threads.into(),
-            never: vec![self.home.dir().to_owned()],
-            everything: false,
-            progress: import_progress(self.settings.config.ui.progress, self.quiet),
-        }
-    }
-}
-
-/// The user's home, as commands see it.
-pub(crate) fn user_home() -> Option<PathBuf> {
-    std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute())
 }
 
 pub(crate) fn current_dir() -> Result<PathBuf> {
@@ -402,33 +276,32 @@ pub(crate) fn current_dir() -> Result<PathBuf> {
     })
 }
 
-pub(crate) fn home_dir(global: &Global) -> Result<PathBuf> {
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    if let Some(home) = global.home.clone().or_else(|| set("OFFSHOOT_HOME").map(PathBuf::from)) {
-        return absolute(&home);
-    }
-    if let Some(data) = set("XDG_DATA_HOME").map(PathBuf::from).filter(|dir| dir.is_absolute()) {
-        return Ok(data.join("offshoot"));
-    }
-    match set("HOME") {
-        Some(home) => absolute(&Path::new(&home).join(".local/share/offshoot")),
-        None => Err(CliError::usage(
-            "there is no place for vaults: neither OFFSHOOT_HOME nor HOME is set",
-        )),
+/// What an engine is opened with for these arguments.
+pub(crate) fn options(global: &Global) -> offshoot_engine::Options {
+    let (when_hidden, home) = (global.quiet || global.json, global.home.clone());
+    offshoot_engine::Options {
+        registry: home,
+        progress: Some(Arc::new(move |when| import_progress(when, when_hidden))),
+        ..offshoot_engine::Options::from_process()
     }
 }
 
-fn absolute(path: &Path) -> Result<PathBuf> {
-    std::path::absolute(path)
-        .map_err(|error| CliError::usage(format!("{}: {error}", host_path(path))))
-}
-
-/// Who runs this: the user, and the agent that said it acts for them.
-fn actor() -> Actor {
-    Actor {
-        user: variable("USER").or_else(|| variable("LOGNAME")).unwrap_or_else(account_name),
-        agent: variable("OFFSHOOT_AGENT"),
-        session: variable("OFFSHOOT_SESSION"),
+/// Says what people should know.
+fn tell(output: &Output, notice: &Notice) {
+    match notice.topic {
+        // Nothing to do with the command.
+        Topic::Leftover => output.hint(&notice.text),
+        Topic::Settled => output.at_once(&notice.text),
+        // This has to be said before a command runs, not after.
+        Topic::CommitsLost => {
+            output.note(&notice.text);
+            if !output.is_json() {
+                output.print_notes();
+            }
+        }
+        // They quote errors.
+        Topic::LogCutShort | Topic::Unsettled => output.note(render::paths_in(notice.text.clone())),
+        _ => output.note(&notice.text),
     }
 }
 
@@ -436,19 +309,4 @@ fn actor() -> Actor {
 fn variable(name: &str) -> Option<String> {
     let value = std::env::var_os(name).filter(|value| !value.is_empty());
     value.map(|value| value.to_string_lossy().into_owned())
-}
-
-/// The name of this process's account, or its number where it has none.
-fn account_name() -> String {
-    let uid = rustix::process::getuid().as_raw();
-    account(uid).unwrap_or_else(|| format!("uid-{uid}"))
-}
-
-/// The name of an account.
-pub(crate) fn account(uid: u32) -> Option<String> {
-    let uid = uid.to_string();
-    let accounts = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let mut fields = accounts.lines().map(|line| line.split(':').collect::<Vec<_>>());
-    let found = fields.find(|fields| fields.get(2) == Some(&uid.as_str()));
-    found.map(|fields| fields[0].to_owned())
 }

@@ -3,16 +3,13 @@
 mod args;
 mod commands;
 mod complete;
-mod config;
 mod context;
 mod error;
-mod git;
 mod inside;
 mod interrupt;
 mod output;
 mod pager;
 mod progress;
-mod projects;
 mod render;
 mod review;
 mod terminal;
@@ -39,10 +36,7 @@ fn run(cli: Cli) -> ExitCode {
     let open_files = raise_file_limit();
     let json = cli.global.json;
     let started = inside::check(&cli).and_then(|()| Context::new(&cli, open_files));
-    let outcome = started.and_then(|mut context| {
-        if commands::frees_space(&cli.command) {
-            context.home = context.home.freeing();
-        }
+    let outcome = started.and_then(|context| {
         let code = commands::run(cli.command, &context);
         // What is worth knowing is so all the more where the command failed.
         context.output.finish()?;

@@ -1,35 +1,38 @@
 //! What a command prints: one document for programs, or text for people.
 
-use std::cell::{Cell, RefCell};
 use std::io::{self, IsTerminal, Write};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use offshoot_protocol::{Document, ErrorDocument, ExitCode, Kind, Question, When};
 use serde::Serialize;
 
-use crate::error::{CliError, Result};
-use crate::render::{self, BAD, DIM, paint};
+use crate::error::{CliError, Result, body};
+use crate::render::{self, BAD, DIM, paint, paths_in};
 
 /// Prints the answer of one command.
 #[derive(Debug)]
 pub(crate) struct Output {
     json: bool,
     quiet: bool,
-    notes: RefCell<Vec<String>>,
-    hints: RefCell<Vec<String>>,
-    code: Cell<ExitCode>,
+    notes: Mutex<Vec<String>>,
+    hints: Mutex<Vec<String>>,
+    code: Mutex<ExitCode>,
 }
 
 impl Output {
-    pub(crate) fn new(json: bool, quiet: bool, color: When) -> Self {
+    pub(crate) fn new(json: bool, quiet: bool) -> Self {
+        let code = Mutex::new(ExitCode::Success);
+        Self { json, quiet, notes: Mutex::default(), hints: Mutex::default(), code }
+    }
+
+    /// Says when there are colours.
+    pub(crate) fn set_color(&self, color: When) {
         let choice = match color {
             When::Auto => anstream::ColorChoice::Auto,
             When::Always => anstream::ColorChoice::Always,
             When::Never => anstream::ColorChoice::Never,
         };
         choice.write_global();
-        let code = Cell::new(ExitCode::Success);
-        Self { json, quiet, notes: RefCell::default(), hints: RefCell::default(), code }
     }
 
     pub(crate) fn is_json(&self) -> bool {
@@ -42,18 +45,25 @@ impl Output {
 
     /// The notes so far, for an answer of another form.
     pub(crate) fn take_notes(&self) -> Vec<String> {
-        self.notes.take()
+        std::mem::take(&mut *locked(&self.notes))
     }
 
     /// Something worth knowing that did not stop the command.
     pub(crate) fn note(&self, text: impl Into<String>) {
-        self.notes.borrow_mut().push(text.into());
+        locked(&self.notes).push(text.into());
+    }
+
+    /// Something worth knowing at once, on standard error.
+    pub(crate) fn at_once(&self, text: &str) {
+        if !self.quiet {
+            eprint(&format!("{}\n", paint(DIM, &render::line(text))));
+        }
     }
 
     /// Something worth knowing that has nothing to do with the command: it comes last, on standard error, and is no part of
     /// a document.
     pub(crate) fn hint(&self, text: impl Into<String>) {
-        self.hints.borrow_mut().push(text.into());
+        locked(&self.hints).push(text.into());
     }
 
     /// Answers with what was asked for: printed even when quiet.
@@ -88,16 +98,16 @@ impl Output {
 
     /// Says what the process ends with, for an answer of another form.
     pub(crate) fn conclude(&self, code: ExitCode) {
-        self.code.set(code);
+        *locked(&self.code) = code;
     }
 
     /// What the process ends with: what the last answer came to.
     pub(crate) fn exit_code(&self) -> ExitCode {
-        self.code.get()
+        *locked(&self.code)
     }
 
     fn notes_of_document(&self) -> Vec<String> {
-        if self.json { self.notes.take() } else { Vec::new() }
+        if self.json { self.take_notes() } else { Vec::new() }
     }
 
     fn answer<T: Kind>(
@@ -136,7 +146,7 @@ impl Output {
 
     /// Notes go before data, so that they are seen even when the data fills the screen.
     pub(crate) fn print_notes(&self) {
-        for note in self.notes.take() {
+        for note in self.take_notes() {
             if !self.quiet {
                 eprint(&format!("{}\n", paint(DIM, &render::line(&note))));
             }
@@ -148,11 +158,16 @@ impl Output {
         if !self.json {
             self.print_notes();
         }
-        for hint in self.hints.take().iter().filter(|_| !self.quiet) {
+        for hint in std::mem::take(&mut *locked(&self.hints)).iter().filter(|_| !self.quiet) {
             eprint(&format!("{}\n", paint(DIM, &render::line(hint))));
         }
         Ok(())
     }
+}
+
+/// What several threads may change.
+fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Who answers, the command or somebody who interrupts it: whoever comes first.
@@ -215,7 +230,7 @@ pub(crate) fn print_json<T: Serialize>(document: &T) -> io::Result<()> {
 /// Prints an error and gives its exit code.
 pub(crate) fn report_error(error: &CliError, json: bool) -> ExitCode {
     // Where the document cannot be written, standard error says it.
-    if json && finish_write(print_json(&ErrorDocument::new(error.body()))).is_ok() {
+    if json && finish_write(print_json(&ErrorDocument::new(body(error)))).is_ok() {
         return error.code;
     }
     eprint(&error_text(error));
@@ -224,9 +239,17 @@ pub(crate) fn report_error(error: &CliError, json: bool) -> ExitCode {
 
 /// An error for people. What has several lines, such as the words of git, is printed as lines.
 fn error_text(error: &CliError) -> String {
-    let mut text = format!("{} {}\n", paint(BAD, "error:"), render::lines(&error.message, "  "));
+    let mut text = format!(
+        "{} {}\n",
+        paint(BAD, "error:"),
+        render::lines(&paths_in(error.message.clone()), "  ")
+    );
     if let Some(hint) = &error.hint {
-        text.push_str(&format!("  {} {}\n", paint(DIM, "hint:"), render::lines(hint, "    ")));
+        text.push_str(&format!(
+            "  {} {}\n",
+            paint(DIM, "hint:"),
+            render::lines(&paths_in(hint.clone()), "    ")
+        ));
     }
     text
 }

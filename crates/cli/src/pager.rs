@@ -15,7 +15,7 @@ const USUAL: &str = "less -FRX";
 
 /// Shows text that may have colours in it: through a pager where somebody looks at a terminal, else directly.
 pub(crate) fn show(context: &Context, text: &str, wanted: bool) -> Result<()> {
-    let pager = command(&context.settings.config.ui.pager, |name| {
+    let pager = command(&context.config().ui.pager, |name| {
         std::env::var(name).ok().filter(|value| !value.is_empty())
     });
     match pager {

@@ -1,18 +1,19 @@
-//! A root as a directory for one command, and back.
+//! A root as a directory, and back.
 //!
-//! A [`MountSession`] turns a root of a vault into a directory that one confined command works in, and afterwards into
-//! the root that the command left. It plans in plain data what the sandbox's init then mounts inside the namespaces; it
-//! mounts nothing itself.
+//! A [`Driver`] turns a root of a vault into layers to stack or into a directory, and afterwards what was written there into
+//! the root that it makes; a [`MountSession`] takes one root through one driver. This crate knows stacks and directories: it
+//! starts no process and mounts nothing itself.
 
-mod access;
-mod data_layers;
+mod driver;
+mod drivers;
 mod error;
+mod request;
 mod session;
-mod target;
+mod view;
 
-pub use access::LeftAccess;
-pub use data_layers::{data_layers_work, try_data_layers};
+pub use driver::{After, Captured, Driver, DriverWords, Prepared};
+pub use drivers::{candidates, driver_of, drivers};
 pub use error::{MountError, Result};
-pub use offshoot_vocabulary::{Driver, DriverChoice};
-pub use session::{Inside, MountRequest, MountSession, MountState, Sealed};
-pub use target::{UNBOUND, target_for};
+pub use request::MountRequest;
+pub use session::MountSession;
+pub use view::{Layers, UpperNames, View};

@@ -31,8 +31,8 @@ impl Category {
         Self::HostEscapeRisk,
     ];
 
-    /// The word for it.
-    pub const fn word(self) -> &'static str {
+    /// Its name in documents and rules.
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::ReadOnly => "read_only",
             Self::Interactive => "interactive",
@@ -45,13 +45,13 @@ impl Category {
 
     /// The category that a word stands for.
     pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|category| category.word() == word)
+        Self::ALL.into_iter().find(|category| category.as_str() == word)
     }
 }
 
 impl fmt::Display for Category {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }
 
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn words_lead_back() {
         for category in Category::ALL {
-            assert_eq!(Category::from_word(category.word()), Some(category));
+            assert_eq!(Category::from_word(category.as_str()), Some(category));
         }
         assert_eq!(Category::from_word("harmless"), None);
     }

@@ -7,6 +7,7 @@ mod code;
 mod command;
 mod directory;
 mod draft;
+mod finding;
 mod operands;
 mod path;
 mod pattern;
@@ -19,7 +20,7 @@ mod words;
 
 use crate::category::{Categories, Category};
 use crate::context::Context;
-use crate::judged::{Judged, Part, Reason};
+use crate::judged::{Judged, PartKind, Reason};
 use crate::knowledge;
 use crate::script::{Input, Script, Simple, Unclear, Word};
 
@@ -135,17 +136,17 @@ impl<'a> Classifier<'a> {
         let mut draft = Draft::default();
         draft.add_all(variable.adds, || format!("{name}: {}", variable.why).into());
         let shown = format!("{name}={}", value.display());
-        self.emit(Part::Assignment, vec![Word::new(shown)], draft);
+        self.emit(PartKind::Assignment, vec![Word::new(shown)], draft);
     }
 
     fn unclear(&mut self, unclear: &Unclear) {
         let mut draft = Draft::default();
         draft.add(Category::Mutating, unclear.why.clone());
-        self.emit(Part::Unclear, vec![Word::new(unclear.text.as_str())], draft);
+        self.emit(PartKind::Unclear, vec![Word::new(unclear.text.as_str())], draft);
     }
 
     /// Puts down what was found, with what the wrappers bring.
-    fn emit(&mut self, part: Part, words: Vec<Word>, draft: Draft) {
+    fn emit(&mut self, part: PartKind, words: Vec<Word>, draft: Draft) {
         let Draft { categories, mut reasons, mut paths, .. } = draft;
         let mut wrapped = Categories::READ_ONLY;
         for wrapper in &self.wrappers {

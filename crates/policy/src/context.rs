@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-pub use offshoot_vocabulary::Network;
+use offshoot_vocabulary::Network;
 
 /// Where a command would run, and with what.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

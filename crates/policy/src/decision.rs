@@ -20,8 +20,8 @@ impl Decision {
     pub const ALL: [Self; 4] =
         [Self::Allow, Self::AllowWithCheckpoint, Self::RequireApproval, Self::Deny];
 
-    /// The word for it.
-    pub const fn word(self) -> &'static str {
+    /// Its name in documents and rules.
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Allow => "allow",
             Self::AllowWithCheckpoint => "allow_with_checkpoint",
@@ -32,7 +32,7 @@ impl Decision {
 
     /// The decision that a word stands for.
     pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|decision| decision.word() == word)
+        Self::ALL.into_iter().find(|decision| decision.as_str() == word)
     }
 
     /// Whether the command runs now.
@@ -43,6 +43,6 @@ impl Decision {
 
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }

@@ -9,7 +9,7 @@ use crate::script::Word;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Judged {
     /// What part of a simple command this is.
-    pub part: Part,
+    pub part: PartKind,
     /// The program and its arguments, wrappers removed; for other parts, what people should see.
     pub words: Vec<Word>,
     /// The wrappers that were looked through, outermost first: `sudo`, `env`, `xargs`, `sh -c`.
@@ -50,7 +50,7 @@ impl Judged {
 
     /// The name of the program, without the folders that lead to it.
     pub fn program(&self) -> Option<String> {
-        let word = self.words.first().filter(|_| self.part == Part::Program)?.literal()?;
+        let word = self.words.first().filter(|_| self.part == PartKind::Program)?.literal()?;
         word.rsplit('/').next().map(str::to_owned)
     }
 
@@ -64,14 +64,14 @@ impl Judged {
     pub fn only_writes_outside(&self) -> bool {
         let mut reaching =
             self.reasons.iter().filter(|reason| reason.category == Category::HostEscapeRisk);
-        let writes = self.paths.iter().any(|touched| touched.access != Access::Read);
+        let writes = self.paths.iter().any(|touched| touched.access != PathAccess::Read);
         writes && reaching.all(|reason| reason.why.ends_with(OUTSIDE))
     }
 }
 
 /// What part of a simple command was judged. Rules that name a program are about programs alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Part {
+pub enum PartKind {
     /// A program with its arguments.
     #[default]
     Program,
@@ -83,9 +83,9 @@ pub enum Part {
     Unclear,
 }
 
-impl Part {
-    /// The word for it.
-    pub const fn word(self) -> &'static str {
+impl PartKind {
+    /// Its name in documents and rules.
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Program => "program",
             Self::Redirection => "redirection",
@@ -108,14 +108,14 @@ pub struct Reason {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TouchedPath {
     /// What is done to it.
-    pub access: Access,
+    pub access: PathAccess,
     /// Absolute, without `.` and `..`, as far as that can be said without looking.
     pub path: String,
 }
 
 /// What is done to a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub enum PathAccess {
     /// It is read.
     Read,
     /// It is made or changed.
@@ -124,9 +124,9 @@ pub enum Access {
     Delete,
 }
 
-impl Access {
-    /// The word for it.
-    pub const fn word(self) -> &'static str {
+impl PathAccess {
+    /// Its name in documents and rules.
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",
             Self::Write => "write",

@@ -16,8 +16,8 @@ pub enum Layer {
 }
 
 impl Layer {
-    /// The word for it.
-    pub const fn word(self) -> &'static str {
+    /// Its name in documents and rules.
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::BuiltIn => "built_in",
             Self::User => "user",
@@ -34,6 +34,6 @@ impl Layer {
 
 impl fmt::Display for Layer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
+        f.write_str(self.as_str())
     }
 }

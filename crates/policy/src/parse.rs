@@ -1,25 +1,24 @@
 //! From bytes to a [`Script`]: every simple command of a text for the shell.
 //!
-//! A text is read twice. The first reader is written by hand, for three reasons. It reads a text as dash and as bash do,
-//! because `/bin/sh` may be either. Its work grows with the length of the text alone and its depth is bounded, whatever the
-//! text. And what it is not sure of it calls unclear, where a shell that wants to run things would guess. The second is
-//! `brush-parser`, the grammar of a shell that others keep: what it finds and the first did not makes the text unclear. It is
-//! spared texts that are too plain to be misread.
+//! The reader is written by hand, for three reasons. It reads a text as dash and as bash do, because `/bin/sh` may be either.
+//! Its work grows with the length of the text alone and its depth is bounded, whatever the text. And what it is not sure of it
+//! calls unclear, where a shell that wants to run things would guess. Tests hold it against real shells, and against a parser
+//! that others keep.
 
 mod ansi;
 mod brace;
 mod command;
 mod compound;
+mod dialect;
 mod document;
 mod dollar;
 mod found;
 mod list;
 mod merge;
 mod parameter;
-mod plain;
+mod pending;
 mod reader;
 mod redirect;
-mod second;
 mod test_command;
 #[cfg(test)]
 mod tests;
@@ -28,27 +27,15 @@ mod word;
 use std::borrow::Cow;
 
 use crate::script::{Script, Simple, Unclear, Word};
+use dialect::Dialect;
 use found::Found;
-use reader::{Dialect, Reader};
+use reader::Reader;
 
 /// The longest text that is looked at, in bytes.
 pub const MAX_TEXT: usize = 64 * 1024;
 
 /// What a text for `/bin/sh` asks for, be that dash or bash: where they read it differently both readings are in the script.
 pub fn parse_text(text: &[u8]) -> Script {
-    let mut script = first_reading(text);
-    // A text that is unclear already stays so, and is not worth the time.
-    if script.unclear.is_empty() {
-        let valid = String::from_utf8_lossy(text);
-        if let Some(why) = second::objection(&valid, &script) {
-            script.unclear.push(unclear(&valid, why));
-        }
-    }
-    script
-}
-
-/// What the reader that is written by hand finds.
-fn first_reading(text: &[u8]) -> Script {
     if text.len() > MAX_TEXT {
         return only_unclear(&text[..64], "the text is longer than 64 KiB");
     }
@@ -65,11 +52,11 @@ fn first_reading(text: &[u8]) -> Script {
         bash.into_script()
     };
     if matches!(valid, Cow::Owned(_)) {
-        script.unclear.push(unclear(&valid, "it is not UTF-8"));
+        script.unclear.push(Unclear::new(&valid, "it is not UTF-8"));
     }
     // Shells use these bytes as marks of their own, and have been confused by them.
     if text.iter().any(|byte| matches!(byte, 1 | 0x7f)) {
-        script.unclear.push(unclear(&valid, "there is a control character in the text"));
+        script.unclear.push(Unclear::new(&valid, "there is a control character in the text"));
     }
     script
 }
@@ -81,7 +68,7 @@ pub fn parse_argv<A: AsRef<[u8]>>(arguments: &[A]) -> Script {
     for argument in arguments {
         let text = String::from_utf8_lossy(argument.as_ref());
         if matches!(text, Cow::Owned(_)) {
-            script.unclear.push(unclear(&text, "an argument is not UTF-8"));
+            script.unclear.push(Unclear::new(&text, "an argument is not UTF-8"));
         }
         simple.words.push(Word::new(text));
     }
@@ -100,18 +87,5 @@ fn read(text: &str, dialect: Dialect) -> Found {
 
 fn only_unclear(text: &[u8], why: &str) -> Script {
     let text = String::from_utf8_lossy(&text[..text.len().min(64)]);
-    Script { commands: Vec::new(), unclear: vec![unclear(&text, why)] }
-}
-
-fn unclear(text: &str, why: &str) -> Unclear {
-    Unclear { text: shortened(text), why: why.to_owned() }
-}
-
-/// The beginning of a text, as much as fits into a line.
-fn shortened(text: &str) -> String {
-    let mut short: String = text.chars().take(40).collect();
-    if short.len() < text.len() {
-        short.push('…');
-    }
-    short
+    Script { commands: Vec::new(), unclear: vec![Unclear::new(&text, why)] }
 }

@@ -6,16 +6,17 @@
 
 #[cfg(not(feature = "rego"))]
 mod absent;
+mod answer;
 #[cfg(feature = "rego")]
 mod functions;
 #[cfg(feature = "rego")]
-mod input;
+pub(crate) mod input;
+#[cfg(feature = "rego")]
+mod module;
 #[cfg(feature = "rego")]
 mod nesting;
 #[cfg(feature = "rego")]
 mod own_stack;
-#[cfg(feature = "rego")]
-mod policy;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -23,24 +24,24 @@ use std::time::Duration;
 
 use crate::context::Context;
 use crate::decision::Decision;
-use crate::engine::NamedText;
 use crate::error::Problem;
 use crate::layer::Layer;
-use crate::verdict::{PartVerdict, RuleInfo};
+use crate::options::NamedText;
+use crate::verdict::part::PartVerdict;
+use crate::verdict::rule_info::RuleInfo;
 
 #[cfg(not(feature = "rego"))]
-use absent::Policy;
+use absent::Module;
+use answer::Answer;
 #[cfg(feature = "rego")]
-pub use input::input_document;
-#[cfg(feature = "rego")]
-use policy::Policy;
+use module::Module;
 
 /// A file of Rego.
 #[derive(Debug)]
 pub(crate) struct RegoFile {
     layer: Layer,
     name: Arc<str>,
-    policy: Policy,
+    policy: Module,
 }
 
 /// What a file of Rego wants.
@@ -52,19 +53,10 @@ pub(crate) struct Wish {
     pub(crate) floor: Option<(Decision, Arc<RuleInfo>)>,
 }
 
-/// What a policy said.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Answer {
-    decision: Option<Decision>,
-    reason: Option<String>,
-    deny: Vec<String>,
-    require_approval: Vec<String>,
-}
-
 impl RegoFile {
     /// Reads a file.
     pub(crate) fn load(layer: Layer, file: &NamedText) -> Result<Self, Problem> {
-        let policy = Policy::load(&file.name, &file.text)?;
+        let policy = Module::load(&file.name, &file.text)?;
         Ok(Self { layer, name: Arc::from(file.name.as_str()), policy })
     }
 

@@ -1,28 +1,23 @@
 //! Rules in files, laid over each other and over what is built in.
 
-mod built_in;
+pub(crate) mod built_in;
 mod defaults;
 mod examples;
-mod facts;
+pub(crate) mod facts;
 mod file;
 mod globs;
 mod layer_rules;
-mod load;
+pub(crate) mod load;
 mod prefixes;
-mod remedy;
+pub(crate) mod remedy;
 mod rule;
 
-pub(crate) use built_in::{Opinion, built_in};
-pub(crate) use facts::Facts;
-#[cfg(feature = "rego")]
-pub(crate) use facts::{name, text};
-pub(crate) use load::load;
-pub(crate) use remedy::why_it_stays;
-
 use crate::context::Context;
-use crate::judged::Part;
-use crate::verdict::{PartVerdict, Remedy};
-use built_in::effective;
+use crate::judged::PartKind;
+use crate::verdict::part::PartVerdict;
+use crate::verdict::remedy::Remedy;
+use built_in::{Opinion, built_in, effective};
+use facts::Facts;
 use layer_rules::LayerRules;
 use remedy::JudgeWords;
 
@@ -89,7 +84,7 @@ impl Rules {
         let Some(said) = self.user.say(facts) else {
             let default = self.user.defaults.in_place(facts.categories, network);
             let own = self.user.defaults.strictest(facts.categories);
-            let may_widen = facts.judged.part != Part::Unclear;
+            let may_widen = facts.judged.part != PartKind::Unclear;
             return match default {
                 Some(default) if may_widen || default.decision >= stands.decision => (default, own),
                 _ => (stands, own),

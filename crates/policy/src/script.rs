@@ -2,7 +2,7 @@
 
 mod word;
 
-pub use word::{Piece, Word};
+pub use word::{Word, WordPiece};
 
 /// All that a text or an argument list asks for.
 ///
@@ -87,4 +87,15 @@ pub struct Unclear {
     pub text: String,
     /// Why.
     pub why: String,
+}
+
+impl Unclear {
+    /// A text, of which as much is kept as fits into a line, and why it is not understood.
+    pub(crate) fn new(text: &str, why: &str) -> Self {
+        let mut short: String = text.chars().take(40).collect();
+        if short.len() < text.len() {
+            short.push('…');
+        }
+        Self { text: short, why: why.to_owned() }
+    }
 }

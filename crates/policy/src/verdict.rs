@@ -1,13 +1,20 @@
 //! What was decided, and why.
 
+pub(crate) mod appeal;
+pub(crate) mod part;
+pub(crate) mod remedy;
+pub(crate) mod rule_info;
+
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::category::{Categories, Category};
 use crate::decision::Decision;
-use crate::engine::Appeal;
 use crate::judged::Judged;
-use crate::layer::Layer;
+use appeal::Appeal;
+use part::PartVerdict;
+use remedy::Remedy;
+use rule_info::RuleInfo;
 
 /// What was decided about a whole request.
 #[derive(Clone, Debug)]
@@ -44,37 +51,4 @@ impl Verdict {
     pub fn remedy(&self) -> Option<Remedy> {
         self.appeal.as_ref().map(|appeal| appeal.remedy(&self.parts))
     }
-}
-
-/// What rules say about one part. Rego speaks about the whole request only, so that a part may be stricter than the verdict.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PartVerdict {
-    /// The part.
-    pub judged: Judged,
-    /// What was decided about it alone.
-    pub decision: Decision,
-    /// The rule that decided.
-    pub rule: Arc<RuleInfo>,
-}
-
-/// A rule that decided.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RuleInfo {
-    /// Whose it is.
-    pub layer: Layer,
-    /// Its name: as it was given, `defaults.CATEGORY` for a default, `data.offshoot.NAME` for Rego.
-    pub name: String,
-    /// The file that it is in, as it was called; none for what is built in.
-    pub file: Option<Arc<str>>,
-    /// Its reason, where it gives one.
-    pub reason: Option<Cow<'static, str>>,
-}
-
-/// What would have let a request run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Remedy {
-    /// The smallest rules that would have allowed it, as TOML for the user's file; none where no rule of the user can.
-    pub rule: Option<String>,
-    /// Where they belong, or why there are none.
-    pub advice: String,
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use offshoot_policy::{
-    Context, Decision, Engine, EngineOptions, Layer, LayerSource, NamedText, Network, PolicyError,
+    Context, Decision, Layer, LayerSource, NamedText, Network, Policy, PolicyError, PolicyOptions,
     Verdict, parse_argv, parse_text,
 };
 
@@ -19,7 +19,7 @@ fn context() -> Context {
     }
 }
 
-fn try_engine(layers: &[(Layer, &str)]) -> Result<Engine, PolicyError> {
+fn try_engine(layers: &[(Layer, &str)]) -> Result<Policy, PolicyError> {
     let source = |(layer, rules): &(Layer, &str)| LayerSource {
         layer: *layer,
         toml: Some(NamedText {
@@ -29,13 +29,13 @@ fn try_engine(layers: &[(Layer, &str)]) -> Result<Engine, PolicyError> {
         rego: None,
     };
     let layers = layers.iter().map(source).collect();
-    Engine::new(&EngineOptions { layers, ..EngineOptions::default() })
+    Policy::new(&PolicyOptions { layers, ..PolicyOptions::default() })
 }
 
 #[track_caller]
 fn decide(layers: &[(Layer, &str)], text: &str) -> Verdict {
-    let engine = try_engine(layers).unwrap_or_else(|error| panic!("{error}"));
-    engine.decide(&parse_text(text.as_bytes()), &context())
+    let policy = try_engine(layers).unwrap_or_else(|error| panic!("{error}"));
+    policy.decide(&parse_text(text.as_bytes()), &context())
 }
 
 #[track_caller]
@@ -68,10 +68,10 @@ fn what_is_built_in() {
 
 #[test]
 fn a_list_of_arguments_is_decided_without_a_shell() {
-    let engine = try_engine(&[(Layer::Project, NO_FORCE_PUSH)]).unwrap();
-    let denied = engine.decide(&parse_argv(&["git", "push", "--force"]), &context());
+    let policy = try_engine(&[(Layer::Project, NO_FORCE_PUSH)]).unwrap();
+    let denied = policy.decide(&parse_argv(&["git", "push", "--force"]), &context());
     assert_eq!(denied.decision, Deny);
-    let plain = engine.decide(&parse_argv(&["echo", "; git push --force"]), &context());
+    let plain = policy.decide(&parse_argv(&["echo", "; git push --force"]), &context());
     assert_eq!(plain.decision, Allow);
 }
 

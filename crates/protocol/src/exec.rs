@@ -1,7 +1,7 @@
 //! The envelope of an exec: what was asked, what was decided, what happened and what changed.
 
 use offshoot_vocabulary::{
-    CheckpointMode, Confinement, Driver, Durability, ExecState, HomeView, Network,
+    CheckpointMode, Confinement, DriverName, Durability, ExecState, HomeView, Network,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -161,7 +161,7 @@ pub struct ExecResultDoc {
     pub durability: Durability,
     /// How the workspace was made a directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub driver: Option<Driver>,
+    pub driver: Option<DriverName>,
     /// What confined it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<SandboxDoc>,
@@ -279,8 +279,22 @@ pub struct SandboxDoc {
     /// Package caches that outlive it: what it wrote there is kept for later commands of the vault.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub caches: Vec<String>,
+    /// The limits that it was held to.
+    #[serde(default)]
+    pub limits: LimitsDoc,
     /// Everything else in force, such as `no_new_privs`.
     pub restrictions: Vec<String>,
+}
+
+/// The limits that a command was held to, as the kernel had them; none where there was none.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LimitsDoc {
+    /// Processes and threads. The host's own root is held to none.
+    pub processes: Option<u64>,
+    /// Bytes of one file.
+    pub file_size: Option<u64>,
+    /// Bytes of address space of one process.
+    pub memory: Option<u64>,
 }
 
 /// The network of a command.

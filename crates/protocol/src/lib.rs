@@ -34,7 +34,7 @@ pub use change::{ChangeDoc, DiffDoc, HunkDoc, LineDoc, SideDoc, StatusDoc};
 pub use document::{Document, ErrorBody, ErrorDocument, Kind, Question, SCHEMA_VERSION};
 pub use exec::{
     DiscardedDoc, ExecEnvelopeDoc, ExecEventDoc, ExecListDoc, ExecLogsDoc, ExecRequestDoc,
-    ExecResultDoc, ExecSummaryDoc, ExecUsageDoc, NetworkDoc, SandboxDoc, TruncatedDoc,
+    ExecResultDoc, ExecSummaryDoc, ExecUsageDoc, LimitsDoc, NetworkDoc, SandboxDoc, TruncatedDoc,
 };
 pub use file::{
     EditDoc, EntryDoc, ExportDoc, FileDoc, HistoryDoc, ImportDoc, ListDoc, SkippedDoc, VersionDoc,

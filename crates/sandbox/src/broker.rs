@@ -11,17 +11,18 @@ mod judge;
 mod powers;
 mod relocate;
 mod remove;
+mod rename;
 mod request;
 mod resolve;
+mod scene;
 mod tree;
 mod unify;
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
@@ -32,6 +33,8 @@ use crate::error::{Result, SandboxError, system};
 use crate::sys::seccomp::{self, Answer, Notice};
 use judge::{Verdict, Work};
 use request::Request;
+pub(crate) use scene::Scene;
+use scene::Shared;
 
 /// Deep trees are walked by recursion.
 const MOVER_STACK: usize = 64 << 20;
@@ -44,29 +47,6 @@ struct Broker {
     /// Ends with the receiving thread.
     gone: Receiver<()>,
     shared: Arc<Shared>,
-}
-
-/// What all threads of a broker know.
-struct Shared {
-    /// Where calls are told about.
-    listener: OwnedFd,
-    scene: Arc<Scene>,
-    /// The receiving thread has nothing to do, and no other thread is at work.
-    idle: AtomicBool,
-}
-
-/// Where the workspace is mounted and who works on it.
-pub(crate) struct Scene {
-    /// The device number of the workspace's mount; nothing elsewhere is touched.
-    pub(crate) device: u64,
-    /// The first process inside, whose children are all others.
-    pub(crate) init: i32,
-    /// The directory that changes go to, where it can be reached from here.
-    pub(crate) upper: Option<OwnedFd>,
-    /// Where the command sees directories of its workspace, each with its path in the workspace.
-    pub(crate) places: Vec<(PathBuf, PathBuf)>,
-    /// One directory moves at a time, as in the kernel, whichever command moves it.
-    pub(crate) moving: Mutex<()>,
 }
 
 /// The brokers of a command and of those who joined it.

@@ -41,6 +41,13 @@ fn all_ids(file: &str) -> std::io::Result<String> {
     Ok(map)
 }
 
+/// Whether this is the root of the host itself, and not of a container with users of its own.
+pub(crate) fn is_host_root() -> bool {
+    let own = || fs::read_to_string("/proc/self/uid_map").ok();
+    let same = |map: String| map.split_ascii_whitespace().eq(["0", "0", "4294967295"]);
+    rustix::process::getuid().is_root() && own().is_some_and(same)
+}
+
 fn map_own(pid: i32) -> Result<()> {
     let (uid, gid) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
     let write = |file: &str, text: String| fs::write(format!("/proc/{pid}/{file}"), text);

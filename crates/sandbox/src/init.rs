@@ -7,6 +7,7 @@
 mod caches;
 mod command;
 mod files;
+mod findings;
 mod guests;
 mod mounts;
 mod network;
@@ -17,6 +18,7 @@ use std::os::fd::{BorrowedFd, RawFd};
 
 use rustix::io::Errno;
 
+pub(crate) use self::findings::UNLIMITED;
 pub(crate) use self::guests::Room;
 use self::guests::{DOOR, Guests};
 use crate::message::{Buffer, Kind};
@@ -189,11 +191,11 @@ fn run(
     let terminal = script.terminal.as_ref().map(terminal::open).transpose();
     let terminal = step(Step::Terminal, terminal)?;
     let execute = &mut || command::execute(script);
-    let (started, unheard) =
+    let (started, told) =
         command::start(script, terminal.is_some(), &script.directory, execute, buffer, stack)?;
     let_go_of_streams();
     let guests = Guests::new(room);
-    let mut serving = serve::Serving { script, buffer, stack, signals, made, unheard, guests };
+    let mut serving = serve::Serving { script, buffer, stack, signals, made, told, guests };
     serving.serve(started, terminal);
     // The end of this process ends all others, but closes its descriptors first: nobody is to see renames fail in between.
     let _nobody_is_left = sys::signal_all(libc::SIGKILL);

@@ -10,11 +10,11 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect, listen};
 use rustix::termios::OptionalActions;
 
+use crate::cancel::Requests;
 use crate::error::{Result, SandboxError, system};
 use crate::message::{Buffer, Kind};
 use crate::running::{Observer, Running, Status, Timeout};
 use crate::script::CommandStrings;
-use crate::signals::Signals;
 use crate::spec::Command;
 use offshoot_vocabulary::Network;
 
@@ -97,9 +97,9 @@ impl Joined {
         mut self,
         timeout: &Timeout,
         observer: &mut dyn Observer,
-        signals: Option<&Signals>,
+        requests: Requests<'_>,
     ) -> Result<JoinedEnd> {
-        let (numbers, ending) = self.0.until_ended(timeout, observer, signals)?;
+        let (numbers, ending) = self.0.until_ended(timeout, observer, requests)?;
         Ok(JoinedEnd {
             status: Status::decode(numbers[0] as i32),
             timed_out: ending.timed_out,

@@ -7,8 +7,8 @@ use std::sync::{Mutex, PoisonError};
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
+use crate::in_force::Scratch;
 use crate::message::{Buffer, Kind, Top};
-use crate::spec::Scratch;
 use crate::sys;
 
 /// The init, which has the capabilities of its user namespace over the caller's own files. It ends when this is dropped.

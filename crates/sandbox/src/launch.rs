@@ -14,12 +14,13 @@ use rustix::io::Errno;
 
 use crate::broker::Scene;
 use crate::error::{FRESH_PROC, LAYERS, READ_ONLY_LAYERS, Result, SandboxError, system};
-use crate::init::{self, Room, Step};
+use crate::in_force::{Findings, InForce, Renames};
+use crate::init::{self, Room, Step, UNLIMITED};
 use crate::keeper::Keeper;
 use crate::message::{self, Buffer, Kind};
 use crate::running::{Feed, Running};
 use crate::script::Script;
-use crate::spec::{Files, InForce, Renames, Spec, WorkspaceMount};
+use crate::spec::{Files, Limits, Spec, WorkspaceMount};
 use crate::sys::Stack;
 use crate::{ids, sys};
 use streams::Streams;
@@ -31,6 +32,9 @@ const NAMESPACES: [(&str, i32); 5] = [
     ("ipc", libc::CLONE_NEWIPC),
     ("uts", libc::CLONE_NEWUTS),
 ];
+
+/// The namespace that a command has which reaches nothing.
+const NET: &str = "net";
 
 /// Makes the inside and starts the command in it.
 pub fn launch(spec: &Spec) -> Result<Running> {
@@ -91,9 +95,14 @@ fn go(spec: &Spec, running: &mut Running, script: &Script, pid: i32) -> Result<(
     if let (Some(master), Some(terminal)) = (started.master, &spec.command.terminal) {
         running.attach(master, terminal).map_err(system("cannot use the terminal"))?;
     }
+    let namespaces = std::mem::take(&mut running.in_force.namespaces);
     running.in_force = InForce {
-        namespaces: std::mem::take(&mut running.in_force.namespaces),
+        network: network_of(&namespaces),
+        namespaces,
         home: started.home,
+        writable: started.findings.writable(),
+        limits: held_to(&spec.limits, started.limits),
+        restrictions: started.findings.restrictions(),
         renames,
         private: script.private_paths(),
         hidden: spec.hidden.clone(),
@@ -147,9 +156,27 @@ fn upper(files: &Files) -> Option<OwnedFd> {
 fn namespaces(network: Network) -> Vec<(&'static str, i32)> {
     let mut namespaces = NAMESPACES.to_vec();
     if network == Network::None {
-        namespaces.push(("net", libc::CLONE_NEWNET));
+        namespaces.push((NET, libc::CLONE_NEWNET));
     }
     namespaces
+}
+
+/// What a command reaches that has these namespaces of its own.
+fn network_of(namespaces: &[&str]) -> Network {
+    if namespaces.contains(&NET) { Network::None } else { Network::Host }
+}
+
+/// Those of the limits asked for that a command is held to, as the kernel has them.
+fn held_to(asked: &Limits, has: [i64; 4]) -> Limits {
+    let [open_files, processes, file_size, memory] =
+        has.map(|limit| (limit != UNLIMITED).then(|| limit.cast_unsigned()));
+    Limits {
+        open_files: open_files.filter(|_| asked.open_files.is_some()),
+        // The kernel counts the processes of the host's own root and lets it have more.
+        processes: processes.filter(|_| asked.processes.is_some() && !ids::is_host_root()),
+        file_size: file_size.filter(|_| asked.file_size.is_some()),
+        memory: memory.filter(|_| asked.memory.is_some()),
+    }
 }
 
 /// A command that runs.
@@ -163,6 +190,10 @@ struct Started {
     unheard: Option<Errno>,
     /// Which caches are in place, a bit for each.
     caches: u64,
+    /// What else is in force.
+    findings: Findings,
+    /// Its limits of open files, processes, the size of a file and memory.
+    limits: [i64; 4],
     /// The caller's end of its terminal.
     master: Option<OwnedFd>,
 }
@@ -190,6 +221,8 @@ fn await_start(running: &mut Running, script: &Script, program: &Path) -> Result
             device: message.numbers[1] as u64,
             listener,
             caches: message.numbers[3] as u64,
+            findings: Findings::from_number(message.numbers[4]),
+            limits: std::array::from_fn(|at| message.numbers[5 + at]),
             unheard: Some(message.numbers[2]).filter(|number| *number != 0).map(errno),
             master: message.descriptor,
         }),

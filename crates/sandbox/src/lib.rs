@@ -9,8 +9,10 @@
 //! do nothing else. Everything it needs is prepared by the parent as a script.
 
 mod broker;
+mod cancel;
 mod error;
 mod ids;
+mod in_force;
 mod init;
 mod join;
 mod keeper;
@@ -24,16 +26,18 @@ mod spec;
 #[expect(unsafe_code, reason = "system calls that no safe wrapper offers")]
 mod sys;
 
+pub use cancel::{Cancel, Requests};
 pub use error::{Result, SandboxError};
+pub use in_force::{InForce, Renames, Restriction, Scratch};
 pub use join::{Joined, JoinedEnd, join, make_door};
 pub use keeper::Keeper;
 pub use launch::{keep, launch, launch_noted};
 pub use offshoot_vocabulary::{HomeView, Network};
-pub use probe::{ProbeReport, probe, read_through};
+pub use probe::{attempt, read_through};
 pub use running::{Ended, Flow, Observer, Running, Status, Stream, Timeout, Usage};
 pub use signals::Signals;
 pub use spec::{
-    CacheMount, Command, Files, FolderMount, InForce, Limits, Overlay, Renames, Scratch, Spec,
-    Stdin, Terminal, Upper, WorkspaceMount, WrittenFile,
+    CacheMount, Command, Files, FolderMount, Limits, Overlay, Spec, Stdin, Terminal, Upper,
+    WorkspaceMount, WrittenFile,
 };
 pub use sys::give_way;

@@ -36,8 +36,8 @@ pub(crate) enum Kind {
     /// From the init: a step failed. Numbers: step, error; bytes: what the kernel says.
     Failed = 10,
     /// From the init: the command runs. Numbers: how its home looks, the device number of the workspace, why its renames are
-    /// not told about, 0 where they are, and which caches are in place, a bit for each; with the caller's end of its
-    /// terminal, if it has one.
+    /// not told about, 0 where they are, which caches are in place, a bit for each, what else was found to be in force, and its
+    /// limits of open files, processes, the size of a file and memory; with the caller's end of its terminal, if it has one.
     Started = 11,
     /// From the init: the command could not be executed. Numbers: error.
     NotExecuted = 12,
@@ -57,6 +57,8 @@ pub(crate) enum Kind {
     Waiting = 18,
     /// From the init, to one who would join: there is no place left. Numbers: how many there are.
     Full = 19,
+    /// From the init: somebody outside wants the command to end.
+    Asked = 20,
 }
 
 /// Which directory the caller means.
@@ -74,7 +76,7 @@ impl Kind {
     fn from_number(number: u8) -> Option<Self> {
         use Kind::*;
         let to_init = [Go, Terminate, Kill, Open, Leave, Join];
-        let from_inside = [Failed, Started, NotExecuted, Ended, Opened, Listener, Quiet];
+        let from_inside = [Failed, Started, NotExecuted, Ended, Opened, Listener, Quiet, Asked];
         let about_guests = [Terminal, Waiting, Full];
         let mut all = to_init.into_iter().chain(from_inside).chain(about_guests);
         all.find(|kind| *kind as u8 == number)

@@ -1,44 +1,15 @@
 //! Whether this system can confine a command, found by trying.
 
-use std::path::Path;
-
+use crate::cancel::Requests;
 use crate::error::SandboxError;
 use crate::launch::launch;
 use crate::running::{Flow, Observer, Stream, Timeout};
-use crate::spec::{Command, Files, Limits, Overlay, Spec, Stdin, Upper, WorkspaceMount};
+use crate::spec::{Command, Files, Limits, Overlay, Spec, Stdin, WorkspaceMount};
 use offshoot_vocabulary::Network;
 
-/// What was found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProbeReport {
-    /// Whether a command can be confined at all, on a plain directory.
-    pub namespaces: Result<(), SandboxError>,
-    /// Whether layers can be stacked in the directory that was given.
-    pub overlay: Result<(), SandboxError>,
-}
-
-/// Tries both in an existing empty directory, which should be where layers are to be.
-pub fn probe(scratch: &Path) -> ProbeReport {
-    let namespaces = attempt(Files::Directory(scratch.to_owned()));
-    let overlay = match &namespaces {
-        Ok(()) => attempt_overlay(scratch),
-        Err(error) => Err(error.clone()),
-    };
-    ProbeReport { namespaces, overlay }
-}
-
-fn attempt_overlay(scratch: &Path) -> Result<(), SandboxError> {
-    for name in ["lower", "upper", "work"] {
-        // A directory that cannot be made is reported by the mount that needs it.
-        let _missing = std::fs::create_dir(scratch.join(name)).is_err();
-    }
-    attempt(Files::Overlay(Overlay {
-        directory: scratch.to_owned(),
-        lower: vec!["lower".into()],
-        data: Vec::new(),
-        upper: Some(Upper { directory: "upper".into(), work: "work".into() }),
-        look_up: Vec::new(),
-    }))
+/// Whether a command can be confined on these files.
+pub fn attempt(files: Files) -> Result<(), SandboxError> {
+    run(files, &["true"], &mut Printed::default())
 }
 
 /// What the file `name` holds, read through these layers.
@@ -46,10 +17,6 @@ pub fn read_through(layers: Overlay, name: &str) -> Result<Vec<u8>, SandboxError
     let mut printed = Printed::default();
     run(Files::Overlay(layers), &["cat", name], &mut printed)?;
     Ok(printed.0)
-}
-
-fn attempt(files: Files) -> Result<(), SandboxError> {
-    run(files, &["true"], &mut Printed::default())
 }
 
 fn run(files: Files, arguments: &[&str], printed: &mut Printed) -> Result<(), SandboxError> {
@@ -79,7 +46,7 @@ fn run(files: Files, arguments: &[&str], printed: &mut Printed) -> Result<(), Sa
         },
     })?;
     let timeout = Timeout { after: None, grace: std::time::Duration::ZERO };
-    running.drive(&timeout, printed, None).map(drop)
+    running.drive(&timeout, printed, Requests::default()).map(drop)
 }
 
 /// What was printed to standard output.

@@ -16,13 +16,13 @@ pub(crate) use self::ending::Ending;
 use self::terminal::Terminal;
 
 use crate::broker::Brokers;
+use crate::cancel::{Cancel, Requests};
 use crate::error::{Result, SandboxError, system};
+use crate::in_force::InForce;
 use crate::keeper::Keeper;
 use crate::message::{Buffer, Kind, Message, NUMBERS};
 use crate::signals::{Signal, Signals};
-use crate::spec::{InForce, Renames};
 use crate::sys;
-use offshoot_vocabulary::HomeView;
 
 /// Which output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -123,6 +123,8 @@ pub struct Running {
     pub(crate) brokers: Brokers,
     buffer: Buffer,
     started: Instant,
+    /// Somebody outside wants it to end.
+    asked: bool,
 }
 
 impl std::fmt::Debug for Running {
@@ -138,19 +140,22 @@ impl Running {
         outputs: [Option<OwnedFd>; 2],
         feed: Option<Feed>,
     ) -> Self {
-        let in_force = InForce {
-            namespaces: Vec::new(),
-            home: HomeView::None,
-            private: Vec::new(),
-            hidden: Vec::new(),
-            scratch: Vec::new(),
-            caches: Vec::new(),
-            renames: Renames::Native,
-        };
+        let in_force = InForce::nothing();
         let started = Instant::now();
         let (socket, terminal) = (Some(socket), None);
         let (brokers, buffer) = (Brokers::default(), Buffer::new());
-        Self { in_force, pidfd, socket, outputs, feed, terminal, brokers, buffer, started }
+        Self {
+            in_force,
+            pidfd,
+            socket,
+            outputs,
+            feed,
+            terminal,
+            brokers,
+            buffer,
+            started,
+            asked: false,
+        }
     }
 
     pub(crate) fn begin(&mut self) {
@@ -174,9 +179,9 @@ impl Running {
         mut self,
         timeout: &Timeout,
         observer: &mut dyn Observer,
-        signals: Option<&Signals>,
+        requests: Requests<'_>,
     ) -> Result<Ended> {
-        let (ended, ending) = self.until_ended(timeout, observer, signals)?;
+        let (ended, ending) = self.until_ended(timeout, observer, requests)?;
         self.finish(ended, &ending)
     }
 
@@ -185,11 +190,11 @@ impl Running {
         &mut self,
         timeout: &Timeout,
         observer: &mut dyn Observer,
-        signals: Option<&Signals>,
+        requests: Requests<'_>,
     ) -> Result<([i64; NUMBERS], Ending)> {
         let mut ending = Ending::new(timeout, self.started);
         loop {
-            let ready = self.wait(ending.until(), signals)?;
+            let ready = self.wait(ending.until(), requests)?;
             self.pass_on(&ready, observer);
             if ready.has(Source::Socket)
                 && let Some(ended) = self.ended(observer)?
@@ -202,7 +207,13 @@ impl Running {
                 ending.hang_up(Instant::now());
             }
             if ready.has(Source::Signals) {
-                self.obey(signals, &mut ending, observer)?;
+                self.obey(requests.signals, &mut ending, observer)?;
+            }
+            let cancelled = ready.has(Source::Cancel) && requests.cancel.is_some_and(Cancel::take);
+            if (cancelled || std::mem::take(&mut self.asked))
+                && let Some(kind) = ending.interrupt(Instant::now())
+            {
+                self.say(kind)?;
             }
             if let Some(kind) = ending.due(Instant::now()) {
                 self.say(kind)?;
@@ -241,7 +252,7 @@ impl Running {
     }
 
     /// Waits until something can be done.
-    fn wait(&mut self, until: Option<Instant>, signals: Option<&Signals>) -> Result<Ready> {
+    fn wait(&mut self, until: Option<Instant>, requests: Requests<'_>) -> Result<Ready> {
         let mut sources = Vec::with_capacity(6);
         let mut events = Vec::with_capacity(6);
         let mut add = |source, event| {
@@ -255,8 +266,11 @@ impl Running {
                 add(source, PollFd::new(output, PollFlags::IN));
             }
         }
-        if let Some(signals) = signals {
+        if let Some(signals) = requests.signals {
             add(Source::Signals, PollFd::new(signals, PollFlags::IN));
+        }
+        if let Some(cancel) = requests.cancel {
+            add(Source::Cancel, PollFd::new(cancel, PollFlags::IN));
         }
         if let Some(feed) = &self.feed {
             add(Source::Feed, feed.event());
@@ -324,6 +338,7 @@ impl Running {
         match (message.kind, message.descriptor) {
             (Kind::Ended, _) => return Ok(Some(message.numbers)),
             (Kind::Quiet, _) => self.let_go()?,
+            (Kind::Asked, _) => self.asked = true,
             // Somebody joined, and renames directories too.
             (Kind::Listener, Some(listener)) => self.brokers.start(listener)?,
             (Kind::Waiting, _) => {
@@ -406,6 +421,7 @@ enum Source {
     Stdout,
     Stderr,
     Signals,
+    Cancel,
     Feed,
     FeedClosed,
 }

@@ -9,9 +9,10 @@ use offshoot_vocabulary::{HomeView, Network};
 use rustix::termios::{Termios, Winsize};
 
 use crate::error::{Result, SandboxError, system};
+use crate::in_force::Scratch;
 use crate::message::Top;
 use crate::spec::{
-    CacheMount, Command, Files, FolderMount, Limits, Overlay, Scratch, Spec, Terminal, Upper,
+    CacheMount, Command, Files, FolderMount, Limits, Overlay, Spec, Terminal, Upper,
     WorkspaceMount, WrittenFile,
 };
 use crate::sys::Pointers;

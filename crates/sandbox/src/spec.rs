@@ -4,11 +4,7 @@ use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
-use offshoot_vocabulary::{HomeView, Network};
-use rustix::io::Errno;
-
-use crate::message::Top;
-
+use offshoot_vocabulary::Network;
 /// Everything about one confined command.
 #[derive(Debug)]
 pub struct Spec {
@@ -166,42 +162,4 @@ pub enum Stdin {
     Bytes(Vec<u8>),
     /// What can be read here until it ends.
     From(OwnedFd),
-}
-
-/// What confines a running command.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InForce {
-    /// Namespaces of its own.
-    pub namespaces: Vec<&'static str>,
-    /// How its home looks.
-    pub home: HomeView,
-    /// Directories that are private and gone afterwards.
-    pub private: Vec<PathBuf>,
-    /// Directories that are masked.
-    pub hidden: Vec<PathBuf>,
-    /// Directories in which projects may lie and of which nothing stays.
-    pub scratch: Vec<Scratch>,
-    /// Directories that outlive it.
-    pub caches: Vec<&'static str>,
-    /// Who renames directories.
-    pub renames: Renames,
-}
-
-/// A directory that the command could write and of which nothing stays; what it wrote can be looked at until the keeper ends.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Scratch {
-    /// Where the command saw it, which is where the host has a directory of its own.
-    pub path: PathBuf,
-    pub(crate) top: Top,
-}
-
-/// Who renames directories of the workspace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Renames {
-    /// The kernel alone.
-    Native,
-    /// The broker, where the kernel cannot.
-    Brokered,
-    /// The kernel alone, because it refused to tell a broker about renames.
-    Refused(Errno),
 }

@@ -130,10 +130,12 @@ pub(crate) fn prctl(option: c_int, first: c_ulong, second: c_ulong) -> Result<()
     check(result.into()).map(drop)
 }
 
+/// There is room for so many capabilities.
+const LAST_CAPABILITY: c_ulong = 63;
+
 /// Takes every capability from this process, for good.
 pub(crate) fn drop_capabilities() -> Result<(), Errno> {
-    const LAST: c_ulong = 63;
-    for capability in 0..=LAST {
+    for capability in 0..=LAST_CAPABILITY {
         match prctl(libc::PR_CAPBSET_DROP, capability, 0) {
             // The kernel knows fewer capabilities than there is room for.
             Err(Errno::INVAL) => break,
@@ -147,6 +149,23 @@ pub(crate) fn drop_capabilities() -> Result<(), Errno> {
         inheritable: rustix::thread::CapabilitySet::empty(),
     };
     rustix::thread::set_capabilities(None, sets)
+}
+
+/// Whether no capability can come back by executing something.
+pub(crate) fn is_bounding_set_empty() -> bool {
+    let zero: c_ulong = 0;
+    for capability in 0..=LAST_CAPABILITY {
+        // SAFETY: takes numbers and answers with one.
+        let held = unsafe { libc::prctl(libc::PR_CAPBSET_READ, capability, zero, zero, zero) };
+        match check(held.into()) {
+            Ok(0) => {}
+            Ok(_) => return false,
+            // The kernel knows no more of them.
+            Err(Errno::INVAL) => return capability > 0,
+            Err(_) => return false,
+        }
+    }
+    true
 }
 
 /// Closes every descriptor from this one on.
@@ -316,6 +335,7 @@ pub(crate) fn child_signals() -> Result<OwnedFd, Errno> {
         let mut set: libc::sigset_t = mem::zeroed();
         libc::sigemptyset(&raw mut set);
         libc::sigaddset(&raw mut set, libc::SIGCHLD);
+        libc::sigaddset(&raw mut set, libc::SIGTERM);
         libc::sigprocmask(libc::SIG_SETMASK, &raw const set, ptr::null_mut());
         let fd = libc::signalfd(-1, &raw const set, libc::SFD_CLOEXEC | libc::SFD_NONBLOCK);
         check(fd.into()).map(|fd| OwnedFd::from_raw_fd(fd as RawFd))

@@ -7,11 +7,13 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags, params};
 
-use crate::catalog::{
-    Catalog, LAYERS, LINKS, Ledger, META, PACKS, STACKS, TABLES, Table, copy_catalog, upgrade,
-};
-use crate::error::{from_io, from_sqlite};
-use crate::{Hash, ObjectKind, OpenOptions, Put, StoreError};
+use crate::catalog::Catalog;
+use crate::catalog::options::OpenOptions;
+use crate::catalog::schema::upgrade;
+use crate::catalog::sums::Ledger;
+use crate::catalog::tables::{LAYERS, LINKS, META, PACKS, STACKS, TABLES, Table};
+use crate::error::{StoreError, from_io, from_sqlite};
+use crate::object::{Hash, ObjectKind, Put};
 
 /// "OffA": marks the file as ours.
 const APPLICATION_ID: i64 = 0x4f66_6641;
@@ -33,7 +35,7 @@ pub struct Archive {
 impl Archive {
     /// Starts an archive with one consistent state of a catalog. Nothing may be at `path`.
     pub fn create(path: &Path, catalog: &Catalog) -> Result<Self, StoreError> {
-        copy_catalog(catalog, path)?;
+        catalog.copy_to(path)?;
         let mut archive = Self::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         // One that cannot be written may be of an older format.
         upgrade(&mut archive.connection, path, &OpenOptions::default())?;

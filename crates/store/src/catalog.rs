@@ -7,66 +7,43 @@ mod extent;
 mod failed;
 mod garbage;
 mod links;
+pub(crate) mod options;
 mod packs;
-mod pool;
-mod reader;
-mod rows;
-mod schema;
+pub(crate) mod pool;
+pub(crate) mod reader;
+pub(crate) mod rows;
+pub(crate) mod schema;
 mod shrink;
 mod stacks;
-mod sums;
-mod tables;
+pub(crate) mod sums;
+pub(crate) mod tables;
+mod turns;
 mod verify;
-mod writer;
+pub(crate) mod writer;
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-pub(crate) use carry::copy_catalog;
-use connection::{busy_or, connect};
-pub use garbage::LinkRow;
-pub(crate) use pool::{Pool, Taken};
-pub use reader::Reader;
-pub use rows::{
-    AuditRow, ExecEnds, ExecRow, LayerRow, NewOperation, OperationRow, PackRow, RefChange, RefKey,
-    RefRow, SnapshotRow, StackRow,
-};
-pub use writer::Writer;
-
-pub(crate) use schema::upgrade;
-pub(crate) use sums::Ledger;
-pub(crate) use tables::{LAYERS, LINKS, META, PACKS, STACKS, TABLES, Table};
-
-use crate::error::{from_io, from_sqlite};
-use crate::{CutShort, Id, StoreError, newest};
+use self::connection::{connect, log_path};
+use self::options::OpenOptions;
+use self::pool::Pool;
+use self::reader::Reader;
+use self::schema::upgrade;
+use self::writer::Writer;
+use crate::error::{StoreError, from_io};
+use crate::id::Id;
+use crate::newest::{self, CutShort};
 
 /// A WAL longer than this, in bytes, is moved into the database file after a write.
 const LONG_LOG: u64 = 512 << 10;
-
-/// How to open a catalog.
-#[derive(Clone, Copy, Debug)]
-pub struct OpenOptions {
-    /// How long to wait for another process's write lock.
-    pub busy_timeout: Duration,
-    /// Open for reading only; works where nothing may be written.
-    pub read_only: bool,
-}
-
-impl Default for OpenOptions {
-    fn default() -> Self {
-        Self { busy_timeout: Duration::from_secs(30), read_only: false }
-    }
-}
 
 /// An open catalog. Reads see one consistent state; writes are `BEGIN IMMEDIATE` and durable when they return.
 #[derive(Debug)]
 pub struct Catalog {
     pool: Arc<Pool>,
-    /// Held by whoever writes: SQLite would let the threads of one process ask again and again.
-    writing: Mutex<()>,
 }
 
 impl Catalog {
@@ -81,7 +58,7 @@ impl Catalog {
         let mut connection = connect(path, &options)?;
         upgrade(&mut connection, path, &options)?;
         let pool = Arc::new(Pool::new(path, options, connection));
-        Ok(Self { pool, writing: Mutex::new(()) })
+        Ok(Self { pool })
     }
 
     /// Where the catalog is.
@@ -112,7 +89,7 @@ impl Catalog {
         &self,
         work: impl FnOnce(&mut Writer<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let (_writing, mut connection) = (self.lock(), self.pool.take()?);
+        let (_writing, mut connection) = (self.pool.turn(), self.pool.take()?);
         let (value, newest) = self.write_on(&mut connection, work)?;
         if let Some(operation) = newest {
             newest::note(&self.newest_path(), &operation);
@@ -173,7 +150,7 @@ impl Catalog {
         &self,
         work: impl FnOnce(&mut Writer<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let (_writing, mut connection) = (self.lock(), self.pool.take_ordered()?);
+        let (_writing, mut connection) = (self.pool.turn(), self.pool.take_ordered()?);
         let written = self.write_on(&mut connection, work);
         // An operation is not acknowledged by this, and not noted.
         Ok(written?.0)
@@ -194,7 +171,7 @@ impl Catalog {
 
     /// Moves the WAL into the database file if it became long, also by what was written past this catalog.
     pub fn shorten(&self) {
-        let _writing = self.lock();
+        let _writing = self.pool.turn();
         if let Ok(connection) = self.pool.take() {
             self.shorten_log(&connection);
         }
@@ -233,26 +210,9 @@ impl Catalog {
         self.pool.clone()
     }
 
-    fn lock(&self) -> MutexGuard<'_, ()> {
-        // A panic inside a transaction rolls it back when the transaction is dropped.
-        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn error(&self, source: rusqlite::Error) -> StoreError {
         self.pool.error(source)
     }
-}
-
-/// The error for something SQLite reported while reading or writing `path`.
-/// Where the WAL of a catalog is.
-fn log_path(catalog: &Path) -> PathBuf {
-    let mut log = catalog.as_os_str().to_owned();
-    log.push("-wal");
-    log.into()
-}
-
-fn sqlite_error(path: &Path) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
-    move |source| from_sqlite(path, source)
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 //! A backend's tests call [`check`] with a function that makes an empty backend. The suite is itself tested: each
 //! of several deliberately broken backends must fail it.
 
-use crate::{Hash, Listed, ObjectBackend, ObjectKind, Put, StoreError};
+use crate::error::StoreError;
+use crate::object::{Hash, Listed, ObjectBackend, ObjectKind, Put};
 
 /// Runs the whole suite, each part on a fresh backend; the error names the promise that was broken.
 pub fn check(mut make: impl FnMut() -> Box<dyn ObjectBackend>) -> Result<(), String> {

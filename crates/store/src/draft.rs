@@ -1,6 +1,8 @@
 //! Objects that are not stored, above those that are.
 
-use crate::{Hash, Listed, MemoryBackend, ObjectBackend, ObjectKind, Put, StoreError};
+use crate::error::StoreError;
+use crate::memory::MemoryBackend;
+use crate::object::{Hash, Listed, ObjectBackend, ObjectKind, Put};
 
 /// Reads what another backend holds and keeps everything new to itself, in memory: to look at what may never be stored.
 #[derive(Debug)]

@@ -145,3 +145,8 @@ pub(crate) fn from_sqlite(path: &std::path::Path, source: rusqlite::Error) -> St
         _ => StoreError::Sqlite { path, source },
     }
 }
+
+/// The same for the results of several calls.
+pub(crate) fn sqlite_error(path: &std::path::Path) -> impl Fn(rusqlite::Error) -> StoreError + '_ {
+    move |source| from_sqlite(path, source)
+}

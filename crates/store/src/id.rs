@@ -13,6 +13,9 @@ use ulid::Ulid;
 pub struct Id([u8; 16]);
 
 impl Id {
+    /// How many characters an id has.
+    pub const LENGTH: usize = 26;
+
     /// How many characters identify an id inside one vault to a person: the time part and two more.
     pub const SHORT: usize = 12;
 
@@ -68,7 +71,7 @@ pub(crate) fn now_ms() -> u64 {
 
 impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut buffer = [0u8; 26];
+        let mut buffer = [0u8; Self::LENGTH];
         let text = Ulid::from_bytes(self.0).array_to_str(&mut buffer);
         text.make_ascii_lowercase();
         f.pad(text)
@@ -90,9 +93,12 @@ impl FromStr for Id {
     type Err = ParseIdError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Ulid::from_string(text)
-            .map(|ulid| Self(ulid.to_bytes()))
-            .map_err(|_| ParseIdError(text.to_owned()))
+        // 26 characters have room for two bits more than an id, which would be left out: another text would name the same.
+        let is_too_large = text.as_bytes().first().is_some_and(|first| *first > b'7');
+        match Ulid::from_string(text) {
+            Ok(ulid) if !is_too_large => Ok(Self(ulid.to_bytes())),
+            _ => Err(ParseIdError(text.to_owned())),
+        }
     }
 }
 
@@ -126,7 +132,13 @@ mod tests {
 
     #[test]
     fn text_that_is_no_id_is_refused() {
-        for bad in ["", "x", "01h455vb4pex5vsknk084sn02", "uuuuuuuuuuuuuuuuuuuuuuuuuu"] {
+        for bad in [
+            "",
+            "x",
+            "01h455vb4pex5vsknk084sn02",
+            "uuuuuuuuuuuuuuuuuuuuuuuuuu",
+            "81h455vb4pex5vsknk084sn02q",
+        ] {
             assert!(bad.parse::<Id>().is_err(), "{bad} parsed");
         }
     }

@@ -9,7 +9,9 @@ mod catalog;
 pub mod conformance;
 mod draft;
 mod error;
+pub mod file_lock;
 mod id;
+mod id_prefix;
 mod memory;
 mod newest;
 mod object;
@@ -18,16 +20,21 @@ mod process;
 mod sqlite;
 
 pub use archive::Archive;
-pub use catalog::{
-    AuditRow, Catalog, ExecEnds, ExecRow, LayerRow, LinkRow, NewOperation, OpenOptions,
-    OperationRow, PackRow, Reader, RefChange, RefKey, RefRow, SnapshotRow, StackRow, Writer,
+pub use catalog::Catalog;
+pub use catalog::options::OpenOptions;
+pub use catalog::reader::Reader;
+pub use catalog::rows::{
+    AuditRow, ExecEnds, ExecRow, LayerRow, LinkRow, NewOperation, OperationRow, PackRow, RefChange,
+    RefKey, RefRow, SnapshotRow, StackRow,
 };
+pub use catalog::writer::Writer;
 pub use draft::DraftBackend;
 pub use error::StoreError;
 pub use id::{Id, ParseIdError};
+pub use id_prefix::IdPrefix;
 pub use memory::MemoryBackend;
 pub use newest::CutShort;
 pub use object::{Hash, Listed, ObjectBackend, ObjectKind, Put};
 pub use presence::{Presence, mark_checked, mark_unclean, unclean_stop};
-pub use process::{ProcessMark, boot_id, flock_holder};
+pub use process::{ProcessMark, boot_id};
 pub use sqlite::SqliteBackend;

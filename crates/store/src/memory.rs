@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::{Hash, Listed, ObjectBackend, ObjectKind, Put, StoreError};
+use crate::error::StoreError;
+use crate::object::{Hash, Listed, ObjectBackend, ObjectKind, Put};
 
 type Objects = BTreeMap<(ObjectKind, Hash), Vec<u8>>;
 

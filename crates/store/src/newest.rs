@@ -9,7 +9,7 @@ use std::io;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 
-use crate::Id;
+use crate::id::Id;
 
 /// The name of the file.
 pub(crate) const FILE: &str = "newest";

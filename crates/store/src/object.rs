@@ -1,6 +1,6 @@
 //! The contract between a vault and whatever keeps its objects.
 
-use crate::StoreError;
+use crate::error::StoreError;
 
 /// A BLAKE3 hash.
 pub type Hash = [u8; 32];

@@ -8,10 +8,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, flock};
-
+use crate::error::StoreError;
+use crate::file_lock::{LockKind, try_lock};
+use crate::id::Id;
 use crate::process::boot_id;
-use crate::{Id, StoreError};
 
 /// A mark that another process removed as one of nobody's is made again, at most this often.
 const TRIES: usize = 10;
@@ -46,9 +46,12 @@ impl Presence {
         // Made under a hidden name and locked before it gets its own, so that nobody finds it unlocked.
         let hidden = folder.join(format!(".{}", Id::random()));
         let file = create_in(folder, &hidden)?;
-        let locked =
-            flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(io::Error::from);
-        match locked.and_then(|()| fs::rename(&hidden, &path)) {
+        let named = match try_lock(&file, LockKind::Alone) {
+            Ok(true) => fs::rename(&hidden, &path),
+            Ok(false) => Err(io::ErrorKind::WouldBlock.into()),
+            Err(error) => Err(error),
+        };
+        match named {
             Ok(()) => Ok(Self { path, _locked: file }),
             Err(error) => {
                 // The first error is the one to report; what is left is a mark of nobody.
@@ -113,7 +116,7 @@ fn abandoned_marks(folder: &Path) -> Result<Vec<PathBuf>, StoreError> {
         let Ok(file) = File::open(&path) else {
             continue;
         };
-        if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+        if try_lock(&file, LockKind::Alone).is_ok_and(|free| free) {
             abandoned.push(path);
         }
     }

@@ -1,8 +1,6 @@
 //! Processes by more than their number, which the kernel gives out again.
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
 use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -69,24 +67,6 @@ pub fn boot_id() -> &'static str {
     })
 }
 
-/// One process that has locked a file with `flock`, with its command line. Nothing where the kernel does not tell.
-pub fn flock_holder(path: &Path) -> Option<String> {
-    let inode = fs::metadata(path).ok()?.ino().to_string();
-    let locks = fs::read_to_string("/proc/locks").ok()?;
-    let pids = locks.lines().filter_map(|line| {
-        // Such as `7: FLOCK  ADVISORY  READ 2313 fe:01:51210 0 EOF`. The device is not compared: some file systems have several.
-        let mut fields = line.split_ascii_whitespace().skip(1);
-        let (kind, pid, place) = (fields.next()?, fields.nth(2)?, fields.next()?);
-        (kind == "FLOCK" && place.rsplit(':').next()? == inode).then_some(pid)
-    });
-    let mut named = pids.filter_map(|pid| {
-        let words = fs::read(format!("/proc/{pid}/cmdline")).ok()?;
-        let words: Vec<_> = words.split(|byte| *byte == 0).map(String::from_utf8_lossy).collect();
-        Some(format!("process {pid}: {}", words.join(" ").trim()))
-    });
-    named.next()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,15 +76,6 @@ mod tests {
         let own = ProcessMark::own();
         assert!(own.is_alive());
         assert!(!ProcessMark { start: own.start + 1, ..own }.is_alive());
-    }
-
-    #[test]
-    fn whoever_has_locked_a_file_is_named() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        assert_eq!(flock_holder(file.path()), None);
-        file.as_file().lock_shared().unwrap();
-        let holder = flock_holder(file.path()).unwrap();
-        assert!(holder.starts_with(&format!("process {}: /", std::process::id())), "{holder}");
     }
 
     #[test]

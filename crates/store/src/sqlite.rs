@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use rusqlite::{Connection, OptionalExtension, TransactionBehavior, params};
 
-use crate::catalog::{Pool, Taken};
-use crate::{Catalog, Hash, Listed, ObjectBackend, ObjectKind, Put, StoreError};
+use crate::catalog::Catalog;
+use crate::catalog::pool::{Pool, Taken};
+use crate::error::StoreError;
+use crate::object::{Hash, Listed, ObjectBackend, ObjectKind, Put};
 
 /// The SQLite object backend.
 ///
@@ -36,7 +38,7 @@ impl SqliteBackend {
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<()>,
     ) -> Result<(), StoreError> {
-        let mut connection = self.pool.take_ordered()?;
+        let (_turn, mut connection) = (self.pool.turn_in_time()?, self.pool.take_ordered()?);
         let transaction = connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(self.error())?;

@@ -14,8 +14,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use offshoot_store::Id;
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
+use offshoot_store::file_lock::{self, LockKind};
 
 use crate::disk::remove_tree;
 use crate::error::{Result, VaultError, io_error};
@@ -103,7 +102,7 @@ impl Caches {
             return Ok(None);
         }
         let lock = self.open_lock()?;
-        flock(&lock, FlockOperation::LockShared).map_err(|error| self.io("lock")(error.into()))?;
+        file_lock::lock(&lock, LockKind::Shared).map_err(self.io("lock"))?;
         let name = format!("{IN_USE}{}", Id::random());
         let own = self.dir.join(&name);
         let mut used = CacheUse { caches: self.clone(), lock, own, entries: Vec::new() };
@@ -156,7 +155,7 @@ impl Caches {
             return Ok(true);
         }
         let lock = self.open_lock()?;
-        if !alone(&lock).map_err(self.io("lock"))? {
+        if !file_lock::try_lock(&lock, LockKind::Alone).map_err(self.io("lock"))? {
             return Ok(false);
         }
         self.doom(names)?;
@@ -176,7 +175,7 @@ impl Caches {
     }
 
     fn tidy_with(&self, lock: &File, limit: u64) -> Result<Tidied> {
-        if !alone(lock).map_err(self.io("lock"))? {
+        if !file_lock::try_lock(lock, LockKind::Alone).map_err(self.io("lock"))? {
             return Ok(Tidied::default());
         }
         self.sweep(IN_USE)?;
@@ -298,12 +297,10 @@ impl Caches {
     /// The file that is locked by everybody who uses, folds or removes a cache.
     fn open_lock(&self) -> Result<File> {
         let path = self.dir.join("lock");
-        let open =
-            || File::options().read(true).write(true).create(true).truncate(false).open(&path);
-        let opened = match open() {
+        let opened = match file_lock::open(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let made = fs::DirBuilder::new().mode(0o700).recursive(true).create(&self.dir);
-                made.and_then(|()| open())
+                made.and_then(|()| file_lock::open(&path))
             }
             other => other,
         };
@@ -375,15 +372,6 @@ fn above(layers: &[PathBuf]) -> Id {
     match top {
         Some(top) if top >= now => Id::at(top.time_ms() + 1),
         _ => now,
-    }
-}
-
-/// Takes the lock for this process alone, where nobody else has it.
-fn alone(lock: &File) -> io::Result<bool> {
-    match flock(lock, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(true),
-        Err(Errno::WOULDBLOCK | Errno::INTR) => Ok(false),
-        Err(error) => Err(error.into()),
     }
 }
 

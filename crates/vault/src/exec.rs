@@ -1,11 +1,11 @@
 //! What commands did: kept beside history, and never part of what can be undone.
 
-use offshoot_store::{ExecRow, Id};
+use offshoot_store::{ExecRow, Id, IdPrefix};
 
 use crate::actor::Actor;
 use crate::error::Result;
 use crate::refs::{from_json, to_json};
-use crate::vault::{Vault, prefix_range};
+use crate::vault::{MOST_FITTING, Vault};
 
 /// The stream of a command's output.
 pub const STDOUT: u8 = 1;
@@ -113,9 +113,9 @@ impl Vault {
         Ok(bytes.unwrap_or_default())
     }
 
-    /// Commands whose ids start with this text; at most three are looked for.
-    pub fn execs_by_prefix(&self, prefix: &str) -> Result<Vec<Id>> {
-        let Some((low, high)) = prefix_range(prefix) else { return Ok(Vec::new()) };
-        self.read(|reader| Ok(reader.execs_between(&low, &high, 3)?))
+    /// Commands whose ids start so; only the first few are looked for.
+    pub fn execs_by_prefix(&self, prefix: &IdPrefix) -> Result<Vec<Id>> {
+        let (low, high) = prefix.range();
+        self.read(|reader| Ok(reader.execs_between(&low, &high, MOST_FITTING)?))
     }
 }

@@ -4,23 +4,15 @@
 //! built upon, is not garbage although nothing points at it yet. Collecting takes the gate for itself, a moment at a time.
 
 use std::fs::File;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use offshoot_store::StoreError;
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
+use offshoot_store::file_lock::{self, LockKind};
 
 use crate::error::{Result, io_error};
 use crate::vault::Vault;
-
-/// The first pause between two tries; each is twice as long as the one before.
-const SHORTEST_PAUSE: Duration = Duration::from_micros(200);
-/// The longest.
-const LONGEST_PAUSE: Duration = Duration::from_millis(10);
 
 /// The gate of an open vault.
 #[derive(Debug, Default)]
@@ -49,7 +41,7 @@ impl Drop for Hold<'_> {
         let mut shared = gate.held.lock().unwrap_or_else(PoisonError::into_inner);
         shared.holders -= 1;
         if let (0, Some(file)) = (shared.holders, &shared.file)
-            && flock(file, FlockOperation::Unlock).is_err()
+            && file_lock::unlock(file).is_err()
         {
             // Closing the file lets go of it for certain.
             shared.file = None;
@@ -85,7 +77,7 @@ impl Vault {
                 shared.file = Some(open(&path)?);
             }
             if let Some(file) = &shared.file {
-                self.wait_for(file, FlockOperation::NonBlockingLockShared, &path)?;
+                self.wait_for(file, LockKind::Shared, &path)?;
             }
         }
         shared.holders += 1;
@@ -97,7 +89,7 @@ impl Vault {
         let path = self.gate_path();
         // A description of its own: a lock through the shared one would replace what this process holds there.
         let held = open(&path)?;
-        self.wait_for(&held, FlockOperation::NonBlockingLockExclusive, &path)?;
+        self.wait_for(&held, LockKind::Alone, &path)?;
         Ok(Closed { _held: held, since: Instant::now() })
     }
 
@@ -105,7 +97,7 @@ impl Vault {
     pub(crate) fn take_alone(&self, name: &str) -> Result<File> {
         let path = self.dir().join(name);
         let file = open(&path)?;
-        self.wait_for(&file, FlockOperation::NonBlockingLockExclusive, &path)?;
+        self.wait_for(&file, LockKind::Alone, &path)?;
         Ok(file)
     }
 
@@ -113,7 +105,7 @@ impl Vault {
     pub(crate) fn take_shared(&self, name: &str) -> Result<File> {
         let path = self.dir().join(name);
         let file = open(&path)?;
-        self.wait_for(&file, FlockOperation::NonBlockingLockShared, &path)?;
+        self.wait_for(&file, LockKind::Shared, &path)?;
         Ok(file)
     }
 
@@ -128,36 +120,24 @@ impl Vault {
     /// Takes a file of the vault for oneself, or nothing where another has it.
     pub(crate) fn take_alone_now(&self, name: &str) -> Result<Option<File>> {
         let file = open(&self.dir().join(name))?;
-        Ok(flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok().then_some(file))
+        Ok(file_lock::try_lock(&file, LockKind::Alone).is_ok_and(|free| free).then_some(file))
     }
 
     fn gate_path(&self) -> PathBuf {
         self.dir().join("gate")
     }
 
-    fn wait_for(&self, file: &File, how: FlockOperation, path: &Path) -> Result<()> {
+    fn wait_for(&self, file: &File, kind: LockKind, path: &Path) -> Result<()> {
         let patience = self.catalog().options().busy_timeout;
-        let started = Instant::now();
-        let mut pause = SHORTEST_PAUSE;
-        loop {
-            match flock(file, how) {
-                Ok(()) => return Ok(()),
-                Err(Errno::WOULDBLOCK | Errno::INTR) => {}
-                Err(error) => return Err(io_error("lock", path)(error)),
-            }
-            if started.elapsed() >= patience {
-                let (path, seconds) = (path.to_owned(), patience.as_secs());
-                return Err(StoreError::Busy { path, seconds }.into());
-            }
-            thread::sleep(pause);
-            pause = LONGEST_PAUSE.min(pause * 2);
+        if file_lock::lock_within(file, kind, Some(patience)).map_err(io_error("lock", path))? {
+            return Ok(());
         }
+        let (path, seconds) = (path.to_owned(), patience.as_secs());
+        Err(StoreError::Busy { path, seconds }.into())
     }
 }
 
 /// Opens a file to lock. It is never removed but with the vault, so that all who lock it lock the same.
 fn open(path: &Path) -> Result<File> {
-    let mut options = File::options();
-    options.read(true).write(true).create(true).truncate(false).mode(0o600);
-    options.open(path).map_err(io_error("open", path))
+    file_lock::open(path).map_err(io_error("open", path))
 }

@@ -72,16 +72,18 @@ pub use import::{
     IGNORE_FILE, ImportOptions, ImportReport, Imported, Progress, SkipReason, Skipped,
 };
 pub use layer::{
-    Access, Adopted, CompactOptions, CompactWay, Compacted, ExecNote, JoinNote, Left, LeftSize,
-    LinkLimit, OutputReader, OutputWriter, Placed, PlainAccess, Preview, Rebuilt, Running, Stack,
-    Upper,
+    Access, Adopted, CaptureWay, CompactOptions, CompactWay, Compacted, ExecNote, JoinNote, Left,
+    LeftShape, LeftSize, LinkLimit, OutputReader, OutputWriter, Placed, PlainAccess, Preview,
+    Rebuilt, Running, Stack, Upper, UpperOwner,
 };
 pub use lock::{CompactionLock, WorkspaceLock, WorkspaceShare};
 pub use mounts::{PseudoMount, pseudo_around, pseudo_below};
 pub use name::{NameError, check_name, name_from};
 pub use node::{Child, Node};
 pub use objects::{Batch, BlobReader, KeptNodes, Objects, Place};
-pub use offshoot_store::{CutShort, Id, ProcessMark, RefChange, RefRow, StoreError, boot_id};
+pub use offshoot_store::{
+    CutShort, Id, IdPrefix, ProcessMark, RefChange, RefRow, StoreError, boot_id, file_lock,
+};
 pub use operation::{
     CAPTURE, COMMIT, CREATE, Operation, OperationLog, REDO, Reverted, Scope, UNDO,
 };

@@ -7,24 +7,15 @@ pub(crate) use vault_lock::VaultLock;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::{Path, PathBuf};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::time::Duration;
 
+use offshoot_store::file_lock::{self, LockKind};
 use offshoot_store::{Id, StoreError};
-use rustix::fs::{FlockOperation, flock};
-use rustix::io::Errno;
 
 use crate::error::{Result, VaultError, io_error};
 use crate::vault::Vault;
 
-/// The first pause between two tries; each is twice as long as the one before.
-const SHORTEST_PAUSE: Duration = Duration::from_millis(2);
-/// The longest.
-const LONGEST_PAUSE: Duration = Duration::from_millis(50);
-/// A lock for oneself.
-const ALONE: FlockOperation = FlockOperation::NonBlockingLockExclusive;
 /// How long those may take who only share a workspace: they change its refs, and let go of it.
 const BRIEF: Duration = Duration::from_secs(10);
 
@@ -75,7 +66,7 @@ impl Vault {
             }
             held => held?,
         };
-        match try_lock(&held, &path, FlockOperation::NonBlockingLockShared)? {
+        match try_lock(&held, &path, LockKind::Shared)? {
             true => Ok(WorkspaceShare { _held: Some(held) }),
             false => Err(busy(workspace, &path)),
         }
@@ -100,19 +91,19 @@ impl Vault {
         self.enter()?;
         let path = self.dir().join("locks").join("compaction");
         let held = open(&path)?;
-        Ok(try_lock(&held, &path, ALONE)?.then_some(CompactionLock { _held: held }))
+        Ok(try_lock(&held, &path, LockKind::Alone)?.then_some(CompactionLock { _held: held }))
     }
 }
 
 /// Takes a file for oneself, waiting for others up to `wait`, or for as long as it takes without one.
-pub(crate) fn take(path: &PathBuf, wait: Option<Duration>) -> Result<File> {
+pub(crate) fn take(path: &Path, wait: Option<Duration>) -> Result<File> {
     take_for(path, wait, path)
 }
 
 /// The same of a file that stands for something else, which is named where it is not free in time.
-pub(crate) fn take_for(path: &PathBuf, wait: Option<Duration>, what: &Path) -> Result<File> {
+pub(crate) fn take_for(path: &Path, wait: Option<Duration>, what: &Path) -> Result<File> {
     let held = open(path)?;
-    if wait_for(&held, path, ALONE, wait)? {
+    if wait_for(&held, path, LockKind::Alone, wait)? {
         return Ok(held);
     }
     let (path, seconds) = (what.to_owned(), wait.unwrap_or_default().as_secs());
@@ -121,31 +112,19 @@ pub(crate) fn take_for(path: &PathBuf, wait: Option<Duration>, what: &Path) -> R
 
 /// Waits for a file to be free, up to `wait`, and locks it. Those who share it are waited for in any case, up to `brief`.
 fn wait_for_all(held: &File, path: &Path, wait: Option<Duration>, brief: Duration) -> Result<bool> {
-    let shared = || try_lock(held, path, FlockOperation::NonBlockingLockShared);
-    Ok(wait_for(held, path, ALONE, wait)?
-        || (shared()? && wait_for(held, path, ALONE, Some(brief))?))
+    let shared = || try_lock(held, path, LockKind::Shared);
+    Ok(wait_for(held, path, LockKind::Alone, wait)?
+        || (shared()? && wait_for(held, path, LockKind::Alone, Some(brief))?))
 }
 
 /// Waits until a file can be locked, and locks it; false where it was not free in time.
-fn wait_for(held: &File, path: &Path, how: FlockOperation, wait: Option<Duration>) -> Result<bool> {
-    let deadline = wait.map(|wait| Instant::now() + wait);
-    let mut pause = SHORTEST_PAUSE;
-    while !try_lock(held, path, how)? {
-        let left = deadline.map_or(LONGEST_PAUSE, |at| at.duration_since(Instant::now()));
-        if left.is_zero() {
-            return Ok(false);
-        }
-        thread::sleep(pause.min(left));
-        pause = LONGEST_PAUSE.min(pause * 2);
-    }
-    Ok(true)
+fn wait_for(held: &File, path: &Path, kind: LockKind, wait: Option<Duration>) -> Result<bool> {
+    file_lock::lock_within(held, kind, wait).map_err(io_error("lock", path))
 }
 
 /// Opens the file to lock. It is never removed but with the vault, so that all who lock it lock the same.
-fn open(path: &PathBuf) -> Result<File> {
-    let mut options = File::options();
-    options.read(true).write(true).create(true).truncate(false).mode(0o600);
-    match options.open(path) {
+fn open(path: &Path) -> Result<File> {
+    match file_lock::open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             let folder = path.parent().unwrap_or(path);
             // Not with its parents: a vault that somebody removed is not made again.
@@ -155,18 +134,14 @@ fn open(path: &PathBuf) -> Result<File> {
                 }
                 _ => {}
             }
-            options.open(path).map_err(io_error("create", path))
+            file_lock::open(path).map_err(io_error("create", path))
         }
         other => other.map_err(io_error("open", path)),
     }
 }
 
-fn try_lock(file: &File, path: &Path, how: FlockOperation) -> Result<bool> {
-    match flock(file, how) {
-        Ok(()) => Ok(true),
-        Err(Errno::WOULDBLOCK | Errno::INTR) => Ok(false),
-        Err(error) => Err(io_error("lock", path)(error)),
-    }
+fn try_lock(file: &File, path: &Path, kind: LockKind) -> Result<bool> {
+    file_lock::try_lock(file, kind).map_err(io_error("lock", path))
 }
 
 fn busy(workspace: &Id, path: &Path) -> VaultError {
@@ -185,7 +160,7 @@ pub(crate) fn holder_below(locks: &Path) -> Option<String> {
     let mut workspaces = paths.filter(|path| path.file_name().is_some_and(is_id));
     workspaces.find_map(|path| {
         let held = File::open(&path).ok()?;
-        let free = try_lock(&held, &path, FlockOperation::NonBlockingLockShared).ok()?;
+        let free = try_lock(&held, &path, LockKind::Shared).ok()?;
         (!free).then(|| holder(&path))
     })
 }
@@ -196,6 +171,9 @@ fn is_id(name: &OsStr) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+    use std::time::Instant;
+
     use super::*;
 
     const AT_ONCE: Option<Duration> = Some(Duration::ZERO);
@@ -207,11 +185,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lock");
         let (mine, other) = (open(&path).unwrap(), open(&path).unwrap());
-        assert!(try_lock(&other, &path, FlockOperation::NonBlockingLockShared).unwrap());
+        assert!(try_lock(&other, &path, LockKind::Shared).unwrap());
         let started = Instant::now();
         assert!(!wait_for_all(&mine, &path, AT_ONCE, BRIEFLY).unwrap());
         assert!((BRIEFLY..10 * BRIEFLY).contains(&started.elapsed()), "{:?}", started.elapsed());
-        flock(&mine, FlockOperation::Unlock).unwrap();
+        file_lock::unlock(&mine).unwrap();
         thread::scope(|scope| {
             scope.spawn(|| {
                 thread::sleep(BRIEFLY / 3);

@@ -6,8 +6,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use offshoot_store::{
-    Catalog, CutShort, DraftBackend, Id, ObjectKind, OpenOptions, Presence, Reader, RefKey, RefRow,
-    SqliteBackend, StoreError,
+    Catalog, CutShort, DraftBackend, Id, IdPrefix, ObjectKind, OpenOptions, Presence, Reader,
+    RefKey, RefRow, SqliteBackend, StoreError,
 };
 
 use crate::actor::Actor;
@@ -26,6 +26,9 @@ use crate::reserve::{self, Released};
 use crate::snapshot::{self, Snapshot};
 use crate::transact::{APPLIED, Committed, DECLINED, GIT_DUE, Transaction};
 use crate::tree::Tree;
+
+/// At most so many ids are looked for that start alike: enough to choose from.
+pub(crate) const MOST_FITTING: u32 = 10;
 
 /// How to open a vault.
 #[derive(Clone, Copy, Debug)]
@@ -319,16 +322,16 @@ impl Vault {
         self.read(|reader| snapshot::ancestry(reader, from, limit))
     }
 
-    /// Snapshots whose ids start with this text; at most three are looked for.
-    pub fn snapshots_by_prefix(&self, prefix: &str) -> Result<Vec<Id>> {
-        let Some((low, high)) = prefix_range(prefix) else { return Ok(Vec::new()) };
-        self.read(|reader| Ok(reader.snapshots_between(&low, &high, 3)?))
+    /// Snapshots whose ids start so; only the first few are looked for.
+    pub fn snapshots_by_prefix(&self, prefix: &IdPrefix) -> Result<Vec<Id>> {
+        let (low, high) = prefix.range();
+        self.read(|reader| Ok(reader.snapshots_between(&low, &high, MOST_FITTING)?))
     }
 
-    /// Operations whose ids start with this text; at most three are looked for.
-    pub fn operations_by_prefix(&self, prefix: &str) -> Result<Vec<Id>> {
-        let Some((low, high)) = prefix_range(prefix) else { return Ok(Vec::new()) };
-        self.read(|reader| Ok(reader.operations_between(&low, &high, 3)?))
+    /// Operations whose ids start so; only the first few are looked for.
+    pub fn operations_by_prefix(&self, prefix: &IdPrefix) -> Result<Vec<Id>> {
+        let (low, high) = prefix.range();
+        self.read(|reader| Ok(reader.operations_between(&low, &high, MOST_FITTING)?))
     }
 
     /// All workspaces, oldest first.
@@ -482,15 +485,6 @@ pub(crate) fn snapshots_of(key: &RefKey, row: RefRow) -> Result<Vec<Id>> {
         BINDING => Binding::from_row(key, &row).map(|_| Vec::new())?,
         _ => Vec::new(),
     })
-}
-
-/// The first and last id that start with this text.
-pub(crate) fn prefix_range(prefix: &str) -> Option<(Id, Id)> {
-    if prefix.is_empty() || prefix.len() > 26 || !prefix.is_ascii() {
-        return None;
-    }
-    let padded = |with: &str| format!("{prefix}{}", with.repeat(26 - prefix.len()));
-    Some((padded("0").parse().ok()?, padded("z").parse().ok()?))
 }
 
 /// Counts and sizes of a vault.

@@ -14,7 +14,7 @@ words! {
 
 words! {
     /// A way to make a state of files a directory.
-    pub enum Driver {
+    pub enum DriverName {
         /// The kernel stacks the layers; changes are what it writes into the topmost directory.
         Overlay = "overlay",
         /// A plain copy; changes are found by looking at all of it.
@@ -36,11 +36,11 @@ words! {
 
 impl DriverChoice {
     /// The one driver that is wanted; none where the first that works is.
-    pub const fn only(self) -> Option<Driver> {
+    pub const fn only(self) -> Option<DriverName> {
         match self {
             Self::Auto => None,
-            Self::Overlay => Some(Driver::Overlay),
-            Self::Copy => Some(Driver::Copy),
+            Self::Overlay => Some(DriverName::Overlay),
+            Self::Copy => Some(DriverName::Copy),
         }
     }
 }
@@ -131,7 +131,7 @@ words! {
     pub enum Confinement {
         /// Namespaces of its own.
         Namespaces = "namespaces",
-        /// Nothing: the caller asked for no confinement.
+        /// Nothing: it has no namespace of its own.
         None = "none",
     }
 }

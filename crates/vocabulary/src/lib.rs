@@ -14,7 +14,7 @@ mod word;
 
 pub use change::{ChangeKindDoc, EntryKindDoc, LineSign, MetadataFieldDoc, PieceKindDoc, SkipCode};
 pub use exec::{
-    AbandonedWork, CheckpointMode, Confinement, Driver, DriverChoice, Durability, ExecState,
+    AbandonedWork, CheckpointMode, Confinement, DriverChoice, DriverName, Durability, ExecState,
     HomeView, Network,
 };
 pub use exit_code::ExitCode;

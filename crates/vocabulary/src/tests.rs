@@ -65,7 +65,7 @@ fn words_are_the_same_everywhere() {
     check::<Confinement>();
     check::<ConflictKindDoc>();
     check::<DoctorState>();
-    check::<Driver>();
+    check::<DriverName>();
     check::<DriverChoice>();
     check::<Durability>();
     check::<EffectCategory>();

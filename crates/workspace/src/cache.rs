@@ -2,7 +2,7 @@
 
 mod table;
 
-use offshoot_policy::{Judged, Part, Verdict};
+use offshoot_policy::{Judged, PartKind, Verdict};
 use offshoot_vault::{CacheInfo, Tidied, Vault};
 
 pub(crate) use table::{KNOWN, KnownCache, tool_directories};
@@ -47,9 +47,9 @@ const FILE_TOOLS: [&str; 32] = [
 pub(crate) fn may_fetch(verdict: &Verdict) -> bool {
     let harmless = |judged: &Judged| match judged.part {
         _ if judged.categories.is_read_only() => true,
-        Part::Redirection | Part::Assignment => true,
-        Part::Unclear => false,
-        Part::Program => judged.program().is_some_and(|name| FILE_TOOLS.contains(&&*name)),
+        PartKind::Redirection | PartKind::Assignment => true,
+        PartKind::Unclear => false,
+        PartKind::Program => judged.program().is_some_and(|name| FILE_TOOLS.contains(&&*name)),
     };
     !verdict.parts.iter().all(|part| harmless(&part.judged))
 }

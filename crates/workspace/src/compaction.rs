@@ -2,10 +2,10 @@
 
 use std::cell::OnceCell;
 
-use offshoot_mount::data_layers_work;
 use offshoot_vault::{CompactOptions, Compacted, Id, RootId, Vault};
 
 use crate::error::{Result, ServiceError};
+use crate::exec::data_layers::data_layers_work;
 
 /// While layers are merged commands go on, and leave stacks to merge once more. After so many times it is left to the next
 /// command.

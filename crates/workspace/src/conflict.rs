@@ -8,7 +8,7 @@ use offshoot_vault::{
     VaultPath, Workspace,
 };
 
-use crate::edit::{EditKind, Edited, edit};
+use crate::edit::{EditKind, Edited, current, edit};
 use crate::error::{Result, ServiceError};
 use crate::home::{FOLDER_LABEL, HEAD_LABEL};
 
@@ -171,7 +171,7 @@ impl<'a> ConflictService<'a> {
         let mut decided: Vec<VaultPath> = Vec::new();
         let mut whole: Vec<VaultPath> = Vec::new();
         let change = |editor: &mut TreeEditor<'_>| {
-            let root = self.vault.snapshot(&self.current(workspace)?.state.head)?.root;
+            let root = self.vault.snapshot(&current(self.vault, workspace)?.state.head)?.root;
             let conflicts = self.list(&root, paths)?;
             decided = conflicts.iter().map(|conflict| conflict.path.clone()).collect();
             let tree = &self.vault.tree(&root)?;
@@ -191,9 +191,5 @@ impl<'a> ConflictService<'a> {
         let edited = edit(self.vault, &self.actor, workspace, words, change, |_| Ok(()))?;
         let left = self.count(&edited.snapshot.root)?;
         Ok(Resolved { paths: decided, whole, left, edited })
-    }
-
-    fn current(&self, workspace: &Workspace) -> Result<Workspace> {
-        self.vault.workspace(&workspace.id)?.ok_or(ServiceError::Vanished(workspace.id))
     }
 }

@@ -96,7 +96,8 @@ fn random_below(limit: u64) -> u64 {
     u64::from_le_bytes(last) % limit
 }
 
-fn current(vault: &Vault, workspace: &Workspace) -> Result<Workspace> {
+/// The workspace as it is now.
+pub(crate) fn current(vault: &Vault, workspace: &Workspace) -> Result<Workspace> {
     vault.workspace(&workspace.id)?.ok_or(ServiceError::Vanished(workspace.id))
 }
 

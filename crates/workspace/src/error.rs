@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use offshoot_mount::MountError;
-use offshoot_vault::{ApplyError, CutShort, HomeError, Id, NameError, VaultError};
+use offshoot_sandbox::SandboxError;
+use offshoot_vault::{ApplyError, CutShort, HomeError, Id, IdPrefix, NameError, VaultError};
 
 use crate::binding::BindingError;
 
@@ -63,6 +64,17 @@ pub enum ServiceError {
         /// What fits.
         candidates: Vec<String>,
     },
+    /// Too little of an id for what cannot be undone.
+    #[error(
+        "\"{text}\" is too short: this cannot be undone, so it takes at least {} characters of an id",
+        IdPrefix::SHORTEST_FOR_GOOD
+    )]
+    ShortId {
+        /// What was given.
+        text: String,
+        /// What fits.
+        candidate: String,
+    },
     /// The name is in use.
     #[error("there is already a {what} named {name}")]
     NameTaken {
@@ -83,6 +95,9 @@ pub enum ServiceError {
     /// A command could not be given its files, or its files could not be taken back.
     #[error(transparent)]
     Mount(#[from] MountError),
+    /// A command could not be confined or run.
+    #[error(transparent)]
+    Sandbox(#[from] SandboxError),
     /// Something else runs in the workspace.
     #[error("workspace {workspace} is busy: {holder}")]
     Busy {
@@ -126,6 +141,9 @@ pub enum ServiceError {
         /// The checkpoint that holds the command's result.
         checkpoint: String,
     },
+    /// Somebody did not want it any more.
+    #[error("cancelled before it started; nothing was changed")]
+    Cancelled,
     /// The command is over.
     #[error("exec {exec} is not running any more")]
     NotRunning {
@@ -267,6 +285,17 @@ fn few(paths: &[String]) -> String {
     match paths.len().saturating_sub(MOST) {
         0 => shown,
         more => format!("{shown} and {more} more"),
+    }
+}
+
+impl ServiceError {
+    /// Whether layers cannot be stacked in this place, which another driver may not need.
+    pub(crate) fn is_about_layers(&self) -> bool {
+        match self {
+            Self::Mount(error) => error.is_about_layers(),
+            Self::Sandbox(error) => error.is_about_layers(),
+            _ => false,
+        }
     }
 }
 

@@ -1,34 +1,29 @@
 //! Running one command in a workspace: the boundary between an agent and its tools.
 //!
-//! [`ProxyRuntime`] takes an [`ExecutionRequest`] through the states of [`ExecState`](offshoot_protocol::ExecState) and always comes back with
-//! an [`ExecutionEnvelope`].
+//! [`ProxyRuntime`](runtime::ProxyRuntime) takes an [`ExecutionRequest`](request::ExecutionRequest) through the states of [`ExecState`](offshoot_protocol::ExecState) and always comes back with
+//! an [`ExecutionEnvelope`](envelope::ExecutionEnvelope).
 
+pub(crate) mod access;
 mod caches;
 mod check;
+pub(crate) mod data_layers;
 mod discarded;
-mod envelope;
-mod environment;
-mod executor;
+pub(crate) mod envelope;
+pub(crate) mod environment;
+pub(crate) mod executor;
 mod folders;
 mod join;
+mod launch;
+pub(crate) mod options;
 mod output;
+pub(crate) mod probe;
 mod prompt;
 mod quiet;
-mod refusal;
-mod request;
-mod runtime;
+pub(crate) mod refusal;
+pub(crate) mod request;
+pub(crate) mod runtime;
 mod seal;
-mod service;
+pub(crate) mod service;
+pub(crate) mod summary;
+mod target;
 mod unseen;
-
-pub use discarded::DiscardedFiles;
-pub use envelope::{ExecutionEnvelope, ExecutionResult};
-pub use environment::EnvironmentRules;
-pub use executor::{CommandExecutor, ExecutionObserver};
-pub use refusal::{refusal, suggestion};
-pub(crate) use request::shell_word;
-pub use request::{CommandLine, ExecutionPlace, ExecutionRequest, ExecutionTimeout};
-pub use runtime::{INSIDE, INSIDE_VAULT, ProxyRuntime, RuntimeOptions};
-pub(crate) use seal::{is_directory_time, shortened};
-pub(crate) use service::state_of;
-pub use service::{ExecFilter, ExecService};

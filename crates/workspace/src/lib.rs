@@ -18,6 +18,7 @@ pub mod git;
 mod history;
 mod hold;
 mod home;
+mod id_lookup;
 mod maintenance;
 mod merge;
 mod noise;
@@ -43,11 +44,16 @@ pub use compaction::{CompactScope, CompactedStack, CompactionService};
 pub use conflict::{ConflictService, OpenConflict, Resolution, ResolveOptions, Resolved};
 pub use edit::Edited;
 pub use error::{Result, ServiceError};
-pub use exec::{
-    CommandExecutor, CommandLine, DiscardedFiles, EnvironmentRules, ExecFilter, ExecService,
-    ExecutionEnvelope, ExecutionObserver, ExecutionPlace, ExecutionRequest, ExecutionResult,
-    ExecutionTimeout, INSIDE, INSIDE_VAULT, ProxyRuntime, RuntimeOptions, refusal, suggestion,
-};
+pub use exec::data_layers::try_data_layers;
+pub use exec::envelope::{DiscardedFiles, ExecutionEnvelope, ExecutionResult};
+pub use exec::environment::EnvironmentRules;
+pub use exec::executor::{CommandExecutor, ExecutionObserver};
+pub use exec::options::RuntimeOptions;
+pub use exec::probe::{DriverReport, probe_drivers};
+pub use exec::refusal::{refusal, suggestion};
+pub use exec::request::{CommandLine, ExecutionPlace, ExecutionRequest, ExecutionTimeout};
+pub use exec::runtime::{INSIDE, INSIDE_VAULT, ProxyRuntime};
+pub use exec::service::{ExecFilter, ExecService};
 pub use file::{CopyOptions, FileContent, FileService, FileVersion};
 pub use friendly::friendly_name;
 pub use history::{HistoryService, LogEntry, Reversal};

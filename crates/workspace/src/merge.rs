@@ -9,6 +9,7 @@ use offshoot_vault::{
 };
 
 use crate::conflict::OpenConflict;
+use crate::edit::current;
 use crate::error::{Result, ServiceError};
 use crate::git::{
     GitReport, HeldCheckouts, Meeting, MergedRepositories, RepositoryMerge, Unclear,
@@ -137,10 +138,7 @@ impl<'a> MergeService<'a> {
     fn current(&self, request: &MergeRequest<'_>) -> Result<Option<Workspace>> {
         match request.into {
             MergeTarget::New(_) => Ok(None),
-            MergeTarget::Workspace(workspace) => {
-                let found = self.vault.workspace(&workspace.id)?;
-                found.map(Some).ok_or(ServiceError::Vanished(workspace.id))
-            }
+            MergeTarget::Workspace(workspace) => current(self.vault, workspace).map(Some),
         }
     }
 

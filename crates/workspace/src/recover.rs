@@ -1,6 +1,6 @@
 //! What interrupted commands left: looked at, kept as checkpoints, or thrown away.
 
-use offshoot_mount::LeftAccess;
+use offshoot_mount::driver_of;
 use offshoot_protocol::ExecState;
 use offshoot_vault::diff::Change;
 use offshoot_vault::{
@@ -10,9 +10,14 @@ use offshoot_vault::{
 };
 
 use crate::error::{Result, ServiceError};
-use crate::exec::is_directory_time;
+use crate::exec::access::LeftAccess;
+use crate::exec::summary::{self, is_directory_time};
+use crate::id_lookup::Asked;
 use crate::resolve::{BASE, HEAD};
 use crate::wire;
+
+/// What a command that left something is called where there is none.
+const LEFT: &str = "interrupted command";
 
 /// Lists, shows, keeps and drops what interrupted commands left.
 #[derive(Debug)]
@@ -26,7 +31,7 @@ pub struct RecoverService<'a> {
 pub struct Recoverable {
     /// What is known about the command.
     pub note: ExecNote,
-    /// How much it is; none where all of a copy would have to be compared to know.
+    /// How much it is; none where all of a copy would have to be compared to know, or where no driver here knows its shape.
     pub size: Option<LeftSize>,
     /// The workspace that it ran in, unless that is gone.
     pub workspace: Option<Workspace>,
@@ -88,23 +93,27 @@ impl<'a> RecoverService<'a> {
 
     /// The command that left something, by the start of its id.
     pub fn find(&self, text: &str) -> Result<Id> {
-        let mut fitting = self.left()?;
-        fitting.retain(|exec| !text.is_empty() && exec.to_string().starts_with(text));
-        match fitting.as_slice() {
-            [one] => Ok(*one),
-            [] => Err(self.unknown(text)),
-            several => Err(ServiceError::Ambiguous {
-                text: text.to_owned(),
-                candidates: several.iter().map(Id::to_string).collect(),
-            }),
-        }
+        self.pick(&Asked::new(text))
+    }
+
+    /// The same for one that is to be dropped, which takes more of its id.
+    pub fn find_to_drop(&self, text: &str) -> Result<Id> {
+        self.pick(&Asked::for_good(text))
+    }
+
+    fn pick(&self, asked: &Asked<'_>) -> Result<Id> {
+        let left = self.left()?;
+        let fitting = left.iter().filter(|exec| asked.fits(exec)).copied().collect();
+        let found = asked.only(fitting, Id::to_string)?;
+        found.ok_or_else(|| asked.unknown(self.vault, LEFT, left))
     }
 
     /// What a command left, in detail. Nothing is stored.
     pub fn show(&self, exec: &Id) -> Result<Inspected> {
         let left = self.take(exec)?;
-        let access = LeftAccess::new(&left.files_dir());
-        let mut preview = left.preview(self.vault, &access)?;
+        let (_, shape) = driver_of(&left.note)?;
+        let access = LeftAccess::new(&left.files_dir(shape));
+        let mut preview = left.preview(self.vault, shape, &access)?;
         preview.changes.retain(|change| !is_directory_time(change));
         Ok(Inspected { found: self.describe(&left)?, preview, output: left.output()? })
     }
@@ -120,8 +129,9 @@ impl<'a> RecoverService<'a> {
         let _held = self.vault.hold()?;
         let left = self.take(exec)?;
         let (note, output) = (left.note.clone(), left.output()?);
-        let access = LeftAccess::new(&left.files_dir());
-        let adopted = left.adopt(self.vault, &access)?;
+        let (_, shape) = driver_of(&left.note)?;
+        let access = LeftAccess::new(&left.files_dir(shape));
+        let adopted = left.adopt(self.vault, shape, &access)?;
         let mut changes =
             offshoot_vault::diff::compare(self.vault.objects()?, &note.root, &adopted.root)?;
         changes.retain(|change| !is_directory_time(change));
@@ -256,7 +266,11 @@ impl<'a> RecoverService<'a> {
 
     fn describe(&self, left: &Left) -> Result<Recoverable> {
         let workspace = self.vault.workspace(&left.note.workspace)?;
-        Ok(Recoverable { note: left.note.clone(), size: left.size()?, workspace })
+        let size = match driver_of(&left.note) {
+            Ok((_, shape)) => left.size(shape)?,
+            Err(_) => None,
+        };
+        Ok(Recoverable { note: left.note.clone(), size, workspace })
     }
 
     fn take(&self, exec: &Id) -> Result<Left> {
@@ -266,13 +280,8 @@ impl<'a> RecoverService<'a> {
             }
             other => other.into(),
         })?;
-        taken.ok_or_else(|| self.unknown(&exec.to_string()))
-    }
-
-    fn unknown(&self, text: &str) -> ServiceError {
-        let what = "interrupted command";
-        let (suggestions, known) = (Vec::new(), Vec::new());
-        ServiceError::Unknown { what, text: text.to_owned(), suggestions, known }
+        let unknown = || Asked::new(&exec.to_string()).unknown(self.vault, LEFT, []);
+        taken.ok_or_else(unknown)
     }
 }
 
@@ -312,7 +321,7 @@ fn forked(tx: &mut Transaction<'_, '_>, note: &ExecNote, name: Option<&str>) -> 
 }
 
 fn shortened(note: &ExecNote) -> String {
-    crate::exec::shortened(&note.command)
+    summary::shortened(&note.command)
 }
 
 fn taken(error: VaultError, name: Option<&str>) -> ServiceError {

@@ -1,12 +1,12 @@
 //! What a person means by a REF: a workspace, a checkpoint or a snapshot, by name or by the start of an id.
 
-use offshoot_vault::{Checkpoint, Id, Operation, Snapshot, Vault, Workspace};
+use offshoot_vault::{Checkpoint, Id, Operation, Scope, Snapshot, Vault, Workspace};
 
 use crate::error::{Result, ServiceError};
-use crate::suggest::similar;
+use crate::id_lookup::Asked;
 
-/// At most so many names are given where nothing is like what was typed.
-const MOST_KNOWN: usize = 10;
+/// So many operations are looked through for an id that was mistyped.
+const RECENT: u32 = 64;
 
 /// The vault's main line.
 pub(crate) const HEAD: &str = "head";
@@ -86,37 +86,30 @@ impl<'a> Resolver<'a> {
         workspaces: &[Workspace],
         checkpoints: &[Checkpoint],
     ) -> Result<Point> {
-        let fits = |id: &Id| starts_with(id, text);
-        let mut found: Vec<(String, Point)> = Vec::new();
-        for workspace in workspaces.iter().filter(|w| fits(&w.id)) {
-            let label = format!("workspace {} ({})", workspace.name, workspace.id);
-            found.push((label, self.workspace_point(workspace)?));
+        let asked = Asked::new(text);
+        let mut fitting: Vec<Named<'_>> = Vec::new();
+        fitting.extend(workspaces.iter().filter(|w| asked.fits(&w.id)).map(Named::Workspace));
+        fitting.extend(checkpoints.iter().filter(|c| asked.fits(&c.id)).map(Named::Checkpoint));
+        if let Some(prefix) = asked.prefix() {
+            let snapshots = self.vault.snapshots_by_prefix(prefix)?;
+            fitting.extend(snapshots.into_iter().map(Named::Snapshot));
         }
-        for checkpoint in checkpoints.iter().filter(|c| fits(&c.id)) {
-            let label = format!("checkpoint {} ({})", checkpoint.name, checkpoint.id);
-            found.push((label, self.checkpoint_point(workspaces, checkpoint)?));
+        match asked.only(fitting, Named::label)? {
+            Some(Named::Workspace(workspace)) => self.workspace_point(workspace),
+            Some(Named::Checkpoint(checkpoint)) => self.checkpoint_point(workspaces, checkpoint),
+            Some(Named::Snapshot(id)) => {
+                let snapshot = self.vault.snapshot(&id)?;
+                // Refs keep what they name; what only its id leads to may have been collected.
+                self.vault.require_files(&snapshot)?;
+                Ok(Point { label: id.short(), snapshot, workspace: None, checkpoint: None })
+            }
+            None => {
+                let names = workspaces.iter().map(|w| w.name.as_str());
+                let names = names.chain(checkpoints.iter().map(|c| c.name.as_str())).chain([HEAD]);
+                let what = "workspace, checkpoint or snapshot";
+                Err(asked.unknown_name(self.vault, what, names))
+            }
         }
-        let snapshots = match is_prefix(text) {
-            true => self.vault.snapshots_by_prefix(text)?,
-            false => Vec::new(),
-        };
-        for id in snapshots {
-            let snapshot = self.vault.snapshot(&id)?;
-            // Refs keep what they name; what only its id leads to may have been collected.
-            self.vault.require_files(&snapshot)?;
-            let point = Point { label: id.short(), snapshot, workspace: None, checkpoint: None };
-            found.push((format!("snapshot {id}"), point));
-        }
-        if found.len() > 1 {
-            let candidates = found.into_iter().map(|(label, _)| label).collect();
-            return Err(ServiceError::Ambiguous { text: text.to_owned(), candidates });
-        }
-        let point = found.pop().map(|(_, point)| point);
-        point.ok_or_else(|| {
-            let names = workspaces.iter().map(|w| w.name.as_str());
-            let names = names.chain(checkpoints.iter().map(|c| c.name.as_str())).chain([HEAD]);
-            self.unknown("workspace, checkpoint or snapshot", text, names)
-        })
     }
 
     fn inside(&self, workspace: &Workspace, name: &str) -> Result<Point> {
@@ -154,17 +147,10 @@ impl<'a> Resolver<'a> {
         if let Some(workspace) = self.vault.workspace_named(text)? {
             return Ok(Some(workspace));
         }
-        let workspaces = self.vault.workspaces()?;
-        let fitting: Vec<&Workspace> =
-            workspaces.iter().filter(|w| starts_with(&w.id, text)).collect();
-        match fitting.as_slice() {
-            [one] => Ok(Some((*one).clone())),
-            [] => Ok(None),
-            several => Err(ServiceError::Ambiguous {
-                text: text.to_owned(),
-                candidates: several.iter().map(|w| format!("{} ({})", w.name, w.id)).collect(),
-            }),
-        }
+        let asked = Asked::new(text);
+        let mut fitting = self.vault.workspaces()?;
+        fitting.retain(|workspace| asked.fits(&workspace.id));
+        asked.only(fitting, |workspace| format!("{} ({})", workspace.name, workspace.id))
     }
 
     /// Whether there is a workspace of this name, or of an id that starts so.
@@ -188,14 +174,15 @@ impl<'a> Resolver<'a> {
             });
         }
         let workspaces = self.vault.workspaces()?;
-        Ok(self.unknown("workspace", text, workspaces.iter().map(|w| w.name.as_str())))
+        let names = workspaces.iter().map(|w| w.name.as_str());
+        Ok(Asked::new(text).unknown_name(self.vault, "workspace", names))
     }
 
     /// The newest operation that names a workspace which is gone since, with its id and name.
     fn last_mention(&self, text: &str) -> Result<Option<(Operation, Id, String)>> {
         let mut before = None;
         loop {
-            let page = self.vault.operations(offshoot_vault::Scope::Vault, before, 64)?;
+            let page = self.vault.operations(Scope::Vault, before, 64)?;
             let Some(last) = page.last() else { return Ok(None) };
             before = Some(last.seq);
             for operation in page {
@@ -224,60 +211,65 @@ impl<'a> Resolver<'a> {
         if let Some(named) = own.iter().find(|checkpoint| checkpoint.name == text) {
             return Ok(named.clone());
         }
-        let fitting: Vec<&Checkpoint> = own.iter().filter(|c| starts_with(&c.id, text)).collect();
-        match fitting.as_slice() {
-            [one] => Ok((*one).clone()),
-            [] => Err(self.unknown("checkpoint", text, own.iter().map(|c| c.name.as_str()))),
-            several => Err(ServiceError::Ambiguous {
-                text: text.to_owned(),
-                candidates: several.iter().map(|c| format!("{} ({})", c.name, c.id)).collect(),
-            }),
-        }
-    }
-
-    /// Why nothing has this name: it may be among what the catalog lost.
-    fn unknown<'n>(
-        &self,
-        what: &'static str,
-        text: &str,
-        names: impl IntoIterator<Item = &'n str>,
-    ) -> ServiceError {
-        match self.vault.cut_short() {
-            Some(lost) => ServiceError::Lost { what, text: text.to_owned(), lost },
-            None => {
-                let names: Vec<&str> = names.into_iter().collect();
-                let suggestions = similar(text, names.iter().copied());
-                let known = names.into_iter().take(MOST_KNOWN).map(str::to_owned).collect();
-                ServiceError::Unknown { what, text: text.to_owned(), suggestions, known }
-            }
-        }
+        let asked = Asked::new(text);
+        let fitting = own.iter().filter(|checkpoint| asked.fits(&checkpoint.id)).collect();
+        let found: Option<&Checkpoint> =
+            asked.only(fitting, |c| format!("{} ({})", c.name, c.id))?;
+        found.cloned().ok_or_else(|| {
+            let names = own.iter().map(|checkpoint| checkpoint.name.as_str());
+            asked.unknown_name(self.vault, "checkpoint", names)
+        })
     }
 
     /// An operation by the start of its id.
     pub fn operation(&self, text: &str) -> Result<Operation> {
-        let fitting = match is_prefix(text) {
-            true => self.vault.operations_by_prefix(text)?,
-            false => Vec::new(),
+        let asked = Asked::new(text);
+        let fitting = match asked.prefix() {
+            Some(prefix) => self.vault.operations_by_prefix(prefix)?,
+            None => Vec::new(),
         };
-        match fitting.as_slice() {
-            [one] => Ok(self.vault.operation(one)?),
-            [] => Err(self.unknown("operation", text, [])),
-            several => Err(ServiceError::Ambiguous {
-                text: text.to_owned(),
-                candidates: several.iter().map(Id::to_string).collect(),
-            }),
+        match asked.only(fitting, Id::to_string)? {
+            Some(id) => Ok(self.vault.operation(&id)?),
+            None => {
+                let recent = self.vault.operations(Scope::Vault, None, RECENT).unwrap_or_default();
+                let ids = recent.into_iter().map(|operation| operation.id);
+                Err(asked.unknown(self.vault, "operation", ids))
+            }
+        }
+    }
+}
+
+/// What the start of an id can name where a REF is asked for.
+enum Named<'r> {
+    Workspace(&'r Workspace),
+    Checkpoint(&'r Checkpoint),
+    Snapshot(Id),
+}
+
+impl Named<'_> {
+    /// What it is called where several fit.
+    fn label(&self) -> String {
+        match self {
+            Self::Workspace(workspace) => {
+                format!("workspace {} ({})", workspace.name, workspace.id)
+            }
+            Self::Checkpoint(checkpoint) => {
+                format!("checkpoint {} ({})", checkpoint.name, checkpoint.id)
+            }
+            Self::Snapshot(id) => format!("snapshot {id}"),
         }
     }
 }
 
 /// The workspace of this name, or of an id that starts so, that an operation made, changed or removed; with its name.
 fn names_workspace(operation: &Operation, text: &str) -> Option<(Id, String)> {
+    let asked = Asked::new(text);
     operation.changes.iter().filter(|change| change.key.kind == "workspace").find_map(|change| {
         let id: Id = change.key.id.parse().ok()?;
         let rows = [&change.before, &change.after];
         let mut names = rows.into_iter().flatten().filter_map(|row| row.name.as_deref());
         let name = names.clone().find(|name| *name == text);
-        let name = name.or_else(|| names.next().filter(|_| starts_with(&id, text)))?;
+        let name = name.or_else(|| names.next().filter(|_| asked.fits(&id)))?;
         Some((id, name.to_owned()))
     })
 }
@@ -287,13 +279,4 @@ fn checkpoint_label(workspaces: &[Workspace], checkpoint: &Checkpoint) -> String
         Some(workspace) => format!("{}@{}", workspace.name, checkpoint.name),
         None => checkpoint.name.clone(),
     }
-}
-
-/// An id prefix has at least four characters, so that a mistyped short name is not taken for an id.
-fn is_prefix(text: &str) -> bool {
-    text.len() >= 4
-}
-
-fn starts_with(id: &Id, text: &str) -> bool {
-    is_prefix(text) && id.to_string().starts_with(&text.to_ascii_lowercase())
 }

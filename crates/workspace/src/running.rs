@@ -10,6 +10,7 @@ use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::error::{Result, ServiceError};
+use crate::id_lookup::Asked;
 
 /// How long after a command is over it may take to be recorded.
 const RECORDING: Duration = Duration::from_secs(10);
@@ -47,18 +48,18 @@ impl<'a> RunningService<'a> {
 
     /// One that runs, by the start of its id.
     pub fn find(&self, text: &str) -> Result<Option<Running>> {
+        self.pick(&Asked::new(text))
+    }
+
+    /// The same for one that is to be ended, which takes more of its id.
+    pub fn find_to_end(&self, text: &str) -> Result<Option<Running>> {
+        self.pick(&Asked::for_good(text))
+    }
+
+    fn pick(&self, asked: &Asked<'_>) -> Result<Option<Running>> {
         let mut fitting = self.vault.running()?;
-        fitting.retain(|running| running.note.exec.to_string().starts_with(text));
-        if text.len() < 4 || fitting.is_empty() {
-            return Ok(None);
-        }
-        if fitting.len() > 1 {
-            return Err(ServiceError::Ambiguous {
-                text: text.to_owned(),
-                candidates: fitting.iter().map(|running| running.note.exec.to_string()).collect(),
-            });
-        }
-        Ok(fitting.pop())
+        fitting.retain(|running| asked.fits(&running.note.exec));
+        asked.only(fitting, |running| running.note.exec.to_string())
     }
 
     /// The record of a command that is over; none where it was cut short. Whoever ran it may be about to write it.
@@ -78,7 +79,11 @@ impl<'a> RunningService<'a> {
     /// Ends a command. What it wrote is sealed and recorded by the process that runs it.
     pub fn end(&self, running: &Running, ending: Ending) -> Result<()> {
         let note = &running.note;
-        let own = || signal(running, &note.process, Signal::TERM);
+        let own = || match (note.shared && note.joined.is_none(), &note.init) {
+            (true, Some(init)) => signal(running, init, Signal::TERM),
+            (true, None) => Err(over(running)),
+            (false, _) => signal(running, &note.process, Signal::TERM),
+        };
         match ending {
             Ending::Ask => own(),
             // The others inside are not this one's.

@@ -1,6 +1,6 @@
 //! From the kinds that storage and policy know to the words of documents: one match for each, which the next value cannot get past.
 
-use offshoot_policy::{Access, Category, Decision, Layer, Part};
+use offshoot_policy::{Category, Decision, Layer, PartKind, PathAccess as Access};
 use offshoot_protocol::{
     ChangeKindDoc, CommandPart, ConflictKindDoc, EffectCategory, EntryKindDoc, MetadataFieldDoc,
     PathAccess, PolicyDecision, PolicyLayer,
@@ -97,12 +97,12 @@ pub(crate) fn category(category: Category) -> EffectCategory {
     }
 }
 
-pub(crate) fn part(part: Part) -> CommandPart {
+pub(crate) fn part(part: PartKind) -> CommandPart {
     match part {
-        Part::Program => CommandPart::Program,
-        Part::Redirection => CommandPart::Redirection,
-        Part::Assignment => CommandPart::Assignment,
-        Part::Unclear => CommandPart::Unclear,
+        PartKind::Program => CommandPart::Program,
+        PartKind::Redirection => CommandPart::Redirection,
+        PartKind::Assignment => CommandPart::Assignment,
+        PartKind::Unclear => CommandPart::Unclear,
     }
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn access(access: Access) -> PathAccess {
 
 #[cfg(test)]
 mod tests {
-    use offshoot_policy::{Access, Category, Decision, Layer, Part};
+    use offshoot_policy::{Category, Decision, Layer, PartKind, PathAccess as Access};
     use offshoot_vault::EntryKind;
     use offshoot_vault::diff::{ChangeKind, MetadataField};
     use offshoot_vault::merge::conflict::ConflictKind;
@@ -152,20 +152,22 @@ mod tests {
             assert_eq!(conflict_kind(kind).as_str(), kind.word());
         }
         for decision in Decision::ALL {
-            assert_eq!(policy_decision(decision).as_str(), decision.word());
+            assert_eq!(policy_decision(decision).as_str(), decision.as_str());
         }
         for one in Category::ALL {
-            assert_eq!(category(one).as_str(), one.word());
+            assert_eq!(category(one).as_str(), one.as_str());
         }
         for layer in [Layer::BuiltIn, Layer::User, Layer::Project, Layer::Request] {
-            assert_eq!(policy_layer(layer).as_str(), layer.word());
+            assert_eq!(policy_layer(layer).as_str(), layer.as_str());
             assert_eq!(layer_of(policy_layer(layer)), layer);
         }
-        for one in [Part::Program, Part::Redirection, Part::Assignment, Part::Unclear] {
-            assert_eq!(part(one).as_str(), one.word());
+        for one in
+            [PartKind::Program, PartKind::Redirection, PartKind::Assignment, PartKind::Unclear]
+        {
+            assert_eq!(part(one).as_str(), one.as_str());
         }
         for one in [Access::Read, Access::Write, Access::Delete] {
-            assert_eq!(access(one).as_str(), one.word());
+            assert_eq!(access(one).as_str(), one.as_str());
         }
     }
 }

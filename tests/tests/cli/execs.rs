@@ -8,7 +8,7 @@ use insta::assert_snapshot;
 use offshoot_needs::needs;
 use offshoot_tests::product::{Place, document_of, with_json};
 use offshoot_tests::schema;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::damage::directory;
 use crate::transcript::{Transcript, demo, demo_vault};
@@ -256,6 +256,63 @@ fn an_interrupt_ends_the_wait_for_a_workspace() {
     assert_eq!(document["result"]["interrupted"], true, "{document}");
     interrupt(&long);
     long.wait().unwrap();
+}
+
+/// What the envelope says of the sandbox is what was found there, and not what holds for most commands.
+#[needs(UserNamespace)]
+#[test]
+fn the_envelope_says_what_was_in_force() {
+    let place = demo_vault();
+    let sandbox = |options: &[&str]| {
+        let arguments = [&["-w", "fix"], options, &["--", "true"]].concat();
+        envelope(&place, &arguments)["result"]["sandbox"].clone()
+    };
+    let has = |sandbox: &Value, list: &str, word: &str| {
+        sandbox[list].as_array().unwrap().iter().any(|one| one == word)
+    };
+    let usual = sandbox(&["--driver", "overlay"]);
+    let nothing = json!({"processes": null, "file_size": null, "memory": null});
+    assert_eq!((&usual["network"], &usual["broker"]), (&json!("none"), &json!(true)), "{usual}");
+    assert!(has(&usual, "namespaces", "net") && usual["limits"] == nothing, "{usual}");
+    assert_eq!(usual["writable"].as_array().unwrap().len(), 1, "{usual}");
+    for restriction in ["read_only_root", "no_new_privs", "no_capabilities", "minimal_dev"] {
+        assert!(has(&usual, "restrictions", restriction), "{usual}");
+    }
+    assert_eq!(sandbox(&["-c", "exec.broker=false"])["broker"], false);
+    assert_eq!(sandbox(&["--driver", "copy"])["broker"], false);
+    let host = sandbox(&["--net", "host"]);
+    assert!(host["network"] == "host" && !has(&host, "namespaces", "net"), "{host}");
+    assert_eq!(sandbox(&["--read-only"])["writable"], json!([]));
+    let limited = sandbox(&["-c", "exec.max_memory=1GiB", "-c", "exec.max_file_size=4KiB"]);
+    let expected = json!({"processes": null, "file_size": 4096, "memory": 1 << 30});
+    assert_eq!(limited["limits"], expected, "{limited}");
+    // The host's own root is let have more, whatever its limit is.
+    let processes = sandbox(&["-c", "exec.max_processes=500"])["limits"]["processes"].clone();
+    let map = fs::read_to_string("/proc/self/uid_map").unwrap();
+    let on_host = map.split_whitespace().eq(["0", "0", "4294967295"]);
+    let held = !(rustix::process::getuid().is_root() && on_host);
+    assert_eq!(processes, if held { json!(500) } else { Value::Null });
+}
+
+/// A limit that the caller has already is the one in force.
+#[needs(UserNamespace)]
+#[test]
+fn the_lower_limit_is_the_one_in_force() {
+    let place = demo_vault();
+    let command = place.command(["exec", "-w", "fix", "--json", "-c", "exec.max_memory=64GiB"]);
+    let mut limited = std::process::Command::new("/bin/sh");
+    limited.args(["-c", "ulimit -v 8000000 && exec \"$@\"", "sh"]).arg(command.get_program());
+    limited.args(command.get_args()).args(["--", "true"]);
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => limited.env(name, value),
+            None => limited.env_remove(name),
+        };
+    }
+    limited.current_dir(command.get_current_dir().unwrap_or(&place.project()));
+    let document = document_of(&limited.output().unwrap());
+    let limits = &document["result"]["sandbox"]["limits"];
+    assert_eq!(limits["memory"], 8_000_000_u64 * 1024, "{document}");
 }
 
 #[needs(UserNamespace)]

@@ -111,6 +111,26 @@ fn interrupted_commands_for_people() {
     assert_clean(&place);
 }
 
+/// All ids of twelve days start with the same four characters: whoever types so few has hardly looked, and what is dropped is gone.
+#[needs(UserNamespace)]
+#[test]
+fn few_characters_of_an_id_drop_nothing() {
+    let place = demo_vault();
+    let exec = Background::start(&place, WORK).crash();
+    for length in 1..8 {
+        let code = if length < 4 { 3 } else { 2 };
+        let error = place.json_error(&["recover", "drop", &exec[..length]], code);
+        let candidate = if length < 4 { &exec[..12] } else { &exec };
+        assert_eq!(error["candidates"], json!([candidate]), "{error}");
+    }
+    // To look at it, and to keep it, fewer will do.
+    assert_eq!(place.json(&["recover", "show", &exec[..4].to_uppercase()])["exec"], json!(exec));
+    let error = place.json_error(&["recover", "show", &exec[..3]], 3);
+    assert_eq!(error["candidates"], json!([&exec[..12]]), "{error}");
+    place.ok(["recover", "drop", &exec[..8]]);
+    assert_clean(&place);
+}
+
 #[needs(UserNamespace)]
 #[test]
 fn interrupted_commands_for_programs() {
@@ -274,6 +294,79 @@ fn a_copy_is_recovered_too() {
     assert_clean(&place);
 }
 
+/// The note of what a command left.
+fn note_of(place: &Place, exec: &str) -> PathBuf {
+    vault_dir(place).join("left").join(exec).join("exec.json")
+}
+
+/// Changes the note of what a command left.
+fn rewrite(place: &Place, exec: &str, change: impl Fn(&mut Value)) {
+    let note = note_of(place, exec);
+    let mut noted: Value = serde_json::from_slice(&fs::read(&note).unwrap()).unwrap();
+    change(&mut noted);
+    fs::write(&note, noted.to_string()).unwrap();
+}
+
+/// The note leads to the driver, and nothing else that is in it; one of an earlier program has no more than `copy`.
+#[needs(Overlay, UserNamespace)]
+#[test]
+fn the_driver_in_the_note_captures_what_was_left() {
+    for driver in ["overlay", "copy"] {
+        for early in [false, true] {
+            let place = demo_vault();
+            let arguments = ["exec", "-w", "fix", "--driver", driver, "--shell", WORK];
+            let exec = Background::start_with(&place, &arguments).crash();
+            place.ok(["status"]);
+            rewrite(&place, &exec, |note| {
+                assert_eq!(note["capture"], json!({"driver": driver, "version": 1}));
+                assert_eq!(
+                    (&note["owner"], &note["copy"]),
+                    (&json!("exec"), &json!(driver == "copy"))
+                );
+                let gone: &[&str] = if early { &["owner", "capture"] } else { &["copy"] };
+                note.as_object_mut().unwrap().retain(|name, _| !gone.contains(&name.as_str()));
+            });
+            assert_eq!(changed(&place.json(&["recover", "show", &exec])), CHANGED, "{driver}");
+            assert_eq!(changed(&place.json(&["recover", "keep", &exec])), CHANGED, "{driver}");
+            let shown = document_of(&place.run(with_json(&["show", &exec])));
+            assert_eq!(shown["result"]["driver"], driver, "{shown}");
+            assert_clean(&place);
+        }
+    }
+}
+
+#[needs(UserNamespace)]
+#[test]
+fn what_a_driver_to_come_left_is_not_guessed_at() {
+    let place = demo_vault();
+    let exec = Background::start(&place, WORK).crash();
+    place.ok(["status"]);
+    let whole = fs::read(note_of(&place, &exec)).unwrap();
+    let strangers: [(&str, Value, &str); 3] = [
+        ("capture", json!({"driver": "tapes", "version": 1}), "driver \"tapes\" (version 1)"),
+        ("capture", json!({"driver": "overlay", "version": 2}), "driver \"overlay\" (version 2)"),
+        ("owner", json!("mount"), "for something other than a command"),
+    ];
+    for (field, value, said) in strangers {
+        rewrite(&place, &exec, |note| note[field] = value.clone());
+        for verb in ["show", "keep"] {
+            let output = place.run(with_json(&["recover", verb, &exec]));
+            let document = document_of(&output);
+            let message = document["error"]["message"].as_str().unwrap();
+            assert!(message.contains(said), "{document}");
+            let hint = document["error"]["hint"].as_str().unwrap();
+            assert!(hint.contains("offshoot recover drop"), "{document}");
+        }
+        let listed = place.json(&["recover", "list"]);
+        assert_eq!(listed["recoverable"][0]["exec"], exec, "{listed}");
+        assert!(listed["recoverable"][0]["files"].is_null(), "{listed}");
+        fs::write(note_of(&place, &exec), &whole).unwrap();
+    }
+    rewrite(&place, &exec, |note| note["capture"]["driver"] = "tapes".into());
+    place.ok(["recover", "drop", &exec]);
+    assert_clean(&place);
+}
+
 /// A machine that was started anew is told from one that was not.
 #[needs(UserNamespace)]
 #[test]
@@ -366,11 +459,11 @@ fn one_at_a_time() {
     let exec = Background::start(&place, WORK).crash();
     place.ok(["status"]);
     let held = fs::File::open(vault_dir(&place).join("left").join(&exec)).unwrap();
-    rustix::fs::flock(&held, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    held.lock().unwrap();
     let error = place.json_error(&["recover", "keep", &exec], 8);
     assert!(error["message"].as_str().unwrap().contains("by another process"), "{error}");
     // Not by closing it: another test may be starting a program, which has it open until it is executed.
-    rustix::fs::flock(&held, rustix::fs::FlockOperation::Unlock).unwrap();
+    held.unlock().unwrap();
     place.ok(["recover", "keep", &exec]);
 }
 

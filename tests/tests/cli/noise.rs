@@ -295,7 +295,7 @@ fn a_commit_is_called_by_what_was_done() {
     assert_eq!(operation, "commit fix (1 file)");
     work(&place, "git commit -q --allow-empty -m third");
     let said = place.ok(["commit", "-w", "fix"]);
-    assert!(said.starts_with("came home from fix: git only\n  git: 1 commit on main"), "{said}");
+    assert!(said.starts_with("committed fix: git only\n  git: 1 commit on main"), "{said}");
     let head = place.json(&["show", "head"]);
     assert_eq!(head["snapshot"]["message"], "fix: git only", "{head}");
 }
@@ -349,10 +349,10 @@ fn numbers_agree_wherever_they_are_said() {
     place.ok(["undo", "-w", "fix"]);
     let heading = "1 modified, 2 with metadata only\n";
     let dry = place.ok(["commit", "-w", "fix", "--dry-run"]);
-    assert!(dry.contains(&format!("would come home from fix: {heading}")), "{dry}");
+    assert!(dry.contains(&format!("would commit fix: {heading}")), "{dry}");
     assert!(dry.contains("2 files with metadata only   (`offshoot status --metadata`"), "{dry}");
     let done = place.ok(["commit", "-w", "fix"]);
-    assert!(done.contains(&format!("came home from fix: {heading}")), "{done}");
+    assert!(done.contains(&format!("committed fix: {heading}")), "{done}");
     assert_eq!(changes(&place), "no changes");
     place.ok(["undo", "-w", "fix"]);
     let status = place.ok(["status", "-w", "fix"]);

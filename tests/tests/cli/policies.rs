@@ -413,14 +413,3 @@ fn what_was_taken_for_reading_and_wrote_can_be_taken_back() {
     let warnings = envelope["result"]["warnings"].to_string();
     assert!(warnings.contains("only reads"), "{warnings}");
 }
-
-/// The second parser of texts panics at this one. That is caught, makes the text unclear, and is nobody's business.
-#[test]
-fn a_panic_of_the_second_parser_is_not_shown() {
-    let text = "x0  <<E \\\n\"${v:-a b}\"${$((#v}\nE\n";
-    let place = Place::new();
-    let output = place.run(["policy", "explain", "--shell", text]);
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-    let stdout = String::from_utf8_lossy(&output.stdout);
-    assert!(stdout.contains("a second parser refuses it"), "{stdout}");
-}

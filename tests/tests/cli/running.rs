@@ -88,6 +88,24 @@ fn what_is_killed_is_sealed() {
     }
 }
 
+/// What a few characters fit is not ended: it takes enough of the id to tell it from others of the same day.
+#[needs(UserNamespace)]
+#[test]
+fn few_characters_of_an_id_end_nothing() {
+    let place = demo_vault();
+    let running = Background::start(&place, SLEEPS);
+    let exec = running.exec.clone();
+    place.json_error(&["kill", &exec[..3]], 3);
+    for length in 4..8 {
+        let error = place.json_error(&["kill", &exec[..length], "--now"], 2);
+        assert_eq!(error["candidates"][0], exec.as_str(), "{error}");
+    }
+    place.ok(["logs", &exec[..4]]);
+    assert_eq!(place.json(&["ps"])["running"].as_array().map(Vec::len), Some(1));
+    assert_eq!(place.json(&["kill", &exec[..8], "--now"])["ended"], true);
+    drop(running);
+}
+
 /// Another signal is for the command to deal with.
 #[needs(UserNamespace)]
 #[test]

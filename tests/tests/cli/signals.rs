@@ -106,7 +106,7 @@ fn hold(place: &Place, name: &str) -> std::fs::File {
     let path = vault.join(name);
     let file =
         std::fs::File::options().create(true).truncate(false).write(true).open(path).unwrap();
-    rustix::fs::flock(&file, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    file.lock().unwrap();
     file
 }
 
@@ -121,7 +121,7 @@ fn an_interrupted_collection_can_be_done_again() {
         send(child.id(), signal);
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(code), "{output:?}");
-        let expected = format!("{word}; `offshoot gc` goes on where it was");
+        let expected = format!("{word}; `offshoot gc` continues where it stopped");
         assert!(said(&output).contains(&expected), "{output:?}");
     }
     drop(held);

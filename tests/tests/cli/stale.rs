@@ -70,7 +70,7 @@ fn times_alone_stay() {
     place.ok(["exec", "-w", "fix", "--shell", "touch README.md; sleep 0.02"]);
     assert!(place.ok(["status", "-w", "fix"]).contains("nothing changed"));
     let said = place.ok(["commit", "-w", "fix"]);
-    assert!(said.contains("nothing to bring home"), "{said}");
+    assert!(said.contains("nothing to commit"), "{said}");
     place.ok_with(["fs", "write", "/new", "-w", "fix"], b"new");
     place.ok(["commit", "-w", "fix"]);
     assert_eq!(file.metadata().unwrap().modified().unwrap(), before);

@@ -88,7 +88,7 @@ fn a_dry_run_tells_of_conflicts() {
     let output = place.run(["commit", "--dry-run", "-w", "fix"]);
     assert_eq!(output.status.code(), Some(4));
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    let expected = "nothing would come home: 1 conflict between fix and the folder\n  C /README.md  (content)\nnext: offshoot pull -w fix";
+    let expected = "nothing would be committed: 1 conflict between fix and the folder\n  C /README.md  (content)\nnext: offshoot pull -w fix";
     assert!(said.starts_with(expected), "{said}");
     let said = String::from_utf8_lossy(&place.run(["commit", "-w", "fix"]).stdout).into_owned();
     assert!(said.starts_with("nothing committed: 1 conflict"), "{said}");
@@ -131,7 +131,7 @@ fn what_stays_is_listed_line_by_line() {
     for path in ["/a.o", "/b.o", "/c.o", "/d.o", "/e.o"] {
         place.ok_with(["fs", "write", path, "-w", "fix"], b"x");
     }
-    let stays = "stays: 5 files (ignored by .gitignore; --ignored brings them home):";
+    let stays = "stays: 5 files (ignored by .gitignore; --ignored commits them):";
     let status = place.ok(["status", "-w", "fix"]);
     assert!(status.contains(&format!("{stays} /a.o /b.o /c.o /d.o ...\n")), "{status}");
     let status = place.ok(["status", "-w", "fix", "--expand"]);

@@ -150,9 +150,3 @@ fn moving_a_folder_is_killed() {
 fn refusing_is_killed() {
     kill_everywhere(Operation::Refuse);
 }
-
-#[needs(Ptrace)]
-#[test]
-fn taking_in_is_killed() {
-    kill_everywhere(Operation::TakeIn);
-}

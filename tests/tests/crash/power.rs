@@ -155,9 +155,3 @@ fn power_is_cut_in_a_delete() {
 fn power_is_cut_while_refusing() {
     cut_everywhere(Operation::Refuse);
 }
-
-#[needs(LoopMount, Ptrace)]
-#[test]
-fn power_is_cut_while_taking_in() {
-    cut_everywhere(Operation::TakeIn);
-}

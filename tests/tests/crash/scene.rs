@@ -34,7 +34,6 @@ pub(crate) enum Operation {
     Unbind,
     MoveFolder,
     Refuse,
-    TakeIn,
 }
 
 /// What `exec` exits with where a person has to approve a command.
@@ -78,7 +77,6 @@ impl Operation {
             Self::Unbind => &["binding", "remove", "in"],
             Self::MoveFolder => &["binding", "move", "in", "../in-2"],
             Self::Refuse => &REFUSED,
-            Self::TakeIn => &["execs"],
         }
     }
 
@@ -89,7 +87,7 @@ impl Operation {
 
     /// Whether it changes nothing that a user sees of the home, but for the log.
     pub(crate) fn is_upkeep(self) -> bool {
-        matches!(self, Self::Collect | Self::Pack | Self::Export | Self::TakeIn)
+        matches!(self, Self::Collect | Self::Pack | Self::Export)
     }
 }
 
@@ -160,10 +158,6 @@ impl Scene {
         if matches!(self.operation, Operation::Unbind | Operation::MoveFolder) {
             let output = self.offshoot(&home, &["binding", "add", "../in"]);
             assert!(output.status.success(), "{output:?}");
-        }
-        if self.operation == Operation::TakeIn {
-            let output = self.offshoot(&home, &REFUSED);
-            assert_eq!(output.status.code(), Some(PENDING), "{output:?}");
         }
         if self.operation == Operation::Import {
             for arguments in

@@ -60,6 +60,7 @@ pub(crate) const TEXTS: &[&str] = &[
     "(c0) >f1; { c1; } >f2",
     "{c0,c1} {a,b}{c,d} {a,b,} {,a} a{,}b {a..c} {1..3} {3..1} {01..3} {a,b}\\,c {a\\,b} {a,'b,c'} ${v:-{a,b}}",
     "{,c0} a; {c1} b; {c2,}",
+    "c0 {a}b,c}; c1 {a}\\{b,c}; c2 x{}b,c} {}d,e}; c3 {a,b}{}c,d} {a}{b,c}d,e} {a{b}c,d} {{a}}b,c}",
     "c0 {a,b c,d} {a,{b,c}} {{a,b},c} {a}{b,c} {a,b}}",
     "c0 $'a'$\"b\"$v'c' $\\'a\\'",
     "c0 ~ ~/x ~root a=~ a=b:~ \"~\" \\~ '~'x",

@@ -99,11 +99,7 @@ fn random_texts_do_no_harm() {
     with_a_small_stack(move || {
         for case in 0..cases {
             let mut rng = Rng::new(seed.wrapping_add(case));
-            let text = match rng.below(4) {
-                0 => bytes(&mut rng),
-                1 => changed(&mut rng),
-                _ => soup(&mut rng, 60),
-            };
+            let text = any(&mut rng);
             let script = timed(&text, SHORT);
             assert_places(&script, &text);
         }
@@ -175,7 +171,7 @@ fn texts_that_are_meant_to_take_long_do_not() {
         format!("{{ {} }} <<E\n{}\nE", "a;".repeat(1000), "b".repeat(30_000)),
         format!("f() {{ {} }}; {}", "a;".repeat(1000), "a|f;".repeat(500)),
     ]);
-    // The second parser looked for the end of such here-documents for ever.
+    // Parsers have looked for the end of such here-documents for ever.
     all.extend(
         ["cat <<'' 'a\nb' ", "cat <<'' 'a\nb' \\\n", "$(cat <<'' 'a\nb' "].map(str::to_owned),
     );
@@ -213,6 +209,15 @@ fn assert_places(script: &Script, text: &[u8]) {
             let all = places.iter().all(|place| *place < script.commands.len());
             assert!(all, "{places:?}: {:?}", String::from_utf8_lossy(text));
         }
+    }
+}
+
+/// A text that may be anything, and is mostly none.
+pub(crate) fn any(rng: &mut Rng) -> Vec<u8> {
+    match rng.below(4) {
+        0 => bytes(rng),
+        1 => changed(rng),
+        _ => soup(rng, 60),
     }
 }
 

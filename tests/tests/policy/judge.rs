@@ -1,6 +1,6 @@
 //! Whether all that a text did is in what the parser found in it.
 
-use offshoot_policy::script::{Piece, RedirectKind, Script, Word};
+use offshoot_policy::script::{RedirectKind, Script, Word, WordPiece};
 
 use crate::shells::Seen;
 
@@ -66,10 +66,10 @@ fn fits(words: &[Word], arguments: &[Vec<u8>]) -> bool {
     }
 }
 
-fn fits_one(pieces: &[Piece], argument: &[u8]) -> bool {
+fn fits_one(pieces: &[WordPiece], argument: &[u8]) -> bool {
     match pieces.split_first() {
         None => argument.is_empty(),
-        Some((Piece::Literal(text), rest)) => {
+        Some((WordPiece::Literal(text), rest)) => {
             argument.strip_prefix(text.as_bytes()).is_some_and(|argument| fits_one(rest, argument))
         }
         Some((_, rest)) => (0..=argument.len()).any(|skipped| fits_one(rest, &argument[skipped..])),

@@ -1,6 +1,5 @@
 //! Programs and options, from the data that policy knows them by.
 
-use std::path::Path;
 use std::{env, fs};
 
 use offshoot_machine::search_path;
@@ -26,16 +25,28 @@ struct Shape {
 
 /// The programs of all files that are there on this machine.
 pub(crate) fn installed() -> Vec<Tool> {
-    let mut paths: Vec<_> =
-        fs::read_dir(KNOWLEDGE).unwrap().map(|entry| entry.unwrap().path()).collect();
-    paths.sort();
-    let tools = paths.iter().flat_map(|path| of_file(path));
+    let tools = files()
+        .into_iter()
+        .flat_map(|file| tables(&file, "tool").flat_map(Tool::of_table).collect::<Vec<_>>());
     tools.filter(|tool| is_installed(&tool.name)).collect()
 }
 
-fn of_file(path: &Path) -> Vec<Tool> {
-    let table: Table = fs::read_to_string(path).unwrap().parse().unwrap();
-    tables(&table, "tool").flat_map(Tool::of_table).collect()
+/// The examples of all files.
+pub(crate) fn examples() -> Vec<String> {
+    files().iter().flat_map(|file| tables(file, "tool")).flat_map(examples_of).collect()
+}
+
+fn files() -> Vec<Table> {
+    let mut paths: Vec<_> =
+        fs::read_dir(KNOWLEDGE).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths.iter().map(|path| fs::read_to_string(path).unwrap().parse().unwrap()).collect()
+}
+
+fn examples_of(tool: &Table) -> Vec<String> {
+    let own = tables(tool, "example").filter_map(|example| example.get("run")?.as_str());
+    let below = tables(tool, "sub").flat_map(examples_of);
+    own.map(str::to_owned).chain(below).collect()
 }
 
 fn is_installed(name: &str) -> bool {

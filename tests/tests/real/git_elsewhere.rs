@@ -308,7 +308,7 @@ fn vaults_of_one_repository_take_turns() {
     let git = scene.place.path().join("main/.git").canonicalize().unwrap();
     let key = blake3::hash(git.as_os_str().as_encoded_bytes()).to_hex();
     let held = fs::File::open(scene.place.home().join("locks").join(key.as_str())).unwrap();
-    rustix::fs::flock(&held, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    held.lock().unwrap();
     let soon = ["-c", "store.busy_timeout=100ms"];
     let said = scene.refused(&[&["commit"], &soon[..]].concat(), 8);
     assert!(said.contains(git.to_str().unwrap()), "{said}");

@@ -39,7 +39,7 @@ fn a_new_repository_that_needs_its_settings_stays_whole() {
         assert!(made.is_well(), "{make}: {made:#?}");
         let said = world.done(&["commit", "-w", "fix"]);
         assert!(said.contains("the repository needs settings that git would obey"), "{said}");
-        assert!(said.contains("--allow git brings them home"), "{said}");
+        assert!(said.contains("--allow git commits them"), "{said}");
         assert_eq!(
             world.ok(Side::Folder, "cat n/in; ls -A n | grep .git || true"),
             "in\n",

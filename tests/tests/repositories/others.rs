@@ -126,7 +126,7 @@ fn a_bare_repository_goes_only_where_the_workspace_has_its_commits() {
     assert_eq!(subjects(&world, Side::Folder, "store~fix"), "u t");
     // Nothing new: nothing is said again.
     let again = world.done(&["commit", "-w", "fix"]);
-    assert!(again.contains("nothing to bring home"), "{again}");
+    assert!(again.contains("nothing to commit"), "{again}");
     // An agent that tidies up decides nothing.
     world.ok(FIX, &format!("rm -r store~folder; {}", push("v")));
     world.done(&["commit", "-w", "fix"]);

@@ -166,7 +166,7 @@ fn commits_that_are_left_apart_are_told() {
     assert!(typed.is_well(), "{hint}: {typed:#?}");
     assert_eq!(world.ok(Side::Folder, "git branch --no-merged main"), "");
     let said = world.product(&["commit", "-w", "fix", "--git", "--author", AUTHOR]);
-    assert!(said.is_well() && said.out.contains("nothing to bring home"), "{said:#?}");
+    assert!(said.is_well() && said.out.contains("nothing to commit"), "{said:#?}");
 }
 
 /// Whoever wants every commit signed is told that this one is not.

@@ -15,7 +15,7 @@ fn is_held(world: &World) -> bool {
         "commit" => world.done(&["commit", "-w", "fix", "--dry-run"]),
         command => world.done(&[command, "-w", "fix"]),
     });
-    let is_told = said.each_ref().map(|said| said.contains("--allow git brings it home"));
+    let is_told = said.each_ref().map(|said| said.contains("--allow git commits it"));
     assert_eq!(is_told[0], is_told[1], "{said:#?}");
     is_told[0]
 }

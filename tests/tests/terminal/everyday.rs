@@ -122,7 +122,7 @@ fn without_counts(line: &str) -> String {
         " for ~/project: ",
         " for ~/side: ",
         " taken in as well, ",
-        " brings it home): ",
+        " commits it): ",
     ] {
         if let Some((before, _)) = line.split_once(mark) {
             return format!("{before}{mark}[..]");
@@ -158,9 +158,7 @@ fn steady(line: &str) -> String {
 
 fn is_commit(word: &str) -> bool {
     let hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-    (7..=40).contains(&word.len())
-        && word.bytes().all(hex)
-        && word.bytes().any(|byte| byte.is_ascii_digit())
+    (7..=40).contains(&word.len()) && word.bytes().all(hex)
 }
 
 fn is_span(word: &str) -> bool {

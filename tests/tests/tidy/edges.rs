@@ -60,8 +60,9 @@ pub(crate) const RULES: &[Rule] = &[
     },
     Rule { name: "offshoot-sandbox", uses: &["offshoot-vocabulary"], ..NOTHING },
     Rule {
+        // Stacks and directories: who runs commands in them is above.
         name: "offshoot-mount",
-        uses: &["offshoot-sandbox", "offshoot-vault", "offshoot-vocabulary"],
+        uses: &["offshoot-vault", "offshoot-vocabulary"],
         tests_may_use: &["offshoot-tests"],
         ..NOTHING
     },

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use offshoot_policy::script::Script;
-use offshoot_policy::{Context, Engine, EngineOptions, Layer, LayerSource, NamedText, parse_text};
+use offshoot_policy::{Context, Layer, LayerSource, NamedText, Policy, PolicyOptions, parse_text};
 
 use crate::Result;
 use crate::bench::Bench;
@@ -78,12 +78,12 @@ pub(in crate::benchmarks) fn run(bench: &Bench) -> Result<Report> {
 fn measure(bench: &Bench, rounds: usize, passes: usize) -> Result<Passes> {
     let context = context();
     let scripts: Vec<Script> = TEXTS.iter().map(|text| parse_text(text.as_bytes())).collect();
-    let built_in = engine(None, None)?;
-    let rules = engine(Some(thousand_rules()), None)?;
-    let rego = engine(None, Some(REGO.to_owned()))?;
-    let decide = |engine: &Engine, rounds| {
+    let built_in = policy(None, None)?;
+    let rules = policy(Some(thousand_rules()), None)?;
+    let rego = policy(None, Some(REGO.to_owned()))?;
+    let decide = |policy: &Policy, rounds| {
         times(rounds, &scripts, |script| {
-            black_box(engine.decide(black_box(script), &context));
+            black_box(policy.decide(black_box(script), &context));
         })
     };
     let mut found = Passes::default();
@@ -117,11 +117,11 @@ fn times<T>(rounds: usize, items: &[T], mut call: impl FnMut(&T)) -> Vec<f64> {
     seconds
 }
 
-fn engine(toml: Option<String>, rego: Option<String>) -> Result<Engine> {
+fn policy(toml: Option<String>, rego: Option<String>) -> Result<Policy> {
     let named = |text: String| NamedText { name: "bench".to_owned(), text };
     let (toml, rego) = (toml.map(named), rego.map(named));
     let layers = vec![LayerSource { layer: Layer::User, toml, rego }];
-    Ok(Engine::new(&EngineOptions { layers, ..EngineOptions::default() })?)
+    Ok(Policy::new(&PolicyOptions { layers, ..PolicyOptions::default() })?)
 }
 
 /// Rules of all kinds: by words, by globs, by paths and by category, a few of which fit.

@@ -5,10 +5,9 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 use offshoot_workspace::{BindingService, HomeEvent, NewBinding, wire};
 
-use super::init::report_skipped;
 use super::vault::text;
 use crate::complete;
-use crate::context::{Context, OpenVault, user_home};
+use crate::context::{Context, OpenVault};
 use crate::error::Result;
 use crate::render::{self, DIM, NAME, host_path, paint, table};
 
@@ -53,8 +52,8 @@ Examples:
   offshoot binding move / . --vault demo          after `mv demo elsewhere && cd elsewhere`
   offshoot binding move / .                       after the folder was restored from a backup
 
-The name / is that of the folder that the vault was made from. Nothing is moved or read: this
-says where the folder is.";
+The name / is that of the folder that the vault was made from. Nothing is moved or read;
+the vault only records the new path.";
 
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
@@ -94,15 +93,15 @@ pub(crate) fn run(command: &BindingCommand, context: &Context) -> Result<()> {
 }
 
 fn add(args: &AddArgs, context: &Context, opened: &OpenVault) -> Result<()> {
-    let service = BindingService::new(&opened.vault, &context.actor);
-    let user_home = user_home();
-    let told = |event: &HomeEvent| context.tell(event);
-    let options = context.home_options(&told);
+    let service = BindingService::new(&opened.vault, context.actor());
+    let user_home = context.engine.options().user_home();
+    let told = |event: &HomeEvent| context.engine.tell_event(event);
+    let options = context.engine.home_options(&told);
     let (directory, name) = (args.directory.as_path(), args.name.as_deref());
     let new = NewBinding { directory, name, user_home: user_home.as_deref() };
-    let bound = service.add(&context.home, &new, &options)?;
+    let bound = service.add(context.registry(), &new, &options)?;
     drop(options);
-    report_skipped(context, &bound.report);
+    context.engine.tell_skipped(&bound.report);
     context.output.done(wire::bound(&bound), |_| {
         let binding = &bound.binding;
         let (name, folder) = (paint(NAME, &binding.name), host_path(&binding.host_path()));
@@ -132,9 +131,10 @@ fn list(context: &Context, opened: &OpenVault) -> Result<()> {
 }
 
 fn remove(args: &RemoveArgs, context: &Context, opened: &OpenVault) -> Result<()> {
-    let service = BindingService::new(&opened.vault, &context.actor);
-    let told = |event: &HomeEvent| context.tell(event);
-    let removed = service.remove(&context.home, &args.name, &context.home_options(&told))?;
+    let service = BindingService::new(&opened.vault, context.actor());
+    let told = |event: &HomeEvent| context.engine.tell_event(event);
+    let removed =
+        service.remove(context.registry(), &args.name, &context.engine.home_options(&told))?;
     context.output.done(wire::unbound(&removed), |_| {
         let (name, folder) = (&removed.before.name, host_path(&removed.before.host_path()));
         format!("{name} is not part of the vault any more; {folder} is as it was\n")
@@ -142,13 +142,13 @@ fn remove(args: &RemoveArgs, context: &Context, opened: &OpenVault) -> Result<()
 }
 
 fn relocate(args: &MoveArgs, context: &Context, opened: &OpenVault) -> Result<()> {
-    let service = BindingService::new(&opened.vault, &context.actor);
-    let user_home = user_home();
+    let service = BindingService::new(&opened.vault, context.actor());
+    let user_home = context.engine.options().user_home();
     let directory = args.directory.as_path();
     let new = NewBinding { directory, name: None, user_home: user_home.as_deref() };
-    let told = |event: &HomeEvent| context.tell(event);
-    let options = context.home_options(&told);
-    let moved = service.relocate(&context.home, &args.name, &new, &options)?;
+    let told = |event: &HomeEvent| context.engine.tell_event(event);
+    let options = context.engine.home_options(&told);
+    let moved = service.relocate(context.registry(), &args.name, &new, &options)?;
     context.output.done(wire::moved(&moved), |document| {
         let (name, folder) =
             (paint(NAME, &document.binding.name), text(&document.binding.directory));

@@ -47,7 +47,7 @@ fn list(context: &Context, vault: String, found: &[CacheInfo]) -> Result<()> {
         vault,
         caches: found.iter().map(document).collect(),
         total_bytes: total(found),
-        max_bytes: context.settings.config.cache.max_size,
+        max_bytes: context.config().cache.max_size,
     };
     context.output.data(document, |document| {
         if document.caches.is_empty() {

@@ -29,8 +29,7 @@ pub(crate) struct ImportArgs {
 pub(crate) fn export(args: &ExportArgs, context: &Context) -> Result<()> {
     refuse_stream(&args.file, "write")?;
     let OpenVault { vault, name } = context.vault()?;
-    let patience =
-        Patience::new(context.settings.config.ui.progress, context.is_silent(), "exporting");
+    let patience = Patience::new(context.config().ui.progress, context.is_silent(), "exporting");
     let archived = vault.export_archive(&args.file, &name)?;
     drop(patience);
     let document = VaultExportDoc {
@@ -58,10 +57,9 @@ pub(crate) fn export(args: &ExportArgs, context: &Context) -> Result<()> {
 
 pub(crate) fn import(args: &ImportArgs, context: &Context) -> Result<()> {
     refuse_stream(&args.file, "read")?;
-    let patience =
-        Patience::new(context.settings.config.ui.progress, context.is_silent(), "importing");
-    let imported = context.home.import(&args.file, args.name.as_deref());
-    let imported = imported.map_err(|error| context.home_error(error))?;
+    let patience = Patience::new(context.config().ui.progress, context.is_silent(), "importing");
+    let imported = context.registry().import(&args.file, args.name.as_deref());
+    let imported = imported.map_err(|error| context.engine.registry_error(error))?;
     drop(patience);
     let report = &imported.report;
     let document = VaultImportDoc {

@@ -43,7 +43,7 @@ pub(crate) enum CheckpointCommand {
 pub(crate) struct CreateArgs {
     /// Name of the checkpoint [default: made from its id]
     name: Option<String>,
-    /// Say why it is made
+    /// Describe the checkpoint
     #[arg(short, long, value_name = "TEXT", default_value = "")]
     message: String,
 }
@@ -91,7 +91,7 @@ pub(crate) fn create(
     name: Option<&str>,
     reason: &str,
 ) -> Result<()> {
-    let service = CheckpointService::new(vault, &context.actor);
+    let service = CheckpointService::new(vault, context.actor());
     let checkpoint =
         service.create(workspace, &NewCheckpoint { name, automatic: false, reason })?;
     let document = wire::checkpoint(&checkpoint, std::slice::from_ref(workspace));
@@ -114,7 +114,7 @@ fn readable_workspace(context: &Context, vault: &Vault) -> Result<Workspace> {
 
 fn list(context: &Context, vault: &Vault) -> Result<()> {
     let workspace = readable_workspace(context, vault)?;
-    let checkpoints = CheckpointService::new(vault, &context.actor).list(&workspace)?;
+    let checkpoints = CheckpointService::new(vault, context.actor()).list(&workspace)?;
     let all = [workspace];
     let document = CheckpointListDoc {
         workspace: all[0].name.clone(),
@@ -141,7 +141,7 @@ fn show(args: &ShowArgs, context: &Context, vault: &Vault) -> Result<()> {
     let checkpoint = Resolver::new(vault).checkpoint(&workspace, &args.checkpoint.name)?;
     let snapshot = vault.snapshot(&checkpoint.state.snapshot)?;
     let head = vault.snapshot(&workspace.state.head)?;
-    let changes = ChangeSummaryService::new(vault, context.diff_options());
+    let changes = ChangeSummaryService::new(vault, context.engine.diff_options());
     let since = changes.between(&snapshot.root, &head.root, false)?.changes;
     let document = CheckpointShowDoc {
         checkpoint: wire::checkpoint(&checkpoint, std::slice::from_ref(&workspace)),
@@ -169,7 +169,7 @@ fn show(args: &ShowArgs, context: &Context, vault: &Vault) -> Result<()> {
 fn restore(args: &RefArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
     let point = Resolver::new(vault).point(&args.reference, Some(&workspace))?;
-    let restored = CheckpointService::new(vault, &context.actor).restore(&workspace, &point)?;
+    let restored = CheckpointService::new(vault, context.actor()).restore(&workspace, &point)?;
     let document = RestoreDoc {
         workspace: workspace.name,
         to: point.label,
@@ -188,7 +188,7 @@ fn restore(args: &RefArgs, context: &Context, vault: &Vault) -> Result<()> {
 fn delete(args: &NameArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
     let checkpoint = Resolver::new(vault).checkpoint(&workspace, &args.name)?;
-    let operation = CheckpointService::new(vault, &context.actor).delete(&checkpoint)?;
+    let operation = CheckpointService::new(vault, context.actor()).delete(&checkpoint)?;
     let document = CheckpointDeletedDoc {
         name: checkpoint.name,
         workspace: workspace.name,

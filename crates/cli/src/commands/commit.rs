@@ -21,7 +21,6 @@ use offshoot_workspace::{
     PathPattern, PullService, Selection, Standing, wire,
 };
 
-use super::init::report_skipped;
 use crate::args::Named;
 use crate::complete;
 use crate::context::Context;
@@ -132,9 +131,9 @@ pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<()> {
         if let (HomeEvent::Changing, Some(watch)) = (event, &watch) {
             watch.say(HALF_CHANGED);
         }
-        context.tell(event);
+        context.engine.tell_event(event);
     };
-    let options = context.home_options(&told);
+    let options = context.engine.home_options(&told);
     let mut selection = selection(args, &context.standing(vault)?)?;
     if args.patch {
         let picked = pick::pick(context, vault, &workspace, &selection, args.expand)?;
@@ -177,22 +176,22 @@ pub(crate) fn bring_home(
 ) -> Result<()> {
     // One thing that turns is enough.
     options.import.progress = None;
-    let diff = context.diff_options();
-    let tracked = git::tracked(vault)?;
+    let diff = context.engine.diff_options();
+    let tracked = context.engine.tracked(vault)?;
     let is_tracked = |path: &_| Ok(tracked.has(path));
-    let puller = PullService::new(vault, &context.actor, options.clone(), diff);
+    let puller = PullService::new(vault, context.actor(), options.clone(), diff);
     let puller = puller.tracking(&is_tracked);
-    let service = CommitService::new(vault, &context.actor, options, diff);
+    let service = CommitService::new(vault, context.actor(), options, diff);
     let request = CommitRequest {
         workspace,
         message: about.message,
         selection: Selection { tracked: &is_tracked, ..selection },
         dry_run: about.dry_run,
-        times: context.settings.config.commit.times,
+        times: context.config().commit.times,
         git: about.git.then(|| GitAsked { author: about.author.map(str::to_owned) }),
     };
-    let progress = context.settings.config.ui.progress;
-    let waiting = Patience::new(progress, context.is_silent(), "bringing files home");
+    let progress = context.config().ui.progress;
+    let waiting = Patience::new(progress, context.is_silent(), "writing files to the folder");
     // What an interrupted command left out comes first: it is older.
     let owed = match about.git && !about.dry_run {
         true => service.owed(workspace)?,
@@ -201,13 +200,13 @@ pub(crate) fn bring_home(
     let named = owed.as_ref().and_then(|owed| owed.asked.author.as_deref());
     let late = match &owed {
         Some(owed) => {
-            let prepared = git::Prepared::new(vault, named.or(about.author))?;
+            let prepared = git::Prepared::new(context, vault, named.or(about.author))?;
             Some(make_late(context, vault, workspace, &prepared, &puller, &owed.outcome)?)
         }
         None => None,
     };
     let prepared = match about.git {
-        true => Some(git::Prepared::new(vault, about.author.or(named))?),
+        true => Some(git::Prepared::new(context, vault, about.author.or(named))?),
         false => None,
     };
     // What a dry run stores is looked at once more at the end.
@@ -224,7 +223,7 @@ pub(crate) fn bring_home(
     let came_home = outcome.operation.is_some();
     let made = match prepared {
         Some(prepared) if came_home => {
-            Some(prepared.commit(vault, &context.actor, workspace.id, &outcome)?)
+            Some(prepared.commit(vault, context.actor(), workspace.id, &outcome)?)
         }
         Some(prepared) if about.dry_run && outcome.conflicts.is_empty() => {
             Some(prepared.planned(vault, &outcome))
@@ -263,7 +262,7 @@ pub(crate) fn bring_home(
         ..wire::commit(&outcome)
     };
     report(context, &outcome, said, document, &text)?;
-    context.tell_git_due(vault);
+    context.engine.tell_git_due(vault);
     Ok(())
 }
 
@@ -276,7 +275,7 @@ fn make_late(
     puller: &PullService<'_>,
     outcome: &CommitOutcome,
 ) -> Result<git::Made> {
-    match prepared.commit_late(vault, &context.actor, workspace.id, outcome)? {
+    match prepared.commit_late(vault, context.actor(), workspace.id, outcome)? {
         git::Made::Failed(error) => {
             let what = "no git commit was made of what came home before";
             Err(CliError { message: format!("{what}: {}", error.message), ..error })
@@ -315,7 +314,7 @@ fn report(
     document: CommitDoc,
     summary: &str,
 ) -> Result<()> {
-    report_skipped(context, &outcome.report);
+    context.engine.tell_skipped(&outcome.report);
     for pattern in &outcome.unmatched {
         context.output.note(format!("nothing that changed fits --only {pattern}"));
     }

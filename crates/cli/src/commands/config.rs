@@ -6,12 +6,12 @@ use clap::{Args, Subcommand};
 use offshoot_protocol::{ConfigDoc, ConfigSetDoc, SettingDoc, Text};
 
 use crate::complete;
-use crate::config::{
-    ConfigError, Edited, Place, Setting, Sources, Whose, edit, render_human, shown_value,
-};
 use crate::context::Context;
 use crate::error::Result;
 use crate::render::host_path;
+use offshoot_engine::settings::{
+    ConfigError, Edited, Place, Setting, Whose, edit, render_human, shown_value,
+};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ConfigCommand {
@@ -83,13 +83,13 @@ pub(crate) fn run(command: &ConfigCommand, context: &Context) -> Result<()> {
 }
 
 fn show(args: &ShowArgs, context: &Context) -> Result<()> {
-    let settings = context.settings.settings()?;
+    let settings = context.engine.settings().settings()?;
     let document = ConfigDoc { settings: settings.iter().map(setting).collect() };
     context.output.data(document, |_| render_human(&settings, args.origin))
 }
 
 fn get(args: &KeyArgs, context: &Context) -> Result<()> {
-    let settings = context.settings.settings()?;
+    let settings = context.engine.settings().settings()?;
     let Some(found) = settings.iter().find(|setting| setting.key == args.key) else {
         return Err(ConfigError::UnknownKey { place: Place::Command, key: args.key.clone() }.into());
     };
@@ -107,7 +107,7 @@ fn setting(setting: &Setting) -> SettingDoc {
 
 fn change(context: &Context, project: bool, key: &str, value: Option<&str>) -> Result<()> {
     let whose = if project { Whose::Project } else { Whose::User };
-    let edited = edit(&Sources::from_process(Vec::new()), whose, key, value)?;
+    let edited = edit(&context.engine.options().sources(), whose, key, value)?;
     let document = ConfigSetDoc {
         key: edited.key.to_owned(),
         value: edited.value.clone(),

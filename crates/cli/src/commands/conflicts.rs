@@ -44,7 +44,7 @@ pub(crate) fn run(args: &ConflictsArgs, context: &Context) -> Result<()> {
     let vault = &context.vault()?.vault;
     let point = context.point(vault, args.at.as_deref())?;
     let paths = context.typed_all(vault, &args.paths)?;
-    let service = ConflictService::new(vault, &context.actor);
+    let service = ConflictService::new(vault, context.actor());
     if let Some(side) = &args.side {
         let [path] = paths.as_slice() else {
             return Err(CliError::usage("--side needs the path of one conflict"));
@@ -58,7 +58,7 @@ pub(crate) fn run(args: &ConflictsArgs, context: &Context) -> Result<()> {
     }
     let mut conflicts: Vec<ConflictDoc> = found.iter().map(wire::conflict).collect();
     if args.diff {
-        let changes = ChangeSummaryService::new(vault, context.diff_options());
+        let changes = ChangeSummaryService::new(vault, context.engine.diff_options());
         for (document, conflict) in conflicts.iter_mut().zip(&found) {
             for (side, of_side) in document.sides.iter_mut().zip(&conflict.record.sides) {
                 side.patch = Some(Text::new(&patch(&changes, conflict, of_side)?));
@@ -81,7 +81,7 @@ fn show(
     path: &VaultPath,
     side: &str,
 ) -> Result<()> {
-    let service = ConflictService::new(vault, &context.actor);
+    let service = ConflictService::new(vault, context.actor());
     let found = service.list(&point.snapshot.root, std::slice::from_ref(path))?;
     let Some(conflict) = found.iter().find(|conflict| conflict.path == *path) else {
         return Err(offshoot_workspace::ServiceError::NoConflict(path.to_string()).into());
@@ -134,7 +134,7 @@ fn patch(
 }
 
 fn print_diffs(context: &Context, vault: &Vault, conflicts: &[OpenConflict]) -> Result<()> {
-    let service = ChangeSummaryService::new(vault, context.diff_options());
+    let service = ChangeSummaryService::new(vault, context.engine.diff_options());
     for conflict in conflicts {
         for (name, side) in conflict.side_names().iter().zip(&conflict.record.sides) {
             let patch = patch(&service, conflict, side)?;

@@ -92,7 +92,7 @@ pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<()> {
             .hint("no file has that name either; `offshoot diff --name-only` lists what changed"),
         _ => error,
     })?;
-    let mut options = context.diff_options();
+    let mut options = context.engine.diff_options();
     options.context = args.unified.unwrap_or(options.context);
     let service = ChangeSummaryService::new(vault, options);
     let mut summary = service.between(&before.root, &after.root, args.metadata)?;

@@ -27,9 +27,9 @@ pub(crate) fn run(args: &DiscardArgs, context: &Context) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
     let base = vault.snapshot(&workspace.state.base)?;
     let head = vault.snapshot(&workspace.state.head)?;
-    let changes = ChangeSummaryService::new(vault, context.diff_options());
+    let changes = ChangeSummaryService::new(vault, context.engine.diff_options());
     let lost = changes.between(&base.root, &head.root, false)?.changes;
-    let service = WorkspaceService::new(vault, &context.actor);
+    let service = WorkspaceService::new(vault, context.actor());
     let operation =
         if args.keep { service.reset(&workspace)? } else { service.delete(&workspace)? };
     let document = DiscardDoc {

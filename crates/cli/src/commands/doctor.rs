@@ -16,13 +16,13 @@ use crate::render::{BAD, DIM, GOOD, WARN, paint};
 pub(crate) struct DoctorArgs {}
 
 pub(crate) fn run(_: &DoctorArgs, context: &Context) -> Result<()> {
-    let mut checks = probe::machine(context.home.dir());
+    let mut checks = probe::machine(context.registry().dir());
     checks.extend(vaults(context));
     let ok = checks.iter().all(|check| check.state != DoctorState::Problem);
     let document = DoctorDoc {
         ok,
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        home: Text::new(context.home.dir().as_os_str().as_encoded_bytes()),
+        home: Text::new(context.registry().dir().as_os_str().as_encoded_bytes()),
         checks,
     };
     context.output.data(document, |document| document.checks.iter().map(line).collect())
@@ -40,10 +40,10 @@ fn line(check: &DoctorCheckDoc) -> String {
 
 fn vaults(context: &Context) -> Vec<DoctorCheckDoc> {
     let mut checks = Vec::new();
-    let listed = match context.home.list() {
+    let listed = match context.registry().list() {
         Ok(listed) => listed,
         Err(error) => {
-            let error = context.home_error(error);
+            let error = context.engine.registry_error(error);
             let hint = error.hint.as_deref();
             return vec![probe::check("vaults", DoctorState::Problem, &error.message, hint)];
         }

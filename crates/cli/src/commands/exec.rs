@@ -98,7 +98,7 @@ pub(crate) fn run(args: &ExecArgs, context: &Context) -> Result<u8> {
         },
         options: &args.options,
         timeout: args.timeout,
-        default_timeout: context.settings.config.exec.timeout,
+        default_timeout: context.config().exec.timeout,
         shell: false,
         session: false,
         net: Network::None,
@@ -121,7 +121,7 @@ pub(crate) fn perform(ask: &mut Ask<'_>, form: Form, context: &Context) -> Resul
         Err(error) => return answer.refuse(ask, context, &error),
     };
     if let Some(name) = context.workspace_name() {
-        context.offer_left(&place.vault.vault, Some(name));
+        context.engine.offer_left(&place.vault.vault, Some(name));
     }
     let runtime = ProxyRuntime::new(&place.vault.vault, &place.vault.name, &options);
     if form.is_text() {
@@ -134,7 +134,7 @@ pub(crate) fn perform(ask: &mut Ask<'_>, form: Form, context: &Context) -> Resul
     let (printed, told) = live.end();
     // A program gets the changes as they are.
     let lists = form.is_text() && !envelope.result.changes.is_empty();
-    let closing = Closing { told, ..Closing::new(ask, &options) };
+    let closing = Closing { told, ..Closing::new(ask, context, &options) };
     let closing = match lists {
         true => closing.naming(context, &place, &envelope.result),
         false => closing,
@@ -178,7 +178,7 @@ enum Prepared {
 }
 
 fn prepare(ask: &mut Ask<'_>, form: Form, context: &Context, answer: Answer) -> Result<Prepared> {
-    let policy = context.policy(&ask.options.policy).current()?;
+    let policy = context.engine.policy(&ask.options.policy).current()?;
     let found = setup::find(ask, context)?;
     network::settle(ask, context, &policy, found.project()?.as_deref(), form)?;
     let ask = &*ask;
@@ -190,7 +190,7 @@ fn prepare(ask: &mut Ask<'_>, form: Form, context: &Context, answer: Answer) -> 
         Found::Project(project) => {
             // A command that may not run makes no vault.
             let verdict =
-                judge(&policy, &ask.command, &ask.question().context(&project, Vec::new())?);
+                judge(&policy, &ask.command, &ask.question(context).context(&project, Vec::new())?);
             if !verdict.decision.runs() {
                 return Ok(Prepared::Answered(answer.deny(ask, context, &verdict)?));
             }

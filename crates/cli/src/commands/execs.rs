@@ -6,11 +6,11 @@ use offshoot_vault::{Id, Vault};
 use offshoot_workspace::{ExecFilter, ExecService, Resolver, RunningService, wire};
 
 use super::ps::now_ms;
-use crate::config::parse_duration;
 use crate::context::Context;
 use crate::error::Result;
 use crate::render::{self, BAD, DIM, GOOD, NAME, paint, table};
 use crate::words::names_of;
+use offshoot_engine::settings::parse_duration;
 
 /// The states that can be asked for.
 const STATES: &[ExecState] =

@@ -52,10 +52,9 @@ pub(crate) fn run(args: &ExportArgs, context: &Context) -> Result<()> {
         return Err(CliError::new(ExitCode::NotFound, "there is no workspace yet")
             .hint("`offshoot workspace create NAME` makes one"));
     };
-    let options = crate::git::options(args.author.as_deref())?;
+    let options = context.engine.git(args.author.as_deref())?;
     let folder = GitFolder::require(&repository(args, vault)?, &options)?;
-    let patience =
-        Patience::new(context.settings.config.ui.progress, context.is_silent(), "exporting");
+    let patience = Patience::new(context.config().ui.progress, context.is_silent(), "exporting");
     let request = ExportRequest {
         workspace: &workspace,
         branch,
@@ -75,7 +74,8 @@ fn repository(args: &ExportArgs, vault: &Vault) -> Result<PathBuf> {
     if let Some(repo) = &args.repo {
         return Ok(repo.clone());
     }
-    crate::git::folder(vault).map_err(|error| error.hint("name a repository with --repo DIR"))
+    offshoot_engine::git::folder(vault)
+        .map_err(|error| error.hint("name a repository with --repo DIR"))
 }
 
 fn summary(document: &GitExportDoc) -> String {

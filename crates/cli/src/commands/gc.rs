@@ -7,12 +7,13 @@ use offshoot_workspace::{CacheService, WorkspaceService, wire};
 
 use super::vault::open;
 use crate::complete;
-use crate::config::{Config, parse_duration, parse_size};
 use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result};
 use crate::interrupt::{self, Watch};
 use crate::progress::Patience;
 use crate::render::{self, DIM, NAME, paint, table};
+use offshoot_engine::project::kept;
+use offshoot_engine::settings::{parse_duration, parse_size};
 
 #[derive(Debug, Args)]
 #[command(
@@ -42,24 +43,21 @@ pub(crate) struct GcArgs {
 pub(crate) fn run(args: &GcArgs, context: &Context) -> Result<()> {
     let options = options(args, context)?;
     let OpenVault { vault, name } = open(context, args.name.as_ref())?;
-    let patience = Patience::new(
-        context.settings.config.ui.progress,
-        context.is_silent(),
-        "collecting garbage",
-    );
+    let patience =
+        Patience::new(context.config().ui.progress, context.is_silent(), "collecting garbage");
     if !args.dry_run {
-        for expired in WorkspaceService::new(&vault, &context.actor).sweep()? {
+        for expired in WorkspaceService::new(&vault, context.actor()).sweep()? {
             let note = format!("ephemeral workspace {expired} expired and was cleaned up");
             context.output.note(note);
         }
-        if let Err(error) = context.home.sweep() {
+        if let Err(error) = context.registry().sweep() {
             context.output.note(format!("a deleted vault was not cleared: {error}"));
         }
     }
     let state =
-        if args.dry_run { interrupt::NOTHING } else { "`offshoot gc` goes on where it was" };
+        if args.dry_run { interrupt::NOTHING } else { "`offshoot gc` continues where it stopped" };
     let _watch = Watch::start(context, state)?;
-    let report = vault.collect(&options, &context.actor)?;
+    let report = vault.collect(&options, context.actor())?;
     if !args.dry_run {
         clear_caches(&vault, context)?;
     }
@@ -68,21 +66,9 @@ pub(crate) fn run(args: &GcArgs, context: &Context) -> Result<()> {
     context.output.data(document, text)
 }
 
-/// What the settings say is to be kept.
-pub(crate) fn kept(config: &Config) -> GcOptions {
-    let gc = &config.gc;
-    GcOptions {
-        keep_operations: gc.keep_operations,
-        keep_age: gc.keep_age,
-        max_size: (gc.max_size > 0).then_some(gc.max_size),
-        dry_run: false,
-        pack: true,
-    }
-}
-
 /// Drops package caches while all take more than they may.
 fn clear_caches(vault: &Vault, context: &Context) -> Result<()> {
-    let tidied = CacheService::new(vault).tidy(context.settings.config.cache.max_size)?;
+    let tidied = CacheService::new(vault).tidy(context.config().cache.max_size)?;
     for dropped in tidied.dropped {
         let (name, size) = (dropped.name, render::bytes(dropped.bytes));
         context.output.note(format!("cache {name} ({size}) was cleared: see cache.max_size"));
@@ -91,7 +77,7 @@ fn clear_caches(vault: &Vault, context: &Context) -> Result<()> {
 }
 
 fn options(args: &GcArgs, context: &Context) -> Result<GcOptions> {
-    let settings = kept(&context.settings.config);
+    let settings = kept(context.config());
     let keep_age = match &args.keep_age {
         Some(text) => parse_duration(text)
             .ok_or_else(|| wrong("--keep-age", text, "a duration with its unit such as 30d"))?,
@@ -135,7 +121,8 @@ fn document(vault: String, dry_run: bool, report: &GcReport) -> GcDoc {
 }
 
 fn text(document: &GcDoc) -> String {
-    let (would, name) = (if document.dry_run { "would take" } else { "took" }, &document.vault);
+    let (would, name) =
+        (if document.dry_run { "would delete" } else { "deleted" }, &document.vault);
     if document.taken.is_empty() && document.packed == 0 {
         return format!("vault {}: there is no garbage\n", paint(NAME, name));
     }
@@ -161,7 +148,7 @@ fn text(document: &GcDoc) -> String {
     }
     if document.given_up_operations > 0 {
         let given_up = render::count(document.given_up_operations, "operation");
-        out.push_str(&format!("{given_up} had to be given up for the size\n"));
+        out.push_str(&format!("{given_up} can no longer be undone, because of the size limit\n"));
     }
     if !document.dry_run {
         out.push_str(&format!(
@@ -177,9 +164,8 @@ fn text(document: &GcDoc) -> String {
 /// Moves all content to packs.
 pub(crate) fn pack(name: Option<&String>, context: &Context) -> Result<()> {
     let OpenVault { vault, name } = open(context, name)?;
-    let patience =
-        Patience::new(context.settings.config.ui.progress, context.is_silent(), "packing");
-    let report = vault.pack(&context.actor)?;
+    let patience = Patience::new(context.config().ui.progress, context.is_silent(), "packing");
+    let report = vault.pack(context.actor())?;
     drop(patience);
     let document = PackDoc {
         vault: name,

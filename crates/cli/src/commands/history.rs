@@ -28,7 +28,7 @@ pub(crate) fn run(args: &HistoryArgs, context: &Context) -> Result<()> {
     let vault = &context.vault()?.vault;
     let path = context.typed(vault, &args.path)?;
     let point = context.point(vault, args.at.as_deref())?;
-    let versions = FileService::new(vault, &context.actor).history(&point.snapshot, &path)?;
+    let versions = FileService::new(vault, context.actor()).history(&point.snapshot, &path)?;
     let document = HistoryDoc {
         path: wire::path(&path),
         of: point.label,

@@ -1,17 +1,16 @@
 //! `offshoot init`: a project becomes a vault, or its vault is brought up to date.
 
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use offshoot_engine::adopt::Made;
+use offshoot_engine::locate::{Belongs, instead};
 use offshoot_protocol::{ExitCode, InitDoc};
-use offshoot_vault::{Created, HomeError, ImportReport, Listed, Vault, name_from};
-use offshoot_workspace::{
-    BindingError, BindingService, GitDirectory, Refreshed, ServiceError, check_folder, wire,
-};
+use offshoot_vault::{Created, Listed, Vault};
+use offshoot_workspace::{BindingService, GitDirectory, Refreshed, wire};
 
 use super::vault::vault_doc;
-use crate::context::{Belongs, Context, current_dir, moved, user_home};
+use crate::context::{Context, current_dir};
 use crate::error::{CliError, Result};
 use crate::interrupt::{self, Watch};
 use crate::render::{self, NAME, host_path, paint};
@@ -44,7 +43,7 @@ pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<()> {
         Some(directory) => open_directory(directory)?,
         None => current_dir()?,
     };
-    match context.belongs(&directory)? {
+    match context.engine.belongs(&directory)? {
         Belongs::To(listed, bound) if bound == directory => {
             refresh(args, context, &listed, &directory)
         }
@@ -58,8 +57,8 @@ pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<()> {
         Belongs::Perhaps(moved) => {
             create(args, context, &directory)?;
             // A new one was asked for; that the other is there is worth knowing.
-            let made = context.home.find_bound(&directory)?.map(|(listed, _)| listed.name);
-            let instead = moved::instead(&moved, &directory, &made.unwrap_or_default());
+            let made = context.registry().find_bound(&directory)?.map(|(listed, _)| listed.name);
+            let instead = instead(&moved, &directory, &made.unwrap_or_default());
             context.output.hint(instead);
             Ok(())
         }
@@ -73,27 +72,10 @@ pub(crate) fn open_directory(directory: &Path) -> Result<PathBuf> {
     })
 }
 
-/// Fails where a folder is no project, unless it is wanted all the same.
-pub(crate) fn check_project(context: &Context, directory: &Path, force: bool) -> Result<()> {
-    let user_home = user_home();
-    let checked = check_folder(&context.home, directory, user_home.as_deref(), force);
-    checked.map_err(|error| {
-        let can_force = matches!(error, BindingError::Refused { can_force: true, .. });
-        let error = CliError::from(ServiceError::from(error));
-        match can_force {
-            true => error.hint("`offshoot init --force` takes it in all the same"),
-            false => error,
-        }
-    })
-}
-
-/// How often a name is looked for that nobody else takes meanwhile.
-const ATTEMPTS: usize = 32;
-
 fn create(args: &InitArgs, context: &Context, directory: &Path) -> Result<()> {
-    check_project(context, directory, args.force)?;
+    context.engine.check_project(directory, args.force)?;
     let _watch = Watch::start(context, interrupt::NOTHING)?;
-    match make(args.name.as_deref(), context, directory)? {
+    match context.engine.make_vault(args.name.as_deref(), directory)? {
         Made::Created(created) => report_created(context, &created, directory),
         Made::Found(listed) => refresh(args, context, &listed, directory),
     }
@@ -101,63 +83,14 @@ fn create(args: &InitArgs, context: &Context, directory: &Path) -> Result<()> {
 
 /// Makes a vault of a folder at its first use, and says so. `watch` tells if that is interrupted.
 pub(crate) fn adopt(context: &Context, directory: &Path, watch: Watch) -> Result<Listed> {
-    let made = make(None, context, directory)?;
+    let made = context.engine.make_vault(None, directory)?;
     drop(watch);
-    let created = match made {
-        Made::Found(listed) => return Ok(listed),
-        Made::Created(created) => created,
-    };
-    report_skipped(context, &created.report);
-    let what = render::import(&created.report);
-    let folder = host_path(directory);
-    context.output.note(format!("created vault {} for {folder}: {what}", created.name));
-    let git = context.take_git_directory(&created.vault)?;
-    render::git_directory(&git).into_iter().for_each(|line| context.output.note(line));
-    if matches!(git, GitDirectory::Left(_)) && !context.output.is_json() {
-        // This has to be said before the command runs, not after.
-        context.output.print_notes();
-    }
-    let bound = context.home.find_bound(directory).map_err(|error| context.home_error(error))?;
-    let gone = || CliError::new(ExitCode::Conflict, format!("the vault of {folder} is gone again"));
-    bound.map(|(listed, _)| listed).ok_or_else(gone)
-}
-
-enum Made {
-    Created(Box<Created>),
-    Found(Listed),
-}
-
-fn make(wanted: Option<&str>, context: &Context, directory: &Path) -> Result<Made> {
-    let mut attempts = 0;
-    loop {
-        attempts += 1;
-        let name = match wanted {
-            Some(name) => name.to_owned(),
-            None => free_name(context, directory)?,
-        };
-        let options = context.import_options();
-        let created = context.home.create(&name, Some(directory), &options, &context.actor);
-        drop(options);
-        let error = match created {
-            Ok(created) => return Ok(Made::Created(Box::new(created))),
-            Err(error) => error,
-        };
-        let overtaken = matches!(error, HomeError::NameTaken(_) | HomeError::AlreadyBound { .. });
-        if wanted.is_some() || !overtaken || attempts == ATTEMPTS {
-            return Err(context.home_error(error));
-        }
-        // Another process was faster: with this folder, and its vault is as good, or with the name alone.
-        if let Some((listed, bound)) = context.home.find_bound(directory)?
-            && bound == directory
-        {
-            return Ok(Made::Found(listed));
-        }
-    }
+    context.engine.adopted(made, directory)
 }
 
 fn report_created(context: &Context, created: &Created, directory: &Path) -> Result<()> {
-    report_skipped(context, &created.report);
-    let git = context.take_git_directory(&created.vault)?;
+    context.engine.tell_skipped(&created.report);
+    let git = context.engine.take_git_directory(&created.vault)?;
     let head = created.vault.head()?;
     let refreshed = Refreshed { head, changed: true, report: created.report.clone(), git };
     let document = document(&created.name, &created.vault, true, &refreshed)?;
@@ -166,14 +99,6 @@ fn report_created(context: &Context, created: &Created, directory: &Path) -> Res
         let (name, directory) = (paint(NAME, &created.name), host_path(directory));
         format!("vault {name} holds {directory}: {what}\n{}", git_line(&refreshed.git))
     })
-}
-
-fn free_name(context: &Context, directory: &Path) -> Result<String> {
-    let wanted = name_from(directory.file_name().unwrap_or_default().as_bytes());
-    let taken: Vec<String> = context.home.list()?.into_iter().map(|listed| listed.name).collect();
-    let numbered = (2..).map(|number| format!("{wanted}-{number}"));
-    let mut names = std::iter::once(wanted.clone()).chain(numbered);
-    Ok(names.find(|name| !taken.contains(name)).unwrap_or(wanted))
 }
 
 /// A second `init` makes the main line what is on disk now.
@@ -185,13 +110,13 @@ fn refresh(args: &InitArgs, context: &Context, listed: &Listed, directory: &Path
     }
     let opened = context.open_listed(listed)?;
     let _watch = Watch::start(context, interrupt::NOTHING)?;
-    let told = |event: &_| context.tell(event);
-    let options = context.home_options(&told);
-    let service = BindingService::new(&opened.vault, &context.actor);
+    let told = |event: &_| context.engine.tell_event(event);
+    let options = context.engine.home_options(&told);
+    let service = BindingService::new(&opened.vault, context.actor());
     let refreshed = service.adopt(&options)?;
     drop(options);
-    report_skipped(context, &refreshed.report);
-    context.note_left_git(&refreshed.git);
+    context.engine.tell_skipped(&refreshed.report);
+    context.engine.tell_left_git(&refreshed.git);
     let document = document(&opened.name, &opened.vault, false, &refreshed)?;
     context.output.done(document, |_| {
         let state = if refreshed.changed { "brought up to date" } else { "up to date" };
@@ -214,18 +139,4 @@ fn document(name: &str, vault: &Vault, created: bool, refreshed: &Refreshed) -> 
         import: wire::import(&refreshed.report),
         git_directory: wire::git_directory(&refreshed.git),
     })
-}
-
-/// Says what could not be read. What else is not kept was said when the folder was taken in.
-pub(crate) fn report_unreadable(context: &Context, report: &ImportReport) {
-    for line in render::unreadable(report) {
-        context.output.note(line);
-    }
-}
-
-/// Says what could not be taken in: never silently.
-pub(crate) fn report_skipped(context: &Context, report: &ImportReport) {
-    for line in render::skipped(report) {
-        context.output.note(line);
-    }
 }

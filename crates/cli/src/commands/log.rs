@@ -29,7 +29,7 @@ pub(crate) struct LogArgs {
 pub(crate) fn run(args: &LogArgs, context: &Context) -> Result<()> {
     let vault = &context.vault()?.vault;
     let point = context.point(vault, args.from.as_deref())?;
-    let log = HistoryService::new(vault, &context.actor).log(&point.snapshot, args.limit)?;
+    let log = HistoryService::new(vault, context.actor()).log(&point.snapshot, args.limit)?;
     let snapshots = log.iter().map(wire::log_entry).collect();
     context.output.data(LogDoc { of: point.label, snapshots }, |_| {
         if args.oneline {

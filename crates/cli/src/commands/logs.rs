@@ -79,7 +79,7 @@ fn so_far(context: &Context, running: &Running) -> Result<()> {
     }
     context.output.bytes(stdout)?;
     output::eprint_bytes(stderr);
-    context.output.note("it is still running: -f shows what comes");
+    context.output.note("still running; -f follows its output");
     Ok(())
 }
 

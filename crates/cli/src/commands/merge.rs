@@ -58,9 +58,9 @@ pub(crate) fn run(args: &MergeArgs, context: &Context) -> Result<()> {
             None => MergeTarget::New(&args.into),
         },
         message: args.message.as_deref(),
-        options: context.merge_options(),
+        options: context.engine.merge_options(),
     };
-    let service = MergeService::new(vault, &context.actor);
+    let service = MergeService::new(vault, context.actor());
     let outcome = match args.dry_run {
         true => service.preview(&request)?,
         false => service.merge(&request)?,
@@ -76,7 +76,8 @@ fn report(
     expand: ExpandArgs,
 ) -> Result<()> {
     let kept = outcome.changes.into_iter().filter(|it| it.kind() != ChangeKind::Metadata);
-    outcome.changes = detect_renames(vault.objects()?, kept.collect(), &context.diff_options())?;
+    outcome.changes =
+        detect_renames(vault.objects()?, kept.collect(), &context.engine.diff_options())?;
     let document = wire::merge(&outcome, dry_run);
     let root = match &outcome.snapshot {
         Some(snapshot) => snapshot.root,

@@ -59,7 +59,7 @@ Exits with 1 if a file is wrong.";
 const INIT_EXAMPLES: &str = "\
 Examples:
   offshoot policy init                            your own rules, for all projects
-  offshoot policy init --project                  rules of this project, which can only narrow";
+  offshoot policy init --project                  rules of this project, which can only restrict";
 
 const REPLAY_EXAMPLES: &str = "\
 Examples:

@@ -31,7 +31,9 @@ pub(crate) struct PsArgs {
 /// Lists what runs.
 pub(crate) fn run(args: &PsArgs, context: &Context) -> Result<()> {
     let vaults = match args.all {
-        true => context.home.list()?.iter().map(|listed| context.open_listed(listed)).collect(),
+        true => {
+            context.registry().list()?.iter().map(|listed| context.open_listed(listed)).collect()
+        }
         false => context.vault().map(|vault| vec![vault]),
     };
     let vaults: Vec<OpenVault> = vaults?;
@@ -46,7 +48,7 @@ pub(crate) fn run(args: &PsArgs, context: &Context) -> Result<()> {
     let documents = running.iter().map(|(note, vault)| wire::running(note, vault, now)).collect();
     context.output.data(RunningListDoc { running: documents }, |document| {
         if running.is_empty() {
-            return "nothing runs\n".to_owned();
+            return "no commands are running\n".to_owned();
         }
         let rows = running.iter().zip(&document.running).map(|((note, vault), document)| {
             let mut row = vec![paint(DIM, &note.exec.short())];
@@ -79,7 +81,7 @@ pub(crate) struct KillArgs {
     /// Kill it at once with everything it started
     #[arg(long)]
     now: bool,
-    /// Send this signal: KILL is as --now, others than TERM are left to the processes
+    /// Send this signal: KILL is the same as --now, TERM as without this option; others are only sent
     #[arg(long, value_name = "NAME", conflicts_with = "now", value_parser = signal)]
     signal: Option<i32>,
     /// Do not wait until it has ended
@@ -91,7 +93,7 @@ pub(crate) struct KillArgs {
 pub(crate) fn kill(args: &KillArgs, context: &Context) -> Result<()> {
     let vault = &context.vault()?.vault;
     let service = RunningService::new(vault);
-    let Some(running) = service.find(&args.exec)? else {
+    let Some(running) = service.find_to_end(&args.exec)? else {
         return Err(not_running(vault, &args.exec));
     };
     let ending = match (args.now, args.signal) {
@@ -101,7 +103,7 @@ pub(crate) fn kill(args: &KillArgs, context: &Context) -> Result<()> {
     };
     service.end(&running, ending)?;
     let waits = !args.no_wait && !matches!(ending, Ending::Signal(_));
-    let ended = waits && wait_over(&running, context.settings.config.exec.grace + SEALING);
+    let ended = waits && wait_over(&running, context.config().exec.grace + SEALING);
     let exec = running.note.exec;
     let record = if ended { service.recorded(&running)? } else { None };
     let document = KilledDoc {

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 use offshoot_protocol::RecoverListDoc;
-use offshoot_vault::{ExecNote, Vault};
+use offshoot_vault::Vault;
 use offshoot_workspace::{Inspected, KeptWork, RecoverService, Recoverable, wire};
 
 use crate::complete;
@@ -23,12 +23,12 @@ pub(crate) enum RecoverCommand {
     /// Show what an interrupted command left
     #[command(after_help = "Examples:\n  offshoot recover show 01k9x2m4")]
     Show(ShowArgs),
-    /// Keep it as a checkpoint of its workspace, or as a new workspace if that is deleted
+    /// Keep what a command left, as a checkpoint of its workspace or as a new workspace
     #[command(
         after_help = "Examples:\n  offshoot recover keep 01k9x2m4\n  offshoot recover keep 01k9x2m4 --name half-done\n  offshoot checkpoint restore half-done -w fix     go on from there"
     )]
     Keep(KeepArgs),
-    /// Delete it; this cannot be undone
+    /// Delete what a command left; this cannot be undone
     #[command(
         after_help = "Examples:\n  offshoot recover drop 01k9x2m4\n  offshoot recover drop --all"
     )]
@@ -67,7 +67,7 @@ pub(crate) struct DropArgs {
 pub(crate) fn run(command: &RecoverCommand, context: &Context) -> Result<()> {
     let opened = context.vault_as_left()?;
     let vault = &opened.vault;
-    let service = RecoverService::new(vault, &context.actor);
+    let service = RecoverService::new(vault, context.actor());
     match command {
         RecoverCommand::List => list(context, &service),
         RecoverCommand::Show(args) => {
@@ -205,40 +205,9 @@ fn said(kept: &KeptWork, counts: &str) -> String {
     }
 }
 
-/// A line about what was kept without being asked for.
-pub(crate) fn kept_note(kept: &KeptWork) -> String {
-    let (exec, workspace) = (kept.note.exec.short(), &kept.workspace.name);
-    match &kept.checkpoint {
-        Some(checkpoint) => {
-            let name = &checkpoint.name;
-            format!(
-                "what interrupted exec {exec} left was kept as checkpoint {name} of {workspace}"
-            )
-        }
-        None if kept.snapshot.is_some() => {
-            let gone = render::line(&kept.note.workspace_name);
-            format!(
-                "workspace {gone} is deleted, so what interrupted exec {exec} left is the new workspace {workspace}"
-            )
-        }
-        None => format!("interrupted exec {exec} had changed nothing"),
-    }
-}
-
-/// A line about what waits for somebody to decide.
-pub(crate) fn offer(count: usize, first: &ExecNote) -> String {
-    let workspace = render::line(&first.workspace_name);
-    match count {
-        1 => format!(
-            "1 interrupted command left changes in workspace {workspace}: `offshoot recover list`"
-        ),
-        _ => format!("{count} interrupted commands left changes: `offshoot recover list`"),
-    }
-}
-
 fn discard(args: &DropArgs, context: &Context, service: &RecoverService<'_>) -> Result<()> {
     let wanted = match &args.exec {
-        Some(text) => vec![service.find(text)?],
+        Some(text) => vec![service.find_to_drop(text)?],
         None => service.left()?,
     };
     let mut dropped = Vec::new();

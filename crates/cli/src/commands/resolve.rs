@@ -24,9 +24,9 @@ Examples:
   offshoot resolve /a.txt --as-is -w fix        what is shown now
   offshoot resolve --all --union -w fix         the lines of all sides, for texts
 
-Lines that were merged cleanly stay. What is not text is taken whole from the side.
-A side that deleted it means deleted. What a conflict put beside (NAME~LABEL) goes with the
-decision. Undo takes a decision back.";
+Lines that were merged cleanly stay. What is not text is taken whole from the side; if that side
+deleted it, it is deleted. Files that a conflict put beside it (NAME~LABEL) go with it.
+`offshoot undo` takes a decision back.";
 
 const USAGE: &str = "\
 offshoot resolve [OPTIONS] PATH... (--ours|--theirs|--base|--union|--as-is)
@@ -85,7 +85,7 @@ pub(crate) fn run(args: &ResolveArgs, context: &Context) -> Result<()> {
     let paths = context.typed_all(vault, &args.paths)?;
     // Until the decision is recorded nothing else needs what is read here.
     let _held = vault.hold()?;
-    let service = ConflictService::new(vault, &context.actor);
+    let service = ConflictService::new(vault, context.actor());
     let choice = choice(args, vault, &paths)?;
     let options = ResolveOptions { force: args.force, whole: args.whole };
     let resolved = service.resolve(&workspace, &paths, &choice, options)?;

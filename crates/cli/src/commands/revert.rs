@@ -48,12 +48,12 @@ fn revert(
         if let HomeEvent::Changing = event {
             watch.say(HALF_CHANGED);
         }
-        context.tell(event);
+        context.engine.tell_event(event);
     };
-    let home = context.home_options(&told);
-    let service = HistoryService::new(vault, &context.actor)
+    let home = context.engine.home_options(&told);
+    let service = HistoryService::new(vault, context.actor())
         .with_home(home)
-        .with_git(crate::git::options(None)?);
+        .with_git(context.engine.git(None)?);
     let reverted = act(&service, scope).map_err(|error| match error {
         ServiceError::Vault(VaultError::NothingToUndo | VaultError::NothingToRedo) => {
             nothing_to(verb, Some(scope), vault)
@@ -63,8 +63,8 @@ fn revert(
     let gone = service.gone(&reverted.target)?;
     drop(service);
     drop(watch);
-    context.home.relink(vault)?;
-    context.tell_git_due(vault);
+    context.registry().relink(vault)?;
+    context.engine.tell_git_due(vault);
     let document = RevertDoc {
         verb,
         target: wire::operation(&reverted.target, &vault.workspaces()?),

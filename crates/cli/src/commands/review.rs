@@ -15,7 +15,7 @@ use offshoot_workspace::{
     wire,
 };
 
-use super::commit::{About, bring_home, git};
+use super::commit::{About, bring_home};
 use crate::complete;
 use crate::context::Context;
 use crate::context::noise::ExpandArgs;
@@ -76,9 +76,9 @@ pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<()> {
     }
     let paths = context.typed_all(vault, &args.paths)?;
     let workspace = workspace(args, context, vault)?;
-    let (diff, merge) = (context.diff_options(), context.merge_options());
-    let service = ReviewService::new(vault, &context.actor, diff, merge);
-    let tracked = git::tracked(vault)?;
+    let (diff, merge) = (context.engine.diff_options(), context.engine.merge_options());
+    let service = ReviewService::new(vault, context.actor(), diff, merge);
+    let tracked = context.engine.tracked(vault)?;
     let is_tracked = |path: &_| Ok(tracked.has(path));
     let selection = Selection { tracked: &is_tracked, ..Selection::default() };
     let decided = !args.drop.is_empty() || !args.accept.is_empty();
@@ -197,8 +197,8 @@ impl Review<'_> {
         let selection = Selection { tracked: &is_tracked, ..Selection::default() };
         let choices = self.service.choices(&now, &selection, items)?;
         let selection = Selection { choices, ..selection };
-        let tell = |event: &_| self.context.tell(event);
-        let options = self.context.home_options(&tell);
+        let tell = |event: &_| self.context.engine.tell_event(event);
+        let options = self.context.engine.home_options(&tell);
         let (message, expand) = (self.args.message.as_deref(), self.args.expand);
         let about = About { message, expand, ..About::default() };
         bring_home(self.context, self.vault, &now, selection, options, &about)

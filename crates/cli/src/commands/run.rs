@@ -53,7 +53,7 @@ pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8> {
         command: CommandLine::Argv(command(&args.command)),
         options: &args.options,
         timeout: args.timeout,
-        default_timeout: context.settings.config.run.timeout,
+        default_timeout: context.config().run.timeout,
         shell: args.command.is_empty(),
         session: true,
         net: Network::None,

@@ -51,13 +51,13 @@ pub(crate) fn run(args: &ShowArgs, context: &Context) -> Result<()> {
 
 fn show_point(args: &ShowArgs, context: &Context, vault: &Vault, point: &Point) -> Result<()> {
     let snapshot = &point.snapshot;
-    let service = ChangeSummaryService::new(vault, context.diff_options());
+    let service = ChangeSummaryService::new(vault, context.engine.diff_options());
     let mut roots = vec![snapshot.root];
     let summary = match snapshot.parents.first() {
         Some(parent) => {
             let parent = vault.snapshot(parent)?;
             if let Err(error @ VaultError::Collected { .. }) = vault.require_files(&parent) {
-                context.output.note(format!("what it changed cannot be told: {error}"));
+                context.output.note(format!("cannot show what it changed: {error}"));
                 return show_summary(context, point, &nothing(), None);
             }
             roots.push(parent.root);
@@ -152,7 +152,7 @@ fn changes_of(
         }
         roots.push(snapshot.root);
     }
-    let service = ChangeSummaryService::new(vault, context.diff_options());
+    let service = ChangeSummaryService::new(vault, context.engine.diff_options());
     Ok(Some((service.between(&roots[0], &roots[1], true)?, roots)))
 }
 

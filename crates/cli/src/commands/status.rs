@@ -15,7 +15,7 @@ use offshoot_workspace::{
 
 use crate::args::Named;
 use crate::context::noise::ExpandArgs;
-use crate::context::{Context, OpenVault, user_home};
+use crate::context::{Context, OpenVault};
 use crate::error::Result;
 use crate::render::{NAME, paint};
 
@@ -30,7 +30,7 @@ Examples:
   offshoot status -w fix --json
 
 Short lines have a letter and a path: A added, M modified, D deleted, R renamed, P permissions,
-T times and the like, U to be decided, ! held back from commits. The first one starts with ##.";
+T times and the like, U conflict, ! held back from commits. The first one starts with ##.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -89,12 +89,12 @@ impl Status {
 
 pub(crate) fn run(args: &StatusArgs, context: &Context) -> Result<()> {
     let OpenVault { vault, name } = context.vault()?;
-    context.offer_left(&vault, context.workspace_name());
+    context.engine.offer_left(&vault, context.workspace_name());
     let Some(workspace) = context.workspace_to_read(&vault)? else {
         return nothing_yet(context, &vault, name);
     };
     let status = look(args, context, &vault, name, workspace)?;
-    let hints = context.settings.config.ui.hints && crate::terminal::is_shown();
+    let hints = context.config().ui.hints && crate::terminal::is_shown();
     let proposal = &status.preview.proposal;
     let roots = [proposal.base, proposal.main, status.preview.tip.root];
     let mut noise = context.noise(&vault, &roots, args.expand)?;
@@ -145,7 +145,7 @@ fn look(
 ) -> Result<Status> {
     let base = vault.snapshot(&workspace.state.base)?;
     let preview = context.preview(vault, &workspace, args.metadata)?;
-    let checkpoints = CheckpointService::new(vault, &context.actor).list(&workspace)?.len() as u64;
+    let checkpoints = CheckpointService::new(vault, context.actor()).list(&workspace)?.len() as u64;
     let last = vault.last_operation(Scope::Workspace(workspace.id))?;
     Ok(Status {
         vault: name,
@@ -155,7 +155,7 @@ fn look(
             true => behind(vault, &preview)?,
             false => 0,
         },
-        conflicts: ConflictService::new(vault, &context.actor).list(&preview.tip.root, &[])?,
+        conflicts: ConflictService::new(vault, context.actor()).list(&preview.tip.root, &[])?,
         workspace,
         base,
         preview,
@@ -190,9 +190,9 @@ fn document(status: &Status) -> StatusDoc {
 
 /// Where the git directory of the folder is, where that is outside; says so where commits are lost.
 fn git(context: &Context, vault: &Vault) -> Result<GitDirectory> {
-    let service = BindingService::new(vault, &context.actor);
-    let git = service.git_directory(user_home().as_deref())?;
-    context.note_left_git(&git);
+    let service = BindingService::new(vault, context.actor());
+    let git = service.git_directory(context.engine.options().user_home().as_deref())?;
+    context.engine.tell_left_git(&git);
     Ok(git)
 }
 

@@ -16,7 +16,7 @@ use offshoot_protocol::{
 use offshoot_vault::{CheckDepth, Vault, display_bytes};
 use offshoot_workspace::{ServiceError, delete_vault, wire};
 
-use super::init::{check_project, open_directory, report_skipped};
+use super::init::open_directory;
 use crate::complete;
 use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result};
@@ -35,7 +35,7 @@ pub(crate) enum VaultCommand {
         after_help = "Examples:\n  offshoot vault list\n  offshoot vault list --json"
     )]
     List,
-    /// Show a vault, what it takes on disk and what for
+    /// Show a vault and its disk usage
     #[command(after_help = info::AFTER_HELP)]
     Info(info::InfoArgs),
     /// Delete a vault and everything in it; its folder stays
@@ -160,16 +160,16 @@ pub(crate) fn vault_doc(name: &str, vault: &Vault) -> Result<VaultDoc> {
 
 fn create(args: &CreateArgs, context: &Context) -> Result<()> {
     if let Some(from) = &args.from {
-        check_project(context, &open_directory(from)?, false)?;
+        context.engine.check_project(&open_directory(from)?, false)?;
     }
-    let options = context.import_options();
+    let options = context.engine.import_options();
     let created = context
-        .home
-        .create(&args.name, args.from.as_deref(), &options, &context.actor)
-        .map_err(|error| context.home_error(error))?;
+        .registry()
+        .create(&args.name, args.from.as_deref(), &options, context.actor())
+        .map_err(|error| context.engine.registry_error(error))?;
     drop(options);
-    report_skipped(context, &created.report);
-    let git = context.take_git_directory(&created.vault)?;
+    context.engine.tell_skipped(&created.report);
+    let git = context.engine.take_git_directory(&created.vault)?;
     render::git_directory(&git).into_iter().for_each(|line| context.output.note(line));
     let document = vault_doc(&created.name, &created.vault)?;
     context.output.done(document, |_| {
@@ -180,7 +180,7 @@ fn create(args: &CreateArgs, context: &Context) -> Result<()> {
 
 fn list(context: &Context) -> Result<()> {
     let (mut vaults, mut damaged) = (Vec::new(), Vec::new());
-    for listed in context.home.list()? {
+    for listed in context.registry().list()? {
         // One broken vault must not hide the others.
         let opened = context.open_listed(&listed);
         let looked_at = opened.and_then(|opened| {
@@ -198,7 +198,7 @@ fn list(context: &Context) -> Result<()> {
             Err(error) => context.output.note(format!("{}: {}", listed.name, error.message)),
         }
     }
-    let home = Text::new(context.home.dir().as_os_str().as_encoded_bytes());
+    let home = Text::new(context.registry().dir().as_os_str().as_encoded_bytes());
     context.output.data(VaultListDoc { home, vaults, damaged }, |document| {
         let is_whole =
             |vault: &&VaultDoc| document.damaged.iter().all(|damaged| damaged.id != vault.id);
@@ -226,7 +226,8 @@ pub(crate) fn text(text: &Text) -> String {
 
 fn delete(args: &DeleteArgs, context: &Context) -> Result<()> {
     // Not opened, unless a commit was interrupted: a vault that is damaged or too new must still go.
-    let known = context.home.has(&args.name).map_err(|error| context.home_error(error))?;
+    let known =
+        context.registry().has(&args.name).map_err(|error| context.engine.registry_error(error))?;
     if !known {
         return Err(context.vault_named(&args.name).err().unwrap_or_else(|| {
             CliError::new(ExitCode::NotFound, format!("there is no vault named {}", args.name))
@@ -236,11 +237,11 @@ fn delete(args: &DeleteArgs, context: &Context) -> Result<()> {
         return Err(CliError::usage(format!("vault {} was not deleted", args.name))
             .hint("add --yes to delete it without being asked; it cannot be undone"));
     }
-    let told = |event: &_| context.tell(event);
-    let options = context.home_options(&told);
-    let deleted = delete_vault(&context.home, &args.name, &context.actor, &options);
+    let told = |event: &_| context.engine.tell_event(event);
+    let options = context.engine.home_options(&told);
+    let deleted = delete_vault(context.registry(), &args.name, context.actor(), &options);
     deleted.map_err(|error| match error {
-        ServiceError::Home(error) => context.home_error(error),
+        ServiceError::Home(error) => context.engine.registry_error(error),
         other => other.into(),
     })?;
     let document = VaultDeletedDoc { name: args.name.clone() };
@@ -262,8 +263,8 @@ fn confirmed(name: &str, context: &Context) -> Result<bool> {
 
 fn rename(args: &RenameArgs, context: &Context) -> Result<()> {
     context.vault_named(&args.from)?;
-    let renamed = context.home.rename(&args.from, &args.to);
-    renamed.map_err(|error| context.home_error(error))?;
+    let renamed = context.registry().rename(&args.from, &args.to);
+    renamed.map_err(|error| context.engine.registry_error(error))?;
     let document = VaultRenamedDoc { from: args.from.clone(), to: args.to.clone() };
     context.output.done(document, |document| {
         format!("vault {} is now called {}\n", document.from, paint(NAME, &document.to))
@@ -275,7 +276,7 @@ pub(crate) fn check(args: &CheckArgs, context: &Context) -> Result<()> {
     let depth = if args.quick { CheckDepth::Structure } else { CheckDepth::Content };
     let (report, repaired, advice) = match args.repair {
         true => {
-            let done = vault.repair(depth, &context.actor)?;
+            let done = vault.repair(depth, context.actor())?;
             (done.check, done.repaired, done.advice)
         }
         false => (vault.check(depth)?, Vec::new(), Vec::new()),

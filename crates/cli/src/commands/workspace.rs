@@ -13,15 +13,14 @@ use offshoot_workspace::{
     ChangeSummaryService, CheckpointService, NewWorkspace, Resolver, WorkspaceService, wire,
 };
 
-use super::commit::git;
 use super::exec::open_or_adopt;
 use crate::complete;
-use crate::config::parse_duration;
 use crate::context::noise::ExpandArgs;
 use crate::context::{Context, OpenVault};
 use crate::error::{CliError, Result};
 use crate::render::listing::{Listing, STATUS_METADATA};
 use crate::render::{self, DIM, NAME, fields, paint, table};
+use offshoot_engine::settings::parse_duration;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum WorkspaceCommand {
@@ -131,13 +130,13 @@ pub(crate) fn run(command: &WorkspaceCommand, context: &Context) -> Result<()> {
 
 fn create(args: &CreateArgs, context: &Context, opened: &OpenVault) -> Result<()> {
     let vault = &opened.vault;
-    let service = WorkspaceService::new(vault, &context.actor);
+    let service = WorkspaceService::new(vault, context.actor());
     // Whatever is wrong with the request, nothing is read from the folder for it.
     if let Some(name) = &args.name {
         service.require_free(name)?;
     }
     let lifetime = args.ephemeral.as_deref().map(|text| lifetime(text, context)).transpose()?;
-    if args.from.is_none() && context.settings.config.exec.refresh {
+    if args.from.is_none() && context.config().exec.refresh {
         refresh(context, opened)?;
     }
     let from = args.from.as_deref().unwrap_or("head");
@@ -166,14 +165,14 @@ fn refresh(context: &Context, opened: &OpenVault) -> Result<()> {
     let bindings = opened.vault.bindings()?;
     let folder = bindings.iter().find(|binding| binding.is_first()).map(Binding::host_path);
     match folder.filter(|folder| folder.is_dir()) {
-        Some(folder) => Ok(context.refresh(opened, &folder)?),
+        Some(folder) => Ok(context.engine.refresh(&opened.vault, &opened.name, &folder)?),
         None => Ok(()),
     }
 }
 
 fn lifetime(text: &str, context: &Context) -> Result<Duration> {
     if text.is_empty() {
-        return Ok(context.settings.config.workspace.ephemeral_ttl);
+        return Ok(context.config().workspace.ephemeral_ttl);
     }
     let message = || format!("--ephemeral={text} is not a time; 90s, 10m and 24h are");
     parse_duration(text).ok_or_else(|| CliError::usage(message()))
@@ -240,18 +239,18 @@ fn find(args: Option<&String>, context: &Context, vault: &Vault) -> Result<Works
 
 fn show(args: &NameArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = find(args.name.as_ref(), context, vault)?;
-    let service = WorkspaceService::new(vault, &context.actor);
+    let service = WorkspaceService::new(vault, context.actor());
     let all = service.list()?;
     let usage = service.usage(&workspace)?;
     let head = vault.snapshot(&workspace.state.head)?;
     let base = vault.snapshot(&workspace.state.base)?;
-    let changed = ChangeSummaryService::new(vault, context.diff_options());
+    let changed = ChangeSummaryService::new(vault, context.engine.diff_options());
     let changed = changed.between(&base.root, &head.root, false)?.changes.len() as u64;
     // What a status says of it: what came home is no change of the workspace any more.
     let preview = context.preview(vault, &workspace, false)?;
-    let (diff, merge) = (context.diff_options(), context.merge_options());
-    let listed = service.listed_changes(&workspace, diff, merge, git::tracked(vault)?)?;
-    let checkpoints = CheckpointService::new(vault, &context.actor).list(&workspace)?;
+    let (diff, merge) = (context.engine.diff_options(), context.engine.merge_options());
+    let listed = service.listed_changes(&workspace, diff, merge, context.engine.tracked(vault)?)?;
+    let checkpoints = CheckpointService::new(vault, context.actor()).list(&workspace)?;
     let document = WorkspaceShowDoc {
         workspace: wire::workspace(&workspace, &all),
         head: wire::snapshot(&head),
@@ -291,7 +290,7 @@ fn show(args: &NameArgs, context: &Context, vault: &Vault) -> Result<()> {
 }
 
 fn tree(context: &Context, opened: &OpenVault) -> Result<()> {
-    let workspaces = WorkspaceService::new(&opened.vault, &context.actor).list()?;
+    let workspaces = WorkspaceService::new(&opened.vault, context.actor()).list()?;
     let is_there = |id: &Id| workspaces.iter().any(|w| w.id == *id);
     let is_root = |w: &&Workspace| w.state.parent.is_none_or(|parent| !is_there(&parent));
     let roots = workspaces.iter().filter(is_root).map(|w| node(w, &workspaces)).collect();
@@ -323,7 +322,7 @@ fn draw(nodes: &[TreeNodeDoc], indent: &str, out: &mut String) {
 
 fn delete(args: &RequiredNameArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = Resolver::new(vault).workspace(&args.name)?;
-    let operation = WorkspaceService::new(vault, &context.actor).delete(&workspace)?;
+    let operation = WorkspaceService::new(vault, context.actor()).delete(&workspace)?;
     let document = WorkspaceDeletedDoc {
         name: workspace.name,
         id: workspace.id.to_string(),
@@ -337,7 +336,7 @@ fn delete(args: &RequiredNameArgs, context: &Context, vault: &Vault) -> Result<(
 
 fn rename(args: &RenameArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = Resolver::new(vault).workspace(&args.from)?;
-    let service = WorkspaceService::new(vault, &context.actor);
+    let service = WorkspaceService::new(vault, context.actor());
     let renamed = service.rename(&workspace, &args.to)?;
     let document = WorkspaceRenamedDoc {
         from: workspace.name,

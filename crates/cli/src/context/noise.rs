@@ -7,7 +7,6 @@ use offshoot_vault::{RootId, Vault};
 use offshoot_workspace::Noise;
 
 use super::Context;
-use crate::commands::commit::git;
 use crate::error::Result;
 
 /// Whether everything is listed.
@@ -34,6 +33,6 @@ impl Context {
 
     /// The same for whoever needs to know in any case.
     pub(crate) fn folding<'v>(&self, vault: &'v Vault, roots: &[RootId]) -> Result<Noise<'v>> {
-        Ok(Noise::new(vault, roots, Rc::new(git::tracked(vault)?))?)
+        Ok(Noise::new(vault, roots, Rc::new(self.engine.tracked(vault)?))?)
     }
 }

@@ -7,7 +7,7 @@ mod tests;
 use std::borrow::Cow;
 
 use crate::knowledge::{Effect, Known, Operands, Tool};
-use crate::script::{Piece, Word};
+use crate::script::{Word, WordPiece};
 
 use super::pattern::fits;
 use reader::Reader;
@@ -95,10 +95,11 @@ impl<'w> Value<'w> {
             Self::Word(word) => Cow::Borrowed(word),
             Self::Joined(word, skip) | Self::JoinedWords(word, skip, _) => {
                 let mut pieces = word.pieces.clone();
-                if let Some(Piece::Literal(text)) = pieces.first_mut() {
+                if let Some(WordPiece::Literal(text)) = pieces.first_mut() {
                     text.drain(..skip.min(text.len()));
                 }
-                pieces.retain(|piece| !matches!(piece, Piece::Literal(text) if text.is_empty()));
+                pieces
+                    .retain(|piece| !matches!(piece, WordPiece::Literal(text) if text.is_empty()));
                 Cow::Owned(Word { pieces })
             }
             Self::Words(words) => words.first().map_or_else(Cow::default, Cow::Borrowed),

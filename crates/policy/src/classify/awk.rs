@@ -2,7 +2,7 @@
 
 mod lexer;
 
-use super::code::Finding;
+use super::finding::Finding;
 use lexer::Token;
 
 /// What a program does.

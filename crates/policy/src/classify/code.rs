@@ -1,31 +1,15 @@
 //! Code that a tool is given: in an argument, in a file, on its standard input.
 
 use crate::category::Category;
-use crate::judged::Access;
+use crate::judged::PathAccess;
 use crate::knowledge::{Language, Role};
 use crate::script::{Input, Word};
 
 use super::command::Inner;
+use super::finding::Finding;
 use super::program::Work;
 use super::source::{self, Sources};
 use super::{Classifier, awk, sed};
-
-/// Something that code was found to do.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum Finding {
-    /// It reads a file.
-    Reads(String),
-    /// It writes to a file.
-    Writes(String),
-    /// It hands a text to the shell.
-    Runs(String),
-    /// It hands a text to the shell, and writes to what runs there.
-    Feeds(String),
-    /// It reaches for the network.
-    Connects(String),
-    /// It does something that cannot be told, or cannot be told apart.
-    Unclear(&'static str),
-}
 
 impl Classifier<'_> {
     /// Code in an argument.
@@ -66,10 +50,10 @@ impl Classifier<'_> {
         let apart = work.scene.apart;
         match finding {
             Finding::Reads(path) => {
-                self.path(&mut work.draft, Access::Read, &Word::new(path), apart);
+                self.path(&mut work.draft, PathAccess::Read, &Word::new(path), apart);
             }
             Finding::Writes(path) => {
-                self.path(&mut work.draft, Access::Write, &Word::new(path), apart);
+                self.path(&mut work.draft, PathAccess::Write, &Word::new(path), apart);
             }
             Finding::Runs(text) => work.inner.push(Inner::text(Word::new(text), Some("code"))),
             Finding::Feeds(text) => work.inner.push(Inner::fed(Word::new(text), "code")),
@@ -92,7 +76,7 @@ impl Classifier<'_> {
             self.pend(work.scene.level, Sources::Substitutions);
         }
         work.draft.add(Category::Mutating, format!("runs the code in {}", word.display()));
-        self.path(&mut work.draft, Access::Read, word, work.scene.apart);
+        self.path(&mut work.draft, PathAccess::Read, word, work.scene.apart);
     }
 
     /// Whether the tool reads code from its standard input, and what that means.

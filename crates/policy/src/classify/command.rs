@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use crate::category::Category;
-use crate::judged::Part;
+use crate::judged::PartKind;
 use crate::parse::parse_text;
-use crate::script::{Input, Piece, Word};
+use crate::script::{Input, Word, WordPiece};
 
 use super::arguments::Reading;
 use super::draft::{Draft, Wrapper};
@@ -93,7 +93,7 @@ impl Classifier<'_> {
             draft = self.wrappers.pop().map(|wrapper| wrapper.draft).unwrap_or_default();
         }
         if self.judged.len() == before {
-            self.emit(Part::Program, words.to_vec(), draft);
+            self.emit(PartKind::Program, words.to_vec(), draft);
         }
         for inner in inner.iter().filter(|inner| !in_place(inner)) {
             let label = format!("{name} {}", inner.option.unwrap_or_default());
@@ -117,7 +117,7 @@ impl Classifier<'_> {
             words.push(filled.into_owned());
         }
         if !replaced {
-            words.push(Word { pieces: vec![Piece::Unknown { splits: true }] });
+            words.push(Word { pieces: vec![WordPiece::Unknown { splits: true }] });
         }
         self.program(&words, scene);
     }
@@ -142,10 +142,10 @@ impl Classifier<'_> {
         let outside = places.iter().find(|word| self.is_outside(word, false));
         let mut pieces = match outside.or(places.first()) {
             Some(place) => place.pieces.clone(),
-            None => vec![Piece::Literal(".".to_owned())],
+            None => vec![WordPiece::Literal(".".to_owned())],
         };
-        pieces.push(Piece::Literal("/".to_owned()));
-        pieces.push(Piece::Unknown { splits: false });
+        pieces.push(WordPiece::Literal("/".to_owned()));
+        pieces.push(WordPiece::Unknown { splits: false });
         Word { pieces }
     }
 
@@ -170,7 +170,7 @@ impl Classifier<'_> {
         if self.wrappers.len() + self.level >= super::DEEPEST {
             let mut draft = Draft::default();
             draft.add(Category::Mutating, "commands are wrapped too deep to follow");
-            return self.emit(Part::Unclear, vec![Word::new(text)], draft);
+            return self.emit(PartKind::Unclear, vec![Word::new(text)], draft);
         }
         let script = parse_text(text.as_bytes());
         self.script(&script, Some(scene));
@@ -182,7 +182,7 @@ impl Classifier<'_> {
         let why = format!("the text {} is only known when it runs", text.display());
         draft.add(Category::Mutating, why);
         self.pend(scene.level, Sources::Substitutions);
-        self.emit(Part::Unclear, vec![text.clone()], draft);
+        self.emit(PartKind::Unclear, vec![text.clone()], draft);
     }
 }
 
@@ -209,8 +209,8 @@ fn placeholder(reading: &Reading<'_>) -> Option<String> {
 
 /// A word into which something unknown is filled wherever there is a placeholder.
 fn filled<'w>(word: &'w Word, mark: Option<&str>) -> Cow<'w, Word> {
-    let has_mark = |piece: &Piece| match piece {
-        Piece::Literal(text) => {
+    let has_mark = |piece: &WordPiece| match piece {
+        WordPiece::Literal(text) => {
             mark.is_some_and(|mark| text.contains(mark)) || braces(text).is_some()
         }
         _ => false,
@@ -221,26 +221,26 @@ fn filled<'w>(word: &'w Word, mark: Option<&str>) -> Cow<'w, Word> {
     let mut pieces = Vec::new();
     for piece in &word.pieces {
         match piece {
-            Piece::Literal(text) => fill(text, mark, &mut pieces),
+            WordPiece::Literal(text) => fill(text, mark, &mut pieces),
             other => pieces.push(other.clone()),
         }
     }
     Cow::Owned(Word { pieces })
 }
 
-fn fill(text: &str, mark: Option<&str>, pieces: &mut Vec<Piece>) {
+fn fill(text: &str, mark: Option<&str>, pieces: &mut Vec<WordPiece>) {
     let mut rest = text;
     loop {
         let by_mark = mark.and_then(|mark| rest.find(mark).map(|at| (at, at + mark.len())));
         let Some((from, to)) = by_mark.or_else(|| braces(rest)) else { break };
         if from > 0 {
-            pieces.push(Piece::Literal(rest[..from].to_owned()));
+            pieces.push(WordPiece::Literal(rest[..from].to_owned()));
         }
-        pieces.push(Piece::Unknown { splits: false });
+        pieces.push(WordPiece::Unknown { splits: false });
         rest = &rest[to..];
     }
     if !rest.is_empty() {
-        pieces.push(Piece::Literal(rest.to_owned()));
+        pieces.push(WordPiece::Literal(rest.to_owned()));
     }
 }
 
@@ -258,13 +258,13 @@ fn replaced(word: &Word, found: &Word) -> Word {
     let mut pieces = Vec::with_capacity(word.pieces.len());
     for piece in &word.pieces {
         match piece {
-            Piece::Literal(text) if text.contains("{}") => {
+            WordPiece::Literal(text) if text.contains("{}") => {
                 for (index, part) in text.split("{}").enumerate() {
                     if index > 0 {
                         pieces.extend(found.pieces.iter().cloned());
                     }
                     if !part.is_empty() {
-                        pieces.push(Piece::Literal(part.to_owned()));
+                        pieces.push(WordPiece::Literal(part.to_owned()));
                     }
                 }
             }

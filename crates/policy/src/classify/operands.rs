@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use crate::category::Category;
-use crate::judged::Access;
+use crate::judged::PathAccess;
 use crate::knowledge::{self, Known, Language, Operands, Role};
-use crate::script::{Piece, Word};
+use crate::script::{Word, WordPiece};
 
 use super::Classifier;
 use super::arguments::Value;
@@ -110,9 +110,9 @@ impl Classifier<'_> {
         let apart = work.scene.apart;
         let Some((last, others)) = words.split_last() else { return };
         for word in others {
-            self.path(&mut work.draft, Access::Read, word, apart);
+            self.path(&mut work.draft, PathAccess::Read, word, apart);
         }
-        self.path(&mut work.draft, Access::Write, last, apart);
+        self.path(&mut work.draft, PathAccess::Write, last, apart);
     }
 
     fn remotes(&mut self, work: &mut Work<'_, '_>, words: &[&Word]) {
@@ -123,10 +123,10 @@ impl Classifier<'_> {
                 work.draft.add(Category::Networked, why);
             } else {
                 let last = index + 1 == words.len();
-                let access = if last && index > 0 { Access::Write } else { Access::Read };
+                let access = if last && index > 0 { PathAccess::Write } else { PathAccess::Read };
                 // What only reads stays so: it is for the tool to say whether it writes.
                 let writes = work.draft.categories.contains(Category::Mutating);
-                let access = if writes { access } else { Access::Read };
+                let access = if writes { access } else { PathAccess::Read };
                 self.path(&mut work.draft, access, word, apart);
             }
         }
@@ -144,19 +144,19 @@ impl Classifier<'_> {
         let apart = work.scene.apart;
         match role {
             Role::Text => {}
-            Role::Read => self.path(&mut work.draft, Access::Read, &word, apart),
+            Role::Read => self.path(&mut work.draft, PathAccess::Read, &word, apart),
             Role::Output if is_dash(&word) => {}
             Role::Write | Role::Output | Role::LastWrite => {
-                self.path(&mut work.draft, Access::Write, &word, apart);
+                self.path(&mut work.draft, PathAccess::Write, &word, apart);
             }
-            Role::Delete => self.path(&mut work.draft, Access::Delete, &word, apart),
+            Role::Delete => self.path(&mut work.draft, PathAccess::Delete, &word, apart),
             Role::Directory => {
-                self.path(&mut work.draft, Access::Read, &word, apart);
+                self.path(&mut work.draft, PathAccess::Read, &word, apart);
                 work.directories.push(word.into_owned());
             }
             Role::Upload => {
                 if let Some(path) = uploaded(&word) {
-                    self.path(&mut work.draft, Access::Read, &path, apart);
+                    self.path(&mut work.draft, PathAccess::Read, &path, apart);
                 }
             }
             Role::Assignments => set(work, &word),
@@ -209,7 +209,7 @@ fn variable(work: &mut Work<'_, '_>, word: &Word) {
     if let Some(variable) = knowledge::variable(name) {
         return work.draft.add_all(variable.adds, || format!("{name}: {}", variable.why).into());
     }
-    if name.is_empty() && !matches!(word.pieces.first(), Some(Piece::Literal(_))) {
+    if name.is_empty() && !matches!(word.pieces.first(), Some(WordPiece::Literal(_))) {
         let why = format!("which variable {} is, is only known when it runs", word.display());
         return work.draft.add(Category::Mutating, why);
     }
@@ -218,8 +218,10 @@ fn variable(work: &mut Work<'_, '_>, word: &Word) {
 
 /// The shell runs what stands in the index of an array: `a[$(rm x)]`.
 fn runs_in_index(work: &mut Work<'_, '_>, word: &Word) {
-    let hidden = |piece: &Piece| match piece {
-        Piece::Literal(text) => text.contains("$(") || text.contains('`') || text.contains("${"),
+    let hidden = |piece: &WordPiece| match piece {
+        WordPiece::Literal(text) => {
+            text.contains("$(") || text.contains('`') || text.contains("${")
+        }
         _ => false,
     };
     if word.pieces.iter().any(hidden) {
@@ -240,7 +242,7 @@ fn uploaded(word: &Word) -> Option<Word> {
 }
 
 fn is_dash(word: &Word) -> bool {
-    matches!(word.pieces.as_slice(), [Piece::Literal(text)] if text == "-")
+    matches!(word.pieces.as_slice(), [WordPiece::Literal(text)] if text == "-")
 }
 
 /// Whether a word names a path on another machine: `host:path`, `rsync://…`.
@@ -248,15 +250,15 @@ fn is_remote(word: &Word) -> bool {
     let start = word.beginning();
     let before_slash = start.split('/').next().unwrap_or_default();
     before_slash.contains(':')
-        || matches!(word.pieces.get(1), Some(Piece::Literal(rest)) if rest.starts_with(':'))
+        || matches!(word.pieces.get(1), Some(WordPiece::Literal(rest)) if rest.starts_with(':'))
 }
 
 /// Words as one text, as `eval` reads them.
 fn joined(words: &[&Word]) -> Word {
-    let mut pieces: Vec<Piece> = Vec::new();
+    let mut pieces: Vec<WordPiece> = Vec::new();
     for (index, word) in words.iter().enumerate() {
         if index > 0 {
-            pieces.push(Piece::Literal(" ".to_owned()));
+            pieces.push(WordPiece::Literal(" ".to_owned()));
         }
         pieces.extend(word.pieces.iter().cloned());
     }

@@ -5,9 +5,9 @@ use std::path::Path;
 use crate::category::Category;
 use crate::context::Context;
 use crate::judged::OUTSIDE;
-use crate::judged::{Access, Part};
+use crate::judged::{PartKind, PathAccess};
 use crate::knowledge::{self, Place};
-use crate::script::{Piece, Redirect, RedirectKind, Word};
+use crate::script::{Redirect, RedirectKind, Word, WordPiece};
 
 use super::Classifier;
 use super::draft::Draft;
@@ -56,10 +56,10 @@ enum Spot {
 impl Classifier<'_> {
     /// A redirection of a command.
     pub(super) fn redirect(&mut self, redirect: &Redirect, apart: bool) {
-        let accesses: &[Access] = match redirect.kind {
-            RedirectKind::Read => &[Access::Read],
-            RedirectKind::Write | RedirectKind::Append => &[Access::Write],
-            RedirectKind::ReadWrite => &[Access::Read, Access::Write],
+        let accesses: &[PathAccess] = match redirect.kind {
+            RedirectKind::Read => &[PathAccess::Read],
+            RedirectKind::Write | RedirectKind::Append => &[PathAccess::Write],
+            RedirectKind::ReadWrite => &[PathAccess::Read, PathAccess::Write],
         };
         let mut draft = Draft::default();
         for access in accesses {
@@ -74,11 +74,11 @@ impl Classifier<'_> {
             RedirectKind::Append => ">>",
             RedirectKind::ReadWrite => "<>",
         };
-        self.emit(Part::Redirection, vec![Word::new(sign), redirect.target.clone()], draft);
+        self.emit(PartKind::Redirection, vec![Word::new(sign), redirect.target.clone()], draft);
     }
 
     /// A path that a command touches.
-    pub(super) fn path(&self, draft: &mut Draft, access: Access, word: &Word, apart: bool) {
+    pub(super) fn path(&self, draft: &mut Draft, access: PathAccess, word: &Word, apart: bool) {
         if is_relative(word) {
             for directory in self.directories.candidates(apart) {
                 self.spot(draft, access, spot(word, directory, self.context));
@@ -88,7 +88,7 @@ impl Classifier<'_> {
         }
     }
 
-    fn spot(&self, draft: &mut Draft, access: Access, spot: Spot) {
+    fn spot(&self, draft: &mut Draft, access: PathAccess, spot: Spot) {
         match spot {
             Spot::Absolute(path) => self.absolute(draft, access, &path),
             Spot::Home(rest) => {
@@ -107,13 +107,13 @@ impl Classifier<'_> {
         }
     }
 
-    fn absolute(&self, draft: &mut Draft, access: Access, path: &str) {
+    fn absolute(&self, draft: &mut Draft, access: PathAccess, path: &str) {
         if is_device(path) {
             return;
         }
         let shown = shown(path);
         let wholly_known = !path.contains(UNKNOWN);
-        if wholly_known || access != Access::Read {
+        if wholly_known || access != PathAccess::Read {
             draft.touch(access, &shown);
         }
         if path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/") {
@@ -211,28 +211,28 @@ impl Classifier<'_> {
     /// Whether a word is known to lead out of the workspace and of the private places.
     pub(super) fn is_outside(&self, word: &Word, apart: bool) -> bool {
         let mut draft = Draft::default();
-        self.path(&mut draft, Access::Write, word, apart);
+        self.path(&mut draft, PathAccess::Write, word, apart);
         draft.categories.contains(Category::HostEscapeRisk)
     }
 }
 
-fn inside(draft: &mut Draft, access: Access, shown: &str) {
+fn inside(draft: &mut Draft, access: PathAccess, shown: &str) {
     match access {
-        Access::Read => {}
-        Access::Write => draft.add(Category::Mutating, format!("writes to {shown}")),
-        Access::Delete => {
+        PathAccess::Read => {}
+        PathAccess::Write => draft.add(Category::Mutating, format!("writes to {shown}")),
+        PathAccess::Delete => {
             draft.add(Category::Mutating, format!("deletes {shown}"));
             draft.add(Category::Destructive, format!("deletes {shown}"));
         }
     }
 }
 
-fn outside(draft: &mut Draft, access: Access, shown: &str) {
+fn outside(draft: &mut Draft, access: PathAccess, shown: &str) {
     inside(draft, access, shown);
     let does = match access {
-        Access::Read => return,
-        Access::Write => "writes to",
-        Access::Delete => "deletes",
+        PathAccess::Read => return,
+        PathAccess::Write => "writes to",
+        PathAccess::Delete => "deletes",
     };
     draft.outside = true;
     draft.add(Category::HostEscapeRisk, format!("{does} {shown}{OUTSIDE}"));
@@ -259,9 +259,9 @@ fn is_own_tool(rest: &str) -> bool {
 
 fn is_relative(word: &Word) -> bool {
     match word.pieces.first() {
-        Some(Piece::Literal(text) | Piece::Pattern(text)) => !text.starts_with('/'),
-        Some(Piece::Tilde(tilde)) => tilde == "~+",
-        Some(Piece::Unknown { .. }) => false,
+        Some(WordPiece::Literal(text) | WordPiece::Pattern(text)) => !text.starts_with('/'),
+        Some(WordPiece::Tilde(tilde)) => tilde == "~+",
+        Some(WordPiece::Unknown { .. }) => false,
         None => true,
     }
 }
@@ -271,14 +271,14 @@ fn spot(word: &Word, directory: Option<&str>, context: &Context) -> Spot {
     let mut text = String::new();
     let mut pieces = word.pieces.iter();
     match pieces.as_slice().first() {
-        Some(Piece::Tilde(tilde)) => {
+        Some(WordPiece::Tilde(tilde)) => {
             pieces.next();
             if let Some(spot) = tilde_spot(tilde, pieces.as_slice(), directory, context) {
                 return spot;
             }
             text.push(UNKNOWN);
         }
-        Some(Piece::Unknown { .. }) => {}
+        Some(WordPiece::Unknown { .. }) => {}
         _ if is_relative(word) => match directory {
             Some(directory) => {
                 text.push_str(directory);
@@ -294,7 +294,7 @@ fn spot(word: &Word, directory: Option<&str>, context: &Context) -> Spot {
 
 fn tilde_spot(
     tilde: &str,
-    rest: &[Piece],
+    rest: &[WordPiece],
     directory: Option<&str>,
     context: &Context,
 ) -> Option<Spot> {
@@ -317,13 +317,13 @@ fn tilde_spot(
     Some(Spot::Absolute(normal(&text)))
 }
 
-fn append(text: &mut String, pieces: &[Piece]) {
+fn append(text: &mut String, pieces: &[WordPiece]) {
     for piece in pieces {
         match piece {
-            Piece::Literal(known) | Piece::Pattern(known) | Piece::Tilde(known) => {
+            WordPiece::Literal(known) | WordPiece::Pattern(known) | WordPiece::Tilde(known) => {
                 text.push_str(known);
             }
-            Piece::Unknown { .. } => text.push(UNKNOWN),
+            WordPiece::Unknown { .. } => text.push(UNKNOWN),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Judges one program with its arguments.
 
 use crate::category::{Categories, Category};
-use crate::judged::Part;
+use crate::judged::PartKind;
 use crate::knowledge::{self, Effect, Role, Tool, When};
 use crate::script::Word;
 
@@ -29,10 +29,10 @@ impl Classifier<'_> {
         let Some((program, arguments)) = words.split_first() else { return };
         if self.wrappers.len() + self.level > DEEPEST {
             draft.add(Category::Mutating, "commands are wrapped too deep to follow");
-            return self.emit(Part::Unclear, words.to_vec(), draft);
+            return self.emit(PartKind::Unclear, words.to_vec(), draft);
         }
         let Some((name, tool)) = self.tool(program, &mut draft, scene.apart) else {
-            return self.emit(Part::Program, words.to_vec(), draft);
+            return self.emit(PartKind::Program, words.to_vec(), draft);
         };
         let reading = Reading::of(name, tool, arguments);
         let mut work = Work { reading, draft, scene, directories: Vec::new(), inner: Vec::new() };
@@ -78,7 +78,7 @@ impl Classifier<'_> {
             Some(path) => path.as_ref(),
             // `~/bin/x` is known by its last part.
             None if program.pieces.len() == 2 && !program.splits() => match &program.pieces[1] {
-                crate::script::Piece::Literal(rest) => rest,
+                crate::script::WordPiece::Literal(rest) => rest,
                 _ => return unknown_program(program, draft),
             },
             None => return unknown_program(program, draft),

@@ -1,6 +1,6 @@
 //! Reads a script for `sed`: what it writes, and what it runs.
 
-use super::code::Finding;
+use super::finding::Finding;
 
 const UNCLEAR: Finding = Finding::Unclear("the code for sed is not understood");
 

@@ -2,9 +2,11 @@
 
 mod reasons;
 
+use offshoot_vocabulary::Network;
+
 use crate::category::{Categories, Category};
-use crate::context::{Context, Network};
-use crate::judged::{Access, Judged, Part};
+use crate::context::Context;
+use crate::judged::{Judged, PartKind, PathAccess};
 use crate::parse::{parse_argv, parse_text};
 
 use super::classify;
@@ -91,7 +93,7 @@ fn assignments() {
     with.environment.push(("LD_PRELOAD".into(), "x".into()));
     let found = classify(&parse_text(b"ls"), &with);
     assert_eq!(union(&found).to_string(), "mutating");
-    assert_eq!(found[0].part, Part::Assignment);
+    assert_eq!(found[0].part, PartKind::Assignment);
 }
 
 #[test]
@@ -153,6 +155,8 @@ fn options() {
          mutating host_escape_risk | sort -o /etc/f f
          mutating | sort --frob f
          mutating | sort *
+         mutating | sort {a}b,-ox}
+         mutating | sort b{}c,-ox}
          mutating | sort $x
          mutating | sort \"$x\"
          read_only | sort ./*
@@ -390,7 +394,7 @@ fn nothing_panics_and_everything_is_explained() {
 fn paths_are_named() {
     let found = judged("cp a ../b");
     let paths: Vec<_> = found[0].paths.iter().map(|p| (p.access, p.path.as_str())).collect();
-    let wanted = [(Access::Read, "/home/dev/project/a"), (Access::Write, "/home/dev/b")];
+    let wanted = [(PathAccess::Read, "/home/dev/project/a"), (PathAccess::Write, "/home/dev/b")];
     assert_eq!(paths, wanted);
 }
 

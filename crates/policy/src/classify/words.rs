@@ -1,10 +1,10 @@
 //! What a word may become.
 
-use crate::script::{Piece, Word};
+use crate::script::{Word, WordPiece};
 
 /// Whether a word may become one that starts with `-`, or bring such a word with it.
 pub(super) fn may_be_option(word: &Word) -> bool {
-    if matches!(word.pieces.as_slice(), [Piece::Literal(text)] if text == "-") {
+    if matches!(word.pieces.as_slice(), [WordPiece::Literal(text)] if text == "-") {
         return false;
     }
     spills(word) || word.pieces.iter().find(|piece| !is_empty(piece)).is_some_and(may_be_dash)
@@ -12,27 +12,28 @@ pub(super) fn may_be_option(word: &Word) -> bool {
 
 /// Whether nothing is known of how a word begins.
 pub(super) fn may_be_anything(word: &Word) -> bool {
-    spills(word) || matches!(word.pieces.first(), Some(Piece::Unknown { .. } | Piece::Pattern(_)))
+    spills(word)
+        || matches!(word.pieces.first(), Some(WordPiece::Unknown { .. } | WordPiece::Pattern(_)))
 }
 
 /// Whether a word may become several, of which the later ones may be anything.
 pub(super) fn spills(word: &Word) -> bool {
-    let unknown = |piece: &Piece| matches!(piece, Piece::Unknown { splits: true });
+    let unknown = |piece: &WordPiece| matches!(piece, WordPiece::Unknown { splits: true });
     let leading = word.pieces.iter().find(|piece| !is_empty(piece));
-    let names = matches!(leading, Some(piece @ Piece::Pattern(_)) if may_be_dash(piece));
+    let names = matches!(leading, Some(piece @ WordPiece::Pattern(_)) if may_be_dash(piece));
     names || word.pieces.iter().any(unknown)
 }
 
-fn is_empty(piece: &Piece) -> bool {
-    matches!(piece, Piece::Literal(text) if text.is_empty())
+fn is_empty(piece: &WordPiece) -> bool {
+    matches!(piece, WordPiece::Literal(text) if text.is_empty())
 }
 
-fn may_be_dash(piece: &Piece) -> bool {
+fn may_be_dash(piece: &WordPiece) -> bool {
     match piece {
-        Piece::Literal(text) => text.starts_with('-'),
-        Piece::Pattern(text) => text.starts_with(['*', '?', '[', '-', '@', '+', '!', '\\']),
-        Piece::Unknown { .. } => true,
-        Piece::Tilde(_) => false,
+        WordPiece::Literal(text) => text.starts_with('-'),
+        WordPiece::Pattern(text) => text.starts_with(['*', '?', '[', '-', '@', '+', '!', '\\']),
+        WordPiece::Unknown { .. } => true,
+        WordPiece::Tilde(_) => false,
     }
 }
 
@@ -45,7 +46,7 @@ pub(super) fn assignment(word: &Word) -> Option<&str> {
 /// The value of `NAME=value`.
 pub(super) fn assigned(word: &Word) -> Word {
     let mut pieces = word.pieces.clone();
-    if let Some(Piece::Literal(text)) = pieces.first_mut()
+    if let Some(WordPiece::Literal(text)) = pieces.first_mut()
         && let Some(at) = text.find('=')
     {
         text.drain(..=at);
@@ -71,10 +72,10 @@ pub(super) fn with_parameters(word: &Word) -> String {
     let mut text = String::new();
     for piece in &word.pieces {
         match piece {
-            Piece::Literal(known) | Piece::Pattern(known) | Piece::Tilde(known) => {
+            WordPiece::Literal(known) | WordPiece::Pattern(known) | WordPiece::Tilde(known) => {
                 text.push_str(known);
             }
-            Piece::Unknown { .. } => text.push_str("${unknown}"),
+            WordPiece::Unknown { .. } => text.push_str("${unknown}"),
         }
     }
     text

@@ -1,6 +1,6 @@
 //! Braces that make several words of one, as bash expands them.
 
-use crate::script::{Piece, Word};
+use crate::script::{Word, WordPiece};
 
 use super::word::Part;
 
@@ -13,7 +13,7 @@ const MAX_PARTS: usize = 256;
 
 /// The words that a word with braces becomes, which may have quotes outside of them; one that is not known where they are too many.
 pub(super) fn expand(parts: Vec<Part>, quoted: bool, so_far: &mut usize) -> Vec<Word> {
-    let unknown = || vec![Word { pieces: vec![Piece::Unknown { splits: true }] }];
+    let unknown = || vec![Word { pieces: vec![WordPiece::Unknown { splits: true }] }];
     if parts.len() > MAX_PARTS || *so_far > MAX_ALL {
         return unknown();
     }
@@ -32,7 +32,7 @@ pub(super) fn joined(parts: Vec<Part>) -> Word {
     let mut word = Word::default();
     for part in parts {
         let text = match part {
-            Part::Piece(Piece::Literal(text)) => text,
+            Part::Piece(WordPiece::Literal(text)) => text,
             Part::Brace(brace) => brace.to_string(),
             Part::Piece(piece) => {
                 word.pieces.push(piece);
@@ -40,12 +40,12 @@ pub(super) fn joined(parts: Vec<Part>) -> Word {
             }
         };
         match word.pieces.last_mut() {
-            Some(Piece::Literal(before)) => before.push_str(&text),
-            _ => word.pieces.push(Piece::Literal(text)),
+            Some(WordPiece::Literal(before)) => before.push_str(&text),
+            _ => word.pieces.push(WordPiece::Literal(text)),
         }
     }
     if word.pieces.is_empty() {
-        word.pieces.push(Piece::Literal(String::new()));
+        word.pieces.push(WordPiece::Literal(String::new()));
     }
     word
 }
@@ -67,6 +67,9 @@ fn alternatives(parts: &[Part], depth: usize) -> Option<Vec<Vec<Part>>> {
             at += 1;
             continue;
         };
+        if group.is_odd {
+            return None;
+        }
         let choices = choices(&parts[at..=at + group.end], &group, depth)?;
         at += group.end + 1;
         if words.len() * choices.len() > MAX_WORDS {
@@ -85,21 +88,20 @@ fn alternatives(parts: &[Part], depth: usize) -> Option<Vec<Vec<Part>>> {
 struct Group {
     end: usize,
     commas: Vec<usize>,
+    /// There is a brace in it that closes nothing, as in `{a}b,c}`, of which bash makes `a}b` and `c`.
+    is_odd: bool,
 }
 
 /// The pair that begins with the first part, if it has commas or is a sequence.
 fn group(parts: &[Part]) -> Option<Group> {
-    let (mut depth, mut commas) = (0_usize, Vec::new());
+    let (mut depth, mut commas, mut is_odd) = (0_usize, Vec::new(), false);
     for (at, part) in parts.iter().enumerate() {
         match part {
             Part::Brace('{') => depth += 1,
-            Part::Brace('}') => {
-                depth -= 1;
-                if depth == 0 {
-                    let sequence = commas.is_empty() && is_sequence(&parts[1..at]);
-                    return (sequence || !commas.is_empty()).then_some(Group { end: at, commas });
-                }
-            }
+            Part::Brace('}') if depth > 1 => depth -= 1,
+            // One ahead of all commas is a letter to bash.
+            Part::Brace('}') if commas.is_empty() && !is_sequence(&parts[1..at]) => is_odd = true,
+            Part::Brace('}') => return Some(Group { end: at, commas, is_odd }),
             Part::Brace(_) if depth == 1 => commas.push(at),
             _ => {}
         }
@@ -111,7 +113,7 @@ fn choices(parts: &[Part], group: &Group, depth: usize) -> Option<Vec<Vec<Part>>
     if group.commas.is_empty() {
         let numbers = sequence(&parts[1..group.end])?;
         return Some(
-            numbers.into_iter().map(|text| vec![Part::Piece(Piece::Literal(text))]).collect(),
+            numbers.into_iter().map(|text| vec![Part::Piece(WordPiece::Literal(text))]).collect(),
         );
     }
     let mut all = Vec::new();
@@ -127,12 +129,12 @@ fn choices(parts: &[Part], group: &Group, depth: usize) -> Option<Vec<Vec<Part>>
 fn is_sequence(parts: &[Part]) -> bool {
     parts
         .iter()
-        .any(|part| matches!(part, Part::Piece(Piece::Literal(text)) if text.contains("..")))
+        .any(|part| matches!(part, Part::Piece(WordPiece::Literal(text)) if text.contains("..")))
 }
 
 /// The members of `{1..5}` or `{a..e}`.
 fn sequence(parts: &[Part]) -> Option<Vec<String>> {
-    let [Part::Piece(Piece::Literal(text))] = parts else { return None };
+    let [Part::Piece(WordPiece::Literal(text))] = parts else { return None };
     let (from, to) = text.split_once("..")?;
     let number = |text: &str| {
         let value: i32 = text.parse().ok()?;

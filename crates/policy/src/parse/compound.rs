@@ -1,9 +1,10 @@
 //! Compound commands: groups, conditions, loops, functions.
 
-use crate::script::{Assignment, Piece, Simple, Word};
+use crate::script::{Assignment, Simple, Word, WordPiece};
 
+use super::dialect::Dialect;
 use super::list::Keyword;
-use super::reader::{Dialect, Reader, Result, Stop};
+use super::reader::{Reader, Result, Stop};
 use super::word::How;
 
 impl Reader<'_> {
@@ -37,13 +38,14 @@ impl Reader<'_> {
         match keyword {
             Keyword::BraceOpen => {
                 self.expect(keyword)?;
-                self.list()?;
+                let any = self.list()?;
+                self.require(any)?;
                 self.expect(Keyword::BraceClose)?;
             }
             Keyword::If => self.condition()?,
             Keyword::While | Keyword::Until => {
                 self.expect(keyword)?;
-                self.scoped_list()?;
+                self.filled_list()?;
                 self.body()?;
             }
             Keyword::For | Keyword::Select => self.for_loop(keyword)?,
@@ -71,20 +73,21 @@ impl Reader<'_> {
             }
         }
         self.skip(1);
-        self.list_apart()
+        let any = self.list_apart()?;
+        self.require(any)
     }
 
     fn condition(&mut self) -> Result<()> {
         self.expect(Keyword::If)?;
         loop {
-            self.scoped_list()?;
+            self.filled_list()?;
             self.expect(Keyword::Then)?;
-            self.scoped_list()?;
+            self.filled_list()?;
             match self.keyword() {
                 Some(Keyword::Elif) => self.expect(Keyword::Elif)?,
                 Some(Keyword::Else) => {
                     self.expect(Keyword::Else)?;
-                    self.scoped_list()?;
+                    self.filled_list()?;
                     return self.expect(Keyword::Fi);
                 }
                 _ => return self.expect(Keyword::Fi),
@@ -101,7 +104,7 @@ impl Reader<'_> {
             _ => (Keyword::Do, Keyword::Done),
         };
         self.expect(open)?;
-        self.scoped_list()?;
+        self.filled_list()?;
         self.expect(close)
     }
 
@@ -311,5 +314,5 @@ impl Reader<'_> {
 }
 
 pub(super) fn unknown() -> Word {
-    Word { pieces: vec![Piece::Unknown { splits: true }] }
+    Word { pieces: vec![WordPiece::Unknown { splits: true }] }
 }

@@ -1,26 +1,14 @@
 //! Here-documents.
 
-use crate::script::{Input, Piece, Word};
+use crate::script::{Input, Word, WordPiece};
 
 use super::command::Draft;
+use super::pending::Pending;
 use super::reader::{Reader, Result, Stop};
 use super::word::Builder;
 
 /// A document is given to no more commands than this; the others know only that there is one.
 const MAX_COPIES: usize = 16;
-
-/// A here-document whose body was not read yet.
-pub(super) struct Pending {
-    delimiter: String,
-    /// The delimiter has quotes: nothing in the body is expanded.
-    literal: bool,
-    /// `<<-`: tabs at the beginning of lines go.
-    strip: bool,
-    /// It goes to standard input.
-    to_input: bool,
-    /// The commands that read it.
-    owners: Vec<usize>,
-}
 
 impl Reader<'_> {
     /// Reads the delimiter after `<<`.
@@ -100,7 +88,7 @@ impl Reader<'_> {
             let word = if pending.literal { Ok(Word::new(body)) } else { self.expanded(&body) };
             let word = word.unwrap_or_else(|_| {
                 self.found.unclear(&pending.delimiter, "a here-document is not understood");
-                Word { pieces: vec![Piece::Unknown { splits: false }] }
+                Word { pieces: vec![WordPiece::Unknown { splits: false }] }
             });
             self.give(&pending.owners, &word);
         }
@@ -112,7 +100,7 @@ impl Reader<'_> {
                 simple.input = Input::Text(if index < MAX_COPIES {
                     word.clone()
                 } else {
-                    Word { pieces: vec![Piece::Unknown { splits: false }] }
+                    Word { pieces: vec![WordPiece::Unknown { splits: false }] }
                 });
             }
         }

@@ -1,6 +1,6 @@
 //! What begins with `$`, and backquotes: parameters, substitutions, arithmetic.
 
-use crate::script::Piece;
+use crate::script::WordPiece;
 
 use super::ansi;
 use super::reader::{Reader, Result, Stop};
@@ -85,7 +85,7 @@ impl Reader<'_> {
         };
         self.at += length;
         match text {
-            Some(text) if text.is_empty() => builder.push(Piece::Literal(text)),
+            Some(text) if text.is_empty() => builder.push(WordPiece::Literal(text)),
             Some(text) => builder.push_str(&text),
             None => builder.unknown(true),
         }

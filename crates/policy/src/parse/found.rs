@@ -1,9 +1,8 @@
 //! What was found so far in a text.
 
-use crate::script::{Input, Piece, Script, Simple, Unclear, Word};
+use crate::script::{Input, Script, Simple, Unclear, Word, WordPiece};
 
-use super::reader::Dialect;
-use super::{shortened, unclear};
+use super::dialect::Dialect;
 
 /// More commands than this are not listed: a text with more is unclear.
 const MAX_COMMANDS: usize = 2048;
@@ -82,7 +81,7 @@ impl Found {
     /// Remembers that something was not understood.
     pub(super) fn unclear(&mut self, text: &str, why: &str) {
         if self.unclear.len() < MAX_UNCLEAR && self.unclear.iter().all(|known| known.why != why) {
-            self.unclear.push(Unclear { text: shortened(text), why: why.to_owned() });
+            self.unclear.push(Unclear::new(text, why));
         }
     }
 
@@ -127,7 +126,8 @@ impl Found {
     }
 
     fn calls_function(&self, simple: &Simple) -> bool {
-        let Some([Piece::Literal(name)]) = simple.words.first().map(|word| word.pieces.as_slice())
+        let Some([WordPiece::Literal(name)]) =
+            simple.words.first().map(|word| word.pieces.as_slice())
         else {
             return false;
         };
@@ -138,7 +138,7 @@ impl Found {
         let values = simple.assignments.iter().map(|assignment| &assignment.value);
         for word in simple.words.iter().chain(values) {
             for piece in &word.pieces {
-                if let Piece::Literal(text) = piece {
+                if let WordPiece::Literal(text) = piece {
                     self.look_into(text);
                 }
             }
@@ -178,7 +178,7 @@ impl Found {
             self.commands.iter_mut().for_each(|simple| simple.calls_function = false);
         }
         if surprise {
-            self.unclear.push(unclear(text, "extended patterns may be switched on"));
+            self.unclear.push(Unclear::new(text, "extended patterns may be switched on"));
         }
     }
 
@@ -213,7 +213,7 @@ fn either(one: Input, other: Input) -> Input {
         }
         (pipe @ Input::Pipe(_), _) | (_, pipe @ Input::Pipe(_)) => pipe,
         (one, other) if one == other => one,
-        _ => Input::Text(Word { pieces: vec![Piece::Unknown { splits: false }] }),
+        _ => Input::Text(Word { pieces: vec![WordPiece::Unknown { splits: false }] }),
     }
 }
 

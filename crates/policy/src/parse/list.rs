@@ -29,9 +29,10 @@ pub(super) enum Keyword {
 }
 
 impl Reader<'_> {
-    /// Reads commands up to something that closes what is around them, or to the end.
-    pub(super) fn list(&mut self) -> Result<()> {
+    /// Reads commands up to something that closes what is around them, or to the end; false where there are none.
+    pub(super) fn list(&mut self) -> Result<bool> {
         let depth = self.deeper()?;
+        let mut any = false;
         loop {
             self.lines();
             if self.closes() {
@@ -39,6 +40,7 @@ impl Reader<'_> {
             }
             let (start, functions) = (self.found.commands.len(), self.found.functions.len());
             self.and_or()?;
+            any = true;
             self.blanks();
             match self.peek() {
                 b';' if !matches!(self.second(), b';' | b'&') => self.bump(),
@@ -57,25 +59,36 @@ impl Reader<'_> {
             }
         }
         self.depth = depth;
-        Ok(())
+        Ok(any)
     }
 
-    /// A list whose functions are not known after it, because it may not run, or runs apart.
-    pub(super) fn scoped_list(&mut self) -> Result<()> {
+    /// A list whose functions are not known after it, because it may not run, or runs apart; false where it is empty.
+    pub(super) fn scoped_list(&mut self) -> Result<bool> {
         let functions = self.found.functions.len();
-        self.list()?;
+        let any = self.list()?;
         self.found.functions.truncate(functions);
-        Ok(())
+        Ok(any)
     }
 
-    /// The list of a subshell or a substitution, up to its `)`.
-    pub(super) fn list_apart(&mut self) -> Result<()> {
+    /// A scoped list that no shell lets be empty.
+    pub(super) fn filled_list(&mut self) -> Result<()> {
+        let any = self.scoped_list()?;
+        self.require(any)
+    }
+
+    /// Refuses a list without commands where there have to be some.
+    pub(super) fn require(&mut self, any: bool) -> Result<()> {
+        if any { Ok(()) } else { Err(self.refused("there is no command where one has to be")) }
+    }
+
+    /// The list of a subshell or a substitution, up to its `)`; false where it is empty.
+    pub(super) fn list_apart(&mut self) -> Result<bool> {
         let outer = self.outer_pending;
         let in_document = std::mem::take(&mut self.in_document);
         let pending = std::mem::take(&mut self.pending);
         self.outer_pending |= !pending.is_empty();
         self.apart += 1;
-        self.scoped_list()?;
+        let any = self.scoped_list()?;
         if self.peek() != b')' {
             return Err(self.refused("a parenthesis is not closed"));
         }
@@ -87,7 +100,7 @@ impl Reader<'_> {
         self.pending = pending;
         self.outer_pending = outer;
         self.in_document = in_document;
-        Ok(())
+        Ok(any)
     }
 
     fn closes(&mut self) -> bool {
@@ -164,7 +177,13 @@ impl Reader<'_> {
         loop {
             self.blanks();
             match self.keyword() {
-                Some(Keyword::Bang) => self.skip(1),
+                Some(Keyword::Bang) => {
+                    self.skip(1);
+                    if self.peek() == b'(' {
+                        // With `extglob`, which a variable of the environment can switch on, bash runs a file that has another name.
+                        self.found.unclear(self.text, "`!(` may begin a pattern");
+                    }
+                }
                 Some(Keyword::Time) => {
                     self.skip(4);
                     self.time_options();

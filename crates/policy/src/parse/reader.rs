@@ -1,7 +1,8 @@
 //! A place in a text, and how to move on from it.
 
-use super::document::Pending;
+use super::dialect::Dialect;
 use super::found::{Found, Mark};
+use super::pending::Pending;
 
 /// How deep rules of the grammar may call each other: constructs may lie in each other half as deep.
 pub(super) const MAX_DEPTH: usize = 128;
@@ -9,15 +10,6 @@ pub(super) const MAX_DEPTH: usize = 128;
 const MAX_AGAIN: usize = 4;
 /// More errors than this are not worth reading on after.
 const MAX_ERRORS: usize = 16;
-
-/// Which shell's grammar is followed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Dialect {
-    /// GNU bash.
-    Bash,
-    /// The Debian Almquist shell.
-    Dash,
-}
 
 /// Why reading stopped.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Redirections.
 
-use crate::script::{Input, Piece, Redirect, RedirectKind, Word};
+use crate::script::{Input, Redirect, RedirectKind, Word, WordPiece};
 
 use super::command::Draft;
 use super::compound::unknown;
@@ -171,7 +171,7 @@ impl Reader<'_> {
             && target.literal().as_deref() != Some("-")
         {
             draft.simple.input =
-                Input::File(Word { pieces: vec![Piece::Unknown { splits: false }] });
+                Input::File(Word { pieces: vec![WordPiece::Unknown { splits: false }] });
         }
         Ok(())
     }
@@ -183,7 +183,7 @@ impl Reader<'_> {
         }
         let mut words = self.words(How::Value)?;
         let mut text = words.pop().unwrap_or_default();
-        text.pieces.push(Piece::Literal("\n".to_owned()));
+        text.pieces.push(WordPiece::Literal("\n".to_owned()));
         draft.other_redirects = true;
         if descriptor.unwrap_or(0) == 0 {
             draft.simple.input = Input::Text(text);

@@ -12,13 +12,13 @@ mod posix;
 
 use std::fmt::Write;
 
-use super::{first_reading, parse_text};
-use crate::script::{Input, Piece, RedirectKind, Script, Simple, Word};
+use super::parse_text;
+use crate::script::{Input, RedirectKind, Script, Simple, Word, WordPiece};
 
-/// Compares what the first reading finds in a text with the short form of it.
+/// Compares what is found in a text with the short form of it.
 #[track_caller]
 fn check(text: &str, expected: &[&str]) {
-    let script = first_reading(text.as_bytes());
+    let script = parse_text(text.as_bytes());
     assert_eq!(lines(&script), expected, "{text}");
 }
 
@@ -68,13 +68,15 @@ fn word(word: &Word) -> String {
     let mut shown = String::new();
     for piece in &word.pieces {
         match piece {
-            Piece::Literal(text) if text.is_empty() => shown.push_str("''"),
-            Piece::Literal(text) => shown.push_str(&text.replace('\n', "\\n").replace(' ', "_")),
-            Piece::Pattern(text) | Piece::Tilde(text) => {
+            WordPiece::Literal(text) if text.is_empty() => shown.push_str("''"),
+            WordPiece::Literal(text) => {
+                shown.push_str(&text.replace('\n', "\\n").replace(' ', "_"))
+            }
+            WordPiece::Pattern(text) | WordPiece::Tilde(text) => {
                 write!(shown, "‹{text}›").expect("a string takes everything");
             }
-            Piece::Unknown { splits: true } => shown.push('$'),
-            Piece::Unknown { splits: false } => shown.push_str("\"$\""),
+            WordPiece::Unknown { splits: true } => shown.push('$'),
+            WordPiece::Unknown { splits: false } => shown.push_str("\"$\""),
         }
     }
     shown

@@ -1,6 +1,6 @@
 //! Words: quotes, escapes, patterns, tildes.
 
-use crate::script::{Piece, Word};
+use crate::script::{Word, WordPiece};
 
 use super::brace;
 use super::reader::{Reader, Result, Stop};
@@ -21,7 +21,7 @@ pub(super) enum How {
 /// A part of a word before braces are expanded.
 #[derive(Clone, Debug)]
 pub(super) enum Part {
-    Piece(Piece),
+    Piece(WordPiece),
     /// `{`, `,` or `}` without quotes.
     Brace(char),
 }
@@ -35,7 +35,10 @@ pub(super) struct Builder {
     begun: bool,
     /// There are quotes outside of braces.
     quoted: bool,
+    /// How many braces are open.
     braces: usize,
+    /// A brace was opened: what follows may be a comma or an end, even where all seem closed.
+    has_braces: bool,
 }
 
 impl Builder {
@@ -48,28 +51,28 @@ impl Builder {
     fn quotes(&mut self) {
         self.begun = true;
         if self.braces > 0 {
-            self.push(Piece::Literal(String::new()));
+            self.push(WordPiece::Literal(String::new()));
         } else {
             self.quoted = true;
         }
     }
 
-    pub(super) fn push(&mut self, piece: Piece) {
+    pub(super) fn push(&mut self, piece: WordPiece) {
         self.flush();
         self.begun = true;
         self.parts.push(Part::Piece(piece));
     }
 
     pub(super) fn unknown(&mut self, quoted: bool) {
-        self.push(Piece::Unknown { splits: !quoted });
+        self.push(WordPiece::Unknown { splits: !quoted });
     }
 
     /// A parameter by its name. Home and the current directory are known by their signs where they begin a word.
     pub(super) fn parameter(&mut self, name: &str, quoted: bool) {
         let first = self.literal.is_empty() && self.parts.is_empty();
         match name {
-            "HOME" if first => self.push(Piece::Tilde("~".to_owned())),
-            "PWD" if first => self.push(Piece::Tilde("~+".to_owned())),
+            "HOME" if first => self.push(WordPiece::Tilde("~".to_owned())),
+            "PWD" if first => self.push(WordPiece::Tilde("~+".to_owned())),
             _ => self.unknown(quoted),
         }
     }
@@ -79,15 +82,15 @@ impl Builder {
         self.begun = true;
         self.parts.push(Part::Brace(brace));
         match brace {
-            '{' => self.braces += 1,
-            '}' => self.braces -= 1,
+            '{' => (self.braces, self.has_braces) = (self.braces + 1, true),
+            '}' => self.braces = self.braces.saturating_sub(1),
             _ => {}
         }
     }
 
     fn flush(&mut self) {
         if !self.literal.is_empty() {
-            self.parts.push(Part::Piece(Piece::Literal(std::mem::take(&mut self.literal))));
+            self.parts.push(Part::Piece(WordPiece::Literal(std::mem::take(&mut self.literal))));
         }
     }
 
@@ -149,8 +152,8 @@ impl Reader<'_> {
                 0 => self.plain(builder),
                 length => self.pattern(builder, length),
             },
-            // In `{}` both are letters.
-            b'{' if globs && self.second() == b'}' => {
+            // Where a word begins with `{}` both are letters.
+            b'{' if globs && builder.is_at_start() && self.second() == b'}' => {
                 self.letter(builder);
                 self.peek();
                 self.letter(builder);
@@ -159,7 +162,7 @@ impl Reader<'_> {
                 self.bump();
                 builder.brace('{');
             }
-            byte @ (b',' | b'}') if builder.braces > 0 => {
+            byte @ (b',' | b'}') if builder.has_braces => {
                 self.bump();
                 builder.brace(char::from(byte));
             }
@@ -243,8 +246,11 @@ impl Reader<'_> {
     }
 
     fn escape(&mut self, builder: &mut Builder) {
-        if self.byte(self.at + 1) != 0 {
+        if self.at + 1 < self.text.len() {
             self.bump();
+        } else {
+            // All shells take it for itself, unless something is put behind the text.
+            self.found.unclear(self.text, "it ends with a backslash");
         }
         self.letter(builder);
     }
@@ -277,7 +283,7 @@ impl Reader<'_> {
     fn pattern(&mut self, builder: &mut Builder, length: usize) {
         let start = self.at;
         self.at += length;
-        builder.push(Piece::Pattern(self.since(start).to_owned()));
+        builder.push(WordPiece::Pattern(self.since(start).to_owned()));
     }
 
     /// How much of the text here is a set such as `[a-z]`; 0 if the bracket is a letter, and only the bracket where quotes
@@ -323,13 +329,13 @@ impl Reader<'_> {
         }
         let start = self.at;
         self.at += length;
-        builder.push(Piece::Tilde(self.since(start).to_owned()));
+        builder.push(WordPiece::Tilde(self.since(start).to_owned()));
         true
     }
 }
 
 fn is_known(part: &Part) -> bool {
-    matches!(part, Part::Piece(Piece::Literal(_) | Piece::Tilde(_)))
+    matches!(part, Part::Piece(WordPiece::Literal(_) | WordPiece::Tilde(_)))
 }
 
 /// Whether a byte means nothing to the shell, wherever it is in a word.

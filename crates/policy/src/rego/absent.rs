@@ -2,17 +2,17 @@
 
 use std::time::Duration;
 
-use super::Answer;
+use super::answer::Answer;
 use crate::context::Context;
 use crate::decision::Decision;
 use crate::error::Problem;
-use crate::verdict::PartVerdict;
+use crate::verdict::part::PartVerdict;
 
 /// A policy; there is none.
 #[derive(Debug)]
-pub(super) enum Policy {}
+pub(super) enum Module {}
 
-impl Policy {
+impl Module {
     /// Refuses: a policy that is never asked must not look as if it were.
     pub(super) fn load(name: &str, _: &str) -> Result<Self, Problem> {
         Err(Problem {

@@ -5,10 +5,10 @@ use serde_json::{Map, Value, json};
 use crate::category::{Categories, Category};
 use crate::context::Context;
 use crate::decision::Decision;
-use crate::judged::{Judged, Part};
-use crate::rules::{name, text};
+use crate::judged::{Judged, PartKind};
+use crate::rules::facts::{name, text};
 use crate::script::Word;
-use crate::verdict::PartVerdict;
+use crate::verdict::part::PartVerdict;
 
 /// The document that Rego sees as `input`:
 ///
@@ -43,8 +43,8 @@ pub fn input_document(parts: &[PartVerdict], stands: Decision, context: &Context
         parts.iter().fold(Categories::READ_ONLY, |all, part| all.union(part.judged.categories));
     json!({
         "version": 1,
-        "decision": stands.word(),
-        "category": categories.worst().word(),
+        "decision": stands.as_str(),
+        "category": categories.worst().as_str(),
         "categories": words_of(categories),
         "commands": parts.iter().map(command).collect::<Vec<_>>(),
         "context": surroundings(context),
@@ -55,24 +55,24 @@ fn command(part: &PartVerdict) -> Value {
     let judged = &part.judged;
     let words: Vec<String> = judged.words.iter().map(Word::display).collect();
     json!({
-        "part": judged.part.word(),
+        "part": judged.part.as_str(),
         "program": program(judged),
         "words": words,
         "known": judged.words.iter().all(|word| text(word).is_some()),
         "wrappers": judged.wrappers,
-        "category": judged.categories.worst().word(),
+        "category": judged.categories.worst().as_str(),
         "categories": words_of(judged.categories),
         "reasons": judged.reasons.iter().map(|reason| json!({
-            "category": reason.category.word(),
+            "category": reason.category.as_str(),
             "why": reason.why,
         })).collect::<Vec<_>>(),
         "paths": judged.paths.iter().map(|touched| json!({
-            "access": touched.access.word(),
+            "access": touched.access.as_str(),
             "path": touched.path,
         })).collect::<Vec<_>>(),
-        "decision": part.decision.word(),
+        "decision": part.decision.as_str(),
         "rule": {
-            "layer": part.rule.layer.word(),
+            "layer": part.rule.layer.as_str(),
             "name": part.rule.name,
             "file": part.rule.file.as_deref(),
         },
@@ -80,7 +80,7 @@ fn command(part: &PartVerdict) -> Value {
 }
 
 fn program(judged: &Judged) -> Option<String> {
-    if judged.part != Part::Program {
+    if judged.part != PartKind::Program {
         return None;
     }
     let program = text(judged.words.first()?)?;
@@ -88,7 +88,7 @@ fn program(judged: &Judged) -> Option<String> {
 }
 
 fn words_of(categories: Categories) -> Vec<&'static str> {
-    categories.iter().map(Category::word).collect()
+    categories.iter().map(Category::as_str).collect()
 }
 
 fn surroundings(context: &Context) -> Value {

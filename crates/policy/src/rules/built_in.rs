@@ -3,11 +3,13 @@
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
+use offshoot_vocabulary::Network;
+
 use crate::category::{Categories, Category};
-use crate::context::{Context, Network};
+use crate::context::Context;
 use crate::decision::Decision;
 use crate::layer::Layer;
-use crate::verdict::RuleInfo;
+use crate::verdict::rule_info::RuleInfo;
 
 /// A decision and the rule that made it.
 #[derive(Clone, Copy, Debug)]

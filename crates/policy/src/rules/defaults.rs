@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
+use offshoot_vocabulary::Network;
+
 use crate::category::{Categories, Category};
-use crate::context::Network;
 use crate::decision::Decision;
 use crate::rules::built_in::{Opinion, built_in, destroys_elsewhere};
-use crate::verdict::RuleInfo;
+use crate::verdict::rule_info::RuleInfo;
 
 /// What a layer decides by category.
 #[derive(Debug, Default)]

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use offshoot_vocabulary::Network;
 use toml::Spanned;
 
-use crate::context::{Context, Network};
+use crate::context::Context;
 use crate::error::Problem;
 use crate::judged::Judged;
 use crate::rules::facts::Facts;

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use crate::category::Categories;
 use crate::context::Context;
-use crate::judged::{Judged, Part};
+use crate::judged::{Judged, PartKind};
 use crate::rules::built_in::effective;
-use crate::script::{Piece, Word};
+use crate::script::{Word, WordPiece};
 
 /// Where programs of the system lie. A rule that allows `git` means the one in there, not any file of that name.
 const SYSTEM_PROGRAMS: [&str; 6] =
@@ -28,7 +28,7 @@ impl<'a> Facts<'a> {
     }
 
     pub(crate) fn is_program(&self) -> bool {
-        self.judged.part == Part::Program
+        self.judged.part == PartKind::Program
     }
 
     /// The program as it was written, where it is known.
@@ -86,7 +86,7 @@ impl<'a> Facts<'a> {
 
 /// The text of a word, where nothing in it depends on variables or on the files that there are.
 pub(crate) fn text(word: &Word) -> Option<Cow<'_, str>> {
-    let is_known = |piece: &Piece| matches!(piece, Piece::Literal(_) | Piece::Tilde(_));
+    let is_known = |piece: &WordPiece| matches!(piece, WordPiece::Literal(_) | WordPiece::Tilde(_));
     match word.literal() {
         None if word.pieces.iter().all(is_known) => Some(Cow::Owned(word.display())),
         literal => literal,

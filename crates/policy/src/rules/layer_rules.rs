@@ -1,7 +1,7 @@
 //! All rules of one layer, found by what they are about.
 
 use crate::category::{Categories, Category};
-use crate::judged::Part;
+use crate::judged::PartKind;
 use crate::rules::built_in::Opinion;
 use crate::rules::defaults::Defaults;
 use crate::rules::facts::{Facts, is_system_program, name};
@@ -208,13 +208,13 @@ impl LayerRules {
             return None;
         }
         match facts.judged.part {
-            Part::Unclear => None,
-            Part::Program if rule.names_program() => {
+            PartKind::Unclear => None,
+            PartKind::Program if rule.names_program() => {
                 let all = start == 0 || glob_names_wrapper(rule, facts);
                 let uncovered = if all { Categories::READ_ONLY } else { facts.judged.wrapped };
                 (reaches_program(rule, facts, start) && is_meant(rule, facts)).then_some(uncovered)
             }
-            Part::Redirection if !rule.paths.is_empty() => Some(facts.judged.wrapped),
+            PartKind::Redirection if !rule.paths.is_empty() => Some(facts.judged.wrapped),
             _ => all_named.then_some(Categories::READ_ONLY),
         }
     }

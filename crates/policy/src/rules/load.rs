@@ -16,13 +16,13 @@ use crate::rules::examples::{Examples, Judge};
 use crate::rules::file::{RawDefaults, Source};
 use crate::rules::layer_rules::LayerRules;
 use crate::rules::rule::{Rule, RuleReader};
-use crate::verdict::RuleInfo;
+use crate::verdict::rule_info::RuleInfo;
 
 /// A layer and the text of one of its files, with what to call it.
-pub(crate) type NamedText<'a> = (Layer, &'a str, &'a str);
+pub(crate) type LayerText<'a> = (Layer, &'a str, &'a str);
 
 /// Reads all files; their examples are checked with `judge`.
-pub(crate) fn load(files: &[NamedText<'_>], judge: Judge<'_>) -> Result<Rules, PolicyError> {
+pub(crate) fn load(files: &[LayerText<'_>], judge: Judge<'_>) -> Result<Rules, PolicyError> {
     let mut problems = Vec::new();
     let mut drafts = [Layer::User, Layer::Project, Layer::Request].map(Draft::new);
     for (layer, name, text) in files {

@@ -2,12 +2,14 @@
 
 use crate::category::Categories;
 use crate::context::Context;
-use crate::judged::{Access, Judged, Part};
+use crate::judged::{Judged, PartKind, PathAccess};
 use crate::layer::Layer;
 use crate::rules::built_in::{built_in, effective};
 use crate::rules::facts::{Facts, is_system_program, name};
 use crate::script::Word;
-use crate::verdict::{PartVerdict, Remedy, RuleInfo};
+use crate::verdict::part::PartVerdict;
+use crate::verdict::remedy::Remedy;
+use crate::verdict::rule_info::RuleInfo;
 
 /// A longer beginning of a command is not looked at: the rule names all of it.
 const LONGEST: usize = 12;
@@ -87,13 +89,13 @@ fn allowing(
     }
     let judged = &part.judged;
     match judged.part {
-        Part::Program => program(judged, context, judge),
-        Part::Redirection => match judged.paths.as_slice() {
+        PartKind::Program => program(judged, context, judge),
+        PartKind::Redirection => match judged.paths.as_slice() {
             [touched] => Ok(path(touched.access, &touched.path)),
             _ => Err(no_rule("a redirection to a file that is not known beforehand")),
         },
-        Part::Assignment => Err(no_rule("setting this variable")),
-        Part::Unclear => Err(no_rule("what could not be understood")),
+        PartKind::Assignment => Err(no_rule("setting this variable")),
+        PartKind::Unclear => Err(no_rule("what could not be understood")),
     }
 }
 
@@ -114,7 +116,9 @@ fn program(judged: &Judged, context: &Context, judge: JudgeWords<'_>) -> Result<
         .find(|length| {
             let beginning = judge(&judged.words[..*length], context);
             stops(judged.wrapped)
-                || beginning.iter().any(|part| part.part == Part::Program && stops(part.categories))
+                || beginning
+                    .iter()
+                    .any(|part| part.part == PartKind::Program && stops(part.categories))
         })
         .unwrap_or(judged.words.len());
     let Some(mut words) = facts.words_from(start).take(before + length).collect::<Option<Vec<_>>>()
@@ -131,9 +135,9 @@ fn program(judged: &Judged, context: &Context, judge: JudgeWords<'_>) -> Result<
     Ok(Allowing { name, matcher: format!("prefix = [{}]\n{exact}", quoted.join(", ")) })
 }
 
-fn path(access: Access, path: &str) -> Allowing {
+fn path(access: PathAccess, path: &str) -> Allowing {
     let glob = quote(&globset::escape(path));
-    let access = access.word();
+    let access = access.as_str();
     let matcher = format!("path = {glob}\naccess = \"{access}\"\n");
     Allowing { name: rule_name(&[access, path]), matcher }
 }

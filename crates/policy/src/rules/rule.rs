@@ -9,10 +9,10 @@ use toml::Spanned;
 use crate::category::{Categories, Category};
 use crate::decision::Decision;
 use crate::error::Problem;
-use crate::judged::Access;
+use crate::judged::PathAccess;
 use crate::layer::Layer;
 use crate::rules::file::{OneOrMany, RawRule, Source};
-use crate::verdict::RuleInfo;
+use crate::verdict::rule_info::RuleInfo;
 
 /// A rule that has at least one matcher.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub(crate) struct Rule {
     /// Over paths; empty where the rule has none.
     pub(crate) paths: Vec<String>,
     /// What is done to the path; none for anything.
-    pub(crate) access: Option<Access>,
+    pub(crate) access: Option<PathAccess>,
     pub(crate) categories: Option<Named>,
     pub(crate) network: Option<Network>,
 }
@@ -109,7 +109,7 @@ impl RuleReader<'_> {
     /// The decision that a word stands for.
     pub(crate) fn decision(&self, word: &Spanned<String>) -> Result<Decision, Problem> {
         Decision::from_word(word.get_ref()).ok_or_else(|| {
-            let words = Decision::ALL.map(Decision::word);
+            let words = Decision::ALL.map(Decision::as_str);
             self.unknown(word, "decision", &words)
         })
     }
@@ -174,15 +174,15 @@ impl RuleReader<'_> {
         Ok(texts)
     }
 
-    fn access(&self, raw: &RawRule) -> Result<Option<Access>, Problem> {
+    fn access(&self, raw: &RawRule) -> Result<Option<PathAccess>, Problem> {
         let Some(access) = &raw.access else { return Ok(None) };
         if raw.path.is_none() {
             return Err(self.wrong(access, "`access` is about a path", "write `path` as well"));
         }
         match access.get_ref().as_str() {
-            "read" => Ok(Some(Access::Read)),
-            "write" => Ok(Some(Access::Write)),
-            "delete" => Ok(Some(Access::Delete)),
+            "read" => Ok(Some(PathAccess::Read)),
+            "write" => Ok(Some(PathAccess::Write)),
+            "delete" => Ok(Some(PathAccess::Delete)),
             "any" => Ok(None),
             _ => Err(self.unknown(access, "access", &["read", "write", "delete", "any"])),
         }
@@ -197,7 +197,7 @@ impl RuleReader<'_> {
         let mut categories = Named::default();
         for word in words {
             let Some(category) = Category::from_word(word) else {
-                let hint = one_of(&Category::ALL.map(Category::word));
+                let hint = one_of(&Category::ALL.map(Category::as_str));
                 return Err(self.wrong(named, format!("`{word}` is no category"), hint));
             };
             categories.0[category as usize] = true;

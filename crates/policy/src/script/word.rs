@@ -6,12 +6,12 @@ use std::borrow::Cow;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Word {
     /// Its pieces, one after the other.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<WordPiece>,
 }
 
 /// A piece of a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum WordPiece {
     /// Just this, quotes and escapes removed.
     Literal(String),
     /// A pattern that the shell replaces by names of files (`*`, `?`, `[a-z]`), as it was written.
@@ -28,17 +28,17 @@ pub enum Piece {
 impl Word {
     /// A word that is wholly known.
     pub fn new(text: impl Into<String>) -> Self {
-        Self { pieces: vec![Piece::Literal(text.into())] }
+        Self { pieces: vec![WordPiece::Literal(text.into())] }
     }
 
     /// The text, where all of it is known.
     pub fn literal(&self) -> Option<Cow<'_, str>> {
         match self.pieces.as_slice() {
             [] => Some(Cow::Borrowed("")),
-            [Piece::Literal(text)] => Some(Cow::Borrowed(text)),
+            [WordPiece::Literal(text)] => Some(Cow::Borrowed(text)),
             pieces => {
-                let text = |piece: &Piece| match piece {
-                    Piece::Literal(text) => Some(text.clone()),
+                let text = |piece: &WordPiece| match piece {
+                    WordPiece::Literal(text) => Some(text.clone()),
                     _ => None,
                 };
                 pieces.iter().map(text).collect::<Option<String>>().map(Cow::Owned)
@@ -49,7 +49,7 @@ impl Word {
     /// How it begins, as far as that is known.
     pub fn beginning(&self) -> &str {
         match self.pieces.first() {
-            Some(Piece::Literal(text)) => text,
+            Some(WordPiece::Literal(text)) => text,
             _ => "",
         }
     }
@@ -57,20 +57,20 @@ impl Word {
     /// Whether it may become several words, or none.
     pub fn splits(&self) -> bool {
         self.pieces.iter().any(|piece| match piece {
-            Piece::Unknown { splits } => *splits,
-            Piece::Pattern(_) => true,
-            Piece::Literal(_) | Piece::Tilde(_) => false,
+            WordPiece::Unknown { splits } => *splits,
+            WordPiece::Pattern(_) => true,
+            WordPiece::Literal(_) | WordPiece::Tilde(_) => false,
         })
     }
 
     /// Whether it may turn out to start with `-`.
     pub fn may_be_option(&self) -> bool {
         match self.pieces.first() {
-            Some(Piece::Literal(text)) => {
+            Some(WordPiece::Literal(text)) => {
                 text.starts_with('-') || (text.is_empty() && self.pieces.len() > 1) || self.splits()
             }
-            Some(Piece::Unknown { .. } | Piece::Pattern(_)) => true,
-            Some(Piece::Tilde(_)) | None => false,
+            Some(WordPiece::Unknown { .. } | WordPiece::Pattern(_)) => true,
+            Some(WordPiece::Tilde(_)) | None => false,
         }
     }
 
@@ -85,10 +85,10 @@ impl Word {
     pub(crate) fn display_into(&self, shown: &mut String) {
         for piece in &self.pieces {
             match piece {
-                Piece::Literal(text) | Piece::Pattern(text) | Piece::Tilde(text) => {
+                WordPiece::Literal(text) | WordPiece::Pattern(text) | WordPiece::Tilde(text) => {
                     shown.push_str(text);
                 }
-                Piece::Unknown { .. } => shown.push('…'),
+                WordPiece::Unknown { .. } => shown.push('…'),
             }
         }
     }

@@ -8,11 +8,11 @@ use std::os::fd::AsFd;
 use rustix::fs::{AtFlags, RenameFlags, linkat, renameat, renameat_with, unlinkat};
 use rustix::io::Errno;
 
-use super::Shared;
-use super::judge::Rename;
 use super::relocate::{Double, hidden_name, inode, refuse_occupied};
 use super::remove::{self, Second};
+use super::rename::Rename;
 use super::resolve::Entry;
+use super::scene::Shared;
 use super::tree::{self, Means};
 
 /// Something under a second name, beside the name that it is to get.

@@ -2,12 +2,14 @@
 
 use std::os::fd::AsFd;
 
-use rustix::fs::{FileType, RenameFlags, fstat, renameat_with};
+use rustix::fs::{FileType, RenameFlags, fstat};
 use rustix::io::Errno;
 
+use super::rename::Rename;
 use super::request::{Request, Verb};
 use super::resolve::{self, Entry};
-use super::{Shared, unify};
+use super::scene::Shared;
+use super::unify;
 use crate::sys::seccomp::{self, Answer};
 
 /// What to do about a call.
@@ -25,21 +27,6 @@ pub(super) enum Work {
     Rename(Rename),
     /// A file is about to get a second name.
     Link(Entry),
-}
-
-/// Two names on the workspace's mount, the first one that of a directory unless they are to be exchanged.
-pub(super) struct Rename {
-    pub(super) from: Entry,
-    pub(super) to: Entry,
-    pub(super) flags: RenameFlags,
-}
-
-impl Rename {
-    /// Has the kernel do it. What it refuses for want of a right it refuses before it says that it cannot.
-    pub(super) fn natively(&self) -> Result<(), Errno> {
-        let (from, to) = (&self.from, &self.to);
-        renameat_with(&from.directory, &from.name, &to.directory, &to.name, self.flags)
-    }
 }
 
 const NATIVELY: Verdict = Verdict::Answer(Answer::Continue);

@@ -6,13 +6,14 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, Stat, fstat, openat, renameat_with, statat};
 use rustix::io::Errno;
 
+use super::exchange;
 use super::inside::{self, Identity};
-use super::judge::Rename;
 use super::powers::Raised;
 use super::remove::{self, Second};
+use super::rename::Rename;
 use super::resolve::Entry;
+use super::scene::Shared;
 use super::tree::{self, Linked, Means, Opened};
-use super::{Shared, exchange};
 use crate::sys::seccomp;
 
 const POINT: OFlags =

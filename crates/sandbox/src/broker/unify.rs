@@ -17,10 +17,10 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::Shared;
 use super::powers::Raised;
 use super::relocate::{hidden_name, inode};
 use super::resolve::Entry;
+use super::scene::Shared;
 use super::tree::times;
 use crate::sys::seccomp::change_mode;
 

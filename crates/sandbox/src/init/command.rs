@@ -5,7 +5,8 @@ use std::os::fd::AsFd;
 
 use rustix::io::Errno;
 
-use super::{Failure, Step, socket, step, terminal};
+use super::{Failure, Step, findings, socket, step, terminal};
+use crate::in_force::Findings;
 use crate::message::{Buffer, Kind};
 use crate::script::Script;
 use crate::spec::Limits;
@@ -19,8 +20,18 @@ pub(super) enum Started {
     NotExecuted(Errno),
 }
 
-/// Starts a command in a directory, at a terminal or not, and waits until it is executed. Also gives why its renames are not told
-/// about, where they should be.
+/// What is known about it.
+#[derive(Default)]
+pub(super) struct Told {
+    /// Why its renames are not told about, where they should be.
+    pub(super) unheard: Option<Errno>,
+    /// What is in force in it.
+    pub(super) findings: Findings,
+    /// Its limits: open files, processes, the size of a file, memory.
+    pub(super) limits: [i64; 4],
+}
+
+/// Starts a command in a directory, at a terminal or not, and waits until it is executed.
 pub(super) fn start(
     script: &Script,
     terminal: bool,
@@ -28,25 +39,27 @@ pub(super) fn start(
     execute: &mut dyn FnMut() -> Errno,
     buffer: &mut Buffer,
     stack: &mut Stack,
-) -> Result<(Started, Option<Errno>), Failure> {
+) -> Result<(Started, Told), Failure> {
     // The child shares this memory until it is executed, so it leaves here why it could not be.
     let mut failed: Option<(Option<Step>, Errno)> = None;
-    let mut unheard = None;
+    let mut told = Told::default();
     let pid = sys::fork_and_wait(stack, &mut || {
         failed = Some(match prepare(script, terminal, directory) {
             Ok(()) => {
-                unheard = script.broker.then(|| tell_of_renames(buffer)).and_then(Result::err);
+                told.findings = findings::of_process();
+                told.limits = findings::limits();
+                told.unheard = script.broker.then(|| tell_of_renames(buffer)).and_then(Result::err);
                 (None, execute())
             }
             Err(failure) => (Some(failure.step), failure.errno),
         });
     });
     let pid = step(Step::Fork, pid)?;
-    let Some((at, errno)) = failed else { return Ok((Started::Running(pid), unheard)) };
+    let Some((at, errno)) = failed else { return Ok((Started::Running(pid), told)) };
     let _status = sys::reap_one(pid);
     match at {
         Some(at) => step(at, Err(errno)),
-        None => Ok((Started::NotExecuted(errno), unheard)),
+        None => Ok((Started::NotExecuted(errno), told)),
     }
 }
 

@@ -13,7 +13,9 @@ use rustix::mount::{
 
 use super::caches;
 use super::files::{Devices, make_directories, touch, write};
+use super::findings;
 use super::{Detail, Failure, Step, step, step_at};
+use crate::in_force::Findings;
 use crate::script::{FilesScript, HomeScript, OverlayScript, Script};
 use crate::sys;
 use offshoot_vocabulary::HomeView;
@@ -29,6 +31,8 @@ pub(super) struct Made {
     pub(super) home: HomeView,
     /// Which caches are in place, a bit for each.
     pub(super) caches: u64,
+    /// What is in force by that.
+    pub(super) findings: Findings,
 }
 
 const RESTRICTED: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
@@ -49,7 +53,7 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
     let home = script.home.as_ref().map(throw_away);
     caches::finish_thrown_away(script, begun, &mut caches);
     private(script, resolver)?;
-    step(Step::Devices, devices.mount())?;
+    let devices = step(Step::Devices, devices.mount()).map(|()| true)?;
     step(Step::Proc, mount_proc())?;
     let (home, home_upper) = match (home, &script.home) {
         (Some(Ok((mount, upper))), Some(home)) => {
@@ -73,7 +77,8 @@ pub(super) fn make(script: &Script) -> Result<Made, Failure> {
     if script.own_network {
         step(Step::Network, sys::loopback_up())?;
     }
-    Ok(Made { upper, home_upper, beside, home, caches })
+    let findings = findings::of_mounts(&script.target, devices);
+    Ok(Made { upper, home_upper, beside, home, caches, findings })
 }
 
 /// The workspace as a mount that is not attached anywhere yet.

@@ -9,7 +9,7 @@ use rustix::fs::{Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 use rustix::mount::{UnmountFlags, unmount};
 
-use super::command::Started;
+use super::command::{Started, Told};
 use super::guests::{Guests, PLACES};
 use super::mounts::Made;
 use super::network;
@@ -34,8 +34,8 @@ pub(super) struct Serving<'a> {
     pub(super) stack: &'a mut Stack,
     pub(super) signals: OwnedFd,
     pub(super) made: Made,
-    /// Why the caller is not told about renames, where it should be.
-    pub(super) unheard: Option<Errno>,
+    /// What is known about the command.
+    pub(super) told: Told,
     /// Those who joined.
     pub(super) guests: Guests<'a>,
 }
@@ -54,9 +54,21 @@ impl Serving<'_> {
         let (master, _slave) = terminal.map(|both| (both.master, both.slave)).unzip();
         let sent = match started {
             Started::Running(_) => {
-                let unheard = self.unheard.map_or(0, Errno::raw_os_error);
+                let unheard = self.told.unheard.map_or(0, Errno::raw_os_error);
                 let caches = self.made.caches as i64;
-                let numbers = [self.made.home as i64, self.device() as i64, unheard.into(), caches];
+                let findings = self.told.findings.and(self.made.findings).number();
+                let [files, processes, file_size, memory] = self.told.limits;
+                let numbers = [
+                    self.made.home as i64,
+                    self.device() as i64,
+                    unheard.into(),
+                    caches,
+                    findings,
+                    files,
+                    processes,
+                    file_size,
+                    memory,
+                ];
                 let master = master.as_ref().map(AsFd::as_fd);
                 self.buffer.send(socket(), Kind::Started, &numbers, b"", master)
             }
@@ -171,8 +183,11 @@ impl Serving<'_> {
         }
         let [said, ended, guests @ ..] = ready;
         if ended {
-            let mut taken = [0u8; 128];
-            let _nothing_there = rustix::io::read(&self.signals, &mut taken).is_err();
+            let mut report = [0u8; 128];
+            let got = rustix::io::read(&self.signals, &mut report).is_ok();
+            if got && asks_from_outside(&report) && self.send(Kind::Asked, &[]).is_err() {
+                return Wait::Gone;
+            }
         }
         for (place, ready) in guests.into_iter().enumerate() {
             if ready {
@@ -205,7 +220,7 @@ impl Serving<'_> {
 
     /// Waits until the caller has nothing of the workspace open, where it may have.
     fn await_leave(&mut self) -> Result<(), Errno> {
-        if !self.script.broker || self.unheard.is_some() {
+        if !self.script.broker || self.told.unheard.is_some() {
             return Ok(());
         }
         self.send(Kind::Quiet, &[])?;
@@ -305,6 +320,14 @@ impl Ending {
 enum Wait {
     Something,
     Gone,
+}
+
+/// Whether what the kernel says about a signal is that somebody outside wants the command to end: senders whom this namespace
+/// does not know have no number in it. What the command sends is its own affair.
+fn asks_from_outside(report: &[u8; 128]) -> bool {
+    const SENDER: usize = 12;
+    let number = |at: usize| report[at..].first_chunk().map(|bytes| i32::from_ne_bytes(*bytes));
+    number(0) == Some(libc::SIGTERM) && number(SENDER) == Some(0)
 }
 
 /// How many processes and threads this namespace has had beside the init. Their numbers go up from 2, and the last one given

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use offshoot_sandbox::{HomeView, Limits, Network, Status};
+use offshoot_sandbox::{HomeView, Limits, Network, Restriction, Status};
 
 use crate::support::Scene;
 
@@ -38,6 +38,22 @@ fn no_capability_is_left_and_none_can_come_back() {
         assert_eq!(value, expected, "{name}");
     }
     assert_eq!(outcome.stdout.lines().count(), 6);
+}
+
+/// The kernel was asked about each of these in the process that became the command.
+#[test]
+fn what_is_in_force_is_told() {
+    let limits = Limits { memory: Some(1 << 30), ..Limits::default() };
+    let outcome = Scene { limits, ..Scene::new() }.shell("touch /nowhere 2>/dev/null || ulimit -v");
+    assert_eq!(outcome.stdout, "1048576\n");
+    let told = outcome.in_force;
+    assert_eq!(told.restrictions, Restriction::ALL);
+    assert_eq!((told.limits, told.network, told.writable), (limits, Network::None, true));
+    let host = Scene { network: Network::Host, read_only: true, ..Scene::new() }.shell("true");
+    let told = host.in_force;
+    assert_eq!((told.network, told.writable), (Network::Host, false));
+    assert_eq!(told.limits, Limits::default());
+    assert!(!told.namespaces.contains(&"net"), "{told:?}");
 }
 
 #[test]

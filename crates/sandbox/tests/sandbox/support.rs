@@ -108,7 +108,7 @@ impl Scene {
         let in_force = running.in_force.clone();
         let mut kept = Kept::default();
         let timeout = Timeout { after: self.timeout, grace: Duration::from_millis(300) };
-        let ended = running.drive(&timeout, &mut kept, None)?;
+        let ended = running.drive(&timeout, &mut kept, Requests::default())?;
         let [stdout, stderr] = kept.0.map(|bytes| String::from_utf8(bytes).unwrap());
         Ok(Outcome { ended, in_force, stdout, stderr })
     }

@@ -5,24 +5,24 @@ use std::path::Path;
 
 use rusqlite::TransactionBehavior;
 
-use super::{Catalog, sqlite_error, sums};
-use crate::StoreError;
-
-/// Writes one consistent state of a catalog to a new file. Others can go on writing meanwhile.
-pub(crate) fn copy_catalog(catalog: &Catalog, path: &Path) -> Result<(), StoreError> {
-    // A plain file of the newest format, whatever the log of the source holds.
-    let connection = catalog.pool.take()?;
-    let copied = connection
-        .prepare("VACUUM INTO CAST(?1 AS TEXT)")
-        .and_then(|mut statement| statement.execute([path.as_os_str().as_bytes()]));
-    copied.map(drop).map_err(|error| match crate::error::from_sqlite(path, error) {
-        // SQLite tells no more than that.
-        StoreError::Io { .. } | StoreError::Foreign(_) => StoreError::ReadOnly(path.to_owned()),
-        other => other,
-    })
-}
+use super::{Catalog, sums};
+use crate::error::{StoreError, from_sqlite, sqlite_error};
 
 impl Catalog {
+    /// Writes one consistent state to a new file. Others can go on writing meanwhile.
+    pub(crate) fn copy_to(&self, path: &Path) -> Result<(), StoreError> {
+        // A plain file of the newest format, whatever the log of the source holds.
+        let connection = self.pool.take()?;
+        let copied = connection
+            .prepare("VACUUM INTO CAST(?1 AS TEXT)")
+            .and_then(|mut statement| statement.execute([path.as_os_str().as_bytes()]));
+        copied.map(drop).map_err(|error| match from_sqlite(path, error) {
+            // SQLite tells no more than that.
+            StoreError::Io { .. } | StoreError::Foreign(_) => StoreError::ReadOnly(path.to_owned()),
+            other => other,
+        })
+    }
+
     /// Copies tables of another file into this new catalog, which is emptied of what it has in them. Where rows there have no
     /// hashes they get some.
     pub(crate) fn fill_from(
@@ -31,7 +31,7 @@ impl Catalog {
         tables: &[(&str, String)],
         has_sums: bool,
     ) -> Result<(), StoreError> {
-        let (_writing, mut connection) = (self.lock(), self.pool.take()?);
+        let (_writing, mut connection) = (self.pool.turn(), self.pool.take()?);
         let attach = connection
             .prepare("ATTACH CAST(?1 AS TEXT) AS archive")
             .and_then(|mut statement| statement.execute([path.as_os_str().as_bytes()]));
@@ -51,7 +51,7 @@ impl Catalog {
             transaction.commit()
         };
         // What does not fit into the tables is damage of the file that it comes from.
-        let copied = copy().map_err(|error| match crate::error::from_sqlite(path, error) {
+        let copied = copy().map_err(|error| match from_sqlite(path, error) {
             StoreError::Sqlite { path, source } => {
                 StoreError::Damaged { path, detail: source.to_string() }
             }

@@ -2,14 +2,14 @@
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::{OpenOptions, log_path, schema};
-use crate::StoreError;
-use crate::error::from_sqlite;
+use super::options::OpenOptions;
+use super::schema;
+use crate::error::{StoreError, from_io, from_sqlite};
 
 /// How much of a commit is on disk when it returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,13 @@ impl Sync {
     }
 }
 
+/// Where the WAL of a catalog is.
+pub(super) fn log_path(catalog: &Path) -> PathBuf {
+    let mut log = catalog.as_os_str().to_owned();
+    log.push("-wal");
+    log.into()
+}
+
 /// Opens an existing catalog file.
 pub(super) fn connect(path: &Path, options: &OpenOptions) -> Result<Connection, StoreError> {
     let access = if options.read_only {
@@ -45,7 +52,7 @@ pub(super) fn connect(path: &Path, options: &OpenOptions) -> Result<Connection, 
         Connection::open_with_flags(path, flags)
     };
     let connection = opened.map_err(|error| open_error(path, error))?;
-    configure(&connection, options).map_err(|error| busy_or(path, options, error))?;
+    configure(&connection, options).map_err(|error| options.error(path, error))?;
     Ok(connection)
 }
 
@@ -53,7 +60,7 @@ pub(super) fn connect(path: &Path, options: &OpenOptions) -> Result<Connection, 
 pub(super) fn create(path: &Path, options: &OpenOptions) -> Result<(), StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     // SQLite itself cannot be asked to fail where the file exists.
-    std::fs::File::create_new(path).map_err(|error| crate::error::from_io(path, error))?;
+    std::fs::File::create_new(path).map_err(|error| from_io(path, error))?;
     let mut connection =
         Connection::open_with_flags(path, flags).map_err(|error| open_error(path, error))?;
     let prepare = |connection: &Connection| {
@@ -82,19 +89,6 @@ fn configure(connection: &Connection, options: &OpenOptions) -> rusqlite::Result
     Ok(())
 }
 
-/// A lock that was not to be had in time is our own error; SQLite's words never reach a user.
-pub(super) fn busy_or(path: &Path, options: &OpenOptions, source: rusqlite::Error) -> StoreError {
-    match source.sqlite_error_code() {
-        // The last one is what comes of asking for the log again and again while somebody who has it does not go on.
-        Some(
-            ErrorCode::DatabaseBusy
-            | ErrorCode::DatabaseLocked
-            | ErrorCode::FileLockingProtocolFailed,
-        ) => StoreError::Busy { path: path.to_owned(), seconds: options.busy_timeout.as_secs() },
-        _ => from_sqlite(path, source),
-    }
-}
-
 /// SQLite says only that it cannot open a file; the file system knows why.
 fn open_error(path: &Path, source: rusqlite::Error) -> StoreError {
     match std::fs::metadata(path) {
@@ -107,7 +101,7 @@ fn open_error(path: &Path, source: rusqlite::Error) -> StoreError {
                 StoreError::Missing(path.to_owned())
             }
         }
-        Err(error) => crate::error::from_io(path, error),
+        Err(error) => from_io(path, error),
         Ok(_) => match source.sqlite_error_code() {
             Some(ErrorCode::CannotOpen) => StoreError::ReadOnly(path.to_owned()),
             _ => from_sqlite(path, source),

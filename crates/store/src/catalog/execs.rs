@@ -5,11 +5,11 @@ use rusqlite::{Row, params};
 use super::reader::Reader;
 use super::rows::ExecRow;
 use super::schema::HAS_EXECS;
-use super::sqlite_error;
 use super::sums::sum_apart;
 use super::tables::{EXEC_OUTPUTS, EXECS};
 use super::writer::Writer;
-use crate::{Id, StoreError};
+use crate::error::{StoreError, sqlite_error};
+use crate::id::Id;
 
 impl Reader<'_> {
     /// Commands with ids before `before`, newest first, at most `limit`, without their envelopes; of one workspace or of

@@ -5,10 +5,10 @@ use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
+use super::Catalog;
+use super::connection::log_path;
 use super::reader::Reader;
-use super::{Catalog, log_path, sqlite_error};
-use crate::StoreError;
-use crate::error::from_io;
+use crate::error::{StoreError, from_io, sqlite_error};
 
 /// The bytes before the first frame of the log; the salts of its frames are at 16.
 const LOG_HEADER: usize = 32;

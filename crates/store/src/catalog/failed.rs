@@ -3,7 +3,7 @@
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::{Catalog, schema};
-use crate::StoreError;
+use crate::error::StoreError;
 
 impl Catalog {
     /// Makes sure that a commit that failed never shows, and gives the error to report.

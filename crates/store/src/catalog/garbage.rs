@@ -6,14 +6,13 @@ use rusqlite::params;
 
 use super::execs::exec_row;
 use super::reader::{Reader, operation_row};
-use super::rows::{ExecEnds, ExecRow, OperationRow};
+use super::rows::{ExecEnds, ExecRow, LinkRow, OperationRow};
 use super::schema::HAS_PACKS;
 use super::tables::{COLLECTED, EXEC_OUTPUTS, EXECS, LINKS, OPERATIONS, SNAPSHOTS};
 use super::writer::Writer;
-use crate::{Hash, Id, StoreError};
-
-/// A root, and what is remembered of its hard links where that is short.
-pub type LinkRow = (Hash, Option<Vec<u8>>);
+use crate::error::StoreError;
+use crate::id::Id;
+use crate::object::Hash;
 
 impl Reader<'_> {
     /// The root of every snapshot.

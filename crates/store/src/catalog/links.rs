@@ -3,7 +3,8 @@
 use super::reader::Reader;
 use super::tables::LINKS;
 use super::writer::Writer;
-use crate::{Hash, StoreError};
+use crate::error::StoreError;
+use crate::object::Hash;
 
 impl Reader<'_> {
     /// What is remembered of a root's hard links.

@@ -5,7 +5,8 @@ use super::rows::PackRow;
 use super::schema::HAS_PACKS;
 use super::tables::PACKS;
 use super::writer::Writer;
-use crate::{Id, StoreError};
+use crate::error::StoreError;
+use crate::id::Id;
 
 impl Reader<'_> {
     /// All sealed packs, oldest first.

@@ -7,14 +7,16 @@ use std::sync::{Mutex, PoisonError};
 use rusqlite::Connection;
 
 use super::connection::{Sync, connect};
-use super::{OpenOptions, busy_or};
-use crate::StoreError;
+use super::options::OpenOptions;
+use super::turns::{Turn, Turns};
+use crate::error::StoreError;
 
 /// How many connections that nobody uses are kept open.
 const IDLE: usize = 16;
 
 /// The connections of one process to a catalog: whoever needs one takes a free one, or opens another. Opening one reads the whole
-/// schema, so a thread that does one thing after the other has one, and nobody waits for somebody else's.
+/// schema, so a thread that does one thing after the other has one, and nobody waits for somebody else's. There is no most of them: whoever
+/// reads may need a second one to go on, and would wait for it forever where all the others do the same.
 #[derive(Debug)]
 pub(crate) struct Pool {
     /// Where the catalog is.
@@ -22,11 +24,29 @@ pub(crate) struct Pool {
     /// How it was opened.
     pub(super) options: OpenOptions,
     free: Mutex<Vec<Connection>>,
+    /// Those who write wait for one another here, and those who read for nobody.
+    turns: Turns,
 }
 
 impl Pool {
     pub(super) fn new(path: &Path, options: OpenOptions, first: Connection) -> Self {
-        Self { path: path.to_owned(), options, free: Mutex::new(vec![first]) }
+        Self {
+            path: path.to_owned(),
+            options,
+            free: Mutex::new(vec![first]),
+            turns: Turns::default(),
+        }
+    }
+
+    /// Waits for the turn to write, for as long as it takes.
+    pub(super) fn turn(&self) -> Turn<'_> {
+        self.turns.wait(None).expect("who has no limit waits until it comes")
+    }
+
+    /// Waits for the turn to write, and no longer than for another process.
+    pub(crate) fn turn_in_time(&self) -> Result<Turn<'_>, StoreError> {
+        let turn = self.turns.wait(Some(self.options.busy_timeout));
+        turn.ok_or_else(|| self.options.busy(&self.path))
     }
 
     /// A connection whose commits are synced.
@@ -48,7 +68,7 @@ impl Pool {
 
     /// The error for something that SQLite reported.
     pub(crate) fn error(&self, source: rusqlite::Error) -> StoreError {
-        busy_or(&self.path, &self.options, source)
+        self.options.error(&self.path, source)
     }
 }
 
@@ -99,8 +119,16 @@ impl Drop for Taken<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc;
+    use std::thread;
+    use std::time::{Duration, Instant};
+
     use super::*;
-    use crate::Catalog;
+    use crate::{Catalog, ObjectBackend, ObjectKind, Put, SqliteBackend};
+
+    const READERS: usize = 16;
+    const LONG: Duration = Duration::from_secs(20);
 
     fn catalog() -> (tempfile::TempDir, Catalog) {
         let folder = tempfile::tempdir().unwrap();
@@ -146,17 +174,134 @@ mod tests {
         assert_eq!(idle(&catalog.pool), IDLE);
     }
 
+    /// Somebody is in the middle of a write for as long as `work` takes.
+    fn while_somebody_writes<T>(catalog: &Catalog, work: impl FnOnce() -> T) -> T {
+        let (begun, begins) = mpsc::channel();
+        let (ends, end) = mpsc::channel::<()>();
+        thread::scope(|threads| {
+            threads.spawn(move || {
+                catalog.write(|writer| {
+                    writer.set_meta("key", b"new")?;
+                    begun.send(()).unwrap();
+                    // Whoever waits for it although nobody should has waited long enough by then.
+                    let _in_time = end.recv_timeout(2 * LONG).is_ok();
+                    Ok::<(), StoreError>(())
+                })
+            });
+            begins.recv().unwrap();
+            let done = work();
+            drop(ends);
+            done
+        })
+    }
+
     #[test]
-    fn readers_do_not_wait_for_the_writer() {
+    fn readers_wait_neither_for_the_writer_nor_for_one_another() {
         let (_folder, catalog) = catalog();
-        let read = || catalog.read(|reader| reader.meta("key")).unwrap();
-        let set = |writer: &mut crate::Writer<'_>| {
-            writer.set_meta("key", b"1")?;
-            let seen = std::thread::scope(|threads| threads.spawn(read).join().unwrap());
-            assert_eq!(seen, None, "what is not committed is not seen");
-            Ok::<(), StoreError>(())
+        let backend = SqliteBackend::new(&catalog);
+        backend.put(&[Put { kind: ObjectKind::Blob, id: [1; 32], value: vec![7] }]).unwrap();
+        catalog.write(|writer| writer.set_meta("key", b"old")).unwrap();
+        // All of them are in the middle of a read at the same time, and read an object meanwhile.
+        let (arrived, deadline) = (AtomicUsize::new(0), Instant::now() + LONG);
+        let read = || {
+            catalog.read(|reader| {
+                arrived.fetch_add(1, Ordering::SeqCst);
+                let value = reader.meta("key")?;
+                let object = backend.get(ObjectKind::Blob, &[1; 32])?;
+                while arrived.load(Ordering::SeqCst) < READERS {
+                    assert!(Instant::now() < deadline, "readers wait for somebody");
+                    thread::sleep(Duration::from_millis(1));
+                }
+                Ok::<_, StoreError>((value, object))
+            })
         };
-        catalog.write(set).unwrap();
-        assert_eq!(read().as_deref(), Some(&b"1"[..]));
+        while_somebody_writes(&catalog, || {
+            thread::scope(|threads| {
+                let readers: Vec<_> = (0..READERS).map(|_| threads.spawn(read)).collect();
+                for reader in readers {
+                    let (value, object) = reader.join().unwrap().unwrap();
+                    assert_eq!(value.as_deref(), Some(&b"old"[..]), "nothing new is committed");
+                    assert_eq!(object, Some(vec![7]));
+                }
+            });
+        });
+        let after = catalog.read(|reader| reader.meta("key")).unwrap();
+        assert_eq!(after.as_deref(), Some(&b"new"[..]));
+        assert_eq!(idle(&catalog.pool), IDLE);
+    }
+
+    /// SQLite's own way to wait is to sleep: whoever came later, and did not sleep, would be first.
+    #[test]
+    fn objects_are_stored_in_turn_with_other_writes() {
+        let (_folder, catalog) = catalog();
+        let backend = SqliteBackend::new(&catalog);
+        let put = Put { kind: ObjectKind::Blob, id: [1; 32], value: vec![7] };
+        thread::scope(|threads| {
+            let later = while_somebody_writes(&catalog, || {
+                threads.spawn(|| backend.put(&[put]).unwrap());
+                wait_until_asked(&catalog, 2);
+                let later = threads.spawn(|| {
+                    catalog.write(|writer| writer.has_object(ObjectKind::Blob, &[1; 32]))
+                });
+                wait_until_asked(&catalog, 3);
+                later
+            });
+            assert!(later.join().unwrap().unwrap(), "the object was to be stored first");
+        });
+    }
+
+    fn wait_until_asked(catalog: &Catalog, count: usize) {
+        let deadline = Instant::now() + LONG;
+        while catalog.pool.turns.asked() < count {
+            assert!(Instant::now() < deadline, "not everybody who writes waits for a turn");
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    #[test]
+    fn many_threads_see_whole_states() {
+        const TOTAL: u64 = 1_000;
+        let (_folder, catalog) = catalog();
+        let number = |found: Option<Vec<u8>>| -> u64 {
+            found.map_or(0, |bytes| u64::from_be_bytes(bytes.try_into().unwrap()))
+        };
+        let set = |writer: &mut crate::Writer<'_>, left: u64| {
+            writer.set_meta("left", &left.to_be_bytes())?;
+            writer.set_meta("right", &(TOTAL - left).to_be_bytes())
+        };
+        catalog.write(|writer| set(writer, 0)).unwrap();
+        let move_one = || {
+            for _ in 0..25 {
+                let moved = catalog.write_ordered(|writer| {
+                    let left = number(writer.meta("left")?);
+                    set(writer, left + 1)
+                });
+                moved.unwrap();
+            }
+        };
+        let look = || {
+            let mut before = 0;
+            for _ in 0..200 {
+                let (left, right) = catalog
+                    .read(|reader| {
+                        let left = number(reader.meta("left")?);
+                        thread::yield_now();
+                        Ok::<_, StoreError>((left, number(reader.meta("right")?)))
+                    })
+                    .unwrap();
+                assert_eq!(left + right, TOTAL, "a state that nobody committed");
+                assert!(left >= before, "a state that was over: {left} after {before}");
+                before = left;
+            }
+        };
+        thread::scope(|threads| {
+            for _ in 0..4 {
+                threads.spawn(move_one);
+                threads.spawn(look);
+                threads.spawn(look);
+            }
+        });
+        let left = catalog.read(|reader| reader.meta("left")).unwrap();
+        assert_eq!(number(left), 100, "no write is lost");
     }
 }

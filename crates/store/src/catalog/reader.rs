@@ -8,9 +8,11 @@ use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 use super::rows::{AuditRow, LayerRow, NewOperation, OperationRow, RefKey, RefRow, SnapshotRow};
 use super::schema::{HAS_DATA_LAYERS, HAS_SUMS};
+use super::sums;
 use super::tables::{AUDIT, LAYERS, META, OPERATIONS, REFS, SNAPSHOTS, Table};
-use super::{sqlite_error, sums};
-use crate::{Hash, Id, StoreError};
+use crate::error::{StoreError, sqlite_error};
+use crate::id::Id;
+use crate::object::Hash;
 
 /// Reads one consistent state of the catalog.
 #[derive(Debug)]

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Hash, Id};
+use crate::id::Id;
+use crate::object::Hash;
 
 /// A node of history.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -200,3 +201,6 @@ pub struct ExecRow {
     /// Everything else about it, as JSON; not there in listings.
     pub envelope: Option<String>,
 }
+
+/// A root, and what is remembered of its hard links where that is short.
+pub type LinkRow = (Hash, Option<Vec<u8>>);

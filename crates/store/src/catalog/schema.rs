@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::{OpenOptions, connection, sqlite_error, sums};
-use crate::StoreError;
-use crate::error::is_out_of_room;
+use super::options::OpenOptions;
+use super::sums;
+use crate::error::{StoreError, is_out_of_room, sqlite_error};
 
 /// "Offs": marks the file as ours.
 pub(super) const APPLICATION_ID: i64 = 0x4f66_6673;
@@ -195,7 +195,7 @@ pub(crate) fn upgrade(
     }
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
-        .map_err(|error| connection::busy_or(path, options, error))?;
+        .map_err(|error| options.error(path, error))?;
     // Another process may have done it while this one waited for the lock.
     let found = version(&transaction, path, options)?;
     let missing = usize::try_from(found).map_or(&[][..], |done| &MIGRATIONS[done..]);
@@ -206,7 +206,7 @@ pub(crate) fn upgrade(
         sums::fill(&transaction).map_err(sqlite_error(path))?;
     }
     transaction.pragma_update(None, "user_version", NEWEST).map_err(sqlite_error(path))?;
-    transaction.commit().map_err(|error| connection::busy_or(path, options, error))
+    transaction.commit().map_err(|error| options.error(path, error))
 }
 
 /// Everything that the tables of the newest format are made of, as SQLite keeps it.
@@ -245,7 +245,7 @@ fn version(connection: &Connection, path: &Path, options: &OpenOptions) -> Resul
                     pauses.next().into_iter().for_each(std::thread::sleep);
                 }
                 (found, _) => {
-                    return found.map_err(|error| connection::busy_or(path, options, error));
+                    return found.map_err(|error| options.error(path, error));
                 }
             }
         }

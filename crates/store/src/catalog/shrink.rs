@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 
 use super::Catalog;
-use crate::StoreError;
+use crate::error::StoreError;
 
 /// `PRAGMA auto_vacuum` of a catalog that gives pages back when it is asked to.
 const INCREMENTAL: i64 = 2;
@@ -12,7 +12,7 @@ impl Catalog {
     /// Gives up to `pages` freed pages back; returns how many are left. A catalog that was made before this was possible is
     /// written anew where more than half of it is free, once, and left alone otherwise.
     pub fn shrink(&self, pages: u32) -> Result<u64, StoreError> {
-        let (_writing, connection) = (self.lock(), self.pool.take()?);
+        let (_writing, connection) = (self.pool.turn(), self.pool.take()?);
         let shrink = || -> rusqlite::Result<u64> {
             let free = number(&connection, "freelist_count")?;
             if number(&connection, "auto_vacuum")? != INCREMENTAL {

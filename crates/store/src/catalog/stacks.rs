@@ -8,7 +8,9 @@ use super::reader::{Reader, join_ids, split_ids};
 use super::rows::StackRow;
 use super::tables::STACKS;
 use super::writer::Writer;
-use crate::{Hash, Id, StoreError};
+use crate::error::StoreError;
+use crate::id::Id;
+use crate::object::Hash;
 
 impl Reader<'_> {
     /// The stack that shows a root, if one is recorded.

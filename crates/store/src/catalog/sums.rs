@@ -5,9 +5,10 @@ use std::path::Path;
 use rusqlite::types::{ToSql, ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, Params, Row, params_from_iter};
 
-use super::sqlite_error;
 use super::tables::{META, TABLES, Table};
-use crate::{Hash, Id, StoreError};
+use crate::error::{StoreError, sqlite_error};
+use crate::id::Id;
+use crate::object::Hash;
 
 /// The key of the `meta` table that holds the tallies of all tables.
 pub(super) const TALLIES: &str = "rows";

@@ -6,8 +6,9 @@ use std::process::Command;
 
 use rusqlite::params;
 
+use super::rows::*;
 use super::*;
-use crate::Id;
+use crate::id::Id;
 
 fn scratch() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();

@@ -6,8 +6,8 @@ use super::reader::Reader;
 use super::sums::{self, Tally};
 use super::tables::{LINKS, META, STACKS, TABLES, Table};
 use super::writer::Writer;
-use super::{Catalog, schema, sqlite_error};
-use crate::StoreError;
+use super::{Catalog, schema};
+use crate::error::{StoreError, sqlite_error};
 
 /// At most so many damaged rows of a table are named one by one.
 const MOST_NAMED: usize = 20;
@@ -154,7 +154,7 @@ impl Writer<'_> {
 impl Catalog {
     /// Counts rows anew where the numbers of rows are not recorded or not legible; says whether they were.
     pub fn restore_tallies(&self) -> Result<bool, StoreError> {
-        let (_writing, mut connection) = (self.lock(), self.pool.take()?);
+        let (_writing, mut connection) = (self.pool.turn(), self.pool.take()?);
         let transaction = connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(|error| self.error(error))?;

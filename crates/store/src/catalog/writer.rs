@@ -8,10 +8,11 @@ use rusqlite::{Connection, ErrorCode, Params};
 
 use super::reader::{AUDIT_HEAD, Reader, join_ids};
 use super::rows::{LayerRow, NewOperation, RefChange, RefRow, SnapshotRow};
-use super::sqlite_error;
 use super::sums::{Ledger, Tally};
 use super::tables::{AUDIT, LAYERS, META, OPERATIONS, REFS, SNAPSHOTS, Table};
-use crate::{Hash, Id, StoreError, id};
+use crate::error::{StoreError, sqlite_error};
+use crate::id::{self, Id};
+use crate::object::Hash;
 
 /// Changes the catalog inside one transaction; reads see its own changes.
 #[derive(Debug)]

@@ -45,7 +45,7 @@ impl Home {
                 return Ok(alone);
             }
         }
-        let holder = offshoot_store::flock_holder(dir).unwrap_or_default();
+        let holder = offshoot_store::file_lock::holder(dir).unwrap_or_default();
         Err(HomeError::InUse { vault: name.to_owned(), holder })
     }
 

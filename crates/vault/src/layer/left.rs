@@ -152,6 +152,15 @@ pub struct Left {
     lock: DirLock,
 }
 
+/// In which shape what was written lies beside its note.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftShape {
+    /// As a difference to the root below, in overlayfs format.
+    Difference,
+    /// As a plain copy of all of it.
+    Tree,
+}
+
 /// What a command left, as far as it can be seen without making it part of the history.
 #[derive(Clone, Debug)]
 pub struct Preview {
@@ -165,17 +174,20 @@ pub struct Preview {
 
 impl Left {
     /// Where the files are that the command wrote, for who can open what their modes close.
-    pub fn files_dir(&self) -> PathBuf {
-        self.dir.join(if self.note.copy { COPY } else { "fs" })
+    pub fn files_dir(&self, shape: LeftShape) -> PathBuf {
+        self.dir.join(match shape {
+            LeftShape::Difference => "fs",
+            LeftShape::Tree => COPY,
+        })
     }
 
     /// How much it is; nothing where all of a copy would have to be compared to know.
-    pub fn size(&self) -> Result<Option<LeftSize>> {
-        if self.note.copy {
+    pub fn size(&self, shape: LeftShape) -> Result<Option<LeftSize>> {
+        if shape == LeftShape::Tree {
             return Ok(None);
         }
         let placed = PlacedLinks::read(&self.dir)?;
-        Ok(Some(sweep::measure(&self.files_dir(), &placed)))
+        Ok(Some(sweep::measure(&self.files_dir(shape), &placed)))
     }
 
     /// What the command had printed: its output and its errors, as far as they were kept.
@@ -196,7 +208,8 @@ impl Left {
     }
 
     /// What it would change.
-    pub fn preview(&self, vault: &Vault, access: &dyn Access) -> Result<Preview> {
+    pub fn preview(&self, vault: &Vault, shape: LeftShape, access: &dyn Access) -> Result<Preview> {
+        let whole = shape == LeftShape::Tree;
         let base = &self.note.root;
         if let Some(layer) = &self.note.layer {
             let root = vault.layer_root(layer)?;
@@ -204,31 +217,31 @@ impl Left {
             let objects = Arc::new(vault.draft(&Batch::default())?);
             return Ok(Preview { changes, skipped: Vec::new(), objects });
         }
-        let reach = Reach::new(&self.files_dir(), access)?;
+        let reach = Reach::new(&self.files_dir(shape), access)?;
         let placed = PlacedLinks::read(&self.dir)?;
         let lower = vault.lower(Some(&self.note), base)?;
-        let survey = vault.survey(&self.dir, &reach, &placed, *base, &lower, self.note.copy)?;
+        let survey = vault.survey(&self.dir, &reach, &placed, *base, &lower, whole)?;
         let skipped = survey.skipped.clone();
         let exec = self.note.exec;
         let (root, batch) = survey.whole_tree(exec);
-        let objects = vault.draft(&batch)?.with_unsealed(exec, self.files_dir());
+        let objects = vault.draft(&batch)?.with_unsealed(exec, self.files_dir(shape));
         let mut changes = diff::compare(&objects, base, &root)?;
         // A copy belongs to whoever made it, which says nothing about the files.
-        changes.retain(|change| !self.note.copy || change.kind() != ChangeKind::Metadata);
+        changes.retain(|change| !whole || change.kind() != ChangeKind::Metadata);
         Ok(Preview { changes, skipped, objects: Arc::new(objects) })
     }
 
     /// Adopts it. Where that fails it stays what it is: set aside.
-    pub fn adopt(self, vault: &Vault, access: &dyn Access) -> Result<Adopted> {
+    pub fn adopt(self, vault: &Vault, shape: LeftShape, access: &dyn Access) -> Result<Adopted> {
         vault.enter()?;
         if let Some(layer) = self.note.layer {
             return self.adopt_sealed(vault, layer);
         }
         let placed = PlacedLinks::read(&self.dir)?;
         let Self { note, place, lock, .. } = self;
-        let (base, copy) = (note.root, note.copy);
+        let base = note.root;
         let stage = LayerStage::resume(&vault.layers_dir(), &place, note, lock)?;
-        if copy {
+        if shape == LeftShape::Tree {
             return vault.capture_stage(stage, &base);
         }
         vault.adopt(Upper { stage, base, skipped: Vec::new(), placed }, access)

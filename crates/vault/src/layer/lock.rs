@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
-use rustix::fs::{FlockOperation, flock};
+use offshoot_store::file_lock::{LockKind, try_lock};
 
 use crate::disk;
 
@@ -53,8 +53,10 @@ impl DirLock {
     /// Locks a directory; fails at once where another process holds it.
     pub(crate) fn take(path: &Path) -> io::Result<Self> {
         let held = File::open(path)?;
-        flock(&held, FlockOperation::NonBlockingLockExclusive)?;
-        Ok(Self { _held: held })
+        match try_lock(&held, LockKind::Alone)? {
+            true => Ok(Self { _held: held }),
+            false => Err(ErrorKind::WouldBlock.into()),
+        }
     }
 }
 

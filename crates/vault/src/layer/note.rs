@@ -20,6 +20,32 @@ pub(super) const COPY: &str = "copy";
 /// Which hard links were placed before it started, beside the files of its layer.
 pub(super) const PLACED: &str = "placed";
 
+/// Who an upper belongs to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UpperOwner {
+    /// A command.
+    #[default]
+    Exec,
+    /// Something that only a newer program knows.
+    #[serde(other)]
+    Unknown,
+}
+
+/// How what was written becomes a layer: by which driver, in which version of its way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CaptureWay {
+    /// The driver that it was written with.
+    pub driver: String,
+    /// The version of its way.
+    pub version: u32,
+}
+
+/// The driver whose uppers can be seen to be empty, and the version of its way.
+const OVERLAY: (&str, u32) = ("overlay", 1);
+/// The driver of a note that names none and says that there is a copy.
+const COPIES: &str = "copy";
+
 /// A note about a command that writes a layer: it lies beside the layer's files from before the command starts until what
 /// it wrote is part of the history. Whoever finds it knows which roots and layers are in use, or what was interrupted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,18 +80,41 @@ pub struct ExecNote {
     /// It may change nothing.
     #[serde(default)]
     pub read_only: bool,
-    /// It works on a plain copy of the root, which lies beside the layer's own files.
+    /// It works on a plain copy of the root, which lies beside the layer's own files. Earlier programs go by this.
     #[serde(default)]
     pub copy: bool,
+    /// Who the upper belongs to.
+    #[serde(default)]
+    pub owner: UpperOwner,
+    /// How what it writes becomes a layer; none in notes of earlier programs, see [`way`](Self::way).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capture: Option<CaptureWay>,
     /// The command that it joined, and whose layer it writes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joined: Option<Id>,
+    /// The process that started it runs others too: it is ended by asking its init.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shared: bool,
     /// The sealed layer that holds what it wrote, where it came so far; known by where the note lies.
     #[serde(skip)]
     pub layer: Option<Id>,
 }
 
 impl ExecNote {
+    /// How what was written becomes a layer. Programs that did not note it knew two drivers.
+    pub fn way(&self) -> CaptureWay {
+        self.capture.clone().unwrap_or_else(|| {
+            let (driver, version) = if self.copy { (COPIES, 1) } else { OVERLAY };
+            CaptureWay { driver: driver.to_owned(), version }
+        })
+    }
+
+    /// Whether all that was written lies in the upper itself, as a difference: one that is empty is worth nothing.
+    pub(super) fn tells_when_empty(&self) -> bool {
+        let way = self.way();
+        self.owner == UpperOwner::Exec && (way.driver.as_str(), way.version) == OVERLAY
+    }
+
     /// Whether the machine was started anew since: what was not synced by then may be missing.
     pub fn went_through_a_boot(&self) -> bool {
         self.boot != boot_id()

@@ -4,10 +4,10 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use offshoot_store::Id;
-use rustix::fs::{FlockOperation, flock};
+use offshoot_store::file_lock::{LockKind, try_lock, unlock};
 
 use super::joined;
-use super::note::{ExecNote, OUTPUT};
+use super::note::{ExecNote, OUTPUT, UpperOwner};
 use crate::error::{Result, io_error};
 use crate::vault::Vault;
 
@@ -24,7 +24,7 @@ pub struct Running {
 
 impl Running {
     fn find(place: &Path) -> Option<Self> {
-        let note = ExecNote::read(place)?;
+        let note = ExecNote::read(place).filter(|note| note.owner == UpperOwner::Exec)?;
         // Asked first, because trying a lock can get in the way of somebody who clears up after the dead.
         if note.went_through_a_boot() || !note.process.is_alive() {
             return None;
@@ -48,9 +48,9 @@ impl Running {
         if self.note.joined.is_some() {
             return !self.note.process.is_alive();
         }
-        let free = flock(&self.held, FlockOperation::NonBlockingLockShared).is_ok();
+        let free = try_lock(&self.held, LockKind::Shared).is_ok_and(|free| free);
         if free {
-            let _goes_with_the_file = flock(&self.held, FlockOperation::Unlock).is_err();
+            let _goes_with_the_file = unlock(&self.held).is_err();
         }
         free
     }

@@ -12,7 +12,7 @@ use rustix::fs::{AtFlags, FileType, OFlags, Stat};
 use super::access::{PlainAccess, Reach};
 use super::left::{left_dir, move_aside, refer};
 use super::lock::DirLock;
-use super::note::{ExecNote, NOTE};
+use super::note::{ExecNote, NOTE, UpperOwner};
 use super::place::PlacedLinks;
 use crate::disk::{self, join};
 use crate::error::{Result, io_error};
@@ -148,10 +148,11 @@ impl Vault {
 
     /// Whether a command wrote anything.
     pub(super) fn is_worth_keeping(&self, dir: &Path, note: &ExecNote) -> Result<bool> {
-        if note.read_only {
+        if note.read_only && note.owner == UpperOwner::Exec {
             return Ok(false);
         }
-        if note.copy {
+        // What cannot be told by looking may be anything.
+        if !note.tells_when_empty() {
             return Ok(true);
         }
         // Where it cannot be known which names were placed, everything there counts as written.

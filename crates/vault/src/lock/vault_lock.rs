@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use offshoot_store::StoreError;
-use rustix::fs::FlockOperation;
+use offshoot_store::file_lock::LockKind;
 
 use super::wait_for;
 use crate::error::{Result, VaultError, io_error};
@@ -24,22 +24,22 @@ pub(crate) struct VaultLock {
 impl VaultLock {
     /// Keeps a vault from being deleted. Waits up to `wait` for somebody who looks whether it can be.
     pub(crate) fn share(dir: &Path, wait: Duration) -> Result<Self> {
-        let taken = Self::take(dir, FlockOperation::NonBlockingLockShared, wait)?;
+        let taken = Self::take(dir, LockKind::Shared, wait)?;
         let (path, seconds) = (dir.to_owned(), wait.as_secs());
         taken.ok_or_else(|| StoreError::Busy { path, seconds }.into())
     }
 
     /// Keeps everybody from opening a vault; nothing where somebody has it open for longer than `wait`.
     pub(crate) fn alone(dir: &Path, wait: Duration) -> Result<Option<Self>> {
-        Self::take(dir, FlockOperation::NonBlockingLockExclusive, wait)
+        Self::take(dir, LockKind::Alone, wait)
     }
 
-    fn take(dir: &Path, how: FlockOperation, wait: Duration) -> Result<Option<Self>> {
+    fn take(dir: &Path, kind: LockKind, wait: Duration) -> Result<Option<Self>> {
         let held = File::open(dir).map_err(|error| match error.kind() {
             ErrorKind::NotFound => VaultError::Deleted(dir.to_owned()),
             _ => io_error("open", dir)(error),
         })?;
-        if !wait_for(&held, dir, how, Some(wait))? {
+        if !wait_for(&held, dir, kind, Some(wait))? {
             return Ok(None);
         }
         // It may have been deleted, and even imported again, before it was locked.

@@ -1,7 +1,8 @@
 //! What commands did is kept, and never in the way of undo.
 
 use offshoot_vault::{
-    CheckDepth, ExecRecord, Id, STDERR, STDOUT, Scope, Vault, VaultError, Workspace, WorkspaceState,
+    CheckDepth, ExecRecord, Id, IdPrefix, STDERR, STDOUT, Scope, Vault, VaultError, Workspace,
+    WorkspaceState,
 };
 
 use crate::support::{Scratch, actor, empty_vault};
@@ -65,7 +66,10 @@ fn a_command_that_changes_nothing_is_recorded_with_an_operation() {
     assert_eq!(vault.execs(Some(Id::random()), None, 10).unwrap(), []);
     assert_eq!(vault.exec_output(&exec.id, STDOUT).unwrap(), b"out");
     assert_eq!(vault.exec_output(&exec.id, STDERR).unwrap(), b"");
-    assert_eq!(vault.execs_by_prefix(&exec.id.to_string()[..12]).unwrap(), [exec.id]);
+    assert_eq!(
+        vault.execs_by_prefix(&IdPrefix::new(&exec.id.short()).unwrap()).unwrap(),
+        [exec.id]
+    );
     let last = vault.last_operation(Scope::Workspace(id)).unwrap().unwrap();
     assert_eq!((Some(last.id), last.changes.len()), (operation, 0));
     let report = vault.check(CheckDepth::Content).unwrap();

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use offshoot_vault::{
-    CheckDepth, ExecNote, Id, ImportOptions, LinkLimit, NewSnapshot, PlainAccess, ProcessMark,
-    RootId, Upper, Vault, VaultOptions,
+    CaptureWay, CheckDepth, ExecNote, Id, ImportOptions, LeftShape, LinkLimit, NewSnapshot,
+    PlainAccess, ProcessMark, RootId, Upper, UpperOwner, Vault, VaultOptions,
 };
 
 use crate::overlay::note;
@@ -53,7 +53,7 @@ fn names(dir: &Path) -> Vec<String> {
 fn keep(vault: &Vault, exec: &Id) -> RootId {
     let left = vault.take_left(exec).unwrap().unwrap();
     let parent = left.note.snapshot;
-    let adopted = left.adopt(vault, &PlainAccess).unwrap();
+    let adopted = left.adopt(vault, LeftShape::Difference, &PlainAccess).unwrap();
     vault
         .transact("keep", &actor(), |tx| {
             adopted.record(tx)?;
@@ -77,7 +77,7 @@ fn assert_recovered(vault: &Vault, exec: &Id, out: PathBuf) {
     assert_eq!(vault.left().unwrap(), [*exec]);
     let left = vault.take_left(exec).unwrap().unwrap();
     assert!(vault.take_left(exec).is_err(), "one at a time");
-    let preview = left.preview(vault, &PlainAccess).unwrap();
+    let preview = left.preview(vault, LeftShape::Difference, &PlainAccess).unwrap();
     let mut paths: Vec<String> = preview.changes.iter().map(|c| c.path.to_string()).collect();
     paths.retain(|path| path != "/");
     assert_eq!(paths, ["/changed", "/large"]);
@@ -106,6 +106,61 @@ fn cut_while_it_is_written() {
     drop(upper);
     // Dropped, it is set aside as well: somebody ran a command and did not say what is to become of its work.
     assert_recovered(&vault, &note.exec, scratch.path().join("out-2"));
+}
+
+/// Whether anything was written can be told of the ways that are known. What a newer program left is nobody's to clear.
+#[test]
+fn what_is_not_known_is_set_aside_even_if_it_looks_empty() {
+    let scratch = Scratch::new();
+    let vault = small(&scratch);
+    let begin = |change: &dyn Fn(&mut ExecNote)| {
+        let mut upper = vault.begin_upper(&head(&vault)).unwrap();
+        let mut note = note(&vault, upper.base());
+        change(&mut note);
+        upper.note(&note).unwrap();
+        (upper, note.exec)
+    };
+    let way = |driver: &str, version| Some(CaptureWay { driver: driver.to_owned(), version });
+    let known = [begin(&|_| ()), begin(&|note| note.capture = way("overlay", 1))];
+    let foreign = [
+        begin(&|note| note.capture = way("tapes", 1)),
+        begin(&|note| note.capture = way("overlay", 2)),
+        begin(&|note| note.owner = UpperOwner::Unknown),
+        begin(&|note| (note.owner, note.read_only) = (UpperOwner::Unknown, true)),
+    ];
+    let found = cut(&vault, &scratch, "cut");
+    let mut expected = foreign.each_ref().map(|(_, exec)| *exec);
+    expected.sort_unstable();
+    assert_eq!(found.left().unwrap(), expected);
+    drop(found);
+    for (upper, _) in known.into_iter().chain(foreign) {
+        upper.discard();
+    }
+}
+
+/// A note as programs wrote it before they named owner and driver, and one of a program to come.
+#[test]
+fn notes_of_other_programs_are_read() {
+    let scratch = Scratch::new();
+    let vault = small(&scratch);
+    let (upper, note) = written(&vault);
+    drop(upper);
+    let path = vault.dir().join("left").join(note.exec.to_string()).join("exec.json");
+    let written: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    assert_eq!(written["owner"], "exec");
+    let with = |change: &dyn Fn(&mut serde_json::Map<String, serde_json::Value>)| {
+        let mut changed = written.clone();
+        change(changed.as_object_mut().unwrap());
+        fs::write(&path, changed.to_string()).unwrap();
+        vault.left_note(&note.exec).unwrap()
+    };
+    let old = with(&|fields| fields.retain(|name, _| name != "owner" && name != "capture"));
+    assert_eq!((old.owner, old.capture.clone()), (UpperOwner::Exec, None));
+    assert_eq!(old.way(), CaptureWay { driver: "overlay".to_owned(), version: 1 });
+    let new = with(&|fields| drop(fields.insert("owner".to_owned(), "mount".into())));
+    assert_eq!(new.owner, UpperOwner::Unknown);
+    with(&|_| ());
+    assert_recovered(&vault, &note.exec, scratch.path().join("out"));
 }
 
 #[test]
@@ -170,7 +225,7 @@ fn cut_after_it_was_recorded_and_before_its_note_went() {
     let (upper, note) = written(&vault);
     drop(upper);
     let left = vault.take_left(&note.exec).unwrap().unwrap();
-    let adopted = left.adopt(&vault, &PlainAccess).unwrap();
+    let adopted = left.adopt(&vault, LeftShape::Difference, &PlainAccess).unwrap();
     vault
         .transact("keep", &actor(), |tx| {
             adopted.record(tx)?;
@@ -222,7 +277,7 @@ fn names_that_were_placed_do_not_count() {
     touched.abandon(&vault);
     let [exec] = vault.left().unwrap()[..] else { panic!("one is left") };
     let left = vault.take_left(&exec).unwrap().unwrap();
-    assert_eq!(left.size().unwrap().unwrap().files, 2);
+    assert_eq!(left.size(LeftShape::Difference).unwrap().unwrap().files, 2);
     drop(left);
     let out = export(&vault, &keep(&vault, &exec), &scratch.path().join("out"));
     use std::os::unix::fs::MetadataExt;
@@ -286,8 +341,8 @@ fn what_was_placed_may_be_cut_short() {
     fs::write(upper.dir().with_file_name("placed"), "").unwrap();
     upper.abandon(&vault);
     let left = vault.take_left(&note.exec).unwrap().unwrap();
-    assert_eq!(left.size().unwrap().unwrap().files, 2);
-    assert!(left.preview(&vault, &PlainAccess).unwrap().changes.len() >= 2);
+    assert_eq!(left.size(LeftShape::Difference).unwrap().unwrap().files, 2);
+    assert!(left.preview(&vault, LeftShape::Difference, &PlainAccess).unwrap().changes.len() >= 2);
     drop(left);
     assert_recovered(&vault, &note.exec, scratch.path().join("out"));
 }

@@ -32,7 +32,7 @@ fn half_written_layers_are_cleared_after_an_unclean_stop() {
         fs::write(layers.join(name).join("fs/deep/file"), "half").unwrap();
     }
     let held = fs::File::open(layers.join("held.tmp")).unwrap();
-    rustix::fs::flock(&held, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    held.lock().unwrap();
     drop(vault);
     // A clean stop: nothing is looked at.
     drop(Vault::open(&dir, id, &VaultOptions::default()).unwrap());
@@ -45,7 +45,7 @@ fn half_written_layers_are_cleared_after_an_unclean_stop() {
     assert_eq!(entries(&layers), expected);
     // The first open after a boot looks too.
     // Not by closing it: another test may be starting a program, which has it open until it is executed.
-    rustix::fs::flock(&held, rustix::fs::FlockOperation::Unlock).unwrap();
+    held.unlock().unwrap();
     fs::write(dir.join("checked"), "another boot").unwrap();
     drop(Vault::open(&dir, id, &VaultOptions::default()).unwrap());
     assert_eq!(entries(&layers), expected[..expected.len() - 1]);
@@ -64,7 +64,7 @@ fn half_made_and_half_deleted_vaults_are_cleared() {
     let held = vaults.join("01held.tmp");
     fs::create_dir(&held).unwrap();
     let lock = fs::File::open(&held).unwrap();
-    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
+    lock.lock().unwrap();
     let listed: Vec<String> = home.list().unwrap().into_iter().map(|listed| listed.name).collect();
     assert_eq!(listed, ["v"]);
     let mut expected = vec!["01held.tmp".to_owned()];

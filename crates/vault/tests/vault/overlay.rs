@@ -7,7 +7,8 @@ use std::process::Command;
 use offshoot_tests::image::private_mounts;
 use offshoot_tests::scan::{CompareOptions, Scan};
 use offshoot_vault::{
-    Actor, Adopted, ExecNote, Id, PlainAccess, ProcessMark, RootId, Stack, Upper, Vault, boot_id,
+    Actor, Adopted, ExecNote, Id, PlainAccess, ProcessMark, RootId, Stack, Upper, UpperOwner,
+    Vault, boot_id,
 };
 
 use crate::support::{actor, assert_same, export, scanned};
@@ -30,7 +31,10 @@ pub(crate) fn note(vault: &Vault, base: &RootId) -> ExecNote {
         init: None,
         read_only: false,
         copy: false,
+        owner: UpperOwner::Exec,
+        capture: None,
         joined: None,
+        shared: false,
         layer: None,
     }
 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use offshoot_tests::rng::Rng;
 use offshoot_vault::{CheckDepth, GcOptions, GcSchedule, VaultOptions};
-use rustix::fs::{FlockOperation, flock};
 
 use crate::garbage::NOTHING;
 use crate::support::{Scratch, actor, commit, edit, empty_vault, file, head, path};
@@ -62,11 +61,11 @@ fn a_collection_runs_when_it_is_due_and_nobody_is_at_it() {
     let due = vault.gc_due(&schedule).unwrap();
     assert!(due.last.is_none() && due.layers == 4 && due.bytes == 3 * LONG as u64, "{due:?}");
     let lock = File::create(vault.dir().join("gc")).unwrap();
-    flock(&lock, FlockOperation::LockExclusive).unwrap();
+    lock.lock().unwrap();
     assert!(!vault.is_gc_idle());
     assert!(collect().is_none(), "somebody is at it");
     // Not by closing it: another test may be starting a program, which has it open until it is executed.
-    flock(&lock, FlockOperation::Unlock).unwrap();
+    lock.unlock().unwrap();
     assert!(vault.is_gc_idle());
     let report = collect().expect("it is due");
     assert!(report.freed() > 0, "{report:?}");

@@ -2,10 +2,9 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use offshoot_mount::target_for;
-
 use super::envelope::ExecutionResult;
 use super::request::{CommandLine, ExecutionRequest};
+use super::target::target_for;
 use crate::error::{Result, ServiceError};
 
 /// Looks at the request; returns where the workspace will be seen.

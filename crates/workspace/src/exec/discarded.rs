@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use offshoot_sandbox::{Ended, Keeper, Scratch};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, openat, statat};
 
+use super::envelope::DiscardedFiles;
 use super::runtime::{Execution, ProxyRuntime};
 use crate::cache::tool_directories;
 
@@ -19,17 +20,6 @@ const MOST_NAMED: usize = 20;
 const MOST_LOOKED_AT: usize = 100_000;
 /// What is in the names of files that tools write at every use: histories of shells, `less` and `wget`, and what editors and zsh remember.
 const REMEMBERED: [&str; 4] = ["hist", "hst", "viminfo", "zcompdump"];
-
-/// Files that a command wrote or deleted outside the project and that are as before.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DiscardedFiles {
-    /// How many: files, links, and new directories with nothing in them.
-    pub count: u64,
-    /// Where the first of them are, those beside the project first. A new directory stands for all that is in it.
-    pub paths: Vec<PathBuf>,
-    /// A folder beside the project that holds some of them: bound to the vault, what commands write there would be kept.
-    pub folder: Option<PathBuf>,
-}
 
 impl ProxyRuntime<'_> {
     /// What the command wrote where nothing of it stays.

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use offshoot_mount::Driver;
 use offshoot_policy::Verdict;
-use offshoot_protocol::{Driver, ErrorBody, ExecOutcome, ExecState};
+use offshoot_protocol::{ErrorBody, ExecOutcome, ExecState};
 use offshoot_sandbox::{InForce, Usage};
 use offshoot_vault::Id;
 use offshoot_vault::diff::Change;
 
-use super::discarded::DiscardedFiles;
 use super::output::KeptOutput;
 use super::request::ExecutionRequest;
 
@@ -83,7 +83,7 @@ pub struct ExecutionResult {
     /// The caller was interrupted.
     pub interrupted: bool,
     /// How the workspace was made a directory.
-    pub driver: Option<Driver>,
+    pub driver: Option<&'static dyn Driver>,
     /// What confined the command.
     pub in_force: Option<InForce>,
     /// What it used.
@@ -167,4 +167,15 @@ impl ExecutionResult {
     pub fn stderr(&self) -> &[u8] {
         &self.stderr.bytes
     }
+}
+
+/// Files that a command wrote or deleted outside the project and that are as before.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DiscardedFiles {
+    /// How many: files, links, and new directories with nothing in them.
+    pub count: u64,
+    /// Where the first of them are, those beside the project first. A new directory stands for all that is in it.
+    pub paths: Vec<PathBuf>,
+    /// A folder beside the project that holds some of them: bound to the vault, what commands write there would be kept.
+    pub folder: Option<PathBuf>,
 }

@@ -3,17 +3,17 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use offshoot_mount::{Inside, MountSession};
 use offshoot_sandbox::{
-    CacheMount, Command, Ended, Flow, Observer, Running, Status, Stdin, Stream, Timeout,
-    WrittenFile,
+    CacheMount, Command, Ended, Flow, Observer, Requests, Running, Spec, Status, Stdin, Stream,
+    Timeout, WrittenFile,
 };
-use offshoot_vault::{OutputWriter, STDERR, STDOUT};
+use offshoot_vault::{OutputWriter, STDERR, STDOUT, Vault};
 
 use super::envelope::ExecutionResult;
+use super::launch::{Launched, Wanted, launch};
+use super::options::RuntimeOptions;
 use super::prompt::{self, MarkedShell};
 use super::request::ExecutionRequest;
-use super::runtime::RuntimeOptions;
 use crate::error::Result;
 
 /// Who is told about an exec while it goes on.
@@ -55,15 +55,17 @@ impl<'a> CommandExecutor<'a> {
     }
 
     /// Makes the inside and starts the command.
-    pub(crate) fn start(
+    pub(super) fn start<'v>(
         &self,
+        vault: &'v Vault,
         request: &mut ExecutionRequest,
-        session: &mut MountSession<'_>,
+        wanted: &Wanted,
         caches: Vec<CacheMount>,
         result: &ExecutionResult,
-    ) -> Result<Running> {
+    ) -> Result<Launched<'v>> {
         let (command, files) = self.command(request, result);
-        Ok(session.start(Inside {
+        let spec = Spec {
+            workspace: wanted.workspace(),
             home: self.options.home.clone(),
             hidden: self.options.hidden.clone(),
             caches,
@@ -71,9 +73,10 @@ impl<'a> CommandExecutor<'a> {
             network: request.network,
             limits: self.options.limits,
             broker: self.options.broker,
-            joinable: request.session && !request.read_only,
+            door: None,
             command,
-        })?)
+        };
+        launch(vault, wanted, spec)
     }
 
     /// What to start, and the files that it needs.
@@ -109,14 +112,16 @@ impl<'a> CommandExecutor<'a> {
         running: Running,
         request: &ExecutionRequest,
         observer: &mut dyn ExecutionObserver,
-        log: Option<PathBuf>,
+        log: PathBuf,
         result: &mut ExecutionResult,
     ) -> Result<Ended> {
         let timeout = Timeout { after: request.timeout.duration(), grace: self.options.grace };
-        let signals = self.options.signals.as_ref();
-        let driven =
-            self.watch(request, observer, log, result, |tee| running.drive(&timeout, tee, signals));
-        let ended = driven.map_err(offshoot_mount::MountError::from)?;
+        let requests =
+            Requests { signals: self.options.signals.as_ref(), cancel: request.cancel.as_deref() };
+        let driven = self.watch(request, observer, Some(log), result, |tee| {
+            running.drive(&timeout, tee, requests)
+        });
+        let ended = driven?;
         record(&ended, result);
         Ok(ended)
     }

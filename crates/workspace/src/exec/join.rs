@@ -1,6 +1,5 @@
 //! Joining a session that a person has in the workspace: a further terminal in the same inside, whose work is that session's.
 
-use offshoot_mount::MountError;
 use offshoot_protocol::ExecState as State;
 use offshoot_sandbox::{SandboxError, Status, Timeout};
 use offshoot_vault::{ExecNote, Id, ProcessMark, Running};
@@ -41,7 +40,7 @@ impl ProxyRuntime<'_> {
                 let workspace = session.note.workspace_name.clone();
                 return Err(ServiceError::SessionFull { workspace, most });
             }
-            other => other.map_err(MountError::from)?,
+            other => other?,
         };
         let note = ExecNote {
             exec: result.id,
@@ -58,9 +57,9 @@ impl ProxyRuntime<'_> {
         result.joined = Some(session.note.exec);
         observer.started(result);
         let timeout = Timeout { after: request.timeout.duration(), grace: self.options.grace };
-        let signals = self.options.signals.as_ref();
+        let requests = self.requests(request);
         let driven = executor
-            .watch(request, observer, None, result, |tee| joined.drive(&timeout, tee, signals));
+            .watch(request, observer, None, result, |tee| joined.drive(&timeout, tee, requests));
         drop(noted);
         observer.sealing();
         let ended = match driven {
@@ -70,7 +69,7 @@ impl ProxyRuntime<'_> {
                 result.state = State::Completed;
                 return Ok(true);
             }
-            other => other.map_err(MountError::from)?,
+            other => other?,
         };
         match ended.status {
             Status::Exited(code) => result.exit_code = Some(code),

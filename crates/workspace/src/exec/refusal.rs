@@ -9,7 +9,7 @@ use offshoot_protocol::{ErrorBody, ExecState as State, ExitCode};
 use super::envelope::ExecutionResult;
 use super::request::ExecutionRequest;
 use super::runtime::{Execution, ProxyRuntime};
-use super::seal::shortened;
+use super::summary::shortened;
 use crate::error::Result;
 use crate::policy::{Places, context_of, judge};
 use crate::resolve::Resolver;

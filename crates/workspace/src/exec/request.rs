@@ -2,15 +2,18 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use offshoot_protocol::{CheckpointMode, DriverChoice, Network};
-use offshoot_sandbox::{Stdin, Terminal};
-use offshoot_vault::Actor;
+use offshoot_sandbox::{Cancel, Stdin, Terminal};
+use offshoot_vault::{Actor, Id};
 
 /// One command to be run in a workspace.
 #[derive(Debug)]
 pub struct ExecutionRequest {
+    /// The id that it is recorded under.
+    pub id: Id,
     /// What to run.
     pub command: CommandLine,
     /// Where to start: relative to the workspace, or an absolute path inside. The workspace itself where there is none.
@@ -55,6 +58,8 @@ pub struct ExecutionRequest {
     pub keep: bool,
     /// Who asks.
     pub actor: Actor,
+    /// How somebody in this process ends it.
+    pub cancel: Option<Arc<Cancel>>,
 }
 
 /// What to run.

@@ -2,31 +2,31 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use offshoot_mount::{MountError, MountRequest, MountSession};
-use offshoot_policy::Engine;
-use offshoot_protocol::{Driver, ErrorBody, ExecState as State, ExitCode, Network};
-use offshoot_sandbox::{InForce, Limits, Renames, SandboxError, Signals};
-use offshoot_vault::diff::DiffOptions;
+use offshoot_mount::{MountRequest, candidates};
+use offshoot_protocol::{ExecState as State, ExitCode, Network};
+use offshoot_sandbox::{InForce, Renames, Requests, SandboxError};
 use offshoot_vault::{
-    Binding, ExecNote, Id, LinkLimit, ProcessMark, Vault, VaultError, Workspace, WorkspaceLock,
+    Binding, ExecNote, Id, ProcessMark, UpperOwner, Vault, VaultError, Workspace, WorkspaceLock,
     boot_id,
 };
 use rustix::io::Errno;
 
 use super::caches::{self, CacheQuestion, ExecCaches};
 use super::check::validate;
+use super::data_layers::data_layers_work;
 use super::envelope::{ExecutionEnvelope, ExecutionResult};
 use super::environment::give_up_at_once;
 use super::executor::{CommandExecutor, ExecutionObserver};
-use super::folders;
+use super::folders::{self, Shown};
+use super::launch::{Launched, Wanted};
+use super::options::RuntimeOptions;
 use super::quiet::quieten;
 use super::request::{ExecutionPlace, ExecutionRequest};
 use super::unseen;
 use crate::binding::git_warning;
-use crate::cache::{CacheRules, may_fetch};
+use crate::cache::may_fetch;
 use crate::error::{Result, ServiceError};
 use crate::resolve::Resolver;
 use crate::suggest::slip_of;
@@ -36,35 +36,6 @@ use crate::workspace::{NewWorkspace, WorkspaceService};
 pub const INSIDE: &str = "OFFSHOOT_INSIDE";
 /// The variable beside it: the name of the vault.
 pub const INSIDE_VAULT: &str = "OFFSHOOT_INSIDE_VAULT";
-
-/// What is the same for all commands of a process.
-#[derive(Debug)]
-pub struct RuntimeOptions {
-    /// The user's home.
-    pub home: Option<PathBuf>,
-    /// What commands see empty: the home of the vaults.
-    pub hidden: Vec<PathBuf>,
-    /// What a command may use.
-    pub limits: Limits,
-    /// Directories of lower layers can be renamed.
-    pub broker: bool,
-    /// How many bytes of each output are kept.
-    pub output_limit: usize,
-    /// How long a command that is asked to end has until it is killed.
-    pub grace: Duration,
-    /// How many hard links are kept whole.
-    pub links: LinkLimit,
-    /// How changes are compared.
-    pub diff: DiffOptions,
-    /// Signals to this process, which end commands and tell that the terminal was resized.
-    pub signals: Option<Signals>,
-    /// Which package caches outlive commands; none where there are none.
-    pub caches: Option<CacheRules>,
-    /// What decides whether a command may run.
-    pub policy: Arc<Engine>,
-    /// How an error is told.
-    pub explain: fn(ServiceError) -> ErrorBody,
-}
 
 /// Takes requests through policy, workspace, mount and sandbox to their envelopes.
 #[derive(Debug)]
@@ -100,7 +71,7 @@ impl<'a> ProxyRuntime<'a> {
         observer: &mut dyn ExecutionObserver,
     ) -> ExecutionEnvelope {
         let started = Instant::now();
-        let result = ExecutionResult::new(Id::random(), self.name);
+        let result = ExecutionResult::new(request.id, self.name);
         let mut execution = Execution { request: &mut request, result };
         // Even a mistake in Offshoot itself comes back as an envelope.
         let going = AssertUnwindSafe(|| self.go(&mut execution, observer, started));
@@ -149,21 +120,27 @@ impl<'a> ProxyRuntime<'a> {
         // From the look at the workspace until the note beside its layers says what is in use.
         let collected = self.vault.hold()?;
         let workspace = self.look_again(execution, &id)?;
+        if execution.request.cancel.as_ref().is_some_and(|cancel| cancel.is_cancelled()) {
+            execution.result.interrupted = true;
+            return Err(ServiceError::Cancelled);
+        }
         execution.advance();
-        let mut session = self.session(execution, &workspace, target, &bindings)?;
+        let wanted = self.wanted(execution, &workspace, target, &bindings)?;
         let mut caches = self.caches(execution, &folders);
         let mounts = caches.as_mut().map(|caches| std::mem::take(&mut caches.mounts));
         let executor = CommandExecutor::new(self.options);
         execution.result.terminal = execution.request.terminal.is_some();
         let mounts = mounts.unwrap_or_default();
-        let running = executor.start(execution.request, &mut session, mounts, &execution.result);
-        execution.result.driver = session.driver();
-        let running = running.inspect_err(|error| {
+        let Execution { request, result } = execution;
+        let launched = executor.start(self.vault, request, &wanted, mounts, result);
+        let Launched { mut session, running, warnings } = launched.inspect_err(|error| {
             if not_executed(error).is_some() {
                 execution.result.state = State::Executing;
             }
         })?;
         drop(collected);
+        execution.result.driver = Some(session.driver());
+        execution.result.warnings.extend(warnings);
         execution.result.warnings.extend(without_broker(&running.in_force));
         execution.result.in_force = Some(running.in_force.clone());
         execution.advance();
@@ -268,6 +245,11 @@ impl<'a> ProxyRuntime<'a> {
         Ok(workspace)
     }
 
+    /// Who may ask a command to end.
+    pub(super) fn requests<'o>(&'o self, request: &'o ExecutionRequest) -> Requests<'o> {
+        Requests { signals: self.options.signals.as_ref(), cancel: request.cancel.as_deref() }
+    }
+
     /// Waits for the workspace, for as long as the request says and nobody asks this process to end.
     fn hold(&self, workspace: &Workspace, execution: &mut Execution<'_>) -> Result<WorkspaceLock> {
         const STEP: Duration = Duration::from_millis(100);
@@ -281,7 +263,7 @@ impl<'a> ProxyRuntime<'a> {
                 Err(VaultError::WorkspaceBusy { holder, .. }) => holder,
                 other => return Ok(other?),
             };
-            let asked = self.options.signals.as_ref().is_some_and(Signals::ask_to_end);
+            let asked = self.requests(execution.request).ask_to_end();
             execution.result.interrupted |= asked;
             if asked || left <= STEP {
                 return Err(ServiceError::Busy { workspace: workspace.name.clone(), holder });
@@ -289,19 +271,21 @@ impl<'a> ProxyRuntime<'a> {
         }
     }
 
-    fn session(
+    /// What the command works on.
+    fn wanted(
         &self,
         execution: &mut Execution<'_>,
         workspace: &Workspace,
         target: PathBuf,
         bindings: &[Binding],
-    ) -> Result<MountSession<'a>> {
+    ) -> Result<Wanted> {
         let state = &workspace.state;
         let before = self.vault.snapshot(&state.head)?;
         let cwd = execution.result.cwd.as_deref().unwrap_or(&target);
         let command = &execution.request.command;
-        let shown = folders::shown(self.vault, &before.root, workspace, bindings, command, cwd)?;
-        execution.result.warnings.extend(shown.warnings);
+        let Shown { folders, covered, warnings } =
+            folders::shown(self.vault, &before.root, workspace, bindings, command, cwd)?;
+        execution.result.warnings.extend(warnings);
         let home = self.options.home.as_deref();
         let lost = git_warning(self.vault, bindings, home, &workspace.name)?;
         execution.result.warnings.extend(lost.filter(|_| !execution.request.read_only));
@@ -314,8 +298,8 @@ impl<'a> ProxyRuntime<'a> {
             0 => self.vault.nearest_root(&before.root, &workspace.id, base)?,
             _ => base,
         });
-        // A copy is made of verified content.
-        let layered = execution.request.driver.only() != Some(Driver::Copy);
+        let driver = execution.request.driver;
+        let layered = candidates(driver).iter().any(|driver| driver.stacks());
         if execution.request.verify && layered {
             self.vault.verify_stack(&before.root, &near)?;
         }
@@ -335,21 +319,23 @@ impl<'a> ProxyRuntime<'a> {
             init: None,
             read_only: execution.request.read_only,
             copy: false,
+            owner: UpperOwner::Exec,
+            capture: None,
             joined: None,
+            shared: self.options.shared,
             layer: None,
         };
-        let request = MountRequest {
+        let request = &execution.request;
+        let mount = MountRequest {
             root: before.root,
             near,
-            target,
-            covered: shown.covered,
-            folders: shown.folders,
-            read_only: execution.request.read_only,
-            driver: execution.request.driver,
+            read_only: request.read_only,
             links: self.options.links,
+            data_layers: data_layers_work,
             note,
         };
-        Ok(MountSession::new(self.vault, request))
+        let joinable = request.session && !request.read_only;
+        Ok(Wanted { mount, driver, target, folders, covered, joinable })
     }
 
     /// Says why it failed, and records it where that is still possible.
@@ -411,8 +397,7 @@ pub(super) fn mark_inside(execution: &mut Execution<'_>) {
 
 /// What to do where the caller stands in a folder that was made after the workspace.
 fn absent_directory(error: &ServiceError, result: &ExecutionResult) -> Option<String> {
-    let ServiceError::Mount(MountError::Sandbox(SandboxError::Prepare { path, errno, .. })) = error
-    else {
+    let ServiceError::Sandbox(SandboxError::Prepare { path, errno, .. }) = error else {
         return None;
     };
     let is_cwd = *errno == Errno::NOENT && path.is_some() && *path == result.cwd;
@@ -435,8 +420,7 @@ fn without_broker(in_force: &InForce) -> Option<String> {
 
 /// The exit code of a command that could not be executed, as shells have it.
 pub(crate) fn not_executed(error: &ServiceError) -> Option<(ExitCode, &'static str)> {
-    let ServiceError::Mount(MountError::Sandbox(SandboxError::NotExecuted { errno, .. })) = error
-    else {
+    let ServiceError::Sandbox(SandboxError::NotExecuted { errno, .. }) = error else {
         return None;
     };
     Some(match errno.kind() {

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use offshoot_mount::{MountSession, Sealed};
+use offshoot_mount::{After, Captured, MountSession};
 use offshoot_policy::{Decision, Verdict};
 use offshoot_protocol::{CheckpointMode, ExecState as State};
 use offshoot_sandbox::Ended;
@@ -14,16 +14,16 @@ use offshoot_vault::{
 
 use serde_json::{Map, Value};
 
+use super::access::KeeperAccess;
 use super::envelope::ExecutionResult;
 use super::request::ExecutionRequest;
 use super::runtime::{Execution, ProxyRuntime};
+use super::summary::{is_directory_time, shortened};
 use crate::change::ChangeSummaryService;
 use crate::edit::audited;
 use crate::error::{Result, ServiceError};
 use crate::wire;
 
-/// A message of a snapshot is at most this long.
-const LONGEST_MESSAGE: usize = 200;
 /// At most so many things that are not kept are named one by one.
 const MOST_NAMED: usize = 10;
 
@@ -45,10 +45,13 @@ impl ProxyRuntime<'_> {
         let _held = self.vault.hold()?;
         let mut sealed = match execution.request.read_only {
             true => {
-                execution.result.warnings.extend(session.release()?);
+                session.discard();
                 None
             }
-            false => Some(session.seal(&ended)?),
+            false => {
+                let access = KeeperAccess(&ended.keeper);
+                Some(session.capture(&After { busy: ended.busy, access: &access })?)
+            }
         };
         ended.keeper.release();
         let before = self.vault.snapshot(&workspace.state.head)?;
@@ -84,7 +87,7 @@ impl ProxyRuntime<'_> {
         &self,
         execution: &mut Execution<'_>,
         before: &Snapshot,
-        sealed: &Sealed,
+        sealed: &Captured,
     ) -> Result<()> {
         let service = ChangeSummaryService::new(self.vault, self.options.diff);
         let mut changes = service.between(&before.root, &sealed.adopted.root, true)?.changes;
@@ -113,7 +116,7 @@ impl ProxyRuntime<'_> {
         tx: &mut Transaction<'_, '_>,
         workspace: &Workspace,
         before: &Snapshot,
-        sealed: Option<&Sealed>,
+        sealed: Option<&Captured>,
         request: &ExecutionRequest,
         result: &mut ExecutionResult,
     ) -> Result<Option<String>, VaultError> {
@@ -251,7 +254,7 @@ fn details(request: &ExecutionRequest, result: &ExecutionResult) -> Map<String, 
     let mut add = |name: &str, value: Value| details.insert(name.to_owned(), value);
     add("exec", result.id.to_string().into());
     add("command", request.command.display().into());
-    add("decision", decision.map_or("none", Decision::word).into());
+    add("decision", decision.map_or("none", Decision::as_str).into());
     if let Some(verdict) = &result.decision {
         add("rule", format!("{}:{}", verdict.rule.layer, verdict.rule.name).into());
         add("categories", verdict.categories.to_string().into());
@@ -302,20 +305,6 @@ fn wants_checkpoint(request: &ExecutionRequest, result: &ExecutionResult, change
     }
 }
 
-/// A directory whose time alone changed: that its entries changed is told by them.
-pub(crate) fn is_directory_time(change: &Change) -> bool {
-    let (Some(before), Some(after)) = (&change.before, &change.after) else { return false };
-    let same_but_for_time = |before: &Entry, after: &Entry| {
-        let (old, new) = (&before.meta, &after.meta);
-        (old.mode, old.uid, old.gid, &old.xattrs) == (new.mode, new.uid, new.gid, &new.xattrs)
-    };
-    change.kind() == ChangeKind::Metadata
-        && before.directory().is_some()
-        && after.directory().is_some()
-        && same_but_for_time(before, after)
-        && before.conflict == after.conflict
-}
-
 /// The size of a file whose content is new at its path.
 fn kept_bytes(change: &Change) -> u64 {
     use ChangeKind::{Added, Modified, Renamed};
@@ -325,7 +314,7 @@ fn kept_bytes(change: &Change) -> u64 {
 }
 
 /// A word about what the command made and a vault does not keep.
-fn not_kept(sealed: &Sealed) -> Vec<String> {
+fn not_kept(sealed: &Captured) -> Vec<String> {
     let skipped = &sealed.adopted.skipped;
     let mut warnings: Vec<String> = skipped
         .iter()
@@ -347,7 +336,7 @@ fn not_kept(sealed: &Sealed) -> Vec<String> {
 }
 
 /// A word about files whose bytes were damaged before the command touched them.
-fn damaged(sealed: &Sealed) -> Vec<String> {
+fn damaged(sealed: &Captured) -> Vec<String> {
     let damaged = &sealed.adopted.damaged;
     let named = damaged.iter().take(MOST_NAMED).map(|path| {
         format!(
@@ -358,12 +347,4 @@ fn damaged(sealed: &Sealed) -> Vec<String> {
     });
     let more = damaged.len().saturating_sub(MOST_NAMED);
     named.chain((more > 0).then(|| format!("and {more} more files are damaged"))).collect()
-}
-
-/// A command as the message of a snapshot.
-pub(crate) fn shortened(text: &str) -> String {
-    match text.char_indices().nth(LONGEST_MESSAGE) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
-    }
 }

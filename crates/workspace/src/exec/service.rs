@@ -3,7 +3,8 @@
 use offshoot_protocol::{ExecOutcome, ExecState};
 use offshoot_vault::{ExecRecord, Id, STDERR, STDOUT, Vault};
 
-use crate::error::{Result, ServiceError};
+use crate::error::Result;
+use crate::id_lookup::Asked;
 
 /// How many execs are read at a time.
 const PAGE: u32 = 500;
@@ -93,22 +94,19 @@ impl<'a> ExecService<'a> {
 
     /// An exec by the start of its id, with its envelope.
     pub fn find(&self, text: &str) -> Result<ExecRecord> {
-        let unknown = || ServiceError::Unknown {
-            what: "exec",
-            text: text.to_owned(),
-            suggestions: Vec::new(),
-            known: Vec::new(),
+        let asked = Asked::new(text);
+        let fitting = match asked.prefix() {
+            Some(prefix) => self.vault.execs_by_prefix(prefix)?,
+            None => Vec::new(),
         };
-        // Shorter texts are more likely mistyped names than ids.
-        let fitting = if text.len() >= 4 { self.vault.execs_by_prefix(text)? } else { Vec::new() };
-        match fitting.as_slice() {
-            [one] => self.vault.exec(one)?.ok_or_else(unknown),
-            [] => Err(unknown()),
-            several => Err(ServiceError::Ambiguous {
-                text: text.to_owned(),
-                candidates: several.iter().map(Id::to_string).collect(),
-            }),
-        }
+        let found = match asked.only(fitting, Id::to_string)? {
+            Some(id) => self.vault.exec(&id)?,
+            None => None,
+        };
+        found.ok_or_else(|| {
+            let recent = self.vault.execs(None, None, PAGE).unwrap_or_default();
+            asked.unknown(self.vault, "exec", recent.into_iter().map(|record| record.id))
+        })
     }
 
     /// What an exec printed: standard output and standard error.

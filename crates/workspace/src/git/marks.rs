@@ -10,7 +10,7 @@ use super::folder::GitFolder;
 use super::index::Index;
 use super::own_index::OwnIndex;
 use super::run::Git;
-use crate::exec::shell_word;
+use crate::exec::request::shell_word;
 
 type Paths = BTreeSet<Vec<u8>>;
 

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use offshoot_vault::Id;
-use rustix::fs::{FlockOperation, flock};
+use offshoot_vault::file_lock::{self, LockKind};
 
 use super::error::{GitError, GitResult};
 use super::folder::GitFolder;
@@ -73,7 +73,7 @@ impl Drop for OwnIndex {
 fn make(directory: &Path) -> io::Result<Option<File>> {
     fs::create_dir(directory)?;
     let made = File::open(directory).and_then(|lock| {
-        flock(&lock, FlockOperation::LockExclusive)?;
+        file_lock::lock(&lock, LockKind::Alone)?;
         Ok(lock)
     });
     match made {
@@ -92,7 +92,7 @@ fn sweep(git_dir: &Path) {
             continue;
         }
         if let Ok(lock) = File::open(&path)
-            && flock(&lock, FlockOperation::NonBlockingLockExclusive).is_ok()
+            && file_lock::try_lock(&lock, LockKind::Alone).is_ok_and(|free| free)
         {
             // Where it cannot go, the next one tries again.
             drop(fs::remove_dir_all(&path));

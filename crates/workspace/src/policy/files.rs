@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use offshoot_policy::{Engine, EngineOptions, Layer, LayerSource, NamedText, PolicyError};
+use offshoot_policy::{Layer, LayerSource, NamedText, Policy, PolicyError, PolicyOptions};
 use offshoot_protocol::PolicyLanguage;
 
 /// A file with rules.
@@ -67,7 +67,7 @@ pub enum PolicyFileError {
 /// Rules are written by people; anything larger is a mistake.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// Where rules come from. Asked for the engine again and again, it looks whether a file has changed since.
+/// Where rules come from. Asked for the policy again and again, it looks whether a file has changed since.
 #[derive(Debug)]
 pub struct PolicyFiles {
     files: Vec<PolicyFile>,
@@ -78,7 +78,7 @@ pub struct PolicyFiles {
 #[derive(Debug)]
 struct Loaded {
     stamps: Vec<Option<Stamp>>,
-    engine: Arc<Engine>,
+    policy: Arc<Policy>,
 }
 
 /// What tells that a file is another one now.
@@ -101,28 +101,28 @@ impl PolicyFiles {
         self.files.iter().filter(|file| file.required || file.path.exists())
     }
 
-    /// What decides now. After a file has changed it is read again; while one is wrong there is an error and no engine, so that
+    /// What decides now. After a file has changed it is read again; while one is wrong there is an error and no policy, so that
     /// nothing runs by rules that are not in force any more.
-    pub fn current(&self) -> Result<Arc<Engine>, PolicyFileError> {
+    pub fn current(&self) -> Result<Arc<Policy>, PolicyFileError> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let stamps: Vec<Option<Stamp>> = self.files.iter().map(|file| stamp(&file.path)).collect();
         if let Some(loaded) = loaded.as_ref().filter(|loaded| loaded.stamps == stamps) {
-            return Ok(Arc::clone(&loaded.engine));
+            return Ok(Arc::clone(&loaded.policy));
         }
         *loaded = None;
-        let engine = Arc::new(self.load()?);
-        *loaded = Some(Loaded { stamps, engine: Arc::clone(&engine) });
-        Ok(engine)
+        let policy = Arc::new(self.load()?);
+        *loaded = Some(Loaded { stamps, policy: Arc::clone(&policy) });
+        Ok(policy)
     }
 
-    fn load(&self) -> Result<Engine, PolicyFileError> {
+    fn load(&self) -> Result<Policy, PolicyFileError> {
         let mut layers = Vec::new();
         for file in &self.files {
             if let Some(text) = read(file)? {
                 layers.push(file.source(text));
             }
         }
-        Ok(Engine::new(&EngineOptions { layers, rego_timeout: self.rego_timeout })?)
+        Ok(Policy::new(&PolicyOptions { layers, rego_timeout: self.rego_timeout })?)
     }
 }
 

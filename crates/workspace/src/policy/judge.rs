@@ -5,13 +5,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use offshoot_policy::script::Script;
-use offshoot_policy::{Context, Engine, Verdict, parse_argv, parse_text};
+use offshoot_policy::{Context, Policy, Verdict, parse_argv, parse_text};
 
-use crate::exec::{CommandLine, ExecutionRequest};
+use crate::exec::request::{CommandLine, ExecutionRequest};
 
 /// Decides about a command.
-pub fn judge(engine: &Engine, command: &CommandLine, context: &Context) -> Verdict {
-    engine.decide(&script(command), context)
+pub fn judge(policy: &Policy, command: &CommandLine, context: &Context) -> Verdict {
+    policy.decide(&script(command), context)
 }
 
 fn script(command: &CommandLine) -> Script {

@@ -4,13 +4,13 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-use offshoot_policy::{Context, Engine, Verdict};
+use offshoot_policy::{Context, Policy, Verdict};
 use offshoot_protocol::{ExecEnvelopeDoc, PolicyDecision, Text};
 use offshoot_vault::{Binding, ExecRecord, Id, Vault};
 
 use super::judge::judge;
 use crate::error::Result;
-use crate::exec::CommandLine;
+use crate::exec::request::CommandLine;
 use crate::words::policy_decision;
 
 /// How many execs are read at a time.
@@ -44,7 +44,7 @@ pub struct Replayed {
 #[derive(Clone, Debug)]
 pub struct ReplayService<'a> {
     vault: &'a Vault,
-    engine: &'a Engine,
+    policy: &'a Policy,
     home: Option<&'a PathBuf>,
     /// Further folders of the vault as it is now.
     folders: Vec<PathBuf>,
@@ -52,11 +52,11 @@ pub struct ReplayService<'a> {
 
 impl<'a> ReplayService<'a> {
     /// Works on a vault; `home` is the user's home.
-    pub fn new(vault: &'a Vault, engine: &'a Engine, home: Option<&'a PathBuf>) -> Result<Self> {
+    pub fn new(vault: &'a Vault, policy: &'a Policy, home: Option<&'a PathBuf>) -> Result<Self> {
         let bindings = vault.bindings()?;
         let further = bindings.iter().filter(|binding| !binding.is_first());
         let folders = further.map(Binding::host_path).collect();
-        Ok(Self { vault, engine, home, folders })
+        Ok(Self { vault, policy, home, folders })
     }
 
     /// Decides again about all commands of a workspace, or of the vault.
@@ -83,7 +83,7 @@ impl<'a> ReplayService<'a> {
             replay.unreadable += 1;
             return;
         };
-        let after = judge(self.engine, &command(&envelope), &self.context(&envelope));
+        let after = judge(self.policy, &command(&envelope), &self.context(&envelope));
         let before = envelope.result.decision.map(|decision| decision.decision);
         if before == Some(policy_decision(after.decision)) {
             replay.same += 1;

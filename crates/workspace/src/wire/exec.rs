@@ -6,20 +6,16 @@ use std::time::Duration;
 
 use offshoot_protocol::{
     Confinement, DiscardedDoc, Durability, ExecEnvelopeDoc, ExecRequestDoc, ExecResultDoc,
-    ExecState, ExecSummaryDoc, ExecUsageDoc, NetworkDoc, SandboxDoc, Text, TruncatedDoc,
+    ExecState, ExecSummaryDoc, ExecUsageDoc, LimitsDoc, NetworkDoc, SandboxDoc, Text, TruncatedDoc,
 };
-use offshoot_sandbox::{InForce, Renames};
+use offshoot_sandbox::{InForce, Limits, Renames};
 use offshoot_vault::{ExecRecord, Id, Workspace};
 
 use super::{actor, change, time, workspace_name};
-use crate::exec::{
-    CommandLine, ExecutionEnvelope, ExecutionPlace, ExecutionRequest, ExecutionResult, state_of,
-};
+use crate::exec::envelope::{ExecutionEnvelope, ExecutionResult};
+use crate::exec::request::{CommandLine, ExecutionPlace, ExecutionRequest};
+use crate::exec::service::state_of;
 use crate::resolve::HEAD;
-
-/// What holds for every confined command.
-const RESTRICTIONS: [&str; 5] =
-    ["read_only_root", "no_new_privs", "no_capabilities", "minimal_dev", "no_core_dumps"];
 
 /// The envelope of an exec.
 pub fn envelope(envelope: &ExecutionEnvelope) -> ExecEnvelopeDoc {
@@ -154,8 +150,11 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
             true => Durability::Flushed,
             false => Durability::None,
         },
-        driver: result.driver,
-        sandbox: result.in_force.as_ref().map(|in_force| sandbox(request, result, in_force)),
+        driver: result.driver.map(|driver| driver.name()),
+        sandbox: result
+            .in_force
+            .as_ref()
+            .map(|in_force| sandbox(result.mountpoint.as_deref(), in_force)),
         usage: ExecUsageDoc {
             user_ms: millis(result.usage.user),
             system_ms: millis(result.usage.system),
@@ -166,8 +165,8 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
         },
         network: result
             .in_force
-            .is_some()
-            .then_some(NetworkDoc { mode: request.network, attempted: result.unreached }),
+            .as_ref()
+            .map(|in_force| NetworkDoc { mode: in_force.network, attempted: result.unreached }),
         discarded: (result.discarded.count > 0).then(|| DiscardedDoc {
             count: result.discarded.count,
             paths: result.discarded.paths.iter().map(|path| path_text(path)).collect(),
@@ -179,20 +178,27 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
     }
 }
 
-fn sandbox(request: &ExecutionRequest, result: &ExecutionResult, in_force: &InForce) -> SandboxDoc {
+/// What the sandbox found to be in force, and nothing that was only asked for.
+fn sandbox(mountpoint: Option<&Path>, in_force: &InForce) -> SandboxDoc {
+    let mode = match in_force.namespaces.is_empty() {
+        true => Confinement::None,
+        false => Confinement::Namespaces,
+    };
     let paths = |paths: &[std::path::PathBuf]| paths.iter().map(|path| path_text(path)).collect();
-    let workspace = result.mountpoint.as_deref().filter(|_| !request.read_only);
+    let Limits { processes, file_size, memory, .. } = in_force.limits;
+    let restrictions = in_force.restrictions.iter();
     SandboxDoc {
-        mode: Confinement::Namespaces,
+        mode,
         namespaces: in_force.namespaces.iter().map(|name| (*name).to_owned()).collect(),
-        network: request.network,
+        network: in_force.network,
         home: in_force.home,
-        writable: workspace.map(path_text).into_iter().collect(),
+        writable: mountpoint.filter(|_| in_force.writable).map(path_text).into_iter().collect(),
         private: paths(&in_force.private),
         hidden: paths(&in_force.hidden),
         broker: in_force.renames == Renames::Brokered,
         caches: in_force.caches.iter().map(|name| (*name).to_owned()).collect(),
-        restrictions: RESTRICTIONS.map(str::to_owned).to_vec(),
+        limits: LimitsDoc { processes, file_size, memory },
+        restrictions: restrictions.map(|one| one.as_str().to_owned()).collect(),
     }
 }
 
@@ -202,4 +208,36 @@ fn path_text(path: &Path) -> Text {
 
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use offshoot_protocol::Network;
+    use offshoot_sandbox::Restriction;
+
+    use super::*;
+
+    #[test]
+    fn what_is_not_in_force_is_not_told() {
+        let nothing = sandbox(Some(Path::new("/project")), &InForce::nothing());
+        assert_eq!((nothing.mode.as_str(), nothing.network.as_str()), ("none", "host"));
+        assert_eq!((nothing.namespaces, nothing.broker), (Vec::new(), false));
+        assert_eq!((nothing.restrictions, nothing.limits), (Vec::new(), LimitsDoc::default()));
+        assert_eq!(nothing.writable.len(), 1);
+        let some = InForce {
+            namespaces: vec!["user", "net"],
+            network: Network::None,
+            writable: false,
+            restrictions: vec![Restriction::NoNewPrivs],
+            limits: Limits { memory: Some(7), ..Limits::default() },
+            ..InForce::nothing()
+        };
+        let some = sandbox(Some(Path::new("/project")), &some);
+        assert_eq!((some.mode.as_str(), some.network.as_str()), ("namespaces", "none"));
+        assert_eq!(
+            (some.restrictions, some.limits.memory),
+            (vec!["no_new_privs".to_owned()], Some(7))
+        );
+        assert_eq!((some.limits.file_size, some.writable), (None, Vec::new()));
+    }
 }

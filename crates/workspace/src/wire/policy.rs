@@ -7,7 +7,8 @@ use offshoot_protocol::{
 };
 
 use super::time;
-use crate::exec::{CommandLine, suggestion};
+use crate::exec::refusal::suggestion;
+use crate::exec::request::CommandLine;
 use crate::policy::{PolicyFile, Replay, Replayed};
 use crate::words;
 

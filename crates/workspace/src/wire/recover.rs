@@ -1,7 +1,7 @@
 //! Running and interrupted commands as documents.
 
 use offshoot_protocol::{
-    CheckpointMode, Driver, Durability, ErrorBody, ExecEnvelopeDoc, ExecRequestDoc, ExecResultDoc,
+    CheckpointMode, Durability, ErrorBody, ExecEnvelopeDoc, ExecRequestDoc, ExecResultDoc,
     ExecState, ExecSummaryDoc, ExitCode, Network, RecoverDroppedDoc, RecoverKeptDoc,
     RecoverShowDoc, RecoverableDoc, RunningDoc, Text,
 };
@@ -130,7 +130,7 @@ fn crashed_result(note: &ExecNote, after: &Id) -> ExecResultDoc {
         snapshot_before: Some(note.snapshot.to_string()),
         snapshot_after: Some(after.to_string()),
         durability: if *after == note.snapshot { Durability::None } else { Durability::Flushed },
-        driver: Some(if note.copy { Driver::Copy } else { Driver::Overlay }),
+        driver: note.way().driver.parse().ok(),
         error: Some(ErrorBody::new(ExitCode::ExecFailed, message)),
         ..ExecResultDoc::unrun(note.exec.to_string(), note.command.clone(), ExecState::Crashed)
     }

@@ -2,7 +2,7 @@
 
 use offshoot_protocol::{Goal, WayOnDoc};
 
-use crate::exec::shell_word;
+use crate::exec::request::shell_word;
 use crate::git::WayOn;
 
 /// What to do about a ref that was kept apart.

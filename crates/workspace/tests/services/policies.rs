@@ -16,7 +16,7 @@ fn files(path: &Path, required: bool) -> PolicyFiles {
 fn decided(files: &PolicyFiles) -> Option<Decision> {
     let command = CommandLine::Argv(vec!["cat".into(), "a".into()]);
     let context = Context { workspace: "/w".into(), cwd: "/w".into(), ..Context::default() };
-    files.current().ok().map(|engine| judge(&engine, &command, &context).decision)
+    files.current().ok().map(|policy| judge(&policy, &command, &context).decision)
 }
 
 fn rule(decision: &str) -> String {

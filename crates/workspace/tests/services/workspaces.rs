@@ -119,6 +119,19 @@ fn use_keeps_an_ephemeral_workspace_alive() {
 }
 
 #[test]
+fn the_name_of_a_workspace_whose_time_is_over_is_free() {
+    let bench = Bench::new();
+    bench.fork("long");
+    let from = &bench.point("head");
+    let lifetime = Some(Duration::from_millis(1));
+    bench.workspaces().create(&NewWorkspace { name: Some("short"), from, lifetime }).unwrap();
+    std::thread::sleep(Duration::from_millis(20));
+    bench.workspaces().require_free("short").unwrap();
+    let taken = bench.workspaces().require_free("long");
+    assert!(matches!(taken, Err(ServiceError::NameTaken { .. })), "{taken:?}");
+}
+
+#[test]
 fn the_most_recently_used_comes_first() {
     let bench = Bench::new();
     assert_eq!(bench.workspaces().most_recent().unwrap(), None);

@@ -4,11 +4,12 @@ use offshoot_protocol::GitOutcomeDoc;
 use offshoot_vault::{Actor, Id, Vault, VaultPath, Workspace};
 use offshoot_workspace::git::{
     CameHome, GitCommit, GitCommitted, GitError, GitEvent, GitFolder, GitNote, GitWords,
-    TrackedPaths, announce_git_commit, forget_git_due, record_git_commit,
+    announce_git_commit, forget_git_due, record_git_commit,
 };
 use offshoot_workspace::{CommitOutcome, GitFollowed, PullService, ServiceError, wire};
 
-use crate::error::{CliError, Result};
+use crate::context::Context;
+use crate::error::{CliError, Result, body, shown};
 use crate::render::{self, BAD, DIM, GOOD, NAME, WARN, paint};
 
 /// A git commit about to be made, in the repository that the first folder is in.
@@ -32,17 +33,11 @@ pub(super) enum Made {
     Failing(CliError),
 }
 
-/// Which files git tracks, in all folders; asked when it matters.
-pub(crate) fn tracked(vault: &Vault) -> Result<TrackedPaths> {
-    let folders = vault.bindings()?.iter().map(|b| (b.at(), b.host_path())).collect();
-    Ok(TrackedPaths::new(folders, crate::git::options(None)?))
-}
-
 impl Prepared {
     /// Looks at the repository before anything comes home.
-    pub(super) fn new(vault: &Vault, author: Option<&str>) -> Result<Self> {
-        let options = crate::git::options(author)?;
-        let folder = crate::git::folder(vault)?;
+    pub(super) fn new(context: &Context, vault: &Vault, author: Option<&str>) -> Result<Self> {
+        let options = context.engine.git(author)?;
+        let folder = offshoot_engine::git::folder(vault)?;
         let folder = GitFolder::require(&folder, &options)?;
         Ok(Self(GitCommit::prepare(folder)?))
     }
@@ -73,7 +68,7 @@ impl Prepared {
         match self.0.plan(vault, &came, &words(outcome)) {
             Ok(Some(made)) => Made::Planned(made),
             Ok(None) => Made::NothingPlanned,
-            Err(error) => Made::Failing(error.into()),
+            Err(error) => Made::Failing(shown(error.into())),
         }
     }
 
@@ -132,7 +127,7 @@ fn record(
             forget_git_due(vault, actor, &workspace)?;
             Ok(Made::Nothing)
         }
-        (Err(error), _) => Ok(Made::Failed(error.into())),
+        (Err(error), _) => Ok(Made::Failed(shown(error.into()))),
     }
 }
 
@@ -166,9 +161,7 @@ impl Made {
         match self {
             Self::Commit(made) => wire::git_commit(Some(made), None),
             Self::Nothing | Self::NothingPlanned => wire::git_commit(None, None),
-            Self::Failed(error) | Self::Failing(error) => {
-                wire::git_commit(None, Some(error.body()))
-            }
+            Self::Failed(error) | Self::Failing(error) => wire::git_commit(None, Some(body(error))),
             Self::Planned(made) => {
                 let known = Some(made.commit.clone()).filter(|_| !made.is_new);
                 GitOutcomeDoc { commit: known, ..wire::git_commit(Some(made), None) }
@@ -206,8 +199,10 @@ impl Made {
             }
             Self::Nothing => "no git commit: there is nothing in it for git\n".to_owned(),
             Self::Failed(error) => {
-                let why =
-                    format!("the files came home, and no git commit was made: {}", error.message);
+                let why = format!(
+                    "the files are in the folder, but no git commit was made: {}",
+                    error.message
+                );
                 let next = "`git add` and `git commit` in the folder";
                 let next = format!("next: {}", error.hint.as_deref().unwrap_or(next));
                 format!("{} {}\n{}\n", paint(BAD, "git:"), render::line(&why), paint(DIM, &next))

@@ -60,8 +60,8 @@ pub(super) fn pick(
         let hint = "`offshoot review --accept ID --commit` does the same without one";
         return Err(CliError::usage("-p asks questions, so it needs a terminal").hint(hint));
     }
-    let (diff, merge) = (context.diff_options(), context.merge_options());
-    let service = ReviewService::new(vault, &context.actor, diff, merge);
+    let (diff, merge) = (context.engine.diff_options(), context.engine.merge_options());
+    let service = ReviewService::new(vault, context.actor(), diff, merge);
     let mut items = service.items(workspace, selection, &[])?;
     items.retain(|item| item.held.is_none());
     let roots = [vault.head()?.root, vault.snapshot(&workspace.state.head)?.root];
@@ -70,7 +70,7 @@ pub(super) fn pick(
     ask_all(context, &mut review)?;
     if !Tally::of_pieces(&review.items).takes_something() {
         let name = paint(NAME, &workspace.name);
-        context.output.text(&format!("nothing was chosen to come home from {name}\n"))?;
+        context.output.text(&format!("nothing chosen to commit from {name}\n"))?;
         return Ok(None);
     }
     Ok(Some(service.choices(workspace, selection, &review.items)?))
@@ -121,7 +121,7 @@ fn ask_about_group(
     let text = place_text(&group.at, &group.kind, changes);
     context.output.text(&format!("{}\n", paint(BOLD, &text)))?;
     loop {
-        context.output.text(&paint(NAME, "bring all of it home [y,n,x,q,?]? "))?;
+        context.output.text(&paint(NAME, "commit all of it [y,n,x,q,?]? "))?;
         let Some(answer) = read_answer() else { return Ok(Answer::End) };
         match answer.trim() {
             "y" | "a" => return Ok(Answer::All(ReviewDecision::Accepted)),
@@ -166,7 +166,7 @@ fn ask(context: &Context, item: &mut ReviewItem, at: usize) -> Result<Next> {
     let shown: String = piece_lines(item, at).iter().map(|line| line.painted() + "\n").collect();
     context.output.text(&shown)?;
     let question = format!(
-        "({}/{}) bring this {} home [y,n,q,a,d,s,e,?]? ",
+        "({}/{}) commit this {} [y,n,q,a,d,s,e,?]? ",
         at + 1,
         item.pieces.len(),
         item.pieces[at].kind.word()

@@ -27,14 +27,14 @@ pub(super) fn run(way: Way, context: &Context, vault: &Vault) -> Result<()> {
             let (summary, how) = (one.summary.clone(), one.how);
             settled.borrow_mut().push(SettledDoc { summary, how });
         }
-        context.tell(event);
+        context.engine.tell_event(event);
     };
     let direction = match way {
         Way::Back => Direction::Back,
         Way::Forward => Direction::Forward,
     };
-    let options = HomeOptions { settle: Some(direction), ..context.home_options(&told) };
-    settle_interrupted(vault, &context.actor, &options)?;
+    let options = HomeOptions { settle: Some(direction), ..context.engine.home_options(&told) };
+    settle_interrupted(vault, context.actor(), &options)?;
     drop(options);
     let document = SettleDoc { settled: settled.take() };
     context.output.done(document, |document| match document.settled.as_slice() {

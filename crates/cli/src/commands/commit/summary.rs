@@ -38,7 +38,7 @@ pub(super) fn text(outcome: &CommitOutcome, mut noise: Option<&mut Noise<'_>>) -
     text.push_str(&held(&outcome.held, noise)?);
     if !outcome.kept_conflicts.is_empty() {
         let kept = render::count(outcome.kept_conflicts.len() as u64, "conflict");
-        let line = format!("what stays does not fit to what came home: {kept} in the workspace");
+        let line = format!("what stays conflicts with what was committed: {kept} in the workspace");
         text.push_str(&format!("{}\n", paint(WARN, &line)));
         text.push_str(&conflicts(&outcome.kept_conflicts));
     }
@@ -51,7 +51,7 @@ pub(super) fn text(outcome: &CommitOutcome, mut noise: Option<&mut Noise<'_>>) -
 fn done(outcome: &CommitOutcome, noise: Option<&mut Noise<'_>>) -> Result<String> {
     let name = paint(NAME, &outcome.workspace);
     if outcome.operation.is_none() && !outcome.dry_run {
-        return Ok(format!("nothing to bring home from {name}\n"));
+        return Ok(format!("nothing to commit from {name}\n"));
     }
     let (hint, metadata_hint) = match outcome.dry_run {
         true => (EXPAND, STATUS_METADATA),
@@ -62,10 +62,10 @@ fn done(outcome: &CommitOutcome, noise: Option<&mut Noise<'_>>) -> Result<String
     let counts = brought.heading();
     let nothing = outcome.brought.is_empty() && outcome.metadata.is_empty();
     let mut text = match (outcome.dry_run, nothing) {
-        (true, true) => format!("nothing would come home from {name}\n"),
-        (true, false) => format!("would come home from {name}: {counts}\n"),
+        (true, true) => format!("nothing would be committed from {name}\n"),
+        (true, false) => format!("would commit {name}: {counts}\n"),
         (false, true) => format!("everything from {name} was in the folder already\n"),
-        (false, false) => format!("{} from {name}: {counts}\n", paint(GOOD, "came home")),
+        (false, false) => format!("{} {name}: {counts}\n", paint(GOOD, "committed")),
     };
     text.push_str(&brought.lines("  ", MOST_NAMED, hint));
     if outcome.meanwhile_own > 0 {
@@ -80,7 +80,7 @@ fn refused(outcome: &CommitOutcome, ways: &[WayOnDoc]) -> String {
     let name = paint(NAME, &outcome.workspace);
     let count = render::count(outcome.conflicts.len() as u64, "conflict");
     let outcome_word = match outcome.dry_run {
-        true => "nothing would come home",
+        true => "nothing would be committed",
         false => "nothing committed",
     };
     let mut text = format!("{}: {count} between {name} and the folder\n", paint(BAD, outcome_word));
@@ -159,7 +159,7 @@ fn reason_line(
     let files = render::count(number as u64, "file");
     let why = why(reason);
     let them = if number == 1 { "it" } else { "them" };
-    let option = reason.option().map(|o| format!("; {o} brings {them} home")).unwrap_or_default();
+    let option = reason.option().map(|o| format!("; {o} commits {them}")).unwrap_or_default();
     let stays = format!("{} {files} ({why}{option}):", paint(WARN, "stays:"));
     if expanded && number > 1 {
         let lines =

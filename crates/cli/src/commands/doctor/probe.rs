@@ -5,8 +5,10 @@ use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use offshoot_mount::Driver;
 use offshoot_protocol::{DoctorCheckDoc, DoctorState};
 use offshoot_vault::Id;
+use offshoot_workspace::{ServiceError, probe_drivers};
 use rustix::fs::{FileType, Mode, XattrFlags};
 
 use crate::render::host_path;
@@ -139,8 +141,8 @@ fn sandbox(scratch: &Scratch) -> Vec<DoctorCheckDoc> {
     if let Err(error) = fs::create_dir(&place) {
         return vec![check("sandbox", DoctorState::Problem, &error.to_string(), None)];
     }
-    let report = offshoot_sandbox::probe(&place);
-    let sandbox = match &report.namespaces {
+    let report = probe_drivers(&place);
+    let sandbox = match &report.confined {
         Ok(()) => check("sandbox", DoctorState::Ok, "commands can be confined", None),
         Err(error) => {
             let detail = format!("commands cannot be confined: {error}");
@@ -148,28 +150,34 @@ fn sandbox(scratch: &Scratch) -> Vec<DoctorCheckDoc> {
         }
     };
     let mut checks = vec![sandbox];
-    if report.namespaces.is_ok() {
-        checks.push(match &report.overlay {
-            Ok(()) => check("driver", DoctorState::Ok, "overlay: layers are stacked here", None),
-            Err(error) => {
-                let detail = format!("copy: each command works on a plain copy, because {error}");
-                let hint = "overlayfs needs a file system such as ext4, xfs, btrfs or tmpfs, and Linux 6.7 or newer; \
-                            set OFFSHOOT_HOME to such a place";
-                check("driver", DoctorState::Warning, &detail, Some(hint))
-            }
-        });
-    }
-    if report.overlay.is_ok() {
+    let in_use = report.in_use();
+    checks.extend(in_use.map(|driver| driver_check(driver, report.refused())));
+    if in_use.is_some_and(|driver| driver.stacks()) {
         checks.push(merging(scratch));
     }
     checks
 }
 
+/// Which driver commands get, and why they do not get a better one.
+fn driver_check(
+    driver: &dyn Driver,
+    refused: Option<(&'static dyn Driver, &ServiceError)>,
+) -> DoctorCheckDoc {
+    let (name, in_use) = (driver.name(), driver.words().in_use);
+    match refused {
+        None => check("driver", DoctorState::Ok, &format!("{name}: {in_use}"), None),
+        Some((better, error)) => {
+            let detail = format!("{name}: {in_use}, because {error}");
+            check("driver", DoctorState::Warning, &detail, better.words().remedy)
+        }
+    }
+}
+
 /// Whether merging layers has to copy large files. Nobody has to do anything about it.
 fn merging(scratch: &Scratch) -> DoctorCheckDoc {
     let place = scratch.0.join("merging");
-    let able =
-        fs::create_dir(&place).is_ok() && offshoot_mount::try_data_layers(&place).unwrap_or(false);
+    let able = fs::create_dir(&place).is_ok()
+        && offshoot_workspace::try_data_layers(&place).unwrap_or(false);
     let detail = match able {
         true => "large files stay where they are when layers are merged",
         false => "large files are copied when layers are merged: this kernel cannot leave them",

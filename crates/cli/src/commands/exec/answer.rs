@@ -10,7 +10,7 @@ use super::closing::Closing;
 use super::live::{Live, Printed};
 use super::{Ask, refused, summary};
 use crate::context::Context;
-use crate::error::{CliError, Result};
+use crate::error::{CliError, Result, body};
 use crate::interrupt::{self, Watch};
 use crate::output::{self, finish_write, print_json};
 use crate::render::listing::Listing;
@@ -52,13 +52,7 @@ impl Answer {
     ) -> Live<'a> {
         let silent = !self.form.is_text() || context.output.is_quiet();
         let offline = ask.net == Network::None && !ask.asked;
-        Live::new(
-            self.form,
-            context.settings.config.ui.progress,
-            silent,
-            (offline, ask.shell),
-            ready,
-        )
+        Live::new(self.form, context.config().ui.progress, silent, (offline, ask.shell), ready)
     }
 
     /// Watches for signals while the vault of a folder is made; what is then said has the form that was asked for.
@@ -67,10 +61,10 @@ impl Answer {
             return Watch::start(context, interrupt::NOTHING);
         }
         let interrupted = CliError::new(ExitCode::Interrupted, interrupt::NOTHING);
-        let mut document = refused::envelope(ask, context, interrupted.body());
+        let mut document = refused::envelope(ask, context, body(&interrupted));
         Watch::answering(interrupt::NOTHING, move |error| {
             document.result.interrupted = true;
-            document.result.error = Some(error.body());
+            document.result.error = Some(body(error));
             drop(self.print(document));
         })
     }
@@ -80,7 +74,7 @@ impl Answer {
         let refusal = refusal(verdict);
         let code = refusal.code().number();
         if self.form.is_text() {
-            output::eprint(&summary::refusal(&refusal, verdict));
+            output::eprint(&summary::refusal(&refusal, verdict, context.engine.user_rule_file()));
         } else {
             let mut document = refused::envelope(ask, context, refusal);
             document.result.state = verdict_state(verdict);
@@ -97,7 +91,7 @@ impl Answer {
         if self.form.is_text() {
             output::report_error(error, false);
         } else {
-            let mut document = refused::envelope(ask, context, error.body());
+            let mut document = refused::envelope(ask, context, body(error));
             document.notes = context.output.take_notes();
             self.print(document)?;
         }

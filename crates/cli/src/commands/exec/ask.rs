@@ -7,6 +7,7 @@ use offshoot_workspace::{CommandLine, ExecutionTimeout};
 
 use super::Options;
 use crate::commands::policy::question::Question;
+use crate::context::Context;
 
 /// One command that somebody asks for.
 #[derive(Debug)]
@@ -50,7 +51,7 @@ pub(crate) enum Input {
 
 impl Ask<'_> {
     /// The same as a question, for where there is no vault yet.
-    pub(super) fn question(&self) -> Question<'_> {
+    pub(super) fn question(&self, context: &Context) -> Question<'_> {
         Question {
             cwd: self.options.cwd.as_deref(),
             net: self.net,
@@ -58,6 +59,7 @@ impl Ask<'_> {
             terminal: self.input == Input::Terminal,
             stdin: self.input == Input::Stream,
             env: &self.options.env,
+            user_home: context.engine.options().user_home(),
         }
     }
 

@@ -4,8 +4,10 @@ use offshoot_workspace::{ExecutionResult, RuntimeOptions};
 
 use super::Ask;
 use super::setup::Place;
-use crate::config::format_duration;
+use std::path::PathBuf;
+
 use crate::context::Context;
+use offshoot_engine::settings::format_duration;
 
 /// What the last words about an exec need to know beside its envelope.
 #[derive(Debug, Default)]
@@ -20,13 +22,22 @@ pub(super) struct Closing {
     pub(super) signal: Option<i32>,
     /// How many warnings were told when the command started.
     pub(super) told: usize,
+    /// The file that a rule of the user belongs in.
+    pub(super) rules: Option<PathBuf>,
 }
 
 impl Closing {
-    pub(super) fn new(ask: &Ask<'_>, options: &RuntimeOptions) -> Self {
+    pub(super) fn new(ask: &Ask<'_>, context: &Context, options: &RuntimeOptions) -> Self {
         let signal = options.signals.as_ref().and_then(|signals| signals.asked_by());
         let (limit, longer) = limit(ask);
-        Self { options: String::new(), limit, longer, signal, told: 0 }
+        Self {
+            options: String::new(),
+            limit,
+            longer,
+            signal,
+            told: 0,
+            rules: context.engine.user_rule_file(),
+        }
     }
 
     /// With the options for a further command.

@@ -4,14 +4,13 @@ use offshoot_protocol::Network;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
 
-use offshoot_policy::{Category, Engine, Verdict};
+use offshoot_policy::{Category, Policy, Verdict};
 use offshoot_workspace::judge;
 
 use super::{Ask, Form};
 use crate::context::Context;
 use crate::error::Result;
 use crate::output;
-use crate::projects;
 use crate::render::{DIM, line, paint};
 use crate::terminal;
 
@@ -19,7 +18,7 @@ use crate::terminal;
 pub(super) fn settle(
     ask: &mut Ask<'_>,
     context: &Context,
-    policy: &Engine,
+    policy: &Policy,
     project: Option<&Path>,
     form: Form,
 ) -> Result<()> {
@@ -27,17 +26,18 @@ pub(super) fn settle(
         ask.net = net;
         return Ok(());
     }
-    ask.net = context.settings.config.exec.net;
-    if let Some(net) = project.and_then(projects::remembered_net) {
-        ask.net = net;
+    ask.net = context.config().exec.net.into();
+    if let Some(net) = project.and_then(|project| context.engine.remembered_net(project)) {
+        ask.net = net.into();
     }
     if ask.net == Network::None && asks(context, form) {
         let place = project.unwrap_or(Path::new("/"));
-        let verdict = judge(policy, &ask.command, &ask.question().context(place, Vec::new())?);
+        let verdict =
+            judge(policy, &ask.command, &ask.question(context).context(place, Vec::new())?);
         if verdict.decision.runs()
             && let Some(what) = needing(&verdict)
         {
-            ask.net = answer(&what, project)?;
+            ask.net = answer(&what, project, context)?;
             ask.asked = true;
         }
     }
@@ -66,7 +66,7 @@ fn asks(context: &Context, form: Form) -> bool {
     attended && form.is_text() && !context.output.is_quiet() && !unattended
 }
 
-fn answer(what: &str, project: Option<&Path>) -> Result<Network> {
+fn answer(what: &str, project: Option<&Path>, context: &Context) -> Result<Network> {
     let always = if project.is_some() { "/always" } else { "" };
     output::eprint(&format!("{} needs the network. Allow it? [y/N{always}] ", line(what)));
     drop(std::io::stderr().flush());
@@ -77,7 +77,7 @@ fn answer(what: &str, project: Option<&Path>) -> Result<Network> {
     match (answer.trim().to_lowercase().as_str(), project) {
         ("y" | "yes", _) => Ok(Network::Host),
         ("a" | "always", Some(project)) => {
-            let file = projects::remember_net(project, Network::Host)?;
+            let file = context.engine.remember_net(project, Network::Host)?;
             let text = format!("remembered for this project in {}", file.display());
             output::eprint(&format!("{}\n", paint(DIM, &line(&text))));
             Ok(Network::Host)

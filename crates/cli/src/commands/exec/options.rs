@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use offshoot_engine::settings::parse_duration;
 use offshoot_protocol::{CheckpointMode, DriverChoice, Network};
 use offshoot_workspace::ExecutionTimeout;
 
 use crate::complete;
-use crate::config::parse_duration;
 use crate::words::words;
 
 /// Where and how a command runs.

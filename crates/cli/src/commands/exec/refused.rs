@@ -45,6 +45,6 @@ fn request(ask: &Ask<'_>, context: &Context) -> ExecRequestDoc {
         from: options.from.clone(),
         ephemeral: options.ephemeral,
         checkpoint: options.checkpoint,
-        actor: wire::actor(&context.actor),
+        actor: wire::actor(context.actor()),
     }
 }

@@ -3,22 +3,18 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use offshoot_policy::Engine;
+use offshoot_engine::locate::{Belongs, unsure};
+use offshoot_policy::Policy;
 use offshoot_protocol::ErrorBody;
-use offshoot_sandbox::{Limits, Signals};
-use offshoot_vault::{Binding, LinkLimit, Vault};
-use offshoot_workspace::{
-    CacheRules, Resolver, RuntimeOptions, ServiceError, WorkspaceService, check_folder,
-};
+use offshoot_sandbox::Signals;
+use offshoot_vault::{Binding, Vault};
+use offshoot_workspace::{Resolver, RuntimeOptions, ServiceError};
 
 use super::Ask;
 use crate::commands::init;
-use crate::context::{Belongs, Context, OpenVault, current_dir, unsure, user_home};
-use crate::error::{CliError, Result};
+use crate::context::{Context, OpenVault, current_dir};
+use crate::error::{CliError, Result, body};
 use crate::interrupt::{self, Watch};
-
-/// More names than this are not kept linked, however small their files are: each costs a call before every command.
-const MOST_LINKED_NAMES: u64 = 10_000;
 
 /// An open vault and where in it the caller stands.
 pub(super) struct Place {
@@ -61,9 +57,12 @@ pub(super) fn find(ask: &Ask<'_>, context: &Context) -> Result<Found> {
         let stale = first.filter(|folder| refreshes(ask, context) && folder.is_dir());
         return Ok(Found::Vault(Box::new(Place { vault, below, stale })));
     }
-    let bound = context.home.find_bound(&here).map_err(|error| context.home_error(error))?;
+    let bound = context
+        .registry()
+        .find_bound(&here)
+        .map_err(|error| context.engine.registry_error(error))?;
     let Some((listed, bound)) = bound else {
-        return Ok(Found::Project(project_of(context, &here)?));
+        return Ok(Found::Project(context.engine.project_of(&here)?));
     };
     let vault = context.open_listed(&listed)?;
     let below = standing(&here, &vault.vault)?;
@@ -79,7 +78,7 @@ pub(super) fn adopt(
     watch: Watch,
 ) -> Result<Place> {
     let here = current_dir()?;
-    let (listed, stale) = match context.belongs(&here)? {
+    let (listed, stale) = match context.engine.belongs(&here)? {
         Belongs::To(listed, bound) => (listed, refreshes(ask, context).then_some(bound)),
         Belongs::Perhaps(moved) => return Err(unsure(&moved, &here)),
         Belongs::Nowhere => (init::adopt(context, project, watch)?, None),
@@ -92,17 +91,15 @@ pub(super) fn adopt(
 /// What has to be in place before a command that may run finds or forks its workspace.
 pub(super) fn prepare(context: &Context, place: &Place) -> Result<(), ServiceError> {
     let vault = &place.vault.vault;
-    context.settle_interrupted(vault);
-    for expired in WorkspaceService::new(vault, &context.actor).sweep()? {
-        context.output.note(format!("ephemeral workspace {expired} expired and was cleaned up"));
-    }
+    context.engine.settle_interrupted(vault);
+    context.engine.sweep(vault)?;
     let Some(bound) = &place.stale else { return Ok(()) };
     if let Some(name) = context.workspace_name()
         && Resolver::new(vault).has_workspace(name)?
     {
         return Ok(());
     }
-    context.refresh(&place.vault, bound)
+    context.engine.refresh(vault, &place.vault.name, bound)
 }
 
 /// The vault that this folder belongs to, made of it at its first use.
@@ -111,26 +108,14 @@ pub(crate) fn open_or_adopt(context: &Context) -> Result<OpenVault> {
     if context.names_vault() {
         return context.vault();
     }
-    match context.belongs(&here)? {
+    match context.engine.belongs(&here)? {
         Belongs::To(..) => return context.vault(),
         Belongs::Perhaps(moved) => return Err(unsure(&moved, &here)),
         Belongs::Nowhere => {}
     }
-    let project = project_of(context, &here)?;
+    let project = context.engine.project_of(&here)?;
     let listed = init::adopt(context, &project, Watch::start(context, interrupt::NOTHING)?)?;
     context.open_listed(&listed)
-}
-
-/// The folder to take in at the first use: the git checkout that this folder is in, else the folder itself. Never all of a
-/// home or of a machine by accident.
-fn project_of(context: &Context, here: &Path) -> Result<PathBuf> {
-    let checkout = here.ancestors().find(|folder| folder.join(".git").exists());
-    let project = checkout.unwrap_or(here);
-    check_folder(&context.home, project, user_home().as_deref(), false).map_err(|error| {
-        CliError::from(ServiceError::from(error))
-            .hint("go to a project's folder, or name a vault with --vault")
-    })?;
-    Ok(project.to_owned())
 }
 
 /// Where a command starts whose caller stands here: below the top of the workspace, or in one of the vault's other folders,
@@ -147,40 +132,20 @@ fn standing(here: &Path, vault: &Vault) -> Result<Option<PathBuf>> {
 
 /// A new workspace of the main line starts from what is in the folder now; one that is there already does not.
 fn refreshes(ask: &Ask<'_>, context: &Context) -> bool {
-    ask.options.from.is_none() && context.settings.config.exec.refresh
+    ask.options.from.is_none() && context.config().exec.refresh
 }
 
 pub(super) fn options(
     ask: &Ask<'_>,
     context: &Context,
-    policy: Arc<Engine>,
+    policy: Arc<Policy>,
 ) -> Result<RuntimeOptions> {
-    let (exec, cache) = (&context.settings.config.exec, &context.settings.config.cache);
-    let limit = |value: u64| Some(value).filter(|value| *value > 0);
     let signals = Signals::take_over()
         .map_err(|error| CliError::new(offshoot_protocol::ExitCode::Failure, error.to_string()))?;
-    Ok(RuntimeOptions {
-        home: user_home(),
-        hidden: vec![context.home.dir().to_owned()],
-        limits: Limits {
-            open_files: context.open_files,
-            processes: limit(exec.max_processes),
-            file_size: limit(exec.max_file_size),
-            memory: limit(exec.max_memory),
-        },
-        broker: exec.broker,
-        output_limit: usize::try_from(exec.output_limit).unwrap_or(usize::MAX),
-        grace: exec.grace,
-        links: LinkLimit { names: MOST_LINKED_NAMES, bytes: exec.hard_link_bytes },
-        diff: context.diff_options(),
-        signals: Some(signals),
-        caches: (cache.enabled && !ask.options.no_cache)
-            .then(|| CacheRules { skip: cache.skipped(), max_size: cache.max_size }),
-        policy,
-        explain,
-    })
+    let caches = !ask.options.no_cache;
+    Ok(context.engine.runtime_options(policy, caches, Some(signals), explain))
 }
 
 fn explain(error: ServiceError) -> ErrorBody {
-    CliError::from(error).body()
+    body(&CliError::from(error))
 }

@@ -1,12 +1,13 @@
 //! What an exec did, in a few words for people.
 
+use std::path::{Path, PathBuf};
+
 use offshoot_policy::Verdict;
 use offshoot_protocol::ErrorBody;
 use offshoot_workspace::{ExecutionEnvelope, ExecutionResult, suggestion};
 
 use super::closing::Closing;
 use super::{Form, discarded};
-use crate::context::policy::user_file;
 use crate::render::listing::Listing;
 use crate::render::{self, BAD, DIM, NAME, paint};
 
@@ -25,7 +26,7 @@ pub(super) fn text(
     if let (Some(verdict), Some(_)) = (&result.decision, &result.error)
         && !verdict.decision.runs()
     {
-        text.push_str(&stopped(verdict));
+        text.push_str(&stopped(verdict, closing.rules.as_deref()));
     }
     let Some((_, workspace)) = &result.workspace else { return text };
     if result.error.is_some() {
@@ -84,18 +85,18 @@ fn left_session(result: &ExecutionResult, workspace: &str) -> String {
 }
 
 /// What is said about a command that may not run where there is no vault.
-pub(super) fn refusal(refusal: &ErrorBody, verdict: &Verdict) -> String {
-    error(refusal) + &stopped(verdict)
+pub(super) fn refusal(refusal: &ErrorBody, verdict: &Verdict, rules: Option<PathBuf>) -> String {
+    error(refusal) + &stopped(verdict, rules.as_deref())
 }
 
 /// What stopped a command, and the rule that would have let it run.
-fn stopped(verdict: &Verdict) -> String {
+fn stopped(verdict: &Verdict, rules: Option<&Path>) -> String {
     let rule = &verdict.rule;
     let file = rule.file.as_deref().map(|file| format!(" in {file}")).unwrap_or_default();
     let mut text = format!("  {} {} ({}){file}\n", paint(DIM, "rule:"), rule.name, rule.layer);
     let rule = suggestion(verdict).and_then(|remedy| remedy.rule);
-    if let (Some(rule), Some(file)) = (rule, user_file()) {
-        let file = render::host_path(&file);
+    if let (Some(rule), Some(file)) = (rule, rules) {
+        let file = render::host_path(file);
         text.push_str(&format!("  {} {file}\n", paint(DIM, "to allow it, add to")));
         text.extend(rule.lines().map(|line| format!("    {}\n", render::line(line))));
     }

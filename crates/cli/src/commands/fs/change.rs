@@ -27,7 +27,7 @@ pub(super) fn report(
     import: Option<&ImportReport>,
 ) -> Result<()> {
     let changes = std::mem::take(&mut edited.changes);
-    edited.changes = detect_renames(vault.objects()?, changes, &context.diff_options())?;
+    edited.changes = detect_renames(vault.objects()?, changes, &context.engine.diff_options())?;
     let document = wire::edit(&workspace.name, &edited, import.map(wire::import));
     // Somebody named these paths, so nothing is folded.
     let listing = Listing::new(&edited.changes, None)?;
@@ -46,7 +46,7 @@ pub(super) fn report(
 pub(super) fn write(args: &WriteArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
     let path = context.typed(vault, &args.path)?;
-    let service = FileService::new(vault, &context.actor);
+    let service = FileService::new(vault, context.actor());
     let write = |source: &mut dyn Read, name: &Path| {
         service.write(&workspace, &path, source, name, args.parents)
     };
@@ -71,14 +71,14 @@ pub(super) fn write(args: &WriteArgs, context: &Context, vault: &Vault) -> Resul
 
 pub(super) fn mkdir(args: &MkdirArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
-    let service = FileService::new(vault, &context.actor);
+    let service = FileService::new(vault, context.actor());
     let edited = service.mkdir(&workspace, &context.typed(vault, &args.path)?, args.parents)?;
     report(context, vault, &workspace, edited, None)
 }
 
 pub(super) fn cp(args: &CpArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
-    let service = FileService::new(vault, &context.actor);
+    let service = FileService::new(vault, context.actor());
     let options = CopyOptions { recursive: args.recursive };
     let (from, to) = (context.typed(vault, &args.from)?, context.typed(vault, &args.to)?);
     let edited = service.copy(&workspace, &from, &to, options)?;
@@ -87,7 +87,7 @@ pub(super) fn cp(args: &CpArgs, context: &Context, vault: &Vault) -> Result<()> 
 
 pub(super) fn mv(args: &MvArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
-    let service = FileService::new(vault, &context.actor);
+    let service = FileService::new(vault, context.actor());
     let edited = service.rename(
         &workspace,
         &context.typed(vault, &args.from)?,
@@ -98,7 +98,7 @@ pub(super) fn mv(args: &MvArgs, context: &Context, vault: &Vault) -> Result<()> 
 
 pub(super) fn rm(args: &RmArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
-    let service = FileService::new(vault, &context.actor);
+    let service = FileService::new(vault, context.actor());
     let edited =
         service.remove(&workspace, &context.typed_all(vault, &args.paths)?, args.recursive)?;
     report(context, vault, &workspace, edited, None)
@@ -109,7 +109,7 @@ pub(super) fn revert(args: &RevertArgs, context: &Context, vault: &Vault) -> Res
     let base = format!("{}@base", workspace.name);
     let at = args.at.as_deref().unwrap_or(&base);
     let point = Resolver::new(vault).point(at, Some(&workspace))?;
-    let service = FileService::new(vault, &context.actor);
+    let service = FileService::new(vault, context.actor());
     let root = &point.snapshot.root;
     let edited =
         service.revert(&workspace, &context.typed_all(vault, &args.paths)?, root, &point.label)?;

@@ -6,19 +6,18 @@ use offshoot_workspace::{FileService, wire};
 
 use super::change::report;
 use super::{ExportArgs, ImportArgs};
-use crate::commands::init::report_skipped;
 use crate::context::Context;
 use crate::error::Result;
 use crate::render;
 
 pub(super) fn import(args: &ImportArgs, context: &Context, vault: &Vault) -> Result<()> {
     let workspace = context.workspace_to_change(vault)?;
-    let options = context.import_options();
-    let service = FileService::new(vault, &context.actor);
+    let options = context.engine.import_options();
+    let service = FileService::new(vault, context.actor());
     let path = context.typed(vault, &args.path)?;
     let (edited, imported) = service.import(&workspace, &args.source, &path, &options)?;
     drop(options);
-    report_skipped(context, &imported);
+    context.engine.tell_skipped(&imported);
     report(context, vault, &workspace, edited, Some(&imported))
 }
 
@@ -28,9 +27,9 @@ pub(super) fn export(args: &ExportArgs, context: &Context, vault: &Vault) -> Res
     let options = ExportOptions {
         // Only root can give files away; for others everything is their own.
         owners: rustix::process::geteuid().is_root(),
-        threads: context.settings.config.import.threads.into(),
+        threads: context.config().import.threads.into(),
     };
-    let service = FileService::new(vault, &context.actor);
+    let service = FileService::new(vault, context.actor());
     let entry = service.export(&point.snapshot.root, &path, &args.destination, &options)?;
     let (entries, bytes) =
         entry.directory().map_or((1, entry.size()), |dir| (dir.entries, dir.bytes));

@@ -54,8 +54,8 @@ pub(crate) fn explain(args: &CheckArgs, context: &Context) -> Result<()> {
 }
 
 fn ask(args: &CheckArgs, context: &Context) -> Result<(Verdict, PolicyVerdictDoc)> {
-    let files = context.policy(&args.policy);
-    let engine = files.current()?;
+    let files = context.engine.policy(&args.policy);
+    let policy = files.current()?;
     let command = match &args.shell {
         Some(text) => CommandLine::Shell(text.clone()),
         None => CommandLine::Argv(args.command.clone()),
@@ -67,9 +67,10 @@ fn ask(args: &CheckArgs, context: &Context) -> Result<(Verdict, PolicyVerdictDoc
         terminal: args.terminal,
         stdin: false,
         env: &args.env,
+        user_home: context.engine.options().user_home(),
     };
     let (workspace, folders) = places(context)?;
-    let verdict = judge(&engine, &command, &question.context(&workspace, folders)?);
+    let verdict = judge(&policy, &command, &question.context(&workspace, folders)?);
     let document = wire::policy_verdict(&command, &verdict, files.present());
     Ok((verdict, document))
 }
@@ -78,7 +79,7 @@ fn ask(args: &CheckArgs, context: &Context) -> Result<(Verdict, PolicyVerdictDoc
 fn places(context: &Context) -> Result<(PathBuf, Vec<PathBuf>)> {
     let here = current_dir()?;
     // Without a vault the question is still a good one.
-    if let Some((listed, _)) = context.home.find_bound(&here).ok().flatten() {
+    if let Some((listed, _)) = context.registry().find_bound(&here).ok().flatten() {
         let bindings = context.open_listed(&listed)?.vault.bindings()?;
         let (first, further): (Vec<_>, Vec<_>) = bindings.iter().partition(|one| one.is_first());
         let folders = further.into_iter().map(Binding::host_path).collect();

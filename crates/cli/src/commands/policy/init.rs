@@ -5,11 +5,11 @@ use std::io::Write;
 use std::path::Path;
 
 use clap::Args;
+use offshoot_engine::rules::project_rule_file;
 use offshoot_policy::Layer;
 use offshoot_protocol::{ExitCode, PolicyInitDoc};
 use offshoot_workspace::policy_layer;
 
-use crate::context::policy::{project_place, user_places};
 use crate::context::{Context, current_dir};
 use crate::error::{CliError, Result};
 use crate::render::host_path;
@@ -27,8 +27,8 @@ const PROJECT: &str = include_str!("project.toml");
 
 pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<()> {
     let (layer, path, text) = match args.project {
-        true => (Layer::Project, Some(project_place(&current_dir()?)), PROJECT),
-        false => (Layer::User, user_places().into_iter().next(), USER),
+        true => (Layer::Project, Some(project_rule_file(&current_dir()?)), PROJECT),
+        false => (Layer::User, context.engine.user_rule_files().into_iter().next(), USER),
     };
     let path = path.ok_or_else(|| {
         CliError::new(ExitCode::Usage, "there is no place for your rules: HOME is not set")

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use offshoot_policy::Context;
 use offshoot_protocol::Network;
 
-use crate::context::{current_dir, user_home};
+use crate::context::current_dir;
 use crate::error::Result;
 
 /// What is known about a command beside itself.
@@ -19,6 +19,7 @@ pub(crate) struct Question<'a> {
     pub(crate) terminal: bool,
     pub(crate) stdin: bool,
     pub(crate) env: &'a [OsString],
+    pub(crate) user_home: Option<PathBuf>,
 }
 
 impl Question<'_> {
@@ -39,7 +40,7 @@ impl Question<'_> {
             workspace: project.to_owned(),
             folders,
             cwd,
-            home: user_home(),
+            home: self.user_home.clone(),
             network: self.net,
             read_only: self.read_only,
             terminal: self.terminal,

@@ -8,7 +8,7 @@ use offshoot_policy::Layer;
 use offshoot_workspace::{PolicyFile, Replay, ReplayService, Resolver, layer_of, wire};
 
 use super::test::LAYERS;
-use crate::context::{Context, user_home};
+use crate::context::Context;
 use crate::error::Result;
 use crate::render::{self, DIM, paint, table};
 use crate::words::words_of;
@@ -25,17 +25,17 @@ pub(crate) struct ReplayArgs {
 
 pub(crate) fn run(args: &ReplayArgs, context: &Context) -> Result<()> {
     let layer = layer_of(args.layer);
-    let mut files = context.policy_files();
+    let mut files = context.engine.policy_files();
     files.retain(|file| file.layer != layer || layer == Layer::Request);
     files.push(PolicyFile { layer, path: args.file.clone(), required: true });
-    let engine = context.policy_of(files).current()?;
+    let policy = context.engine.policy_of(files).current()?;
     let opened = context.vault()?;
     let workspace = match context.workspace_name() {
         Some(name) => Some(Resolver::new(&opened.vault).workspace(name)?.id),
         None => None,
     };
-    let home = user_home();
-    let replay = ReplayService::new(&opened.vault, &engine, home.as_ref())?.run(workspace)?;
+    let home = context.engine.options().user_home();
+    let replay = ReplayService::new(&opened.vault, &policy, home.as_ref())?.run(workspace)?;
     context.output.data(wire::policy_replay(&replay), |_| text(&replay))
 }
 

@@ -27,14 +27,14 @@ pub(crate) const LAYERS: &[PolicyLayer] =
 
 pub(crate) fn run(args: &TestArgs, context: &Context) -> Result<()> {
     let files = match args.files.is_empty() {
-        true => context.policy(&[]),
+        true => context.engine.policy(&[]),
         false => {
             let file = |path: &PathBuf| PolicyFile {
                 layer: layer_of(args.layer),
                 path: path.clone(),
                 required: true,
             };
-            context.policy_of(args.files.iter().map(file).collect())
+            context.engine.policy_of(args.files.iter().map(file).collect())
         }
     };
     let document = document(&files)?;
@@ -50,10 +50,10 @@ fn document(files: &PolicyFiles) -> Result<PolicyTestDoc> {
         warnings: Vec::new(),
     };
     match files.current() {
-        Ok(engine) => {
-            document.rules = engine.rule_count() as u64;
-            document.examples = engine.example_count() as u64;
-            document.warnings = engine.warnings().iter().map(ToString::to_string).collect();
+        Ok(policy) => {
+            document.rules = policy.rule_count() as u64;
+            document.examples = policy.example_count() as u64;
+            document.warnings = policy.warnings().iter().map(ToString::to_string).collect();
         }
         Err(PolicyFileError::Rules(error)) => {
             document.problems = error.problems.iter().map(ToString::to_string).collect();

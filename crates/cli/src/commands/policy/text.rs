@@ -71,5 +71,5 @@ fn rule_text(rule: &RuleDoc) -> String {
 /// A decision in its colour.
 pub(super) fn decision(decision: Decision) -> String {
     let colour = if decision.runs() { GOOD } else { BAD };
-    paint(colour, decision.word())
+    paint(colour, decision.as_str())
 }

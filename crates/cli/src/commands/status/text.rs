@@ -107,8 +107,8 @@ fn next(status: &Status) -> String {
         return format!("{}\n", paint(DIM, &format!("resolve: offshoot pull -w {name}")));
     }
     let text = match status.folders.is_empty() || status.folders.iter().any(Binding::is_gone) {
-        true => format!("look: offshoot review -w {name}"),
-        false => format!("look: offshoot review -w {name}   bring home: offshoot commit -w {name}"),
+        true => format!("review: offshoot review -w {name}"),
+        false => format!("review: offshoot review -w {name}   commit: offshoot commit -w {name}"),
     };
     format!("{}\n", paint(DIM, &text))
 }

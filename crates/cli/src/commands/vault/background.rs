@@ -7,7 +7,7 @@ use crate::context::{Context, OpenVault};
 /// Starts `offshoot vault WORDS` apart from whoever waits for this process. It says that it is in the background, and gets the
 /// settings that matter there.
 pub(super) fn start(context: &Context, opened: &OpenVault, words: &[&str]) -> std::io::Result<()> {
-    let config = &context.settings.config;
+    let config = &context.config();
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("vault").args(words).args(["--background", "--quiet"]).arg(&opened.name);
     // It works in no folder, so what a project's file says is passed on.
@@ -23,7 +23,7 @@ pub(super) fn start(context: &Context, opened: &OpenVault, words: &[&str]) -> st
         format!("store.busy_timeout={}ms", config.store.busy_timeout.as_millis()),
     ];
     command.args(settings.iter().flat_map(|setting| ["-c", setting]));
-    command.arg("--home").arg(context.home.dir());
+    command.arg("--home").arg(context.registry().dir());
     command.env_remove("OFFSHOOT_VAULT").env_remove("OFFSHOOT_WORKSPACE");
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.current_dir("/").spawn().map(drop)

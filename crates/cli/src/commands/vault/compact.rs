@@ -67,7 +67,7 @@ pub(super) fn run(args: &CompactArgs, context: &Context) -> Result<()> {
         });
     }
     let scope = workspace.map_or(CompactScope::Vault, |found| CompactScope::Workspace(found.id));
-    let depth = if args.all { FEWEST } else { context.settings.config.compact.depth.into() };
+    let depth = if args.all { FEWEST } else { context.config().compact.depth.into() };
     let done = match CompactionService::new(&opened.vault).run(scope, depth) {
         // Whoever is at it does it all.
         Err(ServiceError::Compacting) if args.background => Vec::new(),

@@ -1,12 +1,12 @@
 //! `offshoot vault info`: what a vault is, what it takes on disk and what for.
 
 use clap::Args;
+use offshoot_engine::project;
 use offshoot_protocol::{CollectionDoc, StorageClass, StorageDoc, VaultInfoDoc};
 use offshoot_vault::{GcDue, GcOptions, Id, Vault};
 use offshoot_workspace::wire;
 
-use super::{maintain, open, text, vault_doc};
-use crate::commands::gc;
+use super::{open, text, vault_doc};
 use crate::context::{Context, OpenVault};
 use crate::error::Result;
 use crate::render::{self, DIM, NAME, fields, paint};
@@ -16,13 +16,13 @@ Examples:
   offshoot vault info
   offshoot vault info demo --exact
 
-Without --exact it says what is recorded, which takes no time: the bytes of files, not of blocks.";
+Without --exact, sizes are those on record: bytes of files, not of disk blocks.";
 
 #[derive(Debug, Args)]
 pub(crate) struct InfoArgs {
-    /// The vault [default: the one that this folder belongs to]
+    /// Vault [default: the one of the current folder]
     name: Option<String>,
-    /// Look at every file as well, and say how much is garbage
+    /// Measure every file, and show how much is garbage
     #[arg(long)]
     exact: bool,
 }
@@ -33,8 +33,8 @@ pub(super) fn run(args: &InfoArgs, context: &Context) -> Result<()> {
     let figures = vault.figures()?;
     let top = vault.objects()?.root(&head.root)?;
     let (files_bytes, entries) = top.directory().map_or((0, 0), |dir| (dir.bytes, dir.entries));
-    let config = &context.settings.config;
-    let due = vault.gc_due(&maintain::schedule(config))?;
+    let config = &context.config();
+    let due = vault.gc_due(&project::schedule(config))?;
     let usage = vault.storage_usage(due.last.as_ref())?;
     let garbage_bytes = args.exact.then(|| garbage(&vault, context)).transpose()?;
     let document = VaultInfoDoc {
@@ -130,8 +130,8 @@ fn collection(due: &GcDue, auto: bool) -> CollectionDoc {
 
 /// What a collection would take.
 fn garbage(vault: &Vault, context: &Context) -> Result<u64> {
-    let options = GcOptions { dry_run: true, ..gc::kept(&context.settings.config) };
-    Ok(vault.collect(&options, &context.actor)?.freed())
+    let options = GcOptions { dry_run: true, ..project::kept(context.config()) };
+    Ok(vault.collect(&options, context.actor())?.freed())
 }
 
 /// What something is there for; the catalog says so itself.

@@ -1,14 +1,13 @@
 //! `offshoot vault maintain`: what commands start in the background when there is something to tidy.
 
 use clap::Args;
-use offshoot_vault::{GcSchedule, Id};
-use offshoot_workspace::{MaintenanceOptions, MaintenanceService, Resolver};
+use offshoot_vault::Id;
+use offshoot_workspace::{MaintenanceService, Resolver};
 
 use super::background;
-use crate::commands::gc;
-use crate::config::Config;
 use crate::context::{Context, OpenVault};
 use crate::error::Result;
+use offshoot_engine::project::maintenance;
 
 #[derive(Debug, Args)]
 pub(crate) struct MaintainArgs {
@@ -31,28 +30,16 @@ pub(super) fn run(args: &MaintainArgs, context: &Context) -> Result<()> {
     let workspace =
         context.workspace_name().and_then(|name| Resolver::new(&vault).workspace(name).ok());
     let workspace = workspace.map_or_else(Id::random, |workspace| workspace.id);
-    let service = MaintenanceService::new(&vault, options(&context.settings.config));
-    Ok(service.run(workspace, &context.actor)?)
+    let service = MaintenanceService::new(&vault, maintenance(context.config()));
+    Ok(service.run(workspace, context.actor())?)
 }
 
 /// Starts it after a command in a workspace, where there is something to do.
 pub(crate) fn after_command(context: &Context, opened: &OpenVault, workspace: &Id) {
-    let service = MaintenanceService::new(&opened.vault, options(&context.settings.config));
+    let service = MaintenanceService::new(&opened.vault, maintenance(context.config()));
     if service.is_due(workspace).unwrap_or(false) {
         // The command is done and was answered; the next one tries again.
         let words = ["maintain", "--workspace", &workspace.to_string()];
         drop(background::start(context, opened, &words));
-    }
-}
-
-/// When garbage is collected without being asked for.
-pub(crate) fn schedule(config: &Config) -> GcSchedule {
-    GcSchedule { operations: config.gc.auto_operations, bytes: config.gc.auto_size }
-}
-
-fn options(config: &Config) -> MaintenanceOptions {
-    MaintenanceOptions {
-        compact: config.compact.auto.then_some(config.compact.depth.into()),
-        collect: config.gc.auto.then(|| (gc::kept(config), schedule(config))),
     }
 }

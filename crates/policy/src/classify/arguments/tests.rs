@@ -2,7 +2,7 @@
 
 use crate::category::{Categories, Category};
 use crate::knowledge::{Effect, Known, Language, Operands, Role, Style, Tool};
-use crate::script::{Piece, Word};
+use crate::script::{Word, WordPiece};
 
 use super::{Reading, Strange, Value};
 
@@ -97,8 +97,8 @@ fn word(text: &str) -> Word {
     let Some((before, behind)) = text.split_once('$') else { return Word::new(text) };
     let before = before.trim_end_matches('"');
     let quoted = text.contains('"');
-    let known = |text: &str| (!text.is_empty()).then(|| Piece::Literal(text.to_owned()));
-    let pieces = [known(before), Some(Piece::Unknown { splits: !quoted }), known(behind)];
+    let known = |text: &str| (!text.is_empty()).then(|| WordPiece::Literal(text.to_owned()));
+    let pieces = [known(before), Some(WordPiece::Unknown { splits: !quoted }), known(behind)];
     Word { pieces: pieces.into_iter().flatten().collect() }
 }
 

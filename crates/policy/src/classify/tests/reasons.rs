@@ -71,7 +71,7 @@ fn no_reason_is_told_twice() {
 
 #[test]
 fn what_is_decided_names_the_path() {
-    let engine = crate::Engine::new(&crate::EngineOptions::default()).expect("no rules, no errors");
-    let verdict = engine.decide(&parse_text(b"rm x"), &context());
+    let policy = crate::Policy::new(&crate::PolicyOptions::default()).expect("no rules, no errors");
+    let verdict = policy.decide(&parse_text(b"rm x"), &context());
     assert_eq!(verdict.reason, "deletes /home/dev/project/x");
 }

@@ -1,6 +1,6 @@
 //! What dash and bash both read, but differently: both readings are there.
 
-use super::check;
+use super::{check, parse_text};
 
 #[test]
 fn quotes() {
@@ -30,8 +30,24 @@ fn braces() {
     check("rm ''{,x}", &["rm '' x", "rm {,x}"]);
     check("rm {a,b{}", &["rm {a,b{}"]);
     check("rm {a,b{}}", &["rm a b{}", "rm {a,b{}}"]);
+    check("xargs -I{} rm {}", &["xargs -I{} rm {}"]);
     check("rm ~:", &["rm ‹~›:", "rm ~:"]);
     check("x={a,b}", &["x={a,b}"]);
+}
+
+/// To bash a brace ahead of all commas closes nothing: `{a}b,c}` is `a}b` and `c`.
+#[test]
+fn braces_that_close_nothing() {
+    for word in
+        ["{a}b,-c}", "{a}\\{b,-c}", "x{}b,-c}", "''{}b,-c}", "{a,b}{}c,-d}", "{a}{b,c}d,-e}"]
+    {
+        let script = parse_text(format!("sort {word}").as_bytes());
+        assert_eq!(super::lines(&script)[0], "sort $", "{word}");
+    }
+    check(
+        "sort {a}b {a}b,c {}b,c} {a{b}c,d}",
+        &["sort {a}b {a}b,c {}b,c} a{b}c d", "sort {a}b {a}b,c {}b,c} {a{b}c,d}"],
+    );
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use super::{check, first_reading, parse_text};
+use super::{check, parse_text};
 use crate::parse::{MAX_TEXT, parse_argv};
 
 #[test]
@@ -44,43 +44,40 @@ fn nesting_is_bounded_and_so_is_the_stack() {
 fn too_deep_is_unclear() {
     for (open, close) in [("(", ")"), ("{ ", ";}"), ("a $(", ")"), ("\"${x:-", "}\"")] {
         let text = |count| format!("{}a{}", open.repeat(count), close.repeat(count));
-        assert!(first_reading(text(20).as_bytes()).unclear.is_empty(), "{open}");
+        assert!(parse_text(text(20).as_bytes()).unclear.is_empty(), "{open}");
         assert!(!parse_text(text(70).as_bytes()).unclear.is_empty(), "{open}");
     }
 }
 
+/// A parser that keeps no count of its levels, or of what it reads again, does not live through these.
 #[test]
-fn a_second_reading_objects_and_does_no_harm() {
-    let objections = |text: &str| parse_text(text.as_bytes()).unclear.len();
-    assert_eq!(objections("ls -la | head"), 0);
-    assert_eq!(objections("for x in a; { b; }"), 1);
-    for text in ["ls ~99999999999999999999", "ls 99999999999>f", &"case x in x) ".repeat(40)] {
-        assert!(objections(text) > 0, "{text}");
-    }
-    let nested = format!("{}:{}", ": \"x$(".repeat(30), ")\"".repeat(30));
-    assert_eq!(objections(&nested), 1);
+fn numbers_and_levels_that_are_too_much_do_no_harm() {
+    check("ls ~99999999999999999999", &["ls ‹~99999999999999999999›"]);
+    assert!(!parse_text("case x in x) ".repeat(40).as_bytes()).unclear.is_empty());
+    let nested = |count| format!("{}:{}", ": \"x$(".repeat(count), ")\"".repeat(count));
+    assert_eq!(parse_text(nested(20).as_bytes()).commands.len(), 21);
+    assert!(!parse_text(nested(40).as_bytes()).unclear.is_empty());
 }
 
 #[test]
-fn what_is_too_long_is_not_read_twice() {
-    let text = |length: usize| "ab ".repeat(length.div_ceil(3))[..length].to_owned();
-    let whys = |length| {
-        let script = parse_text(text(length).as_bytes());
-        script.unclear.into_iter().map(|unclear| unclear.why).collect::<Vec<_>>()
-    };
-    assert_eq!(whys(4096), Vec::<String>::new());
-    assert_eq!(whys(4097), ["it is too long to be read twice"]);
-}
-
-/// The second parser looked for ever for the end of a here-document that begins in the last line.
-#[test]
-fn a_here_document_in_the_last_line_is_read() {
+fn what_has_no_command_where_one_has_to_be_is_unclear() {
     for text in
-        ["cat <<'' 'a\nb' ", "cat <<'' 'a\nb' \\\n", "cat <<'' 'a\nb' # c", "x $(cat <<'' 'a\nb' )"]
+        ["if a; then fi", "if then a; fi", "while a; do done", "while do a; done", "{ }", "( )"]
     {
-        let script = parse_text(text.as_bytes());
-        assert!(!script.commands.is_empty() || !script.unclear.is_empty(), "{text:?}");
+        let whys: Vec<String> =
+            parse_text(text.as_bytes()).unclear.into_iter().map(|unclear| unclear.why).collect();
+        assert_eq!(whys, ["there is no command where one has to be"], "{text}");
     }
+    for text in ["a $( )", "case x in x) ;; esac", "", "# a"] {
+        assert!(parse_text(text.as_bytes()).unclear.is_empty(), "{text}");
+    }
+}
+
+#[test]
+fn what_more_may_change_is_unclear() {
+    check("!(a)", &["a apart", "? `!(` may begin a pattern"]);
+    check("! (a)", &["a apart"]);
+    check("a b\\", &["a b\\", "? it ends with a backslash"]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use offshoot_protocol::Goal;
 
 use super::report::WayOn;
-use crate::exec::shell_word;
+use crate::exec::request::shell_word;
 
 /// How a merge starts.
 const MERGE: &str = "git merge ";

@@ -1,0 +1,16 @@
+//! Running commands in workspaces.
+
+mod command;
+mod environment;
+mod events;
+mod handle;
+mod request;
+
+pub use command::{Command, Input};
+pub use events::{Event, Events};
+pub use handle::Exec;
+pub use offshoot_protocol::{CheckpointMode, DriverChoice, Network};
+pub use offshoot_workspace::{
+    CommandLine, ExecutionEnvelope, ExecutionObserver, ExecutionPlace, ExecutionResult,
+    ExecutionTimeout,
+};

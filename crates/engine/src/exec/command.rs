@@ -1,0 +1,239 @@
+//! What somebody wants to run, and how.
+
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use offshoot_protocol::{CheckpointMode, DriverChoice, Network};
+use offshoot_sandbox::Terminal;
+use offshoot_workspace::{CommandLine, ExecutionTimeout};
+
+/// A command to run in a workspace. Everything but the command itself has a default, mostly by the settings.
+///
+/// ```
+/// use std::time::Duration;
+/// use offshoot_engine::exec::Command;
+///
+/// let test = Command::new(["cargo", "test"]).timeout(Duration::from_secs(600)).variable("RUST_BACKTRACE=1");
+/// let line = Command::shell("make && make check");
+/// # let _ = (test, line);
+/// ```
+#[derive(Debug)]
+pub struct Command {
+    pub(crate) line: CommandLine,
+    pub(crate) directory: Option<PathBuf>,
+    pub(crate) variables: Vec<OsString>,
+    pub(crate) input: Input,
+    pub(crate) timeout: Option<ExecutionTimeout>,
+    pub(crate) network: Option<Network>,
+    pub(crate) read_only: bool,
+    pub(crate) checkpoint: CheckpointMode,
+    pub(crate) driver: Option<DriverChoice>,
+    pub(crate) verify: bool,
+    pub(crate) patch: bool,
+    pub(crate) wait: Option<Duration>,
+    pub(crate) keep: bool,
+    pub(crate) caches: bool,
+    pub(crate) record: bool,
+    pub(crate) rules: Vec<PathBuf>,
+    pub(crate) session: bool,
+    pub(crate) joins: bool,
+    pub(crate) mark_prompt: bool,
+}
+
+/// What a command reads.
+#[derive(Debug, Default)]
+pub enum Input {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// These bytes.
+    Bytes(Vec<u8>),
+    /// What comes from a descriptor.
+    From(OwnedFd),
+    /// What is typed at a terminal; the command has one too.
+    Terminal(Terminal),
+}
+
+impl Command {
+    /// A program and its arguments.
+    pub fn new<I>(arguments: I) -> Self
+    where
+        I: IntoIterator,
+        I::Item: Into<OsString>,
+    {
+        Self::of(CommandLine::Argv(arguments.into_iter().map(Into::into).collect()))
+    }
+
+    /// A text for the shell.
+    pub fn shell(text: impl Into<OsString>) -> Self {
+        Self::of(CommandLine::Shell(text.into()))
+    }
+
+    /// A command line of either kind.
+    pub fn of(line: CommandLine) -> Self {
+        Self {
+            line,
+            directory: None,
+            variables: Vec::new(),
+            input: Input::Nothing,
+            timeout: None,
+            network: None,
+            read_only: false,
+            checkpoint: CheckpointMode::Auto,
+            driver: None,
+            verify: false,
+            patch: false,
+            wait: None,
+            keep: false,
+            caches: true,
+            record: true,
+            rules: Vec::new(),
+            session: false,
+            joins: false,
+            mark_prompt: false,
+        }
+    }
+
+    /// Starts in this directory: relative to the workspace, or an absolute path inside.
+    #[must_use]
+    pub fn directory(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.directory = Some(directory.into());
+        self
+    }
+
+    /// Sets a variable, as `NAME=VALUE`, or passes one of the caller on, as `NAME`. Of the caller's own a command gets only
+    /// those that it needs to find programs and to print as people read; keys and tokens are not among them.
+    #[must_use]
+    pub fn variable(mut self, item: impl Into<OsString>) -> Self {
+        self.variables.push(item.into());
+        self
+    }
+
+    /// Gives it something to read.
+    #[must_use]
+    pub fn input(mut self, input: Input) -> Self {
+        self.input = input;
+        self
+    }
+
+    /// Ends it after this time, instead of `exec.timeout`.
+    #[must_use]
+    pub fn timeout(self, limit: Duration) -> Self {
+        let millis = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+        self.time(ExecutionTimeout::Millis(millis))
+    }
+
+    /// Lets it take so long, or as long as it wants.
+    #[must_use]
+    pub fn time(mut self, time: ExecutionTimeout) -> Self {
+        self.timeout = Some(time);
+        self
+    }
+
+    /// Says what it can reach, instead of `exec.net`.
+    #[must_use]
+    pub fn network(mut self, network: Network) -> Self {
+        self.network = Some(network);
+        self
+    }
+
+    /// Makes every write to the workspace fail. It can run beside others.
+    #[must_use]
+    pub fn read_only(mut self, read_only: bool) -> Self {
+        self.read_only = read_only;
+        self
+    }
+
+    /// Says when a checkpoint is made before it.
+    #[must_use]
+    pub fn checkpoint(mut self, mode: CheckpointMode) -> Self {
+        self.checkpoint = mode;
+        self
+    }
+
+    /// Says how the workspace is made a directory, instead of `exec.driver`.
+    #[must_use]
+    pub fn driver(mut self, driver: DriverChoice) -> Self {
+        self.driver = Some(driver);
+        self
+    }
+
+    /// Compares the files of the workspace with their hashes first; nothing runs where one is damaged.
+    #[must_use]
+    pub fn verify(mut self, verify: bool) -> Self {
+        self.verify = verify;
+        self
+    }
+
+    /// Adds its changes as a patch to what it answers.
+    #[must_use]
+    pub fn patch(mut self, patch: bool) -> Self {
+        self.patch = patch;
+        self
+    }
+
+    /// Waits so long for a workspace in which something else runs.
+    #[must_use]
+    pub fn wait(mut self, limit: Duration) -> Self {
+        self.wait = Some(limit);
+        self
+    }
+
+    /// Keeps a workspace that is made for it, even where nothing changes.
+    #[must_use]
+    pub fn keep(mut self, keep: bool) -> Self {
+        self.keep = keep;
+        self
+    }
+
+    /// Says whether it gets the package caches of the vault.
+    #[must_use]
+    pub fn caches(mut self, caches: bool) -> Self {
+        self.caches = caches;
+        self
+    }
+
+    /// Says whether what it prints is kept.
+    #[must_use]
+    pub fn record(mut self, record: bool) -> Self {
+        self.record = record;
+        self
+    }
+
+    /// Adds rules that hold for it alone, and can only restrict it: files in TOML or Rego.
+    #[must_use]
+    pub fn rules(mut self, files: impl IntoIterator<Item = PathBuf>) -> Self {
+        self.rules.extend(files);
+        self
+    }
+
+    /// Makes it a person's session at its terminal, which others can join; `joins` lets it join one that keeps its workspace
+    /// busy.
+    #[must_use]
+    pub fn session(mut self, joins: bool) -> Self {
+        self.session = true;
+        self.joins = joins;
+        self
+    }
+
+    /// Says that it is a shell, whose prompt says which workspace it is in, where the shell allows that.
+    #[must_use]
+    pub fn mark_prompt(mut self, mark: bool) -> Self {
+        self.mark_prompt = mark;
+        self
+    }
+}
+
+impl<T: Into<OsString>, const N: usize> From<[T; N]> for Command {
+    fn from(arguments: [T; N]) -> Self {
+        Self::new(arguments)
+    }
+}
+
+impl<T: Into<OsString>> From<Vec<T>> for Command {
+    fn from(arguments: Vec<T>) -> Self {
+        Self::new(arguments)
+    }
+}

@@ -1,0 +1,128 @@
+//! A command that runs, as its caller holds it.
+
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+use offshoot_protocol::{ExecEnvelopeDoc, ExitCode};
+use offshoot_sandbox::{Cancel, Flow, Stream};
+use offshoot_vault::Id;
+use offshoot_workspace::{ExecutionObserver, ExecutionPlace, ExecutionResult, ProxyRuntime, wire};
+
+use super::command::Command;
+use super::events::{Event, Events, Queue};
+use super::request::explain;
+use crate::error::{Error, Result};
+use crate::project::Project;
+
+/// A command that was started. Cheap to clone; dropping it ends nothing, the command runs on and is recorded.
+#[derive(Clone, Debug)]
+pub struct Exec(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    id: Id,
+    cancel: Arc<Cancel>,
+    events: Arc<Queue>,
+    outcome: Mutex<Option<Arc<ExecEnvelopeDoc>>>,
+    over: Condvar,
+}
+
+impl Exec {
+    /// The id that it is recorded under.
+    pub fn id(&self) -> Id {
+        self.0.id
+    }
+
+    /// What happens to it, from now on and as far as it is still known.
+    pub fn events(&self) -> Events {
+        self.0.events.read()
+    }
+
+    /// Asks it to end, and it alone: it has its grace, and is killed when that is over or when it is asked once more. What it
+    /// wrote so far is recorded like that of any other.
+    pub fn cancel(&self) {
+        self.0.cancel.cancel();
+    }
+
+    /// Waits for its end. Whatever became of it, there is an envelope that says so.
+    pub fn wait(&self) -> Arc<ExecEnvelopeDoc> {
+        let mut outcome = self.0.outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if let Some(outcome) = &*outcome {
+                return Arc::clone(outcome);
+            }
+            outcome = self.0.over.wait(outcome).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Its envelope, where it has ended.
+    pub fn outcome(&self) -> Option<Arc<ExecEnvelopeDoc>> {
+        self.0.outcome.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Starts a command on a thread of its own.
+    pub(crate) fn start(
+        project: &Project,
+        place: ExecutionPlace,
+        command: Command,
+    ) -> Result<Self> {
+        let engine = project.engine();
+        let policy = engine.policy(&command.rules).current()?;
+        let caches = command.caches;
+        let cannot = |what: &str, error: &dyn std::fmt::Display| {
+            Error::new(ExitCode::Failure, format!("cannot {what}: {error}"))
+        };
+        let cancel = Arc::new(Cancel::new().map_err(|error| cannot("watch for requests", &error))?);
+        let request = engine.request(command, place, None, Some(Arc::clone(&cancel)));
+        let shared = Arc::new(Shared {
+            id: request.id,
+            cancel,
+            events: Arc::default(),
+            outcome: Mutex::new(None),
+            over: Condvar::new(),
+        });
+        let (project, told) = (project.clone(), Arc::clone(&shared));
+        let run = move || {
+            let options = project.engine().runtime_options(policy, caches, None, explain);
+            let runtime = ProxyRuntime::new(project.vault(), project.name(), &options);
+            let mut observer = Telling { project: &project, events: &told.events };
+            let envelope = runtime.run(request, &mut observer);
+            *told.outcome.lock().unwrap_or_else(PoisonError::into_inner) =
+                Some(Arc::new(wire::envelope(&envelope)));
+            told.over.notify_all();
+            told.events.end();
+            let result = &envelope.result;
+            if let Some((workspace, _)) = result.workspace.as_ref().filter(|_| !result.removed) {
+                project.tidy(workspace);
+            }
+        };
+        let thread = std::thread::Builder::new().name("offshoot-exec".to_owned());
+        thread.spawn(run).map_err(|error| cannot("start a thread", &error))?;
+        Ok(Self(shared))
+    }
+}
+
+/// Passes on what happens.
+struct Telling<'a> {
+    project: &'a Project,
+    events: &'a Queue,
+}
+
+impl ExecutionObserver for Telling<'_> {
+    fn allowed(&mut self) -> offshoot_workspace::Result<()> {
+        self.project.make_ready()
+    }
+
+    fn started(&mut self, result: &ExecutionResult) {
+        let workspace = result.workspace.as_ref().map(|(_, name)| name.clone());
+        self.events.push(Event::Started { workspace: workspace.unwrap_or_default() });
+    }
+
+    fn sealing(&mut self) {
+        self.events.push(Event::Sealing);
+    }
+
+    fn output(&mut self, stream: Stream, bytes: &[u8]) -> Flow {
+        self.events.push(Event::Output { stream, bytes: bytes.to_vec() });
+        Flow::More
+    }
+}

@@ -1,0 +1,116 @@
+//! From a command to a request.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use offshoot_policy::Policy;
+use offshoot_protocol::ErrorBody;
+use offshoot_sandbox::{Cancel, Limits, Signals, Stdin};
+use offshoot_vault::{Id, LinkLimit};
+use offshoot_workspace::{
+    CacheRules, ExecutionPlace, ExecutionRequest, ExecutionTimeout, RuntimeOptions, ServiceError,
+};
+
+use super::command::{Command, Input};
+use super::environment;
+use crate::error::Error;
+use crate::offshoot::Offshoot;
+
+/// More names than this are not kept linked, however small their files are: each costs a call before every command.
+const MOST_LINKED_NAMES: u64 = 10_000;
+
+impl Offshoot {
+    /// The request for a command of somebody who stands `below` the top of a workspace.
+    pub fn request(
+        &self,
+        command: Command,
+        place: ExecutionPlace,
+        below: Option<&Path>,
+        cancel: Option<Arc<Cancel>>,
+    ) -> ExecutionRequest {
+        let exec = &self.config().exec;
+        let has_stdin = !matches!(command.input, Input::Nothing);
+        let (stdin, terminal) = match command.input {
+            Input::Nothing => (Stdin::Empty, None),
+            Input::Bytes(bytes) => (Stdin::Bytes(bytes), None),
+            Input::From(descriptor) => (Stdin::From(descriptor), None),
+            Input::Terminal(terminal) => (Stdin::Empty, Some(terminal)),
+        };
+        let directory = command.directory.or_else(|| below.map(Path::to_owned));
+        let rules = environment::rules(&command.variables);
+        let at_terminal = terminal.is_some();
+        ExecutionRequest {
+            id: Id::random(),
+            command: command.line,
+            cwd: directory.filter(|directory| !directory.as_os_str().is_empty()),
+            environment: rules.apply(self.options().environment.iter().cloned()),
+            set_by_caller: command.variables.iter().map(|item| environment::name(item)).collect(),
+            stdin,
+            has_stdin,
+            terminal,
+            mark_prompt: command.mark_prompt && at_terminal,
+            session: command.session && at_terminal,
+            joins: command.joins && at_terminal,
+            record: command.record,
+            timeout: command.timeout.unwrap_or_else(|| time(exec.timeout)),
+            read_only: command.read_only,
+            place,
+            checkpoint: command.checkpoint,
+            network: command.network.unwrap_or(exec.net),
+            driver: command.driver.unwrap_or(exec.driver),
+            verify: command.verify,
+            patch: command.patch,
+            wait: command.wait,
+            keep: command.keep,
+            actor: self.actor().clone(),
+            cancel,
+        }
+    }
+
+    /// What is the same for all commands.
+    pub fn runtime_options(
+        &self,
+        policy: Arc<Policy>,
+        caches: bool,
+        signals: Option<Signals>,
+        explain: fn(ServiceError) -> ErrorBody,
+    ) -> RuntimeOptions {
+        let (exec, cache) = (&self.config().exec, &self.config().cache);
+        let limit = |value: u64| Some(value).filter(|value| *value > 0);
+        RuntimeOptions {
+            home: self.options().user_home(),
+            hidden: vec![self.registry().dir().to_owned()],
+            limits: Limits {
+                open_files: self.options().open_files,
+                processes: limit(exec.max_processes),
+                file_size: limit(exec.max_file_size),
+                memory: limit(exec.max_memory),
+            },
+            broker: exec.broker,
+            output_limit: usize::try_from(exec.output_limit).unwrap_or(usize::MAX),
+            grace: exec.grace,
+            links: LinkLimit { names: MOST_LINKED_NAMES, bytes: exec.hard_link_bytes },
+            diff: self.diff_options(),
+            shared: signals.is_none(),
+            signals,
+            caches: (cache.enabled && caches)
+                .then(|| CacheRules { skip: cache.skipped(), max_size: cache.max_size }),
+            policy,
+            explain,
+        }
+    }
+}
+
+/// How long a command may take; zero for as long as it wants.
+pub(crate) fn time(limit: Duration) -> ExecutionTimeout {
+    match limit {
+        none if none.is_zero() => ExecutionTimeout::None,
+        limit => ExecutionTimeout::Millis(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)),
+    }
+}
+
+/// How an error is told to whoever reads an envelope.
+pub(crate) fn explain(error: ServiceError) -> ErrorBody {
+    Error::from(error).body()
+}

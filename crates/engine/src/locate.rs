@@ -1,0 +1,132 @@
+//! Which vault a folder belongs to, also where it was moved.
+
+use std::path::{Path, PathBuf};
+
+use offshoot_protocol::ExitCode;
+use offshoot_vault::{Home, HomeError, Listed, MovedFolder, Vault};
+use offshoot_workspace::{BindingService, HomeEvent, NewBinding, shown_name, similar};
+
+use crate::error::{Error, Result};
+use crate::notice::Topic;
+use crate::offshoot::Offshoot;
+use crate::words::host_path;
+
+/// Which vault a folder belongs to.
+#[derive(Debug)]
+pub enum Belongs {
+    /// This one, by the folder that it is bound to.
+    To(Listed, PathBuf),
+    /// To none; but it looks like the folder of one, which is gone.
+    Perhaps(Box<MovedFolder>),
+    /// To none.
+    Nowhere,
+}
+
+impl Offshoot {
+    /// The vault that a folder belongs to. Where the folder was moved, the vault's binding follows it, and that is told.
+    pub fn belongs(&self, here: &Path) -> Result<Belongs> {
+        let registry = self.registry();
+        let bound = registry.find_bound(here).map_err(|error| self.registry_error(error))?;
+        if let Some((listed, bound)) = bound {
+            return Ok(Belongs::To(listed, bound));
+        }
+        let moved = registry.find_moved(here).map_err(|error| self.registry_error(error))?;
+        match moved {
+            None => Ok(Belongs::Nowhere),
+            Some(moved) if !moved.certain => Ok(Belongs::Perhaps(Box::new(moved))),
+            Some(moved) => {
+                self.follow(&moved)?;
+                Ok(Belongs::To(moved.vault, moved.folder))
+            }
+        }
+    }
+
+    /// The vault that a folder belongs to, or an error that says what to do.
+    pub fn bound_vault(&self, here: &Path) -> Result<Listed> {
+        match self.belongs(here)? {
+            Belongs::To(listed, _) => return Ok(listed),
+            Belongs::Perhaps(moved) => return Err(unsure(&moved, here)),
+            Belongs::Nowhere => {}
+        }
+        let names = self.vault_names()?;
+        let hint = match names.as_slice() {
+            [] => "`offshoot init` creates a vault for this folder".to_owned(),
+            _ => {
+                format!(
+                    "`offshoot init` creates one, or name one with --vault: {}",
+                    names.join(", ")
+                )
+            }
+        };
+        let message = format!("{} belongs to no vault", host_path(here));
+        Err(Error::new(ExitCode::NotFound, message).hint(hint).candidates(names))
+    }
+
+    /// The names of all vaults.
+    pub fn vault_names(&self) -> Result<Vec<String>> {
+        Ok(self.registry().list()?.into_iter().map(|listed| listed.name).collect())
+    }
+
+    /// Opens the vault of a name in some way; where there is none, similar names are suggested.
+    pub fn open_named(
+        &self,
+        name: &str,
+        open: fn(&Home, &str) -> std::result::Result<Vault, HomeError>,
+    ) -> Result<Vault> {
+        let missing = match open(self.registry(), name) {
+            Ok(vault) => return Ok(vault),
+            Err(HomeError::NoVault(name)) => name,
+            Err(error) => return Err(error.into()),
+        };
+        let names = self.vault_names()?;
+        let error = Error::from(HomeError::NoVault(missing));
+        Err(error.suggest(similar(name, names.iter().map(String::as_str))))
+    }
+
+    /// Binds a vault to its folder where that is now.
+    fn follow(&self, moved: &MovedFolder) -> Result<()> {
+        let vault = self.registry().open_listed(&moved.vault)?;
+        let service = BindingService::new(&vault, self.actor());
+        let user_home = self.options().user_home();
+        let new =
+            NewBinding { directory: &moved.folder, name: None, user_home: user_home.as_deref() };
+        let told = |event: &HomeEvent| self.tell_event(event);
+        let options = self.home_options(&told);
+        service.relocate(self.registry(), shown_name(&moved.binding), &new, &options)?;
+        let (old, new) = (host_path(&moved.binding.host_path()), host_path(&moved.folder));
+        let name = &moved.vault.name;
+        self.tell(Topic::FolderMoved, format!("{new} was {old}: vault {name} follows it here"));
+        Ok(())
+    }
+}
+
+/// Refuses to decide whether a folder is one that was moved.
+pub fn unsure(moved: &MovedFolder, here: &Path) -> Error {
+    let (folder, old) = (host_path(&moved.folder), host_path(&moved.binding.host_path()));
+    let vault = &moved.vault.name;
+    let message = format!(
+        "{folder} belongs to no vault, but it has the files of {old}, which is gone, the folder of vault {vault}"
+    );
+    let hint = format!(
+        "`{}` continues with that vault, `offshoot init` makes a new one",
+        way(moved, here)
+    );
+    Error::new(ExitCode::NotFound, message).hint(hint).candidates(vec![vault.clone()])
+}
+
+/// How to go on with the vault whose folder is gone, for somebody who just made another.
+pub fn instead(moved: &MovedFolder, here: &Path, made: &str) -> String {
+    let old = host_path(&moved.binding.host_path());
+    format!(
+        "this folder has the files of {old}, which is gone; to continue with its vault {} instead: `offshoot vault delete {made} --yes`, then `{}`",
+        moved.vault.name,
+        way(moved, here)
+    )
+}
+
+/// The command that says where the folder is now.
+fn way(moved: &MovedFolder, here: &Path) -> String {
+    let (vault, name) = (&moved.vault.name, shown_name(&moved.binding));
+    let folder = if moved.folder == here { ".".to_owned() } else { host_path(&moved.folder) };
+    format!("offshoot --vault {vault} binding move {name} {folder}")
+}

@@ -1,0 +1,61 @@
+//! What people should know beside the outcome of what they asked for.
+
+use std::fmt;
+
+/// What a notice is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Topic {
+    /// The newest entries of the vault's log are gone.
+    LogCutShort,
+    /// What an interrupted command left was kept, dropped, or waits for somebody to decide.
+    Leftover,
+    /// An ephemeral workspace was removed because its time was over.
+    Expired,
+    /// A command runs in the workspace just now.
+    Running,
+    /// A git commit that was asked for was not made yet.
+    GitCommitDue,
+    /// Something that was interrupted in the folder was finished or taken back.
+    Settled,
+    /// Something that was interrupted in the folder could not be settled yet.
+    Unsettled,
+    /// The main line was brought up to date with the folder.
+    Refreshed,
+    /// A file could not be taken in.
+    Skipped,
+    /// A git directory outside of the folder was taken in.
+    GitDirectory,
+    /// A git directory could not be taken in: commits that are made in a workspace are lost.
+    CommitsLost,
+    /// The folder was moved, and its vault followed it.
+    FolderMoved,
+    /// A vault was made of a folder at its first use.
+    VaultCreated,
+    /// Something about the files that came home.
+    Folder,
+    /// The settings of the project are left out.
+    Settings,
+}
+
+/// Something that people should know beside the outcome of what they asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// What it is about, for programs.
+    pub topic: Topic,
+    /// What happened, for people.
+    pub text: String,
+}
+
+impl Notice {
+    /// A notice about something.
+    pub fn new(topic: Topic, text: impl Into<String>) -> Self {
+        Self { topic, text: text.into() }
+    }
+}
+
+impl fmt::Display for Notice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}

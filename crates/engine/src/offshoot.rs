@@ -1,0 +1,160 @@
+//! The engine itself.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use offshoot_protocol::ExitCode;
+use offshoot_vault::diff::DiffOptions;
+use offshoot_vault::merge::MergeOptions;
+use offshoot_vault::{Actor, Home, HomeError, ImportOptions, VaultError, VaultOptions};
+
+use crate::error::{Error, Result};
+use crate::notice::{Notice, Topic};
+use crate::options::Options;
+use crate::settings::{self, Config, Loaded};
+
+/// Everything that is the same for all that a caller does: where vaults are kept, settings, who acts, who is told. Cheap to
+/// clone.
+#[derive(Clone, Debug)]
+pub struct Offshoot(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    options: Options,
+    settings: Loaded,
+    registry: Home,
+    actor: Actor,
+}
+
+impl Offshoot {
+    /// Reads settings. Nothing is made or changed.
+    pub fn open(options: Options) -> Result<Self> {
+        let sources = options.sources();
+        let (settings, left_out) = match settings::load(&sources) {
+            Ok(settings) => (settings, None),
+            Err(error) if options.lenient_settings => {
+                match settings::load_without_project(&sources) {
+                    Ok(settings) => (settings, Some(error)),
+                    Err(_) => return Err(error.into()),
+                }
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let vaults = VaultOptions {
+            busy_timeout: settings.config.store.busy_timeout,
+            frees_space: options.frees_space,
+        };
+        let registry = Home::new(options.registry_directory()?, vaults);
+        let actor = options.actor();
+        let opened = Self(Arc::new(Inner { options, settings, registry, actor }));
+        if let Some(error) = left_out {
+            let text = format!("the settings of the project are left out: {error}");
+            opened.tell(Topic::Settings, text);
+        }
+        Ok(opened)
+    }
+
+    /// The same for somebody who stands in another folder, with the settings that hold there.
+    pub fn at(&self, directory: &Path) -> Result<Self> {
+        let directory = Some(directory.to_owned());
+        if directory == self.0.options.directory {
+            return Ok(self.clone());
+        }
+        Self::open(Options { directory, ..self.0.options.clone() })
+    }
+
+    /// What it was opened with.
+    pub fn options(&self) -> &Options {
+        &self.0.options
+    }
+
+    /// Settings, and who set them.
+    pub fn settings(&self) -> &Loaded {
+        &self.0.settings
+    }
+
+    /// Where vaults are kept.
+    pub fn registry(&self) -> &Home {
+        &self.0.registry
+    }
+
+    /// Who acts.
+    pub fn actor(&self) -> &Actor {
+        &self.0.actor
+    }
+
+    /// The folder that the caller stands in.
+    pub fn directory(&self) -> Result<PathBuf> {
+        self.0.options.directory.clone().ok_or_else(|| {
+            Error::new(
+                ExitCode::NotFound,
+                "the current folder is gone: No such file or directory (os error 2)",
+            )
+        })
+    }
+
+    /// The settings alone.
+    pub(crate) fn config(&self) -> &Config {
+        &self.0.settings.config
+    }
+
+    /// Tells what people should know.
+    pub(crate) fn tell(&self, topic: Topic, text: impl Into<String>) {
+        if let Some(listener) = &self.0.options.listener {
+            listener(&Notice::new(topic, text));
+        }
+    }
+
+    /// How changes are compared.
+    pub fn diff_options(&self) -> DiffOptions {
+        let diff = &self.config().diff;
+        DiffOptions {
+            renames: diff.renames,
+            rename_similarity: diff.rename_similarity,
+            context: diff.context,
+            max_text_bytes: diff.max_text_bytes,
+        }
+    }
+
+    /// How states are merged, as it is configured for showing differences.
+    pub fn merge_options(&self) -> MergeOptions {
+        let diff = self.diff_options();
+        MergeOptions {
+            renames: diff.renames,
+            rename_similarity: diff.rename_similarity,
+            max_text_bytes: diff.max_text_bytes,
+            ..MergeOptions::default()
+        }
+    }
+
+    /// How folders are taken in.
+    pub fn import_options(&self) -> ImportOptions {
+        ImportOptions {
+            threads: self.config().import.threads.into(),
+            never: vec![self.registry().dir().to_owned()],
+            everything: false,
+            progress: self
+                .0
+                .options
+                .progress
+                .as_ref()
+                .and_then(|show| show(self.config().ui.progress)),
+        }
+    }
+
+    /// An error of the registry, with what can be done where it cannot be written itself.
+    pub fn registry_error(&self, error: HomeError) -> Error {
+        let own = match &error {
+            HomeError::Vault(VaultError::Io { path, .. }) => {
+                path.starts_with(self.registry().dir())
+            }
+            _ => false,
+        };
+        let error = Error::from(error);
+        if !own {
+            return error;
+        }
+        Error { code: ExitCode::Storage, ..error }
+            .hint("set OFFSHOOT_HOME to a place you can write to")
+    }
+}

@@ -1,0 +1,85 @@
+//! Where the rules are that decide whether a command may run.
+
+use std::path::{Path, PathBuf};
+
+use offshoot_policy::Layer;
+use offshoot_workspace::{PolicyFile, PolicyFiles};
+
+use crate::offshoot::Offshoot;
+use crate::settings;
+
+/// The variable that names another user's file.
+const POLICY_VARIABLE: &str = "OFFSHOOT_POLICY";
+/// The user's files, beside the configuration.
+const USER_FILES: [&str; 2] = ["policy.toml", "policy.rego"];
+/// The project's files, in its folder.
+const PROJECT_FILES: [&str; 2] = ["offshoot-policy.toml", "offshoot-policy.rego"];
+
+impl Offshoot {
+    /// The rules in force: the user's, the project's, and those that were given with the request.
+    pub fn policy(&self, request: &[PathBuf]) -> PolicyFiles {
+        let mut files = self.policy_files();
+        files.extend(request.iter().map(|path| PolicyFile {
+            layer: Layer::Request,
+            path: path.clone(),
+            required: true,
+        }));
+        self.policy_of(files)
+    }
+
+    /// The files of the user and of the project.
+    pub fn policy_files(&self) -> Vec<PolicyFile> {
+        let mut files = self.user_files();
+        files.extend(self.project_files());
+        files
+    }
+
+    /// The rules of these files.
+    pub fn policy_of(&self, files: Vec<PolicyFile>) -> PolicyFiles {
+        PolicyFiles::new(files, self.config().policy.rego_timeout)
+    }
+
+    /// The files of the user.
+    fn user_files(&self) -> Vec<PolicyFile> {
+        let file = |path: PathBuf, required| PolicyFile { layer: Layer::User, path, required };
+        match self.options().variable(POLICY_VARIABLE) {
+            Some(named) if named == "/dev/null" => Vec::new(),
+            Some(named) => vec![file(PathBuf::from(named), true)],
+            None => self.user_rule_files().into_iter().map(|path| file(path, false)).collect(),
+        }
+    }
+
+    /// The file that a rule of the user belongs in; none where such files are not looked at.
+    pub fn user_rule_file(&self) -> Option<PathBuf> {
+        let files = self.user_files().into_iter().map(|file| file.path);
+        files.into_iter().find(|path| path.extension().is_some_and(|end| end == "toml"))
+    }
+
+    /// Where the user's files are.
+    pub fn user_rule_files(&self) -> Vec<PathBuf> {
+        let directory = settings::user_directory(&self.options().environment);
+        directory
+            .map(|directory| USER_FILES.map(|name| directory.join(name)).to_vec())
+            .unwrap_or_default()
+    }
+
+    /// The files of the project: in this folder or in the nearest above it that has one.
+    fn project_files(&self) -> Vec<PolicyFile> {
+        let Some(here) = &self.options().directory else { return Vec::new() };
+        let has = |folder: &&Path| PROJECT_FILES.iter().any(|name| folder.join(name).exists());
+        let Some(folder) = here.ancestors().find(has) else { return Vec::new() };
+        PROJECT_FILES
+            .iter()
+            .map(|name| PolicyFile {
+                layer: Layer::Project,
+                path: folder.join(name),
+                required: false,
+            })
+            .collect()
+    }
+}
+
+/// Where the project's file belongs that is not there yet.
+pub fn project_rule_file(folder: &Path) -> PathBuf {
+    folder.join(PROJECT_FILES[0])
+}

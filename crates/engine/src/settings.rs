@@ -1,0 +1,320 @@
+//! Settings: what can be configured, where it may be set, and which place wins.
+//!
+//! Five places are read, each overriding the ones before it: the built-in defaults, the user's file, the project's
+//! file, the environment, and `--config KEY=VALUE` flags. Every place is checked whole and on its own, so a mistake is
+//! reported where it stands even if a later place overrides it. Nothing here reads the process environment;
+//! `docs/configuration.md` is the user's description, and a test holds it to the code.
+
+mod duration;
+mod edit;
+mod error;
+mod file;
+mod keys;
+mod layer;
+mod load;
+mod origin;
+mod show;
+mod size;
+mod sources;
+mod value;
+
+use std::time::Duration;
+
+use offshoot_protocol::{DriverChoice, Network};
+use serde::{Deserialize, Serialize};
+
+pub use duration::{format as format_duration, parse as parse_duration};
+pub use edit::{Edited, Whose, edit};
+pub use error::{ConfigError, Place};
+pub use keys::names as key_names;
+pub use load::{Loaded, Setting, load, load_without_project};
+pub use offshoot_protocol::{AbandonedWork, CommitTimes, When};
+pub use show::{render_human, shown_value};
+pub use size::parse as parse_size;
+pub use sources::{Sources, user_directory};
+
+/// All settings, ready to use.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// How output looks.
+    pub ui: Ui,
+    /// How changes are shown.
+    pub diff: Diff,
+    /// Defaults of new workspaces.
+    pub workspace: Workspace,
+    /// How commands are run.
+    pub exec: Exec,
+    /// Package caches that outlive commands.
+    pub cache: Cache,
+    /// How it is decided whether commands run.
+    pub policy: Policy,
+    /// How files come home.
+    pub commit: Commit,
+    /// What becomes of interrupted commands.
+    pub recover: Recover,
+    /// When layers are merged.
+    pub compact: Compact,
+    /// How commands are run for people.
+    pub run: Run,
+    /// How a directory is taken into a vault.
+    pub import: Import,
+    /// What collecting garbage keeps.
+    pub gc: Gc,
+    /// How the vault's catalog is used.
+    pub store: Store,
+}
+
+/// Section `ui`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ui {
+    /// Whether output is coloured.
+    pub color: When,
+    /// Whether progress is shown on standard error.
+    pub progress: When,
+    /// The command that shows long output, `auto` for what the environment says, or `never`.
+    pub pager: String,
+    /// Whether commands say what could be done next.
+    pub hints: bool,
+}
+
+/// Section `diff`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Diff {
+    /// Unchanged lines shown around each change.
+    pub context: u32,
+    /// Whether a removed and an added file that resemble each other are shown as one rename.
+    pub renames: bool,
+    /// Percentage of equal content from which two files count as a rename.
+    pub rename_similarity: u8,
+    /// Files larger than this are compared as binary.
+    pub max_text_bytes: u64,
+}
+
+/// Section `workspace`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Workspace {
+    /// How long an ephemeral workspace is kept.
+    #[serde(with = "duration")]
+    pub ephemeral_ttl: Duration,
+}
+
+/// Section `exec`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exec {
+    /// How long a command may take; zero for as long as it wants.
+    #[serde(with = "duration")]
+    pub timeout: Duration,
+    /// How long a command that is asked to end has until it is killed.
+    #[serde(with = "duration")]
+    pub grace: Duration,
+    /// How many bytes of each output are kept.
+    pub output_limit: u64,
+    /// How a workspace is made a directory.
+    pub driver: DriverChoice,
+    /// Whether a new workspace starts from what is in the folder now.
+    pub refresh: bool,
+    /// Up to how many bytes of hard-linked files stay linked.
+    pub hard_link_bytes: u64,
+    /// Whether directories can be renamed where overlayfs refuses.
+    pub broker: bool,
+    /// What commands can reach.
+    pub net: Network,
+    /// How many processes and threads a command may have; 0 for no limit.
+    pub max_processes: u64,
+    /// How large a file it may write; 0 for no limit.
+    pub max_file_size: u64,
+    /// How much address space each of its processes may have; 0 for no limit.
+    pub max_memory: u64,
+}
+
+/// Section `cache`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cache {
+    /// Whether commands get caches that outlive them.
+    pub enabled: bool,
+    /// Those that they do not get, with commas between them.
+    pub skip: String,
+    /// How many bytes all caches of a vault may take.
+    pub max_size: u64,
+}
+
+impl Cache {
+    /// Those that commands do not get.
+    pub fn skipped(&self) -> Vec<String> {
+        value::names(&self.skip).map(str::to_owned).collect()
+    }
+}
+
+/// Section `policy`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Policy {
+    /// How long rules in Rego may take.
+    #[serde(with = "duration")]
+    pub rego_timeout: Duration,
+}
+
+/// Section `commit`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Commit {
+    /// Which times files get that come home.
+    pub times: CommitTimes,
+}
+
+/// Section `recover`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Recover {
+    /// What becomes of what an interrupted command wrote.
+    pub abandoned: AbandonedWork,
+}
+
+/// Section `compact`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Compact {
+    /// Whether a command that leaves more layers than `depth` starts a process that merges them.
+    pub auto: bool,
+    /// Of how many layers a workspace may consist.
+    pub depth: u16,
+}
+
+/// Section `run`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Run {
+    /// How long a command may take; zero for as long as it wants.
+    #[serde(with = "duration")]
+    pub timeout: Duration,
+}
+
+/// Section `import`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Import {
+    /// Threads that read and hash; 0 means one for each core.
+    pub threads: u16,
+}
+
+/// Section `gc`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gc {
+    /// Whether commands start a process that collects garbage when there is enough of it.
+    pub auto: bool,
+    /// After how many operations that is.
+    pub auto_operations: u64,
+    /// After how many bytes in new layers that is.
+    pub auto_size: u64,
+    /// The newest operations, so many of them, can be undone after it.
+    pub keep_operations: u64,
+    /// So can those that are younger than this.
+    #[serde(with = "duration")]
+    pub keep_age: Duration,
+    /// The oldest of these are given up while content takes more bytes than this; 0 for no limit.
+    pub max_size: u64,
+}
+
+/// Section `store`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Store {
+    /// How long to wait for another process that is writing to the same vault.
+    #[serde(with = "duration")]
+    pub busy_timeout: Duration,
+}
+
+impl Default for Ui {
+    fn default() -> Self {
+        Self { color: When::Auto, progress: When::Auto, pager: "auto".to_owned(), hints: true }
+    }
+}
+
+impl Default for Diff {
+    fn default() -> Self {
+        Self { context: 3, renames: true, rename_similarity: 50, max_text_bytes: 16 << 20 }
+    }
+}
+
+impl Default for Workspace {
+    fn default() -> Self {
+        Self { ephemeral_ttl: Duration::from_secs(24 * 60 * 60) }
+    }
+}
+
+impl Default for Exec {
+    fn default() -> Self {
+        Self {
+            timeout: Duration::from_secs(300),
+            grace: Duration::from_secs(2),
+            output_limit: 1 << 20,
+            driver: DriverChoice::Auto,
+            refresh: true,
+            hard_link_bytes: 64 << 20,
+            broker: true,
+            net: Network::None,
+            max_processes: 0,
+            max_file_size: 0,
+            max_memory: 0,
+        }
+    }
+}
+
+impl Default for Cache {
+    fn default() -> Self {
+        Self { enabled: true, skip: String::new(), max_size: 10 << 30 }
+    }
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self { rego_timeout: Duration::from_millis(100) }
+    }
+}
+
+impl Default for Commit {
+    fn default() -> Self {
+        Self { times: CommitTimes::Now }
+    }
+}
+
+impl Default for Recover {
+    fn default() -> Self {
+        Self { abandoned: AbandonedWork::Offer }
+    }
+}
+
+impl Default for Compact {
+    fn default() -> Self {
+        Self { auto: true, depth: 16 }
+    }
+}
+
+impl Default for Gc {
+    fn default() -> Self {
+        Self {
+            auto: true,
+            auto_operations: 100,
+            auto_size: 1 << 30,
+            keep_operations: 100,
+            keep_age: Duration::from_secs(30 * 24 * 60 * 60),
+            max_size: 0,
+        }
+    }
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        Self { busy_timeout: Duration::from_secs(30) }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+//! Putting the places together.
+
+use figment::Figment;
+use figment::providers::Serialized;
+use serde_json::Value as Json;
+
+use super::keys::{KEYS, Key};
+use super::layer::Layer;
+use super::origin::Origin;
+use super::sources::Sources;
+use super::{Config, ConfigError, file, layer};
+
+/// Settings, and the places that they come from.
+#[derive(Debug)]
+pub struct Loaded {
+    /// All settings.
+    pub config: Config,
+    /// The places that set something, the later ones winning.
+    layers: Vec<Layer>,
+}
+
+/// One setting.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setting {
+    /// Its key, as in `diff.context`.
+    pub key: &'static str,
+    /// Its value: sizes as a number of bytes, durations as text.
+    pub value: Json,
+    /// Who set it.
+    pub origin: Origin,
+}
+
+/// Reads every place and combines them, the later ones winning.
+pub fn load(sources: &Sources) -> Result<Loaded, ConfigError> {
+    load_with(sources, project_layer(sources)?)
+}
+
+/// The same without the project's file, which may be wrong.
+pub fn load_without_project(sources: &Sources) -> Result<Loaded, ConfigError> {
+    load_with(sources, None)
+}
+
+fn load_with(sources: &Sources, project: Option<Layer>) -> Result<Loaded, ConfigError> {
+    let mut layers = Vec::new();
+    layers.extend(user_layer(sources)?);
+    layers.extend(project);
+    for (name, value) in &sources.env {
+        layers.extend(layer::from_variable(name, value)?);
+    }
+    layers.push(layer::from_flags(&sources.flags)?);
+    layers.retain(|layer| !layer.is_empty());
+    let config = match layers.is_empty() {
+        // Most commands: nothing to combine.
+        true => Config::default(),
+        false => combined(&layers).extract().map_err(fault)?,
+    };
+    Ok(Loaded { config, layers })
+}
+
+impl Loaded {
+    /// The settings key by key, in the order in which they are shown, and who set each.
+    pub fn settings(&self) -> Result<Vec<Setting>, ConfigError> {
+        let figment = combined(&self.layers);
+        let setting = |key: &Key| {
+            let metadata = figment.find_metadata(key.name);
+            Ok(Setting {
+                key: key.name,
+                value: figment.extract_inner(key.name).map_err(fault)?,
+                origin: metadata.map_or(Origin::Default, Origin::from_metadata),
+            })
+        };
+        KEYS.iter().map(setting).collect()
+    }
+}
+
+fn project_layer(sources: &Sources) -> Result<Option<Layer>, ConfigError> {
+    let Some(start) = &sources.project_start_dir else { return Ok(None) };
+    let Some((path, text)) = file::read_project(start)? else { return Ok(None) };
+    file::parse(&path, &text, Origin::ProjectFile(path.clone())).map(Some)
+}
+
+fn user_layer(sources: &Sources) -> Result<Option<Layer>, ConfigError> {
+    let named = sources.named_user_file();
+    let Some(path) = named.as_ref().or(sources.user_file.as_ref()) else {
+        return Ok(None);
+    };
+    match file::read(path)? {
+        Some(text) => file::parse(path, &text, Origin::UserFile(path.clone())).map(Some),
+        None if named.is_some() => Err(ConfigError::MissingFile { path: path.clone() }),
+        None => Ok(None),
+    }
+}
+
+fn combined(layers: &[Layer]) -> Figment {
+    let defaults = Figment::from(Serialized::defaults(Config::default()));
+    layers.iter().fold(defaults, |figment, layer| figment.merge(layer))
+}
+
+fn fault(error: figment::Error) -> ConfigError {
+    ConfigError::Combine(Box::new(error))
+}

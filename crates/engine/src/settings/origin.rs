@@ -1,0 +1,83 @@
+//! Where a setting comes from.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use figment::Metadata;
+
+/// The place that decided a setting.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// Nobody set it.
+    Default,
+    /// The user's file.
+    UserFile(PathBuf),
+    /// The file of the project that the current directory lies in.
+    ProjectFile(PathBuf),
+    /// An environment variable, by name.
+    Environment(String),
+    /// A `--config` flag.
+    Flag,
+}
+
+const USER_FILE: &str = "user file";
+const PROJECT_FILE: &str = "project file";
+const ENVIRONMENT: &str = "environment variable";
+const FLAG: &str = "flag --config";
+
+impl Origin {
+    /// As figment carries it along with every value.
+    pub(super) fn to_metadata(&self) -> Metadata {
+        match self {
+            Self::Default => Metadata::named("default"),
+            Self::UserFile(path) => Metadata::from(USER_FILE, path.as_path()),
+            Self::ProjectFile(path) => Metadata::from(PROJECT_FILE, path.as_path()),
+            Self::Environment(variable) => Metadata::from(ENVIRONMENT, variable.as_str()),
+            Self::Flag => Metadata::named(FLAG),
+        }
+    }
+
+    /// The reverse of [`Origin::to_metadata`]; what it does not know is a default.
+    pub(super) fn from_metadata(metadata: &Metadata) -> Self {
+        let source = metadata.source.as_ref();
+        let path = source.and_then(|source| source.file_path());
+        let variable = source.and_then(|source| source.custom());
+        match (&*metadata.name, path, variable) {
+            (USER_FILE, Some(path), _) => Self::UserFile(path.to_owned()),
+            (PROJECT_FILE, Some(path), _) => Self::ProjectFile(path.to_owned()),
+            (ENVIRONMENT, _, Some(variable)) => Self::Environment(variable.to_owned()),
+            (FLAG, ..) => Self::Flag,
+            _ => Self::Default,
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => formatter.write_str("default"),
+            Self::UserFile(path) => write!(formatter, "{USER_FILE} {}", path.display()),
+            Self::ProjectFile(path) => write!(formatter, "{PROJECT_FILE} {}", path.display()),
+            Self::Environment(variable) => write!(formatter, "{ENVIRONMENT} {variable}"),
+            Self::Flag => formatter.write_str(FLAG),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn survives_the_way_through_figment() {
+        for origin in [
+            Origin::Default,
+            Origin::UserFile("a/b.toml".into()),
+            Origin::ProjectFile("offshoot.toml".into()),
+            Origin::Environment("OFFSHOOT_UI__COLOR".to_owned()),
+            Origin::Flag,
+        ] {
+            assert_eq!(Origin::from_metadata(&origin.to_metadata()), origin);
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Settings for people to read.
+
+use std::fmt::Write;
+
+use super::error::printable;
+use super::keys;
+use super::load::Setting;
+
+/// The value alone, without quotes.
+pub fn shown_value(setting: &Setting) -> String {
+    let value = keys::find(setting.key).map(|key| key.kind.to_toml(&setting.value));
+    let value = value.unwrap_or_else(|| setting.value.to_string());
+    match setting.value.as_str() {
+        Some(text) => printable(text),
+        None => value.trim_matches('"').to_owned(),
+    }
+}
+
+/// One line for each setting, in TOML that a configuration file takes; with the origin behind it as a comment.
+pub fn render_human(settings: &[Setting], show_origin: bool) -> String {
+    let lines: Vec<String> = settings
+        .iter()
+        .map(|setting| {
+            let value = match keys::find(setting.key) {
+                Some(key) => key.kind.to_toml(&setting.value),
+                None => setting.value.to_string(),
+            };
+            format!("{} = {value}", setting.key)
+        })
+        .collect();
+    let width = lines.iter().map(String::len).max().unwrap_or(0);
+    let mut text = String::new();
+    for (line, setting) in lines.iter().zip(settings) {
+        let written = if show_origin {
+            // A path may hold a line break; a comment may not.
+            let origin = printable(&setting.origin.to_string());
+            writeln!(text, "{line:width$}  # {origin}")
+        } else {
+            writeln!(text, "{line}")
+        };
+        written.expect("writing to a string cannot fail");
+    }
+    text
+}

@@ -1,0 +1,100 @@
+//! Text from elsewhere, made harmless for whoever shows it.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use offshoot_vault::{ImportReport, SkipReason, Skipped, display_bytes};
+use offshoot_workspace::{GitDirectory, wire};
+
+/// Text with characters that a terminal obeys made visible; tabs stay.
+pub fn harmless(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let shown = text.chars().map(|c| match c {
+        '\t' => "\t".to_owned(),
+        c if c.is_control() && (c as u32) < 0x20 => format!("^{}", char::from(c as u8 + 0x40)),
+        // Beside control characters, those that make a terminal show text in another order.
+        c if c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') => {
+            format!("<{:02x}>", c as u32)
+        }
+        c => c.to_string(),
+    });
+    shown.collect()
+}
+
+/// Text that somebody gave, such as a reason or a user's name, on one line and harmless.
+pub fn line(text: &str) -> String {
+    harmless(text.as_bytes()).replace('\t', "^I")
+}
+
+/// A path of the host, quoted where it holds characters that a terminal obeys.
+pub fn host_path(path: &Path) -> String {
+    display_bytes(path.as_os_str().as_bytes())
+}
+
+/// A number of bytes, as people read it.
+pub fn bytes(count: u64) -> String {
+    const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    if count < 1024 {
+        return format!("{count} B");
+    }
+    let mut value = count as f64 / 1024.0;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    format!("{value:.1} {}", UNITS[unit])
+}
+
+/// "1 file", "2 files".
+pub fn count(number: u64, one: &str) -> String {
+    match (number, one.strip_suffix('y')) {
+        (1, _) => format!("1 {one}"),
+        (_, Some(stem)) if !one.ends_with("ey") => format!("{number} {stem}ies"),
+        _ => format!("{number} {one}s"),
+    }
+}
+
+/// That a git directory was taken in, where it was.
+pub fn git_directory(git: &GitDirectory) -> Option<String> {
+    let GitDirectory::Bound { binding, bytes: size, new: _ } = git else { return None };
+    let (directory, size) = (host_path(&binding.host_path()), bytes(*size));
+    Some(format!("git directory {directory} taken in as well, {size}"))
+}
+
+/// What an import brought, in a line.
+pub fn import(report: &ImportReport) -> String {
+    let mut text = count(report.files, "file");
+    if report.directories > 0 {
+        text.push_str(&format!(" in {}", count(report.directories, "directory")));
+    }
+    text.push_str(&format!(", {}", bytes(report.bytes)));
+    if report.unchanged > 0 {
+        text.push_str(&format!(", {} not read again", report.unchanged));
+    }
+    if report.ignored > 0 {
+        text.push_str(&format!(", {} ignored", report.ignored));
+    }
+    text
+}
+
+/// What an import could not bring, a line each.
+pub fn skipped(report: &ImportReport) -> Vec<String> {
+    report.skipped.iter().map(skipped_line).collect()
+}
+
+/// What an import could not read, a line each.
+pub fn unreadable(report: &ImportReport) -> Vec<String> {
+    let is_unreadable =
+        |skipped: &&Skipped| matches!(skipped.why, SkipReason::Unreadable(_) | SkipReason::Kept(_));
+    report.skipped.iter().filter(is_unreadable).map(skipped_line).collect()
+}
+
+fn skipped_line(skipped: &Skipped) -> String {
+    let (_, why) = wire::skip_reason(&skipped.why);
+    let done = match skipped.why {
+        SkipReason::Kept(_) => "could not read",
+        _ => "skipped",
+    };
+    format!("{done} {}: {why}", display_bytes(&skipped.path))
+}

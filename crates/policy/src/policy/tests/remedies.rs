@@ -1,0 +1,96 @@
+//! What would have let a command run does let it run.
+
+use super::*;
+
+#[track_caller]
+fn rule_for(text: &str, context: &Context) -> String {
+    let verdict = decide_in(&[], text, context);
+    verdict.remedy().expect("it does not run").rule.expect("there is a rule")
+}
+
+#[track_caller]
+fn advice(layers: &[LayerSource], text: &str) -> String {
+    let remedy = decide(layers, text).remedy().expect("it does not run");
+    assert_eq!(remedy.rule, None);
+    remedy.advice
+}
+
+#[test]
+fn what_runs_needs_no_remedy() {
+    assert_eq!(decide(&[], "rm a; ls").remedy(), None);
+}
+
+#[test]
+fn no_remedy_is_looked_for_unless_asked() {
+    let words: fn(&[Word], &Context) -> Vec<Judged> = |_, _| panic!("nobody asked");
+    let judging = Judging { words, ..toy::JUDGING };
+    let policy = Policy::with_judging(&PolicyOptions::default(), judging).expect("no rules");
+    let verdict = policy.decide_judged(toy::judge("docker run x", &context()), &context());
+    assert_eq!(verdict.decision, Decision::RequireApproval);
+}
+
+#[test]
+fn a_remedy_lets_it_run() {
+    for text in [
+        "docker run -it x",
+        "/usr/bin/docker run x",
+        "./docker run x",
+        "sudo rm a",
+        "sudo env touch a",
+        "env docker run x",
+        "cat ~/.ssh/id_rsa",
+        "rm /etc/passwd /etc/[a]*",
+        "ls > /etc/passwd",
+        "docker run x; sudo rm a > /etc/x; docker run y; cat ~/.ssh/a; cat ~/.ssh/b",
+        "kubectl delete p",
+    ] {
+        let rule = rule_for(text, &online());
+        check_in(&[user(&rule)], text, &online(), Decision::AllowWithCheckpoint);
+    }
+}
+
+#[test]
+fn a_remedy_is_as_small_as_it_can_be() {
+    assert_eq!(
+        rule_for("docker run -it x", &context()),
+        "[[rule]]\nname = \"allow-docker-run\"\ndecision = \"allow_with_checkpoint\"\nprefix = [\"docker\", \"run\"]\n"
+    );
+    assert_eq!(
+        rule_for("cat ~/.ssh/id_rsa", &context()),
+        "[[rule]]\nname = \"allow-cat-ssh-id-rsa\"\ndecision = \"allow_with_checkpoint\"\n\
+         prefix = [\"cat\", \"~/.ssh/id_rsa\"]\nexact = true\n"
+    );
+    assert!(rule_for("sudo rm a b", &context()).contains("prefix = [\"sudo\", \"rm\"]\n"));
+    let redirection = rule_for("ls > /etc/x[1]", &context());
+    let layers = [user(&redirection)];
+    check(&layers, "ls > /etc/x[1]", Decision::AllowWithCheckpoint);
+    check(&layers, "ls > /etc/x1", Decision::RequireApproval);
+}
+
+#[test]
+fn a_name_that_is_taken_is_not_taken_again() {
+    let other = user(
+        "[[rule]]\nname = \"allow-docker-run\"\ndecision = \"allow\"\nprefix = [\"docker\", \"run\", \"y\"]\n",
+    );
+    let verdict = decide(std::slice::from_ref(&other), "docker run x");
+    let rule = verdict.remedy().and_then(|remedy| remedy.rule).unwrap_or_default();
+    assert!(rule.contains("name = \"allow-docker-run-2\""), "{rule}");
+    check(&[other, user(&rule)], "docker run x", Decision::AllowWithCheckpoint);
+}
+
+#[test]
+fn what_no_rule_can_allow_is_told() {
+    let deny = rule("deny", r#"prefix = ["docker"]"#);
+    assert_eq!(
+        advice(&[project(&deny)], "docker run x"),
+        "no rule of the user can: `deny-prefixdocker` in project.toml says so, a rule of the project"
+    );
+    assert_eq!(
+        advice(&[user(&deny)], "docker run x"),
+        "`deny-prefixdocker` in user.toml says so, and the strictest rule of a layer counts: change it there"
+    );
+    let defaults = request("[defaults]\nread_only = \"deny\"\n");
+    assert!(advice(&[defaults], "ls").contains("`defaults.read_only` in request.toml"));
+    assert!(advice(&[], "LD_PRELOAD=x ls").contains("a person has to approve it"));
+    assert!(advice(&[], "docker$x run /etc/.ssh/a; sudo $x").contains("not known beforehand"));
+}

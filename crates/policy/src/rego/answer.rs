@@ -1,0 +1,12 @@
+//! What a file of Rego answers.
+
+use crate::decision::Decision;
+
+/// What a policy said.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Answer {
+    pub(super) decision: Option<Decision>,
+    pub(super) reason: Option<String>,
+    pub(super) deny: Vec<String>,
+    pub(super) require_approval: Vec<String>,
+}

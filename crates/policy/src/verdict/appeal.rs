@@ -1,0 +1,41 @@
+//! What would have let a request run, found out only where somebody asks.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::context::Context;
+use crate::judged::Judged;
+use crate::rules::Rules;
+use crate::rules::remedy::why_it_stays;
+use crate::script::Word;
+use crate::verdict::part::PartVerdict;
+use crate::verdict::remedy::Remedy;
+use crate::verdict::rule_info::RuleInfo;
+
+/// All that it takes to find a remedy. Deciding is done far more often than explaining, and finding the smallest rule means to
+/// judge the beginnings of commands again.
+#[derive(Clone)]
+pub(crate) struct Appeal {
+    pub(crate) rules: Arc<Rules>,
+    pub(crate) judge: fn(&[Word], &Context) -> Vec<Judged>,
+    pub(crate) context: Context,
+    /// A rule about the whole that keeps it from running, whatever is said about its parts.
+    pub(crate) stopped_by: Option<Arc<RuleInfo>>,
+}
+
+impl Appeal {
+    /// What would have let these parts run.
+    pub(crate) fn remedy(&self, parts: &[PartVerdict]) -> Remedy {
+        match &self.stopped_by {
+            Some(rule) => Remedy { rule: None, advice: why_it_stays(rule) },
+            None => self.rules.remedy(parts, &self.context, &self.judge),
+        }
+    }
+}
+
+/// Without the rules, which are many.
+impl fmt::Debug for Appeal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Appeal").field("stopped_by", &self.stopped_by).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,10 @@
+//! A way to be allowed what was not.
+
+/// What would have let a request run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remedy {
+    /// The smallest rules that would have allowed it, as TOML for the user's file; none where no rule of the user can.
+    pub rule: Option<String>,
+    /// Where they belong, or why there are none.
+    pub advice: String,
+}

@@ -1,0 +1,53 @@
+//! Asking the kernel what is in force.
+
+use std::ffi::CStr;
+
+use rustix::fs::StatVfsMountFlags;
+use rustix::process::{Resource, getrlimit};
+use rustix::thread::{CapabilitySet, capabilities, no_new_privs};
+
+use crate::in_force::{Findings, Restriction};
+use crate::sys;
+
+/// What a limit is called that there is none of.
+pub(crate) const UNLIMITED: i64 = -1;
+
+/// What can be asked of the mounts, by who can reach all of them.
+pub(super) fn of_mounts(target: &CStr, devices: bool) -> Findings {
+    let mut found = Findings::default();
+    found.add(Restriction::ReadOnlyRoot, is_read_only(c"/"));
+    found.add(Restriction::MinimalDev, devices);
+    found.add_writable(!is_read_only(target));
+    found
+}
+
+/// What can be asked about the process that is about to be the command, by itself.
+pub(super) fn of_process() -> Findings {
+    let mut found = Findings::default();
+    found.add(Restriction::NoNewPrivs, no_new_privs().unwrap_or(false));
+    found.add(Restriction::NoCapabilities, has_no_capability());
+    let core = getrlimit(Resource::Core);
+    found.add(Restriction::NoCoreDumps, (core.current, core.maximum) == (Some(0), Some(0)));
+    found
+}
+
+/// The limits of this process: open files, processes, the size of a file, memory.
+pub(super) fn limits() -> [i64; 4] {
+    [Resource::Nofile, Resource::Nproc, Resource::Fsize, Resource::As].map(|resource| {
+        let current = getrlimit(resource).current;
+        current.and_then(|limit| i64::try_from(limit).ok()).unwrap_or(UNLIMITED)
+    })
+}
+
+fn is_read_only(path: &CStr) -> bool {
+    rustix::fs::statvfs(path).is_ok_and(|found| found.f_flag.contains(StatVfsMountFlags::RDONLY))
+}
+
+/// Whether there is none, and none can come back by executing something.
+fn has_no_capability() -> bool {
+    let none = CapabilitySet::empty();
+    let has_none = |sets: rustix::thread::CapabilitySets| {
+        [sets.effective, sets.permitted, sets.inheritable] == [none; 3]
+    };
+    capabilities(None).is_ok_and(has_none) && sys::is_bounding_set_empty()
+}

@@ -1,0 +1,117 @@
+//! Giving a command its files and starting it.
+
+use std::path::PathBuf;
+
+use offshoot_mount::{Driver, MountRequest, MountSession, View, candidates};
+use offshoot_protocol::DriverChoice;
+use offshoot_sandbox::{
+    Files, FolderMount, Overlay, Running, Spec, Upper, WorkspaceMount, launch_noted, make_door,
+};
+use offshoot_vault::{ProcessMark, Vault};
+
+use crate::error::{Result, ServiceError};
+
+/// What a command works on, and where it sees it.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    /// What to make a directory of.
+    pub(super) mount: MountRequest,
+    /// How.
+    pub(super) driver: DriverChoice,
+    /// Where the command sees it.
+    pub(super) target: PathBuf,
+    /// Directories of it that it sees at other places.
+    pub(super) folders: Vec<FolderMount>,
+    /// A directory of it that it sees empty, because what is in it is seen elsewhere.
+    pub(super) covered: Option<PathBuf>,
+    /// Others can join the command.
+    pub(super) joinable: bool,
+}
+
+impl Wanted {
+    /// The workspace as the command sees it, with its files yet to come.
+    pub(super) fn workspace(&self) -> WorkspaceMount {
+        WorkspaceMount {
+            files: Files::Directory(PathBuf::new()),
+            target: self.target.clone(),
+            read_only: self.mount.read_only,
+            folders: self.folders.clone(),
+            covered: self.covered.clone(),
+        }
+    }
+}
+
+/// A command that was started.
+#[derive(Debug)]
+pub(super) struct Launched<'v> {
+    pub(super) session: MountSession<'v>,
+    pub(super) running: Running,
+    /// What is not as one may expect.
+    pub(super) warnings: Vec<String>,
+}
+
+/// Gives a command its files by the first driver that works, and starts it.
+pub(super) fn launch<'v>(
+    vault: &'v Vault,
+    wanted: &Wanted,
+    mut spec: Spec,
+) -> Result<Launched<'v>> {
+    let mut warnings = Vec::new();
+    let drivers = candidates(wanted.driver);
+    let mut next = drivers.iter().copied().peekable();
+    while let Some(driver) = next.next() {
+        match (launch_with(vault, wanted, driver, &mut spec), next.peek()) {
+            (Err(error), Some(other)) if error.is_about_layers() => {
+                warnings.push(fallen_back(driver, *other, &error));
+            }
+            (launched, _) => {
+                let (session, running) = launched?;
+                return Ok(Launched { session, running, warnings });
+            }
+        }
+    }
+    Err(ServiceError::Internal("no driver is left to try".to_owned()))
+}
+
+fn fallen_back(from: &dyn Driver, to: &dyn Driver, error: &ServiceError) -> String {
+    let (done, needs) = (to.words().done, from.words().needs);
+    format!("{done}, because {needs} cannot be used here: {error}; `offshoot doctor` says more")
+}
+
+fn launch_with<'v>(
+    vault: &'v Vault,
+    wanted: &Wanted,
+    driver: &'static dyn Driver,
+    spec: &mut Spec,
+) -> Result<(MountSession<'v>, Running)> {
+    let mut session = MountSession::prepare(vault, &wanted.mount, driver)?;
+    match start(&mut session, wanted, spec) {
+        Ok(running) => Ok((session, running)),
+        Err(error) => {
+            session.discard();
+            Err(error)
+        }
+    }
+}
+
+fn start(session: &mut MountSession<'_>, wanted: &Wanted, spec: &mut Spec) -> Result<Running> {
+    spec.workspace.files = files(session.show()?);
+    // Without one nobody can join, and the command is all right.
+    spec.door = wanted.joinable.then(|| make_door(&session.door()).ok()).flatten();
+    // Before anything runs: what has no note was written by no command.
+    launch_noted(spec, &mut |init| -> Result<()> { Ok(session.note(ProcessMark::of(init))?) })
+}
+
+/// What the sandbox mounts for what a driver shows.
+pub(super) fn files(view: View) -> Files {
+    match view {
+        View::Directory(path) => Files::Directory(path),
+        View::Layers(layers) => Files::Overlay(Overlay {
+            directory: layers.directory,
+            lower: layers.lower,
+            data: layers.data,
+            upper: layers.upper.map(|upper| Upper { directory: upper.directory, work: upper.work }),
+            look_up: layers.look_up,
+        }),
+    }
+}

@@ -1,0 +1,45 @@
+//! What is the same for all commands of a process.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use offshoot_policy::Policy;
+use offshoot_protocol::ErrorBody;
+use offshoot_sandbox::{Limits, Signals};
+use offshoot_vault::LinkLimit;
+use offshoot_vault::diff::DiffOptions;
+
+use crate::cache::CacheRules;
+use crate::error::ServiceError;
+
+/// What is the same for all commands of a process.
+#[derive(Debug)]
+pub struct RuntimeOptions {
+    /// The user's home.
+    pub home: Option<PathBuf>,
+    /// What commands see empty: the home of the vaults.
+    pub hidden: Vec<PathBuf>,
+    /// What a command may use.
+    pub limits: Limits,
+    /// Directories of lower layers can be renamed.
+    pub broker: bool,
+    /// How many bytes of each output are kept.
+    pub output_limit: usize,
+    /// How long a command that is asked to end has until it is killed.
+    pub grace: Duration,
+    /// How many hard links are kept whole.
+    pub links: LinkLimit,
+    /// How changes are compared.
+    pub diff: DiffOptions,
+    /// Signals to this process, which end commands and tell that the terminal was resized.
+    pub signals: Option<Signals>,
+    /// This process runs other commands too, and goes on when they end.
+    pub shared: bool,
+    /// Which package caches outlive commands; none where there are none.
+    pub caches: Option<CacheRules>,
+    /// What decides whether a command may run.
+    pub policy: Arc<Policy>,
+    /// How an error is told.
+    pub explain: fn(ServiceError) -> ErrorBody,
+}
