@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use offshoot_sandbox::{
-    Command, Ended, Files, Flow, InForce, Limits, Network, Observer, Overlay, SandboxError, Spec,
-    Stdin, Stream, Timeout, Upper, WorkspaceMount, launch,
+    Command, Ended, Files, Flow, InForce, Limits, Network, Observer, Overlay, Requests,
+    SandboxError, Spec, Stdin, Stream, Timeout, Upper, WorkspaceMount, launch,
 };
 
 /// A temporary folder that an overlay works in.
