@@ -26,9 +26,9 @@ pub(super) fn settle(
         ask.net = net;
         return Ok(());
     }
-    ask.net = context.config().exec.net.into();
+    ask.net = context.config().exec.net;
     if let Some(net) = project.and_then(|project| context.engine.remembered_net(project)) {
-        ask.net = net.into();
+        ask.net = net;
     }
     if ask.net == Network::None && asks(context, form) {
         let place = project.unwrap_or(Path::new("/"));
