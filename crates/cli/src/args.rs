@@ -246,13 +246,8 @@ pub(crate) fn report_parse_error(error: clap::Error, arguments: &[OsString]) -> 
         let paragraph = text.lines().take_while(|line| !line.is_empty()).map(str::trim);
         let message = paragraph.collect::<Vec<_>>().join(" ");
         let message = message.trim_start_matches("error: ");
-        let body = ErrorBody {
-            code: ExitCode::Usage.word().to_owned(),
-            exit_code: ExitCode::Usage.number(),
-            message: message.to_owned(),
-            hint: Some("see --help".to_owned()),
-            candidates: Vec::new(),
-        };
+        let mut body = ErrorBody::new(ExitCode::Usage, message);
+        body.hint = Some("see --help".to_owned());
         if finish_write(print_json(&ErrorDocument::new(body))).is_err() {
             drop(error.print());
         }

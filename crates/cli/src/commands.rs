@@ -38,8 +38,6 @@ pub(crate) mod vault;
 pub(crate) mod version;
 pub(crate) mod workspace;
 
-use offshoot_protocol::ExitCode;
-
 use crate::args::Command;
 use crate::context::Context;
 use crate::error::Result;
@@ -67,22 +65,22 @@ pub(crate) fn frees_space(command: &Command) -> bool {
     )
 }
 
-/// Runs a command and gives its exit code: most succeed or fail, a few answer through it.
+/// Runs a command and gives its exit code: that of its answer, or of the command that it ran.
 pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
     match command {
         Command::Exec(args) | Command::Proxy(exec::ProxyCommand::Exec(args)) => {
             return exec::run(&args, context);
         }
-        Command::Review(args) => return review::run(&args, context).map(ExitCode::number),
+        Command::Review(args) => review::run(&args, context),
         Command::Run(args) => return run::run(&args, context),
-        Command::Diff(args) => return diff::run(&args, context).map(ExitCode::number),
-        Command::Vault(command) => return vault::run(&command, context).map(ExitCode::number),
-        Command::Op(command) => return op::run(&command, context).map(ExitCode::number),
-        Command::Merge(args) => return merge::run(&args, context).map(ExitCode::number),
-        Command::Commit(args) => return commit::run(&args, context).map(ExitCode::number),
-        Command::Pull(args) => return pull::run(&args, context).map(ExitCode::number),
-        Command::Policy(command) => return policy::run(&command, context).map(ExitCode::number),
-        Command::Doctor(args) => return doctor::run(&args, context).map(ExitCode::number),
+        Command::Diff(args) => diff::run(&args, context),
+        Command::Vault(command) => vault::run(&command, context),
+        Command::Op(command) => op::run(&command, context),
+        Command::Merge(args) => merge::run(&args, context),
+        Command::Commit(args) => commit::run(&args, context),
+        Command::Pull(args) => pull::run(&args, context),
+        Command::Policy(command) => policy::run(&command, context),
+        Command::Doctor(args) => doctor::run(&args, context),
         Command::Init(args) => init::run(&args, context),
         Command::Binding(command) => binding::run(&command, context),
         Command::Cache(command) => cache::run(&command, context),
@@ -113,5 +111,5 @@ pub(crate) fn run(command: Command, context: &Context) -> Result<u8> {
         Command::Completions(args) => completions::run(&args, context),
         Command::Man(args) => man::run(&args, context),
     }?;
-    Ok(ExitCode::Success.number())
+    Ok(context.output.exit_code().number())
 }

@@ -10,6 +10,8 @@ pub(crate) type Result<T, E = CliError> = std::result::Result<T, E>;
 
 /// An error as a document, with paths as whoever reads it calls them.
 pub(crate) fn body(error: &CliError) -> ErrorBody {
-    let body = error.body();
-    ErrorBody { message: paths_in(body.message), hint: body.hint.map(paths_in), ..body }
+    let mut body = error.body();
+    body.message = paths_in(body.message);
+    body.hint = body.hint.map(paths_in);
+    body
 }

@@ -105,6 +105,6 @@ fn watch(
 fn end(signal: i32, state: &str, tell: impl FnOnce(&CliError)) -> ! {
     const SIGINT: i32 = 2;
     let code = if signal == SIGINT { ExitCode::Interrupted } else { ExitCode::Terminated };
-    tell(&CliError::new(code, format!("{}; {state}", code.word())));
+    tell(&CliError::new(code, format!("{}; {state}", code.as_str())));
     std::process::exit(code.number().into());
 }

@@ -13,6 +13,7 @@ mod progress;
 mod render;
 mod review;
 mod terminal;
+mod words;
 
 use std::process::ExitCode;
 

@@ -3,12 +3,11 @@
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use offshoot_protocol::{Document, ErrorDocument, ExitCode, Kind};
+use offshoot_protocol::{Document, ErrorDocument, ExitCode, Kind, Question, When};
 use serde::Serialize;
 
 use crate::error::{CliError, Result, body};
 use crate::render::{self, BAD, DIM, paint, paths_in};
-use offshoot_engine::settings::When;
 
 /// Prints the answer of one command.
 #[derive(Debug)]
@@ -17,11 +16,13 @@ pub(crate) struct Output {
     quiet: bool,
     notes: Mutex<Vec<String>>,
     hints: Mutex<Vec<String>>,
+    code: Mutex<ExitCode>,
 }
 
 impl Output {
     pub(crate) fn new(json: bool, quiet: bool) -> Self {
-        Self { json, quiet, notes: Mutex::default(), hints: Mutex::default() }
+        let code = Mutex::new(ExitCode::Success);
+        Self { json, quiet, notes: Mutex::default(), hints: Mutex::default(), code }
     }
 
     /// Says when there are colours.
@@ -71,18 +72,18 @@ impl Output {
         document: T,
         human: impl FnOnce(&T) -> String,
     ) -> Result<()> {
-        self.answer(Document::new(document, Vec::new()), human, true)
+        self.conclude(document.exit_code());
+        self.answer(Document::new(document, self.notes_of_document()), human, true)
     }
 
     /// Answers a question whose answer can be no: then what was asked for does not hold, as the exit code says too.
-    pub(crate) fn checked<T: Kind>(
+    pub(crate) fn checked<T: Question>(
         &self,
         document: T,
-        passed: bool,
         human: impl FnOnce(&T) -> String,
     ) -> Result<()> {
-        let document = Document::new(document, Vec::new());
-        self.answer(Document { success: passed, ..document }, human, true)
+        self.conclude(document.answer());
+        self.answer(Document::answering(document, self.notes_of_document()), human, true)
     }
 
     /// Answers that something was done: not printed when quiet.
@@ -91,7 +92,22 @@ impl Output {
         document: T,
         human: impl FnOnce(&T) -> String,
     ) -> Result<()> {
-        self.answer(Document::new(document, Vec::new()), human, false)
+        self.conclude(document.exit_code());
+        self.answer(Document::new(document, self.notes_of_document()), human, false)
+    }
+
+    /// Says what the process ends with, for an answer of another form.
+    pub(crate) fn conclude(&self, code: ExitCode) {
+        *locked(&self.code) = code;
+    }
+
+    /// What the process ends with: what the last answer came to.
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        *locked(&self.code)
+    }
+
+    fn notes_of_document(&self) -> Vec<String> {
+        if self.json { self.take_notes() } else { Vec::new() }
     }
 
     fn answer<T: Kind>(
@@ -102,7 +118,7 @@ impl Output {
     ) -> Result<()> {
         claim_answer();
         if self.json {
-            return finish_write(print_json(&Document { notes: self.take_notes(), ..document }));
+            return finish_write(print_json(&document));
         }
         self.print_notes();
         if always || !self.quiet {
@@ -149,9 +165,9 @@ impl Output {
     }
 }
 
-/// What several threads may add to.
-fn locked(texts: &Mutex<Vec<String>>) -> MutexGuard<'_, Vec<String>> {
-    texts.lock().unwrap_or_else(PoisonError::into_inner)
+/// What several threads may change.
+fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Who answers, the command or somebody who interrupts it: whoever comes first.

@@ -1,5 +1,6 @@
 //! Progress on standard error for anything that takes more than a second.
 
+use offshoot_protocol::When;
 use std::io::IsTerminal;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -8,8 +9,6 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use offshoot_vault::Progress;
-
-use offshoot_engine::settings::When;
 
 /// Nothing is shown before this.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -5,19 +5,16 @@ mod git;
 use std::collections::BTreeMap;
 
 pub use git::Made;
-use offshoot_protocol::ExitCode;
 use offshoot_tree::VaultPath;
 use offshoot_vault::{Vault, Workspace};
 pub use offshoot_workspace::git::GitCommitted;
 pub use offshoot_workspace::{Allow, Choice, CommitOutcome as Brought, PathPattern as Pattern};
 use offshoot_workspace::{
-    CommitRequest, CommitService, GitFollowed, HomeEvent, PullService, Selection, Times,
-    git::GitAsked,
+    CommitRequest, CommitService, GitFollowed, HomeEvent, PullService, Selection, git::GitAsked,
 };
 
 use crate::error::{Error, Result};
 use crate::offshoot::Offshoot;
-use crate::settings::TimesSetting;
 use git::Prepared;
 
 /// What to bring home. Without anything else, all that a commit brings home by default.
@@ -132,18 +129,6 @@ pub struct Outcome {
     pub behind: bool,
 }
 
-impl Outcome {
-    /// Whether all that was asked for was done; the code says what kept it from that.
-    pub fn exit_code(&self) -> ExitCode {
-        let made = self.git.as_ref().or(self.earlier.as_ref());
-        match made.and_then(Made::error) {
-            Some(error) => error.code,
-            None if self.brought.conflicts.is_empty() => ExitCode::Success,
-            None => ExitCode::Conflict,
-        }
-    }
-}
-
 impl Offshoot {
     /// Brings home what a workspace changed; `told` is told what people should know meanwhile.
     pub fn commit(
@@ -167,10 +152,7 @@ impl Offshoot {
             message: commit.message.as_deref(),
             selection: Selection { tracked: &is_tracked, ..commit.selection() },
             dry_run: commit.dry_run,
-            times: match self.config().commit.times {
-                TimesSetting::Now => Times::Now,
-                TimesSetting::Recorded => Times::Recorded,
-            },
+            times: self.config().commit.times,
             git: commit.git.then(|| GitAsked { author: commit.author.clone() }),
         };
         // What an interrupted command left out comes first: it is older.

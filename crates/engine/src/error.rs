@@ -76,13 +76,10 @@ impl Error {
 
     /// The error as a document.
     pub fn body(&self) -> ErrorBody {
-        ErrorBody {
-            code: self.code.word().to_owned(),
-            exit_code: self.code.number(),
-            message: self.message.clone(),
-            hint: self.hint.clone(),
-            candidates: self.candidates.clone(),
-        }
+        let mut body = ErrorBody::new(self.code, &self.message);
+        body.hint = self.hint.clone();
+        body.candidates = self.candidates.clone();
+        body
     }
 }
 

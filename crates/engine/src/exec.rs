@@ -9,7 +9,8 @@ mod request;
 pub use command::{Command, Input};
 pub use events::{Event, Events};
 pub use handle::Exec;
+pub use offshoot_protocol::{CheckpointMode, DriverChoice, Network};
 pub use offshoot_workspace::{
-    CheckpointMode, CommandLine, ExecutionEnvelope, ExecutionObserver, ExecutionPlace,
-    ExecutionResult, ExecutionTimeout,
+    CommandLine, ExecutionEnvelope, ExecutionObserver, ExecutionPlace, ExecutionResult,
+    ExecutionTimeout,
 };

@@ -132,7 +132,7 @@ impl Project {
     }
 
     /// Keeps what an interrupted command left, as a checkpoint of its workspace.
-    pub fn keep_leftover(&self, exec: &Id) -> Result<offshoot_workspace::Kept> {
+    pub fn keep_leftover(&self, exec: &Id) -> Result<offshoot_workspace::KeptWork> {
         Ok(RecoverService::new(self.vault(), self.engine().actor()).keep(exec, None)?)
     }
 

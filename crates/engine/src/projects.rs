@@ -3,30 +3,26 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use offshoot_protocol::ExitCode;
+use offshoot_protocol::{ExitCode, Network};
 use toml::{Table, Value};
 
 use crate::error::{Error, Result};
 use crate::offshoot::Offshoot;
-use crate::settings::{self, Net};
+use crate::settings;
 
 const FILE: &str = "projects.toml";
 const HEADER: &str = "# What you allowed for single projects, by folder. `offshoot` writes it when you answer \"always\".\n";
 
 impl Offshoot {
     /// What commands of a project can reach, where the user settled that. A file that cannot be read settles nothing.
-    pub fn remembered_net(&self, project: &Path) -> Option<Net> {
+    pub fn remembered_net(&self, project: &Path) -> Option<Network> {
         let file = self.file_for(project)?;
         let table: Table = fs::read_to_string(file).ok()?.parse().ok()?;
-        match table.get(project.to_str()?)?.get("net")?.as_str()? {
-            "host" => Some(Net::Host),
-            "none" => Some(Net::None),
-            _ => None,
-        }
+        table.get(project.to_str()?)?.get("net")?.as_str()?.parse().ok()
     }
 
     /// Settles what commands of a project can reach. Returns the file that says so.
-    pub fn remember_net(&self, project: &Path, net: Net) -> Result<PathBuf> {
+    pub fn remember_net(&self, project: &Path, net: Network) -> Result<PathBuf> {
         let (Some(file), Some(name)) = (self.file_for(project), project.to_str()) else {
             return Err(Error::new(
                 ExitCode::Failure,
@@ -44,9 +40,8 @@ impl Offshoot {
         };
         let mut table: Table = text.parse().map_err(|error| cannot(&error))?;
         let entry = table.entry(name).or_insert_with(|| Value::Table(Table::new()));
-        let word = if net == Net::Host { "host" } else { "none" };
         match entry.as_table_mut() {
-            Some(entry) => drop(entry.insert("net".to_owned(), Value::String(word.to_owned()))),
+            Some(entry) => drop(entry.insert("net".to_owned(), Value::String(net.to_string()))),
             None => return Err(cannot(&"it is not a table of projects")),
         }
         let text = format!("{HEADER}{table}");

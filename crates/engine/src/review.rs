@@ -1,7 +1,8 @@
 //! Deciding about what a workspace changed, piece by piece.
 
 pub use offshoot_workspace::{
-    Decision, Edited, Piece, PieceKind, ReviewItem as Item, Tally, decide_all,
+    Edited, PieceKind, ReviewDecision as Decision, ReviewItem as Item, ReviewPiece as Piece, Tally,
+    decide_all,
 };
 use offshoot_workspace::{FoldedReview, ReviewService, Selection};
 

@@ -5,7 +5,6 @@
 //! reported where it stands even if a later place overrides it. Nothing here reads the process environment;
 //! `docs/configuration.md` is the user's description, and a test holds it to the code.
 
-mod driver;
 mod duration;
 mod edit;
 mod error;
@@ -21,7 +20,7 @@ mod value;
 
 use std::time::Duration;
 
-use offshoot_mount::DriverChoice;
+use offshoot_protocol::{DriverChoice, Network};
 use serde::{Deserialize, Serialize};
 
 pub use duration::{format as format_duration, parse as parse_duration};
@@ -29,6 +28,7 @@ pub use edit::{Edited, Whose, edit};
 pub use error::{ConfigError, Place};
 pub use keys::names as key_names;
 pub use load::{Loaded, Setting, load, load_without_project};
+pub use offshoot_protocol::{AbandonedWork, CommitTimes, When};
 pub use show::{render_human, shown_value};
 pub use size::parse as parse_size;
 pub use sources::{Sources, user_directory};
@@ -115,7 +115,6 @@ pub struct Exec {
     /// How many bytes of each output are kept.
     pub output_limit: u64,
     /// How a workspace is made a directory.
-    #[serde(with = "driver")]
     pub driver: DriverChoice,
     /// Whether a new workspace starts from what is in the folder now.
     pub refresh: bool,
@@ -124,7 +123,7 @@ pub struct Exec {
     /// Whether directories can be renamed where overlayfs refuses.
     pub broker: bool,
     /// What commands can reach.
-    pub net: Net,
+    pub net: Network,
     /// How many processes and threads a command may have; 0 for no limit.
     pub max_processes: u64,
     /// How large a file it may write; 0 for no limit.
@@ -152,16 +151,6 @@ impl Cache {
     }
 }
 
-/// What a command can reach.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Net {
-    /// Nothing but itself.
-    None,
-    /// What this machine reaches.
-    Host,
-}
-
 /// Section `policy`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -176,17 +165,7 @@ pub struct Policy {
 #[serde(deny_unknown_fields)]
 pub struct Commit {
     /// Which times files get that come home.
-    pub times: TimesSetting,
-}
-
-/// Which times files get that come home.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum TimesSetting {
-    /// Those whose bytes change get the time of the commit.
-    Now,
-    /// All keep theirs.
-    Recorded,
+    pub times: CommitTimes,
 }
 
 /// Section `recover`.
@@ -194,19 +173,7 @@ pub enum TimesSetting {
 #[serde(deny_unknown_fields)]
 pub struct Recover {
     /// What becomes of what an interrupted command wrote.
-    pub abandoned: Abandoned,
-}
-
-/// What becomes of what an interrupted command wrote.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Abandoned {
-    /// It waits for somebody to decide.
-    Offer,
-    /// It becomes a checkpoint.
-    Keep,
-    /// It is thrown away.
-    Discard,
+    pub abandoned: AbandonedWork,
 }
 
 /// Section `compact`.
@@ -264,18 +231,6 @@ pub struct Store {
     pub busy_timeout: Duration,
 }
 
-/// A choice that may be left to what the output turns out to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum When {
-    /// Only if the output is a terminal.
-    Auto,
-    /// In any case.
-    Always,
-    /// In no case.
-    Never,
-}
-
 impl Default for Ui {
     fn default() -> Self {
         Self { color: When::Auto, progress: When::Auto, pager: "auto".to_owned(), hints: true }
@@ -304,7 +259,7 @@ impl Default for Exec {
             refresh: true,
             hard_link_bytes: 64 << 20,
             broker: true,
-            net: Net::None,
+            net: Network::None,
             max_processes: 0,
             max_file_size: 0,
             max_memory: 0,
@@ -326,13 +281,13 @@ impl Default for Policy {
 
 impl Default for Commit {
     fn default() -> Self {
-        Self { times: TimesSetting::Now }
+        Self { times: CommitTimes::Now }
     }
 }
 
 impl Default for Recover {
     fn default() -> Self {
-        Self { abandoned: Abandoned::Offer }
+        Self { abandoned: AbandonedWork::Offer }
     }
 }
 

@@ -4,17 +4,17 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 
+use offshoot_protocol::{AbandonedWork, SettleOutcome};
 use offshoot_vault::{ApplyNote, ExecNote, Vault, VaultError};
 use offshoot_workspace::git::{GitDue, GitFolder, git_dues, settle_git_due};
 use offshoot_workspace::{
-    BindingService, CommitService, GitDirectory, GitTaking, HomeEvent, HomeOptions, How, Kept,
+    BindingService, CommitService, GitDirectory, GitTaking, HomeEvent, HomeOptions, KeptWork,
     RecoverService, ServiceError, Settled, WorkspaceService, settle_interrupted,
 };
 
 use crate::error::{Error, Result};
 use crate::notice::Topic;
 use crate::offshoot::Offshoot;
-use crate::settings::Abandoned;
 use crate::words::{git_directory, host_path, line, unreadable};
 
 /// How long a command waits for somebody who is at the folder, to settle what was interrupted there.
@@ -56,15 +56,15 @@ impl Offshoot {
             return;
         }
         let abandoned = self.config().recover.abandoned;
-        if vault.is_read_only() || abandoned == Abandoned::Offer {
+        if vault.is_read_only() || abandoned == AbandonedWork::Offer {
             return;
         }
         let service = RecoverService::new(vault, self.actor());
         for exec in left {
             let settled = match abandoned {
-                Abandoned::Offer => None,
-                Abandoned::Keep => service.keep(&exec, None).ok().map(|kept| kept_text(&kept)),
-                Abandoned::Discard => {
+                AbandonedWork::Offer => None,
+                AbandonedWork::Keep => service.keep(&exec, None).ok().map(|kept| kept_text(&kept)),
+                AbandonedWork::Discard => {
                     let dropped = service.drop(&exec).ok();
                     dropped.map(|note| {
                         format!("what interrupted exec {} left was dropped", note.exec.short())
@@ -218,14 +218,14 @@ impl Offshoot {
     /// Tells what became of something that was interrupted.
     fn tell_settled(&self, settled: &Settled) {
         let what = match settled.how {
-            How::CleanedUp => "was done and is cleaned up",
-            How::Dropped => "had not begun and is dropped",
-            How::Finished => "is finished now",
-            How::TakenBack => "was taken back",
-            How::GivenUp => "was given up: the folder is another one and stays as it is",
+            SettleOutcome::CleanedUp => "was done and is cleaned up",
+            SettleOutcome::Dropped => "had not begun and is dropped",
+            SettleOutcome::Finished => "is finished now",
+            SettleOutcome::TakenBack => "was taken back",
+            SettleOutcome::GivenUp => "was given up: the folder is another one and stays as it is",
         };
         let mut text = format!("an interrupted {} {what}", settled.summary);
-        if settled.how == How::GivenUp {
+        if settled.how == SettleOutcome::GivenUp {
             let staging = format!(".offshoot-apply-{}", settled.apply);
             text.push_str(&format!("; {staging} has what the commit took out of it"));
         }
@@ -234,7 +234,7 @@ impl Offshoot {
 }
 
 /// What became of something that an interrupted command left.
-pub fn kept_text(kept: &Kept) -> String {
+pub fn kept_text(kept: &KeptWork) -> String {
     let (exec, workspace) = (kept.note.exec.short(), &kept.workspace.name);
     match &kept.checkpoint {
         Some(checkpoint) => {

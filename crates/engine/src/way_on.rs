@@ -1,19 +1,19 @@
 //! What to do next, for people.
 
-use offshoot_protocol::{GoalDoc, WayOnDoc};
+use offshoot_protocol::{Goal, WayOnDoc};
 
 use crate::words::line;
 
 /// What to do about something that was just named, with the commands as they can be typed.
 pub fn text(way: &WayOnDoc) -> String {
     let goal = match way.goal {
-        GoalDoc::Merge => "to merge it",
-        GoalDoc::Record => "to merge it, with the files as they are",
-        GoalDoc::Replace => "to take it instead",
-        GoalDoc::Apply => "to apply it",
-        GoalDoc::Show => "to see it",
-        GoalDoc::Decide => "to resolve them",
-        GoalDoc::Undo => "to undo it",
+        Goal::Merge => "to merge it",
+        Goal::Record => "to merge it, with the files as they are",
+        Goal::Replace => "to take it instead",
+        Goal::Apply => "to apply it",
+        Goal::Show => "to see it",
+        Goal::Decide => "to resolve them",
+        Goal::Undo => "to undo it",
     };
     let when = way.when.as_deref().map(|when| format!(", {}", line(when))).unwrap_or_default();
     format!("{goal}{when}: `{}`", commands(way))
@@ -25,11 +25,11 @@ pub fn commands(way: &WayOnDoc) -> String {
 }
 
 /// The commands that lead to one thing, where there are any.
-pub fn to(goal: GoalDoc, ways: &[WayOnDoc]) -> Option<String> {
+pub fn to(goal: Goal, ways: &[WayOnDoc]) -> Option<String> {
     ways.iter().find(|way| way.goal == goal).map(commands)
 }
 
 /// The line that says how to take back what was done.
 pub fn take_back(ways: &[WayOnDoc]) -> Option<String> {
-    to(GoalDoc::Undo, ways).map(|commands| format!("undo: {commands}"))
+    to(Goal::Undo, ways).map(|commands| format!("undo: {commands}"))
 }

@@ -7,10 +7,10 @@ use offshoot_tree::diff::Change;
 use offshoot_tree::{Entry, RootId, VaultPath};
 use offshoot_vault::{Checkpoint, Scope};
 use offshoot_workspace::{
-    ChangeSummaryService, CheckpointService, ExecutionPlace, FileService, HistoryService,
-    HomeEvent, MergeOutcome, MergeRequest, MergeService, MergeTarget, NewCheckpoint, Preview,
-    PreviewService, PullService, Pulled, Resolver, Reversal, Selection, ServiceError,
-    WorkspaceService,
+    ChangeSummaryService, CheckpointService, CommitPreview, ExecutionPlace, FileService,
+    HistoryService, HomeEvent, MergeOutcome, MergeRequest, MergeService, MergeTarget,
+    NewCheckpoint, PreviewService, PullService, Pulled, Resolver, Reversal, Selection,
+    ServiceError, WorkspaceService,
 };
 
 use crate::commit::{Commit, Outcome};
@@ -132,7 +132,7 @@ impl Workspace {
     }
 
     /// What a commit would do. Nothing is changed.
-    pub fn preview(&self) -> Result<Preview> {
+    pub fn preview(&self) -> Result<CommitPreview> {
         let (vault, engine) = (self.project.vault(), self.project.engine());
         let tracked = engine.tracked(vault)?;
         let is_tracked = |path: &_| Ok(tracked.has(path));

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use offshoot_store::Id;
 use offshoot_vault::{Access, Adopted, LeftShape, Upper, Vault};
+use offshoot_vocabulary::DriverName;
 
 use crate::error::Result;
 use crate::request::MountRequest;
@@ -14,7 +15,7 @@ use crate::view::View;
 /// A way to make a root a directory. It has no state; what one use of it needs is in what it prepares.
 pub trait Driver: Debug + Sync {
     /// What it is called in options, settings, notes and documents.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> DriverName;
 
     /// What is said about it.
     fn words(&self) -> DriverWords;
@@ -51,8 +52,6 @@ impl Eq for dyn Driver {}
 /// What is said about a driver, each to be put into a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DriverWords {
-    /// In the help of an option, alone.
-    pub help: &'static str,
     /// Where it is in use: "overlay: …".
     pub in_use: &'static str,
     /// Where another had to do: "…, because … cannot be used here".

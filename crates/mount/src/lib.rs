@@ -12,7 +12,7 @@ mod session;
 mod view;
 
 pub use driver::{After, Captured, Driver, DriverWords, Prepared};
-pub use drivers::{DriverChoice, driver_choices, driver_of, drivers};
+pub use drivers::{candidates, driver_of, drivers};
 pub use error::{MountError, Result};
 pub use request::MountRequest;
 pub use session::MountSession;

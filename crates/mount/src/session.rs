@@ -32,7 +32,7 @@ impl<'v> MountSession<'v> {
         let note = ExecNote {
             layers: prepared.layers(),
             copy: driver.shape(version) == Some(LeftShape::Tree),
-            capture: Some(CaptureWay { driver: driver.name().to_owned(), version }),
+            capture: Some(CaptureWay { driver: driver.name().to_string(), version }),
             read_only: request.read_only,
             ..request.note.clone()
         };

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use offshoot_mount::{
-    After, Driver, DriverChoice, MountError, MountRequest, MountSession, View, driver_of, drivers,
+    After, Driver, MountError, MountRequest, MountSession, View, driver_of, drivers,
 };
 use offshoot_store::{Id, ProcessMark, boot_id};
 use offshoot_tree::RootId;
@@ -14,6 +14,7 @@ use offshoot_vault::{
     Actor, CaptureWay, ExecNote, Home, ImportOptions, LeftShape, LinkLimit, PlainAccess,
     UpperOwner, Vault, VaultOptions,
 };
+use offshoot_vocabulary::{DriverChoice, DriverName};
 
 /// A vault with a file.
 fn vault(scratch: &Path) -> Vault {
@@ -110,7 +111,7 @@ fn what_is_abandoned_is_left_in_the_shape_that_its_note_leads_to() {
         session.abandon();
         let [exec] = vault.left().unwrap()[..] else { panic!("one is left") };
         let left = vault.take_left(&exec).unwrap().unwrap();
-        let way = CaptureWay { driver: driver.name().to_owned(), version: driver.version() };
+        let way = CaptureWay { driver: driver.name().to_string(), version: driver.version() };
         assert_eq!(left.note.capture, Some(way));
         let (found, shape) = driver_of(&left.note).unwrap();
         assert_eq!(found, driver);
@@ -139,8 +140,8 @@ fn a_note_without_a_way_is_read_as_it_was_written() {
     let vault = vault(scratch.path());
     let shape = |copy| driver_of(&ExecNote { copy, ..note(&vault) }).unwrap();
     let (overlay, copy) = (shape(false), shape(true));
-    assert_eq!((overlay.0.name(), overlay.1), ("overlay", LeftShape::Difference));
-    assert_eq!((copy.0.name(), copy.1), ("copy", LeftShape::Tree));
+    assert_eq!((overlay.0.name(), overlay.1), (DriverName::Overlay, LeftShape::Difference));
+    assert_eq!((copy.0.name(), copy.1), (DriverName::Copy, LeftShape::Tree));
 }
 
 #[test]
@@ -160,5 +161,5 @@ fn what_is_not_known_is_refused() {
     }
     let foreign = ExecNote { owner: UpperOwner::Unknown, ..named("overlay", 1) };
     assert!(matches!(driver_of(&foreign), Err(MountError::UnknownOwner)));
-    assert_eq!(DriverChoice::named("tapes"), None);
+    assert!("tapes".parse::<DriverChoice>().is_err());
 }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use offshoot_vocabulary::Network;
+
 /// Where a command would run, and with what.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Context {
@@ -14,7 +16,7 @@ pub struct Context {
     /// The user's home, for `~` and for where credentials lie.
     pub home: Option<PathBuf>,
     /// What it may reach.
-    pub network: Reach,
+    pub network: Network,
     /// The workspace is mounted so that nothing can be written.
     pub read_only: bool,
     /// It has a terminal with a person.
@@ -23,24 +25,4 @@ pub struct Context {
     pub stdin: bool,
     /// The variables that the caller set beyond the usual ones: name and value.
     pub environment: Vec<(String, String)>,
-}
-
-/// What a command may reach.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Reach {
-    /// Nothing.
-    #[default]
-    None,
-    /// What the host reaches.
-    Host,
-}
-
-impl Reach {
-    /// Its name in documents and rules.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Host => "host",
-        }
-    }
 }

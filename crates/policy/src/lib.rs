@@ -22,11 +22,12 @@ mod verdict;
 
 pub use category::{Categories, Category};
 pub use classify::classify;
-pub use context::{Context, Reach};
+pub use context::Context;
 pub use decision::Decision;
 pub use error::{PolicyError, Problem};
 pub use judged::{Judged, PartKind, PathAccess, Reason, TouchedPath};
 pub use layer::Layer;
+pub use offshoot_vocabulary::Network;
 pub use options::{LayerSource, NamedText, PolicyOptions, REGO_TIMEOUT};
 pub use parse::{MAX_TEXT, parse_argv, parse_text};
 pub use policy::Policy;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use offshoot_policy::{
-    Context, Decision, Layer, LayerSource, NamedText, Policy, PolicyError, PolicyOptions, Reach,
+    Context, Decision, Layer, LayerSource, NamedText, Network, Policy, PolicyError, PolicyOptions,
     Verdict, parse_argv, parse_text,
 };
 
@@ -14,7 +14,7 @@ fn context() -> Context {
         workspace: PathBuf::from("/users/me/work"),
         cwd: PathBuf::from("/users/me/work"),
         home: Some(PathBuf::from("/users/me")),
-        network: Reach::Host,
+        network: Network::Host,
         ..Context::default()
     }
 }

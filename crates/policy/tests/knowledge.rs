@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use offshoot_policy::{Categories, Category, Context, Reach, classify, parse_text};
+use offshoot_policy::{Categories, Category, Context, Network, classify, parse_text};
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -63,7 +63,7 @@ fn context() -> Context {
         workspace: "/home/dev/project".into(),
         cwd: "/home/dev/project".into(),
         home: Some("/home/dev".into()),
-        network: Reach::Host,
+        network: Network::Host,
         ..Context::default()
     }
 }

@@ -1,11 +1,11 @@
 //! Documents about changes.
 
+use offshoot_vocabulary::{ChangeKindDoc, EntryKindDoc, ExitCode, LineSign, MetadataFieldDoc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::binding::GitDirectoryDoc;
-use crate::document::Kind;
-use crate::file::EntryKindDoc;
+use crate::document::{Kind, Question};
 use crate::git::RepositoryNoteDoc;
 use crate::home::{ClashDoc, HeldDoc};
 use crate::merge::ConflictDoc;
@@ -29,7 +29,7 @@ pub struct SideDoc {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LineDoc {
     /// ` ` for context, `-` for removed, `+` for added.
-    pub sign: String,
+    pub sign: LineSign,
     /// The line without its newline.
     pub text: Text,
     /// Whether a newline follows.
@@ -64,10 +64,9 @@ pub struct ChangeDoc {
     /// How alike a renamed file stayed, in percent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub similarity: Option<u8>,
-    /// What of its metadata changed beside the mode: `time`, `owner`, `group`, `attributes` or `links`. A `time` is named only where
-    /// `kind` is `metadata`.
+    /// What of its metadata changed beside the mode. A `time` is named only where `kind` is `metadata`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub metadata: Vec<String>,
+    pub metadata: Vec<MetadataFieldDoc>,
     /// What was there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<SideDoc>,
@@ -110,6 +109,12 @@ pub struct DiffDoc {
 
 impl Kind for DiffDoc {
     const KIND: &'static str = "diff";
+}
+
+impl Question for DiffDoc {
+    fn answer(&self) -> ExitCode {
+        if self.changes.is_empty() { ExitCode::Success } else { ExitCode::Failure }
+    }
 }
 
 /// The state of a workspace.
@@ -168,22 +173,4 @@ pub struct StatusDoc {
 
 impl Kind for StatusDoc {
     const KIND: &'static str = "status";
-}
-
-/// What happened to a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum ChangeKindDoc {
-    /// It is new.
-    Added,
-    /// Its bytes, its target or its kind changed.
-    Modified,
-    /// It is gone.
-    Deleted,
-    /// It was moved, perhaps with changes.
-    Renamed,
-    /// Its permission bits changed and its content did not.
-    Mode,
-    /// Only its times, owners, attributes or links changed.
-    Metadata,
 }

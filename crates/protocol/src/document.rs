@@ -1,5 +1,6 @@
 //! The frame that every document has.
 
+use offshoot_vocabulary::ExitCode;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,10 +12,17 @@ pub trait Kind: Serialize + JsonSchema {
     /// The kind, such as `workspace.list`.
     const KIND: &'static str;
 
-    /// Whether what was asked for was done. An answer that says no lists why: conflicts, damage, what failed.
-    fn succeeded(&self) -> bool {
-        true
+    /// The exit code of the process that answers with it, which also says whether what was asked for was done. An answer that says no
+    /// lists why: conflicts, damage, what failed.
+    fn exit_code(&self) -> ExitCode {
+        ExitCode::Success
     }
+}
+
+/// An answer that can be asked for as a question, such as `diff --exit-code` and `policy check`: then the exit code answers too.
+pub trait Question: Kind {
+    /// What the exit code says where it is asked so: success for yes.
+    fn answer(&self) -> ExitCode;
 }
 
 /// The answer of a command.
@@ -26,7 +34,7 @@ pub struct Document<T> {
     pub kind: String,
     /// Whether what was asked for was done: false where there are conflicts, where something is damaged or a check failed. An error
     /// document always has false.
-    pub success: bool,
+    success: bool,
     /// What the command answers.
     pub result: T,
     /// Things worth knowing that did not stop the command.
@@ -37,9 +45,23 @@ pub struct Document<T> {
 impl<T: Kind> Document<T> {
     /// Frames a result.
     pub fn new(result: T, notes: Vec<String>) -> Self {
-        let kind = T::KIND.to_owned();
-        let success = result.succeeded();
-        Self { schema_version: SCHEMA_VERSION, kind, success, result, notes }
+        let success = result.exit_code().is_success();
+        Self { schema_version: SCHEMA_VERSION, kind: T::KIND.to_owned(), success, result, notes }
+    }
+}
+
+impl<T: Question> Document<T> {
+    /// Frames the answer to a question.
+    pub fn answering(result: T, notes: Vec<String>) -> Self {
+        let success = result.answer().is_success();
+        Self { success, ..Self::new(result, notes) }
+    }
+}
+
+impl<T> Document<T> {
+    /// Whether what was asked for was done.
+    pub fn is_success(&self) -> bool {
+        self.success
     }
 }
 
@@ -51,7 +73,7 @@ pub struct ErrorDocument {
     /// Always `error`.
     pub kind: String,
     /// Always false.
-    pub success: bool,
+    success: bool,
     /// What went wrong.
     pub error: ErrorBody,
 }
@@ -59,10 +81,10 @@ pub struct ErrorDocument {
 /// What went wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorBody {
-    /// A stable word for the kind of error, such as `not_found`.
-    pub code: String,
+    /// A stable word for the kind of error.
+    code: ExitCode,
     /// The exit code of the process.
-    pub exit_code: u8,
+    exit_code: u8,
     /// What happened, for people.
     pub message: String,
     /// What to do about it.
@@ -71,6 +93,19 @@ pub struct ErrorBody {
     /// What may have been meant, or what fits.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub candidates: Vec<String>,
+}
+
+impl ErrorBody {
+    /// Says what happened; hint and candidates may follow.
+    pub fn new(code: ExitCode, message: impl Into<String>) -> Self {
+        let (exit_code, message) = (code.number(), message.into());
+        Self { code, exit_code, message, hint: None, candidates: Vec::new() }
+    }
+
+    /// The kind of error, and the exit code of the process.
+    pub fn code(&self) -> ExitCode {
+        self.code
+    }
 }
 
 impl ErrorDocument {

@@ -1,11 +1,15 @@
 //! The envelope of an exec: what was asked, what was decided, what happened and what changed.
 
+use offshoot_vocabulary::{
+    CheckpointMode, Confinement, DriverName, Durability, ExecState, HomeView, Network,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::change::ChangeDoc;
 use crate::document::{ErrorBody, Kind, SCHEMA_VERSION};
 use crate::history::ActorDoc;
+use crate::outcome::ExecOutcome;
 use crate::policy::DecisionDoc;
 use crate::text::Text;
 
@@ -17,7 +21,7 @@ pub struct ExecEnvelopeDoc {
     /// Always `exec`.
     pub kind: String,
     /// The command ran to its end, exited with 0, and its changes are kept.
-    pub success: bool,
+    success: bool,
     /// What was asked for.
     pub request: ExecRequestDoc,
     /// What happened.
@@ -32,9 +36,15 @@ impl ExecEnvelopeDoc {
     pub const KIND: &'static str = "exec";
 
     /// Frames a request and its result.
-    pub fn new(success: bool, request: ExecRequestDoc, result: ExecResultDoc) -> Self {
+    pub fn new(request: ExecRequestDoc, result: ExecResultDoc) -> Self {
         let (schema_version, kind) = (SCHEMA_VERSION, Self::KIND.to_owned());
+        let success = result.outcome().is_success();
         Self { schema_version, kind, success, request, result, notes: Vec::new() }
+    }
+
+    /// The command ran to its end, exited with 0, and its changes are kept.
+    pub fn is_success(&self) -> bool {
+        self.success
     }
 }
 
@@ -60,8 +70,8 @@ pub struct ExecRequestDoc {
     pub timeout_ms: Option<u64>,
     /// Whether it may change nothing.
     pub readonly: bool,
-    /// What it may reach: `none` or `host`.
-    pub net: String,
+    /// What it may reach.
+    pub net: Network,
     /// The workspace that was named; none where one was to be forked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workspace: Option<String>,
@@ -70,8 +80,8 @@ pub struct ExecRequestDoc {
     pub from: Option<String>,
     /// Whether the new workspace is thrown away when unused.
     pub ephemeral: bool,
-    /// When to make a checkpoint: `auto`, `always` or `never`.
-    pub checkpoint: String,
+    /// When to make a checkpoint.
+    pub checkpoint: CheckpointMode,
     /// Who asked.
     pub actor: ActorDoc,
 }
@@ -139,19 +149,19 @@ pub struct ExecResultDoc {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<DecisionDoc>,
     /// How far it came: `completed`, `denied` or `pending_approval` where it did not run, or `failed` with `failed_in`.
-    pub state: String,
+    pub state: ExecState,
     /// Where it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failed_in: Option<String>,
+    pub failed_in: Option<ExecState>,
     /// Whether its time was over before it was.
     pub timed_out: bool,
     /// Whether the caller was interrupted, which ended it.
     pub interrupted: bool,
-    /// `flushed`: what changed is on disk and recorded. `none`: there was nothing to keep.
-    pub durability: String,
-    /// How the workspace was made a directory: `overlay` or `copy`.
+    /// Where what changed is.
+    pub durability: Durability,
+    /// How the workspace was made a directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub driver: Option<String>,
+    pub driver: Option<DriverName>,
     /// What confined it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<SandboxDoc>,
@@ -176,6 +186,63 @@ pub struct ExecResultDoc {
     pub recoverable: bool,
 }
 
+impl ExecResultDoc {
+    /// What is said about a command that did not run, or of which nothing is known.
+    pub fn unrun(exec: String, command: String, state: ExecState) -> Self {
+        Self {
+            vault: None,
+            workspace: None,
+            forked: false,
+            workspace_removed: false,
+            exec,
+            mountpoint: None,
+            cwd: None,
+            terminal: false,
+            command,
+            exit_code: None,
+            signal: None,
+            stdout: Text::new(b""),
+            stderr: Text::new(b""),
+            truncated: TruncatedDoc::default(),
+            readonly: false,
+            duration_ms: 0,
+            total_ms: 0,
+            checkpoint: None,
+            snapshot_before: None,
+            snapshot_after: None,
+            changed_files: Vec::new(),
+            patch: None,
+            decision: None,
+            state,
+            failed_in: None,
+            timed_out: false,
+            interrupted: false,
+            durability: Durability::None,
+            driver: None,
+            sandbox: None,
+            usage: ExecUsageDoc::default(),
+            network: None,
+            discarded: None,
+            conflicts: 0,
+            warnings: Vec::new(),
+            error: None,
+            recoverable: false,
+        }
+    }
+
+    /// What decides about success and exit code.
+    pub fn outcome(&self) -> ExecOutcome {
+        ExecOutcome {
+            state: self.state,
+            exit_code: self.exit_code,
+            signal: self.signal,
+            timed_out: self.timed_out,
+            interrupted: self.interrupted,
+            failed: self.error.is_some(),
+        }
+    }
+}
+
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }
@@ -192,14 +259,14 @@ pub struct TruncatedDoc {
 /// What confined a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SandboxDoc {
-    /// `namespaces`, or `none` where the caller asked for no confinement.
-    pub mode: String,
+    /// How it was confined.
+    pub mode: Confinement,
     /// The namespaces of its own.
     pub namespaces: Vec<String>,
-    /// `none` or `host`.
-    pub network: String,
-    /// How its home looked: `throw_away`, `read_only`, `workspace` or `none`.
-    pub home: String,
+    /// What it could reach.
+    pub network: Network,
+    /// How its home looked.
+    pub home: HomeView,
     /// Where it could write and what was kept: the workspace, unless it was read-only.
     pub writable: Vec<Text>,
     /// Where it could write and what was thrown away afterwards.
@@ -233,8 +300,8 @@ pub struct LimitsDoc {
 /// The network of a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NetworkDoc {
-    /// `none`: a loopback interface of its own; `host`: what the host reaches.
-    pub mode: String,
+    /// What it could reach.
+    pub mode: Network,
     /// How often it sent something or began a connection that could not leave, as the kernel counts it; 0 with `host`.
     pub attempted: u64,
 }
@@ -315,7 +382,7 @@ pub struct ExecSummaryDoc {
     /// How long it took, with everything around it.
     pub total_ms: u64,
     /// How far it came.
-    pub state: String,
+    pub state: ExecState,
     /// What was run.
     pub command: String,
     /// What it returned.

@@ -1,5 +1,6 @@
 //! Documents about files.
 
+use offshoot_vocabulary::{EntryKindDoc, SkipCode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -109,8 +110,8 @@ impl Kind for EditDoc {
 pub struct SkippedDoc {
     /// Its path.
     pub path: Text,
-    /// Why, in a word: unreadable, socket, device, home, pseudo, reserved, attributes, unstable.
-    pub code: String,
+    /// Why, in a word.
+    pub code: SkipCode,
     /// Why, for people.
     pub message: String,
 }
@@ -178,18 +179,4 @@ pub struct HistoryDoc {
 
 impl Kind for HistoryDoc {
     const KIND: &'static str = "history";
-}
-
-/// What an entry is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum EntryKindDoc {
-    /// A regular file.
-    File,
-    /// A directory.
-    Directory,
-    /// A symbolic link.
-    Symlink,
-    /// A named pipe.
-    Fifo,
 }

@@ -1,5 +1,6 @@
 //! Documents about git.
 
+use offshoot_vocabulary::RepositoryEvent;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -54,16 +55,8 @@ pub struct GitOutcomeDoc {
 pub struct RepositoryNoteDoc {
     /// The repository's own directory in the vault, such as `/.git`.
     pub repository: Text,
-    /// What happened: `kept-apart` (both sides moved a ref, or it has no room beside another one: the other side's is `kept_as` now),
-    /// `checked-out` (the other side moved a ref that is checked out here, where that could not follow: it is `kept_as` now), `stayed` (it
-    /// was moved since, or a checkout needs it where it is: `why`), `moved`, `deleted`, `rewound` (a branch or tag went back by `commits`), `replaced` (it no longer has the commit
-    /// that it was, which is `kept_as` where the whole repository is another one), `switched` (something else is checked out),
-    /// `left-out` (files are gone from the working tree by a sparse checkout of the other side, and stay in git),
-    /// `not-brought` (it is damaged in the other side's repository, or lost there: `why`), `damaged-objects` (`objects` of them are not
-    /// what their names say, and were not brought), `checkout-stayed` (HEAD, the index and what is in progress stay), `file-stayed` or
-    /// `directory-stayed` (both sides changed it, or for another reason: `why`), `kept-out` (a tracked file that no workspace has was deleted in
-    /// git, and stays on disk).
-    pub event: String,
+    /// What happened.
+    pub event: RepositoryEvent,
     /// What it happened to: the full name of a ref, or a path in the repository; empty for the whole directory.
     pub name: String,
     /// The side whose change it is.

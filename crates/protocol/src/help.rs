@@ -1,5 +1,6 @@
 //! What `--help --json` prints.
 
+use offshoot_vocabulary::ArgumentKindDoc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -75,18 +76,6 @@ pub struct ArgumentDoc {
     /// The values that it can have; any where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub values: Vec<PossibleValueDoc>,
-}
-
-/// What an argument is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum ArgumentKindDoc {
-    /// A word at its place.
-    Positional,
-    /// An option with a value.
-    Option,
-    /// An option without one.
-    Flag,
 }
 
 /// A value that an argument can have.

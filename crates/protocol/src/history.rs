@@ -1,5 +1,6 @@
 //! Documents about history.
 
+use offshoot_vocabulary::{ExitCode, RevertVerb};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -123,16 +124,16 @@ pub struct OperationLogDoc {
 impl Kind for OperationLogDoc {
     const KIND: &'static str = "op.log";
 
-    fn succeeded(&self) -> bool {
-        self.problems.is_empty()
+    fn exit_code(&self) -> ExitCode {
+        if self.problems.is_empty() { ExitCode::Success } else { ExitCode::Damaged }
     }
 }
 
 /// An undo or a redo.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RevertDoc {
-    /// `undo` or `redo`.
-    pub verb: String,
+    /// Which way it went.
+    pub verb: RevertVerb,
     /// What was taken back or brought back.
     pub target: OperationDoc,
     /// The operation that did it.

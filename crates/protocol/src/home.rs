@@ -1,5 +1,6 @@
 //! Documents about what comes home: `commit` and `pull`.
 
+use offshoot_vocabulary::{ConflictKindDoc, ExitCode, HeldReasonDoc, SettleOutcome};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,8 +16,8 @@ use crate::way_on::WayOnDoc;
 pub struct HeldDoc {
     /// The path.
     pub path: Text,
-    /// Why it stays: `ignored`, `excluded`, `setuid`, `git`, `unbound`, `not-asked` or `left`.
-    pub reason: String,
+    /// Why it stays.
+    pub reason: HeldReasonDoc,
     /// What it is, where that says more, such as `a git hook`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
@@ -30,8 +31,8 @@ pub struct HeldDoc {
 pub struct ClashDoc {
     /// The path.
     pub path: Text,
-    /// What is wrong, in a word, such as `content` or `delete-modify`.
-    pub conflict: String,
+    /// What is wrong, in a word.
+    pub conflict: ConflictKindDoc,
 }
 
 /// What a commit did, or would do.
@@ -84,9 +85,13 @@ pub struct CommitDoc {
 impl Kind for CommitDoc {
     const KIND: &'static str = "commit";
 
-    fn succeeded(&self) -> bool {
-        let git_failed = self.git.as_ref().is_some_and(|git| git.error.is_some());
-        self.conflicts.is_empty() && !git_failed
+    fn exit_code(&self) -> ExitCode {
+        let git_error = self.git.as_ref().and_then(|git| git.error.as_ref());
+        match git_error {
+            Some(error) => error.code(),
+            None if self.conflicts.is_empty() => ExitCode::Success,
+            None => ExitCode::Conflict,
+        }
     }
 }
 
@@ -102,9 +107,8 @@ pub struct SettleDoc {
 pub struct SettledDoc {
     /// What it was to do.
     pub summary: String,
-    /// What became of it: `cleaned-up` where it was done, `dropped` where it had not begun, `finished`, `taken-back`, or `given-up` where the
-    /// folder is another one.
-    pub how: String,
+    /// What became of it.
+    pub how: SettleOutcome,
 }
 
 impl Kind for SettleDoc {
@@ -150,7 +154,7 @@ pub struct PullDoc {
 impl Kind for PullDoc {
     const KIND: &'static str = "pull";
 
-    fn succeeded(&self) -> bool {
-        self.conflicts.is_empty()
+    fn exit_code(&self) -> ExitCode {
+        if self.conflicts.is_empty() { ExitCode::Success } else { ExitCode::Conflict }
     }
 }

@@ -8,13 +8,13 @@ mod cache;
 mod change;
 mod document;
 mod exec;
-mod exit_code;
 mod file;
 mod git;
 mod help;
 mod history;
 mod home;
 mod merge;
+mod outcome;
 mod policy;
 mod recover;
 mod review;
@@ -30,19 +30,17 @@ pub use binding::{
     GitDirectoryDoc,
 };
 pub use cache::{CacheClearDoc, CacheDoc, CacheListDoc};
-pub use change::{ChangeDoc, ChangeKindDoc, DiffDoc, HunkDoc, LineDoc, SideDoc, StatusDoc};
-pub use document::{Document, ErrorBody, ErrorDocument, Kind, SCHEMA_VERSION};
+pub use change::{ChangeDoc, DiffDoc, HunkDoc, LineDoc, SideDoc, StatusDoc};
+pub use document::{Document, ErrorBody, ErrorDocument, Kind, Question, SCHEMA_VERSION};
 pub use exec::{
     DiscardedDoc, ExecEnvelopeDoc, ExecEventDoc, ExecListDoc, ExecLogsDoc, ExecRequestDoc,
     ExecResultDoc, ExecSummaryDoc, ExecUsageDoc, LimitsDoc, NetworkDoc, SandboxDoc, TruncatedDoc,
 };
-pub use exit_code::ExitCode;
 pub use file::{
-    EditDoc, EntryDoc, EntryKindDoc, ExportDoc, FileDoc, HistoryDoc, ImportDoc, ListDoc,
-    SkippedDoc, VersionDoc,
+    EditDoc, EntryDoc, ExportDoc, FileDoc, HistoryDoc, ImportDoc, ListDoc, SkippedDoc, VersionDoc,
 };
 pub use git::{GitCommitDoc, GitExportDoc, GitLeftOutDoc, GitOutcomeDoc, RepositoryNoteDoc};
-pub use help::{ArgumentDoc, ArgumentKindDoc, CommandDoc, HelpDoc, PossibleValueDoc};
+pub use help::{ArgumentDoc, CommandDoc, HelpDoc, PossibleValueDoc};
 pub use history::{
     ActorDoc, LogDoc, LogEntryDoc, OperationDoc, OperationLogDoc, OperationRestoreDoc, RevertDoc,
     ShowDoc, SnapshotDoc,
@@ -52,6 +50,8 @@ pub use merge::{
     ConflictDoc, ConflictListDoc, ConflictSideDoc, ConflictVersionDoc, ConflictVersionShowDoc,
     MergeDoc, MergeSideDoc, ResolveDoc,
 };
+pub use offshoot_vocabulary::*;
+pub use outcome::ExecOutcome;
 pub use policy::{
     DecisionDoc, JudgedDoc, PolicyFileDoc, PolicyInitDoc, PolicyReplayDoc, PolicyTestDoc,
     PolicyVerdictDoc, RemedyDoc, ReplayedDoc, RuleDoc, TouchedDoc, WhyDoc,
@@ -64,15 +64,15 @@ pub use review::{ReviewDoc, ReviewItemDoc, ReviewListDoc, ReviewOriginDoc, Revie
 pub use schema::{SchemaFile, schemas};
 pub use text::{Text, TextStream};
 pub use tools::{
-    CompletionsDoc, ConfigDoc, ConfigSetDoc, DoctorCheckDoc, DoctorDoc, DoctorState, ManDoc,
-    ProgramVersionDoc, SettingDoc,
+    CompletionsDoc, ConfigDoc, ConfigSetDoc, DoctorCheckDoc, DoctorDoc, ManDoc, ProgramVersionDoc,
+    SettingDoc,
 };
 pub use vault::{
     CheckDoc, CollectionDoc, CompactDoc, CompactedDoc, DamagedVaultDoc, GcDoc, InitDoc, PackDoc,
     StorageDoc, TakenDoc, VaultDeletedDoc, VaultDoc, VaultExportDoc, VaultImportDoc, VaultInfoDoc,
     VaultListDoc, VaultRenamedDoc,
 };
-pub use way_on::{GoalDoc, WayOnDoc};
+pub use way_on::WayOnDoc;
 pub use workspace::{
     CheckpointDeletedDoc, CheckpointDoc, CheckpointListDoc, CheckpointShowDoc, DiscardDoc,
     ListedWorkspaceDoc, RestoreDoc, TreeNodeDoc, UsageDoc, WorkspaceCreatedDoc,

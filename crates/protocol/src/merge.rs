@@ -1,5 +1,6 @@
 //! Documents about merges and conflicts.
 
+use offshoot_vocabulary::{ConflictKindDoc, ExitCode};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -38,9 +39,8 @@ pub struct ConflictSideDoc {
 pub struct ConflictDoc {
     /// Where it is.
     pub path: Text,
-    /// Why it could not be merged: `content`, `add-add`, `delete-modify`, `rename-rename`, `rename-delete`, `same-path`, `directory-file`,
-    /// `directory-rename`, `kind`, `mode`, `owner` or `xattr`.
-    pub kinds: Vec<String>,
+    /// Why it could not be merged.
+    pub kinds: Vec<ConflictKindDoc>,
     /// What is there until it is decided.
     pub shown: SideDoc,
     /// Whether the text that is shown has conflict markers; writing it without them decides.
@@ -155,7 +155,7 @@ pub struct MergeDoc {
 impl Kind for MergeDoc {
     const KIND: &'static str = "merge";
 
-    fn succeeded(&self) -> bool {
-        self.conflicts.is_empty()
+    fn exit_code(&self) -> ExitCode {
+        if self.conflicts.is_empty() { ExitCode::Success } else { ExitCode::Conflict }
     }
 }

@@ -1,24 +1,27 @@
 //! What policy says about commands.
 
+use offshoot_vocabulary::{
+    CommandPart, EffectCategory, ExitCode, PathAccess, PolicyDecision, PolicyLanguage, PolicyLayer,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::document::Kind;
+use crate::document::{Kind, Question};
 
 /// What was decided before a command ran.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DecisionDoc {
-    /// `allow`, `allow_with_checkpoint`, `require_approval` or `deny`.
-    pub decision: String,
+    /// What was decided.
+    pub decision: PolicyDecision,
     /// Why.
     pub reason: String,
     /// The worst of the categories.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub category: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<EffectCategory>,
     /// All categories of all commands: `read_only` alone, or any of `interactive`, `mutating`, `networked`, `destructive` and
     /// `host_escape_risk`, the worst last.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub categories: Vec<String>,
+    pub categories: Vec<EffectCategory>,
     /// The rule that decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<RuleDoc>,
@@ -33,8 +36,8 @@ pub struct DecisionDoc {
 /// A rule of a policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RuleDoc {
-    /// `built_in`, `user`, `project` or `request`.
-    pub layer: String,
+    /// Whose rule it is.
+    pub layer: PolicyLayer,
     /// Its name.
     pub name: String,
     /// The file it is in; none for what is built in.
@@ -47,20 +50,20 @@ pub struct RuleDoc {
 pub struct JudgedDoc {
     /// The program and its arguments as far as they are known, `…` for what only the shell knows.
     pub command: String,
-    /// `program`, `redirection`, `assignment` or `unclear`.
-    pub part: String,
+    /// What part it is.
+    pub part: CommandPart,
     /// Programs that were looked through to find it, outermost first, such as `env` or `sh -c`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub wrappers: Vec<String>,
     /// Its categories, the worst last.
-    pub categories: Vec<String>,
+    pub categories: Vec<EffectCategory>,
     /// Why it has them.
     pub why: Vec<WhyDoc>,
     /// Files that it is known to touch.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<TouchedDoc>,
     /// What was decided about it alone.
-    pub decision: String,
+    pub decision: PolicyDecision,
     /// The rule that decided.
     pub rule: RuleDoc,
 }
@@ -69,7 +72,7 @@ pub struct JudgedDoc {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WhyDoc {
     /// The category.
-    pub category: String,
+    pub category: EffectCategory,
     /// Why.
     pub reason: String,
 }
@@ -77,8 +80,8 @@ pub struct WhyDoc {
 /// A file that a command touches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TouchedDoc {
-    /// `read`, `write` or `delete`.
-    pub access: String,
+    /// What is done to it.
+    pub access: PathAccess,
     /// Its path.
     pub path: String,
 }
@@ -110,15 +113,25 @@ impl Kind for PolicyVerdictDoc {
     const KIND: &'static str = "policy.verdict";
 }
 
+impl Question for PolicyVerdictDoc {
+    fn answer(&self) -> ExitCode {
+        match self.verdict.decision {
+            PolicyDecision::Allow | PolicyDecision::AllowWithCheckpoint => ExitCode::Success,
+            PolicyDecision::RequireApproval => ExitCode::PendingApproval,
+            PolicyDecision::Deny => ExitCode::Denied,
+        }
+    }
+}
+
 /// A file of rules.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PolicyFileDoc {
     /// `user`, `project` or `request`.
-    pub layer: String,
+    pub layer: PolicyLayer,
     /// Its path.
     pub path: String,
-    /// `toml` or `rego`.
-    pub language: String,
+    /// What it is written in.
+    pub language: PolicyLanguage,
 }
 
 /// `policy test`: whether the files hold what their examples say.
@@ -139,8 +152,8 @@ pub struct PolicyTestDoc {
 impl Kind for PolicyTestDoc {
     const KIND: &'static str = "policy.test";
 
-    fn succeeded(&self) -> bool {
-        self.problems.is_empty()
+    fn exit_code(&self) -> ExitCode {
+        if self.problems.is_empty() { ExitCode::Success } else { ExitCode::Failure }
     }
 }
 
@@ -150,7 +163,7 @@ pub struct PolicyInitDoc {
     /// Where it was written.
     pub path: String,
     /// `user` or `project`.
-    pub layer: String,
+    pub layer: PolicyLayer,
 }
 
 impl Kind for PolicyInitDoc {
@@ -185,7 +198,7 @@ pub struct ReplayedDoc {
     pub command: String,
     /// What was decided then; none where nothing was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub before: Option<String>,
+    pub before: Option<PolicyDecision>,
     /// What would be decided now.
     pub after: DecisionDoc,
 }

@@ -1,5 +1,6 @@
 //! Documents about commands that run, and about those that were interrupted.
 
+use offshoot_vocabulary::ExecState;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -163,7 +164,7 @@ pub struct KilledDoc {
     pub ended: bool,
     /// How far it came, once it is over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub state: Option<String>,
+    pub state: Option<ExecState>,
     /// How many paths it had changed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changed: Option<u64>,

@@ -1,9 +1,10 @@
 //! Documents about deciding on changes.
 
+use offshoot_vocabulary::{ChangeKindDoc, HeldReasonDoc, PieceKindDoc};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::change::{ChangeDoc, ChangeKindDoc, HunkDoc};
+use crate::change::{ChangeDoc, HunkDoc};
 use crate::document::Kind;
 use crate::git::RepositoryNoteDoc;
 use crate::text::Text;
@@ -31,8 +32,8 @@ pub struct ReviewPieceDoc {
     /// Its id: it depends on the path and on what the piece itself changes, so it stays the same while other changes come and
     /// go.
     pub id: String,
-    /// `file` for all of a change, `rename`, `mode`, or `hunk` for some lines.
-    pub piece: String,
+    /// What part of a change it is.
+    pub piece: PieceKindDoc,
     /// The lines of a hunk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hunk: Option<HunkDoc>,
@@ -56,7 +57,7 @@ pub struct ReviewItemDoc {
     pub last_changed_by: Option<ReviewOriginDoc>,
     /// Why a commit leaves it in the workspace, where it does: the words of `stays` in `status`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub held: Option<String>,
+    pub held: Option<HeldReasonDoc>,
     /// What can be decided about it.
     pub pieces: Vec<ReviewPieceDoc>,
 }

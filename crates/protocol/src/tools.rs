@@ -1,5 +1,6 @@
 //! Documents about Offshoot itself.
 
+use offshoot_vocabulary::{DoctorState, ExitCode, Shell};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +33,7 @@ impl Kind for ProgramVersionDoc {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CompletionsDoc {
     /// The shell.
-    pub shell: String,
+    pub shell: Shell,
     /// What the shell is to run.
     pub script: String,
 }
@@ -117,19 +118,7 @@ pub struct DoctorDoc {
 impl Kind for DoctorDoc {
     const KIND: &'static str = "doctor";
 
-    fn succeeded(&self) -> bool {
-        self.ok
+    fn exit_code(&self) -> ExitCode {
+        if self.ok { ExitCode::Success } else { ExitCode::Failure }
     }
-}
-
-/// How something is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum DoctorState {
-    /// As it should be.
-    Ok,
-    /// Works, but something is missing.
-    Warning,
-    /// Does not work.
-    Problem,
 }

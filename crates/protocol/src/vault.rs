@@ -1,5 +1,6 @@
 //! Documents about vaults.
 
+use offshoot_vocabulary::{CompactWayDoc, ExitCode, GarbageKind, StorageClass};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -66,8 +67,8 @@ pub struct VaultListDoc {
 impl Kind for VaultListDoc {
     const KIND: &'static str = "vault.list";
 
-    fn succeeded(&self) -> bool {
-        self.damaged.is_empty()
+    fn exit_code(&self) -> ExitCode {
+        if self.damaged.is_empty() { ExitCode::Success } else { ExitCode::Damaged }
     }
 }
 
@@ -132,9 +133,8 @@ pub struct VaultInfoDoc {
 /// What a vault takes on disk for one purpose.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StorageDoc {
-    /// What it is there for: `base`, `workspaces`, `history`, `uncollected`, `packs`, `catalog`, `caches`, `leftovers`,
-    /// `reserve`.
-    pub kind: String,
+    /// What it is there for.
+    pub kind: StorageClass,
     /// How many layers, packs or files that are.
     pub count: u64,
     /// Their bytes.
@@ -236,8 +236,8 @@ impl Kind for GcDoc {
 /// Garbage of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TakenDoc {
-    /// What it was: roots, nodes, contents, chunks, layers, packs, outputs, caches or leftovers.
-    pub kind: String,
+    /// What it was.
+    pub kind: GarbageKind,
     /// How many.
     pub count: u64,
     /// The bytes of them.
@@ -343,8 +343,8 @@ pub struct CheckDoc {
 impl Kind for CheckDoc {
     const KIND: &'static str = "vault.check";
 
-    fn succeeded(&self) -> bool {
-        self.ok
+    fn exit_code(&self) -> ExitCode {
+        if self.ok { ExitCode::Success } else { ExitCode::Damaged }
     }
 }
 
@@ -370,9 +370,8 @@ pub struct CompactedDoc {
     pub root: String,
     /// The workspaces that stood at it.
     pub workspaces: Vec<String>,
-    /// `merge` where what changed was copied into one layer, `flatten` where one layer describes everything and large
-    /// files stay where they are.
-    pub way: String,
+    /// How they were merged.
+    pub way: CompactWayDoc,
     /// The layers it had.
     pub layers_before: u64,
     /// The layers it has.

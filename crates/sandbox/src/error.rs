@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use rustix::io::Errno;
 
-use crate::spec::Network;
+use offshoot_vocabulary::Network;
 
 /// The result of sandbox functions.
 pub type Result<T, E = SandboxError> = std::result::Result<T, E>;

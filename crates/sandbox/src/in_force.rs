@@ -2,23 +2,11 @@
 
 use std::path::PathBuf;
 
+use offshoot_vocabulary::{HomeView, Network};
 use rustix::io::Errno;
 
 use crate::message::Top;
-use crate::spec::{Limits, Network};
-
-/// How the home directory looks from inside.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HomeView {
-    /// There is none.
-    None,
-    /// As on the host; what is written there is thrown away.
-    ThrowAway,
-    /// As on the host, and it cannot be written.
-    ReadOnly,
-    /// It is part of the workspace.
-    Workspace,
-}
+use crate::spec::Limits;
 
 /// What confines a running command. Nothing in here is taken from what was asked for: it is what the init made and what the kernel
 /// answered when it was asked, just before the command was executed.

@@ -15,7 +15,8 @@ use crate::error::{Result, SandboxError, system};
 use crate::message::{Buffer, Kind};
 use crate::running::{Observer, Running, Status, Timeout};
 use crate::script::CommandStrings;
-use crate::spec::{Command, Network};
+use crate::spec::Command;
+use offshoot_vocabulary::Network;
 
 /// How many may wait at the door.
 const WAITING: i32 = 8;

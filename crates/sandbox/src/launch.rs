@@ -8,18 +8,19 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use offshoot_vocabulary::{HomeView, Network};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 
 use crate::broker::Scene;
 use crate::error::{FRESH_PROC, LAYERS, READ_ONLY_LAYERS, Result, SandboxError, system};
-use crate::in_force::{Findings, HomeView, InForce, Renames};
+use crate::in_force::{Findings, InForce, Renames};
 use crate::init::{self, Room, Step, UNLIMITED};
 use crate::keeper::Keeper;
 use crate::message::{self, Buffer, Kind};
 use crate::running::{Feed, Running};
 use crate::script::Script;
-use crate::spec::{Files, Limits, Network, Spec, WorkspaceMount};
+use crate::spec::{Files, Limits, Spec, WorkspaceMount};
 use crate::sys::Stack;
 use crate::{ids, sys};
 use streams::Streams;

@@ -4,7 +4,8 @@ use crate::cancel::Requests;
 use crate::error::SandboxError;
 use crate::launch::launch;
 use crate::running::{Flow, Observer, Stream, Timeout};
-use crate::spec::{Command, Files, Limits, Network, Overlay, Spec, Stdin, WorkspaceMount};
+use crate::spec::{Command, Files, Limits, Overlay, Spec, Stdin, WorkspaceMount};
+use offshoot_vocabulary::Network;
 
 /// Whether a command can be confined on these files.
 pub fn attempt(files: Files) -> Result<(), SandboxError> {

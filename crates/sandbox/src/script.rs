@@ -5,13 +5,14 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use offshoot_vocabulary::{HomeView, Network};
 use rustix::termios::{Termios, Winsize};
 
 use crate::error::{Result, SandboxError, system};
-use crate::in_force::{HomeView, Scratch};
+use crate::in_force::Scratch;
 use crate::message::Top;
 use crate::spec::{
-    CacheMount, Command, Files, FolderMount, Limits, Network, Overlay, Spec, Terminal, Upper,
+    CacheMount, Command, Files, FolderMount, Limits, Overlay, Spec, Terminal, Upper,
     WorkspaceMount, WrittenFile,
 };
 use crate::sys::Pointers;

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
+use offshoot_vocabulary::Network;
 /// Everything about one confined command.
 #[derive(Debug)]
 pub struct Spec {
@@ -113,16 +114,6 @@ pub struct Upper {
     pub directory: PathBuf,
     /// A fresh directory beside it, for the kernel's own use.
     pub work: PathBuf,
-}
-
-/// What a command can reach.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Network {
-    /// A loopback interface of its own and nothing else.
-    #[default]
-    None,
-    /// What the host reaches.
-    Host,
 }
 
 /// What a command may use.

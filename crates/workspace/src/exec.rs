@@ -1,6 +1,6 @@
 //! Running one command in a workspace: the boundary between an agent and its tools.
 //!
-//! [`ProxyRuntime`](runtime::ProxyRuntime) takes an [`ExecutionRequest`](request::ExecutionRequest) through the states of [`ProxyExecutionState`](state::ProxyExecutionState) and always comes back with
+//! [`ProxyRuntime`](runtime::ProxyRuntime) takes an [`ExecutionRequest`](request::ExecutionRequest) through the states of [`ExecState`](offshoot_protocol::ExecState) and always comes back with
 //! an [`ExecutionEnvelope`](envelope::ExecutionEnvelope).
 
 pub(crate) mod access;
@@ -25,7 +25,6 @@ pub(crate) mod request;
 pub(crate) mod runtime;
 mod seal;
 pub(crate) mod service;
-pub(crate) mod state;
 pub(crate) mod summary;
 mod target;
 mod unseen;

@@ -7,9 +7,8 @@ use std::io::Read;
 use std::path::Path;
 
 use offshoot_host::Mtime;
-use offshoot_tree::TreeError;
 use offshoot_tree::{
-    BlobReader, Body, Entry, EntryKind, Meta, RootId, Tree, TreeEditor, VaultPath,
+    BlobReader, Body, Entry, EntryKind, Meta, RootId, Tree, TreeEditor, TreeError, VaultPath,
 };
 use offshoot_vault::{Actor, ExportOptions, Snapshot, Vault, Workspace};
 
@@ -37,7 +36,7 @@ pub struct FileContent {
 
 /// One version of a file in a history.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Version {
+pub struct FileVersion {
     /// The snapshot that brought it.
     pub snapshot: Snapshot,
     /// The file in it; `None` where the snapshot removed it.
@@ -273,7 +272,7 @@ impl<'a> FileService<'a> {
     }
 
     /// The versions of a file, newest first: every snapshot that changed it.
-    pub fn history(&self, from: &Snapshot, path: &VaultPath) -> Result<Vec<Version>> {
+    pub fn history(&self, from: &Snapshot, path: &VaultPath) -> Result<Vec<FileVersion>> {
         let snapshots = self.vault.ancestry(from.id, usize::MAX)?;
         let mut versions = Vec::new();
         let mut seen_file = false;
@@ -293,7 +292,7 @@ impl<'a> FileService<'a> {
                 None => None,
             };
             if entry != before {
-                versions.push(Version { snapshot: snapshot.clone(), entry });
+                versions.push(FileVersion { snapshot: snapshot.clone(), entry });
             }
         }
         if !seen_file {

@@ -27,7 +27,7 @@ mod tracked;
 mod trailers;
 
 pub use apart::{
-    GitEvent, GitNote, GitReport, Goal, HeldCheckouts, InUse, Meeting, MergedRepositories,
+    GitEvent, GitNote, GitReport, HeldCheckouts, InUse, Meeting, MergedRepositories,
     RepositoryMerge, Unclear, WayOn, merge_repositories,
 };
 pub(crate) use apart::{gained, is_object, is_own, is_the_folders, object_holder};

@@ -42,7 +42,7 @@ pub(crate) use ignore::{IgnoreRules, text_at};
 pub use outcome::{CommitOutcome, GitFollowed, Pulled};
 pub use owed::Owed;
 pub use pattern::PathPattern;
-pub use preview::{Preview, PreviewService};
+pub use preview::{CommitPreview, PreviewService};
 pub use proposal::Proposal;
 pub(crate) use proposal::{FOLDER_LABEL, HEAD_LABEL, meetings};
 pub use pull::PullService;
@@ -52,8 +52,7 @@ pub(crate) use select::held_back;
 pub use select::{
     Allow, Choice, Held, HeldReason, Selected, Selection, SelectionStates, Tracked, select,
 };
-pub use settle::{Direction, How, Settled, delete_vault, settle_interrupted};
-pub use times::Times;
+pub use settle::{Direction, Settled, delete_vault, settle_interrupted};
 pub(crate) use times::stamp;
 
 /// How files come home.

@@ -30,6 +30,7 @@ mod running;
 mod standing;
 mod suggest;
 pub mod wire;
+mod words;
 mod workspace;
 
 pub use binding::{
@@ -51,35 +52,32 @@ pub use exec::executor::{CommandExecutor, ExecutionObserver};
 pub use exec::options::RuntimeOptions;
 pub use exec::probe::{DriverReport, probe_drivers};
 pub use exec::refusal::{refusal, suggestion};
-pub use exec::request::{
-    CheckpointMode, CommandLine, ExecutionPlace, ExecutionRequest, ExecutionTimeout,
-};
+pub use exec::request::{CommandLine, ExecutionPlace, ExecutionRequest, ExecutionTimeout};
 pub use exec::runtime::{INSIDE, INSIDE_VAULT, ProxyRuntime};
 pub use exec::service::{ExecFilter, ExecService};
-pub use exec::state::ProxyExecutionState;
-pub use file::{CopyOptions, FileContent, FileService, Version};
+pub use file::{CopyOptions, FileContent, FileService, FileVersion};
 pub use friendly::friendly_name;
 pub use history::{HistoryService, LogEntry, Reversal};
 pub use home::{
-    Allow, Choice, CommitOutcome, CommitRequest, CommitService, Direction, GitFollowed, Held,
-    HeldReason, HomeEvent, HomeOptions, How, Owed, PathPattern, Preview, PreviewService, Proposal,
-    PullService, Pulled, Selected, Selection, SelectionStates, Settled, Times, Tracked,
+    Allow, Choice, CommitOutcome, CommitPreview, CommitRequest, CommitService, Direction,
+    GitFollowed, Held, HeldReason, HomeEvent, HomeOptions, Owed, PathPattern, PreviewService,
+    Proposal, PullService, Pulled, Selected, Selection, SelectionStates, Settled, Tracked,
     delete_vault, select, settle_interrupted,
 };
 pub use maintenance::{MaintenanceOptions, MaintenanceService};
 pub use merge::{MergeOutcome, MergeRequest, MergeService, MergeSide, MergeTarget};
 pub use noise::{Folded, FoldedKind, GitActivity, Noise, Sorted};
 pub use policy::{
-    PolicyFile, PolicyFileError, PolicyFiles, PolicyLanguage, Replay, ReplayService, Replayed,
-    judge,
+    PolicyFile, PolicyFileError, PolicyFiles, Replay, ReplayService, Replayed, judge,
 };
-pub use recover::{Inspected, Kept, RecoverService, Recoverable};
+pub use recover::{Inspected, KeptWork, RecoverService, Recoverable};
 pub use resolve::{Point, Resolver};
 pub use review::{
-    Decision, FoldedReview, Mixed, Origin, Outcome, Piece, PieceKind, ReviewGroup, ReviewItem,
-    ReviewService, Tally, Wanted, decide_all,
+    FoldedReview, Mixed, Origin, Outcome, PieceKind, ReviewDecision, ReviewGroup, ReviewItem,
+    ReviewPiece, ReviewService, Tally, Wanted, decide_all,
 };
 pub use running::{Ending, RunningService};
 pub use standing::Standing;
 pub use suggest::similar;
-pub use workspace::{NewWorkspace, Usage, WorkspaceOverview, WorkspaceService};
+pub use words::{layer_of, policy_decision, policy_layer};
+pub use workspace::{NewWorkspace, WorkspaceOverview, WorkspaceService, WorkspaceUsage};

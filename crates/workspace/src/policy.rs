@@ -4,7 +4,7 @@ mod files;
 mod judge;
 mod replay;
 
-pub use files::{PolicyFile, PolicyFileError, PolicyFiles, PolicyLanguage};
+pub use files::{PolicyFile, PolicyFileError, PolicyFiles};
 pub use judge::judge;
 pub(crate) use judge::{Places, context_of};
 pub use replay::{Replay, ReplayService, Replayed};

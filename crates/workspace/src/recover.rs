@@ -2,6 +2,7 @@
 
 use offshoot_host::HostError;
 use offshoot_mount::driver_of;
+use offshoot_protocol::ExecState;
 use offshoot_store::{Id, StoreError};
 use offshoot_tree::diff::Change;
 use offshoot_vault::{
@@ -50,7 +51,7 @@ pub struct Inspected {
 
 /// What was kept.
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct KeptWork {
     /// The command.
     pub note: ExecNote,
     /// The workspace that has it now.
@@ -119,7 +120,7 @@ impl<'a> RecoverService<'a> {
     }
 
     /// Makes what a command left a checkpoint of its workspace, or a new workspace where that is gone. No workspace is moved.
-    pub fn keep(&self, exec: &Id, name: Option<&str>) -> Result<Kept> {
+    pub fn keep(&self, exec: &Id, name: Option<&str>) -> Result<KeptWork> {
         if let Some(name) = name {
             check_name(name)?;
             if name == BASE || name == HEAD {
@@ -144,7 +145,7 @@ impl<'a> RecoverService<'a> {
         let committed = made.map_err(|error| taken(error, name))?;
         // It is recorded: a note that cannot be removed only says what the history says too.
         let _note_stays = adopted.settle().is_err();
-        Ok(Kept { operation: committed.operation, ..committed.value })
+        Ok(KeptWork { operation: committed.operation, ..committed.value })
     }
 
     /// Throws away what a command left; that it ran is recorded.
@@ -188,12 +189,12 @@ impl<'a> RecoverService<'a> {
         note: &ExecNote,
         adopted: &Adopted,
         name: Option<&str>,
-    ) -> Result<Kept, VaultError> {
+    ) -> Result<KeptWork, VaultError> {
         tx.detail("exec", note.exec.to_string());
         tx.detail("command", note.command.clone());
         tx.record_always();
         let found = tx.workspace(&note.workspace)?;
-        let mut kept = Kept {
+        let mut kept = KeptWork {
             note: note.clone(),
             forked: found.is_none(),
             workspace: found.unwrap_or_else(|| forked(tx, note, name)),
@@ -251,7 +252,7 @@ impl<'a> RecoverService<'a> {
             started_ms: note.started_ms,
             // When it was cut short is not known.
             ended_ms: note.started_ms,
-            state: wire::CRASHED.to_owned(),
+            state: ExecState::Crashed.as_str().to_owned(),
             command: note.command.clone(),
             exit_code: None,
             signal: None,

@@ -10,7 +10,7 @@ mod repository;
 mod tally;
 mod together;
 
-pub use decide::{Decision, Mixed, Outcome, Piece, PieceKind, ReviewItem, Wanted};
+pub use decide::{Mixed, Outcome, PieceKind, ReviewDecision, ReviewItem, ReviewPiece, Wanted};
 pub use fold::{FoldedReview, ReviewGroup, decide_all};
 pub use origin::Origin;
 pub use tally::Tally;
@@ -133,7 +133,7 @@ impl<'a> ReviewService<'a> {
         items: &[ReviewItem],
     ) -> Result<Vec<VaultPath>> {
         let is_dropped = |item: &&ReviewItem| {
-            item.pieces.iter().any(|piece| piece.decision == Decision::Dropped)
+            item.pieces.iter().any(|piece| piece.decision == ReviewDecision::Dropped)
         };
         let (git, files): (Vec<_>, Vec<_>) = items
             .iter()

@@ -9,11 +9,12 @@ mod merge;
 mod policy;
 mod recover;
 mod review;
+mod storage;
 mod way_on;
 
 pub use binding::{binding, bindings, bound, git_directory, missing_folders, moved, unbound};
 pub use content::{Reading, content, written};
-pub use exec::{envelope, exec_summary, recorded_envelope};
+pub use exec::{envelope, exec_state, exec_summary, recorded_envelope};
 pub use git::{git_commit, git_export, repositories};
 pub use home::{clashes, commit, commit_ways_on, held, pull, pull_ways_on};
 pub use merge::{conflict, conflict_version, merge, merge_ways_on, resolved};
@@ -21,28 +22,29 @@ pub use policy::{policy_file, policy_replay, policy_verdict, verdict};
 pub use recover::{dropped, inspected, kept, recoverable, running, running_summary};
 
 pub use review::{review_item, review_list};
+pub use storage::{compacted, storage, taken};
 
 pub use way_on::{to_decide, way_on};
 
 pub(crate) use exec::stored_envelope;
-pub(crate) use recover::{CRASHED, crashed_envelope};
+pub(crate) use recover::crashed_envelope;
 
 use offshoot_host::Mtime;
 use offshoot_protocol::{
-    ActorDoc, ChangeDoc, ChangeKindDoc, CheckpointDoc, CompactedDoc, EditDoc, EntryDoc,
-    EntryKindDoc, HunkDoc, ImportDoc, LineDoc, ListedWorkspaceDoc, LogEntryDoc, OperationDoc,
-    SideDoc, SkippedDoc, SnapshotDoc, Text, UsageDoc, VersionDoc, WorkspaceDoc,
+    ActorDoc, ChangeDoc, CheckpointDoc, EditDoc, EntryDoc, HunkDoc, ImportDoc, LineDoc, LineSign,
+    ListedWorkspaceDoc, LogEntryDoc, MetadataFieldDoc, OperationDoc, SideDoc, SkipCode, SkippedDoc,
+    SnapshotDoc, Text, UsageDoc, VersionDoc, WorkspaceDoc,
 };
 use offshoot_store::Id;
 use offshoot_text::lines::{Hunk, LineKind};
 use offshoot_tree::diff::{Change, ChangeKind, FileDiff, MetadataField};
 use offshoot_tree::{BlobId, Body, Entry, EntryKind, VaultPath};
 use offshoot_vault::{
-    Actor, Checkpoint, CompactWay, ImportReport, Operation, SkipReason, Skipped, Snapshot,
-    Workspace,
+    Actor, Checkpoint, ImportReport, Operation, SkipReason, Skipped, Snapshot, Workspace,
 };
 
-use crate::{CompactedStack, Edited, LogEntry, Usage, Version, WorkspaceOverview};
+use crate::words;
+use crate::{Edited, FileVersion, LogEntry, WorkspaceOverview, WorkspaceUsage};
 
 /// A time as RFC 3339 in UTC, to the millisecond.
 pub fn time(time_ms: u64) -> String {
@@ -120,28 +122,9 @@ pub fn listed_workspace(found: &WorkspaceOverview, all: &[Workspace]) -> ListedW
 }
 
 /// How much a workspace holds.
-pub fn usage(usage: &Usage) -> UsageDoc {
-    let Usage { total_bytes, own_bytes, shared_bytes, entries } = *usage;
+pub fn usage(usage: &WorkspaceUsage) -> UsageDoc {
+    let WorkspaceUsage { total_bytes, own_bytes, shared_bytes, entries } = *usage;
     UsageDoc { total_bytes, own_bytes, shared_bytes, entries }
-}
-
-/// A stack of layers that was merged.
-pub fn compacted(stack: &CompactedStack) -> CompactedDoc {
-    let done = &stack.compacted;
-    CompactedDoc {
-        root: done.root.to_string(),
-        workspaces: stack.workspaces.clone(),
-        way: match done.way {
-            CompactWay::Merge => "merge",
-            CompactWay::Flatten => "flatten",
-        }
-        .to_owned(),
-        layers_before: done.layers_before,
-        layers_after: done.layers_after,
-        data_layers: done.data_layers,
-        bytes_copied: done.bytes_copied,
-        elapsed_ms: u64::try_from(done.elapsed.as_millis()).unwrap_or(u64::MAX),
-    }
 }
 
 /// A checkpoint; `all` gives the name of its workspace.
@@ -180,7 +163,7 @@ pub fn operation(operation: &Operation, all: &[Workspace]) -> OperationDoc {
 pub fn change(change: &Change) -> ChangeDoc {
     ChangeDoc {
         path: path(&change.path),
-        kind: change_kind(change.kind()),
+        kind: words::change_kind(change.kind()),
         from: change.moved.as_ref().map(|(from, _)| path(from)),
         similarity: change.moved.as_ref().map(|(_, similarity)| *similarity),
         metadata: metadata(change),
@@ -194,11 +177,11 @@ pub fn change(change: &Change) -> ChangeDoc {
 }
 
 /// What of the metadata changed. New content comes with a new time, so that is told only where there is none.
-fn metadata(change: &Change) -> Vec<String> {
+fn metadata(change: &Change) -> Vec<MetadataFieldDoc> {
     let times = change.kind() == ChangeKind::Metadata;
     let fields = change.metadata().into_iter();
     let fields = fields.filter(|field| times || *field != MetadataField::Time);
-    fields.map(|field| field.word().to_owned()).collect()
+    fields.map(words::metadata_field).collect()
 }
 
 /// Adds what is known of the lines of a change; the lines themselves where `hunks` is set.
@@ -217,12 +200,12 @@ pub fn add_lines(document: &mut ChangeDoc, diff: &FileDiff, hunks: bool) {
 
 fn hunk(hunk: &Hunk) -> HunkDoc {
     let sign = |kind| match kind {
-        LineKind::Context => " ",
-        LineKind::Removed => "-",
-        LineKind::Added => "+",
+        LineKind::Context => LineSign::Context,
+        LineKind::Removed => LineSign::Removed,
+        LineKind::Added => LineSign::Added,
     };
     let lines = hunk.lines.iter().map(|line| LineDoc {
-        sign: sign(line.kind).to_owned(),
+        sign: sign(line.kind),
         text: Text::new(&line.text),
         newline: line.newline,
     });
@@ -237,7 +220,7 @@ fn hunk(hunk: &Hunk) -> HunkDoc {
 
 fn side(entry: &Entry) -> SideDoc {
     SideDoc {
-        entry: entry_kind(entry.kind()),
+        entry: words::entry_kind(entry.kind()),
         mode: mode(entry),
         size: entry.size(),
         checksum: checksum(entry),
@@ -261,26 +244,6 @@ pub fn path(path: &VaultPath) -> Text {
     Text::new(&path.to_bytes())
 }
 
-fn change_kind(kind: ChangeKind) -> ChangeKindDoc {
-    match kind {
-        ChangeKind::Added => ChangeKindDoc::Added,
-        ChangeKind::Modified => ChangeKindDoc::Modified,
-        ChangeKind::Deleted => ChangeKindDoc::Deleted,
-        ChangeKind::Renamed => ChangeKindDoc::Renamed,
-        ChangeKind::Mode => ChangeKindDoc::Mode,
-        ChangeKind::Metadata => ChangeKindDoc::Metadata,
-    }
-}
-
-fn entry_kind(kind: EntryKind) -> EntryKindDoc {
-    match kind {
-        EntryKind::File => EntryKindDoc::File,
-        EntryKind::Directory => EntryKindDoc::Directory,
-        EntryKind::Symlink => EntryKindDoc::Symlink,
-        EntryKind::Fifo => EntryKindDoc::Fifo,
-    }
-}
-
 /// A file, directory, symlink or fifo at a path.
 pub fn entry(at: &VaultPath, entry: &Entry) -> EntryDoc {
     let xattrs: Vec<(Text, Text)> =
@@ -288,7 +251,7 @@ pub fn entry(at: &VaultPath, entry: &Entry) -> EntryDoc {
     EntryDoc {
         path: path(at),
         name: Text::new(at.name().unwrap_or(b"/")),
-        kind: entry_kind(entry.kind()),
+        kind: words::entry_kind(entry.kind()),
         mode: mode(entry),
         uid: entry.meta.uid,
         gid: entry.meta.gid,
@@ -332,32 +295,34 @@ pub fn import(report: &ImportReport) -> ImportDoc {
 
 fn skipped(skipped: &Skipped) -> SkippedDoc {
     let (code, message) = skip_reason(&skipped.why);
-    SkippedDoc { path: Text::new(&skipped.path), code: code.to_owned(), message }
+    SkippedDoc { path: Text::new(&skipped.path), code, message }
 }
 
 /// Why something did not come in: a word and a sentence.
-pub fn skip_reason(why: &SkipReason) -> (&'static str, String) {
+pub fn skip_reason(why: &SkipReason) -> (SkipCode, String) {
     match why {
-        SkipReason::Unreadable(error) => ("unreadable", error.clone()),
+        SkipReason::Unreadable(error) => (SkipCode::Unreadable, error.clone()),
         SkipReason::Kept(error) => {
-            ("unreadable", format!("{error}; the vault keeps what it has of it"))
+            (SkipCode::Unreadable, format!("{error}; the vault keeps what it has of it"))
         }
-        SkipReason::Socket => ("socket", "sockets are not kept".to_owned()),
-        SkipReason::Device => ("device", "devices are not kept".to_owned()),
-        SkipReason::Home => ("home", "vaults are kept here".to_owned()),
+        SkipReason::Socket => (SkipCode::Socket, "sockets are not kept".to_owned()),
+        SkipReason::Device => (SkipCode::Device, "devices are not kept".to_owned()),
+        SkipReason::Home => (SkipCode::Home, "vaults are kept here".to_owned()),
         SkipReason::Pseudo => {
-            ("pseudo", "the kernel shows itself here; there are no files".to_owned())
+            (SkipCode::Pseudo, "the kernel shows itself here; there are no files".to_owned())
         }
-        SkipReason::Reserved => ("reserved", "the place is that of further folders".to_owned()),
+        SkipReason::Reserved => {
+            (SkipCode::Reserved, "the place is that of further folders".to_owned())
+        }
         SkipReason::Attributes(names) => {
-            ("attributes", format!("came in without {}", names.join(", ")))
+            (SkipCode::Attributes, format!("came in without {}", names.join(", ")))
         }
-        SkipReason::Unstable => ("unstable", "kept changing while it was read".to_owned()),
+        SkipReason::Unstable => (SkipCode::Unstable, "kept changing while it was read".to_owned()),
     }
 }
 
 /// A version of a file.
-pub fn version(at: &VaultPath, version: &Version) -> VersionDoc {
+pub fn version(at: &VaultPath, version: &FileVersion) -> VersionDoc {
     VersionDoc {
         snapshot: snapshot(&version.snapshot),
         entry: version.entry.as_ref().map(|found| entry(at, found)),

@@ -29,7 +29,7 @@ pub struct NewWorkspace<'a> {
 
 /// How much a workspace holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Usage {
+pub struct WorkspaceUsage {
     /// Bytes of all its files.
     pub total_bytes: u64,
     /// How many entries it has.
@@ -160,7 +160,7 @@ impl<'a> WorkspaceService<'a> {
     }
 
     /// How much a workspace holds and shares; costs as much as its changes.
-    pub fn usage(&self, workspace: &Workspace) -> Result<Usage> {
+    pub fn usage(&self, workspace: &Workspace) -> Result<WorkspaceUsage> {
         let head = self.vault.snapshot(&workspace.state.head)?;
         let base = self.vault.snapshot(&workspace.state.base)?;
         let objects = self.vault.objects()?;
@@ -178,7 +178,7 @@ impl<'a> WorkspaceService<'a> {
         }
         let (total_bytes, entries) = top.directory().map_or((0, 0), |dir| (dir.bytes, dir.entries));
         let shared_bytes = total_bytes.saturating_sub(own_bytes);
-        Ok(Usage { total_bytes, entries, own_bytes, shared_bytes })
+        Ok(WorkspaceUsage { total_bytes, entries, own_bytes, shared_bytes })
     }
 
     /// Removes ephemeral workspaces whose time is over; returns their names.

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use offshoot_machine::search_path;
-use offshoot_policy::{Categories, Context, Reach, classify, parse_text};
+use offshoot_policy::{Categories, Context, Network, classify, parse_text};
 use offshoot_tests::product::Place;
 use offshoot_tests::scan::{CompareOptions, Scan, compare, scan};
 use serde_json::Value;
@@ -155,7 +155,7 @@ impl Laboratory {
             workspace: project.clone(),
             cwd: project.join(folder),
             home: Some(self.place.path().to_owned()),
-            network: Reach::None,
+            network: Network::None,
             ..Context::default()
         };
         let judged = classify(&parse_text(text.as_bytes()), &context);

@@ -31,6 +31,7 @@ const PRODUCT: &[&str] = &[
     "offshoot-text",
     "offshoot-tree",
     "offshoot-vault",
+    "offshoot-vocabulary",
     "offshoot-workspace",
 ];
 
@@ -47,15 +48,18 @@ const INSIDE: &[&str] = &[
     "offshoot-text",
     "offshoot-tree",
     "offshoot-vault",
+    "offshoot-vocabulary",
     "offshoot-workspace",
 ];
 
 /// Every crate of the repository.
 pub(crate) const RULES: &[Rule] = &[
     Rule { name: "offshoot-store", ..NOTHING },
+    // The words that flags, settings, catalogs and documents share.
+    Rule { name: "offshoot-vocabulary", ..NOTHING },
     Rule { name: "offshoot-text", ..NOTHING },
-    Rule { name: "offshoot-protocol", ..NOTHING },
-    Rule { name: "offshoot-policy", ..NOTHING },
+    Rule { name: "offshoot-protocol", uses: &["offshoot-vocabulary"], ..NOTHING },
+    Rule { name: "offshoot-policy", uses: &["offshoot-vocabulary"], ..NOTHING },
     Rule { name: "offshoot-host", uses: &["offshoot-store"], ..NOTHING },
     Rule {
         name: "offshoot-tree",
@@ -69,11 +73,17 @@ pub(crate) const RULES: &[Rule] = &[
         tests_may_use: &["offshoot-needs", "offshoot-tests", "offshoot-text"],
         ..NOTHING
     },
-    Rule { name: "offshoot-sandbox", ..NOTHING },
+    Rule { name: "offshoot-sandbox", uses: &["offshoot-vocabulary"], ..NOTHING },
     Rule {
         // Stacks and directories: who runs commands in them is above.
         name: "offshoot-mount",
-        uses: &["offshoot-host", "offshoot-store", "offshoot-tree", "offshoot-vault"],
+        uses: &[
+            "offshoot-host",
+            "offshoot-store",
+            "offshoot-tree",
+            "offshoot-vault",
+            "offshoot-vocabulary",
+        ],
         tests_may_use: &["offshoot-tests"],
         ..NOTHING
     },

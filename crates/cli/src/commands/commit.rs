@@ -14,7 +14,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use clap::{Args, ValueEnum};
 use offshoot_engine::commit::{Commit, Outcome};
-use offshoot_protocol::{CommitDoc, ExitCode};
+use offshoot_protocol::{CommitDoc, Kind};
 use offshoot_vault::{Vault, Workspace};
 use offshoot_workspace::{Allow, HomeEvent, PathPattern, Standing, wire};
 
@@ -104,7 +104,7 @@ enum Allowed {
 pub(crate) const HALF_CHANGED: &str =
     "the folder was being changed: the next command finishes that or takes it back";
 
-pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<ExitCode> {
+pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<()> {
     let vault = &context.vault_to_settle()?.vault;
     if let Some(way) = args.settle {
         return settle::run(way, context, vault);
@@ -133,7 +133,7 @@ pub(crate) fn run(args: &CommitArgs, context: &Context) -> Result<ExitCode> {
     let mut commit = asked(args, &context.standing(vault)?)?;
     if args.patch {
         let picked = pick::pick(context, vault, &workspace, &commit.selection(), args.expand)?;
-        let Some(choices) = picked else { return Ok(ExitCode::Success) };
+        let Some(choices) = picked else { return Ok(()) };
         commit = commit.choices(choices);
     }
     bring_home(context, vault, &workspace, &commit, &told, args.expand)
@@ -147,7 +147,7 @@ pub(crate) fn bring_home(
     commit: &Commit,
     told: &dyn Fn(&HomeEvent),
     expand: ExpandArgs,
-) -> Result<ExitCode> {
+) -> Result<()> {
     let progress = context.config().ui.progress;
     let waiting = Patience::new(progress, context.is_silent(), "writing files to the folder");
     let outcome = context.engine.commit(vault, workspace, commit, told)?;
@@ -173,7 +173,7 @@ pub(crate) fn bring_home(
     };
     report(context, &outcome, document, &text)?;
     context.engine.tell_git_due(vault);
-    Ok(outcome.exit_code())
+    Ok(())
 }
 
 /// What was asked for.
@@ -210,8 +210,8 @@ fn report(context: &Context, outcome: &Outcome, document: CommitDoc, text: &str)
             "{pattern} names a part of a git directory, which comes home as a whole: `--exclude .git` leaves it out, `--only .git` takes it"
         ));
     }
-    match outcome.exit_code() {
-        ExitCode::Success => context.output.done(document, |_: &_| text.to_owned()),
-        _ => context.output.data(document, |_: &_| text.to_owned()),
+    match document.exit_code().is_success() {
+        true => context.output.done(document, |_: &_| text.to_owned()),
+        false => context.output.data(document, |_: &_| text.to_owned()),
     }
 }

@@ -1,12 +1,13 @@
 //! `offshoot completions`: what makes a shell ask for completions.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use clap_complete::env::{Bash, Elvish, EnvCompleter, Fish, Powershell, Zsh};
-use offshoot_protocol::{CompletionsDoc, ExitCode};
+use offshoot_protocol::{CompletionsDoc, ExitCode, Shell};
 
 use crate::complete::VARIABLE;
 use crate::context::Context;
 use crate::error::{CliError, Result};
+use crate::words::names_of;
 
 #[derive(Debug, Args)]
 #[command(
@@ -14,16 +15,8 @@ use crate::error::{CliError, Result};
 )]
 pub(crate) struct CompletionsArgs {
     /// Shell to complete in
+    #[arg(value_parser = names_of(Shell::ALL))]
     shell: Shell,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Shell {
-    Bash,
-    Zsh,
-    Fish,
-    Elvish,
-    Powershell,
 }
 
 pub(crate) fn run(args: &CompletionsArgs, context: &Context) -> Result<()> {
@@ -38,8 +31,7 @@ pub(crate) fn run(args: &CompletionsArgs, context: &Context) -> Result<()> {
     shell
         .write_registration(VARIABLE, "offshoot", "offshoot", "offshoot", &mut script)
         .map_err(|error| CliError::new(ExitCode::Failure, error.to_string()))?;
-    let shell = args.shell.to_possible_value().map(|value| value.get_name().to_owned());
     let script = String::from_utf8_lossy(&script).into_owned();
-    let document = CompletionsDoc { shell: shell.unwrap_or_default(), script };
+    let document = CompletionsDoc { shell: args.shell, script };
     context.output.data(document, |document| document.script.clone())
 }

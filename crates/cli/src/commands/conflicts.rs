@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use clap::Args;
-use offshoot_protocol::{ConflictDoc, ConflictListDoc, ExitCode, GoalDoc, Text, WayOnDoc};
+use offshoot_protocol::{ConflictDoc, ConflictListDoc, ExitCode, Goal, Text, WayOnDoc};
 use offshoot_tree::diff::Change;
 use offshoot_tree::{Body, Entry, EntryKind, RecordedSide, VaultPath};
 use offshoot_vault::Vault;
@@ -171,7 +171,7 @@ pub(crate) fn next_steps(ways: &[WayOnDoc], workspace: &str) -> String {
         let resolve = format!("offshoot resolve PATH --ours|--theirs -w {workspace}");
         format!("{}\n", paint(DIM, &format!("see: {see}   resolve: {resolve}")))
     };
-    render::way_on::to(GoalDoc::Decide, ways).map(line).unwrap_or_default()
+    render::way_on::to(Goal::Decide, ways).map(line).unwrap_or_default()
 }
 
 /// How to look at sides and to decide.

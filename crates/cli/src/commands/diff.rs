@@ -85,7 +85,7 @@ pub(crate) struct DiffArgs {
     expand: ExpandArgs,
 }
 
-pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<ExitCode> {
+pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<()> {
     let vault = &context.vault()?.vault;
     // What would come home is a state that nothing refers to.
     let _held = vault.hold()?;
@@ -107,17 +107,21 @@ pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<ExitCode> {
     }
     if context.output.is_json() {
         let document = document(args, &service, &before, &after, &summary)?;
-        context.output.data(document, |_| String::new())?;
-    } else {
-        context.output.print_notes();
-        let noise = context.noise(vault, &[before.root, after.root], args.expand)?;
-        let mut noise = noise.map(|noise| noise.except(&paths));
-        let listing = Listing::new(&summary.changes, noise.as_mut())?;
-        let listing = listing.and_metadata(summary.telling_metadata(), METADATA);
-        print(args, &service, &summary, &listing, context)?;
+        return match args.exit_code {
+            true => context.output.checked(document, |_| String::new()),
+            false => context.output.data(document, |_| String::new()),
+        };
     }
-    let differs = args.exit_code && !summary.changes.is_empty();
-    Ok(if differs { ExitCode::Failure } else { ExitCode::Success })
+    context.output.print_notes();
+    let noise = context.noise(vault, &[before.root, after.root], args.expand)?;
+    let mut noise = noise.map(|noise| noise.except(&paths));
+    let listing = Listing::new(&summary.changes, noise.as_mut())?;
+    let listing = listing.and_metadata(summary.telling_metadata(), METADATA);
+    print(args, &service, &summary, &listing, context)?;
+    if args.exit_code && !summary.changes.is_empty() {
+        context.output.conclude(ExitCode::Failure);
+    }
+    Ok(())
 }
 
 /// One state of two that are compared.

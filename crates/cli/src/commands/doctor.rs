@@ -3,7 +3,7 @@
 mod probe;
 
 use clap::Args;
-use offshoot_protocol::{DoctorCheckDoc, DoctorDoc, DoctorState, ExitCode, Text};
+use offshoot_protocol::{DoctorCheckDoc, DoctorDoc, DoctorState, Text};
 
 use crate::context::Context;
 use crate::error::Result;
@@ -15,7 +15,7 @@ use crate::render::{BAD, DIM, GOOD, WARN, paint};
 )]
 pub(crate) struct DoctorArgs {}
 
-pub(crate) fn run(_: &DoctorArgs, context: &Context) -> Result<ExitCode> {
+pub(crate) fn run(_: &DoctorArgs, context: &Context) -> Result<()> {
     let mut checks = probe::machine(context.registry().dir());
     checks.extend(vaults(context));
     let ok = checks.iter().all(|check| check.state != DoctorState::Problem);
@@ -25,8 +25,7 @@ pub(crate) fn run(_: &DoctorArgs, context: &Context) -> Result<ExitCode> {
         home: Text::new(context.registry().dir().as_os_str().as_encoded_bytes()),
         checks,
     };
-    context.output.data(document, |document| document.checks.iter().map(line).collect())?;
-    Ok(if ok { ExitCode::Success } else { ExitCode::Failure })
+    context.output.data(document, |document| document.checks.iter().map(line).collect())
 }
 
 fn line(check: &DoctorCheckDoc) -> String {

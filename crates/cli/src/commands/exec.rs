@@ -12,6 +12,7 @@ mod request;
 mod setup;
 mod summary;
 
+use offshoot_protocol::Network;
 use std::ffi::OsString;
 
 use clap::{Args, Subcommand};
@@ -25,7 +26,7 @@ use self::answer::Answer;
 pub(crate) use self::answer::Form;
 pub(crate) use self::ask::{Ask, Input};
 use self::closing::Closing;
-pub(crate) use self::options::{Net, Options, timeout};
+pub(crate) use self::options::{Options, timeout};
 pub(crate) use self::setup::open_or_adopt;
 use self::setup::{Found, Place};
 use crate::commands::vault::maintain;
@@ -100,7 +101,7 @@ pub(crate) fn run(args: &ExecArgs, context: &Context) -> Result<u8> {
         default_timeout: context.config().exec.timeout,
         shell: false,
         session: false,
-        net: Net::None,
+        net: Network::None,
         asked: false,
         timeout_key: "exec.timeout",
         input: if args.stdin { Input::Stream } else { Input::Nothing },

@@ -1,7 +1,7 @@
 //! `offshoot execs`: what was run.
 
 use clap::Args;
-use offshoot_protocol::{ExecListDoc, ExecSummaryDoc};
+use offshoot_protocol::{ExecListDoc, ExecState, ExecSummaryDoc};
 use offshoot_store::Id;
 use offshoot_vault::Vault;
 use offshoot_workspace::{ExecFilter, ExecService, Resolver, RunningService, wire};
@@ -10,10 +10,12 @@ use super::ps::now_ms;
 use crate::context::Context;
 use crate::error::Result;
 use crate::render::{self, BAD, DIM, GOOD, NAME, paint, table};
+use crate::words::names_of;
 use offshoot_engine::settings::parse_duration;
 
-/// The state of what still runs.
-const RUNNING: &str = "running";
+/// The states that can be asked for.
+const STATES: &[ExecState] =
+    &[ExecState::Completed, ExecState::Failed, ExecState::Crashed, ExecState::Running];
 
 #[derive(Debug, Args)]
 #[command(
@@ -24,8 +26,8 @@ pub(crate) struct ExecsArgs {
     #[arg(short = 'n', long, value_name = "COUNT", default_value_t = 20)]
     limit: u32,
     /// List only those in this state
-    #[arg(long, value_name = "STATE", value_parser = ["completed", "failed", "crashed", RUNNING])]
-    state: Option<String>,
+    #[arg(long, value_name = "STATE", value_parser = names_of(STATES))]
+    state: Option<ExecState>,
     /// List only those that failed
     #[arg(long)]
     failed: bool,
@@ -50,7 +52,7 @@ impl ExecsArgs {
     fn filter(&self, workspace: Option<Id>) -> ExecFilter {
         ExecFilter {
             workspace,
-            state: self.state.clone(),
+            state: self.state,
             failed: self.failed,
             changed: self.changed,
             since_ms: self.since,
@@ -60,7 +62,7 @@ impl ExecsArgs {
     }
 
     fn wants_running(&self) -> bool {
-        self.running || self.state.as_deref() == Some(RUNNING)
+        self.running || self.state == Some(ExecState::Running)
     }
 }
 
@@ -145,8 +147,8 @@ fn row(line: &Line) -> Vec<String> {
         (Some(0), _) => "ok".to_owned(),
         (Some(code), _) => paint(BAD, &format!("exit {code}")),
         (None, Some(signal)) => paint(BAD, &format!("signal {signal}")),
-        (None, None) if exec.state == RUNNING => paint(GOOD, RUNNING),
-        (None, None) => paint(BAD, &exec.state),
+        (None, None) if exec.state == ExecState::Running => paint(GOOD, exec.state.as_str()),
+        (None, None) => paint(BAD, exec.state.as_str()),
     };
     // A workspace that is gone has no name, and nobody reads its id.
     let named = exec.workspace.as_deref().filter(|name| name.parse::<Id>().is_err());

@@ -1,9 +1,9 @@
 //! `offshoot gc`: taking away what nothing needs, and packing what is needed.
 
 use clap::Args;
-use offshoot_protocol::{GcDoc, PackDoc, TakenDoc};
+use offshoot_protocol::{GcDoc, PackDoc};
 use offshoot_vault::{GcOptions, GcReport, Vault};
-use offshoot_workspace::{CacheService, WorkspaceService};
+use offshoot_workspace::{CacheService, WorkspaceService, wire};
 
 use super::vault::open;
 use crate::complete;
@@ -105,18 +105,12 @@ fn wrong(option: &str, text: &str, expected: &str) -> CliError {
 }
 
 fn document(vault: String, dry_run: bool, report: &GcReport) -> GcDoc {
-    let kinds = report.kinds().into_iter().filter(|(_, taken)| taken.count > 0);
-    let taken = kinds.map(|(kind, taken)| TakenDoc {
-        kind: kind.to_owned(),
-        count: taken.count,
-        bytes: taken.bytes,
-    });
     GcDoc {
         vault,
         dry_run,
         kept_operations: report.kept_operations,
         given_up_operations: report.given_up,
-        taken: taken.collect(),
+        taken: wire::taken(report),
         taken_bytes: report.freed(),
         packed: report.packed.count,
         packed_bytes: report.packed.bytes,
@@ -137,7 +131,7 @@ fn text(document: &GcDoc) -> String {
         .iter()
         .map(|taken| {
             let (count, bytes) = (taken.count.to_string(), render::bytes(taken.bytes));
-            vec![paint(DIM, &taken.kind), count, bytes]
+            vec![paint(DIM, taken.kind.as_str()), count, bytes]
         })
         .collect();
     let mut out = format!(

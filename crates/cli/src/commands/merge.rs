@@ -1,7 +1,7 @@
 //! `offshoot merge`: states of files into one.
 
 use clap::Args;
-use offshoot_protocol::ExitCode;
+use offshoot_protocol::Kind;
 use offshoot_tree::diff::{ChangeKind, detect_renames};
 use offshoot_vault::Vault;
 use offshoot_workspace::{
@@ -45,7 +45,7 @@ pub(crate) struct MergeArgs {
     expand: ExpandArgs,
 }
 
-pub(crate) fn run(args: &MergeArgs, context: &Context) -> Result<ExitCode> {
+pub(crate) fn run(args: &MergeArgs, context: &Context) -> Result<()> {
     let vault = &context.vault()?.vault;
     let into = vault.workspace_named(&args.into)?;
     let resolver = Resolver::new(vault);
@@ -74,14 +74,10 @@ fn report(
     mut outcome: MergeOutcome,
     dry_run: bool,
     expand: ExpandArgs,
-) -> Result<ExitCode> {
+) -> Result<()> {
     let kept = outcome.changes.into_iter().filter(|it| it.kind() != ChangeKind::Metadata);
     outcome.changes =
         detect_renames(vault.objects()?, kept.collect(), &context.engine.diff_options())?;
-    let code = match outcome.conflicts.is_empty() {
-        true => ExitCode::Success,
-        false => ExitCode::Conflict,
-    };
     let document = wire::merge(&outcome, dry_run);
     let root = match &outcome.snapshot {
         Some(snapshot) => snapshot.root,
@@ -90,11 +86,10 @@ fn report(
     let mut noise = context.noise(vault, &[root], expand)?;
     let listing = Listing::new(&outcome.changes, noise.as_mut())?;
     let human = || text(&outcome, &listing, dry_run);
-    match code {
-        ExitCode::Success => context.output.done(document, |_| human())?,
-        _ => context.output.data(document, |_| human())?,
+    match document.exit_code().is_success() {
+        true => context.output.done(document, |_| human()),
+        false => context.output.data(document, |_| human()),
     }
-    Ok(code)
 }
 
 fn text(outcome: &MergeOutcome, listing: &Listing<'_>, dry_run: bool) -> String {

@@ -1,7 +1,7 @@
 //! `offshoot op`: the operation log.
 
 use clap::{Args, Subcommand};
-use offshoot_protocol::{ExitCode, OperationLogDoc, OperationRestoreDoc};
+use offshoot_protocol::{OperationLogDoc, OperationRestoreDoc};
 use offshoot_vault::Scope;
 use offshoot_workspace::{HistoryService, Resolver, wire};
 
@@ -40,15 +40,15 @@ pub(crate) struct RestoreArgs {
     vault_wide: bool,
 }
 
-pub(crate) fn run(command: &OpCommand, context: &Context) -> Result<ExitCode> {
+pub(crate) fn run(command: &OpCommand, context: &Context) -> Result<()> {
     match command {
         OpCommand::Log(args) => log(args, context),
-        OpCommand::Restore(args) => restore(args, context).map(|()| ExitCode::Success),
+        OpCommand::Restore(args) => restore(args, context),
     }
 }
 
 /// Lists what can be read, and says which records cannot.
-fn log(args: &LogArgs, context: &Context) -> Result<ExitCode> {
+fn log(args: &LogArgs, context: &Context) -> Result<()> {
     let vault = &context.vault()?.vault;
     let scope = match context.workspace_name() {
         Some(name) => Scope::Workspace(Resolver::new(vault).workspace_ever(name)?.0),
@@ -75,8 +75,7 @@ fn log(args: &LogArgs, context: &Context) -> Result<ExitCode> {
             .map(|problem| format!("{} {}\n", paint(BAD, "problem:"), render::line(problem)));
         problems.collect::<String>()
             + &table(&["OPERATION", "TIME", "KIND", "BY", "SUMMARY"], rows.collect())
-    })?;
-    Ok(if log.problems.is_empty() { ExitCode::Success } else { ExitCode::Damaged })
+    })
 }
 
 fn restore(args: &RestoreArgs, context: &Context) -> Result<()> {

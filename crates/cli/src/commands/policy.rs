@@ -8,7 +8,6 @@ mod test;
 mod text;
 
 use clap::Subcommand;
-use offshoot_protocol::ExitCode;
 
 use crate::context::Context;
 use crate::error::Result;
@@ -70,12 +69,12 @@ Examples:
 
 Nothing is run. Commands of the vault, or of one workspace, are decided again.";
 
-pub(crate) fn run(command: &PolicyCommand, context: &Context) -> Result<ExitCode> {
+pub(crate) fn run(command: &PolicyCommand, context: &Context) -> Result<()> {
     match command {
         PolicyCommand::Check(args) => check::check(args, context),
         PolicyCommand::Explain(args) => check::explain(args, context),
         PolicyCommand::Test(args) => test::run(args, context),
-        PolicyCommand::Init(args) => init::run(args, context).map(|()| ExitCode::Success),
-        PolicyCommand::Replay(args) => replay::run(args, context).map(|()| ExitCode::Success),
+        PolicyCommand::Init(args) => init::run(args, context),
+        PolicyCommand::Replay(args) => replay::run(args, context),
     }
 }

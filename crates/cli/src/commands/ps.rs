@@ -114,7 +114,7 @@ pub(crate) fn kill(args: &KillArgs, context: &Context) -> Result<()> {
             Ending::Signal(number) => signal_name(number),
         },
         ended,
-        state: record.as_ref().map(|record| record.state.clone()),
+        state: record.as_ref().map(wire::exec_state),
         changed: record.as_ref().map(|record| record.changed),
     };
     context.output.done(document, |document| {

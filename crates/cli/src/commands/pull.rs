@@ -1,7 +1,6 @@
 //! `offshoot pull`: what changed in the folder comes into the main line and into a workspace.
 
 use clap::Args;
-use offshoot_protocol::ExitCode;
 use offshoot_workspace::{PullService, Pulled, wire};
 
 use super::commit::{MOST_NAMED, conflict_lines};
@@ -38,7 +37,7 @@ pub(crate) struct PullArgs {
     expand: ExpandArgs,
 }
 
-pub(crate) fn run(args: &PullArgs, context: &Context) -> Result<ExitCode> {
+pub(crate) fn run(args: &PullArgs, context: &Context) -> Result<()> {
     let vault = &context.vault_to_settle()?.vault;
     let told = |event: &_| context.engine.tell_event(event);
     let mut options = context.engine.home_options(&told);
@@ -67,8 +66,7 @@ pub(crate) fn run(args: &PullArgs, context: &Context) -> Result<ExitCode> {
     let changes = Listing::new(&pulled.changes, noise.as_mut())?;
     let hint = show_metadata(pulled.workspace.as_deref().unwrap_or("head"));
     let changes = changes.and_metadata(pulled.metadata.iter().collect(), hint);
-    context.output.done(wire::pull(&pulled), |_| text(&pulled, &captured, &changes))?;
-    Ok(if pulled.conflicts.is_empty() { ExitCode::Success } else { ExitCode::Conflict })
+    context.output.done(wire::pull(&pulled), |_| text(&pulled, &captured, &changes))
 }
 
 fn text(pulled: &Pulled, captured: &Listing<'_>, changes: &Listing<'_>) -> String {

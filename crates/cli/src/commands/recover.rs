@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand};
 use offshoot_protocol::RecoverListDoc;
 use offshoot_vault::Vault;
-use offshoot_workspace::{Inspected, Kept, RecoverService, Recoverable, wire};
+use offshoot_workspace::{Inspected, KeptWork, RecoverService, Recoverable, wire};
 
 use crate::complete;
 use crate::context::Context;
@@ -166,7 +166,7 @@ fn shown(inspected: &Inspected, listing: &Listing<'_>) -> String {
     text
 }
 
-fn answer_kept(context: &Context, vault: &Vault, kept: &Kept) -> Result<()> {
+fn answer_kept(context: &Context, vault: &Vault, kept: &KeptWork) -> Result<()> {
     let document = wire::kept(kept, &vault.workspaces()?);
     if document.power_cut {
         context.output.note("the machine was started anew since; files may be incomplete");
@@ -179,7 +179,7 @@ fn answer_kept(context: &Context, vault: &Vault, kept: &Kept) -> Result<()> {
 }
 
 /// What was kept, in a few words.
-fn said(kept: &Kept, counts: &str) -> String {
+fn said(kept: &KeptWork, counts: &str) -> String {
     let (exec, workspace) = (kept.note.exec.short(), paint(NAME, &kept.workspace.name));
     match &kept.checkpoint {
         Some(checkpoint) => {

@@ -1,7 +1,7 @@
 //! `offshoot undo` and `offshoot redo`.
 
 use clap::Args;
-use offshoot_protocol::RevertDoc;
+use offshoot_protocol::{RevertDoc, RevertVerb};
 use offshoot_store::Id;
 use offshoot_vault::{Scope, Vault, VaultError};
 use offshoot_workspace::{HistoryService, HomeEvent, Resolver, Reversal, ServiceError, wire};
@@ -26,17 +26,17 @@ pub(crate) struct RevertArgs {
 }
 
 pub(crate) fn undo(args: &RevertArgs, context: &Context) -> Result<()> {
-    revert(args, context, "undo", |service, scope| service.undo(scope))
+    revert(args, context, RevertVerb::Undo, |service, scope| service.undo(scope))
 }
 
 pub(crate) fn redo(args: &RevertArgs, context: &Context) -> Result<()> {
-    revert(args, context, "redo", |service, scope| service.redo(scope))
+    revert(args, context, RevertVerb::Redo, |service, scope| service.redo(scope))
 }
 
 fn revert(
     args: &RevertArgs,
     context: &Context,
-    verb: &str,
+    verb: RevertVerb,
     act: impl FnOnce(&HistoryService<'_>, Scope) -> offshoot_workspace::Result<Reversal>,
 ) -> Result<()> {
     let vault = &context.vault_to_settle()?.vault;
@@ -67,13 +67,16 @@ fn revert(
     context.registry().relink(vault)?;
     context.engine.tell_git_due(vault);
     let document = RevertDoc {
-        verb: verb.to_owned(),
+        verb,
         target: wire::operation(&reverted.target, &vault.workspaces()?),
         operation: reverted.operation.to_string(),
         repositories: wire::repositories(&reverted.git),
     };
     context.output.done(document, |document| {
-        let (done, back) = if verb == "undo" { ("undone", "redo") } else { ("redone", "undo") };
+        let (done, back) = match verb {
+            RevertVerb::Undo => ("undone", RevertVerb::Redo),
+            RevertVerb::Redo => ("redone", RevertVerb::Undo),
+        };
         let folder = match document.target.kind.as_str() {
             "commit" => ", in the folder too",
             _ => "",
@@ -92,8 +95,8 @@ fn revert(
 
 /// That nothing is left, and why. Where a workspace has nothing, the vault may have: a deleted workspace whose name was used again, for example.
 /// Without a scope there is no workspace at all.
-fn nothing_to(verb: &str, scope: Option<Scope>, vault: &Vault) -> CliError {
-    let is_undo = verb == "undo";
+fn nothing_to(verb: RevertVerb, scope: Option<Scope>, vault: &Vault) -> CliError {
+    let is_undo = verb == RevertVerb::Undo;
     let why = match (scope, is_undo) {
         (None, _) => "the vault has no workspace",
         (Some(Scope::Vault), true) => "everything since the vault was created is undone already",

@@ -12,7 +12,8 @@ use offshoot_sandbox::Signals;
 use offshoot_vault::{Vault, Workspace};
 use offshoot_workspace::git::TrackedPaths;
 use offshoot_workspace::{
-    Decision, Edited, FoldedReview, PieceKind, ReviewItem, ReviewService, Selection, Tally, wire,
+    Edited, FoldedReview, PieceKind, ReviewDecision, ReviewItem, ReviewService, Selection, Tally,
+    wire,
 };
 
 use super::commit::bring_home;
@@ -68,7 +69,7 @@ pub(crate) struct ReviewArgs {
 }
 
 /// Lists, carries out what was asked for, or walks through it all.
-pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<ExitCode> {
+pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<()> {
     let vault = &context.vault()?.vault;
     if !args.accept.is_empty() && !args.commit {
         let why = "--accept needs --commit: what you accept is not remembered for a later review";
@@ -93,7 +94,7 @@ pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<ExitCode> {
     }
     if args.list && context.output.is_json() {
         list::print_document(context, vault, &workspace, &items)?;
-        return Ok(ExitCode::Success);
+        return Ok(());
     }
     let roots = [vault.head()?.root, vault.snapshot(&workspace.state.head)?.root];
     let mut noise = match args.expand.expand {
@@ -103,13 +104,13 @@ pub(crate) fn run(args: &ReviewArgs, context: &Context) -> Result<ExitCode> {
     let mut folded = FoldedReview::new(items, noise.as_mut())?;
     if args.list {
         list::print(context, vault, &workspace, &folded)?;
-        return Ok(ExitCode::Success);
+        return Ok(());
     }
     let review = Review { context, vault, service, workspace: &workspace, tracked: &tracked, args };
     if decided {
         let standing = context.standing(vault)?;
-        choose::decide(&mut folded, &args.drop, &Decision::Dropped, &standing)?;
-        choose::decide(&mut folded, &args.accept, &Decision::Accepted, &standing)?;
+        choose::decide(&mut folded, &args.drop, &ReviewDecision::Dropped, &standing)?;
+        choose::decide(&mut folded, &args.accept, &ReviewDecision::Accepted, &standing)?;
         return review.carry_out(&folded, args.commit);
     }
     if folded.items.is_empty() {
@@ -153,7 +154,7 @@ fn split_all(item: &mut ReviewItem) {
 }
 
 impl Review<'_> {
-    fn walk(&self, folded: FoldedReview) -> Result<ExitCode> {
+    fn walk(&self, folded: FoldedReview) -> Result<()> {
         let output = &self.context.output;
         if output.is_json() || !terminal::is_attended() {
             let hint = "--list shows the changes with their ids, --drop and --accept decide";
@@ -165,14 +166,14 @@ impl Review<'_> {
         match ending {
             Ending::Forget => {
                 output.text(&format!("the decisions were forgotten; {name} is as it was\n"))?;
-                Ok(ExitCode::Success)
+                Ok(())
             }
             Ending::Apply => self.carry_out(&folded, self.args.commit),
             Ending::Commit => self.carry_out(&folded, true),
         }
     }
 
-    fn carry_out(&self, review: &FoldedReview, commit: bool) -> Result<ExitCode> {
+    fn carry_out(&self, review: &FoldedReview, commit: bool) -> Result<()> {
         let items = &review.items;
         let pieces = Tally::of_pieces(items);
         for path in self.service.dropped_but_in_git(self.workspace, items)? {
@@ -189,7 +190,7 @@ impl Review<'_> {
             self.context.output.done(document, text)?;
         }
         if !commits {
-            return Ok(ExitCode::Success);
+            return Ok(());
         }
         let now = self.vault.workspace(&self.workspace.id)?;
         let now = now.ok_or(offshoot_workspace::ServiceError::Vanished(self.workspace.id))?;

@@ -1,12 +1,13 @@
 //! `offshoot run`: a command for the person in front of the terminal.
 
+use offshoot_protocol::Network;
 use std::ffi::OsString;
 use std::path::Path;
 
 use clap::Args;
 use offshoot_workspace::{CommandLine, ExecutionTimeout};
 
-use super::exec::{self, Ask, Form, Input, Net, Options, timeout};
+use super::exec::{self, Ask, Form, Input, Options, timeout};
 use crate::context::Context;
 use crate::error::Result;
 use crate::terminal;
@@ -55,7 +56,7 @@ pub(crate) fn run(args: &RunArgs, context: &Context) -> Result<u8> {
         default_timeout: context.config().run.timeout,
         shell: args.command.is_empty(),
         session: true,
-        net: Net::None,
+        net: Network::None,
         asked: false,
         timeout_key: "run.timeout",
         input: if attended { Input::Terminal } else { Input::Stream },

@@ -10,8 +10,8 @@ use offshoot_tree::VaultPath;
 use offshoot_tree::diff::{Change, ChangeKind};
 use offshoot_vault::{Binding, Scope, Snapshot, Vault, Workspace};
 use offshoot_workspace::{
-    BindingService, CheckpointService, ConflictService, GitDirectory, Held, OpenConflict, Preview,
-    wire,
+    BindingService, CheckpointService, CommitPreview, ConflictService, GitDirectory, Held,
+    OpenConflict, wire,
 };
 
 use crate::args::Named;
@@ -58,7 +58,7 @@ struct Status {
     /// How many snapshots the main line has that the workspace has not; none where a pull would bring nothing.
     behind: u64,
     /// What a commit would do.
-    preview: Preview,
+    preview: CommitPreview,
     conflicts: Vec<OpenConflict>,
     checkpoints: u64,
     last_operation: Option<String>,
@@ -198,7 +198,7 @@ fn git(context: &Context, vault: &Vault) -> Result<GitDirectory> {
 }
 
 /// How far the main line moved on since the workspace last had it.
-fn behind(vault: &Vault, preview: &Preview) -> Result<u64> {
+fn behind(vault: &Vault, preview: &CommitPreview) -> Result<u64> {
     let common = &preview.proposal.common;
     let mut at = preview.head.clone();
     let mut count = 0;

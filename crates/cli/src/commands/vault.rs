@@ -123,10 +123,10 @@ pub(crate) struct CheckArgs {
     repair: bool,
 }
 
-pub(crate) fn run(command: &VaultCommand, context: &Context) -> Result<ExitCode> {
-    let done = match command {
-        VaultCommand::List => return list(context),
-        VaultCommand::Check(args) => return check(args, context),
+pub(crate) fn run(command: &VaultCommand, context: &Context) -> Result<()> {
+    match command {
+        VaultCommand::List => list(context),
+        VaultCommand::Check(args) => check(args, context),
         VaultCommand::Create(args) => create(args, context),
         VaultCommand::Info(args) => info::run(args, context),
         VaultCommand::Delete(args) => delete(args, context),
@@ -137,8 +137,7 @@ pub(crate) fn run(command: &VaultCommand, context: &Context) -> Result<ExitCode>
         VaultCommand::Export(args) => super::carry::export(args, context),
         VaultCommand::Import(args) => super::carry::import(args, context),
         VaultCommand::Pack(args) => super::gc::pack(args.name.as_ref(), context),
-    };
-    done.map(|()| ExitCode::Success)
+    }
 }
 
 pub(crate) fn open(context: &Context, name: Option<&String>) -> Result<OpenVault> {
@@ -180,7 +179,7 @@ fn create(args: &CreateArgs, context: &Context) -> Result<()> {
     })
 }
 
-fn list(context: &Context) -> Result<ExitCode> {
+fn list(context: &Context) -> Result<()> {
     let (mut vaults, mut damaged) = (Vec::new(), Vec::new());
     for listed in context.registry().list()? {
         // One broken vault must not hide the others.
@@ -200,7 +199,6 @@ fn list(context: &Context) -> Result<ExitCode> {
             Err(error) => context.output.note(format!("{}: {}", listed.name, error.message)),
         }
     }
-    let code = if damaged.is_empty() { ExitCode::Success } else { ExitCode::Damaged };
     let home = Text::new(context.registry().dir().as_os_str().as_encoded_bytes());
     context.output.data(VaultListDoc { home, vaults, damaged }, |document| {
         let is_whole =
@@ -220,8 +218,7 @@ fn list(context: &Context) -> Result<ExitCode> {
         let mut rows: Vec<_> = rows.chain(damaged).collect();
         rows.sort();
         table(&["VAULT", "FOLDERS"], rows)
-    })?;
-    Ok(code)
+    })
 }
 
 pub(crate) fn text(text: &Text) -> String {
@@ -275,7 +272,7 @@ fn rename(args: &RenameArgs, context: &Context) -> Result<()> {
     })
 }
 
-pub(crate) fn check(args: &CheckArgs, context: &Context) -> Result<ExitCode> {
+pub(crate) fn check(args: &CheckArgs, context: &Context) -> Result<()> {
     let OpenVault { vault, name } = context.vault_to_inspect(args.name.as_deref())?;
     let depth = if args.quick { CheckDepth::Structure } else { CheckDepth::Content };
     let (report, repaired, advice) = match args.repair {
@@ -285,10 +282,9 @@ pub(crate) fn check(args: &CheckArgs, context: &Context) -> Result<ExitCode> {
         }
         false => (vault.check(depth)?, Vec::new(), Vec::new()),
     };
-    let ok = report.problems.is_empty();
     let document = CheckDoc {
         vault: name,
-        ok,
+        ok: report.problems.is_empty(),
         thorough: !args.quick,
         snapshots: report.snapshots,
         nodes: report.nodes,
@@ -323,6 +319,5 @@ pub(crate) fn check(args: &CheckArgs, context: &Context) -> Result<ExitCode> {
             out.push_str(&format!("{} {advice}\n", paint(DIM, "hint:")));
         }
         out
-    })?;
-    Ok(if ok { ExitCode::Success } else { ExitCode::Damaged })
+    })
 }

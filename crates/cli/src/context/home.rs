@@ -1,7 +1,7 @@
 //! What a commit of a workspace would do.
 
 use offshoot_vault::{Vault, Workspace};
-use offshoot_workspace::{Preview, PreviewService, RunningService, Selection};
+use offshoot_workspace::{CommitPreview, PreviewService, RunningService, Selection};
 
 use super::Context;
 use crate::error::Result;
@@ -14,7 +14,7 @@ impl Context {
         vault: &Vault,
         workspace: &Workspace,
         metadata: bool,
-    ) -> Result<Preview> {
+    ) -> Result<CommitPreview> {
         self.note_running(vault, workspace);
         let tracked = self.engine.tracked(vault)?;
         let is_tracked = |path: &_| Ok(tracked.has(path));
@@ -27,7 +27,7 @@ impl Context {
         &self,
         vault: &Vault,
         workspace: &Workspace,
-        preview: &Preview,
+        preview: &CommitPreview,
     ) -> Result<bool> {
         let tracked = self.engine.tracked(vault)?;
         let is_tracked = |path: &_| Ok(tracked.has(path));

@@ -24,8 +24,8 @@ pub(crate) fn envelope(envelope: &ExecEnvelopeDoc, changes: Option<&Listing<'_>>
     if let Some(decision) = &result.decision {
         rows.push(row("decision", format!("{} ({})", decision.decision, decision.reason)));
     }
-    if let Some(driver) = &result.driver {
-        rows.push(row("driver", driver.clone()));
+    if let Some(driver) = result.driver {
+        rows.push(row("driver", driver.to_string()));
     }
     for warning in &result.warnings {
         rows.push(row("warning", line(warning)));
@@ -48,7 +48,7 @@ fn ending(envelope: &ExecEnvelopeDoc) -> String {
     match (result.exit_code, result.signal) {
         (Some(code), _) => parts.push(format!("exit code {code}")),
         (None, Some(signal)) => parts.push(format!("signal {signal}")),
-        (None, None) => parts.push(result.state.clone()),
+        (None, None) => parts.push(result.state.to_string()),
     }
     if result.timed_out {
         parts.push("timed out".to_owned());
@@ -60,5 +60,5 @@ fn ending(envelope: &ExecEnvelopeDoc) -> String {
         parts.push(format!("failed while {state}"));
     }
     let text = parts.join(", ");
-    if envelope.success { text } else { paint(BAD, &text) }
+    if envelope.is_success() { text } else { paint(BAD, &text) }
 }

@@ -1,6 +1,6 @@
 //! What became of repositories, for people.
 
-use offshoot_protocol::GoalDoc;
+use offshoot_protocol::Goal;
 use offshoot_workspace::git::{GitEvent, GitNote, GitReport, InUse};
 use offshoot_workspace::wire;
 
@@ -176,7 +176,7 @@ fn directory(note: &GitNote, git: &str) -> String {
 fn next(note: &GitNote) -> String {
     let Some(way) = note.way.as_ref().map(wire::way_on) else { return String::new() };
     match way.goal {
-        GoalDoc::Apply | GoalDoc::Show => format!("; `{}`", way_on::commands(&way)),
+        Goal::Apply | Goal::Show => format!("; `{}`", way_on::commands(&way)),
         _ => format!("\n  {}", way_on::text(&way)),
     }
 }

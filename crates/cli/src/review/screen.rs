@@ -3,7 +3,7 @@
 use anstyle::Style;
 use offshoot_store::Id;
 use offshoot_tree::display_bytes;
-use offshoot_workspace::{Decision, ReviewItem, Tally};
+use offshoot_workspace::{ReviewDecision, ReviewItem, Tally};
 
 use super::show::piece_name;
 use super::walk::{Mode, Walk, letter, tally_text};
@@ -166,9 +166,9 @@ fn state_line(item: &ReviewItem, piece: usize) -> Styled {
 
 fn decision_line(item: &ReviewItem, piece: usize) -> Styled {
     match item.pieces.get(piece).map(|piece| &piece.decision) {
-        Some(Decision::Accepted) => Styled::of(GOOD, "accepted"),
-        Some(Decision::Dropped) => Styled::of(BAD, "dropped"),
-        Some(Decision::Edited(_)) => Styled::of(NAME, "edited"),
-        Some(Decision::Undecided) | None => Styled::of(DIM, "undecided"),
+        Some(ReviewDecision::Accepted) => Styled::of(GOOD, "accepted"),
+        Some(ReviewDecision::Dropped) => Styled::of(BAD, "dropped"),
+        Some(ReviewDecision::Edited(_)) => Styled::of(NAME, "edited"),
+        Some(ReviewDecision::Undecided) | None => Styled::of(DIM, "undecided"),
     }
 }

@@ -5,7 +5,7 @@ use offshoot_text::lines::LineKind;
 use offshoot_text::patch::write_hunk;
 use offshoot_text::pick::TextPick;
 use offshoot_tree::{Body, Entry, display_bytes};
-use offshoot_workspace::{Decision, Piece, PieceKind, ReviewItem};
+use offshoot_workspace::{PieceKind, ReviewDecision, ReviewItem, ReviewPiece};
 
 use super::walk::letter;
 use crate::render::patch::{Block, Inside, NO_NEWLINE, PatchLine, Segment, blocks, line_style};
@@ -67,7 +67,7 @@ pub(super) fn matches(item: &ReviewItem, at: usize, text: &str) -> bool {
 }
 
 /// The lines of a piece as hunks of a patch; nothing where it has none.
-fn patch(item: &ReviewItem, piece: &Piece) -> Vec<u8> {
+fn patch(item: &ReviewItem, piece: &ReviewPiece) -> Vec<u8> {
     let Some(text) = &item.text else { return Vec::new() };
     let mut out = Vec::new();
     let mut write = |text: &TextPick, context: u32| {
@@ -77,13 +77,13 @@ fn patch(item: &ReviewItem, piece: &Piece) -> Vec<u8> {
     };
     match (&piece.kind, &piece.decision) {
         (PieceKind::Rename | PieceKind::Mode, _) => {}
-        (PieceKind::Lines(part), Decision::Edited(lines)) => {
+        (PieceKind::Lines(part), ReviewDecision::Edited(lines)) => {
             write(&TextPick::new(text.old(part), lines), u32::MAX / 4);
         }
         (PieceKind::Lines(part), _) => {
             write_hunk(&mut out, &text.shown(part, CONTEXT)).expect("memory takes everything");
         }
-        (PieceKind::Whole, Decision::Edited(lines)) => {
+        (PieceKind::Whole, ReviewDecision::Edited(lines)) => {
             write(&TextPick::new(text.whole_before(), lines), CONTEXT);
         }
         (PieceKind::Whole, _) => write(text, CONTEXT),

@@ -1,7 +1,9 @@
 //! Where somebody is in a review, and what each key does.
 
 use offshoot_tree::diff::{Change, ChangeKind};
-use offshoot_workspace::{Decision, FoldedReview, ReviewGroup, ReviewItem, Tally, decide_all};
+use offshoot_workspace::{
+    FoldedReview, ReviewDecision, ReviewGroup, ReviewItem, Tally, decide_all,
+};
 
 use super::keys::Key;
 use super::show::{group_lines, matches, piece_lines};
@@ -119,7 +121,7 @@ impl Walk {
 
     /// Puts edited lines in the place of the piece that is shown.
     pub(crate) fn edited_piece(&mut self, lines: Vec<u8>) {
-        self.decide(Decision::Edited(lines));
+        self.decide(ReviewDecision::Edited(lines));
     }
 
     /// Puts an edited text in the place of the whole file that is shown.
@@ -144,13 +146,13 @@ impl Walk {
 
     fn deciding(&mut self, key: Key) -> Action {
         match key {
-            Key::Char('a' | 'y') => self.decide(Decision::Accepted),
-            Key::Char('d') => self.decide(Decision::Dropped),
-            Key::Char('u') => self.set(Decision::Undecided),
+            Key::Char('a' | 'y') => self.decide(ReviewDecision::Accepted),
+            Key::Char('d') => self.decide(ReviewDecision::Dropped),
+            Key::Char('u') => self.set(ReviewDecision::Undecided),
             Key::Char('n') => self.next(),
             Key::Char('p') => self.previous(),
-            Key::Char('f') => self.decide_item(&Decision::Accepted),
-            Key::Char('F') => self.decide_item(&Decision::Dropped),
+            Key::Char('f') => self.decide_item(&ReviewDecision::Accepted),
+            Key::Char('F') => self.decide_item(&ReviewDecision::Dropped),
             Key::Char('J') => self.next_item(),
             Key::Char('K') => self.previous_item(),
             Key::Char('x') => self.expand(),
@@ -234,7 +236,7 @@ impl Walk {
         folded
     }
 
-    fn set(&mut self, decision: Decision) {
+    fn set(&mut self, decision: ReviewDecision) {
         if let Some(group) = self.current_group() {
             let items = group.items.clone();
             return decide_all(&mut self.items[items], &decision);
@@ -245,12 +247,12 @@ impl Walk {
         }
     }
 
-    fn decide(&mut self, decision: Decision) {
+    fn decide(&mut self, decision: ReviewDecision) {
         self.set(decision);
         self.next();
     }
 
-    fn decide_item(&mut self, decision: &Decision) {
+    fn decide_item(&mut self, decision: &ReviewDecision) {
         let one = self.item..(self.item + 1).min(self.items.len());
         let items = self.current_group().map_or(one, |group| group.items.clone());
         decide_all(&mut self.items[items], decision);

@@ -30,14 +30,6 @@ pub enum Made {
 }
 
 impl Made {
-    /// Why it was not made, or would not be.
-    pub fn error(&self) -> Option<&Error> {
-        match self {
-            Self::Failed(error) | Self::Failing(error) => Some(error),
-            _ => None,
-        }
-    }
-
     /// Whether it settles what was said about repositories before: commits that were kept apart are merged, and what is checked out moved.
     pub(super) fn settles(&self, note: &GitNote) -> bool {
         let (Self::Commit(made) | Self::Planned(made)) = self else { return false };

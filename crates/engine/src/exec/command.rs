@@ -5,11 +5,9 @@ use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use offshoot_mount::DriverChoice;
+use offshoot_protocol::{CheckpointMode, DriverChoice, Network};
 use offshoot_sandbox::Terminal;
-use offshoot_workspace::{CheckpointMode, CommandLine, ExecutionTimeout};
-
-use crate::settings::Net;
+use offshoot_workspace::{CommandLine, ExecutionTimeout};
 
 /// A command to run in a workspace. Everything but the command itself has a default, mostly by the settings.
 ///
@@ -28,7 +26,7 @@ pub struct Command {
     pub(crate) variables: Vec<OsString>,
     pub(crate) input: Input,
     pub(crate) timeout: Option<ExecutionTimeout>,
-    pub(crate) network: Option<Net>,
+    pub(crate) network: Option<Network>,
     pub(crate) read_only: bool,
     pub(crate) checkpoint: CheckpointMode,
     pub(crate) driver: Option<DriverChoice>,
@@ -136,7 +134,7 @@ impl Command {
 
     /// Says what it can reach, instead of `exec.net`.
     #[must_use]
-    pub fn network(mut self, network: Net) -> Self {
+    pub fn network(mut self, network: Network) -> Self {
         self.network = Some(network);
         self
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use offshoot_policy::Policy;
 use offshoot_protocol::ErrorBody;
-use offshoot_sandbox::{Cancel, Limits, Network, Signals, Stdin};
+use offshoot_sandbox::{Cancel, Limits, Signals, Stdin};
 use offshoot_store::Id;
 use offshoot_vault::LinkLimit;
 use offshoot_workspace::{
@@ -17,7 +17,6 @@ use super::command::{Command, Input};
 use super::environment;
 use crate::error::Error;
 use crate::offshoot::Offshoot;
-use crate::settings::Net;
 
 /// More names than this are not kept linked, however small their files are: each costs a call before every command.
 const MOST_LINKED_NAMES: u64 = 10_000;
@@ -59,10 +58,7 @@ impl Offshoot {
             read_only: command.read_only,
             place,
             checkpoint: command.checkpoint,
-            network: match command.network.unwrap_or(exec.net) {
-                Net::None => Network::None,
-                Net::Host => Network::Host,
-            },
+            network: command.network.unwrap_or(exec.net),
             driver: command.driver.unwrap_or(exec.driver),
             verify: command.verify,
             patch: command.patch,

@@ -1,6 +1,7 @@
 //! The table of keys: the one place that says what exists and what each may be.
 
-use super::driver::driver_names;
+use offshoot_protocol::{AbandonedWork, CommitTimes, DriverChoice, Network, When, Word};
+
 use super::value::Kind;
 
 /// One setting that can be made.
@@ -14,7 +15,7 @@ pub(super) struct Key {
 
 const YEAR: u64 = 365 * 24 * 60 * 60;
 
-const WHEN: Kind = Kind::Choice(&["auto", "always", "never"]);
+const WHEN: Kind = Kind::Choice(When::names);
 
 /// Every key, in the order in which they are shown.
 pub(super) const KEYS: &[Key] = &[
@@ -33,11 +34,11 @@ pub(super) const KEYS: &[Key] = &[
     Key { name: "exec.timeout", kind: Kind::Duration { min_seconds: 0, max_seconds: YEAR } },
     Key { name: "exec.grace", kind: Kind::Duration { min_seconds: 0, max_seconds: 3_600 } },
     Key { name: "exec.output_limit", kind: Kind::Size { max: 1 << 30 } },
-    Key { name: "exec.driver", kind: Kind::OneOf(driver_names) },
+    Key { name: "exec.driver", kind: Kind::Choice(DriverChoice::names) },
     Key { name: "exec.refresh", kind: Kind::Boolean },
     Key { name: "exec.hard_link_bytes", kind: Kind::Size { max: 1 << 50 } },
     Key { name: "exec.broker", kind: Kind::Boolean },
-    Key { name: "exec.net", kind: Kind::Choice(&["none", "host"]) },
+    Key { name: "exec.net", kind: Kind::Choice(Network::names) },
     Key { name: "exec.max_processes", kind: Kind::Integer { min: 0, max: 4_194_304 } },
     Key { name: "exec.max_file_size", kind: Kind::Size { max: 1 << 60 } },
     Key { name: "exec.max_memory", kind: Kind::Size { max: 1 << 60 } },
@@ -45,8 +46,8 @@ pub(super) const KEYS: &[Key] = &[
     Key { name: "cache.skip", kind: Kind::Names(offshoot_workspace::cache_names) },
     Key { name: "cache.max_size", kind: Kind::Size { max: 1 << 60 } },
     Key { name: "policy.rego_timeout", kind: Kind::Duration { min_seconds: 0, max_seconds: 60 } },
-    Key { name: "commit.times", kind: Kind::Choice(&["now", "recorded"]) },
-    Key { name: "recover.abandoned", kind: Kind::Choice(&["offer", "keep", "discard"]) },
+    Key { name: "commit.times", kind: Kind::Choice(CommitTimes::names) },
+    Key { name: "recover.abandoned", kind: Kind::Choice(AbandonedWork::names) },
     Key { name: "compact.auto", kind: Kind::Boolean },
     Key { name: "compact.depth", kind: Kind::Integer { min: 2, max: 400 } },
     Key { name: "run.timeout", kind: Kind::Duration { min_seconds: 0, max_seconds: YEAR } },

@@ -11,9 +11,7 @@ use super::{duration, size};
 #[derive(Debug)]
 pub(super) enum Kind {
     /// One of these words.
-    Choice(&'static [&'static str]),
-    /// One of these, which something else knows.
-    OneOf(fn() -> Vec<&'static str>),
+    Choice(fn() -> Vec<&'static str>),
     /// `true` or `false`.
     Boolean,
     /// A whole number between two others, both included.
@@ -48,8 +46,7 @@ impl Kind {
     /// become text in one spelling.
     pub(super) fn check(&self, written: &Written) -> Option<Json> {
         match self {
-            Self::Choice(words) => choice(words, written),
-            Self::OneOf(words) => choice(&words(), written),
+            Self::Choice(words) => choice(&words(), written),
             Self::Boolean => written.boolean().map(Json::from),
             Self::Names(all) => {
                 let text = written.text()?;
@@ -79,8 +76,7 @@ impl Kind {
     /// What is allowed, to complete "expected ...".
     pub(super) fn allowed(&self) -> String {
         match self {
-            Self::Choice(words) => one_of(words),
-            Self::OneOf(words) => one_of(&words()),
+            Self::Choice(words) => one_of(&words()),
             Self::Boolean => "true or false".to_owned(),
             Self::Names(all) => format!("names with commas between them, of: {}", all().join(", ")),
             Self::Command => "a command line as text".to_owned(),

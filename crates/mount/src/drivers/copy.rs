@@ -6,6 +6,7 @@ use std::path::Path;
 use offshoot_store::Id;
 use offshoot_tree::VaultPath;
 use offshoot_vault::{ExportOptions, LeftShape, Upper, Vault};
+use offshoot_vocabulary::DriverName;
 
 use crate::driver::{After, Captured, Driver, DriverWords, Prepared};
 use crate::error::Result;
@@ -17,13 +18,12 @@ use crate::view::View;
 pub(super) struct CopyDriver;
 
 impl Driver for CopyDriver {
-    fn name(&self) -> &'static str {
-        "copy"
+    fn name(&self) -> DriverName {
+        DriverName::Copy
     }
 
     fn words(&self) -> DriverWords {
         DriverWords {
-            help: "A plain copy",
             in_use: "each command works on a plain copy",
             done: "worked on a plain copy",
             needs: "a plain copy",

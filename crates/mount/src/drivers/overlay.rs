@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use offshoot_store::Id;
 use offshoot_vault::{LeftShape, Placed, Stack, Upper, Vault};
+use offshoot_vocabulary::DriverName;
 
 use crate::driver::{After, Captured, Driver, DriverWords, Prepared};
 use crate::error::Result;
@@ -19,13 +20,12 @@ use crate::view::{Layers, UpperNames, View};
 pub(super) struct OverlayDriver;
 
 impl Driver for OverlayDriver {
-    fn name(&self) -> &'static str {
-        "overlay"
+    fn name(&self) -> DriverName {
+        DriverName::Overlay
     }
 
     fn words(&self) -> DriverWords {
         DriverWords {
-            help: "The kernel's overlayfs",
             in_use: "layers are stacked here",
             done: "worked on stacked layers",
             needs: "overlayfs",

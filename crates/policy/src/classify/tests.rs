@@ -2,8 +2,10 @@
 
 mod reasons;
 
+use offshoot_vocabulary::Network;
+
 use crate::category::{Categories, Category};
-use crate::context::{Context, Reach};
+use crate::context::Context;
 use crate::judged::{Judged, PartKind, PathAccess};
 use crate::parse::{parse_argv, parse_text};
 
@@ -14,7 +16,7 @@ fn context() -> Context {
         workspace: "/home/dev/project".into(),
         cwd: "/home/dev/project".into(),
         home: Some("/home/dev".into()),
-        network: Reach::Host,
+        network: Network::Host,
         ..Context::default()
     }
 }

@@ -13,8 +13,9 @@ mod toy;
 
 use std::path::PathBuf;
 
+use offshoot_vocabulary::Network;
+
 use super::*;
-use crate::context::Reach;
 use crate::layer::Layer;
 use crate::options::{LayerSource, NamedText};
 
@@ -29,7 +30,7 @@ fn context() -> Context {
 }
 
 fn online() -> Context {
-    Context { network: Reach::Host, ..context() }
+    Context { network: Network::Host, ..context() }
 }
 
 fn named(name: &str, text: &str) -> NamedText {

@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use offshoot_vocabulary::Network;
+
 use crate::category::Categories;
-use crate::context::{Context, Reach};
+use crate::context::Context;
 use crate::decision::Decision;
 use crate::layer::Layer;
 use crate::rules::Standing;
@@ -79,7 +81,7 @@ impl<'a> Tally<'a> {
         match &self.widened {
             Some((part, opinion)) => of_part(*part, *opinion),
             None => {
-                let nothing = built_in(Categories::READ_ONLY, Reach::None);
+                let nothing = built_in(Categories::READ_ONLY, Network::None);
                 Whole { part: None, ..of_part(0, nothing) }
             }
         }

@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
+use offshoot_vocabulary::Network;
+
 use crate::category::{Categories, Category};
-use crate::context::{Context, Reach};
+use crate::context::Context;
 use crate::decision::Decision;
 use crate::layer::Layer;
 use crate::verdict::rule_info::RuleInfo;
@@ -24,7 +26,7 @@ impl<'a> Opinion<'a> {
 }
 
 /// What is built in for a command of these categories.
-pub(crate) fn built_in(categories: Categories, network: Reach) -> Opinion<'static> {
+pub(crate) fn built_in(categories: Categories, network: Network) -> Opinion<'static> {
     let row = if categories.contains(Category::HostEscapeRisk) {
         &BEYOND
     } else if destroys_elsewhere(categories, network) {
@@ -38,8 +40,8 @@ pub(crate) fn built_in(categories: Categories, network: Reach) -> Opinion<'stati
 }
 
 /// Whether it destroys what no checkpoint brings back.
-pub(crate) fn destroys_elsewhere(categories: Categories, network: Reach) -> bool {
-    network == Reach::Host
+pub(crate) fn destroys_elsewhere(categories: Categories, network: Network) -> bool {
+    network == Network::Host
         && categories.contains(Category::Networked)
         && categories.contains(Category::Destructive)
 }

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use offshoot_vocabulary::Network;
+
 use crate::category::{Categories, Category};
-use crate::context::Reach;
 use crate::decision::Decision;
 use crate::rules::built_in::{Opinion, built_in, destroys_elsewhere};
 use crate::verdict::rule_info::RuleInfo;
@@ -36,7 +37,7 @@ impl Defaults {
 
     /// What stands when these take the place of what is built in, category by category: one that is not set is decided as
     /// ever. Nothing where none of the categories is set.
-    pub(crate) fn in_place(&self, categories: Categories, network: Reach) -> Option<Opinion<'_>> {
+    pub(crate) fn in_place(&self, categories: Categories, network: Network) -> Option<Opinion<'_>> {
         let set = self.strictest(categories)?;
         let is_set = |category| self.get(category).is_some();
         // What is destructive is mutating as well: deciding about the one decides about the other.

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use offshoot_vocabulary::Network;
 use toml::Spanned;
 
-use crate::context::{Context, Reach};
+use crate::context::Context;
 use crate::error::Problem;
 use crate::judged::Judged;
 use crate::rules::facts::Facts;
@@ -79,7 +80,7 @@ impl Examples {
 }
 
 /// Where examples run, in thought.
-fn context(network: Option<Reach>) -> Context {
+fn context(network: Option<Network>) -> Context {
     Context {
         workspace: PathBuf::from("/workspace"),
         cwd: PathBuf::from("/workspace"),

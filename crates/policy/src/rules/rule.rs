@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use offshoot_vocabulary::{Network, Word};
 use toml::Spanned;
 
 use crate::category::{Categories, Category};
-use crate::context::Reach;
 use crate::decision::Decision;
 use crate::error::Problem;
 use crate::judged::PathAccess;
@@ -30,7 +30,7 @@ pub(crate) struct Rule {
     /// What is done to the path; none for anything.
     pub(crate) access: Option<PathAccess>,
     pub(crate) categories: Option<Named>,
-    pub(crate) network: Option<Reach>,
+    pub(crate) network: Option<Network>,
 }
 
 /// Categories that a rule names, read-only among them.
@@ -205,11 +205,8 @@ impl RuleReader<'_> {
         Ok(categories)
     }
 
-    fn network(&self, word: &Spanned<String>) -> Result<Reach, Problem> {
-        [Reach::None, Reach::Host]
-            .into_iter()
-            .find(|network| network.as_str() == word.get_ref())
-            .ok_or_else(|| self.unknown(word, "network", &["none", "host"]))
+    fn network(&self, word: &Spanned<String>) -> Result<Network, Problem> {
+        word.get_ref().parse().map_err(|_| self.unknown(word, "network", &Network::names()))
     }
 
     fn unknown(&self, word: &Spanned<String>, key: &str, words: &[&str]) -> Problem {

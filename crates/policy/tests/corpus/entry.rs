@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use offshoot_policy::script::Script;
-use offshoot_policy::{Categories, Category, Context, Reach, classify, parse_argv, parse_text};
+use offshoot_policy::{Categories, Category, Context, Network, classify, parse_argv, parse_text};
 use serde::Deserialize;
 
 /// A command of the corpus.
@@ -73,7 +73,7 @@ fn context() -> Context {
         workspace: PathBuf::from("/home/dev/project"),
         cwd: PathBuf::from("/home/dev/project"),
         home: Some(PathBuf::from("/home/dev")),
-        network: Reach::Host,
+        network: Network::Host,
         ..Context::default()
     }
 }

@@ -15,9 +15,10 @@ use super::caches;
 use super::files::{Devices, make_directories, touch, write};
 use super::findings;
 use super::{Detail, Failure, Step, step, step_at};
-use crate::in_force::{Findings, HomeView};
+use crate::in_force::Findings;
 use crate::script::{FilesScript, HomeScript, OverlayScript, Script};
 use crate::sys;
+use offshoot_vocabulary::HomeView;
 
 /// What is kept of the mounts while the command runs.
 pub(super) struct Made {

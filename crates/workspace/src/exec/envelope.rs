@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use offshoot_mount::Driver;
 use offshoot_policy::Verdict;
-use offshoot_protocol::ErrorBody;
+use offshoot_protocol::{ErrorBody, ExecOutcome, ExecState};
 use offshoot_sandbox::{InForce, Usage};
 use offshoot_store::Id;
 use offshoot_tree::diff::Change;
 
 use super::output::KeptOutput;
 use super::request::ExecutionRequest;
-use super::state::ProxyExecutionState;
 
 /// The answer to every request, whatever became of it.
 #[derive(Debug)]
@@ -26,11 +25,7 @@ pub struct ExecutionEnvelope {
 impl ExecutionEnvelope {
     /// The command ran to its end, exited with 0, and its changes are kept.
     pub fn is_success(&self) -> bool {
-        let result = &self.result;
-        result.state == ProxyExecutionState::Completed
-            && result.exit_code == Some(0)
-            && !result.timed_out
-            && !result.interrupted
+        self.result.outcome().is_success()
     }
 }
 
@@ -42,9 +37,9 @@ pub struct ExecutionResult {
     /// When it started, in milliseconds since 1970.
     pub started_ms: u64,
     /// How far it came.
-    pub state: ProxyExecutionState,
+    pub state: ExecState,
     /// Where it failed.
-    pub failed_in: Option<ProxyExecutionState>,
+    pub failed_in: Option<ExecState>,
     /// The vault's name.
     pub vault: String,
     /// The workspace, by id and name.
@@ -114,7 +109,7 @@ impl ExecutionResult {
         Self {
             id,
             started_ms: id.time_ms(),
-            state: ProxyExecutionState::Validating,
+            state: ExecState::Validating,
             failed_in: None,
             vault: vault.to_owned(),
             workspace: None,
@@ -153,7 +148,19 @@ impl ExecutionResult {
 
     /// Goes to the state that follows.
     pub(super) fn advance(&mut self) {
-        self.state = self.state.next().unwrap_or(ProxyExecutionState::Failed);
+        self.state = self.state.next().unwrap_or(ExecState::Failed);
+    }
+
+    /// What decides about success and exit code.
+    pub fn outcome(&self) -> ExecOutcome {
+        ExecOutcome {
+            state: self.state,
+            exit_code: self.exit_code,
+            signal: self.signal,
+            timed_out: self.timed_out,
+            interrupted: self.interrupted,
+            failed: self.error.is_some(),
+        }
     }
 
     /// What was printed, as far as it is kept.

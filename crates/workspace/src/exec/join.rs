@@ -1,12 +1,12 @@
 //! Joining a session that a person has in the workspace: a further terminal in the same inside, whose work is that session's.
 
+use offshoot_protocol::ExecState as State;
 use offshoot_sandbox::{SandboxError, Status, Timeout};
 use offshoot_store::{Id, ProcessMark};
 use offshoot_vault::{ExecNote, Running};
 
 use super::executor::{CommandExecutor, ExecutionObserver};
 use super::runtime::{Execution, ProxyRuntime, mark_inside};
-use super::state::ProxyExecutionState as State;
 use crate::error::{Result, ServiceError};
 
 impl ProxyRuntime<'_> {

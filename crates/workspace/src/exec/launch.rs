@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use offshoot_mount::{Driver, DriverChoice, MountRequest, MountSession, View};
+use offshoot_mount::{Driver, MountRequest, MountSession, View, candidates};
+use offshoot_protocol::DriverChoice;
 use offshoot_sandbox::{
     Files, FolderMount, Overlay, Running, Spec, Upper, WorkspaceMount, launch_noted, make_door,
 };
@@ -57,7 +58,7 @@ pub(super) fn launch<'v>(
     mut spec: Spec,
 ) -> Result<Launched<'v>> {
     let mut warnings = Vec::new();
-    let drivers = wanted.driver.candidates();
+    let drivers = candidates(wanted.driver);
     let mut next = drivers.iter().copied().peekable();
     while let Some(driver) = next.next() {
         match (launch_with(vault, wanted, driver, &mut spec), next.peek()) {

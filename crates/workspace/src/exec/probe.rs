@@ -35,7 +35,8 @@ impl DriverReport {
 pub fn probe_drivers(scratch: &Path) -> DriverReport {
     let confined = attempt(Files::Directory(scratch.to_owned()));
     let wanted = drivers().filter(|driver| driver.is_automatic() && confined.is_ok());
-    let tried = wanted.map(|driver| (driver, try_driver(driver, &scratch.join(driver.name()))));
+    let tried =
+        wanted.map(|driver| (driver, try_driver(driver, &scratch.join(driver.name().as_str()))));
     let drivers = tried.collect();
     DriverReport { confined, drivers }
 }

@@ -3,12 +3,11 @@
 use std::time::Instant;
 
 use offshoot_policy::{Category, Decision, Judged, Layer, Remedy, Verdict};
-use offshoot_protocol::{ErrorBody, ExitCode};
+use offshoot_protocol::{ErrorBody, ExecState as State, ExitCode};
 
 use super::envelope::ExecutionResult;
 use super::request::ExecutionRequest;
 use super::runtime::ProxyRuntime;
-use super::state::ProxyExecutionState as State;
 use super::summary::shortened;
 use crate::error::Result;
 use crate::resolve::Resolver;
@@ -42,7 +41,7 @@ impl ProxyRuntime<'_> {
         let workspace = named.and_then(|found| found.ok().flatten()).map(|found| found.id);
         self.vault.transact("exec", &request.actor, |tx| {
             let command = shortened(&request.command.display());
-            tx.summary(format!("exec {command}: {}", state.word()));
+            tx.summary(format!("exec {command}: {}", state.as_str()));
             tx.record_always();
             if let Some(workspace) = workspace {
                 tx.scope(workspace);
@@ -65,13 +64,9 @@ pub fn refusal(verdict: &Verdict) -> ErrorBody {
         _ if futility(verdict).is_some() => "this command is not allowed here",
         _ => "this command needs a person's approval",
     };
-    ErrorBody {
-        code: code.word().to_owned(),
-        exit_code: code.number(),
-        message: format!("{what}: {}", verdict.reason),
-        hint: suggestion(verdict).map(|remedy| remedy.advice),
-        candidates: Vec::new(),
-    }
+    let mut refusal = ErrorBody::new(code, format!("{what}: {}", verdict.reason));
+    refusal.hint = suggestion(verdict).map(|remedy| remedy.advice);
+    refusal
 }
 
 /// What would have let a command run, without the rule where that is of no use: no rule makes what is outside of a workspace writable.

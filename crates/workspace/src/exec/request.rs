@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use offshoot_mount::DriverChoice;
-use offshoot_sandbox::{Cancel, Network, Stdin, Terminal};
+use offshoot_protocol::{CheckpointMode, DriverChoice, Network};
+use offshoot_sandbox::{Cancel, Stdin, Terminal};
 use offshoot_store::Id;
 use offshoot_vault::Actor;
 
@@ -123,29 +123,6 @@ impl ExecutionPlace {
         match self {
             Self::Workspace(name) => Some(name),
             Self::Fork { .. } => None,
-        }
-    }
-}
-
-/// When to make a checkpoint before a command.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum CheckpointMode {
-    /// Where the decision asks for one and the command changed something.
-    #[default]
-    Auto,
-    /// Also where nothing changed.
-    Always,
-    /// In no case.
-    Never,
-}
-
-impl CheckpointMode {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Auto => "auto",
-            Self::Always => "always",
-            Self::Never => "never",
         }
     }
 }

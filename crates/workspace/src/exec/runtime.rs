@@ -4,9 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use offshoot_mount::MountRequest;
-use offshoot_protocol::ExitCode;
-use offshoot_sandbox::{InForce, Network, Renames, Requests, SandboxError};
+use offshoot_mount::{MountRequest, candidates};
+use offshoot_protocol::{ExecState as State, ExitCode, Network};
+use offshoot_sandbox::{InForce, Renames, Requests, SandboxError};
 use offshoot_store::{Id, ProcessMark, boot_id};
 use offshoot_vault::{Binding, ExecNote, UpperOwner, Vault, VaultError, Workspace, WorkspaceLock};
 use rustix::io::Errno;
@@ -23,7 +23,6 @@ use super::launch::{Launched, Wanted};
 use super::options::RuntimeOptions;
 use super::quiet::quieten;
 use super::request::{ExecutionPlace, ExecutionRequest};
-use super::state::ProxyExecutionState as State;
 use super::unseen;
 use crate::binding::git_warning;
 use crate::cache::may_fetch;
@@ -333,7 +332,7 @@ impl<'a> ProxyRuntime<'a> {
             _ => base,
         });
         let driver = execution.request.driver;
-        let layered = driver.candidates().iter().any(|driver| driver.stacks());
+        let layered = candidates(driver).iter().any(|driver| driver.stacks());
         if execution.request.verify && layered {
             self.vault.verify_stack(&before.root, &near)?;
         }

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use offshoot_mount::{After, Captured, MountSession};
 use offshoot_policy::{Decision, Verdict};
+use offshoot_protocol::{CheckpointMode, ExecState as State};
 use offshoot_sandbox::Ended;
 use offshoot_store::Id;
 use offshoot_tree::diff::{Change, ChangeKind};
@@ -17,9 +18,8 @@ use serde_json::{Map, Value};
 
 use super::access::KeeperAccess;
 use super::envelope::ExecutionResult;
-use super::request::{CheckpointMode, ExecutionRequest};
+use super::request::ExecutionRequest;
 use super::runtime::{Execution, ProxyRuntime};
-use super::state::ProxyExecutionState as State;
 use super::summary::{is_directory_time, shortened};
 use crate::change::ChangeSummaryService;
 use crate::edit::audited;
@@ -235,7 +235,7 @@ impl ProxyRuntime<'_> {
             operation: None,
             started_ms: result.started_ms,
             ended_ms: result.started_ms + result.total.as_millis() as u64,
-            state: state.word().to_owned(),
+            state: state.as_str().to_owned(),
             command: request.command.display(),
             exit_code: result.exit_code,
             signal: result.signal,

@@ -1,9 +1,9 @@
 //! Looking at what was run.
 
+use offshoot_protocol::{ExecOutcome, ExecState};
 use offshoot_store::Id;
 use offshoot_vault::{ExecRecord, STDERR, STDOUT, Vault};
 
-use super::state::ProxyExecutionState;
 use crate::error::Result;
 use crate::id_lookup::Asked;
 
@@ -16,7 +16,7 @@ pub struct ExecFilter {
     /// Those of this workspace.
     pub workspace: Option<Id>,
     /// Those in this state.
-    pub state: Option<String>,
+    pub state: Option<ExecState>,
     /// Those that did not succeed.
     pub failed: bool,
     /// Those that changed something.
@@ -31,13 +31,28 @@ pub struct ExecFilter {
 
 impl ExecFilter {
     fn lets_through(&self, record: &ExecRecord) -> bool {
-        let succeeded =
-            record.state == ProxyExecutionState::Completed.word() && record.exit_code == Some(0);
-        self.state.as_ref().is_none_or(|state| *state == record.state)
-            && !(self.failed && succeeded)
+        self.state.is_none_or(|state| state == state_of(record))
+            && !(self.failed && outcome_of(record).is_success())
             && !(self.changed && record.changed == 0)
             && self.until_ms.is_none_or(|until| record.started_ms < until)
             && self.command.as_ref().is_none_or(|text| record.command.contains(text.as_str()))
+    }
+}
+
+/// How far a recorded exec came.
+pub(crate) fn state_of(record: &ExecRecord) -> ExecState {
+    record.state.parse().unwrap_or(ExecState::Unknown)
+}
+
+/// What a row of the catalog says about success; what timed out or was interrupted has no exit code.
+fn outcome_of(record: &ExecRecord) -> ExecOutcome {
+    ExecOutcome {
+        state: state_of(record),
+        exit_code: record.exit_code,
+        signal: record.signal,
+        timed_out: false,
+        interrupted: false,
+        failed: false,
     }
 }
 

@@ -39,7 +39,7 @@ use missing::Both;
 pub(crate) use own_name::{in_the_way, own_branches};
 pub(crate) use place::is_own;
 use place::{Place, PlaceKind, changed_places};
-pub use report::{GitEvent, GitNote, GitReport, Goal, InUse, WayOn};
+pub use report::{GitEvent, GitNote, GitReport, InUse, WayOn};
 pub(crate) use role::{is_object, is_unknown, object_holder};
 pub(crate) use way_on::short_ref;
 pub(crate) use whole::is_the_folders;

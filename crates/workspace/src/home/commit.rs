@@ -1,5 +1,6 @@
 //! `commit`: what a workspace changed comes into the bound folders.
 
+use offshoot_protocol::CommitTimes;
 use offshoot_tree::RootId;
 use offshoot_tree::diff::{Change, DiffOptions};
 use offshoot_tree::merge::Conflict;
@@ -10,7 +11,7 @@ use super::note::{CommitRecord, Hex, Note, Record};
 use super::outcome::CommitOutcome;
 use super::proposal::{HEAD_LABEL, How, Proposal, ProposalInputs, merge, side};
 use super::select::Selection;
-use super::times::{Times, stamp};
+use super::times::stamp;
 use super::{HomeOptions, closed, describe, execs, markers};
 use crate::change::{ChangeSummaryService, Summary};
 use crate::edit::audited;
@@ -34,7 +35,7 @@ pub struct CommitRequest<'a> {
     /// Only say what would come home.
     pub dry_run: bool,
     /// Which times files get.
-    pub times: Times,
+    pub times: CommitTimes,
     /// The git commit that is made of it afterwards: it is remembered as long as it is not.
     pub git: Option<GitAsked>,
 }
@@ -146,7 +147,7 @@ impl<'a> CommitService<'a> {
         }
         let fits = proposal.conflicts.is_empty();
         let (before, after) = proposal.sides();
-        let after = match fits && request.times == Times::Now {
+        let after = match fits && request.times == CommitTimes::Now {
             true => stamp(vault, &main, &after)?,
             false => after,
         };

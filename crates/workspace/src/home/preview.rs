@@ -20,7 +20,7 @@ use crate::git::check_folder;
 
 /// What a commit would do.
 #[derive(Debug)]
-pub struct Preview {
+pub struct CommitPreview {
     /// The main line as it was captured last.
     pub head: Snapshot,
     /// The workspace's newest snapshot.
@@ -55,7 +55,7 @@ impl<'a> PreviewService<'a> {
         workspace: &Workspace,
         selection: &Selection<'_>,
         metadata: bool,
-    ) -> Result<Preview> {
+    ) -> Result<CommitPreview> {
         let vault = self.vault;
         let _held = vault.hold()?;
         let _kept = vault.objects()?.keep_nodes();
@@ -89,7 +89,7 @@ impl<'a> PreviewService<'a> {
                 outdated(&bindings, &summary.changes, &main, found)?
             }
         };
-        Ok(Preview { head, tip, proposal, summary, refused, outdated })
+        Ok(CommitPreview { head, tip, proposal, summary, refused, outdated })
     }
 
     /// Whether a pull would bring something into the workspace of a preview: the main line may have moved without anything that it lacks.
@@ -97,10 +97,10 @@ impl<'a> PreviewService<'a> {
     pub fn pull_brings(
         &self,
         workspace: &Workspace,
-        preview: &Preview,
+        preview: &CommitPreview,
         tracked: Tracked<'_>,
     ) -> Result<bool> {
-        let Preview { head, tip, proposal, .. } = preview;
+        let CommitPreview { head, tip, proposal, .. } = preview;
         // Whatever happened there, it was taken back.
         if proposal.base == proposal.main {
             return Ok(false);

@@ -7,11 +7,11 @@ mod newer;
 
 use std::collections::BTreeMap;
 
+use offshoot_protocol::HeldReasonDoc;
 use offshoot_store::Id;
-use offshoot_tree::diff;
 use offshoot_tree::diff::Change;
 use offshoot_tree::merge::{MergeInputs, MergeOptions};
-use offshoot_tree::{RootId, VaultPath};
+use offshoot_tree::{RootId, VaultPath, diff};
 use offshoot_vault::{Binding, Vault, Workspace};
 
 use super::pattern::PathPattern;
@@ -135,15 +135,15 @@ pub enum HeldReason {
 
 impl HeldReason {
     /// The word for it.
-    pub fn word(self) -> &'static str {
+    pub fn word(self) -> HeldReasonDoc {
         match self {
-            Self::Ignored => "ignored",
-            Self::Excluded => "excluded",
-            Self::Setuid => "setuid",
-            Self::Git(_) => "git",
-            Self::Unbound => "unbound",
-            Self::NotAsked => "not-asked",
-            Self::Left => "left",
+            Self::Ignored => HeldReasonDoc::Ignored,
+            Self::Excluded => HeldReasonDoc::Excluded,
+            Self::Setuid => HeldReasonDoc::Setuid,
+            Self::Git(_) => HeldReasonDoc::Git,
+            Self::Unbound => HeldReasonDoc::Unbound,
+            Self::NotAsked => HeldReasonDoc::NotAsked,
+            Self::Left => HeldReasonDoc::Left,
         }
     }
 

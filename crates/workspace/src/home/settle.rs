@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use offshoot_protocol::SettleOutcome;
 use offshoot_store::Id;
 use offshoot_vault::{
     Actor, Apply, ApplyError, ApplyProblem, Binding, Came, Home, HomeError, Vault,
@@ -26,34 +27,6 @@ pub enum Direction {
     Leave,
 }
 
-/// What became of something that was interrupted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum How {
-    /// It was done and recorded; what was left of it is gone.
-    CleanedUp,
-    /// It had not begun.
-    Dropped,
-    /// It is done and recorded now.
-    Finished,
-    /// The folders are what they were before it.
-    TakenBack,
-    /// The folders are others now, and stay as they are.
-    GivenUp,
-}
-
-impl How {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::CleanedUp => "cleaned-up",
-            Self::Dropped => "dropped",
-            Self::Finished => "finished",
-            Self::TakenBack => "taken-back",
-            Self::GivenUp => "given-up",
-        }
-    }
-}
-
 /// Something that was interrupted, and is settled now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settled {
@@ -62,7 +35,7 @@ pub struct Settled {
     /// What it was to do, for people.
     pub summary: String,
     /// What became of it.
-    pub how: How,
+    pub how: SettleOutcome,
 }
 
 /// Deletes a vault with everything in it. What was interrupted in its folders is settled first, as far as they are there: nobody could do
@@ -98,9 +71,9 @@ impl<'a> Folders<'a> {
         let unfinished = self.vault.unfinished_applies(&self.lock)?;
         for cleared in unfinished.cleared {
             let how = match cleared.came {
-                Came::Staging => How::Dropped,
-                Came::Done => How::CleanedUp,
-                Came::Back => How::TakenBack,
+                Came::Staging => SettleOutcome::Dropped,
+                Came::Done => SettleOutcome::CleanedUp,
+                Came::Back => SettleOutcome::TakenBack,
             };
             self.tell_settled(cleared.id, &read_note(cleared.id, &cleared.note)?, how);
         }
@@ -128,21 +101,21 @@ impl<'a> Folders<'a> {
             if is_done {
                 forget_git_due(self.vault, self.actor, &due.workspace)?;
                 let summary = format!("undo of commit {}", due.commit.short());
-                let settled = Settled { apply: due.commit, summary, how: How::TakenBack };
+                let settled = Settled { apply: due.commit, summary, how: SettleOutcome::TakenBack };
                 self.tell(HomeEvent::Settled(settled));
             }
         }
         Ok(())
     }
 
-    fn tell_settled(&self, apply: Id, note: &Note, how: How) {
+    fn tell_settled(&self, apply: Id, note: &Note, how: SettleOutcome) {
         self.tell(HomeEvent::Settled(Settled { apply, summary: note.summary(), how }));
     }
 
-    fn settle_one(&self, mut apply: Apply<'a>, note: &Note) -> Result<How> {
+    fn settle_one(&self, mut apply: Apply<'a>, note: &Note) -> Result<SettleOutcome> {
         if self.vault.is_recorded(&apply.id())? {
             self.finish(apply)?;
-            return Ok(How::CleanedUp);
+            return Ok(SettleOutcome::CleanedUp);
         }
         self.know_rewritten(&mut apply, note);
         let settled = match self.options.settle {
@@ -158,12 +131,12 @@ impl<'a> Folders<'a> {
         let forward = match settled {
             Err(ServiceError::OtherFolder(_)) if self.options.settle == Some(Direction::Leave) => {
                 apply.give_up()?;
-                return Ok(How::GivenUp);
+                return Ok(SettleOutcome::GivenUp);
             }
             other => other?,
         };
         self.finish(apply)?;
-        Ok(if forward { How::Finished } else { How::TakenBack })
+        Ok(if forward { SettleOutcome::Finished } else { SettleOutcome::TakenBack })
     }
 
     /// Finishes and records; `false` where it has to be taken back instead.

@@ -1,23 +1,12 @@
 //! The times of files that come home, or into a workspace.
 
 use offshoot_host::Mtime;
-use offshoot_tree::diff;
 use offshoot_tree::diff::Change;
-use offshoot_tree::{Entry, EntryKind, RootId, TreeEditor};
+use offshoot_tree::{Entry, EntryKind, RootId, TreeEditor, diff};
 use offshoot_vault::Vault;
 
 use super::select::store;
 use crate::error::Result;
-
-/// Which times files get that come home.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Times {
-    /// A file whose bytes change in the folder gets the time of the commit, so that builds there notice; all others keep theirs.
-    #[default]
-    Now,
-    /// All keep the times that the merge gives them.
-    Recorded,
-}
 
 /// Gives files that another state has with other bytes the current time, so that builds notice what they were made of. What this stores is
 /// not durable before a transaction follows.

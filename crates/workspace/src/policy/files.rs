@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use offshoot_policy::{Layer, LayerSource, NamedText, Policy, PolicyError, PolicyOptions};
+use offshoot_protocol::PolicyLanguage;
 
 /// A file with rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,25 +19,6 @@ pub struct PolicyFile {
     pub path: PathBuf,
     /// Whether it must be there.
     pub required: bool,
-}
-
-/// What a file with rules is written in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PolicyLanguage {
-    /// Rules.
-    Toml,
-    /// A Rego module.
-    Rego,
-}
-
-impl PolicyLanguage {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Toml => "toml",
-            Self::Rego => "rego",
-        }
-    }
 }
 
 impl PolicyFile {

@@ -5,8 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use offshoot_policy::script::Script;
-use offshoot_policy::{Context, Policy, Reach, Verdict, parse_argv, parse_text};
-use offshoot_sandbox::Network;
+use offshoot_policy::{Context, Policy, Verdict, parse_argv, parse_text};
 
 use crate::exec::request::{CommandLine, ExecutionRequest};
 
@@ -50,10 +49,7 @@ pub(crate) fn context_of(request: &ExecutionRequest, places: &Places<'_>) -> Con
         folders: places.folders.to_vec(),
         cwd: places.cwd.to_owned(),
         home: places.home.map(Path::to_owned),
-        network: match request.network {
-            Network::None => Reach::None,
-            Network::Host => Reach::Host,
-        },
+        network: request.network,
         read_only: request.read_only,
         terminal: request.terminal.is_some(),
         stdin: request.has_stdin,

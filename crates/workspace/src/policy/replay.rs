@@ -4,14 +4,15 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-use offshoot_policy::{Context, Policy, Reach, Verdict};
-use offshoot_protocol::{ExecEnvelopeDoc, Text};
+use offshoot_policy::{Context, Policy, Verdict};
+use offshoot_protocol::{ExecEnvelopeDoc, PolicyDecision, Text};
 use offshoot_store::Id;
 use offshoot_vault::{Binding, ExecRecord, Vault};
 
 use super::judge::judge;
 use crate::error::Result;
 use crate::exec::request::CommandLine;
+use crate::words::policy_decision;
 
 /// How many execs are read at a time.
 const PAGE: u32 = 500;
@@ -35,7 +36,7 @@ pub struct Replayed {
     /// What is recorded.
     pub record: ExecRecord,
     /// What was decided then, by its word.
-    pub before: Option<String>,
+    pub before: Option<PolicyDecision>,
     /// What would be decided now.
     pub after: Verdict,
 }
@@ -85,7 +86,7 @@ impl<'a> ReplayService<'a> {
         };
         let after = judge(self.policy, &command(&envelope), &self.context(&envelope));
         let before = envelope.result.decision.map(|decision| decision.decision);
-        if before.as_deref() == Some(after.decision.as_str()) {
+        if before == Some(policy_decision(after.decision)) {
             replay.same += 1;
         } else {
             replay.different.push(Replayed { record, before, after });
@@ -100,7 +101,7 @@ impl<'a> ReplayService<'a> {
             workspace,
             folders: self.folders.clone(),
             home: self.home.cloned(),
-            network: if request.net == Reach::Host.as_str() { Reach::Host } else { Reach::None },
+            network: request.net,
             read_only: request.readonly,
             terminal: result.terminal,
             stdin: request.stdin,

@@ -2,13 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use offshoot_tree::diff;
 use offshoot_tree::diff::Change;
-use offshoot_tree::{Body, Entry, VaultPath};
+use offshoot_tree::{Body, Entry, VaultPath, diff};
 use offshoot_vault::Vault;
 
 use super::listed::Listed;
-use super::{Decision, Mixed, Outcome, Piece, ReviewItem, Wanted};
+use super::{Mixed, Outcome, ReviewDecision, ReviewItem, ReviewPiece, Wanted};
 use crate::error::Result;
 use crate::git::git_directory;
 use crate::home::{Choice, SelectionStates};
@@ -51,8 +50,9 @@ fn unit(path: &VaultPath) -> VaultPath {
 
 /// Of what all pieces come home, as they are or edited. What stays in any case is not asked about.
 fn whole(items: &[ReviewItem]) -> BTreeSet<VaultPath> {
-    let is_taken =
-        |piece: &Piece| matches!(piece.decision, Decision::Accepted | Decision::Edited(_));
+    let is_taken = |piece: &ReviewPiece| {
+        matches!(piece.decision, ReviewDecision::Accepted | ReviewDecision::Edited(_))
+    };
     let offered = items.iter().filter(|item| item.held.is_none());
     let (come, stay): (Vec<&ReviewItem>, Vec<&ReviewItem>) =
         offered.partition(|item| item.pieces.iter().all(is_taken));

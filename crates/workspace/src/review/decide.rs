@@ -1,5 +1,6 @@
 //! The pieces of a change, and what a path becomes by the decisions about them.
 
+use offshoot_protocol::PieceKindDoc;
 use offshoot_text::pick::{Part, Take, TextPick, fingerprint};
 use offshoot_tree::diff::{Change, ChangeKind};
 use offshoot_tree::{Entry, EntryKind, VaultPath};
@@ -17,7 +18,7 @@ pub struct ReviewItem {
     /// Its texts, where it has such.
     pub text: Option<TextPick>,
     /// What can be decided about it: at least one piece, lines last and in their order.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<ReviewPiece>,
     /// What changed it last.
     pub origin: Option<Origin>,
     /// Why a commit leaves it in the workspace, where it does.
@@ -26,13 +27,13 @@ pub struct ReviewItem {
 
 /// Something to decide about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct ReviewPiece {
     /// A word for it that stays the same while other changes come and go.
     pub id: String,
     /// What it is.
     pub kind: PieceKind,
     /// What was decided.
-    pub decision: Decision,
+    pub decision: ReviewDecision,
 }
 
 /// What a piece of a change is.
@@ -50,19 +51,19 @@ pub enum PieceKind {
 
 impl PieceKind {
     /// The word for it.
-    pub fn word(&self) -> &'static str {
+    pub fn word(&self) -> PieceKindDoc {
         match self {
-            Self::Whole => "file",
-            Self::Rename => "rename",
-            Self::Mode => "mode",
-            Self::Lines(_) => "hunk",
+            Self::Whole => PieceKindDoc::File,
+            Self::Rename => PieceKindDoc::Rename,
+            Self::Mode => PieceKindDoc::Mode,
+            Self::Lines(_) => PieceKindDoc::Hunk,
         }
     }
 }
 
 /// What somebody thinks of a piece.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Decision {
+pub enum ReviewDecision {
     /// Nothing yet: it stays in the workspace.
     #[default]
     Undecided,
@@ -84,11 +85,11 @@ pub enum Wanted {
 }
 
 impl Wanted {
-    fn takes(self, decision: &Decision) -> bool {
+    fn takes(self, decision: &ReviewDecision) -> bool {
         match decision {
-            Decision::Undecided => self == Self::NotDropped,
-            Decision::Accepted | Decision::Edited(_) => true,
-            Decision::Dropped => false,
+            ReviewDecision::Undecided => self == Self::NotDropped,
+            ReviewDecision::Accepted | ReviewDecision::Edited(_) => true,
+            ReviewDecision::Dropped => false,
         }
     }
 }
@@ -126,7 +127,7 @@ impl ReviewItem {
         let kinds = kinds(&change, text.as_ref(), context);
         let mut item = Self { change, source: None, text, pieces: Vec::new(), origin, held: None };
         for kind in kinds {
-            item.pieces.push(item.piece(kind, Decision::Undecided));
+            item.pieces.push(item.piece(kind, ReviewDecision::Undecided));
         }
         item
     }
@@ -143,7 +144,7 @@ impl ReviewItem {
             return false;
         };
         let parts = text.split(part);
-        if parts.len() < 2 || matches!(decision, Decision::Edited(_)) {
+        if parts.len() < 2 || matches!(decision, ReviewDecision::Edited(_)) {
             return false;
         }
         self.pieces.remove(at);
@@ -158,9 +159,9 @@ impl ReviewItem {
     pub fn editable(&self, at: usize) -> Option<Vec<u8>> {
         let (piece, text) = (self.pieces.get(at)?, self.text.as_ref()?);
         match (&piece.kind, &piece.decision) {
-            (PieceKind::Lines(_), Decision::Edited(lines)) => Some(lines.clone()),
+            (PieceKind::Lines(_), ReviewDecision::Edited(lines)) => Some(lines.clone()),
             (PieceKind::Lines(part), _) => Some(text.new_text(part).to_vec()),
-            (PieceKind::Whole, Decision::Edited(lines)) => Some(lines.clone()),
+            (PieceKind::Whole, ReviewDecision::Edited(lines)) => Some(lines.clone()),
             (PieceKind::Whole, _) => {
                 self.change.after.as_ref().map(|_| text.whole_after().to_vec())
             }
@@ -180,7 +181,7 @@ impl ReviewItem {
     /// Puts a text in the place of the whole file. Where it was moved, it stays moved, and it keeps its new mode.
     pub fn edit_whole(&mut self, text: Vec<u8>) {
         self.pieces.clear();
-        self.pieces.push(self.piece(PieceKind::Whole, Decision::Edited(text)));
+        self.pieces.push(self.piece(PieceKind::Whole, ReviewDecision::Edited(text)));
     }
 
     /// Whether a path lies below this one, which became a directory or is none any more: it is decided with it.
@@ -193,8 +194,8 @@ impl ReviewItem {
 
     /// What the path becomes.
     pub fn outcome(&self, wanted: Wanted) -> Outcome {
-        let taken = |piece: &Piece| wanted.takes(&piece.decision);
-        let edited = |piece: &Piece| matches!(piece.decision, Decision::Edited(_));
+        let taken = |piece: &ReviewPiece| wanted.takes(&piece.decision);
+        let edited = |piece: &ReviewPiece| matches!(piece.decision, ReviewDecision::Edited(_));
         if self.pieces.iter().all(|piece| taken(piece) && !edited(piece)) {
             return Outcome::After;
         }
@@ -215,8 +216,9 @@ impl ReviewItem {
     /// What the file has in it, unless it is what the workspace has.
     fn content(&self, wanted: Wanted) -> Option<Vec<u8>> {
         let text = self.text.as_ref()?;
-        if let [Piece { kind: PieceKind::Whole, decision: Decision::Edited(lines), .. }] =
-            self.pieces.as_slice()
+        if let [
+            ReviewPiece { kind: PieceKind::Whole, decision: ReviewDecision::Edited(lines), .. },
+        ] = self.pieces.as_slice()
         {
             return Some(lines.clone());
         }
@@ -226,7 +228,7 @@ impl ReviewItem {
         let picks = self.pieces.iter().filter_map(|piece| {
             let PieceKind::Lines(part) = &piece.kind else { return None };
             let take = match &piece.decision {
-                Decision::Edited(lines) => Take::Other(lines),
+                ReviewDecision::Edited(lines) => Take::Other(lines),
                 decision if wanted.takes(decision) => Take::After,
                 _ => Take::Before,
             };
@@ -236,9 +238,9 @@ impl ReviewItem {
         (content != text.whole_after()).then_some(content)
     }
 
-    fn piece(&self, kind: PieceKind, decision: Decision) -> Piece {
+    fn piece(&self, kind: PieceKind, decision: ReviewDecision) -> ReviewPiece {
         let path = self.change.path.to_bytes();
-        let salt = [kind.word().as_bytes(), b"\0", &path].concat();
+        let salt = [kind.word().as_str().as_bytes(), b"\0", &path].concat();
         let id = match (&kind, &self.text) {
             (PieceKind::Lines(part), Some(text)) => text.fingerprint(&salt, part),
             (PieceKind::Mode, _) => {
@@ -246,7 +248,7 @@ impl ReviewItem {
             }
             _ => self.side_fingerprint(&salt, |entry| entry.content_hash().to_vec()),
         };
-        Piece { id: self.unique(id), kind, decision }
+        ReviewPiece { id: self.unique(id), kind, decision }
     }
 
     fn side_fingerprint(&self, salt: &[u8], of: impl Fn(&Entry) -> Vec<u8>) -> String {

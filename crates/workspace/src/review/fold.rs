@@ -5,7 +5,7 @@ use std::ops::Range;
 use offshoot_text::pick::fingerprint;
 use offshoot_tree::VaultPath;
 
-use super::{Decision, ReviewItem};
+use super::{ReviewDecision, ReviewItem};
 use crate::error::Result;
 use crate::noise::{Folded, FoldedKind, Noise};
 
@@ -49,7 +49,7 @@ impl FoldedReview {
     }
 
     /// Makes a decision about everything in the group with this id; false where there is none.
-    pub fn decide(&mut self, id: &str, decision: &Decision) -> bool {
+    pub fn decide(&mut self, id: &str, decision: &ReviewDecision) -> bool {
         let Some(group) = self.groups.iter().find(|group| group.id == id) else { return false };
         decide_all(&mut self.items[group.items.clone()], decision);
         true
@@ -57,7 +57,7 @@ impl FoldedReview {
 }
 
 /// Makes a decision about all pieces of items.
-pub fn decide_all(items: &mut [ReviewItem], decision: &Decision) {
+pub fn decide_all(items: &mut [ReviewItem], decision: &ReviewDecision) {
     let pieces = items.iter_mut().flat_map(|item| &mut item.pieces);
     pieces.for_each(|piece| piece.decision = decision.clone());
 }

@@ -11,7 +11,7 @@ use offshoot_vault::Vault;
 use crate::change::ChangeSummaryService;
 use crate::error::Result;
 use crate::git::git_directory;
-use crate::home::{HeldReason, Preview, Proposal};
+use crate::home::{CommitPreview, HeldReason, Proposal};
 
 /// A change to decide about.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ pub(super) struct Listed {
 pub(super) fn listed(
     vault: &Vault,
     summary: &ChangeSummaryService<'_>,
-    preview: &Preview,
+    preview: &CommitPreview,
 ) -> Result<Vec<Listed>> {
     let proposal = &preview.proposal;
     let held: BTreeMap<&VaultPath, HeldReason> =

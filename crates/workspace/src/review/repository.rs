@@ -7,7 +7,7 @@ use offshoot_tree::{Entry, Tree, TreeEditor, VaultPath};
 
 use super::apply::{make_parents, take_away};
 use super::listed::Listed;
-use super::{Decision, ReviewItem};
+use super::{ReviewDecision, ReviewItem};
 use crate::error::Result;
 use crate::git::{git_directory, object_holder};
 
@@ -66,8 +66,9 @@ impl Dropped {
 
 /// The git directories that something was dropped of.
 pub(super) fn dropped(items: &[ReviewItem]) -> BTreeSet<VaultPath> {
-    let is_dropped =
-        |item: &&ReviewItem| item.pieces.iter().any(|piece| piece.decision == Decision::Dropped);
+    let is_dropped = |item: &&ReviewItem| {
+        item.pieces.iter().any(|piece| piece.decision == ReviewDecision::Dropped)
+    };
     items.iter().filter(is_dropped).filter_map(|item| git_directory(&item.change.path)).collect()
 }
 

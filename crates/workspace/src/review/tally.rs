@@ -1,7 +1,7 @@
 //! How much was decided in which way.
 
 use super::together::Together;
-use super::{Decision, ReviewGroup, ReviewItem};
+use super::{ReviewDecision, ReviewGroup, ReviewItem};
 
 /// How many pieces were decided about in which way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,12 +39,12 @@ impl Tally {
         tally
     }
 
-    fn count(&mut self, decision: &Decision) {
+    fn count(&mut self, decision: &ReviewDecision) {
         match decision {
-            Decision::Accepted => self.accepted += 1,
-            Decision::Dropped => self.dropped += 1,
-            Decision::Edited(_) => self.edited += 1,
-            Decision::Undecided => self.undecided += 1,
+            ReviewDecision::Accepted => self.accepted += 1,
+            ReviewDecision::Dropped => self.dropped += 1,
+            ReviewDecision::Edited(_) => self.edited += 1,
+            ReviewDecision::Undecided => self.undecided += 1,
         }
     }
 

@@ -4,24 +4,26 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use offshoot_tree::VaultPath;
 
-use super::{Decision, Piece, ReviewItem};
+use super::{ReviewDecision, ReviewItem, ReviewPiece};
 use crate::git::git_directory;
 
 /// What is decided about each git directory: dropped if anything in it is, and otherwise undecided unless all is accepted that a commit does
 /// not leave in the workspace anyway.
-pub(super) struct Together(BTreeMap<VaultPath, Decision>);
+pub(super) struct Together(BTreeMap<VaultPath, ReviewDecision>);
 
 impl Together {
     pub(super) fn of(items: &[ReviewItem]) -> Self {
-        let mut decisions: BTreeMap<VaultPath, Decision> = BTreeMap::new();
+        let mut decisions: BTreeMap<VaultPath, ReviewDecision> = BTreeMap::new();
         for item in items {
             let Some(directory) = git_directory(&item.change.path) else { continue };
-            let known = decisions.entry(directory).or_insert(Decision::Accepted);
+            let known = decisions.entry(directory).or_insert(ReviewDecision::Accepted);
             for piece in &item.pieces {
                 match piece.decision {
-                    Decision::Dropped => *known = Decision::Dropped,
-                    Decision::Undecided if *known != Decision::Dropped && item.held.is_none() => {
-                        *known = Decision::Undecided;
+                    ReviewDecision::Dropped => *known = ReviewDecision::Dropped,
+                    ReviewDecision::Undecided
+                        if *known != ReviewDecision::Dropped && item.held.is_none() =>
+                    {
+                        *known = ReviewDecision::Undecided;
                     }
                     _ => {}
                 }
@@ -31,11 +33,15 @@ impl Together {
     }
 
     /// What is decided about a piece by that.
-    pub(super) fn decision<'d>(&'d self, item: &ReviewItem, piece: &'d Piece) -> &'d Decision {
+    pub(super) fn decision<'d>(
+        &'d self,
+        item: &ReviewItem,
+        piece: &'d ReviewPiece,
+    ) -> &'d ReviewDecision {
         let directory = git_directory(&item.change.path);
         match directory.and_then(|directory| self.0.get(&directory)) {
             // Edited lines are kept where everything comes.
-            None | Some(Decision::Accepted) => &piece.decision,
+            None | Some(ReviewDecision::Accepted) => &piece.decision,
             Some(decision) => decision,
         }
     }
@@ -46,7 +52,7 @@ pub(super) fn together(items: &[ReviewItem]) -> Vec<ReviewItem> {
     let decided = Together::of(items);
     let mut all = items.to_vec();
     for item in &mut all {
-        let decisions: Vec<Decision> =
+        let decisions: Vec<ReviewDecision> =
             item.pieces.iter().map(|piece| decided.decision(item, piece).clone()).collect();
         for (piece, decision) in item.pieces.iter_mut().zip(decisions) {
             piece.decision = decision;

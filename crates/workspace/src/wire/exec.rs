@@ -5,23 +5,23 @@ use std::path::Path;
 use std::time::Duration;
 
 use offshoot_protocol::{
-    DiscardedDoc, ExecEnvelopeDoc, ExecRequestDoc, ExecResultDoc, ExecSummaryDoc, ExecUsageDoc,
-    LimitsDoc, NetworkDoc, SandboxDoc, Text, TruncatedDoc,
+    Confinement, DiscardedDoc, Durability, ExecEnvelopeDoc, ExecRequestDoc, ExecResultDoc,
+    ExecState, ExecSummaryDoc, ExecUsageDoc, LimitsDoc, NetworkDoc, SandboxDoc, Text, TruncatedDoc,
 };
-use offshoot_sandbox::{HomeView, InForce, Limits, Network, Renames};
+use offshoot_sandbox::{InForce, Limits, Renames};
 use offshoot_store::Id;
 use offshoot_vault::{ExecRecord, Workspace};
 
 use super::{actor, change, time, workspace_name};
 use crate::exec::envelope::{ExecutionEnvelope, ExecutionResult};
 use crate::exec::request::{CommandLine, ExecutionPlace, ExecutionRequest};
-use crate::exec::state::ProxyExecutionState;
+use crate::exec::service::state_of;
 use crate::resolve::HEAD;
 
 /// The envelope of an exec.
 pub fn envelope(envelope: &ExecutionEnvelope) -> ExecEnvelopeDoc {
     let result = &envelope.result;
-    let mut document = document(envelope.is_success(), &envelope.request, result);
+    let mut document = document(&envelope.request, result, result.state);
     document.result.stdout = Text::new(result.stdout());
     document.result.stderr = Text::new(result.stderr());
     document
@@ -31,14 +31,9 @@ pub fn envelope(envelope: &ExecutionEnvelope) -> ExecEnvelopeDoc {
 pub(crate) fn stored_envelope(
     request: &ExecutionRequest,
     result: &ExecutionResult,
-    state: ProxyExecutionState,
+    state: ExecState,
 ) -> String {
-    let success = result.exit_code == Some(0)
-        && result.error.is_none()
-        && !result.timed_out
-        && !result.interrupted;
-    let mut document = document(success, request, result);
-    document.result.state = state.word().to_owned();
+    let document = document(request, result, state);
     serde_json::to_string(&document).unwrap_or_else(|_| "null".to_owned())
 }
 
@@ -53,6 +48,11 @@ pub fn recorded_envelope(
     Some(document)
 }
 
+/// How far a recorded exec came.
+pub fn exec_state(record: &ExecRecord) -> ExecState {
+    state_of(record)
+}
+
 /// One exec of a list.
 pub fn exec_summary(record: &ExecRecord, all: &[Workspace]) -> ExecSummaryDoc {
     ExecSummaryDoc {
@@ -60,7 +60,7 @@ pub fn exec_summary(record: &ExecRecord, all: &[Workspace]) -> ExecSummaryDoc {
         workspace: record.workspace.as_ref().map(|id| workspace_name(id, all)),
         started: time(record.started_ms),
         total_ms: record.ended_ms.saturating_sub(record.started_ms),
-        state: record.state.clone(),
+        state: exec_state(record),
         command: record.command.clone(),
         exit_code: record.exit_code,
         signal: record.signal,
@@ -71,11 +71,12 @@ pub fn exec_summary(record: &ExecRecord, all: &[Workspace]) -> ExecSummaryDoc {
 
 /// Everything but what was printed.
 fn document(
-    success: bool,
     request: &ExecutionRequest,
     result: &ExecutionResult,
+    state: ExecState,
 ) -> ExecEnvelopeDoc {
-    ExecEnvelopeDoc::new(success, request_document(request), result_document(request, result))
+    let result = ExecResultDoc { state, ..result_document(request, result) };
+    ExecEnvelopeDoc::new(request_document(request), result)
 }
 
 fn request_document(request: &ExecutionRequest) -> ExecRequestDoc {
@@ -101,11 +102,11 @@ fn request_document(request: &ExecutionRequest) -> ExecRequestDoc {
         stdin: request.has_stdin,
         timeout_ms: request.timeout.duration().map(millis),
         readonly: request.read_only,
-        net: network(request.network).to_owned(),
+        net: request.network,
         workspace,
         from,
         ephemeral,
-        checkpoint: request.checkpoint.word().to_owned(),
+        checkpoint: request.checkpoint,
         actor: actor(&request.actor),
     }
 }
@@ -142,12 +143,15 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
         changed_files: result.changes.iter().map(change).collect(),
         patch: result.patch.as_deref().map(Text::new),
         decision: result.decision.as_ref().map(super::policy::verdict),
-        state: result.state.word().to_owned(),
-        failed_in: result.failed_in.map(|state| state.word().to_owned()),
+        state: result.state,
+        failed_in: result.failed_in,
         timed_out: result.timed_out,
         interrupted: result.interrupted,
-        durability: if changed && result.after.is_some() { "flushed" } else { "none" }.to_owned(),
-        driver: result.driver.map(|driver| driver.name().to_owned()),
+        durability: match changed && result.after.is_some() {
+            true => Durability::Flushed,
+            false => Durability::None,
+        },
+        driver: result.driver.map(|driver| driver.name()),
         sandbox: result
             .in_force
             .as_ref()
@@ -160,10 +164,10 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
             kept_bytes: result.kept_bytes,
             processes: result.usage.processes,
         },
-        network: result.in_force.as_ref().map(|in_force| NetworkDoc {
-            mode: network(in_force.network).to_owned(),
-            attempted: result.unreached,
-        }),
+        network: result
+            .in_force
+            .as_ref()
+            .map(|in_force| NetworkDoc { mode: in_force.network, attempted: result.unreached }),
         discarded: (result.discarded.count > 0).then(|| DiscardedDoc {
             count: result.discarded.count,
             paths: result.discarded.paths.iter().map(|path| path_text(path)).collect(),
@@ -177,21 +181,18 @@ fn result_document(request: &ExecutionRequest, result: &ExecutionResult) -> Exec
 
 /// What the sandbox found to be in force, and nothing that was only asked for.
 fn sandbox(mountpoint: Option<&Path>, in_force: &InForce) -> SandboxDoc {
-    let home = match in_force.home {
-        HomeView::None => "none",
-        HomeView::ThrowAway => "throw_away",
-        HomeView::ReadOnly => "read_only",
-        HomeView::Workspace => "workspace",
+    let mode = match in_force.namespaces.is_empty() {
+        true => Confinement::None,
+        false => Confinement::Namespaces,
     };
-    let mode = if in_force.namespaces.is_empty() { "none" } else { "namespaces" };
     let paths = |paths: &[std::path::PathBuf]| paths.iter().map(|path| path_text(path)).collect();
     let Limits { processes, file_size, memory, .. } = in_force.limits;
     let restrictions = in_force.restrictions.iter();
     SandboxDoc {
-        mode: mode.to_owned(),
+        mode,
         namespaces: in_force.namespaces.iter().map(|name| (*name).to_owned()).collect(),
-        network: network(in_force.network).to_owned(),
-        home: home.to_owned(),
+        network: in_force.network,
+        home: in_force.home,
         writable: mountpoint.filter(|_| in_force.writable).map(path_text).into_iter().collect(),
         private: paths(&in_force.private),
         hidden: paths(&in_force.hidden),
@@ -199,13 +200,6 @@ fn sandbox(mountpoint: Option<&Path>, in_force: &InForce) -> SandboxDoc {
         caches: in_force.caches.iter().map(|name| (*name).to_owned()).collect(),
         limits: LimitsDoc { processes, file_size, memory },
         restrictions: restrictions.map(|one| one.as_str().to_owned()).collect(),
-    }
-}
-
-fn network(network: Network) -> &'static str {
-    match network {
-        Network::None => "none",
-        Network::Host => "host",
     }
 }
 
@@ -219,6 +213,7 @@ fn millis(duration: Duration) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use offshoot_protocol::Network;
     use offshoot_sandbox::Restriction;
 
     use super::*;

@@ -29,7 +29,7 @@ pub fn git_commit(made: Option<&GitCommitted>, error: Option<ErrorBody>) -> GitO
 pub fn repositories(report: &GitReport) -> Vec<RepositoryNoteDoc> {
     let note = |note: &GitNote| RepositoryNoteDoc {
         repository: path(&note.repository),
-        event: note.event.as_str().to_owned(),
+        event: note.event.word(),
         name: note.name.clone(),
         side: note.side.clone(),
         from: note.from.clone(),

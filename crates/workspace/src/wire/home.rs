@@ -7,6 +7,7 @@ use offshoot_tree::merge::Conflict;
 use super::way_on::{to_decide, to_pull, to_undo};
 use super::{change, git_directory, path, repositories};
 use crate::home::{CommitOutcome, Held, HeldReason, Pulled};
+use crate::words;
 
 /// What a commit did, or would do.
 pub fn commit(outcome: &CommitOutcome) -> CommitDoc {
@@ -67,7 +68,7 @@ pub fn pull_ways_on(pulled: &Pulled) -> Vec<WayOnDoc> {
 pub fn held(held: &Held) -> HeldDoc {
     HeldDoc {
         path: path(&held.change.path),
-        reason: held.reason.word().to_owned(),
+        reason: held.reason.word(),
         detail: match held.reason {
             HeldReason::Git(planted) => Some(planted.word().to_owned()),
             _ => None,
@@ -80,7 +81,7 @@ pub fn held(held: &Held) -> HeldDoc {
 pub fn clashes(conflicts: &[Conflict]) -> Vec<ClashDoc> {
     let clash = |conflict: &Conflict| ClashDoc {
         path: path(&conflict.path),
-        conflict: conflict.kind.word().to_owned(),
+        conflict: words::conflict_kind(conflict.kind),
     };
     conflicts.iter().map(clash).collect()
 }

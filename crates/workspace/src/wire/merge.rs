@@ -4,11 +4,11 @@ use offshoot_protocol::{
     ConflictDoc, ConflictSideDoc, ConflictVersionDoc, ConflictVersionShowDoc, MergeDoc,
     MergeSideDoc, ResolveDoc, Text, WayOnDoc,
 };
-use offshoot_tree::Version;
-use offshoot_tree::{Entry, VaultPath};
+use offshoot_tree::{Entry, VaultPath, Version};
 
 use super::way_on::to_decide;
 use super::{change, path, repositories, side, snapshot};
+use crate::words;
 use crate::{MergeOutcome, OpenConflict, Resolved};
 
 /// Something that is to be decided.
@@ -21,7 +21,7 @@ pub fn conflict(conflict: &OpenConflict) -> ConflictDoc {
     });
     ConflictDoc {
         path: path(&conflict.path),
-        kinds: record.kinds.iter().map(|kind| kind.word().to_owned()).collect(),
+        kinds: record.kinds.iter().copied().map(words::conflict_kind).collect(),
         shown: side(&conflict.shown),
         markers: record.has_markers(),
         base: record.base.as_ref().map(version),

@@ -2,22 +2,23 @@
 
 use offshoot_policy::{Categories, Judged, PartVerdict, Remedy, RuleInfo, Verdict};
 use offshoot_protocol::{
-    DecisionDoc, JudgedDoc, PolicyFileDoc, PolicyReplayDoc, PolicyVerdictDoc, RemedyDoc,
-    ReplayedDoc, RuleDoc, TouchedDoc, WhyDoc,
+    DecisionDoc, EffectCategory, JudgedDoc, PolicyFileDoc, PolicyReplayDoc, PolicyVerdictDoc,
+    RemedyDoc, ReplayedDoc, RuleDoc, TouchedDoc, WhyDoc,
 };
 
 use super::time;
 use crate::exec::refusal::suggestion;
 use crate::exec::request::CommandLine;
 use crate::policy::{PolicyFile, Replay, Replayed};
+use crate::words;
 
 /// What was decided.
 pub fn verdict(verdict: &Verdict) -> DecisionDoc {
     DecisionDoc {
-        decision: verdict.decision.as_str().to_owned(),
+        decision: words::policy_decision(verdict.decision),
         reason: verdict.reason.clone().into_owned(),
-        category: verdict.category().as_str().to_owned(),
-        categories: words(verdict.categories),
+        category: Some(words::category(verdict.category())),
+        categories: categories(verdict.categories),
         rule: Some(rule(&verdict.rule)),
         commands: verdict.parts.iter().map(part).collect(),
         remedy: verdict.remedy().map(|found| remedy(found, suggestion(verdict))),
@@ -41,9 +42,9 @@ pub fn policy_verdict<'a>(
 /// A file with rules.
 pub fn policy_file(file: &PolicyFile) -> PolicyFileDoc {
     PolicyFileDoc {
-        layer: file.layer.as_str().to_owned(),
+        layer: words::policy_layer(file.layer),
         path: file.path.display().to_string(),
-        language: file.language().word().to_owned(),
+        language: file.language(),
     }
 }
 
@@ -62,14 +63,14 @@ fn replayed(replayed: &Replayed) -> ReplayedDoc {
         exec: replayed.record.id.to_string(),
         started: time(replayed.record.started_ms),
         command: replayed.record.command.clone(),
-        before: replayed.before.clone(),
+        before: replayed.before,
         after: verdict(&replayed.after),
     }
 }
 
 fn rule(rule: &RuleInfo) -> RuleDoc {
     RuleDoc {
-        layer: rule.layer.as_str().to_owned(),
+        layer: words::policy_layer(rule.layer),
         name: rule.name.clone(),
         file: rule.file.as_ref().map(ToString::to_string),
     }
@@ -78,21 +79,21 @@ fn rule(rule: &RuleInfo) -> RuleDoc {
 fn part(part: &PartVerdict) -> JudgedDoc {
     let judged = &part.judged;
     let why = judged.reasons.iter().map(|reason| WhyDoc {
-        category: reason.category.as_str().to_owned(),
+        category: words::category(reason.category),
         reason: reason.why.clone().into_owned(),
     });
     let paths = judged.paths.iter().map(|touched| TouchedDoc {
-        access: touched.access.as_str().to_owned(),
+        access: words::access(touched.access),
         path: touched.path.clone(),
     });
     JudgedDoc {
         command: judged_text(judged),
-        part: judged.part.as_str().to_owned(),
+        part: words::part(judged.part),
         wrappers: judged.wrappers.clone(),
-        categories: words(judged.categories),
+        categories: categories(judged.categories),
         why: why.collect(),
         paths: paths.collect(),
-        decision: part.decision.as_str().to_owned(),
+        decision: words::policy_decision(part.decision),
         rule: rule(&part.rule),
     }
 }
@@ -108,6 +109,6 @@ fn remedy(remedy: Remedy, suggested: Option<Remedy>) -> RemedyDoc {
     RemedyDoc { rule: remedy.rule, advice }
 }
 
-fn words(categories: Categories) -> Vec<String> {
-    categories.iter().map(|category| category.as_str().to_owned()).collect()
+fn categories(categories: Categories) -> Vec<EffectCategory> {
+    categories.iter().map(words::category).collect()
 }

@@ -1,19 +1,16 @@
 //! Running and interrupted commands as documents.
 
 use offshoot_protocol::{
-    ErrorBody, ExecEnvelopeDoc, ExecRequestDoc, ExecResultDoc, ExecSummaryDoc, ExecUsageDoc,
-    ExitCode, RecoverDroppedDoc, RecoverKeptDoc, RecoverShowDoc, RecoverableDoc, RunningDoc, Text,
-    TruncatedDoc,
+    CheckpointMode, Durability, ErrorBody, ExecEnvelopeDoc, ExecRequestDoc, ExecResultDoc,
+    ExecState, ExecSummaryDoc, ExitCode, Network, RecoverDroppedDoc, RecoverKeptDoc,
+    RecoverShowDoc, RecoverableDoc, RunningDoc, Text,
 };
 use offshoot_store::Id;
 use offshoot_tree::diff::Change;
 use offshoot_vault::{ExecNote, Workspace};
 
 use super::{actor, change, checkpoint, skip_reason, snapshot, time};
-use crate::recover::{Inspected, Kept, Recoverable};
-
-/// The state of a command that was cut short.
-pub(crate) const CRASHED: &str = "crashed";
+use crate::recover::{Inspected, KeptWork, Recoverable};
 
 /// What an interrupted command left.
 pub fn recoverable(found: &Recoverable) -> RecoverableDoc {
@@ -51,7 +48,7 @@ pub fn inspected(inspected: &Inspected) -> RecoverShowDoc {
 }
 
 /// What was kept of an interrupted command.
-pub fn kept(kept: &Kept, all: &[Workspace]) -> RecoverKeptDoc {
+pub fn kept(kept: &KeptWork, all: &[Workspace]) -> RecoverKeptDoc {
     RecoverKeptDoc {
         exec: kept.note.exec.to_string(),
         workspace: kept.workspace.name.clone(),
@@ -93,7 +90,7 @@ pub fn running_summary(note: &ExecNote, now_ms: u64) -> ExecSummaryDoc {
         workspace: Some(note.workspace_name.clone()),
         started: time(note.started_ms),
         total_ms: now_ms.saturating_sub(note.started_ms),
-        state: "running".to_owned(),
+        state: ExecState::Running,
         command: note.command.clone(),
         exit_code: None,
         signal: None,
@@ -113,65 +110,29 @@ pub(crate) fn crashed_envelope(note: &ExecNote, after: &Id, changes: &[Change]) 
         stdin: false,
         timeout_ms: None,
         readonly: note.read_only,
-        net: "none".to_owned(),
+        net: Network::None,
         workspace: Some(note.workspace_name.clone()),
         from: None,
         ephemeral: false,
-        checkpoint: "auto".to_owned(),
+        checkpoint: CheckpointMode::Auto,
         actor: actor(&note.actor),
     };
-    let mut document = ExecEnvelopeDoc::new(false, request, crashed_result(note, after));
+    let mut document = ExecEnvelopeDoc::new(request, crashed_result(note, after));
     document.result.changed_files = changes.iter().map(change).collect();
     serde_json::to_string(&document).unwrap_or_else(|_| "null".to_owned())
 }
 
 fn crashed_result(note: &ExecNote, after: &Id) -> ExecResultDoc {
-    let code = ExitCode::ExecFailed;
     let message =
         "the command was cut short: the process that ran it was killed, or the machine stopped";
     ExecResultDoc {
-        vault: None,
         workspace: Some(note.workspace_name.clone()),
-        forked: false,
-        workspace_removed: false,
-        exec: note.exec.to_string(),
-        mountpoint: None,
-        cwd: None,
-        command: note.command.clone(),
-        exit_code: None,
-        signal: None,
-        stdout: Text::new(b""),
-        stderr: Text::new(b""),
-        truncated: TruncatedDoc::default(),
         readonly: note.read_only,
-        duration_ms: 0,
-        total_ms: 0,
-        checkpoint: None,
         snapshot_before: Some(note.snapshot.to_string()),
         snapshot_after: Some(after.to_string()),
-        changed_files: Vec::new(),
-        patch: None,
-        decision: None,
-        state: CRASHED.to_owned(),
-        failed_in: None,
-        timed_out: false,
-        interrupted: false,
-        durability: if *after == note.snapshot { "none" } else { "flushed" }.to_owned(),
-        driver: Some(note.way().driver),
-        sandbox: None,
-        usage: ExecUsageDoc::default(),
-        network: None,
-        discarded: None,
-        conflicts: 0,
-        warnings: Vec::new(),
-        error: Some(ErrorBody {
-            code: code.word().to_owned(),
-            exit_code: code.number(),
-            message: message.to_owned(),
-            hint: None,
-            candidates: Vec::new(),
-        }),
-        terminal: false,
-        recoverable: false,
+        durability: if *after == note.snapshot { Durability::None } else { Durability::Flushed },
+        driver: note.way().driver.parse().ok(),
+        error: Some(ErrorBody::new(ExitCode::ExecFailed, message)),
+        ..ExecResultDoc::unrun(note.exec.to_string(), note.command.clone(), ExecState::Crashed)
     }
 }

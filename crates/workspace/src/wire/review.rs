@@ -3,8 +3,10 @@
 use offshoot_protocol::{ReviewItemDoc, ReviewListDoc, ReviewOriginDoc, ReviewPieceDoc};
 use offshoot_vault::Workspace;
 
-use super::{change_kind, hunk, path, time};
-use crate::review::{Origin, Piece, PieceKind, ReviewItem};
+use super::{hunk, path, time};
+use crate::home::HeldReason;
+use crate::review::{Origin, PieceKind, ReviewItem, ReviewPiece};
+use crate::words;
 
 /// Unchanged lines around a hunk.
 const CONTEXT: u32 = 3;
@@ -27,21 +29,21 @@ pub fn review_list(workspace: &Workspace, items: &[ReviewItem]) -> ReviewListDoc
 pub fn review_item(item: &ReviewItem) -> ReviewItemDoc {
     ReviewItemDoc {
         path: path(&item.change.path),
-        kind: change_kind(item.change.kind()),
+        kind: words::change_kind(item.change.kind()),
         from: item.change.moved.as_ref().map(|(from, _)| path(from)),
         in_workspace: item.source.as_ref().map(path),
         last_changed_by: item.origin.as_ref().map(origin),
-        held: item.held.map(|reason| reason.word().to_owned()),
+        held: item.held.map(HeldReason::word),
         pieces: item.pieces.iter().map(|piece| review_piece(item, piece)).collect(),
     }
 }
 
-fn review_piece(item: &ReviewItem, piece: &Piece) -> ReviewPieceDoc {
+fn review_piece(item: &ReviewItem, piece: &ReviewPiece) -> ReviewPieceDoc {
     let shown = match (&piece.kind, &item.text) {
         (PieceKind::Lines(part), Some(text)) => Some(hunk(&text.shown(part, CONTEXT))),
         _ => None,
     };
-    ReviewPieceDoc { id: piece.id.clone(), piece: piece.kind.word().to_owned(), hunk: shown }
+    ReviewPieceDoc { id: piece.id.clone(), piece: piece.kind.word(), hunk: shown }
 }
 
 fn origin(origin: &Origin) -> ReviewOriginDoc {

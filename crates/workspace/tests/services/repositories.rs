@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use offshoot_protocol::CommitTimes;
 use offshoot_tree::diff::DiffOptions;
 use offshoot_tree::merge::{Base, MergeInputs, MergeOptions, Side};
 use offshoot_tree::{RootId, VaultPath};
@@ -10,7 +11,7 @@ use offshoot_vault::{ExportOptions, ImportOptions};
 use offshoot_workspace::git::{
     GitEvent, HeldCheckouts, MergedRepositories, RepositoryMerge, Unclear, merge_repositories,
 };
-use offshoot_workspace::{CommitRequest, CommitService, HomeOptions, Selection, Times};
+use offshoot_workspace::{CommitRequest, CommitService, HomeOptions, Selection};
 
 use crate::support::Bench;
 
@@ -242,7 +243,7 @@ fn what_git_makes_meanwhile_is_not_in_the_way() {
         message: None,
         selection: Selection { tracked: &tracked, ..Selection::default() },
         dry_run: false,
-        times: Times::Now,
+        times: CommitTimes::Now,
         git: None,
     };
     let options = HomeOptions::default();

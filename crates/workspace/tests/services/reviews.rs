@@ -3,7 +3,7 @@
 use offshoot_tree::diff::DiffOptions;
 use offshoot_tree::merge::MergeOptions;
 use offshoot_workspace::{
-    Decision, FoldedReview, ReviewItem, ReviewService, Selection, ServiceError,
+    FoldedReview, ReviewDecision, ReviewItem, ReviewService, Selection, ServiceError,
 };
 
 use crate::support::{Bench, path};
@@ -39,7 +39,7 @@ fn review(items: &[ReviewItem]) -> FoldedReview {
     FoldedReview { items: items.to_vec(), groups: Vec::new() }
 }
 
-fn decide(items: &mut [ReviewItem], decision: &Decision) {
+fn decide(items: &mut [ReviewItem], decision: &ReviewDecision) {
     let pieces = items.iter_mut().flat_map(|item| &mut item.pieces);
     pieces.for_each(|piece| piece.decision = decision.clone());
 }
@@ -53,7 +53,7 @@ fn dropping_everything_brings_the_base_back() {
         paths,
         ["/dir/deep/also", "/dir/gone", "/new/in/here", "/new/place", "/text", "/turns"]
     );
-    decide(&mut items, &Decision::Dropped);
+    decide(&mut items, &ReviewDecision::Dropped);
     let edited = service(&bench).apply(&fork, &review(&items)).unwrap();
     assert!(edited.operation.is_some());
     assert_eq!(bench.paths("fork"), bench.paths("head"));
@@ -70,7 +70,7 @@ fn dropping_everything_brings_the_base_back() {
 fn accepting_everything_changes_nothing() {
     let (bench, fork) = changed();
     let mut items = service(&bench).items(&fork, &Selection::default(), &[]).unwrap();
-    decide(&mut items, &Decision::Accepted);
+    decide(&mut items, &ReviewDecision::Accepted);
     assert_eq!(service(&bench).apply(&fork, &review(&items)).unwrap().operation, None);
 }
 
@@ -79,7 +79,7 @@ fn what_changed_since_is_not_touched() {
     let (bench, fork) = changed();
     let mut items = service(&bench).items(&fork, &Selection::default(), &[path("/text")]).unwrap();
     assert_eq!(items.len(), 1);
-    decide(&mut items, &Decision::Dropped);
+    decide(&mut items, &ReviewDecision::Dropped);
     bench.write(&fork, "/text", "something else\n");
     let refused = service(&bench).apply(&fork, &review(&items));
     assert!(matches!(refused, Err(ServiceError::Outdated(_))), "{refused:?}");
@@ -91,9 +91,12 @@ fn what_changed_since_is_not_touched() {
 fn any_choice_of_hunks_is_carried_out() {
     let (bench, fork) = changed();
     for (choice, expected) in [
-        ([Decision::Dropped, Decision::Undecided], "1\n2\n3\n4\n5\n6\n7\n8\nnine\n"),
-        ([Decision::Accepted, Decision::Dropped], "one\n2\n3\n4\n5\n6\n7\n8\n9\n"),
-        ([Decision::Edited(b"I\n".to_vec()), Decision::Dropped], "I\n2\n3\n4\n5\n6\n7\n8\n9\n"),
+        ([ReviewDecision::Dropped, ReviewDecision::Undecided], "1\n2\n3\n4\n5\n6\n7\n8\nnine\n"),
+        ([ReviewDecision::Accepted, ReviewDecision::Dropped], "one\n2\n3\n4\n5\n6\n7\n8\n9\n"),
+        (
+            [ReviewDecision::Edited(b"I\n".to_vec()), ReviewDecision::Dropped],
+            "I\n2\n3\n4\n5\n6\n7\n8\n9\n",
+        ),
     ] {
         let mut items =
             service(&bench).items(&fork, &Selection::default(), &[path("/text")]).unwrap();
@@ -118,7 +121,7 @@ fn what_came_to_a_repository_meanwhile_is_not_dropped() {
     let fork = bench.vault.workspace(&fork.id).unwrap().unwrap();
     let mut items = service(&bench).items(&fork, &Selection::default(), &[]).unwrap();
     assert_eq!(items.len(), 1, "{items:?}");
-    decide(&mut items, &Decision::Dropped);
+    decide(&mut items, &ReviewDecision::Dropped);
     bench.write(&fork, "/.git/later", "later\n");
     let refused = service(&bench).apply(&fork, &review(&items));
     assert!(matches!(refused, Err(ServiceError::Outdated(_))), "{refused:?}");

@@ -6,8 +6,8 @@ use std::io::BufRead;
 use offshoot_tree::VaultPath;
 use offshoot_vault::{Vault, Workspace};
 use offshoot_workspace::{
-    Choice, Decision, FoldedReview, PieceKind, ReviewGroup, ReviewItem, ReviewService, Selection,
-    Tally, decide_all,
+    Choice, FoldedReview, PieceKind, ReviewDecision, ReviewGroup, ReviewItem, ReviewService,
+    Selection, Tally, decide_all,
 };
 
 use crate::context::Context;
@@ -106,7 +106,7 @@ fn ask_all(context: &Context, review: &mut FoldedReview) -> Result<()> {
 /// What is said about files that are shown as one.
 enum Answer {
     /// The same for all.
-    All(Decision),
+    All(ReviewDecision),
     /// They are asked about one by one.
     Expand,
     /// No more questions.
@@ -125,8 +125,8 @@ fn ask_about_group(
         context.output.text(&paint(NAME, "commit all of it [y,n,x,q,?]? "))?;
         let Some(answer) = read_answer() else { return Ok(Answer::End) };
         match answer.trim() {
-            "y" | "a" => return Ok(Answer::All(Decision::Accepted)),
-            "n" | "d" => return Ok(Answer::All(Decision::Undecided)),
+            "y" | "a" => return Ok(Answer::All(ReviewDecision::Accepted)),
+            "n" | "d" => return Ok(Answer::All(ReviewDecision::Undecided)),
             "x" => return Ok(Answer::Expand),
             "q" => return Ok(Answer::End),
             _ => context.output.text(GROUP_HELP)?,
@@ -146,10 +146,9 @@ fn ask_about(context: &Context, item: &mut ReviewItem) -> Result<bool> {
     context.output.text(&format!("{}\n", render::change(&item.change)))?;
     let mut at = 0;
     while at < item.pieces.len() {
-        let left_moved = item
-            .pieces
-            .iter()
-            .any(|piece| piece.kind == PieceKind::Rename && piece.decision != Decision::Accepted);
+        let left_moved = item.pieces.iter().any(|piece| {
+            piece.kind == PieceKind::Rename && piece.decision != ReviewDecision::Accepted
+        });
         if at > 0 && left_moved {
             // Lines of a file that was moved come home with the move or not at all.
             return Ok(true);
@@ -176,11 +175,11 @@ fn ask(context: &Context, item: &mut ReviewItem, at: usize) -> Result<Next> {
     context.output.text(&paint(NAME, &question))?;
     let Some(answer) = read_answer() else { return Ok(Next::End) };
     let accept = |item: &mut ReviewItem, from: usize| {
-        item.pieces[from..].iter_mut().for_each(|piece| piece.decision = Decision::Accepted);
+        item.pieces[from..].iter_mut().for_each(|piece| piece.decision = ReviewDecision::Accepted);
     };
     Ok(match answer.trim() {
         "y" => {
-            item.pieces[at].decision = Decision::Accepted;
+            item.pieces[at].decision = ReviewDecision::Accepted;
             Next::Piece
         }
         "n" => Next::Piece,
@@ -211,7 +210,7 @@ fn edit_piece(context: &Context, item: &mut ReviewItem, at: usize) -> Result<Nex
     };
     match edit(&text, &item.change.path) {
         Ok(Some(edited)) => {
-            item.pieces[at].decision = Decision::Edited(edited);
+            item.pieces[at].decision = ReviewDecision::Edited(edited);
             Ok(Next::Piece)
         }
         Ok(None) => Ok(Next::Again),

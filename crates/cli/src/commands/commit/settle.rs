@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use clap::ValueEnum;
-use offshoot_protocol::{ExitCode, SettleDoc, SettledDoc};
+use offshoot_protocol::{SettleDoc, SettledDoc};
 use offshoot_vault::Vault;
 use offshoot_workspace::{Direction, HomeEvent, HomeOptions, settle_interrupted};
 
@@ -20,11 +20,11 @@ pub(super) enum Way {
 }
 
 /// Settles what was interrupted, and does nothing else.
-pub(super) fn run(way: Way, context: &Context, vault: &Vault) -> Result<ExitCode> {
+pub(super) fn run(way: Way, context: &Context, vault: &Vault) -> Result<()> {
     let settled = RefCell::new(Vec::new());
     let told = |event: &HomeEvent| {
         if let HomeEvent::Settled(one) = event {
-            let (summary, how) = (one.summary.clone(), one.how.word().to_owned());
+            let (summary, how) = (one.summary.clone(), one.how);
             settled.borrow_mut().push(SettledDoc { summary, how });
         }
         context.engine.tell_event(event);
@@ -40,6 +40,5 @@ pub(super) fn run(way: Way, context: &Context, vault: &Vault) -> Result<ExitCode
     context.output.done(document, |document| match document.settled.as_slice() {
         [] => "nothing was interrupted\n".to_owned(),
         _ => "settled; nothing else was committed\n".to_owned(),
-    })?;
-    Ok(ExitCode::Success)
+    })
 }

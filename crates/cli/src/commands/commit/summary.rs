@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use offshoot_protocol::{GoalDoc, WayOnDoc};
+use offshoot_protocol::{Goal, WayOnDoc};
 use offshoot_tree::EntryKind;
 use offshoot_tree::diff::{Change, ChangeKind};
 use offshoot_tree::merge::Conflict;
@@ -85,7 +85,7 @@ fn refused(outcome: &CommitOutcome, ways: &[WayOnDoc]) -> String {
     };
     let mut text = format!("{}: {count} between {name} and the folder\n", paint(BAD, outcome_word));
     text.push_str(&conflicts(&outcome.conflicts));
-    if let Some(pull) = way_on::to(GoalDoc::Decide, ways) {
+    if let Some(pull) = way_on::to(Goal::Decide, ways) {
         let next = format!("next: {pull}, then resolve and commit again");
         text.push_str(&format!("{}\n", paint(DIM, &next)));
     }
@@ -114,7 +114,7 @@ fn more(number: usize, shown: usize) -> String {
 pub(crate) fn held(held: &[Held], mut noise: Option<&mut Noise<'_>>) -> Result<String> {
     let mut by_reason: BTreeMap<(&str, &str), (HeldReason, Vec<&Change>)> = BTreeMap::new();
     for held in held.iter().filter(|held| is_shown(&held.change)) {
-        let known = by_reason.entry((held.reason.word(), why(held.reason)));
+        let known = by_reason.entry((held.reason.word().as_str(), why(held.reason)));
         let (_, changes) = known.or_insert_with(|| (held.reason, Vec::new()));
         changes.push(&held.change);
     }

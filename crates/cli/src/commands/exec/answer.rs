@@ -3,12 +3,12 @@
 use std::io::Write;
 
 use offshoot_policy::{Decision, Verdict};
-use offshoot_protocol::{ExecEnvelopeDoc, ExecEventDoc, ExitCode};
-use offshoot_workspace::{ExecutionEnvelope, ProxyExecutionState, ServiceError, refusal, wire};
+use offshoot_protocol::{ExecEnvelopeDoc, ExecEventDoc, ExecState, ExitCode, Network};
+use offshoot_workspace::{ExecutionEnvelope, ServiceError, refusal, wire};
 
 use super::closing::Closing;
 use super::live::{Live, Printed};
-use super::{Ask, Net, refused, summary};
+use super::{Ask, refused, summary};
 use crate::context::Context;
 use crate::error::{CliError, Result, body};
 use crate::interrupt::{self, Watch};
@@ -51,7 +51,7 @@ impl Answer {
         ready: &'a mut dyn FnMut() -> Result<(), ServiceError>,
     ) -> Live<'a> {
         let silent = !self.form.is_text() || context.output.is_quiet();
-        let offline = ask.net == Net::None && !ask.asked;
+        let offline = ask.net == Network::None && !ask.asked;
         Live::new(self.form, context.config().ui.progress, silent, (offline, ask.shell), ready)
     }
 
@@ -72,12 +72,12 @@ impl Answer {
     /// Answers a request that may not run where there is no vault to record it in.
     pub(super) fn deny(self, ask: &Ask<'_>, context: &Context, verdict: &Verdict) -> Result<u8> {
         let refusal = refusal(verdict);
-        let code = refusal.exit_code;
+        let code = refusal.code().number();
         if self.form.is_text() {
             output::eprint(&summary::refusal(&refusal, verdict, context.engine.user_rule_file()));
         } else {
             let mut document = refused::envelope(ask, context, refusal);
-            document.result.state = verdict_state(verdict).to_owned();
+            document.result.state = verdict_state(verdict);
             document.result.failed_in = None;
             document.result.decision = Some(wire::verdict(verdict));
             document.notes = context.output.take_notes();
@@ -123,7 +123,7 @@ impl Answer {
         }
         let written = unwritten.map_or(Ok(()), Err);
         finish_write(written).map_err(|error| recorded(error, envelope))?;
-        Ok(exit_code(envelope, closing))
+        Ok(envelope.result.outcome().exit_code(closing.signal))
     }
 
     fn print(self, document: ExecEnvelopeDoc) -> Result<()> {
@@ -146,33 +146,11 @@ fn recorded(error: CliError, envelope: &ExecutionEnvelope) -> CliError {
     }
 }
 
-/// The exit code that stands for an envelope.
-fn exit_code(envelope: &ExecutionEnvelope, closing: &Closing) -> u8 {
-    let result = &envelope.result;
-    if let Some(signal) = closing.signal.filter(|_| result.interrupted) {
-        return u8::try_from(128 + signal).unwrap_or(u8::MAX);
-    }
-    if result.timed_out {
-        return ExitCode::Timeout.number();
-    }
-    match result.state {
-        ProxyExecutionState::Denied => return ExitCode::Denied.number(),
-        ProxyExecutionState::PendingApproval => return ExitCode::PendingApproval.number(),
-        _ => {}
-    }
-    match (result.exit_code, result.signal, &result.error) {
-        (Some(code), _, None) => u8::try_from(code).unwrap_or(u8::MAX),
-        (Some(code @ (126 | 127)), _, Some(_)) => u8::try_from(code).unwrap_or(u8::MAX),
-        (None, Some(signal), None) => u8::try_from(128 + signal).unwrap_or(u8::MAX),
-        _ => ExitCode::ExecFailed.number(),
-    }
-}
-
 /// How far a request came that may not run.
-fn verdict_state(verdict: &Verdict) -> &'static str {
+fn verdict_state(verdict: &Verdict) -> ExecState {
     match verdict.decision {
-        Decision::Deny => ProxyExecutionState::Denied.word(),
-        _ => ProxyExecutionState::PendingApproval.word(),
+        Decision::Deny => ExecState::Denied,
+        _ => ExecState::PendingApproval,
     }
 }
 

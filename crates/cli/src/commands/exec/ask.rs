@@ -1,10 +1,11 @@
 //! What is asked for, by `exec` or by `run`.
 
+use offshoot_protocol::Network;
 use std::time::Duration;
 
 use offshoot_workspace::{CommandLine, ExecutionTimeout};
 
-use super::{Net, Options};
+use super::Options;
 use crate::commands::policy::question::Question;
 use crate::context::Context;
 
@@ -24,7 +25,7 @@ pub(crate) struct Ask<'a> {
     /// It is a person's session, which others can join.
     pub(crate) session: bool,
     /// What it can reach.
-    pub(crate) net: Net,
+    pub(crate) net: Network,
     /// Somebody was asked about that.
     pub(crate) asked: bool,
     /// The setting that says so.

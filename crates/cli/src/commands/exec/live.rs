@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use offshoot_protocol::{ExecEventDoc, Text};
+use offshoot_protocol::{ExecEventDoc, Text, When};
 use offshoot_sandbox::{Flow, Stream};
 use offshoot_workspace::{ExecutionObserver, ExecutionResult, ServiceError};
 
@@ -13,7 +13,6 @@ use crate::output;
 use crate::progress::Patience;
 use crate::render::{DIM, line, paint};
 use crate::terminal::Raw;
-use offshoot_engine::settings::When;
 
 /// Whether what a terminal shows ends with a whole line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

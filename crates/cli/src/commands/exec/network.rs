@@ -1,13 +1,13 @@
 //! Whether a command gets the network: by its options, by what the user settled before, or by asking them.
 
+use offshoot_protocol::Network;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
 
-use offshoot_engine::settings;
 use offshoot_policy::{Category, Policy, Verdict};
 use offshoot_workspace::judge;
 
-use super::{Ask, Form, Net};
+use super::{Ask, Form};
 use crate::context::Context;
 use crate::error::Result;
 use crate::output;
@@ -26,11 +26,11 @@ pub(super) fn settle(
         ask.net = net;
         return Ok(());
     }
-    ask.net = context.config().exec.net.into();
+    ask.net = context.config().exec.net;
     if let Some(net) = project.and_then(|project| context.engine.remembered_net(project)) {
-        ask.net = net.into();
+        ask.net = net;
     }
-    if ask.net == Net::None && asks(context, form) {
+    if ask.net == Network::None && asks(context, form) {
         let place = project.unwrap_or(Path::new("/"));
         let verdict =
             judge(policy, &ask.command, &ask.question(context).context(place, Vec::new())?);
@@ -66,22 +66,22 @@ fn asks(context: &Context, form: Form) -> bool {
     attended && form.is_text() && !context.output.is_quiet() && !unattended
 }
 
-fn answer(what: &str, project: Option<&Path>, context: &Context) -> Result<Net> {
+fn answer(what: &str, project: Option<&Path>, context: &Context) -> Result<Network> {
     let always = if project.is_some() { "/always" } else { "" };
     output::eprint(&format!("{} needs the network. Allow it? [y/N{always}] ", line(what)));
     drop(std::io::stderr().flush());
     let mut answer = String::new();
     if std::io::stdin().lock().read_line(&mut answer).is_err() {
-        return Ok(Net::None);
+        return Ok(Network::None);
     }
     match (answer.trim().to_lowercase().as_str(), project) {
-        ("y" | "yes", _) => Ok(Net::Host),
+        ("y" | "yes", _) => Ok(Network::Host),
         ("a" | "always", Some(project)) => {
-            let file = context.engine.remember_net(project, settings::Net::Host)?;
+            let file = context.engine.remember_net(project, Network::Host)?;
             let text = format!("remembered for this project in {}", file.display());
             output::eprint(&format!("{}\n", paint(DIM, &line(&text))));
-            Ok(Net::Host)
+            Ok(Network::Host)
         }
-        _ => Ok(Net::None),
+        _ => Ok(Network::None),
     }
 }

@@ -4,13 +4,13 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
-use offshoot_mount::{DriverChoice, driver_choices};
+use clap::Args;
+use offshoot_engine::settings::parse_duration;
+use offshoot_protocol::{CheckpointMode, DriverChoice, Network};
 use offshoot_workspace::ExecutionTimeout;
 
 use crate::complete;
-use offshoot_engine::settings::{self, parse_duration};
+use crate::words::words;
 
 /// Where and how a command runs.
 #[derive(Debug, Args)]
@@ -19,8 +19,8 @@ pub(crate) struct Options {
     #[arg(long, value_name = "DIR")]
     pub(super) cwd: Option<PathBuf>,
     /// Choose what the command can reach [default: exec.net]
-    #[arg(long, value_enum)]
-    pub(super) net: Option<Net>,
+    #[arg(long, value_parser = words::<Network>())]
+    pub(super) net: Option<Network>,
     /// Make any write to the workspace fail
     #[arg(long)]
     pub(super) read_only: bool,
@@ -34,8 +34,8 @@ pub(crate) struct Options {
     #[arg(long)]
     pub(super) keep: bool,
     /// Choose when to make a checkpoint before the command
-    #[arg(long, value_enum, default_value_t = Checkpoint::Auto)]
-    pub(super) checkpoint: Checkpoint,
+    #[arg(long, value_parser = words::<CheckpointMode>(), default_value_t)]
+    pub(super) checkpoint: CheckpointMode,
     /// Pass a variable on, or set one: NAME or NAME=VALUE
     #[arg(short, long, value_name = "NAME[=VALUE]")]
     pub(super) env: Vec<OsString>,
@@ -52,52 +52,16 @@ pub(crate) struct Options {
     #[arg(long)]
     pub(super) no_cache: bool,
     /// Mount the workspace this way [default: exec.driver]
-    #[arg(long, value_parser = driver())]
+    #[arg(long, value_parser = words::<DriverChoice>())]
     pub(super) driver: Option<DriverChoice>,
 }
 
 impl Options {
     /// Whether a session that was started without these options is what is asked for.
     pub(super) fn can_join(&self) -> bool {
-        let as_usual = matches!(self.checkpoint, Checkpoint::Auto);
+        let as_usual = self.checkpoint == CheckpointMode::Auto;
         as_usual && self.wait.is_none() && self.driver.is_none() && !self.verify && !self.no_cache
     }
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Net {
-    /// Nothing but its own loopback interface
-    #[default]
-    None,
-    /// Everything that the host reaches
-    Host,
-}
-
-impl From<settings::Net> for Net {
-    fn from(net: settings::Net) -> Self {
-        match net {
-            settings::Net::None => Self::None,
-            settings::Net::Host => Self::Host,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum Checkpoint {
-    /// Before commands that change something
-    Auto,
-    /// Before every command
-    Always,
-    /// Never
-    Never,
-}
-
-/// What `--driver` takes: whatever there is.
-fn driver() -> impl TypedValueParser<Value = DriverChoice> {
-    let values = driver_choices().into_iter();
-    let values = values.map(|(name, help)| PossibleValue::new(name).help(help));
-    PossibleValuesParser::new(values)
-        .try_map(|name| DriverChoice::named(&name).ok_or("there is no such driver"))
 }
 
 /// A duration; a number alone is of seconds.

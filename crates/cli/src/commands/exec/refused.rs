@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 
 use offshoot_protocol::{
-    ErrorBody, ExecEnvelopeDoc, ExecRequestDoc, ExecResultDoc, ExecUsageDoc, Text, TruncatedDoc,
+    ErrorBody, ExecEnvelopeDoc, ExecRequestDoc, ExecResultDoc, ExecState, Text,
 };
 use offshoot_store::Id;
 use offshoot_workspace::{CommandLine, wire};
@@ -13,46 +13,14 @@ use crate::context::Context;
 
 /// The envelope of a request that never became one.
 pub(super) fn envelope(ask: &Ask<'_>, context: &Context, error: ErrorBody) -> ExecEnvelopeDoc {
+    let (exec, command) = (Id::random().to_string(), ask.command.display());
     let result = ExecResultDoc {
-        vault: None,
-        workspace: None,
-        forked: false,
-        workspace_removed: false,
-        exec: Id::random().to_string(),
-        mountpoint: None,
-        cwd: None,
-        terminal: false,
-        command: ask.command.display(),
-        exit_code: None,
-        signal: None,
-        stdout: Text::new(b""),
-        stderr: Text::new(b""),
-        truncated: TruncatedDoc::default(),
         readonly: ask.options.read_only,
-        duration_ms: 0,
-        total_ms: 0,
-        checkpoint: None,
-        snapshot_before: None,
-        snapshot_after: None,
-        changed_files: Vec::new(),
-        patch: None,
-        decision: None,
-        state: "failed".to_owned(),
-        failed_in: Some("validating".to_owned()),
-        timed_out: false,
-        interrupted: false,
-        durability: "none".to_owned(),
-        driver: None,
-        sandbox: None,
-        usage: ExecUsageDoc::default(),
-        network: None,
-        discarded: None,
-        conflicts: 0,
-        warnings: Vec::new(),
+        failed_in: Some(ExecState::Validating),
         error: Some(error),
-        recoverable: false,
+        ..ExecResultDoc::unrun(exec, command, ExecState::Failed)
     };
-    ExecEnvelopeDoc::new(false, request(ask, context), result)
+    ExecEnvelopeDoc::new(request(ask, context), result)
 }
 
 fn request(ask: &Ask<'_>, context: &Context) -> ExecRequestDoc {
@@ -72,11 +40,11 @@ fn request(ask: &Ask<'_>, context: &Context) -> ExecRequestDoc {
         stdin: ask.input != Input::Nothing,
         timeout_ms: None,
         readonly: options.read_only,
-        net: format!("{:?}", ask.net).to_lowercase(),
+        net: ask.net,
         workspace: context.workspace_name().map(str::to_owned),
         from: options.from.clone(),
         ephemeral: options.ephemeral,
-        checkpoint: format!("{:?}", options.checkpoint).to_lowercase(),
+        checkpoint: options.checkpoint,
         actor: wire::actor(context.actor()),
     }
 }

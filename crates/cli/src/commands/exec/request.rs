@@ -4,13 +4,11 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
 use offshoot_engine::exec::{self, Command};
-use offshoot_engine::settings;
 use offshoot_protocol::ExitCode;
 use offshoot_sandbox::Terminal;
-use offshoot_workspace::{CheckpointMode, ExecutionPlace, ExecutionRequest};
+use offshoot_workspace::{ExecutionPlace, ExecutionRequest};
 use rustix::fs::FileType;
 
-use super::options::{Checkpoint, Net};
 use super::{Ask, Input, Options};
 use crate::context::Context;
 use crate::error::{CliError, Result};
@@ -25,16 +23,9 @@ pub(super) fn build(
     let mut command = Command::of(ask.command.clone())
         .input(input(ask.input)?)
         .time(ask.time())
-        .network(match ask.net {
-            Net::None => settings::Net::None,
-            Net::Host => settings::Net::Host,
-        })
+        .network(ask.net)
         .read_only(options.read_only)
-        .checkpoint(match options.checkpoint {
-            Checkpoint::Auto => CheckpointMode::Auto,
-            Checkpoint::Always => CheckpointMode::Always,
-            Checkpoint::Never => CheckpointMode::Never,
-        })
+        .checkpoint(options.checkpoint)
         .verify(options.verify)
         .patch(ask.patch)
         .keep(options.keep)

@@ -4,16 +4,16 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::Args;
-use offshoot_policy::{Decision, Verdict};
-use offshoot_protocol::{ExitCode, PolicyVerdictDoc};
+use offshoot_policy::Verdict;
+use offshoot_protocol::{Network, PolicyVerdictDoc};
 use offshoot_vault::Binding;
 use offshoot_workspace::{CommandLine, judge, wire};
 
 use super::question::Question;
 use super::text;
-use crate::commands::exec::Net;
 use crate::context::{Context, current_dir};
 use crate::error::Result;
+use crate::words::words;
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
@@ -27,8 +27,8 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
     /// Assume that the command can reach this
-    #[arg(long, value_enum, default_value_t = Net::None)]
-    net: Net,
+    #[arg(long, value_parser = words::<Network>(), default_value_t)]
+    net: Network,
     /// Assume `exec --read-only`
     #[arg(long)]
     read_only: bool,
@@ -43,17 +43,14 @@ pub(crate) struct CheckArgs {
     policy: Vec<PathBuf>,
 }
 
-pub(crate) fn check(args: &CheckArgs, context: &Context) -> Result<ExitCode> {
+pub(crate) fn check(args: &CheckArgs, context: &Context) -> Result<()> {
     let (verdict, document) = ask(args, context)?;
-    let code = exit_code(&verdict);
-    context.output.checked(document, code == ExitCode::Success, |_| text::line(&verdict))?;
-    Ok(code)
+    context.output.checked(document, |_| text::line(&verdict))
 }
 
-pub(crate) fn explain(args: &CheckArgs, context: &Context) -> Result<ExitCode> {
+pub(crate) fn explain(args: &CheckArgs, context: &Context) -> Result<()> {
     let (verdict, document) = ask(args, context)?;
-    context.output.data(document, |document| text::explanation(&verdict, document))?;
-    Ok(ExitCode::Success)
+    context.output.data(document, |document| text::explanation(&verdict, document))
 }
 
 fn ask(args: &CheckArgs, context: &Context) -> Result<(Verdict, PolicyVerdictDoc)> {
@@ -90,12 +87,4 @@ fn places(context: &Context) -> Result<(PathBuf, Vec<PathBuf>)> {
     }
     let checkout = here.ancestors().find(|folder| folder.join(".git").exists());
     Ok((checkout.unwrap_or(&here).to_owned(), Vec::new()))
-}
-
-fn exit_code(verdict: &Verdict) -> ExitCode {
-    match verdict.decision {
-        Decision::Allow | Decision::AllowWithCheckpoint => ExitCode::Success,
-        Decision::RequireApproval => ExitCode::PendingApproval,
-        Decision::Deny => ExitCode::Denied,
-    }
 }

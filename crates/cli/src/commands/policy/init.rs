@@ -8,6 +8,7 @@ use clap::Args;
 use offshoot_engine::rules::project_rule_file;
 use offshoot_policy::Layer;
 use offshoot_protocol::{ExitCode, PolicyInitDoc};
+use offshoot_workspace::policy_layer;
 
 use crate::context::{Context, current_dir};
 use crate::error::{CliError, Result};
@@ -34,8 +35,7 @@ pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<()> {
             .hint("set HOME or XDG_CONFIG_HOME")
     })?;
     write(&path, text)?;
-    let document =
-        PolicyInitDoc { path: path.display().to_string(), layer: layer.as_str().to_owned() };
+    let document = PolicyInitDoc { path: path.display().to_string(), layer: policy_layer(layer) };
     context.output.done(document, |_| {
         format!("rules to start from are in {}; see docs/policy.md\n", host_path(&path))
     })

@@ -4,9 +4,9 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use offshoot_policy::{Context, Reach};
+use offshoot_policy::Context;
+use offshoot_protocol::Network;
 
-use crate::commands::exec::Net;
 use crate::context::current_dir;
 use crate::error::Result;
 
@@ -14,7 +14,7 @@ use crate::error::Result;
 #[derive(Debug)]
 pub(crate) struct Question<'a> {
     pub(crate) cwd: Option<&'a Path>,
-    pub(crate) net: Net,
+    pub(crate) net: Network,
     pub(crate) read_only: bool,
     pub(crate) terminal: bool,
     pub(crate) stdin: bool,
@@ -41,7 +41,7 @@ impl Question<'_> {
             folders,
             cwd,
             home: self.user_home.clone(),
-            network: if self.net == Net::Host { Reach::Host } else { Reach::None },
+            network: self.net,
             read_only: self.read_only,
             terminal: self.terminal,
             stdin: self.stdin,

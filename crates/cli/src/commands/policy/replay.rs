@@ -1,15 +1,17 @@
 //! `offshoot policy replay`.
 
+use offshoot_protocol::{PolicyDecision, PolicyLayer};
 use std::path::PathBuf;
 
 use clap::Args;
 use offshoot_policy::Layer;
-use offshoot_workspace::{PolicyFile, Replay, ReplayService, Resolver, wire};
+use offshoot_workspace::{PolicyFile, Replay, ReplayService, Resolver, layer_of, wire};
 
-use super::test::LayerName;
+use super::test::LAYERS;
 use crate::context::Context;
 use crate::error::Result;
 use crate::render::{self, DIM, paint, table};
+use crate::words::words_of;
 
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArgs {
@@ -17,12 +19,12 @@ pub(crate) struct ReplayArgs {
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Use the file in place of this layer's rules
-    #[arg(long, value_enum, default_value_t = LayerName::User)]
-    layer: LayerName,
+    #[arg(long, value_parser = words_of(LAYERS), default_value_t = PolicyLayer::User)]
+    layer: PolicyLayer,
 }
 
 pub(crate) fn run(args: &ReplayArgs, context: &Context) -> Result<()> {
-    let layer = args.layer.layer();
+    let layer = layer_of(args.layer);
     let mut files = context.engine.policy_files();
     files.retain(|file| file.layer != layer || layer == Layer::Request);
     files.push(PolicyFile { layer, path: args.file.clone(), required: true });
@@ -39,7 +41,7 @@ pub(crate) fn run(args: &ReplayArgs, context: &Context) -> Result<()> {
 
 fn text(replay: &Replay) -> String {
     let rows = replay.different.iter().map(|replayed| {
-        let before = replayed.before.as_deref().unwrap_or("nothing recorded");
+        let before = replayed.before.map_or("nothing recorded", PolicyDecision::as_str);
         vec![
             paint(DIM, &replayed.record.id.short()),
             format!("{before} -> {}", replayed.after.decision),

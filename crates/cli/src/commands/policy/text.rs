@@ -1,7 +1,7 @@
 //! Verdicts for people.
 
 use offshoot_policy::{Decision, Verdict};
-use offshoot_protocol::{JudgedDoc, PolicyVerdictDoc, RuleDoc};
+use offshoot_protocol::{CommandPart, JudgedDoc, PolicyVerdictDoc, RuleDoc};
 use offshoot_workspace::suggestion;
 
 use crate::render::{self, BAD, DIM, GOOD, NAME, paint};
@@ -44,16 +44,19 @@ fn command(judged: &JudgedDoc) -> String {
         true => String::new(),
         false => paint(DIM, &format!("  (through {})", judged.wrappers.join(", "))),
     };
-    let shown = match judged.part.as_str() {
-        "program" => paint(NAME, &render::line(&judged.command)),
-        part => format!("{} {}", paint(DIM, part), paint(NAME, &render::line(&judged.command))),
+    let shown = match judged.part {
+        CommandPart::Program => paint(NAME, &render::line(&judged.command)),
+        part => {
+            format!("{} {}", paint(DIM, part.as_str()), paint(NAME, &render::line(&judged.command)))
+        }
     };
     let mut text = format!("\n  {shown}{through}\n");
     for why in &judged.why {
         text.push_str(&format!("    {:<17}{}\n", why.category, render::line(&why.reason)));
     }
     if judged.why.is_empty() {
-        text.push_str(&format!("    {}\n", judged.categories.join(" ")));
+        let words: Vec<&str> = judged.categories.iter().map(|category| category.as_str()).collect();
+        text.push_str(&format!("    {}\n", words.join(" ")));
     }
     let rule = paint(DIM, &format!("by {}", rule_text(&judged.rule)));
     text.push_str(&format!("    {} {rule}\n", judged.decision));

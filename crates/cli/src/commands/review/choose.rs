@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 
 use offshoot_protocol::ExitCode;
 use offshoot_tree::VaultPath;
-use offshoot_workspace::{Decision, FoldedReview, ReviewItem, Standing, decide_all};
+use offshoot_workspace::{FoldedReview, ReviewDecision, ReviewItem, Standing, decide_all};
 
 use crate::error::{CliError, Result};
 use crate::render;
@@ -14,7 +14,7 @@ use crate::render;
 pub(crate) fn decide(
     review: &mut FoldedReview,
     named: &[OsString],
-    decision: &Decision,
+    decision: &ReviewDecision,
     standing: &Standing,
 ) -> Result<()> {
     for name in named {
@@ -42,7 +42,7 @@ pub(crate) fn decide(
 
 /// Makes a decision about everything at a path or below it; false where nothing changed there. What lies below something that became
 /// a directory, or is none any more, is decided with that.
-fn decide_path(items: &mut [ReviewItem], path: &VaultPath, decision: &Decision) -> bool {
+fn decide_path(items: &mut [ReviewItem], path: &VaultPath, decision: &ReviewDecision) -> bool {
     let mut found = false;
     let is_there = |item: &&mut ReviewItem| {
         item.change.path.is_within(path)
@@ -56,7 +56,7 @@ fn decide_path(items: &mut [ReviewItem], path: &VaultPath, decision: &Decision) 
     found
 }
 
-fn decide_piece(items: &mut [ReviewItem], id: &str, decision: &Decision) -> Result<()> {
+fn decide_piece(items: &mut [ReviewItem], id: &str, decision: &ReviewDecision) -> Result<()> {
     let find = |items: &mut [ReviewItem]| {
         let mut pieces = items.iter_mut().flat_map(|item| &mut item.pieces);
         let piece = pieces.find(|piece| piece.id == id)?;
@@ -70,7 +70,7 @@ fn decide_piece(items: &mut [ReviewItem], id: &str, decision: &Decision) -> Resu
     for item in items.iter_mut() {
         let mut divided = item.clone();
         super::split_all(&mut divided);
-        let fits = |piece: &offshoot_workspace::Piece| piece.id == id;
+        let fits = |piece: &offshoot_workspace::ReviewPiece| piece.id == id;
         if divided.pieces.iter().any(fits) {
             *item = divided;
         }

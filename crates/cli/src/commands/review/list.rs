@@ -3,7 +3,7 @@
 use offshoot_protocol::ReviewListDoc;
 use offshoot_text::lines::LineKind;
 use offshoot_vault::{Vault, Workspace};
-use offshoot_workspace::{FoldedReview, HeldReason, Piece, PieceKind, ReviewItem, wire};
+use offshoot_workspace::{FoldedReview, HeldReason, PieceKind, ReviewItem, ReviewPiece, wire};
 
 use crate::context::Context;
 use crate::error::Result;
@@ -86,9 +86,9 @@ fn stays(held: Option<HeldReason>) -> String {
     paint(DIM, &text.unwrap_or_default())
 }
 
-fn described(item: &ReviewItem, piece: &Piece) -> String {
+fn described(item: &ReviewItem, piece: &ReviewPiece) -> String {
     let (PieceKind::Lines(part), Some(text)) = (&piece.kind, &item.text) else {
-        return piece.kind.word().to_owned();
+        return piece.kind.word().to_string();
     };
     let hunk = text.shown(part, 0);
     let count = |kind| hunk.lines.iter().filter(|line| line.kind == kind).count();

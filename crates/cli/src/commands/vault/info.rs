@@ -2,9 +2,9 @@
 
 use clap::Args;
 use offshoot_engine::project;
-use offshoot_protocol::{CollectionDoc, StorageDoc, VaultInfoDoc};
+use offshoot_protocol::{CollectionDoc, StorageClass, StorageDoc, VaultInfoDoc};
 use offshoot_store::Id;
-use offshoot_vault::{GcDue, GcOptions, StorageUsage, Taken, Vault};
+use offshoot_vault::{GcDue, GcOptions, Vault};
 use offshoot_workspace::wire;
 
 use super::{open, text, vault_doc};
@@ -52,7 +52,7 @@ pub(super) fn run(args: &InfoArgs, context: &Context) -> Result<()> {
         packs_bytes: figures.packs_bytes,
         packs: figures.packs,
         read_only: vault.is_read_only(),
-        storage: storage(&usage),
+        storage: wire::storage(&usage),
         disk_bytes: args.exact.then(|| vault.disk_bytes()),
         garbage_bytes,
         collection: collection(&due, config.gc.auto),
@@ -135,47 +135,26 @@ fn garbage(vault: &Vault, context: &Context) -> Result<u64> {
     Ok(vault.collect(&options, context.actor())?.freed())
 }
 
-fn storage(usage: &StorageUsage) -> Vec<StorageDoc> {
-    let one = |bytes: u64| Taken { count: u64::from(bytes > 0), bytes };
-    let kinds = [
-        ("base", usage.base),
-        ("workspaces", usage.workspaces),
-        ("history", usage.history),
-        ("uncollected", usage.uncollected),
-        ("packs", usage.packs),
-        ("catalog", one(usage.catalog)),
-        ("caches", usage.caches),
-        ("leftovers", usage.left),
-        ("reserve", one(usage.reserve)),
-    ];
-    let kinds = kinds.into_iter();
-    kinds
-        .map(|(kind, taken)| StorageDoc {
-            kind: kind.to_owned(),
-            count: taken.count,
-            bytes: taken.bytes,
-        })
-        .collect()
-}
-
 /// What something is there for; the catalog says so itself.
 fn purpose(storage: &StorageDoc) -> Option<String> {
     let bytes = render::bytes(storage.bytes);
     let layers = || render::count(storage.count, "layer");
-    Some(match storage.kind.as_str() {
-        "base" => format!("{bytes} in {} for the main line", layers()),
-        "workspaces" => format!("{bytes} in {} for workspaces", layers()),
-        "history" => format!("{bytes} in {} for undo and checkpoints", layers()),
-        "uncollected" => format!("{bytes} in {} superseded, not collected yet", layers()),
-        "packs" => {
+    Some(match storage.kind {
+        StorageClass::Base => format!("{bytes} in {} for the main line", layers()),
+        StorageClass::Workspaces => format!("{bytes} in {} for workspaces", layers()),
+        StorageClass::History => format!("{bytes} in {} for undo and checkpoints", layers()),
+        StorageClass::Uncollected => {
+            format!("{bytes} in {} superseded, not collected yet", layers())
+        }
+        StorageClass::Packs => {
             format!("{bytes} in {} for content of any age", render::count(storage.count, "pack"))
         }
-        "caches" => format!("{bytes} for caches"),
-        "leftovers" => {
+        StorageClass::Caches => format!("{bytes} for caches"),
+        StorageClass::Leftovers => {
             format!("{bytes} left by {}", render::count(storage.count, "interrupted command"))
         }
-        "reserve" => format!("{bytes} kept to free space on a full disk"),
-        _ => return None,
+        StorageClass::Reserve => format!("{bytes} kept to free space on a full disk"),
+        StorageClass::Catalog => return None,
     })
 }
 

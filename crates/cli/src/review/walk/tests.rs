@@ -56,11 +56,11 @@ fn folded() -> Walk {
 
 fn decisions(walk: &Walk) -> String {
     let pieces = walk.items.iter().flat_map(|item| &item.pieces);
-    let letter = |decision: &Decision| match decision {
-        Decision::Accepted => 'a',
-        Decision::Dropped => 'd',
-        Decision::Edited(_) => 'e',
-        Decision::Undecided => '-',
+    let letter = |decision: &ReviewDecision| match decision {
+        ReviewDecision::Accepted => 'a',
+        ReviewDecision::Dropped => 'd',
+        ReviewDecision::Edited(_) => 'e',
+        ReviewDecision::Undecided => '-',
     };
     pieces.map(|piece| letter(&piece.decision)).collect()
 }

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use offshoot_needs::needs;
+use offshoot_protocol::{ExecState, ExitCode};
 use offshoot_workspace::{
-    Cleared, ExecutionEnvelope, ExecutionPlace, ProxyExecutionState, ProxyRuntime, RuntimeOptions,
+    Cleared, ExecutionEnvelope, ExecutionPlace, ProxyRuntime, RuntimeOptions,
 };
 
 use super::explain;
@@ -53,11 +54,11 @@ fn runtime_options(project: &Project, rules: &[PathBuf]) -> RuntimeOptions {
 /// Nothing ran, and no workspace was made for it.
 fn assert_stale(ended: &ExecutionEnvelope, project: &Project) {
     let result = &ended.result;
-    assert_eq!(result.state, ProxyExecutionState::Failed);
-    assert_eq!(result.failed_in, Some(ProxyExecutionState::Deciding));
+    assert_eq!(result.state, ExecState::Failed);
+    assert_eq!(result.failed_in, Some(ExecState::Deciding));
     assert_eq!(result.exit_code, None);
     let error = result.error.as_ref().unwrap();
-    assert_eq!(error.code, "conflict", "{error:?}");
+    assert_eq!(error.code(), ExitCode::Conflict, "{error:?}");
     assert!(error.message.contains("policy"), "{error:?}");
     assert_eq!(project.vault().workspaces().unwrap().len(), 0);
 }

@@ -1,11 +1,10 @@
 use std::time::Duration;
 
-use offshoot_mount::DriverChoice;
 use offshoot_policy::PolicyOptions;
-use offshoot_sandbox::Network;
+use offshoot_protocol::{CheckpointMode, DriverChoice, Network};
 use offshoot_vault::Actor;
 
-use super::super::request::{CheckpointMode, ExecutionTimeout};
+use super::super::request::ExecutionTimeout;
 use super::*;
 
 const ID: Id = Id::from_bytes([1; 16]);
@@ -83,7 +82,7 @@ fn a_clearance_is_for_one_request() {
         }),
         ("checkpoint", |request| request.checkpoint = CheckpointMode::Never),
         ("network", |request| request.network = Network::Host),
-        ("driver", |request| request.driver = DriverChoice::named("copy").unwrap()),
+        ("driver", |request| request.driver = DriverChoice::Copy),
         ("verify", |request| request.verify = true),
         ("patch", |request| request.patch = true),
         ("wait", |request| request.wait = Some(Duration::ZERO)),

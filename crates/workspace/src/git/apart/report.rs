@@ -1,5 +1,6 @@
 //! What people should know about repositories that were merged.
 
+use offshoot_protocol::{Goal, RepositoryEvent};
 use offshoot_tree::VaultPath;
 use offshoot_vault::bound_path;
 
@@ -102,21 +103,6 @@ pub struct WayOn {
     pub commands: Vec<String>,
 }
 
-/// What commands come to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Goal {
-    /// The branch has the commits of both sides.
-    Merge,
-    /// The same; the merge records the files as they are, since they have the other side's changes already.
-    Record,
-    /// The other side's branch takes the place of this one.
-    Replace,
-    /// The changes of a stash are in the files.
-    Apply,
-    /// Somebody sees what it is.
-    Show,
-}
-
 /// What happened to a part of a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GitEvent {
@@ -176,23 +162,23 @@ impl GitEvent {
     }
 
     /// The word for it.
-    pub fn as_str(&self) -> &'static str {
+    pub fn word(&self) -> RepositoryEvent {
         match self {
-            Self::KeptApart(_) | Self::NoRoom(..) => "kept-apart",
-            Self::CheckedOut(..) => "checked-out",
-            Self::Stayed | Self::StayedInUse(_) => "stayed",
-            Self::Moved => "moved",
-            Self::Deleted => "deleted",
-            Self::Rewound(_) => "rewound",
-            Self::Replaced(_) => "replaced",
-            Self::Switched => "switched",
-            Self::LeftOut { .. } => "left-out",
-            Self::NotBrought(_) => "not-brought",
-            Self::DamagedObjects(_) => "damaged-objects",
-            Self::CheckoutStayed(_) => "checkout-stayed",
-            Self::FileStayed => "file-stayed",
-            Self::KeptOut(_) => "kept-out",
-            Self::DirectoryStayed(_) | Self::DirectoryKept(_) => "directory-stayed",
+            Self::KeptApart(_) | Self::NoRoom(..) => RepositoryEvent::KeptApart,
+            Self::CheckedOut(..) => RepositoryEvent::CheckedOut,
+            Self::Stayed | Self::StayedInUse(_) => RepositoryEvent::Stayed,
+            Self::Moved => RepositoryEvent::Moved,
+            Self::Deleted => RepositoryEvent::Deleted,
+            Self::Rewound(_) => RepositoryEvent::Rewound,
+            Self::Replaced(_) => RepositoryEvent::Replaced,
+            Self::Switched => RepositoryEvent::Switched,
+            Self::LeftOut { .. } => RepositoryEvent::LeftOut,
+            Self::NotBrought(_) => RepositoryEvent::NotBrought,
+            Self::DamagedObjects(_) => RepositoryEvent::DamagedObjects,
+            Self::CheckoutStayed(_) => RepositoryEvent::CheckoutStayed,
+            Self::FileStayed => RepositoryEvent::FileStayed,
+            Self::KeptOut(_) => RepositoryEvent::KeptOut,
+            Self::DirectoryStayed(_) | Self::DirectoryKept(_) => RepositoryEvent::DirectoryStayed,
         }
     }
 

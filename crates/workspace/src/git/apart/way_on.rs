@@ -1,6 +1,8 @@
 //! Commands that bring together what was kept apart.
 
-use super::report::{Goal, WayOn};
+use offshoot_protocol::Goal;
+
+use super::report::WayOn;
 use crate::exec::request::shell_word;
 
 /// How a merge starts.

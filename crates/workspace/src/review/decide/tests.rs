@@ -31,18 +31,18 @@ fn item() -> ReviewItem {
     ReviewItem::of(change, Some(TextPick::new(BEFORE, AFTER)), 3, None)
 }
 
-fn decide(item: &mut ReviewItem, decisions: &[Decision]) {
+fn decide(item: &mut ReviewItem, decisions: &[ReviewDecision]) {
     for (piece, decision) in item.pieces.iter_mut().zip(decisions) {
         piece.decision = decision.clone();
     }
 }
 
-use Decision::{Accepted, Dropped, Edited, Undecided};
+use ReviewDecision::{Accepted, Dropped, Edited, Undecided};
 
 #[test]
 fn every_kind_of_change_is_a_piece() {
     let item = item();
-    let words: Vec<&str> = item.pieces.iter().map(|piece| piece.kind.word()).collect();
+    let words: Vec<&str> = item.pieces.iter().map(|piece| piece.kind.word().as_str()).collect();
     assert_eq!(words, ["rename", "mode", "hunk", "hunk"]);
     let mut ids: Vec<&str> = item.pieces.iter().map(|piece| piece.id.as_str()).collect();
     ids.sort_unstable();

@@ -1,0 +1,181 @@
+//! Words about running a command.
+
+use crate::word::words;
+
+words! {
+    /// What a command can reach.
+    pub enum Network, default None {
+        /// Nothing but its own loopback interface.
+        None = "none",
+        /// Everything that the host reaches.
+        Host = "host",
+    }
+}
+
+words! {
+    /// A way to make a state of files a directory.
+    pub enum DriverName {
+        /// The kernel stacks the layers; changes are what it writes into the topmost directory.
+        Overlay = "overlay",
+        /// A plain copy; changes are found by looking at all of it.
+        Copy = "copy",
+    }
+}
+
+words! {
+    /// Which way to make a state of files a directory is wanted.
+    pub enum DriverChoice, default Auto {
+        /// The first that works.
+        Auto = "auto",
+        /// The kernel's overlayfs.
+        Overlay = "overlay",
+        /// A plain copy.
+        Copy = "copy",
+    }
+}
+
+impl DriverChoice {
+    /// The one driver that is wanted; none where the first that works is.
+    pub const fn only(self) -> Option<DriverName> {
+        match self {
+            Self::Auto => None,
+            Self::Overlay => Some(DriverName::Overlay),
+            Self::Copy => Some(DriverName::Copy),
+        }
+    }
+}
+
+words! {
+    /// When to make a checkpoint before a command.
+    pub enum CheckpointMode, default Auto {
+        /// Before commands that change something.
+        Auto = "auto",
+        /// Before every command.
+        Always = "always",
+        /// Never.
+        Never = "never",
+    }
+}
+
+words! {
+    /// How far an exec came. The first seven are in their order; every one may lead to `failed`, and `deciding` to `denied` or
+    /// `pending_approval`.
+    pub enum ExecState {
+        /// Offshoot checks the request.
+        Validating = "validating",
+        /// Policy decides whether it may run; nothing is touched before.
+        Deciding = "deciding",
+        /// The workspace is found or forked, and held.
+        Preparing = "preparing",
+        /// The inside is made.
+        Mounting = "mounting",
+        /// The command runs.
+        Executing = "executing",
+        /// What it changed is taken and recorded.
+        Sealing = "sealing",
+        /// It is over.
+        Completed = "completed",
+        /// Policy does not let it run.
+        Denied = "denied",
+        /// It waits for a person to approve it.
+        PendingApproval = "pending_approval",
+        /// It could not be brought to its end.
+        Failed = "failed",
+        /// It runs now; only in lists.
+        Running = "running",
+        /// It was cut short, and `recover` kept what it had written.
+        Crashed = "crashed",
+        /// A later version of Offshoot recorded a state that this one does not know; only in lists.
+        Unknown = "unknown",
+    }
+}
+
+impl ExecState {
+    /// Whether policy did not let it run.
+    pub const fn is_refusal(self) -> bool {
+        matches!(self, Self::Denied | Self::PendingApproval)
+    }
+
+    /// The state that follows where all goes well.
+    pub const fn next(self) -> Option<Self> {
+        match self {
+            Self::Validating => Some(Self::Deciding),
+            Self::Deciding => Some(Self::Preparing),
+            Self::Preparing => Some(Self::Mounting),
+            Self::Mounting => Some(Self::Executing),
+            Self::Executing => Some(Self::Sealing),
+            Self::Sealing => Some(Self::Completed),
+            Self::Completed
+            | Self::Denied
+            | Self::PendingApproval
+            | Self::Failed
+            | Self::Running
+            | Self::Crashed
+            | Self::Unknown => None,
+        }
+    }
+}
+
+words! {
+    /// Where the changes of a command are when its answer is printed.
+    pub enum Durability {
+        /// They are on disk and recorded.
+        Flushed = "flushed",
+        /// There was nothing to keep.
+        None = "none",
+    }
+}
+
+words! {
+    /// What confines a command.
+    pub enum Confinement {
+        /// Namespaces of its own.
+        Namespaces = "namespaces",
+        /// Nothing: it has no namespace of its own.
+        None = "none",
+    }
+}
+
+words! {
+    /// How the home directory looks from inside.
+    pub enum HomeView {
+        /// There is none.
+        None = "none",
+        /// As on the host; what is written there is thrown away.
+        ThrowAway = "throw_away",
+        /// As on the host, and it cannot be written.
+        ReadOnly = "read_only",
+        /// It is part of the workspace.
+        Workspace = "workspace",
+    }
+}
+
+words! {
+    /// What becomes of what an interrupted command wrote.
+    pub enum AbandonedWork {
+        /// It waits for somebody to decide.
+        Offer = "offer",
+        /// It becomes a checkpoint.
+        Keep = "keep",
+        /// It is thrown away.
+        Discard = "discard",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ExecState;
+
+    #[test]
+    fn every_way_ends() {
+        let mut state = ExecState::Validating;
+        let mut passed = vec![state];
+        while let Some(next) = state.next() {
+            assert!(next > state);
+            state = next;
+            passed.push(state);
+        }
+        assert_eq!(passed, ExecState::ALL[..7]);
+        assert!(ExecState::ALL[6..].iter().all(|state| state.next().is_none()));
+    }
+}

@@ -1,0 +1,32 @@
+//! The words of Offshoot: every closed set of names that a flag, a setting, a catalog or a document has.
+//!
+//! A word is defined once, with its name and its meaning. Flags and settings list the values, documents and their JSON Schema have
+//! them, and catalogs hold their names. This crate knows nothing else, so that every other one may use it.
+
+mod change;
+mod exec;
+mod exit_code;
+mod merge;
+mod policy;
+mod program;
+mod storage;
+mod word;
+
+pub use change::{ChangeKindDoc, EntryKindDoc, LineSign, MetadataFieldDoc, PieceKindDoc, SkipCode};
+pub use exec::{
+    AbandonedWork, CheckpointMode, Confinement, DriverChoice, DriverName, Durability, ExecState,
+    HomeView, Network,
+};
+pub use exit_code::ExitCode;
+pub use merge::{
+    CommitTimes, ConflictKindDoc, Goal, HeldReasonDoc, RepositoryEvent, RevertVerb, SettleOutcome,
+};
+pub use policy::{
+    CommandPart, EffectCategory, PathAccess, PolicyDecision, PolicyLanguage, PolicyLayer,
+};
+pub use program::{ArgumentKindDoc, DoctorState, Shell, When};
+pub use storage::{CompactWayDoc, GarbageKind, StorageClass};
+pub use word::{UnknownWord, Word};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+//! Words about merging, committing and deciding.
+
+use crate::word::words;
+
+words! {
+    /// Why a path could not be merged.
+    pub enum ConflictKindDoc {
+        /// Sides changed the same lines, or something that is not merged by lines, in different ways.
+        Content = "content",
+        /// Sides added different things at one path.
+        AddAdd = "add-add",
+        /// One side deleted what another changed.
+        DeleteModify = "delete-modify",
+        /// Sides moved one file to different paths.
+        RenameRename = "rename-rename",
+        /// One side deleted what another moved.
+        RenameDelete = "rename-delete",
+        /// Different files came to the same path, by being moved or added.
+        SamePath = "same-path",
+        /// A path is a directory for one side and something else for another.
+        DirectoryFile = "directory-file",
+        /// Something is new in a directory that another side moved away, and it is not clear where it belongs.
+        DirectoryRename = "directory-rename",
+        /// Sides turned one thing into things of different kinds.
+        Kind = "kind",
+        /// Sides changed the permission bits in different ways.
+        Mode = "mode",
+        /// Sides changed owner or group in different ways.
+        Owner = "owner",
+        /// Sides changed one extended attribute in different ways.
+        Xattr = "xattr",
+    }
+}
+
+words! {
+    /// Why a change stays in the workspace.
+    pub enum HeldReasonDoc {
+        /// Ignore files say so.
+        Ignored = "ignored",
+        /// `.offshootignore` says that it is never read from the folder, or its name does.
+        Excluded = "excluded",
+        /// It would run a program as somebody else.
+        Setuid = "setuid",
+        /// Git would run it, or something that it names.
+        Git = "git",
+        /// The vault is not bound to its folder any more.
+        Unbound = "unbound",
+        /// It was not asked for.
+        NotAsked = "not-asked",
+        /// Somebody decided so.
+        Left = "left",
+    }
+}
+
+words! {
+    /// What became of a commit that was interrupted.
+    pub enum SettleOutcome {
+        /// It was done and recorded; what was left of it is gone.
+        CleanedUp = "cleaned-up",
+        /// It had not begun.
+        Dropped = "dropped",
+        /// It is done and recorded now.
+        Finished = "finished",
+        /// The folders are what they were before it.
+        TakenBack = "taken-back",
+        /// The folders are others now, and stay as they are.
+        GivenUp = "given-up",
+    }
+}
+
+words! {
+    /// What commands come to.
+    pub enum Goal {
+        /// The branch has the commits of both sides.
+        Merge = "merge",
+        /// The same; the merge records the files as they are.
+        Record = "record",
+        /// The other side's branch takes the place of this one.
+        Replace = "replace",
+        /// The changes of a stash are in the files.
+        Apply = "apply",
+        /// The commits that were kept apart are shown.
+        Show = "show",
+        /// The conflicts can be decided in the workspace.
+        Decide = "decide",
+        /// What was done is taken back.
+        Undo = "undo",
+    }
+}
+
+words! {
+    /// What happened to a part of a repository.
+    pub enum RepositoryEvent {
+        /// Both sides moved a ref, or it has no room beside another one: the other side's is `kept_as` now.
+        KeptApart = "kept-apart",
+        /// The other side moved a ref that is checked out here, where that could not follow: it is `kept_as` now.
+        CheckedOut = "checked-out",
+        /// It was moved since, or a checkout needs it where it is: `why`.
+        Stayed = "stayed",
+        /// A ref was moved.
+        Moved = "moved",
+        /// A ref was deleted.
+        Deleted = "deleted",
+        /// A branch or tag went back by `commits`.
+        Rewound = "rewound",
+        /// It no longer has the commit that it was, which is `kept_as` where the whole repository is another one.
+        Replaced = "replaced",
+        /// Something else is checked out.
+        Switched = "switched",
+        /// Files are gone from the working tree by a sparse checkout of the other side, and stay in git.
+        LeftOut = "left-out",
+        /// It is damaged in the other side's repository, or lost there: `why`.
+        NotBrought = "not-brought",
+        /// So many `objects` are not what their names say, and were not brought.
+        DamagedObjects = "damaged-objects",
+        /// HEAD, the index and what is in progress stay.
+        CheckoutStayed = "checkout-stayed",
+        /// Both sides changed a file, or it stays for another reason: `why`.
+        FileStayed = "file-stayed",
+        /// Both sides changed a directory, or it stays for another reason: `why`.
+        DirectoryStayed = "directory-stayed",
+        /// A tracked file that no workspace has was deleted in git, and stays on disk.
+        KeptOut = "kept-out",
+    }
+}
+
+words! {
+    /// Which times files get that come home.
+    pub enum CommitTimes, default Now {
+        /// A file whose bytes change in the folder gets the time of the commit, so that builds there notice; all others keep theirs.
+        Now = "now",
+        /// All keep the times that the merge gives them.
+        Recorded = "recorded",
+    }
+}
+
+words! {
+    /// Which way a revert goes.
+    pub enum RevertVerb {
+        /// Takes an operation back.
+        Undo = "undo",
+        /// Brings an operation back that was undone.
+        Redo = "redo",
+    }
+}
